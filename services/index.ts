@@ -1,3 +1,4 @@
+import type { ConnectDefinitions } from "./agent/src/definitions/open-definitions.ts";
 import { type BusService, type BusStartParts, defineServer, defineService, type Server } from "./define-service.ts";
 import type { StartGatewayOptions } from "./gateway/src/gateway.ts";
 import type { GatewayConfig } from "./gateway/src/generated/config.ts";
@@ -19,6 +20,8 @@ export {
 } from "./define-service.ts";
 
 const connectKnowledge: ConnectStore = async (...to) => (await import("./knowledge-tools/src/store/postgres/index.ts")).connectPostgresStore(...to);
+
+const connectAgents: ConnectDefinitions = async (...to) => (await import("./agent/src/definitions/postgres/index.ts")).connectPostgresDefinitionStore(...to);
 
 /** Every service, those on the bus in the order in which `rockbot up` starts them. A new one is an entry here. */
 const listed = [
@@ -137,16 +140,17 @@ const listed = [
     name: "agent",
     summary: "Answers users and callers by a model, which calls the tools of all other services.",
     topic: "tool.invoke.agent",
-    tools: ["agent__chat", "agent__events", "agent__helper"],
+    tools: ["agent__chat", "agent__events", "agent__helper", "robot_*"],
     owns: ["user.message", "user.feedback", "user.history.request"],
-    state: ["audit", "blobs", "rates", "claims", "journals", "memory", "turns", "summaries"],
+    state: ["audit", "blobs", "rates", "claims", "journals", "memory", "turns", "summaries", "data"],
     isDelegate: true,
     egress: ["configured"],
     profile: "agent",
     deployment: { enabled: false, requests: { cpu: "100m", memory: "160Mi" }, memoryLimit: "512Mi" },
     settings: () => import("./agent/src/settings.ts"),
-    examine: async (config) => (await import("./agent/src/examine.ts")).examine(config),
-    start: async ({ bus, config, ...parts }) => (await import("./agent/src/agent-service.ts")).startAgentService(bus, config, parts),
+    examine: async (config) => (await import("./agent/src/examine.ts")).examine(config, connectAgents),
+    start: async ({ bus, config, ...parts }) =>
+      (await import("./agent/src/agent-service.ts")).startAgentService(bus, config, { ...parts, connectDefinitions: connectAgents }),
   }),
   defineService({
     name: "rest-tools",

@@ -29,7 +29,7 @@ const WORLDS: readonly { readonly modules: string; readonly owners: readonly str
     modules: "undici",
     owners: ["packages/edge/src/outbound", "packages/sandbox/src/container", "packages/cli", "packages/testing", "test/bench"],
   },
-  { modules: "pg", owners: ["services/knowledge-tools/src/store/postgres"] },
+  { modules: "pg", owners: ["packages/records/src/postgres"] },
   { modules: "@scalar/[^/]+|@jmespath-community/[^/]+|eventsource-parser", owners: ["services/rest-tools"] },
   { modules: "cheerio|domhandler|turndown|mammoth|unpdf|image-size", owners: ["packages/page"] },
   { modules: "nodemailer", owners: ["services/google-tools"] },
@@ -46,7 +46,7 @@ const WORLDS: readonly { readonly modules: string; readonly owners: readonly str
 /** The list of services, and what runs one of it: above them all, below the CLI. */
 const LIST = "^services/[^/]+\\.ts$";
 const ADAPTERS =
-  "^(packages/(bus-rabbitmq|process/src/(telemetry|service/run)|records/src/(redis|shared)|records/src/[a-z]+/redis|mcp/src/trust/redis|memory/src/redis|agent/src/store/redis|search/src/summaries/redis)|services/scheduler/src/store/redis|services/knowledge-tools/src/store/postgres)/";
+  "^(packages/(bus-rabbitmq|process/src/(telemetry|service/run)|records/src/(redis|postgres|shared)|records/src/[a-z]+/redis|mcp/src/trust/redis|memory/src/redis|agent/src/store/redis|search/src/summaries/redis)|services/scheduler/src/store/redis|services/knowledge-tools/src/store/postgres|services/agent/src/definitions/postgres)/";
 const TESTS = "\\.test\\.ts$|/test-[^/]+\\.ts$";
 
 /** The rules that the imports of this repository obey, type-only imports included. Tests may know any third-party world. */

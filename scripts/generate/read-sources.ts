@@ -14,7 +14,7 @@ export const CHART_POLICY = "helm/rockbot/files/policy.yaml";
 /** What `npm run generate` makes files of, as far as people write it as YAML. */
 export interface Sources {
   readonly definitions: SchemaDocument["definitions"];
-  /** File -> what `services/NAME/{config,servers,behaviors,endpoints}.schema.yaml` says, with the common settings in it. */
+  /** File -> what `services/NAME/{config,servers,behaviors,endpoints,agents}.schema.yaml` says, with the common settings in it. */
   readonly settings: ReadonlyMap<string, JsonSchema>;
   readonly chartValues: JsonSchema;
   readonly policy: JsonSchema;
@@ -50,7 +50,7 @@ export async function readSources(root: string, entries: readonly Entry[]): Prom
     return schema;
   };
   const settings = new Map<string, JsonSchema>();
-  for (const file of globSync("services/*/{config,servers,behaviors,endpoints}.schema.yaml", { cwd: root }).sort()) {
+  for (const file of globSync("services/*/{config,servers,behaviors,endpoints,agents}.schema.yaml", { cwd: root }).sort()) {
     const before = faults.length;
     const schema = await checked(file);
     if (common === undefined || faults.length > before) continue;
@@ -71,7 +71,7 @@ export async function readSources(root: string, entries: readonly Entry[]): Prom
   return { definitions: schemas.definitions, settings, chartValues, policy, faults };
 }
 
-/** The name by which a file of settings is called: `config`, `servers`, `behaviors` or `endpoints`. */
+/** The name by which a file of settings is called: `config`, `servers`, `behaviors`, `endpoints` or `agents`. */
 export const settingsName = (file: string): string => basename(file, ".schema.yaml");
 
 const referencesTo = (named: unknown, prefix: string): string[] => (isObject(named) ? Object.keys(named).map((name) => `${prefix}${name}`) : []);

@@ -34,6 +34,7 @@ export {
   MAX_SWITCHED,
   MAX_VISIBLE,
 } from "./definitions/definition-store.ts";
+export { childToolOf } from "./family/child-names.ts";
 export { childSessionOf } from "./family/children.ts";
 export type { FinalReport } from "./session-tools/final-report.ts";
 

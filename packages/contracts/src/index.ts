@@ -51,6 +51,8 @@ export type {
   ToolListScheduledTasksOutput,
   ToolProgress,
   ToolReadFileOutput,
+  ToolRobotCreateOutput,
+  ToolRobotUpdateInput,
   ToolRouterHandoffToInput,
   ToolSearchFilesOutput,
   ToolSpawnSubagentInput,

@@ -1,5 +1,6 @@
 // To offer tools.
 
+export { AdvisedTools, advised } from "./define/advised-tools.ts";
 export { defineTool, type ResumableCallContext, type Tool, type ToolCallContext, type ToolResult } from "./define/define-tool.ts";
 export type { ToolProvider } from "./define/tool-provider.ts";
 export type { ToolSet } from "./define/tool-set.ts";

@@ -1,5 +1,5 @@
 import { createAgent, type DefinitionReader, mcpToolProxy, serviceSearch, type TurnStore } from "@rockbot/agent";
-import { type Bus, silentLogger } from "@rockbot/bus";
+import { type Bus, type Logger, silentLogger } from "@rockbot/bus";
 import { createModel, type Model, type ModelError } from "@rockbot/llm";
 import { mayHearBridge } from "@rockbot/mcp/for-agents";
 import { createWorkingMemory, type WorkingMemory } from "@rockbot/memory";
@@ -8,11 +8,15 @@ import { Summaries, type SummaryStore } from "@rockbot/search";
 import { createIdentity, createToolCaller, MessageMeter, type StartServiceOptions, serveTools, type ToolCaller } from "@rockbot/tools";
 import { agentChat, type OnUnasked } from "./chat/agent-chat.ts";
 import { agentEvents } from "./chat/agent-events.ts";
+import { type ConnectDefinitions, openDefinitions } from "./definitions/open-definitions.ts";
+import { readAgentsFile } from "./definitions/read-agents-file.ts";
 import type { AgentConfig } from "./generated/config.ts";
 import { Helping } from "./helpers/helping.ts";
-import { chooseModel } from "./model/choose-model.ts";
+import { type ChosenModel, chooseModel } from "./model/choose-model.ts";
 import { readBehaviors } from "./model/read-behaviors.ts";
 import { readSystemPrompt } from "./model/read-system-prompt.ts";
+import { RobotTools } from "./robots/robot-tools.ts";
+import { Robots } from "./robots/robots.ts";
 import { SessionAddresses } from "./user/session-addresses.ts";
 import { TurnCalls } from "./user/turn-calls.ts";
 import { openUserDesk } from "./user/user-desk.ts";
@@ -24,8 +28,10 @@ export interface StartAgentServiceOptions extends StartServiceOptions {
   readonly journals?: JournalStore | undefined;
   /** Where sessions and turns are kept that all instances share. @default this process */
   readonly turnStore?: TurnStore | undefined;
-  /** The definitions of agents that callers have. @default none */
+  /** The definitions of agents that callers have. @default those of the settings, where there is `connectDefinitions` */
   readonly definitions?: DefinitionReader | undefined;
+  /** For the setting `databaseUrl`. Without it there are no robots, and no tools for them. */
+  readonly connectDefinitions?: ConnectDefinitions | undefined;
   /** Where sentences about services are kept that all instances share. @default this process */
   readonly summaryStore?: SummaryStore | undefined;
   /** Where working memory is kept that all instances share. @default this process */
@@ -50,6 +56,7 @@ const LEAVE_MS = 4_000;
  * the bus, and are taken up by another instance.
  * @throws {ToolError} `unavailable`, saying what to set, if there is no model
  */
+// Long because: it starts the parts one by one, each with those before it
 export async function startAgentService(
   bus: Bus,
   config: Readonly<AgentConfig>,
@@ -62,18 +69,18 @@ export async function startAgentService(
     blobs,
     journals,
     turnStore,
-    definitions,
+    definitions: given,
+    connectDefinitions,
     workingMemory,
     summaryStore,
     ...options
   }: StartAgentServiceOptions,
 ): Promise<RunningAgentService> {
-  const { agentName, turnTimeoutMs, concurrency, shutdownGraceMs } = config;
+  const { agentName, turnTimeoutMs, concurrency, shutdownGraceMs, maxTools, summaryModel, agentModels, maxRobotsPerCaller } = config;
   const drainMs = Math.max(shutdownGraceMs / 2, shutdownGraceMs - LEAVE_MS);
   const chosen = await chooseModel(config, signal);
-  const { url, model: modelName, apiKey, protocol } = chosen;
-  const onRetry = ({ code, message }: ModelError, waitMs: number): void => log.warn({ code, reason: message, waitMs }, "the model failed, and is asked again");
-  const modelOf = (name: string): Model => createModel({ url, model: name, apiKey, protocol, behaviors: readBehaviors(config.modelBehaviors), onRetry });
+  const { url, model: modelName } = chosen;
+  const modelOf = modelMaker(chosen, config, log);
   const model = modelOf(modelName);
   await using started = new AsyncDisposableStack();
   const memory = workingMemory ?? started.use(createWorkingMemory());
@@ -81,11 +88,23 @@ export async function startAgentService(
   const results = journals === undefined ? "copy" : "result";
   const caller = started.use(await createToolCaller(bus, { agent: service, results, blobs, journals, policy, maxCallsInFlight: MAX_CALLS_IN_FLIGHT, log }));
   const instructions = readSystemPrompt(config.systemPromptFile);
-  const others = new Map(config.agentModels.map((name) => [name, modelOf(name)]));
-  const models = (name: string): Model | undefined => (name === modelName ? model : others.get(name));
-  const builder = createAgent({ bus, model, models, definitions, name: service, instructions, policy, caller, store: turnStore, memory, log });
+  const robots = connectDefinitions && new Robots(started.use(await openDefinitions(config, connectDefinitions)), readAgentsFile(config.agentsFile));
+  const definitions = given ?? robots;
+  const known = new Map([[modelName, model], ...agentModels.map((name) => [name, modelOf(name)] as const)]);
+  const builder = createAgent({
+    bus,
+    model,
+    models: (name) => known.get(name),
+    definitions,
+    name: service,
+    instructions,
+    policy,
+    caller,
+    store: turnStore,
+    memory,
+    log,
+  });
   if (mayHearBridge(bus, policy)) builder.use(mcpToolProxy());
-  const { maxTools, summaryModel } = config;
   const summaries = summaryModel === undefined ? undefined : started.use(new Summaries({ summarizer: modelOf(summaryModel), store: summaryStore, log }));
   builder.use(serviceSearch({ maxTools, summaries }));
   const helping = config.helpers ? new Helping(bus, { memory, turnTimeoutMs, log }) : undefined;
@@ -93,16 +112,16 @@ export async function startAgentService(
   const agent = started.use(await builder.start());
   const addresses = new SessionAddresses(memory);
   const replies = new UserReplies(bus, { source: service, agentName, addresses, log });
-  // The turn has ended, and its answer is in the session, whether or not its user can be told now.
-  const onUnasked: OnUnasked = (...answer) =>
-    replies.volunteer(...answer).catch((error: unknown) => log.warn({ reason: String(error) }, "could not send the answer of a task to its user"));
+  const onUnasked = tellUser(replies, log);
   const chat = agentChat(agent, { modelNames: [...new Set([modelName, service, agentName])], turnTimeoutMs, onUnasked });
   const serving = { ...options, blobs, service, topic, policy, log, concurrency, drainMs, isAuditRequired: config.auditRequired };
-  const served = started.use(await serveTools(bus, { tools: [chat, agentEvents(agent), ...(helping?.tools(agent, onUnasked) ?? [])] }, serving));
+  const others = [chat, agentEvents(agent), ...(helping?.tools(agent, onUnasked) ?? [])];
+  const robotTools = robots && started.use(new RobotTools({ robots, models: [modelName, ...agentModels], maxRobotsPerCaller, caller, policy, others }));
+  const served = started.use(await serveTools(bus, robotTools?.provider ?? { tools: others }, serving));
   const parts = { agent, turns: new TurnCalls(caller), replies, addresses, identity: createIdentity(bus, policy), meter: new MessageMeter({ policy, log }) };
-  const desk = await openUserDesk(bus, { ...parts, source: service, turnTimeoutMs, drainMs, log });
-  // Both at once: what the desk waits for are turns.
-  started.defer(async () => void (await Promise.all([desk, served].map((each) => each[Symbol.asyncDispose]()))));
+  const users = await openUserDesk(bus, { ...parts, source: service, turnTimeoutMs, drainMs, log });
+  // Both at once: what the users wait for are turns.
+  started.defer(async () => void (await Promise.all([users, served].map((each) => each[Symbol.asyncDispose]()))));
   log.info({ model: modelName, url }, "the agent listens");
   const running = started.move();
   return {
@@ -110,4 +129,18 @@ export async function startAgentService(
     journal: caller.journal,
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
+}
+
+/** Tells a user the answer of a turn. That has ended, and its answer is in the session, whether or not the user can be told now. */
+const tellUser =
+  (replies: UserReplies, log: Logger): OnUnasked =>
+  (...answer) =>
+    replies.volunteer(...answer).catch((error: unknown) => log.warn({ reason: String(error) }, "could not send the answer of a task to its user"));
+
+type MakeModel = (name: string) => Model;
+
+/** Makes the models at the place that was chosen. */
+function modelMaker({ url, apiKey, protocol }: ChosenModel, { modelBehaviors }: Readonly<AgentConfig>, log: Logger): MakeModel {
+  const onRetry = ({ code, message }: ModelError, waitMs: number): void => log.warn({ code, reason: message, waitMs }, "the model failed, and is asked again");
+  return (model) => createModel({ url, model, apiKey, protocol, behaviors: readBehaviors(modelBehaviors), onRetry });
 }

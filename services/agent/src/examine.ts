@@ -1,5 +1,7 @@
 import { ToolError } from "@rockbot/contracts";
 import { behaviorOf, listModels, ModelError } from "@rockbot/llm";
+import type { Finding } from "@rockbot/process";
+import { type ConnectDefinitions, openDefinitions } from "./definitions/open-definitions.ts";
 import type { AgentConfig } from "./generated/config.ts";
 import { type ChosenModel, chooseModel } from "./model/choose-model.ts";
 import { readBehaviors } from "./model/read-behaviors.ts";
@@ -7,8 +9,23 @@ import { readBehaviors } from "./model/read-behaviors.ts";
 /** A person waits for it. */
 const LIST_MS = 5_000;
 
-/** For `rockbot doctor`: whether there is a model for the agent, and whether its server offers it. */
-export async function examine(config: Readonly<AgentConfig>) {
+/** For `rockbot doctor`: whether there is a model for the agent, whether its server offers it, and where robots are kept. */
+export async function examine(config: Readonly<AgentConfig>, connect?: ConnectDefinitions): Promise<readonly Finding[]> {
+  const model = await examineModel(config);
+  return connect === undefined || model.some(({ state }) => state === "missing") ? model : [...model, await examineStore(config, connect)];
+}
+
+async function examineStore(config: Readonly<AgentConfig>, connect: ConnectDefinitions): Promise<Finding> {
+  const what = "robots";
+  try {
+    await using store = await openDefinitions(config, connect);
+    return { what, state: "ok", message: `kept in ${store.where}` };
+  } catch (error) {
+    return { what, state: "broken", message: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+async function examineModel(config: Readonly<AgentConfig>): Promise<readonly Finding[]> {
   const what = "model";
   try {
     const chosen = await chooseModel(config);

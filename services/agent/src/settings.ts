@@ -1,4 +1,5 @@
 import type { LoadConfigOptions } from "@rockbot/process/config";
+import { readAgentsFile } from "./definitions/read-agents-file.ts";
 import type { AgentConfig } from "./generated/config.ts";
 import { readBehaviors } from "./model/read-behaviors.ts";
 import { readSystemPrompt } from "./model/read-system-prompt.ts";
@@ -15,4 +16,5 @@ export const check: NonNullable<LoadConfigOptions<AgentConfig>["check"]> = ({ mo
 export function checkFiles(config: Readonly<AgentConfig>): void {
   readBehaviors(config.modelBehaviors);
   readSystemPrompt(config.systemPromptFile);
+  readAgentsFile(config.agentsFile);
 }

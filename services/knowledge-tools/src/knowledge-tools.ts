@@ -9,7 +9,7 @@ import type { KnowledgeToolsConfig } from "./generated/config.ts";
 import { commonScopes, Reader } from "./item/reader.ts";
 import type { ConnectStore, KnowledgeStore } from "./store/knowledge-store.ts";
 import type { KnowledgeDesk } from "./tools/knowledge-desk.ts";
-import { type Advice, KnowledgeProvider } from "./tools/knowledge-provider.ts";
+import { type Advice, knowledgeProvider } from "./tools/knowledge-provider.ts";
 
 /** The parts of the process that the service uses. */
 export interface StartKnowledgeToolsOptions extends StartServiceOptions {
@@ -51,7 +51,7 @@ export async function startKnowledgeTools(
     onSaved: () => void adviser.look(),
     now: Date.now,
   };
-  const provider = new KnowledgeProvider(desk, await adviser.advice(), { offerSearch: config.offerSearch });
+  const provider = knowledgeProvider(desk, await adviser.advice(), { offerSearch: config.offerSearch });
   adviser.onAdvice = (advice) => provider.advise(advice);
   started.use(
     await serveTools(bus, provider, {

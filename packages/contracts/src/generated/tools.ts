@@ -497,6 +497,78 @@ export const tools = {
     validateInput: validators.validateToolReportProgressInput,
     validateOutput: validators.validateToolReportProgressOutput,
   } as ToolDefinition<types.ToolReportProgressInput, types.ToolReportProgressOutput>,
+  robotCreate: {
+    name: "robot_create",
+    description: "Make a robot: an agent with a name, a playbook and tools of its own. It is yours, and others see it once an operator has approved it. Of tools, destinations and a model that nobody knows each is named in errors, and the robot is made without them.",
+    inputSchema: {"type":"object","additionalProperties":false,"required":["name","playbook"],"properties":{"name":{"type":"string","maxLength":200,"description":"Up to 48 of a-z, 0-9, and single - or _ between them. It is called as agent__NAME."},"playbook":{"type":"string","maxLength":65536,"description":"How it works, for its own model."},"description":{"type":["string","null"],"maxLength":2000,"description":"What it does, for those who may call it."},"tools":{"type":["array","null"],"maxItems":256,"items":{"type":"string","minLength":1,"maxLength":128},"description":"Names of tools, and globs such as web_*. It has those of them that you may use, too. None when left out."},"model":{"type":["string","null"],"minLength":1,"maxLength":256,"description":"Its model; the agent's own when left out."},"max_tokens":{"type":["integer","null"],"minimum":1000,"maximum":100000000,"description":"The tokens that a turn of it may use."},"max_iterations":{"type":["integer","null"],"minimum":1,"maximum":200,"description":"How often its model is asked in a turn."},"timeout_ms":{"type":["integer","null"],"minimum":1000,"maximum":1200000,"description":"How long a turn of it may take."},"destinations":{"type":["array","null"],"maxItems":32,"items":{"type":"string","minLength":1,"maxLength":128},"description":"Names of robots that it may hand its conversation over to."},"report_schema":{"type":["object","null"],"additionalProperties":true,"description":"A JSON Schema. Its final reports are data of this form then."}}},
+    outputSchema: {"type":"object","additionalProperties":false,"required":["robot_id","name","version","hash","is_shared","errors"],"properties":{"robot_id":{"type":"string"},"name":{"type":"string"},"version":{"type":"integer"},"hash":{"type":"string","description":"What an operator approves."},"is_shared":{"type":"boolean","description":"Whether others see it as it is now."},"errors":{"type":"array","items":{"type":"string"},"description":"What was not known, and so not kept."}}},
+    readOnly: false,
+    idempotent: false,
+    dangerous: false,
+    cacheSeconds: 0,
+    validateInput: validators.validateToolRobotCreateInput,
+    validateOutput: validators.validateToolRobotCreateOutput,
+  } as ToolDefinition<types.ToolRobotCreateInput, types.ToolRobotCreateOutput>,
+  robotDelete: {
+    name: "robot_delete",
+    description: "Delete a robot of yours, for good. Sessions that were switched to it are the plain agent from their next turn on.",
+    inputSchema: {"type":"object","additionalProperties":false,"required":["robot_id"],"properties":{"robot_id":{"type":"string","maxLength":200,"description":"The id that robot_list gives."}}},
+    outputSchema: {"type":"object","additionalProperties":false,"required":["robot_id","name"],"properties":{"robot_id":{"type":"string"},"name":{"type":"string"}}},
+    readOnly: false,
+    idempotent: true,
+    dangerous: false,
+    cacheSeconds: 0,
+    validateInput: validators.validateToolRobotDeleteInput,
+    validateOutput: validators.validateToolRobotDeleteOutput,
+  } as ToolDefinition<types.ToolRobotDeleteInput, types.ToolRobotDeleteOutput>,
+  robotGet: {
+    name: "robot_get",
+    description: "Read one robot in full.",
+    inputSchema: {"type":"object","additionalProperties":false,"required":["robot_id"],"properties":{"robot_id":{"type":"string","maxLength":200,"description":"The id that robot_list gives."}}},
+    outputSchema: {"type":"object","additionalProperties":false,"required":["robot_id","name","description","playbook","tools","model","destinations","maker","is_own","is_shared","is_untrusted","version","hash","created_at","updated_at"],"properties":{"robot_id":{"type":"string"},"name":{"type":"string"},"description":{"type":"string"},"playbook":{"type":"string"},"tools":{"type":"array","items":{"type":"string"}},"model":{"type":["string","null"]},"max_tokens":{"type":"integer"},"max_iterations":{"type":"integer"},"timeout_ms":{"type":"integer"},"destinations":{"type":"array","items":{"type":"string"}},"report_schema":{"type":"object","additionalProperties":true},"maker":{"type":"string","description":"The caller that made it, who alone may change it."},"is_own":{"type":"boolean"},"is_shared":{"type":"boolean"},"is_untrusted":{"type":"boolean"},"version":{"type":"integer"},"hash":{"type":"string"},"created_at":{"type":"string","format":"date-time"},"updated_at":{"type":"string","format":"date-time"}}},
+    readOnly: true,
+    idempotent: true,
+    dangerous: false,
+    cacheSeconds: 0,
+    validateInput: validators.validateToolRobotGetInput,
+    validateOutput: validators.validateToolRobotGetOutput,
+  } as ToolDefinition<types.ToolRobotGetInput, types.ToolRobotGetOutput>,
+  robotList: {
+    name: "robot_list",
+    description: "List the robots that you may use: your own, and those that operators share.",
+    inputSchema: {"type":"object","additionalProperties":false,"properties":{"limit":{"type":["integer","null"],"minimum":1,"maximum":1000,"description":"How many at most. 100 when left out."}}},
+    outputSchema: {"type":"object","additionalProperties":false,"required":["robots","total"],"properties":{"robots":{"type":"array","items":{"type":"object","additionalProperties":false,"required":["robot_id","name","description","is_own","is_shared","is_untrusted"],"properties":{"robot_id":{"type":"string"},"name":{"type":"string"},"description":{"type":"string"},"is_own":{"type":"boolean"},"is_shared":{"type":"boolean"},"is_untrusted":{"type":"boolean","description":"Whether a turn has written it that had read strangers' content."}}}},"total":{"type":"integer","description":"How many there are."}}},
+    readOnly: true,
+    idempotent: true,
+    dangerous: false,
+    cacheSeconds: 0,
+    validateInput: validators.validateToolRobotListInput,
+    validateOutput: validators.validateToolRobotListOutput,
+  } as ToolDefinition<types.ToolRobotListInput, types.ToolRobotListOutput>,
+  robotSwitch: {
+    name: "robot_switch",
+    description: "Have this conversation go on as a robot, with its playbook and its tools, from the next turn on. Null as robot_id makes it the plain agent again.",
+    inputSchema: {"type":"object","additionalProperties":false,"required":["robot_id"],"properties":{"robot_id":{"type":["string","null"],"maxLength":200,"description":"The id that robot_list gives; null for the plain agent."},"session_id":{"type":["string","null"],"minLength":1,"maxLength":128,"description":"The session, for programs; this conversation when left out."}}},
+    outputSchema: {"type":"object","additionalProperties":false,"required":["robot_id","name"],"properties":{"robot_id":{"type":["string","null"]},"name":{"type":["string","null"],"description":"Null for the plain agent."}}},
+    readOnly: false,
+    idempotent: true,
+    dangerous: false,
+    cacheSeconds: 0,
+    validateInput: validators.validateToolRobotSwitchInput,
+    validateOutput: validators.validateToolRobotSwitchOutput,
+  } as ToolDefinition<types.ToolRobotSwitchInput, types.ToolRobotSwitchOutput>,
+  robotUpdate: {
+    name: "robot_update",
+    description: "Change a robot of yours. Arguments that you leave out stay as they are, and null takes a value off. A list takes the place of the one before. A changed robot waits for an operator's approval again.",
+    inputSchema: {"type":"object","additionalProperties":false,"required":["robot_id"],"properties":{"robot_id":{"type":"string","maxLength":200,"description":"The id that robot_list gives."},"version":{"type":["integer","null"],"minimum":1,"description":"Only if it is this version still, as robot_get gives it."},"name":{"type":"string","maxLength":200,"description":"Up to 48 of a-z, 0-9, and single - or _ between them."},"playbook":{"type":"string","maxLength":65536,"description":"How it works, for its own model."},"description":{"type":["string","null"],"maxLength":2000,"description":"What it does, for those who may call it."},"tools":{"type":["array","null"],"maxItems":256,"items":{"type":"string","minLength":1,"maxLength":128},"description":"Names of tools, and globs such as web_*. It has those of them that you may use, too. None when left out."},"model":{"type":["string","null"],"minLength":1,"maxLength":256,"description":"Its model; the agent's own when left out."},"max_tokens":{"type":["integer","null"],"minimum":1000,"maximum":100000000,"description":"The tokens that a turn of it may use."},"max_iterations":{"type":["integer","null"],"minimum":1,"maximum":200,"description":"How often its model is asked in a turn."},"timeout_ms":{"type":["integer","null"],"minimum":1000,"maximum":1200000,"description":"How long a turn of it may take."},"destinations":{"type":["array","null"],"maxItems":32,"items":{"type":"string","minLength":1,"maxLength":128},"description":"Names of robots that it may hand its conversation over to."},"report_schema":{"type":["object","null"],"additionalProperties":true,"description":"A JSON Schema. Its final reports are data of this form then."}}},
+    outputSchema: {"type":"object","additionalProperties":false,"required":["robot_id","name","version","hash","is_shared","errors"],"properties":{"robot_id":{"type":"string"},"name":{"type":"string"},"version":{"type":"integer"},"hash":{"type":"string","description":"What an operator approves."},"is_shared":{"type":"boolean","description":"Whether others see it as it is now."},"errors":{"type":"array","items":{"type":"string"},"description":"What was not known, and so not kept."}}},
+    readOnly: false,
+    idempotent: true,
+    dangerous: false,
+    cacheSeconds: 0,
+    validateInput: validators.validateToolRobotUpdateInput,
+    validateOutput: validators.validateToolRobotUpdateOutput,
+  } as ToolDefinition<types.ToolRobotUpdateInput, types.ToolRobotUpdateOutput>,
   routerHandoffTo: {
     name: "router__handoff-to",
     description: "Hand this conversation over to another agent, which goes on with it from here, with its own tools. Do so when the task is the other agent's. You do not get it back.",
@@ -668,7 +740,7 @@ export const tools = {
 } as const;
 
 /** The names of all tools that the schemas define, sorted. A name in here that nobody serves is `unavailable`, not unknown. */
-export const allToolNames: readonly string[] = ["agent__batch","agent__chat","agent__events","agent__final_report","agent__helper","agent__task_status","anthropic_usage","bash","calendar_create_event","calendar_get_event","calendar_list_events","cancel_scheduled_task","cancel_subagent","delete_from_working_memory","edit_file","execute_python_script","get_from_working_memory","get_tool_details","get_tool_guide","gmail_read","gmail_search","gmail_send","html_to_text","invoke_tool","knowledge_get","knowledge_save","knowledge_search","linkedin_job_detail","linkedin_jobs","list_files","list_scheduled_tasks","list_subagents","list_tool_guides","list_working_memory","mcp_get_service_details","mcp_invoke_tool","mcp_list_services","mcp_register_server","mcp_unregister_server","read_file","report_progress","router__handoff-to","save_to_working_memory","schedule_task","search","search_files","search_known_services","search_working_memory","spawn_subagent","web_browse","web_search","whiteboard_list","whiteboard_read","whiteboard_write","write_file"];
+export const allToolNames: readonly string[] = ["agent__batch","agent__chat","agent__events","agent__final_report","agent__helper","agent__task_status","anthropic_usage","bash","calendar_create_event","calendar_get_event","calendar_list_events","cancel_scheduled_task","cancel_subagent","delete_from_working_memory","edit_file","execute_python_script","get_from_working_memory","get_tool_details","get_tool_guide","gmail_read","gmail_search","gmail_send","html_to_text","invoke_tool","knowledge_get","knowledge_save","knowledge_search","linkedin_job_detail","linkedin_jobs","list_files","list_scheduled_tasks","list_subagents","list_tool_guides","list_working_memory","mcp_get_service_details","mcp_invoke_tool","mcp_list_services","mcp_register_server","mcp_unregister_server","read_file","report_progress","robot_create","robot_delete","robot_get","robot_list","robot_switch","robot_update","router__handoff-to","save_to_working_memory","schedule_task","search","search_files","search_known_services","search_working_memory","spawn_subagent","web_browse","web_search","whiteboard_list","whiteboard_read","whiteboard_write","write_file"];
 
 /** Those of them that only a policy which names them in full allows (`x-dangerous`). */
 export const dangerousToolNames: readonly string[] = ["bash","edit_file","mcp_register_server","write_file"];

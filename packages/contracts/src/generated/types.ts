@@ -1742,6 +1742,269 @@ key: string
 was_there: boolean
 }
 /**
+ * Make a robot: an agent with a name, a playbook and tools of its own. It is yours, and others see it once an operator has approved it. Of tools, destinations and a model that nobody knows each is named in errors, and the robot is made without them.
+ */
+export interface ToolRobotCreate {
+input: ToolRobotCreateInput
+output: ToolRobotCreateOutput
+}
+export interface ToolRobotCreateInput {
+/**
+ * Up to 48 of a-z, 0-9, and single - or _ between them. It is called as agent__NAME.
+ */
+name: string
+/**
+ * How it works, for its own model.
+ */
+playbook: string
+/**
+ * What it does, for those who may call it.
+ */
+description?: (string | null)
+/**
+ * Names of tools, and globs such as web_*. It has those of them that you may use, too. None when left out.
+ * 
+ * @maxItems 256
+ */
+tools?: (string[] | null)
+/**
+ * Its model; the agent's own when left out.
+ */
+model?: (string | null)
+/**
+ * The tokens that a turn of it may use.
+ */
+max_tokens?: (number | null)
+/**
+ * How often its model is asked in a turn.
+ */
+max_iterations?: (number | null)
+/**
+ * How long a turn of it may take.
+ */
+timeout_ms?: (number | null)
+/**
+ * Names of robots that it may hand its conversation over to.
+ * 
+ * @maxItems 32
+ */
+destinations?: (string[] | null)
+/**
+ * A JSON Schema. Its final reports are data of this form then.
+ */
+report_schema?: ({
+[k: string]: unknown | undefined
+} | null)
+}
+export interface ToolRobotCreateOutput {
+robot_id: string
+name: string
+version: number
+/**
+ * What an operator approves.
+ */
+hash: string
+/**
+ * Whether others see it as it is now.
+ */
+is_shared: boolean
+/**
+ * What was not known, and so not kept.
+ */
+errors: string[]
+}
+/**
+ * List the robots that you may use: your own, and those that operators share.
+ */
+export interface ToolRobotList {
+input: ToolRobotListInput
+output: ToolRobotListOutput
+}
+export interface ToolRobotListInput {
+/**
+ * How many at most. 100 when left out.
+ */
+limit?: (number | null)
+}
+export interface ToolRobotListOutput {
+robots: RobotEntry[]
+/**
+ * How many there are.
+ */
+total: number
+}
+export interface RobotEntry {
+robot_id: string
+name: string
+description: string
+is_own: boolean
+is_shared: boolean
+/**
+ * Whether a turn has written it that had read strangers' content.
+ */
+is_untrusted: boolean
+}
+/**
+ * Read one robot in full.
+ */
+export interface ToolRobotGet {
+input: ToolRobotGetInput
+output: ToolRobotGetOutput
+}
+export interface ToolRobotGetInput {
+/**
+ * The id that robot_list gives.
+ */
+robot_id: string
+}
+export interface ToolRobotGetOutput {
+robot_id: string
+name: string
+description: string
+playbook: string
+tools: string[]
+model: (string | null)
+max_tokens?: number
+max_iterations?: number
+timeout_ms?: number
+destinations: string[]
+report_schema?: {
+[k: string]: unknown | undefined
+}
+/**
+ * The caller that made it, who alone may change it.
+ */
+maker: string
+is_own: boolean
+is_shared: boolean
+is_untrusted: boolean
+version: number
+hash: string
+created_at: string
+updated_at: string
+}
+/**
+ * Change a robot of yours. Arguments that you leave out stay as they are, and null takes a value off. A list takes the place of the one before. A changed robot waits for an operator's approval again.
+ */
+export interface ToolRobotUpdate {
+input: ToolRobotUpdateInput
+output: ToolRobotUpdateOutput
+}
+export interface ToolRobotUpdateInput {
+/**
+ * The id that robot_list gives.
+ */
+robot_id: string
+/**
+ * Only if it is this version still, as robot_get gives it.
+ */
+version?: (number | null)
+/**
+ * Up to 48 of a-z, 0-9, and single - or _ between them.
+ */
+name?: string
+/**
+ * How it works, for its own model.
+ */
+playbook?: string
+/**
+ * What it does, for those who may call it.
+ */
+description?: (string | null)
+/**
+ * Names of tools, and globs such as web_*. It has those of them that you may use, too. None when left out.
+ * 
+ * @maxItems 256
+ */
+tools?: (string[] | null)
+/**
+ * Its model; the agent's own when left out.
+ */
+model?: (string | null)
+/**
+ * The tokens that a turn of it may use.
+ */
+max_tokens?: (number | null)
+/**
+ * How often its model is asked in a turn.
+ */
+max_iterations?: (number | null)
+/**
+ * How long a turn of it may take.
+ */
+timeout_ms?: (number | null)
+/**
+ * Names of robots that it may hand its conversation over to.
+ * 
+ * @maxItems 32
+ */
+destinations?: (string[] | null)
+/**
+ * A JSON Schema. Its final reports are data of this form then.
+ */
+report_schema?: ({
+[k: string]: unknown | undefined
+} | null)
+}
+export interface ToolRobotUpdateOutput {
+robot_id: string
+name: string
+version: number
+/**
+ * What an operator approves.
+ */
+hash: string
+/**
+ * Whether others see it as it is now.
+ */
+is_shared: boolean
+/**
+ * What was not known, and so not kept.
+ */
+errors: string[]
+}
+/**
+ * Delete a robot of yours, for good. Sessions that were switched to it are the plain agent from their next turn on.
+ */
+export interface ToolRobotDelete {
+input: ToolRobotDeleteInput
+output: ToolRobotDeleteOutput
+}
+export interface ToolRobotDeleteInput {
+/**
+ * The id that robot_list gives.
+ */
+robot_id: string
+}
+export interface ToolRobotDeleteOutput {
+robot_id: string
+name: string
+}
+/**
+ * Have this conversation go on as a robot, with its playbook and its tools, from the next turn on. Null as robot_id makes it the plain agent again.
+ */
+export interface ToolRobotSwitch {
+input: ToolRobotSwitchInput
+output: ToolRobotSwitchOutput
+}
+export interface ToolRobotSwitchInput {
+/**
+ * The id that robot_list gives; null for the plain agent.
+ */
+robot_id: (string | null)
+/**
+ * The session, for programs; this conversation when left out.
+ */
+session_id?: (string | null)
+}
+export interface ToolRobotSwitchOutput {
+robot_id: (string | null)
+/**
+ * Null for the plain agent.
+ */
+name: (string | null)
+}
+/**
  * Have yourself sent a task message at the times of a cron expression, or once. You then do what the description says, and your answer goes to this conversation. A task of the same name of this conversation is replaced. Times are in the zone that list_scheduled_tasks shows; read the present time there for requests such as "in 2 hours".
  */
 export interface ToolScheduleTask {

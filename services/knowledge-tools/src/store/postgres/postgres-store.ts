@@ -1,5 +1,4 @@
-import { StoreUnavailableError } from "@rockbot/records";
-import { DatabaseError, Pool, type PoolClient } from "pg";
+import { connectPostgres, type PostgresClient, type PostgresDatabase, type PostgresRow } from "@rockbot/records/postgres";
 import { facetsOf } from "../../item/facets.ts";
 import type { KnowledgeItem } from "../../item/knowledge-item.ts";
 import {
@@ -10,7 +9,6 @@ import {
   levelsOf,
   MAX_RANKED,
   type MatchQuery,
-  OtherOwnerError,
   type Saved,
 } from "../knowledge-store.ts";
 import { type LabelChange, LabelChanges, mergeItem } from "../merge-item.ts";
@@ -21,7 +19,7 @@ import { queryOf, vectorOf } from "./text-vectors.ts";
 const MANY = 1_000;
 /** Items that are read or written at once. */
 const PAGE = 200;
-/** Whoever changes the tables holds this lock: its number is of no meaning, and the same in all versions. */
+/** Its number is of no meaning. */
 const MIGRATION_LOCK = 7_206_113;
 /** The planner takes reading words for as cheap as reading numbers, and would go through all items where an index tells. */
 const PLANNER = "-c enable_seqscan=off -c jit=off";
@@ -32,55 +30,18 @@ const WEIGHTS = "{0.1, 0.1, 0.1, 1.0}";
  * @param url `postgres://user:password@host/database`
  * @throws {StoreUnavailableError} if the database cannot be reached, or newer code made its tables
  */
-export async function connectPostgresStore(url: string, { maxConnections = 8, timeoutMs = 10_000 }: ConnectStoreOptions = {}): Promise<KnowledgeStore> {
-  const pool = new Pool({
-    connectionString: url,
-    max: maxConnections,
-    connectionTimeoutMillis: timeoutMs,
-    query_timeout: timeoutMs,
-    statement_timeout: timeoutMs,
-    application_name: "rockbot",
-    options: PLANNER,
-  });
-  pool.on("error", () => {}); // an idle connection broke; the next question makes another
-  const store = new PostgresStore(pool, placeOf(url));
-  try {
-    await store.migrate();
-    return store;
-  } catch (error) {
-    await store[Symbol.asyncDispose]();
-    throw error;
-  }
+export async function connectPostgresStore(url: string, options: ConnectStoreOptions = {}): Promise<KnowledgeStore> {
+  const schema = { holds: "the knowledge", versionTable: "knowledge_version", lock: MIGRATION_LOCK, migrations };
+  return new PostgresStore(await connectPostgres(url, schema, { ...options, settings: PLANNER }));
 }
-
-type Row = Readonly<Record<string, unknown>>;
 
 class PostgresStore implements KnowledgeStore {
   readonly where: string;
-  readonly #pool: Pool;
-  #closing: Promise<void> | undefined;
+  readonly #database: PostgresDatabase;
 
-  constructor(pool: Pool, where: string) {
-    this.#pool = pool;
-    this.where = where;
-  }
-
-  migrate(): Promise<void> {
-    return this.#inTransaction("make its tables", async (client) => {
-      await client.query("SELECT pg_advisory_xact_lock($1)", [MIGRATION_LOCK]);
-      await client.query("CREATE TABLE IF NOT EXISTS knowledge_version (version integer NOT NULL)");
-      const { rows } = await client.query("SELECT version FROM knowledge_version");
-      const version = Number(rows[0]?.version ?? 0);
-      if (version > migrations.length) {
-        throw new StoreUnavailableError(
-          `Cannot open the knowledge of ${this.where}: a newer RockBot made it (version ${version}, this one knows ${migrations.length}). Update this one`,
-        );
-      }
-      if (version === migrations.length) return;
-      for (const step of migrations.slice(version)) await client.query(step);
-      await client.query("DELETE FROM knowledge_version");
-      await client.query("INSERT INTO knowledge_version VALUES ($1)", [migrations.length]);
-    });
+  constructor(database: PostgresDatabase) {
+    this.#database = database;
+    this.where = database.where;
   }
 
   async match({ terms, facets, limit }: MatchQuery): Promise<readonly string[]> {
@@ -88,23 +49,23 @@ class PostgresStore implements KnowledgeStore {
     // The words themselves lie apart from the rows, and are read of the newest only.
     const sql = `WITH newest AS (SELECT seq FROM (${newestFirst(["words @@ $1::tsquery", ...groups])}) AS found LIMIT ${MAX_RANKED})
       SELECT id FROM newest JOIN knowledge_item USING (seq) ORDER BY ts_rank_cd('${WEIGHTS}', words, $1::tsquery) DESC, seq DESC LIMIT $3`;
-    const [last] = await this.#query("search", "SELECT coalesce(max(seq), 0) AS seq FROM knowledge_item", []);
+    const [last] = await this.#database.query("search", "SELECT coalesce(max(seq), 0) AS seq FROM knowledge_item", []);
     const ids = new Set<string>();
     for (const atLeast of levelsOf(terms.length)) {
       if (ids.size >= limit) break;
-      for (const { id } of await this.#query("search", sql, [queryOf(terms, atLeast), last?.["seq"], limit, ...facets])) ids.add(String(id));
+      for (const { id } of await this.#database.query("search", sql, [queryOf(terms, atLeast), last?.["seq"], limit, ...facets])) ids.add(String(id));
     }
     return [...ids].slice(0, limit);
   }
 
   async get(ids: readonly string[]): Promise<readonly KnowledgeItem[]> {
-    const rows = await this.#query("read", "SELECT * FROM knowledge_item WHERE id = ANY($1)", [ids.slice(0, MAX_RANKED)]);
+    const rows = await this.#database.query("read", "SELECT * FROM knowledge_item WHERE id = ANY($1)", [ids.slice(0, MAX_RANKED)]);
     const items = new Map(rows.map((row) => [String(row["id"]), itemOf(row)]));
     return ids.flatMap((id) => items.get(id) ?? []);
   }
 
   save(items: AsyncIterable<KnowledgeItem> | Iterable<KnowledgeItem>): Promise<Saved> {
-    return this.#inTransaction("save", async (client) => {
+    return this.#database.inTransaction("save", async (client) => {
       const labels = new LabelChanges();
       const saved = { created: 0, changed: 0, unchanged: 0 };
       for await (const page of pagesOf(items)) await savePage(client, page, { labels, saved });
@@ -120,7 +81,7 @@ class PostgresStore implements KnowledgeStore {
     folded = null,
     limit,
   }: { readonly folded?: LabelQuery["folded"] | null } & Omit<LabelQuery, "folded">): Promise<readonly Label[]> {
-    const rows = await this.#query(
+    const rows = await this.#database.query(
       "read",
       `SELECT folded, min(name) AS name FROM knowledge_label WHERE kind = $1 AND scope = ANY($2) AND ($3::text[] IS NULL OR folded = ANY($3))
        GROUP BY folded ORDER BY sum(items) DESC, folded COLLATE "C" LIMIT $4`,
@@ -130,13 +91,13 @@ class PostgresStore implements KnowledgeStore {
   }
 
   async countOf(owner: string): Promise<number> {
-    const [row] = await this.#query("read", "SELECT count(*) AS items FROM knowledge_item WHERE owner = $1", [owner]);
+    const [row] = await this.#database.query("read", "SELECT count(*) AS items FROM knowledge_item WHERE owner = $1", [owner]);
     return Number(row?.["items"]);
   }
 
   async *all(): AsyncIterable<KnowledgeItem> {
     for (let last = ""; ; ) {
-      const rows = await this.#query("read", `SELECT * FROM knowledge_item WHERE id COLLATE "C" > $1 ORDER BY id COLLATE "C" LIMIT $2`, [last, PAGE]);
+      const rows = await this.#database.query("read", `SELECT * FROM knowledge_item WHERE id COLLATE "C" > $1 ORDER BY id COLLATE "C" LIMIT $2`, [last, PAGE]);
       yield* rows.map(itemOf);
       if (rows.length < PAGE) return;
       last = String(rows.at(-1)?.["id"]);
@@ -144,45 +105,7 @@ class PostgresStore implements KnowledgeStore {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#closing ??= this.#pool.end();
-    await this.#closing;
-  }
-
-  async #query(what: string, sql: string, values: readonly unknown[]): Promise<readonly Row[]> {
-    try {
-      return (await this.#pool.query(sql, values as unknown[])).rows;
-    } catch (error) {
-      throw this.#unavailable(what, error);
-    }
-  }
-
-  /** Runs `change` in a transaction: it is there in full or not at all. */
-  async #inTransaction<T>(what: string, change: (client: PoolClient) => Promise<T>): Promise<T> {
-    let client: PoolClient | undefined;
-    try {
-      client = await this.#pool.connect();
-      await client.query("BEGIN");
-      const result = await change(client);
-      await client.query("COMMIT");
-      client.release();
-      return result;
-    } catch (error) {
-      await client?.query("ROLLBACK").then(
-        () => client?.release(),
-        () => client?.release(true),
-      );
-      throw this.#unavailable(what, error);
-    }
-  }
-
-  /** Errors of ours and of the caller's source stay as they are. */
-  #unavailable(what: string, error: unknown): unknown {
-    if (error instanceof StoreUnavailableError || error instanceof OtherOwnerError) return error;
-    const { code, message } = error as NodeJS.ErrnoException;
-    if (!(error instanceof DatabaseError) && code === undefined && !/timeout|Connection terminated|pool/i.test(message)) return error;
-    return new StoreUnavailableError(`Cannot ${what} in ${this.where}: ${error instanceof DatabaseError ? `${message} (${code})` : (code ?? message)}`, {
-      cause: error,
-    });
+    await this.#database[Symbol.asyncDispose]();
   }
 }
 
@@ -205,7 +128,7 @@ interface Saving {
 const COLUMNS = "id, kind, title, body, author, categories, tags, owner, space, origin, created_at, updated_at, words, facets";
 const PLACES = COLUMNS.split(", ").map((name, i) => (name === "words" ? `$${i + 1}::tsvector` : `$${i + 1}`));
 
-async function savePage(client: PoolClient, page: readonly KnowledgeItem[], { labels, saved }: Saving): Promise<void> {
+async function savePage(client: PostgresClient, page: readonly KnowledgeItem[], { labels, saved }: Saving): Promise<void> {
   const ids = [...new Set(page.map(({ id }) => id))].sort();
   const { rows } = await client.query('SELECT * FROM knowledge_item WHERE id = ANY($1) ORDER BY id COLLATE "C" FOR UPDATE', [ids]);
   const known = new Map(rows.map((row) => [String(row.id), itemOf(row)]));
@@ -230,7 +153,7 @@ async function savePage(client: PoolClient, page: readonly KnowledgeItem[], { la
 }
 
 /** Last of all, as others that save items of the same labels wait from here on. */
-async function saveLabels(client: PoolClient, changes: readonly LabelChange[]): Promise<void> {
+async function saveLabels(client: PostgresClient, changes: readonly LabelChange[]): Promise<void> {
   const columns = (["scope", "kind", "folded", "name", "by"] as const).map((name) => changes.map((change) => change[name]));
   await client.query(
     `INSERT INTO knowledge_label (scope, kind, folded, name, items) SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[])
@@ -251,7 +174,7 @@ async function* pagesOf(items: AsyncIterable<KnowledgeItem> | Iterable<Knowledge
   if (page.length > 0) yield page;
 }
 
-function itemOf(row: Row): KnowledgeItem {
+function itemOf(row: PostgresRow): KnowledgeItem {
   const text = (name: string): string => row[name] as string;
   return {
     id: text("id"),
@@ -267,10 +190,4 @@ function itemOf(row: Row): KnowledgeItem {
     createdAt: Number(row["created_at"]),
     updatedAt: Number(row["updated_at"]),
   };
-}
-
-/** The database without its user and password. */
-function placeOf(url: string): string {
-  const { host, pathname } = new URL(url);
-  return `the database ${pathname.slice(1)} of ${host}`;
 }

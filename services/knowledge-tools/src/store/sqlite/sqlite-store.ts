@@ -1,12 +1,13 @@
 import { join } from "node:path";
 import type { DatabaseSync, SQLOutputValue, StatementSync } from "node:sqlite";
 import { StoreUnavailableError } from "@rockbot/records";
+import { inTransaction, openDatabase, unavailable } from "@rockbot/records/sqlite";
 import { facetsOf } from "../../item/facets.ts";
 import type { KnowledgeItem } from "../../item/knowledge-item.ts";
 import { termsOf } from "../../text/terms.ts";
 import { type KnowledgeStore, type Label, type LabelQuery, levelsOf, MAX_RANKED, type MatchQuery, type Saved } from "../knowledge-store.ts";
 import { LabelChanges, mergeItem } from "../merge-item.ts";
-import { inTransaction, openDatabase, unavailable } from "./open-database.ts";
+import { migrations } from "./migrations.ts";
 
 export interface OpenSqliteStoreOptions {
   /** How long a change waits for others. @default 10_000 */
@@ -25,8 +26,9 @@ const PAGE = 200;
  */
 export async function openSqliteStore(folder: string, { busyTimeoutMs = 10_000 }: OpenSqliteStoreOptions = {}): Promise<KnowledgeStore> {
   const file = join(folder, FILE);
-  const writer = await openDatabase(file, busyTimeoutMs);
-  return new SqliteStore(file, { writer, reader: await openDatabase(file, busyTimeoutMs), busyTimeoutMs });
+  const options = { holds: "the knowledge", migrations, busyTimeoutMs };
+  const writer = await openDatabase(file, options);
+  return new SqliteStore(file, { writer, reader: await openDatabase(file, options), busyTimeoutMs });
 }
 
 interface Connections {

@@ -2,29 +2,38 @@ import { closeSync, openSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout } from "node:timers/promises";
 import { backoffMs } from "@rockbot/base";
-import { StoreUnavailableError } from "@rockbot/records";
-import { migrations } from "./migrations.ts";
+import { StoreUnavailableError } from "../store-unavailable-error.ts";
 
 /** How long SQLite itself waits for another process: it holds up the event loop. Longer waits are between attempts. */
 const HELD_MS = 10;
+
+/** The tables of one kind of data, and how long to wait for them. */
+export interface OpenDatabaseOptions {
+  /** What is kept, in words: "the knowledge". */
+  readonly holds: string;
+  /** The steps from each version to the next. A step that was released never changes. */
+  readonly migrations: readonly string[];
+  /** How long a change waits for other processes. */
+  readonly busyTimeoutMs: number;
+}
 
 /**
  * Opens the database of a file, and brings it to the version of this code.
  * @throws {StoreUnavailableError} if it cannot be read, or newer code made it
  */
-export async function openDatabase(file: string, busyTimeoutMs: number): Promise<DatabaseSync> {
+export async function openDatabase(file: string, options: OpenDatabaseOptions): Promise<DatabaseSync> {
   let db: DatabaseSync | undefined;
   try {
     closeSync(openSync(file, "a", 0o600)); // the files beside it get the same rights
     db = new DatabaseSync(file, { timeout: HELD_MS });
     const opened = db;
-    await whileBusy(busyTimeoutMs, () => opened.exec("PRAGMA journal_mode = WAL"));
+    await whileBusy(options.busyTimeoutMs, () => opened.exec("PRAGMA journal_mode = WAL"));
     db.exec("PRAGMA synchronous = NORMAL; PRAGMA cache_size = -65536; PRAGMA mmap_size = 268435456");
-    if (versionOf(db) !== migrations.length) await migrate(db, { file, busyTimeoutMs });
+    if (versionOf(db) !== options.migrations.length) await migrate(db, file, options);
     return db;
   } catch (error) {
     db?.close();
-    throw unavailable(`open the knowledge of ${file}`, error);
+    throw unavailable(`open ${options.holds} of ${file}`, error);
   }
 }
 
@@ -41,12 +50,12 @@ export async function inTransaction<T>(db: DatabaseSync, busyTimeoutMs: number, 
   }
 }
 
-async function migrate(db: DatabaseSync, { file, busyTimeoutMs }: { readonly file: string; readonly busyTimeoutMs: number }): Promise<void> {
+async function migrate(db: DatabaseSync, file: string, { holds, migrations, busyTimeoutMs }: OpenDatabaseOptions): Promise<void> {
   await inTransaction(db, busyTimeoutMs, () => {
     const version = versionOf(db);
     if (version > migrations.length) {
       throw new StoreUnavailableError(
-        `Cannot open the knowledge of ${file}: a newer RockBot made it (version ${version}, this one knows ${migrations.length}). Update this one`,
+        `Cannot open ${holds} of ${file}: a newer RockBot made it (version ${version}, this one knows ${migrations.length}). Update this one`,
       );
     }
     for (const step of migrations.slice(version)) db.exec(step);
@@ -73,7 +82,7 @@ const SQLITE_BUSY = 5;
 
 const isBusy = (error: unknown): boolean => ((error as { readonly errcode?: number }).errcode ?? 0) % 256 === SQLITE_BUSY;
 
-/** What SQLite threw, in words of ours; anything else as it is. */
+/** An error of SQLite in words of ours; any other as it is. */
 export function unavailable(what: string, error: unknown): unknown {
   const { code, message } = error as NodeJS.ErrnoException;
   if (error instanceof StoreUnavailableError || code === undefined) return error;

@@ -1,0 +1,1 @@
+export { connectPostgres, type PostgresClient, type PostgresDatabase, type PostgresRow, type PostgresSchema } from "./connect-postgres.ts";

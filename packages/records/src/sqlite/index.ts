@@ -1,0 +1,1 @@
+export { inTransaction, type OpenDatabaseOptions, openDatabase, unavailable } from "./open-database.ts";

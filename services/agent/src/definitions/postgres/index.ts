@@ -1,0 +1,1 @@
+export { connectPostgresDefinitionStore } from "./postgres-definition-store.ts";

@@ -1,0 +1,46 @@
+import { createHash } from "node:crypto";
+import { definitionFaults, definitionHash, type KeptDefinition } from "@rockbot/agent";
+import { ConfigError, loadConfig } from "@rockbot/process/config";
+import { type Agent, agentsSchema } from "../generated/agents.ts";
+
+/**
+ * The agents of the file, approved as they are; none without a file.
+ * @throws {ConfigError} with all faults at once
+ */
+export function readAgentsFile(file: string | undefined): readonly KeptDefinition[] {
+  if (file === undefined) return [];
+  const agents = Object.entries(loadConfig(agentsSchema, { env: {}, file }) as Readonly<Record<string, Agent>>).map(([name, agent]) =>
+    definitionOf(name, agent),
+  );
+  const names = agents.map(({ name }) => name);
+  const faults = agents.flatMap((agent) => [
+    ...definitionFaults(agent).map((fault) => `${agent.name}.${fault}`),
+    ...(agent.destinations ?? [])
+      .filter((name) => !names.includes(name))
+      .map((name) => `${agent.name}.destinations: the file has no agent ${JSON.stringify(name)}. It has ${names.join(", ")}`),
+  ]);
+  if (faults.length > 0) throw new ConfigError(faults.map((fault) => `agentsFile: ${file}: ${fault}`));
+  return agents;
+}
+
+function definitionOf(name: string, { maxTokens, maxIterations, timeoutMs, ...agent }: Agent): KeptDefinition {
+  const { description = "", playbook, tools = [], model, destinations = [], reportSchema, maker = "operator" } = agent;
+  const plain = {
+    name,
+    description,
+    playbook,
+    tools,
+    ...(model === undefined ? {} : { model }),
+    budgets: { maxTokens, maxIterations, timeoutMs },
+    destinations,
+    ...(reportSchema === undefined ? {} : { reportSchema }),
+    maker,
+    isUntrusted: false,
+  };
+  const hash = definitionHash(plain);
+  const id = createHash("sha256")
+    .update(JSON.stringify(["file", name]))
+    .digest("hex")
+    .slice(0, 24);
+  return { id, ...plain, hash, approvedHash: hash, version: 1, createdAt: 0, updatedAt: 0 };
+}

@@ -1,0 +1,79 @@
+import { type DefinitionReader, type DefinitionStore, isDefinitionId, isVisibleTo, type KeptDefinition } from "@rockbot/agent";
+import { ToolError, ToolErrorCode } from "@rockbot/contracts";
+import { sessionNamespace } from "@rockbot/memory";
+import { StoreUnavailableError } from "@rockbot/records";
+
+/** Robots that an error names at most. */
+const MAX_NAMED = 20;
+
+/** The robots of a file and of a database, as each caller sees them. */
+export class Robots implements DefinitionReader {
+  readonly store: DefinitionStore;
+  /** Those of the file, which everybody sees and nobody changes. */
+  readonly ofFile: readonly KeptDefinition[];
+
+  constructor(store: DefinitionStore, ofFile: readonly KeptDefinition[]) {
+    this.store = store;
+    this.ofFile = ofFile;
+  }
+
+  /** Of several of a name the first counts: that of the file, then the caller's own. */
+  async visibleTo(caller: string): Promise<readonly KeptDefinition[]> {
+    return [...this.ofFile, ...(await this.store.visibleTo(caller))];
+  }
+
+  async ofSession(caller: string, sessionId: string): Promise<KeptDefinition | undefined> {
+    const id = await this.store.switchedTo(caller, sessionNamespace(sessionId));
+    return id === undefined ? undefined : this.get(caller, id);
+  }
+
+  async switchSession(caller: string, sessionId: string, name: string): Promise<void> {
+    const robot = (await this.visibleTo(caller)).find((each) => each.name === name);
+    if (robot !== undefined) await this.store.switchSession(caller, sessionNamespace(sessionId), robot.id);
+  }
+
+  /** One that the caller sees. */
+  async get(caller: string, id: string): Promise<KeptDefinition | undefined> {
+    const robot = this.ofFile.find((each) => each.id === id) ?? (await this.store.get(id));
+    return robot !== undefined && isVisibleTo(robot, caller) ? robot : undefined;
+  }
+
+  /** @throws {ToolError} if the id is none, or of no robot that the caller sees */
+  async find(caller: string, id: string): Promise<KeptDefinition> {
+    const isId = isDefinitionId(id);
+    const robot = isId ? await this.get(caller, id) : undefined;
+    if (robot !== undefined) return robot;
+    const visible = await this.visibleTo(caller);
+    const named = visible.find(({ name }) => name === id);
+    const why = isId ? `there is no robot ${id} that you see` : `${JSON.stringify(id.slice(0, 60))} is no id of a robot: expected 24 of 0-9 and a-f`;
+    const help = named === undefined ? listOf(visible) : `The robot of this name is ${named.id}.`;
+    throw new ToolError(ToolErrorCode.InvalidArguments, `robot_id: ${why}. ${help}`);
+  }
+
+  /** @throws {ToolError} as `find`, and if the robot is not the caller's own */
+  async findOwn(caller: string, id: string, what: string): Promise<KeptDefinition> {
+    const robot = await this.find(caller, id);
+    const refuse = (why: string): never => {
+      throw new ToolError(ToolErrorCode.Denied, `The robot "${robot.name}" was not ${what}: ${why}. Make one of your own with robot_create.`);
+    };
+    if (this.ofFile.includes(robot)) return refuse("it is of the operator's file, which nobody changes by a tool");
+    return robot.maker === caller ? robot : refuse("another caller made it, who alone may change it");
+  }
+}
+
+function listOf(visible: readonly KeptDefinition[]): string {
+  if (visible.length === 0) return "You see no robots yet: robot_create makes one.";
+  const named = visible.slice(0, MAX_NAMED).map(({ id, name }) => `${id} (${name})`);
+  const more = visible.length > named.length ? `, and ${visible.length - named.length} more, which robot_list has` : "";
+  return `You see: ${named.join(", ")}${more}.`;
+}
+
+/** Runs what uses the store. @throws {ToolError} `unavailable` while the database is away */
+export async function withStore<T>(what: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof StoreUnavailableError)) throw error;
+    throw new ToolError(ToolErrorCode.Unavailable, `Cannot ${what}: the database of robots does not answer. Try again later.`, { cause: error });
+  }
+}

@@ -1,0 +1,88 @@
+import { definitionFaults, definitionHash, type KeptDefinition } from "@rockbot/agent";
+import { ToolError, ToolErrorCode, type ToolRobotCreateOutput, type ToolRobotUpdateInput } from "@rockbot/contracts";
+import { schemaCompiler } from "@rockbot/policy";
+import type { ToolResult } from "@rockbot/tools";
+import { checkDestinations, checkModel, checkTools } from "./known-names.ts";
+import type { RobotDesk } from "./robot-desk.ts";
+
+/** What a turn says of a robot, new or changed. */
+export type RobotInput = Omit<ToolRobotUpdateInput, "robot_id" | "version">;
+
+export interface Draft {
+  readonly robot: KeptDefinition;
+  /** What was not known, and so not kept. */
+  readonly errors: readonly string[];
+}
+
+export interface DraftParts {
+  readonly desk: RobotDesk;
+  readonly caller: string;
+  readonly hasReadUntrusted: boolean;
+}
+
+/**
+ * The robot as the input makes it of the one before. Names that nobody knows are left out, each with an error.
+ * @throws {ToolError} with all that makes it impossible to keep
+ */
+export async function draftOf(input: RobotInput, before: KeptDefinition, { desk, caller, hasReadUntrusted }: DraftParts): Promise<Draft> {
+  const visible = await desk.robots.visibleTo(caller);
+  const name = input.name?.trim() ?? before.name;
+  const tools = input.tools === undefined ? { kept: before.tools, errors: [] } : checkTools(input.tools ?? [], desk.toolsOf(caller), visible);
+  const destinations =
+    input.destinations === undefined ? { kept: before.destinations ?? [], errors: [] } : checkDestinations(input.destinations ?? [], name, visible);
+  const model = input.model === undefined ? { model: before.model, errors: [] } : checkModel(input.model ?? undefined, desk.models);
+  const reportSchema = changed(input.report_schema, before.reportSchema);
+  const plain = {
+    name,
+    description: changed(input.description, before.description) ?? "",
+    playbook: input.playbook ?? before.playbook,
+    tools: tools.kept,
+    ...(model.model === undefined ? {} : { model: model.model }),
+    budgets: withoutUndefined({
+      maxTokens: changed(input.max_tokens, before.budgets?.maxTokens),
+      maxIterations: changed(input.max_iterations, before.budgets?.maxIterations),
+      timeoutMs: changed(input.timeout_ms, before.budgets?.timeoutMs),
+    }),
+    destinations: destinations.kept,
+    ...(reportSchema === undefined ? {} : { reportSchema }),
+    maker: caller,
+    isUntrusted: before.isUntrusted || hasReadUntrusted, // nobody takes it off
+  };
+  const other = visible.find((each) => each.name === name && each.id !== before.id);
+  const faults = [
+    ...definitionFaults(plain),
+    ...(other === undefined ? [] : [`name: you see a robot ${JSON.stringify(name)} already, ${other.id}. Choose another name`]),
+    ...(await schemaFaults(input.report_schema)),
+  ];
+  if (faults.length > 0) throw new ToolError(ToolErrorCode.InvalidArguments, `The robot was not saved. ${faults.join("; ")}`);
+  const { id, createdAt, approvedHash } = before;
+  const kept = { id, createdAt, ...(approvedHash === undefined ? {} : { approvedHash }), version: before.version + 1, updatedAt: desk.now() };
+  return { robot: { ...kept, ...plain, hash: definitionHash(plain) }, errors: [...tools.errors, ...destinations.errors, ...model.errors] };
+}
+
+/** Left out it is as before, and null takes it off. */
+const changed = <T>(wanted: T | null | undefined, before: T | undefined): T | undefined => (wanted === undefined ? before : (wanted ?? undefined));
+
+const withoutUndefined = <T extends object>(values: T): T => Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as T;
+
+async function schemaFaults(schema: object | null | undefined): Promise<readonly string[]> {
+  if (schema === undefined || schema === null) return [];
+  const compile = await schemaCompiler();
+  try {
+    compile(schema);
+    return [];
+  } catch (error) {
+    return [`report_schema: is no JSON Schema that can be used: ${error instanceof Error ? error.message.slice(0, 300) : String(error)}`];
+  }
+}
+
+/** The result of a call that has saved a robot. */
+export function savedResult(did: string, { robot, errors }: Draft): ToolResult<ToolRobotCreateOutput> {
+  const { id, name, version, hash, approvedHash } = robot;
+  const isShared = approvedHash === hash;
+  const told = `${did} the robot ${name} (id ${id}), version ${version}. ${isShared ? "Others see it as it is" : "You alone see it"}.`;
+  return {
+    content: errors.length === 0 ? told : `${told}\n\nErrors: ${errors.join("; ")}.`,
+    structured: { robot_id: id, name, version, hash, is_shared: isShared, errors: [...errors] },
+  };
+}

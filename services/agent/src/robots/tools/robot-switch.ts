@@ -1,0 +1,26 @@
+import { ToolError, ToolErrorCode, tools } from "@rockbot/contracts";
+import { sessionNamespace } from "@rockbot/memory";
+import { defineTool, type Tool } from "@rockbot/tools";
+import type { RobotDesk } from "../robot-desk.ts";
+import { withStore } from "../robots.ts";
+
+/** `robot_switch`: what the session is from its next turn on. */
+export function robotSwitch({ robots }: RobotDesk): Tool {
+  return defineTool(
+    tools.robotSwitch,
+    ({ robot_id: id, session_id }, { caller, sessionId }) =>
+      withStore("switch the session", async () => {
+        const session = session_id == null ? sessionId : sessionNamespace(session_id);
+        const robot = id === null ? undefined : await robots.find(caller, id);
+        if (session === undefined)
+          throw new ToolError(ToolErrorCode.InvalidArguments, "session_id: this call belongs to no session, so say which one is to be switched.");
+        await robots.store.switchSession(caller, session, robot?.id);
+        const { name = null } = robot ?? {};
+        return {
+          content: `From its next turn on the session is ${name === null ? "the plain agent" : `the robot ${name}`}.`,
+          structured: { robot_id: robot?.id ?? null, name },
+        };
+      }),
+    { isResumable: true },
+  );
+}
