@@ -6,6 +6,7 @@ import { serveTools, type Tool } from "@rockbot/tools";
 import { expect, test } from "vitest";
 import { type AgentOptions, createAgent } from "../agent/create-agent.ts";
 import type { AgentDefinition } from "../definitions/agent-definition.ts";
+import { serviceSearch } from "../plugins/service-search.ts";
 import { definitionsOf, modelOfAgents, testDefinition } from "../test-definitions.ts";
 import { called, said, type TestStep } from "../test-model.ts";
 import { testRequest, testTool } from "../test-turn.ts";
@@ -289,6 +290,21 @@ test("without its definitions an agent takes no turn of a session that could be 
   });
   expect(await agent.runTurn(testRequest("Go.", { definition: testDefinition("clerk") }))).toMatchObject({ text: "noon" });
   expect(requests).toHaveLength(1);
+});
+
+test("many agents take no tool of a service from a model, which is given a hundred of them and can call the others", async () => {
+  await using bus = createMemoryBus();
+  await using _service = await serveTools(bus, { tools: [testTool("time_now", async () => "12:00")] }, { service: "tests" });
+  const all = Array.from({ length: 120 }, (_, index) => testDefinition(`clerk${index + 100}`));
+  const { model, requests } = modelOfAgents({ agent: [ask("clerk219"), said("done")], clerk219: [report("noon")] });
+  await using agent = await createAgent({ bus, model, definitions: definitionsOf(all) })
+    .use(serviceSearch())
+    .start();
+  await agent.runTurn(testRequest("Go."));
+  const names = requests[0]?.tools?.map(({ name }) => name) ?? [];
+  expect(names).toContain("time_now");
+  expect(names.filter((name) => name.startsWith("agent__clerk"))).toHaveLength(100);
+  expect(lastResults(requests)).toEqual(["noon"]);
 });
 
 test("a session of a definition begins none with all tools of its caller", async () => {

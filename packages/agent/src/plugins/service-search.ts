@@ -34,7 +34,9 @@ export const serviceSearch = ({ hints = true, maxTools = 64, summaries, ...optio
       tools: () => tools,
       select(_scope, all) {
         const others = all.filter(({ tool }) => !TOOLS_MODE.has(tool.name));
-        return others.length <= maxTools ? others : all.filter(({ tool, source }) => KEPT.has(tool.name) || source === "agent" || source === CHILD_SOURCE);
+        return others.filter(({ source }) => source !== CHILD_SOURCE).length <= maxTools
+          ? others
+          : all.filter(({ tool, source }) => KEPT.has(tool.name) || source === "agent" || source === CHILD_SOURCE);
       },
       async aside(scope, message) {
         await entries.refresh(scope.caller);
