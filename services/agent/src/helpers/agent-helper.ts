@@ -6,7 +6,7 @@ import type { OnUnasked } from "../chat/agent-chat.ts";
 import { TurnMetrics } from "../chat/turn-metrics.ts";
 import { usageMessage } from "../chat/usage-message.ts";
 import { type HelperMessages, helperSession } from "./helper-messages.ts";
-import { type HelperRecord, type HelperRecords, MAX_RESULT } from "./helper-records.ts";
+import { type HelperRecords, MAX_RESULT } from "./helper-records.ts";
 
 export interface AgentHelperOptions {
   readonly records: HelperRecords;
@@ -16,6 +16,8 @@ export interface AgentHelperOptions {
 
 /** A helper that is cancelled is stopped within this time, wherever it runs. */
 const LOOK_MS = 1_000;
+/** What a helper leaves of its call's time, so that its session can be told: a fifth, at most so much. */
+const MAX_RESERVE_MS = 120_000;
 
 /**
  * `agent__helper`: a helper's turn, then a turn of the session that has started it, which is told the result. The request stays in the queue until both have
@@ -69,6 +71,7 @@ class HelperRun {
       if (record?.state === "cancelled") cancel.abort(new ToolError(ToolErrorCode.Cancelled, "The helper was cancelled."));
     };
     await isCancelled();
+    const reserveMs = Math.min(MAX_RESERVE_MS, (context.deadline - performance.now()) / 5);
     const looking = setInterval(() => void isCancelled(), LOOK_MS);
     using _looking = { [Symbol.dispose]: () => clearInterval(looking) };
     return await this.#metrics.measure("helper", () =>
@@ -81,7 +84,7 @@ class HelperRun {
         message: more === undefined ? description : `${description}\n\nWhat you have to know besides:\n${more}`,
         hasReadUntrusted,
         signal: AbortSignal.any([context.signal, cancel.signal]),
-        deadline: Math.min(context.deadline, performance.now() + minutes * 60_000),
+        deadline: Math.min(context.deadline - reserveMs, performance.now() + minutes * 60_000),
         parent: context,
       }),
     );
@@ -93,8 +96,13 @@ class HelperRun {
     const { text, finish, reason = finish, hasReadUntrusted: isUntrusted } = result;
     const { records, messages } = this.#options;
     const state = finish === "failed" || finish === "refused" ? "failed" : "done";
-    const ended: Partial<HelperRecord> = { state, endedAt: Date.now(), result: text.slice(0, MAX_RESULT).toWellFormed(), isUntrusted };
-    const isCancelled = (await records.change(caller, rootSessionId, taskId, ended))?.state === "cancelled";
+    const ended = { state, endedAt: Date.now(), result: text.slice(0, MAX_RESULT).toWellFormed(), isUntrusted } as const;
+    const record = await records.change(caller, rootSessionId, taskId, ended);
+    if (record === undefined) {
+      // A memory that has lost it: its session reads the result there.
+      await records.add(caller, rootSessionId, { taskId, description: input.description.slice(0, 200).toWellFormed(), startedAt: Date.now(), ...ended });
+    }
+    const isCancelled = record?.state === "cancelled";
     await messages.result({ taskId, sessionId }, text, isCancelled ? "cancelled" : state === "failed" ? reason : undefined);
     return isCancelled ? "cancelled" : state;
   }

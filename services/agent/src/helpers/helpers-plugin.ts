@@ -31,7 +31,7 @@ export const helpers = ({ records, messages, turnTimeoutMs }: HelpersPluginOptio
       tools(scope) {
         const isAllowed = host.caller.toolsOf(scope.caller).some(({ name }) => name === tools.agentHelper.name);
         const own = isAllowed ? [spawnTool(host, scope, { records, turnTimeoutMs }), cancelTool(scope, records), listTool(scope, records)] : [];
-        return HELPER_SESSION.test(scope.sessionId) ? [...own, progressTool(scope, records, messages)] : own;
+        return scope.origin === "helper" && HELPER_SESSION.test(scope.sessionId) ? [...own, progressTool(scope, records, messages)] : own;
       },
       aside: (scope, message) => resultAside(scope, message, records),
     };

@@ -32,7 +32,7 @@ async function startAgent(script: (request: ModelServerRequest) => ModelStep | P
   );
   const open = started.move();
   const ask = (message: string, session = "s-1") => caller.call("agent__chat", { message, session_id: session }, { timeoutMs: 60_000 });
-  return { model, caller, heard, ask, [Symbol.asyncDispose]: () => open.disposeAsync() };
+  return { model, caller, heard, ask, memory: workingMemory, [Symbol.asyncDispose]: () => open.disposeAsync() };
 }
 
 test("a helper works beside its session, reports, and the session is told its result, which its user gets", async () => {
@@ -139,6 +139,36 @@ test("a helper whose process ends is taken up by the next, does nothing twice, a
   release.resolve();
   expect(results).toEqual([expect.stringMatching(/^Wrote "k" on the whiteboard/)]);
   expect(asked).toEqual({ helper: 2, told: 1 });
+});
+
+test("a memory that forgets a helper while it works keeps its result, and its session reads it", async () => {
+  const release = Promise.withResolvers<void>();
+  const told: string[] = [];
+  await using agent = await startAgent(async (request) => {
+    if (isTold(request)) {
+      told.push(userText(request));
+      return { text: "Good." };
+    }
+    if (userText(request) !== "Count.")
+      return request.messages.at(-1)?.role === "tool" ? { text: "Asked." } : { toolCalls: [{ name: "spawn_subagent", arguments: { description: "Count." } }] };
+    await release.promise;
+    return { text: "It is forty-two." };
+  });
+  await agent.ask("How many?");
+  for (const { key } of await agent.memory.of("gateway").list("family/")) await agent.memory.of("gateway").delete(key);
+  release.resolve();
+  await expect.poll(() => told, WAIT).toEqual([expect.stringContaining("It is forty-two.")]);
+});
+
+test("a session that calls itself a helper's has no way to report for one", async () => {
+  let names: readonly string[] = [];
+  await using agent = await startAgent((request) => {
+    names = request.toolNames;
+    return { text: "Yes." };
+  });
+  await agent.ask("Hello?", "subagent-0123456789ab");
+  expect(names).toContain("spawn_subagent");
+  expect(names).not.toContain("report_progress");
 });
 
 test("without helpers a session has no tool for them, nor a whiteboard", async () => {
