@@ -1,0 +1,84 @@
+import { connectBus } from "@rockbot/bus-rabbitmq";
+import { connectRedisClaimStore } from "@rockbot/records/claims/redis";
+import { type ModelServerRequest, type ModelStep, ownVirtualHost, startModelServer, startOwnRedis } from "@rockbot/testing";
+import { createToolCaller, serveTools } from "@rockbot/tools";
+import { expect, test } from "vitest";
+import { seededRandom } from "../broker/seeded-random.ts";
+import { atScale, record, seed } from "../faults/figures.ts";
+import { startService } from "../services/start-service.ts";
+import { effectTool } from "./effect-tool.ts";
+
+const KILLS = atScale(1, 25);
+const SESSIONS = 6;
+const CALLS = 3;
+/** About as long as a helper takes with the turn that is told of it. */
+const HELPER_MS = 1_500;
+
+// Long because: it is one story, and each part of it needs the others
+test(`agents killed at random points of ${KILLS * SESSIONS} helpers lose none of them, run no call twice, and tell each session once: ROCKBOT_TEST_SEED=${seed}`, {
+  timeout: 120_000 + KILLS * 60_000,
+}, async () => {
+  const random = seededRandom(seed);
+  const finished: string[] = [];
+  await using model = await startModelServer(step);
+  await using broker = await ownVirtualHost();
+  await using redis = await startOwnRedis();
+  await using bus = await connectBus(broker.url, { name: "test" });
+  await using claims = await connectRedisClaimStore(redis.url);
+  const runs: string[] = [];
+  const effect = effectTool(async (callId, what) => {
+    runs.push(`${what} ${callId}`);
+    await pause(80);
+  });
+  await using _effects = await serveTools(bus, { tools: [effect] }, { service: "effects", claims });
+  await using caller = await createToolCaller(bus, { agent: "killer" });
+  await using _replies = await bus.subscribe({ name: "replies", topics: ["user.response.#"], kind: "copy" }, async ({ body, messageId }) => {
+    const { content } = JSON.parse(Buffer.from(body).toString()) as { readonly content: string };
+    finished.push(`${content} ${messageId}`);
+  });
+  const env = { BUS_URL: broker.url, REDIS_URL: redis.url, MODEL_URL: model.url, MODEL: model.model, MODEL_API_KEY: model.apiKey };
+  await using agents = new AsyncDisposableStack();
+  const start = async () => agents.use(await startService("agent", env));
+  const running = await Promise.all([start(), start()]);
+  await expect.poll(() => caller.tools.getExecutor("agent__chat")).toBeDefined();
+
+  const tasks: string[] = [];
+  const told = (): string[] => [...new Set(finished.map((each) => each.split(" ")[1] ?? ""))].toSorted(); // a reply may come twice, with the same id
+  for (let kill = 0; kill < KILLS; kill++) {
+    const asking = Array.from({ length: SESSIONS }, async (_, index) => {
+      const task = `task-${kill}-${index}`;
+      tasks.push(task);
+      await caller.call("agent__chat", { message: `Start ${task}`, session_id: task }, { timeoutMs: 120_000 });
+    });
+    await Promise.all(asking);
+    await pause(random() * HELPER_MS);
+    const victim = running[kill % 2];
+    victim?.kill("SIGKILL");
+    await victim?.ended;
+    running[kill % 2] = await start();
+    await expect.poll(told, { timeout: 90_000 }).toEqual(tasks.toSorted());
+  }
+
+  expect(new Set(finished).size).toBe(tasks.length); // one id for each session
+  const doubled = runs.length - new Set(runs).size;
+  await record({
+    fault: "F37",
+    done: `${tasks.length} helpers with ${CALLS} calls each, and ${KILLS} kills of one of two agents, at a random point of each helper and of the turn that is told of it`,
+    figures: { "sessions told": told().length, "calls run": new Set(runs).size, "run twice": doubled },
+  });
+  expect(doubled).toBe(0);
+  expect(runs.map((run) => run.split(" ")[0] ?? "").toSorted()).toEqual(tasks.flatMap((task) => Array<string>(CALLS).fill(task)).toSorted());
+});
+
+/** A session starts a helper, a helper makes its calls, and a session that is told says so. */
+function step({ messages }: ModelServerRequest): ModelStep {
+  const asked = messages.findLast(({ role }) => role === "user")?.text ?? "";
+  const results = messages.filter(({ role }) => role === "tool").length;
+  const task = /task-\d+-\d+/.exec(asked)?.[0] ?? "";
+  if (asked.includes("Your helper ")) return { text: `told ${task}` };
+  if (asked.startsWith("Start "))
+    return results > 0 ? { text: "Started." } : { toolCalls: [{ name: "spawn_subagent", arguments: { description: `Work on ${task}` } }] };
+  return results < CALLS ? { toolCalls: [{ name: "effect", arguments: { what: task } }], delayMs: 50 } : { text: `Done with ${task}.` };
+}
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
