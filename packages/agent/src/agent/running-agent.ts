@@ -1,5 +1,5 @@
 import { type Bus, BusClosedError, BusUnavailableError, type Logger } from "@rockbot/bus";
-import { type AgentEvent, agentTopics, createEnvelope, encodeMessage, messages, ToolError, ToolErrorCode } from "@rockbot/contracts";
+import { type AgentEvent, agentTopics, createEnvelope, encodeMessage, messages, ToolError, ToolErrorCode, tools } from "@rockbot/contracts";
 import type { Model } from "@rockbot/llm";
 import { sessionNamespace, type WorkingMemory } from "@rockbot/memory";
 import type { PolicyHolder } from "@rockbot/policy";
@@ -172,8 +172,8 @@ export class RunningAgent implements Agent {
     const { visible, first } = await this.#definitionsOf(request, held);
     const budget = this.#budgetOf(request, held, first);
     const runner = this.#runner;
-    const remember = (session: string, name: string): Promise<void> => this.#remember(caller, session, name);
-    const children = new Children({ request, held, budget, policy, remember, runTurn: (child) => this.runTurn(child) });
+    const remember = (definition: AgentDefinition): Promise<void> => this.#remember(request, definition);
+    const children = new Children({ request, held, budget, policy, visible, runTurn: (child) => this.runTurn(child) });
     const calls: InnerCalls = new InnerCalls({
       tools: () => run?.role.tools ?? role.tools,
       runner,
@@ -185,6 +185,8 @@ export class RunningAgent implements Agent {
     const scopeFor = (model: Model): TurnScope => scopeOf(request, { model, mark, memorySessionId, calls });
     const roles = new TurnRoles({ agent: this.#options, request, visible, remember, nonce: held.nonce, mark, children, calls, scopeOf: scopeFor });
     const role = roles.become(first);
+    // A task that the session schedules runs in it later, and asks for no definition.
+    if (request.definition !== undefined && role.tools.get(tools.scheduleTask.name) !== undefined) await remember(request.definition);
     const conversation = openConversation({
       ...request,
       ...role,
@@ -237,18 +239,19 @@ export class RunningAgent implements Agent {
 
   /** What the caller may see, and what the turn begins as: what it has begun as before, if it is taken up. */
   async #definitionsOf(
-    { caller, sessionId, definition }: TurnRequest,
+    { caller, sessionId, definition, family }: TurnRequest,
     held: HeldTurn,
   ): Promise<{ readonly visible: readonly AgentDefinition[]; readonly first: AgentDefinition | undefined }> {
     const { definitions, log } = this.#options;
     const begun = held.answer(0);
     const isNew = begun === undefined && definition === undefined;
     const [visible = [], ofSession] = await Promise.all([
-      definitions?.visibleTo(caller).catch((error: unknown) => {
-        if (begun !== undefined) throw error; // it may have called some
-        log.warn({ error: String(error) }, "a turn begins without the agents that it could call");
-        return undefined;
-      }),
+      family?.visible ??
+        definitions?.visibleTo(caller).catch((error: unknown) => {
+          if (begun !== undefined) throw error; // it may have called some
+          log.warn({ error: String(error) }, "a turn begins without the agents that it could call");
+          return undefined;
+        }),
       isNew ? definitions?.ofSession(caller, sessionId) : undefined,
     ]).catch((cause: unknown) => {
       throw new ToolError(ToolErrorCode.Unavailable, "The message was not taken: the definitions of agents cannot be read now. Send it again later.", {
@@ -260,10 +263,10 @@ export class RunningAgent implements Agent {
   }
 
   /** Has later turns of a session be a definition. Without its store they are what they were. */
-  async #remember(caller: string, sessionId: string, name: string): Promise<void> {
+  async #remember({ caller, sessionId }: TurnPlace, definition: AgentDefinition): Promise<void> {
     const { definitions, log } = this.#options;
-    await definitions?.switchSession?.(caller, sessionId, name).catch((error: unknown) => {
-      log.warn({ agent: name, error: String(error) }, "a session was handed over for one turn only");
+    await definitions?.switchSession?.(caller, sessionId, definition).catch((error: unknown) => {
+      log.warn({ agent: definition.name, error: String(error) }, "a session was handed over for one turn only");
     });
   }
 

@@ -44,7 +44,7 @@ export interface TurnRolesOptions {
   };
   readonly request: TurnRequest;
   readonly visible: readonly AgentDefinition[];
-  readonly remember: (sessionId: string, name: string) => Promise<void>;
+  readonly remember: (definition: AgentDefinition) => Promise<void>;
   readonly nonce: string;
   readonly mark: UntrustedMark;
   readonly children: Children;
@@ -68,9 +68,9 @@ export class TurnRoles {
   }
 
   /** Has later turns of the session be what this one is handed over to. */
-  async remember({ name }: AgentDefinition): Promise<void> {
+  async remember(definition: AgentDefinition): Promise<void> {
     const { request, remember } = this.#options;
-    if (request.definition === undefined) await remember(request.sessionId, name); // else who asks for the turn says what it is
+    if (request.definition === undefined) await remember(definition); // else who asks for the turn says what it is
   }
 
   /** One that is untrusted marks the turn. */
@@ -97,7 +97,7 @@ export class TurnRoles {
   }
 
   #toolsOf(definition: AgentDefinition | undefined, scope: TurnScope): TurnTools {
-    const { agent, request, visible, children } = this.#options;
+    const { agent, request, children } = this.#options;
     const { caller, policy, parts, log } = agent;
     const parent = request.family?.rights;
     const rights = definition === undefined && parent === undefined ? undefined : new SessionRights({ definition, parent, policy });
@@ -111,7 +111,7 @@ export class TurnRoles {
       namespace: scope.namespace,
       local: byName(toolsOf(false)),
       own: byName([...toolsOf(true), ...(definition === undefined ? [] : this.#sessionTools(definition, scope))]),
-      children: children.tools(visible, definition, rights),
+      children: children.tools(definition, rights),
       rights,
       select,
       layers: parts.flatMap((part) => (part.layer === undefined ? [] : [part.layer(scope)])),

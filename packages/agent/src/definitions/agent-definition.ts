@@ -1,5 +1,7 @@
 /** An agent as data. */
 export interface AgentDefinition {
+  /** By which its store finds it. */
+  readonly id?: string | undefined;
   readonly name: string;
   /** For those who may call it. */
   readonly description: string;
@@ -29,6 +31,6 @@ export interface DefinitionReader {
   visibleTo(caller: string): Promise<readonly AgentDefinition[]>;
   /** What a session was switched to. */
   ofSession(caller: string, sessionId: string): Promise<AgentDefinition | undefined>;
-  /** Has a session be a definition that its caller sees, from its next turn on: it was handed over. @default its next turn is what it was before */
-  switchSession?(caller: string, sessionId: string, name: string): Promise<void>;
+  /** Has a session be one of those that its caller sees, from its next turn on. @default its next turn is what it was before */
+  switchSession?(caller: string, sessionId: string, definition: AgentDefinition): Promise<void>;
 }

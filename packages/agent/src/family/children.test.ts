@@ -307,6 +307,24 @@ test("many agents take no tool of a service from a model, which is given a hundr
   expect(lastResults(requests)).toEqual(["noon"]);
 });
 
+test("the session of an agent that can schedule tasks stays that agent, and its caller's definitions are read once for all", async () => {
+  const switched: string[] = [];
+  let reads = 0;
+  const all = [testDefinition("planner"), testDefinition("reader", { tools: ["read"] })];
+  const definitions = {
+    ...definitionsOf(all),
+    visibleTo: async () => {
+      reads++;
+      return all;
+    },
+    switchSession: async (_caller: string, sessionId: string, { name }: AgentDefinition) => void switched.push(`${sessionId.slice(0, 4)} ${name}`),
+  };
+  const scripts = { agent: [ask("planner", "reader"), said("done")], planner: [report("planned")], reader: [report("read")] };
+  await play({ all, definitions, scripts, tools: [testTool("schedule_task", async () => "done")] });
+  expect(switched).toEqual(["sub- planner"]);
+  expect(reads).toBe(1);
+});
+
 test("a session of a definition begins none with all tools of its caller", async () => {
   const tools = ["spawn_subagent", "read"].map((name) => testTool(name, async () => "done"));
   const { requests } = await play({ all: [], as: testDefinition("robot"), scripts: { robot: [report("done")] }, tools });

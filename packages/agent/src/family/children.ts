@@ -16,8 +16,8 @@ export interface ChildrenOptions {
   readonly held: HeldTurn;
   readonly budget: TurnBudget;
   readonly policy: PolicyHolder | undefined;
-  /** Has what comes to the child's session later, such as a task that it has scheduled, find the same definition. */
-  readonly remember: (sessionId: string, name: string) => Promise<void>;
+  /** Those that the caller may see. */
+  readonly visible: readonly AgentDefinition[];
   readonly runTurn: (request: TurnRequest) => Promise<TurnResult>;
 }
 
@@ -40,14 +40,13 @@ export class Children {
   }
 
   /**
-   * @param visible those that the caller may see
    * @param self the definition of the session itself
    * @param rights what the session may use, which bounds what its children may
    */
-  tools(visible: readonly AgentDefinition[], self: AgentDefinition | undefined, rights: SessionRights | undefined): readonly Tool[] {
+  tools(self: AgentDefinition | undefined, rights: SessionRights | undefined): readonly Tool[] {
     const before = this.#options.request.family?.path ?? [];
     const path = self === undefined ? before : [...before, self.name];
-    return visible.flatMap((definition) => {
+    return this.#options.visible.flatMap((definition) => {
       const tool = toolDefinitionOf(definition);
       if (tool === undefined || this.#refusal(definition.name) !== undefined) return [];
       return defineTool(tool, ({ prompt }: ChildInput, context) => this.#run(definition, prompt, { path, rights, context: context as ChildContext }));
@@ -59,13 +58,12 @@ export class Children {
     prompt: string,
     { path, rights, context }: { readonly path: readonly string[]; readonly rights: SessionRights | undefined; readonly context: ChildContext },
   ): Promise<ToolResult<object>> {
-    const { request, held, budget, remember, runTurn } = this.#options;
+    const { request, held, budget, visible, runTurn } = this.#options;
     const { toolCallId: turnId } = context;
     this.#checkPlace(definition.name, path, context);
     const share = budget.share();
     this.#count.sessions++; // at once with the check
     try {
-      await remember(childSessionOf(turnId), definition.name);
       const leftMs = context.deadline - performance.now();
       const result = await runTurn({
         caller: request.caller,
@@ -74,7 +72,7 @@ export class Children {
         turnId,
         message: prompt,
         definition,
-        family: { depth: (request.family?.depth ?? 0) + 1, path, rights, share, count: this.#count },
+        family: { depth: (request.family?.depth ?? 0) + 1, path, visible, rights, share, count: this.#count },
         origin: request.origin,
         hasReadUntrusted: context.hasReadUntrusted,
         signal: context.signal,

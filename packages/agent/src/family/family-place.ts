@@ -1,4 +1,5 @@
 import type { SessionRights } from "../calls/session-rights.ts";
+import type { AgentDefinition } from "../definitions/agent-definition.ts";
 import type { TokenShare } from "../turn/turn-budget.ts";
 
 /** The place of a session among those that calls of one root session have led to. It is of this process: a root's turn takes its family along. */
@@ -7,6 +8,8 @@ export interface FamilyPlace {
   readonly depth: number;
   /** The definitions that led here, the oldest first. */
   readonly path: readonly string[];
+  /** Those that the caller saw when the root's turn began. */
+  readonly visible: readonly AgentDefinition[];
   /** What the parent may use. */
   readonly rights: SessionRights | undefined;
   /** The part in the parent's budget. */

@@ -18,7 +18,7 @@ interface Scene {
 
 async function play({ as, others = [], scripts, tools = [] }: Scene) {
   const switched: string[] = [];
-  const switchSession = async (_caller: string, _sessionId: string, name: string): Promise<void> => void switched.push(name);
+  const switchSession = async (_caller: string, _sessionId: string, { name }: AgentDefinition): Promise<void> => void switched.push(name);
   await using bus = createMemoryBus();
   await using _service = await serveTools(bus, { tools: [...tools] }, { service: "tests" });
   const { model, requests } = modelOfAgents(scripts);

@@ -1,4 +1,4 @@
-import { type DefinitionReader, type DefinitionStore, isDefinitionId, isVisibleTo, type KeptDefinition } from "@rockbot/agent";
+import { type AgentDefinition, type DefinitionReader, type DefinitionStore, isDefinitionId, isVisibleTo, type KeptDefinition } from "@rockbot/agent";
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
 import { sessionNamespace } from "@rockbot/memory";
 import { StoreUnavailableError } from "@rockbot/records";
@@ -27,9 +27,8 @@ export class Robots implements DefinitionReader {
     return id === undefined ? undefined : this.get(caller, id);
   }
 
-  async switchSession(caller: string, sessionId: string, name: string): Promise<void> {
-    const robot = (await this.visibleTo(caller)).find((each) => each.name === name);
-    if (robot !== undefined) await this.store.switchSession(caller, sessionNamespace(sessionId), robot.id);
+  async switchSession(caller: string, sessionId: string, { id }: AgentDefinition): Promise<void> {
+    if (id !== undefined) await this.store.switchSession(caller, sessionNamespace(sessionId), id);
   }
 
   /** One that the caller sees. */
