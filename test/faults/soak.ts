@@ -14,7 +14,7 @@ import { type SoakRow, soakDocument } from "./soak-document.ts";
 
 const root = dirname(dirname(import.meta.dirname));
 /** What is done a few times among the tests, and in large numbers here. */
-const LARGE = ["test/faults", "test/agent/agent-killed", "test/scripts/hostile", "test/broker/rights"];
+const LARGE = ["test/faults", "test/agent/agent-killed", "test/scripts/hostile", "test/broker/rights", "test/rest/real-documents"];
 const json = join(root, "docs/measured/data/faults.json");
 const seed = Number(process.env["ROCKBOT_TEST_SEED"] ?? Date.now() % 1_000_000_000);
 const { values, positionals: names } = parseArgs({ options: { part: { type: "string", default: "1" } }, allowPositionals: true });
