@@ -3,22 +3,33 @@ import { once } from "node:events";
 import { cp, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { services } from "@rockbot/services";
+import type { ServiceName } from "@rockbot/services";
 import { temporaryFolder } from "@rockbot/testing";
 import { expect, test } from "vitest";
 import { eagerFiles } from "../measure/eager-files.ts";
 import { measureService } from "../measure/measure-service.ts";
-import { bundleService, CLI } from "./bundle-service.ts";
+import { type Bundle, bundleService, CLI } from "./bundle-service.ts";
 
 const root = dirname(dirname(import.meta.dirname));
 
 const hasPython = spawnSync("python3", ["--version"]).status === 0;
 
-test.for(services.map(({ name }) => name))("the bundle of %s starts, gets ready and stops in a folder that holds nothing else", async (service, { skip }) => {
+/** One of each kind: with a program of its own, on the bus with the most libraries, a server. `npm run test:compose` starts the image of every service. */
+const SOME = ["web-tools", "scripts-manager", "mcp-bridge", "gateway"] as const satisfies readonly ServiceName[];
+const bundles = new Map<string, Promise<Bundle>>();
+
+/** The bundle, which is made once. */
+function bundled(service: string): Promise<Bundle> {
+  const made = bundles.get(service) ?? bundleService(root, service);
+  bundles.set(service, made);
+  return made;
+}
+
+test.for(SOME)("the bundle of %s starts, gets ready and stops in a folder that holds nothing else", async (service, { skip }) => {
   skip(service === "scripts-manager" && !hasPython, "scripts-manager is not ready before Python is, and there is none");
   const folder = await mkdtemp(join(tmpdir(), "bundle-"));
   try {
-    const bundle = await bundleService(root, service);
+    const bundle = await bundled(service);
     await cp(join(root, bundle.folder), folder, { recursive: true });
     const { idleMiB } = await measureService(join(folder, "main.mjs"));
     expect(idleMiB).toBeGreaterThan(0);
@@ -29,7 +40,7 @@ test.for(services.map(({ name }) => name))("the bundle of %s starts, gets ready 
 
 test("the bundle of web-tools holds the program that converts pages, which runs from a folder that holds nothing else", async () => {
   const folder = await mkdtemp(join(tmpdir(), "bundle-"));
-  const bundle = await bundleService(root, "web-tools");
+  const bundle = await bundled("web-tools");
   await cp(join(root, bundle.folder), folder, { recursive: true });
   const program = fork(join(folder, "page-process-main.mjs"), [], { env: {}, execArgv: [], serialization: "advanced" });
   const ended = once(program, "exit");
@@ -47,7 +58,7 @@ test("the bundle of web-tools holds the program that converts pages, which runs 
 
 test("the bundle of the command runs a command from a folder that holds nothing else", async () => {
   using folder = temporaryFolder();
-  const bundle = await bundleService(root, CLI);
+  const bundle = await bundled(CLI);
   await cp(join(root, bundle.folder), join(folder.path, "app"), { recursive: true });
   const [policy, file, out] = [join(root, "docker/policy.yaml"), join(folder.path, "secrets.env"), join(folder.path, "out")];
   const { status, stderr } = spawnSync(
@@ -62,7 +73,7 @@ test("the bundle of the command runs a command from a folder that holds nothing 
 });
 
 test("the bundle of scripts-manager loads the clients of container engines and clusters only when its runner is of that kind", async () => {
-  const { metafile } = await bundleService(root, "scripts-manager");
+  const { metafile } = await bundled("scripts-manager");
   const clientsOf = (files: Iterable<string>) => [...files].flatMap((file) => /.*node_modules\/(undici|@kubernetes\/client-node)\//.exec(file)?.[1] ?? []);
 
   expect(new Set(clientsOf(Object.keys(metafile.inputs)))).toEqual(new Set(["undici", "@kubernetes/client-node"]));
