@@ -6,7 +6,7 @@ import { runFloods } from "./run-floods.ts";
 test("one agent that floods a system with calls and cancels fails no call of another, and leaves little behind", { timeout: 400_000 }, async () => {
   const rows = await runFloods({
     floods: ["cancel", "refresh", "invoke, nobody to answer", "invoke, a slow tool"],
-    seconds: 3,
+    seconds: 1.5,
     callsPerSecond: 10,
     isTimed: false,
   });
