@@ -174,16 +174,9 @@ export class RunningAgent implements Agent {
     const runner = this.#runner;
     const remember = (definition: AgentDefinition): Promise<void> => this.#remember(request, definition);
     const children = new Children({ request, held, budget, policy, visible, runTurn: (child) => this.runTurn(child) });
-    const calls: InnerCalls = new InnerCalls({
-      tools: () => run?.role.tools ?? role.tools,
-      runner,
-      events,
-      held,
-      model: request.model ?? this.#options.model,
-      budget,
-    });
+    const calls: InnerCalls = new InnerCalls({ role: () => roles.current, runner, events, held, budget });
     const scopeFor = (model: Model): TurnScope => scopeOf(request, { model, mark, memorySessionId, calls });
-    const roles = new TurnRoles({ agent: this.#options, request, visible, remember, nonce: held.nonce, mark, children, calls, scopeOf: scopeFor });
+    const roles: TurnRoles = new TurnRoles({ agent: this.#options, request, visible, remember, nonce: held.nonce, mark, children, calls, scopeOf: scopeFor });
     const role = roles.become(first);
     // A task that the session schedules runs in it later, and asks for no definition.
     if (request.definition !== undefined && role.tools.get(tools.scheduleTask.name) !== undefined) await remember(request.definition);
@@ -198,8 +191,7 @@ export class RunningAgent implements Agent {
       messages: request.messages,
     });
     const parts = { request, held, role, roles, conversation, events, runner, budget, mark, keptSteps: this.#keptSteps, memorySessionId, log };
-    const run: TurnRun = new TurnRun({ ...parts, stopping: this.#stopping.signal });
-    const result = await run.run();
+    const result = await new TurnRun({ ...parts, stopping: this.#stopping.signal }).run();
     const { inputTokens, outputTokens, cachedInputTokens } = result.usage;
     const usage = {
       input_tokens: inputTokens,

@@ -57,9 +57,16 @@ const RULES = `You have one task. When it is done, or cannot be done, call ${too
 /** The roles of one turn: what it begins as, and what it is handed over to. */
 export class TurnRoles {
   readonly #options: TurnRolesOptions;
+  #current: Role | undefined;
 
   constructor(options: TurnRolesOptions) {
     this.#options = options;
+  }
+
+  /** What the turn is now. */
+  get current(): Role {
+    if (this.#current === undefined) throw new TypeError("A tool of a session makes calls when it is called, not before");
+    return this.#current;
   }
 
   /** The definition of this name that the session may be handed over to. */
@@ -84,7 +91,7 @@ export class TurnRoles {
     const scope = scopeOf(model);
     const instructions = [...(definition === undefined ? [agent.instructions] : [RULES, definition.isUntrusted ? undefined : definition.playbook])];
     const texts = [...instructions, ...agent.parts.map((part) => part.instructions)].filter((text) => text !== undefined && text !== "");
-    return {
+    this.#current = {
       definition,
       model,
       scope,
@@ -94,6 +101,7 @@ export class TurnRoles {
         ? `How to work, as somebody wrote it who had read strangers' content:\n${fence(definition.playbook, { nonce, origin: "definition" })}`
         : undefined,
     };
+    return this.#current;
   }
 
   #toolsOf(definition: AgentDefinition | undefined, scope: TurnScope): TurnTools {

@@ -10,11 +10,11 @@ import type { CallRunner } from "./call-runner.ts";
 import type { ParentCall, TurnCall, TurnTool, TurnTools } from "./turn-tools.ts";
 
 export interface InnerCallsOptions {
-  readonly tools: () => TurnTools;
+  /** What the turn is now: its tools and its model. */
+  readonly role: () => { readonly tools: TurnTools; readonly model: Model };
   readonly runner: CallRunner;
   readonly events: TurnEvents;
   readonly held: HeldTurn;
-  readonly model: Model;
   readonly budget: TurnBudget;
 }
 
@@ -48,7 +48,7 @@ export class InnerCalls {
 
   /** Those that the turn can use. */
   get tools(): readonly TurnTool[] {
-    return this.#options.tools().all;
+    return this.#options.role().tools.all;
   }
 
   /**
@@ -58,11 +58,12 @@ export class InnerCalls {
    * @throws {ToolError} also if the turn was cut off before, and it is not known whether it has made the call then
    */
   async call(call: TurnCall, parent: ParentCall): Promise<ToolInvokeResponse> {
-    const { tools, runner, events } = this.#options;
+    const { role, runner, events } = this.#options;
+    const { tools } = role();
     try {
-      return await runner.respond(call, { tools: tools(), events, parent }, { isForModel: false });
+      return await runner.respond(call, { tools, events, parent }, { isForModel: false });
     } catch (error) {
-      throw parent.mayHaveBegun && !tools().get(call.name)?.readOnly ? orUnknown(call.name, error) : error;
+      throw parent.mayHaveBegun && !tools.get(call.name)?.readOnly ? orUnknown(call.name, error) : error;
     }
   }
 
@@ -74,13 +75,13 @@ export class InnerCalls {
     { id, parts, maxOutputTokens }: InnerQuestion,
     { signal, deadline }: Pick<ParentCall, "deadline"> & { readonly signal: AbortSignal },
   ): Promise<string> {
-    const { held, model, budget } = this.#options;
+    const { held, role, budget } = this.#options;
     const known = held.result(id);
     if (known !== undefined) return known.content;
     const limit = budget.limit(0);
     if (limit !== undefined) throw new ToolError(ToolErrorCode.Denied, `The model was not asked: ${limit}.`);
     const content = parts.map(({ text, isUntrusted, origin }) => (isUntrusted ? fence(text, { nonce: held.nonce, origin }) : text)).join("");
-    const answer = await askOnce(model, {
+    const answer = await askOnce(role().model, {
       messages: [
         { role: "system", content: RULE },
         { role: "user", content },

@@ -80,11 +80,6 @@ export class TurnRun {
     this.#signal = AbortSignal.any([this.#cancel.signal, options.held.lost, options.stopping]);
   }
 
-  /** What the turn is now. */
-  get role(): Role {
-    return this.#role;
-  }
-
   #take(role: Role): void {
     const { clientTools = [] } = this.#options.request;
     const withClients = (own: readonly TurnTool[]): ModelTool[] => {
