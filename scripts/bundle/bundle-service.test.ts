@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { cp, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import type { ServiceName } from "@rockbot/services";
+import { services } from "@rockbot/services";
 import { temporaryFolder } from "@rockbot/testing";
 import { expect, test } from "vitest";
 import { eagerFiles } from "../measure/eager-files.ts";
@@ -14,8 +14,6 @@ const root = dirname(dirname(import.meta.dirname));
 
 const hasPython = spawnSync("python3", ["--version"]).status === 0;
 
-/** One of each kind: with a program of its own, on the bus with the most libraries, a server. `npm run test:compose` starts the image of every service. */
-const SOME = ["web-tools", "scripts-manager", "mcp-bridge", "gateway"] as const satisfies readonly ServiceName[];
 const bundles = new Map<string, Promise<Bundle>>();
 
 /** The bundle, which is made once. */
@@ -25,7 +23,7 @@ function bundled(service: string): Promise<Bundle> {
   return made;
 }
 
-test.for(SOME)("the bundle of %s starts, gets ready and stops in a folder that holds nothing else", async (service, { skip }) => {
+test.for(services.map(({ name }) => name))("the bundle of %s starts, gets ready and stops in a folder that holds nothing else", async (service, { skip }) => {
   skip(service === "scripts-manager" && !hasPython, "scripts-manager is not ready before Python is, and there is none");
   const folder = await mkdtemp(join(tmpdir(), "bundle-"));
   try {
