@@ -7,6 +7,7 @@ import type { InnerCalls } from "../calls/inner-calls.ts";
 import { SessionRights } from "../calls/session-rights.ts";
 import { type TurnTool, TurnTools } from "../calls/turn-tools.ts";
 import type { AgentDefinition } from "../definitions/agent-definition.ts";
+import { withRobotIds } from "../definitions/robot-ids.ts";
 import type { Children } from "../family/children.ts";
 import { fence } from "../prompt/fence.ts";
 import { systemText } from "../prompt/system-text.ts";
@@ -105,7 +106,7 @@ export class TurnRoles {
   }
 
   #toolsOf(definition: AgentDefinition | undefined, scope: TurnScope): TurnTools {
-    const { agent, request, children } = this.#options;
+    const { agent, request, visible, children } = this.#options;
     const { caller, policy, parts, log } = agent;
     const parent = request.family?.rights;
     const rights = definition === undefined && parent === undefined ? undefined : new SessionRights({ definition, parent, policy });
@@ -121,6 +122,7 @@ export class TurnRoles {
       own: byName([...toolsOf(true), ...(definition === undefined ? [] : this.#sessionTools(definition, scope))]),
       children: children.tools(definition, rights),
       rights,
+      advise: withRobotIds(visible, scope.caller),
       select,
       layers: parts.flatMap((part) => (part.layer === undefined ? [] : [part.layer(scope)])),
       fits: parts.flatMap((part) => (part.fit === undefined ? [] : [part.fit(scope)])),

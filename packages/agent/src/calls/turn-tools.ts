@@ -49,6 +49,8 @@ export interface TurnToolsOptions {
   readonly rights?: SessionRights | undefined;
   /** Which of the tools the model is given. */
   readonly select: (tools: readonly TurnTool[]) => readonly TurnTool[];
+  /** Makes of a tool on the bus what the model is shown. @default as it is announced */
+  readonly advise?: ((tool: TurnTool) => TurnTool) | undefined;
   /** Outermost first. */
   readonly layers: readonly ToolLayer[];
   /** Around these, for results that the model reads. */
@@ -88,7 +90,7 @@ export class TurnTools {
   readonly #options: TurnToolsOptions;
 
   constructor(options: TurnToolsOptions) {
-    const { caller, effectiveCaller, local, own = [], children = [], rights } = options;
+    const { caller, effectiveCaller, local, own = [], children = [], rights, advise = (tool) => tool } = options;
     this.#options = options;
     this.#local = new Map([...local, ...own, ...children].map((tool) => [tool.definition.name, tool]));
     this.#own = new Set(own.map(nameOf));
@@ -96,7 +98,7 @@ export class TurnTools {
     const served = caller.toolsOf(effectiveCaller).filter(({ name }) => !isChildTool(name) && !this.#local.has(name));
     this.#dangerous = new Set(served.flatMap(({ name, dangerous }) => (dangerous ? [name] : [])));
     const here = [...local, ...own].map((tool) => localTool(tool, "agent"));
-    const known = [...listTools(served).map(servedTool), ...here, ...children.map((tool) => localTool(tool, CHILD_SOURCE))];
+    const known = [...listTools(served).map((tool) => advise(servedTool(tool))), ...here, ...children.map((tool) => localTool(tool, CHILD_SOURCE))];
     this.all = known.filter(({ tool }) => rights === undefined || this.#isAllowed(tool.name)).sort((a, b) => (a.tool.name < b.tool.name ? -1 : 1));
     let left = MAX_CHILDREN_OFFERED;
     this.offered = options.select(this.all).filter(({ source }) => source !== CHILD_SOURCE || left-- > 0);
@@ -107,9 +109,10 @@ export class TurnTools {
     return this.#byName.get(name);
   }
 
-  /** Whether a call of the tool only waits for another agent. */
-  isChild(name: string): boolean {
-    return this.#byName.get(name)?.source === CHILD_SOURCE;
+  /** Whether a call of the tool only waits for another agent, or for a call of the agent's own service, which needs a place there. */
+  waitsForOwn(name: string): boolean {
+    const source = this.#byName.get(name)?.source;
+    return source === CHILD_SOURCE || (source === this.#options.caller.agent && !this.#local.has(name));
   }
 
   /** @throws {ToolError} if the session may not make the call now */

@@ -4,6 +4,7 @@ import { Command } from "commander";
 import type { CallCommandOptions } from "../commands/call.ts";
 import type { DlqCommandOptions } from "../commands/dlq.ts";
 import type { UpOptions } from "../commands/up.ts";
+import { addAgentsCommand } from "./agents-command.ts";
 import { addAuditCommand } from "./audit-command.ts";
 import { addBrokerCommand } from "./broker-command.ts";
 import { addCallsCommand } from "./calls-command.ts";
@@ -134,6 +135,7 @@ starts in this process. Ctrl-C cancels the call, wherever it runs.`,
 
   addCallsCommand(program);
   addMcpCommand(program);
+  addAgentsCommand(program);
   addKnowledgeCommand(program);
   addGoogleCommand(program);
   addAuditCommand(program);

@@ -82,7 +82,7 @@ export function savedResult(did: string, { robot, errors }: Draft): ToolResult<T
   const isShared = approvedHash === hash;
   const told = `${did} the robot ${name} (id ${id}), version ${version}. ${isShared ? "Others see it as it is" : "You alone see it"}.`;
   return {
-    content: errors.length === 0 ? told : `${told}\n\nErrors: ${errors.join("; ")}.`,
+    content: errors.length === 0 ? told : `${told}\n\nErrors: ${errors.join("; ")}`,
     structured: { robot_id: id, name, version, hash, is_shared: isShared, errors: [...errors] },
   };
 }

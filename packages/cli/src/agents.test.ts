@@ -1,0 +1,52 @@
+import { createHash } from "node:crypto";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { definitionHash, type KeptDefinition } from "@rockbot/agent";
+import { openDefinitions } from "@rockbot/agent-service";
+import { temporaryFolder } from "@rockbot/testing";
+import { expect, test } from "vitest";
+import { runCli } from "./test-cli.ts";
+
+const robot = (name: string, maker: string, more: Partial<KeptDefinition> = {}): KeptDefinition => {
+  const plain = { name, maker, description: `About ${name}.`, playbook: "First.\nThen.", tools: ["web_*"], isUntrusted: false, ...more };
+  const id = createHash("sha256").update(`${maker} ${name}`).digest("hex").slice(0, 24);
+  return { id, version: 1, createdAt: 1, updatedAt: 1, ...plain, hash: definitionHash(plain) };
+};
+
+const noDatabase = () => Promise.reject(new Error("no test needs another database"));
+const openStore = (folder: string) => openDefinitions({ dataDirectory: folder, busyTimeoutMs: 10_000 }, noDatabase);
+
+test("an operator lists agents, reads one, shares exactly that version, and withdraws it", async () => {
+  using folder = temporaryFolder();
+  const data = join(folder.path, "data");
+  const env = { DATA_DIRECTORY: data, AGENTS_FILE: join(folder.path, "agents.yaml") };
+  writeFileSync(env.AGENTS_FILE, "helper: { playbook: Help., tools: ['web_*'] }");
+  const run = (...args: string[]) => runCli(["agents", ...args], { folder: folder.path, env });
+  await using store = await openStore(data);
+  const clerk = robot("clerk", "alice", { isUntrusted: true });
+  for (const each of [clerk, robot("clerk", "bob")]) await store.create(each, 10);
+
+  const listed = await run("ls");
+  expect(listed.stdout).toMatch(/operator\/helper {2}version 1 {2}shared/);
+  expect(listed.stdout).toContain(`${clerk.id}  alice/clerk  version 1  not approved  untrusted, About clerk.`);
+  expect(listed.stderr).toMatch(/^3 in the file .*agents\.db; 2 of them only their makers see\. To share one: rockbot agents approve ROBOT/);
+  expect((await run("show", "clerk")).stderr).toContain("2 agents are called clerk: name one of alice/clerk, bob/clerk");
+  expect((await run("show", "nobody")).stderr).toMatch(/There is no agent nobody in the file .*"rockbot agents ls" lists/);
+  const shown = (await run("show", "alice/clerk")).stdout;
+  expect(shown).toContain(`  hash          ${clerk.hash}`);
+  expect(shown).toContain("  playbook\n    First.\n    Then.");
+
+  const unasked = await run("approve", "alice/clerk");
+  expect([unasked.code, unasked.stderr]).toEqual([1, expect.stringContaining("Nothing is changed. Add --yes to approve what is shown here")]);
+  expect(await store.visibleTo("bob")).toHaveLength(1);
+  expect((await run("approve", "alice/clerk", "--yes")).stderr).toContain("approved alice/clerk, version 1");
+  expect((await store.visibleTo("bob")).map(({ maker }) => maker)).toEqual(["bob", "alice"]);
+  const changed = { ...clerk, playbook: "Other.", version: 2 };
+  await store.update({ ...changed, hash: definitionHash(changed) });
+  expect(await store.visibleTo("bob")).toHaveLength(1);
+  expect((await run("ls")).stdout).toContain("alice/clerk  version 2  changed since its approval");
+  expect((await run("approve", clerk.id, "--yes")).stderr).toContain("approved alice/clerk, version 2");
+  expect((await run("approve", clerk.id, "--withdraw", "--yes")).stderr).toContain("withdrew alice/clerk, version 2");
+  expect(await store.visibleTo("bob")).toHaveLength(1);
+  expect((await run("approve", "helper", "--yes")).stderr).toContain("operator/helper is of the file of AGENTS_FILE");
+});
