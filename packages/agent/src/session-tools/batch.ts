@@ -4,7 +4,8 @@ import { type ContentTrust, type ToolAgentBatchInput, type ToolAgentBatchOutput,
 import { defineTool, type Tool, type ToolContext } from "@rockbot/tools";
 import type { InnerCalls } from "../calls/inner-calls.ts";
 import { readCalls } from "../calls/read-calls.ts";
-import { storedError } from "../calls/stored-result.ts";
+import { storedError, storedResponse } from "../calls/stored-result.ts";
+import type { StoredResult } from "../store/turn-store.ts";
 
 type BatchCall = ToolAgentBatchInput["calls"][number];
 type BatchResult = ToolAgentBatchOutput["results"][number];
@@ -63,20 +64,14 @@ async function runCall(
   const own = { id: id === "" ? String(index + 1) : id, tool: name };
   if (read?.refusal !== undefined) return { ...own, ok: false, error: read.refusal };
   if (NOT_IN_A_BATCH.includes(name)) return { ...own, ok: false, error: `"${name}" cannot be part of a batch: call it by itself.` };
+  const asRead = (stored: StoredResult): BatchResult => {
+    if (stored.isUntrusted) onUntrusted({ level: "untrusted", origin: stored.origin ?? "" });
+    return stored.isError ? { ...own, ok: false, error: stored.content } : { ...own, ok: true, result: stored.content };
+  };
   try {
-    const {
-      content,
-      structured,
-      isError = false,
-      trust,
-    } = await calls.call({ callId: batchCallId(context.toolCallId, index), name, arguments: read?.arguments ?? "{}" }, context);
-    if (trust?.level === "untrusted") onUntrusted(trust);
-    const text = content ?? JSON.stringify(structured ?? {});
-    return isError ? { ...own, ok: false, error: text } : { ...own, ok: true, result: text };
+    return asRead(storedResponse(await calls.call({ callId: batchCallId(context.toolCallId, index), name, arguments: read?.arguments ?? "{}" }, context)));
   } catch (error) {
     if (!(error instanceof ToolError)) throw error;
-    const { content, isUntrusted, origin = "" } = storedError(error, calls.tools.find((known) => known.tool.name === name)?.source);
-    if (isUntrusted) onUntrusted({ level: "untrusted", origin });
-    return { ...own, ok: false, error: content };
+    return asRead(storedError(error, calls.tools.find((known) => known.tool.name === name)?.source));
   }
 }
