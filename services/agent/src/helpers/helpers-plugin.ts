@@ -23,13 +23,16 @@ const HELPER_SESSION = /^subagent-[0-9a-f]{12}$/;
 /** The beginning of the message in which the agent tells a session that its helper has ended. */
 const ENDED = /^Your helper ([0-9a-f]{12}) has ended/;
 
-/** The tools of a session for its helpers, if its caller may use `agent__helper`. A helper's own session can report its progress besides. */
+/**
+ * The tools of a conversation for its helpers, if its caller may use `agent__helper`. A session that another has started has none: nobody may be there any
+ * more to read the result. A helper's session can report its progress.
+ */
 export const helpers = ({ records, messages, turnTimeoutMs }: HelpersPluginOptions): AgentPlugin => ({
   name: "helpers",
   async start(host) {
     return {
       tools(scope) {
-        const isAllowed = host.caller.toolsOf(scope.caller).some(({ name }) => name === tools.agentHelper.name);
+        const isAllowed = scope.sessionId === scope.rootSessionId && host.caller.toolsOf(scope.caller).some(({ name }) => name === tools.agentHelper.name);
         const own = isAllowed ? [spawnTool(host, scope, { records, turnTimeoutMs }), cancelTool(scope, records), listTool(scope, records)] : [];
         return scope.origin === "helper" && HELPER_SESSION.test(scope.sessionId) ? [...own, progressTool(scope, records, messages)] : own;
       },

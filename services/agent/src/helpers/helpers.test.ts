@@ -160,6 +160,21 @@ test("a memory that forgets a helper while it works keeps its result, and its se
   await expect.poll(() => told, WAIT).toEqual([expect.stringContaining("It is forty-two.")]);
 });
 
+test("a helper starts no helpers, and shares the whiteboard", async () => {
+  let ofHelper: readonly string[] = [];
+  await using agent = await startAgent((request) => {
+    if (isTold(request)) return { text: "Good." };
+    if (userText(request) !== "Count.")
+      return request.messages.at(-1)?.role === "tool" ? { text: "Asked." } : { toolCalls: [{ name: "spawn_subagent", arguments: { description: "Count." } }] };
+    ofHelper = request.toolNames;
+    return { text: "It is forty-two." };
+  });
+  await agent.ask("How many?");
+  await expect.poll(() => agent.heard.filter(({ topic }) => topic === "user.response"), WAIT).toHaveLength(1);
+  expect(ofHelper).toEqual(expect.arrayContaining(["report_progress", "whiteboard_write"]));
+  expect(ofHelper).not.toContain("spawn_subagent");
+});
+
 test("a session that calls itself a helper's has no way to report for one", async () => {
   let names: readonly string[] = [];
   await using agent = await startAgent((request) => {
