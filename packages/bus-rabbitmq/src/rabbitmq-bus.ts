@@ -23,6 +23,7 @@ import { type ConnectionState, ConnectionSupervisor } from "./connection/connect
 import { Inspector } from "./connection/inspector.ts";
 import type { Link, TlsOptions } from "./connection/link.ts";
 import { isRefusal, reasonOf } from "./connection/refusal.ts";
+import { Standstill } from "./connection/standstill.ts";
 import { QueueDepths } from "./consume/queue-depths.ts";
 import { Subscription, subscribeError } from "./consume/subscription.ts";
 import { countFailedConnection, countLostConnection, observeConnection, type ShownState } from "./metrics.ts";
@@ -100,6 +101,7 @@ class RabbitMqBus implements Bus {
   readonly #versions: QueueVersions;
   readonly #log: Logger;
   readonly #publisher: Publisher;
+  readonly #standstill = new Standstill();
   /** Consumers have a connection of their own: the broker stalls one that publishes when it is short of memory. */
   readonly #consuming: ConnectionSupervisor;
   readonly #inspector: Inspector;
@@ -144,6 +146,7 @@ class RabbitMqBus implements Bus {
         countLostConnection("publish");
         void this.#consuming.link?.probe(silenceMs); // it may be as dead, and has no watchdog
       },
+      standstill: this.#standstill,
       onReturned: () => {
         if (performance.now() - this.#lookedAt > RETURNED_LOOK_MS) this.#lookNow?.();
       },
@@ -201,6 +204,7 @@ class RabbitMqBus implements Bus {
     const { name } = checked;
     const subscription = new Subscription(checked, handler, {
       publisher: this.#publisher,
+      standstill: this.#standstill,
       user: this.#user,
       versions: this.#versions,
       log: this.#log,

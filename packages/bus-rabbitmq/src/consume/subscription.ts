@@ -15,6 +15,7 @@ import {
 import { type Envelope, fromWire } from "@rockbot/contracts";
 import type { Link } from "../connection/link.ts";
 import { isRefusal, reasonOf } from "../connection/refusal.ts";
+import type { Standstill } from "../connection/standstill.ts";
 import { maybeHandledSince } from "../copies.ts";
 import { countRefused, observeDepths, observePrefetched } from "../metrics.ts";
 import { deathsOf, readDeadLetter } from "../parked/dead-letter.ts";
@@ -34,6 +35,8 @@ import { Slots } from "./slots.ts";
 export interface SubscriptionOptions {
   /** Where dead letters are published. */
   readonly publisher: Publisher;
+  /** Of the broker, which calls are held for. */
+  readonly standstill: Pick<Standstill, "hold">;
   /** As whom we publish, if the broker verifies that: then `userId` of a message says who sent it. */
   readonly user: string | undefined;
   /** Of the main queues of services. */
@@ -73,6 +76,7 @@ export class Subscription {
   readonly #options: CheckedSubscribeOptions;
   readonly #handler: Handler;
   readonly #publisher: Publisher;
+  readonly #standstill: Pick<Standstill, "hold">;
   readonly #user: string | undefined;
   readonly #versions: QueueVersions;
   /** The main queues: one, but for services while an earlier release's is there. */
@@ -100,11 +104,12 @@ export class Subscription {
   readonly #dead: DeadLettering;
   #disposed: Promise<void> | undefined;
 
-  constructor(options: CheckedSubscribeOptions, handler: Handler, { publisher, user, versions, log, depths }: SubscriptionOptions) {
+  constructor(options: CheckedSubscribeOptions, handler: Handler, { publisher, standstill, user, versions, log, depths }: SubscriptionOptions) {
     const { kind, name, concurrency, prefetch, isFurther } = options;
     this.#options = options;
     this.#handler = handler;
     this.#publisher = publisher;
+    this.#standstill = standstill;
     this.#user = user;
     this.#versions = versions;
     this.#mains = kind === "service" ? mainNames(name, versions) : [resultName(name)];
@@ -378,6 +383,8 @@ export class Subscription {
     this.#running++;
     try {
       const { signal } = this.#abort;
+      const hold = this.#options.kind === "service" ? this.#standstill.hold : undefined;
+      if (hold !== undefined) await hold;
       await this.#handler(envelope, { signal, receivedAt, isRedelivered: fields.redelivered || isPutBack, maybeHandledSince: triedSince });
     } catch (error) {
       verdict = await this.#firstFailed(message, envelope, { receivedAt, triedSince }, error).catch((unsettled: unknown) => this.#unsettled(unsettled));

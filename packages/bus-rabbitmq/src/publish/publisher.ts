@@ -5,6 +5,7 @@ import type { AddressSource } from "../connection/address-source.ts";
 import { ConnectionSupervisor } from "../connection/connection-supervisor.ts";
 import type { Link, LinkOptions } from "../connection/link.ts";
 import { ACCESS_REFUSED, NOT_FOUND, reasonOf } from "../connection/refusal.ts";
+import type { Standstill } from "../connection/standstill.ts";
 import { observePublisher } from "../metrics.ts";
 import { declareExchanges } from "../topology.ts";
 import { numberOf } from "../wire/amqplib-internals.ts";
@@ -17,6 +18,8 @@ export interface PublisherOptions extends LinkOptions {
   readonly onOpen?: (() => void) | undefined;
   readonly onFailed?: ((isRefused: boolean) => void) | undefined;
   readonly onLost?: (() => void) | undefined;
+  /** Whether the broker stands still: it owes confirms and is silent. */
+  readonly standstill: Standstill;
   /** Nobody's queue takes a message that is mandatory: a binding may be gone. */
   readonly onReturned?: (() => void) | undefined;
   /** Somebody has deleted an exchange, and with it all that was bound to it. */
@@ -56,6 +59,7 @@ export class Publisher {
   #isClosed = false;
   #onIdle: (() => void) | undefined;
   readonly #silenceMs: number;
+  readonly #standstill: Standstill;
   /** Ends the watch for silence, which lasts while something is unconfirmed: an idle process sleeps. */
   #endWatch: (() => void) | undefined;
   readonly #observed = observePublisher(() => ({ unconfirmed: this.#unconfirmed.size, waiting: this.#waiting.size }));
@@ -65,10 +69,14 @@ export class Publisher {
     this.#onExchangeMissing = options.onExchangeMissing;
     this.#onReturned = options.onReturned;
     this.#silenceMs = options.silenceMs;
+    this.#standstill = options.standstill;
     this.#supervisor = new ConnectionSupervisor(address, {
       ...options,
       replay: (link) => this.#open(link),
-      onReady: () => this.#pump(),
+      onReady: () => {
+        this.#standstill.end();
+        this.#pump();
+      },
     });
     const supervisor = this.#supervisor;
     this.#keeper = {
@@ -292,6 +300,7 @@ export class Publisher {
         activity = link.activity;
         heardAt = clock.now;
       } else if (clock.now - heardAt >= this.#silenceMs) {
+        this.#standstill.begin();
         link.destroy(new Error(`the broker has been silent for ${Math.round(clock.now - heardAt)} ms`));
       }
       watch();
