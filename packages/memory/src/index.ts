@@ -23,6 +23,7 @@ export type {
 
 // The tools of a session for its memory.
 
+export { withMemory } from "./tools/memory-failure.ts";
 export { memoryTools } from "./tools/memory-tools.ts";
 export type { MemoryToolsOptions } from "./tools/memory-tools-options.ts";
 

@@ -8,7 +8,8 @@ test("a name is one that a tool can end with, and none of a tool that there is",
   for (const name of ["clerk", "travel-clerk", "a1_b2", "x".repeat(48)]) expect(nameFault(name)).toBeUndefined();
   for (const name of ["", "Clerk", "1st", "a__b", "a-", "-a", "a b", "a.b", "ü", "x".repeat(49)])
     expect(nameFault(name), name).toMatch(/^name: .* is none\. Use at most 48/);
-  for (const name of ["final_report", "task_status", "batch", "chat", "events", "final-report"]) expect(nameFault(name), name).toMatch(/is taken, as agent__/);
+  for (const name of ["final_report", "task_status", "batch", "chat", "events", "helper", "final-report"])
+    expect(nameFault(name), name).toMatch(/is taken, as agent__/);
 });
 
 test("all that is wrong with a definition is said at once", () => {

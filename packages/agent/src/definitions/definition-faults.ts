@@ -1,4 +1,4 @@
-import { childToolOf } from "../family/child-names.ts";
+import { childToolOf, isTaken } from "../family/child-names.ts";
 import type { AgentDefinition } from "./agent-definition.ts";
 
 /** What the fields of a definition may hold. The schema of the tools that write definitions says the same of its arguments. */
@@ -16,16 +16,13 @@ const definitionBounds = {
   timeoutMs: { least: 1_000, most: 1_200_000 },
 } as const;
 
-/** Names of which the tool that calls the agent would be another tool. */
-const TAKEN = ["batch", "chat", "events", "final_report", "task_status"];
-
 const NAME = /^[a-z][a-z0-9]*(?:[_-][a-z0-9]+)*$/;
 
 /** The fault of a name, in words; undefined if a definition may have it. */
 export function nameFault(name: string): string | undefined {
   const { nameChars } = definitionBounds;
-  if (TAKEN.includes(name.replaceAll("-", "_")))
-    return `name: ${quoted(name)} is taken, as ${childToolOf(name.replaceAll("-", "_"))} is a tool of its own. Choose another`;
+  const asTool = name.replaceAll("-", "_"); // models mix the two up
+  if (isTaken(asTool)) return `name: ${quoted(name)} is taken, as ${childToolOf(asTool)} is a tool of its own. Choose another`;
   if (name.length <= nameChars && NAME.test(name)) return undefined;
   return `name: ${quoted(name)} is none. Use at most ${nameChars} of a-z, 0-9, and single - or _ between them, with a letter first, such as "travel-clerk"`;
 }

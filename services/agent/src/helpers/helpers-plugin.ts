@@ -1,8 +1,7 @@
 import { hash } from "node:crypto";
 import type { AgentHost, AgentPlugin, Aside, TurnScope } from "@rockbot/agent";
-import { type ContentTrust, ToolError, ToolErrorCode, type ToolSpawnSubagentInput, tools } from "@rockbot/contracts";
-import { MemoryFullError } from "@rockbot/memory";
-import { StoreUnavailableError } from "@rockbot/records";
+import { type ContentTrust, type ToolSpawnSubagentInput, tools } from "@rockbot/contracts";
+import { withMemory } from "@rockbot/memory";
 import { defineTool, type Tool, type ToolCallContext } from "@rockbot/tools";
 import { type HelperMessages, helperSession } from "./helper-messages.ts";
 import { type HelperRecord, type HelperRecords, isActive } from "./helper-records.ts";
@@ -82,7 +81,7 @@ function spawnTool(
   return defineTool(tools.spawnSubagent, async (input, context) => {
     const taskId = hash("sha256", context.toolCallId, "hex").slice(0, 12); // a call that is made again finds its helper
     const text = `Helper ${taskId} has started. Its result comes as a message of this conversation. Go on, or end your turn.`;
-    const known = await withRecords(() => records.list(caller, rootSessionId));
+    const known = await withMemory(() => records.list(caller, rootSessionId));
     if (known.some((record) => record.taskId === taskId)) return { content: text, structured: { task_id: taskId } };
     const active = known.filter(isActive);
     if (active.length >= MAX_ACTIVE) {
@@ -90,7 +89,7 @@ function spawnTool(
       return { content: `Error: no helper was started, as ${MAX_ACTIVE} work already: ${ids}. Wait for a result, or cancel one.`, isError: true };
     }
     const record: HelperRecord = { taskId, description: input.description.slice(0, 200).toWellFormed(), state: "waiting", startedAt: Date.now() };
-    await withRecords(() => records.add(caller, rootSessionId, record));
+    await withMemory(() => records.add(caller, rootSessionId, record));
     await start(taskId, input, context);
     return { content: text, structured: { task_id: taskId } };
   });
@@ -98,13 +97,13 @@ function spawnTool(
 
 function cancelTool({ caller, rootSessionId }: TurnScope, records: HelperRecords): Tool {
   return defineTool(tools.cancelSubagent, async ({ task_id: taskId }) => {
-    const before = await withRecords(() => records.get(caller, rootSessionId, taskId));
+    const before = await withMemory(() => records.get(caller, rootSessionId, taskId));
     if (before === undefined) {
-      const ids = (await withRecords(() => records.list(caller, rootSessionId))).map((record) => record.taskId).join(", ");
+      const ids = (await withMemory(() => records.list(caller, rootSessionId))).map((record) => record.taskId).join(", ");
       return { content: `Error: this conversation has no helper "${taskId}". It has ${ids || "none"}.`, isError: true };
     }
     const wasRunning = isActive(before);
-    const after = await withRecords(() => records.change(caller, rootSessionId, taskId, { state: "cancelled", endedAt: Date.now() }));
+    const after = await withMemory(() => records.change(caller, rootSessionId, taskId, { state: "cancelled", endedAt: Date.now() }));
     const content =
       wasRunning && after?.state === "cancelled" ? `Helper ${taskId} is being stopped.` : `Helper ${taskId} had ended: ${after?.state ?? before.state}.`;
     return { content, structured: { task_id: taskId, was_running: wasRunning } };
@@ -113,7 +112,7 @@ function cancelTool({ caller, rootSessionId }: TurnScope, records: HelperRecords
 
 function listTool({ caller, rootSessionId }: TurnScope, records: HelperRecords): Tool {
   return defineTool(tools.listSubagents, async () => {
-    const all = await withRecords(() => records.list(caller, rootSessionId));
+    const all = await withMemory(() => records.list(caller, rootSessionId));
     const subagents = all.map(({ taskId, description, state, startedAt, endedAt = Date.now(), progress }) => ({
       task_id: taskId,
       description,
@@ -133,20 +132,8 @@ function progressTool(scope: TurnScope, records: HelperRecords, messages: Pick<H
   const { caller, sessionId, rootSessionId } = scope;
   const taskId = sessionId.slice(helperSession("").length);
   return defineTool(tools.reportProgress, async ({ message }) => {
-    await withRecords(() => records.change(caller, rootSessionId, taskId, { progress: message, isUntrusted: scope.hasReadUntrusted }));
+    await withMemory(() => records.change(caller, rootSessionId, taskId, { progress: message, isUntrusted: scope.hasReadUntrusted }));
     await messages.progress({ taskId, sessionId: rootSessionId }, message);
     return { content: "Told.", structured: {} };
   });
-}
-
-/** @throws {ToolError} that says in words what the memory refused */
-async function withRecords<Value>(use: () => Promise<Value>): Promise<Value> {
-  try {
-    return await use();
-  } catch (error) {
-    if (error instanceof MemoryFullError) throw new ToolError(ToolErrorCode.ExecutionFailed, error.message, { cause: error });
-    if (error instanceof StoreUnavailableError)
-      throw new ToolError(ToolErrorCode.Unavailable, "Helpers cannot be reached now. Try again shortly.", { cause: error });
-    throw error;
-  }
 }
