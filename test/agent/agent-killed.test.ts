@@ -1,14 +1,10 @@
 import type { Bus } from "@rockbot/bus";
-import { connectBus } from "@rockbot/bus-rabbitmq";
 import { type AgentEvent, createEnvelope, encodeMessage, messages, newId } from "@rockbot/contracts";
-import { connectRedisClaimStore } from "@rockbot/records/claims/redis";
-import { type ModelServerRequest, ownVirtualHost, startModelServer, startOwnRedis, temporaryFolder } from "@rockbot/testing";
-import { createToolCaller, serveTools } from "@rockbot/tools";
+import { type ModelServerRequest, temporaryFolder } from "@rockbot/testing";
 import { expect, test } from "vitest";
 import { seededRandom } from "../broker/seeded-random.ts";
 import { atScale, record, seed } from "../faults/figures.ts";
-import { startService } from "../services/start-service.ts";
-import { effectTool } from "./effect-tool.ts";
+import { openEffectsScene } from "./effects-scene.ts";
 
 const KILLS = atScale(1, 20);
 /** Turns that begin at random times before each kill, over two agents. */
@@ -28,24 +24,11 @@ test(`agents killed at random points of ${KILLS * TURNS} turns lose none of them
   timeout: 120_000 + KILLS * 60_000,
 }, async () => {
   const random = seededRandom(seed);
-  await using model = await startModelServer(step);
-  await using broker = await ownVirtualHost();
-  await using redis = await startOwnRedis();
-  await using bus = await connectBus(broker.url, { name: "test" });
-  await using claims = await connectRedisClaimStore(redis.url);
-  const runs: string[] = [];
-  const effect = effectTool(async (callId, what) => {
-    runs.push(`${what} ${callId}`);
-    await pause(80);
-  });
-  await using _effects = await serveTools(bus, { tools: [effect] }, { service: "effects", claims });
+  await using scene = await openEffectsScene(step, { caller: "killer", runMs: 80 });
+  const { bus, caller, runs, start } = scene;
   await using heard = await hear(bus);
-  await using caller = await createToolCaller(bus, { agent: "killer" });
-  const env = { BUS_URL: broker.url, REDIS_URL: redis.url, MODEL_URL: model.url, MODEL: model.model, MODEL_API_KEY: model.apiKey };
-  await using agents = new AsyncDisposableStack();
-  const start = async () => agents.use(await startService("agent", env));
   const running = await Promise.all([start(), start()]);
-  await expect.poll(() => caller.tools.getExecutor("agent__chat")).toBeDefined();
+  await scene.served();
 
   const asked: string[] = [];
   const answers: string[] = [];
@@ -98,26 +81,14 @@ test.skipIf(ROW === 0)(
   },
   async () => {
     const random = seededRandom(seed);
-    await using model = await startModelServer(step);
-    await using broker = await ownVirtualHost();
-    await using redis = await startOwnRedis();
-    await using bus = await connectBus(broker.url, { name: "test" });
-    await using claims = await connectRedisClaimStore(redis.url);
-    const runs: string[] = [];
-    const effect = effectTool(async (callId, what) => {
-      runs.push(`${what} ${callId}`);
-      await pause(50);
-    });
-    await using _effects = await serveTools(bus, { tools: [effect] }, { service: "effects", claims });
+    await using scene = await openEffectsScene(step, { caller: "killer", runMs: 50 });
+    const { model, bus, caller, runs } = scene;
     await using heard = await hear(bus);
-    await using caller = await createToolCaller(bus, { agent: "killer" });
     using folder = temporaryFolder();
     const MODEL_BEHAVIORS = folder.write("behaviors.json", JSON.stringify({ [model.model]: { maxIterations: LONG_ANSWERS } }));
-    const env = { BUS_URL: broker.url, REDIS_URL: redis.url, MODEL_URL: model.url, MODEL: model.model, MODEL_API_KEY: model.apiKey, MODEL_BEHAVIORS };
-    await using agents = new AsyncDisposableStack();
-    const start = async () => agents.use(await startService("agent", env));
+    const start = () => scene.start({ MODEL_BEHAVIORS });
     const running = await Promise.all([start(), start()]);
-    await expect.poll(() => caller.tools.getExecutor("agent__chat")).toBeDefined();
+    await scene.served();
 
     const asked: string[] = [];
     const answers = new Map<string, string>();

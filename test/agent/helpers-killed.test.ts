@@ -1,12 +1,8 @@
-import { connectBus } from "@rockbot/bus-rabbitmq";
-import { connectRedisClaimStore } from "@rockbot/records/claims/redis";
-import { type ModelServerRequest, type ModelStep, ownVirtualHost, startModelServer, startOwnRedis } from "@rockbot/testing";
-import { createToolCaller, serveTools } from "@rockbot/tools";
+import type { ModelServerRequest, ModelStep } from "@rockbot/testing";
 import { expect, test } from "vitest";
 import { seededRandom } from "../broker/seeded-random.ts";
 import { atScale, record, seed } from "../faults/figures.ts";
-import { startService } from "../services/start-service.ts";
-import { effectTool } from "./effect-tool.ts";
+import { openEffectsScene } from "./effects-scene.ts";
 
 const KILLS = atScale(1, 25);
 const SESSIONS = 6;
@@ -20,27 +16,14 @@ test(`agents killed at random points of ${KILLS * SESSIONS} helpers lose none of
 }, async () => {
   const random = seededRandom(seed);
   const finished: string[] = [];
-  await using model = await startModelServer(step);
-  await using broker = await ownVirtualHost();
-  await using redis = await startOwnRedis();
-  await using bus = await connectBus(broker.url, { name: "test" });
-  await using claims = await connectRedisClaimStore(redis.url);
-  const runs: string[] = [];
-  const effect = effectTool(async (callId, what) => {
-    runs.push(`${what} ${callId}`);
-    await pause(80);
-  });
-  await using _effects = await serveTools(bus, { tools: [effect] }, { service: "effects", claims });
-  await using caller = await createToolCaller(bus, { agent: "killer" });
+  await using scene = await openEffectsScene(step, { caller: "killer", runMs: 80 });
+  const { bus, caller, runs, start } = scene;
   await using _replies = await bus.subscribe({ name: "replies", topics: ["user.response.#"], kind: "copy" }, async ({ body, messageId }) => {
     const { content } = JSON.parse(Buffer.from(body).toString()) as { readonly content: string };
     finished.push(`${content} ${messageId}`);
   });
-  const env = { BUS_URL: broker.url, REDIS_URL: redis.url, MODEL_URL: model.url, MODEL: model.model, MODEL_API_KEY: model.apiKey };
-  await using agents = new AsyncDisposableStack();
-  const start = async () => agents.use(await startService("agent", env));
   const running = await Promise.all([start(), start()]);
-  await expect.poll(() => caller.tools.getExecutor("agent__chat")).toBeDefined();
+  await scene.served();
 
   const tasks: string[] = [];
   const told = (): string[] => [...new Set(finished.map((each) => each.split(" ")[1] ?? ""))].toSorted(); // a reply may come twice, with the same id
