@@ -20,14 +20,14 @@ test("an operator lists agents, reads one, shares exactly that version, and with
   using folder = temporaryFolder();
   const data = join(folder.path, "data");
   const env = { DATA_DIRECTORY: data, AGENTS_FILE: join(folder.path, "agents.yaml") };
-  writeFileSync(env.AGENTS_FILE, "helper: { playbook: Help., tools: ['web_*'] }");
+  writeFileSync(env.AGENTS_FILE, "aide: { playbook: Help., tools: ['web_*'] }");
   const run = (...args: string[]) => runCli(["agents", ...args], { folder: folder.path, env });
   await using store = await openStore(data);
   const clerk = robot("clerk", "alice", { isUntrusted: true });
   for (const each of [clerk, robot("clerk", "bob")]) await store.create(each, 10);
 
   const listed = await run("ls");
-  expect(listed.stdout).toMatch(/operator\/helper {2}version 1 {2}shared/);
+  expect(listed.stdout).toMatch(/operator\/aide {2}version 1 {2}shared/);
   expect(listed.stdout).toContain(`${clerk.id}  alice/clerk  version 1  not approved  untrusted, About clerk.`);
   expect(listed.stderr).toMatch(/^3 in the file .*agents\.db; 2 of them only their makers see\. To share one: rockbot agents approve ROBOT/);
   expect((await run("show", "clerk")).stderr).toContain("2 agents are called clerk: name one of alice/clerk, bob/clerk");
@@ -48,5 +48,5 @@ test("an operator lists agents, reads one, shares exactly that version, and with
   expect((await run("approve", clerk.id, "--yes")).stderr).toContain("approved alice/clerk, version 2");
   expect((await run("approve", clerk.id, "--withdraw", "--yes")).stderr).toContain("withdrew alice/clerk, version 2");
   expect(await store.visibleTo("bob")).toHaveLength(1);
-  expect((await run("approve", "helper", "--yes")).stderr).toContain("operator/helper is of the file of AGENTS_FILE");
+  expect((await run("approve", "aide", "--yes")).stderr).toContain("operator/aide is of the file of AGENTS_FILE");
 });
