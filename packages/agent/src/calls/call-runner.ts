@@ -60,7 +60,8 @@ export class CallRunner {
 
   /**
    * Makes a call, and tells of it.
-   * @throws {ToolError} @throws what says that this process is to stop, or that its turn is cancelled
+   * @throws {ToolError} also if the turn was cut off before, and it is not known whether it has made the call then
+   * @throws what says that this process is to stop, or that its turn is cancelled
    */
   async respond(call: TurnCall, { tools, events, parent }: CallTurn, { isForModel }: { readonly isForModel: boolean }): Promise<ToolInvokeResponse> {
     const { timeoutMs, log } = this.#options;
@@ -78,12 +79,21 @@ export class CallRunner {
       return response;
     } catch (error) {
       parent.signal.throwIfAborted();
-      const toolError = toolErrorOf(error);
-      if (toolError !== error) log.warn({ toolCallId, toolName, error: String(error) }, "a call failed in an unexpected way");
+      const found = toolErrorOf(error);
+      const toolError = parent.mayHaveBegun && !tools.get(toolName)?.readOnly ? orUnknown(toolName, found) : found;
+      if (found !== error) log.warn({ toolCallId, toolName, error: String(error) }, "a call failed in an unexpected way");
       ended(toolError.code, true, toolError.message);
       throw toolError;
     }
   }
+}
+
+/** An earlier run of the turn may have made the call. If nobody can be asked now, it is not known what became of it. */
+function orUnknown(name: string, error: ToolError): ToolError {
+  const { code, message: why } = error;
+  if (code !== ToolErrorCode.Unavailable && code !== ToolErrorCode.ToolNotFound) return error;
+  const message = `The call of "${name}" may have run before the agent was restarted, and nobody can be asked now. Find out before you call it again. (${code}: ${why})`;
+  return new ToolError(ToolErrorCode.OutcomeUnknown, message, { cause: error });
 }
 
 const toolErrorOf = (error: unknown): ToolError =>

@@ -55,16 +55,11 @@ export class InnerCalls {
    * Makes a call as the turn makes those of its model, except that a large result comes whole.
    * @param call its id has to follow from that of the call that makes it
    * @param parent the context of that call
-   * @throws {ToolError} also if the turn was cut off before, and it is not known whether it has made the call then
+   * @throws {ToolError} as CallRunner.respond
    */
-  async call(call: TurnCall, parent: ParentCall): Promise<ToolInvokeResponse> {
+  call(call: TurnCall, parent: ParentCall): Promise<ToolInvokeResponse> {
     const { role, runner, events } = this.#options;
-    const { tools } = role();
-    try {
-      return await runner.respond(call, { tools, events, parent }, { isForModel: false });
-    } catch (error) {
-      throw parent.mayHaveBegun && !tools.get(call.name)?.readOnly ? orUnknown(call.name, error) : error;
-    }
+    return runner.respond(call, { tools: role().tools, events, parent }, { isForModel: false });
   }
 
   /**
@@ -99,10 +94,4 @@ export class InnerCalls {
     await held.keepResult(id, { content: answer.text, isError: false, isUntrusted: parts.some(({ isUntrusted }) => isUntrusted), usage: answer.usage });
     return answer.text;
   }
-}
-
-function orUnknown(name: string, error: unknown): unknown {
-  if (!(error instanceof ToolError) || (error.code !== ToolErrorCode.Unavailable && error.code !== ToolErrorCode.ToolNotFound)) return error;
-  const message = `The call of "${name}" may have run before the agent was restarted, and nobody can be asked now. Find out before you call it again. (${error.message})`;
-  return new ToolError(ToolErrorCode.OutcomeUnknown, message, { cause: error });
 }

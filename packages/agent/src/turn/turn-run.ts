@@ -300,9 +300,8 @@ export class TurnRun {
       if (known !== undefined) return known;
       using _place = await places.acquire(this.#signal);
       const result = await unlessAborted(runner.run({ callId, name, arguments: args }, { tools, events, parent }), this.#signal);
-      const honest = parent.mayHaveBegun && !tools.get(name)?.readOnly ? orUnknown(name, result) : result;
-      held.addResult(callId, honest);
-      return honest;
+      held.addResult(callId, result);
+      return result;
     });
     const all = Promise.all(running);
     const { withoutPlace } = request;
@@ -343,13 +342,6 @@ export class TurnRun {
     if (code === "refused") return { ...this.#result(this.#say(ownWords.refused), "refused", reason), code };
     return { ...this.#result(this.#say(ownWords.failed(code)), "failed", reason), code };
   }
-}
-
-/** An earlier run may have made the call. If nobody can be asked now, it is not known what became of it. */
-function orUnknown(name: string, result: StoredResult): StoredResult {
-  if (!result.isError || !/^(?:unavailable|tool_not_found): /.test(result.content)) return result;
-  const content = `outcome_unknown: The call of "${name}" may have run before the agent was restarted, and nobody can be asked now. Find out before you call it again. (${result.content})`;
-  return { ...result, content };
 }
 
 /** Whether a turn is only left here, for another process to take up. */
