@@ -1,4 +1,4 @@
-import type { ConnectDefinitions } from "./agent/src/definitions/open-definitions.ts";
+import type { ConnectAgentRecords } from "./agent/src/records/agent-records.ts";
 import { type BusService, type BusStartParts, defineServer, defineService, type Server } from "./define-service.ts";
 import type { StartGatewayOptions } from "./gateway/src/gateway.ts";
 import type { GatewayConfig } from "./gateway/src/generated/config.ts";
@@ -21,7 +21,7 @@ export {
 
 const connectKnowledge: ConnectStore = async (...to) => (await import("./knowledge-tools/src/store/postgres/index.ts")).connectPostgresStore(...to);
 
-const connectAgents: ConnectDefinitions = async (...to) => (await import("./agent/src/definitions/postgres/index.ts")).connectPostgresDefinitionStore(...to);
+const connectAgents: ConnectAgentRecords = async (...to) => (await import("./agent/src/records/postgres/index.ts")).connectPostgresAgentRecords(...to);
 
 /** Every service, those on the bus in the order in which `rockbot up` starts them. A new one is an entry here. */
 const listed = [
@@ -140,7 +140,7 @@ const listed = [
     name: "agent",
     summary: "Answers users and callers by a model, which calls the tools of all other services.",
     topic: "tool.invoke.agent",
-    tools: ["agent__chat", "agent__events", "agent__helper", "robot_*"],
+    tools: ["agent__chat", "agent__events", "agent__helper", "robot_*", "save_skill", "list_skills", "get_skill", "delete_skill"],
     owns: ["user.message", "user.feedback", "user.history.request"],
     state: ["audit", "blobs", "rates", "claims", "journals", "memory", "turns", "summaries", "data"],
     isDelegate: true,
@@ -150,7 +150,7 @@ const listed = [
     settings: () => import("./agent/src/settings.ts"),
     examine: async (config) => (await import("./agent/src/examine.ts")).examine(config, connectAgents),
     start: async ({ bus, config, ...parts }) =>
-      (await import("./agent/src/agent-service.ts")).startAgentService(bus, config, { ...parts, connectDefinitions: connectAgents }),
+      (await import("./agent/src/agent-service.ts")).startAgentService(bus, config, { ...parts, connectRecords: connectAgents }),
   }),
   defineService({
     name: "rest-tools",

@@ -25,18 +25,17 @@ export type { HistoryTurn, TurnPlace, TurnRequest, TurnResult } from "./turn/tur
 export type { AgentDefinition, DefinitionReader } from "./definitions/agent-definition.ts";
 export { definitionFaults, nameFault } from "./definitions/definition-faults.ts";
 export { definitionHash } from "./definitions/definition-hash.ts";
-export {
-  type ChangeOutcome,
-  type DefinitionStore,
-  isDefinitionId,
-  isVisibleTo,
-  type KeptDefinition,
-  MAX_SWITCHED,
-  MAX_VISIBLE,
-} from "./definitions/definition-store.ts";
+export { type DefinitionStore, type KeptDefinition, MAX_SWITCHED } from "./definitions/definition-store.ts";
 export { childToolOf } from "./family/child-names.ts";
 export { childSessionOf } from "./family/children.ts";
 export type { FinalReport } from "./session-tools/final-report.ts";
+
+// What callers have made.
+
+export { type ChangeOutcome, isRecordId, isVisibleTo, type KeptRecord, MAX_VISIBLE, type RecordStore } from "./records/record-store.ts";
+export type { KeptSkill } from "./skills/kept-skill.ts";
+export { skillHash } from "./skills/skill-hash.ts";
+export type { SkillReader } from "./skills/skill-reader.ts";
 
 // Where they are kept.
 

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { definitionHash, type KeptDefinition } from "@rockbot/agent";
-import { openDefinitions } from "@rockbot/agent-service";
+import { definitionHash, type KeptDefinition, skillHash } from "@rockbot/agent";
+import { openAgentRecords } from "@rockbot/agent-service";
 import { temporaryFolder } from "@rockbot/testing";
 import { expect, test } from "vitest";
 import { runCli } from "./test-cli.ts";
@@ -14,7 +14,7 @@ const robot = (name: string, maker: string, more: Partial<KeptDefinition> = {}):
 };
 
 const noDatabase = () => Promise.reject(new Error("no test needs another database"));
-const openStore = (folder: string) => openDefinitions({ dataDirectory: folder, busyTimeoutMs: 10_000 }, noDatabase);
+const openStore = (folder: string) => openAgentRecords({ dataDirectory: folder, busyTimeoutMs: 10_000 }, noDatabase);
 
 test("an operator lists agents, reads one, shares exactly that version, and withdraws it", async () => {
   using folder = temporaryFolder();
@@ -22,16 +22,17 @@ test("an operator lists agents, reads one, shares exactly that version, and with
   const env = { DATA_DIRECTORY: data, AGENTS_FILE: join(folder.path, "agents.yaml") };
   writeFileSync(env.AGENTS_FILE, "aide: { playbook: Help., tools: ['web_*'] }");
   const run = (...args: string[]) => runCli(["agents", ...args], { folder: folder.path, env });
-  await using store = await openStore(data);
+  await using records = await openStore(data);
+  const store = records.definitions;
   const clerk = robot("clerk", "alice", { isUntrusted: true });
   for (const each of [clerk, robot("clerk", "bob")]) await store.create(each, 10);
 
   const listed = await run("ls");
-  expect(listed.stdout).toMatch(/operator\/aide {2}version 1 {2}shared/);
-  expect(listed.stdout).toContain(`${clerk.id}  alice/clerk  version 1  not approved  untrusted, About clerk.`);
-  expect(listed.stderr).toMatch(/^3 in the file .*agents\.db; 2 of them only their makers see\. To share one: rockbot agents approve ROBOT/);
+  expect(listed.stdout).toMatch(/agent {2}operator\/aide {2}version 1 {2}shared/);
+  expect(listed.stdout).toContain(`${clerk.id}  agent  alice/clerk  version 1  not approved  untrusted, About clerk.`);
+  expect(listed.stderr).toMatch(/^3 in the file .*agents\.db; 2 of them only their makers see\. To share one: rockbot agents approve NAME/);
   expect((await run("show", "clerk")).stderr).toContain("2 agents are called clerk: name one of alice/clerk, bob/clerk");
-  expect((await run("show", "nobody")).stderr).toMatch(/There is no agent nobody in the file .*"rockbot agents ls" lists/);
+  expect((await run("show", "nobody")).stderr).toMatch(/There is no agent and no skill nobody in the file .*"rockbot agents ls" lists/);
   const shown = (await run("show", "alice/clerk")).stdout;
   expect(shown).toContain(`  hash          ${clerk.hash}`);
   expect(shown).toContain("  playbook\n    First.\n    Then.");
@@ -49,4 +50,21 @@ test("an operator lists agents, reads one, shares exactly that version, and with
   expect((await run("approve", clerk.id, "--withdraw", "--yes")).stderr).toContain("withdrew alice/clerk, version 2");
   expect(await store.visibleTo("bob")).toHaveLength(1);
   expect((await run("approve", "aide", "--yes")).stderr).toContain("operator/aide is of the file of AGENTS_FILE");
+});
+
+test("a skill is shared as an agent is, and of two of one name the kind tells which is meant", async () => {
+  using folder = temporaryFolder();
+  const data = join(folder.path, "data");
+  const run = (...args: string[]) => runCli(["agents", ...args], { folder: folder.path, env: { DATA_DIRECTORY: data } });
+  await using records = await openStore(data);
+  const plain = { name: "clerk", summary: "Does the desk.", tags: ["desk"], content: "First.\nThen.", maker: "alice", isUntrusted: true };
+  const skill = { ...plain, id: "a".repeat(24), hash: skillHash(plain), version: 3, createdAt: 1, updatedAt: 1 };
+  await records.skills.create(skill, 10);
+  await records.definitions.create(robot("clerk", "alice"), 10);
+  expect((await run("ls")).stdout).toContain(`${skill.id}  skill  alice/clerk  version 3  not approved  untrusted, Does the desk.`);
+  expect((await run("show", "clerk")).stderr).toContain("2 of them are called clerk: name one of agent:alice/clerk, skill:alice/clerk");
+  expect((await run("show", "skill:clerk")).stdout).toContain("  content\n    First.\n    Then.");
+  expect((await run("approve", "skill:clerk", "--yes")).stderr).toContain("approved alice/clerk, version 3");
+  expect(await records.skills.visibleTo("bob")).toMatchObject([{ name: "clerk" }]);
+  expect(await records.definitions.visibleTo("bob")).toEqual([]);
 });

@@ -54,6 +54,8 @@ export type {
   ToolRobotCreateOutput,
   ToolRobotUpdateInput,
   ToolRouterHandoffToInput,
+  ToolSaveSkillInput,
+  ToolSaveSkillOutput,
   ToolSearchFilesOutput,
   ToolSpawnSubagentInput,
   ToolWriteFileOutput,

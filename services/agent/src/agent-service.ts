@@ -8,15 +8,18 @@ import { Summaries, type SummaryStore } from "@rockbot/search";
 import { createIdentity, createToolCaller, MessageMeter, type StartServiceOptions, serveTools, type ToolCaller } from "@rockbot/tools";
 import { agentChat, type OnUnasked } from "./chat/agent-chat.ts";
 import { agentEvents } from "./chat/agent-events.ts";
-import { type ConnectDefinitions, openDefinitions } from "./definitions/open-definitions.ts";
 import { readAgentsFile } from "./definitions/read-agents-file.ts";
 import type { AgentConfig } from "./generated/config.ts";
 import { Helping } from "./helpers/helping.ts";
 import { type ChosenModel, chooseModel } from "./model/choose-model.ts";
 import { readBehaviors } from "./model/read-behaviors.ts";
 import { readSystemPrompt } from "./model/read-system-prompt.ts";
+import type { ConnectAgentRecords } from "./records/agent-records.ts";
+import { openAgentRecords } from "./records/open-agent-records.ts";
 import { RobotTools } from "./robots/robot-tools.ts";
 import { Robots } from "./robots/robots.ts";
+import { skillTools } from "./skills/skill-tools.ts";
+import { Skills } from "./skills/skills.ts";
 import { SessionAddresses } from "./user/session-addresses.ts";
 import { TurnCalls } from "./user/turn-calls.ts";
 import { openUserDesk } from "./user/user-desk.ts";
@@ -28,10 +31,10 @@ export interface StartAgentServiceOptions extends StartServiceOptions {
   readonly journals?: JournalStore | undefined;
   /** Where sessions and turns are kept that all instances share. @default this process */
   readonly turnStore?: TurnStore | undefined;
-  /** The definitions of agents that callers have. @default those of the settings, where there is `connectDefinitions` */
+  /** The definitions of agents that callers have. @default those of the settings, where there is `connectRecords` */
   readonly definitions?: DefinitionReader | undefined;
-  /** For the setting `databaseUrl`. Without it there are no robots, and no tools for them. */
-  readonly connectDefinitions?: ConnectDefinitions | undefined;
+  /** For the setting `databaseUrl`. Without it there are no robots and no skills, and no tools for them. */
+  readonly connectRecords?: ConnectAgentRecords | undefined;
   /** Where sentences about services are kept that all instances share. @default this process */
   readonly summaryStore?: SummaryStore | undefined;
   /** Where working memory is kept that all instances share. @default this process */
@@ -70,13 +73,13 @@ export async function startAgentService(
     journals,
     turnStore,
     definitions: given,
-    connectDefinitions,
+    connectRecords,
     workingMemory,
     summaryStore,
     ...options
   }: StartAgentServiceOptions,
 ): Promise<RunningAgentService> {
-  const { agentName, turnTimeoutMs, concurrency, shutdownGraceMs, maxTools, summaryModel, agentModels, maxRobotsPerCaller } = config;
+  const { agentName, turnTimeoutMs, concurrency, shutdownGraceMs, maxTools, summaryModel, agentModels, maxRobotsPerCaller, maxSkillsPerCaller } = config;
   const drainMs = Math.max(shutdownGraceMs / 2, shutdownGraceMs - LEAVE_MS);
   const chosen = await chooseModel(config, signal);
   const { url, model: modelName } = chosen;
@@ -88,8 +91,10 @@ export async function startAgentService(
   const results = journals === undefined ? "copy" : "result";
   const caller = started.use(await createToolCaller(bus, { agent: service, results, blobs, journals, policy, maxCallsInFlight: MAX_CALLS_IN_FLIGHT, log }));
   const instructions = readSystemPrompt(config.systemPromptFile);
-  const robots = connectDefinitions && new Robots(started.use(await openDefinitions(config, connectDefinitions)), readAgentsFile(config.agentsFile));
+  const records = connectRecords && started.use(await openAgentRecords(config, connectRecords));
+  const robots = records && new Robots(records.definitions, readAgentsFile(config.agentsFile));
   const definitions = given ?? robots;
+  const skills = records && new Skills(records.skills, policy);
   const known = new Map([[modelName, model], ...agentModels.map((name) => [name, modelOf(name)] as const)]);
   const builder = createAgent({
     bus,
@@ -106,7 +111,7 @@ export async function startAgentService(
   });
   if (mayHearBridge(bus, policy)) builder.use(mcpToolProxy());
   const summaries = summaryModel === undefined ? undefined : started.use(new Summaries({ summarizer: modelOf(summaryModel), store: summaryStore, log }));
-  builder.use(serviceSearch({ maxTools, summaries }));
+  builder.use(serviceSearch({ maxTools, summaries, skills }));
   const helping = config.helpers ? new Helping(bus, { memory, turnTimeoutMs, log }) : undefined;
   for (const plugin of helping?.plugins ?? []) builder.use(plugin);
   const agent = started.use(await builder.start());
@@ -115,7 +120,8 @@ export async function startAgentService(
   const onUnasked = tellUser(replies, log);
   const chat = agentChat(agent, { modelNames: [...new Set([modelName, service, agentName])], turnTimeoutMs, onUnasked });
   const serving = { ...options, blobs, service, topic, policy, log, concurrency, drainMs, isAuditRequired: config.auditRequired };
-  const others = [chat, agentEvents(agent), ...(helping?.tools(agent, onUnasked) ?? [])];
+  const ofSkills = skills === undefined ? [] : skillTools({ skills, maxSkillsPerCaller, now: Date.now });
+  const others = [chat, agentEvents(agent), ...(helping?.tools(agent, onUnasked) ?? []), ...ofSkills];
   const robotTools = robots && started.use(new RobotTools({ robots, models: [modelName, ...agentModels], maxRobotsPerCaller, caller, policy, others }));
   const served = started.use(await serveTools(bus, robotTools?.provider ?? { tools: others }, serving));
   const parts = { agent, turns: new TurnCalls(caller), replies, addresses, identity: createIdentity(bus, policy), meter: new MessageMeter({ policy, log }) };

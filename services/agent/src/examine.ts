@@ -1,25 +1,26 @@
 import { ToolError } from "@rockbot/contracts";
 import { behaviorOf, listModels, ModelError } from "@rockbot/llm";
 import type { Finding } from "@rockbot/process";
-import { type ConnectDefinitions, openDefinitions } from "./definitions/open-definitions.ts";
 import type { AgentConfig } from "./generated/config.ts";
 import { type ChosenModel, chooseModel } from "./model/choose-model.ts";
 import { readBehaviors } from "./model/read-behaviors.ts";
+import type { ConnectAgentRecords } from "./records/agent-records.ts";
+import { openAgentRecords } from "./records/open-agent-records.ts";
 
 /** A person waits for it. */
 const LIST_MS = 5_000;
 
 /** For `rockbot doctor`: whether there is a model for the agent, whether its server offers it, and where robots are kept. */
-export async function examine(config: Readonly<AgentConfig>, connect?: ConnectDefinitions): Promise<readonly Finding[]> {
+export async function examine(config: Readonly<AgentConfig>, connect?: ConnectAgentRecords): Promise<readonly Finding[]> {
   const model = await examineModel(config);
   return connect === undefined || model.some(({ state }) => state === "missing") ? model : [...model, await examineStore(config, connect)];
 }
 
-async function examineStore(config: Readonly<AgentConfig>, connect: ConnectDefinitions): Promise<Finding> {
+async function examineStore(config: Readonly<AgentConfig>, connect: ConnectAgentRecords): Promise<Finding> {
   const what = "robots";
   try {
-    await using store = await openDefinitions(config, connect);
-    return { what, state: "ok", message: `kept in ${store.where}` };
+    await using records = await openAgentRecords(config, connect);
+    return { what, state: "ok", message: `kept in ${records.where}` };
   } catch (error) {
     return { what, state: "broken", message: error instanceof Error ? error.message : String(error) };
   }

@@ -39,7 +39,7 @@ export interface AgentParts extends Partial<AsyncDisposable> {
   readonly select?: ((scope: TurnScope, tools: readonly TurnTool[]) => readonly TurnTool[]) | undefined;
 }
 
-/** A text beside what is asked. One that is untrusted is fenced, and marks the turn. */
+/** A text beside what is asked. One that is untrusted is fenced, no part of the system text, and marks the turn. */
 export interface Aside {
   readonly text: string;
   readonly isUntrusted: boolean;

@@ -183,7 +183,7 @@ export class RunningAgent implements Agent {
     const conversation = openConversation({
       ...request,
       ...role,
-      aside: await this.#asideOf(role.scope, request, { nonce: held.nonce, mark }),
+      ...(await this.#asideOf(role.scope, request, { nonce: held.nonce, mark })),
       ownSteps,
       nonce: held.nonce,
       history,
@@ -290,12 +290,13 @@ export class RunningAgent implements Agent {
         }),
       ),
     );
-    const texts = asides.flatMap((aside) => {
-      if (aside === undefined) return [];
-      if (aside.isUntrusted) mark.set("services");
-      return [aside.isUntrusted ? fence(aside.text, { nonce, origin: "services" }) : aside.text];
-    });
-    return texts.join("\n\n");
+    const texts = asides.filter((aside) => aside !== undefined);
+    const [own, strangers] = [texts.filter(({ isUntrusted }) => !isUntrusted), texts.filter(({ isUntrusted }) => isUntrusted)];
+    if (strangers.length > 0) mark.set("services");
+    return {
+      aside: own.map(({ text }) => text).join("\n\n"),
+      fencedAside: strangers.map(({ text }) => fence(text, { nonce, origin: "services" })).join("\n\n"),
+    };
   }
 
   #tell(request: TurnRequest, event: AgentEvent): void {

@@ -2,7 +2,6 @@ import { expect, test } from "vitest";
 import { testDefinition } from "../test-definitions.ts";
 import { definitionFaults, nameFault } from "./definition-faults.ts";
 import { definitionHash } from "./definition-hash.ts";
-import { isVisibleTo } from "./definition-store.ts";
 
 test("a name is one that a tool can end with, and none of a tool that there is", () => {
   for (const name of ["clerk", "travel-clerk", "a1_b2", "x".repeat(48)]) expect(nameFault(name)).toBeUndefined();
@@ -52,11 +51,4 @@ test("whatever decides what a session does changes the hash, and the order of ke
     { isUntrusted: true },
   ];
   expect(new Set([hash, ...changes.map((change) => definitionHash({ ...plain, ...change }))]).size).toBe(changes.length + 1);
-});
-
-test("others see a definition while the approved hash is its own", () => {
-  expect(isVisibleTo({ maker: "alice", hash: "a" }, "alice")).toBe(true);
-  expect(isVisibleTo({ maker: "alice", hash: "a" }, "bob")).toBe(false);
-  expect(isVisibleTo({ maker: "alice", hash: "a", approvedHash: "a" }, "bob")).toBe(true);
-  expect(isVisibleTo({ maker: "alice", hash: "b", approvedHash: "a" }, "bob")).toBe(false);
 });

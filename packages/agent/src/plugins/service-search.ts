@@ -3,6 +3,7 @@ import type { PolicyHolder } from "@rockbot/policy";
 import { type ServiceEntry, ServiceSearch, type ServiceSearchOptions, type Summaries, searchTool, serviceEntriesOf, toolsModeTools } from "@rockbot/search";
 import type { AgentHost, AgentPlugin, TurnScope } from "../agent/agent-plugin.ts";
 import { CHILD_SOURCE } from "../calls/turn-tools.ts";
+import type { SkillReader } from "../skills/skill-reader.ts";
 import { mcpServersOf } from "./mcp-tool-proxy.ts";
 
 /** How services are found. */
@@ -13,20 +14,23 @@ export interface ServiceSearchPluginOptions extends ServiceSearchOptions {
   readonly maxTools?: number | undefined;
   /** Sentences about the services; they stay their maker's. @default each service's own text */
   readonly summaries?: Summaries | undefined;
+  /** What callers have written down, which is found like a service, and read by `get_skill`. @default none */
+  readonly skills?: SkillReader | undefined;
 }
 
 /** The tools that a model keeps when it has too many: to find, read about and call the others, and those of its session. */
-const KEPT = new Set(["search_known_services", "get_tool_details", "invoke_tool", "list_tool_guides", "get_tool_guide"]);
+const KEPT = new Set(["search_known_services", "get_tool_details", "invoke_tool", "list_tool_guides", "get_tool_guide", "get_skill"]);
 /** The tools for what is not given. */
 const TOOLS_MODE = new Set(["get_tool_details", "invoke_tool"]);
-const MAX_GUIDES_OF = 1_000;
+/** Callers whose guides and skills are remembered. */
+const MAX_TEXTS_OF = 1_000;
 
 /** `search_known_services` over what a caller may use; hints beside each message; and a small set of tools where there are many. After `mcpToolProxy`. */
-export const serviceSearch = ({ hints = true, maxTools = 64, summaries, ...options }: ServiceSearchPluginOptions = {}): AgentPlugin => ({
+export const serviceSearch = ({ hints = true, maxTools = 64, summaries, skills, ...options }: ServiceSearchPluginOptions = {}): AgentPlugin => ({
   name: "service search",
   async start(host) {
     const { caller, policy } = host;
-    const entries = new KnownEntries(host, summaries);
+    const entries = new KnownEntries(host, { summaries, skills });
     const search = new ServiceSearch(() => entries.of(caller.agent), options);
     const entriesOf = (by: string): readonly ServiceEntry[] => entries.of(by);
     const tools = [searchTool(search, entriesOf), ...toolsModeTools({ caller, entriesOf })];
@@ -58,29 +62,40 @@ function losesEffects(
   return tools.some(({ name, readOnly }) => current.decide({ caller, tool: name, isReadOnly: readOnly, hasReadUntrusted: true }).isDeniedAfterUntrusted);
 }
 
-/** What each caller may turn to: services, MCP servers and guides. */
+/** What each caller may turn to: services, MCP servers, guides and skills. */
 class KnownEntries {
   readonly #host: AgentHost;
-  readonly #summaries: Summaries | undefined;
-  readonly #guides = new Map<string, readonly ServiceEntry[]>();
+  readonly #parts: Pick<ServiceSearchPluginOptions, "summaries" | "skills">;
+  /** Guides and skills, which the search cannot wait for. */
+  readonly #texts = new Map<string, readonly ServiceEntry[]>();
 
-  constructor(host: AgentHost, summaries: Summaries | undefined) {
+  constructor(host: AgentHost, parts: Pick<ServiceSearchPluginOptions, "summaries" | "skills">) {
     this.#host = host;
-    this.#summaries = summaries;
+    this.#parts = parts;
   }
 
   of(by: string): readonly ServiceEntry[] {
     const services = serviceEntriesOf(this.#host.caller, by, mcpServersOf(this.#host)).filter(({ id }) => id !== AGENT);
-    return [...(this.#summaries?.apply(services) ?? services), ...(this.#guides.get(by) ?? [])];
+    return [...(this.#parts.summaries?.apply(services) ?? services), ...(this.#texts.get(by) ?? [])];
   }
 
-  /** Reads the guides of a caller, which the search cannot wait for. */
+  /** Reads the guides and skills of a caller. Skills that cannot be read now are not found. */
   async refresh(by: string): Promise<void> {
-    const guides = await this.#host.caller.getGuides(by);
-    if (this.#guides.size >= MAX_GUIDES_OF && !this.#guides.has(by)) this.#guides.clear();
-    this.#guides.set(
-      by,
-      guides.map(({ name, summary }) => ({ id: name, type: "guide", summary, tools: [], isUntrusted: false })),
-    );
+    const [guides, skills] = await Promise.all([this.#host.caller.getGuides(by), this.#skillsOf(by)]);
+    if (this.#texts.size >= MAX_TEXTS_OF && !this.#texts.has(by)) this.#texts.clear();
+    this.#texts.set(by, [...guides.map(({ name, summary }): ServiceEntry => ({ id: name, type: "guide", summary, tools: [], isUntrusted: false })), ...skills]);
+  }
+
+  async #skillsOf(by: string): Promise<readonly ServiceEntry[]> {
+    try {
+      const skills = (await this.#parts.skills?.visibleTo(by)) ?? [];
+      return skills.map(({ name, summary, tags, isUntrusted }) => {
+        const words = tags.length === 0 ? summary : `${summary} (${tags.join(", ")})`;
+        return { id: name, type: "skill", summary: words, tools: [], isUntrusted };
+      });
+    } catch (error) {
+      this.#host.log.warn({ reason: String(error) }, "could not read the skills of a caller");
+      return [];
+    }
   }
 }

@@ -18,13 +18,16 @@ export interface OpenConversationOptions {
   readonly nonce: string;
   /** What changes from turn to turn, such as hints. It stands after all that a provider's cache can keep. */
   readonly aside: string | undefined;
+  /** What strangers wrote of it, fenced: no system text has it. */
+  readonly fencedAside: string | undefined;
 }
 
 /** The conversation at the beginning of a turn: our rules, what was said before, and what is asked. */
-export function openConversation({ system, playbook, history, message, messages, ownSteps, nonce, aside }: OpenConversationOptions): Conversation {
+export function openConversation({ system, playbook, history, message, messages, ownSteps, nonce, aside, fencedAside }: OpenConversationOptions): Conversation {
   const rules: ModelMessage = { role: "system", content: system };
   const asideMessages: ModelMessage[] = [
     ...(aside === undefined || aside === "" ? [] : [{ role: "system", content: aside } as const]),
+    ...(fencedAside === undefined || fencedAside === "" ? [] : [{ role: "user", content: fencedAside } as const]),
     ...(playbook === undefined ? [] : [{ role: "user", content: playbook } as const]),
   ];
   if (messages === undefined) {

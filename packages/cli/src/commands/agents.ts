@@ -1,8 +1,6 @@
-import type { DefinitionStore, KeptDefinition } from "@rockbot/agent";
-import { openDefinitions, readAgentsFile } from "@rockbot/agent-service";
+import type { KeptRecord } from "@rockbot/agent";
 import { printable } from "@rockbot/contracts";
-import { StoreUnavailableError } from "@rockbot/records";
-import { serviceNamed } from "@rockbot/services";
+import { type MadeByCaller, withMadeByCallers } from "../client/agents/made-by-callers.ts";
 import { CommandError } from "../command-error.ts";
 import { ExitCode } from "../exit-code.ts";
 import { isConfirmed } from "../terminal/is-confirmed.ts";
@@ -18,96 +16,83 @@ export interface AgentsApproveOptions {
 
 const MAX_LINE = 2_000;
 
-/** `rockbot agents ls`: the definitions of all makers. */
+/** `rockbot agents ls`: what all callers have made. */
 export async function listAgents({ json = false }: AgentsListOptions): Promise<void> {
-  await withAgents(async (agents, where) => {
-    if (json) return console.log(JSON.stringify(agents.map(entryOf), undefined, 2));
-    for (const agent of agents) {
-      const notes = [agent.isUntrusted ? "untrusted" : undefined, agent.description].filter(Boolean).join(", ");
-      console.log(printable(`${agent.id}  ${agent.maker}/${agent.name}  version ${agent.version}  ${stateOf(agent)}  ${notes}`, MAX_LINE));
+  await withMadeByCallers(async (all, where) => {
+    if (json) return console.log(JSON.stringify(all.map(entryOf), undefined, 2));
+    for (const made of all) {
+      const { kind, record, summary } = made;
+      const notes = [record.isUntrusted ? "untrusted" : undefined, summary].filter(Boolean).join(", ");
+      console.log(printable(`${record.id}  ${kind}  ${nameOf(made)}  version ${record.version}  ${stateOf(record)}  ${notes}`, MAX_LINE));
     }
-    const waiting = agents.filter((agent) => stateOf(agent) !== "shared").length;
-    console.error(`${agents.length} in ${where}; ${waiting} of them only their makers see. To share one: rockbot agents approve ROBOT`);
+    const waiting = all.filter(({ record }) => stateOf(record) !== "shared").length;
+    console.error(`${all.length} in ${where}; ${waiting} of them only their makers see. To share one: rockbot agents approve NAME`);
   });
 }
 
-/** `rockbot agents show`: all that a model reads of a definition. */
+/** `rockbot agents show`: all that a model reads of an agent or a skill. */
 export async function showAgent(named: string, { json = false }: AgentsListOptions): Promise<void> {
-  await withAgents(async (agents, where) => {
-    const agent = chosen(agents, named, where);
-    if (json) console.log(JSON.stringify({ ...entryOf(agent), playbook: agent.playbook, reportSchema: agent.reportSchema }, undefined, 2));
-    else for (const line of described(agent)) console.log(printable(line, MAX_LINE));
+  await withMadeByCallers(async (all, where) => {
+    const made = chosen(all, named, where);
+    if (json) console.log(JSON.stringify({ ...entryOf(made), ...made.content }, undefined, 2));
+    else printAll(made);
   });
 }
 
 /** `rockbot agents approve`: shares exactly what it has shown, or shares it no more. */
 export async function approveAgent(named: string, { yes = false, withdraw = false }: AgentsApproveOptions): Promise<void> {
-  await withAgents(async (agents, where, store) => {
-    const agent = chosen(agents, named, where);
-    for (const line of described(agent)) console.log(printable(line, MAX_LINE));
-    const name = printable(`${agent.maker}/${agent.name}`);
-    if (isOfFile(agent)) throw new CommandError(`${name} is of the file of AGENTS_FILE, whose agents are shared as they are. Change the file`);
+  await withMadeByCallers(async (all, where) => {
+    const made = chosen(all, named, where);
+    printAll(made);
+    const name = printable(nameOf(made));
+    const { record, approve } = made;
+    if (approve === undefined) throw new CommandError(`${name} is of the file of AGENTS_FILE, whose agents are shared as they are. Change the file`);
     if (!yes && !(await isConfirmed(withdraw ? "Share this no more?" : "Share this with every caller?"))) {
       console.error(`Nothing is changed. Add --yes to ${withdraw ? "withdraw" : "approve"} what is shown here`);
       process.exitCode = ExitCode.Failed;
       return;
     }
-    const outcome = await store.approve(agent.id, withdraw ? undefined : agent.hash);
+    const outcome = await approve(withdraw ? undefined : record.hash);
     if (outcome === "gone") throw new CommandError(`${name} is not there any more`);
     if (outcome === "stale") throw new CommandError(`not approved, as it is not any more what was shown: ${name}. Look again`);
-    console.error(`${withdraw ? "withdrew" : "approved"} ${name}, version ${agent.version}`);
+    console.error(`${withdraw ? "withdrew" : "approved"} ${name}, version ${record.version}`);
   });
 }
 
-/** One by its id, its name, or MAKER/NAME. @throws {CommandError} */
-function chosen(agents: readonly KeptDefinition[], named: string, where: string): KeptDefinition {
-  const found = agents.filter(({ id, maker, name }) => id === named || name === named || `${maker}/${name}` === named);
-  const [agent] = found;
-  if (agent === undefined) throw new CommandError(`There is no agent ${printable(named)} in ${where}: "rockbot agents ls" lists those that there are`);
-  if (found.length > 1)
-    throw new CommandError(
-      `${found.length} agents are called ${printable(named)}: name one of ${found.map(({ maker, name }) => printable(`${maker}/${name}`)).join(", ")}`,
-    );
-  return agent;
+/** One by its id, its name, MAKER/NAME, or either after its kind and a colon. @throws {CommandError} */
+function chosen(all: readonly MadeByCaller[], named: string, where: string): MadeByCaller {
+  const found = all.filter((made) => {
+    const { kind, record } = made;
+    const names = [record.id, record.name, nameOf(made)];
+    return names.some((name) => name === named || `${kind}:${name}` === named);
+  });
+  const [made] = found;
+  if (made === undefined)
+    throw new CommandError(`There is no agent and no skill ${printable(named)} in ${where}: "rockbot agents ls" lists those that there are`);
+  if (found.length > 1) {
+    const areOfOneKind = found.every(({ kind }) => kind === made.kind);
+    const names = found.map((each) => printable(areOfOneKind ? nameOf(each) : `${each.kind}:${nameOf(each)}`));
+    throw new CommandError(`${found.length} ${areOfOneKind ? `${made.kind}s` : "of them"} are called ${printable(named)}: name one of ${names.join(", ")}`);
+  }
+  return made;
 }
 
-const isOfFile = ({ createdAt }: KeptDefinition): boolean => createdAt === 0;
+const nameOf = ({ record: { maker, name } }: MadeByCaller): string => `${maker}/${name}`;
 
-const stateOf = ({ approvedHash, hash }: KeptDefinition): string =>
+const stateOf = ({ approvedHash, hash }: KeptRecord): string =>
   approvedHash === hash ? "shared" : approvedHash === undefined ? "not approved" : "changed since its approval";
 
-function entryOf(agent: KeptDefinition) {
-  const { id, maker, name, description, tools, model, budgets, destinations, isUntrusted, version, hash } = agent;
-  return { id, maker, name, state: stateOf(agent), description, tools, model, budgets, destinations, isUntrusted, version, hash };
+function entryOf({ kind, record, summary }: MadeByCaller) {
+  const { id, maker, name, isUntrusted, version, hash } = record;
+  return { id, kind, maker, name, state: stateOf(record), summary, isUntrusted, version, hash };
 }
 
-function described(agent: KeptDefinition): readonly string[] {
-  const { maker, name, description, playbook, tools, model, budgets = {}, destinations = [], reportSchema, isUntrusted, version, hash } = agent;
-  const bounds = Object.entries(budgets).flatMap(([budget, value]) => (value === undefined ? [] : [`${budget} ${value}`]));
-  return [
-    `${maker}/${name}, version ${version}: ${stateOf(agent)}`,
-    `  hash          ${hash}`,
-    ...(isUntrusted ? ["  untrusted     a turn has written it that had read strangers' content: its playbook is fenced"] : []),
-    `  description   ${description}`,
-    `  tools         ${tools.join(", ") || "none"}`,
-    ...(model === undefined ? [] : [`  model         ${model}`]),
-    ...(bounds.length === 0 ? [] : [`  budgets       ${bounds.join(", ")}`]),
-    ...(destinations.length === 0 ? [] : [`  destinations  ${destinations.join(", ")}`]),
-    ...(reportSchema === undefined ? [] : [`  reports       ${JSON.stringify(reportSchema)}`]),
-    "  playbook",
-    ...playbook.split("\n").map((line) => `    ${line}`),
+function printAll(made: MadeByCaller): void {
+  const { kind, record, lines } = made;
+  const head = [
+    `${kind} ${nameOf(made)}, version ${record.version}: ${stateOf(record)}`,
+    `  hash          ${record.hash}`,
+    ...(record.isUntrusted ? ["  untrusted     a turn has written it that had read strangers' content: models read it fenced"] : []),
   ];
-}
-
-/** The database is that of the agent's settings: the same variables name it. @throws {CommandError} in words for the user */
-async function withAgents(work: (agents: readonly KeptDefinition[], where: string, store: DefinitionStore) => Promise<void>): Promise<void> {
-  const load = await serviceNamed("agent").loader();
-  const config = load({ env: process.env });
-  try {
-    await using store = await openDefinitions(config, async (...to) => (await import("@rockbot/agent-service/postgres")).connectPostgresDefinitionStore(...to));
-    await work([...readAgentsFile(config.agentsFile), ...(await store.all())], store.where, store);
-  } catch (error) {
-    if (error instanceof StoreUnavailableError) throw new CommandError(error.message);
-    throw error;
-  }
+  for (const line of [...head, ...lines]) console.log(printable(line, MAX_LINE));
 }

@@ -173,6 +173,18 @@ export const tools = {
     validateInput: validators.validateToolDeleteFromWorkingMemoryInput,
     validateOutput: validators.validateToolDeleteFromWorkingMemoryOutput,
   } as ToolDefinition<types.ToolDeleteFromWorkingMemoryInput, types.ToolDeleteFromWorkingMemoryOutput>,
+  deleteSkill: {
+    name: "delete_skill",
+    description: "Delete a skill of yours, for good.",
+    inputSchema: {"type":"object","additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string","maxLength":200,"description":"Words of letters, digits, - and _, with / between them: office/weekly-report."}}},
+    outputSchema: {"type":"object","additionalProperties":false,"required":["name","version"],"properties":{"name":{"type":"string"},"version":{"type":"integer","description":"The version that was there."}}},
+    readOnly: false,
+    idempotent: true,
+    dangerous: false,
+    cacheSeconds: 0,
+    validateInput: validators.validateToolDeleteSkillInput,
+    validateOutput: validators.validateToolDeleteSkillOutput,
+  } as ToolDefinition<types.ToolDeleteSkillInput, types.ToolDeleteSkillOutput>,
   editFile: {
     name: "edit_file",
     description: "Replace an exact text in a file of the workspace. The old text must be in the file once; give more of its surroundings if it is there more often. Returns what changed.",
@@ -209,6 +221,18 @@ export const tools = {
     validateInput: validators.validateToolGetFromWorkingMemoryInput,
     validateOutput: validators.validateToolGetFromWorkingMemoryOutput,
   } as ToolDefinition<types.ToolGetFromWorkingMemoryInput, types.ToolGetFromWorkingMemoryOutput>,
+  getSkill: {
+    name: "get_skill",
+    description: "Read a skill in full, before you do what it is about.",
+    inputSchema: {"type":"object","additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string","maxLength":200,"description":"Words of letters, digits, - and _, with / between them: office/weekly-report."}}},
+    outputSchema: {"type":"object","additionalProperties":false,"required":["name","summary","tags","content","maker","is_own","is_shared","is_untrusted","version","hash","created_at","updated_at"],"properties":{"name":{"type":"string"},"summary":{"type":"string"},"tags":{"type":"array","items":{"type":"string"}},"content":{"type":"string","description":"As it was saved."},"maker":{"type":"string","description":"The caller that made it, who alone may change it."},"is_own":{"type":"boolean"},"is_shared":{"type":"boolean"},"is_untrusted":{"type":"boolean"},"version":{"type":"integer"},"hash":{"type":"string"},"created_at":{"type":"string","format":"date-time"},"updated_at":{"type":"string","format":"date-time"}}},
+    readOnly: true,
+    idempotent: true,
+    dangerous: false,
+    cacheSeconds: 0,
+    validateInput: validators.validateToolGetSkillInput,
+    validateOutput: validators.validateToolGetSkillOutput,
+  } as ToolDefinition<types.ToolGetSkillInput, types.ToolGetSkillOutput>,
   getToolDetails: {
     name: "get_tool_details",
     description: "Read what tools do. The id of a service alone lists its tools; names of tools tell all about them, with the JSON Schema of their arguments.",
@@ -377,6 +401,18 @@ export const tools = {
     validateInput: validators.validateToolListScheduledTasksInput,
     validateOutput: validators.validateToolListScheduledTasksOutput,
   } as ToolDefinition<types.ToolListScheduledTasksInput, types.ToolListScheduledTasksOutput>,
+  listSkills: {
+    name: "list_skills",
+    description: "List the skills that you may read: your own, and those that operators share.",
+    inputSchema: {"type":"object","additionalProperties":false,"properties":{"tag":{"type":["string","null"],"minLength":1,"maxLength":64,"description":"Only skills with this tag."},"limit":{"type":["integer","null"],"minimum":1,"maximum":1000,"description":"How many at most. 100 when left out."}}},
+    outputSchema: {"type":"object","additionalProperties":false,"required":["skills","total"],"properties":{"skills":{"type":"array","items":{"type":"object","additionalProperties":false,"required":["name","summary","tags","version","is_own","is_shared","is_untrusted"],"properties":{"name":{"type":"string"},"summary":{"type":"string"},"tags":{"type":"array","items":{"type":"string"}},"version":{"type":"integer"},"is_own":{"type":"boolean"},"is_shared":{"type":"boolean"},"is_untrusted":{"type":"boolean","description":"Whether a turn has written it that had read strangers' content."}}}},"total":{"type":"integer","description":"How many there are."}}},
+    readOnly: true,
+    idempotent: true,
+    dangerous: false,
+    cacheSeconds: 0,
+    validateInput: validators.validateToolListSkillsInput,
+    validateOutput: validators.validateToolListSkillsOutput,
+  } as ToolDefinition<types.ToolListSkillsInput, types.ToolListSkillsOutput>,
   listSubagents: {
     name: "list_subagents",
     description: "List the helpers of this conversation, those that run and those that have ended, with what they do now or came to.",
@@ -581,6 +617,18 @@ export const tools = {
     validateInput: validators.validateToolRouterHandoffToInput,
     validateOutput: validators.validateToolRouterHandoffToOutput,
   } as ToolDefinition<types.ToolRouterHandoffToInput, types.ToolRouterHandoffToOutput>,
+  saveSkill: {
+    name: "save_skill",
+    description: "Write down how something is done, for later conversations: markdown, with front matter of description and tags. It is yours, and others see it once an operator has approved it. A skill of that name is replaced by the new version. Save what took you several attempts; never save secrets.",
+    inputSchema: {"type":"object","additionalProperties":false,"required":["name","content"],"properties":{"name":{"type":"string","maxLength":200,"description":"Words of letters, digits, - and _, with / between them: office/weekly-report."},"content":{"type":"string","maxLength":65536,"description":"Markdown of at most 32768 characters. Front matter may say description, in a line, and tags, a list. Without it the first line is the description."},"version":{"type":["integer","null"],"minimum":0,"description":"Only if the skill is this version still, as get_skill gives it; 0 only if there is none."}}},
+    outputSchema: {"type":"object","additionalProperties":false,"required":["name","summary","version","hash","is_shared"],"properties":{"name":{"type":"string"},"summary":{"type":"string"},"version":{"type":"integer"},"hash":{"type":"string","description":"What an operator approves."},"is_shared":{"type":"boolean","description":"Whether others see it as it is now."}}},
+    readOnly: false,
+    idempotent: true,
+    dangerous: false,
+    cacheSeconds: 0,
+    validateInput: validators.validateToolSaveSkillInput,
+    validateOutput: validators.validateToolSaveSkillOutput,
+  } as ToolDefinition<types.ToolSaveSkillInput, types.ToolSaveSkillOutput>,
   saveToWorkingMemory: {
     name: "save_to_working_memory",
     description: "Keep a text in working memory for a while, for later steps of this session. Give it a short key, and for search a category and tags. A key that is in use gets the new text. Answers with the whole key.",
@@ -631,9 +679,9 @@ export const tools = {
   } as ToolDefinition<types.ToolSearchFilesInput, types.ToolSearchFilesOutput>,
   searchKnownServices: {
     name: "search_known_services",
-    description: "Find MCP servers, agents, groups of tools and guides for a task, best first. A relevance_score below 0.3 is a guess. Ask again in other words before you give up.",
+    description: "Find MCP servers, agents, groups of tools, skills and guides for a task, best first. get_skill reads a skill. A relevance_score below 0.3 is a guess. Ask again in other words before you give up.",
     inputSchema: {"type":"object","additionalProperties":false,"required":["query"],"properties":{"query":{"type":"string","minLength":1,"maxLength":4000,"description":"The task in a few words: \"reschedule meeting\"."}}},
-    outputSchema: {"type":"object","additionalProperties":false,"required":["results"],"properties":{"results":{"type":"array","items":{"type":"object","additionalProperties":false,"required":["id","type","summary","relevance_score"],"properties":{"id":{"type":"string"},"type":{"type":"string","enum":["mcp","a2a","tool","guide"]},"summary":{"type":"string"},"relevance_score":{"type":"number","minimum":0,"maximum":1},"top_skills":{"type":"array","items":{"type":"string"}},"top_tools":{"type":"array","items":{"type":"string"}}}}}}},
+    outputSchema: {"type":"object","additionalProperties":false,"required":["results"],"properties":{"results":{"type":"array","items":{"type":"object","additionalProperties":false,"required":["id","type","summary","relevance_score"],"properties":{"id":{"type":"string"},"type":{"type":"string","enum":["mcp","a2a","tool","guide","skill"]},"summary":{"type":"string"},"relevance_score":{"type":"number","minimum":0,"maximum":1},"top_skills":{"type":"array","items":{"type":"string"}},"top_tools":{"type":"array","items":{"type":"string"}}}}}}},
     readOnly: true,
     idempotent: true,
     dangerous: false,
@@ -740,7 +788,7 @@ export const tools = {
 } as const;
 
 /** The names of all tools that the schemas define, sorted. A name in here that nobody serves is `unavailable`, not unknown. */
-export const allToolNames: readonly string[] = ["agent__batch","agent__chat","agent__events","agent__final_report","agent__helper","agent__task_status","anthropic_usage","bash","calendar_create_event","calendar_get_event","calendar_list_events","cancel_scheduled_task","cancel_subagent","delete_from_working_memory","edit_file","execute_python_script","get_from_working_memory","get_tool_details","get_tool_guide","gmail_read","gmail_search","gmail_send","html_to_text","invoke_tool","knowledge_get","knowledge_save","knowledge_search","linkedin_job_detail","linkedin_jobs","list_files","list_scheduled_tasks","list_subagents","list_tool_guides","list_working_memory","mcp_get_service_details","mcp_invoke_tool","mcp_list_services","mcp_register_server","mcp_unregister_server","read_file","report_progress","robot_create","robot_delete","robot_get","robot_list","robot_switch","robot_update","router__handoff-to","save_to_working_memory","schedule_task","search","search_files","search_known_services","search_working_memory","spawn_subagent","web_browse","web_search","whiteboard_list","whiteboard_read","whiteboard_write","write_file"];
+export const allToolNames: readonly string[] = ["agent__batch","agent__chat","agent__events","agent__final_report","agent__helper","agent__task_status","anthropic_usage","bash","calendar_create_event","calendar_get_event","calendar_list_events","cancel_scheduled_task","cancel_subagent","delete_from_working_memory","delete_skill","edit_file","execute_python_script","get_from_working_memory","get_skill","get_tool_details","get_tool_guide","gmail_read","gmail_search","gmail_send","html_to_text","invoke_tool","knowledge_get","knowledge_save","knowledge_search","linkedin_job_detail","linkedin_jobs","list_files","list_scheduled_tasks","list_skills","list_subagents","list_tool_guides","list_working_memory","mcp_get_service_details","mcp_invoke_tool","mcp_list_services","mcp_register_server","mcp_unregister_server","read_file","report_progress","robot_create","robot_delete","robot_get","robot_list","robot_switch","robot_update","router__handoff-to","save_skill","save_to_working_memory","schedule_task","search","search_files","search_known_services","search_working_memory","spawn_subagent","web_browse","web_search","whiteboard_list","whiteboard_read","whiteboard_write","write_file"];
 
 /** Those of them that only a policy which names them in full allows (`x-dangerous`). */
 export const dangerousToolNames: readonly string[] = ["bash","edit_file","mcp_register_server","write_file"];

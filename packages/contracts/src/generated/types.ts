@@ -2203,7 +2203,7 @@ stdout: number
 stderr: number
 }
 /**
- * Find MCP servers, agents, groups of tools and guides for a task, best first. A relevance_score below 0.3 is a guess. Ask again in other words before you give up.
+ * Find MCP servers, agents, groups of tools, skills and guides for a task, best first. get_skill reads a skill. A relevance_score below 0.3 is a guess. Ask again in other words before you give up.
  */
 export interface ToolSearchKnownServices {
 input: ToolSearchKnownServicesInput
@@ -2220,7 +2220,7 @@ results: KnownService[]
 }
 export interface KnownService {
 id: string
-type: ("mcp" | "a2a" | "tool" | "guide")
+type: ("mcp" | "a2a" | "tool" | "guide" | "skill")
 summary: string
 relevance_score: number
 top_skills?: string[]
@@ -2441,6 +2441,129 @@ message?: string
 }
 export interface ToolRouterHandoffToOutput {
 agent: string
+}
+/**
+ * Write down how something is done, for later conversations: markdown, with front matter of description and tags. It is yours, and others see it once an operator has approved it. A skill of that name is replaced by the new version. Save what took you several attempts; never save secrets.
+ */
+export interface ToolSaveSkill {
+input: ToolSaveSkillInput
+output: ToolSaveSkillOutput
+}
+export interface ToolSaveSkillInput {
+/**
+ * Words of letters, digits, - and _, with / between them: office/weekly-report.
+ */
+name: string
+/**
+ * Markdown of at most 32768 characters. Front matter may say description, in a line, and tags, a list. Without it the first line is the description.
+ */
+content: string
+/**
+ * Only if the skill is this version still, as get_skill gives it; 0 only if there is none.
+ */
+version?: (number | null)
+}
+export interface ToolSaveSkillOutput {
+name: string
+summary: string
+version: number
+/**
+ * What an operator approves.
+ */
+hash: string
+/**
+ * Whether others see it as it is now.
+ */
+is_shared: boolean
+}
+/**
+ * List the skills that you may read: your own, and those that operators share.
+ */
+export interface ToolListSkills {
+input: ToolListSkillsInput
+output: ToolListSkillsOutput
+}
+export interface ToolListSkillsInput {
+/**
+ * Only skills with this tag.
+ */
+tag?: (string | null)
+/**
+ * How many at most. 100 when left out.
+ */
+limit?: (number | null)
+}
+export interface ToolListSkillsOutput {
+skills: SkillEntry[]
+/**
+ * How many there are.
+ */
+total: number
+}
+export interface SkillEntry {
+name: string
+summary: string
+tags: string[]
+version: number
+is_own: boolean
+is_shared: boolean
+/**
+ * Whether a turn has written it that had read strangers' content.
+ */
+is_untrusted: boolean
+}
+/**
+ * Read a skill in full, before you do what it is about.
+ */
+export interface ToolGetSkill {
+input: ToolGetSkillInput
+output: ToolGetSkillOutput
+}
+export interface ToolGetSkillInput {
+/**
+ * Words of letters, digits, - and _, with / between them: office/weekly-report.
+ */
+name: string
+}
+export interface ToolGetSkillOutput {
+name: string
+summary: string
+tags: string[]
+/**
+ * As it was saved.
+ */
+content: string
+/**
+ * The caller that made it, who alone may change it.
+ */
+maker: string
+is_own: boolean
+is_shared: boolean
+is_untrusted: boolean
+version: number
+hash: string
+created_at: string
+updated_at: string
+}
+/**
+ * Delete a skill of yours, for good.
+ */
+export interface ToolDeleteSkill {
+input: ToolDeleteSkillInput
+output: ToolDeleteSkillOutput
+}
+export interface ToolDeleteSkillInput {
+/**
+ * Words of letters, digits, - and _, with / between them: office/weekly-report.
+ */
+name: string
+}
+export interface ToolDeleteSkillOutput {
+name: string
+/**
+ * The version that was there.
+ */
+version: number
 }
 /**
  * Start a helper that works on a task by itself, with the tools that you have, while you go on. Answers at once with the task's id. The result comes as a message of this conversation when it is ready. A helper knows nothing of this conversation but what you tell it.

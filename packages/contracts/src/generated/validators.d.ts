@@ -56,12 +56,16 @@ export declare const validateToolCancelSubagentInput: Validator<types.ToolCancel
 export declare const validateToolCancelSubagentOutput: Validator<types.ToolCancelSubagentOutput>;
 export declare const validateToolDeleteFromWorkingMemoryInput: Validator<types.ToolDeleteFromWorkingMemoryInput>;
 export declare const validateToolDeleteFromWorkingMemoryOutput: Validator<types.ToolDeleteFromWorkingMemoryOutput>;
+export declare const validateToolDeleteSkillInput: Validator<types.ToolDeleteSkillInput>;
+export declare const validateToolDeleteSkillOutput: Validator<types.ToolDeleteSkillOutput>;
 export declare const validateToolEditFileInput: Validator<types.ToolEditFileInput>;
 export declare const validateToolEditFileOutput: Validator<types.ToolEditFileOutput>;
 export declare const validateToolExecutePythonScriptInput: Validator<types.ToolExecutePythonScriptInput>;
 export declare const validateToolExecutePythonScriptOutput: Validator<types.ToolExecutePythonScriptOutput>;
 export declare const validateToolGetFromWorkingMemoryInput: Validator<types.ToolGetFromWorkingMemoryInput>;
 export declare const validateToolGetFromWorkingMemoryOutput: Validator<types.ToolGetFromWorkingMemoryOutput>;
+export declare const validateToolGetSkillInput: Validator<types.ToolGetSkillInput>;
+export declare const validateToolGetSkillOutput: Validator<types.ToolGetSkillOutput>;
 export declare const validateToolGetToolDetailsInput: Validator<types.ToolGetToolDetailsInput>;
 export declare const validateToolGetToolDetailsOutput: Validator<types.ToolGetToolDetailsOutput>;
 export declare const validateToolGetToolGuideInput: Validator<types.ToolGetToolGuideInput>;
@@ -90,6 +94,8 @@ export declare const validateToolListFilesInput: Validator<types.ToolListFilesIn
 export declare const validateToolListFilesOutput: Validator<types.ToolListFilesOutput>;
 export declare const validateToolListScheduledTasksInput: Validator<types.ToolListScheduledTasksInput>;
 export declare const validateToolListScheduledTasksOutput: Validator<types.ToolListScheduledTasksOutput>;
+export declare const validateToolListSkillsInput: Validator<types.ToolListSkillsInput>;
+export declare const validateToolListSkillsOutput: Validator<types.ToolListSkillsOutput>;
 export declare const validateToolListSubagentsInput: Validator<types.ToolListSubagentsInput>;
 export declare const validateToolListSubagentsOutput: Validator<types.ToolListSubagentsOutput>;
 export declare const validateToolListToolGuidesInput: Validator<types.ToolListToolGuidesInput>;
@@ -124,6 +130,8 @@ export declare const validateToolRobotUpdateInput: Validator<types.ToolRobotUpda
 export declare const validateToolRobotUpdateOutput: Validator<types.ToolRobotUpdateOutput>;
 export declare const validateToolRouterHandoffToInput: Validator<types.ToolRouterHandoffToInput>;
 export declare const validateToolRouterHandoffToOutput: Validator<types.ToolRouterHandoffToOutput>;
+export declare const validateToolSaveSkillInput: Validator<types.ToolSaveSkillInput>;
+export declare const validateToolSaveSkillOutput: Validator<types.ToolSaveSkillOutput>;
 export declare const validateToolSaveToWorkingMemoryInput: Validator<types.ToolSaveToWorkingMemoryInput>;
 export declare const validateToolSaveToWorkingMemoryOutput: Validator<types.ToolSaveToWorkingMemoryOutput>;
 export declare const validateToolScheduleTaskInput: Validator<types.ToolScheduleTaskInput>;

@@ -1,8 +1,8 @@
-/** One thing that a model can turn to: an MCP server, an agent, the tools of a service, or a guide. */
+/** One thing that a model can turn to: an MCP server, an agent, the tools of a service, a guide, or a saved skill. */
 export interface ServiceEntry {
   /** What names it to the tool that tells more of it. */
   readonly id: string;
-  readonly type: "mcp" | "a2a" | "tool" | "guide";
+  readonly type: "mcp" | "a2a" | "tool" | "guide" | "skill";
   readonly summary: string;
   readonly tools: readonly ServiceTool[];
   /** Of an agent. */

@@ -63,7 +63,7 @@ export class Summaries implements AsyncDisposable {
   /** The entries with the summaries that there are. Those that are missing are begun. */
   apply(entries: readonly ServiceEntry[]): readonly ServiceEntry[] {
     return entries.map((entry) => {
-      if (entry.type === "guide") return entry; // its summary is its author's
+      if (entry.type === "guide" || entry.type === "skill") return entry; // its summary is its author's
       const key = textOf(entry);
       const known: Known = this.#known.get(key) ?? { isWaiting: false, failures: 0, retryAt: 0 };
       this.#known.set(key, known);

@@ -20,8 +20,8 @@ test("a session that a robot hands over is the other robot's in later turns, too
   await using model = await startModelServer(answer);
   await using bus = createMemoryBus();
   const config = loadConfig(configSchema, { env: { MODEL_URL: model.url, MODEL: model.model, MODEL_API_KEY: model.apiKey, DATA_DIRECTORY: folder.path } });
-  const connectDefinitions = () => Promise.reject(new Error("no test needs another database"));
-  await using _agent = await startAgentService(bus, config, { service: "agent", topic: "tool.invoke.agent", connectDefinitions });
+  const connectRecords = () => Promise.reject(new Error("no test needs another database"));
+  await using _agent = await startAgentService(bus, config, { service: "agent", topic: "tool.invoke.agent", connectRecords });
   await using caller = await createToolCaller(bus, { agent: "alice" });
   await caller.discovered();
   const call = async (tool: string, input: object) => (await caller.call(tool, input)).structured as Readonly<Record<string, unknown>>;

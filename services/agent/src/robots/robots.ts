@@ -1,7 +1,6 @@
-import { type AgentDefinition, type DefinitionReader, type DefinitionStore, isDefinitionId, isVisibleTo, type KeptDefinition } from "@rockbot/agent";
+import { type AgentDefinition, type DefinitionReader, type DefinitionStore, isRecordId, isVisibleTo, type KeptDefinition } from "@rockbot/agent";
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
 import { sessionNamespace } from "@rockbot/memory";
-import { StoreUnavailableError } from "@rockbot/records";
 
 /** Robots that an error names at most. */
 const MAX_NAMED = 20;
@@ -39,7 +38,7 @@ export class Robots implements DefinitionReader {
 
   /** @throws {ToolError} if the id is none, or of no robot that the caller sees */
   async find(caller: string, id: string): Promise<KeptDefinition> {
-    const isId = isDefinitionId(id);
+    const isId = isRecordId(id);
     const robot = isId ? await this.get(caller, id) : undefined;
     if (robot !== undefined) return robot;
     const visible = await this.visibleTo(caller);
@@ -65,14 +64,4 @@ function listOf(visible: readonly KeptDefinition[]): string {
   const named = visible.slice(0, MAX_NAMED).map(({ id, name }) => `${id} (${name})`);
   const more = visible.length > named.length ? `, and ${visible.length - named.length} more, which robot_list has` : "";
   return `You see: ${named.join(", ")}${more}.`;
-}
-
-/** Runs what uses the store. @throws {ToolError} `unavailable` while the database is away */
-export async function withStore<T>(what: string, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    if (!(error instanceof StoreUnavailableError)) throw error;
-    throw new ToolError(ToolErrorCode.Unavailable, `Cannot ${what}: the database of robots does not answer. Try again later.`, { cause: error });
-  }
 }

@@ -2,8 +2,8 @@ import { createHash } from "node:crypto";
 import type { KeptDefinition } from "@rockbot/agent";
 import { ToolError, ToolErrorCode, tools } from "@rockbot/contracts";
 import { defineTool, type Tool } from "@rockbot/tools";
+import { withStore } from "../../records/with-store.ts";
 import type { RobotDesk } from "../robot-desk.ts";
-import { withStore } from "../robots.ts";
 import { draftOf, savedResult } from "../save-robot.ts";
 
 /** `robot_create`: makes a robot of the caller's. Its id follows from the call, so that a call that is run again makes no second one. */

@@ -1,7 +1,7 @@
 import { ToolError, ToolErrorCode, tools } from "@rockbot/contracts";
 import { defineTool, type Tool } from "@rockbot/tools";
+import { withStore } from "../../records/with-store.ts";
 import type { RobotDesk } from "../robot-desk.ts";
-import { withStore } from "../robots.ts";
 
 /** `robot_delete`: deletes a robot of the caller's. */
 export function robotDelete({ robots }: RobotDesk): Tool {

@@ -1,8 +1,8 @@
 import type { KeptDefinition } from "@rockbot/agent";
 import { tools } from "@rockbot/contracts";
 import { defineTool, type Tool } from "@rockbot/tools";
+import { withStore } from "../../records/with-store.ts";
 import type { RobotDesk } from "../robot-desk.ts";
-import { withStore } from "../robots.ts";
 import { trustOf } from "./robot-list.ts";
 
 /** `robot_get`: one robot in full. */

@@ -1,8 +1,8 @@
 import { ToolError, ToolErrorCode, tools } from "@rockbot/contracts";
 import { sessionNamespace } from "@rockbot/memory";
 import { defineTool, type Tool } from "@rockbot/tools";
+import { withStore } from "../../records/with-store.ts";
 import type { RobotDesk } from "../robot-desk.ts";
-import { withStore } from "../robots.ts";
 
 /** `robot_switch`: what the session is from its next turn on. */
 export function robotSwitch({ robots }: RobotDesk): Tool {

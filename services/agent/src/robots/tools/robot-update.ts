@@ -1,7 +1,7 @@
 import { ToolError, ToolErrorCode, tools } from "@rockbot/contracts";
 import { defineTool, type Tool } from "@rockbot/tools";
+import { withStore } from "../../records/with-store.ts";
 import type { RobotDesk } from "../robot-desk.ts";
-import { withStore } from "../robots.ts";
 import { draftOf, savedResult } from "../save-robot.ts";
 
 /** Others may change the robot in the same moment so often. */

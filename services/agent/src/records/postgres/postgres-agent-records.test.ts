@@ -1,8 +1,8 @@
 import { StoreUnavailableError } from "@rockbot/records";
 import { postgresMissing, startOwnPostgres } from "@rockbot/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { testDefinitionStore, testKept } from "../conformance.ts";
-import { connectPostgresDefinitionStore } from "./postgres-definition-store.ts";
+import { testAgentRecords, testKept } from "../conformance.ts";
+import { connectPostgresAgentRecords } from "./postgres-agent-records.ts";
 
 const missing = await postgresMissing();
 
@@ -13,14 +13,15 @@ describe.skipIf(missing !== undefined)(`with a PostgreSQL${missing === undefined
   }, 600_000);
   afterAll(() => postgres?.[Symbol.asyncDispose]());
 
-  testDefinitionStore("PostgresDefinitionStore", async () => {
+  testAgentRecords("PostgreSQL", async () => {
     const url = await postgres.ownDatabase();
-    const store = await connectPostgresDefinitionStore(url);
-    return { store, again: () => connectPostgresDefinitionStore(url), [Symbol.asyncDispose]: () => store[Symbol.asyncDispose]() };
+    const records = await connectPostgresAgentRecords(url);
+    return { records, again: () => connectPostgresAgentRecords(url), [Symbol.asyncDispose]: () => records[Symbol.asyncDispose]() };
   });
 
   test("a database that is away is said to be, and is used again once it is back", async () => {
-    await using store = await connectPostgresDefinitionStore(await postgres.ownDatabase());
+    await using records = await connectPostgresAgentRecords(await postgres.ownDatabase());
+    const store = records.definitions;
     await postgres.kill();
     await expect(store.create(testKept("a"), 1)).rejects.toThrow(StoreUnavailableError);
     await postgres.restart();

@@ -1,7 +1,7 @@
-import type { KeptDefinition } from "@rockbot/agent";
+import type { KeptRecord } from "@rockbot/agent";
 
-/** A row of either database. What only this code reads of a definition is one JSON text. */
-export interface DefinitionRow {
+/** A row of either database. What only this code reads of a record is one JSON text. */
+interface RecordRow {
   readonly id: string;
   readonly maker: string;
   readonly name: string;
@@ -17,15 +17,14 @@ export interface DefinitionRow {
 export const COLUMNS = ["id", "maker", "name", "hash", "approved_hash", "version", "created_at", "updated_at", "body"] as const;
 
 /** The values of a row. */
-export function valuesOf({ id, maker, name, hash, approvedHash, version, createdAt, updatedAt, ...rest }: KeptDefinition): (string | number | null)[] {
+export function valuesOf({ id, maker, name, hash, approvedHash, version, createdAt, updatedAt, ...rest }: KeptRecord): (string | number | null)[] {
   return [id, maker, name, hash, approvedHash ?? null, version, createdAt, updatedAt, JSON.stringify(rest)];
 }
 
-/** The definition of a row. */
-export function definitionOf(row: Readonly<Record<string, unknown>>): KeptDefinition {
-  const { id, maker, name, hash, approved_hash, version, created_at, updated_at, body } = row as unknown as DefinitionRow;
-  return {
-    ...(JSON.parse(body) as Pick<KeptDefinition, "description" | "playbook" | "tools" | "isUntrusted">),
+/** The record of a row. */
+export function recordOf<T extends KeptRecord>(row: Readonly<Record<string, unknown>>): T {
+  const { id, maker, name, hash, approved_hash, version, created_at, updated_at, body } = row as unknown as RecordRow;
+  const facts: Omit<KeptRecord, "isUntrusted"> = {
     id,
     maker,
     name,
@@ -35,4 +34,5 @@ export function definitionOf(row: Readonly<Record<string, unknown>>): KeptDefini
     createdAt: Number(created_at),
     updatedAt: Number(updated_at),
   };
+  return { ...(JSON.parse(body) as Omit<T, keyof typeof facts>), ...facts } as T;
 }

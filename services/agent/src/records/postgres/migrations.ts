@@ -22,4 +22,19 @@ export const migrations: readonly string[] = [
     PRIMARY KEY (caller, session)
   );
   `,
+  `
+  CREATE TABLE agent_skill (
+    id text PRIMARY KEY,
+    maker text NOT NULL,
+    name text NOT NULL,
+    hash text NOT NULL,
+    approved_hash text,
+    version bigint NOT NULL,
+    created_at bigint NOT NULL,
+    updated_at bigint NOT NULL,
+    body text NOT NULL,
+    UNIQUE (maker, name)
+  );
+  CREATE INDEX agent_skill_approved ON agent_skill (created_at) WHERE approved_hash = hash;
+  `,
 ];

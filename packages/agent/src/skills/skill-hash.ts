@@ -1,0 +1,15 @@
+import { createHash } from "node:crypto";
+import { canonicalJson } from "@rockbot/contracts";
+import type { KeptSkill } from "./kept-skill.ts";
+
+/** The hash of all that a model reads of a skill. An approval is of one such hash. */
+export function skillHash({
+  name,
+  summary,
+  tags,
+  content,
+  maker,
+  isUntrusted,
+}: Pick<KeptSkill, "name" | "summary" | "tags" | "content" | "maker" | "isUntrusted">): string {
+  return createHash("sha256").update(canonicalJson({ name, summary, tags, content, maker, isUntrusted })).digest("hex");
+}

@@ -1,0 +1,76 @@
+import type { ChangeOutcome, KeptDefinition, KeptRecord, KeptSkill } from "@rockbot/agent";
+import { type AgentRecords, openAgentRecords, readAgentsFile } from "@rockbot/agent-service";
+import { StoreUnavailableError } from "@rockbot/records";
+import { serviceNamed } from "@rockbot/services";
+import { CommandError } from "../../command-error.ts";
+
+/** Something that a caller has made, and an operator may share with all others: an agent, or a skill. */
+export interface MadeByCaller {
+  readonly kind: "agent" | "skill";
+  readonly record: KeptRecord;
+  /** In a line. */
+  readonly summary: string;
+  /** All that a model reads of it, for JSON. */
+  readonly content: object;
+  /** The same in lines for a person. */
+  readonly lines: readonly string[];
+  /** Shares it, if it has this hash still; undefined shares it no more. @returns undefined if nobody approves one of its kind, as it is of a file */
+  readonly approve: ((hash: string | undefined) => Promise<ChangeOutcome>) | undefined;
+}
+
+/** Reads all that callers have made. The database is that of the agent's settings: the same variables name it. @throws {CommandError} in words for the user */
+export async function withMadeByCallers(work: (made: readonly MadeByCaller[], where: string) => Promise<void>): Promise<void> {
+  const load = await serviceNamed("agent").loader();
+  const config = load({ env: process.env });
+  try {
+    await using records = await openAgentRecords(config, async (...to) => (await import("@rockbot/agent-service/postgres")).connectPostgresAgentRecords(...to));
+    const ofFile = readAgentsFile(config.agentsFile).map((agent) => madeAgent(agent, undefined));
+    await work([...ofFile, ...(await allOf(records))], records.where);
+  } catch (error) {
+    if (error instanceof StoreUnavailableError) throw new CommandError(error.message);
+    throw error;
+  }
+}
+
+async function allOf({ definitions, skills }: AgentRecords): Promise<readonly MadeByCaller[]> {
+  return [
+    ...(await definitions.all()).map((agent) => madeAgent(agent, (hash) => definitions.approve(agent.id, hash))),
+    ...(await skills.all()).map((skill) => madeSkill(skill, (hash) => skills.approve(skill.id, hash))),
+  ];
+}
+
+function madeAgent(agent: KeptDefinition, approve: MadeByCaller["approve"]): MadeByCaller {
+  const { description, playbook, tools, model, budgets = {}, destinations = [], reportSchema } = agent;
+  const bounds = Object.entries(budgets).flatMap(([budget, value]) => (value === undefined ? [] : [`${budget} ${value}`]));
+  return {
+    kind: "agent",
+    record: agent,
+    summary: description,
+    content: { description, tools, model, budgets: agent.budgets, destinations: agent.destinations, playbook, reportSchema },
+    lines: [
+      `  description   ${description}`,
+      `  tools         ${tools.join(", ") || "none"}`,
+      ...(model === undefined ? [] : [`  model         ${model}`]),
+      ...(bounds.length === 0 ? [] : [`  budgets       ${bounds.join(", ")}`]),
+      ...(destinations.length === 0 ? [] : [`  destinations  ${destinations.join(", ")}`]),
+      ...(reportSchema === undefined ? [] : [`  reports       ${JSON.stringify(reportSchema)}`]),
+      "  playbook",
+      ...indented(playbook),
+    ],
+    approve,
+  };
+}
+
+function madeSkill(skill: KeptSkill, approve: MadeByCaller["approve"]): MadeByCaller {
+  const { summary, tags, content } = skill;
+  return {
+    kind: "skill",
+    record: skill,
+    summary,
+    content: { summary, tags, content },
+    lines: [`  summary       ${summary}`, ...(tags.length === 0 ? [] : [`  tags          ${tags.join(", ")}`]), "  content", ...indented(content)],
+    approve,
+  };
+}
+
+const indented = (text: string): readonly string[] => text.split("\n").map((line) => `    ${line}`);

@@ -1,2 +1,0 @@
-/** Definitions that an operator is shown at most. */
-export const MAX_LISTED = 10_000;

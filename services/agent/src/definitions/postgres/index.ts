@@ -1,1 +1,0 @@
-export { connectPostgresDefinitionStore } from "./postgres-definition-store.ts";

@@ -1,0 +1,1 @@
+export { connectPostgresAgentRecords } from "./postgres-agent-records.ts";

@@ -1,0 +1,9 @@
+import type { Skills } from "./skills.ts";
+
+/** The parts that the tools share. */
+export interface SkillDesk {
+  readonly skills: Skills;
+  readonly maxSkillsPerCaller: number;
+  /** In Unix milliseconds. */
+  readonly now: () => number;
+}
