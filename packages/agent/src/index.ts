@@ -12,6 +12,7 @@ export { mcpToolProxy } from "./plugins/mcp-tool-proxy.ts";
 export { type ServiceSearchPluginOptions, serviceSearch } from "./plugins/service-search.ts";
 export { localScriptRunner, type OwnService, remoteScriptRunner, scheduling, toolService, webTools } from "./plugins/tool-service.ts";
 export { whiteboard } from "./plugins/whiteboard.ts";
+export { type WispsOptions, wisps } from "./plugins/wisps.ts";
 export { type WorkingMemoryOptions, workingMemory } from "./plugins/working-memory.ts";
 
 // Its turns.

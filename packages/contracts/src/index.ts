@@ -58,10 +58,13 @@ export type {
   ToolSaveSkillOutput,
   ToolSearchFilesOutput,
   ToolSpawnSubagentInput,
+  ToolSpawnWispsInput,
+  ToolSpawnWispsOutput,
   ToolWriteFileOutput,
   TurnFinish,
   UserFeedback,
   UserMessage,
+  WispDefinition,
 } from "./generated/types.ts";
 export { encodeData, UncarriableError } from "./json/encode-data.ts";
 export { type Decoded, decodeMessage, encodeMessage, type MessageFault, type MessageName } from "./messages/decode.ts";

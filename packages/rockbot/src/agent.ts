@@ -30,9 +30,11 @@ export {
   type TurnStore,
   type TurnTool,
   toolService,
+  type WispsOptions,
   type WorkingMemoryOptions,
   webTools,
   whiteboard,
+  wisps,
   workingMemory,
 } from "@rockbot/agent";
 

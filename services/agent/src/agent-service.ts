@@ -1,4 +1,4 @@
-import { createAgent, type DefinitionReader, mcpToolProxy, serviceSearch, type TurnStore } from "@rockbot/agent";
+import { createAgent, type DefinitionReader, mcpToolProxy, serviceSearch, type TurnStore, wisps } from "@rockbot/agent";
 import { type Bus, type Logger, silentLogger } from "@rockbot/bus";
 import { createModel, type Model, type ModelError } from "@rockbot/llm";
 import { mayHearBridge } from "@rockbot/mcp/for-agents";
@@ -112,6 +112,7 @@ export async function startAgentService(
   if (mayHearBridge(bus, policy)) builder.use(mcpToolProxy());
   const summaries = summaryModel === undefined ? undefined : started.use(new Summaries({ summarizer: modelOf(summaryModel), store: summaryStore, log }));
   builder.use(serviceSearch({ maxTools, summaries, skills }));
+  builder.use(wisps({ memory, model: config.wispModel === undefined ? undefined : modelOf(config.wispModel) }));
   const helping = config.helpers ? new Helping(bus, { memory, turnTimeoutMs, log }) : undefined;
   for (const plugin of helping?.plugins ?? []) builder.use(plugin);
   const agent = started.use(await builder.start());

@@ -27,6 +27,8 @@ export interface AgentParts extends Partial<AsyncDisposable> {
   readonly tools?: ((scope: TurnScope) => readonly Tool[]) | undefined;
   /** Whether these tools reach nothing but the session and its family: then each session has them, whatever its definition names. @default false */
   readonly isOfSession?: boolean | undefined;
+  /** Whether a call of them takes the time that the turn has, as it makes calls itself. @default false: that of one call */
+  readonly takesTurnsTime?: boolean | undefined;
   /** A layer around each of a turn's calls. */
   readonly layer?: ((scope: TurnScope) => ToolLayer) | undefined;
   /** A layer that makes results fit the model. It is around the others, where the model reads the result. */

@@ -110,16 +110,18 @@ export class TurnRoles {
     const { caller, policy, parts, log } = agent;
     const parent = request.family?.rights;
     const rights = definition === undefined && parent === undefined ? undefined : new SessionRights({ definition, parent, policy });
-    const toolsOf = (isOfSession: boolean): readonly Tool[] =>
-      parts.flatMap((part) => ((part.isOfSession ?? false) === isOfSession ? (part.tools?.(scope) ?? []) : []));
+    const made = parts.map((part) => ({ part, tools: part.tools?.(scope) ?? [] }));
+    const toolsOf = (takes: (part: AgentParts) => boolean): readonly Tool[] => made.flatMap(({ part, tools }) => (takes(part) ? tools : []));
+    const isOfSession = (part: AgentParts): boolean => part.isOfSession ?? false;
     const byName = (all: readonly Tool[]): readonly Tool[] => [...new Map(all.map((tool) => [tool.definition.name, tool])).values()];
     const select = (all: readonly TurnTool[]): readonly TurnTool[] => parts.reduce((left, part) => part.select?.(scope, left) ?? left, all);
     return new TurnTools({
       caller,
       effectiveCaller: scope.caller,
       namespace: scope.namespace,
-      local: byName(toolsOf(false)),
-      own: byName([...toolsOf(true), ...(definition === undefined ? [] : this.#sessionTools(definition, scope))]),
+      local: byName(toolsOf((part) => !isOfSession(part))),
+      unhurried: toolsOf((part) => part.takesTurnsTime ?? false),
+      own: byName([...toolsOf(isOfSession), ...(definition === undefined ? [] : this.#sessionTools(definition, scope))]),
       children: children.tools(definition, rights),
       rights,
       advise: withRobotIds(visible, scope.caller),

@@ -3,10 +3,12 @@ import type { Model } from "@rockbot/llm";
 import { fence } from "../prompt/fence.ts";
 import { UNTRUSTED_RULE } from "../prompt/system-text.ts";
 import type { HeldTurn } from "../store/held-turn.ts";
+import type { StoredResult } from "../store/turn-store.ts";
 import { askOnce } from "../turn/ask-model.ts";
 import type { TurnBudget } from "../turn/turn-budget.ts";
 import type { TurnEvents } from "../turn/turn-events.ts";
 import type { CallRunner } from "./call-runner.ts";
+import { storedError, storedValue } from "./stored-result.ts";
 import type { ParentCall, TurnCall, TurnTool, TurnTools } from "./turn-tools.ts";
 
 export interface InnerCallsOptions {
@@ -23,11 +25,13 @@ interface InnerQuestion {
   /** The same question has the same id whenever the turn is taken up. */
   readonly id: string;
   readonly parts: readonly PromptPart[];
+  /** @default the turn's */
+  readonly model?: Model | undefined;
   readonly maxOutputTokens?: number | undefined;
 }
 
 /** A text of a question. One of strangers is fenced. */
-interface PromptPart {
+export interface PromptPart {
   readonly text: string;
   readonly isUntrusted: boolean;
   readonly origin?: string | undefined;
@@ -63,20 +67,39 @@ export class InnerCalls {
   }
 
   /**
+   * Makes a call as `call` does, and keeps its result before anything follows from it: a turn that is taken up does not make it again. A failure is a result.
+   * @throws what says that this process is to stop, or that the turn or the call is over
+   */
+  async callKept(call: TurnCall, parent: ParentCall): Promise<StoredResult> {
+    const { held } = this.#options;
+    const known = held.result(call.callId);
+    if (known !== undefined) return known;
+    let result: StoredResult;
+    try {
+      result = storedValue(await this.call(call, parent));
+    } catch (error) {
+      if (!(error instanceof ToolError) || parent.signal.aborted) throw error;
+      result = storedError(error, this.tools.find(({ tool }) => tool.name === call.name)?.source);
+    }
+    await held.keepResult(call.callId, result);
+    return result;
+  }
+
+  /**
    * Asks the turn's model. The answer is kept before anything follows from it, and the question is not asked again.
    * @throws {ToolError} if the turn may use no more tokens, or the model has no answer
    */
   async ask(
-    { id, parts, maxOutputTokens }: InnerQuestion,
+    { id, parts, model = this.#options.role().model, maxOutputTokens }: InnerQuestion,
     { signal, deadline }: Pick<ParentCall, "deadline"> & { readonly signal: AbortSignal },
   ): Promise<string> {
-    const { held, role, budget } = this.#options;
+    const { held, budget } = this.#options;
     const known = held.result(id);
     if (known !== undefined) return known.content;
     const limit = budget.limit(0);
     if (limit !== undefined) throw new ToolError(ToolErrorCode.Denied, `The model was not asked: ${limit}.`);
     const content = parts.map(({ text, isUntrusted, origin }) => (isUntrusted ? fence(text, { nonce: held.nonce, origin }) : text)).join("");
-    const answer = await askOnce(role().model, {
+    const answer = await askOnce(model, {
       messages: [
         { role: "system", content: RULE },
         { role: "user", content },

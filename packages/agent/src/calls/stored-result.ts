@@ -12,6 +12,13 @@ export function storedResponse({ content, structured, isError = false, trust }: 
   return { content: kept, isError, isUntrusted: trust?.level === "untrusted", ...(trust?.origin === undefined ? {} : { origin: trust.origin }) };
 }
 
+/** A response as the next step of a pipeline reads it: with its value, unless that is too large to keep. */
+export function storedValue(response: ToolInvokeResponse): StoredResult {
+  const { content, structured } = response;
+  const stored = { ...storedResponse(response), ...(content === "" ? { content } : {}) };
+  return structured == null || JSON.stringify(structured).length > MAX_RESULT_LENGTH ? stored : { ...stored, structured };
+}
+
 /** An error as the model reads it. Foreign servers word their errors themselves, also where a tool of the session has called them. */
 export function storedError({ code, message, retryAfterMs }: ToolError, source: string | undefined): StoredResult {
   const when = retryAfterMs === undefined ? "" : ` (not before ${Math.ceil(retryAfterMs / 1000)} s from now)`;

@@ -43,6 +43,8 @@ export interface TurnToolsOptions {
   readonly local: readonly Tool[];
   /** Those of them that the session has whatever it may use. @default none */
   readonly own?: readonly Tool[] | undefined;
+  /** Those of `local` that make calls themselves, and so take the time that the turn has. @default none */
+  readonly unhurried?: readonly Tool[] | undefined;
   /** Those that call other agents. @default none */
   readonly children?: readonly Tool[] | undefined;
   /** What the session may use, besides what its caller may. @default all that its caller may */
@@ -90,11 +92,11 @@ export class TurnTools {
   readonly #options: TurnToolsOptions;
 
   constructor(options: TurnToolsOptions) {
-    const { caller, effectiveCaller, local, own = [], children = [], rights, advise = (tool) => tool } = options;
+    const { caller, effectiveCaller, local, own = [], unhurried = [], children = [], rights, advise = (tool) => tool } = options;
     this.#options = options;
     this.#local = new Map([...local, ...own, ...children].map((tool) => [tool.definition.name, tool]));
     this.#own = new Set(own.map(nameOf));
-    this.#unhurried = new Set([...own, ...children].map(nameOf));
+    this.#unhurried = new Set([...own, ...unhurried, ...children].map(nameOf));
     const served = caller.toolsOf(effectiveCaller).filter(({ name }) => !isChildTool(name) && !this.#local.has(name));
     this.#dangerous = new Set(served.flatMap(({ name, dangerous }) => (dangerous ? [name] : [])));
     const here = [...local, ...own].map((tool) => localTool(tool, "agent"));

@@ -125,6 +125,8 @@ export interface StoredResult {
   readonly isError: boolean;
   readonly isUntrusted: boolean;
   readonly origin?: string | undefined;
+  /** The same as a value, where a step of a pipeline reads it. */
+  readonly structured?: unknown;
   /** What was used up of the turn's tokens for it. */
   readonly usage?: ModelUsage | undefined;
 }

@@ -2801,6 +2801,167 @@ expires_in_seconds: number
 }[]
 }
 /**
+ * Run small pipelines of tool calls that you know in advance, without thinking between the steps. All is checked first, and nothing runs if anything is wrong. Steps that do not wait for each other run side by side. A step is a call, with tool and arguments, or a question to a model, with ask. In texts {{/steps/ID/data/…}} stands for a value in the result of another step, by JSON Pointer. {{/steps/ID/text}} stands for its text. Alone in a text, a value keeps its type. Answers with the result of each pipeline.
+ */
+export interface ToolSpawnWisps {
+input: ToolSpawnWispsInput
+output: ToolSpawnWispsOutput
+}
+export interface ToolSpawnWispsInput {
+/**
+ * The pipelines. They know nothing of each other, and run side by side.
+ * 
+ * @minItems 1
+ * @maxItems 32
+ */
+definitions: [WispDefinition, ...(WispDefinition)[]]
+}
+export interface WispDefinition {
+/**
+ * What it is for.
+ */
+description: string
+/**
+ * Names and globs: its steps use no other tools. All that you have when left out.
+ * 
+ * @maxItems 64
+ */
+tools?: string[]
+/**
+ * @minItems 1
+ * @maxItems 32
+ */
+steps: [WispStep, ...(WispStep)[]]
+/**
+ * What comes out: a text or data, with references such as {{/steps/ID/data}}. The text of the last step when left out.
+ */
+result?: {
+[k: string]: unknown | undefined
+}
+}
+export interface WispStep {
+/**
+ * By which others refer to it.
+ */
+id: string
+/**
+ * The tool's name. With a gateway: its name there.
+ */
+tool?: string
+/**
+ * Of the tool. Texts in it may have references.
+ */
+arguments?: {
+[k: string]: unknown | undefined
+}
+/**
+ * Instead of a tool: what a model is to make of the references in it. It answers with the result alone, and calls no tools.
+ */
+ask?: string
+/**
+ * Steps that it waits for, besides those that it refers to.
+ * 
+ * @maxItems 32
+ */
+after?: string[]
+for_each?: WispForEach
+when?: WispCondition
+/**
+ * stop: the pipeline has failed. continue: others go on, and those that need its result are skipped. stop when left out.
+ */
+on_error?: ("stop" | "continue")
+/**
+ * With continue: its result if it fails.
+ */
+fallback?: {
+[k: string]: unknown | undefined
+}
+/**
+ * Only in the form of the .NET original, in which each step waits for the one before it.
+ */
+mode?: ("Direct" | "Llm")
+gateway?: ("Mcp" | "A2A" | "Script" | "Web")
+server?: string
+params?: {
+[k: string]: unknown | undefined
+}
+prompt?: string
+agent?: string
+skill?: string
+message?: string
+input_from?: string
+output_to?: string
+on_failure?: {
+action: ("abort" | "skip_to")
+skip_to?: string
+}
+}
+/**
+ * The step runs once for each item of a list. In it {{/item}} is the item, and {{/index}} its number from 0. Its data is the list of the results.
+ */
+export interface WispForEach {
+/**
+ * A list, or one reference to a list.
+ * 
+ * @maxItems 100
+ */
+items: (string | unknown[])
+/**
+ * With more items the step fails, and runs for none of them.
+ */
+max: number
+}
+/**
+ * If it does not hold, the step is skipped, and so are those that need its result.
+ */
+export interface WispCondition {
+/**
+ * A reference, such as {{/steps/find/data/total}}.
+ */
+value: {
+[k: string]: unknown | undefined
+}
+/**
+ * missing: the reference leads nowhere, or to null, or to nothing in it.
+ */
+is: ("present" | "missing" | "equal" | "unequal" | "more" | "less" | "contains")
+/**
+ * What it is compared with; not with present and missing.
+ */
+to?: {
+[k: string]: unknown | undefined
+}
+}
+export interface ToolSpawnWispsOutput {
+batch_id: string
+wisps: WispResult[]
+}
+export interface WispResult {
+wisp_id: string
+description: string
+ok: boolean
+/**
+ * What came out; null if it failed.
+ */
+result: {
+[k: string]: unknown | undefined
+}
+/**
+ * Of what failed it: its form, a tool or service, a model's answer, a value.
+ */
+category?: ("Structural" | "External" | "Judgment" | "Data")
+error?: string
+steps: {
+id: string
+state: ("ok" | "failed" | "skipped" | "not_run")
+/**
+ * How many calls or questions it was.
+ */
+calls: number
+error?: string
+}[]
+}
+/**
  * Read a file of the workspace: text by lines, a .docx or PDF document as text, an image by its type and size. Long files come in parts; offset and limit say which lines.
  */
 export interface ToolReadFile {

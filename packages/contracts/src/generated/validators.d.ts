@@ -146,6 +146,8 @@ export declare const validateToolSearchWorkingMemoryInput: Validator<types.ToolS
 export declare const validateToolSearchWorkingMemoryOutput: Validator<types.ToolSearchWorkingMemoryOutput>;
 export declare const validateToolSpawnSubagentInput: Validator<types.ToolSpawnSubagentInput>;
 export declare const validateToolSpawnSubagentOutput: Validator<types.ToolSpawnSubagentOutput>;
+export declare const validateToolSpawnWispsInput: Validator<types.ToolSpawnWispsInput>;
+export declare const validateToolSpawnWispsOutput: Validator<types.ToolSpawnWispsOutput>;
 export declare const validateToolWebBrowseInput: Validator<types.ToolWebBrowseInput>;
 export declare const validateToolWebBrowseOutput: Validator<types.ToolWebBrowseOutput>;
 export declare const validateToolWebSearchInput: Validator<types.ToolWebSearchInput>;

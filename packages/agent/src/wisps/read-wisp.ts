@@ -1,0 +1,84 @@
+import type { WispDefinition } from "@rockbot/contracts";
+import type { TurnTool } from "../calls/turn-tools.ts";
+import { fromOriginal } from "./original-form.ts";
+import { referenceFaults } from "./reference-faults.ts";
+import { stepFaults, toolListFaults } from "./step-faults.ts";
+import { inOrder } from "./step-order.ts";
+import type { Wisp, WispStep } from "./wisp.ts";
+import type { ReadSteps, WrittenStep } from "./written-step.ts";
+
+export interface ReadWispOptions {
+  /** Those that the session may use now. */
+  readonly tools: readonly TurnTool[];
+  /** Where the definition was written. */
+  readonly place: string;
+}
+
+/** A pipeline that can run, or all that is wrong with it. */
+export interface ReadWisp {
+  readonly wisp: Wisp;
+  readonly faults: readonly string[];
+  /** Calls and questions that it may lead to. */
+  readonly calls: number;
+}
+
+/** Of the form with a mode, and what there is for it in ours. */
+const OF_ORIGINAL = {
+  gateway: "name the tool itself in tool",
+  server: "name the tool itself in tool",
+  params: "give arguments",
+  prompt: "give ask",
+  agent: "give arguments",
+  skill: "give arguments",
+  message: "give arguments",
+  input_from: "refer to the step, as in {{/steps/ID/text}}",
+  output_to: "make a step of save_to_working_memory",
+  on_failure: "give on_error",
+} as const;
+
+/** Reads a pipeline of either form, and checks it as far as that is possible before it runs. */
+export function readWisp({ description, steps: written, tools: allowed, result }: WispDefinition, { tools, place }: ReadWispOptions): ReadWisp {
+  const at = `${place}/steps`;
+  const isOriginal = written.some(({ mode }) => mode !== undefined);
+  const toolNames = tools.map(({ tool }) => tool.name);
+  const { steps, faults } = isOriginal ? fromOriginal(written, { place: at, toolNames }) : fromOurs(written, at);
+  const all = [
+    ...doubles(written, at),
+    ...faults,
+    ...toolListFaults(allowed, { toolNames, place: `${place}/tools` }),
+    ...steps.flatMap((step) => stepFaults(step, { tools, allowed: isOriginal ? undefined : allowed })),
+    ...referenceFaults(steps, { result, place, tools }),
+    ...inOrder(steps).faults,
+  ];
+  return {
+    wisp: { description, steps, result },
+    faults: [...new Set(all)],
+    calls: steps.reduce((sum, { forEach }) => sum + (forEach?.max ?? 1), 0),
+  };
+}
+
+function fromOurs(written: readonly WrittenStep[], place: string): ReadSteps {
+  const faults: string[] = [];
+  const steps = written.flatMap((step, index): WispStep[] => {
+    const at = `${place}/${index}`;
+    const fault = (field: string, why: string): void => void faults.push(`${at}/${field}: ${why}`);
+    for (const [field, help] of Object.entries(OF_ORIGINAL))
+      if (step[field as keyof typeof OF_ORIGINAL] !== undefined) fault(field, `is of the form in which each step has a mode. Without one, ${help}`);
+    const { id, tool, arguments: args = {}, ask, after = [], for_each: forEach, when, on_error: onError = "stop", fallback } = step;
+    if (fallback !== undefined && onError === "stop") fault("fallback", 'is of no use, as a failure stops the pipeline. Add on_error: "continue"');
+    if (ask !== undefined && step.arguments !== undefined) fault("arguments", "are of a tool. A question has references in ask");
+    if ((tool === undefined) === (ask === undefined)) {
+      faults.push(`${at}: has ${tool === undefined ? "neither tool nor ask" : "both tool and ask"}. Give one: tool for a call, ask for a question to a model`);
+      if (tool === undefined) return [];
+    }
+    const work: WispStep["work"] = tool === undefined ? { kind: "ask", prompt: ask ?? "", inputs: [] } : { kind: "call", tool, arguments: args };
+    return [{ id, place: at, work, after, forEach, when, onError, unlessFailed: [], ...(fallback === undefined ? {} : { fallback }) }];
+  });
+  return { steps, faults };
+}
+
+const doubles = (written: readonly WrittenStep[], place: string): readonly string[] =>
+  written.flatMap(({ id }, index) => {
+    const first = written.findIndex((other) => other.id === id);
+    return first === index ? [] : [`${place}/${index}/id: "${id}" is the id of steps/${first} already. Give each step its own`];
+  });

@@ -1,0 +1,112 @@
+import { parseData, valueAt } from "@rockbot/contracts";
+import type { Reference } from "./reference.ts";
+import type { WispCondition } from "./wisp.ts";
+import { type WispCategory, WispFault } from "./wisp-fault.ts";
+
+/** Whether strangers had a part in something; and the first of them. */
+export interface Taint {
+  readonly isUntrusted: boolean;
+  readonly origin?: string | undefined;
+}
+
+/** That of all of them together. */
+export function taintOf(all: readonly Taint[]): Taint {
+  const first = all.find(({ isUntrusted }) => isUntrusted);
+  return { isUntrusted: first !== undefined, origin: first?.origin };
+}
+
+/** What became of a step, and whether strangers had a part in it, or in what it waited for. */
+export interface StepEnd extends Taint {
+  readonly state: "ok" | "failed" | "skipped" | "not_run";
+  /** Its result, if it has one: also of a step that failed and has a fallback. */
+  readonly value?: { readonly text: string; readonly data: unknown } | undefined;
+  readonly error?: string | undefined;
+  readonly category?: WispCategory | undefined;
+  readonly calls: number;
+}
+
+/** One item of a list, and which it is. */
+export interface StepItem {
+  readonly value: unknown;
+  readonly index: number;
+}
+
+/** What references stand for in one step. */
+export class StepValues {
+  readonly #ends: ReadonlyMap<string, StepEnd>;
+  readonly #item: StepItem | undefined;
+
+  constructor(ends: ReadonlyMap<string, StepEnd>, item?: StepItem) {
+    this.#ends = ends;
+    this.#item = item;
+  }
+
+  /** @throws {WispFault} if the reference leads nowhere */
+  readonly of = (reference: Reference): unknown => {
+    const value = this.#find(reference);
+    if (value !== undefined) return value;
+    throw new WispFault("Data", `{{${reference.pointer}}} leads nowhere: ${this.#shape(reference)}`);
+  };
+
+  /** The same, and null if it leads nowhere. */
+  readonly orNull = (reference: Reference): unknown => this.#find(reference) ?? null;
+
+  #find(reference: Reference): unknown {
+    const whole = this.#whole(reference);
+    return reference.path === "" ? whole : valueAt(whole, reference.path);
+  }
+
+  #whole({ root, step = "", field }: Reference): unknown {
+    if (root === "item") return this.#item?.value;
+    if (root === "index") return this.#item?.index;
+    const end = this.#ends.get(step);
+    if (field === "ok") return end?.state === "ok";
+    if (field === "error") return end?.error ?? null;
+    return field === "text" ? end?.value?.text : end?.value?.data;
+  }
+
+  /** What there is instead, in a few words without a stranger's. */
+  #shape(reference: Reference): string {
+    const whole = this.#whole(reference);
+    if (Array.isArray(whole)) return `there is a list of ${whole.length}`;
+    if (typeof whole === "string") return `there is a text of ${whole.length} characters, which is no JSON`;
+    return typeof whole === "object" && whole !== null ? "there is nothing of this name" : `there is ${whole === undefined ? "nothing" : `a ${typeof whole}`}`;
+  }
+}
+
+/** A text as a value, if it is JSON; else itself. */
+export function dataIn(text: string): unknown {
+  if (!/^\s*[[{"\-\dtfn]/.test(text)) return text;
+  const parsed = parseData(text);
+  return parsed.ok ? parsed.value : text;
+}
+
+/** Whether a condition holds. @param value what is compared @param to with what */
+export function holds({ is }: WispCondition, value: unknown, to: unknown): boolean {
+  switch (is) {
+    case "present":
+      return isPresent(value);
+    case "missing":
+      return !isPresent(value);
+    case "equal":
+      return isSame(value, to);
+    case "unequal":
+      return !isSame(value, to);
+    case "more":
+      return isNumber(value) && isNumber(to) && Number(value) > Number(to);
+    case "less":
+      return isNumber(value) && isNumber(to) && Number(value) < Number(to);
+    case "contains":
+      return Array.isArray(value) ? value.some((item) => isSame(item, to)) : typeof value === "string" && value.includes(String(to));
+  }
+}
+
+const isPresent = (value: unknown): boolean => {
+  if (value === null || value === undefined || value === "" || value === false) return false;
+  return typeof value !== "object" || Object.keys(value).length > 0;
+};
+
+const isNumber = (value: unknown): boolean => typeof value === "number" || (typeof value === "string" && value.trim() !== "" && Number.isFinite(Number(value)));
+
+/** A number may be written as a text. */
+const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b) || (isNumber(a) && isNumber(b) && Number(a) === Number(b));

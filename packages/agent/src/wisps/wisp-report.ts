@@ -1,0 +1,74 @@
+import type { ToolSpawnWispsOutput } from "@rockbot/contracts";
+import { asText } from "./template.ts";
+import type { Wisp } from "./wisp.ts";
+import type { WispEnd } from "./wisp-run.ts";
+
+/** A pipeline, what became of it, and how long it took. */
+export interface RunWisp {
+  readonly id: string;
+  readonly wisp: Wisp;
+  readonly end: WispEnd;
+  readonly ms: number;
+}
+
+type WispResult = ToolSpawnWispsOutput["wisps"][number];
+
+/** Of a pipeline that does not say what comes out of it. */
+const MAX_PREVIEW = 2_000;
+const MAX_DESCRIPTION = 200;
+
+/** The key of a step's output in working memory. */
+export const outputKey = (wispId: string, step: string): string => `wisp/${wispId}/${step}/output`;
+
+/** The key of the summary of all pipelines of a call. */
+export const summaryKey = (batchId: string): string => `wisp/${batchId}/summary`;
+
+/** What came of a call, for the model: the lines that the .NET original writes, and below each what came out. */
+export function reportText(batchId: string, runs: readonly RunWisp[], { ms, isKept }: { readonly ms: number; readonly isKept: boolean }): string {
+  const succeeded = runs.filter(({ end }) => end.ok).length;
+  const count = `${runs.length} wisp(s) completed (${succeeded} succeeded, ${runs.length - succeeded} failed, ${(ms / 1_000).toFixed(1)}s total):`;
+  const kept = isKept
+    ? [`Batch ID: \`${batchId}\``, `Batch summary: \`${summaryKey(batchId)}\``]
+    : [`Batch ID: \`${batchId}\``, "Working memory took no outputs: it is full, or away."];
+  return [count, "", ...runs.map((run) => lineOf(run, isKept)), "", ...kept].join("\n");
+}
+
+function lineOf({ id, wisp, end, ms }: RunWisp, isKept: boolean): string {
+  const { ok, category, error, result } = end;
+  const head = `- \`${id}\`: "${wisp.description.slice(0, MAX_DESCRIPTION)}" ${ok ? "[ok]" : "[failed]"} (${Math.round(ms)}ms)${ok ? "" : ` ${category}: ${error}`}`;
+  const notes = wisp.steps.flatMap((step) => {
+    const { state, error: why } = end.steps.get(step.id) ?? {};
+    const isWorthIt = (state === "skipped" && !step.isHidden) || (state === "failed" && ok);
+    return isWorthIt ? [`  Step "${step.id}" ${state}: ${why}`] : [];
+  });
+  const done = ok ? [] : wisp.steps.filter((step) => end.steps.get(step.id)?.value !== undefined && !step.isHidden);
+  const outputs = done.length === 0 || !isKept ? [] : [`  Done before: ${done.map((step) => `${step.id} (${outputKey(id, step.id)})`).join(", ")}`];
+  return [head, ...notes, ...outputs, ...(ok ? [`  Output: ${shown(asText(result), { id, wisp, isKept })}`] : [])].join("\n");
+}
+
+/** All of what a pipeline says that comes out; else the beginning. */
+function shown(text: string, { id, wisp, isKept }: Pick<RunWisp, "id" | "wisp"> & { readonly isKept: boolean }): string {
+  if (wisp.result !== undefined || text.length <= MAX_PREVIEW) return text;
+  const whole = isKept ? `; all of it: ${outputKey(id, wisp.steps.findLast(({ isHidden }) => !isHidden)?.id ?? "")}` : "";
+  return `${text.slice(0, MAX_PREVIEW)}… (${text.length - MAX_PREVIEW} more characters${whole})`;
+}
+
+/** The same as a value. */
+export function reportValue({ id, wisp, end }: RunWisp): WispResult {
+  const { ok, result, category, error } = end;
+  const steps = wisp.steps
+    .filter(({ isHidden }) => !isHidden)
+    .map((step) => {
+      const { state = "not_run", calls = 0, error: why } = end.steps.get(step.id) ?? {};
+      return { id: step.id, state, calls, ...(why === undefined ? {} : { error: why }) };
+    });
+  return {
+    wisp_id: id,
+    description: wisp.description,
+    ok,
+    result: result as WispResult["result"],
+    ...(category === undefined ? {} : { category }),
+    ...(error === undefined ? {} : { error }),
+    steps,
+  };
+}
