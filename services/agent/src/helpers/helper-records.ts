@@ -9,6 +9,8 @@ export interface HelperRecord {
   readonly state: "waiting" | "running" | "done" | "failed" | "cancelled";
   /** Unix milliseconds. */
   readonly startedAt: number;
+  /** When its request is of no use any more, in Unix milliseconds. */
+  readonly endsBy?: number | undefined;
   readonly endedAt?: number | undefined;
   /** What it has said last. */
   readonly progress?: string | undefined;
@@ -33,6 +35,8 @@ export const isActive = ({ state }: HelperRecord): boolean => state === "waiting
  */
 export class HelperRecords {
   readonly #memory: Pick<WorkingMemory, "of">;
+  /** By family, the addition that others wait for: the calls of one answer come at once. A session's turns are in one process. */
+  readonly #adding = new Map<string, Promise<unknown>>();
 
   constructor(memory: Pick<WorkingMemory, "of">) {
     this.#memory = memory;
@@ -51,14 +55,33 @@ export class HelperRecords {
     return entry === undefined ? undefined : parsed(entry.value);
   }
 
-  /** Adds a helper, unless it is there. @throws {MemoryFullError} */
-  async add(caller: string, rootSessionId: string, record: HelperRecord): Promise<void> {
+  /**
+   * Adds a helper, unless it is there, or so many others work.
+   * @returns those that work, if that is why it is not added
+   * @throws {MemoryFullError}
+   */
+  add(caller: string, rootSessionId: string, record: HelperRecord, maxActive = Number.POSITIVE_INFINITY): Promise<readonly HelperRecord[] | undefined> {
+    const family = JSON.stringify([caller, rootSessionId]);
+    const before = this.#adding.get(family) ?? Promise.resolve();
+    const adding = before.catch(() => {}).then(() => this.#add(caller, rootSessionId, record, maxActive));
+    this.#adding.set(family, adding);
+    return adding.finally(() => {
+      if (this.#adding.get(family) === adding) this.#adding.delete(family);
+    });
+  }
+
+  async #add(caller: string, rootSessionId: string, record: HelperRecord, maxActive: number): Promise<readonly HelperRecord[] | undefined> {
     const memory = this.#memory.of(caller);
-    const ended = (await this.list(caller, rootSessionId)).filter((each) => !isActive(each));
+    const known = await this.list(caller, rootSessionId);
+    if (known.some(({ taskId }) => taskId === record.taskId)) return undefined;
+    const active = known.filter(isActive);
+    if (active.length >= maxActive) return active;
+    const ended = known.filter((each) => !isActive(each));
     for (const { taskId } of ended.slice(0, Math.max(0, ended.length - MAX_KEPT + 1))) await memory.delete(keyOf(rootSessionId, taskId));
     await memory.set(keyOf(rootSessionId, record.taskId), JSON.stringify(record), { ttlMs: KEPT_MS, ifVersion: null }).catch((error: unknown) => {
       if (!(error instanceof MemoryChangedError)) throw error;
     });
+    return undefined;
   }
 
   /** Changes a helper that has not ended, and nothing of one that has. @returns as it is then; undefined if it is forgotten */
@@ -82,4 +105,10 @@ export class HelperRecords {
 
 const folderOf = (rootSessionId: string): string => `${familyNamespace(rootSessionId)}/helpers`;
 const keyOf = (rootSessionId: string, taskId: string): string => `${folderOf(rootSessionId)}/${taskId}`;
-const parsed = (value: string): HelperRecord => JSON.parse(value) as HelperRecord;
+
+/** A helper whose request is of no use any more has ended, though nobody was left to say so. */
+function parsed(value: string): HelperRecord {
+  const record = JSON.parse(value) as HelperRecord;
+  const { endsBy = Number.POSITIVE_INFINITY } = record;
+  return isActive(record) && Date.now() > endsBy ? { ...record, state: "failed", endedAt: endsBy, progress: "it did not end in its time" } : record;
+}

@@ -18,6 +18,8 @@ const MAX_ACTIVE = 3;
 /** A call has 20 minutes. */
 const MAX_CALL_MS = 20 * 60_000;
 const DEFAULT_MINUTES = 10;
+/** After its request's end a helper's record may still be written. */
+const LATE_MS = 60_000;
 const HELPER_SESSION = /^subagent-[0-9a-f]{12}$/;
 /** The beginning of the message in which the agent tells a session that its helper has ended. */
 const ENDED = /^Your helper ([0-9a-f]{12}) has ended/;
@@ -55,6 +57,9 @@ function spawnTool(
 ): Tool {
   const { caller, sessionId, rootSessionId } = scope;
 
+  const timeoutOf = ({ timeout_minutes: minutes = DEFAULT_MINUTES }: Pick<ToolSpawnSubagentInput, "timeout_minutes">): number =>
+    Math.min(MAX_CALL_MS, minutes * 60_000 + turnTimeoutMs);
+
   /** Resolves once the call is on its way. What becomes of it then is in its record. @throws {ToolError} if it was refused before */
   async function start(
     taskId: string,
@@ -63,7 +68,7 @@ function spawnTool(
   ) {
     const sent = Promise.withResolvers<void>();
     const input = { task_id: taskId, description, context: more, session_id: sessionId, root_session_id: rootSessionId, timeout_minutes: minutes };
-    const timeoutMs = Math.min(MAX_CALL_MS, minutes * 60_000 + turnTimeoutMs);
+    const timeoutMs = timeoutOf({ timeout_minutes: minutes });
     // The deadline and the cancellation of the turn do not hold for the helper, which goes on beside it. How many calls led here, and what they read, does.
     const parent = { ...context, signal: new AbortController().signal, deadline: performance.now() + timeoutMs };
     const toolCallId = hash("sha256", JSON.stringify(["helper", caller, taskId]), "hex").slice(0, 32);
@@ -81,16 +86,17 @@ function spawnTool(
   return defineTool(tools.spawnSubagent, async (input, context) => {
     const taskId = hash("sha256", context.toolCallId, "hex").slice(0, 12); // a call that is made again finds its helper
     const text = `Helper ${taskId} has started. Its result comes as a message of this conversation. Go on, or end your turn.`;
-    const known = await withMemory(() => records.list(caller, rootSessionId));
-    if (known.some((record) => record.taskId === taskId)) return { content: text, structured: { task_id: taskId } };
-    const active = known.filter(isActive);
-    if (active.length >= MAX_ACTIVE) {
-      const ids = active.map((record) => record.taskId).join(", ");
-      return { content: `Error: no helper was started, as ${MAX_ACTIVE} work already: ${ids}. Wait for a result, or cancel one.`, isError: true };
+    const startedAt = Date.now();
+    const endsBy = startedAt + timeoutOf(input) + LATE_MS;
+    const record: HelperRecord = { taskId, description: input.description.slice(0, 200).toWellFormed(), state: "waiting", startedAt, endsBy };
+    const active = await withMemory(() => records.add(caller, rootSessionId, record, MAX_ACTIVE));
+    if (active !== undefined) {
+      const ids = active.map((each) => each.taskId).join(", ");
+      return { content: `Error: no helper was started, as ${active.length} work already: ${ids}. Wait for a result, or cancel one.`, isError: true };
     }
-    const record: HelperRecord = { taskId, description: input.description.slice(0, 200).toWellFormed(), state: "waiting", startedAt: Date.now() };
-    await withMemory(() => records.add(caller, rootSessionId, record));
-    await start(taskId, input, context);
+    // Again, too, where it has a record: the process that wrote that may have died before it sent the request. A request that comes twice runs once.
+    const isWaiting = (await withMemory(() => records.get(caller, rootSessionId, taskId)))?.state === "waiting";
+    if (isWaiting) await start(taskId, input, context);
     return { content: text, structured: { task_id: taskId } };
   });
 }

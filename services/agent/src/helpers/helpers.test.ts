@@ -72,7 +72,7 @@ test("a fourth helper at once is refused in words, and list and cancel say what 
       return { text: "done" };
     }
     if (request.messages.at(-1)?.role === "tool") {
-      answers.push(lastText(request));
+      answers.push(...request.messages.slice(request.messages.findLastIndex(({ role }) => role === "user")).map(({ text }) => text));
       return { text: lastText(request) };
     }
     if (verb === "spawn")
@@ -80,7 +80,8 @@ test("a fourth helper at once is refused in words, and list and cancel say what 
     if (verb === "list") return { toolCalls: [{ name: "list_subagents", arguments: {} }] };
     return { toolCalls: [{ name: "cancel_subagent", arguments: { task_id: argument } }] };
   });
-  await agent.ask("spawn 3");
+  await agent.ask("spawn 4");
+  expect(answers.splice(0).filter((text) => text.startsWith("Error: no helper was started, as 3 work already"))).toHaveLength(1); // of one answer, too
   const refused = await agent.ask("spawn 1");
   expect(refused.content).toMatch(/Error: no helper was started, as 3 work already: ([0-9a-f]{12}, ){2}[0-9a-f]{12}\. Wait for a result, or cancel one\./);
   const list = await agent.ask("list");
