@@ -14,6 +14,7 @@ export interface AgentsApproveOptions {
   readonly withdraw?: boolean;
 }
 
+/** Of a list. What an operator approves is shown in full. */
 const MAX_LINE = 2_000;
 
 /** `rockbot agents ls`: what all callers have made. */
@@ -94,5 +95,5 @@ function printAll(made: MadeByCaller): void {
     `  hash          ${record.hash}`,
     ...(record.isUntrusted ? ["  untrusted     a turn has written it that had read strangers' content: models read it fenced"] : []),
   ];
-  for (const line of [...head, ...lines]) console.log(printable(line, MAX_LINE));
+  for (const line of [...head, ...lines]) console.log(printable(line, Number.POSITIVE_INFINITY));
 }
