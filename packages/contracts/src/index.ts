@@ -93,7 +93,7 @@ export {
 
 // Tools: what each promises.
 
-export { AGENT, AGENT_USER_SUBSCRIPTION, agentTopics } from "./agent/agent-topics.ts";
+export { AGENT, AGENT_SHORT_SUBSCRIPTION, AGENT_USER_SUBSCRIPTION, agentTopics } from "./agent/agent-topics.ts";
 export { allToolNames, dangerousToolNames, tools } from "./generated/tools.ts";
 export { announcedMcpName, announcedMcpPrefix, mayBeAnnouncedMcpName } from "./mcp/announced-mcp-name.ts";
 export { type McpCall, mcpCallEnvelope } from "./mcp/mcp-call-envelope.ts";

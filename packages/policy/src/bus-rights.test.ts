@@ -103,7 +103,8 @@ test("the agent alone hears what users send and tells what happens, and each cal
     scheduler: [[...asked].sort(), ["agent.event.chatter.*", "agent.event.team-*.*", ...below("scheduler")].sort()],
     web: [[], []],
   });
-  expect(rights["Agent_1"]?.serves).toEqual(["agent", "agent.user"]);
+  expect(rights["Agent_1"]?.serves).toEqual(["agent", "agent-short", "agent.user"]);
+  expect(rights["Chat_1"]?.publishes).toEqual(expect.arrayContaining(["tool.invoke.agent", "tool.invoke.agent-short"]));
 });
 
 test("without peers of before nobody shares a topic for replies", async () => {

@@ -1,4 +1,4 @@
-import { AGENT_USER_SUBSCRIPTION, agentTopics, MCP_MANAGE_SUBSCRIPTION, mcpTopics } from "@rockbot/contracts";
+import { AGENT_SHORT_SUBSCRIPTION, AGENT_USER_SUBSCRIPTION, agentTopics, MCP_MANAGE_SUBSCRIPTION, mcpTopics } from "@rockbot/contracts";
 import type { PolicyService } from "./generated/policy.ts";
 
 /** A topic that one service hears, and what goes with it. `*` is any one word, as in BusRights. */
@@ -28,6 +28,7 @@ const known = new Map<string, Companions>([
       among: [agentTopics.helperProgress, agentTopics.helperResult],
     },
   ],
+  [agentTopics.short, { subscription: AGENT_SHORT_SUBSCRIPTION }],
   [agentTopics.feedback, { subscription: AGENT_USER_SUBSCRIPTION }],
   [agentTopics.historyRequest, { subscription: AGENT_USER_SUBSCRIPTION, replies: ["user.history.response"] }],
 ]);
@@ -38,8 +39,11 @@ const byDefault = new Map<string, readonly string[]>([
   [agentTopics.invoke, [agentTopics.message, agentTopics.feedback, agentTopics.historyRequest]],
 ]);
 
+/** Further topics of its calls, whatever its entry owns. */
+const further = new Map<string, readonly string[]>([[agentTopics.invoke, [agentTopics.short]]]);
+
 /** The topics that a service alone hears besides that of its calls. */
 export function ownedTopics(service: string, { topic: invoke, owns }: Pick<PolicyService, "topic" | "owns">): OwnedTopic[] {
-  const topics = owns ?? byDefault.get(invoke) ?? [];
-  return topics.map((topic) => ({ topic, replies: [], among: [], ...(known.get(topic) ?? { subscription: `${service}.${topic.split(".").at(-1)}` }) }));
+  const topics = new Set([...(further.get(invoke) ?? []), ...(owns ?? byDefault.get(invoke) ?? [])]);
+  return [...topics].map((topic) => ({ topic, replies: [], among: [], ...(known.get(topic) ?? { subscription: `${service}.${topic.split(".").at(-1)}` }) }));
 }

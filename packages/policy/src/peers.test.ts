@@ -18,6 +18,9 @@ services:
     may("mcp-bridge", "Agent__chat"),
     may("mcp-bridge", "rest_0123abcd__read"),
   ]).toEqual([true, false, false, true]);
+  const agents = peersOf((await readPolicy("services: { agent: { topic: tool.invoke.agent, owns: [] } }", "of the test")).document);
+  const topics = ["tool.invoke.agent", "tool.invoke.agent-short", "tool.invoke"];
+  expect(topics.map((topic) => agents.mayOffer("agent", { name: "robot_list", topic }))).toEqual([true, true, false]); // a topic of another is no topic of its own
   expect([may("rest-tools", "rest__read"), may("rest-tools", "agent__chat")]).toEqual([true, false]);
   expect([mayAnswer("mcp-bridge", "rest__read"), mayAnswer("rest-tools", "rest__read")]).toEqual([false, true]);
 });

@@ -2,6 +2,7 @@ import { reservedPrefixOf } from "@rockbot/contracts";
 import { delegatesOf } from "./delegates.ts";
 import { entries } from "./document/document-place.ts";
 import type { PolicyDocument, PolicyService } from "./generated/policy.ts";
+import { ownedTopics } from "./owned-topics.ts";
 import { findGlob } from "./tool-glob.ts";
 
 /** The other parties on a bus, as the policy names them. The bus verifies a user; a call runs on behalf of a caller. */
@@ -16,7 +17,7 @@ export interface Peers {
   isLegacy(user: string): boolean;
   /** As whom a service speaks; undefined if the policy names services, and not this one. */
   userOf(service: string): string | undefined;
-  /** Whether the tool is one that the service may offer, on that topic. */
+  /** Whether the tool is one that the service may offer, on that topic, which has to be its own. */
   mayOffer(service: string, tool: { readonly name: string; readonly topic: string }): boolean;
   /** Whether the user may give the results of the tool, by all that the policy says: nobody, if it names no services. */
   mayAnswer(user: string, toolName: string): boolean;
@@ -61,7 +62,7 @@ function createPeers(document: PolicyDocument): Peers {
     mayOffer(service, { name, topic }) {
       if (services.size === 0) return true;
       const known = services.get(service);
-      return known !== undefined && known.topic === topic && hasTool(known, name);
+      return known !== undefined && [known, ...ownedTopics(service, known)].some((own) => own.topic === topic) && hasTool(known, name);
     },
     mayAnswer(user, toolName) {
       for (const [name, service] of services) if ((service.user ?? name) === user && hasTool(service, toolName)) return true;

@@ -1,5 +1,6 @@
 import { createAgent, type DefinitionReader, mcpToolProxy, serviceSearch, type TurnStore, wisps } from "@rockbot/agent";
 import { type Bus, type Logger, silentLogger } from "@rockbot/bus";
+import { AGENT_SHORT_SUBSCRIPTION, agentTopics, tools } from "@rockbot/contracts";
 import { createModel, type Model, type ModelError } from "@rockbot/llm";
 import { mayHearBridge } from "@rockbot/mcp/for-agents";
 import { createWorkingMemory, type WorkingMemory } from "@rockbot/memory";
@@ -50,6 +51,9 @@ export interface RunningAgentService extends AsyncDisposable {
 
 /** Those of all turns here, and the turns of users' messages. */
 const MAX_CALLS_IN_FLIGHT = 4_096;
+
+/** Tools whose calls run turns. A turn may wait for a call of any other, so that those wait for no turn. */
+const TURNS: readonly string[] = [tools.agentChat, tools.agentHelper].map(({ name }) => name);
 
 /** Turns that outlast the rest of the grace have this time to leave in order. Another instance takes them up. */
 const LEAVE_MS = 4_000;
@@ -120,11 +124,14 @@ export async function startAgentService(
   const replies = new UserReplies(bus, { source: service, agentName, addresses, log });
   const onUnasked = tellUser(replies, log);
   const chat = agentChat(agent, { modelNames: [...new Set([modelName, service, agentName])], turnTimeoutMs, onUnasked });
-  const serving = { ...options, blobs, service, topic, policy, log, concurrency, drainMs, isAuditRequired: config.auditRequired };
   const ofSkills = skills === undefined ? [] : skillTools({ skills, maxSkillsPerCaller, now: Date.now });
   const others = [chat, agentEvents(agent), ...(helping?.tools(agent, onUnasked) ?? []), ...ofSkills];
   const robotTools = robots && started.use(new RobotTools({ robots, models: [modelName, ...agentModels], maxRobotsPerCaller, caller, policy, others }));
-  const served = started.use(await serveTools(bus, robotTools?.provider ?? { tools: others }, serving));
+  const set = robotTools?.provider ?? { tools: others };
+  const short = set.tools.map(({ definition: { name } }) => name).filter((name) => !TURNS.includes(name));
+  const aside = { subscription: AGENT_SHORT_SUBSCRIPTION, topic: agentTopics.short, tools: short };
+  const serving = { ...options, aside, blobs, service, topic, policy, log, concurrency, drainMs, isAuditRequired: config.auditRequired };
+  const served = started.use(await serveTools(bus, set, serving));
   const parts = { agent, turns: new TurnCalls(caller), replies, addresses, identity: createIdentity(bus, policy), meter: new MessageMeter({ policy, log }) };
   const users = await openUserDesk(bus, { ...parts, source: service, turnTimeoutMs, drainMs, log });
   // Both at once: what the users wait for are turns.

@@ -47,6 +47,8 @@ export interface TurnToolsOptions {
   readonly unhurried?: readonly Tool[] | undefined;
   /** Those that call other agents. @default none */
   readonly children?: readonly Tool[] | undefined;
+  /** How many tools the client has besides. @default 0 */
+  readonly clientTools?: number | undefined;
   /** What the session may use, besides what its caller may. @default all that its caller may */
   readonly rights?: SessionRights | undefined;
   /** Which of the tools the model is given. */
@@ -76,6 +78,8 @@ export interface RunCallOptions {
 export const CHILD_SOURCE = "subagent";
 /** Models get lost among more. */
 const MAX_CHILDREN_OFFERED = 100;
+/** Of all kinds: OpenAI refuses a request with more. */
+const MAX_OFFERED = 128;
 
 /** The tools of one turn, as they stand at its beginning: those that its caller may use on the bus, and those of its session. */
 export class TurnTools {
@@ -102,8 +106,10 @@ export class TurnTools {
     const here = [...local, ...own].map((tool) => localTool(tool, "agent"));
     const known = [...listTools(served).map((tool) => advise(servedTool(tool))), ...here, ...children.map((tool) => localTool(tool, CHILD_SOURCE))];
     this.all = known.filter(({ tool }) => rights === undefined || this.#isAllowed(tool.name)).sort((a, b) => (a.tool.name < b.tool.name ? -1 : 1));
-    let left = MAX_CHILDREN_OFFERED;
-    this.offered = options.select(this.all).filter(({ source }) => source !== CHILD_SOURCE || left-- > 0);
+    const selected = options.select(this.all);
+    const others = selected.filter(({ source }) => source !== CHILD_SOURCE).length + (options.clientTools ?? 0);
+    let left = Math.min(MAX_CHILDREN_OFFERED, MAX_OFFERED - others);
+    this.offered = selected.filter(({ source }) => source !== CHILD_SOURCE || left-- > 0);
     this.#byName = new Map(this.all.map((entry) => [entry.tool.name, entry]));
   }
 
@@ -111,10 +117,9 @@ export class TurnTools {
     return this.#byName.get(name);
   }
 
-  /** Whether a call of the tool only waits for another agent, or for a call of the agent's own service, which needs a place there. */
-  waitsForOwn(name: string): boolean {
-    const source = this.#byName.get(name)?.source;
-    return source === CHILD_SOURCE || (source === this.#options.caller.agent && !this.#local.has(name));
+  /** Whether a call of the tool only waits for another agent. */
+  waitsForAgent(name: string): boolean {
+    return this.#byName.get(name)?.source === CHILD_SOURCE;
   }
 
   /** @throws {ToolError} if the session may not make the call now */

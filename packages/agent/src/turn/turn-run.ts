@@ -305,9 +305,9 @@ export class TurnRun {
     });
     const all = Promise.all(running);
     const { withoutPlace } = request;
-    if (withoutPlace === undefined || !calls.some(({ name }) => tools.waitsForOwn(name))) return all;
+    if (withoutPlace === undefined || !calls.some(({ name }) => tools.waitsForAgent(name))) return all;
     all.catch(() => {}); // which is waited for again
-    await Promise.all(running.filter((_, index) => !tools.waitsForOwn(calls[index]?.name ?? "")));
+    await Promise.all(running.filter((_, index) => !tools.waitsForAgent(calls[index]?.name ?? "")));
     return withoutPlace(() => all);
   }
 

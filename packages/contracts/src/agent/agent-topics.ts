@@ -6,9 +6,14 @@ export const AGENT = "agent";
 /** The subscription that takes what users send. The dot keeps it apart from the names of services. */
 export const AGENT_USER_SUBSCRIPTION = `${AGENT}.user`;
 
+/** The subscription that takes calls which are no turns. Turns wait for some of them. */
+export const AGENT_SHORT_SUBSCRIPTION = `${AGENT}-short`;
+
 /** Its topics. Those of users are of the .NET original. */
 export const agentTopics = {
   invoke: "tool.invoke.agent",
+  /** Calls of the agent's tools that are no turns. */
+  short: "tool.invoke.agent-short",
   message: "user.message",
   feedback: "user.feedback",
   historyRequest: "user.history.request",

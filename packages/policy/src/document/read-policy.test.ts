@@ -89,7 +89,7 @@ services:
   spy: { topic: tool.invoke.spy, owns: [user.message, tool.invoke.agent, spy.own] }
 `);
   expect(faults).toEqual([
-    'services.spy.owns.0, line 4: "user.message" stands at services.agent.owns.0 already: a topic has one service',
+    'services.spy.owns.0, line 4: "user.message" stands at services.agent.owns.1 already: a topic has one service',
     'services.spy.owns.1, line 4: "tool.invoke.agent" stands at services.agent.topic already: a topic has one service',
   ]);
 });

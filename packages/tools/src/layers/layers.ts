@@ -23,16 +23,19 @@ export interface Serving {
   readonly concurrency: number;
   /** How many calls have a handler besides. */
   readonly waiting: number;
+  /** Whether the calls of a tool run beside the others, and count among themselves. @default none does */
+  readonly isAside?: (tool: string) => boolean;
   readonly claims: CallClaims;
   readonly rates: RateStore;
   readonly results: ResultCache;
 }
 
 /** Puts every layer of the serving side around tools that share claims, counts, limits and kept results. */
-export function servingLayers({ concurrency, waiting, claims, rates, results }: Serving): (tool: Tool) => ToolExecutor {
+export function servingLayers({ concurrency, waiting, isAside = () => false, claims, rates, results }: Serving): (tool: Tool) => ToolExecutor {
   const inFlight = boundInFlight();
   const queued = queue();
   const bounded = boundRunning({ concurrency, away: waiting });
+  const aside = boundRunning({ concurrency, away: waiting });
   return ({ definition, executor, isResumable, leavesPlace }) =>
     wrap(executor, [
       record(servingNames),
@@ -45,7 +48,7 @@ export function servingLayers({ concurrency, waiting, claims, rates, results }: 
       deadline(definition),
       cache(definition, results),
       queued,
-      bounded({ leavesPlace }),
+      (isAside(definition.name) ? aside : bounded)({ leavesPlace }),
       start,
     ]);
 }

@@ -24,7 +24,7 @@ export interface RequestHandlerOptions {
   readonly service: string;
   /** Taken besides tool requests. */
   readonly forms: readonly RequestForm[];
-  readonly served: ServedTools;
+  readonly served: Pick<ServedTools, "names" | "find">;
   readonly identity: Identity;
   readonly policy: PolicyHolder;
   readonly intake: Intake;

@@ -4,6 +4,7 @@ import { createEnvelope, decodeMessage, type Envelope, MAX_REQUEST_BYTES, messag
 import { createMemoryClaimStore } from "@rockbot/records/claims";
 import fc from "fast-check";
 import { expect, test, vi } from "vitest";
+import { createToolCaller } from "../call/tool-caller.ts";
 import { MAX_RESULT_BYTES } from "../limits.ts";
 import { aborted, testSet, testTool } from "../test-tools.ts";
 import { serveTools } from "./serve-tools.ts";
@@ -53,6 +54,26 @@ test("an answer holds no secret of the service: not its result, not its error, n
   const { answer } = await ask(bus, { body: JSON.stringify({ toolCallId: "call-2", toolName: "fail" }) });
   expect(answer).toMatchObject({ code: "execution_failed" });
   expect(JSON.stringify(answer)).not.toContain("canary");
+});
+
+test("tools that are served aside are answered while calls that wait for them have every handler, and no other tool is served there", async () => {
+  await using bus = createMemoryBus();
+  const quick = testTool("quick", async () => "quick");
+  const answered = Promise.withResolvers<void>();
+  const slow = testTool("slow", async () => {
+    await answered.promise;
+    return "slow";
+  });
+  const aside = { subscription: "tests-short", topic: "tool.invoke.tests-short", tools: ["quick"] };
+  await using _ = await serveTools(bus, testSet(quick, slow), { service: "tests", concurrency: 1, waiting: 1, aside });
+  await using caller = await createToolCaller(bus, { agent: "alice" });
+  await caller.discovered();
+  const waiting = [1, 2, 3].map(() => caller.call("slow", {}));
+  expect(await caller.call("quick", {})).toMatchObject({ content: "quick" });
+  answered.resolve();
+  for (const each of await Promise.all(waiting)) expect(each).toMatchObject({ content: "slow" });
+  const { answer } = await ask(bus, { body: request("slow"), topic: aside.topic });
+  expect(answer).toMatchObject({ code: "tool_not_found" });
 });
 
 test("answers an unknown tool with the nearest name", async () => {

@@ -20,7 +20,7 @@ import { AnswerPublisher } from "./answer-publisher.ts";
 import { AnswerWriter } from "./answer-writer.ts";
 import { createCallAudit } from "./call-audit.ts";
 import { Intake } from "./intake.ts";
-import { RequestHandler } from "./request-handler.ts";
+import { RequestHandler, type RequestHandlerOptions } from "./request-handler.ts";
 import { RequestLimit } from "./request-limit.ts";
 import { RunningCalls } from "./running-calls.ts";
 import { mayHaveEffects, ServedTools } from "./served-tools.ts";
@@ -40,6 +40,11 @@ export interface ServeToolsOptions {
    * have their turns in rotation. Calls beyond that wait in the queue of the bus, which knows no callers. @default as many as run
    */
   readonly waiting?: number | undefined;
+  /**
+   * Tools whose calls have a queue and handlers of their own. Then no number of other calls keeps them waiting: not even such as wait for them.
+   * @default none
+   */
+  readonly aside?: AsideTools | undefined;
   /** Requests that are taken besides ToolInvokeRequests. @default none */
   readonly forms?: readonly RequestForm[] | undefined;
   /** How long disposal waits for running calls, in milliseconds. @default 20_000 */
@@ -66,6 +71,15 @@ export interface ServeToolsOptions {
   /** Whether calls are refused while the audit log cannot be written. @default false */
   readonly isAuditRequired?: boolean | undefined;
   readonly log?: Logger | undefined;
+}
+
+/** The tools of a service whose calls come apart from the others. */
+export interface AsideTools {
+  /** The subscription that instances share. */
+  readonly subscription: string;
+  readonly topic: string;
+  /** Their names. */
+  readonly tools: readonly string[];
 }
 
 /** The parts of the process that the start of a service hands on to `serveTools`. */
@@ -100,17 +114,56 @@ export async function serveTools(bus: Bus, set: ToolSet, options: ServeToolsOpti
   const hasEffects = mayHaveEffects(set);
   const claims = await claimsFor(bus, started, { service, shared: options.claims, hasEffects, log });
   const rates = options.rates ?? started.use(createMemoryRateStore());
-  const served = new ServedTools(set, { withLayers: servingLayers({ concurrency, waiting, claims, rates, results: new ResultCache() }) });
-  const list = (): AnnouncedList => ({ tools: served.announced({ service, topic }), guides: set.guides ?? [] });
+  const placeOf = (tool: string) => (options.aside?.tools.includes(tool) ? options.aside : { subscription: service, topic });
+  const isAside = (tool: string): boolean => placeOf(tool) === options.aside;
+  const served = new ServedTools(set, { withLayers: servingLayers({ concurrency, waiting, isAside, claims, rates, results: new ResultCache() }) });
+  const list = (): AnnouncedList => ({ tools: served.announced(placeOf), guides: set.guides ?? [] });
   if (!isProvider(set)) checkToolSet(service, list());
   const running = new RunningCalls();
   const identity = createIdentity(bus, policy);
   const meter = new MessageMeter({ policy, log });
   const handlers = concurrency + waiting; // a refusal holds one until the broker has confirmed it: no call that may run waits for that
+  const parts = {
+    bus,
+    service,
+    forms,
+    identity,
+    policy,
+    running,
+    waiting: started.use(new WaitingRequests(service)),
+    answers: new AnswerWriter({ answers: answerPublisher(bus, handlers), service, provider: options.provider, blobs: options.blobs, log }),
+    audited: createCallAudit({ audit: options.audit, isRequired: options.isAuditRequired ?? false, service }),
+    log,
+  };
+  const queue = { handlers, concurrency, drainMs, meter };
+
+  started.use(await takeCancels(bus, { service, identity, meter, running, claims: hasEffects ? claims : undefined, log }));
+  const queues = [await takeRequests({ ...parts, served }, { ...queue, subscription: service, topic })];
+  started.defer(async () => void (await Promise.all(queues.map((each) => each[Symbol.asyncDispose]()))));
+  if (options.aside !== undefined) queues.push(await takeRequests({ ...parts, served: served.only(options.aside.tools) }, { ...queue, ...options.aside }));
+  const announcer = started.use(await announceTools(bus, { service, list: list(), identity, log }));
+  started.defer(served.onChange(() => announcer.update(list())));
+  announcer.update(list()); // what changed while the first announcement was on its way
+  return started.move();
+}
+
+interface RequestQueue extends Pick<AsideTools, "subscription" | "topic"> {
+  readonly handlers: number;
+  readonly concurrency: number;
+  readonly drainMs: number;
+  readonly meter: MessageMeter;
+}
+
+/** Takes the requests of one queue, until disposed of. */
+async function takeRequests(
+  parts: Omit<RequestHandlerOptions, "intake" | "limit">,
+  { subscription, topic, handlers, concurrency, drainMs, meter }: RequestQueue,
+): Promise<AsyncDisposable> {
+  const { bus, policy, log } = parts;
   const subscribe = (places: number, { isFurther = false } = {}) =>
     bus.subscribe(
       {
-        name: service,
+        name: subscription,
         topics: [topic],
         concurrency: places,
         prefetch: places,
@@ -122,29 +175,13 @@ export async function serveTools(bus: Bus, set: ToolSet, options: ServeToolsOpti
       (message, delivery) => handler.handle(message, delivery),
     );
   const intake = new Intake({ handlers, concurrency, takeMore: () => subscribe(LINE, { isFurther: true }), log });
-  const handler = new RequestHandler({
-    bus,
-    service,
-    forms,
-    served,
-    identity,
-    policy,
-    intake,
-    limit: new RequestLimit({ intake, meter, policy }),
-    running,
-    waiting: started.use(new WaitingRequests(service)),
-    answers: new AnswerWriter({ answers: answerPublisher(bus, handlers), service, provider: options.provider, blobs: options.blobs, log }),
-    audited: createCallAudit({ audit: options.audit, isRequired: options.isAuditRequired ?? false, service }),
-    log,
-  });
-
-  started.use(await takeCancels(bus, { service, identity, meter, running, claims: hasEffects ? claims : undefined, log }));
+  const handler = new RequestHandler({ ...parts, intake, limit: new RequestLimit({ intake, meter, policy }) });
   const requests = await subscribe(handlers);
-  started.defer(async () => void (await Promise.all([intake, requests].map((each) => each[Symbol.asyncDispose]()))));
-  const announcer = started.use(await announceTools(bus, { service, list: list(), identity, log }));
-  started.defer(served.onChange(() => announcer.update(list())));
-  announcer.update(list()); // what changed while the first announcement was on its way
-  return started.move();
+  return {
+    async [Symbol.asyncDispose]() {
+      await Promise.all([intake, requests].map((each) => each[Symbol.asyncDispose]()));
+    },
+  };
 }
 
 interface ClaimsOptions {

@@ -42,15 +42,20 @@ export class ServedTools {
     return tool === undefined ? undefined : this.#layer(tool);
   }
 
+  /** What finds some of the tools, and no others. */
+  only(names: readonly string[]): Pick<ServedTools, "names" | "find"> {
+    return { names, find: (toolName, headers) => (names.includes(toolName) ? this.find(toolName, headers) : undefined) };
+  }
+
   /** The list that is announced of them. */
-  announced({ service, topic }: { readonly service: string; readonly topic: string }): AnnouncedTool[] {
+  announced(placeOf: (tool: string) => Pick<AnnouncedTool, "topic" | "subscription">): AnnouncedTool[] {
     return this.#set.tools.map(({ definition: { name, description, inputSchema, outputSchema, readOnly, idempotent, dangerous } }) => ({
       name,
       description,
       parametersSchema: JSON.stringify(inputSchema),
       outputSchema: outputSchema === undefined ? null : JSON.stringify(outputSchema),
-      topic,
-      subscription: service,
+      topic: placeOf(name).topic,
+      subscription: placeOf(name).subscription,
       readOnly,
       idempotent,
       ...(dangerous ? { dangerous } : {}),

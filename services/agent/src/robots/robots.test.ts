@@ -172,14 +172,34 @@ test("what a turn writes that has read strangers' words is untrusted for good, a
   expect(last.messages.slice(1).some(({ text }) => text.includes("Be nice."))).toBe(true);
 });
 
-test("turns that fill the service make robots all the same: a turn that waits for its own service leaves its place", { timeout: 60_000 }, async () => {
+test("turns that fill the service and all of its handlers make robots in the same moment, and their events are read meanwhile", {
+  timeout: 60_000,
+}, async () => {
+  const fill = [1, 2, 3, 4].map((n) => `r${n}`); // two run, and two wait
+  const bothAsk = Promise.withResolvers<void>();
+  let asking = 0;
+  const script: ModelScript = async (request) => {
+    if (resultsIn(request).length > 0) return { text: resultsIn(request).join() };
+    if (++asking === 2) bothAsk.resolve();
+    await bothAsk.promise;
+    return { toolCalls: [{ name: "robot_create", arguments: { name: request.messages.at(-1)?.text.slice(-2), playbook: "x" } }] };
+  };
+  await using robots = await startCallers({ script, env: { CONCURRENCY: "2" } });
+  const making = fill.map((name) => robots.alice("agent__chat", { message: `Make ${name}`, session_id: name }));
+  await bothAsk.promise;
+  expect((await robots.alice("agent__events", { session_id: "r1" })).data["events"]).toBeInstanceOf(Array);
+  for (const { text } of await Promise.all(making)) expect(text).toMatch(/^Made the robot r\d/);
+});
+
+test("a robot makes a batch of calls of the agent's own service where one turn runs at once", async () => {
   const script: ModelScript = (request) =>
     resultsIn(request).length > 0
-      ? { text: resultsIn(request).join() }
-      : { toolCalls: [{ name: "robot_create", arguments: { name: request.messages.at(-1)?.text.slice(-2), playbook: "x" } }] };
-  await using robots = await startCallers({ script, env: { CONCURRENCY: "2" } });
-  const made = await Promise.all(["r1", "r2"].map((name) => robots.alice("agent__chat", { message: `Make ${name}` })));
-  for (const { text } of made) expect(text).toMatch(/^Made the robot r\d/);
+      ? { toolCalls: [{ name: "agent__final_report", arguments: { status: "success", format: "text", content: resultsIn(request).join() } }] }
+      : { toolCalls: [{ name: "agent__batch", arguments: { calls: [{ tool: "robot_list" }, { tool: "shop_hours", arguments: { html: "x" } }] } }] };
+  await using robots = await startCallers({ script, env: { CONCURRENCY: "1" } });
+  const { data } = await robots.alice("robot_create", { name: "clerk", playbook: "x", tools: ["*"] });
+  await robots.alice("robot_switch", { robot_id: data["robot_id"], session_id: "s" });
+  expect((await robots.alice("agent__chat", { message: "Go.", session_id: "s" })).text).toMatch(/clerk \(id .*nine to five/s);
 });
 
 test("robots of a file are everybody's, nobody changes them, and they count before others of their name", async () => {
