@@ -7,6 +7,7 @@ import type { ToolCaller } from "@rockbot/tools";
 import { CallRunner } from "../calls/call-runner.ts";
 import { InnerCalls } from "../calls/inner-calls.ts";
 import type { AgentDefinition, DefinitionReader } from "../definitions/agent-definition.ts";
+import { SessionDefinitions } from "../definitions/session-definitions.ts";
 import { Children } from "../family/children.ts";
 import { fence } from "../prompt/fence.ts";
 import { openConversation } from "../prompt/open-conversation.ts";
@@ -57,6 +58,7 @@ export class RunningAgent implements Agent {
   readonly #options: RunningAgentOptions;
   readonly #runner: CallRunner;
   readonly #keptSteps: KeptSteps;
+  readonly #definitions: SessionDefinitions;
   readonly #turns = new Map<string, Promise<TurnResult>>();
   /** By session: aborts when a turn of it has ended here. */
   readonly #ends = new Map<string, AbortController>();
@@ -69,6 +71,7 @@ export class RunningAgent implements Agent {
     this.name = options.name;
     this.caller = options.caller;
     this.#keptSteps = new KeptSteps(options.memory);
+    this.#definitions = new SessionDefinitions(options);
     const { maxParallelCalls, callTimeoutMs } = options.limits;
     this.#runner = new CallRunner({ maxParallel: maxParallelCalls, timeoutMs: callTimeoutMs, log: options.log });
   }
@@ -169,14 +172,29 @@ export class RunningAgent implements Agent {
     events.emit(held.isTakenUp ? { kind: "notice", text: "The turn is taken up again where it was cut off." } : { kind: "turn_started" });
     const ownSteps = await this.#ownSteps(request, { events, mark });
     const memorySessionId = [...ownSteps.values()].at(-1)?.sessionId ?? sessionId;
-    const { visible, first } = await this.#definitionsOf(request, held);
+    const { visible, first } = await this.#definitions.of(request, held.answer(0)).catch(async (error: unknown) => {
+      if (!held.hasBegun && error instanceof ToolError) await this.#end(request, held, events, notTaken(error, mark));
+      throw error;
+    });
     const budget = this.#budgetOf(request, held, first);
     const runner = this.#runner;
-    const remember = (definition: AgentDefinition): Promise<void> => this.#remember(request, definition);
-    const children = new Children({ request, held, budget, policy, visible, runTurn: (child) => this.runTurn(child) });
+    const remember = (definition: AgentDefinition): Promise<void> => this.#definitions.rememberFor(request, definition);
+    const current = (definition: AgentDefinition): Promise<AgentDefinition> => this.#definitions.lookUp(caller, definition);
+    const children = new Children({ request, held, budget, policy, visible, current, runTurn: (child) => this.runTurn(child) });
     const calls: InnerCalls = new InnerCalls({ role: () => roles.current, runner, events, held, budget });
     const scopeFor = (model: Model): TurnScope => scopeOf(request, { model, mark, memorySessionId, calls });
-    const roles: TurnRoles = new TurnRoles({ agent: this.#options, request, visible, remember, nonce: held.nonce, mark, children, calls, scopeOf: scopeFor });
+    const roles: TurnRoles = new TurnRoles({
+      agent: this.#options,
+      request,
+      visible,
+      current,
+      remember,
+      nonce: held.nonce,
+      mark,
+      children,
+      calls,
+      scopeOf: scopeFor,
+    });
     const role = roles.become(first);
     // A task that the session schedules runs in it later, and asks for no definition.
     if (request.definition !== undefined && role.tools.get(tools.scheduleTask.name) !== undefined) await remember(request.definition);
@@ -192,6 +210,12 @@ export class RunningAgent implements Agent {
     });
     const parts = { request, held, role, roles, conversation, events, runner, budget, mark, keptSteps: this.#keptSteps, memorySessionId, log };
     const result = await new TurnRun({ ...parts, stopping: this.#stopping.signal }).run();
+    await this.#end(request, held, events, result);
+    return result;
+  }
+
+  /** Gives the session to the next turn. */
+  async #end(request: TurnRequest, held: HeldTurn, events: TurnEvents, result: TurnResult): Promise<void> {
     const { inputTokens, outputTokens, cachedInputTokens } = result.usage;
     const usage = {
       input_tokens: inputTokens,
@@ -202,10 +226,9 @@ export class RunningAgent implements Agent {
     const { told } = await events.end({ kind: "turn_finished", finish: result.finish, usage, message: result.reason ?? null });
     await held.end(result, historyOf(request, held.startedAt, result)).catch((error: unknown) => {
       if (error instanceof TurnLostError) throw error;
-      log.error({ turnId, error: String(error) }, "could not keep the result of a turn");
+      this.#options.log.error({ turnId: request.turnId, error: String(error) }, "could not keep the result of a turn");
     });
     await told;
-    return result;
   }
 
   /** What the agent did itself in earlier turns of a conversation that its client brings. It marks this turn as it marked those. */
@@ -227,39 +250,6 @@ export class RunningAgent implements Agent {
       events.emit({ kind: "notice", text: "The results of the agent's own tools in earlier answers cannot be read now." });
       return new Map();
     }
-  }
-
-  /** What the caller may see, and what the turn begins as: what it has begun as before, if it is taken up. */
-  async #definitionsOf(
-    { caller, sessionId, definition, family }: TurnRequest,
-    held: HeldTurn,
-  ): Promise<{ readonly visible: readonly AgentDefinition[]; readonly first: AgentDefinition | undefined }> {
-    const { definitions, log } = this.#options;
-    const begun = held.answer(0);
-    const isNew = begun === undefined && definition === undefined;
-    const [visible = [], ofSession] = await Promise.all([
-      family?.visible ??
-        definitions?.visibleTo(caller).catch((error: unknown) => {
-          if (begun !== undefined) throw error; // it may have called some
-          log.warn({ error: String(error) }, "a turn begins without the agents that it could call");
-          return undefined;
-        }),
-      isNew ? definitions?.ofSession(caller, sessionId) : undefined,
-    ]).catch((cause: unknown) => {
-      throw new ToolError(ToolErrorCode.Unavailable, "The message was not taken: the definitions of agents cannot be read now. Send it again later.", {
-        cause,
-      });
-    });
-    const byName = new Map(visible.toReversed().map((each) => [each.name, each]));
-    return { visible: [...byName.values()], first: begun === undefined ? (definition ?? ofSession) : begun.definition };
-  }
-
-  /** Has later turns of a session be a definition. Without its store they are what they were. */
-  async #remember({ caller, sessionId }: TurnPlace, definition: AgentDefinition): Promise<void> {
-    const { definitions, log } = this.#options;
-    await definitions?.switchSession?.(caller, sessionId, definition).catch((error: unknown) => {
-      log.warn({ agent: definition.name, error: String(error) }, "a session was handed over for one turn only");
-    });
   }
 
   #budgetOf({ family, deadline }: TurnRequest, held: HeldTurn, definition: AgentDefinition | undefined): TurnBudget {
@@ -344,6 +334,15 @@ function scopeOf(
 }
 
 /** What the session remembers of a turn: what was asked, and what was answered. A client that brings its history keeps it itself. */
+/** The result of a turn that cannot begin. The next turns of its session would wait for one that has none. */
+const notTaken = ({ message }: ToolError, { isSet }: UntrustedMark): TurnResult => ({
+  text: message,
+  finish: "failed",
+  usage: { inputTokens: 0, outputTokens: 0 },
+  hasReadUntrusted: isSet,
+  reason: message,
+});
+
 function historyOf(
   { message, hasReadUntrusted = false }: TurnRequest,
   startedAt: number,

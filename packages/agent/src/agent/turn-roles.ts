@@ -45,6 +45,8 @@ export interface TurnRolesOptions {
   };
   readonly request: TurnRequest;
   readonly visible: readonly AgentDefinition[];
+  /** One of these as it is now. @throws {ToolError} */
+  readonly current: (definition: AgentDefinition) => Promise<AgentDefinition>;
   readonly remember: (definition: AgentDefinition) => Promise<void>;
   readonly nonce: string;
   readonly mark: UntrustedMark;
@@ -123,6 +125,7 @@ export class TurnRoles {
       unhurried: toolsOf((part) => part.takesTurnsTime ?? false),
       own: byName([...toolsOf(isOfSession), ...(definition === undefined ? [] : this.#sessionTools(definition, scope))]),
       children: children.tools(definition, rights),
+      clientTools: request.clientTools?.length,
       rights,
       advise: withRobotIds(visible, scope.caller),
       select,
@@ -134,12 +137,12 @@ export class TurnRoles {
 
   #sessionTools({ reportSchema, destinations = [] }: AgentDefinition, { calls }: TurnScope): readonly Tool[] {
     const { agent } = this.#options;
-    const reachable = destinations.filter((name) => this.find(name) !== undefined);
+    const reachable = destinations.flatMap((name) => this.find(name) ?? []);
     return [
       finalReportTool(reportSchema),
       taskStatusTool(),
       batchTool({ calls, maxParallel: agent.limits.maxParallelCalls }),
-      ...(reachable.length === 0 ? [] : [handOffTool(reachable)]),
+      ...(reachable.length === 0 ? [] : [handOffTool(reachable, this.#options.current)]),
     ];
   }
 }

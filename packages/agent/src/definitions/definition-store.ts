@@ -11,6 +11,6 @@ export const MAX_SWITCHED = 100_000;
 export interface DefinitionStore extends RecordStore<KeptDefinition> {
   /** @param id of a definition; undefined to be the plain agent again */
   switchSession(caller: string, session: string, id: string | undefined): Promise<void>;
-  /** The id that a session was switched to. */
+  /** The id that a session was switched to, also of a definition that is removed. */
   switchedTo(caller: string, session: string): Promise<string | undefined>;
 }

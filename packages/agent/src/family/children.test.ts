@@ -292,6 +292,31 @@ test("without its definitions an agent takes no turn of a session that could be 
   expect(requests).toHaveLength(1);
 });
 
+test("a session whose message was not taken takes the next one at once, as soon as its definitions are there again", async () => {
+  await using bus = createMemoryBus();
+  const { model } = modelOfAgents({ agent: [said("Here I am.")] });
+  let isAway = true;
+  const ofSession = async () => (isAway ? Promise.reject(new Error("the database is away")) : undefined);
+  await using agent = await createAgent({ bus, model, definitions: { visibleTo: async () => [], ofSession } }).start();
+  await expect(agent.runTurn(testRequest("Go.", { sessionId: "s" }))).rejects.toMatchObject({ code: "unavailable" });
+  isAway = false;
+  const next = testRequest("Go.", { sessionId: "s", deadline: performance.now() + 10_000 }); // a third of what a turn that was begun is waited for
+  expect(await agent.runTurn(next)).toMatchObject({ text: "Here I am." });
+  expect((await agent.history("agent", "s")).map(({ content }) => content)).toEqual(["Go.", expect.stringContaining("was not taken"), "Go.", "Here I am."]);
+});
+
+test("an agent that is withdrawn while a turn runs is not called any more in that turn, and a change counts", async () => {
+  const all = [testDefinition("clerk"), testDefinition("cook")];
+  const now: Readonly<Record<string, AgentDefinition | undefined>> = { cook: testDefinition("cook", { playbook: "Cook better." }) };
+  const definitions = { ...definitionsOf(all), currentOf: async (_caller: string, { name }: AgentDefinition) => now[name] };
+  const { requests } = await play({ all, definitions, scripts: { agent: [ask("clerk", "cook"), said("done")], cook: [report("cooked")] } });
+  expect(lastResults(requests)).toEqual([
+    'denied: The agent "clerk" does not go on with this: it is deleted, or is not shared with "agent" any more. Do without it.',
+    "cooked",
+  ]);
+  expect(requests[1]?.messages[0]?.content).toContain("Cook better.");
+});
+
 test("many agents take no tool of a service from a model, which is given a hundred of them and can call the others", async () => {
   await using bus = createMemoryBus();
   await using _service = await serveTools(bus, { tools: [testTool("time_now", async () => "12:00")] }, { service: "tests" });
@@ -305,6 +330,16 @@ test("many agents take no tool of a service from a model, which is given a hundr
   expect(names).toContain("time_now");
   expect(names.filter((name) => name.startsWith("agent__clerk"))).toHaveLength(100);
   expect(lastResults(requests)).toEqual(["noon"]);
+});
+
+test("agents, tools and the client's own tools together are no more than a maker of models takes", async () => {
+  const all = Array.from({ length: 120 }, (_, index) => testDefinition(`clerk${index + 100}`));
+  const tools = Array.from({ length: 40 }, (_, index) => testTool(`tool_${index}`, async () => "done"));
+  const clientTools = Array.from({ length: 10 }, (_, index) => ({ name: `own_${index}`, description: "A tool.", parameters: { type: "object" } }));
+  const { requests } = await play({ all, scripts: { agent: [said("done")] }, tools, request: testRequest("Go.", { clientTools }) });
+  const names = requests[0]?.tools?.map(({ name }) => name) ?? [];
+  expect(names).toHaveLength(128);
+  expect(names.filter((name) => /^(tool|own)_/.test(name))).toHaveLength(50);
 });
 
 test("the session of an agent that can schedule tasks stays that agent, and its caller's definitions are read once for all", async () => {

@@ -16,8 +16,10 @@ export interface ChildrenOptions {
   readonly held: HeldTurn;
   readonly budget: TurnBudget;
   readonly policy: PolicyHolder | undefined;
-  /** Those that the caller may see. */
+  /** Those that the caller saw when the root's turn began. */
   readonly visible: readonly AgentDefinition[];
+  /** One of these as it is now. @throws {ToolError} if the caller does not see it any more, or this is not known */
+  readonly current: (definition: AgentDefinition) => Promise<AgentDefinition>;
   readonly runTurn: (request: TurnRequest) => Promise<TurnResult>;
 }
 
@@ -28,6 +30,9 @@ const MAX_RESERVE_MS = 2_000;
 
 /** The session of a child, by the id of the call that it is. */
 export const childSessionOf = (callId: string): string => `sub-${callId}`;
+
+/** Whether a session may be that of a child: its turns are those of a definition. */
+export const isChildSession = (sessionId: string): boolean => sessionId.startsWith(childSessionOf(""));
 
 /** The agents that a turn can call: each by a tool, which runs it in a session of its own, in this process. */
 export class Children {
@@ -54,12 +59,13 @@ export class Children {
   }
 
   async #run(
-    definition: AgentDefinition,
+    seen: AgentDefinition,
     prompt: string,
     { path, rights, context }: { readonly path: readonly string[]; readonly rights: SessionRights | undefined; readonly context: ChildContext },
   ): Promise<ToolResult<object>> {
-    const { request, held, budget, visible, runTurn } = this.#options;
+    const { request, held, budget, visible, current, runTurn } = this.#options;
     const { toolCallId: turnId } = context;
+    const definition = await current(seen);
     this.#checkPlace(definition.name, path, context);
     const share = budget.share();
     this.#count.sessions++; // at once with the check

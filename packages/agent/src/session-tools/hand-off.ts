@@ -1,19 +1,23 @@
 import { nearestName, ToolError, ToolErrorCode, tools } from "@rockbot/contracts";
 import { defineTool, type Tool } from "@rockbot/tools";
+import type { AgentDefinition } from "../definitions/agent-definition.ts";
 
 /** `router__handoff-to`: names the agent that goes on. The turn does the rest once it has the result. */
-export function handOffTool(destinations: readonly string[]): Tool {
+export function handOffTool(reachable: readonly AgentDefinition[], current: (definition: AgentDefinition) => Promise<AgentDefinition>): Tool {
+  const destinations = reachable.map(({ name }) => name);
   const { inputSchema } = tools.routerHandoffTo;
   const { properties } = inputSchema as { readonly properties: Readonly<Record<string, object>> };
   const shown = { ...inputSchema, properties: { ...properties, agent: { ...properties["agent"], enum: destinations } } };
   return defineTool({ ...tools.routerHandoffTo, inputSchema: shown }, async ({ agent }) => {
-    if (!destinations.includes(agent)) {
+    const next = reachable.find(({ name }) => name === agent);
+    if (next === undefined) {
       const nearest = nearestName(agent, [...destinations]);
       throw new ToolError(
         ToolErrorCode.InvalidArguments,
         `The conversation was not handed over: "${agent}" is no destination of this agent${nearest === undefined ? "." : `; did you mean "${nearest}"?`} It has: ${destinations.join(", ")}.`,
       );
     }
+    await current(next);
     return { content: `"${agent}" goes on with the conversation.`, structured: { agent } };
   });
 }

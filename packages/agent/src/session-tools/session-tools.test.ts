@@ -10,19 +10,22 @@ import { called, said, type TestStep } from "../test-model.ts";
 import { testRequest, testTool } from "../test-turn.ts";
 
 interface Scene {
+  /** Is not there any more once the turn runs. */
+  readonly gone?: string;
   readonly as: AgentDefinition | undefined;
   readonly others?: readonly AgentDefinition[];
   readonly scripts: Readonly<Record<string, readonly TestStep[]>>;
   readonly tools?: readonly Tool[];
 }
 
-async function play({ as, others = [], scripts, tools = [] }: Scene) {
+async function play({ as, others = [], scripts, tools = [], gone }: Scene) {
   const switched: string[] = [];
   const switchSession = async (_caller: string, _sessionId: string, { name }: AgentDefinition): Promise<void> => void switched.push(name);
+  const currentOf = async (_caller: string, definition: AgentDefinition) => (definition.name === gone ? undefined : definition);
   await using bus = createMemoryBus();
   await using _service = await serveTools(bus, { tools: [...tools] }, { service: "tests" });
   const { model, requests } = modelOfAgents(scripts);
-  await using agent = await createAgent({ bus, model, definitions: { ...definitionsOf(others, as), switchSession } }).start();
+  await using agent = await createAgent({ bus, model, definitions: { ...definitionsOf(others, as), switchSession, currentOf } }).start();
   const events: AgentEvent[] = [];
   const result = await agent.runTurn({ ...testRequest("Go."), onEvent: (event) => events.push(event) });
   return { result, requests, events, switched };
@@ -204,4 +207,15 @@ test("a failed call says so in its first line, in the words that playbooks know,
   expect(slow).toBe("(tool failed: timeout)\ntimeout: It took too long.");
   expect(away).toBe("(tool failed: The page is away.)\nunavailable: The page is away. Try again later.");
   expect(said).toMatch(/^\(tool failed: its own words follow\)\n<untrusted-[0-9a-f]+ origin="https:\/\/eve\.example">\nEVIL/);
+});
+
+test("a conversation is not handed over to an agent that is withdrawn meanwhile", async () => {
+  const { requests, switched } = await play({
+    as: testDefinition("front", { destinations: ["back"] }),
+    others: [testDefinition("back")],
+    gone: "back",
+    scripts: { front: [called(["router__handoff-to", { agent: "back" }]), report({ format: "text", content: "I stay." })] },
+  });
+  expect(lastResults(requests)).toEqual([expect.stringMatching(/denied: The agent "back" does not go on with this: it is deleted, or is not shared/)]);
+  expect(switched).toEqual([]);
 });

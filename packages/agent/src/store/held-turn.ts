@@ -95,6 +95,11 @@ export class HeldTurn implements AsyncDisposable {
     return this.#lost.signal;
   }
 
+  /** Whether anything has come of it yet. */
+  get hasBegun(): boolean {
+    return this.#answers.length > 0 || this.#results.size > 0;
+  }
+
   get hasReadUntrusted(): boolean {
     return this.#hasReadUntrusted;
   }

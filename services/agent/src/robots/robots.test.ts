@@ -38,7 +38,7 @@ test("a robot is made, listed, read, changed and deleted by its maker, and is no
     errors: [],
   });
   expect((await alice("robot_get", { robot_id: id })).data).toMatchObject({ description: "", playbook: "Be brief.", tools: ["shop_hours"], version: 2 });
-  expect((await alice("robot_update", { robot_id: id, tools: ["shop_hours"] })).text).toContain("Nothing changes in the robot clerk");
+  expect((await alice("robot_update", { robot_id: id, tools: ["shop_hours"], version: 1 })).text).toContain("Nothing changes in the robot clerk"); // a repeat
   expect((await alice("robot_delete", { robot_id: id })).text).toBe(`Deleted the robot clerk (id ${id}).`);
   expect((await alice("robot_list", {})).data).toEqual({ robots: [], total: 0 });
 });
@@ -82,6 +82,7 @@ test("each wrong input is answered in words that say what is wrong and what is r
     [create({ name: "batch" }), taken("batch")],
     [create({ name: "chat" }), taken("chat")],
     [create({ name: "events" }), taken("events")],
+    [create({ name: "helper" }), taken("helper")],
     [create({ name: "cook", playbook: " \n" }), `${notSaved}playbook: is blank. Say how the agent works`],
     [create({ name: "1st", playbook: "" }), `${badName("1st")}; playbook: is blank. Say how the agent works`],
     [create({ name: "clerk" }), `${notSaved}name: you see a robot "clerk" already, ${id}. Choose another name`],
@@ -99,7 +100,7 @@ test("each wrong input is answered in words that say what is wrong and what is r
     [["robot_get", { robot_id: "x" }], `invalid_arguments: robot_id: "x" is no id of a robot: expected 24 of 0-9 and a-f. You see: ${id} (clerk).`],
     [["robot_get", { robot_id: gone }], `invalid_arguments: robot_id: there is no robot ${gone} that you see. You see: ${id} (clerk).`],
     [["robot_delete", { robot_id: gone }], `invalid_arguments: robot_id: there is no robot ${gone} that you see. You see: ${id} (clerk).`],
-    [update({ version: 7 }), 'invalid_arguments: The robot "clerk" was not changed: it is version 1 by now, not 7. Read it again.'],
+    [update({ version: 7, playbook: "y" }), 'invalid_arguments: The robot "clerk" was not changed: it is version 1 by now, not 7. Read it again.'],
     [update({ name: "chat" }), taken("chat")],
     [
       ["robot_switch", { robot_id: "x", session_id: "s" }],
@@ -200,6 +201,20 @@ test("a robot makes a batch of calls of the agent's own service where one turn r
   const { data } = await robots.alice("robot_create", { name: "clerk", playbook: "x", tools: ["*"] });
   await robots.alice("robot_switch", { robot_id: data["robot_id"], session_id: "s" });
   expect((await robots.alice("agent__chat", { message: "Go.", session_id: "s" })).text).toMatch(/clerk \(id .*nine to five/s);
+});
+
+test("a scheduled task of a session whose robot is gone is not run: the plain agent would have more tools", async () => {
+  await using robots = await startCallers({ script: () => ({ text: "ran" }) });
+  const { alice, model } = robots;
+  const { data } = await alice("robot_create", { name: "clerk", playbook: "x", tools: ["shop_hours"] });
+  await alice("robot_switch", { robot_id: data["robot_id"], session_id: "s" });
+  const run = (session_id: string) => alice("agent__chat", { message: "Do it.", session_id, origin: "schedule" }).then(({ text }) => text, words);
+  expect(await run("s")).toBe("ran");
+  await alice("robot_delete", { robot_id: data["robot_id"] });
+  expect(await run("s")).toMatch(/^denied: The task was not run: the agent that its session was is deleted, or is not shared/);
+  expect(await run(`sub-${"0".repeat(32)}`)).toMatch(/^denied: The task was not run/); // of an agent that was called, and is not known any more
+  expect(model.requests).toHaveLength(1);
+  expect((await alice("agent__chat", { message: "Who are you?", session_id: "s" })).text).toBe("ran"); // a person sees who answers
 });
 
 test("robots of a file are everybody's, nobody changes them, and they count before others of their name", async () => {

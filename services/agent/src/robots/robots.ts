@@ -21,9 +21,13 @@ export class Robots implements DefinitionReader {
     return [...this.ofFile, ...(await this.store.visibleTo(caller))];
   }
 
-  async ofSession(caller: string, sessionId: string): Promise<KeptDefinition | undefined> {
+  async ofSession(caller: string, sessionId: string): Promise<KeptDefinition | "gone" | undefined> {
     const id = await this.store.switchedTo(caller, sessionNamespace(sessionId));
-    return id === undefined ? undefined : this.get(caller, id);
+    return id === undefined ? undefined : ((await this.get(caller, id)) ?? "gone");
+  }
+
+  async currentOf(caller: string, definition: AgentDefinition): Promise<AgentDefinition | undefined> {
+    return definition.id === undefined ? definition : this.get(caller, definition.id);
   }
 
   async switchSession(caller: string, sessionId: string, { id }: AgentDefinition): Promise<void> {

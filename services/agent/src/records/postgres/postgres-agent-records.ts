@@ -1,5 +1,5 @@
 import { type DefinitionStore, type KeptDefinition, MAX_SWITCHED } from "@rockbot/agent";
-import { connectPostgres, type PostgresClient } from "@rockbot/records/postgres";
+import { connectPostgres } from "@rockbot/records/postgres";
 import type { AgentRecords, ConnectAgentRecordsOptions } from "../agent-records.ts";
 import { migrations } from "./migrations.ts";
 import { PostgresRecordStore } from "./postgres-record-store.ts";
@@ -38,9 +38,5 @@ class PostgresDefinitionStore extends PostgresRecordStore<KeptDefinition> implem
   async switchedTo(caller: string, session: string): Promise<string | undefined> {
     const [row] = await this.read("SELECT definition FROM agent_switched WHERE caller = $1 AND session = $2", caller, session);
     return row?.["definition"] as string | undefined;
-  }
-
-  protected override async forget(client: PostgresClient, id: string): Promise<void> {
-    await client.query("DELETE FROM agent_switched WHERE definition = $1", [id]);
   }
 }

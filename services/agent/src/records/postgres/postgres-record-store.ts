@@ -71,7 +71,6 @@ export class PostgresRecordStore<T extends KeptRecord> implements RecordStore<T>
       if (rows.length === 0) return "gone";
       if (Number(rows[0].version) !== version) return "stale";
       await client.query(`DELETE FROM ${this.#table} WHERE id = $1`, [id]);
-      await this.forget(client, id);
       return "changed";
     });
   }
@@ -85,9 +84,6 @@ export class PostgresRecordStore<T extends KeptRecord> implements RecordStore<T>
       return "changed";
     });
   }
-
-  /** Removes what other tables have of a removed record, in the same transaction. */
-  protected async forget(_client: PostgresClient, _id: string): Promise<void> {}
 
   protected read(sql: string, ...values: readonly unknown[]): Promise<readonly PostgresRow[]> {
     return this.database.query("read", sql, values);

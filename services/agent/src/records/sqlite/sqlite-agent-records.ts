@@ -42,8 +42,4 @@ class SqliteDefinitionStore extends SqliteRecordStore<KeptDefinition> implements
     const sql = "SELECT definition FROM switched WHERE caller = ? AND session = ?";
     return this.database.read(() => this.database.one(sql, caller, session))?.["definition"] as string | undefined;
   }
-
-  protected override forget(id: string): void {
-    this.database.run("DELETE FROM switched WHERE definition = ?", id);
-  }
 }

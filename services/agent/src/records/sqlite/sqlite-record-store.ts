@@ -61,7 +61,6 @@ export class SqliteRecordStore<T extends KeptRecord> implements RecordStore<T> {
       const outcome = this.#outcome(id, (row) => row["version"] === version);
       if (outcome !== "changed") return outcome;
       this.database.run(`DELETE FROM ${this.#table} WHERE id = ?`, id);
-      this.forget(id);
       return "changed";
     });
   }
@@ -73,9 +72,6 @@ export class SqliteRecordStore<T extends KeptRecord> implements RecordStore<T> {
       return outcome;
     });
   }
-
-  /** Removes what other tables have of a removed record, in the same transaction. */
-  protected forget(_id: string): void {}
 
   #row(id: string): Row | undefined {
     return this.database.one(`SELECT * FROM ${this.#table} WHERE id = ?`, id);

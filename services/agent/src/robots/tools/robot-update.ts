@@ -16,13 +16,13 @@ export function robotUpdate(desk: RobotDesk, definition = tools.robotUpdate): To
       withStore("change the robot", async () => {
         for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
           const before = await robots.findOwn(caller, id, "changed");
+          const draft = await draftOf(input, before, { desk, caller, hasReadUntrusted });
+          if (draft.robot.hash === before.hash) return savedResult("Nothing changes in", { ...draft, robot: before }); // also where this call has made the change
           if (version != null && before.version !== version)
             throw new ToolError(
               ToolErrorCode.InvalidArguments,
               `The robot "${before.name}" was not changed: it is version ${before.version} by now, not ${version}. Read it again.`,
             );
-          const draft = await draftOf(input, before, { desk, caller, hasReadUntrusted });
-          if (draft.robot.hash === before.hash) return savedResult("Nothing changes in", { ...draft, robot: before });
           const outcome = await robots.store.update(draft.robot);
           if (outcome === "changed") {
             return savedResult("Changed", draft);

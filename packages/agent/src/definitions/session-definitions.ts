@@ -1,0 +1,81 @@
+import type { Logger } from "@rockbot/bus";
+import { ToolError, ToolErrorCode } from "@rockbot/contracts";
+import { isChildSession } from "../family/children.ts";
+import type { StoredAnswer } from "../store/turn-store.ts";
+import type { TurnPlace, TurnRequest } from "../turn/turn.ts";
+import type { AgentDefinition, DefinitionReader } from "./agent-definition.ts";
+
+export interface SessionDefinitionsOptions {
+  readonly definitions: DefinitionReader | undefined;
+  readonly log: Logger;
+}
+
+export interface TurnDefinitions {
+  /** Those that the caller sees, one of each name. */
+  readonly visible: readonly AgentDefinition[];
+  /** What the turn begins as; undefined as the plain agent. */
+  readonly first: AgentDefinition | undefined;
+}
+
+/** The definitions that turns have, as their reader has them. */
+export class SessionDefinitions {
+  readonly #definitions: DefinitionReader | undefined;
+  readonly #log: Logger;
+
+  constructor({ definitions, log }: SessionDefinitionsOptions) {
+    this.#definitions = definitions;
+    this.#log = log;
+  }
+
+  /**
+   * What a turn's caller sees, and what the turn begins as.
+   * @param begun its first answer, if it is taken up: it stays what it was then
+   * @throws {ToolError} if the message cannot be taken
+   */
+  async of({ caller, sessionId, definition, family, origin }: TurnRequest, begun: StoredAnswer | undefined): Promise<TurnDefinitions> {
+    const definitions = this.#definitions;
+    const isNew = begun === undefined && definition === undefined;
+    const [visible = [], ofSession] = await Promise.all([
+      family?.visible ??
+        definitions?.visibleTo(caller).catch((error: unknown) => {
+          if (begun !== undefined) throw error; // it may have called some
+          this.#log.warn({ error: String(error) }, "a turn begins without the agents that it could call");
+          return undefined;
+        }),
+      isNew ? definitions?.ofSession(caller, sessionId) : undefined,
+    ]).catch((cause: unknown) => {
+      throw new ToolError(ToolErrorCode.Unavailable, "The message was not taken: the definitions of agents cannot be read now. Send it again later.", {
+        cause,
+      });
+    });
+    // The plain agent would run the task with more tools than those had who scheduled it.
+    if (isNew && origin === "schedule" && (ofSession === "gone" || (ofSession === undefined && isChildSession(sessionId))))
+      throw new ToolError(
+        ToolErrorCode.Denied,
+        "The task was not run: the agent that its session was is deleted, or is not shared with its caller any more. Delete the task, or have another schedule it.",
+        { details: { reason: "definition", mayHaveRun: false } },
+      );
+    const byName = new Map(visible.toReversed().map((each) => [each.name, each]));
+    const switched = ofSession === "gone" ? undefined : ofSession;
+    return { visible: [...byName.values()], first: begun === undefined ? (definition ?? switched) : begun.definition };
+  }
+
+  /** A definition as it is now. @throws {ToolError} if the caller does not see it any more, or this is not known */
+  async lookUp(caller: string, definition: AgentDefinition): Promise<AgentDefinition> {
+    const { name } = definition;
+    const missing = (code: ToolErrorCode, why: string, cause?: unknown): ToolError =>
+      new ToolError(code, `The agent "${name}" does not go on with this: ${why}`, { details: { mayHaveRun: false }, cause });
+    const now = await (this.#definitions?.currentOf?.(caller, definition) ?? Promise.resolve(definition)).catch((cause: unknown) => {
+      throw missing(ToolErrorCode.Unavailable, "the definitions of agents cannot be read now. Try again later.", cause);
+    });
+    if (now?.name !== name) throw missing(ToolErrorCode.Denied, `it is deleted, or is not shared with "${caller}" any more. Do without it.`);
+    return now;
+  }
+
+  /** Has later turns of a session be a definition. Without its store they are what they were. */
+  async rememberFor({ caller, sessionId }: TurnPlace, definition: AgentDefinition): Promise<void> {
+    await this.#definitions?.switchSession?.(caller, sessionId, definition).catch((error: unknown) => {
+      this.#log.warn({ agent: definition.name, error: String(error) }, "a session was handed over for one turn only");
+    });
+  }
+}
