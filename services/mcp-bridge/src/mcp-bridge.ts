@@ -5,8 +5,8 @@ import {
   createMemoryTrustStore,
   createToolApprovals,
   followStore,
+  isOthersPin,
   openFileTrustStore,
-  REST_PINS,
   readRegistered,
   removeServers,
   type ShownServers,
@@ -153,7 +153,7 @@ function serveProvider(
 /** @param takeIn has the bridge go by what has just been decided */
 function bridgeApprovals(store: TrustStore, { takeIn, log }: { readonly takeIn: () => Promise<void>; readonly log: Logger }): BridgeApprovals {
   return {
-    ...createToolApprovals(store, { log, takeIn, owns: (server) => !server.startsWith(REST_PINS) }),
+    ...createToolApprovals(store, { log, takeIn, owns: (server) => !isOthersPin(server) }),
     registered: () => readRegistered(store),
     async remove(servers, by) {
       const outcome = await removeServers(store, servers, by);

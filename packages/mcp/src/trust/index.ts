@@ -7,8 +7,9 @@ export type { TrustStore } from "./trust-store.ts";
 
 // Definitions of tools: pinned, or held.
 
-export { type HeldTool, REST_PINS, type SeenTool } from "./pins/pin.ts";
+export { A2A_PINS, type HeldTool, isOthersPin, REST_PINS, type SeenTool } from "./pins/pin.ts";
 export { PinBook, type PinBookOptions, type Screened } from "./pins/pin-book.ts";
+export { type PinnedSource, PinnedSources, type SourceText, whyHeld } from "./pins/pinned-sources.ts";
 export type { PinMode } from "./pins/screen-tools.ts";
 
 // Servers that come while a bridge runs.

@@ -4,6 +4,7 @@ export { ConfigError } from "@rockbot/contracts";
 export type { ConfigSection } from "./config-section.ts";
 export { exitOnConfigError } from "./exit-on-config-error.ts";
 export { type LoadConfigOptions, loadConfig } from "./load-config.ts";
+export { readVariable } from "./read-variable.ts";
 
 // The parts of settings, and their names.
 

@@ -147,5 +147,6 @@ test("what is likely a secret becomes one of the process, and a folder does not"
 });
 
 test("no server has a name under which operations of OpenAPI documents are pinned", () => {
-  expect(faultsOf({ mcpServers: { "Rest:shop": { command: "x" } } })).toEqual([expect.stringContaining('begin with "rest:" are those of OpenAPI documents')]);
+  for (const name of ["Rest:shop", "A2A:research"])
+    expect(faultsOf({ mcpServers: { [name]: { command: "x" } } })).toEqual([expect.stringContaining('names that begin with "rest:" or "a2a:"')]);
 });

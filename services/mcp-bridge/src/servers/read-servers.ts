@@ -1,6 +1,6 @@
 import { registerSecret } from "@rockbot/base/redaction";
 import { type CallLimitOptions, cleanEnvironment, type McpServerAddress, type OAuthOptions } from "@rockbot/mcp";
-import { REST_PINS } from "@rockbot/mcp/trust";
+import { isOthersPin } from "@rockbot/mcp/trust";
 import { ConfigError, loadConfig } from "@rockbot/process/config";
 import { type McpBridgeServers, type ServerEntry, serversSchema } from "../generated/servers.ts";
 import type { BridgedServerOptions } from "./bridged-server.ts";
@@ -45,7 +45,7 @@ export function readServerFile(
   const read = entries.flatMap(({ path, name, entry, isCatalogue }) => {
     if (isCatalogue && !CATALOGUE_NAME.test(name)) faults.push(`${path}: an entry's name has 1 to 39 lower-case letters, digits and hyphens`);
     if (!NAME.test(name)) faults.push(`${path}: a server's name has 1 to 128 characters and no control characters`);
-    if (name.toLowerCase().startsWith(REST_PINS)) faults.push(`${path}: names that begin with "${REST_PINS}" are those of OpenAPI documents`);
+    if (isOthersPin(name)) faults.push(`${path}: names that begin with "rest:" or "a2a:" are those of OpenAPI documents and A2A agents`);
     const other = names.get(name.toLowerCase());
     if (other !== undefined) faults.push(`${path}: "${name}" is named already, as "${other}"; case does not tell servers apart`);
     names.set(name.toLowerCase(), name);

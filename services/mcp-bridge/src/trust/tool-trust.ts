@@ -2,7 +2,7 @@ import { metrics, type ObservableResult } from "@opentelemetry/api";
 import type { Logger } from "@rockbot/bus";
 import { announcedMcpName, mayBeAnnouncedMcpName, ToolError, ToolErrorCode, type ToolGuide } from "@rockbot/contracts";
 import type { McpTool, ToolScreen } from "@rockbot/mcp";
-import { forgetWaiting, type HeldTool, PinBook, type PinMode, REST_PINS, readWaiting, type TrustStore } from "@rockbot/mcp/trust";
+import { forgetWaiting, type HeldTool, isOthersPin, PinBook, type PinMode, readWaiting, type TrustStore } from "@rockbot/mcp/trust";
 import { StoreUnavailableError } from "@rockbot/records";
 import type { BridgedServerOptions } from "../servers/bridged-server.ts";
 
@@ -78,7 +78,7 @@ export class ToolTrust implements Disposable {
     const known = new Set(servers.map((server) => server.toLowerCase()));
     const { tools } = await readWaiting(this.#store);
     for (const server of new Set(tools.map((tool) => tool.server)))
-      if (!known.has(server.toLowerCase()) && !server.startsWith(REST_PINS)) await forgetWaiting(this.#store, server);
+      if (!known.has(server.toLowerCase()) && !isOthersPin(server)) await forgetWaiting(this.#store, server);
   }
 
   /** The tools that wait for an operator. */

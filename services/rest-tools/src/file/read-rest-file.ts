@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { dirname } from "node:path";
 import { isRecord } from "@rockbot/base";
 import { ConfigError, describeFaults, parseJson } from "@rockbot/contracts";
+import { readVariable } from "@rockbot/process/config";
 import { type Credential, type CredentialPlace, type CredentialUse, grantOf } from "../credentials/credential.ts";
 import { type Credential as CredentialEntry, type Endpoint, endpointsSchema, type Import, type RestToolsEndpoints } from "../generated/endpoints.ts";
 import type { DocumentImport } from "../openapi/document-import.ts";
@@ -12,7 +13,6 @@ import type { Paging } from "../response/next-page.ts";
 import { type SelectPart, selectPart } from "../response/select-part.ts";
 import type { RestOperation } from "../rest-operation.ts";
 import { type FilePath, type LocatedFile, readLocatedFile } from "./located-file.ts";
-import { readVariable } from "./read-variable.ts";
 import { parseTextTemplate, type TextTemplate } from "./text-template.ts";
 import { withSmallNames } from "./with-small-names.ts";
 

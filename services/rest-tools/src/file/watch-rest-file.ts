@@ -2,8 +2,8 @@ import { readFile } from "node:fs/promises";
 import { startLoop } from "@rockbot/base";
 import type { Logger } from "@rockbot/bus";
 import { ConfigError } from "@rockbot/contracts";
+import { readVariable } from "@rockbot/process/config";
 import { fingerprintOf, type RestFile, readRestFile } from "./read-rest-file.ts";
-import { readVariable } from "./read-variable.ts";
 
 export interface WatchRestFileOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
