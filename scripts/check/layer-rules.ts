@@ -33,6 +33,7 @@ const WORLDS: readonly { readonly modules: string; readonly owners: readonly str
   { modules: "@scalar/[^/]+|@jmespath-community/[^/]+|eventsource-parser", owners: ["services/rest-tools"] },
   { modules: "cheerio|domhandler|turndown|mammoth|unpdf|image-size", owners: ["packages/page"] },
   { modules: "nodemailer", owners: ["services/google-tools"] },
+  { modules: "@a2a-js/[^/]+", owners: ["services/a2a", "test"] },
   { modules: "croner", owners: ["services/scheduler"] },
   { modules: "commander", owners: ["packages/cli"] },
   { modules: "ajv|ajv-formats", owners: ["packages/policy", "packages/rockbot", "packages/testing", "scripts", "test"] },

@@ -44,7 +44,8 @@ export async function configModule({ file, name, type }: ConfigModuleNames, sche
   };
 }
 
-export const pascalCase = (name: string): string => name.replaceAll(/(^|-)([a-z])/g, (_, __, letter: string) => letter.toUpperCase());
+/** As json-schema-to-typescript names types: a letter behind a digit is a capital, too. */
+export const pascalCase = (name: string): string => name.replaceAll(/(?:^|-|(?<=[0-9]))([a-z])/g, (_, letter: string) => letter.toUpperCase());
 
 /** The schema of what is loaded: a property with a default is always there, and nothing is there that is not known. */
 function loaded(schema: JsonSchema, definitions: Record<string, JsonSchema> = (schema["definitions"] ?? {}) as Record<string, JsonSchema>): JsonSchema {

@@ -12,10 +12,10 @@ const SECRETS = "/run/rockbot";
 /** Where it keeps what outlives it: the image has this folder, whose owner a new volume takes over. */
 const KEPT = "/var/lib/rockbot";
 
-const SECRET_VOLUMES = /(?:^ {6}- [a-z-]+-secrets:\/secrets\/[a-z-]+\n)+/m;
-const BUS_NETWORKS = /(?<=^ {4}networks: \[(?:broker, )?)web-tools, [a-z, -]*(?=\] # of all services on the bus$)/gm;
+const SECRET_VOLUMES = /(?:^ {6}- [a-z0-9-]+-secrets:\/secrets\/[a-z0-9-]+\n)+/m;
+const BUS_NETWORKS = /(?<=^ {4}networks: \[(?:broker, )?)web-tools, [a-z0-9, -]*(?=\] # of all services on the bus$)/gm;
 /** Of those that watch. */
-const ALL_NETWORKS = /(?<=^ {4}networks: \[watch, )[a-z, -]*(?=\] # of all services$)/gm;
+const ALL_NETWORKS = /(?<=^ {4}networks: \[watch, )[a-z0-9, -]*(?=\] # of all services$)/gm;
 
 /**
  * The compose file with the secrets' volumes and the networks that follow from the list, and with each service that it lacks. What it says of the others

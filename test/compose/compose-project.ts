@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { busServices } from "@rockbot/services";
 import { docker, freePort, gatewayClient, type TemporaryFolder, temporaryFolder } from "@rockbot/testing";
-import { GOOGLE_CLIENT_ID, restFile, SHOP_KEY, secrets } from "../every-tool/stand-ins.ts";
+import { agentsFile, GOOGLE_CLIENT_ID, restFile, SHOP_KEY, secrets } from "../every-tool/stand-ins.ts";
 
 const root = dirname(dirname(import.meta.dirname));
 const exec = promisify(execFile);
@@ -109,8 +109,20 @@ function setUpTools(folder: TemporaryFolder, clone: string): { readonly policyFi
   writeFileSync(policyFile, readFileSync(policyFile, "utf8").replaceAll('allow: ["*"]', 'allow: ["*", write_file, edit_file, bash]'));
   const given = Object.entries(secrets).map(([variable, value]) => `${variable}=${value}\n`);
   writeFileSync(join(clone, "docker/secrets.env"), given.join(""), { mode: 0o600 });
+  const ROCKBOT_A2A_AGENTS_FILE = folder.write("well-known-agents.json", agentsFile("http://outside:8490"));
   const ROCKBOT_REST_CONFIG = folder.write("rest.json", restFile("http://shop:8490"));
-  return { policyFile, settings: { ROCKBOT_REST_CONFIG, SHOP_KEY_FILE, ROCKBOT_WORKSPACE, GOOGLE_CLIENT_ID, LINKEDIN_ROBOTS: "obey", OFFER_SEARCH: "true" } };
+  return {
+    policyFile,
+    settings: {
+      ROCKBOT_REST_CONFIG,
+      ROCKBOT_A2A_AGENTS_FILE,
+      SHOP_KEY_FILE,
+      ROCKBOT_WORKSPACE,
+      GOOGLE_CLIENT_ID,
+      LINKEDIN_ROBOTS: "obey",
+      OFFER_SEARCH: "true",
+    },
+  };
 }
 
 /** Clones the last commit into a folder. @returns the clone's folder */

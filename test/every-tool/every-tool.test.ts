@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { logInToGoogle } from "../services/log-in-to-google.ts";
 import { startService } from "../services/start-service.ts";
 import { calls } from "./calls.ts";
-import { ACCOUNT, GOOGLE_CLIENT_ID, restFile, SHOP_KEY, secrets, standIns } from "./stand-ins.ts";
+import { ACCOUNT, agentsFile, GOOGLE_CLIENT_ID, restFile, SHOP_KEY, secrets, standIns } from "./stand-ins.ts";
 import { testEveryTool } from "./test-every-tool.ts";
 import { openWays } from "./ways.ts";
 
@@ -55,6 +55,7 @@ async function start() {
   const linkedin = started.use(await standIns.linkedin());
   const anthropic = started.use(await standIns.anthropic());
   const shop = started.use(await standIns.shop());
+  const outside = started.use(await standIns.outside());
   const policyFile = folder.write("policy.yaml", 'everyone: { allow: ["*", write_file, edit_file, bash] }\n');
   const work = join(folder.path, "work");
   mkdirSync(work);
@@ -72,6 +73,7 @@ async function start() {
       ...{ GMAIL_BASE_URL: google.url, CALENDAR_BASE_URL: google.url, GOOGLE_TOKEN_BASE_URL: google.url, GOOGLE_CONSENT_BASE_URL: google.url },
     },
     "rest-tools": { REST_CONFIG: folder.write("rest.json", restFile(shop.url)), SHOP_KEY, ALLOW_ADDRESSES: `127.0.0.1:${shop.port}` },
+    a2a: { A2A_AGENTS_FILE: folder.write("well-known-agents.json", agentsFile(outside.url)), ALLOW_ADDRESSES: `127.0.0.1:${outside.port}` },
     "workspace-tools": { WORKSPACE_ROOTS: JSON.stringify({ work: { folder: work, writable: true } }) },
   } as const;
   await logInToGoogle(ACCOUNT, { folder: folder.path, env: settings["google-tools"] });

@@ -42,6 +42,14 @@ export const standIns = {
       response.writeHead(isKnown || isDocument ? 200 : 401, { "content-type": "application/json" });
       response.end(JSON.stringify(isDocument ? shopDocument : { asked: `${method} ${target} ${body}`.trim() }));
     }),
+  /** An agent that says what it was asked, by A2A. Its card names the place at which it was asked for. */
+  outside: () =>
+    startRecordingServer(({ target, headers, body }, response) => {
+      const { id, params } = target === "/rpc" ? JSON.parse(body.toString()) : {};
+      const message = { messageId: "answer", role: "ROLE_AGENT", parts: [{ text: `You asked: ${params?.message?.parts?.[0]?.text}` }] };
+      response.writeHead(200, { "content-type": "application/json" });
+      response.end(JSON.stringify(target === "/rpc" ? { jsonrpc: "2.0", id, result: { message } } : outsideCard(`http://${headers.host}/rpc`)));
+    }),
 } as const satisfies Readonly<Record<string, () => Promise<AsyncDisposable & { readonly url: string }>>>;
 
 /** The file of endpoints for the shop at `url`. */
@@ -56,6 +64,20 @@ export function restFile(url: string): object {
     openapi: { shop: { document: `${url}/openapi.json`, credential: "shop" } },
   };
 }
+
+const outsideCard = (url: string) => ({
+  name: "Outside",
+  description: "Says what it was asked.",
+  version: "1",
+  supportedInterfaces: [{ url, protocolBinding: "JSONRPC", protocolVersion: "1.0" }],
+  capabilities: {},
+  defaultInputModes: ["text/plain"],
+  defaultOutputModes: ["text/plain"],
+  skills: [{ id: "say", name: "Say", description: "Says it.", tags: [] }],
+});
+
+/** The file of agents with the one at `url`. */
+export const agentsFile = (url: string): object => ({ agents: { outside: { url } } });
 
 const shopDocument = {
   openapi: "3.1.0",

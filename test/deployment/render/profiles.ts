@@ -52,6 +52,7 @@ const neededSettings: Readonly<Record<string, unknown>> = {
   googleClientId: "client",
   linkedinRobots: "obey",
   restConfig: "/more/rest.yaml",
+  a2aAgentsFile: "/more/well-known-agents.json",
   workspaceRoots: { notes: { folder: "/more" } },
 };
 

@@ -1,3 +1,4 @@
+import type { RunningA2a } from "@rockbot/a2a";
 import { version } from "@rockbot/base/version";
 import { type Bus, createMemoryBus, type Logger } from "@rockbot/bus";
 import { tools as ownTools } from "@rockbot/contracts";
@@ -95,7 +96,11 @@ export async function up(options: UpOptions): Promise<void> {
 const MCP_SERVERS_MS = 5_000;
 
 const approvalsIn = (running: ReadonlyMap<string, RunningOrOff>): BridgeApprovals | undefined =>
-  mergeApprovals((running.get("mcp-bridge") as McpBridge | undefined)?.approvals, (running.get("rest-tools") as RunningRestTools | undefined)?.approvals);
+  mergeApprovals(
+    (running.get("mcp-bridge") as McpBridge | undefined)?.approvals,
+    (running.get("rest-tools") as RunningRestTools | undefined)?.approvals,
+    (running.get("a2a") as RunningA2a | undefined)?.approvals,
+  );
 
 /** The services here that offer tools. */
 const servingOf = (chosen: readonly ChosenService[], running: ReadonlyMap<string, RunningOrOff>): string[] =>

@@ -1,12 +1,11 @@
 import type { ToolApprovals } from "@rockbot/mcp/trust";
 import type { BridgeApprovals } from "@rockbot/mcp-bridge";
 
-/** What operators decide about MCP servers and OpenAPI documents, as if it were one. Each of both takes of a decision what is its own. */
-export function mergeApprovals(bridge: BridgeApprovals | undefined, rest: ToolApprovals | undefined): BridgeApprovals | undefined {
-  if (rest === undefined) return bridge;
-  const both: readonly ToolApprovals[] = bridge === undefined ? [rest] : [bridge, rest];
-  const ask = async <Answer extends object>(question: (one: ToolApprovals) => Promise<Answer>): Promise<Answer> =>
-    joined(await Promise.all(both.map(question)));
+/** What operators decide about MCP servers, OpenAPI documents and A2A agents, as if it were one. Each of them takes of a decision what is its own. */
+export function mergeApprovals(bridge: BridgeApprovals | undefined, ...others: readonly (ToolApprovals | undefined)[]): BridgeApprovals | undefined {
+  const all: readonly ToolApprovals[] = [bridge, ...others].filter((one) => one !== undefined);
+  if (all.every((one) => one === bridge)) return bridge;
+  const ask = async <Answer extends object>(question: (one: ToolApprovals) => Promise<Answer>): Promise<Answer> => joined(await Promise.all(all.map(question)));
   return {
     waiting: () => ask((one) => one.waiting()),
     approve: (approval, by) => ask((one) => one.approve(approval, by)),

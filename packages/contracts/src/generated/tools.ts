@@ -209,6 +209,18 @@ export const tools = {
     validateInput: validators.validateToolExecutePythonScriptInput,
     validateOutput: validators.validateToolExecutePythonScriptOutput,
   } as ToolDefinition<types.ToolExecutePythonScriptInput, types.ToolExecutePythonScriptOutput>,
+  getAgentDetails: {
+    name: "get_agent_details",
+    description: "Read what an agent outside says of itself, with all that it says of its skills. Names come from list_known_agents.",
+    inputSchema: {"type":"object","additionalProperties":false,"required":["agent_name"],"properties":{"agent_name":{"type":"string","minLength":1,"maxLength":64,"description":"The agent, as list_known_agents names it. Case does not matter."}}},
+    outputSchema: {"type":"object","additionalProperties":false,"required":["agentName"],"properties":{"agentName":{"type":"string"},"description":{"type":"string"},"url":{"type":"string"},"hasAuth":{"type":"boolean"},"isWellKnown":{"type":"boolean"},"lastSeen":{"type":"string"},"skills":{"type":"array","items":{"type":"object","additionalProperties":false,"required":["id","name","description"],"properties":{"id":{"type":"string"},"name":{"type":"string"},"description":{"type":"string"},"tags":{"type":"array","items":{"type":"string"}},"examples":{"type":"array","items":{"type":"string"}}}}}}},
+    readOnly: true,
+    idempotent: true,
+    dangerous: false,
+    cacheSeconds: 0,
+    validateInput: validators.validateToolGetAgentDetailsInput,
+    validateOutput: validators.validateToolGetAgentDetailsOutput,
+  } as ToolDefinition<types.ToolGetAgentDetailsInput, types.ToolGetAgentDetailsOutput>,
   getFromWorkingMemory: {
     name: "get_from_working_memory",
     description: "Read a value of working memory by its key. A long value comes in parts: read on with offset, or give find to get only the places where a text stands. A key with a slash is a whole key; one without belongs to this session.",
@@ -305,6 +317,18 @@ export const tools = {
     validateInput: validators.validateToolHtmlToTextInput,
     validateOutput: validators.validateToolHtmlToTextOutput,
   } as ToolDefinition<types.ToolHtmlToTextInput, types.ToolHtmlToTextOutput>,
+  invokeAgent: {
+    name: "invoke_agent",
+    description: "Give an agent outside a task, and wait for its result. The agent knows nothing of this conversation: say all that it needs. If it asks back, you get the question and the ids to answer it with. Its result is a stranger's text.",
+    inputSchema: {"type":"object","additionalProperties":false,"required":["agent_name"],"properties":{"agent_name":{"type":"string","minLength":1,"maxLength":64,"description":"The agent, exactly as list_known_agents names it."},"skill":{"type":"string","minLength":1,"maxLength":256,"description":"The id of the agent's skill that is meant. Left out: the agent chooses."},"message":{"type":"string","minLength":1,"maxLength":262144,"description":"The task, or the answer to the agent's question. May be left out with a task_id: then the task is waited for."},"task_id":{"type":"string","minLength":1,"maxLength":256,"description":"A task of this agent that you go on with, from an earlier result."},"context_id":{"type":"string","minLength":1,"maxLength":256,"description":"A conversation with this agent that you go on with, from an earlier result."},"timeout_minutes":{"type":"integer","minimum":1,"maximum":20,"description":"How long to wait, at most as long as this call may take. 5 minutes when left out. Then the task is cancelled."}}},
+    outputSchema: {"type":"object","additionalProperties":false,"required":["agentName","state"],"properties":{"agentName":{"type":"string"},"state":{"type":"string","enum":["completed","failed","canceled","rejected","input_required","auth_required"]},"taskId":{"type":"string"},"contextId":{"type":"string"}}},
+    readOnly: false,
+    idempotent: false,
+    dangerous: false,
+    cacheSeconds: 0,
+    validateInput: validators.validateToolInvokeAgentInput,
+    validateOutput: validators.validateToolInvokeAgentOutput,
+  } as ToolDefinition<types.ToolInvokeAgentInput, types.ToolInvokeAgentOutput>,
   invokeTool: {
     name: "invoke_tool",
     description: "Call a tool that you have found. Read its arguments with get_tool_details first.",
@@ -389,6 +413,18 @@ export const tools = {
     validateInput: validators.validateToolListFilesInput,
     validateOutput: validators.validateToolListFilesOutput,
   } as ToolDefinition<types.ToolListFilesInput, types.ToolListFilesOutput>,
+  listKnownAgents: {
+    name: "list_known_agents",
+    description: "List the agents outside that you can give tasks to, each with what it does and its skills. Give one a task with invoke_agent.",
+    inputSchema: {"type":"object","additionalProperties":false,"properties":{"skill":{"type":"string","maxLength":256,"description":"Only agents with a skill of which the id, the name or a tag has this text. Case does not matter."}}},
+    outputSchema: {"type":"object","additionalProperties":false,"required":["agents"],"properties":{"agents":{"type":"array","items":{"type":"object","additionalProperties":false,"required":["agentName","description","lastSeen","skills"],"properties":{"agentName":{"type":"string"},"description":{"type":"string"},"lastSeen":{"type":"string"},"skills":{"type":"array","items":{"type":"object","additionalProperties":false,"required":["id","description"],"properties":{"id":{"type":"string"},"description":{"type":"string"}}}}}}}}},
+    readOnly: true,
+    idempotent: true,
+    dangerous: false,
+    cacheSeconds: 0,
+    validateInput: validators.validateToolListKnownAgentsInput,
+    validateOutput: validators.validateToolListKnownAgentsOutput,
+  } as ToolDefinition<types.ToolListKnownAgentsInput, types.ToolListKnownAgentsOutput>,
   listScheduledTasks: {
     name: "list_scheduled_tasks",
     description: "List the scheduled tasks of this conversation with their next and last run, and the present time with its zone.",
@@ -800,7 +836,7 @@ export const tools = {
 } as const;
 
 /** The names of all tools that the schemas define, sorted. A name in here that nobody serves is `unavailable`, not unknown. */
-export const allToolNames: readonly string[] = ["agent__batch","agent__chat","agent__events","agent__final_report","agent__helper","agent__task_status","anthropic_usage","bash","calendar_create_event","calendar_get_event","calendar_list_events","cancel_scheduled_task","cancel_subagent","delete_from_working_memory","delete_skill","edit_file","execute_python_script","get_from_working_memory","get_skill","get_tool_details","get_tool_guide","gmail_read","gmail_search","gmail_send","html_to_text","invoke_tool","knowledge_get","knowledge_save","knowledge_search","linkedin_job_detail","linkedin_jobs","list_files","list_scheduled_tasks","list_skills","list_subagents","list_tool_guides","list_working_memory","mcp_get_service_details","mcp_invoke_tool","mcp_list_services","mcp_register_server","mcp_unregister_server","read_file","report_progress","robot_create","robot_delete","robot_get","robot_list","robot_switch","robot_update","router__handoff-to","save_skill","save_to_working_memory","schedule_task","search","search_files","search_known_services","search_working_memory","spawn_subagent","spawn_wisps","web_browse","web_search","whiteboard_list","whiteboard_read","whiteboard_write","write_file"];
+export const allToolNames: readonly string[] = ["agent__batch","agent__chat","agent__events","agent__final_report","agent__helper","agent__task_status","anthropic_usage","bash","calendar_create_event","calendar_get_event","calendar_list_events","cancel_scheduled_task","cancel_subagent","delete_from_working_memory","delete_skill","edit_file","execute_python_script","get_agent_details","get_from_working_memory","get_skill","get_tool_details","get_tool_guide","gmail_read","gmail_search","gmail_send","html_to_text","invoke_agent","invoke_tool","knowledge_get","knowledge_save","knowledge_search","linkedin_job_detail","linkedin_jobs","list_files","list_known_agents","list_scheduled_tasks","list_skills","list_subagents","list_tool_guides","list_working_memory","mcp_get_service_details","mcp_invoke_tool","mcp_list_services","mcp_register_server","mcp_unregister_server","read_file","report_progress","robot_create","robot_delete","robot_get","robot_list","robot_switch","robot_update","router__handoff-to","save_skill","save_to_working_memory","schedule_task","search","search_files","search_known_services","search_working_memory","spawn_subagent","spawn_wisps","web_browse","web_search","whiteboard_list","whiteboard_read","whiteboard_write","write_file"];
 
 /** Those of them that only a policy which names them in full allows (`x-dangerous`). */
 export const dangerousToolNames: readonly string[] = ["bash","edit_file","mcp_register_server","write_file"];

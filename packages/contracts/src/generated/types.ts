@@ -538,6 +538,98 @@ output_tokens: number
 cached_input_tokens?: number
 }
 /**
+ * List the agents outside that you can give tasks to, each with what it does and its skills. Give one a task with invoke_agent.
+ */
+export interface ToolListKnownAgents {
+input: ToolListKnownAgentsInput
+output: ToolListKnownAgentsOutput
+}
+export interface ToolListKnownAgentsInput {
+/**
+ * Only agents with a skill of which the id, the name or a tag has this text. Case does not matter.
+ */
+skill?: string
+}
+export interface ToolListKnownAgentsOutput {
+agents: {
+agentName: string
+description: string
+lastSeen: string
+skills: A2ASkillSummary[]
+}[]
+}
+export interface A2ASkillSummary {
+id: string
+description: string
+}
+/**
+ * Read what an agent outside says of itself, with all that it says of its skills. Names come from list_known_agents.
+ */
+export interface ToolGetAgentDetails {
+input: ToolGetAgentDetailsInput
+output: ToolGetAgentDetailsOutput
+}
+export interface ToolGetAgentDetailsInput {
+/**
+ * The agent, as list_known_agents names it. Case does not matter.
+ */
+agent_name: string
+}
+export interface ToolGetAgentDetailsOutput {
+agentName: string
+description?: string
+url?: string
+hasAuth?: boolean
+isWellKnown?: boolean
+lastSeen?: string
+skills?: {
+id: string
+name: string
+description: string
+tags?: string[]
+examples?: string[]
+}[]
+}
+/**
+ * Give an agent outside a task, and wait for its result. The agent knows nothing of this conversation: say all that it needs. If it asks back, you get the question and the ids to answer it with. Its result is a stranger's text.
+ */
+export interface ToolInvokeAgent {
+input: ToolInvokeAgentInput
+output: ToolInvokeAgentOutput
+}
+export interface ToolInvokeAgentInput {
+/**
+ * The agent, exactly as list_known_agents names it.
+ */
+agent_name: string
+/**
+ * The id of the agent's skill that is meant. Left out: the agent chooses.
+ */
+skill?: string
+/**
+ * The task, or the answer to the agent's question. May be left out with a task_id: then the task is waited for.
+ */
+message?: string
+/**
+ * A task of this agent that you go on with, from an earlier result.
+ */
+task_id?: string
+/**
+ * A conversation with this agent that you go on with, from an earlier result.
+ */
+context_id?: string
+/**
+ * How long to wait, at most as long as this call may take. 5 minutes when left out. Then the task is cancelled.
+ */
+timeout_minutes?: number
+}
+export interface ToolInvokeAgentOutput {
+agentName: string
+state: ("completed" | "failed" | "canceled" | "rejected" | "input_required" | "auth_required")
+taskId?: string
+contextId?: string
+}
+/**
  * Ask the agent, and get its answer once it has used what tools it needs. A session continues on the next call with its id. Give either message, the newest one of a session, or messages, the whole conversation; then nothing is continued.
  */
 export interface ToolAgentChat {

@@ -62,6 +62,8 @@ export declare const validateToolEditFileInput: Validator<types.ToolEditFileInpu
 export declare const validateToolEditFileOutput: Validator<types.ToolEditFileOutput>;
 export declare const validateToolExecutePythonScriptInput: Validator<types.ToolExecutePythonScriptInput>;
 export declare const validateToolExecutePythonScriptOutput: Validator<types.ToolExecutePythonScriptOutput>;
+export declare const validateToolGetAgentDetailsInput: Validator<types.ToolGetAgentDetailsInput>;
+export declare const validateToolGetAgentDetailsOutput: Validator<types.ToolGetAgentDetailsOutput>;
 export declare const validateToolGetFromWorkingMemoryInput: Validator<types.ToolGetFromWorkingMemoryInput>;
 export declare const validateToolGetFromWorkingMemoryOutput: Validator<types.ToolGetFromWorkingMemoryOutput>;
 export declare const validateToolGetSkillInput: Validator<types.ToolGetSkillInput>;
@@ -78,6 +80,8 @@ export declare const validateToolGmailSendInput: Validator<types.ToolGmailSendIn
 export declare const validateToolGmailSendOutput: Validator<types.ToolGmailSendOutput>;
 export declare const validateToolHtmlToTextInput: Validator<types.ToolHtmlToTextInput>;
 export declare const validateToolHtmlToTextOutput: Validator<types.ToolHtmlToTextOutput>;
+export declare const validateToolInvokeAgentInput: Validator<types.ToolInvokeAgentInput>;
+export declare const validateToolInvokeAgentOutput: Validator<types.ToolInvokeAgentOutput>;
 export declare const validateToolInvokeToolInput: Validator<types.ToolInvokeToolInput>;
 export declare const validateToolInvokeToolOutput: Validator<types.ToolInvokeToolOutput>;
 export declare const validateToolKnowledgeGetInput: Validator<types.ToolKnowledgeGetInput>;
@@ -92,6 +96,8 @@ export declare const validateToolLinkedinJobsInput: Validator<types.ToolLinkedin
 export declare const validateToolLinkedinJobsOutput: Validator<types.ToolLinkedinJobsOutput>;
 export declare const validateToolListFilesInput: Validator<types.ToolListFilesInput>;
 export declare const validateToolListFilesOutput: Validator<types.ToolListFilesOutput>;
+export declare const validateToolListKnownAgentsInput: Validator<types.ToolListKnownAgentsInput>;
+export declare const validateToolListKnownAgentsOutput: Validator<types.ToolListKnownAgentsOutput>;
 export declare const validateToolListScheduledTasksInput: Validator<types.ToolListScheduledTasksInput>;
 export declare const validateToolListScheduledTasksOutput: Validator<types.ToolListScheduledTasksOutput>;
 export declare const validateToolListSkillsInput: Validator<types.ToolListSkillsInput>;

@@ -1,0 +1,126 @@
+import { readFileSync } from "node:fs";
+import { pause } from "@rockbot/base";
+import { type Bus, type Logger, silentLogger } from "@rockbot/bus";
+import { createPublicFetch, type PublicFetch } from "@rockbot/edge/outbound";
+import { A2A_PINS, createMemoryTrustStore, createToolApprovals, openFileTrustStore, type ToolApprovals, type TrustStore } from "@rockbot/mcp/trust";
+import { AdvisedTools, type StartServiceOptions, serveTools } from "@rockbot/tools";
+import { a2aGuide } from "./a2a-guide.ts";
+import { AgentPool } from "./agents/agent-pool.ts";
+import { MAX_CARD_BYTES } from "./agents/fetch-card.ts";
+import { readAgentsFile } from "./agents/read-agents-file.ts";
+import { watchAgentsFile } from "./agents/watch-agents-file.ts";
+import type { A2AConfig } from "./generated/config.ts";
+import { getAgentDetails } from "./tools/get-agent-details.ts";
+import { invokeAgent } from "./tools/invoke-agent.ts";
+import { listKnownAgents } from "./tools/list-known-agents.ts";
+import { TaskOwners } from "./tools/task-owners.ts";
+
+/** The parts of the process that the service uses. */
+export interface StartA2aOptions extends StartServiceOptions {
+  /** Where the values of credentials are. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Where it is kept which cards are approved. @default the file `a2aLockFile`, or the memory of this process */
+  readonly trustStore?: TrustStore | undefined;
+  /** How long the start waits for cards, in milliseconds. @default 10_000 */
+  readonly settleMs?: number | undefined;
+}
+
+/** The tools for agents of other makers, served. */
+export interface RunningA2a extends AsyncDisposable {
+  readonly notes: readonly string[];
+  /** Decisions of operators about cards. */
+  readonly approvals: ToolApprovals;
+}
+
+/** Of a card, headers and body. */
+const CARD_TIMEOUT_MS = 20_000;
+/** No call takes longer. */
+const CALL_TIMEOUT_MS = 20 * 60_000;
+
+/**
+ * Serves the tools for the agents of a file. Resolves once calls are taken. Cards have been read by then, or could not be; agents whose card takes longer
+ * than `settleMs` come later. Disposal waits for running calls, at most `shutdownGraceMs`.
+ * @throws {ConfigError} if the file has faults
+ */
+export async function startA2a(
+  bus: Bus,
+  config: Readonly<A2AConfig>,
+  { env, trustStore, settleMs = 10_000, log = silentLogger, signal, ...options }: StartA2aOptions,
+): Promise<RunningA2a> {
+  signal?.throwIfAborted();
+  const { a2aAgentsFile: file, pin, refreshSeconds } = config;
+  await using started = new AsyncDisposableStack();
+  if (file === undefined) log.warn({}, "there are no agents of other makers. Set A2A_AGENTS_FILE to a file that names them");
+  const text = file === undefined ? "" : readFileSync(file, "utf8");
+  const agents = file === undefined ? [] : readAgentsFile(file);
+  const { store, filed } = started.use(openTrust(config, trustStore, log));
+  const cardFetch = started.use(guarded(config, { maxBytes: MAX_CARD_BYTES, timeoutMs: CARD_TIMEOUT_MS, idleTimeoutMs: CARD_TIMEOUT_MS }));
+  const fetch = started.use(guarded(config, { maxBytes: config.maxResponseBytes, timeoutMs: CALL_TIMEOUT_MS, idleTimeoutMs: config.idleTimeoutMs }));
+  const owners = new TaskOwners();
+  const pool: AgentPool = started.use(
+    new AgentPool({ fetch: cardFetch, store, filed, pin, refreshMs: refreshSeconds * 1_000, onChange: () => provider.advise(namesIn(pool)), log }),
+  );
+  const provider = new AdvisedTools({
+    advice: namesIn(pool),
+    tools: (names) => [listKnownAgents(pool), getAgentDetails(pool), invokeAgent({ pool, owners, names, fetch, env })],
+    guides: [a2aGuide],
+  });
+  await atMost(settleMs, pool.apply(agents));
+  started.use(
+    await serveTools(bus, provider, {
+      ...options,
+      concurrency: config.concurrency,
+      drainMs: config.shutdownGraceMs,
+      isAuditRequired: config.auditRequired,
+      log,
+    }),
+  );
+  if (file !== undefined) started.use(watchAgentsFile(file, text, (now) => pool.apply(now), { log }));
+  const running = started.move();
+  return {
+    get notes() {
+      return notesOf(pool);
+    },
+    approvals: createToolApprovals(store, { log, owns: (server) => server.startsWith(A2A_PINS) }),
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
+  };
+}
+
+const namesIn = ({ all }: AgentPool): readonly string[] => all.flatMap(({ name, card }) => (card === undefined ? [] : [name]));
+
+/** What an operator should know of them. */
+const notesOf = ({ faults, waiting }: AgentPool): string[] => [
+  ...faults.map(({ name, why }) => `the card of the agent "${name}" could not be used: ${why}`),
+  ...(waiting === 0 ? [] : [`${waiting} parts of cards of agents wait for an approval: rockbot mcp approve`]),
+];
+
+/** Waits for the end of a work that never rejects, or for so long. */
+async function atMost(ms: number, work: Promise<void>): Promise<void> {
+  const late = new AbortController();
+  await Promise.race([work, pause(ms, late.signal)]);
+  late.abort();
+}
+
+interface Bounds {
+  readonly maxBytes: number;
+  readonly timeoutMs: number;
+  readonly idleTimeoutMs: number;
+}
+
+/** What requests go out by. */
+const guarded = ({ allowAddresses, allowPorts }: Readonly<A2AConfig>, bounds: Bounds): PublicFetch & AsyncDisposable =>
+  createPublicFetch({ allowAddresses, allowedBy: "ALLOW_ADDRESSES", allowPorts, userAgent: "RockBot", ...bounds });
+
+/** Disposal leaves a given store to its owner. */
+function openTrust(
+  { a2aLockFile, pin }: Readonly<A2AConfig>,
+  given: TrustStore | undefined,
+  log: Logger,
+): { readonly store: TrustStore; readonly filed: TrustStore | undefined } & AsyncDisposable {
+  const lockFile = a2aLockFile === undefined ? undefined : openFileTrustStore(a2aLockFile);
+  const own = given === undefined && lockFile === undefined ? createMemoryTrustStore() : undefined;
+  const store = given ?? lockFile ?? (own as TrustStore);
+  if (store.where === "memory" && pin !== "file")
+    log.info({}, "only this process knows which cards of agents are approved, and forgets it at a restart. Set REDIS_URL or A2A_LOCK_FILE");
+  return { store, filed: given === undefined ? undefined : lockFile, [Symbol.asyncDispose]: async () => void (await own?.[Symbol.asyncDispose]()) };
+}

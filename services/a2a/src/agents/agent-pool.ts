@@ -1,0 +1,125 @@
+import type { Logger } from "@rockbot/bus";
+import { namesHelp, ToolError, ToolErrorCode } from "@rockbot/contracts";
+import type { PublicFetch } from "@rockbot/edge/outbound";
+import { A2A_PINS, type HeldTool, type PinMode, type PinnedSource, PinnedSources, type TrustStore, whyHeld } from "@rockbot/mcp/trust";
+import { type AgentCard, CARD_PIN, pinnedParts, readAgentCard, skillPin } from "./agent-card.ts";
+import { fetchCard } from "./fetch-card.ts";
+import type { KnownAgent } from "./known-agent.ts";
+
+export interface AgentPoolOptions {
+  readonly fetch: PublicFetch;
+  readonly store: TrustStore;
+  /** The operator's file of pins beside a shared store. */
+  readonly filed: TrustStore | undefined;
+  readonly pin: PinMode;
+  readonly refreshMs: number;
+  readonly onChange: () => void;
+  readonly log: Logger;
+}
+
+/** An agent with what is approved of its card. */
+export interface ReadyAgent {
+  readonly agent: KnownAgent;
+  readonly card: AgentCard;
+}
+
+/** An agent as models are told of it. */
+export interface ShownAgent {
+  readonly name: string;
+  readonly agent: KnownAgent;
+  /** What is approved of its card; undefined if it cannot be called now. */
+  readonly card: AgentCard | undefined;
+  /** Why it cannot be called now. */
+  readonly off: ToolError | undefined;
+  /** When its card was read last, as `Date.now()`. */
+  readonly readAt: number | undefined;
+}
+
+/** The agents of the operator's file, each with what is approved of its card. Cards are read again from time to time. */
+export class AgentPool implements AsyncDisposable {
+  readonly #sources: PinnedSources<KnownAgent, AgentCard>;
+
+  constructor({ fetch, onChange, log, ...options }: AgentPoolOptions) {
+    this.#sources = new PinnedSources({
+      ...options,
+      prefix: A2A_PINS,
+      onChange,
+      read: async (agent, signal) => {
+        const text = await fetchCard(agent.cardUrl, fetch, signal);
+        return { text, parse: () => readAgentCard(text, agent) };
+      },
+      partsOf: pinnedParts,
+      onRead: ({ name }, { skills }) => log.info({ agent: name, skills: skills.length }, "read the card of an agent"),
+      onFault: ({ name }, reason) => log.warn({ agent: name, reason }, "could not use the card of an agent, and keeps what it knows of it"),
+      onHeld: (agent, { name, reason, suspicions }) =>
+        log.warn({ agent: agent.name, part: name, reason, suspicions }, 'holds a part of the card of an agent until an operator runs "rockbot mcp approve"'),
+      onError: ({ name }, error) => log.error({ agent: name, error }, "could not work on the card of an agent"),
+    });
+  }
+
+  /** Goes by what the file says now. Resolves once each card was read, or could not be. */
+  apply(agents: readonly KnownAgent[]): Promise<void> {
+    return this.#sources.apply(agents);
+  }
+
+  get all(): readonly ShownAgent[] {
+    return this.#sources.all.map(shown).sort((a, b) => (a.name < b.name ? -1 : 1));
+  }
+
+  /** Cards that could not be used the last time, and why. */
+  get faults(): readonly { readonly name: string; readonly why: string }[] {
+    return this.#sources.faults("whether its card is approved cannot be read");
+  }
+
+  /** How many parts of cards wait for an operator. */
+  get waiting(): number {
+    return this.#sources.all.reduce((sum, { held }) => sum + held.filter(({ rejectedBy }) => rejectedBy === undefined).length, 0);
+  }
+
+  /** The agent of exactly that name, ready to be called. @throws {ToolError} that says why it is not */
+  ready(name: string): ReadyAgent {
+    const all = this.all;
+    // Exactly: a policy compares names of agents, too.
+    const found = all.find((each) => each.name === name);
+    if (found === undefined)
+      throw new ToolError(
+        ToolErrorCode.InvalidArguments,
+        `There is no agent ${JSON.stringify(name)}. ${namesHelp(
+          name,
+          all.map((each) => each.name),
+        )}`,
+        { details: { mayHaveRun: false } },
+      );
+    if (found.card === undefined) throw found.off as ToolError;
+    return { agent: found.agent, card: found.card };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#sources[Symbol.asyncDispose]();
+  }
+}
+
+function shown({ from: agent, content, offered, held, fault, isBlind, readAt }: PinnedSource<KnownAgent, AgentCard>): ShownAgent {
+  const isReady = content !== undefined && offered.has(CARD_PIN);
+  const card = isReady ? { ...content, skills: content.skills.filter(({ id }) => offered.has(skillPin(id))) } : undefined;
+  const why = isBlind ? "whether its card is approved cannot be read now" : (fault ?? "its card is still being read");
+  const heldCard = held.find(({ name }) => name === CARD_PIN);
+  const off = isReady ? undefined : heldCard === undefined ? unread(agent.name, why) : heldError(agent.name, heldCard);
+  return { name: agent.name, agent, card, off, readAt };
+}
+
+const unread = (name: string, why: string): ToolError =>
+  new ToolError(ToolErrorCode.Unavailable, `The agent "${name}" cannot be called: ${why.slice(0, 500)}. Nothing was sent. Try again later, or do without it.`, {
+    details: { mayHaveRun: false },
+  });
+
+function heldError(name: string, held: HeldTool): ToolError {
+  const isRejected = held.rejectedBy !== undefined;
+  const why = isRejected ? "an operator has refused its card" : `its card is not approved, as ${whyHeld(held)}`;
+  const todo = isRejected
+    ? "Do without it."
+    : `An operator has to approve it first: rockbot mcp approve ${JSON.stringify(`${A2A_PINS}${name}`)} ${JSON.stringify(CARD_PIN)}. Tell your user, or do without it.`;
+  return new ToolError(ToolErrorCode.Denied, `The agent "${name}" is not called: ${why}. Nothing was sent. ${todo}`, {
+    details: { mayHaveRun: false, reason: isRejected ? "rejected" : "not_approved" },
+  });
+}

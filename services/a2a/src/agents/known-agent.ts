@@ -1,0 +1,22 @@
+/** Where a credential stands in a request. Its value is read when it is used. */
+export interface AgentCredential {
+  readonly type: "bearer" | "basic" | "api_key";
+  /** The variable with its value. */
+  readonly env: string;
+  /** In small letters. */
+  readonly header: string;
+}
+
+/** An agent as the operator's file names it. */
+export interface KnownAgent {
+  /** What models call it. */
+  readonly name: string;
+  readonly cardUrl: string;
+  /** Where it may be called, the card's own origin included. The credential goes to these only. */
+  readonly origins: ReadonlySet<string>;
+  readonly credential: AgentCredential | undefined;
+}
+
+/** The agent of that name. Case does not matter. */
+export const agentNamed = <Agent extends { readonly name: string }>(agents: readonly Agent[], name: string): Agent | undefined =>
+  agents.find((agent) => agent.name.toLowerCase() === name.toLowerCase());

@@ -1,0 +1,151 @@
+import { type Message, Role } from "@a2a-js/sdk";
+import type { Client } from "@a2a-js/sdk/client";
+import { backoffMs, pause } from "@rockbot/base";
+import { ToolError, ToolErrorCode } from "@rockbot/contracts";
+import { agentError, isRefusal } from "./agent-error.ts";
+import { type EndState, TaskView } from "./task-view.ts";
+
+/** What an agent is to do. Without a message its task is waited for. */
+export interface AgentRequest {
+  readonly text: string | undefined;
+  readonly skill: string | undefined;
+  readonly taskId: string | undefined;
+  readonly contextId: string | undefined;
+  /** The same at each attempt. */
+  readonly messageId: string;
+}
+
+export interface RunTaskOptions {
+  /** What models call the agent. */
+  readonly agent: string;
+  /** Aborts when nobody waits any more, or the time is over. */
+  readonly signal: AbortSignal;
+  readonly onProgress: (message: string) => void;
+  /** Hears the ids as soon as they are known. */
+  readonly onIds: (ids: { readonly taskId: string | undefined; readonly contextId: string | undefined }) => void;
+}
+
+export interface TaskEnd {
+  readonly state: EndState;
+  readonly text: string;
+  readonly taskId: string | undefined;
+  readonly contextId: string | undefined;
+}
+
+/** How often in a row the agent may not answer when it is asked for a task. */
+const MAX_SILENCE = 5;
+/** How often in a row it may name a state that A2A does not have. */
+const MAX_UNKNOWN = 3;
+const FIRST_ASK_MS = 250;
+const MAX_ASK_MS = 5_000;
+/** For one question after a task, and for cancelling it. */
+const ASK_TIMEOUT_MS = 15_000;
+const CANCEL_TIMEOUT_MS = 5_000;
+
+/**
+ * Gives an agent a task, and waits for its end. If the stream ends before the task does, the agent is asked until it has ended.
+ * @throws {ToolError} `outcome_unknown` once the task may have begun and its end cannot be learnt; the reason of `signal` once that aborts, after the agent was
+ * asked to cancel the task
+ */
+export async function runTask(client: Client, request: AgentRequest, options: RunTaskOptions): Promise<TaskEnd> {
+  const view = new TaskView({ taskId: request.taskId, isAnswered: request.taskId !== undefined && request.text !== undefined });
+  try {
+    if (request.text !== undefined) await send(client, request, view, options);
+    view.close();
+    if (view.end === undefined) await askUntilEnd(client, view, options);
+  } catch (error) {
+    // Nobody reads on in either case.
+    if (options.signal.aborted || (error instanceof ToolError && error.code === ToolErrorCode.TooLarge)) await cancelTask(client, view.taskId);
+    options.signal.throwIfAborted();
+    throw error;
+  }
+  if (view.end === undefined) throw lost(options.agent, view, "it did not say how the task ended");
+  return { state: view.end, text: view.text, taskId: view.taskId, contextId: view.contextId };
+}
+
+async function cancelTask(client: Client, id: string | undefined): Promise<void> {
+  if (id === undefined) return;
+  // It has ended, cannot be cancelled, or the agent is away: nobody waits for it any more.
+  await client.cancelTask({ tenant: "", id, metadata: undefined }, { signal: AbortSignal.timeout(CANCEL_TIMEOUT_MS) }).catch(() => {});
+}
+
+/** Sends the message, and takes in what comes. A stream that breaks off after the task's id was said is no failure of the task. */
+async function send(client: Client, request: AgentRequest, view: TaskView, { agent, signal, onProgress, onIds }: RunTaskOptions): Promise<void> {
+  const configuration = {
+    acceptedOutputModes: ["text/plain", "text/markdown", "application/json"],
+    taskPushNotificationConfig: undefined,
+    returnImmediately: false,
+  };
+  const params = { tenant: "", message: messageOf(request), configuration, metadata: undefined };
+  let isHeard = false;
+  const isStreaming = (await client.getAgentCard()).capabilities?.streaming === true;
+  try {
+    if (!isStreaming) {
+      const result = await client.sendMessage(params, { signal });
+      view.take({ payload: "messageId" in result ? { $case: "message", value: result } : { $case: "task", value: result } });
+      onIds(view);
+      return;
+    }
+    let said: string | undefined;
+    for await (const event of client.sendMessageStream(params, { signal })) {
+      isHeard = true;
+      const progress = view.take(event)?.slice(0, 500);
+      onIds(view);
+      if (view.end !== undefined) return;
+      if (progress !== undefined && progress !== said) onProgress(progress);
+      said = progress ?? said;
+    }
+  } catch (error) {
+    if (signal.aborted || isRefusal(error) || view.taskId === undefined || !isHeard) throw agentError(agent, error);
+    onProgress("The stream broke off; asking for the task");
+  }
+}
+
+async function askUntilEnd(client: Client, view: TaskView, { agent, signal, onProgress, onIds }: RunTaskOptions): Promise<void> {
+  const id = view.taskId;
+  if (id === undefined) throw lost(agent, view, "its answer names neither a result nor a task");
+  for (let asked = 1, silent = 0, unknown = 0; ; asked++) {
+    try {
+      const late = AbortSignal.timeout(ASK_TIMEOUT_MS);
+      const task = await client.getTask({ tenant: "", id }, { signal: AbortSignal.any([signal, late]) });
+      silent = 0;
+      const progress = task.id === id ? view.takeTask(task, true) : undefined;
+      onIds(view);
+      if (progress !== undefined) onProgress(progress.slice(0, 500));
+    } catch (error) {
+      signal.throwIfAborted();
+      if (isRefusal(error)) throw agentError(agent, error);
+      if (++silent >= MAX_SILENCE) throw lost(agent, view, "it does not answer any more");
+    }
+    if (view.end !== undefined) return;
+    unknown = silent > 0 || view.isKnown ? 0 : unknown + 1;
+    if (unknown >= MAX_UNKNOWN) throw lost(agent, view, "it names a state of the task that A2A does not have");
+    await pause(backoffMs(asked, { baseMs: FIRST_ASK_MS, maxMs: MAX_ASK_MS, leastPart: 0.5 }), signal);
+    signal.throwIfAborted();
+  }
+}
+
+function messageOf({ text, skill, taskId, contextId, messageId }: AgentRequest): Message {
+  return {
+    messageId,
+    contextId: contextId ?? "",
+    taskId: taskId ?? "",
+    role: Role.ROLE_USER,
+    parts: [{ content: { $case: "text", value: text ?? "" }, metadata: undefined, filename: "", mediaType: "text/plain" }],
+    // A2A has no field for the skill that is meant.
+    metadata: skill === undefined ? undefined : { skill },
+    extensions: [],
+    referenceTaskIds: [],
+  };
+}
+
+const lost = (agent: string, { taskId }: TaskView, why: string): ToolError =>
+  new ToolError(
+    ToolErrorCode.OutcomeUnknown,
+    `The agent "${agent}" was given the task, and what came of it is not known: ${why}. ${
+      taskId === undefined
+        ? "Find out before you give it again."
+        : `Look after it with invoke_agent, with the task_id ${JSON.stringify(taskId)} and without a message.`
+    }`,
+    { details: { mayHaveRun: true, ...(taskId === undefined ? {} : { taskId }) } },
+  );

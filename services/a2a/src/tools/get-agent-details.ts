@@ -1,0 +1,38 @@
+import { namesHelp, tools } from "@rockbot/contracts";
+import { defineTool, type Tool } from "@rockbot/tools";
+import type { AgentPool } from "../agents/agent-pool.ts";
+import { agentNamed } from "../agents/known-agent.ts";
+import { lastSeen } from "./last-seen.ts";
+import { trustOf } from "./trust-of.ts";
+
+/** `get_agent_details`: what is approved of one agent's card. A name that nobody has is no error. */
+export function getAgentDetails(pool: Pick<AgentPool, "all">): Tool {
+  return defineTool(tools.getAgentDetails, async ({ agent_name: name }) => {
+    const { all } = pool;
+    const found = agentNamed(all, name);
+    if (found === undefined) {
+      const help = namesHelp(
+        name,
+        all.map((each) => each.name),
+      );
+      return { content: `There is no agent ${JSON.stringify(name)}. ${help}`, structured: { agentName: name } };
+    }
+    const { agent, card, off, readAt } = found;
+    if (card === undefined) return { content: off?.message ?? "", structured: { agentName: found.name } };
+    const skills = card.skills.map(({ tags, examples, ...skill }) => ({
+      ...skill,
+      ...(tags.length === 0 ? {} : { tags }),
+      ...(examples.length === 0 ? {} : { examples }),
+    }));
+    const details = {
+      agentName: found.name,
+      description: card.description,
+      url: card.interfaces[0]?.url ?? agent.cardUrl,
+      hasAuth: agent.credential !== undefined,
+      isWellKnown: true,
+      lastSeen: lastSeen(readAt),
+      skills,
+    };
+    return { content: JSON.stringify(details, null, 2), structured: details, trust: trustOf(agent.cardUrl) };
+  });
+}

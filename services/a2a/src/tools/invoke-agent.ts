@@ -1,0 +1,114 @@
+import { createHash } from "node:crypto";
+import { type ToolDefinition, ToolError, ToolErrorCode, tools } from "@rockbot/contracts";
+import { advised, defineTool, type Tool, type ToolCallContext, type ToolResult } from "@rockbot/tools";
+import type { AgentPool, ReadyAgent } from "../agents/agent-pool.ts";
+import type { AgentFetchParts } from "../client/agent-fetch.ts";
+import { connectAgent } from "../client/connect-agent.ts";
+import { runTask, type TaskEnd } from "../client/run-task.ts";
+import type { TaskOwners } from "./task-owners.ts";
+import { trustOf } from "./trust-of.ts";
+
+export interface InvokeAgentParts extends AgentFetchParts {
+  readonly pool: Pick<AgentPool, "ready">;
+  readonly owners: TaskOwners;
+  /** As advice for models. */
+  readonly names: readonly string[];
+}
+
+type InvokeAgentInput = typeof tools.invokeAgent extends ToolDefinition<infer Input, unknown> ? Input : never;
+
+const DEFAULT_MINUTES = 5;
+/** What is left of a call's time to have the task cancelled, and to say so. */
+const RESERVE_MS = 6_000;
+
+/** `invoke_agent`: gives an agent a task by A2A, and waits for its end. */
+export function invokeAgent({ pool, owners, names, ...parts }: InvokeAgentParts): Tool {
+  return defineTool(advised(tools.invokeAgent, { agent_name: names }), async (input, context) => {
+    const { caller, signal, toolCallId, progress } = context;
+    const ready = pool.ready(input.agent_name);
+    checkInput(input, ready);
+    const { name } = ready.agent;
+    owners.check(caller, name, "task_id", input.task_id);
+    owners.check(caller, name, "context_id", input.context_id);
+    const ms = timeFor(input, context);
+    const late = AbortSignal.timeout(ms);
+    let ids: Partial<Pick<TaskEnd, "taskId" | "contextId">> = {};
+    try {
+      const end = await runTask(
+        await connectAgent(ready, parts),
+        { text: input.message, skill: input.skill, taskId: input.task_id, contextId: input.context_id, messageId: messageId(caller, toolCallId) },
+        {
+          agent: name,
+          signal: AbortSignal.any([signal, late]),
+          onProgress: (message) => progress({ message }),
+          onIds({ taskId, contextId }) {
+            if (taskId === ids.taskId && contextId === ids.contextId) return;
+            ids = { taskId, contextId };
+            owners.note(caller, name, { taskId, contextId });
+          },
+        },
+      );
+      return resultOf(ready, end);
+    } catch (error) {
+      if (late.aborted && !signal.aborted) throw tooSlow(name, ms, ids.taskId);
+      throw error;
+    }
+  });
+}
+
+/** @throws {ToolError} that names all that is wrong */
+function checkInput({ message, skill, task_id: taskId }: InvokeAgentInput, { agent, card }: ReadyAgent): void {
+  const faults = [
+    ...(message === undefined && taskId === undefined ? ["message is missing: say what the agent is to do"] : []),
+    ...(skill === undefined || card.skills.some(({ id }) => id === skill)
+      ? []
+      : [`the agent has no skill ${JSON.stringify(skill)} that is approved. It has ${card.skills.map(({ id }) => JSON.stringify(id)).join(", ") || "none"}`]),
+  ];
+  if (faults.length > 0)
+    throw new ToolError(ToolErrorCode.InvalidArguments, `Nothing was sent to the agent "${agent.name}": ${faults.join("; ")}.`, {
+      details: { mayHaveRun: false },
+    });
+}
+
+/** How long the task may take, in milliseconds. */
+const timeFor = ({ timeout_minutes: minutes = DEFAULT_MINUTES }: InvokeAgentInput, { deadline }: Pick<ToolCallContext, "deadline">): number =>
+  Math.max(1, Math.floor(Math.min(minutes * 60_000, deadline - performance.now() - RESERVE_MS)));
+
+/** An agent that looks for repeats finds one. */
+const messageId = (caller: string, toolCallId: string): string =>
+  createHash("sha256")
+    .update(JSON.stringify([caller, toolCallId]))
+    .digest("hex")
+    .slice(0, 32);
+
+function resultOf({ agent, card }: ReadyAgent, { state, text, taskId, contextId }: TaskEnd): ToolResult<object> {
+  const isAsking = state === "input_required" || state === "auth_required";
+  const ids = { ...(taskId === undefined ? {} : { taskId }), ...(contextId === undefined ? {} : { contextId }) };
+  return {
+    content: isAsking ? asked(agent.name, { state, text, taskId, contextId }) : ended(agent.name, state, text),
+    structured: { agentName: agent.name, state, ...ids },
+    isError: !isAsking && state !== "completed",
+    trust: trustOf(card.interfaces[0]?.url ?? agent.cardUrl),
+  };
+}
+
+const ended = (name: string, state: TaskEnd["state"], text: string): string => {
+  if (state === "completed") return text === "" ? `The agent "${name}" has ended the task, and says nothing of it.` : text;
+  return `The agent "${name}" ended the task as ${state}${text === "" ? ", and does not say why." : `:\n\n${text}`}`;
+};
+
+function asked(name: string, { state, text, taskId, contextId }: TaskEnd): string {
+  const ids = { agent_name: name, ...(taskId === undefined ? {} : { task_id: taskId }), ...(contextId === undefined ? {} : { context_id: contextId }) };
+  const wants = state === "auth_required" ? "wants its user to sign in somewhere" : "asks for more";
+  const how = `Ask your user if you do not know. Answer by invoke_agent with ${JSON.stringify(ids)} and the answer as message.`;
+  return `The agent "${name}" ${wants} before it goes on:\n\n${text === "" ? "(it does not say what)" : text}\n\n${how}`;
+}
+
+const tooSlow = (name: string, ms: number, taskId: string | undefined): ToolError =>
+  new ToolError(
+    ToolErrorCode.Timeout,
+    `The agent "${name}" did not end the task within ${Math.round(ms / 1_000)} s. ${
+      taskId === undefined ? "It did not say the task's id, so it may still work on it." : `It was asked to cancel the task ${JSON.stringify(taskId)}.`
+    }`,
+    { details: { mayHaveRun: true, ...(taskId === undefined ? {} : { taskId }) } },
+  );
