@@ -29,6 +29,7 @@ export { definitionHash } from "./definitions/definition-hash.ts";
 export { type DefinitionStore, type KeptDefinition, MAX_SWITCHED } from "./definitions/definition-store.ts";
 export { childToolOf } from "./family/child-names.ts";
 export { childSessionOf } from "./family/children.ts";
+export type { FamilySession, ToolCount } from "./family/family-session.ts";
 export type { FinalReport } from "./session-tools/final-report.ts";
 
 // What callers have made.

@@ -1,8 +1,10 @@
 import { createHash } from "node:crypto";
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
+import { userInfo } from "node:os";
 import { join } from "node:path";
 import { definitionHash, type KeptDefinition, skillHash } from "@rockbot/agent";
 import { openAgentRecords } from "@rockbot/agent-service";
+import { verifyAudit } from "@rockbot/records/audit";
 import { temporaryFolder } from "@rockbot/testing";
 import { expect, test } from "vitest";
 import { runCli } from "./test-cli.ts";
@@ -68,5 +70,19 @@ test("a skill is shared as an agent is, and of two of one name the kind tells wh
   expect((await run("show", "skill:clerk")).stdout).toContain("  content\n    First.\n    Then.");
   expect((await run("approve", "skill:clerk", "--yes")).stderr).toContain("approved alice/clerk, version 3");
   expect(await records.skills.visibleTo("bob")).toMatchObject([{ name: "clerk" }]);
+  await run("approve", "skill:clerk", "--withdraw", "--yes");
+  const audit = join(data, "approvals.audit");
+  const lines = readFileSync(audit, "utf8")
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line) as object);
+  expect(lines).toMatchObject([
+    { event: "approved", kind: "skill", maker: "alice", name: "clerk", version: 3, contentHash: skill.hash, by: userInfo().username },
+    { event: "withdrawn", kind: "skill", name: "clerk" },
+  ]);
+  expect((await verifyAudit([audit])).faults).toEqual([]);
+  const refused = await run("approve", "skill:clerk", "--yes", "--audit", data);
+  expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining("Nothing is changed, as the audit log cannot be written")]);
+  expect(await records.skills.visibleTo("bob")).toEqual([]);
   expect(await records.definitions.visibleTo("bob")).toEqual([]);
 });

@@ -52,6 +52,6 @@ test("another LOG_FORMAT is refused in words", async () => {
 
 test("without a model up says in one line that the agent is off, and what to set", async () => {
   expect(await upLog("pipe", { OLLAMA_URL: "http://127.0.0.1:1" })).toMatch(
-    /^ {2}off {7}agent__chat, agent__events, agent__helper, delete_skill, get_skill, list_skills, robot_create, robot_delete, robot_get, robot_list, robot_switch, robot_update, save_skill\. There is no model: set MODEL_URL and MODEL, and MODEL_API_KEY if it needs one; no Ollama answers at \S+$/m,
+    /^ {2}off {7}agent__cancel, agent__chat, agent__events, agent__family, agent__helper, delete_skill, get_skill, list_skills, robot_create, robot_delete, robot_get, robot_list, robot_switch, robot_update, save_skill\. There is no model: set MODEL_URL and MODEL, and MODEL_API_KEY if it needs one; no Ollama answers at \S+$/m,
   );
 });

@@ -12,6 +12,7 @@ export type {
   ContentTrust,
   ConversationHistoryResponse,
   ConversationTurn,
+  FamilyTurn,
   KnowledgeHit,
   McpRegisterServerRequest,
   McpServerSummary,

@@ -4,7 +4,7 @@ export { createWorkingMemory } from "./create-working-memory.ts";
 export { MemoryChangedError } from "./memory-changed-error.ts";
 export { MemoryFullError } from "./memory-full-error.ts";
 export type { MemoryLimits } from "./memory-limits.ts";
-export { familyNamespace, sessionNamespace } from "./session-namespace.ts";
+export { familyNamespace, runsNamespace, sessionNamespace } from "./session-namespace.ts";
 export type {
   FindQuery,
   FoundPlace,

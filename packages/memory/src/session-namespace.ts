@@ -9,6 +9,9 @@ export const sessionNamespace = (sessionId: string): string => `session/${nameOf
 /** The namespace of a whiteboard and of helpers, which a session shares with all sessions that stem from it. No session's own begins so. */
 export const familyNamespace = (rootSessionId: string): string => `family/${nameOf(rootSessionId)}`;
 
+/** The namespace of what the sessions of a family did, as its operator sees it. No session's own begins so. */
+export const runsNamespace = (rootSessionId: string): string => `runs/${nameOf(rootSessionId)}`;
+
 function nameOf(sessionId: string): string {
   const name = encodeURIComponent(sessionId.toWellFormed());
   return name.length <= 128 ? name : `${name.slice(0, 111)}-${createHash("sha256").update(sessionId).digest("hex").slice(0, 16)}`;

@@ -1,4 +1,5 @@
 import type { ToolCaller } from "@rockbot/tools";
+import type { FamilySession } from "../family/family-session.ts";
 import type { EventPage } from "../store/turn-store.ts";
 import type { HistoryTurn, TurnPlace, TurnRequest, TurnResult } from "../turn/turn.ts";
 
@@ -27,6 +28,17 @@ export interface Agent extends AsyncDisposable {
   history(caller: string, sessionId: string): Promise<readonly HistoryTurn[]>;
   /** The steps of a session after the one of this number, as far as they are kept. */
   events(caller: string, sessionId: string, after: number, limit: number): Promise<EventPage>;
+  /**
+   * What the sessions did that stem from this one, of the last day: its turns and those of its helpers, each with its children.
+   * @throws {StoreUnavailableError}
+   */
+  family(caller: string, rootSessionId: string): Promise<readonly FamilySession[]>;
+  /**
+   * Cancels turns of a family, within a second, wherever they run: one by its id, or all that run.
+   * @returns the ids of those that ran
+   * @throws {StoreUnavailableError}
+   */
+  cancel(caller: string, rootSessionId: string, turnId?: string): Promise<readonly string[]>;
   /** Adds a message to what a session remembers. */
   note(caller: string, sessionId: string, role: HistoryTurn["role"], content: string): Promise<void>;
 }

@@ -9,6 +9,8 @@ import { InnerCalls } from "../calls/inner-calls.ts";
 import type { AgentDefinition, DefinitionReader } from "../definitions/agent-definition.ts";
 import { SessionDefinitions } from "../definitions/session-definitions.ts";
 import { Children } from "../family/children.ts";
+import { FamilyRecords } from "../family/family-records.ts";
+import { type FamilySession, type FamilySessionFacts, type RunningSession, runningTurns } from "../family/family-session.ts";
 import { fence } from "../prompt/fence.ts";
 import { openConversation } from "../prompt/open-conversation.ts";
 import { HeldTurn, holdTurn } from "../store/held-turn.ts";
@@ -59,6 +61,7 @@ export class RunningAgent implements Agent {
   readonly #runner: CallRunner;
   readonly #keptSteps: KeptSteps;
   readonly #definitions: SessionDefinitions;
+  readonly #families: FamilyRecords;
   readonly #turns = new Map<string, Promise<TurnResult>>();
   /** By session: aborts when a turn of it has ended here. */
   readonly #ends = new Map<string, AbortController>();
@@ -72,6 +75,7 @@ export class RunningAgent implements Agent {
     this.caller = options.caller;
     this.#keptSteps = new KeptSteps(options.memory);
     this.#definitions = new SessionDefinitions(options);
+    this.#families = new FamilyRecords(options.memory, options.log);
     const { maxParallelCalls, callTimeoutMs } = options.limits;
     this.#runner = new CallRunner({ maxParallel: maxParallelCalls, timeoutMs: callTimeoutMs, log: options.log });
   }
@@ -104,6 +108,18 @@ export class RunningAgent implements Agent {
 
   events(caller: string, sessionId: string, after: number, limit: number): Promise<EventPage> {
     return this.#options.store.events({ caller, sessionId }, after, limit);
+  }
+
+  family(caller: string, rootSessionId: string): Promise<readonly FamilySession[]> {
+    return this.#families.list({ caller, rootSessionId });
+  }
+
+  async cancel(caller: string, rootSessionId: string, turnId?: string): Promise<readonly string[]> {
+    const turns = await this.family(caller, rootSessionId);
+    const running = turnId === undefined ? turns.flatMap((turn) => (turn.state === "running" ? [turn.turnId] : [])) : turns.flatMap(runningTurns);
+    const meant = running.filter((id) => turnId === undefined || id === turnId);
+    if (meant.length > 0) await this.#families.cancel({ caller, rootSessionId }, meant);
+    return meant;
   }
 
   note(caller: string, sessionId: string, role: HistoryTurn["role"], content: string): Promise<void> {
@@ -163,24 +179,34 @@ export class RunningAgent implements Agent {
     end?.abort();
   }
 
-  async #run(request: TurnRequest, held: HeldTurn): Promise<TurnResult> {
-    const { caller, sessionId, turnId, hasReadUntrusted = false } = request;
+  // Long because: it makes the parts of a turn one by one, each with those before it
+  async #run(asked: TurnRequest, held: HeldTurn): Promise<TurnResult> {
+    const { caller, sessionId, turnId, hasReadUntrusted = false } = asked;
     const { store, log, policy } = this.#options;
-    const events = new TurnEvents({ store, session: { caller, sessionId }, turnId, tell: (event) => this.#tell(request, event), log });
-    const history = request.messages === undefined ? held.history : [];
+    let heard: RunningSession | undefined;
+    const tell = (event: AgentEvent): void => {
+      heard?.hear(event);
+      this.#tell(asked, event);
+    };
+    const events = new TurnEvents({ store, session: { caller, sessionId }, turnId, tell, log });
+    const history = asked.messages === undefined ? held.history : [];
     const mark = new UntrustedMark(hasReadUntrusted || held.hasReadUntrusted || history.some(({ isUntrusted }) => isUntrusted));
     events.emit(held.isTakenUp ? { kind: "notice", text: "The turn is taken up again where it was cut off." } : { kind: "turn_started" });
-    const ownSteps = await this.#ownSteps(request, { events, mark });
+    const ownSteps = await this.#ownSteps(asked, { events, mark });
     const memorySessionId = [...ownSteps.values()].at(-1)?.sessionId ?? sessionId;
-    const { visible, first } = await this.#definitions.of(request, held.answer(0)).catch(async (error: unknown) => {
-      if (!held.hasBegun && error instanceof ToolError) await this.#end(request, held, events, notTaken(error, mark));
+    const { visible, first } = await this.#definitions.of(asked, held.answer(0)).catch(async (error: unknown) => {
+      if (!held.hasBegun && error instanceof ToolError) await this.#end(asked, held, events, notTaken(error, mark));
       throw error;
     });
-    const budget = this.#budgetOf(request, held, first);
+    const budget = this.#budgetOf(asked, held, first);
+    using place = await this.#placeIn(asked, held, { agent: first?.name, usage: () => budget.usage });
+    const { session } = place;
+    heard = session;
+    const request = { ...asked, signal: AbortSignal.any([asked.signal, session.signal]) };
     const runner = this.#runner;
     const remember = (definition: AgentDefinition): Promise<void> => this.#definitions.rememberFor(request, definition);
     const current = (definition: AgentDefinition): Promise<AgentDefinition> => this.#definitions.lookUp(caller, definition);
-    const children = new Children({ request, held, budget, policy, visible, current, runTurn: (child) => this.runTurn(child) });
+    const children = new Children({ request, held, budget, session, policy, visible, current, runTurn: (child) => this.runTurn(child) });
     const calls: InnerCalls = new InnerCalls({ role: () => roles.current, runner, events, held, budget });
     const scopeFor = (model: Model): TurnScope => scopeOf(request, { model, mark, memorySessionId, calls });
     const roles: TurnRoles = new TurnRoles({
@@ -210,6 +236,7 @@ export class RunningAgent implements Agent {
     });
     const parts = { request, held, role, roles, conversation, events, runner, budget, mark, keptSteps: this.#keptSteps, memorySessionId, log };
     const result = await new TurnRun({ ...parts, stopping: this.#stopping.signal }).run();
+    session.end(result);
     await this.#end(request, held, events, result);
     return result;
   }
@@ -229,6 +256,17 @@ export class RunningAgent implements Agent {
       this.#options.log.error({ turnId: request.turnId, error: String(error) }, "could not keep the result of a turn");
     });
     await told;
+  }
+
+  /** The turn among those of its family, which writes down what it does until it is disposed of. */
+  async #placeIn(
+    { caller, sessionId, turnId, rootSessionId = sessionId, family }: TurnRequest,
+    held: HeldTurn,
+    facts: Pick<FamilySessionFacts, "agent" | "usage">,
+  ): Promise<{ readonly session: RunningSession } & Disposable> {
+    const all = { ...facts, sessionId, turnId, startedAt: held.startedAt };
+    if (family !== undefined) return { session: family.parent.begin(all), [Symbol.dispose]() {} };
+    return this.#families.begin({ caller, rootSessionId }, all, held.isTakenUp);
   }
 
   /** What the agent did itself in earlier turns of a conversation that its client brings. It marks this turn as it marked those. */

@@ -10,11 +10,14 @@ import type { TurnBudget } from "../turn/turn-budget.ts";
 import { type ChildInput, childInputSchema, validateChildInput } from "./child-input.ts";
 import { canBeCalled, childToolOf } from "./child-names.ts";
 import { type FamilyPlace, MAX_DEPTH, MAX_FAMILY } from "./family-place.ts";
+import type { RunningSession } from "./family-session.ts";
 
 export interface ChildrenOptions {
   readonly request: TurnRequest;
   readonly held: HeldTurn;
   readonly budget: TurnBudget;
+  /** The turn itself. */
+  readonly session: RunningSession;
   readonly policy: PolicyHolder | undefined;
   /** Those that the caller saw when the root's turn began. */
   readonly visible: readonly AgentDefinition[];
@@ -63,12 +66,13 @@ export class Children {
     prompt: string,
     { path, rights, context }: { readonly path: readonly string[]; readonly rights: SessionRights | undefined; readonly context: ChildContext },
   ): Promise<ToolResult<object>> {
-    const { request, held, budget, visible, current, runTurn } = this.#options;
+    const { request, held, budget, session, visible, current, runTurn } = this.#options;
     const { toolCallId: turnId } = context;
     const definition = await current(seen);
     this.#checkPlace(definition.name, path, context);
     const share = budget.share();
     this.#count.sessions++; // at once with the check
+    const startedAt = Date.now();
     try {
       const leftMs = context.deadline - performance.now();
       const result = await runTurn({
@@ -78,7 +82,7 @@ export class Children {
         turnId,
         message: prompt,
         definition,
-        family: { depth: (request.family?.depth ?? 0) + 1, path, visible, rights, share, count: this.#count },
+        family: { depth: (request.family?.depth ?? 0) + 1, path, visible, rights, share, parent: session, count: this.#count },
         origin: request.origin,
         hasReadUntrusted: context.hasReadUntrusted,
         signal: context.signal,
@@ -88,6 +92,15 @@ export class Children {
           const words = stepWords(event);
           if (words !== undefined && event.kind !== "turn_started") context.progress({ message: words });
         },
+      });
+      session.add({
+        sessionId: childSessionOf(turnId),
+        turnId,
+        agent: definition.name,
+        startedAt,
+        endedAt: Date.now(),
+        finish: result.finish,
+        usage: result.usage,
       });
       const usageId = `${turnId}-usage`;
       const isCounted = held.result(usageId) !== undefined; // by a run of this turn that was cut off

@@ -1,6 +1,7 @@
 import type { SessionRights } from "../calls/session-rights.ts";
 import type { AgentDefinition } from "../definitions/agent-definition.ts";
 import type { TokenShare } from "../turn/turn-budget.ts";
+import type { RunningSession } from "./family-session.ts";
 
 /** The place of a session among those that calls of one root session have led to. It is of this process: a root's turn takes its family along. */
 export interface FamilyPlace {
@@ -14,6 +15,8 @@ export interface FamilyPlace {
   readonly rights: SessionRights | undefined;
   /** The part in the parent's budget. */
   readonly share: TokenShare;
+  /** The parent's turn. */
+  readonly parent: RunningSession;
   /** Of the whole family, in this run of its root's turn. */
   readonly count: { sessions: number };
 }

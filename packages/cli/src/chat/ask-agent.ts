@@ -4,6 +4,8 @@ import { noAgent, readOutput, type TurnOutput } from "@rockbot/gateway/chat";
 import type { ToolClient } from "../client/tool-client.ts";
 
 export interface AskAgentOptions {
+  /** The agent that answers, by name. @default what the session is */
+  readonly agent?: string | undefined;
   /** The session that goes on with this message; undefined for one that ends with the answer. */
   readonly sessionId: string | undefined;
   readonly timeoutMs: number;
@@ -17,7 +19,7 @@ export interface AskAgentOptions {
 const REST_MS = 250;
 
 /** One turn of the agent. @throws {ToolError} if there is no answer */
-export async function askAgent(client: ToolClient, message: string, { sessionId, timeoutMs, signal, onEvent }: AskAgentOptions): Promise<TurnOutput> {
+export async function askAgent(client: ToolClient, message: string, { agent, sessionId, timeoutMs, signal, onEvent }: AskAgentOptions): Promise<TurnOutput> {
   const toolCallId = newId();
   const finished = Promise.withResolvers<void>();
   const ends = new AbortController();
@@ -28,7 +30,7 @@ export async function askAgent(client: ToolClient, message: string, { sessionId,
   });
   try {
     await following.begun;
-    const input = { message, ...(sessionId === undefined ? {} : { session_id: sessionId }) };
+    const input = { message, ...(sessionId === undefined ? {} : { session_id: sessionId }), ...(agent === undefined ? {} : { agent }) };
     const response = await client.call(tools.agentChat.name, input, { toolCallId, timeoutMs, signal });
     await within(REST_MS, Promise.race([finished.promise, following.ended]), () => new Error("late")).catch(() => {});
     return readOutput(response);

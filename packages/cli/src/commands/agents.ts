@@ -1,5 +1,8 @@
+import { userInfo } from "node:os";
+import { join } from "node:path";
 import type { KeptRecord } from "@rockbot/agent";
 import { printable } from "@rockbot/contracts";
+import { openApprovalAudit } from "../client/agents/approval-audit.ts";
 import { type MadeByCaller, withMadeByCallers } from "../client/agents/made-by-callers.ts";
 import { CommandError } from "../command-error.ts";
 import { ExitCode } from "../exit-code.ts";
@@ -9,7 +12,14 @@ export interface AgentsListOptions {
   readonly json?: boolean;
 }
 
+export interface AgentsShowOptions extends AgentsListOptions {
+  readonly session?: boolean;
+  readonly bus?: string;
+}
+
 export interface AgentsApproveOptions {
+  /** The audit log of approvals. */
+  readonly audit?: string;
   readonly yes?: boolean;
   readonly withdraw?: boolean;
 }
@@ -31,8 +41,9 @@ export async function listAgents({ json = false }: AgentsListOptions): Promise<v
   });
 }
 
-/** `rockbot agents show`: all that a model reads of an agent or a skill. */
-export async function showAgent(named: string, { json = false }: AgentsListOptions): Promise<void> {
+/** `rockbot agents show`: all that a model reads of an agent or a skill, or what a session has led to. */
+export async function showAgent(named: string, { json = false, session = false, bus }: AgentsShowOptions): Promise<void> {
+  if (session) return (await import("./agents-run.ts")).showSession(named, { json, ...(bus === undefined ? {} : { bus }) });
   await withMadeByCallers(async (all, where) => {
     const made = chosen(all, named, where);
     if (json) console.log(JSON.stringify({ ...entryOf(made), ...made.content }, undefined, 2));
@@ -41,8 +52,8 @@ export async function showAgent(named: string, { json = false }: AgentsListOptio
 }
 
 /** `rockbot agents approve`: shares exactly what it has shown, or shares it no more. */
-export async function approveAgent(named: string, { yes = false, withdraw = false }: AgentsApproveOptions): Promise<void> {
-  await withMadeByCallers(async (all, where) => {
+export async function approveAgent(named: string, { yes = false, withdraw = false, audit }: AgentsApproveOptions): Promise<void> {
+  await withMadeByCallers(async (all, where, { dataDirectory }) => {
     const made = chosen(all, named, where);
     printAll(made);
     const name = printable(nameOf(made));
@@ -53,9 +64,23 @@ export async function approveAgent(named: string, { yes = false, withdraw = fals
       process.exitCode = ExitCode.Failed;
       return;
     }
+    await using log = await openApprovalAudit(audit ?? join(dataDirectory, "approvals.audit"));
     const outcome = await approve(withdraw ? undefined : record.hash);
     if (outcome === "gone") throw new CommandError(`${name} is not there any more`);
     if (outcome === "stale") throw new CommandError(`not approved, as it is not any more what was shown: ${name}. Look again`);
+    const event = withdraw ? "withdrawn" : "approved";
+    const { kind } = made;
+    await log.write({
+      event,
+      service: "agent",
+      by: userInfo().username,
+      kind,
+      maker: record.maker,
+      name: record.name,
+      version: record.version,
+      contentHash: record.hash,
+    });
+    if (!log.isWriting) throw new CommandError(`${event} ${name}, version ${record.version}, and could not write that to the audit log ${log.path}`);
     console.error(`${withdraw ? "withdrew" : "approved"} ${name}, version ${record.version}`);
   });
 }

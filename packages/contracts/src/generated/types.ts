@@ -653,6 +653,10 @@ messages?: [ChatMessage, ...(ChatMessage)[]]
  */
 session_id?: string
 /**
+ * The name of an agent that you may call, which answers this message; what the session is when left out.
+ */
+agent?: string
+/**
  * The model; the agent's own when left out. It refuses one that it does not have.
  */
 model?: string
@@ -786,6 +790,83 @@ events: AgentEvent[]
  * The sequence of the newest event of the session, also of one that is not here; 0 if there is none.
  */
 last: number
+}
+/**
+ * See what a session of the agent has led to in the last day, also while it runs. Its turns and those of its helpers are there, with states, calls and tokens. Below each stand the sessions of the agents that it has called.
+ */
+export interface ToolAgentFamily {
+input: ToolAgentFamilyInput
+output: ToolAgentFamilyOutput
+}
+export interface ToolAgentFamilyInput {
+/**
+ * The conversation that the others stem from.
+ */
+session_id: string
+}
+export interface ToolAgentFamilyOutput {
+/**
+ * A parent before its children, the oldest first.
+ */
+turns: FamilyTurn[]
+}
+export interface FamilyTurn {
+turn_id: string
+session_id: string
+/**
+ * The turn that has called this one.
+ */
+parent_turn_id?: string
+/**
+ * How many calls of agents led to it.
+ */
+depth: number
+/**
+ * Its name; the plain agent when left out.
+ */
+agent?: string
+/**
+ * lost: its process ended, and nobody went on with it.
+ */
+state: ("running" | "ended" | "lost")
+finish?: TurnFinish
+started_at: string
+ended_at?: string
+usage: AgentUsage
+calls: number
+failed_calls: number
+tools: {
+tool: string
+count: number
+failed: number
+/**
+ * The time of its calls, added up.
+ */
+ms: number
+}[]
+}
+/**
+ * Cancel what runs of a session of the agent, and all that it has led to. With turn_id one of its turns alone, such as that of an agent that it has called. It ends within a second.
+ */
+export interface ToolAgentCancel {
+input: ToolAgentCancelInput
+output: ToolAgentCancelOutput
+}
+export interface ToolAgentCancelInput {
+/**
+ * The conversation that the others stem from.
+ */
+session_id: string
+/**
+ * One of the turns that agent__family gives; all that run when left out.
+ */
+turn_id?: string
+}
+export interface ToolAgentCancelOutput {
+/**
+ * The ids of the turns that ran.
+ */
+cancelled: string[]
 }
 /**
  * Report what the organization used of Anthropic's API. The report usage counts tokens, cost gives US dollars, and claude_code gives sessions, lines, commits and costs of each person.

@@ -37,6 +37,20 @@ export interface RefusedRequests {
   readonly count: number;
 }
 
+/** An operator's decision about what callers have made: who may see it. */
+export interface SharingDecision {
+  readonly event: "approved" | "withdrawn";
+  readonly service: string;
+  /** The user of the system that has decided. */
+  readonly by: string;
+  readonly kind: string;
+  readonly maker: string;
+  readonly name: string;
+  readonly version: number;
+  /** Of what was shown to the user; `hash` is that of the line. */
+  readonly contentHash: string;
+}
+
 /** Keeps records in the order in which they come. */
 export interface AuditLog extends AsyncDisposable {
   /** Whether what comes now would be written, as far as is known: false from a failure to the next success. */
@@ -45,5 +59,5 @@ export interface AuditLog extends AsyncDisposable {
    * Resolves once the record is in the system's hands, so that it outlives this process. After a failure to write, or a second, it resolves all the
    * same. Never rejects.
    */
-  write(record: AuditRecord | RefusedRequests): Promise<void>;
+  write(record: AuditRecord | RefusedRequests | SharingDecision): Promise<void>;
 }

@@ -7,7 +7,7 @@ import { redact, registerSecret } from "@rockbot/base/redaction";
 import { type Logger, silentLogger } from "@rockbot/bus";
 import { type AuditFile, AuditFileError, openAuditFile, putAside } from "./audit-file.ts";
 import { type AuditKey, createAuditKey, keyFileOf, secretBeside } from "./audit-key.ts";
-import type { AuditLog, AuditRecord, RefusedRequests } from "./audit-record.ts";
+import type { AuditLog, AuditRecord, RefusedRequests, SharingDecision } from "./audit-record.ts";
 import { type ChainHead, nextLine } from "./chain.ts";
 
 /** The key and the bounds of an audit log. */
@@ -123,7 +123,7 @@ class AuditWriter implements AuditLog {
     this.#looking = setInterval(() => void this.#lookAfter(), LOOK_MS).unref();
   }
 
-  async write(record: AuditRecord | RefusedRequests): Promise<void> {
+  async write(record: AuditRecord | RefusedRequests | SharingDecision): Promise<void> {
     if (this.#waiting.length >= MAX_WAITING || this.#closed.signal.aborted) {
       this.#lost += 1;
       this.#counter.add(1, { outcome: "lost" });
@@ -179,7 +179,7 @@ class AuditWriter implements AuditLog {
   }
 
   /** The texts without secrets and as long as a line may have them, and of the arguments a hash. */
-  #fieldsOf(record: AuditRecord | RefusedRequests): object {
+  #fieldsOf(record: AuditRecord | RefusedRequests | SharingDecision): object {
     const fields: Record<string, unknown> = {};
     for (const [name, value] of Object.entries(record)) fields[name] = typeof value === "string" ? shortened(value) : value;
     if ("arguments" in record) fields.arguments = this.#key.hash(record.arguments);

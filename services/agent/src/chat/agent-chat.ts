@@ -1,5 +1,6 @@
-import { type Agent, stepWords, type TurnRequest, type TurnResult } from "@rockbot/agent";
-import { type ToolAgentChatInput, type ToolAgentChatOutput, ToolError, ToolErrorCode, tools } from "@rockbot/contracts";
+import { type Agent, type AgentDefinition, childToolOf, type DefinitionReader, stepWords, type TurnRequest, type TurnResult } from "@rockbot/agent";
+import { namesHelp, type ToolAgentChatInput, type ToolAgentChatOutput, ToolError, ToolErrorCode, tools } from "@rockbot/contracts";
+import type { PolicyHolder } from "@rockbot/policy";
 import { defineTool, type Tool, type ToolResult } from "@rockbot/tools";
 import { TurnMetrics } from "./turn-metrics.ts";
 import { usageMessage } from "./usage-message.ts";
@@ -11,11 +12,15 @@ export interface AgentChatOptions {
   /** Names of the one model that the agent has. */
   readonly modelNames: readonly string[];
   readonly turnTimeoutMs: number;
+  /** The agents that callers may name. @default none */
+  readonly definitions: DefinitionReader | undefined;
+  readonly policy: PolicyHolder | undefined;
   readonly onUnasked: OnUnasked;
 }
 
 /** `agent__chat`: one turn of the agent. The call's id is the turn's. */
-export function agentChat(agent: Pick<Agent, "runTurn" | "isToBlame">, { modelNames, turnTimeoutMs, onUnasked }: AgentChatOptions): Tool {
+export function agentChat(agent: Pick<Agent, "runTurn" | "isToBlame">, options: AgentChatOptions): Tool {
+  const { modelNames, turnTimeoutMs, onUnasked } = options;
   const metrics = new TurnMetrics();
   return defineTool(
     tools.agentChat,
@@ -23,9 +28,11 @@ export function agentChat(agent: Pick<Agent, "runTurn" | "isToBlame">, { modelNa
       checkInput(input, modelNames);
       const { caller, toolCallId: turnId, progress } = context;
       const sessionId = input.session_id ?? turnId;
+      const definition = input.agent === undefined ? undefined : await definitionNamed(input.agent, caller, options);
       const result = await metrics.measure(input.origin, () =>
         agent.runTurn({
           ...requestOf(input),
+          ...(definition === undefined ? {} : { definition }),
           caller,
           sessionId,
           turnId,
@@ -62,6 +69,24 @@ function checkInput({ message, messages, model }: ToolAgentChatInput, modelNames
   if (message === undefined && messages === undefined) refuse("there is no message. Give message, or the whole conversation as messages");
   if (message !== undefined && messages !== undefined) refuse("there are both message and messages. Give one of them");
   if (model !== undefined && !modelNames.includes(model)) refuse(`it has no model "${model}". It has ${modelNames.join(", also called ")}`);
+}
+
+/** @throws {ToolError} if there is none that the caller may call */
+async function definitionNamed(
+  name: string,
+  caller: string,
+  { definitions, policy }: Pick<AgentChatOptions, "definitions" | "policy">,
+): Promise<AgentDefinition> {
+  const visible = await definitions?.visibleTo(caller).catch((cause: unknown) => {
+    throw new ToolError(ToolErrorCode.Unavailable, `Cannot ask the agent "${name}": the definitions of agents cannot be read now. Try again later.`, { cause });
+  });
+  const mayCall = (each: string): boolean => policy?.current().decide({ caller, tool: childToolOf(each), isReadOnly: true }).isAllowed ?? true;
+  const found = visible?.find((each) => each.name === name);
+  if (found !== undefined && mayCall(name)) return found;
+  if (found !== undefined) throw new ToolError(ToolErrorCode.Denied, `Cannot ask the agent "${name}": the policy does not let "${caller}" call it.`);
+  const known = (visible ?? []).map((each) => each.name).filter(mayCall);
+  const help = known.length === 0 ? "You may call none: robot_create makes one." : namesHelp(name, known);
+  throw new ToolError(ToolErrorCode.InvalidArguments, `Cannot ask the agent ${JSON.stringify(name)}: you see none of this name. ${help}`);
 }
 
 function requestOf({ message, messages, tools: clientTools, origin, max_output_tokens: maxOutputTokens }: ToolAgentChatInput): Partial<TurnRequest> {

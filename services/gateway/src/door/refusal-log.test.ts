@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { silentLogger } from "@rockbot/bus";
 import { ToolError } from "@rockbot/contracts";
 import { createPolicy, holdPolicy, readPolicy } from "@rockbot/policy";
-import { createAuditKey, openAuditLog, type RefusedRequests, verifyAudit } from "@rockbot/records/audit";
+import { type AuditLog, createAuditKey, openAuditLog, verifyAudit } from "@rockbot/records/audit";
 import { temporaryFolder } from "@rockbot/testing";
 import { expect, test } from "vitest";
 import { startTestGateway } from "../test-gateway.ts";
@@ -81,7 +81,7 @@ test("wrong tokens leave their trace, by address and never themselves; a flood o
 
 /** What a log of refusals writes, with a while that ends when the log does. */
 async function written(refuse: (log: RefusalLog) => void | Promise<void>) {
-  const records: (RefusedRequests | { readonly toolCallId: string })[] = [];
+  const records: Parameters<AuditLog["write"]>[0][] = [];
   const audit = { isWriting: true, write: async (record: (typeof records)[number]) => void records.push(record), async [Symbol.asyncDispose]() {} };
   {
     using log = new RefusalLog({ audit, log: silentLogger, everyMs: 1_000_000 });

@@ -1,5 +1,5 @@
 import type { ChangeOutcome, KeptDefinition, KeptRecord, KeptSkill } from "@rockbot/agent";
-import { type AgentRecords, openAgentRecords, readAgentsFile } from "@rockbot/agent-service";
+import { type AgentConfig, type AgentRecords, openAgentRecords, readAgentsFile } from "@rockbot/agent-service";
 import { StoreUnavailableError } from "@rockbot/records";
 import { serviceNamed } from "@rockbot/services";
 import { CommandError } from "../../command-error.ts";
@@ -19,13 +19,15 @@ export interface MadeByCaller {
 }
 
 /** Reads all that callers have made. The database is that of the agent's settings: the same variables name it. @throws {CommandError} in words for the user */
-export async function withMadeByCallers(work: (made: readonly MadeByCaller[], where: string) => Promise<void>): Promise<void> {
+export async function withMadeByCallers(
+  work: (made: readonly MadeByCaller[], where: string, settings: Pick<AgentConfig, "dataDirectory">) => Promise<void>,
+): Promise<void> {
   const load = await serviceNamed("agent").loader();
   const config = load({ env: process.env });
   try {
     await using records = await openAgentRecords(config, async (...to) => (await import("@rockbot/agent-service/postgres")).connectPostgresAgentRecords(...to));
     const ofFile = readAgentsFile(config.agentsFile).map((agent) => madeAgent(agent, undefined));
-    await work([...ofFile, ...(await allOf(records))], records.where);
+    await work([...ofFile, ...(await allOf(records))], records.where, config);
   } catch (error) {
     if (error instanceof StoreUnavailableError) throw new CommandError(error.message);
     throw error;

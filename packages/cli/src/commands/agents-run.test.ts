@@ -1,0 +1,29 @@
+import type { FamilyTurn } from "@rockbot/contracts";
+import { expect, test } from "vitest";
+import { familyLines } from "./agents-run.ts";
+
+const turn = (more: Partial<FamilyTurn>): FamilyTurn => ({
+  turn_id: "t1",
+  session_id: "trip",
+  depth: 0,
+  state: "ended",
+  finish: "stop",
+  started_at: "2026-01-01T00:00:00.000Z",
+  ended_at: "2026-01-01T00:00:02.500Z",
+  usage: { input_tokens: 30, output_tokens: 10 },
+  calls: 1,
+  failed_calls: 0,
+  tools: [{ tool: "agent__clerk", count: 1, failed: 0, ms: 900 }],
+  ...more,
+});
+
+test("a family is printed as a tree, with a line that adds up the conversation's own turns", () => {
+  const usage = { input_tokens: 20, output_tokens: 5 };
+  const tools = [{ tool: "web_search", count: 3, failed: 1, ms: 700 }];
+  const child = turn({ turn_id: "t2", session_id: "sub-t2", depth: 1, agent: "clerk", finish: "limit", usage, calls: 3, failed_calls: 1, tools });
+  expect(familyLines([turn({}), child])).toEqual([
+    "agent  trip  turn t1  ended  2.5 s  30 + 10 tokens  1 calls (agent__clerk)",
+    "  clerk  sub-t2  turn t2  ended: limit  2.5 s  20 + 5 tokens  3 calls, 1 failed (web_search ×3)",
+    "2 turns, 30 + 10 tokens, 4 calls. The tokens of a turn are with those that it has called, once they have ended",
+  ]);
+});

@@ -1,0 +1,125 @@
+import { type AgentUsage, type FamilyTurn, newId, printable, ToolError, type ToolInvokeResponse, tools } from "@rockbot/contracts";
+import { MAX_TIMEOUT_MS } from "@rockbot/tools";
+import { busUrlFaults, chooseBusUrl } from "../bus-url.ts";
+import { askAgent } from "../chat/ask-agent.ts";
+import { jsonPrinter, textPrinter } from "../chat/turn-printer.ts";
+import { openToolClient } from "../client/open-tool-client.ts";
+import type { ToolClient } from "../client/tool-client.ts";
+import { CommandError } from "../command-error.ts";
+import { ExitCode } from "../exit-code.ts";
+import { Interrupted } from "../interrupted.ts";
+import { interruption } from "../terminal/interruption.ts";
+import { readStdin } from "../terminal/read-stdin.ts";
+import { UsageError } from "../usage-error.ts";
+
+export interface AgentsRunOptions {
+  readonly bus?: string;
+  readonly session?: string;
+  readonly json?: boolean;
+  readonly timeout?: string;
+  readonly policy?: string;
+}
+
+export type AgentsSessionOptions = Pick<AgentsRunOptions, "bus" | "json" | "policy">;
+
+/** `rockbot agents run`: one task for an agent, in a session of its own. */
+export async function runAgent(agent: string, task: string, { bus, session, json = false, timeout, policy }: AgentsRunOptions): Promise<void> {
+  const faults = busUrlFaults(chooseBusUrl(bus, process.env));
+  const timeoutMs = timeout === undefined ? MAX_TIMEOUT_MS : /^\d{1,9}$/.test(timeout) ? Number(timeout) : 0;
+  if (timeoutMs < 1 || timeoutMs > MAX_TIMEOUT_MS)
+    faults.push(`--timeout: expected milliseconds, a whole number from 1 to ${MAX_TIMEOUT_MS}, got ${JSON.stringify(timeout)}`);
+  if (session !== undefined && !/^[\x21-\x7e]{1,128}$/.test(session)) faults.push("--session: expected 1 to 128 visible ASCII characters");
+  const message = faults.length > 0 ? "" : (task === "-" ? await readStdin() : task).trim();
+  if (message === "" && faults.length === 0) faults.push("the task: it is empty. Give it as an argument, or - and on stdin");
+  if (faults.length > 0) throw new UsageError(faults);
+
+  using interrupted = interruption();
+  const { signal, requested } = interrupted;
+  await using client = await openToolClient({ bus, allowAddress: [], mcpConfig: undefined, policy, requested, env: process.env });
+  const sessionId = session ?? `run-${newId().slice(0, 12)}`;
+  const printer = json ? jsonPrinter({ out: process.stdout, err: process.stderr }) : textPrinter({ out: process.stdout, err: process.stderr });
+  let isAnswered = false;
+  try {
+    const turn = await askAgent(client, message, { agent, sessionId, timeoutMs, signal, onEvent: printer.event });
+    printer.answer(turn);
+    isAnswered = turn.output.finish === "stop" && turn.output.report?.status !== "failure";
+    if (!json) console.error(`session ${sessionId}, ${usageWords(turn.output.usage)}. What it led to: rockbot agents show --session ${sessionId}`);
+  } catch (error) {
+    if (!(error instanceof ToolError)) throw error;
+    printer.failure(error);
+  }
+  process.exitCode = signal.aborted ? new Interrupted(await requested).exitCode : isAnswered ? ExitCode.Ok : ExitCode.Failed;
+}
+
+/** `rockbot agents cancel`: ends what runs of a session, or one of its turns. */
+export async function cancelAgent(sessionId: string, turnId: string | undefined, options: AgentsSessionOptions): Promise<void> {
+  await using client = await openClient(options);
+  const input = { session_id: sessionId, ...(turnId === undefined ? {} : { turn_id: turnId }) };
+  const { content, structured } = await call(client, tools.agentCancel.name, input);
+  if (options.json) console.log(JSON.stringify(structured, undefined, 2));
+  else console.error(printable(content ?? ""));
+}
+
+/** `rockbot agents show --session`: what a session has led to, as a tree. */
+export async function showSession(sessionId: string, options: AgentsSessionOptions): Promise<void> {
+  await using client = await openClient(options);
+  const { structured } = await call(client, tools.agentFamily.name, { session_id: sessionId });
+  const { turns } = structured as { readonly turns: readonly FamilyTurn[] };
+  if (turns.length === 0)
+    throw new CommandError(
+      `Nothing is known of the session ${printable(sessionId)} in the last day, as ${client.where} has it. Name the conversation that the others stem from`,
+    );
+  if (options.json) console.log(JSON.stringify(turns, undefined, 2));
+  else for (const line of familyLines(turns)) console.log(printable(line, MAX_LINE));
+}
+
+const MAX_LINE = 2_000;
+
+/** A line for each turn, each below the one that has called it, and a line with all of them. */
+export function familyLines(turns: readonly FamilyTurn[]): readonly string[] {
+  const lines = turns.map((turn) => {
+    const { agent = "agent", depth, state, finish, session_id, turn_id, calls, failed_calls: failed, usage, tools: used } = turn;
+    const how = finish === undefined || finish === "stop" ? state : `${state}: ${finish}`;
+    const seconds = ((turn.ended_at === undefined ? Date.now() : Date.parse(turn.ended_at)) - Date.parse(turn.started_at)) / 1_000;
+    const names = used.map(({ tool, count }) => (count === 1 ? tool : `${tool} ×${count}`)).join(", ");
+    const facts = [
+      how,
+      `${seconds.toFixed(1)} s`,
+      usageWords(usage),
+      `${calls} calls${failed === 0 ? "" : `, ${failed} failed`}${names === "" ? "" : ` (${names})`}`,
+    ];
+    return `${"  ".repeat(depth)}${agent}  ${session_id}  turn ${turn_id}  ${facts.join("  ")}`;
+  });
+  const roots = turns.filter(({ depth }) => depth === 0);
+  const total = roots.map(({ usage }) => usage).reduce(addUsage, { input_tokens: 0, output_tokens: 0 });
+  const calls = turns.reduce((sum, turn) => sum + turn.calls, 0);
+  return [
+    ...lines,
+    `${turns.length} turns, ${usageWords(total)}, ${calls} calls. The tokens of a turn are with those that it has called, once they have ended`,
+  ];
+}
+
+const addUsage = (sum: AgentUsage, { input_tokens, output_tokens }: AgentUsage): AgentUsage => ({
+  input_tokens: sum.input_tokens + input_tokens,
+  output_tokens: sum.output_tokens + output_tokens,
+});
+
+const usageWords = ({ input_tokens, output_tokens }: AgentUsage): string => `${input_tokens} + ${output_tokens} tokens`;
+
+const CALL_MS = 30_000;
+
+async function openClient({ bus, policy }: AgentsSessionOptions): Promise<ToolClient> {
+  const faults = busUrlFaults(chooseBusUrl(bus, process.env));
+  if (faults.length > 0) throw new UsageError(faults);
+  return openToolClient({ bus, allowAddress: [], mcpConfig: undefined, tool: tools.agentFamily.name, policy, env: process.env });
+}
+
+/** @throws {CommandError} */
+async function call(client: ToolClient, name: string, input: object): Promise<ToolInvokeResponse> {
+  try {
+    return await client.call(name, input, { toolCallId: newId(), timeoutMs: CALL_MS });
+  } catch (error) {
+    if (error instanceof ToolError) throw new CommandError(error.message);
+    throw error;
+  }
+}
