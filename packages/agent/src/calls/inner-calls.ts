@@ -55,6 +55,9 @@ export class InnerCalls {
     return this.#options.role().tools.all;
   }
 
+  /** Why the session may not use a tool that its caller may, in words; undefined of every other name. */
+  readonly refusal = (name: string): string | undefined => this.#options.role().tools.refusal(name);
+
   /**
    * Makes a call as the turn makes those of its model, except that a large result comes whole.
    * @param call its id has to follow from that of the call that makes it

@@ -4,7 +4,8 @@ import { readCalls } from "./read-calls.ts";
 
 const tools = ["web_search", "web_browse", "get_time"].map((name) => ({ name, description: "", parameters: { type: "object" } }));
 const read = (toolCalls: ModelAnswer["toolCalls"], finish: ModelAnswer["finish"] = "tool_calls") =>
-  readCalls({ text: "", toolCalls, finish, usage: { inputTokens: 1, outputTokens: 1 } }, { tools, results: [], iteration: 3 }).toolCalls;
+  readCalls({ text: "", toolCalls, finish, usage: { inputTokens: 1, outputTokens: 1 } }, { tools, refusal: () => undefined, results: [], iteration: 3 })
+    .toolCalls;
 const call = (id: string, name = "get_time", args = "{}") => ({ id, name, arguments: args });
 
 test("each call has an id of its own that any provider takes", () => {

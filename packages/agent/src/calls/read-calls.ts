@@ -2,11 +2,14 @@ import { nearestName } from "@rockbot/contracts";
 import type { ModelAnswer, ModelTool } from "@rockbot/llm";
 import type { StoredAnswer, StoredCall } from "../store/turn-store.ts";
 import { readArguments } from "./repair-arguments.ts";
+import { refusedText } from "./session-rights.ts";
 import { readTextCalls } from "./text/text-calls.ts";
 
 export interface ReadCallsOptions {
   /** All that the model has been given. */
   readonly tools: readonly ModelTool[];
+  /** Why a tool of another name is not among them, if that is so by the session's rights. */
+  readonly refusal: (name: string) => string | undefined;
   /** The results that it has read in this turn. */
   readonly results: readonly string[];
   /** Which answer of the turn it is, from 0. */
@@ -24,7 +27,7 @@ const PREFIX = /^(?:functions?|tools?|default_api|api|mcp)[.:/]/;
  * An answer as it is kept and acted on: its calls are read from its text where the model wrote them there, each has an id of its own, the name of a tool
  * and arguments that can be parsed. What was changed, or why a call does not run, is noted with it, for the model.
  */
-export function readCalls(answer: ModelAnswer, { tools, results, iteration }: ReadCallsOptions): StoredAnswer {
+export function readCalls(answer: ModelAnswer, { tools, refusal, results, iteration }: ReadCallsOptions): StoredAnswer {
   const written = answer.toolCalls.length > 0 ? undefined : readTextCalls(answer.text, { tools, results });
   const isWritten = written !== undefined && written.calls.length > 0;
   const found = isWritten ? written.calls.map((call) => ({ id: "", ...call })) : answer.toolCalls;
@@ -33,14 +36,17 @@ export function readCalls(answer: ModelAnswer, { tools, results, iteration }: Re
     const id = ID.test(call.id) && !ids.has(call.id) ? call.id : `call_${iteration}_${index}`;
     ids.add(id);
     if (index >= MAX_RUN) return { ...call, id, refusal: `Not run: an answer may have ${MAX_RUN} calls. Make this one again if it is still needed.` };
-    return { ...readCall(call, { tools, isCut: answer.finish === "length" && index === found.length - 1 }), id };
+    return { ...readCall(call, { tools, refusal, isCut: answer.finish === "length" && index === found.length - 1 }), id };
   });
   return { ...answer, text: isWritten ? written.text : answer.text, toolCalls, ...(isWritten ? { finish: "tool_calls" } : {}) };
 }
 
-function readCall(call: StoredCall, { tools, isCut }: { readonly tools: readonly ModelTool[]; readonly isCut: boolean }): StoredCall {
+function readCall(call: StoredCall, { tools, refusal, isCut }: Pick<ReadCallsOptions, "tools" | "refusal"> & { readonly isCut: boolean }): StoredCall {
   const known = knownName(call.name, tools);
-  if (known === undefined) return { ...call, arguments: "{}", refusal: unknownTool(call.name, tools) };
+  if (known === undefined) {
+    const why = refusal(call.name);
+    return { ...call, arguments: "{}", refusal: why === undefined ? unknownTool(call.name, tools) : `denied: ${refusedText(call.name, why)}` };
+  }
   const renamed = known === call.name ? [] : [`there is no tool "${call.name}": "${known}" was called`];
   const read = readArguments(call.arguments);
   if (!read.ok) {

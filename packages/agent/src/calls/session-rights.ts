@@ -40,9 +40,7 @@ export class SessionRights {
   check(tool: JudgedTool, args: unknown): void {
     const refusal = this.refusal(tool) ?? this.#narrowing(tool, args);
     if (refusal !== undefined)
-      throw new ToolError(ToolErrorCode.Denied, `"${tool.name}" was not called: ${refusal}. Do without it; calling again changes nothing.`, {
-        details: { reason: "definition", mayHaveRun: false },
-      });
+      throw new ToolError(ToolErrorCode.Denied, refusedText(tool.name, refusal), { details: { reason: "definition", mayHaveRun: false } });
   }
 
   /** The maker may be allowed the tool with some arguments only. */
@@ -64,3 +62,6 @@ export class SessionRights {
     return isAllowed ? undefined : `the maker of the agent "${name}" may not use it`;
   }
 }
+
+/** @param why as `refusal` has it */
+export const refusedText = (tool: string, why: string): string => `"${tool}" was not called: ${why}. Do without it; calling again changes nothing.`;

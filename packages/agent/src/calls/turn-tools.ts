@@ -92,6 +92,8 @@ export class TurnTools {
   /** Their work takes the time that the turn has. */
   readonly #unhurried: ReadonlySet<string>;
   readonly #own: ReadonlySet<string>;
+  /** All that the caller may use, where the session may use fewer. */
+  readonly #known: ReadonlySet<string>;
   readonly #dangerous: ReadonlySet<string>;
   readonly #options: TurnToolsOptions;
 
@@ -105,7 +107,8 @@ export class TurnTools {
     this.#dangerous = new Set(served.flatMap(({ name, dangerous }) => (dangerous ? [name] : [])));
     const here = [...local, ...own].map((tool) => localTool(tool, "agent"));
     const known = [...listTools(served).map((tool) => advise(servedTool(tool))), ...here, ...children.map((tool) => localTool(tool, CHILD_SOURCE))];
-    this.all = known.filter(({ tool }) => rights === undefined || this.#isAllowed(tool.name)).sort((a, b) => (a.tool.name < b.tool.name ? -1 : 1));
+    this.#known = new Set(rights === undefined ? [] : known.map(({ tool }) => tool.name));
+    this.all = known.filter(({ tool }) => this.refusal(tool.name) === undefined).sort((a, b) => (a.tool.name < b.tool.name ? -1 : 1));
     const selected = options.select(this.all);
     const others = selected.filter(({ source }) => source !== CHILD_SOURCE).length + (options.clientTools ?? 0);
     let left = Math.min(MAX_CHILDREN_OFFERED, MAX_OFFERED - others);
@@ -117,6 +120,12 @@ export class TurnTools {
     return this.#byName.get(name);
   }
 
+  /** Why the session may not use a tool that its caller may, in words; undefined of every other name. */
+  readonly refusal = (name: string): string | undefined => {
+    if (!this.#known.has(name)) return undefined;
+    return this.#own.has(name) ? undefined : this.#options.rights?.refusal(this.#judged(name));
+  };
+
   /** Whether a call of the tool only waits for another agent. */
   waitsForAgent(name: string): boolean {
     return this.#byName.get(name)?.source === CHILD_SOURCE;
@@ -126,10 +135,6 @@ export class TurnTools {
   readonly check = (name: string, args: unknown): void => {
     if (!this.#own.has(name)) this.#options.rights?.check(this.#judged(name), args);
   };
-
-  #isAllowed(name: string): boolean {
-    return this.#own.has(name) || this.#options.rights?.refusal(this.#judged(name)) === undefined;
-  }
 
   #judged(name: string): JudgedTool {
     return { name, isDangerous: this.#dangerous.has(name), isLocal: this.#local.has(name) && !isChildTool(name) };

@@ -80,10 +80,10 @@ test("a session has the tools that its definition names, its maker may use, and 
   expect(offered).toEqual(["a_read", "d_read"]);
   const [a, b, c, batch] = results(requests[2] as ModelRequest);
   expect(a).toBe("read a_read");
-  expect(b).toMatch(/tool_not_found/);
-  expect(c).toMatch(/tool_not_found/);
+  expect(b).toContain('denied: "b_read" was not called: the maker of the agent "child" may not use it.');
+  expect(c).toContain('denied: "c_read" was not called: the agent "parent" does not have this tool.');
   expect(JSON.parse(batch ?? "").results).toMatchObject([
-    { id: "1", ok: false, error: expect.stringContaining("tool_not_found") },
+    { id: "1", ok: false, error: expect.stringContaining('the agent "parent" does not have this tool') },
     { id: "2", ok: true, result: "read d_read" },
   ]);
 });

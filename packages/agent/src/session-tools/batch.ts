@@ -59,7 +59,7 @@ async function runCall(
     finish: "tool_calls",
     usage: { inputTokens: 0, outputTokens: 0 },
   } as const;
-  const [read] = readCalls(answer, { tools: calls.tools.map((known) => known.tool), results: [], iteration: 0 }).toolCalls;
+  const [read] = readCalls(answer, { tools: calls.tools.map((known) => known.tool), refusal: calls.refusal, results: [], iteration: 0 }).toolCalls;
   const name = read?.name ?? tool;
   const own = { id: id === "" ? String(index + 1) : id, tool: name };
   if (read?.refusal !== undefined) return { ...own, ok: false, error: read.refusal };

@@ -222,7 +222,7 @@ export class TurnRun {
     if (limit !== undefined) return this.#lastAnswer(limit);
     try {
       const answer = await this.#ask("auto", budget.toolsDeadline);
-      const read = readCalls(answer, { tools: this.#callable, results: conversation.results, iteration });
+      const read = readCalls(answer, { tools: this.#callable, refusal: this.#role.tools.refusal, results: conversation.results, iteration });
       return mark.isSet ? { ...read, isMarked: true } : read;
     } catch (error) {
       const isLate = codeOf(error) === "timeout" && !this.#signal.aborted;

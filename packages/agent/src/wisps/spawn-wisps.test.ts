@@ -267,7 +267,7 @@ test("a session reaches no more by a wisp than by itself: neither its definition
   expect((await spawn(both, { tools, ...robot, policy: "everyone: { allow: ['*'] }\ncallers: { alice: { deny: [other] } }" })).text).toMatch(inWords);
   expect((await spawn(both, { tools, policy: "everyone: { allow: ['*'], deny: [other] }" })).text).toMatch(inWords);
   expect((await spawn(both, { tools, as: testDefinition("robot", { tools: ["echo", "other"] }) })).text).toMatch(
-    /tool_not_found: There is no tool "spawn_wisps"/,
+    /denied: "spawn_wisps" was not called: the agent "robot" does not have this tool/,
   );
   expect((await spawn(both, { tools, policy: "everyone: { allow: ['*'], deny: [spawn_wisps] }" })).text).toMatch(
     /tool_not_found: There is no tool "spawn_wisps"/,
