@@ -35,9 +35,15 @@ export type { FinalReport } from "./session-tools/final-report.ts";
 // What callers have made.
 
 export { type ChangeOutcome, isRecordId, isVisibleTo, type KeptRecord, MAX_VISIBLE, type RecordStore } from "./records/record-store.ts";
+export { withStore } from "./records/with-store.ts";
 export type { KeptSkill } from "./skills/kept-skill.ts";
 export { skillHash } from "./skills/skill-hash.ts";
 export type { SkillReader } from "./skills/skill-reader.ts";
+
+// Pipelines that are kept.
+
+export { type KeptWisp, wispToolOf } from "./wisps/saved/kept-wisp.ts";
+export { wispHash } from "./wisps/saved/wisp-hash.ts";
 
 // Where they are kept.
 

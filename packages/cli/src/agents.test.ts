@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { userInfo } from "node:os";
 import { join } from "node:path";
-import { definitionHash, type KeptDefinition, skillHash } from "@rockbot/agent";
+import { definitionHash, type KeptDefinition, skillHash, wispHash } from "@rockbot/agent";
 import { openAgentRecords } from "@rockbot/agent-service";
 import { verifyAudit } from "@rockbot/records/audit";
 import { temporaryFolder } from "@rockbot/testing";
@@ -35,7 +35,7 @@ test("an operator lists agents, reads one, shares exactly that version, and with
   expect(listed.stdout).toContain(`${clerk.id}  agent  alice/clerk  version 1  not approved  untrusted, About clerk.`);
   expect(listed.stderr).toMatch(/^3 in the file .*agents\.db; 2 of them only their makers see\. To share one: rockbot agents approve NAME/);
   expect((await run("show", "clerk")).stderr).toContain("2 agents are called clerk: name one of alice/clerk, bob/clerk");
-  expect((await run("show", "nobody")).stderr).toMatch(/There is no agent and no skill nobody in the file .*"rockbot agents ls" lists/);
+  expect((await run("show", "nobody")).stderr).toMatch(/There is no agent, skill or wisp nobody in the file .*"rockbot agents ls" lists/);
   const shown = (await run("show", "alice/clerk")).stdout;
   expect(shown).toContain(`  hash          ${clerk.hash}`);
   expect(shown).toContain("  playbook\n    First.\n    Then.");
@@ -85,4 +85,26 @@ test("a skill is shared as an agent is, and of two of one name the kind tells wh
   expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining("Nothing is changed, as the audit log cannot be written")]);
   expect(await records.skills.visibleTo("bob")).toEqual([]);
   expect(await records.definitions.visibleTo("bob")).toEqual([]);
+});
+
+test("a wisp is shown with its steps, and shared as it is", async () => {
+  using folder = temporaryFolder();
+  const data = join(folder.path, "data");
+  const run = (...args: string[]) => runCli(["agents", ...args], { folder: folder.path, env: { DATA_DIRECTORY: data } });
+  await using records = await openStore(data);
+  const plain = {
+    name: "hours",
+    definition: { description: "Looks up.", steps: [{ id: "a", tool: "shop_hours" }] as const },
+    maker: "alice",
+    isUntrusted: true,
+  };
+  const definition = { ...plain.definition, steps: [...plain.definition.steps] as [{ id: string; tool: string }] };
+  const wisp = { ...plain, definition, id: "b".repeat(24), hash: wispHash({ ...plain, definition }), version: 2, createdAt: 1, updatedAt: 1 };
+  await records.wisps.create(wisp, 10);
+  expect((await run("ls")).stdout).toContain(`${wisp.id}  wisp  alice/hours  version 2  not approved  untrusted, Looks up.`);
+  expect((await run("show", "wisp:hours")).stdout).toMatch(
+    / {2}tools {9}all that its maker and its caller may use\n {2}definition\n[\s\S]*"tool": "shop_hours"/,
+  );
+  expect((await run("approve", "wisp:hours", "--yes")).stderr).toContain("approved alice/hours, version 2");
+  expect(await records.wisps.visibleTo("bob")).toMatchObject([{ name: "hours" }]);
 });

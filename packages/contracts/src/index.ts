@@ -57,6 +57,8 @@ export type {
   ToolRouterHandoffToInput,
   ToolSaveSkillInput,
   ToolSaveSkillOutput,
+  ToolSaveWispInput,
+  ToolSaveWispOutput,
   ToolSearchFilesOutput,
   ToolSpawnSubagentInput,
   ToolSpawnWispsInput,

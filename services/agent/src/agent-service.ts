@@ -117,7 +117,8 @@ export async function startAgentService(
   if (mayHearBridge(bus, policy)) builder.use(mcpToolProxy());
   const summaries = summaryModel === undefined ? undefined : started.use(new Summaries({ summarizer: modelOf(summaryModel), store: summaryStore, log }));
   builder.use(serviceSearch({ maxTools, summaries, skills }));
-  builder.use(wisps({ memory, model: config.wispModel === undefined ? undefined : modelOf(config.wispModel) }));
+  const wispModel = config.wispModel === undefined ? undefined : modelOf(config.wispModel);
+  builder.use(wisps({ memory, store: records?.wisps, maxWispsPerCaller: config.maxWispsPerCaller, model: wispModel }));
   const helping = config.helpers ? new Helping(bus, { memory, turnTimeoutMs, log }) : undefined;
   for (const plugin of helping?.plugins ?? []) builder.use(plugin);
   const agent = started.use(await builder.start());
@@ -127,7 +128,8 @@ export async function startAgentService(
   const chat = agentChat(agent, { modelNames: [...new Set([modelName, service, agentName])], turnTimeoutMs, definitions, policy, onUnasked });
   const ofSkills = skills === undefined ? [] : skillTools({ skills, maxSkillsPerCaller, now: Date.now });
   const others = [chat, agentEvents(agent), agentFamily(agent), agentCancel(agent), ...(helping?.tools(agent, onUnasked) ?? []), ...ofSkills];
-  const robotTools = robots && started.use(new RobotTools({ robots, models: [modelName, ...agentModels], maxRobotsPerCaller, caller, policy, others }));
+  const robotTools =
+    robots && started.use(new RobotTools({ robots, wisps: records.wisps, models: [modelName, ...agentModels], maxRobotsPerCaller, caller, policy, others }));
   const set = robotTools?.provider ?? { tools: others };
   const short = set.tools.map(({ definition: { name } }) => name).filter((name) => !TURNS.includes(name));
   const aside = { subscription: AGENT_SHORT_SUBSCRIPTION, topic: agentTopics.short, tools: short };

@@ -198,6 +198,7 @@ export class RunningAgent implements Agent {
       if (!held.hasBegun && error instanceof ToolError) await this.#end(asked, held, events, notTaken(error, mark));
       throw error;
     });
+    await this.#prepare(caller, held);
     const budget = this.#budgetOf(asked, held, first);
     using place = await this.#placeIn(asked, held, { agent: first?.name, usage: () => budget.usage });
     const { session } = place;
@@ -288,6 +289,21 @@ export class RunningAgent implements Agent {
       events.emit({ kind: "notice", text: "The results of the agent's own tools in earlier answers cannot be read now." });
       return new Map();
     }
+  }
+
+  /** Has the parts read what they need of the caller. A turn begins without a part's tools; one that is taken up may have called some. */
+  async #prepare(caller: string, held: HeldTurn): Promise<void> {
+    const { parts, log } = this.#options;
+    await Promise.all(
+      parts.map((part) =>
+        part.prepare?.(caller).catch((cause: unknown) => {
+          if (held.answer(0) === undefined) return log.warn({ error: String(cause) }, "a turn begins without tools that its caller has");
+          throw new ToolError(ToolErrorCode.Unavailable, "The message was not taken: the tools of its caller cannot be read now. Send it again later.", {
+            cause,
+          });
+        }),
+      ),
+    );
   }
 
   #budgetOf({ family, deadline }: TurnRequest, held: HeldTurn, definition: AgentDefinition | undefined): TurnBudget {

@@ -8,8 +8,9 @@ import { askOnce } from "../turn/ask-model.ts";
 import type { TurnBudget } from "../turn/turn-budget.ts";
 import type { TurnEvents } from "../turn/turn-events.ts";
 import type { CallRunner } from "./call-runner.ts";
+import type { SessionRights } from "./session-rights.ts";
 import { storedError, storedValue } from "./stored-result.ts";
-import type { ParentCall, TurnCall, TurnTool, TurnTools } from "./turn-tools.ts";
+import { CHILD_SOURCE, type ParentCall, type TurnCall, type TurnTool, type TurnTools } from "./turn-tools.ts";
 
 export interface InnerCallsOptions {
   /** What the turn is now: its tools and its model. */
@@ -18,6 +19,8 @@ export interface InnerCallsOptions {
   readonly events: TurnEvents;
   readonly held: HeldTurn;
   readonly budget: TurnBudget;
+  /** Which of the turn's tools there are. @default all */
+  readonly within?: { readonly rights: SessionRights; readonly hasAgents: boolean } | undefined;
 }
 
 /** A question to the turn's model, beside its conversation. */
@@ -50,9 +53,18 @@ export class InnerCalls {
     this.#options = options;
   }
 
-  /** Those that the turn can use. */
+  /** Those that it can call. */
   get tools(): readonly TurnTool[] {
-    return this.#options.role().tools.all;
+    const { role, within } = this.#options;
+    const { tools } = role();
+    if (within === undefined) return tools.all;
+    const { rights, hasAgents } = within;
+    return tools.all.filter(({ tool, source }) => rights.refusal(tools.judged(tool.name)) === undefined && (hasAgents || source !== CHILD_SOURCE));
+  }
+
+  /** The same with fewer rights. @param hasAgents whether it can call agents, whose sessions have those of the turn */
+  narrowed(rights: SessionRights, { hasAgents }: { readonly hasAgents: boolean }): InnerCalls {
+    return new InnerCalls({ ...this.#options, within: { rights, hasAgents } });
   }
 
   /** Why the session may not use a tool that its caller may, in words; undefined of every other name. */
@@ -64,9 +76,14 @@ export class InnerCalls {
    * @param parent the context of that call
    * @throws {ToolError} as CallRunner.respond
    */
-  call(call: TurnCall, parent: ParentCall): Promise<ToolInvokeResponse> {
-    const { role, runner, events } = this.#options;
-    return runner.respond(call, { tools: role().tools, events, parent }, { isForModel: false });
+  async call(call: TurnCall, parent: ParentCall): Promise<ToolInvokeResponse> {
+    const { role, runner, events, within } = this.#options;
+    const { tools } = role();
+    const turn = { tools, events, parent };
+    if (within === undefined) return runner.respond(call, turn, { isForModel: false });
+    const checkCall = (name: string, args: unknown): void => within.rights.check(tools.judged(name), args);
+    checkCall(call.name, JSON.parse(call.arguments));
+    return runner.respond(call, { ...turn, parent: { ...parent, checkCall } }, { isForModel: false });
   }
 
   /**

@@ -3,7 +3,9 @@ import { findGlob, type PolicyHolder } from "@rockbot/policy";
 import type { AgentDefinition } from "../definitions/agent-definition.ts";
 
 export interface SessionRightsOptions {
-  readonly definition: AgentDefinition | undefined;
+  readonly definition: Pick<AgentDefinition, "name" | "tools" | "maker"> | undefined;
+  /** What has been defined. @default "agent" */
+  readonly kind?: "agent" | "wisp" | undefined;
   /** What the parent's session may use. @default all */
   readonly parent: SessionRights | undefined;
   readonly policy: PolicyHolder | undefined;
@@ -45,21 +47,21 @@ export class SessionRights {
 
   /** The maker may be allowed the tool with some arguments only. */
   #narrowing({ name: tool, isLocal, isDangerous }: JudgedTool, args: unknown): string | undefined {
-    const { definition, parent, policy } = this.#options;
+    const { definition, kind = "agent", parent, policy } = this.#options;
     if (isLocal || policy === undefined) return undefined;
     const rules = definition === undefined ? [] : policy.current().decide({ caller: definition.maker, tool, isDangerous }).argumentRules;
-    if (rules.some(({ validate }) => !validate(args))) return `the maker of the agent "${definition?.name}" may not use it with these arguments`;
+    if (rules.some(({ validate }) => !validate(args))) return `the maker of the ${kind} "${definition?.name}" may not use it with these arguments`;
     return parent === undefined ? undefined : parent.#narrowing({ name: tool, isLocal, isDangerous }, args);
   }
 
   #ownRefusal({ name: tool, isLocal, isDangerous }: JudgedTool): string | undefined {
-    const { definition, policy } = this.#options;
+    const { definition, kind = "agent", policy } = this.#options;
     if (definition === undefined) return undefined;
     const { name, tools: globs, maker } = definition;
     if (ALL_OF_THE_CALLER.has(tool)) return `it would begin a session that is not "${name}", with all tools of its caller`;
-    if (findGlob(globs, tool) === undefined) return `the agent "${name}" does not have this tool`;
+    if (findGlob(globs, tool) === undefined) return `the ${kind} "${name}" does not have this tool`;
     const isAllowed = isLocal || policy === undefined || policy.current().decide({ caller: maker, tool, isDangerous }).isAllowed;
-    return isAllowed ? undefined : `the maker of the agent "${name}" may not use it`;
+    return isAllowed ? undefined : `the maker of the ${kind} "${name}" may not use it`;
   }
 }
 

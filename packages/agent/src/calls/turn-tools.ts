@@ -123,7 +123,7 @@ export class TurnTools {
   /** Why the session may not use a tool that its caller may, in words; undefined of every other name. */
   readonly refusal = (name: string): string | undefined => {
     if (!this.#known.has(name)) return undefined;
-    return this.#own.has(name) ? undefined : this.#options.rights?.refusal(this.#judged(name));
+    return this.#own.has(name) ? undefined : this.#options.rights?.refusal(this.judged(name));
   };
 
   /** Whether a call of the tool only waits for another agent. */
@@ -133,10 +133,19 @@ export class TurnTools {
 
   /** @throws {ToolError} if the session may not make the call now */
   readonly check = (name: string, args: unknown): void => {
-    if (!this.#own.has(name)) this.#options.rights?.check(this.#judged(name), args);
+    if (!this.#own.has(name)) this.#options.rights?.check(this.judged(name), args);
   };
 
-  #judged(name: string): JudgedTool {
+  /** A call that leads to this one may have a check of its own. */
+  #checkWith(given: ParentCall["checkCall"]): NonNullable<ParentCall["checkCall"]> {
+    return (name, args) => {
+      if (given !== this.check) given?.(name, args);
+      this.check(name, args);
+    };
+  }
+
+  /** A tool, as decisions about it need it. */
+  judged(name: string): JudgedTool {
     return { name, isDangerous: this.#dangerous.has(name), isLocal: this.#local.has(name) && !isChildTool(name) };
   }
 
@@ -144,7 +153,7 @@ export class TurnTools {
   async run({ callId, name, arguments: args }: TurnCall, { parent: given, timeoutMs, onProgress, isForModel }: RunCallOptions): Promise<ToolInvokeResponse> {
     const { caller, effectiveCaller, namespace, fits, layers, log, rights } = this.#options;
     if (rights !== undefined) this.check(name, JSON.parse(args));
-    const parent = rights === undefined ? given : { ...given, checkCall: this.check };
+    const parent = rights === undefined ? given : { ...given, checkCall: this.#checkWith(given.checkCall) };
     const request: ToolInvokeRequest = { toolCallId: callId, toolName: name, arguments: args, sessionId: namespace };
     const local = this.#local.get(name);
     const context: ToolContext = {

@@ -20,11 +20,16 @@ const NAME = /^[a-z][a-z0-9]*(?:[_-][a-z0-9]+)*$/;
 
 /** The fault of a name, in words; undefined if a definition may have it. */
 export function nameFault(name: string): string | undefined {
-  const { nameChars } = definitionBounds;
   const asTool = name.replaceAll("-", "_"); // models mix the two up
   if (isTaken(asTool)) return `name: ${quoted(name)} is taken, as ${childToolOf(asTool)} is a tool of its own. Choose another`;
+  return formFault(name, "travel-clerk");
+}
+
+/** The fault of a name that a tool is to end with, in words. */
+export function formFault(name: string, example: string): string | undefined {
+  const { nameChars } = definitionBounds;
   if (name.length <= nameChars && NAME.test(name)) return undefined;
-  return `name: ${quoted(name)} is none. Use at most ${nameChars} of a-z, 0-9, and single - or _ between them, with a letter first, such as "travel-clerk"`;
+  return `name: ${quoted(name)} is none. Use at most ${nameChars} of a-z, 0-9, and single - or _ between them, with a letter first, such as "${example}"`;
 }
 
 type Checked = Pick<AgentDefinition, "name" | "description" | "playbook" | "tools" | "model" | "budgets" | "destinations" | "reportSchema">;

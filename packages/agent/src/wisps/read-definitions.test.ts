@@ -21,7 +21,7 @@ const available = [
   ...["get_from_working_memory", "save_to_working_memory", "execute_python_script", "spawn_wisps", "agent__batch", "files__read"].map((name) => tool(name)),
 ];
 const find = { id: "find", tool: "web_search", arguments: { query: "x" } };
-const read = (definitions: unknown) => readDefinitions({ definitions }, available);
+const read = (definitions: unknown) => readDefinitions({ definitions }, { tools: available });
 
 /** All that is said about pipelines that cannot run. */
 function faults(definitions: unknown): readonly string[] {

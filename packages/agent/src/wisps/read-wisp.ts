@@ -12,6 +12,8 @@ export interface ReadWispOptions {
   readonly tools: readonly TurnTool[];
   /** Where the definition was written. */
   readonly place: string;
+  /** JSON Schema of what `/input` leads into. @default there is no input */
+  readonly input?: object | undefined;
 }
 
 /** A pipeline that can run, or all that is wrong with it. */
@@ -37,7 +39,7 @@ const OF_ORIGINAL = {
 } as const;
 
 /** Reads a pipeline of either form, and checks it as far as that is possible before it runs. */
-export function readWisp({ description, steps: written, tools: allowed, result }: WispDefinition, { tools, place }: ReadWispOptions): ReadWisp {
+export function readWisp({ description, steps: written, tools: allowed, result }: WispDefinition, { tools, place, input }: ReadWispOptions): ReadWisp {
   const at = `${place}/steps`;
   const isOriginal = written.some(({ mode }) => mode !== undefined);
   const toolNames = tools.map(({ tool }) => tool.name);
@@ -47,7 +49,7 @@ export function readWisp({ description, steps: written, tools: allowed, result }
     ...faults,
     ...toolListFaults(allowed, { toolNames, place: `${place}/tools` }),
     ...steps.flatMap((step) => stepFaults(step, { tools, allowed: isOriginal ? undefined : allowed })),
-    ...referenceFaults(steps, { result, place, tools }),
+    ...referenceFaults(steps, { result, place, tools, input }),
     ...inOrder(steps).faults,
   ];
   return {

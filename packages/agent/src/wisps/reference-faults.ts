@@ -11,6 +11,8 @@ export interface ReferenceFaultsOptions {
   /** Where the definition was written. */
   readonly place: string;
   readonly tools: readonly TurnTool[];
+  /** JSON Schema of what `/input` leads into. @default there is no input */
+  readonly input?: object | undefined;
 }
 
 /** The template at a place, and what it may refer to. */
@@ -22,13 +24,17 @@ interface Placed {
 }
 
 /** What is wrong with the references of a pipeline, and with the names in `after`. */
-export function referenceFaults(steps: readonly WispStep[], { result, place, tools }: ReferenceFaultsOptions): readonly string[] {
+export function referenceFaults(steps: readonly WispStep[], { result, place, tools, input }: ReferenceFaultsOptions): readonly string[] {
   const ids = steps.filter(({ isHidden }) => !isHidden).map(({ id }) => id);
   const byId = new Map(steps.map((step) => [step.id, step]));
   const unknown = (id: string): string => `there is no step "${id}". ${namesHelp(id, ids)}`;
   const faultOf = (reference: Reference, { self, hasItem }: Placed): string | undefined => {
     const shown = `{{${reference.pointer}}}`;
-    if (reference.root === "input") return `${shown}: there is no input here. Write the value itself`;
+    if (reference.root === "input") {
+      if (input === undefined) return `${shown}: there is no input here. Write the value itself; a wisp that is saved has an input if you give its schema`;
+      const fault = schemaFault(input, partsOf(reference.path), "the input has");
+      return fault === undefined ? undefined : `${shown}: ${fault}`;
+    }
     if (reference.root !== "steps") return hasItem ? undefined : `${shown}: only what a step with for_each does has an item`;
     if (reference.step === self) return `${shown}: a step cannot have its own result`;
     const step = byId.get(reference.step ?? "");
@@ -73,27 +79,33 @@ const afterFaults = ({ id, place, after }: WispStep, byId: ReadonlyMap<string, W
 
 /** Whether the data of a step can have such a path, as far as its tool says what it gives. */
 function pathFault({ id, work, forEach }: WispStep, path: string, tools: readonly TurnTool[]): string | undefined {
-  const parts = path.split("/").slice(1);
+  const parts = partsOf(path);
   if (forEach !== undefined) {
     const [index] = parts.splice(0, 1);
-    if (index !== undefined && !/^(?:0|[1-9]\d*)$/.test(index))
+    if (index !== undefined && !INDEX.test(index))
       return `the data of "${id}" is a list, with a result for each item. Begin with a number, as in /steps/${id}/data/0`;
   }
   const output = work.kind === "call" ? tools.find(({ tool }) => tool.name === work.tool)?.output : undefined;
-  let schema: unknown = output;
+  return schemaFault(output, parts, "the tool gives");
+}
+
+const INDEX = /^(?:0|[1-9]\d*)$/;
+const partsOf = (path: string): string[] => path.split("/").slice(1);
+
+/** Whether a value of a schema can have such a path; undefined where the schema does not say. */
+function schemaFault(root: object | undefined, parts: readonly string[], has: string): string | undefined {
+  let schema: unknown = root;
   for (const part of parts) {
     if (!isRecord(schema)) return undefined;
     const { properties, additionalProperties, items, type } = schema;
     if (type === "array") {
-      if (!/^(?:0|[1-9]\d*)$/.test(part)) return `"${part}" is in a list, and no number from 0`;
+      if (!INDEX.test(part)) return `"${part}" is in a list, and no number from 0`;
       schema = items;
       continue;
     }
     const name = part.replaceAll("~1", "/").replaceAll("~0", "~");
     const known = isRecord(properties) ? properties : {};
-    if (!Object.hasOwn(known, name) && additionalProperties === false) {
-      return `the tool gives no "${name}". ${namesHelp(name, Object.keys(known))}`;
-    }
+    if (!Object.hasOwn(known, name) && additionalProperties === false) return `${has} no "${name}". ${namesHelp(name, Object.keys(known))}`;
     schema = Object.hasOwn(known, name) ? known[name] : undefined;
   }
   return undefined;

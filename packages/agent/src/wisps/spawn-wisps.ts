@@ -1,117 +1,23 @@
-import { hash } from "node:crypto";
-import { createSemaphore } from "@rockbot/base";
-import { type ContentTrust, type ToolSpawnWispsInput, type ToolSpawnWispsOutput, tools, type Validator } from "@rockbot/contracts";
-import type { Model } from "@rockbot/llm";
-import type { OwnedMemory } from "@rockbot/memory";
-import { defineTool, type Tool, type ToolResult } from "@rockbot/tools";
-import type { InnerCalls } from "../calls/inner-calls.ts";
+import { type ToolSpawnWispsInput, tools, type Validator } from "@rockbot/contracts";
+import { defineTool, type Tool } from "@rockbot/tools";
 import { readDefinitions } from "./read-definitions.ts";
-import type { StepRunParts, WispContext } from "./step-run.ts";
-import { taintOf } from "./step-values.ts";
-import { MAX_WISP_RESULTS, type Wisp } from "./wisp.ts";
-import { WispFault } from "./wisp-fault.ts";
-import { outputKey, type RunWisp, reportText, reportValue, summaryKey } from "./wisp-report.ts";
-import { runWisp } from "./wisp-run.ts";
-
-/** What pipelines of a session run with. */
-export interface WispParts {
-  readonly calls: InnerCalls;
-  /** Where outputs of steps go. */
-  readonly memory: Pick<OwnedMemory, "set" | "setAll">;
-  /** Calls and questions of one call that are out at once. */
-  readonly maxParallel: number;
-  /** Answers questions. @default the turn's */
-  readonly model?: Model | undefined;
-}
-
-/** What a call keeps of its time, to tell what came of it: a twentieth, at most so much. */
-const MAX_RESERVE_MS = 2_000;
-const KEPT_MS = 60 * 60_000;
-const KEPT_AFTER_SUCCESS_MS = 5 * 60_000;
-const MAX_ORIGIN = 2_048;
+import { runWisps, trustOf, type WispParts } from "./run-wisps.ts";
+import type { WispContext } from "./step-run.ts";
+import { reportText } from "./wisp-report.ts";
 
 /** Models give a single pipeline, and texts of JSON, too: what is wrong with them is said with all other faults. */
 const anyArguments: Validator<ToolSpawnWispsInput> = (value): value is ToolSpawnWispsInput => typeof value === "object";
 
 /** `spawn_wisps`: checks pipelines, runs them by calls of the turn, and tells what came of each. */
 export function spawnWispsTool(parts: WispParts): Tool {
-  return defineTool({ ...tools.spawnWisps, validateInput: anyArguments }, (input, context) =>
-    runWisps(readDefinitions(input as unknown as Readonly<Record<string, unknown>>, parts.calls.tools), context as WispContext, parts),
-  );
-}
-
-/** Runs pipelines that were checked side by side. Ids follow from that of the call, so that one that is taken up finds what was done. */
-async function runWisps(
-  wisps: readonly Wisp[],
-  context: WispContext,
-  { calls, memory, maxParallel, model }: WispParts,
-): Promise<ToolResult<ToolSpawnWispsOutput>> {
-  const { toolCallId, progress } = context;
-  const idOf = (...of: readonly (string | number)[]): string => hash("sha256", JSON.stringify(["wisp", toolCallId, ...of]), "hex");
-  const batchId = `batch-${idOf("batch").slice(0, 12)}`;
-  const leftMs = context.deadline - performance.now();
-  const shared: StepRunParts = {
-    calls,
-    context: { ...context, deadline: context.deadline - Math.min(MAX_RESERVE_MS, leftMs / 20) },
-    places: createSemaphore(maxParallel),
-    keep: keeper(),
-    model,
-  };
-  const total = wisps.reduce((sum, { steps }) => sum + steps.length, 0);
-  let done = 0;
-  const startedAt = performance.now();
-  const runs = await Promise.all(
-    wisps.map(async (wisp, index): Promise<RunWisp> => {
-      const end = await runWisp({
-        ...shared,
-        wisp,
-        idOf: (step, item) => idOf(index, step, item).slice(0, 32),
-        onStep: ({ id }, { state }) => progress({ progress: ++done, total, message: `Step ${id} of "${wisp.description.slice(0, 100)}": ${state}` }),
-      });
-      return { id: `wisp-${idOf(index).slice(0, 11)}`, wisp, end, ms: performance.now() - startedAt };
-    }),
-  );
-  const taint = taintOf(runs.map(({ end }) => end));
-  const structured = { batch_id: batchId, wisps: runs.map(reportValue) };
-  const isKept = await keepOutputs(runs, { memory, batchId, structured, isUntrusted: taint.isUntrusted || context.hasReadUntrusted === true });
-  const content = reportText(batchId, runs, { ms: performance.now() - startedAt, isKept });
-  const trust: { readonly trust?: ContentTrust } = taint.isUntrusted ? { trust: { level: "untrusted", origin: taint.origin ?? "" } } : {};
-  return { content, structured, isError: runs.every(({ end }) => !end.ok), ...trust };
-}
-
-interface KeepingOutputs extends Pick<WispParts, "memory"> {
-  readonly batchId: string;
-  readonly structured: ToolSpawnWispsOutput;
-  readonly isUntrusted: boolean;
-}
-
-/** Puts what each step gave into working memory, for a model that wants more than it is told. @returns whether it is all there */
-async function keepOutputs(runs: readonly RunWisp[], { memory, batchId, structured, isUntrusted }: KeepingOutputs): Promise<boolean> {
-  const options = { category: "wisp", isUntrusted };
-  try {
-    for (const { id, wisp, end } of runs) {
-      const entries = wisp.steps.flatMap(({ id: step, isHidden }) => {
-        const text = end.steps.get(step)?.value?.text;
-        return isHidden || text === undefined ? [] : [{ key: outputKey(id, step), value: text.toWellFormed() }];
-      });
-      const origin = end.origin === undefined ? {} : { origin: end.origin.slice(0, MAX_ORIGIN) };
-      if (entries.length > 0) await memory.setAll(entries, { ...options, ...origin, ttlMs: end.ok ? KEPT_AFTER_SUCCESS_MS : KEPT_MS });
-    }
-    await memory.set(summaryKey(batchId), JSON.stringify(structured), { ...options, ttlMs: KEPT_MS });
-    return true;
-  } catch {
-    return false; // what came of the call is in its result
-  }
-}
-
-function keeper(): (chars: number) => void {
-  let sum = 0;
-  return (chars) => {
-    sum += chars;
-    if (sum > MAX_WISP_RESULTS)
-      throw new WispFault(
-        "Data",
-        `all results of this call have more than ${MAX_WISP_RESULTS} characters together. It ran, and its result is lost. Ask for less at a time`,
-      );
-  };
+  return defineTool({ ...tools.spawnWisps, validateInput: anyArguments }, async (input, context) => {
+    const wisps = readDefinitions(input as unknown as Readonly<Record<string, unknown>>, { tools: parts.calls.tools });
+    const done = await runWisps(wisps, context as WispContext, parts);
+    return {
+      content: reportText(done.batchId, done.runs, done),
+      structured: done.structured,
+      isError: done.runs.every(({ end }) => !end.ok),
+      ...trustOf(done),
+    };
+  });
 }

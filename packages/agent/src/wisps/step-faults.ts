@@ -2,6 +2,7 @@ import { isRecord } from "@rockbot/base";
 import { tools as contracts, namesHelp, nearestName } from "@rockbot/contracts";
 import { findGlob } from "@rockbot/policy";
 import type { TurnTool } from "../calls/turn-tools.ts";
+import { isWispTool } from "./saved/kept-wisp.ts";
 import type { WispCall, WispCondition, WispStep } from "./wisp.ts";
 
 export interface StepFaultsOptions {
@@ -13,6 +14,8 @@ export interface StepFaultsOptions {
 /** A wisp does nothing to the session itself, and begins no further wisps or batches. */
 const NOT_IN_A_WISP: readonly string[] = [
   contracts.spawnWisps.name,
+  contracts.saveWisp.name,
+  contracts.deleteWisp.name,
   contracts.agentBatch.name,
   contracts.agentFinalReport.name,
   contracts.agentTaskStatus.name,
@@ -31,7 +34,7 @@ export function stepFaults({ work, place, forEach, when }: WispStep, options: St
 }
 
 function callFaults({ tool: name, arguments: args }: WispCall, place: string, { tools, allowed }: StepFaultsOptions): readonly string[] {
-  if (NOT_IN_A_WISP.includes(name)) return [`${place}/tool: "${name}" cannot be part of a wisp: call it by itself`];
+  if (NOT_IN_A_WISP.includes(name) || isWispTool(name)) return [`${place}/tool: "${name}" cannot be part of a wisp: call it by itself`];
   const found = tools.find(({ tool }) => tool.name === name);
   if (found === undefined) {
     const names = tools.map(({ tool }) => tool.name).filter((known) => !NOT_IN_A_WISP.includes(known));

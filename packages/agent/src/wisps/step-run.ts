@@ -22,6 +22,8 @@ export interface StepRunParts {
   readonly keep: (chars: number) => void;
   /** Answers questions. @default the turn's */
   readonly model?: Model | undefined;
+  /** What `/input` leads into. */
+  readonly input?: unknown;
   /** Of instructions that were written after strangers' content was read: they are fenced. @default nobody's */
   readonly untrustedFrom?: string | undefined;
 }
@@ -82,10 +84,10 @@ export class StepRun {
   }
 
   #conditionHolds(): boolean {
-    const { step, ends } = this.#options;
+    const { step, ends, input } = this.#options;
     const { when } = step;
     if (when === undefined) return true;
-    const { orNull } = new StepValues(ends);
+    const { orNull } = new StepValues(ends, input);
     return holds(when, fillTemplate(when.value, orNull, counter()), fillTemplate(when.to, orNull, counter()));
   }
 
@@ -98,9 +100,9 @@ export class StepRun {
   }
 
   #items(): readonly unknown[] {
-    const { step, ends } = this.#options;
+    const { step, ends, input } = this.#options;
     const { items, max = 0 } = step.forEach ?? {};
-    const list = fillTemplate(items, new StepValues(ends).of, counter());
+    const list = fillTemplate(items, new StepValues(ends, input).of, counter());
     if (!Array.isArray(list))
       throw new WispFault("Data", `for_each has no list: ${asText(items).slice(0, 200)} is ${list === null ? "null" : `a ${typeof list}`}`);
     if (list.length > max) throw new WispFault("Data", `for_each has ${list.length} items, and max says at most ${max}. It ran for none of them`);
@@ -131,9 +133,9 @@ export class StepRun {
   }
 
   async #work(item: StepItem | undefined): Promise<Done> {
-    const { step, keep, taint, idOf, ends } = this.#options;
+    const { step, keep, taint, idOf, ends, input } = this.#options;
     const { work } = step;
-    const values = new StepValues(ends, item);
+    const values = new StepValues(ends, input, item);
     const id = idOf(item?.index ?? 0);
     try {
       const done = work.kind === "call" ? await this.#call(work, id, values) : await this.#ask(work, id, values);

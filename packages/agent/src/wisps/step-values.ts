@@ -34,10 +34,12 @@ export interface StepItem {
 /** What references stand for in one step. */
 export class StepValues {
   readonly #ends: ReadonlyMap<string, StepEnd>;
+  readonly #input: unknown;
   readonly #item: StepItem | undefined;
 
-  constructor(ends: ReadonlyMap<string, StepEnd>, item?: StepItem) {
+  constructor(ends: ReadonlyMap<string, StepEnd>, input: unknown, item?: StepItem) {
     this.#ends = ends;
+    this.#input = input;
     this.#item = item;
   }
 
@@ -57,6 +59,7 @@ export class StepValues {
   }
 
   #whole({ root, step = "", field }: Reference): unknown {
+    if (root === "input") return this.#input;
     if (root === "item") return this.#item?.value;
     if (root === "index") return this.#item?.index;
     const end = this.#ends.get(step);

@@ -41,9 +41,22 @@ function lineOf({ id, wisp, end, ms }: RunWisp, isKept: boolean): string {
     const isWorthIt = (state === "skipped" && !step.isHidden) || (state === "failed" && ok);
     return isWorthIt ? [`  Step "${step.id}" ${state}: ${why}`] : [];
   });
-  const done = ok ? [] : wisp.steps.filter((step) => end.steps.get(step.id)?.value !== undefined && !step.isHidden);
-  const outputs = done.length === 0 || !isKept ? [] : [`  Done before: ${done.map((step) => `${step.id} (${outputKey(id, step.id)})`).join(", ")}`];
-  return [head, ...notes, ...outputs, ...(ok ? [`  Output: ${shown(asText(result), { id, wisp, isKept })}`] : [])].join("\n");
+  return [
+    head,
+    ...notes,
+    ...(ok ? [] : doneBefore({ id, wisp, end }, isKept)),
+    ...(ok ? [`  Output: ${shown(asText(result), { id, wisp, isKept })}`] : []),
+  ].join("\n");
+}
+
+/** Why a pipeline failed, and what it has done before. */
+export function failureText({ id, wisp, end }: RunWisp, { isKept }: { readonly isKept: boolean }): string {
+  return [`The wisp failed. ${end.category}: ${end.error}`, ...doneBefore({ id, wisp, end }, isKept)].join("\n");
+}
+
+function doneBefore({ id, wisp, end }: Omit<RunWisp, "ms">, isKept: boolean): readonly string[] {
+  const done = wisp.steps.filter((step) => end.steps.get(step.id)?.value !== undefined && !step.isHidden);
+  return done.length === 0 || !isKept ? [] : [`  Done before: ${done.map((step) => `${step.id} (${outputKey(id, step.id)})`).join(", ")}`];
 }
 
 /** All of what a pipeline says that comes out; else the beginning. */

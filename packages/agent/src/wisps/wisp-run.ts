@@ -49,10 +49,10 @@ export async function runWisp({ wisp, idOf, onStep, ...parts }: WispRunOptions):
     const { error, category } = ends.get(failed.id) as StepEnd;
     return { ok: false, result: null, error: `the step "${failed.id}" failed: ${error}`, category, steps: ends, ...taint };
   }
-  return { ok: true, result: resultOf(wisp, ends), steps: ends, ...taint };
+  return { ok: true, result: resultOf(wisp, ends, parts.input), steps: ends, ...taint };
 }
 
-function resultOf({ result, steps }: Wisp, ends: ReadonlyMap<string, StepEnd>): unknown {
+function resultOf({ result, steps }: Wisp, ends: ReadonlyMap<string, StepEnd>, input: unknown): unknown {
   if (result === undefined) {
     const last = steps.findLast(({ id, isHidden }) => !isHidden && ends.get(id)?.value !== undefined);
     return bounded(ends.get(last?.id ?? "")?.value?.text ?? null);
@@ -63,7 +63,7 @@ function resultOf({ result, steps }: Wisp, ends: ReadonlyMap<string, StepEnd>): 
     if (chars > MAX_WISP_CHARS) throw new WispFault("Data", "");
   };
   try {
-    return bounded(fillTemplate(result, new StepValues(ends).orNull, spend));
+    return bounded(fillTemplate(result, new StepValues(ends, input).orNull, spend));
   } catch (error) {
     if (!(error instanceof WispFault)) throw error;
     return `[the result would have more than ${MAX_WISP_CHARS} characters: read the outputs of the steps]`;

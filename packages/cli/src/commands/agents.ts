@@ -41,7 +41,7 @@ export async function listAgents({ json = false }: AgentsListOptions): Promise<v
   });
 }
 
-/** `rockbot agents show`: all that a model reads of an agent or a skill, or what a session has led to. */
+/** `rockbot agents show`: all that a model reads of an agent, a skill or a wisp, or what a session has led to. */
 export async function showAgent(named: string, { json = false, session = false, bus }: AgentsShowOptions): Promise<void> {
   if (session) return (await import("./agents-run.ts")).showSession(named, { json, ...(bus === undefined ? {} : { bus }) });
   await withMadeByCallers(async (all, where) => {
@@ -94,7 +94,7 @@ function chosen(all: readonly MadeByCaller[], named: string, where: string): Mad
   });
   const [made] = found;
   if (made === undefined)
-    throw new CommandError(`There is no agent and no skill ${printable(named)} in ${where}: "rockbot agents ls" lists those that there are`);
+    throw new CommandError(`There is no agent, skill or wisp ${printable(named)} in ${where}: "rockbot agents ls" lists those that there are`);
   if (found.length > 1) {
     const areOfOneKind = found.every(({ kind }) => kind === made.kind);
     const names = found.map((each) => printable(areOfOneKind ? nameOf(each) : `${each.kind}:${nameOf(each)}`));

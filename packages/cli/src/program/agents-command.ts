@@ -8,7 +8,7 @@ export function addAgentsCommand(program: Command): void {
   const agents = program.command("agents").description("List, share, run and cancel agents.");
   agents
     .command("ls")
-    .description("List the agents and skills of all makers, and the agents of AGENTS_FILE.")
+    .description("List the agents, skills and wisps of all makers, and the agents of AGENTS_FILE.")
     .option("--json", "print JSON")
     .addHelpText(
       "after",
@@ -22,8 +22,8 @@ The database is that of the settings of the agent: DATABASE_URL, or DATA_DIRECTO
     .action(async (options: AgentsListOptions) => (await import("../commands/agents.ts")).listAgents(options));
   agents
     .command("show")
-    .description("Print all that a model reads of an agent or a skill; or what a session has led to, as a tree.")
-    .argument("<name>", "its id, its name, or MAKER/NAME; skill:NAME if an agent has that name, too")
+    .description("Print all that a model reads of an agent, a skill or a wisp; or what a session has led to, as a tree.")
+    .argument("<name>", "its id, its name, or MAKER/NAME; skill:NAME or wisp:NAME if an agent has that name, too")
     .option("--session", "the name is that of a conversation: print its turns and those of all agents that they have called")
     .option("--json", "print JSON")
     .option("--bus <url>", `${BUS}; with --session`)
@@ -34,8 +34,8 @@ The database is that of the settings of the agent: DATABASE_URL, or DATA_DIRECTO
     .action(async (name: string, options: AgentsShowOptions) => (await import("../commands/agents.ts")).showAgent(name, options));
   agents
     .command("approve")
-    .description("Share an agent or a skill with every caller, exactly as it is shown. A change of it ends that.")
-    .argument("<name>", "its id, its name, or MAKER/NAME; skill:NAME if an agent has that name, too")
+    .description("Share an agent, a skill or a wisp with every caller, exactly as it is shown. A change of it ends that.")
+    .argument("<name>", "its id, its name, or MAKER/NAME; skill:NAME or wisp:NAME if an agent has that name, too")
     .option("--withdraw", "share it no more")
     .option("--yes", "do not ask")
     .option("--audit <file>", "the audit log of approvals (default: approvals.audit in DATA_DIRECTORY)")

@@ -209,6 +209,18 @@ export const tools = {
     validateInput: validators.validateToolDeleteSkillInput,
     validateOutput: validators.validateToolDeleteSkillOutput,
   } as ToolDefinition<types.ToolDeleteSkillInput, types.ToolDeleteSkillOutput>,
+  deleteWisp: {
+    name: "delete_wisp",
+    description: "Delete a saved pipeline of your own.",
+    inputSchema: {"type":"object","additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string","minLength":1,"maxLength":200,"description":"Up to 48 of a-z, 0-9, and single - or _ between them."}}},
+    outputSchema: {"type":"object","additionalProperties":false,"required":["name","version"],"properties":{"name":{"type":"string"},"version":{"type":"integer"}}},
+    readOnly: false,
+    idempotent: false,
+    dangerous: false,
+    cacheSeconds: 0,
+    validateInput: validators.validateToolDeleteWispInput,
+    validateOutput: validators.validateToolDeleteWispOutput,
+  } as ToolDefinition<types.ToolDeleteWispInput, types.ToolDeleteWispOutput>,
   editFile: {
     name: "edit_file",
     description: "Replace an exact text in a file of the workspace. The old text must be in the file once; give more of its surroundings if it is there more often. Returns what changed.",
@@ -293,6 +305,18 @@ export const tools = {
     validateInput: validators.validateToolGetToolGuideInput,
     validateOutput: validators.validateToolGetToolGuideOutput,
   } as ToolDefinition<types.ToolGetToolGuideInput, types.ToolGetToolGuideOutput>,
+  getWisp: {
+    name: "get_wisp",
+    description: "Read a saved pipeline, as it was saved.",
+    inputSchema: {"type":"object","additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string","minLength":1,"maxLength":200,"description":"Up to 48 of a-z, 0-9, and single - or _ between them."}}},
+    outputSchema: {"type":"object","additionalProperties":false,"required":["name","definition","input_schema","version","hash","is_own","is_shared","is_untrusted"],"properties":{"name":{"type":"string"},"definition":{"type":"object","additionalProperties":true},"input_schema":{"type":["object","null"],"additionalProperties":true},"version":{"type":"integer"},"hash":{"type":"string"},"is_own":{"type":"boolean"},"is_shared":{"type":"boolean"},"is_untrusted":{"type":"boolean"}}},
+    readOnly: true,
+    idempotent: true,
+    dangerous: false,
+    cacheSeconds: 0,
+    validateInput: validators.validateToolGetWispInput,
+    validateOutput: validators.validateToolGetWispOutput,
+  } as ToolDefinition<types.ToolGetWispInput, types.ToolGetWispOutput>,
   gmailRead: {
     name: "gmail_read",
     description: "Read one mail of the user's Gmail account. Its text comes as markdown, and its attachments are listed by name, type and size.",
@@ -497,6 +521,18 @@ export const tools = {
     validateInput: validators.validateToolListToolGuidesInput,
     validateOutput: validators.validateToolListToolGuidesOutput,
   } as ToolDefinition<types.ToolListToolGuidesInput, types.ToolListToolGuidesOutput>,
+  listWisps: {
+    name: "list_wisps",
+    description: "List the saved pipelines that you may use: your own, and those that operators share.",
+    inputSchema: {"type":"object","additionalProperties":false,"properties":{}},
+    outputSchema: {"type":"object","additionalProperties":false,"required":["wisps","total"],"properties":{"wisps":{"type":"array","description":"The first 100.","items":{"type":"object","additionalProperties":false,"required":["name","tool","description","version","is_own","is_shared","is_untrusted"],"properties":{"name":{"type":"string"},"tool":{"type":"string","description":"By which it is called."},"description":{"type":"string"},"version":{"type":"integer"},"is_own":{"type":"boolean"},"is_shared":{"type":"boolean"},"is_untrusted":{"type":"boolean","description":"Whether strangers' content was read before it was written."}}}},"total":{"type":"integer"}}},
+    readOnly: true,
+    idempotent: true,
+    dangerous: false,
+    cacheSeconds: 0,
+    validateInput: validators.validateToolListWispsInput,
+    validateOutput: validators.validateToolListWispsOutput,
+  } as ToolDefinition<types.ToolListWispsInput, types.ToolListWispsOutput>,
   listWorkingMemory: {
     name: "list_working_memory",
     description: "List the keys in working memory with their sizes, and when they expire. Values are read with get_from_working_memory.",
@@ -701,6 +737,18 @@ export const tools = {
     validateInput: validators.validateToolSaveToWorkingMemoryInput,
     validateOutput: validators.validateToolSaveToWorkingMemoryOutput,
   } as ToolDefinition<types.ToolSaveToWorkingMemoryInput, types.ToolSaveToWorkingMemoryOutput>,
+  saveWisp: {
+    name: "save_wisp",
+    description: "Keep a pipeline as a tool, wisp__NAME, from your next turn on, or save its next version. It is checked as by spawn_wisps. It is yours, and others have it once an operator has approved it.",
+    inputSchema: {"type":"object","additionalProperties":false,"required":["name","definition"],"properties":{"name":{"type":"string","minLength":1,"maxLength":200,"description":"Up to 48 of a-z, 0-9, and single - or _ between them."},"definition":{"type":"object","additionalProperties":true,"description":"One pipeline, as spawn_wisps takes it. {{/input/…}} in it stands for an argument of the tool."},"input_schema":{"type":"object","additionalProperties":true,"description":"JSON Schema of the tool's arguments, of the type object; none when left out."},"version":{"type":"integer","minimum":0,"description":"The version that is there, 0 for none. Whatever is there when left out."}}},
+    outputSchema: {"type":"object","additionalProperties":false,"required":["name","tool","version","hash","is_shared"],"properties":{"name":{"type":"string"},"tool":{"type":"string"},"version":{"type":"integer"},"hash":{"type":"string","description":"What an operator approves."},"is_shared":{"type":"boolean","description":"Whether others have it as it is now."}}},
+    readOnly: false,
+    idempotent: true,
+    dangerous: false,
+    cacheSeconds: 0,
+    validateInput: validators.validateToolSaveWispInput,
+    validateOutput: validators.validateToolSaveWispOutput,
+  } as ToolDefinition<types.ToolSaveWispInput, types.ToolSaveWispOutput>,
   scheduleTask: {
     name: "schedule_task",
     description: "Have yourself sent a task message at the times of a cron expression, or once. You then do what the description says, and your answer goes to this conversation. A task of the same name of this conversation is replaced. Times are in the zone that list_scheduled_tasks shows; read the present time there for requests such as \"in 2 hours\".",
@@ -860,7 +908,7 @@ export const tools = {
 } as const;
 
 /** The names of all tools that the schemas define, sorted. A name in here that nobody serves is `unavailable`, not unknown. */
-export const allToolNames: readonly string[] = ["agent__batch","agent__cancel","agent__chat","agent__events","agent__family","agent__final_report","agent__helper","agent__task_status","anthropic_usage","bash","calendar_create_event","calendar_get_event","calendar_list_events","cancel_scheduled_task","cancel_subagent","delete_from_working_memory","delete_skill","edit_file","execute_python_script","get_agent_details","get_from_working_memory","get_skill","get_tool_details","get_tool_guide","gmail_read","gmail_search","gmail_send","html_to_text","invoke_agent","invoke_tool","knowledge_get","knowledge_save","knowledge_search","linkedin_job_detail","linkedin_jobs","list_files","list_known_agents","list_scheduled_tasks","list_skills","list_subagents","list_tool_guides","list_working_memory","mcp_get_service_details","mcp_invoke_tool","mcp_list_services","mcp_register_server","mcp_unregister_server","read_file","report_progress","robot_create","robot_delete","robot_get","robot_list","robot_switch","robot_update","router__handoff-to","save_skill","save_to_working_memory","schedule_task","search","search_files","search_known_services","search_working_memory","spawn_subagent","spawn_wisps","web_browse","web_search","whiteboard_list","whiteboard_read","whiteboard_write","write_file"];
+export const allToolNames: readonly string[] = ["agent__batch","agent__cancel","agent__chat","agent__events","agent__family","agent__final_report","agent__helper","agent__task_status","anthropic_usage","bash","calendar_create_event","calendar_get_event","calendar_list_events","cancel_scheduled_task","cancel_subagent","delete_from_working_memory","delete_skill","delete_wisp","edit_file","execute_python_script","get_agent_details","get_from_working_memory","get_skill","get_tool_details","get_tool_guide","get_wisp","gmail_read","gmail_search","gmail_send","html_to_text","invoke_agent","invoke_tool","knowledge_get","knowledge_save","knowledge_search","linkedin_job_detail","linkedin_jobs","list_files","list_known_agents","list_scheduled_tasks","list_skills","list_subagents","list_tool_guides","list_wisps","list_working_memory","mcp_get_service_details","mcp_invoke_tool","mcp_list_services","mcp_register_server","mcp_unregister_server","read_file","report_progress","robot_create","robot_delete","robot_get","robot_list","robot_switch","robot_update","router__handoff-to","save_skill","save_to_working_memory","save_wisp","schedule_task","search","search_files","search_known_services","search_working_memory","spawn_subagent","spawn_wisps","web_browse","web_search","whiteboard_list","whiteboard_read","whiteboard_write","write_file"];
 
 /** Those of them that only a policy which names them in full allows (`x-dangerous`). */
 export const dangerousToolNames: readonly string[] = ["bash","edit_file","mcp_register_server","write_file"];

@@ -3135,6 +3135,124 @@ error?: string
 }[]
 }
 /**
+ * Keep a pipeline as a tool, wisp__NAME, from your next turn on, or save its next version. It is checked as by spawn_wisps. It is yours, and others have it once an operator has approved it.
+ */
+export interface ToolSaveWisp {
+input: ToolSaveWispInput
+output: ToolSaveWispOutput
+}
+export interface ToolSaveWispInput {
+/**
+ * Up to 48 of a-z, 0-9, and single - or _ between them.
+ */
+name: string
+/**
+ * One pipeline, as spawn_wisps takes it. {{/input/…}} in it stands for an argument of the tool.
+ */
+definition: {
+[k: string]: unknown | undefined
+}
+/**
+ * JSON Schema of the tool's arguments, of the type object; none when left out.
+ */
+input_schema?: {
+[k: string]: unknown | undefined
+}
+/**
+ * The version that is there, 0 for none. Whatever is there when left out.
+ */
+version?: number
+}
+export interface ToolSaveWispOutput {
+name: string
+tool: string
+version: number
+/**
+ * What an operator approves.
+ */
+hash: string
+/**
+ * Whether others have it as it is now.
+ */
+is_shared: boolean
+}
+/**
+ * List the saved pipelines that you may use: your own, and those that operators share.
+ */
+export interface ToolListWisps {
+input: ToolListWispsInput
+output: ToolListWispsOutput
+}
+export interface ToolListWispsInput {
+
+}
+export interface ToolListWispsOutput {
+/**
+ * The first 100.
+ */
+wisps: SavedWispEntry[]
+total: number
+}
+export interface SavedWispEntry {
+name: string
+/**
+ * By which it is called.
+ */
+tool: string
+description: string
+version: number
+is_own: boolean
+is_shared: boolean
+/**
+ * Whether strangers' content was read before it was written.
+ */
+is_untrusted: boolean
+}
+/**
+ * Read a saved pipeline, as it was saved.
+ */
+export interface ToolGetWisp {
+input: ToolGetWispInput
+output: ToolGetWispOutput
+}
+export interface ToolGetWispInput {
+/**
+ * Up to 48 of a-z, 0-9, and single - or _ between them.
+ */
+name: string
+}
+export interface ToolGetWispOutput {
+name: string
+definition: {
+[k: string]: unknown | undefined
+}
+input_schema: ({
+[k: string]: unknown | undefined
+} | null)
+version: number
+hash: string
+is_own: boolean
+is_shared: boolean
+is_untrusted: boolean
+}
+/**
+ * Delete a saved pipeline of your own.
+ */
+export interface ToolDeleteWisp {
+input: ToolDeleteWispInput
+output: ToolDeleteWispOutput
+}
+export interface ToolDeleteWispInput {
+/**
+ * Up to 48 of a-z, 0-9, and single - or _ between them.
+ */
+name: string
+}
+export interface ToolDeleteWispOutput {
+name: string
+version: number
+}
+/**
  * Read a file of the workspace: text by lines, a .docx or PDF document as text, an image by its type and size. Long files come in parts; offset and limit say which lines.
  */
 export interface ToolReadFile {

@@ -62,6 +62,8 @@ export declare const validateToolDeleteFromWorkingMemoryInput: Validator<types.T
 export declare const validateToolDeleteFromWorkingMemoryOutput: Validator<types.ToolDeleteFromWorkingMemoryOutput>;
 export declare const validateToolDeleteSkillInput: Validator<types.ToolDeleteSkillInput>;
 export declare const validateToolDeleteSkillOutput: Validator<types.ToolDeleteSkillOutput>;
+export declare const validateToolDeleteWispInput: Validator<types.ToolDeleteWispInput>;
+export declare const validateToolDeleteWispOutput: Validator<types.ToolDeleteWispOutput>;
 export declare const validateToolEditFileInput: Validator<types.ToolEditFileInput>;
 export declare const validateToolEditFileOutput: Validator<types.ToolEditFileOutput>;
 export declare const validateToolExecutePythonScriptInput: Validator<types.ToolExecutePythonScriptInput>;
@@ -76,6 +78,8 @@ export declare const validateToolGetToolDetailsInput: Validator<types.ToolGetToo
 export declare const validateToolGetToolDetailsOutput: Validator<types.ToolGetToolDetailsOutput>;
 export declare const validateToolGetToolGuideInput: Validator<types.ToolGetToolGuideInput>;
 export declare const validateToolGetToolGuideOutput: Validator<types.ToolGetToolGuideOutput>;
+export declare const validateToolGetWispInput: Validator<types.ToolGetWispInput>;
+export declare const validateToolGetWispOutput: Validator<types.ToolGetWispOutput>;
 export declare const validateToolGmailReadInput: Validator<types.ToolGmailReadInput>;
 export declare const validateToolGmailReadOutput: Validator<types.ToolGmailReadOutput>;
 export declare const validateToolGmailSearchInput: Validator<types.ToolGmailSearchInput>;
@@ -110,6 +114,8 @@ export declare const validateToolListSubagentsInput: Validator<types.ToolListSub
 export declare const validateToolListSubagentsOutput: Validator<types.ToolListSubagentsOutput>;
 export declare const validateToolListToolGuidesInput: Validator<types.ToolListToolGuidesInput>;
 export declare const validateToolListToolGuidesOutput: Validator<types.ToolListToolGuidesOutput>;
+export declare const validateToolListWispsInput: Validator<types.ToolListWispsInput>;
+export declare const validateToolListWispsOutput: Validator<types.ToolListWispsOutput>;
 export declare const validateToolListWorkingMemoryInput: Validator<types.ToolListWorkingMemoryInput>;
 export declare const validateToolListWorkingMemoryOutput: Validator<types.ToolListWorkingMemoryOutput>;
 export declare const validateToolMcpGetServiceDetailsInput: Validator<types.ToolMcpGetServiceDetailsInput>;
@@ -144,6 +150,8 @@ export declare const validateToolSaveSkillInput: Validator<types.ToolSaveSkillIn
 export declare const validateToolSaveSkillOutput: Validator<types.ToolSaveSkillOutput>;
 export declare const validateToolSaveToWorkingMemoryInput: Validator<types.ToolSaveToWorkingMemoryInput>;
 export declare const validateToolSaveToWorkingMemoryOutput: Validator<types.ToolSaveToWorkingMemoryOutput>;
+export declare const validateToolSaveWispInput: Validator<types.ToolSaveWispInput>;
+export declare const validateToolSaveWispOutput: Validator<types.ToolSaveWispOutput>;
 export declare const validateToolScheduleTaskInput: Validator<types.ToolScheduleTaskInput>;
 export declare const validateToolScheduleTaskOutput: Validator<types.ToolScheduleTaskOutput>;
 export declare const validateToolSearchInput: Validator<types.ToolSearchInput>;

@@ -1,4 +1,4 @@
-import type { DefinitionStore, KeptSkill, RecordStore } from "@rockbot/agent";
+import type { DefinitionStore, KeptSkill, KeptWisp, RecordStore } from "@rockbot/agent";
 
 /** All that callers have made for the agent, in one database. */
 export interface AgentRecords extends AsyncDisposable {
@@ -6,6 +6,7 @@ export interface AgentRecords extends AsyncDisposable {
   readonly where: string;
   readonly definitions: DefinitionStore;
   readonly skills: RecordStore<KeptSkill>;
+  readonly wisps: RecordStore<KeptWisp>;
 }
 
 export interface ConnectAgentRecordsOptions {

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { definitionHash, type KeptDefinition, type KeptRecord, type KeptSkill, type RecordStore } from "@rockbot/agent";
+import { definitionHash, type KeptDefinition, type KeptRecord, type KeptSkill, type KeptWisp, type RecordStore, wispHash } from "@rockbot/agent";
 import { describe, expect, test } from "vitest";
 import type { AgentRecords } from "./agent-records.ts";
 
@@ -22,6 +22,16 @@ function testSkill(name: string, { approved = false, ...changes }: Changes<KeptS
   const plain = { name, summary: `About ${name}.`, tags: [], content: `How ${name} is done.`, maker, isUntrusted: false, ...changes };
   const hash = createHash("sha256").update(JSON.stringify(plain)).digest("hex");
   const facts = { id: idOf("skill", maker, name), version: 1, createdAt: 1_000, updatedAt: 1_000 };
+  return { ...facts, ...plain, hash, ...(approved ? { approvedHash: hash } : {}) };
+}
+
+/** A wisp for tests, by alice. */
+function testWisp(name: string, { approved = false, ...changes }: Changes<KeptWisp> = {}): KeptWisp {
+  const maker = changes.maker ?? "alice";
+  const definition: KeptWisp["definition"] = { description: `About ${name}.`, steps: [{ id: "a", tool: "web_search" }] };
+  const plain = { name, definition, maker, isUntrusted: false, ...changes };
+  const hash = wispHash(plain);
+  const facts = { id: idOf("wisp", maker, name), version: 1, createdAt: 1_000, updatedAt: 1_000 };
   return { ...facts, ...plain, hash, ...(approved ? { approvedHash: hash } : {}) };
 }
 
@@ -56,6 +66,12 @@ const skills: Kind<KeptSkill> = {
   full: testSkill("office/mail", { tags: ["mail", "office"], content: '---\ntags: [mail]\n---\n"ä" \u{1f916} 日本', isUntrusted: true }),
 };
 
+const wisps: Kind<KeptWisp> = {
+  storeOf: (records) => records.wisps,
+  make: testWisp,
+  full: testWisp("first-result", { inputSchema: { type: "object", properties: { ä: {} } }, isUntrusted: true }),
+};
+
 const MANY = 100;
 
 type Open = () => Promise<{ readonly records: AgentRecords; again(): Promise<AgentRecords> } & AsyncDisposable>;
@@ -64,6 +80,7 @@ type Open = () => Promise<{ readonly records: AgentRecords; again(): Promise<Age
 export function testAgentRecords(database: string, open: Open): void {
   testRecordStore(`definitions in ${database}`, definitions, open);
   testRecordStore(`skills in ${database}`, skills, open);
+  testRecordStore(`wisps in ${database}`, wisps, open);
 
   test(`records of two kinds may have one name in ${database}`, async () => {
     await using opened = await open();

@@ -1,3 +1,4 @@
+import type { KeptWisp, RecordStore } from "@rockbot/agent";
 import type { Robots } from "./robots.ts";
 
 /** The parts that the tools share. */
@@ -5,6 +6,8 @@ export interface RobotDesk {
   readonly robots: Robots;
   /** Names of the tools that a caller may use now on the bus. */
   readonly toolsOf: (caller: string) => readonly string[];
+  /** Of wisps that callers have saved, which are tools of their sessions. */
+  readonly wisps: Pick<RecordStore<KeptWisp>, "visibleTo">;
   /** Names of models that robots may have. */
   readonly models: readonly string[];
   readonly maxRobotsPerCaller: number;

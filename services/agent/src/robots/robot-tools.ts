@@ -10,7 +10,7 @@ import { robotList } from "./tools/robot-list.ts";
 import { robotSwitch } from "./tools/robot-switch.ts";
 import { robotUpdate } from "./tools/robot-update.ts";
 
-export interface RobotToolsOptions extends Pick<RobotDesk, "robots" | "models" | "maxRobotsPerCaller"> {
+export interface RobotToolsOptions extends Pick<RobotDesk, "robots" | "wisps" | "models" | "maxRobotsPerCaller"> {
   readonly caller: Pick<ToolCaller, "tools" | "toolsOf">;
   readonly policy: PolicyHolder | undefined;
   /** Tools that the service has besides. */

@@ -1,4 +1,4 @@
-import { definitionFaults, definitionHash, type KeptDefinition } from "@rockbot/agent";
+import { definitionFaults, definitionHash, type KeptDefinition, wispToolOf } from "@rockbot/agent";
 import { ToolError, ToolErrorCode, type ToolRobotCreateOutput, type ToolRobotUpdateInput } from "@rockbot/contracts";
 import { schemaCompiler } from "@rockbot/policy";
 import type { ToolResult } from "@rockbot/tools";
@@ -25,9 +25,10 @@ export interface DraftParts {
  * @throws {ToolError} with all that makes it impossible to keep
  */
 export async function draftOf(input: RobotInput, before: KeptDefinition, { desk, caller, hasReadUntrusted }: DraftParts): Promise<Draft> {
-  const visible = await desk.robots.visibleTo(caller);
+  const [visible, wisps] = await Promise.all([desk.robots.visibleTo(caller), desk.wisps.visibleTo(caller)]);
+  const offered = [...desk.toolsOf(caller), ...wisps.map((wisp) => wispToolOf(wisp.name))];
   const name = input.name?.trim() ?? before.name;
-  const tools = input.tools === undefined ? { kept: before.tools, errors: [] } : checkTools(input.tools ?? [], desk.toolsOf(caller), visible);
+  const tools = input.tools === undefined ? { kept: before.tools, errors: [] } : checkTools(input.tools ?? [], offered, visible);
   const destinations =
     input.destinations === undefined ? { kept: before.destinations ?? [], errors: [] } : checkDestinations(input.destinations ?? [], name, visible);
   const model = input.model === undefined ? { model: before.model, errors: [] } : checkModel(input.model ?? undefined, desk.models);

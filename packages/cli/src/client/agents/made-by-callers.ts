@@ -1,12 +1,12 @@
-import type { ChangeOutcome, KeptDefinition, KeptRecord, KeptSkill } from "@rockbot/agent";
+import type { ChangeOutcome, KeptDefinition, KeptRecord, KeptSkill, KeptWisp } from "@rockbot/agent";
 import { type AgentConfig, type AgentRecords, openAgentRecords, readAgentsFile } from "@rockbot/agent-service";
 import { StoreUnavailableError } from "@rockbot/records";
 import { serviceNamed } from "@rockbot/services";
 import { CommandError } from "../../command-error.ts";
 
-/** Something that a caller has made, and an operator may share with all others: an agent, or a skill. */
+/** Something that a caller has made, and an operator may share with all others: an agent, a skill or a wisp. */
 export interface MadeByCaller {
-  readonly kind: "agent" | "skill";
+  readonly kind: "agent" | "skill" | "wisp";
   readonly record: KeptRecord;
   /** In a line. */
   readonly summary: string;
@@ -34,10 +34,11 @@ export async function withMadeByCallers(
   }
 }
 
-async function allOf({ definitions, skills }: AgentRecords): Promise<readonly MadeByCaller[]> {
+async function allOf({ definitions, skills, wisps }: AgentRecords): Promise<readonly MadeByCaller[]> {
   return [
     ...(await definitions.all()).map((agent) => madeAgent(agent, (hash) => definitions.approve(agent.id, hash))),
     ...(await skills.all()).map((skill) => madeSkill(skill, (hash) => skills.approve(skill.id, hash))),
+    ...(await wisps.all()).map((wisp) => madeWisp(wisp, (hash) => wisps.approve(wisp.id, hash))),
   ];
 }
 
@@ -71,6 +72,24 @@ function madeSkill(skill: KeptSkill, approve: MadeByCaller["approve"]): MadeByCa
     summary,
     content: { summary, tags, content },
     lines: [`  summary       ${summary}`, ...(tags.length === 0 ? [] : [`  tags          ${tags.join(", ")}`]), "  content", ...indented(content)],
+    approve,
+  };
+}
+
+function madeWisp(wisp: KeptWisp, approve: MadeByCaller["approve"]): MadeByCaller {
+  const { definition, inputSchema } = wisp;
+  return {
+    kind: "wisp",
+    record: wisp,
+    summary: definition.description,
+    content: { definition, inputSchema },
+    lines: [
+      `  description   ${definition.description}`,
+      `  tools         ${definition.tools?.join(", ") ?? "all that its maker and its caller may use"}`,
+      ...(inputSchema === undefined ? [] : [`  arguments     ${JSON.stringify(inputSchema)}`]),
+      "  definition",
+      ...indented(JSON.stringify(definition, undefined, 2)),
+    ],
     approve,
   };
 }

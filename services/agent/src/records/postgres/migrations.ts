@@ -37,4 +37,19 @@ export const migrations: readonly string[] = [
   );
   CREATE INDEX agent_skill_approved ON agent_skill (created_at) WHERE approved_hash = hash;
   `,
+  `
+  CREATE TABLE agent_wisp (
+    id text PRIMARY KEY,
+    maker text NOT NULL,
+    name text NOT NULL,
+    hash text NOT NULL,
+    approved_hash text,
+    version bigint NOT NULL,
+    created_at bigint NOT NULL,
+    updated_at bigint NOT NULL,
+    body text NOT NULL,
+    UNIQUE (maker, name)
+  );
+  CREATE INDEX agent_wisp_approved ON agent_wisp (created_at) WHERE approved_hash = hash;
+  `,
 ];

@@ -17,6 +17,7 @@ export async function connectPostgresAgentRecords(url: string, options: ConnectA
     where: database.where,
     definitions: new PostgresDefinitionStore(database, "agent_definition", SCHEMA.lock),
     skills: new PostgresRecordStore(database, "agent_skill", SCHEMA.lock),
+    wisps: new PostgresRecordStore(database, "agent_wisp", SCHEMA.lock),
     [Symbol.asyncDispose]: async () => database[Symbol.asyncDispose](),
   };
 }

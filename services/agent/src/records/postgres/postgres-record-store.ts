@@ -14,7 +14,7 @@ export class PostgresRecordStore<T extends KeptRecord> implements RecordStore<T>
    * @param table as the migrations name it
    * @param lock that the changes of one maker hold
    */
-  constructor(database: PostgresDatabase, table: "agent_definition" | "agent_skill", lock: number) {
+  constructor(database: PostgresDatabase, table: "agent_definition" | "agent_skill" | "agent_wisp", lock: number) {
     this.where = database.where;
     this.database = database;
     this.#table = table;

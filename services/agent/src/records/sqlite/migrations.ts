@@ -37,4 +37,19 @@ export const migrations: readonly string[] = [
   ) STRICT;
   CREATE INDEX skill_approved ON skill (created_at) WHERE approved_hash = hash;
   `,
+  `
+  CREATE TABLE wisp (
+    id TEXT NOT NULL PRIMARY KEY,
+    maker TEXT NOT NULL,
+    name TEXT NOT NULL,
+    hash TEXT NOT NULL,
+    approved_hash TEXT,
+    version INTEGER NOT NULL,
+    created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL,
+    body TEXT NOT NULL,
+    UNIQUE (maker, name)
+  ) STRICT;
+  CREATE INDEX wisp_approved ON wisp (created_at) WHERE approved_hash = hash;
+  `,
 ];

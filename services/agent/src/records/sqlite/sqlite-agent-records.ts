@@ -24,6 +24,7 @@ export async function openSqliteAgentRecords(folder: string, { busyTimeoutMs = 1
     where: database.where,
     definitions: new SqliteDefinitionStore(database, "definition"),
     skills: new SqliteRecordStore(database, "skill"),
+    wisps: new SqliteRecordStore(database, "wisp"),
     [Symbol.asyncDispose]: () => database[Symbol.asyncDispose](),
   };
 }

@@ -10,7 +10,7 @@ export class SqliteRecordStore<T extends KeptRecord> implements RecordStore<T> {
   readonly #table: string;
 
   /** @param table as the migrations name it */
-  constructor(database: SharedDatabase, table: "definition" | "skill") {
+  constructor(database: SharedDatabase, table: "definition" | "skill" | "wisp") {
     this.where = database.where;
     this.database = database;
     this.#table = table;

@@ -1,8 +1,7 @@
 import { createHash } from "node:crypto";
-import type { KeptDefinition } from "@rockbot/agent";
+import { type KeptDefinition, withStore } from "@rockbot/agent";
 import { ToolError, ToolErrorCode, tools } from "@rockbot/contracts";
 import { defineTool, type Tool } from "@rockbot/tools";
-import { withStore } from "../../records/with-store.ts";
 import type { RobotDesk } from "../robot-desk.ts";
 import { draftOf, savedResult } from "../save-robot.ts";
 

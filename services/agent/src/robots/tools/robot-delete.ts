@@ -1,6 +1,6 @@
+import { withStore } from "@rockbot/agent";
 import { ToolError, ToolErrorCode, tools } from "@rockbot/contracts";
 import { defineTool, type Tool } from "@rockbot/tools";
-import { withStore } from "../../records/with-store.ts";
 import type { RobotDesk } from "../robot-desk.ts";
 
 /** `robot_delete`: deletes a robot of the caller's. */

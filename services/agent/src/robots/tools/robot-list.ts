@@ -1,7 +1,6 @@
-import type { KeptDefinition } from "@rockbot/agent";
+import { type KeptDefinition, withStore } from "@rockbot/agent";
 import { tools } from "@rockbot/contracts";
 import { defineTool, type Tool } from "@rockbot/tools";
-import { withStore } from "../../records/with-store.ts";
 import type { RobotDesk } from "../robot-desk.ts";
 
 const DEFAULT_LIMIT = 100;

@@ -1,7 +1,7 @@
+import { withStore } from "@rockbot/agent";
 import { ToolError, ToolErrorCode, tools } from "@rockbot/contracts";
 import { sessionNamespace } from "@rockbot/memory";
 import { defineTool, type Tool } from "@rockbot/tools";
-import { withStore } from "../../records/with-store.ts";
 import type { RobotDesk } from "../robot-desk.ts";
 
 /** `robot_switch`: what the session is from its next turn on. */

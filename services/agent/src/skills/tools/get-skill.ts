@@ -1,6 +1,6 @@
+import { withStore } from "@rockbot/agent";
 import { tools } from "@rockbot/contracts";
 import { defineTool, type Tool } from "@rockbot/tools";
-import { withStore } from "../../records/with-store.ts";
 import type { SkillDesk } from "../skill-desk.ts";
 import { skillTrust } from "../skill-trust.ts";
 

@@ -1,8 +1,7 @@
 import { createHash } from "node:crypto";
-import { type KeptSkill, skillHash } from "@rockbot/agent";
+import { type KeptSkill, skillHash, withStore } from "@rockbot/agent";
 import { ToolError, ToolErrorCode, type ToolSaveSkillInput, type ToolSaveSkillOutput, tools } from "@rockbot/contracts";
 import { defineTool, type Tool, type ToolResult } from "@rockbot/tools";
-import { withStore } from "../../records/with-store.ts";
 import { readSkill } from "../read-skill.ts";
 import type { SkillDesk } from "../skill-desk.ts";
 

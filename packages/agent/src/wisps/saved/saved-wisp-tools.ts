@@ -1,0 +1,173 @@
+import { createHash } from "node:crypto";
+import { isRecord } from "@rockbot/base";
+import { ToolError, ToolErrorCode, type ToolSaveWispInput, type ToolSaveWispOutput, tools, type WispDefinition } from "@rockbot/contracts";
+import { schemaCompiler } from "@rockbot/policy";
+import { defineTool, type Tool, type ToolResult } from "@rockbot/tools";
+import { formFault } from "../../definitions/definition-faults.ts";
+import { withStore } from "../../records/with-store.ts";
+import { checkDefinition, faulty } from "../read-definitions.ts";
+import { trustOf } from "../run-wisps.ts";
+import { taintOf } from "../step-values.ts";
+import { type KeptWisp, wispToolOf } from "./kept-wisp.ts";
+import { callsOf, type SavedWispParts } from "./saved-wisp-tool.ts";
+import { wispHash } from "./wisp-hash.ts";
+
+export interface SavedWispToolsParts extends SavedWispParts {
+  readonly maxWispsPerCaller: number;
+  /** Whether the turn has read untrusted content by now. */
+  readonly hasReadUntrusted: () => boolean;
+}
+
+/** Others may change the wisp in the same moment so often. */
+const MAX_ATTEMPTS = 5;
+const MAX_LISTED = 100;
+/** Of a definition and of a schema, as JSON. */
+const MAX_DEFINITION = 65_536;
+const MAX_SCHEMA = 32_768;
+
+/** The tools of a session for wisps that are kept. */
+export const savedWispTools = (parts: SavedWispToolsParts): readonly Tool[] => [saveTool(parts), listTool(parts), getTool(parts), deleteTool(parts)];
+
+function saveTool(parts: SavedWispToolsParts): Tool {
+  return defineTool(tools.saveWisp, async (input, { hasReadUntrusted = false }) => {
+    const isUntrusted = hasReadUntrusted || parts.hasReadUntrusted();
+    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+      const saved = await withStore("save the wisp", () => saveOnce(input, parts, isUntrusted));
+      if (saved !== undefined) return saved;
+    }
+    throw new ToolError(ToolErrorCode.Unavailable, "The wisp was not saved: others change it all the time. Read it again, and try once more.");
+  });
+}
+
+/** @returns undefined if another change came between */
+async function saveOnce(input: ToolSaveWispInput, parts: SavedWispToolsParts, hasReadUntrusted: boolean): Promise<ToolResult<ToolSaveWispOutput> | undefined> {
+  const { caller, saved, maxWispsPerCaller } = parts;
+  const { name, definition, input_schema: inputSchema, version: wanted } = input;
+  const id = idOf(caller, name);
+  const before = await saved.store.get(id);
+  const version = before?.version ?? 0;
+  const others = before === undefined && (await saved.visibleTo(caller)).some((other) => other.name === name);
+  const faults = [
+    ...[formFault(name, "first-result") ?? []].flat(),
+    ...(others ? [`name: you see a wisp ${JSON.stringify(name)} of another caller. Choose another name`] : []),
+    ...(wanted === undefined || wanted === version
+      ? []
+      : [`version: the wisp ${before === undefined ? "is not there" : `is version ${version} by now`}, not version ${wanted}. Read it again`]),
+    ...(await schemaFaults(inputSchema)),
+    ...definitionFaults(input, parts),
+  ];
+  if (faults.length > 0) throw faulty("The wisp was not saved", faults);
+  const plain = {
+    name,
+    definition: definition as unknown as WispDefinition,
+    ...(inputSchema === undefined ? {} : { inputSchema }),
+    maker: caller,
+    isUntrusted: hasReadUntrusted || before?.isUntrusted === true, // nobody takes it off
+  };
+  const at = Date.now();
+  const kept =
+    before === undefined
+      ? { createdAt: at }
+      : { createdAt: before.createdAt, ...(before.approvedHash === undefined ? {} : { approvedHash: before.approvedHash }) };
+  const wisp: KeptWisp = { ...kept, ...plain, id, hash: wispHash(plain), version: version + 1, updatedAt: at };
+  if (before === undefined) {
+    const made = await saved.store.create(wisp, maxWispsPerCaller);
+    if (made !== "full") return made === "created" ? savedResult("Saved", wisp) : undefined;
+    const why = `"${caller}" has ${maxWispsPerCaller} wisps, which is all that it may have. Save it under the name of one that is there, or delete one`;
+    throw new ToolError(ToolErrorCode.Denied, `The wisp was not saved. ${why}.`);
+  }
+  if (wisp.hash === before.hash) return savedResult("Nothing changes in", before);
+  return (await saved.store.update(wisp)) === "changed" ? savedResult("Saved", wisp) : undefined;
+}
+
+/** Checked as it would run now, with the rights of its maker. */
+function definitionFaults(
+  { name, definition, input_schema: input = { additionalProperties: false } }: ToolSaveWispInput,
+  parts: SavedWispToolsParts,
+): readonly string[] {
+  const chars = JSON.stringify(definition).length;
+  if (chars > MAX_DEFINITION) return [`definition: expected at most ${MAX_DEFINITION} characters, got ${chars}`];
+  const { caller: maker } = parts;
+  const calls = callsOf({ name, maker }, parts);
+  return checkDefinition(definition, { tools: calls.tools, input }).faults;
+}
+
+async function schemaFaults(schema: object | undefined): Promise<readonly string[]> {
+  if (schema === undefined) return [];
+  const chars = JSON.stringify(schema).length;
+  if (chars > MAX_SCHEMA) return [`input_schema: expected at most ${MAX_SCHEMA} characters, got ${chars}`];
+  if (!isRecord(schema) || schema["type"] !== "object") return ['input_schema: expected a JSON Schema with type: "object"'];
+  const compile = await schemaCompiler();
+  try {
+    compile(schema);
+    return [];
+  } catch (error) {
+    return [`input_schema: is no JSON Schema that can be used: ${error instanceof Error ? error.message.slice(0, 300) : String(error)}`];
+  }
+}
+
+/** By its name, so that a call which is run again makes no second one. */
+const idOf = (maker: string, name: string): string =>
+  createHash("sha256")
+    .update(JSON.stringify(["wisp", maker, name]))
+    .digest("hex")
+    .slice(0, 24);
+
+function savedResult(did: string, { name, version, hash, approvedHash }: KeptWisp): ToolResult<ToolSaveWispOutput> {
+  const isShared = approvedHash === hash;
+  const tool = wispToolOf(name);
+  return {
+    content: `${did} the wisp ${name}, version ${version}. It is the tool ${tool} from your next turn on. ${isShared ? "Others have it as it is." : "You alone have it."}`,
+    structured: { name, tool, version, hash, is_shared: isShared },
+  };
+}
+
+function listTool({ caller, saved }: SavedWispToolsParts): Tool {
+  return defineTool(tools.listWisps, async () => {
+    const visible = (await saved.visibleTo(caller)).toSorted((a, b) => (a.name < b.name ? -1 : 1));
+    const shown = visible.slice(0, MAX_LISTED);
+    const wisps = shown.map(({ name, definition, version, maker, hash, approvedHash, isUntrusted }) => ({
+      name,
+      tool: wispToolOf(name),
+      description: definition.description,
+      version,
+      is_own: maker === caller,
+      is_shared: approvedHash === hash,
+      is_untrusted: isUntrusted,
+    }));
+    const lines = wisps.map(({ tool, version, is_own: isOwn, description }) => `- ${tool} (version ${version}${isOwn ? ", yours" : ""}): ${description}`);
+    const more = visible.length > shown.length ? [`${visible.length - shown.length} more.`] : [];
+    const content = lines.length === 0 ? "There are no saved wisps yet. save_wisp makes one." : [...lines, ...more].join("\n");
+    return { content, structured: { wisps, total: visible.length }, ...trustOf(taintOf(shown.map(taintOfKept))) };
+  });
+}
+
+function getTool({ caller, saved }: SavedWispToolsParts): Tool {
+  return defineTool(tools.getWisp, async ({ name }) => {
+    const wisp = await saved.find(caller, name);
+    const { definition, inputSchema = null, version, hash, maker, approvedHash, isUntrusted } = wisp;
+    const structured = {
+      name,
+      definition: { ...definition },
+      input_schema: inputSchema === null ? null : { ...inputSchema },
+      version,
+      hash,
+      is_own: maker === caller,
+      is_shared: approvedHash === hash,
+      is_untrusted: isUntrusted,
+    };
+    return { content: JSON.stringify(structured, undefined, 2), structured, ...trustOf(taintOfKept(wisp)) };
+  });
+}
+
+function deleteTool({ caller, saved }: SavedWispToolsParts): Tool {
+  return defineTool(tools.deleteWisp, async ({ name }) => {
+    const { id, maker, version } = await saved.find(caller, name);
+    if (maker !== caller) throw new ToolError(ToolErrorCode.Denied, `The wisp "${name}" was not deleted: another caller made it, who alone may change it.`);
+    if ((await withStore("delete the wisp", () => saved.store.remove(id, version))) === "stale")
+      throw new ToolError(ToolErrorCode.InvalidArguments, `The wisp "${name}" was not deleted: it was changed in this moment. Read it again.`);
+    return { content: `Deleted the wisp ${name}, which was version ${version}.`, structured: { name, version } };
+  });
+}
+
+const taintOfKept = ({ name, isUntrusted }: KeptWisp) => ({ isUntrusted, origin: `wisp ${name}` });
