@@ -8,4 +8,5 @@ export { ModelError, type ModelErrorCode, type ModelErrorOptions } from "./model
 // How a model wants to be treated.
 
 export { behaviorOf } from "./behavior/behavior-of.ts";
-export type { ModelBehavior, ModelBehaviors } from "./behavior/model-behavior.ts";
+export type { ModelBehavior, ModelBehaviors, ModelPrice } from "./behavior/model-behavior.ts";
+export { pricedUsage } from "./behavior/priced-usage.ts";

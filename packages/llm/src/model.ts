@@ -81,6 +81,10 @@ export interface ModelUsage {
   /** What the model thought included. */
   readonly outputTokens: number;
   readonly cachedInputTokens?: number | undefined;
+  /** By the prices of models: see ModelPrice. */
+  readonly cost?: number | undefined;
+  /** Tokens of models whose price nobody knows; their cost is no part of `cost`. */
+  readonly unpricedTokens?: number | undefined;
   /** The provider did not say: a token is counted for each four characters. */
   readonly isEstimated?: boolean | undefined;
 }

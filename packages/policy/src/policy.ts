@@ -70,6 +70,8 @@ export interface Policy {
   decide(use: Use): Decision;
   /** The messages of each kind that a process takes from this caller. It is the same object as long as the policy is the same, mostly. */
   messagesOf(caller: string): MessageLimits;
+  /** What the turns of this caller may cost, over all its sessions; undefined if there is no limit. */
+  costOf(caller: string): RateLimit | undefined;
   /** How many calls this caller may have at once in one instance of a service, over all tools. */
   inFlightOf(caller: string): number;
   /**
@@ -136,6 +138,7 @@ export function createPolicy(source: PolicySource): Policy {
       count++;
       return made;
     },
+    costOf: (caller) => judge.costOf(caller),
     inFlightOf: (caller) => judge.inFlightOf(caller),
     credentialOf: (caller, kind) => (judge.kinds.has(kind) ? judge.credentialsOf(caller).get(kind) : ANY),
     rootsOf: (caller) => judge.listOf("roots", caller),
@@ -207,6 +210,11 @@ class Judge {
     };
   }
 
+  costOf(caller: string): RateLimit | undefined {
+    const { costPerDay } = { ...this.#source.document.everyone.limits, ...this.#callers.get(caller)?.limits };
+    return costPerDay === undefined ? undefined : { key: keyOf(["cost", caller]), scope: "caller", amount: costPerDay, perMs: DAY_MS };
+  }
+
   /** The same as `judge` for people, with all that was looked at and the lines where it stands. */
   explain(use: Use): string[] {
     const { isAllowed, because, inFlight, depth, queue } = this.judge({ ...use, hasReadUntrusted: false });
@@ -217,6 +225,7 @@ class Judge {
       ...(isAllowed ? [`once untrusted content was read: ${this.#explainAfterUntrusted(use)}`] : []),
       ...this.#rulesFor(use).flatMap(({ rule, path }) => describeRule(rule).map((words) => `${words}: ${this.#at(path)}`)),
       ...(limits.callsPerSecond === undefined ? [] : [`at most ${limits.callsPerSecond} calls a second of all tools`]),
+      ...(limits.costPerDay === undefined ? [] : [`turns of the agent may cost ${limits.costPerDay} a day`]),
       ...(limits.bytesPerDay === undefined ? [] : [`at most ${limits.bytesPerDay} bytes a day, arguments and results together`]),
       ...(limits.scriptSecondsPerHour === undefined ? [] : [`scripts that run at most ${limits.scriptSecondsPerHour} s an hour, added up`]),
       `at most ${inFlight} calls at once of all tools, in one instance of a service`,

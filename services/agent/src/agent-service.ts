@@ -1,10 +1,11 @@
-import { createAgent, type DefinitionReader, mcpToolProxy, serviceSearch, type TurnStore, wisps } from "@rockbot/agent";
+import { createAgent, type DefinitionReader, mcpToolProxy, serviceSearch, spendingBy, type TurnStore, wisps } from "@rockbot/agent";
 import { type Bus, type Logger, silentLogger } from "@rockbot/bus";
 import { AGENT_SHORT_SUBSCRIPTION, agentTopics, tools } from "@rockbot/contracts";
 import { createModel, type Model, type ModelError } from "@rockbot/llm";
 import { mayHearBridge } from "@rockbot/mcp/for-agents";
 import { createWorkingMemory, type WorkingMemory } from "@rockbot/memory";
 import type { JournalStore } from "@rockbot/records/journal";
+import { createMemoryRateStore } from "@rockbot/records/rates";
 import { Summaries, type SummaryStore } from "@rockbot/search";
 import { createIdentity, createToolCaller, MessageMeter, type StartServiceOptions, serveTools, type ToolCaller } from "@rockbot/tools";
 import { agentChat, type OnUnasked } from "./chat/agent-chat.ts";
@@ -112,6 +113,8 @@ export async function startAgentService(
     caller,
     store: turnStore,
     memory,
+    maxCost: config.maxTurnCost,
+    spending: policy === undefined ? undefined : spendingBy(policy, options.rates ?? started.use(createMemoryRateStore())),
     log,
   });
   if (mayHearBridge(bus, policy)) builder.use(mcpToolProxy());

@@ -7,6 +7,7 @@ import type { DefinitionReader } from "../definitions/agent-definition.ts";
 import { workingMemory } from "../plugins/working-memory.ts";
 import { createMemoryTurnStore } from "../store/memory-turn-store.ts";
 import type { TurnStore } from "../store/turn-store.ts";
+import type { Spending } from "../turn/spending.ts";
 import type { Agent } from "./agent.ts";
 import { type AgentLimits, limitsOf } from "./agent-limits.ts";
 import type { AgentParts, AgentPlugin } from "./agent-plugin.ts";
@@ -32,6 +33,10 @@ export interface AgentOptions {
   /** The working memory of its sessions, where large results go; it stays its maker's. @default in this process */
   readonly memory?: WorkingMemory | undefined;
   readonly limits?: Partial<AgentLimits> | undefined;
+  /** What a turn may cost, with all agents that it calls, in the currency of the models' prices. @default unlimited */
+  readonly maxCost?: number | undefined;
+  /** What callers may spend. @default all that they like */
+  readonly spending?: Spending | undefined;
   readonly log?: Logger | undefined;
 }
 
@@ -64,7 +69,7 @@ export function createAgent(options: AgentOptions): AgentBuilder {
 }
 
 async function startAgent(options: AgentOptions, limits: AgentLimits, plugins: readonly AgentPlugin[]): Promise<Agent> {
-  const { bus, model, models, definitions, name = "agent", instructions, policy, log = silentLogger } = options;
+  const { bus, model, models, definitions, name = "agent", instructions, policy, maxCost, spending, log = silentLogger } = options;
   await using started = new AsyncDisposableStack();
   const store = options.store ?? started.use(createMemoryTurnStore());
   const caller = options.caller ?? started.use(await createToolCaller(bus, { agent: name, policy, maxCallsInFlight: MAX_CALLS_IN_FLIGHT, log }));
@@ -88,6 +93,8 @@ async function startAgent(options: AgentOptions, limits: AgentLimits, plugins: r
     store,
     memory,
     limits,
+    maxCost,
+    spending,
     parts,
     log,
     resources: started.move(),

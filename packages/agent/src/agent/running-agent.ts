@@ -18,16 +18,18 @@ import { type EventPage, TAKE_UP_LEASES, type TurnStore } from "../store/turn-st
 import { ownWords } from "../turn/notes.ts";
 import { KeptSteps, type OwnSteps } from "../turn/own-steps.ts";
 import { recordTurn } from "../turn/record-turn.ts";
+import type { Spending } from "../turn/spending.ts";
 import type { HistoryTurn, TurnPlace, TurnRequest, TurnResult } from "../turn/turn.ts";
 import { TurnBudget } from "../turn/turn-budget.ts";
 import { TurnEvents } from "../turn/turn-events.ts";
 import { TurnLostError } from "../turn/turn-lost-error.ts";
 import { TurnRun } from "../turn/turn-run.ts";
 import { UntrustedMark } from "../turn/untrusted-mark.ts";
+import { usageMessage } from "../turn/usage-message.ts";
 import type { Agent } from "./agent.ts";
 import type { AgentLimits } from "./agent-limits.ts";
 import type { AgentParts, TurnScope } from "./agent-plugin.ts";
-import { TurnRoles } from "./turn-roles.ts";
+import { type Role, TurnRoles } from "./turn-roles.ts";
 
 export interface RunningAgentOptions {
   readonly name: string;
@@ -42,6 +44,9 @@ export interface RunningAgentOptions {
   readonly store: TurnStore;
   readonly memory: Pick<WorkingMemory, "of">;
   readonly limits: AgentLimits;
+  /** What a turn may cost, with all agents that it calls. */
+  readonly maxCost: number | undefined;
+  readonly spending: Spending | undefined;
   readonly parts: readonly AgentParts[];
   readonly log: Logger;
   /** What ends with the agent. */
@@ -182,7 +187,7 @@ export class RunningAgent implements Agent {
   // Long because: it makes the parts of a turn one by one, each with those before it
   async #run(asked: TurnRequest, held: HeldTurn): Promise<TurnResult> {
     const { caller, sessionId, turnId, hasReadUntrusted = false } = asked;
-    const { store, log, policy } = this.#options;
+    const { store, log, policy, spending } = this.#options;
     let heard: RunningSession | undefined;
     const tell = (event: AgentEvent): void => {
       heard?.hear(event);
@@ -208,7 +213,7 @@ export class RunningAgent implements Agent {
     const remember = (definition: AgentDefinition): Promise<void> => this.#definitions.rememberFor(request, definition);
     const current = (definition: AgentDefinition): Promise<AgentDefinition> => this.#definitions.lookUp(caller, definition);
     const children = new Children({ request, held, budget, session, policy, visible, current, runTurn: (child) => this.runTurn(child) });
-    const calls: InnerCalls = new InnerCalls({ role: () => roles.current, runner, events, held, budget });
+    const calls: InnerCalls = new InnerCalls({ role: () => roles.current, runner, events, held, budget, caller, spending });
     const scopeFor = (model: Model): TurnScope => scopeOf(request, { model, mark, memorySessionId, calls });
     const roles: TurnRoles = new TurnRoles({
       agent: this.#options,
@@ -223,6 +228,13 @@ export class RunningAgent implements Agent {
       scopeOf: scopeFor,
     });
     const role = roles.become(first);
+    if (!held.hasBegun) {
+      await this.#checkMoney(request, budget, role).catch(async (error: unknown) => {
+        if (error instanceof ToolError) await this.#end(request, held, events, notTaken(error, mark));
+        session.end({ finish: "failed" });
+        throw error;
+      });
+    }
     // A task that the session schedules runs in it later, and asks for no definition.
     if (request.definition !== undefined && role.tools.get(tools.scheduleTask.name) !== undefined) await remember(request.definition);
     const conversation = openConversation({
@@ -235,7 +247,7 @@ export class RunningAgent implements Agent {
       message: request.message,
       messages: request.messages,
     });
-    const parts = { request, held, role, roles, conversation, events, runner, budget, mark, keptSteps: this.#keptSteps, memorySessionId, log };
+    const parts = { request, held, role, roles, conversation, events, runner, budget, mark, spending, keptSteps: this.#keptSteps, memorySessionId, log };
     const result = await new TurnRun({ ...parts, stopping: this.#stopping.signal }).run();
     session.end(result);
     await this.#end(request, held, events, result);
@@ -244,12 +256,7 @@ export class RunningAgent implements Agent {
 
   /** Gives the session to the next turn. */
   async #end(request: TurnRequest, held: HeldTurn, events: TurnEvents, result: TurnResult): Promise<void> {
-    const { inputTokens, outputTokens, cachedInputTokens } = result.usage;
-    const usage = {
-      input_tokens: inputTokens,
-      output_tokens: outputTokens,
-      ...(cachedInputTokens === undefined ? {} : { cached_input_tokens: cachedInputTokens }),
-    };
+    const usage = usageMessage(result.usage);
     // The store has it before the end, and so before the next turn of the session can say anything.
     const { told } = await events.end({ kind: "turn_finished", finish: result.finish, usage, message: result.reason ?? null });
     await held.end(result, historyOf(request, held.startedAt, result)).catch((error: unknown) => {
@@ -257,6 +264,15 @@ export class RunningAgent implements Agent {
       this.#options.log.error({ turnId: request.turnId, error: String(error) }, "could not keep the result of a turn");
     });
     await told;
+  }
+
+  /** @throws {ToolError} if there is no money for the turn, or nobody can know what it costs */
+  async #checkMoney({ caller }: TurnRequest, budget: TurnBudget, { model, definition }: Role): Promise<void> {
+    const what = definition === undefined ? "The message was not taken" : `The agent "${definition.name}" was not begun`;
+    const fault = budget.priceFault(model);
+    if (fault !== undefined) throw new ToolError(ToolErrorCode.Denied, `${what}: ${fault}.`, { details: { reason: "price_unknown" } });
+    const refusal = await this.#options.spending?.refusal(caller);
+    if (refusal !== undefined) throw new ToolError(ToolErrorCode.RateLimited, `${what}: ${refusal}.`, { details: { reason: "cost" } });
   }
 
   /** The turn among those of its family, which writes down what it does until it is disposed of. */
@@ -313,6 +329,7 @@ export class RunningAgent implements Agent {
     const budget = new TurnBudget({
       maxIterations,
       maxTokens: Math.min(maxTokens, limits.maxTokens),
+      maxCost: least(definition?.budgets?.maxCost, this.#options.maxCost),
       share: family?.share,
       answerReserveMs: limits.answerReserveMs,
       startedAt,
@@ -408,3 +425,8 @@ function historyOf(
   if (text === "") return finish === "failed" ? [asked, { role: "assistant", content: ownWords.cancelled, at: Date.now() }] : [asked];
   return [asked, { role: "assistant", content: text, at: Date.now(), ...(isUntrusted ? { isUntrusted: true } : {}) }];
 }
+
+const least = (...values: readonly (number | undefined)[]): number | undefined => {
+  const known = values.filter((value) => value !== undefined);
+  return known.length === 0 ? undefined : Math.min(...known);
+};

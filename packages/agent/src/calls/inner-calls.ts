@@ -5,6 +5,7 @@ import { UNTRUSTED_RULE } from "../prompt/system-text.ts";
 import type { HeldTurn } from "../store/held-turn.ts";
 import type { StoredResult } from "../store/turn-store.ts";
 import { askOnce } from "../turn/ask-model.ts";
+import type { Spending } from "../turn/spending.ts";
 import type { TurnBudget } from "../turn/turn-budget.ts";
 import type { TurnEvents } from "../turn/turn-events.ts";
 import type { CallRunner } from "./call-runner.ts";
@@ -21,6 +22,8 @@ export interface InnerCallsOptions {
   readonly budget: TurnBudget;
   /** Which of the turn's tools there are. @default all */
   readonly within?: { readonly rights: SessionRights; readonly hasAgents: boolean } | undefined;
+  readonly caller: string;
+  readonly spending: Spending | undefined;
 }
 
 /** A question to the turn's model, beside its conversation. */
@@ -113,10 +116,11 @@ export class InnerCalls {
     { id, parts, model = this.#options.role().model, maxOutputTokens }: InnerQuestion,
     { signal, deadline }: Pick<ParentCall, "deadline"> & { readonly signal: AbortSignal },
   ): Promise<string> {
-    const { held, budget } = this.#options;
+    const { held, budget, spending, caller } = this.#options;
     const known = held.result(id);
     if (known !== undefined) return known.content;
-    const limit = budget.limit(0);
+    const refusal = await spending?.refusal(caller);
+    const limit = budget.limit(0) ?? refusal ?? budget.priceFault(model);
     if (limit !== undefined) throw new ToolError(ToolErrorCode.Denied, `The model was not asked: ${limit}.`);
     const content = parts.map(({ text, isUntrusted, origin }) => (isUntrusted ? fence(text, { nonce: held.nonce, origin }) : text)).join("");
     const answer = await askOnce(model, {
@@ -132,6 +136,7 @@ export class InnerCalls {
       throw new ToolError(ToolErrorCode.Unavailable, `The model gave no answer: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
     });
     budget.count(answer.usage);
+    spending?.charge(caller, answer.usage.cost ?? 0);
     if (answer.finish === "refused" || answer.text.trim() === "")
       throw new ToolError(ToolErrorCode.ExecutionFailed, answer.finish === "refused" ? "The model declined to answer." : "The model answered nothing.");
     await held.keepResult(id, { content: answer.text, isError: false, isUntrusted: parts.some(({ isUntrusted }) => isUntrusted), usage: answer.usage });

@@ -11,7 +11,13 @@ export interface AgentDefinition {
   readonly tools: readonly string[];
   readonly model?: string | undefined;
   readonly budgets?:
-    | { readonly maxTokens?: number | undefined; readonly timeoutMs?: number | undefined; readonly maxIterations?: number | undefined }
+    | {
+        readonly maxTokens?: number | undefined;
+        readonly timeoutMs?: number | undefined;
+        readonly maxIterations?: number | undefined;
+        /** In the currency of the models' prices. */
+        readonly maxCost?: number | undefined;
+      }
     | undefined;
   /** Definitions that its sessions may be handed over to, by name. */
   readonly destinations?: readonly string[] | undefined;

@@ -18,7 +18,7 @@ test("all that is wrong with a definition is said at once", () => {
     playbook: " ",
     tools: Array.from({ length: 257 }, () => "x"),
     destinations: Array.from({ length: 33 }, () => "x"),
-    budgets: { maxTokens: 10, maxIterations: 1.5, timeoutMs: 1e9 },
+    budgets: { maxTokens: 10, maxIterations: 1.5, timeoutMs: 1e9, maxCost: 0 },
     reportSchema: { description: "x".repeat(40_000) },
   });
   expect(definitionFaults(wrong).map((fault) => fault.replace(/[,.] .*$/, ""))).toEqual([
@@ -30,6 +30,7 @@ test("all that is wrong with a definition is said at once", () => {
     "maxTokens: expected a whole number from 1000 to 100000000",
     "maxIterations: expected a whole number from 1 to 200",
     "timeoutMs: expected a whole number from 1000 to 1200000",
+    "maxCost: expected a number above 0",
     "reportSchema: expected at most 32768 characters",
   ]);
 });
@@ -45,6 +46,7 @@ test("whatever decides what a session does changes the hash, and the order of ke
     { tools: [] },
     { model: "x" },
     { budgets: {} },
+    { budgets: { ...plain.budgets, maxCost: 1 } },
     { destinations: ["x"] },
     { reportSchema: {} },
     { maker: "x" },

@@ -14,6 +14,7 @@ const definitionBounds = {
   maxTokens: { least: 1_000, most: 100_000_000 },
   maxIterations: { least: 1, most: 200 },
   timeoutMs: { least: 1_000, most: 1_200_000 },
+  maxCost: 1_000_000,
 } as const;
 
 const NAME = /^[a-z][a-z0-9]*(?:[_-][a-z0-9]+)*$/;
@@ -51,6 +52,9 @@ export function definitionFaults({ name, description, playbook, tools, model, bu
       const isRight = value === undefined || (Number.isSafeInteger(value) && value >= least && value <= most);
       return isRight ? undefined : `${budget}: expected a whole number from ${least} to ${most}, got ${value}`;
     }),
+    budgets.maxCost === undefined || (budgets.maxCost > 0 && budgets.maxCost <= bounds.maxCost)
+      ? undefined
+      : `maxCost: expected a number above 0, at most ${bounds.maxCost}, got ${budgets.maxCost}`,
     reportSchema === undefined ? undefined : textFault("reportSchema", JSON.stringify(reportSchema), bounds.reportSchemaChars),
   ];
   return faults.filter((fault) => fault !== undefined);

@@ -127,7 +127,9 @@ export class Children {
     if (mayHaveBegun) return;
     if (this.#count.sessions >= MAX_FAMILY)
       refuse(`this task has led to ${this.#count.sessions} sessions of agents, the most that it may. Do the rest yourself.`);
-    if (budget.tokensLeft() <= 0) refuse("no tokens are left for it: this task and the agents that work on it have used them. Answer with what you have.");
+    const left = budget.left();
+    if (left.tokens <= 0) refuse("no tokens are left for it: this task and the agents that work on it have used them. Answer with what you have.");
+    if (left.cost <= 0) refuse("no money is left for it: this task and the agents that work on it have used it. Answer with what you have.");
   }
 
   #refusal(name: string): string | undefined {
@@ -173,7 +175,15 @@ function resultOf(agent: string, turnId: string, { text, finish, report, reason,
   ];
   return {
     content: [text, ...notes].filter((part) => part !== undefined && part !== "").join("\n"),
-    structured: { agent, session_id: childSessionOf(turnId), turn_id: turnId, status, input_tokens: usage.inputTokens, output_tokens: usage.outputTokens },
+    structured: {
+      agent,
+      session_id: childSessionOf(turnId),
+      turn_id: turnId,
+      status,
+      input_tokens: usage.inputTokens,
+      output_tokens: usage.outputTokens,
+      ...(usage.cost === undefined ? {} : { cost: usage.cost }),
+    },
     isError: status === "failure",
     trust: { level: hasReadUntrusted ? "untrusted" : "system", origin: `agent ${agent}` },
   };

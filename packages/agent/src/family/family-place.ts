@@ -1,6 +1,6 @@
 import type { SessionRights } from "../calls/session-rights.ts";
 import type { AgentDefinition } from "../definitions/agent-definition.ts";
-import type { TokenShare } from "../turn/turn-budget.ts";
+import type { BudgetShare } from "../turn/turn-budget.ts";
 import type { RunningSession } from "./family-session.ts";
 
 /** The place of a session among those that calls of one root session have led to. It is of this process: a root's turn takes its family along. */
@@ -14,7 +14,7 @@ export interface FamilyPlace {
   /** What the parent may use. */
   readonly rights: SessionRights | undefined;
   /** The part in the parent's budget. */
-  readonly share: TokenShare;
+  readonly share: BudgetShare;
   /** The parent's turn. */
   readonly parent: RunningSession;
   /** Of the whole family, in this run of its root's turn. */

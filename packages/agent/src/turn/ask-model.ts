@@ -1,5 +1,5 @@
 import { LightAbort, onAbort } from "@rockbot/base";
-import type { Model, ModelAnswer, ModelRequest, ModelTool } from "@rockbot/llm";
+import { type Model, type ModelAnswer, type ModelRequest, type ModelTool, pricedUsage } from "@rockbot/llm";
 import type { Conversation } from "../prompt/conversation.ts";
 import { textForm } from "../prompt/text-form.ts";
 
@@ -72,7 +72,8 @@ export async function askOnce(model: Model, request: ModelRequest & { readonly s
     if (!cut.aborted) request.onText?.(delta);
   };
   try {
-    return await Promise.race([model.answer({ ...request, onText }), late]);
+    const answer = await Promise.race([model.answer({ ...request, onText }), late]);
+    return { ...answer, usage: pricedUsage(answer.usage, model.behavior.price) };
   } finally {
     cut.abort(undefined);
     clearTimeout(timer);

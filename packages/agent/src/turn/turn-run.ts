@@ -1,7 +1,7 @@
 import { unlessAborted } from "@rockbot/base";
 import { BusClosedError, type Logger } from "@rockbot/bus";
 import type { TurnFinish } from "@rockbot/contracts";
-import type { ModelTool } from "@rockbot/llm";
+import { type ModelTool, pricedUsage } from "@rockbot/llm";
 import { StoreUnavailableError } from "@rockbot/records";
 import type { Role, TurnRoles } from "../agent/turn-roles.ts";
 import { callIdOf } from "../calls/call-id.ts";
@@ -20,6 +20,7 @@ import { missedCall } from "./missed-call.ts";
 import { notes, ownWords } from "./notes.ts";
 import { DoneStreak, handOffIn, type MadeCall, madeCalls, reportIn } from "./own-calls.ts";
 import { clientCallId, type KeptSteps, type OwnStep } from "./own-steps.ts";
+import type { Spending } from "./spending.ts";
 import type { TurnRequest, TurnResult } from "./turn.ts";
 import type { TurnBudget } from "./turn-budget.ts";
 import type { TurnEvents } from "./turn-events.ts";
@@ -39,6 +40,8 @@ export interface TurnRunOptions {
   /** Aborts when this process stops: the turn is left for another. */
   readonly stopping: AbortSignal;
   readonly mark: UntrustedMark;
+  /** @default none: callers may spend what they like */
+  readonly spending: Spending | undefined;
   readonly keptSteps: Pick<KeptSteps, "keep">;
   /** The session whose working memory the turn uses. */
   readonly memorySessionId: string;
@@ -213,12 +216,13 @@ export class TurnRun {
 
   /** The answer that is kept, or a new one. */
   async #answer(iteration: number): Promise<StoredAnswer> {
-    const { held, conversation, budget, mark } = this.#options;
+    const { held, conversation, budget, mark, spending, request } = this.#options;
     const known = held.answer(iteration);
     if (known?.isMarked) mark.set(undefined); // also where what marked it is not there any more, such as a hint
     if (known?.definition !== undefined && known.definition.hash !== this.#role.definition?.hash) this.#become(known.definition); // as it was then
     if (known !== undefined) return known;
-    const limit = this.#stop ?? budget.limit(iteration);
+    const refusal = spending === undefined ? undefined : await spending.refusal(request.caller);
+    const limit = this.#stop ?? budget.limit(iteration) ?? refusal; // at once with holding what the question may use up
     if (limit !== undefined) return this.#lastAnswer(limit);
     try {
       const answer = await this.#ask("auto", budget.toolsDeadline);
@@ -258,7 +262,8 @@ export class TurnRun {
   async #ask(toolChoice: "auto" | "none", deadline: number): Promise<Omit<StoredAnswer, "limit">> {
     const { conversation, events, request, budget } = this.#options;
     const { model } = this.#role;
-    using _reserved = budget.reserve(conversation.tokens(this.#offered));
+    const tokens = conversation.tokens(this.#offered);
+    using _reserved = budget.reserve({ tokens, cost: pricedUsage({ inputTokens: tokens, outputTokens: 0 }, model.behavior.price).cost ?? 0 });
     let isTold = false;
     const answer = await askModel({
       model,
@@ -276,6 +281,7 @@ export class TurnRun {
       notice: (text) => events.emit({ kind: "notice", text }),
     });
     if (!isTold) events.text(answer.text);
+    this.#options.spending?.charge(request.caller, answer.usage.cost ?? 0);
     return answer;
   }
 

@@ -1,3 +1,4 @@
+import { costText } from "@rockbot/agent";
 import { type AgentUsage, type FamilyTurn, newId, printable, ToolError, type ToolInvokeResponse, tools } from "@rockbot/contracts";
 import { MAX_TIMEOUT_MS } from "@rockbot/tools";
 import { busUrlFaults, chooseBusUrl } from "../bus-url.ts";
@@ -99,12 +100,18 @@ export function familyLines(turns: readonly FamilyTurn[]): readonly string[] {
   ];
 }
 
-const addUsage = (sum: AgentUsage, { input_tokens, output_tokens }: AgentUsage): AgentUsage => ({
+const addUsage = (sum: AgentUsage, { input_tokens, output_tokens, cost, unpriced_tokens }: AgentUsage): AgentUsage => ({
   input_tokens: sum.input_tokens + input_tokens,
   output_tokens: sum.output_tokens + output_tokens,
+  ...(cost === undefined && sum.cost === undefined ? {} : { cost: (sum.cost ?? 0) + (cost ?? 0) }),
+  ...(unpriced_tokens === undefined && sum.unpriced_tokens === undefined ? {} : { unpriced_tokens: (sum.unpriced_tokens ?? 0) + (unpriced_tokens ?? 0) }),
 });
 
-const usageWords = ({ input_tokens, output_tokens }: AgentUsage): string => `${input_tokens} + ${output_tokens} tokens`;
+function usageWords({ input_tokens, output_tokens, cost, unpriced_tokens: unpriced = 0 }: AgentUsage): string {
+  const known = cost === undefined ? [] : [`cost ${costText(cost)}`];
+  const unknown = unpriced === 0 ? [] : [`${cost === undefined ? "cost unknown" : `and what ${unpriced} tokens cost is unknown`}`];
+  return [`${input_tokens} + ${output_tokens} tokens`, ...known, ...unknown].join(", ");
+}
 
 const CALL_MS = 30_000;
 

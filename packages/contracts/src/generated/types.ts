@@ -536,6 +536,14 @@ output_tokens: number
  * Those of the input that the provider had in its cache.
  */
 cached_input_tokens?: number
+/**
+ * By the prices of models that the operator has given, in the currency of these.
+ */
+cost?: number
+/**
+ * Tokens of models without a price, whose cost nobody knows.
+ */
+unpriced_tokens?: number
 }
 /**
  * List the agents outside that you can give tasks to, each with what it does and its skills. Give one a task with invoke_agent.
@@ -1957,6 +1965,10 @@ max_iterations?: (number | null)
  */
 timeout_ms?: (number | null)
 /**
+ * What a turn of it may cost, with the agents that it calls, in the currency of the models' prices.
+ */
+max_cost?: (number | null)
+/**
  * Names of robots that it may hand its conversation over to.
  * 
  * @maxItems 32
@@ -2040,6 +2052,7 @@ model: (string | null)
 max_tokens?: number
 max_iterations?: number
 timeout_ms?: number
+max_cost?: number
 destinations: string[]
 report_schema?: {
 [k: string]: unknown | undefined
@@ -2106,6 +2119,10 @@ max_iterations?: (number | null)
  * How long a turn of it may take.
  */
 timeout_ms?: (number | null)
+/**
+ * What a turn of it may cost, with the agents that it calls, in the currency of the models' prices.
+ */
+max_cost?: (number | null)
 /**
  * Names of robots that it may hand its conversation over to.
  * 

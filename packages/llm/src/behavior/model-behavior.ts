@@ -14,6 +14,16 @@ export interface ModelBehavior {
   readonly nudgesOnProse: boolean;
   /** What the model thought before a tool call goes back to it, as some models demand that do not sign it. @default false */
   readonly returnsReasoning?: boolean | undefined;
+  /** What it costs; nobody knows if left out. */
+  readonly price?: ModelPrice | undefined;
+}
+
+/** Prices per million tokens, in a currency that is the same for all models. */
+export interface ModelPrice {
+  readonly input: number;
+  readonly output: number;
+  /** Of input that the provider had in its cache. @default as other input */
+  readonly cachedInput?: number | undefined;
 }
 
 /** By name or prefix of a name of a model: what it wants otherwise than others. */

@@ -1,9 +1,17 @@
-import { type Agent, type AgentDefinition, childToolOf, type DefinitionReader, stepWords, type TurnRequest, type TurnResult } from "@rockbot/agent";
+import {
+  type Agent,
+  type AgentDefinition,
+  childToolOf,
+  type DefinitionReader,
+  stepWords,
+  type TurnRequest,
+  type TurnResult,
+  usageMessage,
+} from "@rockbot/agent";
 import { namesHelp, type ToolAgentChatInput, type ToolAgentChatOutput, ToolError, ToolErrorCode, tools } from "@rockbot/contracts";
 import type { PolicyHolder } from "@rockbot/policy";
 import { defineTool, type Tool, type ToolResult } from "@rockbot/tools";
 import { TurnMetrics } from "./turn-metrics.ts";
-import { usageMessage } from "./usage-message.ts";
 
 /** Hears of the answer of a turn that no user has asked for. */
 export type OnUnasked = (caller: string, sessionId: string, turnId: string, text: string) => Promise<void>;

@@ -1,8 +1,7 @@
-import type { Agent, FamilySession } from "@rockbot/agent";
+import { type Agent, type FamilySession, usageMessage } from "@rockbot/agent";
 import { type FamilyTurn, ToolError, ToolErrorCode, tools } from "@rockbot/contracts";
 import { StoreUnavailableError } from "@rockbot/records";
 import { defineTool, type Tool } from "@rockbot/tools";
-import { usageMessage } from "./usage-message.ts";
 
 /** `agent__family`: what a session of the caller has led to. */
 export function agentFamily(agent: Pick<Agent, "family">): Tool {

@@ -23,7 +23,7 @@ export function readAgentsFile(file: string | undefined): readonly KeptDefinitio
   return agents;
 }
 
-function definitionOf(name: string, { maxTokens, maxIterations, timeoutMs, ...agent }: Agent): KeptDefinition {
+function definitionOf(name: string, { maxTokens, maxIterations, timeoutMs, maxCost, ...agent }: Agent): KeptDefinition {
   const { description = "", playbook, tools = [], model, destinations = [], reportSchema, maker = "operator" } = agent;
   const plain = {
     name,
@@ -31,7 +31,7 @@ function definitionOf(name: string, { maxTokens, maxIterations, timeoutMs, ...ag
     playbook,
     tools,
     ...(model === undefined ? {} : { model }),
-    budgets: { maxTokens, maxIterations, timeoutMs },
+    budgets: { maxTokens, maxIterations, timeoutMs, maxCost },
     destinations,
     ...(reportSchema === undefined ? {} : { reportSchema }),
     maker,

@@ -30,10 +30,28 @@ usesTextToolCalls?: boolean
  * Whether the model is asked once to go on when it only says what it is about to do.
  */
 nudgesOnProse?: boolean
+price?: Price
 /**
  * Whether the model gets back what it thought, as models demand that do not sign their thoughts.
  */
 returnsReasoning?: boolean
 }
+/**
+ * What a million tokens cost, in a currency that is the same for all models. Without it nobody knows what a turn costs.
+ */
+export interface Price {
+/**
+ * Tokens that the model reads.
+ */
+input: number
+/**
+ * Tokens that it writes, its thoughts included.
+ */
+output: number
+/**
+ * Tokens that the provider had in its cache; as input when left out.
+ */
+cachedInput?: number
+}
 
-export const behaviorsSchema: { readonly schema: object; readonly validate: Validator<AgentBehaviors> } = { schema: {"type":"object","x-unquoted":true,"maxProperties":1000,"additionalProperties":{"type":"object","additionalProperties":false,"properties":{"chunkingThreshold":{"type":"integer","minimum":1000,"maximum":10000000,"description":"Results of more characters go to working memory in chunks, and the model gets an index."},"contextTokens":{"type":"integer","minimum":1000,"maximum":100000000,"description":"The tokens that a request and its answer may have together."},"maxIterations":{"type":"integer","minimum":1,"maximum":200,"description":"How often the model is asked in a turn."},"systemText":{"type":"string","maxLength":65536,"description":"Further words at the end of the system prompt."},"usesTextToolCalls":{"type":"boolean","description":"Whether the model writes its tool calls as text, instead of by its API."},"nudgesOnProse":{"type":"boolean","description":"Whether the model is asked once to go on when it only says what it is about to do."},"returnsReasoning":{"type":"boolean","description":"Whether the model gets back what it thought, as models demand that do not sign their thoughts."}}},"properties":{}}, validate };
+export const behaviorsSchema: { readonly schema: object; readonly validate: Validator<AgentBehaviors> } = { schema: {"type":"object","x-unquoted":true,"maxProperties":1000,"additionalProperties":{"type":"object","additionalProperties":false,"properties":{"chunkingThreshold":{"type":"integer","minimum":1000,"maximum":10000000,"description":"Results of more characters go to working memory in chunks, and the model gets an index."},"contextTokens":{"type":"integer","minimum":1000,"maximum":100000000,"description":"The tokens that a request and its answer may have together."},"maxIterations":{"type":"integer","minimum":1,"maximum":200,"description":"How often the model is asked in a turn."},"systemText":{"type":"string","maxLength":65536,"description":"Further words at the end of the system prompt."},"usesTextToolCalls":{"type":"boolean","description":"Whether the model writes its tool calls as text, instead of by its API."},"nudgesOnProse":{"type":"boolean","description":"Whether the model is asked once to go on when it only says what it is about to do."},"price":{"type":"object","additionalProperties":false,"required":["input","output"],"description":"What a million tokens cost, in a currency that is the same for all models. Without it nobody knows what a turn costs.","properties":{"input":{"type":"number","minimum":0,"maximum":1000000,"description":"Tokens that the model reads."},"output":{"type":"number","minimum":0,"maximum":1000000,"description":"Tokens that it writes, its thoughts included."},"cachedInput":{"type":"number","minimum":0,"maximum":1000000,"description":"Tokens that the provider had in its cache; as input when left out."}}},"returnsReasoning":{"type":"boolean","description":"Whether the model gets back what it thought, as models demand that do not sign their thoughts."}}},"properties":{}}, validate };

@@ -1,10 +1,9 @@
 import { hash } from "node:crypto";
-import type { Agent, TurnResult } from "@rockbot/agent";
+import { type Agent, type TurnResult, usageMessage } from "@rockbot/agent";
 import { type ToolAgentHelperInput, ToolError, ToolErrorCode, tools } from "@rockbot/contracts";
 import { defineTool, type ResumableCallContext, type Tool } from "@rockbot/tools";
 import type { OnUnasked } from "../chat/agent-chat.ts";
 import { TurnMetrics } from "../chat/turn-metrics.ts";
-import { usageMessage } from "../chat/usage-message.ts";
 import { type HelperMessages, helperSession } from "./helper-messages.ts";
 import { type HelperRecords, MAX_RESULT } from "./helper-records.ts";
 

@@ -10,7 +10,7 @@ export function robotGet({ robots }: RobotDesk): Tool {
     withStore("read the robot", async () => {
       const robot = await robots.find(caller, id);
       const { name, description, playbook, model = null, budgets = {}, reportSchema, maker, hash, approvedHash, version, isUntrusted } = robot;
-      const { maxTokens, maxIterations, timeoutMs } = budgets;
+      const { maxTokens, maxIterations, timeoutMs, maxCost } = budgets;
       const [toolNames, destinations] = [[...robot.tools], [...(robot.destinations ?? [])]];
       return {
         content: textOf(robot),
@@ -24,6 +24,7 @@ export function robotGet({ robots }: RobotDesk): Tool {
           ...(maxTokens === undefined ? {} : { max_tokens: maxTokens }),
           ...(maxIterations === undefined ? {} : { max_iterations: maxIterations }),
           ...(timeoutMs === undefined ? {} : { timeout_ms: timeoutMs }),
+          ...(maxCost === undefined ? {} : { max_cost: maxCost }),
           destinations,
           ...(reportSchema === undefined ? {} : { report_schema: { ...reportSchema } }),
           maker,

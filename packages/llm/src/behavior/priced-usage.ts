@@ -1,0 +1,12 @@
+import type { ModelUsage } from "../model.ts";
+import type { ModelPrice } from "./model-behavior.ts";
+
+const MILLION = 1_000_000;
+
+/** The same with its cost, or with all tokens as unpriced ones if nobody knows the price. */
+export function pricedUsage(usage: ModelUsage, price: ModelPrice | undefined): ModelUsage {
+  const { inputTokens, outputTokens, cachedInputTokens = 0 } = usage;
+  if (price === undefined) return { ...usage, unpricedTokens: inputTokens + outputTokens };
+  const { input, output, cachedInput = input } = price;
+  return { ...usage, cost: ((inputTokens - cachedInputTokens) * input + cachedInputTokens * cachedInput + outputTokens * output) / MILLION };
+}
