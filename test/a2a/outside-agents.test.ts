@@ -1,40 +1,15 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
-import { join } from "node:path";
 import { connectBus } from "@rockbot/bus-rabbitmq";
 import { ownVirtualHost, temporaryFolder } from "@rockbot/testing";
 import { createToolCaller, type ToolCaller } from "@rockbot/tools";
 import { beforeAll, expect, test } from "vitest";
 import { startService } from "../services/start-service.ts";
 import { pythonWithA2a } from "./python-sdk.ts";
-
-/** The agent of python_agent.py, as it is started. */
-interface PythonAgent extends AsyncDisposable {
-  readonly url: string;
-  readonly said: () => string;
-}
+import { type PythonAgent, startPythonAgent } from "./start-python-agent.ts";
 
 let found: Awaited<ReturnType<typeof pythonWithA2a>>;
 beforeAll(async () => {
   found = await pythonWithA2a();
 }, 300_000);
-
-async function startAgent(python: string, binding: string): Promise<PythonAgent> {
-  const child: ChildProcess = spawn(python, [join(import.meta.dirname, "python_agent.py"), binding], { stdio: ["ignore", "pipe", "inherit"] });
-  let said = "";
-  child.stdout?.on("data", (chunk) => {
-    said += chunk;
-  });
-  await expect.poll(() => said, { timeout: 30_000 }).toContain("listening on ");
-  return {
-    url: /http:\S+/.exec(said)?.[0] ?? "",
-    said: () => said,
-    async [Symbol.asyncDispose]() {
-      child.kill("SIGKILL");
-      if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
-    },
-  };
-}
 
 /** The service as a process of its own over RabbitMQ, with the agent in its file, and a caller. */
 async function startSystem({ url }: PythonAgent): Promise<{ readonly caller: ToolCaller } & AsyncDisposable> {
@@ -57,7 +32,7 @@ test.for(["JSONRPC", "HTTP+JSON"])(
   { timeout: 120_000 },
   async (binding, { skip }) => {
     if ("missing" in found) return skip(found.missing);
-    await using agent = await startAgent(found.python, binding);
+    await using agent = await startPythonAgent(found.python, binding);
     await using system = await startSystem(agent);
     const invoke = (args: object, options?: Parameters<ToolCaller["call"]>[2]) => system.caller.call("invoke_agent", { agent_name: "echo", ...args }, options);
 

@@ -24,7 +24,8 @@ export async function openEffectsScene(script: ModelScript, { caller: agent, run
   });
   opening.use(await serveTools(bus, { tools: [effect] }, { service: "effects", claims }));
   const caller = opening.use(await createToolCaller(bus, { agent }));
-  const env = { BUS_URL: broker.url, REDIS_URL: redis.url, MODEL_URL: model.url, MODEL: model.model, MODEL_API_KEY: model.apiKey };
+  const servers = { BUS_URL: broker.url, REDIS_URL: redis.url };
+  const env = { ...servers, MODEL_URL: model.url, MODEL: model.model, MODEL_API_KEY: model.apiKey };
   const agents = opening.use(new AsyncDisposableStack());
   const open = opening.move();
   return {
@@ -32,6 +33,8 @@ export async function openEffectsScene(script: ModelScript, { caller: agent, run
     bus,
     caller,
     runs,
+    /** The settings by which a further service is one of the scene. */
+    servers,
     /** Starts one more agent. */
     start: async (more: Readonly<Record<string, string>> = {}) => agents.use(await startService("agent", { ...env, ...more })),
     /** Resolves once the caller knows the agent. */
