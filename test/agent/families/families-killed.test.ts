@@ -6,7 +6,7 @@ import { pythonWithA2a } from "../../a2a/python-sdk.ts";
 import { startPythonAgent } from "../../a2a/start-python-agent.ts";
 import { seededRandom } from "../../broker/seeded-random.ts";
 import { atScale, record, seed } from "../../faults/figures.ts";
-import { startService } from "../../services/start-service.ts";
+import { startProgram, startService } from "../../services/start-service.ts";
 import { openEffectsScene } from "../effects-scene.ts";
 import { storyAgents, storyAnswer, storyEffects, storyStep, treeOf } from "./family-story.ts";
 
@@ -64,6 +64,9 @@ test(`agents killed at random points of ${KILLS * FAMILIES} families lose no ses
       "miner",
     ]);
   }
+  const shown = startProgram("packages/cli/src/main.ts", { args: ["agents", "show", "--session", tasks[0] ?? "", "--bus", scene.servers.BUS_URL] });
+  await shown.ended;
+  expect(shown.stdout()).toMatch(/^agent .*\n {2}coordinator .*\n {4}scout .*\n {4}miner /);
   const tokens = [...results.values()].map(({ structured }) => (structured as { readonly usage: Usage }).usage).map(spent);
   expect(Math.max(...tokens)).toBeLessThanOrEqual(MAX_TOKENS);
   const doubled = runs.length - new Set(runs).size;

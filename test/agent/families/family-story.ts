@@ -6,7 +6,7 @@ import type { ModelServerRequest, ModelStep } from "@rockbot/testing";
  * wisp of five steps. Both write on the whiteboard, which the coordinator reads.
  */
 
-export const WORKERS = ["scout", "miner"];
+const WORKERS = ["scout", "miner"];
 const WISP_STEPS = 5;
 
 /** In the form of the agents' file. @param maker who calls the session, so that all may use the same */
