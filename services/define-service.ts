@@ -14,6 +14,7 @@ import type { LeaseStore } from "@rockbot/records/leases";
 import type { RateStore } from "@rockbot/records/rates";
 import type { SummaryStore } from "@rockbot/search";
 import type { OpenClaims, ToolCaller } from "@rockbot/tools";
+import type { TaskStore } from "./gateway/src/a2a/store/task-store.ts";
 import type { ScheduleStore } from "./scheduler/src/store/schedule-store.ts";
 
 /** What a service remembers: `audit` in a file, `data` in the folder of its setting `dataDirectory`, all else in Redis, under the keys that its user there may reach. */
@@ -30,6 +31,7 @@ export const stateKeys = {
   turns: "rockbot:{turns}:*",
   blobs: "rockbot:{blobs}:*",
   summaries: "rockbot:{summaries}:*",
+  tasks: "rockbot:{tasks}:*",
 } as const;
 
 /** What each service's user in Redis may do with its keys, as rules of Redis: no command that is dangerous. */
@@ -104,6 +106,7 @@ export interface BusStartParts<Config> extends StartParts<Config> {
   readonly workingMemory: WorkingMemory | undefined;
   readonly turnStore: TurnStore | undefined;
   readonly summaryStore: SummaryStore | undefined;
+  readonly tasks: TaskStore | undefined;
 }
 
 /** What only a deployment has to know of a service: the chart and compose read it. */

@@ -3,7 +3,7 @@ import type { BusStartParts, State } from "./define-service.ts";
 
 type OpenedState = Pick<
   BusStartParts<never>,
-  "rates" | "blobs" | "claims" | "leases" | "trustStore" | "journals" | "schedules" | "workingMemory" | "turnStore" | "summaryStore"
+  "rates" | "blobs" | "claims" | "leases" | "trustStore" | "journals" | "schedules" | "workingMemory" | "turnStore" | "summaryStore" | "tasks"
 >;
 
 /**
@@ -30,6 +30,9 @@ export async function openState(state: readonly State[], records: SharedRecords)
       : undefined,
     summaryStore: has("summaries")
       ? await records.open("summaries", async (...at) => (await import("@rockbot/search/redis")).connectRedisSummaryStore(...at))
+      : undefined,
+    tasks: has("tasks")
+      ? await records.open("tasks", async (...at) => (await import("./gateway/src/a2a/store/redis/index.ts")).connectRedisTaskStore(...at))
       : undefined,
     turnStore: has("turns") ? await records.open("turns", async (...at) => (await import("@rockbot/agent/redis")).connectRedisTurnStore(...at)) : undefined,
   };

@@ -33,7 +33,8 @@ const WORLDS: readonly { readonly modules: string; readonly owners: readonly str
   { modules: "@scalar/[^/]+|@jmespath-community/[^/]+|eventsource-parser", owners: ["services/rest-tools"] },
   { modules: "cheerio|domhandler|turndown|mammoth|unpdf|image-size", owners: ["packages/page"] },
   { modules: "nodemailer", owners: ["services/google-tools"] },
-  { modules: "@a2a-js/[^/]+", owners: ["services/a2a", "test"] },
+  { modules: "@a2a-js/[^/]+", owners: ["services/a2a", "services/gateway/src/a2a", "test"] },
+  { modules: "express", owners: ["services/gateway/src/a2a"] },
   { modules: "croner", owners: ["services/scheduler"] },
   { modules: "commander", owners: ["packages/cli"] },
   { modules: "ajv|ajv-formats", owners: ["packages/policy", "packages/rockbot", "packages/testing", "scripts", "test"] },
@@ -47,7 +48,7 @@ const WORLDS: readonly { readonly modules: string; readonly owners: readonly str
 /** The list of services, and what runs one of it: above them all, below the CLI. */
 const LIST = "^services/[^/]+\\.ts$";
 const ADAPTERS =
-  "^(packages/(bus-rabbitmq|process/src/(telemetry|service/run)|records/src/(redis|postgres|shared)|records/src/[a-z]+/redis|mcp/src/trust/redis|memory/src/redis|agent/src/store/redis|search/src/summaries/redis)|services/scheduler/src/store/redis|services/knowledge-tools/src/store/postgres|services/agent/src/records/postgres)/";
+  "^(packages/(bus-rabbitmq|process/src/(telemetry|service/run)|records/src/(redis|postgres|shared)|records/src/[a-z]+/redis|mcp/src/trust/redis|memory/src/redis|agent/src/store/redis|search/src/summaries/redis)|services/scheduler/src/store/redis|services/gateway/src/a2a/store/redis|services/knowledge-tools/src/store/postgres|services/agent/src/records/postgres)/";
 const TESTS = "\\.test\\.ts$|/test-[^/]+\\.ts$";
 
 /** The rules that the imports of this repository obey, type-only imports included. Tests may know any third-party world. */

@@ -33,6 +33,10 @@ const uses: { readonly [Kind in Exclude<keyof typeof stateKeys, "audit" | "data"
   },
   memory: async ({ workingMemory }) => workingMemory?.of("me").set("session/a/notes", "text", { category: "notes", tags: ["a"] }),
   summaries: async ({ summaryStore }) => summaryStore?.set("hash", "text"),
+  tasks: async ({ tasks }) => {
+    const texts = { asked: "text", answer: "" };
+    await tasks?.write({ id: "1", contextId: "a", by: "me", messageId: "m", standing: "working", isUntrusted: false, createdAt: 1, updatedAt: 1, ...texts });
+  },
   turns: async ({ turnStore }) => {
     const session = { caller: "me", sessionId: "a" };
     const record = { nonce: "n", startedAt: 1, hasReadUntrusted: false, answers: [], results: new Map() };

@@ -3,7 +3,6 @@ import type { AddressInfo } from "node:net";
 import { AgentCard, type Message, Role, TaskState } from "@a2a-js/sdk";
 import { AgentEvent, type AgentExecutor, DefaultRequestHandler, InMemoryTaskStore } from "@a2a-js/sdk/server";
 import { agentCardHandler, jsonRpcHandler, restHandler, UserBuilder } from "@a2a-js/sdk/server/express";
-// @ts-expect-error Express has no types of its own, and tests do without them.
 import express from "express";
 
 /** A request as it came. */

@@ -7,6 +7,8 @@ import type { PolicyHolder } from "@rockbot/policy";
 import { aliveAnswer, readyAnswer } from "@rockbot/process";
 import { DEFAULT_TIMEOUT_MS, listTools, MAX_TIMEOUT_MS, type MissingList, type ToolCaller } from "@rockbot/tools";
 import { type Context, Hono, type MiddlewareHandler } from "hono";
+import { A2A_PATH, CARD_PATHS } from "./a2a/a2a-card.ts";
+import type { A2aDoor } from "./a2a/a2a-door.ts";
 import { describeCall } from "./calls/describe-call.ts";
 import { invoke } from "./calls/invoke.ts";
 import { RunningKeys } from "./calls/running-keys.ts";
@@ -36,6 +38,8 @@ export interface GatewayAppOptions {
   readonly operator?: HttpApp | undefined;
   /** The handler of `/mcp`. @default there is no such path */
   readonly mcp?: (() => Promise<ToolEndpoint>) | undefined;
+  /** Makes the handlers for A2A. @default there are no such paths */
+  readonly a2a?: ((parts: { readonly headers: Readonly<Record<string, string>>; readonly stallMs: number }) => A2aDoor) | undefined;
   /** Where what happens in the agent's sessions is heard. @default the agent cannot be asked here */
   readonly sessions?: SessionHub | undefined;
   /** Aborts when streams end that would never end by themselves: the process stops. */
@@ -89,6 +93,7 @@ export function createGatewayApp(caller: ToolCaller, options: GatewayAppOptions 
     notReady = () => [],
     operator,
     mcp,
+    a2a,
     sessions,
     ending,
     keys = new RunningKeys(),
@@ -105,6 +110,9 @@ export function createGatewayApp(caller: ToolCaller, options: GatewayAppOptions 
     const operators = new Admission({ maxRunning: OPERATOR_PLACES, waiting: new WaitingRoom(OPERATOR_PLACES), answerMs: ANSWER_MS });
     app.all(`${OPERATOR_PATH}*`, operatorDoor(operator, { policy, allowedHosts, allowedOrigins, admit: admission(() => operators), refusals, log }));
   }
+  const agents = a2a?.({ headers, stallMs: ANSWER_MS });
+  // A stranger reads from the card how to ask, and nothing else.
+  if (agents !== undefined) for (const path of CARD_PATHS) app.get(path, agents.card);
   app.use(guard({ authenticate, allowedHosts, allowedOrigins, refusals }));
   const door = mcp === undefined ? undefined : mcpDoor(mcp, { authenticate, headers, stallMs: ANSWER_MS, recheckMs: keepAliveMs });
   const waiting = new WaitingRoom(maxConcurrent);
@@ -133,6 +141,7 @@ export function createGatewayApp(caller: ToolCaller, options: GatewayAppOptions 
     const chat = chatCompletions(caller, { sessions, stallMs: ANSWER_MS, maxTimeoutMs, keepAliveMs, headers, keys, refusals, signal, log });
     addChatRoutes(app, chat, models(caller, toolsOf));
   }
+  if (agents !== undefined) app.all(`${A2A_PATH}/*`, agents.requests);
   app.get("/openapi.json", async (c) => {
     await caller.discovered();
     return c.json(

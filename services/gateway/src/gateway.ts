@@ -7,6 +7,8 @@ import type { AuditLog } from "@rockbot/records/audit";
 import type { BlobStore } from "@rockbot/records/blobs";
 import type { JournalStore } from "@rockbot/records/journal";
 import { createToolCaller, type ToolCaller } from "@rockbot/tools";
+import { serveA2a } from "./a2a/serve-a2a.ts";
+import type { TaskStore } from "./a2a/store/task-store.ts";
 import { RunningKeys } from "./calls/running-keys.ts";
 import { RefusalLog } from "./door/refusal-log.ts";
 import { connectionsOf, createGatewayApp } from "./gateway-app.ts";
@@ -30,6 +32,8 @@ export interface StartGatewayOptions {
   readonly blobs?: BlobStore | undefined;
   /** Where the journal of calls outlives this process. @default nowhere */
   readonly journals?: JournalStore | undefined;
+  /** Where tasks of A2A clients outlive this process. @default nowhere */
+  readonly tasks?: TaskStore | undefined;
   /** Whose tokens say who calls, and what each may use. @default the gateway's agent calls, and all is listed */
   readonly policy?: PolicyHolder | undefined;
   /** Makes what operators reach by their tokens. @default the calls made here, and what the policy says */
@@ -70,7 +74,7 @@ type GatewayAccess = "open to this machine" | "by the gateway's token" | "by the
 export async function startGateway(
   bus: Bus,
   config: Readonly<GatewayConfig>,
-  { log = silentLogger, current = () => config, audit, blobs, journals, policy, operator = callsAndPolicy, signal }: StartGatewayOptions = {},
+  { log = silentLogger, current = () => config, audit, blobs, journals, tasks, policy, operator = callsAndPolicy, signal }: StartGatewayOptions = {},
 ): Promise<Gateway> {
   const { host, gatewayToken, allowedHosts, allowedOrigins, agentName, instance, callTimeoutMs, maxCallTimeoutMs, maxConcurrent } = config;
   const hostName = isIPv6(host) ? `[${host}]` : host;
@@ -86,6 +90,7 @@ export async function startGateway(
   const mcp = started.use(new GatewayEndpoint(caller, { ...calls, policy }));
   const sessions = started.use(new SessionHub(bus, caller, { policy, log }));
   const ending = new AbortController();
+  const agents = serveA2a(caller, config, { tasks, sessions, needsToken: gatewayToken !== undefined || policy !== undefined, ending: ending.signal, log });
   const app = createGatewayApp(caller, {
     ...calls,
     token: gatewayToken === undefined ? undefined : () => current().gatewayToken,
@@ -95,6 +100,7 @@ export async function startGateway(
     allowedHosts: [...allowedHosts, hostName],
     allowedOrigins,
     mcp: () => mcp.get(),
+    a2a: agents.door,
     sessions,
     ending: ending.signal,
     maxConcurrent,
@@ -104,6 +110,8 @@ export async function startGateway(
   // First, so that the server has no requests to wait for that never end.
   started.defer(() => mcp.stopListening());
   started.defer(() => ending.abort());
+  started.use(agents);
+  await agents.takeUp();
   const url = `http://${hostName}:${server.port}`;
   const access = accessBy(gatewayToken, policy);
   log.info({ url, access }, "gateway listens");

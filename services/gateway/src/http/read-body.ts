@@ -14,6 +14,7 @@ interface Expected {
 const ARGUMENTS: Expected = { what: "the arguments", send: "one JSON object that holds the tool's arguments" };
 const MESSAGE: Expected = { what: "the message", send: "one message of the protocol MCP, as JSON" };
 const CHAT: Expected = { what: "the request", send: "one JSON object, as OpenAI's clients do" };
+const A2A: Expected = { what: "the request", send: "one JSON object, as A2A has it" };
 
 /**
  * A request's body as it came, or undefined if there is none. If the body cannot be read it is the error for that, which the handler throws that
@@ -59,6 +60,12 @@ export function readChatBody(body: ReceivedBody, headers: IncomingHttpHeaders): 
   const value = readJson(body, headers, CHAT, parseJson);
   if (value === undefined) throw invalid(CHAT, "it is empty");
   return readObject(value, CHAT);
+}
+
+/** The JSON object in the body of a request of A2A; an empty one without a body. @throws {ToolError} in words for the client, whatever came */
+export function readA2aBody(body: ReceivedBody, headers: IncomingHttpHeaders): Readonly<Record<string, unknown>> {
+  const type = headers["content-type"]?.replace(/^application\/a2a\+json/i, "application/json");
+  return readObject(readJson(body, { ...headers, "content-type": type }, A2A, parseJson) ?? {}, A2A);
 }
 
 /**

@@ -1,0 +1,95 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { AgentCard } from "@a2a-js/sdk";
+import { agentCardHandler, jsonRpcHandler, restHandler } from "@a2a-js/sdk/server/express";
+import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
+import express from "express";
+import type { Context } from "hono";
+import type { GatewayEnv } from "../door/guard.ts";
+import { readA2aBody } from "../http/read-body.ts";
+import { CARD_PATHS, HTTP_PATH, RPC_PATH } from "./a2a-card.ts";
+import { A2aClient } from "./a2a-client.ts";
+import type { TaskDesk } from "./task-desk.ts";
+
+export interface A2aDoorOptions {
+  readonly card: AgentCard;
+  readonly desk: TaskDesk;
+  /** Headers of every answer. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** How long a client may leave what it was sent unread. */
+  readonly stallMs: number;
+  /** Aborts when streams end, as the process stops. */
+  readonly ending: AbortSignal | undefined;
+}
+
+/** The two handlers that a gateway with A2A has. */
+export interface A2aDoor {
+  /** Answers requests for the card, which need no token. */
+  readonly card: (c: Context<GatewayEnv>) => Promise<Response>;
+  /** Answers what has passed the guard. */
+  readonly requests: (c: Context<GatewayEnv>) => Promise<Response>;
+}
+
+/** A request with what the SDK's handlers look for. */
+interface A2aRequest extends IncomingMessage {
+  a2aClient: A2aClient;
+  body: unknown;
+  /** Has express take the body as it is. */
+  _body: boolean;
+}
+
+const LOOK_MS = 1_000;
+/** Of one answer. A client that leaves more unread is cut off at once. */
+const MAX_UNREAD_BYTES = 16 * 1024 * 1024;
+
+/**
+ * The door for A2A, in both bindings and versions. The SDK has HTTP+JSON, and 0.3, for express alone. So its express app answers here, behind the gateway's
+ * own guard and admission, which have read the body.
+ */
+export function a2aDoor({ card, desk, headers, stallMs, ending }: A2aDoorOptions): A2aDoor {
+  const app = express();
+  app.disable("x-powered-by");
+  const options = {
+    requestHandler: desk,
+    userBuilder: async (request: unknown) => (request as A2aRequest).a2aClient,
+    legacyCompat: { enabled: true },
+  };
+  for (const path of CARD_PATHS)
+    app.use(path, agentCardHandler({ agentCardProvider: async () => card, legacyCompat: { enabled: true }, cache: { maxAge: 0 } }));
+  app.use(RPC_PATH, jsonRpcHandler(options));
+  app.use(HTTP_PATH, restHandler(options));
+
+  async function answer({ env: { incoming, outgoing } }: Context<GatewayEnv>, request: Pick<A2aRequest, "body" | "a2aClient">): Promise<Response> {
+    for (const [name, value] of Object.entries(headers)) outgoing.setHeader(name, value);
+    const closed = new Promise<void>((resolve) => outgoing.once("close", resolve));
+    app(Object.assign(incoming, request, { _body: true }), outgoing);
+    if (!outgoing.closed) await closed;
+    return RESPONSE_ALREADY_SENT;
+  }
+
+  return {
+    card: (c) => answer(c, { body: {}, a2aClient: new A2aClient("", AbortSignal.abort()) }),
+    async requests(c) {
+      const { incoming, outgoing } = c.env;
+      const body = readA2aBody(c.get("body"), incoming.headers);
+      const gone = new AbortController();
+      outgoing.once("close", () => gone.abort());
+      const a2aClient = new A2aClient(c.get("caller") ?? "", ending === undefined ? gone.signal : AbortSignal.any([gone.signal, ending]));
+      using _reader = watchReader(outgoing, stallMs, () => c.get("visit").awaitReader());
+      return await answer(c, { body, a2aClient });
+    },
+  };
+}
+
+/** A client that does not read takes no place of running requests, and is cut off after so long: the SDK writes on without waiting. */
+function watchReader(outgoing: ServerResponse, stallMs: number, onStall: () => () => void): Disposable {
+  let stall: { readonly since: number; readonly readsOn: () => void } | undefined;
+  const timer = setInterval(() => {
+    if (outgoing.writableLength > MAX_UNREAD_BYTES) outgoing.destroy();
+    else if (!outgoing.writableNeedDrain) {
+      stall?.readsOn();
+      stall = undefined;
+    } else if (stall === undefined) stall = { since: performance.now(), readsOn: onStall() };
+    else if (performance.now() - stall.since > stallMs) outgoing.destroy();
+  }, LOOK_MS);
+  return { [Symbol.dispose]: () => clearInterval(timer) };
+}

@@ -1,0 +1,109 @@
+import { connect } from "node:net";
+import { freePort } from "@rockbot/testing";
+import { expect, test } from "vitest";
+import { serveTestAgent, twoWords } from "../chat/test-agent.ts";
+import { startTestGateway } from "../test-gateway.ts";
+
+async function startSystem(script = twoWords) {
+  await using started = new AsyncDisposableStack();
+  const port = await freePort();
+  const gateway = started.use(await startTestGateway({ port, a2aUrl: `http://127.0.0.1:${port}` }));
+  const agent = started.use(await serveTestAgent(gateway.bus, script));
+  const parts = started.move();
+  const post = (path: string, body: string, headers: Record<string, string> = {}) =>
+    gateway.send({ path: `/a2a/agent/${path}`, method: "POST", headers: { "content-type": "application/json", "a2a-version": "1.0", ...headers } }, body);
+  return { ...gateway, agent, post, [Symbol.asyncDispose]: () => parts.disposeAsync() };
+}
+
+const part = { text: "x" };
+const message = { messageId: "m", role: "ROLE_USER", parts: [part] };
+const rpc = (method: string, params: unknown, id: unknown = 1): string => JSON.stringify({ jsonrpc: "2.0", id, method, params });
+
+test.each<readonly [string, string]>([
+  ["no JSON", "{{{"],
+  ["a list", "[]"],
+  ["a batch", `[${rpc("GetTask", { id: "1" })}]`],
+  ["that nests too deep", `{"a":${"[".repeat(5_000)}${"]".repeat(5_000)}}`],
+  ["with a key twice", '{"jsonrpc":"2.0","jsonrpc":"2.0","id":1,"method":"GetTask"}'],
+  ["with a key to a prototype", '{"jsonrpc":"2.0","id":1,"method":"GetTask","params":{"__proto__":{"id":"x"}}}'],
+  ["of another type", "<a/>"],
+])("a body %s is refused before the SDK sees it", async (what, body) => {
+  await using system = await startSystem();
+
+  for (const path of ["rpc", "http/message:send"])
+    expect((await system.post(path, body, what === "of another type" ? { "content-type": "text/xml" } : {})).status).toBeOneOf([400, 415]);
+});
+
+test.each<readonly [string, string]>([
+  ["an unknown method", rpc("Dance", {})],
+  ["no parameters", rpc("SendMessage", null)],
+  ["no message", rpc("SendMessage", {})],
+  ["a message without parts", rpc("SendMessage", { message: { ...message, parts: [] } })],
+  ["parts that are none", rpc("SendMessage", { message: { ...message, parts: "x" } })],
+  ["no messageId", rpc("SendMessage", { message: { ...message, messageId: "" } })],
+  ["a contextId of 5 000 characters", rpc("SendMessage", { message: { ...message, contextId: "c".repeat(5_000) } })],
+  ["a contextId with a line feed", rpc("SendMessage", { message: { ...message, contextId: "a\nb" } })],
+  ["a message that is too long", rpc("SendMessage", { message: { ...message, parts: [{ text: "x".repeat(300_000) }] } })],
+  ["the id of a path", rpc("GetTask", { id: "../../etc/passwd" })],
+  ["an id of a hundred thousand characters", rpc("CancelTask", { id: "x".repeat(100_000) })],
+  ["a page of nothing", rpc("ListTasks", { pageSize: 0 })],
+  ["a page of a million", rpc("ListTasks", { pageSize: 1_000_000 })],
+  ["a page that is not there", rpc("ListTasks", { pageToken: "zzz" })],
+  ["a time that is none", rpc("ListTasks", { statusTimestampAfter: "yesterday" })],
+  ["the extended card", rpc("GetExtendedAgentCard", {})],
+  ["a push notification", rpc("CreateTaskPushNotificationConfig", { taskId: "1", url: "http://169.254.169.254/" })],
+])("a request with %s is refused in words that are no fault of the gateway's, and starts nothing", async (_, body) => {
+  await using system = await startSystem();
+
+  const { status, json } = await system.post("rpc", body);
+  expect(status).toBe(200);
+  const { code, message: words } = (json?.["error"] ?? {}) as { code: number; message: string };
+  expect([code, words]).not.toEqual([-32_603, expect.anything()]);
+  expect(code).toBeLessThan(-32_000);
+  expect(words).not.toMatch(/Cannot read propert|undefined|at \w+ \(/);
+  expect(system.agent.turns).toEqual([]);
+  expect((await system.post("rpc", rpc("SendMessage", { message }))).status).toBe(200); // it goes on
+});
+
+test("a page of a stranger cannot ask, nor read what it asked", async () => {
+  await using system = await startSystem();
+
+  expect((await system.post("rpc", rpc("SendMessage", { message }), { origin: "https://evil.example" })).status).toBe(403);
+  expect((await system.post("rpc", rpc("SendMessage", { message }), { host: "evil.example" })).status).toBe(403);
+  const { headers } = await system.post("rpc", rpc("SendMessage", { message }));
+  expect(headers["access-control-allow-origin"]).toBeUndefined();
+  expect(headers["x-powered-by"]).toBeUndefined();
+});
+
+test("of one caller so many tasks run at once, and one more is refused", async () => {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  await using system = await startSystem(async () => {
+    await promise;
+    return { text: "" };
+  });
+  const begin = (messageId: string) =>
+    system.post("rpc", rpc("SendMessage", { message: { ...message, messageId }, configuration: { returnImmediately: true } }));
+
+  for (let i = 0; i < 32; i++) expect((await begin(`m-${i}`)).json).toHaveProperty("result");
+  expect((await begin("one-more")).json).toMatchObject({ error: { message: expect.stringContaining("Too many tasks") } });
+  resolve();
+});
+
+test("a client that does not read its stream holds up neither its task nor others", { timeout: 60_000 }, async () => {
+  await using system = await startSystem(async ({ tell }) => {
+    for (let i = 0; i < 400; i++) await tell({ kind: "text", text: "x".repeat(100_000) });
+    return { text: "Done." };
+  });
+  const body = rpc("SendStreamingMessage", { message });
+  const socket = connect(system.port, "127.0.0.1");
+  socket.pause();
+  socket.on("error", () => {});
+  socket.write(
+    ["POST /a2a/agent/rpc HTTP/1.1", "host: localhost", "content-type: application/json", "a2a-version: 1.0", `content-length: ${body.length}`, "", body].join(
+      "\r\n",
+    ),
+  );
+
+  await expect.poll(async () => JSON.stringify((await system.post("rpc", rpc("ListTasks", {}))).json), { timeout: 30_000 }).toContain("TASK_STATE_COMPLETED");
+  socket.destroy();
+});

@@ -1,0 +1,232 @@
+import { createHash } from "node:crypto";
+import { AgentCard, type Message, Role, type StreamResponse, type Task, TaskState } from "@a2a-js/sdk";
+import { type Client, ClientFactory, DefaultAgentCardResolver, JsonRpcTransportFactory, RestTransportFactory } from "@a2a-js/sdk/client";
+import { ToolError, ToolErrorCode } from "@rockbot/contracts";
+import { createPolicy, holdPolicy, readPolicy } from "@rockbot/policy";
+import { freePort } from "@rockbot/testing";
+import { expect, test } from "vitest";
+import { serveTestAgent, type TestTurn, twoWords } from "../chat/test-agent.ts";
+import { startTestGateway } from "../test-gateway.ts";
+
+const hashOf = (token: string): string => `sha256:${createHash("sha256").update(token).digest("hex")}`;
+const policyOf = async (...names: string[]) => {
+  const one = (name: string) => `${name}: { allow: ["*"], tokens: [{ hash: "${hashOf(`${name}-token`)}" }] }`;
+  return holdPolicy(createPolicy(await readPolicy(`callers: { ${names.map(one).join(", ")} }`, "of the test")));
+};
+
+/** A gateway with A2A in front of an agent that does what the script says. */
+async function startSystem(script: Parameters<typeof serveTestAgent>[1], policy?: Awaited<ReturnType<typeof policyOf>>) {
+  await using started = new AsyncDisposableStack();
+  const port = await freePort();
+  const a2aUrl = `http://127.0.0.1:${port}`;
+  const gateway = started.use(await startTestGateway({ port, a2aUrl }, policy));
+  const agent = started.use(await serveTestAgent(gateway.bus, script));
+  const parts = started.move();
+  return { ...gateway, url: a2aUrl, agent, [Symbol.asyncDispose]: () => parts.disposeAsync() };
+}
+
+interface Way {
+  readonly binding?: "JSONRPC" | "HTTP+JSON";
+  readonly version?: "1.0" | "0.3";
+  readonly caller?: string;
+}
+
+/** The SDK's own client, by the card that the gateway gives. */
+async function clientOf(url: string, { binding = "JSONRPC", version = "1.0", caller }: Way = {}): Promise<Client> {
+  const fetchImpl: typeof fetch = (input, init = {}) =>
+    fetch(input, {
+      ...init,
+      headers: { ...(init.headers as Record<string, string>), ...(caller === undefined ? {} : { authorization: `Bearer ${caller}-token` }) },
+    });
+  const options = { fetchImpl, legacyCompat: { enabled: true } };
+  const card = AgentCard.fromJSON(await (await fetch(`${url}/.well-known/agent-card.json`, { headers: { "a2a-version": "1.0" } })).json());
+  const supportedInterfaces = card.supportedInterfaces.filter((one) => one.protocolBinding === binding && one.protocolVersion === version);
+  expect(supportedInterfaces).toHaveLength(1);
+  return await new ClientFactory({ transports: [new JsonRpcTransportFactory(options), new RestTransportFactory(options)] }).createFromAgentCard({
+    ...card,
+    supportedInterfaces,
+  });
+}
+
+const message = (text: string, more: Partial<Message> = {}) => ({
+  tenant: "",
+  configuration: undefined,
+  metadata: undefined,
+  message: {
+    messageId: crypto.randomUUID(),
+    contextId: "",
+    taskId: "",
+    role: Role.ROLE_USER,
+    parts: [{ content: { $case: "text" as const, value: text }, metadata: undefined, filename: "", mediaType: "text/plain" }],
+    metadata: undefined,
+    extensions: [],
+    referenceTaskIds: [],
+    ...more,
+  },
+});
+const byId = (id: string) => ({ tenant: "", id, metadata: undefined });
+const textOf = (task: Task): string =>
+  task.artifacts.flatMap(({ parts }) => parts.map(({ content }) => (content?.$case === "text" ? content.value : ""))).join("");
+
+/** A script whose turns end when they are let go. */
+function held(): { readonly script: Parameters<typeof serveTestAgent>[1]; readonly turns: TestTurn[]; letGo(): void } {
+  const turns: TestTurn[] = [];
+  const { promise, resolve } = Promise.withResolvers<void>();
+  return {
+    turns,
+    letGo: resolve,
+    async script(turn) {
+      turns.push(turn);
+      await turn.tell({ kind: "tool_started", toolName: "web_search", toolCallId: "1" });
+      const { promise: stopped, reject } = Promise.withResolvers<never>();
+      turn.signal.addEventListener("abort", () => reject(turn.signal.reason));
+      await Promise.race([promise, stopped]);
+      await turn.tell({ kind: "text", text: "Done" });
+      return { text: "Done." };
+    },
+  };
+}
+
+const ways = (["JSONRPC", "HTTP+JSON"] as const).flatMap((binding) => (["1.0", "0.3"] as const).map((version) => ({ binding, version })));
+
+test.each(ways)("a client of the SDK gets an answer, whole and as a stream, by $binding of A2A $version", async (way) => {
+  await using system = await startSystem(twoWords);
+  const client = await clientOf(system.url, way);
+
+  const task = (await client.sendMessage(message("Hi"))) as Task;
+  expect([task.status?.state, textOf(task)]).toEqual([TaskState.TASK_STATE_COMPLETED, "Hello there."]);
+  expect(await client.getTask(byId(task.id))).toMatchObject({ id: task.id, contextId: task.contextId });
+  const events: StreamResponse[] = [];
+  for await (const event of client.sendMessageStream(message("Hi again", { contextId: task.contextId }))) events.push(event);
+  expect(events[0]?.payload).toMatchObject({ $case: "task", value: { contextId: task.contextId } });
+  const pieces = events.flatMap(({ payload }) => (payload?.$case === "artifactUpdate" ? (payload.value.artifact?.parts ?? []) : []));
+  expect(pieces.map(({ content }) => content?.value).join("")).toBe("Hello there.");
+  expect(events.at(-1)?.payload).toMatchObject({ $case: "statusUpdate", value: { status: { state: TaskState.TASK_STATE_COMPLETED } } });
+  expect(system.agent.turns.map(({ sessionId }) => sessionId)).toEqual([task.contextId, task.contextId]);
+});
+
+test("the same message again is the same task, and another under its id is refused", async () => {
+  await using system = await startSystem(twoWords);
+  const client = await clientOf(system.url);
+  const first = message("Hi", { messageId: "one" });
+
+  const [task, again] = [(await client.sendMessage(first)) as Task, (await client.sendMessage(first)) as Task];
+  expect(again).toMatchObject({ id: task.id });
+  expect(system.agent.turns).toHaveLength(1);
+  await expect(client.sendMessage(message("Other", { messageId: "one" }))).rejects.toThrow("another message had it");
+});
+
+test.each(["JSONRPC", "HTTP+JSON"] as const)("a task is begun at once, followed, and cancelled, by %s", async (binding) => {
+  const { script, turns } = held();
+  await using system = await startSystem(script);
+  const client = await clientOf(system.url, { binding });
+
+  const configuration = { acceptedOutputModes: [], taskPushNotificationConfig: undefined, returnImmediately: true };
+  const task = (await client.sendMessage({ ...message("Work"), configuration })) as Task;
+  expect(task.status?.state).toBe(TaskState.TASK_STATE_WORKING);
+  const stream = client.resubscribeTask(byId(task.id));
+  expect((await stream.next()).value?.payload).toMatchObject({ $case: "task", value: { id: task.id } });
+  expect((await stream.next()).value?.payload).toMatchObject({
+    $case: "statusUpdate",
+    value: { status: { message: { parts: [{ content: { value: "Calling web_search" } }] } } },
+  });
+  expect((await client.cancelTask(byId(task.id))).status?.state).toBe(TaskState.TASK_STATE_CANCELED);
+  expect((await stream.next()).value?.payload).toMatchObject({ value: { status: { state: TaskState.TASK_STATE_CANCELED } } });
+  await expect.poll(() => turns[0]?.signal.aborted).toBe(true);
+  await expect(client.resubscribeTask(byId(task.id)).next()).rejects.toThrow(/has ended: canceled/);
+});
+
+test("a client that goes leaves its task at work", async () => {
+  const { script, letGo } = held();
+  await using system = await startSystem(script);
+  const client = await clientOf(system.url);
+
+  const gone = new AbortController();
+  const stream = client.sendMessageStream(message("Work"), { signal: gone.signal });
+  const { value } = await stream.next();
+  const id = value?.payload?.$case === "task" ? value.payload.value.id : "";
+  gone.abort();
+  await expect(stream.next()).rejects.toThrow();
+  letGo();
+  await expect.poll(async () => (await client.getTask(byId(id))).status?.state).toBe(TaskState.TASK_STATE_COMPLETED);
+});
+
+test("callers need a token, and see their own tasks alone", async () => {
+  await using system = await startSystem(twoWords, await policyOf("alice", "bob"));
+  const [alice, bob] = [await clientOf(system.url, { caller: "alice" }), await clientOf(system.url, { caller: "bob" })];
+  const first = message("Hi", { messageId: "one", contextId: "same" });
+
+  const task = (await alice.sendMessage(first)) as Task;
+  await expect(bob.getTask(byId(task.id))).rejects.toThrow("There is no task");
+  await expect(bob.cancelTask(byId(task.id))).rejects.toThrow("There is no task");
+  await expect(bob.resubscribeTask(byId(task.id)).next()).rejects.toThrow("There is no task");
+  const other = (await bob.sendMessage(first)) as Task;
+  expect(other.id).not.toBe(task.id);
+  const all = { tenant: "", contextId: "", status: 0, pageToken: "", statusTimestampAfter: undefined };
+  expect((await bob.listTasks(all)).tasks.map(({ id }) => id)).toEqual([other.id]);
+  expect(system.agent.turns.map(({ caller }) => caller)).toEqual(["alice", "bob"]);
+  const stranger = await system.send({ path: "/a2a/agent/rpc", method: "POST", headers: { "content-type": "application/json" } }, "{}");
+  expect(stranger.status).toBe(401);
+});
+
+test("tasks are listed by page, conversation and state, the newest first", async () => {
+  await using system = await startSystem(async ({ input }) => {
+    if (input.message === "fail") throw new ToolError(ToolErrorCode.ExecutionFailed, "It broke.");
+    return { text: "Done." };
+  });
+  const client = await clientOf(system.url, { binding: "HTTP+JSON" });
+  for (const text of ["one", "two", "fail"]) await client.sendMessage(message(text, { contextId: text === "one" ? "first" : "second" }));
+  const all = { tenant: "", contextId: "", status: 0, pageToken: "", statusTimestampAfter: undefined };
+
+  const { tasks, nextPageToken, totalSize } = await client.listTasks({ ...all, pageSize: 2 });
+  const rest = await client.listTasks({ ...all, pageSize: 2, pageToken: nextPageToken });
+  const asked = [...tasks, ...rest.tasks].map(({ history }) => history[0]?.parts[0]?.content?.value);
+  expect([asked, totalSize, rest.nextPageToken]).toEqual([["fail", "two", "one"], 3, ""]);
+  expect((await client.listTasks({ ...all, contextId: "first" })).tasks).toHaveLength(1);
+  const [failed] = (await client.listTasks({ ...all, status: TaskState.TASK_STATE_FAILED })).tasks;
+  expect(failed?.status?.message?.parts[0]?.content?.value).toContain("It broke.");
+});
+
+test("what the agent does not do is refused in A2A's words", async () => {
+  await using system = await startSystem(twoWords);
+  const client = await clientOf(system.url);
+  const file = { content: { $case: "url" as const, value: "https://e.example/f" }, metadata: undefined, filename: "", mediaType: "image/png" };
+
+  await expect(client.sendMessage(message("x", { parts: [file] }))).rejects.toMatchObject({ reason: "CONTENT_TYPE_NOT_SUPPORTED" });
+  await expect(client.sendMessage(message(" "))).rejects.toThrow("there is no text");
+  await expect(client.sendMessage(message("x", { taskId: "f".repeat(32) }))).rejects.toThrow("There is no task");
+  const task = (await client.sendMessage(message("x"))) as Task;
+  await expect(client.sendMessage(message("y", { taskId: task.id }))).rejects.toThrow(/has ended: completed/);
+  await expect(client.cancelTask(byId(task.id))).rejects.toMatchObject({ reason: "TASK_NOT_CANCELABLE" });
+  const push = { tenant: "", id: "", taskId: "", url: "http://127.0.0.1:1/", token: "", authentication: undefined };
+  const configuration = { acceptedOutputModes: [], taskPushNotificationConfig: push, returnImmediately: false };
+  await expect(client.sendMessage({ ...message("x"), configuration })).rejects.toMatchObject({ reason: "PUSH_NOTIFICATION_NOT_SUPPORTED" });
+});
+
+test("a task whose agent is away fails in words", async () => {
+  const port = await freePort();
+  await using gateway = await startTestGateway({ port, a2aUrl: `http://127.0.0.1:${port}` });
+  const client = await clientOf(gateway.url);
+
+  const task = (await client.sendMessage(message("Hi"))) as Task;
+  expect(task.status).toMatchObject({
+    state: TaskState.TASK_STATE_FAILED,
+    message: { parts: [{ content: { value: expect.stringContaining("agent__chat") } }] },
+  });
+});
+
+test("the card is for everybody, says what requests need, and is there for clients of 0.3", async () => {
+  await using system = await startSystem(twoWords, await policyOf("alice"));
+  for (const path of ["/.well-known/agent-card.json", "/a2a/agent/.well-known/agent-card.json"]) {
+    const { status, json } = await system.send({ path, headers: { "a2a-version": "1.0" } });
+    expect([status, json]).toMatchObject([200, { securitySchemes: { token: { httpAuthSecurityScheme: { scheme: "Bearer" } } } }]);
+  }
+  const old = await new DefaultAgentCardResolver({ legacyCompat: { enabled: true } }).resolve(system.url);
+  expect(old.name).toBe("RockBot");
+});
+
+test("without a2aUrl there is no A2A", async () => {
+  await using gateway = await startTestGateway();
+
+  for (const path of ["/.well-known/agent-card.json", "/a2a/agent/rpc"]) expect((await gateway.send({ path })).status).toBe(404);
+});

@@ -1,0 +1,99 @@
+import { redact } from "@rockbot/base/redaction";
+import type { Logger } from "@rockbot/bus";
+import { ToolError, ToolErrorCode, tools } from "@rockbot/contracts";
+import type { ToolCaller } from "@rockbot/tools";
+import { readOutput } from "../chat/read-output.ts";
+import { MAX_TEXT_BYTES, type StoredTask, type TaskStore } from "./store/task-store.ts";
+
+export interface RunningTasksOptions {
+  readonly store: TaskStore;
+  /** How long a turn may take, in milliseconds. */
+  readonly timeoutMs: number;
+  readonly log: Logger;
+}
+
+interface Running {
+  readonly by: string;
+  /** The task as it has ended; undefined if this process stops before. Never rejects. */
+  readonly ended: Promise<StoredTask | undefined>;
+  readonly cancel: AbortController;
+}
+
+/** So many tasks of one caller run at once, and so many of all. */
+const MAX_RUNNING = { ofOne: 32, ofAll: 128 } as const;
+const { name: TOOL } = tools.agentChat;
+
+/**
+ * The tasks whose calls this process has out. A task's id is that of its call: a call that is made again joins the turn, whoever made it first. So
+ * a process that takes a task up begins nothing twice.
+ */
+export class RunningTasks implements AsyncDisposable {
+  readonly #caller: ToolCaller;
+  readonly #options: RunningTasksOptions;
+  readonly #running = new Map<string, Running>();
+  #isStopping = false;
+
+  constructor(caller: ToolCaller, options: RunningTasksOptions) {
+    this.#caller = caller;
+    this.#options = options;
+  }
+
+  get(id: string): Running | undefined {
+    return this.#running.get(id);
+  }
+
+  /** Whether one more of this caller may run. */
+  hasRoomFor(by: string): boolean {
+    const own = [...this.#running.values()].filter((task) => task.by === by).length;
+    return own < MAX_RUNNING.ofOne && this.#running.size < MAX_RUNNING.ofAll;
+  }
+
+  /** Makes the task's call, or joins it. */
+  start(task: StoredTask): Running {
+    const known = this.#running.get(task.id);
+    if (known !== undefined) return known;
+    const cancel = new AbortController();
+    const ended = this.#end(task, cancel.signal).finally(() => this.#running.delete(task.id));
+    const running = { by: task.by, ended, cancel };
+    this.#running.set(task.id, running);
+    return running;
+  }
+
+  /** Its tasks are left for the next process, which finds them in the store. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isStopping = true;
+  }
+
+  async #end(task: StoredTask, signal: AbortSignal): Promise<StoredTask | undefined> {
+    const { store, log } = this.#options;
+    const end = await this.#call(task, signal);
+    if (end === undefined) return undefined;
+    const ended = { ...task, ...end, updatedAt: Date.now() };
+    try {
+      await store.write(ended);
+    } catch (error) {
+      log.warn({ task: task.id, err: error }, "the end of a task of an A2A client could not be kept, and is asked for again");
+    }
+    return ended;
+  }
+
+  async #call({ id, by, contextId, asked }: StoredTask, signal: AbortSignal): Promise<Partial<StoredTask> | undefined> {
+    const { timeoutMs } = this.#options;
+    try {
+      const input = { message: asked, session_id: contextId };
+      const response = await this.#caller.call(TOOL, input, { toolCallId: id, onBehalfOf: by || undefined, timeoutMs, keepAnswer: true, signal });
+      const { output, isUntrusted } = readOutput(response);
+      if (Buffer.byteLength(output.text) > MAX_TEXT_BYTES)
+        return { standing: "failed", isUntrusted, why: `The answer has more than ${MAX_TEXT_BYTES} bytes, which no task may have. Ask for less.` };
+      const why = response.isError === true ? output.text : undefined;
+      return { standing: why === undefined ? "completed" : "failed", isUntrusted, answer: output.text, ...(why === undefined ? {} : { why }) };
+    } catch (error) {
+      if (signal.aborted) return { standing: "canceled" };
+      if (this.#isStopping) return undefined;
+      const code = error instanceof ToolError ? error.code : undefined;
+      if (code === undefined) this.#options.log.error({ task: id, err: error }, "a task of an A2A client failed in the gateway");
+      const why = error instanceof ToolError ? redact(error.message) : "The gateway failed. Its log says why.";
+      return { standing: code === ToolErrorCode.Denied ? "rejected" : "failed", why };
+    }
+  }
+}

@@ -1,0 +1,52 @@
+import type { Logger } from "@rockbot/bus";
+import type { ToolCaller } from "@rockbot/tools";
+import type { GatewayConfig } from "../generated/config.ts";
+import type { SessionHub } from "../sessions/session-hub.ts";
+import { a2aCard } from "./a2a-card.ts";
+import { type A2aDoor, type A2aDoorOptions, a2aDoor } from "./a2a-door.ts";
+import { RunningTasks } from "./running-tasks.ts";
+import { createMemoryTaskStore } from "./store/memory-task-store.ts";
+import type { TaskStore } from "./store/task-store.ts";
+import { TaskDesk } from "./task-desk.ts";
+
+export interface ServeA2aOptions {
+  /** @default the memory of this process */
+  readonly tasks: TaskStore | undefined;
+  readonly sessions: SessionHub;
+  /** Whether requests show a token. */
+  readonly needsToken: boolean;
+  /** Aborts when streams end, as the process stops. */
+  readonly ending: AbortSignal;
+  readonly log: Logger;
+}
+
+/** The agent, served by A2A. Disposal leaves its tasks to the next gateway. */
+export interface ServedA2a extends AsyncDisposable {
+  /** Undefined if the settings name no address for it. */
+  readonly door: ((parts: Pick<A2aDoorOptions, "headers" | "stallMs">) => A2aDoor) | undefined;
+  /** Goes on with the tasks that a gateway before this one has left. */
+  takeUp(): Promise<void>;
+}
+
+/** Serves the agent by A2A where the settings name the address at which clients reach it. */
+export function serveA2a(
+  caller: ToolCaller,
+  { a2aUrl, maxCallTimeoutMs }: Pick<GatewayConfig, "a2aUrl" | "maxCallTimeoutMs">,
+  { tasks, sessions, needsToken, ending, log }: ServeA2aOptions,
+): ServedA2a {
+  if (a2aUrl === undefined) return { door: undefined, async takeUp() {}, async [Symbol.asyncDispose]() {} };
+  const store = tasks ?? createMemoryTaskStore();
+  const running = new RunningTasks(caller, { store, timeoutMs: maxCallTimeoutMs, log });
+  const card = a2aCard(a2aUrl, needsToken);
+  return {
+    door: (parts) => a2aDoor({ ...parts, card, desk: new TaskDesk({ card, store, running, sessions }), ending }),
+    async takeUp() {
+      try {
+        for (const task of await store.open()) running.start(task);
+      } catch (error) {
+        log.warn({ err: error }, "the tasks of A2A clients could not be read, and each is taken up when it is asked for");
+      }
+    },
+    [Symbol.asyncDispose]: () => running[Symbol.asyncDispose](),
+  };
+}

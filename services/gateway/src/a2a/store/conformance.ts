@@ -1,0 +1,59 @@
+import { expect, test } from "vitest";
+import { MAX_TASKS, type StoredTask, type TaskStore } from "./task-store.ts";
+
+/** A task for tests. */
+export const testTask = (more: Partial<StoredTask> = {}): StoredTask => ({
+  id: "a".repeat(32),
+  contextId: "context",
+  by: "alice",
+  messageId: "m",
+  standing: "working",
+  isUntrusted: false,
+  createdAt: Date.now(),
+  updatedAt: Date.now(),
+  asked: "What?",
+  answer: "",
+  ...more,
+});
+
+/** What holds for each store of tasks. */
+export function testTaskStore(name: string, create: () => Promise<TaskStore>): void {
+  test(`${name}: a task is read as it was written last, by its caller alone`, async () => {
+    await using store = await create();
+    const task = testTask();
+    await store.write(task);
+    await store.write({ ...task, standing: "completed", answer: "That ü.", isUntrusted: true });
+
+    expect(await store.read("alice", task.id)).toEqual({ ...task, standing: "completed", answer: "That ü.", isUntrusted: true });
+    expect(await store.read("bob", task.id)).toBeUndefined();
+    expect(await store.read("", task.id)).toBeUndefined();
+    expect(await store.list("bob")).toEqual([]);
+  });
+
+  test(`${name}: a caller's tasks are listed without texts, the newest change first, and only so many are kept`, async () => {
+    await using store = await create();
+    const now = Date.now();
+    for (let i = 0; i < MAX_TASKS + 2; i++) await store.write(testTask({ id: `task-${i}`, updatedAt: now + i, standing: "completed" }));
+    await store.write(testTask({ id: "other", by: "bob" }));
+
+    const listed = await store.list("alice");
+    expect(listed).toHaveLength(MAX_TASKS);
+    expect(listed.slice(0, 2).map(({ id }) => id)).toEqual([`task-${MAX_TASKS + 1}`, `task-${MAX_TASKS}`]);
+    expect(listed[0]).not.toHaveProperty("asked");
+    expect(await store.read("alice", "task-0")).toBeUndefined();
+    expect(await store.read("bob", "other")).toBeDefined();
+  });
+
+  test(`${name}: tasks that have not ended are found`, async () => {
+    await using store = await create();
+    await store.write(testTask({ id: "one" }));
+    await store.write(testTask({ id: "two", by: "bob" }));
+    await store.write(testTask({ id: "three" }));
+    await store.write(testTask({ id: "three", standing: "failed" }));
+
+    expect((await store.open()).map(({ id, asked }) => [id, asked]).sort()).toEqual([
+      ["one", "What?"],
+      ["two", "What?"],
+    ]);
+  });
+}

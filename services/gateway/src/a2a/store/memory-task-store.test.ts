@@ -1,0 +1,16 @@
+import { expect, test } from "vitest";
+import { testTask, testTaskStore } from "./conformance.ts";
+import { createMemoryTaskStore } from "./memory-task-store.ts";
+import { KEPT_MS } from "./task-store.ts";
+
+testTaskStore("memory", async () => createMemoryTaskStore());
+
+test("a task is forgotten a day after its last change", async () => {
+  let now = 1_000_000;
+  await using store = createMemoryTaskStore({ clock: () => now });
+  await store.write(testTask({ id: "one", updatedAt: now }));
+  now += KEPT_MS - 1;
+  expect(await store.read("alice", "one")).toBeDefined();
+  now += 1;
+  expect(await store.read("alice", "one")).toBeUndefined();
+});

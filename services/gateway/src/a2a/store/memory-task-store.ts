@@ -1,0 +1,48 @@
+import { KEPT_MS, MAX_OPEN, MAX_TASKS, type StoredTask, type TaskNote, type TaskStore } from "./task-store.ts";
+
+/** Of all callers together, in characters of their texts. */
+const MAX_CHARACTERS = 128 * 1024 * 1024;
+
+export interface MemoryTaskStoreOptions {
+  /** Unix milliseconds. @default Date.now */
+  readonly clock?: (() => number) | undefined;
+}
+
+/** Tasks in the memory of this process, and gone with it. */
+export function createMemoryTaskStore({ clock = Date.now }: MemoryTaskStoreOptions = {}): TaskStore {
+  /** The one with the oldest change first. */
+  const tasks = new Map<string, StoredTask>();
+  const of = (by: string): StoredTask[] => [...tasks.values()].filter((task) => task.by === by);
+  const size = ({ asked, answer }: StoredTask): number => asked.length + answer.length;
+  function makeRoom(by: string): void {
+    for (const [id, task] of tasks) if (clock() - task.updatedAt >= KEPT_MS) tasks.delete(id);
+    for (const { id } of of(by).slice(0, -MAX_TASKS)) tasks.delete(id);
+    let characters = [...tasks.values()].reduce((sum, task) => sum + size(task), 0);
+    for (const [id, task] of tasks) {
+      if (characters <= MAX_CHARACTERS) break;
+      tasks.delete(id);
+      characters -= size(task);
+    }
+  }
+  return {
+    async write(task) {
+      tasks.delete(task.id);
+      tasks.set(task.id, task);
+      makeRoom(task.by);
+    },
+    async read(by, id) {
+      makeRoom(by);
+      const task = tasks.get(id);
+      return task?.by === by ? task : undefined;
+    },
+    async list(by) {
+      makeRoom(by);
+      return of(by).map(withoutTexts).reverse();
+    },
+    open: async () => [...tasks.values()].filter(({ standing }) => standing === "working").slice(-MAX_OPEN),
+    async [Symbol.asyncDispose]() {},
+  };
+}
+
+/** The task as it is listed. */
+export const withoutTexts = ({ asked: _, answer: __, ...note }: StoredTask): TaskNote => note;

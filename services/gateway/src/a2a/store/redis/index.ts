@@ -1,0 +1,1 @@
+export { connectRedisTaskStore } from "./redis-task-store.ts";

@@ -1,0 +1,116 @@
+import { silentLogger } from "@rockbot/bus";
+import { StoreUnavailableError } from "@rockbot/records";
+import { connectStore, parseRedisAddress, type RedisAddress, RedisConnection, type RedisStoreOptions, type RedisUrl } from "@rockbot/records/redis";
+import { withoutTexts } from "../memory-task-store.ts";
+import { KEPT_MS, MAX_OPEN, MAX_TASKS, type StoredTask, type TaskNote, type TaskStore, type TaskTexts } from "../task-store.ts";
+
+/**
+ * Tasks in Redis, shared by all gateways that use it. Each operation ends within 500 ms for each of its round trips.
+ * @param url `redis://user:password@host:port/database`, or `rediss://…`
+ * @throws {RangeError} if the address makes no sense
+ * @throws {StoreUnavailableError} if Redis refuses: a wrong password, missing rights
+ */
+export async function connectRedisTaskStore(url: RedisUrl, options: RedisStoreOptions = {}): Promise<TaskStore> {
+  return connectStore(new RedisTaskStore(parseRedisAddress(url), options), options);
+}
+
+class RedisTaskStore implements TaskStore {
+  readonly #connection: RedisConnection<Record<string, never>>;
+  readonly #prefix: string;
+
+  constructor(address: RedisAddress, { log = silentLogger, prefix = "rockbot", ca }: RedisStoreOptions) {
+    this.#prefix = `${prefix}:{tasks}`;
+    this.#connection = new RedisConnection(address, {
+      log,
+      ca,
+      purpose: "tasks of A2A clients",
+      whileAway: "no task is begun or told of; those that run go on",
+      scripts: {},
+    });
+  }
+
+  start(timeoutMs: number): Promise<void> {
+    return this.#connection.start(timeoutMs);
+  }
+
+  async write(task: StoredTask): Promise<void> {
+    const { id, by, updatedAt, standing, asked, answer } = task;
+    const [key, own] = [this.#task(id), this.#callers(by)];
+    const results = await this.#connection.run("write a task", (redis) => {
+      const pipeline = redis.pipeline();
+      pipeline.hset(key, { note: JSON.stringify(withoutTexts(task)), texts: JSON.stringify({ asked, answer }) }).pexpire(key, KEPT_MS);
+      pipeline.zadd(own, updatedAt, id).pexpire(own, KEPT_MS);
+      if (standing === "working") pipeline.zadd(this.#open, updatedAt, id);
+      else pipeline.zrem(this.#open, id);
+      return pipeline.zrange(own, "0", String(-(MAX_TASKS + 1))).exec();
+    });
+    const old = valuesOf(results).at(-1) as string[];
+    if (old.length === 0) return;
+    await this.#connection.run("forget old tasks", (redis) =>
+      redis
+        .pipeline()
+        .del(...old.map((each) => this.#task(each)))
+        .zrem(own, ...old)
+        .zrem(this.#open, ...old)
+        .exec(),
+    );
+  }
+
+  async read(by: string, id: string): Promise<StoredTask | undefined> {
+    const task = await this.#read(id);
+    return task?.by === by ? task : undefined;
+  }
+
+  async list(by: string): Promise<readonly TaskNote[]> {
+    const ids = (await this.#connection.run("list tasks", (redis) => redis.zrange(this.#callers(by), "0", "-1", "REV"))) as string[];
+    const notes = await this.#connection.run("read tasks", (redis) => {
+      const pipeline = redis.pipeline();
+      for (const id of ids) pipeline.hget(this.#task(id), "note");
+      return pipeline.exec();
+    });
+    return valuesOf(notes).flatMap((note) => (typeof note === "string" ? [JSON.parse(note) as TaskNote] : []));
+  }
+
+  async open(): Promise<readonly StoredTask[]> {
+    const oldest = Date.now() - KEPT_MS;
+    await this.#connection.run("forget tasks that are over", (redis) => redis.zremrangebyscore(this.#open, "-inf", oldest));
+    const ids = (await this.#connection.run("list open tasks", (redis) => redis.zrange(this.#open, String(-MAX_OPEN), "-1"))) as string[];
+    const tasks: StoredTask[] = [];
+    for (const id of ids) {
+      const task = await this.#read(id);
+      if (task?.standing === "working") tasks.push(task);
+    }
+    return tasks;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#connection.close();
+  }
+
+  async #read(id: string): Promise<StoredTask | undefined> {
+    const found = await this.#connection.run("read a task", (redis) => redis.hmget(this.#task(id), "note", "texts"));
+    const [note, texts] = found as (string | null)[];
+    if (note == null || texts == null) return undefined;
+    return { ...(JSON.parse(note) as TaskNote), ...(JSON.parse(texts) as TaskTexts) };
+  }
+
+  get #open(): string {
+    return `${this.#prefix}:open`;
+  }
+
+  #task(id: string): string {
+    return `${this.#prefix}:task:${id}`;
+  }
+
+  #callers(by: string): string {
+    return `${this.#prefix}:of:${by}`;
+  }
+}
+
+/** @throws {StoreUnavailableError} if one of the commands was refused */
+function valuesOf(results: unknown): unknown[] {
+  return ((results ?? []) as [Error | null, unknown][]).map(([error, value]) => {
+    if (error !== null) throw new StoreUnavailableError(`Cannot keep tasks: Redis refuses (${error.message})`);
+    return value;
+  });
+}

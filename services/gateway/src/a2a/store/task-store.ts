@@ -1,0 +1,51 @@
+/** How a task stands, in A2A's words. */
+export type TaskStanding = "working" | "completed" | "failed" | "canceled" | "rejected";
+
+/** A task without its texts. */
+export interface TaskNote {
+  /** Also the id of the agent's turn, and of the call that asks for it. */
+  readonly id: string;
+  /** The agent's session. */
+  readonly contextId: string;
+  /** Whose it is; the empty text is the gateway's own agent. */
+  readonly by: string;
+  /** Of the client's message. */
+  readonly messageId: string;
+  readonly standing: TaskStanding;
+  /** Why it failed, in words. */
+  readonly why?: string | undefined;
+  /** Whether the turn has read untrusted content. */
+  readonly isUntrusted: boolean;
+  /** Unix milliseconds. */
+  readonly createdAt: number;
+  readonly updatedAt: number;
+}
+
+export interface TaskTexts {
+  /** What the client has asked. */
+  readonly asked: string;
+  /** What the agent has answered; empty until then. */
+  readonly answer: string;
+}
+
+export interface StoredTask extends TaskNote, TaskTexts {}
+
+/**
+ * Keeps tasks of A2A clients where a restarted process finds them: of each caller the newest MAX_TASKS, for KEPT_MS after their last change.
+ * Operations reject with StoreUnavailableError if the store does not answer.
+ */
+export interface TaskStore extends AsyncDisposable {
+  write(task: StoredTask): Promise<void>;
+  /** A task of that caller. */
+  read(by: string, id: string): Promise<StoredTask | undefined>;
+  /** The caller's tasks, those with the newest change first. */
+  list(by: string): Promise<readonly TaskNote[]>;
+  /** Tasks of all callers that had not ended when they were written, at most MAX_OPEN. */
+  open(): Promise<readonly StoredTask[]>;
+}
+
+export const KEPT_MS = 24 * 3_600_000;
+export const MAX_TASKS = 200;
+export const MAX_OPEN = 1_000;
+/** Of the two texts of a task, each. */
+export const MAX_TEXT_BYTES = 1024 * 1024;

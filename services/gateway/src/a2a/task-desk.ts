@@ -1,0 +1,267 @@
+import { createHash } from "node:crypto";
+import type {
+  AgentCard,
+  CancelTaskRequest,
+  GetTaskRequest,
+  ListTasksRequest,
+  ListTasksResponse,
+  Message,
+  SendMessageRequest,
+  StreamResponse,
+  SubscribeToTaskRequest,
+  Task,
+} from "@a2a-js/sdk";
+import {
+  ContentTypeNotSupportedError,
+  ExtendedAgentCardNotConfiguredError,
+  PushNotificationNotSupportedError,
+  RequestMalformedError,
+  TaskNotCancelableError,
+  TaskNotFoundError,
+  UnsupportedOperationError,
+} from "@a2a-js/sdk/errors";
+import type { A2ARequestHandler, ServerCallContext } from "@a2a-js/sdk/server";
+import { newId, ToolError, ToolErrorCode } from "@rockbot/contracts";
+import { StoreUnavailableError } from "@rockbot/records";
+import { sessionFault } from "../sessions/read-session.ts";
+import type { SessionHub } from "../sessions/session-hub.ts";
+import type { A2aClient } from "./a2a-client.ts";
+import type { RunningTasks } from "./running-tasks.ts";
+import { MAX_TEXT_BYTES, type StoredTask, type TaskStore } from "./store/task-store.ts";
+import { TaskEvents } from "./task-events.ts";
+import { stateOf, taskMessage } from "./task-message.ts";
+
+export interface TaskDeskOptions {
+  readonly card: AgentCard;
+  readonly store: TaskStore;
+  readonly running: RunningTasks;
+  readonly sessions: SessionHub;
+}
+
+const MAX_PAGE = 100;
+const DEFAULT_PAGE = 50;
+/** How often a stream looks whether its task has ended elsewhere. */
+const LOOK_MS = 10_000;
+/** Events of a turn may come behind its answer, by another way. */
+const REST_MS = 250;
+/** Of the bus: a message with its session fits into a request. */
+const MAX_ASKED = 262_144;
+
+/**
+ * Does what A2A's requests ask for. A task is a turn of the agent: it outlives its client and this process. Each caller sees its own tasks alone. The SDK's
+ * own handler would lose a task with the process that runs it.
+ */
+export class TaskDesk implements A2ARequestHandler {
+  readonly #options: TaskDeskOptions;
+
+  constructor(options: TaskDeskOptions) {
+    this.#options = options;
+  }
+
+  async getAgentCard(): Promise<AgentCard> {
+    return this.#options.card;
+  }
+
+  async sendMessage({ message, configuration }: SendMessageRequest, context: ServerCallContext): Promise<Task> {
+    const { by, gone } = clientOf(context);
+    const task = await this.#begin(by, message, configuration?.taskPushNotificationConfig !== undefined);
+    const options = { historyLength: configuration?.historyLength };
+    if (configuration?.returnImmediately === true) return taskMessage(task, options);
+    return taskMessage((await this.#untilEnd(task, gone)) ?? task, options);
+  }
+
+  async *sendMessageStream({ message, configuration }: SendMessageRequest, context: ServerCallContext): AsyncGenerator<StreamResponse, void, undefined> {
+    const { by, gone } = clientOf(context);
+    const task = await this.#begin(by, message, configuration?.taskPushNotificationConfig !== undefined);
+    yield* this.#follow(task, gone);
+  }
+
+  async getTask({ id, historyLength }: GetTaskRequest, context: ServerCallContext): Promise<Task> {
+    const task = await this.#taskOf(clientOf(context).by, id);
+    if (task.standing === "working") this.#options.running.start(task);
+    return taskMessage(task, { historyLength });
+  }
+
+  async listTasks(
+    { contextId, status, pageSize = DEFAULT_PAGE, pageToken, historyLength, statusTimestampAfter, includeArtifacts = false }: ListTasksRequest,
+    context: ServerCallContext,
+  ): Promise<ListTasksResponse> {
+    const { by } = clientOf(context);
+    if (!Number.isInteger(pageSize) || pageSize < 1 || pageSize > MAX_PAGE) throw new RequestMalformedError(`pageSize: expected 1 to ${MAX_PAGE}`);
+    const after = statusTimestampAfter ? Date.parse(statusTimestampAfter) : 0;
+    if (Number.isNaN(after)) throw new RequestMalformedError("statusTimestampAfter: expected a time of ISO 8601");
+    const notes = (await this.#options.store.list(by)).filter(
+      (note) => (contextId === "" || note.contextId === contextId) && (status === 0 || stateOf(note) === status) && note.updatedAt > after,
+    );
+    const from = pageToken === "" ? 0 : notes.findIndex(({ id }) => id === pageToken);
+    if (from < 0) throw new RequestMalformedError("pageToken: it is none of this list any more. Begin without it");
+    const page = notes.slice(from, from + pageSize);
+    const tasks = await Promise.all(page.map(({ id }) => this.#options.store.read(by, id)));
+    return {
+      tasks: tasks.flatMap((task) => (task === undefined ? [] : [taskMessage(task, { historyLength, hasArtifacts: includeArtifacts })])),
+      nextPageToken: notes[from + pageSize]?.id ?? "",
+      pageSize,
+      totalSize: notes.length,
+    };
+  }
+
+  async cancelTask({ id }: CancelTaskRequest, context: ServerCallContext): Promise<Task> {
+    const task = await this.#taskOf(clientOf(context).by, id);
+    if (task.standing !== "working" && task.standing !== "canceled") throw new TaskNotCancelableError(`The task ${id} has ended: ${task.standing}`);
+    if (task.standing === "canceled") return taskMessage(task);
+    // One that another process has begun is joined, so that there is a call to cancel.
+    const { cancel, ended } = this.#options.running.start(task);
+    cancel.abort(new ToolError(ToolErrorCode.Cancelled, "Cannot finish the task: its client cancelled it"));
+    const end = (await ended) ?? task;
+    if (end.standing !== "canceled") throw new TaskNotCancelableError(`The task ${id} has ended: ${end.standing}`);
+    return taskMessage(end);
+  }
+
+  async *resubscribe({ id }: SubscribeToTaskRequest, context: ServerCallContext): AsyncGenerator<StreamResponse, void, undefined> {
+    const { by, gone } = clientOf(context);
+    const task = await this.#taskOf(by, id);
+    if (task.standing !== "working") throw new UnsupportedOperationError(`The task ${id} has ended: ${task.standing}. Read it by GetTask`);
+    yield* this.#follow(task, gone);
+  }
+
+  async getAuthenticatedExtendedAgentCard(): Promise<AgentCard> {
+    throw new ExtendedAgentCardNotConfiguredError();
+  }
+
+  async createTaskPushNotificationConfig(): Promise<never> {
+    throw noPush();
+  }
+
+  async getTaskPushNotificationConfig(): Promise<never> {
+    throw noPush();
+  }
+
+  async listTaskPushNotificationConfigs(): Promise<never> {
+    throw noPush();
+  }
+
+  async deleteTaskPushNotificationConfig(): Promise<never> {
+    throw noPush();
+  }
+
+  /** Keeps the task, and starts its turn. The same message again is the same task. */
+  async #begin(by: string, message: Message | undefined, wantsPush: boolean): Promise<StoredTask> {
+    if (wantsPush) throw noPush();
+    const { store, running } = this.#options;
+    const { messageId, taskId, contextId } = message ?? { messageId: "", taskId: "", contextId: "" };
+    const asked = askedIn(message);
+    if (messageId === "" || messageId.length > 256) throw new RequestMalformedError("message.messageId: expected 1 to 256 characters");
+    const fault = contextId === "" ? undefined : sessionFault(contextId);
+    if (fault !== undefined) throw new RequestMalformedError(`message.contextId: ${fault}`);
+    if (taskId !== "") {
+      const { standing } = await this.#taskOf(by, taskId);
+      const why = standing === "working" ? "is still at work, and takes no further message" : `has ended: ${standing}`;
+      throw new UnsupportedOperationError(`The task ${taskId} ${why}. Send a message without a taskId, and with its contextId to go on in its conversation`);
+    }
+    const id = taskIdOf(by, messageId);
+    const known = await this.#kept(() => store.read(by, id));
+    if (known !== undefined) {
+      if (known.asked !== asked) throw new RequestMalformedError("message.messageId: another message had it. Give each message its own");
+      if (known.standing === "working") running.start(known);
+      return known;
+    }
+    if (!running.hasRoomFor(by)) throw new UnsupportedOperationError("Too many tasks are at work now. Send the message again when one has ended");
+    const now = Date.now();
+    const task: StoredTask = {
+      id,
+      contextId: contextId === "" ? newId() : contextId,
+      by,
+      messageId,
+      standing: "working",
+      isUntrusted: false,
+      createdAt: now,
+      updatedAt: now,
+      asked,
+      answer: "",
+    };
+    await this.#kept(() => store.write(task));
+    running.start(task);
+    return task;
+  }
+
+  /** @throws {A2AError} as if there were none, if it is another caller's */
+  async #taskOf(by: string, id: string): Promise<StoredTask> {
+    const task = /^[0-9a-f]{32}$/.test(id) ? await this.#kept(() => this.#options.store.read(by, id)) : undefined;
+    if (task === undefined) throw new TaskNotFoundError(`There is no task ${JSON.stringify(id.slice(0, 80))} of yours. Tasks are kept for a day`);
+    return task;
+  }
+
+  async #kept<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof StoreUnavailableError)) throw error;
+      throw new Error("Tasks cannot be kept now, so nothing was done. Try again later", { cause: error });
+    }
+  }
+
+  /** @returns undefined if the client, or this process, goes before */
+  async #untilEnd(task: StoredTask, gone: AbortSignal): Promise<StoredTask | undefined> {
+    if (task.standing !== "working") return task;
+    const { promise: left, resolve: leave } = Promise.withResolvers<undefined>();
+    const onGone = () => leave(undefined);
+    gone.addEventListener("abort", onGone, { once: true });
+    if (gone.aborted) leave(undefined);
+    try {
+      return await Promise.race([this.#options.running.start(task).ended, left]);
+    } finally {
+      gone.removeEventListener("abort", onGone);
+    }
+  }
+
+  /** The task as it is, each step of its turn, and its end. */
+  async *#follow(task: StoredTask, gone: AbortSignal): AsyncGenerator<StreamResponse, void, undefined> {
+    const { running, sessions } = this.#options;
+    yield { payload: { $case: "task", value: taskMessage(task) } };
+    if (task.standing !== "working") return;
+    using listener = await sessions.listen(task.by || undefined, task.contextId);
+    const { ended } = running.start(task);
+    const events = new TaskEvents(task);
+    const settled = new AbortController();
+    void ended.then(() => settled.abort());
+    const over = AbortSignal.any([gone, settled.signal]);
+    const told = function* (steps: Awaited<ReturnType<typeof listener.take>>) {
+      for (const step of steps) yield* events.step(step);
+    };
+    // What the turn has done before is in the session's log; an agent that is away says so by the end of the task.
+    yield* told(await listener.readOn().catch(() => []));
+    while (!over.aborted) {
+      await listener.wait(LOOK_MS, over);
+      yield* told(await listener.take());
+    }
+    const end = gone.aborted ? undefined : await ended;
+    if (end === undefined) return;
+    await listener.wait(REST_MS, gone);
+    yield* told(await listener.take());
+    yield* events.end(end);
+  }
+}
+
+/** The client of a request: the door made it. */
+const clientOf = ({ user }: ServerCallContext): Pick<A2aClient, "by" | "gone"> => user as unknown as A2aClient;
+
+const noPush = (): Error => new PushNotificationNotSupportedError("Push notifications are not sent. Subscribe to the task, or ask for it");
+
+const taskIdOf = (by: string, messageId: string): string =>
+  createHash("sha256")
+    .update(JSON.stringify(["a2a", by, messageId]))
+    .digest("hex")
+    .slice(0, 32);
+
+/** @throws {A2AError} if a part is no text and no data */
+function askedIn(message: Message | undefined): string {
+  const texts = (message?.parts ?? []).map(({ content }) => {
+    if (content?.$case === "text") return content.value;
+    if (content?.$case === "data") return JSON.stringify(content.value) ?? "null";
+    throw new ContentTypeNotSupportedError("message.parts: expected text or data, as files are not read here");
+  });
+  const text = texts.join("\n");
+  if (text.trim() === "") throw new RequestMalformedError("message.parts: there is no text");
+  if (text.length > MAX_ASKED || Buffer.byteLength(text) > MAX_TEXT_BYTES) throw new RequestMalformedError(`message.parts: more than ${MAX_ASKED} characters`);
+  return text;
+}
