@@ -2,9 +2,12 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AgentCard } from "@a2a-js/sdk";
 import { agentCardHandler, jsonRpcHandler, restHandler } from "@a2a-js/sdk/server/express";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
-import express from "express";
+import type { Logger } from "@rockbot/bus";
+import { ToolError, ToolErrorCode } from "@rockbot/contracts";
+import express, { type ErrorRequestHandler, type RequestHandler } from "express";
 import type { Context } from "hono";
 import type { GatewayEnv } from "../door/guard.ts";
+import { errorBody, HttpErrorCode, statusOf } from "../http/http-error.ts";
 import { readA2aBody } from "../http/read-body.ts";
 import { CARD_PATHS, HTTP_PATH, RPC_PATH } from "./a2a-card.ts";
 import { A2aClient } from "./a2a-client.ts";
@@ -19,6 +22,7 @@ export interface A2aDoorOptions {
   readonly stallMs: number;
   /** Aborts when streams end, as the process stops. */
   readonly ending: AbortSignal | undefined;
+  readonly log: Logger;
 }
 
 /** The two handlers that a gateway with A2A has. */
@@ -45,7 +49,7 @@ const MAX_UNREAD_BYTES = 16 * 1024 * 1024;
  * The door for A2A, in both bindings and versions. The SDK has HTTP+JSON, and 0.3, for express alone. So its express app answers here, behind the gateway's
  * own guard and admission, which have read the body.
  */
-export function a2aDoor({ card, desk, headers, stallMs, ending }: A2aDoorOptions): A2aDoor {
+export function a2aDoor({ card, desk, headers, stallMs, ending, log }: A2aDoorOptions): A2aDoor {
   const app = express();
   app.disable("x-powered-by");
   const options = {
@@ -57,6 +61,7 @@ export function a2aDoor({ card, desk, headers, stallMs, ending }: A2aDoorOptions
     app.use(path, agentCardHandler({ agentCardProvider: async () => card, legacyCompat: { enabled: true }, cache: { maxAge: 0 } }));
   app.use(RPC_PATH, jsonRpcHandler(options));
   app.use(HTTP_PATH, restHandler(options));
+  app.use(noPath, failed(log));
 
   async function answer({ env: { incoming, outgoing } }: Context<GatewayEnv>, request: Pick<A2aRequest, "body" | "a2aClient">): Promise<Response> {
     for (const [name, value] of Object.entries(headers)) outgoing.setHeader(name, value);
@@ -79,6 +84,24 @@ export function a2aDoor({ card, desk, headers, stallMs, ending }: A2aDoorOptions
     },
   };
 }
+
+/** In the place of express's own pages, which show its files. */
+const noPath: RequestHandler = (_, response) => {
+  const error = new ToolError(HttpErrorCode.NotFound, "Cannot answer the request: A2A has no such path or method here. The agent's card names the addresses");
+  response.status(statusOf(error.code)).json(errorBody(error));
+};
+
+const failed =
+  (log: Logger): ErrorRequestHandler =>
+  (error: { readonly status?: number }, _, response, __) => {
+    const isTheirs = error.status !== undefined && error.status < 500;
+    if (!isTheirs) log.error({ err: error }, "a request failed in the gateway");
+    const said = isTheirs
+      ? new ToolError(HttpErrorCode.BadRequest, "Cannot read the request: its path or its body has no proper form")
+      : new ToolError(ToolErrorCode.ExecutionFailed, "Cannot answer the request: the gateway failed. Its log says why");
+    if (response.headersSent) response.destroy();
+    else response.status(statusOf(said.code)).json(errorBody(said));
+  };
 
 /** A client that does not read takes no place of running requests, and is cut off after so long: the SDK writes on without waiting. */
 function watchReader(outgoing: ServerResponse, stallMs: number, onStall: () => () => void): Disposable {

@@ -107,3 +107,19 @@ test("a client that does not read its stream holds up neither its task nor other
   await expect.poll(async () => JSON.stringify((await system.post("rpc", rpc("ListTasks", {}))).json), { timeout: 30_000 }).toContain("TASK_STATE_COMPLETED");
   socket.destroy();
 });
+
+test.each([
+  ["GET", "/a2a/agent/http/tasks/%E0%A4%A"],
+  ["GET", "/a2a/agent/nothing"],
+  ["GET", "/a2a/agent/rpc"],
+  ["DELETE", "/a2a/agent/http/message:send"],
+  ["GET", "/a2a/agent/http/tenant/tasks/%00"],
+])("%s %s is answered with JSON, and without a word on this program", async (method, path) => {
+  await using system = await startSystem();
+
+  const { status, json, text } = await system.send({ path, method, headers: { "a2a-version": "1.0" } });
+  expect(status).toBeGreaterThanOrEqual(400);
+  expect(status).toBeLessThan(500);
+  expect(json).toBeDefined();
+  expect(text).not.toMatch(/node_modules|file:|at \w+|<html/);
+});

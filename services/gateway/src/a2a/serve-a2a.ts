@@ -39,7 +39,7 @@ export function serveA2a(
   const running = new RunningTasks(caller, { store, timeoutMs: maxCallTimeoutMs, log });
   const card = a2aCard(a2aUrl, needsToken);
   return {
-    door: (parts) => a2aDoor({ ...parts, card, desk: new TaskDesk({ card, store, running, sessions }), ending }),
+    door: (parts) => a2aDoor({ ...parts, card, desk: new TaskDesk({ card, store, running, sessions }), ending, log }),
     async takeUp() {
       try {
         for (const task of await store.open()) running.start(task);
