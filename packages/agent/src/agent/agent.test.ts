@@ -48,6 +48,15 @@ test("a turn calls the tools that are on the bus, and answers; asked again, it g
   ]);
   expect(events.map(({ kind }) => kind)).toEqual(["turn_started", "tool_started", "tool_finished", "text", "turn_finished"]);
   expect(events.map(({ sequence }) => sequence)).toEqual([1, 2, 3, 4, 5]);
+  expect(events[2]).toMatchObject({
+    toolName: "time_now",
+    namespace: "clock",
+    status: "ok",
+    charactersIn: 2,
+    charactersOut: 5,
+    durationMs: expect.any(Number),
+  });
+  expect(events[4]).not.toHaveProperty("toolBudgetExceeded");
   expect(await agent.runTurn(request)).toEqual(result);
   expect(requests).toHaveLength(2);
   const { sessionId } = request;
@@ -325,4 +334,16 @@ test("messages that come during a turn wait in order, and one too many is refuse
   const frames = events.filter(({ kind }) => kind !== "text").map(({ kind }) => kind);
   expect(frames).toEqual(["turn_started", "turn_finished", "turn_started", "turn_finished", "turn_started", "turn_finished"]);
   expect((await agent.history("agent", sessionId)).filter(({ role }) => role === "user").map(({ content }) => content)).toEqual(["one", "two", "three"]);
+});
+
+test("a turn whose results were too much for its model together says so at its end", async () => {
+  const large = testTool("large", async () => "x".repeat(50_000), { readOnly: true });
+  await using bus = createMemoryBus();
+  await using _service = await serveTools(bus, { tools: [large] }, { service: "tests" });
+  const { model } = scriptedModel([called("large"), called("large"), called("large"), said("Much.")], { contextTokens: 30_000 });
+  await using agent = await createAgent({ bus, model }).start();
+  const events: AgentEvent[] = [];
+  const result = await agent.runTurn({ ...testRequest("Read."), onEvent: (event) => events.push(event) });
+  expect(result).toMatchObject({ text: "Much.", toolBudgetExceeded: true });
+  expect(events.at(-1)).toMatchObject({ kind: "turn_finished", toolBudgetExceeded: true });
 });

@@ -258,7 +258,13 @@ export class RunningAgent implements Agent {
   async #end(request: TurnRequest, held: HeldTurn, events: TurnEvents, result: TurnResult): Promise<void> {
     const usage = usageMessage(result.usage);
     // The store has it before the end, and so before the next turn of the session can say anything.
-    const { told } = await events.end({ kind: "turn_finished", finish: result.finish, usage, message: result.reason ?? null });
+    const { told } = await events.end({
+      kind: "turn_finished",
+      finish: result.finish,
+      usage,
+      message: result.reason ?? null,
+      ...(result.toolBudgetExceeded ? { toolBudgetExceeded: true } : {}),
+    });
     await held.end(result, historyOf(request, held.startedAt, result)).catch((error: unknown) => {
       if (error instanceof TurnLostError) throw error;
       this.#options.log.error({ turnId: request.turnId, error: String(error) }, "could not keep the result of a turn");

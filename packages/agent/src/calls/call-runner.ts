@@ -70,19 +70,26 @@ export class CallRunner {
     events.emit({ kind: "tool_started", toolCallId, toolName, arguments: call.arguments.slice(0, MAX_EVENT_ARGUMENTS) });
     const onProgress = ({ progress, total, message }: ProgressUpdate): void =>
       events.emit({ kind: "tool_progress", toolCallId, toolName, progress: progress ?? null, total: total ?? null, message: message ?? null });
-    const ended = (status: string, isError: boolean, message: string | null): void =>
-      events.emit({ kind: "tool_finished", toolCallId, toolName, status, isError, message, durationMs: Math.round(performance.now() - startedAt) });
+    const namespace = /^(.+?)__/.exec(toolName)?.[1] ?? tools.get(toolName)?.source ?? null;
+    const charactersIn = call.arguments.length;
+    log.debug({ toolCallId, toolName, namespace, charactersIn, arguments: call.arguments.slice(0, MAX_EVENT_ARGUMENTS) }, "tool request");
+    const ended = (status: string, isError: boolean, message: string | null, charactersOut: number): void => {
+      const facts = { status, durationMs: Math.round(performance.now() - startedAt), charactersIn, charactersOut, namespace };
+      events.emit({ kind: "tool_finished", toolCallId, toolName, isError, message, ...facts });
+      log.debug({ toolCallId, toolName, ...facts, ...(isError ? { error: message } : {}) }, "tool response");
+    };
     try {
       const response = await tools.run(call, { parent, timeoutMs, onProgress, isForModel });
-      if (response.isError) ended("error", true, storedResponse(response).content.slice(0, MAX_EVENT_ARGUMENTS));
-      else ended("ok", false, null);
+      const { content } = storedResponse(response);
+      if (response.isError) ended("error", true, content.slice(0, MAX_EVENT_ARGUMENTS), content.length);
+      else ended("ok", false, null, content.length);
       return response;
     } catch (error) {
       parent.signal.throwIfAborted();
       const found = toolErrorOf(error);
       const toolError = parent.mayHaveBegun && !tools.get(toolName)?.readOnly ? orUnknown(toolName, found) : found;
       if (found !== error) log.warn({ toolCallId, toolName, error: String(error) }, "a call failed in an unexpected way");
-      ended(toolError.code, true, toolError.message);
+      ended(toolError.code, true, toolError.message, toolError.message.length);
       throw toolError;
     }
   }

@@ -26,6 +26,7 @@ export class Conversation {
   readonly #earlier: ModelMessage[][];
   /** Of this turn: what is asked, then each answer with the results of its calls. */
   readonly #turn: ModelMessage[][];
+  #hasCutResults = false;
 
   constructor(system: readonly ModelMessage[], earlier: readonly ModelMessage[], asked: readonly ModelMessage[]) {
     this.#system = system;
@@ -40,6 +41,11 @@ export class Conversation {
   /** The results that this turn has read, as the model has them. */
   get results(): readonly string[] {
     return this.#turn.flat().flatMap((message) => (message.role === "tool" ? [message.content] : []));
+  }
+
+  /** Whether results of this turn or an earlier one were shortened or left out, so that the rest fits the model. */
+  get hasCutResults(): boolean {
+    return this.#hasCutResults;
   }
 
   addAnswer(answer: RepeatedAnswer): void {
@@ -72,7 +78,10 @@ export class Conversation {
     const isTooLong = (): boolean => this.tokens(tools) > maxTokens;
     while (isTooLong() && this.#earlier.length > 0) this.#earlier.shift();
     while (isTooLong() && this.#trimLargest()); // each makes it shorter
-    while (isTooLong() && this.#turn.length > GROUPS_TO_KEEP) this.#turn.splice(1, 1);
+    while (isTooLong() && this.#turn.length > GROUPS_TO_KEEP) {
+      this.#hasCutResults ||= this.#turn[1]?.some(({ role }) => role === "tool") === true;
+      this.#turn.splice(1, 1);
+    }
   }
 
   /** Trims the largest results, then leaves out earlier turns, until about a third of the conversation is gone. @returns whether anything is */
@@ -96,6 +105,7 @@ export class Conversation {
     }
     const message = largest?.group[largest.index];
     if (largest === undefined || message === undefined) return false;
+    this.#hasCutResults = true;
     largest.group[largest.index] = { ...message, content: trimmed(message.content) };
     return true;
   }

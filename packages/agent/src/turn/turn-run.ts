@@ -336,8 +336,9 @@ export class TurnRun {
   }
 
   #result(text: string, finish: TurnFinish, reason?: string): TurnResult {
-    const { budget, mark } = this.#options;
-    return { text, finish, usage: budget.usage, hasReadUntrusted: mark.isSet, ...(reason === undefined ? {} : { reason }) };
+    const { budget, mark, conversation } = this.#options;
+    const cut = conversation.hasCutResults ? { toolBudgetExceeded: true } : {};
+    return { text, finish, usage: budget.usage, hasReadUntrusted: mark.isSet, ...cut, ...(reason === undefined ? {} : { reason }) };
   }
 
   /** The end of a turn whose model, or whose store, is gone: words of our own. */

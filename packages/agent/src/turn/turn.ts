@@ -57,6 +57,8 @@ export interface TurnResult {
   /** That of the agents that it has called is part of it. */
   readonly usage: ModelUsage;
   readonly hasReadUntrusted: boolean;
+  /** Results of tools were shortened or left out, as the conversation was too long for the model. @default false */
+  readonly toolBudgetExceeded?: boolean | undefined;
   /** Why it ended so, in words, unless it simply ended. */
   readonly reason?: string | undefined;
   /** Of a turn whose model failed, the code of its ModelError; `store` if the store of conversations was away. */

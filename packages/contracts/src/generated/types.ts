@@ -525,6 +525,22 @@ finish?: (TurnFinish | null)
 usage?: (AgentUsage | null)
 isError?: (boolean | null)
 durationMs?: (number | null)
+/**
+ * Of the arguments of a tool call that has ended.
+ */
+charactersIn?: (number | null)
+/**
+ * Of its result, as the model reads it.
+ */
+charactersOut?: (number | null)
+/**
+ * Of a turn that has ended: results of tools were shortened or left out, as the conversation was too long for the model.
+ */
+toolBudgetExceeded?: (boolean | null)
+/**
+ * Of a tool that has ended: what its name begins with, before two underscores, or the service that has it.
+ */
+namespace?: (string | null)
 }
 /**
  * The tokens of all of the turn's requests to the model.

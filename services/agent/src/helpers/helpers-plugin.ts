@@ -106,7 +106,7 @@ function cancelTool({ caller, rootSessionId }: TurnScope, records: HelperRecords
     const before = await withMemory(() => records.get(caller, rootSessionId, taskId));
     if (before === undefined) {
       const ids = (await withMemory(() => records.list(caller, rootSessionId))).map((record) => record.taskId).join(", ");
-      return { content: `Error: this conversation has no helper "${taskId}". It has ${ids || "none"}.`, isError: true };
+      return { content: `Error: nothing was cancelled, as this conversation has no helper "${taskId}". It has ${ids || "none"}.`, isError: true };
     }
     const wasRunning = isActive(before);
     const after = await withMemory(() => records.change(caller, rootSessionId, taskId, { state: "cancelled", endedAt: Date.now() }));

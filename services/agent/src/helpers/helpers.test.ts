@@ -87,7 +87,9 @@ test("a fourth helper at once is refused in words, and list and cancel say what 
   const list = await agent.ask("list");
   expect(list.content).toMatch(/^- [0-9a-f]{12} \((running|waiting), \d+ s\): work [abc]\n/);
   const [taskId = ""] = /[0-9a-f]{12}/.exec(list.content ?? "") ?? [];
-  expect((await agent.ask("cancel 0123456789ab")).content).toMatch(/Error: this conversation has no helper "0123456789ab"\. It has [0-9a-f]{12}/);
+  expect((await agent.ask("cancel 0123456789ab")).content).toMatch(
+    /Error: nothing was cancelled, as this conversation has no helper "0123456789ab"\. It has [0-9a-f]{12}/,
+  );
   expect((await agent.ask(`cancel ${taskId}`)).content).toContain(`Helper ${taskId} is being stopped.`);
   await expect
     .poll(() => agent.heard.filter(({ body }) => body["taskId"] === taskId), WAIT)

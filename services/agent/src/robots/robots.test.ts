@@ -61,6 +61,7 @@ test("what nobody knows is left out and named, and what is known is kept", async
   expect(kept.data).toMatchObject({ tools: ["shop_hours", "web_*"], destinations: [], model: null });
 });
 
+// Long because: it is a table
 test("each wrong input is answered in words that say what is wrong and what is right, all at once", async () => {
   await using robots = await startCallers({ env: { MAX_ROBOTS_PER_CALLER: "1" } });
   const { alice, bob } = robots;
@@ -99,14 +100,20 @@ test("each wrong input is answered in words that say what is wrong and what is r
     ],
     [["robot_get", { robot_id: "x" }], `invalid_arguments: robot_id: "x" is no id of a robot: expected 24 of 0-9 and a-f. You see: ${id} (clerk).`],
     [["robot_get", { robot_id: gone }], `invalid_arguments: robot_id: there is no robot ${gone} that you see. You see: ${id} (clerk).`],
-    [["robot_delete", { robot_id: gone }], `invalid_arguments: robot_id: there is no robot ${gone} that you see. You see: ${id} (clerk).`],
+    [
+      ["robot_delete", { robot_id: gone }],
+      `invalid_arguments: The robot was not deleted. robot_id: there is no robot ${gone} that you see. You see: ${id} (clerk).`,
+    ],
     [update({ version: 7, playbook: "y" }), 'invalid_arguments: The robot "clerk" was not changed: it is version 1 by now, not 7. Read it again.'],
     [update({ name: "chat" }), taken("chat")],
     [
       ["robot_switch", { robot_id: "x", session_id: "s" }],
-      `invalid_arguments: robot_id: "x" is no id of a robot: expected 24 of 0-9 and a-f. You see: ${id} (clerk).`,
+      `invalid_arguments: The session was not switched. robot_id: "x" is no id of a robot: expected 24 of 0-9 and a-f. You see: ${id} (clerk).`,
     ],
-    [["robot_switch", { robot_id: id }], "invalid_arguments: session_id: this call belongs to no session, so say which one is to be switched."],
+    [
+      ["robot_switch", { robot_id: id }],
+      "invalid_arguments: The session was not switched. session_id: this call belongs to no session, so say which one is to be switched.",
+    ],
     [["robot_list", { limit: 0 }], /^invalid_arguments: .*limit.*>= 1/s],
   ];
   for (const [[tool, input], expected] of wrong) {
@@ -117,7 +124,7 @@ test("each wrong input is answered in words that say what is wrong and what is r
   expect(wrong.length).toBeGreaterThanOrEqual(20);
   expect((await alice("robot_list", {})).data["total"]).toBe(1);
   expect(await bob("robot_delete", { robot_id: id }).catch(words)).toBe(
-    `invalid_arguments: robot_id: there is no robot ${id} that you see. You see no robots yet: robot_create makes one.`,
+    `invalid_arguments: The robot was not deleted. robot_id: there is no robot ${id} that you see. You see no robots yet: robot_create makes one.`,
   );
 });
 

@@ -40,8 +40,11 @@ export class Robots implements DefinitionReader {
     return robot !== undefined && isVisibleTo(robot, caller) ? robot : undefined;
   }
 
-  /** @throws {ToolError} if the id is none, or of no robot that the caller sees */
-  async find(caller: string, id: string): Promise<KeptDefinition> {
+  /**
+   * @param left what is not done without the robot, as a sentence
+   * @throws {ToolError} if the id is none, or of no robot that the caller sees
+   */
+  async find(caller: string, id: string, left?: string): Promise<KeptDefinition> {
     const isId = isRecordId(id);
     const robot = isId ? await this.get(caller, id) : undefined;
     if (robot !== undefined) return robot;
@@ -49,12 +52,12 @@ export class Robots implements DefinitionReader {
     const named = visible.find(({ name }) => name === id);
     const why = isId ? `there is no robot ${id} that you see` : `${JSON.stringify(id.slice(0, 60))} is no id of a robot: expected 24 of 0-9 and a-f`;
     const help = named === undefined ? listOf(visible) : `The robot of this name is ${named.id}.`;
-    throw new ToolError(ToolErrorCode.InvalidArguments, `robot_id: ${why}. ${help}`);
+    throw new ToolError(ToolErrorCode.InvalidArguments, `${left === undefined ? "" : `${left} `}robot_id: ${why}. ${help}`);
   }
 
   /** @throws {ToolError} as `find`, and if the robot is not the caller's own */
   async findOwn(caller: string, id: string, what: string): Promise<KeptDefinition> {
-    const robot = await this.find(caller, id);
+    const robot = await this.find(caller, id, `The robot was not ${what}.`);
     const refuse = (why: string): never => {
       throw new ToolError(ToolErrorCode.Denied, `The robot "${robot.name}" was not ${what}: ${why}. Make one of your own with robot_create.`);
     };

@@ -31,7 +31,7 @@ test("a skill is saved, listed, read, replaced by its next version and deleted b
   const read = await alice("get_skill", { name: NAME });
   expect([read.text, read.trust?.level]).toEqual([REPORT, undefined]);
   expect((await bob("list_skills", {})).text).toBe("There are no skills yet. save_skill makes one.");
-  expect((await alice("save_skill", { name: NAME, content: REPORT })).text).toContain(`Nothing changes in the skill ${NAME}, version 1`);
+  expect((await alice("save_skill", { name: NAME, content: REPORT, version: 0 })).text).toContain(`Nothing changes in the skill ${NAME}, version 1`);
   expect((await alice("save_skill", { name: NAME, content: "Ask the boss.", version: 1 })).data).toMatchObject({ version: 2, summary: "Ask the boss." });
   expect((await alice("get_skill", { name: NAME })).data).toMatchObject({ content: "Ask the boss.", tags: [], version: 2, maker: "alice", is_own: true });
   expect((await alice("delete_skill", { name: NAME })).text).toBe(`Deleted the skill ${NAME}, which was version 2.`);
@@ -131,7 +131,7 @@ test("each wrong input is answered in words that say what is wrong and what is r
     ],
     [["get_skill", { name: "office/weekly-repot" }], `invalid_arguments: name: you see no skill "office/weekly-repot". Did you mean "${NAME}"?`],
     [["get_skill", { name: "zzz" }], `invalid_arguments: name: you see no skill "zzz". You see: ${NAME}.`],
-    [["delete_skill", { name: "zzz" }], `invalid_arguments: name: you see no skill "zzz". You see: ${NAME}.`],
+    [["delete_skill", { name: "zzz" }], `invalid_arguments: The skill was not deleted. name: you see no skill "zzz". You see: ${NAME}.`],
   ];
   for (const [[tool, input], expected] of wrong)
     expect([input, await alice(tool, input).then(({ text }) => `no error: ${text}`, words)]).toEqual([input, expected]);

@@ -27,18 +27,21 @@ export class Skills implements SkillReader {
     });
   }
 
-  /** @throws {ToolError} if the name is none, or of no skill that the caller may read */
-  async find(caller: string, name: string): Promise<KeptSkill> {
+  /**
+   * @param left what is not done without the skill, as a sentence
+   * @throws {ToolError} if the name is none, or of no skill that the caller may read
+   */
+  async find(caller: string, name: string, left?: string): Promise<KeptSkill> {
     const visible = await this.visibleTo(caller);
     const found = visible.find((skill) => skill.name === name);
     if (found !== undefined) return found;
     const why = skillNameFault(name) ?? `name: you see no skill ${JSON.stringify(name)}`;
-    throw new ToolError(ToolErrorCode.InvalidArguments, `${why}. ${helpFor(name, visible)}`);
+    throw new ToolError(ToolErrorCode.InvalidArguments, `${left === undefined ? "" : `${left} `}${why}. ${helpFor(name, visible)}`);
   }
 
   /** @throws {ToolError} as `find`, and if the skill is not the caller's own */
   async findOwn(caller: string, name: string, what: string): Promise<KeptSkill> {
-    const skill = await this.find(caller, name);
+    const skill = await this.find(caller, name, `The skill was not ${what}.`);
     if (skill.maker === caller) return skill;
     throw new ToolError(ToolErrorCode.Denied, `The skill "${name}" was not ${what}: another caller made it, who alone may change it. ${SAVE_ANOTHER}`);
   }

@@ -11,9 +11,12 @@ export function robotSwitch({ robots }: RobotDesk): Tool {
     ({ robot_id: id, session_id }, { caller, sessionId }) =>
       withStore("switch the session", async () => {
         const session = session_id == null ? sessionId : sessionNamespace(session_id);
-        const robot = id === null ? undefined : await robots.find(caller, id);
+        const robot = id === null ? undefined : await robots.find(caller, id, "The session was not switched.");
         if (session === undefined)
-          throw new ToolError(ToolErrorCode.InvalidArguments, "session_id: this call belongs to no session, so say which one is to be switched.");
+          throw new ToolError(
+            ToolErrorCode.InvalidArguments,
+            "The session was not switched. session_id: this call belongs to no session, so say which one is to be switched.",
+          );
         await robots.store.switchSession(caller, session, robot?.id);
         const { name = null } = robot ?? {};
         return {

@@ -36,13 +36,15 @@ async function saveOnce(
   const others = before === undefined && (await skills.store.visibleTo(caller)).some((other) => other.name === name);
   if (others) faults.push(`name: you see a skill ${JSON.stringify(name)} of another caller. Choose another name`);
   const isVersion = before?.version ?? 0;
+  const isUntrusted = hasReadUntrusted || before?.isUntrusted === true; // nobody takes it off
+  const plain = { name, summary, tags, content, maker: caller, isUntrusted };
+  const hash = skillHash(plain);
+  if (before !== undefined && hash === before.hash) return savedResult("Nothing changes in", before); // also where this call has made the change
   if (version != null && version !== isVersion)
     faults.push(`version: the skill ${before === undefined ? "is not there" : `is version ${isVersion} by now`}, not version ${version}. Read it again`);
   if (faults.length > 0) throw new ToolError(ToolErrorCode.InvalidArguments, `The skill was not saved. ${faults.join("; ")}`);
-  const isUntrusted = hasReadUntrusted || before?.isUntrusted === true; // nobody takes it off
-  const plain = { name, summary, tags, content, maker: caller, isUntrusted };
   const at = now();
-  const skill: KeptSkill = { createdAt: at, ...before, ...plain, id, hash: skillHash(plain), version: isVersion + 1, updatedAt: at };
+  const skill: KeptSkill = { createdAt: at, ...before, ...plain, id, hash, version: isVersion + 1, updatedAt: at };
   if (before === undefined) {
     const made = await skills.store.create(skill, maxSkillsPerCaller);
     if (made === "created") return savedResult("Saved", skill);
@@ -50,7 +52,6 @@ async function saveOnce(
     const why = `"${caller}" has ${maxSkillsPerCaller} skills, which is all that it may have. Save it under the name of one that is there, or delete one`;
     throw new ToolError(ToolErrorCode.Denied, `The skill was not saved. ${why}`);
   }
-  if (skill.hash === before.hash) return savedResult("Nothing changes in", before);
   return (await skills.store.update(skill)) === "changed" ? savedResult("Saved", skill) : undefined;
 }
 
