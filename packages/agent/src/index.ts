@@ -33,6 +33,7 @@ export { type DefinitionStore, type KeptDefinition, MAX_SWITCHED } from "./defin
 export { childToolOf } from "./family/child-names.ts";
 export { childSessionOf } from "./family/children.ts";
 export type { FamilySession, ToolCount } from "./family/family-session.ts";
+export { mayCallAgent } from "./family/may-call-agent.ts";
 export type { FinalReport } from "./session-tools/final-report.ts";
 
 // What callers have made.

@@ -113,6 +113,7 @@ export async function startAgentService(
     caller,
     store: turnStore,
     memory,
+    audit: options.audit,
     maxCost: config.maxTurnCost,
     spending: policy === undefined ? undefined : spendingBy(policy, options.rates ?? started.use(createMemoryRateStore())),
     log,

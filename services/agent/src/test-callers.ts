@@ -2,6 +2,7 @@ import { createMemoryBus } from "@rockbot/bus";
 import { tools } from "@rockbot/contracts";
 import { createPolicy, holdPolicy, readPolicy } from "@rockbot/policy";
 import { loadConfig } from "@rockbot/process/config";
+import type { AuditLog } from "@rockbot/records/audit";
 import { type ModelScript, startModelServer, temporaryFolder } from "@rockbot/testing";
 import { createToolCaller, defineTool, serveTools } from "@rockbot/tools";
 import { startAgentService } from "./agent-service.ts";
@@ -13,10 +14,11 @@ interface Scene {
   readonly env?: Readonly<Record<string, string>>;
   readonly script?: ModelScript;
   readonly policy?: string;
+  readonly audit?: AuditLog;
 }
 
 /** For tests: the service over a bus in memory and a database of its own, with two tools, and callers of it. */
-export async function startCallers({ env = {}, script = [], policy: rules }: Scene = {}) {
+export async function startCallers({ env = {}, script = [], policy: rules, audit }: Scene = {}) {
   await using started = new AsyncDisposableStack();
   const folder = started.use(temporaryFolder());
   const model = started.use(await startModelServer(script));
@@ -29,7 +31,7 @@ export async function startCallers({ env = {}, script = [], policy: rules }: Sce
   }));
   started.use(await serveTools(bus, { tools: [lookUp, letter] }, { service: "tests", policy }));
   const settings = { MODEL_URL: model.url, MODEL: model.model, MODEL_API_KEY: model.apiKey, DATA_DIRECTORY: folder.path, ...env };
-  const parts = { service: "agent", topic: "tool.invoke.agent", connectRecords: noDatabase, policy };
+  const parts = { service: "agent", topic: "tool.invoke.agent", connectRecords: noDatabase, policy, audit };
   started.use(await startAgentService(bus, loadConfig(configSchema, { env: settings }), parts));
   const callerOf = async (agent: string) => {
     const caller = started.use(await createToolCaller(bus, { agent, policy }));

@@ -2,6 +2,7 @@ import { type Bus, type Logger, silentLogger } from "@rockbot/bus";
 import type { Model } from "@rockbot/llm";
 import { createWorkingMemory, type WorkingMemory } from "@rockbot/memory";
 import type { PolicyHolder } from "@rockbot/policy";
+import type { AuditLog } from "@rockbot/records/audit";
 import { createToolCaller, type ToolCaller } from "@rockbot/tools";
 import type { DefinitionReader } from "../definitions/agent-definition.ts";
 import { workingMemory } from "../plugins/working-memory.ts";
@@ -22,6 +23,8 @@ export interface AgentOptions {
   /** What the model is told besides. */
   readonly instructions?: string | undefined;
   readonly policy?: PolicyHolder | undefined;
+  /** Where calls of agents and handing over are written, which no service sees; it stays its maker's. @default nowhere */
+  readonly audit?: Pick<AuditLog, "write"> | undefined;
   /** The definitions that its callers have. @default none: there is the plain agent alone */
   readonly definitions?: DefinitionReader | undefined;
   /** The models that definitions may name. A definition that names another has the agent's. @default none */
@@ -69,7 +72,7 @@ export function createAgent(options: AgentOptions): AgentBuilder {
 }
 
 async function startAgent(options: AgentOptions, limits: AgentLimits, plugins: readonly AgentPlugin[]): Promise<Agent> {
-  const { bus, model, models, definitions, name = "agent", instructions, policy, maxCost, spending, log = silentLogger } = options;
+  const { bus, model, models, definitions, name = "agent", instructions, policy, audit, maxCost, spending, log = silentLogger } = options;
   await using started = new AsyncDisposableStack();
   const store = options.store ?? started.use(createMemoryTurnStore());
   const caller = options.caller ?? started.use(await createToolCaller(bus, { agent: name, policy, maxCallsInFlight: MAX_CALLS_IN_FLIGHT, log }));
@@ -88,6 +91,7 @@ async function startAgent(options: AgentOptions, limits: AgentLimits, plugins: r
     models,
     definitions,
     policy,
+    audit,
     instructions,
     caller,
     store,

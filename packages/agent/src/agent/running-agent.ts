@@ -3,6 +3,7 @@ import { type AgentEvent, agentTopics, createEnvelope, encodeMessage, messages, 
 import type { Model } from "@rockbot/llm";
 import { sessionNamespace, type WorkingMemory } from "@rockbot/memory";
 import type { PolicyHolder } from "@rockbot/policy";
+import type { AuditLog } from "@rockbot/records/audit";
 import type { ToolCaller } from "@rockbot/tools";
 import { CallRunner } from "../calls/call-runner.ts";
 import { InnerCalls } from "../calls/inner-calls.ts";
@@ -40,6 +41,7 @@ export interface RunningAgentOptions {
   readonly models: ((name: string) => Model | undefined) | undefined;
   readonly definitions: DefinitionReader | undefined;
   readonly policy: PolicyHolder | undefined;
+  readonly audit: Pick<AuditLog, "write"> | undefined;
   readonly caller: ToolCaller;
   readonly store: TurnStore;
   readonly memory: Pick<WorkingMemory, "of">;
@@ -82,7 +84,8 @@ export class RunningAgent implements Agent {
     this.#definitions = new SessionDefinitions(options);
     this.#families = new FamilyRecords(options.memory, options.log);
     const { maxParallelCalls, callTimeoutMs } = options.limits;
-    this.#runner = new CallRunner({ maxParallel: maxParallelCalls, timeoutMs: callTimeoutMs, log: options.log });
+    const { name, audit, policy, log } = options;
+    this.#runner = new CallRunner({ maxParallel: maxParallelCalls, timeoutMs: callTimeoutMs, name, audit, policy, log });
   }
 
   runTurn(request: TurnRequest): Promise<TurnResult> {

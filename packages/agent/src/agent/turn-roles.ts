@@ -9,6 +9,7 @@ import { type TurnTool, TurnTools } from "../calls/turn-tools.ts";
 import type { AgentDefinition } from "../definitions/agent-definition.ts";
 import { withRobotIds } from "../definitions/robot-ids.ts";
 import type { Children } from "../family/children.ts";
+import { mayCallAgent } from "../family/may-call-agent.ts";
 import { fence } from "../prompt/fence.ts";
 import { systemText } from "../prompt/system-text.ts";
 import { batchTool } from "../session-tools/batch.ts";
@@ -135,14 +136,16 @@ export class TurnRoles {
     });
   }
 
-  #sessionTools({ reportSchema, destinations = [] }: AgentDefinition, { calls }: TurnScope): readonly Tool[] {
+  #sessionTools({ reportSchema, destinations = [] }: AgentDefinition, { caller, calls }: TurnScope): readonly Tool[] {
     const { agent } = this.#options;
     const reachable = destinations.flatMap((name) => this.find(name) ?? []);
     return [
       finalReportTool(reportSchema),
       taskStatusTool(),
       batchTool({ calls, maxParallel: agent.limits.maxParallelCalls }),
-      ...(reachable.length === 0 ? [] : [handOffTool(reachable, this.#options.current)]),
+      ...(reachable.length === 0
+        ? []
+        : [handOffTool({ reachable, current: this.#options.current, mayCall: (name) => mayCallAgent(agent.policy, caller, name) })]),
     ];
   }
 }

@@ -1,17 +1,25 @@
+import { trace } from "@opentelemetry/api";
 import { createSemaphore, type Semaphore } from "@rockbot/base";
 import type { Logger } from "@rockbot/bus";
-import { ToolError, ToolErrorCode, type ToolInvokeResponse } from "@rockbot/contracts";
+import { tools as ownTools, ToolError, ToolErrorCode, type ToolInvokeResponse } from "@rockbot/contracts";
+import type { PolicyHolder } from "@rockbot/policy";
+import type { AuditLog } from "@rockbot/records/audit";
 import type { ProgressUpdate } from "@rockbot/tools";
 import type { StoredResult } from "../store/turn-store.ts";
 import type { TurnEvents } from "../turn/turn-events.ts";
 import { storedError, storedResponse } from "./stored-result.ts";
-import type { ParentCall, TurnCall, TurnTools } from "./turn-tools.ts";
+import { CHILD_SOURCE, type ParentCall, type TurnCall, type TurnTools } from "./turn-tools.ts";
 
 export interface CallRunnerOptions {
   /** Calls that run at once, of one turn. */
   readonly maxParallel: number;
   /** How long one may take. */
   readonly timeoutMs: number;
+  /** The agent's name, in the audit log. */
+  readonly name: string;
+  /** Where a line is written for each call of an agent and each handing over, which no service sees. @default nowhere */
+  readonly audit: Pick<AuditLog, "write"> | undefined;
+  readonly policy: PolicyHolder | undefined;
   readonly log: Logger;
 }
 
@@ -22,6 +30,7 @@ export interface CallTurn {
   readonly parent: ParentCall;
 }
 
+const HAND_OFF = ownTools.routerHandoffTo.name;
 /** An event has so many characters of arguments. */
 const MAX_EVENT_ARGUMENTS = 2_000;
 
@@ -73,7 +82,8 @@ export class CallRunner {
     const namespace = /^(.+?)__/.exec(toolName)?.[1] ?? tools.get(toolName)?.source ?? null;
     const charactersIn = call.arguments.length;
     log.debug({ toolCallId, toolName, namespace, charactersIn, arguments: call.arguments.slice(0, MAX_EVENT_ARGUMENTS) }, "tool request");
-    const ended = (status: string, isError: boolean, message: string | null, charactersOut: number): void => {
+    const ended = async (status: string, isError: boolean, message: string | null, charactersOut: number): Promise<void> => {
+      await this.#audit(call, { tools, parent }, { status, startedAt });
       const facts = { status, durationMs: Math.round(performance.now() - startedAt), charactersIn, charactersOut, namespace };
       events.emit({ kind: "tool_finished", toolCallId, toolName, isError, message, ...facts });
       log.debug({ toolCallId, toolName, ...facts, ...(isError ? { error: message } : {}) }, "tool response");
@@ -81,17 +91,40 @@ export class CallRunner {
     try {
       const response = await tools.run(call, { parent, timeoutMs, onProgress, isForModel });
       const { content } = storedResponse(response);
-      if (response.isError) ended("error", true, content.slice(0, MAX_EVENT_ARGUMENTS), content.length);
-      else ended("ok", false, null, content.length);
+      if (response.isError) await ended("error", true, content.slice(0, MAX_EVENT_ARGUMENTS), content.length);
+      else await ended("ok", false, null, content.length);
       return response;
     } catch (error) {
       parent.signal.throwIfAborted();
       const found = toolErrorOf(error);
       const toolError = parent.mayHaveBegun && !tools.get(toolName)?.readOnly ? orUnknown(toolName, found) : found;
       if (found !== error) log.warn({ toolCallId, toolName, error: String(error) }, "a call failed in an unexpected way");
-      ended(toolError.code, true, toolError.message, toolError.message.length);
+      await ended(toolError.code, true, toolError.message, toolError.message.length);
       throw toolError;
     }
+  }
+
+  /** What a service writes of its calls, of those that no service sees. Resolves once the line is there, as far as it can be. */
+  async #audit(
+    { callId: toolCallId, name: tool, arguments: args }: TurnCall,
+    { tools, parent }: Pick<CallTurn, "tools" | "parent">,
+    { status, startedAt }: { readonly status: string; readonly startedAt: number },
+  ): Promise<void> {
+    const { name: service, audit, policy } = this.#options;
+    if (audit === undefined || (tools.get(tool)?.source !== CHILD_SOURCE && tool !== HAND_OFF)) return;
+    await audit.write({
+      service,
+      caller: tools.effectiveCaller,
+      tool,
+      toolCallId,
+      arguments: args,
+      decision: status === ToolErrorCode.Denied ? "denied" : "allowed",
+      policy: policy?.current().revision,
+      hasReadUntrusted: parent.hasReadUntrusted || undefined,
+      outcome: status === "error" ? "tool_error" : status,
+      durationMs: Math.round((performance.now() - startedAt) * 1_000) / 1_000,
+      traceId: trace.getActiveSpan()?.spanContext().traceId,
+    });
   }
 }
 

@@ -116,6 +116,11 @@ export class TurnTools {
     this.#byName = new Map(this.all.map((entry) => [entry.tool.name, entry]));
   }
 
+  /** On whose behalf they are called. */
+  get effectiveCaller(): string {
+    return this.#options.effectiveCaller;
+  }
+
   get(name: string): TurnTool | undefined {
     return this.#byName.get(name);
   }

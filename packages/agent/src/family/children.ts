@@ -11,6 +11,7 @@ import { type ChildInput, childInputSchema, validateChildInput } from "./child-i
 import { canBeCalled, childToolOf } from "./child-names.ts";
 import { type FamilyPlace, MAX_DEPTH, MAX_FAMILY } from "./family-place.ts";
 import type { RunningSession } from "./family-session.ts";
+import { mayCallAgent } from "./may-call-agent.ts";
 
 export interface ChildrenOptions {
   readonly request: TurnRequest;
@@ -135,8 +136,7 @@ export class Children {
   #refusal(name: string): string | undefined {
     const { policy, request } = this.#options;
     const { caller } = request;
-    const isAllowed = policy?.current().decide({ caller, tool: childToolOf(name), isReadOnly: true }).isAllowed ?? true; // it only leads to calls, each with a decision
-    return isAllowed ? undefined : `the policy does not let "${caller}" call it`;
+    return mayCallAgent(policy, caller, name) ? undefined : `the policy does not let "${caller}" call it`;
   }
 }
 

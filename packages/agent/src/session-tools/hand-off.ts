@@ -2,8 +2,17 @@ import { nearestName, ToolError, ToolErrorCode, tools } from "@rockbot/contracts
 import { defineTool, type Tool } from "@rockbot/tools";
 import type { AgentDefinition } from "../definitions/agent-definition.ts";
 
+export interface HandOffToolOptions {
+  /** Those of the definition's destinations that there are. */
+  readonly reachable: readonly AgentDefinition[];
+  /** One of these as it is now. @throws {ToolError} if the caller does not see it any more */
+  readonly current: (definition: AgentDefinition) => Promise<AgentDefinition>;
+  /** Whether the policy lets the caller go on with an agent. */
+  readonly mayCall: (agent: string) => boolean;
+}
+
 /** `router__handoff-to`: names the agent that goes on. The turn does the rest once it has the result. */
-export function handOffTool(reachable: readonly AgentDefinition[], current: (definition: AgentDefinition) => Promise<AgentDefinition>): Tool {
+export function handOffTool({ reachable, current, mayCall }: HandOffToolOptions): Tool {
   const destinations = reachable.map(({ name }) => name);
   const { inputSchema } = tools.routerHandoffTo;
   const { properties } = inputSchema as { readonly properties: Readonly<Record<string, object>> };
@@ -15,6 +24,13 @@ export function handOffTool(reachable: readonly AgentDefinition[], current: (def
       throw new ToolError(
         ToolErrorCode.InvalidArguments,
         `The conversation was not handed over: "${agent}" is no destination of this agent${nearest === undefined ? "." : `; did you mean "${nearest}"?`} It has: ${destinations.join(", ")}.`,
+      );
+    }
+    if (!mayCall(agent)) {
+      const others = destinations.filter((name) => mayCall(name)).join(", ") || "none";
+      throw new ToolError(
+        ToolErrorCode.Denied,
+        `The conversation was not handed over: the policy does not let its caller call "${agent}". It lets it call: ${others}.`,
       );
     }
     await current(next);

@@ -1,8 +1,8 @@
 import {
   type Agent,
   type AgentDefinition,
-  childToolOf,
   type DefinitionReader,
+  mayCallAgent,
   stepWords,
   type TurnRequest,
   type TurnResult,
@@ -88,7 +88,7 @@ async function definitionNamed(
   const visible = await definitions?.visibleTo(caller).catch((cause: unknown) => {
     throw new ToolError(ToolErrorCode.Unavailable, `Cannot ask the agent "${name}": the definitions of agents cannot be read now. Try again later.`, { cause });
   });
-  const mayCall = (each: string): boolean => policy?.current().decide({ caller, tool: childToolOf(each), isReadOnly: true }).isAllowed ?? true;
+  const mayCall = (each: string): boolean => mayCallAgent(policy, caller, each);
   const found = visible?.find((each) => each.name === name);
   if (found !== undefined && mayCall(name)) return found;
   if (found !== undefined) throw new ToolError(ToolErrorCode.Denied, `Cannot ask the agent "${name}": the policy does not let "${caller}" call it.`);

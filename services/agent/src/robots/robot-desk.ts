@@ -8,6 +8,8 @@ export interface RobotDesk {
   readonly toolsOf: (caller: string) => readonly string[];
   /** Of wisps that callers have saved, which are tools of their sessions. */
   readonly wisps: Pick<RecordStore<KeptWisp>, "visibleTo">;
+  /** Whether the policy lets a caller call a robot. */
+  readonly mayCall: (caller: string, robot: string) => boolean;
   /** Names of models that robots may have. */
   readonly models: readonly string[];
   readonly maxRobotsPerCaller: number;

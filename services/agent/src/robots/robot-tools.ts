@@ -1,3 +1,4 @@
+import { mayCallAgent } from "@rockbot/agent";
 import { startLoop } from "@rockbot/base";
 import { tools } from "@rockbot/contracts";
 import { ANY, type PolicyHolder } from "@rockbot/policy";
@@ -28,7 +29,12 @@ export class RobotTools implements AsyncDisposable {
   readonly #loop: AsyncDisposable;
 
   constructor({ caller, policy, others, ...parts }: RobotToolsOptions) {
-    const desk: RobotDesk = { ...parts, toolsOf: (by) => caller.toolsOf(by).map(({ name }) => name), now: Date.now };
+    const desk: RobotDesk = {
+      ...parts,
+      toolsOf: (by) => caller.toolsOf(by).map(({ name }) => name),
+      mayCall: (by, robot) => mayCallAgent(policy, by, robot),
+      now: Date.now,
+    };
     const names = (): readonly string[] => {
       const current = policy?.current();
       return withGlobs(caller.tools.getTools().flatMap(({ name }) => ((current?.decide({ caller: ANY, tool: name }).isAllowed ?? true) ? [name] : [])));

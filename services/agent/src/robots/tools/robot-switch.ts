@@ -5,7 +5,7 @@ import { defineTool, type Tool } from "@rockbot/tools";
 import type { RobotDesk } from "../robot-desk.ts";
 
 /** `robot_switch`: what the session is from its next turn on. */
-export function robotSwitch({ robots }: RobotDesk): Tool {
+export function robotSwitch({ robots, mayCall }: RobotDesk): Tool {
   return defineTool(
     tools.robotSwitch,
     ({ robot_id: id, session_id }, { caller, sessionId }) =>
@@ -16,6 +16,11 @@ export function robotSwitch({ robots }: RobotDesk): Tool {
           throw new ToolError(
             ToolErrorCode.InvalidArguments,
             "The session was not switched. session_id: this call belongs to no session, so say which one is to be switched.",
+          );
+        if (robot !== undefined && !mayCall(caller, robot.name))
+          throw new ToolError(
+            ToolErrorCode.Denied,
+            `The session was not switched: the policy does not let "${caller}" call the robot "${robot.name}". Choose another.`,
           );
         await robots.store.switchSession(caller, session, robot?.id);
         const { name = null } = robot ?? {};
