@@ -8,6 +8,9 @@ export interface YamlLines {
   linePos(offset: number): { readonly line: number; readonly col: number };
 }
 
+/** The parser's own words are for programmers. */
+const SECOND = "a second document begins here, and one is read. Write all in one";
+
 /**
  * Why a text is no YAML, each with its place. The parser's words end where they would quote the text: what stands at a fault may be a
  * secret that somebody has forgotten to quote.
@@ -15,6 +18,7 @@ export interface YamlLines {
 export function yamlFaults({ errors }: ParsedYaml, lines: YamlLines): string[] {
   return errors.map(({ pos, message }) => {
     const { line, col } = lines.linePos(pos[0]);
-    return `line ${line}, column ${col}: ${message.replace(/(?:: |(?<=escape sequence) ).*/s, "")}`;
+    const words = message.startsWith("Source contains multiple documents") ? SECOND : message.replace(/(?:: |(?<=escape sequence) ).*/s, "");
+    return `line ${line}, column ${col}: ${words}`;
   });
 }

@@ -121,6 +121,7 @@ test.each([
   ["- a list", "expected object, got an array"],
   ["a: [", "line 1, column 5: Flow sequence in block collection must be sufficiently indented and end with a ]"],
   ["a: 1\na: 2", "line 2, column 1: Map keys must be unique"],
+  ["everyone: { allow: ['*'] }\n---\neveryone: { allow: [] }", "line 2, column 1: a second document begins here, and one is read. Write all in one"],
   ["x".repeat(1024 * 1024 + 1), "it is larger than 1048576 bytes"],
 ])("refuses what is no policy: %.20s", async (text, fault) => {
   expect((await faultsOf(text))[0]).toContain(fault);

@@ -38,7 +38,7 @@ export async function readPolicy(text: string, name: string): Promise<PolicySour
   if (Buffer.byteLength(text) > MAX_POLICY_BYTES) throw failed([`it is larger than ${MAX_POLICY_BYTES} bytes`]);
   const { isNode, LineCounter, parseDocument } = await import("./policy-yaml.ts"); // a process without a policy file starts faster
   const lines = new LineCounter();
-  const yaml = parseDocument(text, { lineCounter: lines, prettyErrors: false, logLevel: "silent" });
+  const yaml = parseDocument(text, { lineCounter: lines, prettyErrors: false, logLevel: "error" });
   if (yaml.errors.length > 0) {
     throw failed(yamlFaults(yaml, lines));
   }

@@ -21,7 +21,7 @@ export function readConfigFile(path: string): Settings {
   if (text.length > MAX_BYTES) return failed(`is larger than ${MAX_BYTES} characters`);
 
   const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, logLevel: "silent" });
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, logLevel: "error" });
   if (document.errors.length > 0) {
     return { settings: new Map(), faults: yamlFaults(document, lines).map((fault) => `${source}: ${fault}`) };
   }

@@ -30,7 +30,7 @@ export function readLocatedFile(file: string): LocatedFile {
   }
   if (Buffer.byteLength(text) > MAX_BYTES) return failed(`it is larger than ${MAX_BYTES} bytes`);
   const lines = new LineCounter();
-  const yaml = parseDocument(text, { lineCounter: lines, prettyErrors: false, logLevel: "silent" });
+  const yaml = parseDocument(text, { lineCounter: lines, prettyErrors: false, logLevel: "error" });
   if (yaml.errors.length > 0) return failed(...yamlFaults(yaml, lines));
   let value: unknown;
   try {
