@@ -38,7 +38,8 @@ export type { FinalReport } from "./session-tools/final-report.ts";
 
 // What callers have made.
 
-export { type ChangeOutcome, isRecordId, isVisibleTo, type KeptRecord, MAX_VISIBLE, type RecordStore } from "./records/record-store.ts";
+export { type ChangeOutcome, isRecordId, isVisibleTo, type KeptRecord, MAX_CHARS_OF_MAKER, MAX_VISIBLE, type RecordStore } from "./records/record-store.ts";
+export { tooLarge } from "./records/too-large.ts";
 export { withStore } from "./records/with-store.ts";
 export type { KeptSkill } from "./skills/kept-skill.ts";
 export { skillHash } from "./skills/skill-hash.ts";

@@ -11,7 +11,7 @@ import { createIdentity, createToolCaller, MessageMeter, type StartServiceOption
 import { agentChat, type OnUnasked } from "./chat/agent-chat.ts";
 import { agentEvents } from "./chat/agent-events.ts";
 import { agentCancel, agentFamily } from "./chat/agent-family.ts";
-import { readAgentsFile } from "./definitions/read-agents-file.ts";
+import { checkReportSchemas, readAgentsFile } from "./definitions/read-agents-file.ts";
 import type { AgentConfig } from "./generated/config.ts";
 import { Helping } from "./helpers/helping.ts";
 import { type ChosenModel, chooseModel } from "./model/choose-model.ts";
@@ -98,7 +98,9 @@ export async function startAgentService(
   const caller = started.use(await createToolCaller(bus, { agent: service, results, blobs, journals, policy, maxCallsInFlight: MAX_CALLS_IN_FLIGHT, log }));
   const instructions = readSystemPrompt(config.systemPromptFile);
   const records = connectRecords && started.use(await openAgentRecords(config, connectRecords));
-  const robots = records && new Robots(records.definitions, readAgentsFile(config.agentsFile));
+  const ofFile = readAgentsFile(config.agentsFile);
+  await checkReportSchemas(config.agentsFile, ofFile);
+  const robots = records && new Robots(records.definitions, ofFile);
   const definitions = given ?? robots;
   const skills = records && new Skills(records.skills, policy);
   const known = new Map([[modelName, model], ...agentModels.map((name) => [name, modelOf(name)] as const)]);

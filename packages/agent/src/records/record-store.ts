@@ -30,6 +30,8 @@ export type ChangeOutcome = "changed" | "gone" | "stale";
 
 /** Records of a kind that a caller sees at most: its own first, then the oldest. */
 export const MAX_VISIBLE = 2_000;
+/** Characters of the records of one kind that a maker has: each turn of its sessions reads them all. */
+export const MAX_CHARS_OF_MAKER = 4 * 1024 * 1024;
 
 /**
  * Keeps records of one kind. All instances see a change once it is made. A change is there in full or not at all.
@@ -40,16 +42,17 @@ export interface RecordStore<T extends KeptRecord> {
   readonly where: string;
   /**
    * Keeps a new one.
-   * @returns `taken` if its maker has one of that name, `there` if there is one of that id, and `full` if its maker has `maxOfMaker`
+   * @returns `taken` if its maker has one of that name, `there` if there is one of that id, `full` if its maker has `maxOfMaker`, and `large` if its
+   * maker's would have more than MAX_CHARS_OF_MAKER
    */
-  create(record: T, maxOfMaker: number): Promise<"created" | "taken" | "there" | "full">;
+  create(record: T, maxOfMaker: number): Promise<"created" | "taken" | "there" | "full" | "large">;
   get(id: string): Promise<T | undefined>;
   /** The caller's own before others, the oldest first. */
   visibleTo(caller: string): Promise<readonly T[]>;
   /** Those of all makers, by name and maker, for an operator: the first 10 000. */
   all(): Promise<readonly T[]>;
-  /** Puts it in the place of the one with its id, if that has the version before. An approval stays as it is. @returns `taken` as create does */
-  update(record: T): Promise<ChangeOutcome | "taken">;
+  /** Puts it in the place of the one with its id, if that has the version before. An approval stays as it is. @returns `taken` and `large` as create does */
+  update(record: T): Promise<ChangeOutcome | "taken" | "large">;
   /** @param version only if it is that one still */
   remove(id: string, version: number): Promise<ChangeOutcome>;
   /** Shares the record, if it has this hash still. Without a hash nobody but its maker sees it from then on. */

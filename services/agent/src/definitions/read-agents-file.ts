@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { definitionFaults, definitionHash, type KeptDefinition } from "@rockbot/agent";
 import { ConfigError, loadConfig } from "@rockbot/process/config";
 import { type Agent, agentsSchema } from "../generated/agents.ts";
+import { schemaFaults } from "../robots/schema-faults.ts";
 
 /**
  * The agents of the file, approved as they are; none without a file.
@@ -18,9 +19,20 @@ export function readAgentsFile(file: string | undefined): readonly KeptDefinitio
     ...(agent.destinations ?? [])
       .filter((name) => !names.includes(name))
       .map((name) => `${agent.name}.destinations: the file has no agent ${JSON.stringify(name)}. It has ${names.join(", ")}`),
+    ...(agent.destinations?.includes(agent.name) ? [`${agent.name}.destinations: ${JSON.stringify(agent.name)} is the agent itself`] : []),
   ]);
-  if (faults.length > 0) throw new ConfigError(faults.map((fault) => `agentsFile: ${file}: ${fault}`));
+  refuse(file, faults);
   return agents;
+}
+
+/** Compiles the schemas that the file has for final reports, which takes code that most processes never load. @throws {ConfigError} with all faults at once */
+export async function checkReportSchemas(file: string | undefined, agents: readonly KeptDefinition[]): Promise<void> {
+  const faults = agents.map(async ({ name, reportSchema }) => (await schemaFaults(reportSchema)).map((fault) => `${name}.reportSchema: ${fault}`));
+  refuse(file ?? "", (await Promise.all(faults)).flat());
+}
+
+function refuse(file: string, faults: readonly string[]): void {
+  if (faults.length > 0) throw new ConfigError(faults.map((fault) => `agentsFile: ${file}: ${fault}`));
 }
 
 function definitionOf(name: string, { maxTokens, maxIterations, timeoutMs, maxCost, ...agent }: Agent): KeptDefinition {

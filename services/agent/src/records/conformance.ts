@@ -1,5 +1,14 @@
 import { createHash } from "node:crypto";
-import { definitionHash, type KeptDefinition, type KeptRecord, type KeptSkill, type KeptWisp, type RecordStore, wispHash } from "@rockbot/agent";
+import {
+  definitionHash,
+  type KeptDefinition,
+  type KeptRecord,
+  type KeptSkill,
+  type KeptWisp,
+  MAX_CHARS_OF_MAKER,
+  type RecordStore,
+  wispHash,
+} from "@rockbot/agent";
 import { describe, expect, test } from "vitest";
 import type { AgentRecords } from "./agent-records.ts";
 
@@ -138,6 +147,17 @@ function testRecordStore<T extends KeptRecord>(title: string, { storeOf, make, f
       expect(await store.create(make("clerk", { maker: "bob" }), 2)).toBe("created");
       expect(await store.update({ ...next(other), name: "clerk" })).toBe("taken");
       expect(await store.get(other.id)).toEqual(other);
+    });
+
+    test("what a maker has is of a bounded length together, as each of its turns reads it", async () => {
+      await using opened = await open();
+      const store = storeOf(opened.records);
+      const long = (name: string, maker = "alice") => ({ ...make(name, { maker }), padding: "x".repeat(MAX_CHARS_OF_MAKER / 2 - 10_000) }) as T;
+      expect([await store.create(long("a"), MANY), await store.create(long("b"), MANY), await store.create(make("c"), MANY)]).toEqual(Array(3).fill("created"));
+      expect(await store.create(long("d"), MANY)).toBe("large");
+      expect(await store.update({ ...next(make("c")), padding: long("c") } as T)).toBe("large");
+      expect(await store.create(long("d", "bob"), MANY)).toBe("created");
+      expect(await store.update(next(long("a")))).toBe("changed"); // its own length counts once
     });
 
     test("a caller sees its own first, and of others what an operator has approved as it is", async () => {

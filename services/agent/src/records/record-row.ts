@@ -21,6 +21,9 @@ export function valuesOf({ id, maker, name, hash, approvedHash, version, created
   return [id, maker, name, hash, approvedHash ?? null, version, createdAt, updatedAt, JSON.stringify(rest)];
 }
 
+/** About as many characters as its row has: each database counts some in its own way. */
+export const charsOf = (record: KeptRecord): number => String(valuesOf(record).at(-1)).length;
+
 /** The record of a row. */
 export function recordOf<T extends KeptRecord>(row: Readonly<Record<string, unknown>>): T {
   const { id, maker, name, hash, approved_hash, version, created_at, updated_at, body } = row as unknown as RecordRow;

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { ToolError } from "@rockbot/contracts";
 import { type ModelScript, type ModelServerRequest, temporaryFolder } from "@rockbot/testing";
 import { expect, test } from "vitest";
-import { readAgentsFile } from "../definitions/read-agents-file.ts";
+import { checkReportSchemas, readAgentsFile } from "../definitions/read-agents-file.ts";
 import { openSqliteAgentRecords } from "../records/sqlite/sqlite-agent-records.ts";
 import { startCallers } from "../test-callers.ts";
 
@@ -240,6 +240,20 @@ test("robots of a file are everybody's, nobody changes them, and they count befo
   expect((await bob("robot_get", { robot_id: cook })).data).toMatchObject({ maker: "alice", is_shared: true, is_own: false });
 });
 
+test("robots that a caller has already leave no room for one that is too long beside them", async () => {
+  await using robots = await startCallers();
+  const { alice } = robots;
+  const playbook = "x".repeat(65_000);
+  const make = (index: number) => alice("robot_create", { name: `r${index}`, playbook }).then(() => "made", words);
+  const made: string[] = [];
+  while (made.at(-1) !== made.at(-2) || made.length < 3 || made.at(-1) === "made") made.push(await make(made.length));
+  const refused =
+    'denied: The robot was not saved. All that "alice" has of the kind would have more than 4194304 characters. Make this one shorter, or delete one.';
+  expect([made.filter((each) => each === "made").length, made.at(-1)]).toEqual([64, refused]);
+  const { data } = await alice("robot_create", { name: "short", playbook: "x" });
+  expect(await alice("robot_update", { robot_id: data["robot_id"], playbook }).catch(words)).toBe(refused);
+});
+
 test("all that is wrong with the file is said at once, and keeps the service from starting", async () => {
   using files = temporaryFolder();
   const file = join(files.path, "agents.yaml");
@@ -256,6 +270,12 @@ test("all that is wrong with the file is said at once, and keeps the service fro
     /chat\.name: "chat" is taken.*chat\.destinations: the file has no agent "nobody".*A b\.name: "A b" is none.*A b\.playbook: is blank/s,
   );
   expect(faults("clerk: { tools: 7, maxTokens: 1 }")).toMatch(/playbook.*tools|tools.*playbook/s);
+  expect(faults("clerk: { playbook: Help., destinations: [clerk] }")).toContain('clerk.destinations: "clerk" is the agent itself');
+  expect(faults("clerk: { playbook: Help. }\n---\ncook: { playbook: Cook. }")).toMatch(/line 2, column 1: a second document begins here/);
+  writeFileSync(file, "clerk: { playbook: Help., reportSchema: { type: thing } }\ncook: { playbook: Cook., reportSchema: { $ref: '#/none' } }");
+  await expect(checkReportSchemas(file, readAgentsFile(file))).rejects.toThrow(
+    /clerk\.reportSchema: is no JSON Schema.*cook\.reportSchema: is no JSON Schema/s,
+  );
   expect(faults("clerk: { playbook: Help. }")).toBe("none");
   expect(() => readAgentsFile(join(files.path, "none.yaml"))).toThrow(/none\.yaml/);
 });

@@ -1,9 +1,9 @@
 import { definitionFaults, definitionHash, type KeptDefinition, wispToolOf } from "@rockbot/agent";
 import { ToolError, ToolErrorCode, type ToolRobotCreateOutput, type ToolRobotUpdateInput } from "@rockbot/contracts";
-import { schemaCompiler } from "@rockbot/policy";
 import type { ToolResult } from "@rockbot/tools";
 import { checkDestinations, checkModel, checkTools } from "./known-names.ts";
 import type { RobotDesk } from "./robot-desk.ts";
+import { schemaFaults } from "./schema-faults.ts";
 
 /** What a turn says of a robot, new or changed. */
 export type RobotInput = Omit<ToolRobotUpdateInput, "robot_id" | "version">;
@@ -54,7 +54,7 @@ export async function draftOf(input: RobotInput, before: KeptDefinition, { desk,
   const faults = [
     ...definitionFaults(plain),
     ...(other === undefined ? [] : [`name: you see a robot ${JSON.stringify(name)} already, ${other.id}. Choose another name`]),
-    ...(await schemaFaults(input.report_schema)),
+    ...(await schemaFaults(input.report_schema ?? undefined)).map((fault) => `report_schema: ${fault}`),
   ];
   if (faults.length > 0) throw new ToolError(ToolErrorCode.InvalidArguments, `The robot was not saved. ${faults.join("; ")}`);
   const { id, createdAt, approvedHash } = before;
@@ -66,17 +66,6 @@ export async function draftOf(input: RobotInput, before: KeptDefinition, { desk,
 const changed = <T>(wanted: T | null | undefined, before: T | undefined): T | undefined => (wanted === undefined ? before : (wanted ?? undefined));
 
 const withoutUndefined = <T extends object>(values: T): T => Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as T;
-
-async function schemaFaults(schema: object | null | undefined): Promise<readonly string[]> {
-  if (schema === undefined || schema === null) return [];
-  const compile = await schemaCompiler();
-  try {
-    compile(schema);
-    return [];
-  } catch (error) {
-    return [`report_schema: is no JSON Schema that can be used: ${error instanceof Error ? error.message.slice(0, 300) : String(error)}`];
-  }
-}
 
 /** The result of a call that has saved a robot. */
 export function savedResult(did: string, { robot, errors }: Draft): ToolResult<ToolRobotCreateOutput> {

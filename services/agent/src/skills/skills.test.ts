@@ -33,6 +33,7 @@ test("a skill is saved, listed, read, replaced by its next version and deleted b
   expect((await bob("list_skills", {})).text).toBe("There are no skills yet. save_skill makes one.");
   expect((await alice("save_skill", { name: NAME, content: REPORT, version: 0 })).text).toContain(`Nothing changes in the skill ${NAME}, version 1`);
   expect((await alice("save_skill", { name: NAME, content: "Ask the boss.", version: 1 })).data).toMatchObject({ version: 2, summary: "Ask the boss." });
+  expect((await alice("save_skill", { name: NAME, content: "Ask the boss.", version: 1 })).text).toContain("Nothing changes"); // a repeat
   expect((await alice("get_skill", { name: NAME })).data).toMatchObject({ content: "Ask the boss.", tags: [], version: 2, maker: "alice", is_own: true });
   expect((await alice("delete_skill", { name: NAME })).text).toBe(`Deleted the skill ${NAME}, which was version 2.`);
   expect((await alice("list_skills", {})).data).toMatchObject({ total: 1 });

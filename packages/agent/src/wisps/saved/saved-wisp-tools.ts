@@ -4,6 +4,7 @@ import { ToolError, ToolErrorCode, type ToolSaveWispInput, type ToolSaveWispOutp
 import { schemaCompiler } from "@rockbot/policy";
 import { defineTool, type Tool, type ToolResult } from "@rockbot/tools";
 import { formFault } from "../../definitions/definition-faults.ts";
+import { tooLarge } from "../../records/too-large.ts";
 import { withStore } from "../../records/with-store.ts";
 import { checkDefinition, faulty } from "../read-definitions.ts";
 import { trustOf } from "../run-wisps.ts";
@@ -47,6 +48,14 @@ async function saveOnce(input: ToolSaveWispInput, parts: SavedWispToolsParts, ha
   const before = await saved.store.get(id);
   const version = before?.version ?? 0;
   const others = before === undefined && (await saved.visibleTo(caller)).some((other) => other.name === name);
+  const plain = {
+    name,
+    definition: definition as unknown as WispDefinition,
+    ...(inputSchema === undefined ? {} : { inputSchema }),
+    maker: caller,
+    isUntrusted: hasReadUntrusted || before?.isUntrusted === true, // nobody takes it off
+  };
+  if (before !== undefined && wispHash(plain) === before.hash) return savedResult("Nothing changes in", before); // also where this call has saved it
   const faults = [
     ...[formFault(name, "first-result") ?? []].flat(),
     ...(others ? [`name: you see a wisp ${JSON.stringify(name)} of another caller. Choose another name`] : []),
@@ -57,13 +66,6 @@ async function saveOnce(input: ToolSaveWispInput, parts: SavedWispToolsParts, ha
     ...definitionFaults(input, parts),
   ];
   if (faults.length > 0) throw faulty("The wisp was not saved", faults);
-  const plain = {
-    name,
-    definition: definition as unknown as WispDefinition,
-    ...(inputSchema === undefined ? {} : { inputSchema }),
-    maker: caller,
-    isUntrusted: hasReadUntrusted || before?.isUntrusted === true, // nobody takes it off
-  };
   const at = Date.now();
   const kept =
     before === undefined
@@ -72,12 +74,14 @@ async function saveOnce(input: ToolSaveWispInput, parts: SavedWispToolsParts, ha
   const wisp: KeptWisp = { ...kept, ...plain, id, hash: wispHash(plain), version: version + 1, updatedAt: at };
   if (before === undefined) {
     const made = await saved.store.create(wisp, maxWispsPerCaller);
+    if (made === "large") throw tooLarge("wisp", caller);
     if (made !== "full") return made === "created" ? savedResult("Saved", wisp) : undefined;
     const why = `"${caller}" has ${maxWispsPerCaller} wisps, which is all that it may have. Save it under the name of one that is there, or delete one`;
     throw new ToolError(ToolErrorCode.Denied, `The wisp was not saved. ${why}.`);
   }
-  if (wisp.hash === before.hash) return savedResult("Nothing changes in", before);
-  return (await saved.store.update(wisp)) === "changed" ? savedResult("Saved", wisp) : undefined;
+  const outcome = await saved.store.update(wisp);
+  if (outcome === "large") throw tooLarge("wisp", caller);
+  return outcome === "changed" ? savedResult("Saved", wisp) : undefined;
 }
 
 /** Checked as it would run now, with the rights of its maker. */

@@ -1,7 +1,7 @@
-import { type ChangeOutcome, type KeptRecord, MAX_VISIBLE, type RecordStore } from "@rockbot/agent";
+import { type ChangeOutcome, type KeptRecord, MAX_CHARS_OF_MAKER, MAX_VISIBLE, type RecordStore } from "@rockbot/agent";
 import type { PostgresClient, PostgresDatabase, PostgresRow } from "@rockbot/records/postgres";
 import { MAX_LISTED } from "../max-listed.ts";
-import { COLUMNS, recordOf, valuesOf } from "../record-row.ts";
+import { COLUMNS, charsOf, recordOf, valuesOf } from "../record-row.ts";
 
 /** Keeps records of one kind in a table of their own. */
 export class PostgresRecordStore<T extends KeptRecord> implements RecordStore<T> {
@@ -21,7 +21,7 @@ export class PostgresRecordStore<T extends KeptRecord> implements RecordStore<T>
     this.#lock = lock;
   }
 
-  create(record: T, maxOfMaker: number): Promise<"created" | "taken" | "there" | "full"> {
+  create(record: T, maxOfMaker: number): Promise<"created" | "taken" | "there" | "full" | "large"> {
     return this.database.inTransaction("save", async (client) => {
       await this.#lockMaker(client, record.maker);
       const known = await client.query(`SELECT 1 FROM ${this.#table} WHERE id = $1`, [record.id]);
@@ -29,6 +29,7 @@ export class PostgresRecordStore<T extends KeptRecord> implements RecordStore<T>
       if (await this.#isTaken(client, record)) return "taken";
       const { rows } = await client.query(`SELECT count(*) AS count FROM ${this.#table} WHERE maker = $1`, [record.maker]);
       if (Number(rows[0]?.count) >= maxOfMaker) return "full";
+      if (await this.#isLarge(client, record)) return "large";
       const places = COLUMNS.map((_, i) => `$${i + 1}`).join(", ");
       await client.query(`INSERT INTO ${this.#table} (${COLUMNS.join(", ")}) VALUES (${places})`, valuesOf(record));
       return "created";
@@ -50,13 +51,14 @@ export class PostgresRecordStore<T extends KeptRecord> implements RecordStore<T>
     return rows.map((row) => recordOf<T>(row));
   }
 
-  update(record: T): Promise<ChangeOutcome | "taken"> {
+  update(record: T): Promise<ChangeOutcome | "taken" | "large"> {
     return this.database.inTransaction("save", async (client) => {
       await this.#lockMaker(client, record.maker);
       const { rows } = await client.query(`SELECT version FROM ${this.#table} WHERE id = $1 FOR UPDATE`, [record.id]);
       if (rows.length === 0) return "gone";
       if (Number(rows[0].version) !== record.version - 1) return "stale";
       if (await this.#isTaken(client, record)) return "taken";
+      if (await this.#isLarge(client, record)) return "large";
       // An approval stays as it is: it is an operator's, and of one hash.
       const [, , name, hash, , version, , updatedAt, body] = valuesOf(record);
       const sql = `UPDATE ${this.#table} SET name = $2, hash = $3, version = $4, updated_at = $5, body = $6 WHERE id = $1`;
@@ -92,6 +94,11 @@ export class PostgresRecordStore<T extends KeptRecord> implements RecordStore<T>
   /** One after the other, so that the names and the number of a maker's records are those that were looked at. */
   async #lockMaker(client: PostgresClient, maker: string): Promise<void> {
     await client.query("SELECT pg_advisory_xact_lock($1, hashtext($2))", [this.#lock, maker]);
+  }
+
+  async #isLarge(client: PostgresClient, record: T): Promise<boolean> {
+    const { rows } = await client.query(`SELECT sum(length(body)) AS chars FROM ${this.#table} WHERE maker = $1 AND id <> $2`, [record.maker, record.id]);
+    return Number(rows[0]?.chars) + charsOf(record) > MAX_CHARS_OF_MAKER;
   }
 
   async #isTaken(client: PostgresClient, { id, maker, name }: KeptRecord): Promise<boolean> {

@@ -1,6 +1,6 @@
-import { type ChangeOutcome, type KeptRecord, MAX_VISIBLE, type RecordStore } from "@rockbot/agent";
+import { type ChangeOutcome, type KeptRecord, MAX_CHARS_OF_MAKER, MAX_VISIBLE, type RecordStore } from "@rockbot/agent";
 import { MAX_LISTED } from "../max-listed.ts";
-import { COLUMNS, recordOf, valuesOf } from "../record-row.ts";
+import { COLUMNS, charsOf, recordOf, valuesOf } from "../record-row.ts";
 import type { Row, SharedDatabase } from "./shared-database.ts";
 
 /** Keeps records of one kind in a table of their own. */
@@ -16,12 +16,13 @@ export class SqliteRecordStore<T extends KeptRecord> implements RecordStore<T> {
     this.#table = table;
   }
 
-  create(record: T, maxOfMaker: number): Promise<"created" | "taken" | "there" | "full"> {
+  create(record: T, maxOfMaker: number): Promise<"created" | "taken" | "there" | "full" | "large"> {
     return this.database.change("save to", () => {
       if (this.#row(record.id) !== undefined) return "there";
       if (this.#isTaken(record)) return "taken";
       const count = this.database.one(`SELECT count(*) AS count FROM ${this.#table} WHERE maker = ?`, record.maker);
       if (Number(count?.["count"]) >= maxOfMaker) return "full";
+      if (this.#isLarge(record)) return "large";
       this.database.run(`INSERT INTO ${this.#table} (${COLUMNS.join(", ")}) VALUES (${COLUMNS.map(() => "?").join(", ")})`, ...valuesOf(record));
       return "created";
     });
@@ -42,11 +43,12 @@ export class SqliteRecordStore<T extends KeptRecord> implements RecordStore<T> {
     return this.database.read(() => this.database.all(sql, MAX_LISTED)).map((row) => recordOf<T>(row));
   }
 
-  update(record: T): Promise<ChangeOutcome | "taken"> {
+  update(record: T): Promise<ChangeOutcome | "taken" | "large"> {
     return this.database.change("save to", () => {
       const outcome = this.#outcome(record.id, ({ version }) => version === record.version - 1);
       if (outcome !== "changed") return outcome;
       if (this.#isTaken(record)) return "taken";
+      if (this.#isLarge(record)) return "large";
       // An approval stays as it is: it is an operator's, and of one hash.
       const { name, hash, body } = Object.fromEntries(valuesOf(record).map((value, i) => [COLUMNS[i], value]));
       const values = [name, hash, body].map((value) => value ?? null);
@@ -79,6 +81,11 @@ export class SqliteRecordStore<T extends KeptRecord> implements RecordStore<T> {
 
   #isTaken({ id, maker, name }: KeptRecord): boolean {
     return this.database.one(`SELECT 1 FROM ${this.#table} WHERE maker = ? AND name = ? AND id <> ?`, maker, name, id) !== undefined;
+  }
+
+  #isLarge(record: T): boolean {
+    const others = this.database.one(`SELECT sum(length(body)) AS chars FROM ${this.#table} WHERE maker = ? AND id <> ?`, record.maker, record.id);
+    return Number(others?.["chars"]) + charsOf(record) > MAX_CHARS_OF_MAKER;
   }
 
   #outcome(id: string, isMeant: (row: Row) => boolean): ChangeOutcome {

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { type KeptDefinition, withStore } from "@rockbot/agent";
+import { type KeptDefinition, tooLarge, withStore } from "@rockbot/agent";
 import { ToolError, ToolErrorCode, tools } from "@rockbot/contracts";
 import { defineTool, type Tool } from "@rockbot/tools";
 import type { RobotDesk } from "../robot-desk.ts";
@@ -20,6 +20,7 @@ export function robotCreate(desk: RobotDesk, definition = tools.robotCreate): To
         if (made === "taken") refuse(ToolErrorCode.InvalidArguments, `name: you have a robot ${JSON.stringify(draft.robot.name)} already. Choose another name`);
         if (made === "full")
           refuse(ToolErrorCode.Denied, `"${caller}" has ${maxRobotsPerCaller} robots, which is all that it may have. Change one that is there, or delete one`);
+        if (made === "large") throw tooLarge("robot", caller);
         return savedResult("Made", draft);
       }),
     { isResumable: true },

@@ -1,4 +1,4 @@
-import { withStore } from "@rockbot/agent";
+import { tooLarge, withStore } from "@rockbot/agent";
 import { ToolError, ToolErrorCode, tools } from "@rockbot/contracts";
 import { defineTool, type Tool } from "@rockbot/tools";
 import type { RobotDesk } from "../robot-desk.ts";
@@ -24,9 +24,8 @@ export function robotUpdate(desk: RobotDesk, definition = tools.robotUpdate): To
               `The robot "${before.name}" was not changed: it is version ${before.version} by now, not ${version}. Read it again.`,
             );
           const outcome = await robots.store.update(draft.robot);
-          if (outcome === "changed") {
-            return savedResult("Changed", draft);
-          }
+          if (outcome === "changed") return savedResult("Changed", draft);
+          if (outcome === "large") throw tooLarge("robot", caller);
         }
         throw new ToolError(ToolErrorCode.Unavailable, "The robot was not changed: others change it all the time. Read it again, and try once more.");
       }),

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { type KeptSkill, skillHash, withStore } from "@rockbot/agent";
+import { type KeptSkill, skillHash, tooLarge, withStore } from "@rockbot/agent";
 import { ToolError, ToolErrorCode, type ToolSaveSkillInput, type ToolSaveSkillOutput, tools } from "@rockbot/contracts";
 import { defineTool, type Tool, type ToolResult } from "@rockbot/tools";
 import { readSkill } from "../read-skill.ts";
@@ -48,11 +48,14 @@ async function saveOnce(
   if (before === undefined) {
     const made = await skills.store.create(skill, maxSkillsPerCaller);
     if (made === "created") return savedResult("Saved", skill);
+    if (made === "large") throw tooLarge("skill", caller);
     if (made !== "full") return undefined;
     const why = `"${caller}" has ${maxSkillsPerCaller} skills, which is all that it may have. Save it under the name of one that is there, or delete one`;
     throw new ToolError(ToolErrorCode.Denied, `The skill was not saved. ${why}`);
   }
-  return (await skills.store.update(skill)) === "changed" ? savedResult("Saved", skill) : undefined;
+  const outcome = await skills.store.update(skill);
+  if (outcome === "large") throw tooLarge("skill", caller);
+  return outcome === "changed" ? savedResult("Saved", skill) : undefined;
 }
 
 /** By its name, so that a call which is run again makes no second one. */
