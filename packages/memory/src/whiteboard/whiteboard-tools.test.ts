@@ -44,6 +44,8 @@ test("a version that is old writes nothing, and the answer says which one there 
     content: `Nothing was written: the entry "k" of the whiteboard has the version ${now} now. Read it, and write again what shall stand there.`,
   });
   expect(await one("write", { key: "k", content: "3", version: "none" })).toMatchObject({ isError: true });
+  expect(await other("write", { key: "k", content: "2", version: old })).toMatchObject({ isError: false, structured: { version: now } }); // a repeat, after a crash
+  expect(await one("write", { key: "k", content: "2", version: old })).toMatchObject({ isError: true }); // of another author
   expect(await one("write", { key: "gone", content: "3", version: old })).toMatchObject({
     isError: true,
     content: 'Nothing was written: the whiteboard has no entry "gone" now. Give the version none to write a new one.',

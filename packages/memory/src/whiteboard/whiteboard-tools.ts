@@ -37,12 +37,18 @@ export function whiteboardTools(memory: OwnedMemory, { rootSessionId, sessionId,
   const write = defineTool(tools.whiteboardWrite, async ({ key, content, version, ttl_minutes: minutes = DEFAULT_TTL_MINUTES }, context) => {
     const isUntrusted = context.hasReadUntrusted === true || hasReadUntrusted();
     const ifVersion = version === "none" ? null : version;
+    const written = (now: string) => ({
+      content: `Wrote "${key}" on the whiteboard, for ${minutes} minute(s). Its version is ${now}.`,
+      structured: { key, version: now },
+    });
     try {
-      const now = await withMemory(() => memory.set(whole(key), content, { ttlMs: minutes * 60_000, origin: sessionId, isUntrusted, ifVersion }));
-      return { content: `Wrote "${key}" on the whiteboard, for ${minutes} minute(s). Its version is ${now}.`, structured: { key, version: now } };
+      return written(await withMemory(() => memory.set(whole(key), content, { ttlMs: minutes * 60_000, origin: sessionId, isUntrusted, ifVersion })));
     } catch (error) {
-      if (error instanceof MemoryChangedError) return { content: changedText(key, error.version), isError: true };
-      throw error;
+      if (!(error instanceof MemoryChangedError)) throw error;
+      const entry = await withMemory(() => memory.get(whole(key)));
+      // A call that is made again after a crash may have written it.
+      if (entry?.value === content && authorOf(entry) === sessionId) return written(entry.version);
+      return { content: changedText(key, error.version), isError: true };
     }
   });
 

@@ -1,6 +1,9 @@
 import { hash } from "node:crypto";
 import { type Agent, type TurnResult, usageMessage } from "@rockbot/agent";
+import { pause } from "@rockbot/base";
 import { type ToolAgentHelperInput, ToolError, ToolErrorCode, tools } from "@rockbot/contracts";
+import { MemoryFullError } from "@rockbot/memory";
+import { StoreUnavailableError } from "@rockbot/records";
 import { defineTool, type ResumableCallContext, type Tool } from "@rockbot/tools";
 import type { OnUnasked } from "../chat/agent-chat.ts";
 import { TurnMetrics } from "../chat/turn-metrics.ts";
@@ -47,6 +50,23 @@ export function agentHelper(agent: Pick<Agent, "runTurn" | "isToBlame">, options
   );
 }
 
+/** How long a memory that is away is waited for, and how often it is asked. */
+const PATIENCE_MS = 30_000;
+const ASK_MS = 500;
+
+/** Asks again while the memory is away. @throws {StoreUnavailableError} if it stays so */
+async function patiently<T>({ signal, deadline }: Pick<ResumableCallContext, "signal" | "deadline">, ask: () => Promise<T>): Promise<T> {
+  const until = Math.min(performance.now() + PATIENCE_MS, deadline - ASK_MS);
+  for (;;) {
+    try {
+      return await ask();
+    } catch (error) {
+      if (!(error instanceof StoreUnavailableError) || signal.aborted || performance.now() >= until) throw error;
+      await pause(ASK_MS, signal);
+    }
+  }
+}
+
 /** The steps of one helper. Each may be done again by another process, and changes nothing then. */
 class HelperRun {
   readonly #agent: Pick<Agent, "runTurn">;
@@ -63,7 +83,7 @@ class HelperRun {
     const { task_id: taskId, root_session_id: rootSessionId, description, context: more, timeout_minutes: minutes } = input;
     const { caller, toolCallId: turnId, hasReadUntrusted } = context;
     const { records } = this.#options;
-    await records.change(caller, rootSessionId, taskId, { state: "running" });
+    await patiently(context, () => records.change(caller, rootSessionId, taskId, { state: "running" }));
     const cancel = new AbortController();
     const isCancelled = async (): Promise<void> => {
       const record = await records.get(caller, rootSessionId, taskId).catch(() => undefined);
@@ -90,17 +110,24 @@ class HelperRun {
   }
 
   /** Keeps how it ended, and tells programs on the bus. One that was cancelled meanwhile stays so. */
-  async note(input: ToolAgentHelperInput, { caller }: ResumableCallContext, result: TurnResult): Promise<"done" | "failed" | "cancelled"> {
+  async note(input: ToolAgentHelperInput, context: ResumableCallContext, result: TurnResult): Promise<"done" | "failed" | "cancelled"> {
     const { task_id: taskId, session_id: sessionId, root_session_id: rootSessionId } = input;
+    const { caller } = context;
     const { text, finish, reason = finish, hasReadUntrusted: isUntrusted } = result;
     const { records, messages } = this.#options;
     const state = finish === "failed" || finish === "refused" ? "failed" : "done";
-    const ended = { state, endedAt: Date.now(), result: text.slice(0, MAX_RESULT).toWellFormed(), isUntrusted } as const;
-    const record = await records.change(caller, rootSessionId, taskId, ended);
-    if (record === undefined) {
+    const keep = async (kept: string) => {
+      const ended = { state, endedAt: Date.now(), result: kept, isUntrusted } as const;
+      const known = await records.change(caller, rootSessionId, taskId, ended);
+      if (known !== undefined) return known;
       // A memory that has lost it: its session reads the result there.
       await records.add(caller, rootSessionId, { taskId, description: input.description.slice(0, 200).toWellFormed(), startedAt: Date.now(), ...ended });
-    }
+      return undefined;
+    };
+    const record = await patiently(context, () => keep(text.slice(0, MAX_RESULT).toWellFormed())).catch((error: unknown) => {
+      if (!(error instanceof MemoryFullError)) throw error;
+      return keep(`Its result is not kept: ${error.message}`.slice(0, 500)).catch(() => undefined); // the session is told all the same
+    });
     const isCancelled = record?.state === "cancelled";
     await messages.result({ taskId, sessionId }, text, isCancelled ? "cancelled" : state === "failed" ? reason : undefined);
     return isCancelled ? "cancelled" : state;

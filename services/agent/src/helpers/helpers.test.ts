@@ -1,8 +1,9 @@
 import { createMemoryTurnStore } from "@rockbot/agent";
 import { createMemoryBus } from "@rockbot/bus";
 import { encodeMessage, messages } from "@rockbot/contracts";
-import { createWorkingMemory } from "@rockbot/memory";
+import { createWorkingMemory, MemoryFullError, type OwnedMemory, type WorkingMemory } from "@rockbot/memory";
 import { loadConfig } from "@rockbot/process/config";
+import { StoreUnavailableError } from "@rockbot/records";
 import { type ModelServerRequest, type ModelStep, startModelServer } from "@rockbot/testing";
 import { createToolCaller } from "@rockbot/tools";
 import { expect, test } from "vitest";
@@ -15,11 +16,15 @@ const userText = ({ messages: sent }: ModelServerRequest): string => sent.findLa
 const isTold = (request: ModelServerRequest): boolean => userText(request).includes("Your helper ");
 
 /** An agent whose model starts a helper for each message but those of helpers, and what programs on the bus hear of it. */
-async function startAgent(script: (request: ModelServerRequest) => ModelStep | Promise<ModelStep>, env: Readonly<Record<string, string>> = {}) {
+async function startAgent(
+  script: (request: ModelServerRequest) => ModelStep | Promise<ModelStep>,
+  env: Readonly<Record<string, string>> = {},
+  given?: WorkingMemory,
+) {
   await using started = new AsyncDisposableStack();
   const model = started.use(await startModelServer(script));
   const bus = started.use(createMemoryBus());
-  const workingMemory = started.use(createWorkingMemory());
+  const workingMemory = given ?? started.use(createWorkingMemory());
   const config = loadConfig(configSchema, { env: { MODEL_URL: model.url, MODEL: model.model, MODEL_API_KEY: model.apiKey, ...env } });
   started.use(await startAgentService(bus, config, { service: "agent", topic: "tool.invoke.agent", workingMemory }));
   const caller = started.use(await createToolCaller(bus, { agent: "gateway" }));
@@ -203,4 +208,40 @@ test("without helpers a session has no tool for them, nor a whiteboard", async (
   expect(offered[0]).toEqual(extra);
   expect(offered[0]).not.toContain("report_progress");
   expect(offered[1]?.filter((name) => /subagent|whiteboard/.test(name))).toEqual([]);
+});
+
+test("a memory that is away or full when a helper ends keeps no session from being told", async () => {
+  await using memory = createWorkingMemory();
+  let isAway = 0;
+  let isFull = false;
+  const ofOwner = (owner: string): OwnedMemory => {
+    const owned = memory.of(owner);
+    const set: OwnedMemory["set"] = async (key, value, options) => {
+      if (key.includes("/helpers/") && isAway-- > 0) throw new StoreUnavailableError("Redis is away");
+      if (isFull && value.includes("forty-two")) throw new MemoryFullError("working memory is full");
+      return owned.set(key, value, options);
+    };
+    return new Proxy(owned, { get: (target, name) => (name === "set" ? set : (Reflect.get(target, name) as () => void).bind(target)) });
+  };
+  const told: string[] = [];
+  const script = (request: ModelServerRequest): ModelStep => {
+    if (isTold(request)) {
+      told.push(userText(request));
+      return { text: "Good." };
+    }
+    if (userText(request) !== "Count.") {
+      const isStarted = request.messages.at(-1)?.role === "tool";
+      if (isStarted) return { text: "Asked." };
+      return { toolCalls: [{ name: "spawn_subagent", arguments: { description: "Count." } }] };
+    }
+    isAway = 1; // at its end
+    return { text: "It is forty-two." };
+  };
+  await using agent = await startAgent(script, {}, { of: ofOwner, [Symbol.asyncDispose]: async () => {} });
+  await agent.ask("How many?");
+  await expect.poll(() => told, WAIT).toEqual([expect.stringContaining("It is forty-two.")]);
+  isFull = true;
+  await agent.ask("How many?");
+  await expect.poll(() => told, WAIT).toHaveLength(2);
+  expect(told[1]).toContain("Its result is not kept: ");
 });
