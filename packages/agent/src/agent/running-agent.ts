@@ -144,7 +144,7 @@ export class RunningAgent implements Agent {
   async #runTurn(request: TurnRequest): Promise<TurnResult> {
     checkRequest(request);
     const { store, limits, log } = this.#options;
-    const { caller, sessionId, turnId, hasReadUntrusted = false, deadline } = request;
+    const { caller, sessionId, turnId, hasReadUntrusted = false, deadline, withoutPlace } = request;
     const signal = AbortSignal.any([request.signal, this.#stopping.signal]);
     const session = JSON.stringify([caller, sessionId]);
     const nextEnd = (): AbortSignal => this.#nextEnd(session);
@@ -161,6 +161,7 @@ export class RunningAgent implements Agent {
         leaseMs,
         maxWaiting,
         storePatienceMs,
+        withoutPlace,
         nextEnd,
         log,
       });

@@ -21,6 +21,8 @@ export interface HoldTurnOptions {
   readonly maxWaiting: number;
   /** How long a store that is away is waited for. */
   readonly storePatienceMs: number;
+  /** Waits without the place that the turn has among those that run at once: the turn before may need it. @default with it */
+  readonly withoutPlace?: (<T>(wait: () => Promise<T>) => Promise<T>) | undefined;
   /** Aborts when a turn of the session has ended in this process: then it is worth asking at once. */
   readonly nextEnd: () => AbortSignal;
   readonly log: Logger;
@@ -35,19 +37,30 @@ const ASK_MS = 250;
  * @throws {ToolError} if too many turns wait, the time is over, or the store is away
  */
 export async function holdTurn(store: TurnStore, options: HoldTurnOptions): Promise<HeldTurn | TurnResult> {
-  const { session, turnId, signal, deadline, leaseMs, maxWaiting, nextEnd } = options;
+  const { session, turnId, signal, deadline, leaseMs, maxWaiting, nextEnd, withoutPlace = (wait) => wait() } = options;
   const owner = newId();
   const claim = { turnId, owner, leaseMs, maxWaiting, record: newRecord(options.hasReadUntrusted) };
-  try {
+  /** @returns undefined if the turn has to wait */
+  async function take(): Promise<HeldTurn | TurnResult | undefined> {
+    signal.throwIfAborted();
+    const taken = await patiently(() => store.take(session, claim), options);
+    if (taken.state === "taken") return new HeldTurn(store, options, claim, taken);
+    if (taken.state === "ended") return taken.result;
+    if (taken.state === "full") throw overloaded(taken.waiting);
+    if (performance.now() >= deadline) throw late(taken.ahead);
+    return undefined;
+  }
+
+  async function wait(): Promise<HeldTurn | TurnResult> {
     for (;;) {
-      signal.throwIfAborted();
-      const taken = await patiently(() => store.take(session, claim), options);
-      if (taken.state === "taken") return new HeldTurn(store, options, claim, taken);
-      if (taken.state === "ended") return taken.result;
-      if (taken.state === "full") throw overloaded(taken.waiting);
-      if (performance.now() >= deadline) throw late(taken.ahead);
       await pause(Math.max(1, Math.min(ASK_MS, leaseMs / 4, deadline - performance.now())), AbortSignal.any([signal, nextEnd()]));
+      const taken = await take();
+      if (taken !== undefined) return taken;
     }
+  }
+
+  try {
+    return (await take()) ?? (await withoutPlace(wait));
   } catch (error) {
     void store.leave(session, turnId, owner).catch(() => {}); // its place ends by itself
     if (error instanceof StoreUnavailableError) throw storeAway(error);

@@ -42,6 +42,7 @@ export function agentHelper(agent: Pick<Agent, "runTurn" | "isToBlame">, options
     },
     {
       isResumable: true,
+      leavesPlace: true,
       isToBlame({ toolCallId: turnId, arguments: args }, caller) {
         const { task_id: taskId } = JSON.parse(args ?? "{}") as ToolAgentHelperInput;
         return agent.isToBlame({ caller, sessionId: helperSession(taskId), turnId });
@@ -105,6 +106,7 @@ class HelperRun {
         signal: AbortSignal.any([context.signal, cancel.signal]),
         deadline: Math.min(context.deadline - reserveMs, performance.now() + minutes * 60_000),
         parent: context,
+        withoutPlace: context.withoutPlace,
       }),
     );
   }
@@ -139,11 +141,12 @@ class HelperRun {
     context: ResumableCallContext,
     { finish, reason, hasReadUntrusted }: TurnResult,
   ): Promise<void> {
-    const { caller, toolCallId, signal, deadline } = context;
+    const { caller, toolCallId, signal, deadline, withoutPlace } = context;
     const turnId = hash("sha256", JSON.stringify(["told", toolCallId]), "hex").slice(0, 32);
     const how = reason === undefined ? "" : ` (${finish}: ${reason})`;
     const message = `Your helper ${taskId} has ended${how}, and its result stands beside this message. Its task was: ${description.slice(0, 200).toWellFormed()}`;
-    const request = { caller, sessionId, rootSessionId, turnId, origin: "helper", message, hasReadUntrusted, signal, deadline, parent: context } as const;
+    const about = { caller, sessionId, rootSessionId, turnId, origin: "helper", message, hasReadUntrusted } as const;
+    const request = { ...about, signal, deadline, withoutPlace, parent: context };
     const answer = await this.#metrics.measure("helper", () => this.#agent.runTurn(request));
     await this.#options.onUnasked(caller, sessionId, turnId, answer.text);
   }

@@ -1,6 +1,6 @@
 import { createMemoryTurnStore } from "@rockbot/agent";
 import { createMemoryBus } from "@rockbot/bus";
-import { encodeMessage, messages } from "@rockbot/contracts";
+import { agentTopics, createEnvelope, encodeMessage, messages } from "@rockbot/contracts";
 import { createWorkingMemory, MemoryFullError, type OwnedMemory, type WorkingMemory } from "@rockbot/memory";
 import { loadConfig } from "@rockbot/process/config";
 import { StoreUnavailableError } from "@rockbot/records";
@@ -26,7 +26,14 @@ async function startAgent(
   const bus = started.use(createMemoryBus());
   const workingMemory = given ?? started.use(createWorkingMemory());
   const config = loadConfig(configSchema, { env: { MODEL_URL: model.url, MODEL: model.model, MODEL_API_KEY: model.apiKey, ...env } });
-  started.use(await startAgentService(bus, config, { service: "agent", topic: "tool.invoke.agent", workingMemory }));
+  const turnStore = started.use(createMemoryTurnStore());
+  const place = turnStore.place.bind(turnStore);
+  let places = 0;
+  turnStore.place = async (...of) => {
+    await place(...of);
+    places++;
+  };
+  started.use(await startAgentService(bus, config, { service: "agent", topic: "tool.invoke.agent", workingMemory, turnStore }));
   const caller = started.use(await createToolCaller(bus, { agent: "gateway" }));
   await caller.discovered();
   const heard: { readonly topic: string; readonly source: string; readonly body: Readonly<Record<string, unknown>> }[] = [];
@@ -36,8 +43,19 @@ async function startAgent(
     }),
   );
   const open = started.move();
+  const send = (content: string) =>
+    bus.publish(
+      createEnvelope({
+        topic: agentTopics.message,
+        type: messages.UserMessage.type,
+        source: "gateway",
+        body: encodeMessage("UserMessage", { content, sessionId: "s-1", userId: "gateway" }),
+      }),
+    );
+  /** Once so many messages of users have their places. */
+  const placed = (count: number) => expect.poll(() => places, WAIT).toBe(count);
   const ask = (message: string, session = "s-1") => caller.call("agent__chat", { message, session_id: session }, { timeoutMs: 60_000 });
-  return { model, caller, heard, ask, memory: workingMemory, [Symbol.asyncDispose]: () => open.disposeAsync() };
+  return { model, caller, heard, ask, send, placed, memory: workingMemory, [Symbol.asyncDispose]: () => open.disposeAsync() };
 }
 
 test("a helper works beside its session, reports, and the session is told its result, which its user gets", async () => {
@@ -244,4 +262,28 @@ test("a memory that is away or full when a helper ends keeps no session from bei
   await agent.ask("How many?");
   await expect.poll(() => told, WAIT).toHaveLength(2);
   expect(told[1]).toContain("Its result is not kept: ");
+});
+
+test("where one turn runs at once, a helper that has ended lets a message go before that was sent before", { timeout: 60_000 }, async () => {
+  const release = Promise.withResolvers<void>();
+  const works = Promise.withResolvers<void>();
+  const order: string[] = [];
+  await using agent = await startAgent(
+    async (request) => {
+      if (isTold(request)) order.push("told");
+      else if (userText(request) === "Count.") {
+        works.resolve();
+        await release.promise;
+      } else if (userText(request).includes("Second?")) order.push("second");
+      else if (request.messages.at(-1)?.role !== "tool") return { toolCalls: [{ name: "spawn_subagent", arguments: { description: "Count." } }] };
+      return { text: "Good." };
+    },
+    { CONCURRENCY: "1" },
+  );
+  await agent.send("First?");
+  await works.promise; // it has the one place
+  await agent.send("Second?");
+  await agent.placed(2);
+  release.resolve();
+  await expect.poll(() => order, { timeout: 50_000 }).toEqual(["second", "told"]); // else the two wait for each other, until one gives up its turn
 });
