@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { userInfo } from "node:os";
 import { join } from "node:path";
-import { definitionHash, type KeptDefinition, skillHash, wispHash } from "@rockbot/agent";
+import { definitionHash, type KeptDefinition, type KeptWisp, skillHash, wispHash } from "@rockbot/agent";
 import { openAgentRecords } from "@rockbot/agent-service";
 import { verifyAudit } from "@rockbot/records/audit";
 import { temporaryFolder } from "@rockbot/testing";
@@ -94,17 +94,22 @@ test("a wisp is shown with its steps, and shared as it is", async () => {
   await using records = await openStore(data);
   const plain = {
     name: "hours",
-    definition: { description: "Looks up.", steps: [{ id: "a", tool: "shop_hours" }] as const },
+    definition: { description: "Looks up.", steps: [{ id: "a", tool: "shop_hours" }] as const, result: `${"x".repeat(5_000)} and the end` },
     maker: "alice",
     isUntrusted: true,
   };
-  const definition = { ...plain.definition, steps: [...plain.definition.steps] as [{ id: string; tool: string }] };
+  const definition: KeptWisp["definition"] = {
+    ...plain.definition,
+    steps: [...plain.definition.steps] as [{ id: string; tool: string }],
+    result: plain.definition.result as never,
+  };
   const wisp = { ...plain, definition, id: "b".repeat(24), hash: wispHash({ ...plain, definition }), version: 2, createdAt: 1, updatedAt: 1 };
   await records.wisps.create(wisp, 10);
   expect((await run("ls")).stdout).toContain(`${wisp.id}  wisp  alice/hours  version 2  not approved  untrusted, Looks up.`);
   expect((await run("show", "wisp:hours")).stdout).toMatch(
     / {2}tools {9}all that its maker and its caller may use\n {2}definition\n[\s\S]*"tool": "shop_hours"/,
   );
+  expect((await run("show", "wisp:hours")).stdout.replaceAll("\n", "")).toContain(`${"x".repeat(5_000)} and the end`); // whatever is approved is shown
   expect((await run("approve", "wisp:hours", "--yes")).stderr).toContain("approved alice/hours, version 2");
   expect(await records.wisps.visibleTo("bob")).toMatchObject([{ name: "hours" }]);
 });

@@ -1,3 +1,4 @@
+import { type KeptWisp, wispHash } from "@rockbot/agent";
 import type { ModelScript, ModelServerRequest } from "@rockbot/testing";
 import { expect, test } from "vitest";
 import { openSqliteAgentRecords } from "./records/sqlite/sqlite-agent-records.ts";
@@ -80,6 +81,10 @@ test("each wrong input of save_wisp is named, all at once, and nothing is kept",
   expect(await alice(["save_wisp", { ...hours(), input_schema: { type: "object", properties: { shop: { type: "strng" } } } }])).toMatch(
     /input_schema: is no JSON Schema that can be used/,
   );
+  const odd = { type: "object", anyOf: [{}], properties: { "a b": {}, shop: {} } };
+  expect(await alice(["save_wisp", { ...hours(), input_schema: odd }])).toMatch(
+    /input_schema: has "anyOf" at its top, where models take type, .* alone; input_schema: has the argument "a b"\. Use at most 64 of letters/,
+  );
   const { input_schema: _, ...without } = hours();
   expect(await alice(["save_wisp", without])).toMatch(/\{\{\/input\/shop\}\}: the input has no "shop"\. There are: none/);
   const recursive = hours({ steps: [{ id: "a", tool: "wisp__hours", arguments: {} }], result: "x" });
@@ -115,19 +120,26 @@ test("others have a wisp once an operator has approved exactly that version, wit
   expect(await bob(["wisp__hours", { shop: "tea" }])).toMatch(/The saved wisp "hours" was not run: .*there is no tool "shop_letter" for you/);
 });
 
-test("the maker of a wisp may withdraw nothing from it, but what the maker may not use any more is gone for all", async () => {
+test("what the maker of a wisp may not use any more is gone for all who have it, and it calls no agents of theirs", async () => {
   await using wisps = await startWisps({
     policy: "everyone: { allow: ['*'] }\ncallers: { bob: { allow: ['*'] }, alice: { allow: ['*'], deny: [shop_hours] } }",
   });
   const { bob, alice, folder } = wisps;
-  await bob(["save_wisp", hours()]);
   await using records = await openSqliteAgentRecords(folder.path);
-  const [wisp] = await records.wisps.all();
-  // As if alice had saved it while she could use the tool.
-  await records.wisps.remove(wisp?.id ?? "", 1);
-  await records.wisps.create({ ...(wisp as NonNullable<typeof wisp>), maker: "alice", approvedHash: wisp?.hash }, 10);
-  expect(await bob(["wisp__hours", { shop: "tea" }])).toMatch(/there is no tool "shop_hours" for you/);
-  expect(await alice(["wisp__hours", { shop: "tea" }])).toMatch(/there is no tool "shop_hours" for you/);
+  /** As if alice had saved it while she could use all that is in it. */
+  const keep = async (name: string, tool: string, args: object) => {
+    const definition: KeptWisp["definition"] = { description: "x", steps: [{ id: "a", tool, arguments: { ...args } }] };
+    const plain = { name, definition, maker: "alice", isUntrusted: false };
+    const hash = wispHash(plain);
+    await records.wisps.create({ ...plain, hash, approvedHash: hash, id: hash.slice(0, 24), version: 1, createdAt: 1, updatedAt: 1 }, 10);
+  };
+  await keep("hours", "shop_hours", { html: "x" });
+  await keep("helped", "agent__clerk", { prompt: "Go." });
+  await bob(["robot_create", { name: "clerk", playbook: "x" }]);
+  const refused = 'definition/steps/0/tool: "shop_hours" cannot be used here: the maker of the wisp "hours" may not use it';
+  expect(await bob(["wisp__hours", {}])).toContain(refused);
+  expect(await alice(["wisp__hours", {}])).toContain('there is no tool "shop_hours" for you');
+  expect(await bob(["wisp__helped", {}])).toContain('"agent__clerk" cannot be used here: a wisp of another caller calls no agents');
 });
 
 test("a wisp that was saved after strangers' content was read is untrusted for good: it is not described, and marks the turn and its calls", async () => {

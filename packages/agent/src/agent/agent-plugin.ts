@@ -23,8 +23,8 @@ export interface AgentHost {
 
 /** The additions of a plugin. Disposed of when the agent is, last first. */
 export interface AgentParts extends Partial<AsyncDisposable> {
-  /** Reads what `tools` needs to know of an effective caller, before each of its turns. A turn that began before waits until it can. */
-  readonly prepare?: ((caller: string) => Promise<void>) | undefined;
+  /** Further tools of an effective caller's sessions, which have to be read first: once for each turn. A turn that had begun before waits until they can be. */
+  readonly readTools?: ((caller: string) => Promise<(scope: TurnScope) => readonly Tool[]>) | undefined;
   /** Tools of one turn's session, which run in this process. */
   readonly tools?: ((scope: TurnScope) => readonly Tool[]) | undefined;
   /** Whether these tools reach nothing but the session and its family: then each session has them, whatever its definition names. @default false */

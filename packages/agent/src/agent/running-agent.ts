@@ -30,7 +30,7 @@ import { usageMessage } from "../turn/usage-message.ts";
 import type { Agent } from "./agent.ts";
 import type { AgentLimits } from "./agent-limits.ts";
 import type { AgentParts, TurnScope } from "./agent-plugin.ts";
-import { type Role, TurnRoles } from "./turn-roles.ts";
+import { type ReadTools, type Role, TurnRoles } from "./turn-roles.ts";
 
 export interface RunningAgentOptions {
   readonly name: string;
@@ -207,7 +207,7 @@ export class RunningAgent implements Agent {
       if (!held.hasBegun && error instanceof ToolError) await this.#end(asked, held, events, notTaken(error, mark));
       throw error;
     });
-    await this.#prepare(caller, held);
+    const readTools = await this.#readTools(caller, held);
     const budget = this.#budgetOf(asked, held, first);
     using place = await this.#placeIn(asked, held, { agent: first?.name, usage: () => budget.usage });
     const { session } = place;
@@ -229,6 +229,7 @@ export class RunningAgent implements Agent {
       mark,
       children,
       calls,
+      readTools,
       scopeOf: scopeFor,
     });
     const role = roles.become(first);
@@ -317,19 +318,19 @@ export class RunningAgent implements Agent {
     }
   }
 
-  /** Has the parts read what they need of the caller. A turn begins without a part's tools; one that is taken up may have called some. */
-  async #prepare(caller: string, held: HeldTurn): Promise<void> {
+  /** The tools of a caller that parts have to read first. A turn begins without them if they cannot be read; one that is taken up may have called some. */
+  async #readTools(caller: string, held: HeldTurn): Promise<ReadTools> {
     const { parts, log } = this.#options;
-    await Promise.all(
-      parts.map((part) =>
-        part.prepare?.(caller).catch((cause: unknown) => {
-          if (held.answer(0) === undefined) return log.warn({ error: String(cause) }, "a turn begins without tools that its caller has");
-          throw new ToolError(ToolErrorCode.Unavailable, "The message was not taken: the tools of its caller cannot be read now. Send it again later.", {
-            cause,
-          });
-        }),
-      ),
-    );
+    const read = parts.map(async (part) => {
+      const tools = await part.readTools?.(caller).catch((cause: unknown) => {
+        if (held.answer(0) === undefined) return log.warn({ error: String(cause) }, "a turn begins without tools that its caller has");
+        throw new ToolError(ToolErrorCode.Unavailable, "The message was not taken: the tools of its caller cannot be read now. Send it again later.", {
+          cause,
+        });
+      });
+      return [part, tools ?? (() => [])] as const;
+    });
+    return new Map(await Promise.all(read));
   }
 
   #budgetOf({ family, deadline }: TurnRequest, held: HeldTurn, definition: AgentDefinition | undefined): TurnBudget {

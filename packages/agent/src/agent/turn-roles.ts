@@ -32,6 +32,9 @@ export interface Role {
   readonly playbook: string | undefined;
 }
 
+/** The tools of a caller's sessions that parts have read for a turn. */
+export type ReadTools = ReadonlyMap<AgentParts, (scope: TurnScope) => readonly Tool[]>;
+
 export interface TurnRolesOptions {
   readonly agent: {
     readonly name: string;
@@ -53,6 +56,7 @@ export interface TurnRolesOptions {
   readonly mark: UntrustedMark;
   readonly children: Children;
   readonly calls: InnerCalls;
+  readonly readTools: ReadTools;
   readonly scopeOf: (model: Model) => TurnScope;
 }
 
@@ -109,11 +113,11 @@ export class TurnRoles {
   }
 
   #toolsOf(definition: AgentDefinition | undefined, scope: TurnScope): TurnTools {
-    const { agent, request, visible, children } = this.#options;
+    const { agent, request, visible, readTools, children } = this.#options;
     const { caller, policy, parts, log } = agent;
     const parent = request.family?.rights;
     const rights = definition === undefined && parent === undefined ? undefined : new SessionRights({ definition, parent, policy });
-    const made = parts.map((part) => ({ part, tools: part.tools?.(scope) ?? [] }));
+    const made = parts.map((part) => ({ part, tools: [...(part.tools?.(scope) ?? []), ...(readTools.get(part)?.(scope) ?? [])] }));
     const toolsOf = (takes: (part: AgentParts) => boolean): readonly Tool[] => made.flatMap(({ part, tools }) => (takes(part) ? tools : []));
     const isOfSession = (part: AgentParts): boolean => part.isOfSession ?? false;
     const byName = (all: readonly Tool[]): readonly Tool[] => [...new Map(all.map((tool) => [tool.definition.name, tool])).values()];

@@ -1,5 +1,6 @@
 import { ToolError, ToolErrorCode, type ToolInvokeResponse } from "@rockbot/contracts";
-import type { Model } from "@rockbot/llm";
+import { type Model, pricedUsage } from "@rockbot/llm";
+import { tokensOf } from "../prompt/conversation.ts";
 import { fence } from "../prompt/fence.ts";
 import { UNTRUSTED_RULE } from "../prompt/system-text.ts";
 import type { HeldTurn } from "../store/held-turn.ts";
@@ -61,17 +62,23 @@ export class InnerCalls {
     const { role, within } = this.#options;
     const { tools } = role();
     if (within === undefined) return tools.all;
-    const { rights, hasAgents } = within;
-    return tools.all.filter(({ tool, source }) => rights.refusal(tools.judged(tool.name)) === undefined && (hasAgents || source !== CHILD_SOURCE));
+    return tools.all.filter(({ tool }) => this.refusal(tool.name) === undefined);
   }
+
+  /** Why it cannot call a tool that the caller may use, in words; undefined of every other name. */
+  readonly refusal = (name: string): string | undefined => {
+    const { role, within } = this.#options;
+    const { tools } = role();
+    const found = tools.get(name);
+    if (found === undefined || within === undefined) return tools.refusal(name);
+    if (!within.hasAgents && found.source === CHILD_SOURCE) return "a wisp of another caller calls no agents";
+    return within.rights.refusal(tools.judged(name));
+  };
 
   /** The same with fewer rights. @param hasAgents whether it can call agents, whose sessions have those of the turn */
   narrowed(rights: SessionRights, { hasAgents }: { readonly hasAgents: boolean }): InnerCalls {
     return new InnerCalls({ ...this.#options, within: { rights, hasAgents } });
   }
-
-  /** Why the session may not use a tool that its caller may, in words; undefined of every other name. */
-  readonly refusal = (name: string): string | undefined => this.#options.role().tools.refusal(name);
 
   /**
    * Makes a call as the turn makes those of its model, except that a large result comes whole.
@@ -84,7 +91,10 @@ export class InnerCalls {
     const { tools } = role();
     const turn = { tools, events, parent };
     if (within === undefined) return runner.respond(call, turn, { isForModel: false });
-    const checkCall = (name: string, args: unknown): void => within.rights.check(tools.judged(name), args);
+    const checkCall = (name: string, args: unknown): void => {
+      parent.checkCall?.(name, args);
+      within.rights.check(tools.judged(name), args);
+    };
     checkCall(call.name, JSON.parse(call.arguments));
     return runner.respond(call, { ...turn, parent: { ...parent, checkCall } }, { isForModel: false });
   }
@@ -123,6 +133,8 @@ export class InnerCalls {
     const limit = budget.limit(0) ?? refusal ?? budget.priceFault(model);
     if (limit !== undefined) throw new ToolError(ToolErrorCode.Denied, `The model was not asked: ${limit}.`);
     const content = parts.map(({ text, isUntrusted, origin }) => (isUntrusted ? fence(text, { nonce: held.nonce, origin }) : text)).join("");
+    const tokens = tokensOf(RULE) + tokensOf(content);
+    using _reserved = budget.reserve({ tokens, cost: pricedUsage({ inputTokens: tokens, outputTokens: 0 }, model.behavior.price).cost ?? 0 });
     const answer = await askOnce(model, {
       messages: [
         { role: "system", content: RULE },

@@ -1,7 +1,9 @@
 import type { Model } from "@rockbot/llm";
 import type { WorkingMemory } from "@rockbot/memory";
-import type { AgentPlugin } from "../agent/agent-plugin.ts";
+import type { Tool } from "@rockbot/tools";
+import type { AgentPlugin, TurnScope } from "../agent/agent-plugin.ts";
 import type { RecordStore } from "../records/record-store.ts";
+import type { WispParts } from "../wisps/run-wisps.ts";
 import { isWispTool, type KeptWisp } from "../wisps/saved/kept-wisp.ts";
 import { savedWispTool } from "../wisps/saved/saved-wisp-tool.ts";
 import { savedWispTools } from "../wisps/saved/saved-wisp-tools.ts";
@@ -22,7 +24,8 @@ export interface WispsOptions {
   readonly model?: Model | undefined;
 }
 
-/** Saved wisps that a model is given: models get lost among more. It can call the others by name, too. */
+/** Saved wisps that are tools of a session; and those of them that a model is given, as models get lost among more. */
+const MAX_CALLABLE = 256;
 const MAX_OFFERED = 32;
 
 /** `spawn_wisps`: pipelines of calls that a model writes as data; and those that are kept, each a tool. A session reaches no more by them than by itself. */
@@ -30,22 +33,20 @@ export const wisps = ({ memory, store, maxWispsPerCaller = 100, maxParallel = 10
   name: "wisps",
   async start({ policy }) {
     const saved = store === undefined ? undefined : new SavedWisps(store, policy);
+    // They only lead to calls, each with a decision; or keep what their caller alone can use.
+    const mayUse = (caller: string, { definition }: Tool): boolean =>
+      policy?.current().decide({ caller, tool: definition.name, isReadOnly: true }).isAllowed ?? true;
+    const partsOf = ({ caller, calls }: TurnScope): WispParts => ({ calls, memory: memory.of(caller), maxParallel, model });
     return {
       takesTurnsTime: true,
-      prepare: async (caller) => saved?.refresh(caller),
-      tools(scope) {
-        const { caller, calls } = scope;
-        const parts = { calls, memory: memory.of(caller), maxParallel, model };
-        const spawn = spawnWispsTool(parts);
-        const withStore =
-          saved === undefined ? undefined : { ...parts, caller, saved, policy, maxWispsPerCaller, hasReadUntrusted: () => scope.hasReadUntrusted };
-        const ofSaved = withStore === undefined ? [] : savedWispTools(withStore);
-        // It only leads to calls, each with a decision; or it keeps what a caller alone can use.
-        const mayUse = (name: string): boolean => policy?.current().decide({ caller, tool: name, isReadOnly: true }).isAllowed ?? true;
-        return [
-          ...[spawn, ...ofSaved].filter(({ definition }) => mayUse(definition.name)),
-          ...(withStore === undefined ? [] : withStore.saved.known(caller).map((wisp) => savedWispTool(wisp, withStore))),
-        ];
+      tools: (scope) => [spawnWispsTool(partsOf(scope))].filter((tool) => mayUse(scope.caller, tool)),
+      async readTools(caller) {
+        if (saved === undefined) return () => [];
+        const visible = (await saved.visibleTo(caller)).slice(0, MAX_CALLABLE);
+        return (scope) => {
+          const parts = { ...partsOf(scope), caller, saved, policy, maxWispsPerCaller, hasReadUntrusted: () => scope.hasReadUntrusted };
+          return [...savedWispTools(parts), ...visible.map((wisp) => savedWispTool(wisp, parts))].filter((tool) => mayUse(caller, tool));
+        };
       },
       select(_scope, all) {
         let left = MAX_OFFERED;

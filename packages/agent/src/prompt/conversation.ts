@@ -146,4 +146,4 @@ function toolTokens(tool: ModelTool): number {
 }
 
 /** About how many tokens a text has; rather too many. Bytes count, as a character of Chinese is about a token. */
-const tokensOf = (text: string): number => Math.ceil(Buffer.byteLength(text) / 3.5);
+export const tokensOf = (text: string): number => Math.ceil(Buffer.byteLength(text) / 3.5);

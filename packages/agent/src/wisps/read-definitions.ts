@@ -1,5 +1,6 @@
 import { isRecord } from "@rockbot/base";
 import { describeFaults, parseArguments, ToolError, ToolErrorCode, type ToolSpawnWispsInput, tools } from "@rockbot/contracts";
+import type { InnerCalls } from "../calls/inner-calls.ts";
 import type { TurnTool } from "../calls/turn-tools.ts";
 import { readWisp } from "./read-wisp.ts";
 import { MAX_WISP_CALLS, type Wisp } from "./wisp.ts";
@@ -10,9 +11,17 @@ const MAX_FAULTS = 20;
 export interface ReadDefinitionsOptions {
   /** Those that the session may use now. */
   readonly tools: readonly TurnTool[];
+  /** Why it may not use another that its caller may, in words. @default there is no such tool */
+  readonly refusal?: ((name: string) => string | undefined) | undefined;
   /** JSON Schema of what `/input` leads into. @default there is no input */
   readonly input?: object | undefined;
 }
+
+/** What a pipeline may use that makes these calls. */
+export const availableTo = (calls: Pick<InnerCalls, "tools" | "refusal">): ReadDefinitionsOptions => ({
+  tools: calls.tools,
+  refusal: calls.refusal,
+});
 
 /**
  * Reads the arguments of spawn_wisps: a list of pipelines, also a single one, and also as texts of JSON, as models give them.

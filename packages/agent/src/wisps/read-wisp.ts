@@ -10,6 +10,8 @@ import type { ReadSteps, WrittenStep } from "./written-step.ts";
 export interface ReadWispOptions {
   /** Those that the session may use now. */
   readonly tools: readonly TurnTool[];
+  /** Why it may not use another that its caller may, in words. @default there is no such tool */
+  readonly refusal?: ((name: string) => string | undefined) | undefined;
   /** Where the definition was written. */
   readonly place: string;
   /** JSON Schema of what `/input` leads into. @default there is no input */
@@ -39,7 +41,7 @@ const OF_ORIGINAL = {
 } as const;
 
 /** Reads a pipeline of either form, and checks it as far as that is possible before it runs. */
-export function readWisp({ description, steps: written, tools: allowed, result }: WispDefinition, { tools, place, input }: ReadWispOptions): ReadWisp {
+export function readWisp({ description, steps: written, tools: allowed, result }: WispDefinition, { tools, refusal, place, input }: ReadWispOptions): ReadWisp {
   const at = `${place}/steps`;
   const isOriginal = written.some(({ mode }) => mode !== undefined);
   const toolNames = tools.map(({ tool }) => tool.name);
@@ -48,7 +50,7 @@ export function readWisp({ description, steps: written, tools: allowed, result }
     ...doubles(written, at),
     ...faults,
     ...toolListFaults(allowed, { toolNames, place: `${place}/tools` }),
-    ...steps.flatMap((step) => stepFaults(step, { tools, allowed: isOriginal ? undefined : allowed })),
+    ...steps.flatMap((step) => stepFaults(step, { tools, refusal, allowed: isOriginal ? undefined : allowed })),
     ...referenceFaults(steps, { result, place, tools, input }),
     ...inOrder(steps).faults,
   ];

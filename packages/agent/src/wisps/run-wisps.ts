@@ -7,7 +7,7 @@ import type { StepRunParts, WispContext } from "./step-run.ts";
 import { type Taint, taintOf } from "./step-values.ts";
 import { MAX_WISP_RESULTS, type Wisp } from "./wisp.ts";
 import { WispFault } from "./wisp-fault.ts";
-import { outputKey, type RunWisp, reportValue, summaryKey } from "./wisp-report.ts";
+import { outputKey, type RunWisp, reportValue, summaryKey, withPreview } from "./wisp-report.ts";
 import { runWisp } from "./wisp-run.ts";
 
 /** What pipelines of a session run with. */
@@ -90,7 +90,7 @@ async function keepOutputs(runs: readonly RunWisp[], { memory, batchId, structur
       const origin = end.origin === undefined ? {} : { origin: end.origin.slice(0, MAX_ORIGIN) };
       if (entries.length > 0) await memory.setAll(entries, { ...options, ...origin, ttlMs: end.ok ? KEPT_AFTER_SUCCESS_MS : KEPT_MS });
     }
-    await memory.set(summaryKey(batchId), JSON.stringify(structured), { ...options, ttlMs: KEPT_MS });
+    await memory.set(summaryKey(batchId), JSON.stringify({ ...structured, wisps: structured.wisps.map(withPreview) }), { ...options, ttlMs: KEPT_MS });
     return true;
   } catch {
     return false; // what came of the call is in its result

@@ -217,6 +217,16 @@ test("a question to the model has the values in it, counts as the turn's, and it
   expect(run.result.usage).toMatchObject({ inputTokens: 40, outputTokens: 20 });
 });
 
+test("questions that run side by side hold what they may cost, so that they do not all spend the same tokens", async () => {
+  const as = testDefinition("robot", { budgets: { maxTokens: 2_000 } });
+  const run = await spawn(
+    ["a", "b", "c"].map((id) => wisp([{ id, ask: "x".repeat(5_000) }])),
+    { as },
+  );
+  expect(run.questions).toHaveLength(2);
+  expect(run.wisps.flatMap(({ error }) => error ?? [])).toEqual([expect.stringMatching(/denied: The model was not asked: the tokens of all agents/)]);
+});
+
 test("what strangers wrote is fenced in questions, goes on as a mark with each call that depends on it, and marks the turn", async () => {
   const marks: string[] = [];
   const note = testTool("note", async (_input, { hasReadUntrusted }) => {
@@ -260,12 +270,14 @@ test("a session reaches no more by a wisp than by itself: neither its definition
   const other = echo("other");
   const tools = [tool, other.tool];
   const both = [wisp([{ id: "a", tool: "echo" }]), wisp([{ id: "b", tool: "other" }])];
-  const inWords = /No wisp was run: 1 thing is wrong\. definitions\/1\/steps\/0\/tool: there is no tool "other" for you/;
+  const inWords = (why: string) => `No wisp was run: 1 thing is wrong. definitions/1/steps/0/tool: ${why}`;
   const report = { as: testDefinition("robot", { tools: ["spawn_wisps", "echo"] }) };
-  expect((await spawn(both, { tools, ...report })).text).toMatch(inWords);
+  expect((await spawn(both, { tools, ...report })).text).toContain(inWords('"other" cannot be used here: the agent "robot" does not have this tool'));
   const robot = { as: testDefinition("robot", { maker: "alice" }) };
-  expect((await spawn(both, { tools, ...robot, policy: "everyone: { allow: ['*'] }\ncallers: { alice: { deny: [other] } }" })).text).toMatch(inWords);
-  expect((await spawn(both, { tools, policy: "everyone: { allow: ['*'], deny: [other] }" })).text).toMatch(inWords);
+  expect((await spawn(both, { tools, ...robot, policy: "everyone: { allow: ['*'] }\ncallers: { alice: { deny: [other] } }" })).text).toContain(
+    inWords('"other" cannot be used here: the maker of the agent "robot" may not use it'),
+  );
+  expect((await spawn(both, { tools, policy: "everyone: { allow: ['*'], deny: [other] }" })).text).toContain(inWords('there is no tool "other" for you'));
   expect((await spawn(both, { tools, as: testDefinition("robot", { tools: ["echo", "other"] }) })).text).toMatch(
     /denied: "spawn_wisps" was not called: the agent "robot" does not have this tool/,
   );
@@ -324,7 +336,8 @@ test("results have bounds: one is cut at its end, arguments that grow too long a
     { tools: [large, tool] },
   );
   const [cut, fits, over, asked, result] = run.wisps;
-  expect(cut?.result).toMatch(/^x{262144}\n\[result truncated — 37856 chars omitted\]/);
+  expect(run.outputs.filter((output = "") => /^x{262144}\n\[result truncated — 37856 chars omitted\]$/.test(output))).toHaveLength(1);
+  expect(cut?.result).toMatch(/^x{2000}…$/); // the summary has the beginning alone
   expect(fits).toMatchObject({ ok: true, result: true });
   expect(seen.map(({ x, y }) => [x, y].map((text) => (text as string).length))).toEqual([[262_144, 262_144]]);
   expect(over).toMatchObject({

@@ -1,6 +1,6 @@
 import { type ToolSpawnWispsInput, tools, type Validator } from "@rockbot/contracts";
 import { defineTool, type Tool } from "@rockbot/tools";
-import { readDefinitions } from "./read-definitions.ts";
+import { availableTo, readDefinitions } from "./read-definitions.ts";
 import { runWisps, trustOf, type WispParts } from "./run-wisps.ts";
 import type { WispContext } from "./step-run.ts";
 import { reportText } from "./wisp-report.ts";
@@ -11,7 +11,7 @@ const anyArguments: Validator<ToolSpawnWispsInput> = (value): value is ToolSpawn
 /** `spawn_wisps`: checks pipelines, runs them by calls of the turn, and tells what came of each. */
 export function spawnWispsTool(parts: WispParts): Tool {
   return defineTool({ ...tools.spawnWisps, validateInput: anyArguments }, async (input, context) => {
-    const wisps = readDefinitions(input as unknown as Readonly<Record<string, unknown>>, { tools: parts.calls.tools });
+    const wisps = readDefinitions(input as unknown as Readonly<Record<string, unknown>>, availableTo(parts.calls));
     const done = await runWisps(wisps, context as WispContext, parts);
     return {
       content: reportText(done.batchId, done.runs, done),

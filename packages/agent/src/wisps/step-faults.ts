@@ -7,6 +7,8 @@ import type { WispCall, WispCondition, WispStep } from "./wisp.ts";
 
 export interface StepFaultsOptions {
   readonly tools: readonly TurnTool[];
+  /** Why the session may not use another that its caller may, in words. @default there is no such tool */
+  readonly refusal?: ((name: string) => string | undefined) | undefined;
   /** Names and globs that the pipeline may use. @default all */
   readonly allowed?: readonly string[] | undefined;
 }
@@ -33,9 +35,11 @@ export function stepFaults({ work, place, forEach, when }: WispStep, options: St
   ];
 }
 
-function callFaults({ tool: name, arguments: args }: WispCall, place: string, { tools, allowed }: StepFaultsOptions): readonly string[] {
+function callFaults({ tool: name, arguments: args }: WispCall, place: string, { tools, refusal, allowed }: StepFaultsOptions): readonly string[] {
   if (NOT_IN_A_WISP.includes(name) || isWispTool(name)) return [`${place}/tool: "${name}" cannot be part of a wisp: call it by itself`];
   const found = tools.find(({ tool }) => tool.name === name);
+  const refused = refusal?.(name);
+  if (refused !== undefined) return [`${place}/tool: "${name}" cannot be used here: ${refused}`];
   if (found === undefined) {
     const names = tools.map(({ tool }) => tool.name).filter((known) => !NOT_IN_A_WISP.includes(known));
     return [`${place}/tool: there is no tool "${name}" for you${nearestHelp(name, names)}`];

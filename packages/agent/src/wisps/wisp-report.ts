@@ -85,3 +85,9 @@ export function reportValue({ id, wisp, end }: RunWisp): WispResult {
     steps,
   };
 }
+
+/** The same with no more than the beginning of what came out. */
+export function withPreview(of: WispResult): WispResult {
+  const text = asText(of.result);
+  return text.length <= MAX_PREVIEW ? of : { ...of, result: `${text.slice(0, MAX_PREVIEW)}…` as unknown as WispResult["result"] };
+}

@@ -3,7 +3,7 @@ import { type PolicyHolder, schemaCompiler } from "@rockbot/policy";
 import { defineTool, type Tool } from "@rockbot/tools";
 import type { InnerCalls } from "../../calls/inner-calls.ts";
 import { SessionRights } from "../../calls/session-rights.ts";
-import { checkDefinition, faulty } from "../read-definitions.ts";
+import { availableTo, checkDefinition, faulty } from "../read-definitions.ts";
 import { runWisps, trustOf, type WispParts } from "../run-wisps.ts";
 import type { WispContext } from "../step-run.ts";
 import { asText } from "../template.ts";
@@ -32,7 +32,7 @@ export function savedWispTool(wisp: KeptWisp, parts: SavedWispParts): Tool {
     const fault = await inputFault(inputSchema ?? NO_INPUT, input);
     if (fault !== undefined) throw new ToolError(ToolErrorCode.InvalidArguments, `Cannot call "${wispToolOf(name)}": ${fault}`);
     const calls = callsOf({ ...wisp, tools: definition.tools }, parts);
-    const checked = checkDefinition(definition, { tools: calls.tools, input: inputSchema ?? NO_INPUT });
+    const checked = checkDefinition(definition, { ...availableTo(calls), input: inputSchema ?? NO_INPUT });
     if (checked.wisp === undefined || checked.faults.length > 0) throw faulty(`The saved wisp "${name}" was not run`, checked.faults);
     const untrustedFrom = isUntrusted ? `wisp ${name}` : undefined;
     const done = await runWisps([checked.wisp], context as WispContext, { ...parts, calls, input, untrustedFrom });

@@ -6,7 +6,7 @@ import { defineTool, type Tool, type ToolResult } from "@rockbot/tools";
 import { formFault } from "../../definitions/definition-faults.ts";
 import { tooLarge } from "../../records/too-large.ts";
 import { withStore } from "../../records/with-store.ts";
-import { checkDefinition, faulty } from "../read-definitions.ts";
+import { availableTo, checkDefinition, faulty } from "../read-definitions.ts";
 import { trustOf } from "../run-wisps.ts";
 import { taintOf } from "../step-values.ts";
 import { type KeptWisp, wispToolOf } from "./kept-wisp.ts";
@@ -25,6 +25,10 @@ const MAX_LISTED = 100;
 /** Of a definition and of a schema, as JSON. */
 const MAX_DEFINITION = 65_536;
 const MAX_SCHEMA = 32_768;
+
+/** A model's API refuses a request for a tool whose schema has others: then no turn of the caller could ask it. */
+const TOP_KEYS: readonly string[] = ["type", "properties", "required", "additionalProperties", "description", "$defs"];
+const ARGUMENT = /^[A-Za-z0-9_-]{1,64}$/;
 
 /** The tools of a session for wisps that are kept. */
 export const savedWispTools = (parts: SavedWispToolsParts): readonly Tool[] => [saveTool(parts), listTool(parts), getTool(parts), deleteTool(parts)];
@@ -93,7 +97,7 @@ function definitionFaults(
   if (chars > MAX_DEFINITION) return [`definition: expected at most ${MAX_DEFINITION} characters, got ${chars}`];
   const { caller: maker } = parts;
   const calls = callsOf({ name, maker }, parts);
-  return checkDefinition(definition, { tools: calls.tools, input }).faults;
+  return checkDefinition(definition, { ...availableTo(calls), input }).faults;
 }
 
 async function schemaFaults(schema: object | undefined): Promise<readonly string[]> {
@@ -101,6 +105,13 @@ async function schemaFaults(schema: object | undefined): Promise<readonly string
   const chars = JSON.stringify(schema).length;
   if (chars > MAX_SCHEMA) return [`input_schema: expected at most ${MAX_SCHEMA} characters, got ${chars}`];
   if (!isRecord(schema) || schema["type"] !== "object") return ['input_schema: expected a JSON Schema with type: "object"'];
+  const odd = Object.keys(schema).filter((key) => !TOP_KEYS.includes(key));
+  const names = isRecord(schema["properties"]) ? Object.keys(schema["properties"]).filter((name) => !ARGUMENT.test(name)) : [];
+  if (odd.length + names.length > 0)
+    return [
+      ...odd.map((key) => `input_schema: has "${key}" at its top, where models take ${TOP_KEYS.join(", ")} alone`),
+      ...names.map((name) => `input_schema: has the argument ${JSON.stringify(name.slice(0, 60))}. Use at most 64 of letters, digits, _ and -`),
+    ];
   const compile = await schemaCompiler();
   try {
     compile(schema);

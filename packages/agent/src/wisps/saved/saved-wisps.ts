@@ -1,18 +1,13 @@
-import { RecentMap } from "@rockbot/base";
 import { namesHelp, ToolError, ToolErrorCode } from "@rockbot/contracts";
 import type { PolicyHolder } from "@rockbot/policy";
 import type { RecordStore } from "../../records/record-store.ts";
 import { withStore } from "../../records/with-store.ts";
 import { type KeptWisp, wispToolOf } from "./kept-wisp.ts";
 
-/** Callers whose wisps are remembered, for turns that begin. */
-const MAX_CALLERS = 1_000;
-
 /** The saved wisps of a database, as each caller may use them: the policy decides on the tool that each is. */
 export class SavedWisps {
   readonly store: RecordStore<KeptWisp>;
   readonly #policy: PolicyHolder | undefined;
-  readonly #known = new RecentMap<string, readonly KeptWisp[]>(MAX_CALLERS);
 
   /** @param store stays its maker's */
   constructor(store: RecordStore<KeptWisp>, policy: PolicyHolder | undefined) {
@@ -25,16 +20,6 @@ export class SavedWisps {
     const visible = await withStore("read the saved wisps", () => this.store.visibleTo(caller));
     const byName = new Map(visible.toReversed().map((wisp) => [wisp.name, wisp]));
     return [...byName.values()].toReversed().filter(({ name }) => this.#mayUse(caller, name));
-  }
-
-  /** Reads those of a caller whose turn begins. */
-  async refresh(caller: string): Promise<void> {
-    this.#known.set(caller, await this.visibleTo(caller));
-  }
-
-  /** Those that there were at the last `refresh`. */
-  known(caller: string): readonly KeptWisp[] {
-    return this.#known.get(caller) ?? [];
   }
 
   /** @throws {ToolError} if the caller has none of the name */
