@@ -9,4 +9,3 @@ export { ModelError, type ModelErrorCode, type ModelErrorOptions } from "./model
 
 export { behaviorOf } from "./behavior/behavior-of.ts";
 export type { ModelBehavior, ModelBehaviors, ModelPrice } from "./behavior/model-behavior.ts";
-export { pricedUsage } from "./behavior/priced-usage.ts";

@@ -1,5 +1,6 @@
 import { ToolError, ToolErrorCode, type ToolInvokeResponse } from "@rockbot/contracts";
-import { type Model, pricedUsage } from "@rockbot/llm";
+import type { Model } from "@rockbot/llm";
+import { pricedUsage } from "@rockbot/llm/priced-usage";
 import { tokensOf } from "../prompt/conversation.ts";
 import { fence } from "../prompt/fence.ts";
 import { UNTRUSTED_RULE } from "../prompt/system-text.ts";

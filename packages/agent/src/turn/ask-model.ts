@@ -1,5 +1,6 @@
 import { LightAbort, onAbort } from "@rockbot/base";
-import { type Model, type ModelAnswer, type ModelRequest, type ModelTool, pricedUsage } from "@rockbot/llm";
+import type { Model, ModelAnswer, ModelRequest, ModelTool } from "@rockbot/llm";
+import { pricedUsage } from "@rockbot/llm/priced-usage";
 import type { Conversation } from "../prompt/conversation.ts";
 import { textForm } from "../prompt/text-form.ts";
 

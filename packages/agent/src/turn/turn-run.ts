@@ -1,7 +1,8 @@
 import { unlessAborted } from "@rockbot/base";
 import { BusClosedError, type Logger } from "@rockbot/bus";
 import type { TurnFinish } from "@rockbot/contracts";
-import { type ModelTool, pricedUsage } from "@rockbot/llm";
+import type { ModelTool } from "@rockbot/llm";
+import { pricedUsage } from "@rockbot/llm/priced-usage"; // alone: an agent of a program's own model needs no SDK of a model
 import { StoreUnavailableError } from "@rockbot/records";
 import type { Role, TurnRoles } from "../agent/turn-roles.ts";
 import { callIdOf } from "../calls/call-id.ts";
