@@ -28,9 +28,9 @@ test(`agents killed at random points of ${KILLS * FAMILIES} families lose no ses
   if ("missing" in found) return skip(found.missing);
   const random = seededRandom(seed);
   using folder = temporaryFolder();
-  const AGENTS_FILE = folder.write("agents.yaml", stringify(storyAgents("killer")));
+  const AGENTS_FILE = folder.write("agents.yaml", stringify(storyAgents("cli")));
   await using elsewhere = await startPythonAgent(found.python, "JSONRPC");
-  await using scene = await openEffectsScene(storyStep, { caller: "killer", runMs: 40 });
+  await using scene = await openEffectsScene(storyStep, { caller: "cli", runMs: 40 });
   const { caller, runs } = scene;
   const A2A_AGENTS_FILE = folder.write("well-known-agents.json", { agents: { echo: { url: elsewhere.url } } });
   await using _a2a = await startService("a2a", { ...scene.servers, A2A_AGENTS_FILE, ALLOW_ADDRESSES: new URL(elsewhere.url).host, HEALTH_PORT: "0" });
