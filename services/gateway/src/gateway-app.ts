@@ -7,7 +7,7 @@ import type { PolicyHolder } from "@rockbot/policy";
 import { aliveAnswer, readyAnswer } from "@rockbot/process";
 import { DEFAULT_TIMEOUT_MS, listTools, MAX_TIMEOUT_MS, type MissingList, type ToolCaller } from "@rockbot/tools";
 import { type Context, Hono, type MiddlewareHandler } from "hono";
-import { A2A_PATH, CARD_PATHS } from "./a2a/a2a-card.ts";
+import { A2A_PATH } from "./a2a/a2a-card.ts";
 import type { A2aDoor } from "./a2a/a2a-door.ts";
 import { describeCall } from "./calls/describe-call.ts";
 import { invoke } from "./calls/invoke.ts";
@@ -112,7 +112,7 @@ export function createGatewayApp(caller: ToolCaller, options: GatewayAppOptions 
   }
   const agents = a2a?.({ headers, stallMs: ANSWER_MS });
   // A stranger reads from the card how to ask, and nothing else.
-  if (agents !== undefined) for (const path of CARD_PATHS) app.get(path, agents.card);
+  if (agents !== undefined) for (const path of agents.cardPaths) app.get(path, agents.card);
   app.use(guard({ authenticate, allowedHosts, allowedOrigins, refusals }));
   const door = mcp === undefined ? undefined : mcpDoor(mcp, { authenticate, headers, stallMs: ANSWER_MS, recheckMs: keepAliveMs });
   const waiting = new WaitingRoom(maxConcurrent);

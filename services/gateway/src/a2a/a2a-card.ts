@@ -1,24 +1,42 @@
 import { AgentCard } from "@a2a-js/sdk";
 import { version } from "@rockbot/base/version";
 
-export const A2A_PATH = "/a2a/agent";
-export const RPC_PATH = `${A2A_PATH}/rpc`;
-export const HTTP_PATH = `${A2A_PATH}/http`;
-/** Clients look for the card at the root of the address that they are given, or below it. */
-export const CARD_PATHS = ["/.well-known/agent-card.json", `${A2A_PATH}/.well-known/agent-card.json`] as const;
+/** All of A2A is below it, but for the card at the root. */
+export const A2A_PATH = "/a2a";
 
-/**
- * The card of the agent behind this gateway.
- * @param url where clients reach the gateway
- * @param needsToken whether requests show a token
- */
-export function a2aCard(url: string, needsToken: boolean): AgentCard {
+/** Where an agent is reached. */
+export interface A2aPaths {
+  readonly rpc: string;
+  readonly http: string;
+  /** Clients look for the card at the root of the address that they are given, or below it. */
+  readonly cards: readonly string[];
+}
+
+/** @param agent its name; undefined for the plain agent, whose card is also at the root */
+export function a2aPaths(agent: string | undefined): A2aPaths {
+  const path = agent === undefined ? `${A2A_PATH}/agent` : `${A2A_PATH}/agents/${agent}`;
+  const card = "/.well-known/agent-card.json";
+  return { rpc: `${path}/rpc`, http: `${path}/http`, cards: [...(agent === undefined ? [card] : []), `${path}${card}`] };
+}
+
+export interface A2aCardOptions {
+  /** Where clients reach the gateway. */
+  readonly url: string;
+  /** Whether requests show a token. */
+  readonly needsToken: boolean;
+  /** As `a2aPaths` has it. */
+  readonly agent: string | undefined;
+}
+
+/** The card of an agent behind this gateway. What a definition says of itself stands in none, as strangers read cards. */
+export function a2aCard({ url, needsToken, agent }: A2aCardOptions): AgentCard {
+  const { rpc, http } = a2aPaths(agent);
   const interfaces = ["1.0", "0.3"].flatMap((protocolVersion) => [
-    { url: `${url}${RPC_PATH}`, protocolBinding: "JSONRPC", protocolVersion },
-    { url: `${url}${HTTP_PATH}`, protocolBinding: "HTTP+JSON", protocolVersion },
+    { url: `${url}${rpc}`, protocolBinding: "JSONRPC", protocolVersion },
+    { url: `${url}${http}`, protocolBinding: "HTTP+JSON", protocolVersion },
   ]);
   const card = AgentCard.fromJSON({
-    name: "RockBot",
+    name: agent ?? "RockBot",
     description: "Answers messages with a model and the tools that its caller may use.",
     version,
     supportedInterfaces: interfaces,

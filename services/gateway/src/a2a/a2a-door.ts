@@ -9,13 +9,19 @@ import type { Context } from "hono";
 import type { GatewayEnv } from "../door/guard.ts";
 import { errorBody, HttpErrorCode, statusOf } from "../http/http-error.ts";
 import { readA2aBody } from "../http/read-body.ts";
-import { CARD_PATHS, HTTP_PATH, RPC_PATH } from "./a2a-card.ts";
+import type { A2aPaths } from "./a2a-card.ts";
 import { A2aClient } from "./a2a-client.ts";
 import type { TaskDesk } from "./task-desk.ts";
 
-export interface A2aDoorOptions {
+/** An agent with a card of its own. */
+export interface A2aAgent {
   readonly card: AgentCard;
   readonly desk: TaskDesk;
+  readonly paths: A2aPaths;
+}
+
+export interface A2aDoorOptions {
+  readonly agents: readonly A2aAgent[];
   /** Headers of every answer. */
   readonly headers: Readonly<Record<string, string>>;
   /** How long a client may leave what it was sent unread. */
@@ -27,7 +33,9 @@ export interface A2aDoorOptions {
 
 /** The two handlers that a gateway with A2A has. */
 export interface A2aDoor {
-  /** Answers requests for the card, which need no token. */
+  /** Where there are cards. */
+  readonly cardPaths: readonly string[];
+  /** Answers requests for a card, which need no token. */
   readonly card: (c: Context<GatewayEnv>) => Promise<Response>;
   /** Answers what has passed the guard. */
   readonly requests: (c: Context<GatewayEnv>) => Promise<Response>;
@@ -49,18 +57,16 @@ const MAX_UNREAD_BYTES = 16 * 1024 * 1024;
  * The door for A2A, in both bindings and versions. The SDK has HTTP+JSON, and 0.3, for express alone. So its express app answers here, behind the gateway's
  * own guard and admission, which have read the body.
  */
-export function a2aDoor({ card, desk, headers, stallMs, ending, log }: A2aDoorOptions): A2aDoor {
+export function a2aDoor({ agents, headers, stallMs, ending, log }: A2aDoorOptions): A2aDoor {
   const app = express();
   app.disable("x-powered-by");
-  const options = {
-    requestHandler: desk,
-    userBuilder: async (request: unknown) => (request as A2aRequest).a2aClient,
-    legacyCompat: { enabled: true },
-  };
-  for (const path of CARD_PATHS)
-    app.use(path, agentCardHandler({ agentCardProvider: async () => card, legacyCompat: { enabled: true }, cache: { maxAge: 0 } }));
-  app.use(RPC_PATH, jsonRpcHandler(options));
-  app.use(HTTP_PATH, restHandler(options));
+  const userBuilder = async (request: unknown) => (request as A2aRequest).a2aClient;
+  const legacyCompat = { enabled: true };
+  for (const { card, desk, paths } of agents) {
+    for (const path of paths.cards) app.use(path, agentCardHandler({ agentCardProvider: async () => card, legacyCompat, cache: { maxAge: 0 } }));
+    app.use(paths.rpc, jsonRpcHandler({ requestHandler: desk, userBuilder, legacyCompat }));
+    app.use(paths.http, restHandler({ requestHandler: desk, userBuilder, legacyCompat }));
+  }
   app.use(noPath, failed(log));
 
   async function answer({ env: { incoming, outgoing } }: Context<GatewayEnv>, request: Pick<A2aRequest, "body" | "a2aClient">): Promise<Response> {
@@ -72,6 +78,7 @@ export function a2aDoor({ card, desk, headers, stallMs, ending, log }: A2aDoorOp
   }
 
   return {
+    cardPaths: agents.flatMap(({ paths }) => paths.cards),
     card: (c) => answer(c, { body: {}, a2aClient: new A2aClient("", AbortSignal.abort()) }),
     async requests(c) {
       const { incoming, outgoing } = c.env;

@@ -19,27 +19,30 @@ async function startSystem(script: Parameters<typeof serveTestAgent>[1], policy?
   await using started = new AsyncDisposableStack();
   const port = await freePort();
   const a2aUrl = `http://127.0.0.1:${port}`;
-  const gateway = started.use(await startTestGateway({ port, a2aUrl }, policy));
+  const gateway = started.use(await startTestGateway({ port, a2aUrl, a2aAgents: ["clerk"] }, policy));
   const agent = started.use(await serveTestAgent(gateway.bus, script));
   const parts = started.move();
   return { ...gateway, url: a2aUrl, agent, [Symbol.asyncDispose]: () => parts.disposeAsync() };
 }
 
 interface Way {
+  readonly agent?: string;
   readonly binding?: "JSONRPC" | "HTTP+JSON";
   readonly version?: "1.0" | "0.3";
   readonly caller?: string;
 }
 
 /** The SDK's own client, by the card that the gateway gives. */
-async function clientOf(url: string, { binding = "JSONRPC", version = "1.0", caller }: Way = {}): Promise<Client> {
+async function clientOf(url: string, { binding = "JSONRPC", version = "1.0", caller, agent }: Way = {}): Promise<Client> {
   const fetchImpl: typeof fetch = (input, init = {}) =>
     fetch(input, {
       ...init,
       headers: { ...(init.headers as Record<string, string>), ...(caller === undefined ? {} : { authorization: `Bearer ${caller}-token` }) },
     });
   const options = { fetchImpl, legacyCompat: { enabled: true } };
-  const card = AgentCard.fromJSON(await (await fetch(`${url}/.well-known/agent-card.json`, { headers: { "a2a-version": "1.0" } })).json());
+  const card = AgentCard.fromJSON(
+    await (await fetch(`${url}${agent === undefined ? "" : `/a2a/agents/${agent}`}/.well-known/agent-card.json`, { headers: { "a2a-version": "1.0" } })).json(),
+  );
   const supportedInterfaces = card.supportedInterfaces.filter((one) => one.protocolBinding === binding && one.protocolVersion === version);
   expect(supportedInterfaces).toHaveLength(1);
   return await new ClientFactory({ transports: [new JsonRpcTransportFactory(options), new RestTransportFactory(options)] }).createFromAgentCard({
@@ -229,4 +232,18 @@ test("without a2aUrl there is no A2A", async () => {
   await using gateway = await startTestGateway();
 
   for (const path of ["/.well-known/agent-card.json", "/a2a/agent/rpc"]) expect((await gateway.send({ path })).status).toBe(404);
+});
+
+test.each(["JSONRPC", "HTTP+JSON"] as const)("an agent of the settings has a card and tasks of its own, over %s", async (binding) => {
+  await using system = await startSystem(async ({ input }) => ({ text: `${input.agent ?? "the plain agent"} was asked` }));
+  const [plain, clerk] = [await clientOf(system.url, { binding }), await clientOf(system.url, { binding, agent: "clerk" })];
+  expect(await clerk.getAgentCard()).toMatchObject({ name: "clerk" });
+  const sent = message("Go.");
+  const [first, other] = [(await plain.sendMessage(sent)) as Task, (await clerk.sendMessage(sent)) as Task];
+  expect([first, other].map(textOf)).toEqual(["the plain agent was asked", "clerk was asked"]);
+  expect(textOf(await clerk.getTask(byId(other.id)))).toBe("clerk was asked");
+  await expect(plain.getTask(byId(other.id))).rejects.toThrow("There is no task");
+  const list = { tenant: "", contextId: "", status: 0, pageToken: "", statusTimestampAfter: undefined };
+  expect((await clerk.listTasks(list)).tasks.map(({ id }) => id)).toEqual([other.id]);
+  expect((await fetch(`${system.url}/a2a/agents/nobody/.well-known/agent-card.json`)).status).toBe(404);
 });

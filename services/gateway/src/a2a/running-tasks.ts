@@ -77,10 +77,10 @@ export class RunningTasks implements AsyncDisposable {
     return ended;
   }
 
-  async #call({ id, by, contextId, asked }: StoredTask, signal: AbortSignal): Promise<Partial<StoredTask> | undefined> {
+  async #call({ id, by, agent, contextId, asked }: StoredTask, signal: AbortSignal): Promise<Partial<StoredTask> | undefined> {
     const { timeoutMs } = this.#options;
     try {
-      const input = { message: asked, session_id: contextId };
+      const input = { message: asked, session_id: contextId, ...(agent === undefined ? {} : { agent }) };
       const response = await this.#caller.call(TOOL, input, { toolCallId: id, onBehalfOf: by || undefined, timeoutMs, keepAnswer: true, signal });
       const { output, isUntrusted } = readOutput(response);
       if (Buffer.byteLength(output.text) > MAX_TEXT_BYTES)

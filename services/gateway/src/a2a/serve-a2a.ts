@@ -2,7 +2,7 @@ import type { Logger } from "@rockbot/bus";
 import type { ToolCaller } from "@rockbot/tools";
 import type { GatewayConfig } from "../generated/config.ts";
 import type { SessionHub } from "../sessions/session-hub.ts";
-import { a2aCard } from "./a2a-card.ts";
+import { a2aCard, a2aPaths } from "./a2a-card.ts";
 import { type A2aDoor, type A2aDoorOptions, a2aDoor } from "./a2a-door.ts";
 import { RunningTasks } from "./running-tasks.ts";
 import { createMemoryTaskStore } from "./store/memory-task-store.ts";
@@ -20,7 +20,7 @@ export interface ServeA2aOptions {
   readonly log: Logger;
 }
 
-/** The agent, served by A2A. Disposal leaves its tasks to the next gateway. */
+/** The agents, served by A2A. Disposal leaves its tasks to the next gateway. */
 export interface ServedA2a extends AsyncDisposable {
   /** Undefined if the settings name no address for it. */
   readonly door: ((parts: Pick<A2aDoorOptions, "headers" | "stallMs">) => A2aDoor) | undefined;
@@ -28,18 +28,21 @@ export interface ServedA2a extends AsyncDisposable {
   takeUp(): Promise<void>;
 }
 
-/** Serves the agent by A2A where the settings name the address at which clients reach it. */
+/** Serves the plain agent, and those that the settings name, by A2A where the settings name the address at which clients reach it. */
 export function serveA2a(
   caller: ToolCaller,
-  { a2aUrl, maxCallTimeoutMs }: Pick<GatewayConfig, "a2aUrl" | "maxCallTimeoutMs">,
+  { a2aUrl: url, a2aAgents, maxCallTimeoutMs }: Pick<GatewayConfig, "a2aUrl" | "a2aAgents" | "maxCallTimeoutMs">,
   { tasks, sessions, needsToken, ending, log }: ServeA2aOptions,
 ): ServedA2a {
-  if (a2aUrl === undefined) return { door: undefined, async takeUp() {}, async [Symbol.asyncDispose]() {} };
+  if (url === undefined) return { door: undefined, async takeUp() {}, async [Symbol.asyncDispose]() {} };
   const store = tasks ?? createMemoryTaskStore();
   const running = new RunningTasks(caller, { store, timeoutMs: maxCallTimeoutMs, log });
-  const card = a2aCard(a2aUrl, needsToken);
+  const agents = [undefined, ...a2aAgents].map((agent) => {
+    const card = a2aCard({ url, needsToken, agent });
+    return { card, paths: a2aPaths(agent), desk: new TaskDesk({ card, agent, store, running, sessions }) };
+  });
   return {
-    door: (parts) => a2aDoor({ ...parts, card, desk: new TaskDesk({ card, store, running, sessions }), ending, log }),
+    door: (parts) => a2aDoor({ ...parts, agents, ending, log }),
     async takeUp() {
       try {
         for (const task of await store.open()) running.start(task);

@@ -33,6 +33,8 @@ import { stateOf, taskMessage } from "./task-message.ts";
 
 export interface TaskDeskOptions {
   readonly card: AgentCard;
+  /** Whose desk it is; undefined for the plain agent. */
+  readonly agent: string | undefined;
   readonly store: TaskStore;
   readonly running: RunningTasks;
   readonly sessions: SessionHub;
@@ -91,7 +93,11 @@ export class TaskDesk implements A2ARequestHandler {
     const after = statusTimestampAfter ? Date.parse(statusTimestampAfter) : 0;
     if (Number.isNaN(after)) throw new RequestMalformedError("statusTimestampAfter: expected a time of ISO 8601");
     const notes = (await this.#options.store.list(by)).filter(
-      (note) => (contextId === "" || note.contextId === contextId) && (status === 0 || stateOf(note) === status) && note.updatedAt > after,
+      (note) =>
+        note.agent === this.#options.agent &&
+        (contextId === "" || note.contextId === contextId) &&
+        (status === 0 || stateOf(note) === status) &&
+        note.updatedAt > after,
     );
     const from = pageToken === "" ? 0 : notes.findIndex(({ id }) => id === pageToken);
     if (from < 0) throw new RequestMalformedError("pageToken: it is none of this list any more. Begin without it");
@@ -147,7 +153,7 @@ export class TaskDesk implements A2ARequestHandler {
   /** Keeps the task, and starts its turn. The same message again is the same task. */
   async #begin(by: string, message: Message | undefined, wantsPush: boolean): Promise<StoredTask> {
     if (wantsPush) throw noPush();
-    const { store, running } = this.#options;
+    const { store, running, agent } = this.#options;
     const { messageId, taskId, contextId } = message ?? { messageId: "", taskId: "", contextId: "" };
     const asked = askedIn(message);
     if (messageId === "" || messageId.length > 256) throw new RequestMalformedError("message.messageId: expected 1 to 256 characters");
@@ -158,7 +164,7 @@ export class TaskDesk implements A2ARequestHandler {
       const why = standing === "working" ? "is still at work, and takes no further message" : `has ended: ${standing}`;
       throw new UnsupportedOperationError(`The task ${taskId} ${why}. Send a message without a taskId, and with its contextId to go on in its conversation`);
     }
-    const id = taskIdOf(by, messageId);
+    const id = taskIdOf(by, messageId, agent);
     const known = await this.#kept(() => store.read(by, id));
     if (known !== undefined) {
       if (known.asked !== asked) throw new RequestMalformedError("message.messageId: another message had it. Give each message its own");
@@ -171,6 +177,7 @@ export class TaskDesk implements A2ARequestHandler {
       id,
       contextId: contextId === "" ? newId() : contextId,
       by,
+      ...(agent === undefined ? {} : { agent }),
       messageId,
       standing: "working",
       isUntrusted: false,
@@ -184,10 +191,11 @@ export class TaskDesk implements A2ARequestHandler {
     return task;
   }
 
-  /** @throws {A2AError} as if there were none, if it is another caller's */
+  /** @throws {A2AError} as if there were none, if it is another caller's, or another agent's */
   async #taskOf(by: string, id: string): Promise<StoredTask> {
     const task = /^[0-9a-f]{32}$/.test(id) ? await this.#kept(() => this.#options.store.read(by, id)) : undefined;
-    if (task === undefined) throw new TaskNotFoundError(`There is no task ${JSON.stringify(id.slice(0, 80))} of yours. Tasks are kept for a day`);
+    if (task === undefined || task.agent !== this.#options.agent)
+      throw new TaskNotFoundError(`There is no task ${JSON.stringify(id.slice(0, 80))} of yours. Tasks are kept for a day`);
     return task;
   }
 
@@ -247,9 +255,9 @@ const clientOf = ({ user }: ServerCallContext): Pick<A2aClient, "by" | "gone"> =
 
 const noPush = (): Error => new PushNotificationNotSupportedError("Push notifications are not sent. Subscribe to the task, or ask for it");
 
-const taskIdOf = (by: string, messageId: string): string =>
+const taskIdOf = (by: string, messageId: string, agent: string | undefined): string =>
   createHash("sha256")
-    .update(JSON.stringify(["a2a", by, messageId]))
+    .update(JSON.stringify(["a2a", by, messageId, ...(agent === undefined ? [] : [agent])]))
     .digest("hex")
     .slice(0, 32);
 

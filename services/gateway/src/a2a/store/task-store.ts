@@ -9,6 +9,8 @@ export interface TaskNote {
   readonly contextId: string;
   /** Whose it is; the empty text is the gateway's own agent. */
   readonly by: string;
+  /** That the client has asked; undefined of the plain agent. */
+  readonly agent?: string | undefined;
   /** Of the client's message. */
   readonly messageId: string;
   readonly standing: TaskStanding;
