@@ -6,7 +6,7 @@ import { createToolCaller } from "@rockbot/tools";
 import { expect, test } from "vitest";
 import { uniqueName } from "../broker/messages.ts";
 import { openRawChannel } from "../broker/raw-channel.ts";
-import { pythonEnvironment } from "./python-environment.ts";
+import { pythonEnvironment } from "../python-environment.ts";
 
 const folder = join(import.meta.dirname, "../../examples/python-service");
 const url = await sharedAmqpUrl();

@@ -39,6 +39,7 @@ export type { FinalReport } from "./session-tools/final-report.ts";
 // What callers have made.
 
 export { type ChangeOutcome, isRecordId, isVisibleTo, type KeptRecord, MAX_CHARS_OF_MAKER, MAX_VISIBLE, type RecordStore } from "./records/record-store.ts";
+export { saveNamed } from "./records/save-named.ts";
 export { tooLarge } from "./records/too-large.ts";
 export { withStore } from "./records/with-store.ts";
 export type { KeptSkill } from "./skills/kept-skill.ts";

@@ -72,7 +72,7 @@ test("each wrong input of save_wisp is named, all at once, and nothing is kept",
   const { alice } = wisps;
   const wrong = { ...hours({ steps: [{ id: "a", tool: "shop_hour" }], result: "{{/input/shap}}" }), name: "No name", version: 3 };
   expect(await alice(["save_wisp", wrong])).toMatch(
-    /The wisp was not saved: 4 things are wrong\. name: "No name" is none\. .* version: the wisp is not there, not version 3\. .*definition\/steps\/0\/tool: there is no tool "shop_hour" for you\. Did you mean "shop_hours"\?; definition\/result: \{\{\/input\/shap\}\}: the input has no "shap"\. Did you mean "shop"\?/,
+    /The wisp was not saved: 4 things are wrong\. name: "No name" is none\. .*definition\/steps\/0\/tool: there is no tool "shop_hour" for you\. Did you mean "shop_hours"\?; definition\/result: \{\{\/input\/shap\}\}: the input has no "shap"\. Did you mean "shop"\?; version: the wisp is not there, not version 3\. /,
   );
   expect(await alice(["save_wisp", { ...hours(), definition: { steps: [] } }])).toMatch(
     /definition\/description: is required and missing; definition\/steps: must NOT/,

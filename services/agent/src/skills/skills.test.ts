@@ -128,7 +128,7 @@ test("each wrong input is answered in words that say what is wrong and what is r
     [save("x", { name: "new", version: 1 }), `${not}version: the skill is not there, not version 1. Read it again`],
     [
       save("x", { name: "new" }),
-      'denied: The skill was not saved. "alice" has 1 skills, which is all that it may have. Save it under the name of one that is there, or delete one',
+      'denied: The skill was not saved. "alice" has 1 skills, which is all that it may have. Save it under the name of one that is there, or delete one.',
     ],
     [["get_skill", { name: "office/weekly-repot" }], `invalid_arguments: name: you see no skill "office/weekly-repot". Did you mean "${NAME}"?`],
     [["get_skill", { name: "zzz" }], `invalid_arguments: name: you see no skill "zzz". You see: ${NAME}.`],

@@ -1,10 +1,9 @@
-import { createHash } from "node:crypto";
 import { isRecord } from "@rockbot/base";
 import { ToolError, ToolErrorCode, type ToolSaveWispInput, type ToolSaveWispOutput, tools, type WispDefinition } from "@rockbot/contracts";
 import { schemaCompiler } from "@rockbot/policy";
 import { defineTool, type Tool, type ToolResult } from "@rockbot/tools";
 import { formFault } from "../../definitions/definition-faults.ts";
-import { tooLarge } from "../../records/too-large.ts";
+import { saveNamed } from "../../records/save-named.ts";
 import { withStore } from "../../records/with-store.ts";
 import { availableTo, checkDefinition, faulty } from "../read-definitions.ts";
 import { trustOf } from "../run-wisps.ts";
@@ -19,8 +18,6 @@ export interface SavedWispToolsParts extends SavedWispParts {
   readonly hasReadUntrusted: () => boolean;
 }
 
-/** Others may change the wisp in the same moment so often. */
-const MAX_ATTEMPTS = 5;
 const MAX_LISTED = 100;
 /** Of a definition and of a schema, as JSON. */
 const MAX_DEFINITION = 65_536;
@@ -34,58 +31,25 @@ const ARGUMENT = /^[A-Za-z0-9_-]{1,64}$/;
 export const savedWispTools = (parts: SavedWispToolsParts): readonly Tool[] => [saveTool(parts), listTool(parts), getTool(parts), deleteTool(parts)];
 
 function saveTool(parts: SavedWispToolsParts): Tool {
+  const { caller: maker, saved, maxWispsPerCaller: maxOfMaker } = parts;
   return defineTool(tools.saveWisp, async (input, { hasReadUntrusted = false }) => {
-    const isUntrusted = hasReadUntrusted || parts.hasReadUntrusted();
-    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-      const saved = await withStore("save the wisp", () => saveOnce(input, parts, isUntrusted));
-      if (saved !== undefined) return saved;
-    }
-    throw new ToolError(ToolErrorCode.Unavailable, "The wisp was not saved: others change it all the time. Read it again, and try once more.");
+    const { name, definition, input_schema: inputSchema, version } = input;
+    const { record, isChanged } = await saveNamed<KeptWisp>({
+      kind: "wisp",
+      store: saved.store,
+      maker,
+      name,
+      version,
+      maxOfMaker,
+      hasReadUntrusted: hasReadUntrusted || parts.hasReadUntrusted(),
+      now: Date.now(),
+      content: { definition: definition as unknown as WispDefinition, ...(inputSchema === undefined ? {} : { inputSchema }) },
+      hashOf: wispHash,
+      faults: async () => [...[formFault(name, "first-result") ?? []].flat(), ...(await schemaFaults(inputSchema)), ...definitionFaults(input, parts)],
+      refusal: (faults) => faulty("The wisp was not saved", faults),
+    });
+    return savedResult(isChanged ? "Saved" : "Nothing changes in", record);
   });
-}
-
-/** @returns undefined if another change came between */
-async function saveOnce(input: ToolSaveWispInput, parts: SavedWispToolsParts, hasReadUntrusted: boolean): Promise<ToolResult<ToolSaveWispOutput> | undefined> {
-  const { caller, saved, maxWispsPerCaller } = parts;
-  const { name, definition, input_schema: inputSchema, version: wanted } = input;
-  const id = idOf(caller, name);
-  const before = await saved.store.get(id);
-  const version = before?.version ?? 0;
-  const others = before === undefined && (await saved.visibleTo(caller)).some((other) => other.name === name);
-  const plain = {
-    name,
-    definition: definition as unknown as WispDefinition,
-    ...(inputSchema === undefined ? {} : { inputSchema }),
-    maker: caller,
-    isUntrusted: hasReadUntrusted || before?.isUntrusted === true, // nobody takes it off
-  };
-  if (before !== undefined && wispHash(plain) === before.hash) return savedResult("Nothing changes in", before); // also where this call has saved it
-  const faults = [
-    ...[formFault(name, "first-result") ?? []].flat(),
-    ...(others ? [`name: you see a wisp ${JSON.stringify(name)} of another caller. Choose another name`] : []),
-    ...(wanted === undefined || wanted === version
-      ? []
-      : [`version: the wisp ${before === undefined ? "is not there" : `is version ${version} by now`}, not version ${wanted}. Read it again`]),
-    ...(await schemaFaults(inputSchema)),
-    ...definitionFaults(input, parts),
-  ];
-  if (faults.length > 0) throw faulty("The wisp was not saved", faults);
-  const at = Date.now();
-  const kept =
-    before === undefined
-      ? { createdAt: at }
-      : { createdAt: before.createdAt, ...(before.approvedHash === undefined ? {} : { approvedHash: before.approvedHash }) };
-  const wisp: KeptWisp = { ...kept, ...plain, id, hash: wispHash(plain), version: version + 1, updatedAt: at };
-  if (before === undefined) {
-    const made = await saved.store.create(wisp, maxWispsPerCaller);
-    if (made === "large") throw tooLarge("wisp", caller);
-    if (made !== "full") return made === "created" ? savedResult("Saved", wisp) : undefined;
-    const why = `"${caller}" has ${maxWispsPerCaller} wisps, which is all that it may have. Save it under the name of one that is there, or delete one`;
-    throw new ToolError(ToolErrorCode.Denied, `The wisp was not saved. ${why}.`);
-  }
-  const outcome = await saved.store.update(wisp);
-  if (outcome === "large") throw tooLarge("wisp", caller);
-  return outcome === "changed" ? savedResult("Saved", wisp) : undefined;
 }
 
 /** Checked as it would run now, with the rights of its maker. */
@@ -120,13 +84,6 @@ async function schemaFaults(schema: object | undefined): Promise<readonly string
     return [`input_schema: is no JSON Schema that can be used: ${error instanceof Error ? error.message.slice(0, 300) : String(error)}`];
   }
 }
-
-/** By its name, so that a call which is run again makes no second one. */
-const idOf = (maker: string, name: string): string =>
-  createHash("sha256")
-    .update(JSON.stringify(["wisp", maker, name]))
-    .digest("hex")
-    .slice(0, 24);
 
 function savedResult(did: string, { name, version, hash, approvedHash }: KeptWisp): ToolResult<ToolSaveWispOutput> {
   const isShared = approvedHash === hash;

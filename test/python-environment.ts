@@ -1,12 +1,12 @@
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
-import { mkdir, readFile, rename, rm } from "node:fs/promises";
+import { mkdir, readFile, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 
 const run = promisify(execFile);
-const CACHE = join(import.meta.dirname, "../../node_modules/.cache/python");
+const CACHE = join(import.meta.dirname, "../node_modules/.cache/python");
 /** What the pinned libraries ask for. */
 const OLDEST = [3, 11] as const;
 /** What pip may take to bring some megabytes. */
@@ -30,9 +30,12 @@ export async function pythonEnvironment(requirements: string): Promise<PythonEnv
     .slice(0, 16);
   const folder = join(CACHE, name);
   const python = join(folder, "bin/python");
-  if (existsSync(join(folder, "ready"))) return { python };
+  const isReady = () => existsSync(join(folder, "ready"));
+  if (isReady()) return { python };
+  await mkdir(CACHE, { recursive: true });
+  await using _turn = await turnFor(folder);
+  if (isReady()) return { python }; // another test file has made it meanwhile
   try {
-    await mkdir(CACHE, { recursive: true });
     await rm(folder, { recursive: true, force: true }); // what an installation that was cut off has left
     await run("python3", ["-m", "venv", folder], { timeout: INSTALL_MS });
     await run(python, ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r", requirements], { timeout: INSTALL_MS });
@@ -47,5 +50,28 @@ export async function pythonEnvironment(requirements: string): Promise<PythonEnv
         .split("\n")
         .at(-1)})`,
     };
+  }
+}
+
+/** So long after its beginning an installation was cut off. */
+const STALE_MS = 2 * INSTALL_MS;
+const LOOK_MS = 200;
+
+/** Test files run side by side: one at a time makes a folder. */
+async function turnFor(folder: string): Promise<AsyncDisposable> {
+  const lock = `${folder}.lock`;
+  const end = { [Symbol.asyncDispose]: () => rm(lock, { recursive: true, force: true }) };
+  for (;;) {
+    const isOurs = await mkdir(lock).then(
+      () => true,
+      () => false,
+    );
+    if (isOurs) return end;
+    const since = await stat(lock).then(
+      ({ mtimeMs }) => mtimeMs,
+      () => Date.now(),
+    );
+    if (Date.now() - since > STALE_MS) await end[Symbol.asyncDispose]();
+    else await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
   }
 }
