@@ -128,12 +128,12 @@ test("empty variables and variables of others are not settings", () => {
 });
 
 test("a secret comes from the file its _FILE variable names, without the last line break, and an empty file is no setting", () => {
-  using secret = temporaryFile("api-key", "0123456789\n");
+  using secret = temporaryFile("api-key", "key-of-a-file\n");
   using empty = temporaryFile("no-key", "\n");
 
-  expect(loadConfig(config, { env: { API_KEY_FILE: secret.path } }).apiKey).toBe("0123456789");
+  expect(loadConfig(config, { env: { API_KEY_FILE: secret.path } }).apiKey).toBe("key-of-a-file");
   expect(loadConfig(config, { env: { API_KEY_FILE: empty.path } }).apiKey).toBeUndefined();
-  expect(faultsOf(() => loadConfig(config, { env: { API_KEY_FILE: secret.path, API_KEY: "0123456789" } }))).toEqual([
+  expect(faultsOf(() => loadConfig(config, { env: { API_KEY_FILE: secret.path, API_KEY: "key-of-a-file" } }))).toEqual([
     "apiKey: both the variables API_KEY and API_KEY_FILE are set. Set one of them",
   ]);
   expect(faultsOf(() => loadConfig(config, { env: { API_KEY_FILE: "/nowhere/key" } }))).toEqual([
