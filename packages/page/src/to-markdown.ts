@@ -18,6 +18,7 @@ export interface MarkdownPage {
   readonly markdown: string;
 }
 
+/** The bound of what a page becomes. */
 export interface ToMarkdownOptions {
   /** The longest markdown, in UTF-16 code units. @default 10_000_000 */
   readonly maxLength?: number | undefined;
