@@ -1,7 +1,7 @@
 import { load } from "cheerio";
 import { marked } from "marked";
 import type { MeasuredPage } from "./read-set.ts";
-import { keptStructure, type Structure } from "./structure.ts";
+import { keptOf, keptStructure, type Structure } from "./structure.ts";
 import { type Agreement, compareWords, runOf, wordsOf } from "./words.ts";
 
 /** How good one page's markdown is. */
@@ -36,7 +36,7 @@ export function scorePage(markdown: string, { html, truth }: MeasuredPage): Page
     came: wanted.filter(isIn).length,
     wanted: wanted.length,
     bloat: squeezed(text).length / Math.max(1, squeezed(truth.mainContent).length),
-    structure: keptStructure(html, rendered, truthRun),
+    structure: truth.structure === undefined ? keptStructure(html, rendered, truthRun) : keptOf(truth.structure, rendered),
   };
 }
 

@@ -1,4 +1,5 @@
 import { type CheerioAPI, load } from "cheerio";
+import type { TruthStructure } from "./read-set.ts";
 import { runOf, wordsOf } from "./words.ts";
 
 export const structureKinds = ["headings", "code", "items", "rows", "links"] as const;
@@ -30,7 +31,7 @@ export function keptStructure(html: string, rendered: string, truthRun: string):
   ) as unknown as Structure;
 }
 
-function textsOf($: CheerioAPI, kind: StructureKind, isLink: (href: string) => boolean): string[] {
+function textsOf($: CheerioAPI, kind: StructureKind, isLink: (href: string) => boolean, leastWords = LEAST_WORDS): string[] {
   const texts = $(selectors[kind])
     .toArray()
     .flatMap((element) => {
@@ -38,7 +39,46 @@ function textsOf($: CheerioAPI, kind: StructureKind, isLink: (href: string) => b
       const copy = $(element).clone();
       if (kind === "items") copy.find("ul, ol, menu").remove();
       copy.find("td, th, br, p, div, li, h1, h2, h3, h4, h5, h6").before(" ").after(" ");
-      return wordsOf(copy.text()).length < LEAST_WORDS ? [] : [runOf(copy.text())];
+      return wordsOf(copy.text()).length < leastWords ? [] : [runOf(copy.text())];
     });
   return [...new Set(texts)];
+}
+
+/** As `keptStructure`, for content of which the truth says what it has. Code is compared line by line, with its language, and links with their addresses. */
+export function keptOf(truth: TruthStructure, rendered: string): Structure {
+  const $ = load(rendered);
+  const codes = new Set<string>();
+  for (const element of $("pre").toArray()) {
+    const text = linesOf($(element).text());
+    const language = /\blanguage-(\S+)/.exec($(element).find("code").attr("class") ?? "")?.[1];
+    codes.add(text).add(`${language}:${text}`);
+  }
+  const links = new Set(
+    $("a[href]")
+      .toArray()
+      .map((element) => linkKey($(element).text(), $(element).attr("href") ?? "")),
+  );
+  const count = <T>(wanted: readonly T[], isKept: (one: T) => boolean): Structure[StructureKind] => ({
+    there: wanted.length,
+    kept: wanted.filter(isKept).length,
+  });
+  const countTexts = (kind: "headings" | "items" | "rows"): Structure[StructureKind] => {
+    const found = new Set(textsOf($, kind, () => true, 1));
+    return count(truth[kind], (text) => found.has(runOf(text)));
+  };
+  return {
+    headings: countTexts("headings"),
+    code: count(truth.code, ({ text, language }) => codes.has(language === undefined ? linesOf(text) : `${language}:${linesOf(text)}`)),
+    items: countTexts("items"),
+    rows: countTexts("rows"),
+    links: count(truth.links, ({ text, url }) => links.has(linkKey(text, url))),
+  };
+}
+
+const linesOf = (code: string): string => code.replaceAll(/[ \t]+$/gm, "").replaceAll(/^\n+|\n+$/g, "");
+
+function linkKey(text: string, href: string): string {
+  const url = URL.parse(href);
+  for (const name of [...(url?.searchParams.keys() ?? [])]) if (/^utm_|^fbclid$/.test(name)) url?.searchParams.delete(name);
+  return `${runOf(text)}${url?.href ?? href}`;
 }
