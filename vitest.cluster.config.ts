@@ -1,5 +1,5 @@
 import { defineConfig } from "vitest/config";
-import { ClosingLineReporter } from "./test/closing-line-reporter.ts";
+import { ClosingLineReporter } from "./test/run/closing-line-reporter.ts";
 
 /** What takes the room of the cluster's machine, or stops parts of the cluster: it runs when all else has ended. */
 const ALONE = ["test/cluster/faults.test.ts"];

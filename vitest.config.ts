@@ -2,9 +2,9 @@ import { globSync, readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { defineConfig } from "vitest/config";
-import { ClosingLineReporter } from "./test/closing-line-reporter.ts";
-import { SlowestFilesReporter } from "./test/slowest-files-reporter.ts";
-import { TestOrder } from "./test/test-order.ts";
+import { ClosingLineReporter } from "./test/run/closing-line-reporter.ts";
+import { SlowestFilesReporter } from "./test/run/slowest-files-reporter.ts";
+import { TestOrder } from "./test/run/test-order.ts";
 
 const everything = ["packages/**/*.test.ts", "services/**/*.test.ts", "scripts/**/*.test.ts", "test/**/*.test.ts"];
 /** Tests of `npm run test:cluster` and `npm run test:observability` have a configuration of their own. */
@@ -23,7 +23,7 @@ export default defineConfig({
       { extends: true, test: { name: "alone", include: everything, exclude: [...never, ...together] } },
       { extends: true, test: { name: "together", include: together, exclude: never, isolate: false } },
     ],
-    globalSetup: ["test/setup-broker.ts"],
+    globalSetup: ["test/run/setup-broker.ts"],
     reporters: ["default", new SlowestFilesReporter(), new ClosingLineReporter()],
     maxWorkers: 2 * availableParallelism() + 2, // most of what tests do is wait, for processes, brokers and deadlines
     sequence: { sequencer: TestOrder },

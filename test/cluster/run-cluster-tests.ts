@@ -3,7 +3,7 @@
  * with exit code 0. `--quick`: the part that a check of each change has the time for.
  */
 import { existsSync } from "node:fs";
-import { runVitest } from "../run-vitest.ts";
+import { runVitest } from "../run/run-vitest.ts";
 
 const QUICK = ["test/cluster/harness.test.ts", "test/cluster/admission.test.ts"];
 
@@ -15,5 +15,5 @@ if (kubeconfig === "") {
   process.exitCode = 1;
 } else {
   const args = process.argv.slice(2).flatMap((arg) => (arg === "--quick" ? QUICK : [arg]));
-  runVitest("vitest.cluster.config.ts", args);
+  process.exitCode = await runVitest(["--config", "vitest.cluster.config.ts", ...args]);
 }

@@ -11,10 +11,13 @@ import { atScale, record } from "./figures.ts";
 import { openScene } from "./scene.ts";
 import { spread } from "./spread.ts";
 
-const WAIT = { timeout: 20_000, interval: 10 };
+const WAIT = { timeout: 40_000, interval: 20 };
 const DELETIONS = atScale(2, 20);
 /** How long refusals are watched. */
 const REFUSED_MS = atScale(6_000, 20_000);
+const ONE_CONNECTION = "one connection allowed";
+/** So often refusals are watched until both connections are not let in meanwhile. */
+const WATCHES = 5;
 const [busUrl, redisUrl] = await Promise.all([sharedAmqpUrl(), sharedRedisUrl()]);
 
 test("F23: a consumer whose queue is deleted, or that of its second tries, declares it again and goes on", async () => {
@@ -36,7 +39,7 @@ test("F23: a consumer whose queue is deleted, or that of its second tries, decla
 });
 
 test(`F23: a service whose queue is deleted ${DELETIONS} times serves again each time, and no call is lost or run twice`, {
-  timeout: 30_000 + DELETIONS * 10_000,
+  timeout: 60_000 + DELETIONS * 60_000,
 }, async () => {
   await using scene = await openScene(busUrl, { redisUrl });
   await using raw = await openRawChannel(busUrl);
@@ -49,12 +52,12 @@ test(`F23: a service whose queue is deleted ${DELETIONS} times serves again each
     // These run while their queue is deleted: their answers count all the same.
     const before = (await ledger.count("effect")).size;
     calls.push(
-      ...Array.from({ length: 5 }, (_, index) => settleCall(caller, scene.tool("effect"), { id: `${deletion}-${index}`, holdMs: 300 }, { timeoutMs: 10_000 })),
+      ...Array.from({ length: 5 }, (_, index) => settleCall(caller, scene.tool("effect"), { id: `${deletion}-${index}`, holdMs: 300 }, { timeoutMs: 60_000 })),
     );
     await expect.poll(async () => (await ledger.count("effect")).size, WAIT).toBe(before + 5);
     const start = performance.now();
     await raw.channel.deleteQueue(`rockbot.${service.service}.v1`);
-    await expect.poll(() => settleCall(caller, scene.tool("read"), { id: "probe" }, { timeoutMs: 2_000 }), WAIT).toMatchObject({ outcome: "ok" });
+    await expect.poll(() => settleCall(caller, scene.tool("read"), { id: "probe" }, { timeoutMs: 5_000 }), WAIT).toMatchObject({ outcome: "ok" });
     recoveries.push(performance.now() - start);
   }
   const ended = tally(await Promise.all(calls), await ledger.count("effect"));
@@ -66,7 +69,9 @@ test(`F23: a service whose queue is deleted ${DELETIONS} times serves again each
   expect(ended).toEqual(unharmed({ ok: 5 * DELETIONS }));
 });
 
-test("F23: a bus whose user may not connect any more says so, asks now and again, and goes on once it may", { timeout: 120_000 + 2 * REFUSED_MS }, async () => {
+test("F23: a bus whose user may not connect any more says so, asks now and again, and goes on once it may", {
+  timeout: 240_000 + 2 * WATCHES * REFUSED_MS,
+}, async () => {
   await using broker = await ownVirtualHost();
   const user = uniqueName();
   await using proxy = await startTcpFaultProxy(broker.url);
@@ -86,23 +91,27 @@ test("F23: a bus whose user may not connect any more says so, asks now and again
   const refusals = [
     { what: "permissions revoked", refuse: () => broker.ctl("clear_permissions", "-p", broker.name, user), accept: allow },
     {
-      what: "one connection allowed",
+      what: ONE_CONNECTION,
       refuse: () => broker.ctl("set_user_limits", user, '{"max-connections":1}'),
       accept: () => broker.ctl("clear_user_limits", user, "all"),
     },
   ];
   for (const { what, refuse, accept } of refusals) {
-    errors.length = 0;
     await refuse();
     // A broker counts a user's connections late: two that come at once may both be let in. They are cut again then.
     const cutIfLetIn = (): string => {
       if (errors.length === 0 && bus.isReady) proxy.cutAll();
       return errors.join("\n");
     };
-    await expect.poll(cutIfLetIn, { timeout: 40_000, interval: 1_000 }).toMatch(/refuses/);
-    const from = proxy.accepted;
-    await sleep(REFUSED_MS); // what it does meanwhile is measured
-    const attempts = proxy.accepted - from;
+    let watched: { readonly attempts: number; readonly ms: number };
+    let watches = 0;
+    do {
+      errors.length = 0;
+      await expect.poll(cutIfLetIn, { timeout: 40_000, interval: 1_000 }).toMatch(/refuses/);
+      const [from, since] = [proxy.accepted, performance.now()];
+      await sleep(REFUSED_MS); // what it does meanwhile is measured
+      watched = { attempts: proxy.accepted - from, ms: performance.now() - since };
+    } while (what === ONE_CONNECTION && bus.isReady && ++watches < WATCHES);
     expect(bus.isReady).toBe(false);
     await accept();
     const start = performance.now();
@@ -112,9 +121,9 @@ test("F23: a bus whose user may not connect any more says so, asks now and again
     await record({
       fault: "F23",
       done: `${what}, for ${REFUSED_MS} ms, of a bus with two connections`,
-      figures: { attempts, "log lines": errors.length, "back after ms": backMs },
+      figures: { attempts: watched.attempts, "log lines": errors.length, "back after ms": backMs },
     });
-    expect(attempts).toBeLessThanOrEqual(2 * (1 + REFUSED_MS / 5_000)); // each connection twelve times a minute, and no hot loop
+    expect(watched.attempts).toBeLessThanOrEqual(2 * (1 + watched.ms / 5_000)); // each connection twelve times a minute, and no hot loop
   }
 });
 

@@ -34,7 +34,7 @@ export interface JobOutcome extends Omit<ScriptOutcome, "durations" | "isWarm"> 
 type Ended = Extract<Frame, { frame: "ended" }>;
 
 /** How much later than a script's time is over its sandbox is ended from outside, should the supervisor be kept from it; of one that has to have ended by then, less. */
-const OVERDUE_MS = 1_000;
+const OVERDUE_MS = 2_000;
 const OVERDUE_ANSWER_MS = 250;
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 /** Who has stood still finds its timers due before it has read what came meanwhile. */

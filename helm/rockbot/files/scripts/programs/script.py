@@ -63,8 +63,8 @@ NEWS_BYTES = 2_000
 FLUSH_S = 10
 # The longest variable that the kernel takes, its name included.
 MAX_VARIABLE_BYTES = 128 * 1024 - 1
-# The time for a script to write out its buffers, when its own time is over.
-LAST_WORDS_S = 0.1
+# The time for a script to write out its buffers, when its own time is over: it takes a moment, but on a crowded machine has to wait for its turn.
+LAST_WORDS_S = 0.5
 # The largest whole number that all programs on its way represent exactly.
 MAX_NUMBER = (1 << 53) - 1
 # No script is given less, in milliseconds.

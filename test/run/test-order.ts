@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
-const ROOT = join(import.meta.dirname, "..");
+const ROOT = join(import.meta.dirname, "../..");
 const SYSTEM = join(ROOT, "test/");
 
 /** What takes longest on a machine that has not run the tests before, and so cannot know. */
