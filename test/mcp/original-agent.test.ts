@@ -21,6 +21,7 @@ test("the agent of the original, made from the wire contract alone, drives the b
   const { url } = broker;
   await using bridge = startNodeProgram(MAIN, { args: ["mcp-bridge"], env: { BUS_URL: url, MCP_CONFIG: file } });
   await expect.poll(() => bridge.stdout().match(/connected to an MCP server/g)?.length, { timeout: 60_000 }).toBe(2);
+  await expect.poll(bridge.stdout, { timeout: 60_000 }).toContain('"msg":"ready"'); // from then on it takes messages
   await using agent = await startOriginalAgent(url, AGENT);
   const invoke = (toolName: string, args: string | null, headers: Record<string, string> = {}) =>
     agent.ask(

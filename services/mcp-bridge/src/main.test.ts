@@ -20,7 +20,7 @@ test("a wrong configuration or a wrong file of servers ends the process with cod
 test("it serves until SIGTERM, and ends with code 0 although a server heeds nobody", async () => {
   using folder = temporaryFolder();
   await using main = startMain({ MCP_CONFIG: folder.write("mcp.json", { mcpServers: { faulty: faultServer("heedless") } }) });
-  await expect.poll(main.stdout, { timeout: 15_000 }).toContain("connected to an MCP server");
+  await expect.poll(main.stdout, { timeout: 40_000 }).toContain("connected to an MCP server");
   main.kill("SIGTERM");
   expect([await main.ended, main.stderr()]).toEqual([0, ""]);
 });
@@ -52,7 +52,7 @@ test("what the library of the protocol writes to the console is lines of the log
   using folder = temporaryFolder();
   const auth = { type: "client_credentials", clientId: "me", clientSecret: "canary-client-secret", issuer: authorization.issuer };
   await using main = startMain({ MCP_CONFIG: folder.write("mcp.json", { mcpServers: { guarded: { url: resource.url, auth } } }) });
-  await expect.poll(main.stdout, { timeout: 15_000 }).toMatch(/"source":"console","msg":"\[mcp-sdk\] .*no such client: me:\[redacted\]/);
+  await expect.poll(main.stdout, { timeout: 40_000 }).toMatch(/"source":"console","msg":"\[mcp-sdk\] .*no such client: me:\[redacted\]/);
   main.kill("SIGTERM");
   expect([await main.ended, main.stderr()]).toEqual([0, ""]);
   expect(main.stdout()).not.toContain("canary");
