@@ -29,7 +29,7 @@ test("with the rights of the policy alone an agent uses the bridge, is told of s
     POLICY_FILE: folder.write("policy.yaml", POLICY),
   };
   await using bridge = startNodeProgram(MAIN, { args: ["mcp-bridge"], env: { ...env, AUDIT_FILE: auditFile } });
-  await expect.poll(bridge.stdout, { timeout: 30_000 }).toContain("connected to an MCP server");
+  for (const line of ["connected to an MCP server", '"msg":"ready"']) await expect.poll(bridge.stdout, { timeout: 60_000 }).toContain(line);
 
   await using writer = await connect(broker, "writer");
   const overheard: string[] = [];
