@@ -1,12 +1,13 @@
+import { visibleText } from "@rockbot/contracts";
 import TurndownService from "turndown";
 
 /** Writes markdown from HTML that the other steps of toMarkdown have prepared. */
 export function createTurndown(): TurndownService {
   const turndown = new TurndownService({ headingStyle: "atx", codeBlockStyle: "fenced", bulletListMarker: "-", emDelimiter: "*", hr: "---", br: "" });
 
-  // A page's text that looks like a tag or an entity is text: as it stands, markdown would read it as one.
+  // A page's text that looks like a tag or an entity is text: as it stands, markdown would read it as one. So would it once signs between its letters are gone.
   const escapeMarks = turndown.escape.bind(turndown);
-  turndown.escape = (text) => escapeMarks(text).replaceAll(/<(?=[a-z/!?])|&(?=#?\w{1,32};)/gi, "\\$&");
+  turndown.escape = (text) => escapeTags(escapeMarks(visibleText(text)).replaceAll(/&(?=#?\w{1,32};)/gi, "\\&"));
   turndown.addRule("strikethrough", { filter: ["del", "s"], replacement: (content) => (content.trim() === "" ? "" : `~~${content}~~`) });
   turndown.addRule("heading", {
     filter: ["h1", "h2", "h3", "h4", "h5", "h6"],
@@ -48,6 +49,15 @@ export function createTurndown(): TurndownService {
         .replaceAll(/\s*\n\s*/g, "<br>")} |`,
   });
   return turndown;
+}
+
+/** The text of the next element may make a tag of the last sign. In a bare address a backslash is part of the address. */
+function escapeTags(text: string): string {
+  return text.replaceAll(/\S+/g, (word, at: number) => {
+    if (!word.includes("<")) return word;
+    const tag = at + word.length === text.length ? /<(?=[a-z/!?]|$)/gi : /<(?=[a-z/!?])/gi;
+    return word.replaceAll(tag, /:\/\/|www\./.test(word) ? "&lt;" : "\\<");
+  });
 }
 
 /** The fields that are read of the converter's nodes, whose types need a browser's. */

@@ -205,6 +205,17 @@ test("characters that nobody sees, or that steer a terminal, are left out", () =
   );
 });
 
+test("text that is a tag once signs that nobody sees are gone stays text", () => {
+  const { markdown } = toMarkdown("<p>a &lt;&#8203;script&gt;b()&lt;/script&gt; and &lt;\u202eimg src=x onerror=c()&gt;</p>", "https://example.com/");
+  expect(markdown).toBe("a \\<script>b()\\</script> and \\<img src=x onerror=c()>");
+});
+
+test("a tag that begins in a bare address, or in the text of another element, stays text", () => {
+  expect(md("<p>https://example.com/&lt;script>a() &lt;<b>img src=x onerror=a()></b></p>")).toBe(
+    "https://example.com/&lt;script>a() \\<**img src=x onerror=a()>**",
+  );
+});
+
 test("text that looks like a tag stays text", () => {
   expect(md("<body><p>&lt;script&gt;alert(1)&lt;/script&gt; &amp;lt; 1 &lt; 2 &amp; 3</p>")).toBe("\\<script>alert(1)\\</script> \\&lt; 1 < 2 & 3");
 });
