@@ -33,11 +33,12 @@ export interface PageConverterOptions {
  */
 export interface PageConverter extends AsyncDisposable {
   /**
+   * The content of a page, or all of it with `isWhole`.
    * @throws {PageConversionError} if it is the page's fault
    * @throws {ToolError} `unavailable` if no process can be started or the machine is too busy, `cancelled` after disposal
    * @throws the signal's reason once it aborts
    */
-  convert(html: string, url: string, options?: ConvertOptions): Promise<MarkdownPage>;
+  convert(html: string, url: string, options?: ConvertHtmlOptions): Promise<MarkdownPage>;
   /** A document that is no page, with the same bounds. @throws as `convert` does */
   convertDocument(kind: DocumentKind, bytes: Uint8Array, options?: ConvertOptions): Promise<MarkdownPage>;
   /** The type and size of an image. @throws as `convert` does */
@@ -50,6 +51,11 @@ export interface PageConverter extends AsyncDisposable {
 
 interface ConvertOptions {
   readonly signal?: AbortSignal | undefined;
+}
+
+interface ConvertHtmlOptions extends ConvertOptions {
+  /** Whether all is kept that people see, as of a letter. @default false */
+  readonly isWhole?: boolean | undefined;
 }
 
 /** Of a page or a piece of one. */
@@ -76,8 +82,8 @@ class ProcessConverter implements PageConverter {
     this.#permits = createSemaphore(processes);
   }
 
-  async convert(html: string, url: string, { signal }: ConvertOptions = {}): Promise<MarkdownPage> {
-    return (await this.#doHtml(html, "markdown", { url, signal })) as MarkdownPage;
+  async convert(html: string, url: string, { signal, isWhole = false }: ConvertHtmlOptions = {}): Promise<MarkdownPage> {
+    return (await this.#doHtml(html, isWhole ? "whole" : "markdown", { url, signal })) as MarkdownPage;
   }
 
   async convertDocument(document: DocumentKind, bytes: Uint8Array, options: ConvertOptions = {}): Promise<MarkdownPage> {

@@ -6,7 +6,7 @@ const md = (html: string, url = "https://example.test/docs/page"): string => toM
 
 test.each([
   ["<title> A &amp;\n B </title>", "A & B"],
-  ["<svg><title>icon</title></svg><head><title>Page</title></head>", "icon"],
+  ["<svg><title>icon</title></svg><head><title>Page</title></head>", "Page"],
   ["<title></title><p>x", null],
   ["<p>x", null],
 ])("the title of %j is %j", (html, title) => {

@@ -1,16 +1,13 @@
 import { visibleText } from "@rockbot/contracts";
-import { type CheerioAPI, load } from "cheerio/slim";
+import type { CheerioAPI } from "cheerio/slim";
+import { readContent } from "./content/read-content.ts";
 import { createTurndown } from "./create-turndown.ts";
 import { PageTooComplexError } from "./page-too-complex-error.ts";
-import { boundTree } from "./tree/bound-tree.ts";
-import { type AnyNode, elementsBelow, isElement, type ParentNode, setChildren, textOf } from "./tree/dom.ts";
+import { elementsBelow, isElement, type ParentNode, setChildren, textOf } from "./tree/dom.ts";
 import { flattenTables } from "./tree/flatten-tables.ts";
 import { markCode } from "./tree/mark-code.ts";
 import { numberItems } from "./tree/number-items.ts";
-import { pickRoot } from "./tree/pick-root.ts";
-import { removeHidden } from "./tree/remove-hidden.ts";
-import { removeNoise } from "./tree/remove-noise.ts";
-import { baseOf, resolveLinks } from "./tree/resolve-links.ts";
+import { resolveLinks } from "./tree/resolve-links.ts";
 
 /** A page as markdown. */
 export interface MarkdownPage {
@@ -18,96 +15,47 @@ export interface MarkdownPage {
   readonly markdown: string;
 }
 
-/** The bound of what a page becomes. */
+/** The bound of what a page becomes, and how much of it. */
 export interface ToMarkdownOptions {
   /** The longest markdown, in UTF-16 code units. @default 10_000_000 */
   readonly maxLength?: number | undefined;
+  /** Whether all is kept that people see, as of a letter or a document, and not the content only. @default false */
+  readonly isWhole?: boolean | undefined;
 }
 
 const turndown = createTurndown();
 
 /**
- * The readable content of an HTML page as GitHub-flavoured markdown. Images are left out, except that one's alternative
- * text stands for it where it is all there is of a link.
+ * The readable content of an HTML page as GitHub-flavoured markdown. Which blocks of the page are its content is learnt; of a page that has text there is always some.
+ * Images are left out, except that one's alternative text stands for it where it is all there is of a link.
  * @param url where the page came from; its links are resolved against it
  * @throws {PageTooComplexError} if the page has too many nodes, or becomes too long
  */
-export function toMarkdown(html: string, url: string, { maxLength = 10_000_000 }: ToMarkdownOptions = {}): MarkdownPage {
-  let read = prepare(html, url, maxLength, {});
-  if (read.length < LITTLE) {
-    const all = prepare(html, url, maxLength, { keepAsides: true });
-    if (all.length > MUCH_MORE * read.length) read = all;
-  }
-  // A style that hides the whole page hides it until its scripts run, not from people.
-  if (read.length === 0) read = prepare(html, url, maxLength, { keepAsides: true, withSheets: false });
-  const { title, prepared } = read;
+export function toMarkdown(html: string, url: string, { maxLength = 10_000_000, isWhole = false }: ToMarkdownOptions = {}): MarkdownPage {
+  const { title, prepared } = prepare(html, url, { maxLength, isWhole });
   return { title: title === null ? null : visibleText(title), markdown: bounded(visibleText(turndown.turndown(prepared)).trim(), maxLength) };
-}
-
-/** A page of so few characters may have its text where others have their navigation. */
-const LITTLE = 100;
-const MUCH_MORE = 2;
-
-interface Reading {
-  readonly keepAsides?: boolean;
-  readonly withSheets?: boolean;
 }
 
 interface Prepared {
   readonly title: string | null;
   readonly prepared: string;
-  /** Of the text, without white space. */
-  readonly length: number;
 }
 
 /** The page as HTML again, of which turndown makes a tree of its own. A function of its own, so that the first tree is garbage by then. */
-function prepare(html: string, url: string, maxLength: number, { keepAsides = false, withSheets = true }: Reading): Prepared {
-  const $ = load(withFrame(html));
-  boundTree($);
-  const document = $.root()[0] as ParentNode;
-  const title = titleOf(document);
-  const base = baseOf(document, url);
-  openShadowRoots(document);
-  removeHidden($, { withSheets });
-  removeNoise($, { keepAsides });
-  const root = pickRoot($);
+function prepare(html: string, url: string, { maxLength, isWhole }: { readonly maxLength: number; readonly isWhole: boolean }): Prepared {
+  const { $, facts, base, root } = readContent(html, url, isWhole);
   resolveLinks(root, base, { maxLength });
   dropImages($, root);
   markCode($, root);
   flattenTables($, root);
   numberItems(root);
   dropAttributes(root);
-  return { title, prepared: bounded($.html(root.children), maxLength), length: textOf(root).replaceAll(/\s+/g, "").length };
-}
-
-/** What browsers put around a page that leaves it out, and what its sheets may speak of. */
-function withFrame(html: string): string {
-  const found = new Set(elementsBelow(load(html).root()[0] as ParentNode, "html", "body").map(({ name }) => name));
-  return `${found.has("html") ? "" : "<html>"}${found.has("body") ? "" : "<body>"}${html}`;
-}
-
-/** What a browser shows in the place of an element's children, which it shows in slots only, and takes for a template only where it is an old one. */
-function openShadowRoots(document: ParentNode): void {
-  for (const template of elementsBelow(document, "template")) {
-    const { parent } = template;
-    if (!("shadowrootmode" in template.attribs) || parent === null) continue;
-    template.name = "div";
-    const slots = new Set(elementsBelow(template, "slot").map(({ attribs }) => attribs["name"] ?? ""));
-    const isShown = (child: AnyNode): boolean => child === template || slots.has(isElement(child) ? (child.attribs["slot"] ?? "") : "");
-    setChildren(parent, parent.children.filter(isShown));
-  }
+  return { title: facts.title, prepared: bounded($.html(root.children), maxLength) };
 }
 
 function bounded(text: string, maxLength: number): string {
   if (text.length > maxLength) throw new PageTooComplexError(`more than ${maxLength} characters once it is converted`);
   return text;
-}
-
-function titleOf(document: ParentNode): string | null {
-  const [element] = elementsBelow(document, "title");
-  const text = element === undefined ? "" : textOf(element);
-  const line = text.replaceAll(/\s+/g, " ").trim();
-  return line === "" ? null : line.slice(0, 500);
 }
 
 function dropImages($: CheerioAPI, root: ParentNode): void {

@@ -84,13 +84,21 @@ interface Declared {
   readonly weight: number;
 }
 
+/** Whose styles are read. */
+export interface DeclaredStylesOptions {
+  /** Whether the page's sheets count. @default true */
+  readonly withSheets?: boolean;
+  /** The elements whose styles are asked for. @default all */
+  readonly among?: ReadonlySet<unknown> | undefined;
+}
+
 /**
  * Reads styles as a browser's first look on a computer's screen does: sheets in the page, presentational attributes, and style attributes; by
  * importance, origin, layer, specificity and order. Values that are none are left out, and rules for states such as hovering.
- * @param withSheets whether the page's sheets count @default true
  */
-export function declaredStyles($: CheerioAPI, root: ParentNode, { withSheets = true }: { readonly withSheets?: boolean } = {}): DeclaredStyles {
-  const elements = elementsBelow(root);
+export function declaredStyles($: CheerioAPI, root: ParentNode, { withSheets = true, among }: DeclaredStylesOptions = {}): DeclaredStyles {
+  const all = elementsBelow(root);
+  const elements = among === undefined ? all : all.filter((element) => among.has(element));
   const found = new Map<Element, Map<string, Declared>>();
   function declare(element: Element, declarations: readonly Declaration[], weight: number): void {
     const own = found.get(element) ?? new Map<string, Declared>();
@@ -108,7 +116,7 @@ export function declaredStyles($: CheerioAPI, root: ParentNode, { withSheets = t
   let trials = MAX_TRIALS;
   let sizes: ReadonlyMap<Element, number> | undefined;
   for (const element of elements) declare(element, hintsOf(element), 1);
-  for (const { selector, declarations, isLayered } of withSheets ? rulesIn(elements) : []) {
+  for (const { selector, declarations, isLayered } of withSheets ? rulesIn(all) : []) {
     const tried = candidates(selector);
     if (tried.length === 0) continue;
     const text = textOfNode(selector);
@@ -131,7 +139,7 @@ export function declaredStyles($: CheerioAPI, root: ParentNode, { withSheets = t
   }
 
   const styles = new Map([...found].map(([element, own]) => [element, new Map([...own].map(([name, { value }]) => [name, value]))]));
-  const isIncomplete = elements.some(({ name, attribs }) => name === "link" && /\bstylesheet\b/i.test(attribs["rel"] ?? ""));
+  const isIncomplete = all.some(({ name, attribs }) => name === "link" && /\bstylesheet\b/i.test(attribs["rel"] ?? ""));
   return { of: (element) => styles.get(element) ?? NONE, isIncomplete };
 }
 

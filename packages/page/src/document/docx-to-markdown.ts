@@ -5,5 +5,5 @@ import { type MarkdownPage, type ToMarkdownOptions, toMarkdown } from "../to-mar
 export async function docxToMarkdown(bytes: Uint8Array, options: ToMarkdownOptions): Promise<MarkdownPage> {
   const convertImage = mammoth.images.imgElement(async () => ({ src: "" })); // which would come as base64 else
   const { value } = await mammoth.convertToHtml({ buffer: Buffer.from(bytes) }, { convertImage });
-  return toMarkdown(value, "file:///", options);
+  return toMarkdown(value, "file:///", { ...options, isWhole: true });
 }

@@ -1,7 +1,7 @@
 import type { CheerioAPI } from "cheerio/slim";
 import { pixels, rgbOf, withPixels, withVariables } from "../css/css-values.ts";
 import { type DeclaredStyle, declaredStyles } from "../css/declared-style.ts";
-import { type Element, elementsBelow, isElement, isParent, isText, type ParentNode, setChildren, textOf } from "./dom.ts";
+import { type AnyNode, type Element, elementsBelow, isElement, isParent, isText, type ParentNode, setChildren, textOf } from "./dom.ts";
 
 /** Red, green, blue and opacity; "unknown" where only a sheet that is not read, or a picture, could tell. */
 type Colour = readonly [number, number, number, number] | "unknown";
@@ -21,13 +21,33 @@ const WHITE: Colour = [255, 255, 255, 1];
 const FAR_PX = 500;
 const MAX_VARIABLES = 2_000;
 
+/** Which styles count, and for what. */
+export interface HiddenOptions {
+  /** Whether the page's sheets count, or only attributes. @default true */
+  readonly withSheets?: boolean;
+  /** The elements that are looked at: of another, nothing is said. All ancestors of one belong to them, too. @default all */
+  readonly among?: ReadonlySet<AnyNode> | undefined;
+}
+
+/** Removes what `findHidden` finds. */
+export function removeHidden($: CheerioAPI, options: HiddenOptions = {}): void {
+  const hidden = findHidden($, options);
+  for (const parent of new Set([...hidden].flatMap((node) => node.parent ?? []))) {
+    setChildren(
+      parent,
+      parent.children.filter((child) => !hidden.has(child)),
+    );
+  }
+}
+
 /**
- * Removes what a person who looks at the page does not see: what is not displayed, transparent, elsewhere, cut off, tiny, or in the colour
- * of what it stands on. Such text is where a page that wants to mislead a model speaks to it.
- * @param withSheets whether the page's sheets count, or only style attributes @default true
+ * Finds what a person who looks at the page does not see: what is not displayed, transparent, elsewhere, cut off, tiny, or in the colour
+ * of what it stands on. Such text is where a page that wants to mislead a model speaks to it. Elements and texts; what lies in an element that is hidden is not named again.
  */
-export function removeHidden($: CheerioAPI, options: { readonly withSheets?: boolean } = {}): void {
+export function findHidden($: CheerioAPI, options: HiddenOptions = {}): Set<AnyNode> {
   const root = $.root()[0] as ParentNode;
+  const { among } = options;
+  const hidden = new Set<AnyNode>();
   const styles = declaredStyles($, root, options);
   const start: Inherited = { isVisible: true, isTiny: false, colour: BLACK, background: styles.isIncomplete ? "unknown" : WHITE, variables: new Map() };
   const open: [ParentNode, Inherited][] = [[root, start]];
@@ -37,29 +57,27 @@ export function removeHidden($: CheerioAPI, options: { readonly withSheets?: boo
   for (let entry = open.pop(); entry !== undefined; entry = open.pop() ?? nextOpened()) {
     const [parent, around] = entry;
     const isSeen = around.isVisible && !around.isTiny && !isSame(around.colour, around.background);
-    const kept = parent.children.filter((child) => {
-      if (isText(child)) return isSeen || child.data.trim() === "";
-      if (!isElement(child)) {
-        if (isParent(child)) open.push([child, around]);
-        return isParent(child);
-      }
-      const variables = variablesOf(styles.of(child), around.variables);
-      const style = resolved(styles.of(child), variables);
-      if ("hidden" in child.attribs || isClosedDialog(child) || ("popover" in child.attribs && !style.has("display")) || isTakenAway(style)) return false;
-      const isCut = hasNoRoom(style);
-      if (isCut && !child.attribs["id"]) return false;
-      if ("aria-expanded" in child.attribs && "aria-controls" in child.attribs) controls.push(child);
-      (isCut ? closed : open).push([child, inherit(child, style, { ...around, variables })]);
-      return true;
-    });
-    if (kept.length < parent.children.length) setChildren(parent, kept);
+    for (const child of parent.children) if (!isShown(child, around, isSeen)) hidden.add(child);
   }
-  for (const [box] of closed)
-    if (box.parent !== null)
-      setChildren(
-        box.parent,
-        box.parent.children.filter((child) => child !== box),
-      );
+  for (const [box] of closed) hidden.add(box);
+  return hidden;
+
+  function isShown(child: AnyNode, around: Inherited, isSeen: boolean): boolean {
+    if (isText(child)) return isSeen || child.data.trim() === "";
+    if (!isElement(child)) {
+      if (isParent(child)) open.push([child, around]);
+      return isParent(child);
+    }
+    if (among !== undefined && !among.has(child)) return true;
+    const variables = variablesOf(styles.of(child), around.variables);
+    const style = resolved(styles.of(child), variables);
+    if ("hidden" in child.attribs || isClosedDialog(child) || ("popover" in child.attribs && !style.has("display")) || isTakenAway(style)) return false;
+    const isCut = hasNoRoom(style);
+    if (isCut && !child.attribs["id"]) return false;
+    if ("aria-expanded" in child.attribs && "aria-controls" in child.attribs) controls.push(child);
+    (isCut ? closed : open).push([child, inherit(child, style, { ...around, variables })]);
+    return true;
+  }
 
   /** A box that a control opens which people see: who clicks it reads the text. */
   function nextOpened(): [ParentNode, Inherited] | undefined {

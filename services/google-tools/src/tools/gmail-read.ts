@@ -76,7 +76,7 @@ async function textOf({ data, attachmentId, headers, type }: MailPart, { read }:
 
 async function markdownOf(html: string, { converter, signal }: Reading): Promise<string> {
   try {
-    return (await converter.convert(html, BASE_URL, { signal })).markdown;
+    return (await converter.convert(html, BASE_URL, { signal, isWhole: true })).markdown;
   } catch (error) {
     if (!(error instanceof PageConversionError)) throw error;
     const message = `Cannot turn the mail into markdown: ${error.message}. Set raw_html to read it as it was sent.`;

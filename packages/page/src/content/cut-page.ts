@@ -1,0 +1,42 @@
+import { type AnyNode, isParent } from "../tree/dom.ts";
+import { chooseBlocks } from "./choose-blocks.ts";
+import { evenShares } from "./even-shares.ts";
+import { readForest } from "./forest.ts";
+import { contentModel } from "./generated/content-model.ts";
+import { describePage, type ReadPage } from "./read-page.ts";
+
+/** On a page of fewer words nothing learnt says what is beside the content. */
+const FEW_WORDS = 200;
+
+let share: ((row: Float32Array) => number) | undefined;
+
+/**
+ * The nodes of a page that hold its content, with what lies around them and in them: which blocks are kept is learnt, see docs/design/web-pages.md.
+ * Undefined for a page that is too small for that.
+ */
+export function findContent(page: ReadPage): ReadonlySet<AnyNode> | undefined {
+  const { view, rows } = describePage(page);
+  if (view.words < FEW_WORDS) return undefined;
+  share ??= readForest(contentModel);
+  const shares = evenShares(view.blocks, rows.map(share));
+  const kept = chooseBlocks(
+    shares,
+    view.blocks.map(({ text }) => text.words),
+  );
+  const found = new Set<AnyNode>();
+  view.blocks.forEach(({ nodes }, i) => {
+    if (kept[i] === true) for (const node of nodes) addWhole(node, page.unseen, found);
+  });
+  return found;
+}
+
+function addWhole(node: AnyNode, unseen: ReadonlySet<AnyNode>, found: Set<AnyNode>): void {
+  addBelow(node, unseen, found);
+  for (let { parent } = node; parent !== null && !found.has(parent); parent = parent.parent) found.add(parent);
+}
+
+function addBelow(node: AnyNode, unseen: ReadonlySet<AnyNode>, found: Set<AnyNode>): void {
+  if (unseen.has(node)) return;
+  found.add(node);
+  if (isParent(node)) for (const child of node.children) addBelow(child, unseen, found);
+}

@@ -1,0 +1,84 @@
+import type { CheerioAPI } from "cheerio/slim";
+import { type AnyNode, isElement, isParent, type ParentNode, setChildren, textOf } from "../tree/dom.ts";
+import { pickRoot } from "../tree/pick-root.ts";
+import { findHidden, removeHidden } from "../tree/remove-hidden.ts";
+import { removeNoise } from "../tree/remove-noise.ts";
+import { baseOf } from "../tree/resolve-links.ts";
+import { findContent } from "./cut-page.ts";
+import type { PageFacts } from "./page-facts.ts";
+import { type ReadPage, readPage } from "./read-page.ts";
+
+/** A page of which the content is left. */
+export interface PageContent {
+  readonly $: CheerioAPI;
+  readonly document: ParentNode;
+  readonly facts: PageFacts;
+  /** What its links are relative to. */
+  readonly base: URL | undefined;
+  /** What holds the content. */
+  readonly root: ParentNode;
+}
+
+/** A page of so few characters may have its text where others have their navigation. */
+const LITTLE = 100;
+const MUCH_MORE = 2;
+
+/**
+ * Parses a page, and leaves what is its content and people see. Which blocks are the content is learnt; on small pages rules say it.
+ * @param url where the page came from
+ * @param isWhole whether all is left that people see
+ * @throws {PageTooComplexError} if the page has too many nodes or styles
+ */
+export function readContent(html: string, url: string, isWhole: boolean): PageContent {
+  const page = readPage(html);
+  const base = baseOf(page.document, url);
+  const content = isWhole ? undefined : findContent(page);
+  if (content !== undefined) {
+    // Sheets are tried on what is left only: most of a page's elements are beside its content. They see the whole page, for their selectors speak of all of it.
+    const hidden = findHidden(page.$, { among: content });
+    keepOnly(page.document, content, hidden);
+    // A page that is cut to nothing, or hidden until its scripts run, is read by rules instead.
+    if (lengthOf(page.document) > 0) {
+      removeNoise(page.$, { keepAsides: true });
+      return { ...page, base, root: page.document };
+    }
+    return { ...readByRules(readPage(html), html, false), base };
+  }
+  return { ...readByRules(page, html, isWhole), base };
+}
+
+type Ruled = Omit<PageContent, "base">;
+
+function readByRules(page: ReadPage, html: string, isWhole: boolean): Ruled {
+  let read = readBy(page, { keepAsides: isWhole });
+  if (lengthOf(read.root) < LITTLE && !isWhole) {
+    const all = readBy(readPage(html), { keepAsides: true });
+    if (lengthOf(all.root) > MUCH_MORE * lengthOf(read.root)) read = all;
+  }
+  // A style that hides the whole page hides it until its scripts run, not from people.
+  if (lengthOf(read.root) === 0) read = readBy(readPage(html), { keepAsides: true, withSheets: false });
+  return read;
+}
+
+function readBy(page: ReadPage, { keepAsides, withSheets = true }: { readonly keepAsides: boolean; readonly withSheets?: boolean }): Ruled {
+  removeHidden(page.$, { withSheets });
+  removeNoise(page.$, { keepAsides });
+  return { ...page, root: keepAsides ? page.document : pickRoot(page.$) };
+}
+
+function keepOnly(document: ParentNode, content: ReadonlySet<AnyNode>, hidden: ReadonlySet<AnyNode>): void {
+  const open: ParentNode[] = [document];
+  for (let parent = open.pop(); parent !== undefined; parent = open.pop()) {
+    const kept = parent.children.filter((child) => content.has(child) && !hidden.has(child));
+    if (kept.length < parent.children.length) setChildren(parent, kept);
+    for (const child of kept) {
+      if (!isParent(child)) continue;
+      // A button that is content is the heading of what it opens.
+      if (isElement(child) && child.name === "button") child.name = "div";
+      open.push(child);
+    }
+  }
+}
+
+/** Without white space, which is mostly indentation. */
+const lengthOf = (root: ParentNode): number => textOf(root).replaceAll(/\s+/g, "").length;

@@ -1,0 +1,92 @@
+import type { CheerioAPI } from "cheerio/slim";
+import { load } from "cheerio/slim";
+import { Element } from "domhandler";
+import { boundTree } from "../tree/bound-tree.ts";
+import { type AnyNode, elementsBelow, isElement, type ParentNode, setChildren, textOf } from "../tree/dom.ts";
+import { findHidden } from "../tree/remove-hidden.ts";
+import { type PageFacts, readFacts } from "./page-facts.ts";
+import { describeBlocks, type RatedPage } from "./rate-blocks.ts";
+
+/** A page as a tree, and what is known of it before anything is cut. */
+export interface ReadPage {
+  readonly $: CheerioAPI;
+  readonly document: ParentNode;
+  readonly facts: PageFacts;
+  /** What is never content: scripts, controls, and what attributes hide. */
+  readonly unseen: ReadonlySet<AnyNode>;
+}
+
+/** Elements that are never content, wherever they stand. */
+const noiseNames: ReadonlySet<string> = new Set([
+  ...["script", "style", "template", "svg", "iframe", "object", "embed", "canvas", "video", "audio", "link", "meta", "head", "title"],
+  ...["input", "select", "textarea", "datalist", "progress", "meter"],
+]);
+
+/** @throws {PageTooComplexError} if the page has too many nodes or styles */
+export function readPage(html: string): ReadPage {
+  const $ = load(html);
+  boundTree($);
+  const document = $.root()[0] as ParentNode;
+  frame(document);
+  const facts = readFacts(document);
+  openShadowRoots(document);
+  const unseen = findHidden($, { withSheets: false });
+  for (const element of elementsBelow(document)) if (noiseNames.has(element.name)) unseen.add(element);
+  skipNoscript(document, unseen);
+  return { $, document, facts, unseen };
+}
+
+/** The page's blocks with what is known of each. */
+export const describePage = ({ document, facts, unseen }: ReadPage): RatedPage => describeBlocks(document, facts, unseen);
+
+/** What browsers put around a page that leaves it out, and what its sheets may speak of. */
+function frame(document: ParentNode): void {
+  const isNamed = (name: string) => (node: AnyNode) => isElement(node) && node.name === name;
+  let html = document.children.find(isNamed("html")) as Element | undefined;
+  if (html === undefined) {
+    html = new Element("html", {}, []);
+    setChildren(html, document.children);
+    setChildren(document, [html]);
+  }
+  if (elementsBelow(html, "body").length > 0) return;
+  const body = new Element("body", {}, []);
+  const heads = html.children.filter(isNamed("head"));
+  setChildren(
+    body,
+    html.children.filter((child) => !heads.includes(child)),
+  );
+  setChildren(html, [...heads, body]);
+}
+
+/** What a browser shows in the place of an element's children, which it shows in slots only, and takes for a template only where it is an old one. */
+function openShadowRoots(document: ParentNode): void {
+  for (const template of elementsBelow(document, "template")) {
+    const { parent } = template;
+    if (!("shadowrootmode" in template.attribs) || parent === null) continue;
+    template.name = "div";
+    const slots = new Set(elementsBelow(template, "slot").map(({ attribs }) => attribs["name"] ?? ""));
+    const isShown = (child: AnyNode): boolean => child === template || slots.has(isElement(child) ? (child.attribs["slot"] ?? "") : "");
+    setChildren(parent, parent.children.filter(isShown));
+  }
+}
+
+/** What a page shows to readers without scripts counts if it is most of what there is, as in forums that scripts draw; else it only asks to turn scripts on. */
+function skipNoscript(document: ParentNode, unseen: Set<AnyNode>): void {
+  const fallbacks = elementsBelow(document, "noscript");
+  if (fallbacks.length === 0) return;
+  const length = fallbacks.reduce((sum, fallback) => sum + textOf(fallback).length, 0);
+  const isMost = length > seenLength(document, unseen) - length;
+  for (const fallback of fallbacks) {
+    if (isMost) fallback.name = "div";
+    else unseen.add(fallback);
+  }
+}
+
+function seenLength(root: ParentNode, unseen: ReadonlySet<AnyNode>): number {
+  let length = 0;
+  for (const child of root.children) {
+    if (unseen.has(child)) continue;
+    length += "children" in child ? seenLength(child, unseen) : textOf(child).length;
+  }
+  return length;
+}
