@@ -40,13 +40,15 @@ export { type GatewayAnswer, type GatewayClient, gatewayClient } from "./gateway
 
 export { type CollectedMetric, type CollectedRequest, type CollectedSpan, type OtlpCollector, startOtlpCollector } from "./otlp-collector.ts";
 
-// The web: pages that behave or not, the Brave Search API, and a service that keeps what it is sent.
+// The web: pages that behave or not, search services, and a service that keeps what it is sent.
 
 export { type AnthropicAdminServer, startAnthropicAdminServer } from "./anthropic/admin-server.ts";
-export { type BraveFault, type BraveResult, type FakeBrave, startFakeBrave } from "./fake-brave.ts";
 export { type LinkedinJobsSite, type SitePosting, startLinkedinJobsSite } from "./linkedin/jobs-site.ts";
 export { badPages, type Page, type PageAnswer, type PageRequest, type PageServer, startPageServer } from "./page-server.ts";
 export { type RecordedRequest, type RecordingServer, startRecordingServer } from "./recording-server.ts";
+export { type BraveResult, type FakeBrave, startFakeBrave } from "./search/fake-brave.ts";
+export { type FakeSearxng, type SearxngResult, startFakeSearxng } from "./search/fake-searxng.ts";
+export type { SearchFault } from "./search/search-fault.ts";
 
 // Google: OAuth, Gmail and Calendar.
 

@@ -23,7 +23,7 @@ export async function startTestWebTools(pages: Readonly<Record<string, Page>> = 
     brave,
     caller,
     browse: (path: string) => caller.call("web_browse", { url: site.url + path }),
-    search: (query: string, count?: number) => caller.call("web_search", { query, ...(count === undefined ? {} : { count }) }),
+    search: (query: string, options: Readonly<Record<string, unknown>> = {}) => caller.call("web_search", { query, ...options }),
     [Symbol.asyncDispose]: () => open.disposeAsync(),
   };
 }

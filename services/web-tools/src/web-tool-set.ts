@@ -1,47 +1,42 @@
-import { createPublicFetch, hostAndPort } from "@rockbot/edge/outbound";
+import { createPublicFetch } from "@rockbot/edge/outbound";
 import { createPageConverter } from "@rockbot/page";
 import type { OwnedToolSet } from "@rockbot/process/tool-set";
 import type { WebToolsConfig } from "./generated/config.ts";
+import { chooseSearch } from "./search/choose-search.ts";
 import { htmlToTextTool } from "./tools/html-to-text.ts";
 import { webBrowse } from "./tools/web-browse.ts";
 import { webSearch } from "./tools/web-search.ts";
 import { webToolsGuide } from "./web-tools-guide.ts";
 
 /**
- * The tools that `config` allows: `web_search` is there only with a key, as a tool that can only fail misleads a model.
+ * The tools that `config` allows: `web_search` is there only with a search service, as a tool that can only fail misleads a model.
  * @throws {RangeError} if an exception of `allowAddresses` cannot be read
  */
 export function webToolSet(config: Readonly<WebToolsConfig>): OwnedToolSet {
-  const { braveApiKey, braveBaseUrl, maxSearchResults, allowAddresses, allowPorts, maxPageBytes, fetchTimeoutMs, idleTimeoutMs, userAgent } = config;
+  const { maxSearchResults, allowAddresses, allowPorts, maxPageBytes, fetchTimeoutMs, idleTimeoutMs, userAgent } = config;
   const open = new AsyncDisposableStack();
   const allowedBy = "ALLOW_ADDRESSES, or --allow-address of the command";
   const limits = { maxBytes: maxPageBytes, timeoutMs: fetchTimeoutMs, idleTimeoutMs };
   const fetch = open.use(createPublicFetch({ allowAddresses, allowedBy, allowPorts, ...limits, userAgent }));
   const converter = open.use(createPageConverter({ timeoutMs: config.convertTimeoutMs, processes: config.converters, maxLength: 2 * maxPageBytes }));
   const tools = [htmlToTextTool({ converter }), webBrowse({ fetch, converter })];
-  if (braveApiKey !== undefined) {
-    // The operator names the search service's address, so it may be private; pages may not use the exception.
-    const searchFetch = open.use(
-      createPublicFetch({
-        allowAddresses: [hostAndPort(braveBaseUrl)],
-        allowPorts: [],
-        maxBytes: 2_000_000,
-        timeoutMs: fetchTimeoutMs,
-        idleTimeoutMs,
-        userAgent,
-      }),
-    );
-    tools.push(webSearch({ apiKey: braveApiKey, baseUrl: braveBaseUrl, fetch: searchFetch, maxResults: maxSearchResults }));
+  const search = chooseSearch(config);
+  if (search.name !== undefined) {
+    // Pages may not use the exception for the search service.
+    const answers = { allowAddresses: [search.address], allowPorts: [], maxBytes: 2_000_000 };
+    const searchFetch = open.use(createPublicFetch({ ...answers, timeoutMs: fetchTimeoutMs, idleTimeoutMs, userAgent }));
+    tools.push(webSearch({ load: search.load, fetch: searchFetch, maxResults: maxSearchResults }));
   }
   return {
     tools,
-    guides: [webToolsGuide({ hasSearch: braveApiKey !== undefined, maxSearchResults })],
+    guides: [webToolsGuide({ search, maxSearchResults })],
     off: webToolsOff(config),
     [Symbol.asyncDispose]: () => open.disposeAsync(),
   };
 }
 
 /** The tools that `config` leaves out, and what has to be set for each. */
-export function webToolsOff({ braveApiKey }: Readonly<WebToolsConfig>): OwnedToolSet["off"] {
-  return braveApiKey === undefined ? [{ tool: "web_search", reason: "It needs a key of the Brave Search API: set BRAVE_API_KEY." }] : [];
+export function webToolsOff(config: Readonly<WebToolsConfig>): OwnedToolSet["off"] {
+  const search = chooseSearch(config);
+  return search.name === undefined ? [{ tool: "web_search", reason: search.missing }] : [];
 }

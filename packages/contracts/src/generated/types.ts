@@ -2916,14 +2916,33 @@ query: string
  * How many results at most. The service's setting when left out.
  */
 count?: number
+/**
+ * Where the results should come from: two letters such as DE, or ALL.
+ */
+country?: string
+/**
+ * How new a page has to be: day, week, month or year, or two dates such as 2026-01-01to2026-01-31.
+ */
+freshness?: string
+/**
+ * How much is left out that is not for everyone. The search service's own choice when left out.
+ */
+safesearch?: ("off" | "moderate" | "strict")
 }
 export interface ToolWebSearchOutput {
 query: string
 results: {
+/**
+ * Empty where the search service knows none.
+ */
 title: string
 url: string
 snippet: string
 }[]
+/**
+ * Search engines that gave no answer, each with its reason, so that results may be missing.
+ */
+unanswered?: string[]
 }
 /**
  * Read an entry of the whiteboard, which you share with your sub-agents and helpers. Answers with its text and its version.

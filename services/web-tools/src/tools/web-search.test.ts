@@ -1,4 +1,4 @@
-import { type BraveFault, startPageServer } from "@rockbot/testing";
+import { type SearchFault, startPageServer } from "@rockbot/testing";
 import { expect, test } from "vitest";
 import { startTestWebTools } from "../test-web-tools.ts";
 
@@ -24,12 +24,16 @@ test("web_search gives one line for each result, and the same as a value", async
 
 test("web_search asks as the API documents", async () => {
   await using web = await startTestWebTools();
-  await web.search("naïve & co", 7);
+  await web.search("naïve & co", { count: 7 });
   await web.search("x");
+  await web.search("y", { country: "de", freshness: "week", safesearch: "strict" });
+  await web.search("z", { country: "ALL", freshness: "2026-01-01to2026-01-31", safesearch: "off" });
 
-  expect(web.brave.requests.map(({ query }) => [query.get("q"), query.get("count")])).toEqual([
-    ["naïve & co", "7"],
-    ["x", "5"],
+  expect(web.brave.requests.map(({ query }) => Object.fromEntries(query))).toEqual([
+    { q: "naïve & co", count: "7" },
+    { q: "x", count: "5" },
+    { q: "y", count: "5", country: "DE", freshness: "pw", safesearch: "strict" },
+    { q: "z", count: "5", country: "ALL", freshness: "2026-01-01to2026-01-31", safesearch: "off" },
   ]);
   expect(web.brave.requests[0]?.headers).toMatchObject({ accept: "application/json", "x-subscription-token": web.brave.apiKey });
 });
@@ -39,8 +43,10 @@ test("web_search gives no more than asked, and takes no more than 20", async () 
   web.brave.results = Array.from({ length: 30 }, (_, i) => result(i + 1));
 
   expect((await web.search("x")).content?.split("\n")).toHaveLength(3);
-  expect((await web.search("x", 20)).content?.split("\n")).toHaveLength(20);
-  await expect(web.search("x", 21)).rejects.toMatchObject({ code: "invalid_arguments" });
+  expect((await web.search("x", { count: 20 })).content?.split("\n")).toHaveLength(20);
+  for (const wrong of [{ count: 21 }, { count: 0 }, { country: "Germany" }, { freshness: "hour" }, { safesearch: "none" }])
+    await expect(web.search("x", wrong)).rejects.toMatchObject({ code: "invalid_arguments" });
+  await expect(web.search("x", { country: "xx" })).rejects.toMatchObject({ code: "invalid_arguments", message: expect.stringContaining("does not accept") });
 });
 
 test("web_search without results says exactly so", async () => {
@@ -84,15 +90,29 @@ test.each([
   [`https://example.com/${"x".repeat(3000)}`],
 ])("web_search leaves out a result that leads to %j", async (url) => {
   await using web = await startTestWebTools();
-  web.brave.results = [{ ...result(1), url }, { ...result(2), title: "" }, { ...result(3), title: 7 }, result(4)];
+  web.brave.results = [{ ...result(1), url }, result(4)];
 
   expect((await web.search("x")).content).toBe("1. [Title 4](https://example.com/4) — Snippet 4");
+});
+
+test("web_search keeps a result without a title, and calls it by its address", async () => {
+  await using web = await startTestWebTools();
+  web.brave.results = [
+    { ...result(1), title: undefined },
+    { ...result(2), title: 7 },
+    { title: "<b></b>", url: "https://example.com/" },
+  ];
+
+  const { content, structured } = await web.search("x");
+  expect(content).toBe(
+    "1. [example.com/1](https://example.com/1) — Snippet 1\n2. [example.com/2](https://example.com/2) — Snippet 2\n3. [example.com](https://example.com/)",
+  );
+  expect(structured).toMatchObject({ results: [{ title: "" }, { title: "" }, { title: "" }] });
 });
 
 test.each([
   ["{}", "No results found."],
   ['{"web":null}', "No results found."],
-  ['{"web":{"results":"x"}}', "No results found."],
   ['{"web":{"results":[null,1,"x",[]]}}', "No results found."],
 ])("web_search reads the answer %s", async (body, content) => {
   await using web = await startTestWebTools();
@@ -101,7 +121,7 @@ test.each([
   expect((await web.search("x")).content).toBe(content);
 });
 
-test.each<[string, BraveFault, object]>([
+test.each<[string, SearchFault, object]>([
   ["401", { kind: "status", status: 401 }, { code: "unavailable", isRetryable: false, message: expect.stringContaining("BRAVE_API_KEY") }],
   ["403", { kind: "status", status: 403 }, { code: "unavailable", isRetryable: false, message: expect.stringContaining("BRAVE_API_KEY") }],
   [
@@ -116,13 +136,8 @@ test.each<[string, BraveFault, object]>([
   ],
   [
     "429 and Retry-After",
-    { kind: "status", status: 429, code: "RATE_LIMITED", headers: { "retry-after": "3" } },
-    { code: "rate_limited", isRetryable: true, retryAfterMs: 3000 },
-  ],
-  [
-    "429 for the second",
-    { kind: "status", status: 429, code: "RATE_LIMITED" },
-    { code: "rate_limited", isRetryable: true, retryAfterMs: 1000, message: expect.stringContaining("in 1 s") },
+    { kind: "status", status: 429, code: "RATE_LIMITED", headers: { "retry-after": "300" } },
+    { code: "rate_limited", isRetryable: true, retryAfterMs: 300_000, message: expect.stringContaining("in 300 s") },
   ],
   [
     "429 for the month",
@@ -132,6 +147,9 @@ test.each<[string, BraveFault, object]>([
   ["500", { kind: "status", status: 500 }, { code: "unavailable", isRetryable: true }],
   ["404", { kind: "status", status: 404 }, { code: "execution_failed", isRetryable: false }],
   ["no JSON", { kind: "raw", body: "<html>sorry", contentType: "text/html" }, { code: "unavailable", isRetryable: true }],
+  ["an error with status 200", { kind: "raw", body: '{"type":"ErrorResponse","error":{"code":"X"}}' }, { code: "unavailable" }],
+  ["results that are no list", { kind: "raw", body: '{"web":{"results":"x"}}' }, { code: "unavailable" }],
+  ["a list in place of an object", { kind: "raw", body: "[]" }, { code: "unavailable" }],
   ["JSON that is too deep", { kind: "raw", body: `${"[".repeat(1000)}${"]".repeat(1000)}` }, { code: "unavailable" }],
   ["90 MB", { kind: "huge", bytes: 90_000_000 }, { code: "too_large" }],
 ])("web_search answers %s from the API with a typed error", async (_, fault, error) => {
@@ -139,6 +157,28 @@ test.each<[string, BraveFault, object]>([
   web.brave.faults.push(fault);
 
   await expect(web.search("x")).rejects.toMatchObject(error);
+});
+
+test("web_search asks once more when the API says how soon, and no more than once", async () => {
+  await using web = await startTestWebTools();
+  web.brave.results = [result(1)];
+  const limited: SearchFault = { kind: "status", status: 429, code: "RATE_LIMITED", headers: { "retry-after": "0" } };
+
+  web.brave.faults.push(limited);
+  expect((await web.search("x")).content).toContain("Title 1");
+  // Without Retry-After the API's own header names the wait: a second.
+  web.brave.faults.push({ kind: "status", status: 429, code: "RATE_LIMITED" });
+  expect((await web.search("y")).content).toContain("Title 1");
+  web.brave.faults.push(limited, limited, limited);
+  await expect(web.search("z")).rejects.toMatchObject({ code: "rate_limited", retryAfterMs: 0 });
+  expect(web.brave.requests).toHaveLength(6);
+});
+
+test("web_search does not wait for another try beyond its deadline", async () => {
+  await using web = await startTestWebTools();
+  web.brave.faults.push({ kind: "status", status: 429, code: "RATE_LIMITED", headers: { "retry-after": "15" } });
+
+  await expect(web.caller.call("web_search", { query: "x" }, { timeoutMs: 10_000 })).rejects.toMatchObject({ code: "rate_limited", retryAfterMs: 15_000 });
 });
 
 test("web_search gives up on an API that is too slow", async () => {

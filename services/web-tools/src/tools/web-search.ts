@@ -1,30 +1,39 @@
 import { tools } from "@rockbot/contracts";
+import type { PublicFetch } from "@rockbot/edge/outbound";
 import { defineTool, type Tool } from "@rockbot/tools";
-import type { BraveSearchOptions, SearchResult } from "./brave-search.ts";
+import { askTwice } from "../search/ask-twice.ts";
+import type { SearchProvider, SearchResult } from "../search/search-provider.ts";
 
-export interface WebSearchOptions extends BraveSearchOptions {
+export interface WebSearchOptions {
+  readonly load: (fetch: PublicFetch) => Promise<SearchProvider>;
+  readonly fetch: PublicFetch;
   /** How many results when the call does not say. */
   readonly maxResults: number;
 }
 
-/** `web_search`: what the Brave Search API finds, one line for each result. Titles and snippets are strangers' text and come escaped. */
-export function webSearch({ maxResults, ...brave }: WebSearchOptions): Tool {
-  return defineTool(tools.webSearch, async ({ query, count = maxResults }, { signal, progress }) => {
+/** `web_search`: the results of a search service, one line for each. Titles and snippets are strangers' text and come escaped. */
+export function webSearch({ load, fetch, maxResults }: WebSearchOptions): Tool {
+  return defineTool(tools.webSearch, async ({ query, count = maxResults, ...filters }, { signal, deadline, progress }) => {
     progress({ message: "Searching" });
-    // The HTML parser it needs is no part of the service's start.
-    const { braveSearch } = await import("./brave-search.ts");
-    const results = await braveSearch(query, Math.min(count, 20), brave, signal);
+    const provider = await load(fetch);
+    const { results, unanswered = [] } = await askTwice(() => provider.search({ query, count, ...filters }, signal), { signal, deadline });
     const { escapeMarkdown } = await import("@rockbot/page/text");
     const line = ({ title, url, snippet }: SearchResult, i: number): string => {
-      const link = `${i + 1}. [${escapeMarkdown(title)}](${url.replaceAll(/[()]/g, encodeURIParenthesis)})`;
+      const link = `${i + 1}. [${escapeMarkdown(title === "" ? nameOf(url) : title)}](${url.replaceAll(/[()]/g, encodeURIParenthesis)})`;
       return snippet === "" ? link : `${link} — ${escapeMarkdown(snippet)}`;
     };
     return {
       content: results.length === 0 ? "No results found." : results.map(line).join("\n"),
-      structured: { query, results: [...results] },
-      trust: { level: "untrusted", origin: brave.baseUrl },
+      structured: { query, results: [...results], ...(unanswered.length === 0 ? {} : { unanswered: [...unanswered] }) },
+      trust: { level: "untrusted", origin: provider.baseUrl },
     };
   });
+}
+
+/** What a result without a title is called. */
+function nameOf(url: string): string {
+  const { host, pathname } = new URL(url);
+  return `${host}${pathname === "/" ? "" : pathname}`.slice(0, 200);
 }
 
 const encodeURIParenthesis = (char: string): string => (char === "(" ? "%28" : "%29");

@@ -1,9 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { pipeline } from "node:stream/promises";
-import { setTimeout as sleep } from "node:timers/promises";
-import { gzipSync } from "node:zlib";
+import { misbehave, type SearchFault, sendJson } from "./search-fault.ts";
 
 /** One result, as far as callers may rely on its fields. */
 export interface BraveResult {
@@ -11,14 +9,6 @@ export interface BraveResult {
   readonly url?: unknown;
   readonly description?: unknown;
 }
-
-/** What the next request gets instead of results. */
-export type BraveFault =
-  | { readonly kind: "status"; readonly status: number; readonly code?: string; readonly detail?: string; readonly headers?: Readonly<Record<string, string>> }
-  | { readonly kind: "slow"; readonly ms: number }
-  | { readonly kind: "huge"; readonly bytes: number }
-  | { readonly kind: "raw"; readonly body: string; readonly contentType?: string }
-  | { readonly kind: "redirect"; readonly location: string };
 
 export interface FakeBrave extends AsyncDisposable {
   /** What to set as the API's base URL. */
@@ -29,19 +19,19 @@ export interface FakeBrave extends AsyncDisposable {
   /** What is found from now on, whatever is asked. */
   results: readonly BraveResult[];
   /** Faults for the next requests, first come first served. */
-  readonly faults: BraveFault[];
+  readonly faults: SearchFault[];
 }
 
 /**
  * A local server that speaks the Brave Search API's web search as documented: `GET /res/v1/web/search` with `q` (at most
- * 400 characters and 50 words) and `count` (1 to 20), the key in `X-Subscription-Token`, rate-limit headers in the
+ * 400 characters and 50 words), `count` (1 to 20), `country`, `freshness` and `safesearch`, the key in `X-Subscription-Token`, rate-limit headers in the
  * API's own two-window form, and its error bodies.
  * @see https://api-dashboard.search.brave.com/app/documentation/web-search
  */
 // Long because: a server is set up from top to bottom, then come the short operations on it
 export async function startFakeBrave({ apiKey = `BSA-${randomUUID()}` }: { readonly apiKey?: string } = {}): Promise<FakeBrave> {
   const requests: { query: URLSearchParams; headers: IncomingHttpHeaders }[] = [];
-  const faults: BraveFault[] = [];
+  const faults: SearchFault[] = [];
   const server = createServer((request, response) => {
     const url = new URL(request.url ?? "/", "http://localhost");
     requests.push({ query: url.searchParams, headers: request.headers });
@@ -49,7 +39,11 @@ export async function startFakeBrave({ apiKey = `BSA-${randomUUID()}` }: { reado
     if (request.method !== "GET" || url.pathname !== "/res/v1/web/search")
       return fail(response, 404, "NOT_FOUND", "The requested resource could not be found.");
     const fault = faults.shift();
-    if (fault !== undefined) return void misbehave(response, fault, () => search(response, url.searchParams));
+    if (fault !== undefined)
+      return void misbehave(response, fault, {
+        fail: ({ status, code = "UNKNOWN", detail = "Something is wrong." }) => fail(response, status, code, detail),
+        search: () => search(response, url.searchParams),
+      });
     const token = request.headers["x-subscription-token"];
     if (token === undefined) {
       return fail(response, 422, "VALIDATION", "Unable to validate request parameter(s)", {
@@ -64,16 +58,15 @@ export async function startFakeBrave({ apiKey = `BSA-${randomUUID()}` }: { reado
   function search(response: ServerResponse, query: URLSearchParams): void {
     const text = query.get("q") ?? "";
     const count = Number(query.get("count") ?? 20);
-    const isBadQuery = text === "" || text.length > 400 || text.split(/\s+/).length > 50;
-    if (isBadQuery || !Number.isInteger(count) || count < 1 || count > 20) {
-      const parameter = isBadQuery ? "q" : "count";
+    const parameter = badParameter(query);
+    if (parameter !== undefined) {
       fail(response, 422, "VALIDATION", "Unable to validate request parameter(s)", {
         errors: [{ type: "value_error", loc: ["query", parameter], msg: `${parameter} is out of range`, input: query.get(parameter) }],
       });
       return;
     }
     const found = fake.results.slice(0, count);
-    send(response, 200, {
+    sendJson(response, 200, {
       query: {
         original: text,
         show_strict_warning: false,
@@ -109,6 +102,22 @@ export async function startFakeBrave({ apiKey = `BSA-${randomUUID()}` }: { reado
   return fake;
 }
 
+const countries = new Set("AR AU AT BE BR CA CL DK FI FR DE GR HK IN ID IT JP KR MY MX NL NZ NO CN PL PT PH RU SA ZA ES SE CH TW TR GB US ALL".split(" "));
+
+/** The first parameter that the API would not take. */
+function badParameter(query: URLSearchParams): string | undefined {
+  const text = query.get("q") ?? "";
+  const count = Number(query.get("count") ?? 20);
+  const isTaken: Readonly<Record<string, boolean>> = {
+    q: text !== "" && text.length <= 400 && text.split(/\s+/).length <= 50,
+    count: Number.isInteger(count) && count >= 1 && count <= 20,
+    country: countries.has(query.get("country") ?? "ALL"),
+    freshness: /^(p[dwmy]|\d{4}-\d\d-\d\dto\d{4}-\d\d-\d\d)$/.test(query.get("freshness") ?? "pd"),
+    safesearch: ["off", "moderate", "strict"].includes(query.get("safesearch") ?? "off"),
+  };
+  return [...query.keys(), "q"].find((name) => isTaken[name] !== true);
+}
+
 /** One request a second and 15 000 a month, both with something left. */
 const rateHeaders = {
   "x-ratelimit-limit": "1, 15000",
@@ -129,36 +138,6 @@ const asResult = (result: BraveResult): object => ({
   ...result,
 });
 
-async function misbehave(response: ServerResponse, fault: BraveFault, search: () => void): Promise<void> {
-  switch (fault.kind) {
-    case "status":
-      for (const [name, value] of Object.entries(fault.headers ?? {})) response.setHeader(name, value);
-      return fail(response, fault.status, fault.code ?? "UNKNOWN", fault.detail ?? "Something is wrong.");
-    case "slow":
-      await sleep(fault.ms, undefined, { ref: false });
-      return search();
-    case "huge":
-      response.setHeader("content-type", "application/json");
-      await pipeline(function* () {
-        yield '{"web":{"results":[{"title":"';
-        for (let sent = 0; sent < fault.bytes; sent += 65_536) yield "x".repeat(65_536);
-        yield '"}]}}';
-      }, response).catch(() => {}); // the client may leave
-      return;
-    case "raw":
-      response.setHeader("content-type", fault.contentType ?? "application/json");
-      response.end(fault.body);
-      return;
-    case "redirect":
-      response.writeHead(302, { location: fault.location }).end();
-  }
-}
-
 function fail(response: ServerResponse, status: number, code: string, detail: string, meta: object = {}): void {
-  send(response, status, { type: "ErrorResponse", error: { id: randomUUID(), status, code, detail, meta }, time: Math.floor(Date.now() / 1000) });
-}
-
-/** Compressed, as the API does for clients that take it. */
-function send(response: ServerResponse, status: number, body: object): void {
-  response.writeHead(status, { "content-type": "application/json", "content-encoding": "gzip" }).end(gzipSync(JSON.stringify(body)));
+  sendJson(response, status, { type: "ErrorResponse", error: { id: randomUUID(), status, code, detail, meta }, time: Math.floor(Date.now() / 1000) });
 }
