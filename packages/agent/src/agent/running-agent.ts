@@ -211,6 +211,7 @@ export class RunningAgent implements Agent {
     const budget = this.#budgetOf(asked, held, first);
     using place = await this.#placeIn(asked, held, { agent: first?.name, usage: () => budget.usage });
     const { session } = place;
+    for (const child of held.children) session.add(child);
     heard = session;
     const request = { ...asked, signal: AbortSignal.any([asked.signal, session.signal]) };
     const runner = this.#runner;
@@ -253,8 +254,9 @@ export class RunningAgent implements Agent {
       messages: request.messages,
     });
     const parts = { request, held, role, roles, conversation, events, runner, budget, mark, spending, keptSteps: this.#keptSteps, memorySessionId, log };
-    const result = await new TurnRun({ ...parts, stopping: this.#stopping.signal }).run();
-    session.end(result);
+    const ended = await new TurnRun({ ...parts, stopping: this.#stopping.signal }).run();
+    session.end(ended);
+    const result = asked.family === undefined ? ended : { ...ended, family: session.view() };
     await this.#end(request, held, events, result);
     return result;
   }

@@ -10,7 +10,7 @@ import type { TurnBudget } from "../turn/turn-budget.ts";
 import { type ChildInput, childInputSchema, validateChildInput } from "./child-input.ts";
 import { canBeCalled, childToolOf } from "./child-names.ts";
 import { type FamilyPlace, MAX_DEPTH, MAX_FAMILY } from "./family-place.ts";
-import type { RunningSession } from "./family-session.ts";
+import type { FamilySession, RunningSession } from "./family-session.ts";
 import { mayCallAgent } from "./may-call-agent.ts";
 
 export interface ChildrenOptions {
@@ -94,19 +94,12 @@ export class Children {
           if (words !== undefined && event.kind !== "turn_started") context.progress({ message: words });
         },
       });
-      session.add({
-        sessionId: childSessionOf(turnId),
-        turnId,
-        agent: definition.name,
-        startedAt,
-        endedAt: Date.now(),
-        finish: result.finish,
-        usage: result.usage,
-      });
+      const family = result.family ?? notBegun({ turnId, agent: definition.name, startedAt }, result);
+      session.add(family);
       const usageId = `${turnId}-usage`;
       const isCounted = held.result(usageId) !== undefined; // by a run of this turn that was cut off
       share.end(isCounted ? undefined : result.usage);
-      if (!isCounted) held.addResult(usageId, { content: "", isError: false, isUntrusted: false, usage: result.usage });
+      if (!isCounted) held.addResult(usageId, { content: "", isError: false, isUntrusted: false, usage: result.usage, family });
       return resultOf(definition.name, turnId, result);
     } finally {
       share.end();
@@ -165,6 +158,18 @@ function descriptionOf({ name, description, isUntrusted }: AgentDefinition): str
   const what = isUntrusted ? "What it does is not shown, as its definition was written after untrusted content was read." : description;
   return `Have the agent "${name}" do a task, and get its report. ${what}`;
 }
+
+/** A child that ended before it did anything. */
+const notBegun = (facts: Pick<FamilySession, "turnId" | "agent" | "startedAt">, { finish, usage }: TurnResult): FamilySession => ({
+  ...facts,
+  sessionId: childSessionOf(facts.turnId),
+  state: "ended",
+  endedAt: Date.now(),
+  finish,
+  usage,
+  calls: [],
+  children: [],
+});
 
 function resultOf(agent: string, turnId: string, { text, finish, report, reason, usage, hasReadUntrusted }: TurnResult): ToolResult<object> {
   const { status = finish === "stop" ? "success" : finish === "limit" || finish === "length" ? "partial" : "failure", metadata } = report ?? {};

@@ -11,11 +11,16 @@ import { called } from "../test-model.ts";
 import { Mortal } from "../test-mortal.ts";
 import { testRequest, testTool } from "../test-turn.ts";
 import type { TurnResult } from "../turn/turn.ts";
+import type { FamilySession } from "./family-session.ts";
 
 const redis = await sharedRedisUrl();
 const report = (content: string) => called(["agent__final_report", { status: "success", format: "text", content }]);
 const all = ["left", "right"].map((name) => testDefinition(name));
 const as = testDefinition("root", { destinations: ["left"] });
+
+/** All agents, as a family that was never cut off has them. */
+const tree = [["root", "ended", ["left", "ended"], ["right", "ended"]]];
+const treeOf = ({ agent, state, children }: FamilySession): unknown[] => [agent, state, ...children.map(treeOf).toSorted()];
 
 /** A root that calls two agents at once, one of them in a batch, hands over, and reports: once, in a process that dies at a step, then in another until it ends. */
 async function runStory(diesAt: number) {
@@ -50,6 +55,10 @@ async function runStory(diesAt: number) {
   await using caller = await createToolCaller(bus, { agent: "agent", results: "copy" });
   await using second = await createAgent({ ...options, store, caller }).start();
   const result = await second.runTurn({ ...request, deadline: performance.now() + 60_000 });
+  const family = () => second.family(request.caller, request.sessionId);
+  // The second process has a working memory of its own, and so a tree unless the first one has ended the turn.
+  if ((await family()).length > 0)
+    await expect.poll(async () => (await family()).map(treeOf), { timeout: 10_000, message: `dies at step ${diesAt}` }).toEqual(tree);
   void first[Symbol.asyncDispose](); // a dead process ends no turn, and is not waited for
   await firstCaller[Symbol.asyncDispose]();
   return { runs, result, early, steps: mortal.steps };

@@ -46,8 +46,9 @@ test("a turn that is taken up goes on with what was left of it: children that ru
 
 test("a child whose result an earlier process has kept is there, without running", () => {
   const session = new RunningSession(facts("root"));
-  session.add({ sessionId: "sub-c", turnId: "c", agent: "cook", startedAt: 1, endedAt: 2, finish: "stop", usage });
-  expect(session.view().children).toMatchObject([{ turnId: "c", state: "ended", calls: [], children: [] }]);
+  const ended = { ...(left.children[1] as FamilySession), children: left.children };
+  session.add(ended);
+  expect(session.view().children).toEqual([ended]);
 });
 
 test("a turn is cancelled by its id wherever it stands in the family, and the others go on", () => {

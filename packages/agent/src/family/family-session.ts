@@ -68,11 +68,9 @@ export class RunningSession {
     return child;
   }
 
-  /** A child whose result was kept by a process before: it does not run here. */
-  add(child: Omit<FamilySession, "state" | "calls" | "children">): void {
-    const known = this.#children.get(child.turnId);
-    if (known instanceof RunningSession) return;
-    this.#children.set(child.turnId, { calls: [], children: [], ...known, ...child, state: "ended" });
+  /** A child that has ended, here or in another process. */
+  add(child: FamilySession): void {
+    this.#children.set(child.turnId, child);
   }
 
   hear({ kind, toolName, isError, durationMs }: AgentEvent): void {

@@ -4,6 +4,7 @@ import type { Logger } from "@rockbot/bus";
 import { newId, ToolError, ToolErrorCode } from "@rockbot/contracts";
 import type { ModelUsage } from "@rockbot/llm";
 import { StoreUnavailableError } from "@rockbot/records";
+import type { FamilySession } from "../family/family-session.ts";
 import type { HistoryTurn, TurnResult } from "../turn/turn.ts";
 import { TurnLostError } from "../turn/turn-lost-error.ts";
 import type { SessionKey, StoredAnswer, StoredResult, TakenTurn, TurnClaim, TurnLease, TurnRecord, TurnStore } from "./turn-store.ts";
@@ -133,6 +134,11 @@ export class HeldTurn implements AsyncDisposable {
   /** The tokens that results have cost by now. */
   get usages(): readonly ModelUsage[] {
     return [...this.#results.values()].flatMap(({ usage }) => usage ?? []);
+  }
+
+  /** The turns of agents that it has called, and whose results are kept. */
+  get children(): readonly FamilySession[] {
+    return [...this.#results.values()].flatMap(({ family }) => family ?? []);
   }
 
   /** Keeps the model's next answer. Once it resolves, any process that takes the turn up goes on from this answer. */

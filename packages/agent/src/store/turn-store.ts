@@ -1,6 +1,7 @@
 import type { AgentEvent } from "@rockbot/contracts";
 import type { ModelAnswer, ModelToolCall, ModelUsage } from "@rockbot/llm";
 import type { AgentDefinition } from "../definitions/agent-definition.ts";
+import type { FamilySession } from "../family/family-session.ts";
 import type { NewEvent } from "../turn/new-event.ts";
 import type { HistoryTurn, TurnResult } from "../turn/turn.ts";
 
@@ -129,6 +130,8 @@ export interface StoredResult {
   readonly structured?: unknown;
   /** What was used up of the turn's tokens for it. */
   readonly usage?: ModelUsage | undefined;
+  /** The turn of the agent that was called, as it ended. */
+  readonly family?: FamilySession | undefined;
 }
 
 /** Events of a session. */

@@ -3,6 +3,7 @@ import type { Model, ModelTool, ModelToolCall, ModelUsage } from "@rockbot/llm";
 import type { CallOptions, ToolContext } from "@rockbot/tools";
 import type { AgentDefinition } from "../definitions/agent-definition.ts";
 import type { FamilyPlace } from "../family/family-place.ts";
+import type { FamilySession } from "../family/family-session.ts";
 import type { FinalReport } from "../session-tools/final-report.ts";
 
 /** Which turn it is: the same caller, session and turn id are the same turn. */
@@ -59,6 +60,8 @@ export interface TurnResult {
   readonly hasReadUntrusted: boolean;
   /** Results of tools were shortened or left out, as the conversation was too long for the model. @default false */
   readonly toolBudgetExceeded?: boolean | undefined;
+  /** Of a turn that another one has called: what it did, with the agents that it has called. */
+  readonly family?: FamilySession | undefined;
   /** Why it ended so, in words, unless it simply ended. */
   readonly reason?: string | undefined;
   /** Of a turn whose model failed, the code of its ModelError; `store` if the store of conversations was away. */
