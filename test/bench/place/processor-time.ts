@@ -26,7 +26,7 @@ export async function findErlangNode(name: string): Promise<number> {
   throw new Error(`Cannot measure the broker: no process of this machine is the Erlang node ${name}`);
 }
 
-/** User and system time of a process and all below it since their start, in microseconds. */
+/** User and system time of a process and all below it since their start, in microseconds, with those that have ended. */
 export const treeCpuUs = async (root: number): Promise<number> => (await treeOf(root)).reduce((sum, { cpuUs }) => sum + cpuUs, 0);
 
 /** What a process and all below it have in memory, in bytes. */
@@ -51,5 +51,7 @@ async function readProcess(pid: number): Promise<Process | undefined> {
   const stat = await readText(`/proc/${pid}/stat`);
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" "); // the name before may contain anything
   if (fields.length < 22) return undefined;
-  return { pid, parent: Number(fields[1]), cpuUs: (Number(fields[11]) + Number(fields[12])) * TICK_US, memory: Number(fields[21]) * PAGE };
+  // The last two are of its children that have ended.
+  const ticks = fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0);
+  return { pid, parent: Number(fields[1]), cpuUs: ticks * TICK_US, memory: Number(fields[21]) * PAGE };
 }
