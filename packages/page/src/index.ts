@@ -1,7 +1,7 @@
 // What strangers' bodies are, and pages as markdown. Loads no parser: that is in the processes of the converter.
 
 export { decodeText } from "./decode-text.ts";
-export { type DocumentKind, documentKind } from "./document/document-kind.ts";
+export { type DocumentKind, documentKind, type TextKind } from "./document/document-kind.ts";
 export type { ImageFacts } from "./document/image-facts.ts";
 export type { ExtractedRecord, ExtractRule, FieldRule } from "./extract/extract.ts";
 export { fence } from "./fence.ts";

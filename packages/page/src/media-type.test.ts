@@ -4,19 +4,20 @@ import { kindByBytes, kindByType, mediaTypeOf } from "./media-type.ts";
 
 test.each([
   ["text/html", { kind: "html" }],
-  ["application/xhtml+xml", { kind: "html" }],
+  ["application/xhtml+xml", { kind: "html", isXml: true }],
   ["text/plain", { kind: "text" }],
   ["text/markdown", { kind: "text" }],
   ["application/json", { kind: "text", fence: "json" }],
   ["application/ld+json", { kind: "text", fence: "json" }],
-  ["application/rss+xml", { kind: "text", fence: "xml" }],
+  ["application/rss+xml", { kind: "feed" }],
+  ["application/xml", { kind: "text", fence: "xml" }],
   ["text/csv", { kind: "text", fence: "csv" }],
   ["application/javascript", { kind: "text", fence: "js" }],
-  ["application/pdf", { kind: "unreadable", what: "a PDF document" }],
+  ["application/pdf", { kind: "unreadable", what: "a PDF document", document: "pdf" }],
   ["image/png", { kind: "unreadable", what: "an image" }],
   ["image/svg+xml", { kind: "unreadable", what: "an image" }],
   ["application/zip", { kind: "unreadable", what: "an archive" }],
-  ["application/vnd.openxmlformats-officedocument.wordprocessingml.document", { kind: "unreadable", what: "an office document" }],
+  ["application/vnd.openxmlformats-officedocument.wordprocessingml.document", { kind: "unreadable", what: "an office document", document: "docx" }],
   ["video/mp4", { kind: "unreadable", what: "a video" }],
   ["application/octet-stream", undefined],
   ["", undefined],
@@ -31,7 +32,6 @@ test("a Content-Type's parameters and case do not matter", () => {
 });
 
 test.each([
-  ["%PDF-1.7", "a PDF document"],
   ["PK\x03\x04\x14\x00", "an archive"],
   [gzipSync("hello"), "an archive"],
   [Buffer.from("\x89PNG\r\n\x1a\n", "latin1"), "an image"],
@@ -48,7 +48,28 @@ test.each([
   }
 });
 
+test("a PDF document is one whatever the server says", () => {
+  expect(kindByBytes(Buffer.from("%PDF-1.7"), { kind: "html" })).toEqual({ kind: "unreadable", what: "a PDF document", document: "pdf" });
+});
+
+const rss = "<?xml version='1.0'?><!-- x --><rss version='2.0'>";
 test.each([
+  ["text/html", rss, { kind: "feed" }],
+  ["text/xml", rss, { kind: "feed" }],
+  ["text/plain", rss, { kind: "text" }],
+  ["application/xml", '<feed xmlns="http://www.w3.org/2005/Atom">', { kind: "feed" }],
+  ["application/xml", "<feed>", { kind: "text", fence: "xml" }],
+  ["application/json", '{"version": "https://jsonfeed.org/version/1"', { kind: "feed" }],
+  ["application/xml", "<html xmlns='http://www.w3.org/1999/xhtml'>", { kind: "html", isXml: true }],
+  ["text/html", "<html xmlns='http://www.w3.org/1999/xhtml'>", { kind: "html" }],
+  ["text/html", ' {"a":1}', { kind: "text", fence: "json" }],
+  ["text/html", "{{ template }} <p>x", { kind: "html" }],
+])("a text called %s that begins %j is %j", (type, text, kind) => {
+  expect(kindByBytes(Buffer.from(text), kindByType(type))).toEqual(kind);
+});
+
+test.each([
+  ["<?xml version='1.0'?><a/>", { kind: "text", fence: "xml" }],
   ["<!DOCTYPE html><p>x", { kind: "html" }],
   ["\ufeff \n<html lang=en>", { kind: "html" }],
   ["<!-- a comment --><p>x", { kind: "html" }],

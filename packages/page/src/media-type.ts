@@ -1,15 +1,22 @@
 import { unmarkedUtf16 } from "./decode-text.ts";
+import type { DocumentKind } from "./document/document-kind.ts";
 
 /** The kind of a body, as far as reading it goes. */
 export type BodyKind =
-  | { readonly kind: "html" }
+  /** `isXml`: its elements are closed as in XML, so that `<p/>` is an empty one. */
+  | { readonly kind: "html"; readonly isXml?: true }
+  /** RSS, Atom, RDF or a JSON Feed. */
+  | { readonly kind: "feed" }
   /** `fence`: the language of the code fence that helps to read it; none for prose. */
   | { readonly kind: "text"; readonly fence?: string | undefined }
-  | { readonly kind: "unreadable"; readonly what: string };
+  /** `what`: in words, with an article. `document`: the kind of those whose text can be had. */
+  | { readonly kind: "unreadable"; readonly what: string; readonly document?: DocumentKind };
 
 const html: BodyKind = { kind: "html" };
+const xhtml: BodyKind = { kind: "html", isXml: true };
+const feed: BodyKind = { kind: "feed" };
 const text = (fence?: string): BodyKind => ({ kind: "text", fence });
-const unreadable = (what: string): BodyKind => ({ kind: "unreadable", what });
+const unreadable = (what: string, document?: DocumentKind): BodyKind => ({ kind: "unreadable", what, ...(document === undefined ? {} : { document }) });
 
 /** The media type of a `Content-Type` header, without parameters, in lower case. */
 export const mediaTypeOf = (contentType: string | undefined): string => (contentType ?? "").split(";")[0]?.trim().toLowerCase() ?? "";
@@ -17,14 +24,17 @@ export const mediaTypeOf = (contentType: string | undefined): string => (content
 /** The kind of the body that the server names; undefined if it says nothing of use, and only the bytes can tell. */
 export function kindByType(mediaType: string): BodyKind | undefined {
   const [, top = "", sub = ""] = /^([a-z0-9.+*-]+)\/([a-z0-9.+*_-]+)$/.exec(mediaType) ?? [];
-  if (sub === "html" || sub === "xhtml+xml" || sub === "vnd.wap.xhtml+xml") return html;
+  if (sub === "html") return html;
+  if (sub === "xhtml+xml" || sub === "vnd.wap.xhtml+xml") return xhtml;
+  if (/^(rss|atom|rdf)\+xml$|^feed\+json$/.test(sub)) return feed;
   if (sub === "json" || sub.endsWith("+json") || sub === "x-ndjson") return text("json");
   if (mediaType === "image/svg+xml") return unreadable("an image");
   if (sub === "xml" || sub.endsWith("+xml")) return text("xml");
   if (/^(x-)?(javascript|ecmascript|typescript)$/.test(sub)) return text("js");
   if (/^(x-)?(yaml|toml|csv|css|sh|python|diff)$/.test(sub)) return text(sub.replace("x-", ""));
   if (top === "text") return text();
-  if (sub === "pdf" || sub === "x-pdf") return unreadable("a PDF document");
+  if (sub === "pdf" || sub === "x-pdf") return unreadable("a PDF document", "pdf");
+  if (sub === "vnd.openxmlformats-officedocument.wordprocessingml.document") return unreadable("an office document", "docx");
   if (/^(x-)?(zip|gzip|tar|7z-compressed|rar|rar-compressed|bzip2|xz|zstd|compressed)$/.test(sub)) return unreadable("an archive");
   if (/officedocument|msword|ms-excel|ms-powerpoint|opendocument|rtf|epub/.test(sub)) return unreadable("an office document");
   if (top === "image") return unreadable("an image");
@@ -38,16 +48,38 @@ export function kindByType(mediaType: string): BodyKind | undefined {
 export function kindByBytes(bytes: Uint8Array, declared: BodyKind | undefined): BodyKind {
   const head = bytes.subarray(0, 1024);
   const start = Buffer.from(head).toString("latin1");
+  if (start.startsWith("%PDF-")) return unreadable("a PDF document", "pdf");
+  if (start.startsWith("PK\x03\x04") && declared?.kind === "unreadable" && declared.document === "docx") return declared;
   for (const [magic, what] of signatures) if (magic.test(start)) return unreadable(what);
   const isUtf16 = /^(\xff\xfe|\xfe\xff)/.test(start) || unmarkedUtf16(bytes) !== undefined;
   // The bytes that no text has. @see https://mimesniff.spec.whatwg.org/#binary-data-byte
   if (!isUtf16 && binary.test(start)) return unreadable("binary data");
-  const seen = isUtf16 ? start.replaceAll(/[\0\xff\xfe]/g, "") : start;
-  return declared ?? (/^(\xef\xbb\xbf)?\s*<(!doctype html|html|head|body|title|meta|script|div|p|h1|table|!--)[\s>]?/i.test(seen) ? html : text());
+  const seen = isUtf16 ? start.replaceAll(/[\0\xff\xfe]/g, "") : start.replace(/^\xef\xbb\xbf/, "");
+  return declared === undefined || declared.kind !== "unreadable" ? kindByRoot(seen, declared) : declared;
 }
 
+/** What a text is by what it begins with. Servers give feeds any type of XML, and answers of APIs that of pages. */
+function kindByRoot(head: string, declared: BodyKind | undefined): BodyKind {
+  const isMarkup = declared === undefined || declared.kind === "html" || (declared.kind === "text" && declared.fence === "xml");
+  const isJson = declared === undefined || declared.kind === "html" || (declared.kind === "text" && declared.fence === "json");
+  if (isMarkup && FEED.test(head)) return feed;
+  if (isJson && JSON_FEED.test(head)) return feed;
+  if (declared?.kind === "html" && JSON_START.test(head)) return text("json");
+  if (declared?.kind === "text" && declared.fence === "xml" && XHTML.test(head)) return xhtml;
+  if (declared !== undefined) return declared;
+  if (XHTML.test(head)) return /^\s*<\?xml/.test(head) ? xhtml : html;
+  return HTML.test(head) ? html : text(/^\s*<\?xml\s/.test(head) ? "xml" : undefined);
+}
+
+const HTML = /^\s*<(!doctype html|html|head|body|title|meta|script|div|p|h1|table|!--)[\s>]?/i;
+/** What may stand before the root element of XML. */
+const PROLOG = String.raw`^(?:\s|<\?[^>]*>|<!--(?:(?!-->)[\s\S])*-->|<!DOCTYPE[^>]*>)*`;
+const FEED = new RegExp(String.raw`${PROLOG}<(?:rss[\s>]|feed\s[^>]*Atom|rdf:RDF\s[^>]*purl\.org/rss)`, "i");
+const XHTML = new RegExp(String.raw`${PROLOG}<html\s[^>]*xmlns\s*=\s*["']http://www\.w3\.org/1999/xhtml`, "i");
+const JSON_START = /^\s*(?:\{\s*"|\[\s*[[{"\d])/;
+const JSON_FEED = /^\s*\{[\s\S]*"version"\s*:\s*"https?:\\?\/\\?\/jsonfeed\.org/;
+
 const signatures: readonly (readonly [RegExp, string])[] = [
-  [/^%PDF-/, "a PDF document"],
   [/^(PK\x03\x04|PK\x05\x06|\x1f\x8b|7z\xbc\xaf\x27\x1c|Rar!\x1a|BZh[1-9]|\xfd7zXZ|\x28\xb5\x2f\xfd)/, "an archive"],
   [/^(\x89PNG|GIF8[79]a|\xff\xd8\xff|RIFF.{4}WEBP|BM.{4}\x00\x00\x00\x00|II\*\x00|MM\x00\*|\x00\x00\x01\x00)/s, "an image"],
   [/^(.{4}ftyp|\x1aE\xdf\xa3|RIFF.{4}AVI )/s, "a video"],

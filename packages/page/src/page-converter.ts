@@ -1,6 +1,6 @@
 import { createSemaphore, type Semaphore, within } from "@rockbot/base";
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
-import type { DocumentKind } from "./document/document-kind.ts";
+import type { DocumentKind, TextKind } from "./document/document-kind.ts";
 import type { ImageFacts } from "./document/image-facts.ts";
 import type { ExtractedRecord, ExtractRule } from "./extract/extract.ts";
 import type { HtmlJob, PageJob, PageOutcome, PageResult } from "./page-job.ts";
@@ -39,6 +39,8 @@ export interface PageConverter extends AsyncDisposable {
    * @throws the signal's reason once it aborts
    */
   convert(html: string, url: string, options?: ConvertHtmlOptions): Promise<MarkdownPage>;
+  /** A text that is no HTML: a feed as a list, JSON by its members, XHTML as the page that it is. @param url where it came from @throws as `convert` does */
+  convertText(kind: TextKind, text: string, url: string, options?: ConvertOptions): Promise<MarkdownPage>;
   /** A document that is no page, with the same bounds. @throws as `convert` does */
   convertDocument(kind: DocumentKind, bytes: Uint8Array, options?: ConvertOptions): Promise<MarkdownPage>;
   /** The type and size of an image. @throws as `convert` does */
@@ -84,6 +86,10 @@ class ProcessConverter implements PageConverter {
 
   async convert(html: string, url: string, { signal, isWhole = false }: ConvertHtmlOptions = {}): Promise<MarkdownPage> {
     return (await this.#doHtml(html, isWhole ? "whole" : "markdown", { url, signal })) as MarkdownPage;
+  }
+
+  async convertText(kind: TextKind, text: string, url: string, options: ConvertOptions = {}): Promise<MarkdownPage> {
+    return (await this.#do({ text, kind, url, maxLength: this.#limits.maxLength }, options)) as MarkdownPage;
   }
 
   async convertDocument(document: DocumentKind, bytes: Uint8Array, options: ConvertOptions = {}): Promise<MarkdownPage> {

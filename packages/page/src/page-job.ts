@@ -1,10 +1,10 @@
-import type { DocumentKind } from "./document/document-kind.ts";
+import type { DocumentKind, TextKind } from "./document/document-kind.ts";
 import type { ImageFacts } from "./document/image-facts.ts";
 import type { ExtractedRecord, ExtractRule } from "./extract/extract.ts";
 import type { MarkdownPage } from "./to-markdown.ts";
 
 /** The message to a process that converts pages. */
-export type PageJob = HtmlJob | DocumentJob | ImageJob;
+export type PageJob = HtmlJob | TextJob | DocumentJob | ImageJob;
 
 export interface HtmlJob {
   readonly html: string;
@@ -12,6 +12,15 @@ export interface HtmlJob {
   readonly url: string | undefined;
   /** What is wanted: the page's content as markdown, all of it as markdown, as text, or the records that a rule finds. */
   readonly form: "markdown" | "whole" | "text" | ExtractRule;
+  /** Of what it becomes, in UTF-16 code units. */
+  readonly maxLength: number;
+}
+
+export interface TextJob {
+  readonly text: string;
+  readonly kind: TextKind;
+  /** Where it came from. */
+  readonly url: string;
   /** Of what it becomes, in UTF-16 code units. */
   readonly maxLength: number;
 }

@@ -34,7 +34,8 @@ export interface StartPageProcessOptions {
 
 /** Beside this file, in the sources as in a bundle. */
 const PROGRAM = fileURLToPath(new URL(`./page-process-main${extname(import.meta.url)}`, import.meta.url));
-const START_TIMEOUT_MS = 10_000;
+/** Some seconds on an idle machine. A crowded one takes its time, and the signal of a call bounds it besides. */
+const START_TIMEOUT_MS = 30_000;
 
 /**
  * Starts a process that converts pages. It gets no environment, and does not keep this process alive.

@@ -13,6 +13,8 @@ import { resolveLinks } from "./tree/resolve-links.ts";
 export interface MarkdownPage {
   readonly title: string | null;
   readonly markdown: string;
+  /** The page is drawn by its scripts, so that this is what it holds without them. */
+  readonly needsBrowser?: true;
 }
 
 /** The bound of what a page becomes, and how much of it. */

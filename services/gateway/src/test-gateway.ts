@@ -63,7 +63,10 @@ export async function startTestGateway(overrides: Partial<GatewayConfig> = {}, p
         return "done";
       }),
       defineTool(loose("large"), async () => "x".repeat(4 * 1024 * 1024)),
-      defineTool(tools.webBrowse, async ({ url }) => ({ content: "# Page", structured: { url, title: "Page", contentType: "text/html" } })),
+      defineTool(tools.webBrowse, async ({ url }) => ({
+        content: "# Page",
+        structured: { url, title: "Page", contentType: "text/html", truncated: false, needsBrowser: false },
+      })),
     ],
   };
   started.use(await serveTools(bus, set, { service: "test-tools", audit }));

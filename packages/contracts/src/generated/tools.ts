@@ -835,9 +835,9 @@ export const tools = {
   } as ToolDefinition<types.ToolSpawnWispsInput, types.ToolSpawnWispsOutput>,
   webBrowse: {
     name: "web_browse",
-    description: "Read one public web page. Returns its main content as markdown with the page's title first. Use the exact URL, with http:// or https://.",
+    description: "Read one public web page, feed, JSON or PDF document. Returns its main content as markdown with the page's title first. Use the exact URL, with http:// or https://.",
     inputSchema: {"type":"object","additionalProperties":false,"required":["url"],"properties":{"url":{"type":"string","minLength":1,"maxLength":2048,"description":"The page's address, such as https://example.com/page."}}},
-    outputSchema: {"type":"object","additionalProperties":false,"required":["url","title","contentType"],"properties":{"url":{"type":"string","description":"The address that was read in the end, after redirects."},"title":{"type":["string","null"]},"contentType":{"type":"string","description":"The media type the server declared, such as text/html."}}},
+    outputSchema: {"type":"object","additionalProperties":false,"required":["url","title","contentType","truncated","needsBrowser"],"properties":{"url":{"type":"string","description":"The address that was read in the end, after redirects."},"title":{"type":["string","null"]},"contentType":{"type":"string","description":"The media type the server declared, such as text/html."},"truncated":{"type":"boolean","description":"Whether the text is not the whole: the page is longer than the byte limit, or the server's answer broke off."},"needsBrowser":{"type":"boolean","description":"Whether the page is drawn by its scripts, so that the text is only what it holds without them."}}},
     readOnly: true,
     idempotent: true,
     dangerous: false,

@@ -2854,7 +2854,7 @@ export interface ToolReportProgressOutput {
 
 }
 /**
- * Read one public web page. Returns its main content as markdown with the page's title first. Use the exact URL, with http:// or https://.
+ * Read one public web page, feed, JSON or PDF document. Returns its main content as markdown with the page's title first. Use the exact URL, with http:// or https://.
  */
 export interface ToolWebBrowse {
 input: ToolWebBrowseInput
@@ -2876,6 +2876,14 @@ title: (string | null)
  * The media type the server declared, such as text/html.
  */
 contentType: string
+/**
+ * Whether the text is not the whole: the page is longer than the byte limit, or the server's answer broke off.
+ */
+truncated: boolean
+/**
+ * Whether the page is drawn by its scripts, so that the text is only what it holds without them.
+ */
+needsBrowser: boolean
 }
 /**
  * Turn HTML into readable plain text. A link becomes its text and its address, list items get markers, and the cells of a table row stand between tabs. To read a web page use web_browse.

@@ -57,10 +57,18 @@ export interface PublicResponse extends AsyncDisposable {
   header(name: string): string | undefined;
   /** The wait the server asks for before the next try, in milliseconds. */
   readonly retryAfterMs: number | undefined;
-  /** The whole body, decompressed. Call it once. @throws {ToolError} also `too_large` */
-  body(): Promise<Body>;
+  /** The whole body, decompressed. Call it once. @throws {ToolError} also `too_large`, unless it may be cut */
+  body(options?: BodyOptions): Promise<Body>;
   /** The body as it comes, in place of `body`; compressed as it was sent. Call it once. @throws {ToolError} also `too_large`, from the iteration */
   chunks(): AsyncIterable<Uint8Array>;
+}
+
+/** How much of a body is read. */
+export interface BodyOptions {
+  /** @default the fetcher's own */
+  readonly maxBytes?: number | undefined;
+  /** What a larger body is: an error, or as much of it as the limit holds. @default "fail" */
+  readonly atLimit?: "fail" | "cut" | undefined;
 }
 
 type Sent = Pick<FetchOptions, "body"> & Required<Pick<FetchOptions, "method" | "headers">>;
@@ -134,7 +142,7 @@ export function createPublicFetch(options: PublicFetchOptions = {}): PublicFetch
 
 const headersOf = (userAgent: string) => ({
   accept: "text/html,application/xhtml+xml,application/xml;q=0.9,text/plain;q=0.8,*/*;q=0.5",
-  "accept-encoding": "gzip, deflate, br",
+  "accept-encoding": "gzip, deflate, br, zstd",
   "accept-language": "en,*;q=0.5",
   "user-agent": userAgent,
 });
@@ -152,10 +160,11 @@ function publicResponse(
     status: statusCode,
     header,
     retryAfterMs: retryAfterMs(header("retry-after")),
-    async body() {
+    async body({ maxBytes: most = maxBytes, atLimit = "fail" } = {}) {
       try {
-        if (Number(header("content-length") ?? 0) > maxBytes) throw new BodyTooLargeError(`it says that it has more than ${maxBytes} bytes`);
-        return await readBody(body, { encoding: header("content-encoding"), maxBytes });
+        const isTooLarge = Number(header("content-length") ?? 0) > most;
+        if (isTooLarge && atLimit === "fail") throw new BodyTooLargeError(`it says that it has more than ${most} bytes`);
+        return await readBody(body, { encoding: header("content-encoding"), maxBytes: most, atLimit });
       } catch (error) {
         throw fail(error);
       }

@@ -1,5 +1,4 @@
-import { promisify } from "node:util";
-import { type BrotliOptions, brotliDecompress, constants, gunzip, inflate, inflateRaw, type ZlibOptions } from "node:zlib";
+import zlib from "node:zlib";
 import { BodyTooLargeError, readBounded } from "../body/index.ts";
 
 /** The body is compressed in a way that we did not ask for, or is broken. */
@@ -7,58 +6,92 @@ export class BodyEncodingError extends Error {
   override readonly name = "BodyEncodingError";
 }
 
-export interface ReadBodyOptions {
-  /** The `Content-Encoding` header: none, one or two of gzip, deflate, br. */
-  readonly encoding?: string | undefined;
-  /** The limit on the wire and again after decompression. */
-  readonly maxBytes: number;
-}
-
 /** The compressed body breaks off before the first of its text. */
 export class BodyCutError extends Error {
   override readonly name = "BodyCutError";
+}
+
+/** What bounds a body that is read. */
+export interface ReadBodyOptions {
+  /** The `Content-Encoding` header: none, one or two of gzip, deflate, br, zstd. */
+  readonly encoding?: string | undefined;
+  /** The limit on the wire and again after decompression. */
+  readonly maxBytes: number;
+  /** What a larger body is: an error, or as much of it as the limit holds. @default "fail" */
+  readonly atLimit?: "fail" | "cut" | undefined;
 }
 
 export interface Body {
   readonly bytes: Uint8Array;
   /** Whether a compressed body broke off, so that these are what came of it, as in browsers. */
   readonly isCut: boolean;
+  /** Whether there is more than the limit holds, so that these are the beginning. */
+  readonly isBeyondLimit: boolean;
 }
 
 /**
- * Reads a body to its end and decompresses it. However much a small body would unpack to, no more than `maxBytes` and a
+ * Reads a body to its end, or to the limit, and decompresses it. However much a small body would unpack to, no more than `maxBytes` and a
  * chunk are held of it.
- * @throws {BodyTooLargeError} before or after decompression
+ * @throws {BodyTooLargeError} before or after decompression, unless it may be cut
  * @throws {BodyCutError}
  * @throws {BodyEncodingError}
  */
-export async function readBody(body: AsyncIterable<Buffer>, { encoding = "", maxBytes }: ReadBodyOptions): Promise<Body> {
+export async function readBody(body: AsyncIterable<Buffer>, { encoding = "", maxBytes, atLimit = "fail" }: ReadBodyOptions): Promise<Body> {
   const decoders = encodingsOf(encoding).map((name) => {
-    const decoder = Object.hasOwn(decompress, name) ? decompress[name] : undefined;
-    if (decoder === undefined) throw new BodyEncodingError(`its content encoding "${name.slice(0, 40)}" is not one of ${Object.keys(decompress).join(", ")}`);
+    const decoder = Object.hasOwn(decoderOf, name) ? decoderOf[name] : undefined;
+    if (decoder === undefined) throw new BodyEncodingError(`its content encoding "${name.slice(0, 40)}" is not one of ${Object.keys(decoderOf).join(", ")}`);
     return decoder;
   });
   if (decoders.length > 2) throw new BodyEncodingError("it is compressed more than twice");
 
-  let bytes = await readBounded(body, maxBytes);
-  let isCut = false;
+  let read: Body = atLimit === "cut" ? await readUpTo(body, maxBytes) : { bytes: await readBounded(body, maxBytes), isCut: false, isBeyondLimit: false };
   for (const decoder of decoders.reverse()) {
-    if (bytes.length === 0) break;
-    try {
-      const whole = await decoder(bytes, { maxOutputLength: maxBytes, isLenient: false }).catch(endsEarly);
-      bytes = whole ?? (await decoder(bytes, { maxOutputLength: maxBytes, isLenient: true }));
-      isCut ||= whole === undefined;
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE") throw new BodyTooLargeError(`it unpacks to more than ${maxBytes} bytes`);
-      throw new BodyEncodingError("its compressed content is broken", { cause: error });
-    }
+    if (read.bytes.length > 0) read = await decoded(read, decoder, { maxBytes, atLimit });
   }
-  if (isCut && bytes.length === 0) throw new BodyCutError();
-  return { bytes, isCut };
+  if ((read.isCut || (read.isBeyondLimit && decoders.length > 0)) && read.bytes.length === 0) throw new BodyCutError();
+  return read;
 }
 
-function endsEarly(error: NodeJS.ErrnoException): undefined {
-  if (error.code !== "Z_BUF_ERROR") throw error;
+async function readUpTo(chunks: AsyncIterable<Buffer>, maxBytes: number): Promise<Body> {
+  const held: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of chunks) {
+    held.push(chunk);
+    bytes += chunk.byteLength;
+    if (bytes > maxBytes) break; // which ends the connection
+  }
+  return { bytes: Buffer.concat(held, Math.min(bytes, maxBytes)), isCut: false, isBeyondLimit: bytes > maxBytes };
+}
+
+async function decoded(read: Body, decoder: Decoder, { maxBytes, atLimit }: Required<Omit<ReadBodyOptions, "encoding">>): Promise<Body> {
+  const { bytes, isBeyondLimit, code } = await unpack(decoder(read.bytes), read.bytes, maxBytes);
+  if (isBeyondLimit && atLimit === "fail") throw new BodyTooLargeError(`it unpacks to more than ${maxBytes} bytes`);
+  if (code !== undefined && code !== ENDS_EARLY) throw new BodyEncodingError("its compressed content is broken");
+  // What was cut at the limit ends early, and that is not the server's fault.
+  return { bytes, isCut: read.isCut || (code === ENDS_EARLY && !read.isBeyondLimit), isBeyondLimit: read.isBeyondLimit || isBeyondLimit };
+}
+
+/** The code of every decoder for input that breaks off. */
+const ENDS_EARLY = "Z_BUF_ERROR";
+
+/** What a stream makes of its input until it fails, ends, or has made more than that. */
+async function unpack(stream: ReturnType<Decoder>, input: Uint8Array, maxBytes: number) {
+  const { promise: closed, resolve: close } = Promise.withResolvers<void>();
+  const held: Buffer[] = [];
+  let bytes = 0;
+  let code: string | undefined;
+  stream.on("data", (chunk: Buffer) => {
+    held.push(chunk);
+    bytes += chunk.byteLength;
+    if (bytes > maxBytes) stream.destroy();
+  });
+  stream.once("error", (error: NodeJS.ErrnoException) => {
+    code = error.code ?? "unknown";
+  });
+  stream.once("close", close);
+  stream.end(input);
+  await closed;
+  return { bytes: Buffer.concat(held, Math.min(bytes, maxBytes)), isBeyondLimit: bytes > maxBytes, code };
 }
 
 const encodingsOf = (header: string): string[] =>
@@ -68,27 +101,16 @@ const encodingsOf = (header: string): string[] =>
     .map((name) => name.trim())
     .filter((name) => name !== "" && name !== "identity");
 
-interface DecompressOptions {
-  readonly maxOutputLength: number;
-  /** Whether a body that breaks off gives what there is of it. */
-  readonly isLenient: boolean;
-}
-type Decompress = (bytes: Buffer, options: DecompressOptions) => Promise<Buffer>;
+type Decoder = (bytes: Uint8Array) => zlib.Gunzip | zlib.Inflate | zlib.BrotliDecompress | zlib.ZstdDecompress;
 
-const zlib =
-  (unpackOf: (bytes: Buffer) => typeof gunzip): Decompress =>
-  (bytes, { maxOutputLength, isLenient }) =>
-    promisify<Buffer, ZlibOptions, Buffer>(unpackOf(bytes))(bytes, { maxOutputLength, ...(isLenient ? { finishFlush: constants.Z_SYNC_FLUSH } : {}) });
-const gzip = zlib(() => gunzip);
+/** What a stream gives at a time: more costs fewer turns of the event loop. */
+const CHUNK = { chunkSize: 65_536 };
 
-const decompress: Readonly<Record<string, Decompress>> = {
-  gzip,
-  "x-gzip": gzip,
+const decoderOf: Readonly<Record<string, Decoder>> = {
+  gzip: () => zlib.createGunzip(CHUNK),
+  "x-gzip": () => zlib.createGunzip(CHUNK),
   // Some servers send the bare stream, which RFC 9110 does not allow: a zlib header always has 8 in its low half.
-  deflate: zlib((bytes) => (((bytes[0] ?? 0) & 0x0f) === 8 ? inflate : inflateRaw)),
-  br: (bytes, { maxOutputLength, isLenient }) =>
-    promisify<Buffer, BrotliOptions, Buffer>(brotliDecompress)(bytes, {
-      maxOutputLength,
-      ...(isLenient ? { finishFlush: constants.BROTLI_OPERATION_FLUSH } : {}),
-    }),
+  deflate: (bytes) => (((bytes[0] ?? 0) & 0x0f) === 8 ? zlib.createInflate(CHUNK) : zlib.createInflateRaw(CHUNK)),
+  br: () => zlib.createBrotliDecompress(CHUNK),
+  zstd: () => zlib.createZstdDecompress(CHUNK),
 };

@@ -7,3 +7,6 @@ export function documentKind(bytes: Uint8Array, name: string): DocumentKind | un
   if (start.includes("%PDF-")) return "pdf";
   return start.startsWith("PK\x03\x04") && /\.do[ct][mx]$/i.test(name) ? "docx" : undefined;
 }
+
+/** The kinds of texts that become another text in a process of the converter. */
+export type TextKind = "feed" | "json" | "xhtml";

@@ -1,7 +1,30 @@
-import { brotliCompressSync, gzipSync } from "node:zlib";
+import { brotliCompressSync, gzipSync, zstdCompressSync } from "node:zlib";
 import { badPages, type Page } from "@rockbot/testing";
 import { expect, test } from "vitest";
 import { startTestWebTools } from "../test-web-tools.ts";
+
+const onePixel = Buffer.from("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==", "base64");
+
+/** A document with a title, and a line of text on each page. */
+function pdfOf(title: string, pages: readonly string[]): Buffer {
+  const kids = pages.map((_, i) => `${4 + 2 * i} 0 R`).join(" ");
+  const objects = [
+    "<</Type/Catalog/Pages 2 0 R>>",
+    `<</Type/Pages/Kids[${kids}]/Count ${pages.length}>>`,
+    "<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>",
+    ...pages.flatMap((text, i) => {
+      const stream = `BT /F1 12 Tf 72 700 Td (${text}) Tj ET`;
+      const resources = "<</Font<</F1 3 0 R>>>>";
+      return [
+        `<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]/Resources${resources}/Contents ${5 + 2 * i} 0 R>>`,
+        `<</Length ${stream.length}>>stream\n${stream}\nendstream`,
+      ];
+    }),
+    `<</Title(${title})>>`,
+  ];
+  const body = objects.map((object, i) => `${i + 1} 0 obj${object}endobj\n`).join("");
+  return Buffer.from(`%PDF-1.4\n${body}trailer<</Root 1 0 R/Info ${objects.length} 0 R/Size ${objects.length + 1}>>\n%%EOF`);
+}
 
 const page = (contentType: string, body: string | Uint8Array): Page => ({ headers: { "content-type": contentType }, body });
 
@@ -16,7 +39,7 @@ test("web_browse gives a page's title and content as markdown, and as a value, m
   expect(await web.browse("/moved")).toMatchObject({
     content: `# Guide\n\n${markdown}`,
     isError: false,
-    structured: { url, title: "Guide", contentType: "text/html" },
+    structured: { url, title: "Guide", contentType: "text/html", truncated: false, needsBrowser: false },
     trust: { level: "untrusted", origin: url },
   });
 });
@@ -34,46 +57,111 @@ test("web_browse says what it is and asks for text", async () => {
   expect(web.site.requests[0]?.headers).toMatchObject({
     "user-agent": "Tester/1.0",
     accept: expect.stringContaining("text/html"),
-    "accept-encoding": "gzip, deflate, br",
+    "accept-encoding": "gzip, deflate, br, zstd",
   });
 });
 
-test.each([
-  ["text/plain", "# as *it* is\n", "# as *it* is"],
-  ["text/markdown", "# as *it* is", "# as *it* is"],
-  ["application/json", '{"a": 1}\n', '```json\n{"a": 1}\n```'],
-  ["application/rss+xml", "<rss/>", "```xml\n<rss/>\n```"],
-  ["text/csv", "a,b", "```csv\na,b\n```"],
-  ["application/json", '"```"', '````json\n"```"\n````'],
-  ["application/octet-stream", "just words", "just words"],
-  ["application/octet-stream", "<!doctype html><title>T</title><p>x", "# T\n\nx"],
-  ["text/html; charset=koi8-r", new Uint8Array([0x3c, 0x70, 0x3e, 0xf0, 0xf2]), "ПР"],
-  ["text/html", Buffer.from("<p>UTF-16 without a mark", "utf16le"), "UTF-16 without a mark"],
-  ["text/plain", "pay\u200bload\u001b[2J\r\n", "payload[2J"],
-  ["text/html", "<script>draw()</script>", "(The page holds no text that can be read without running its scripts.)"],
-  ["text/plain", "", "(The page holds no text that can be read without running its scripts.)"],
-])("web_browse reads %s, as in case %#", async (contentType, body, content) => {
-  await using web = await startTestWebTools({ "/": page(contentType, body) });
+test("web_browse reads texts of all kinds", async () => {
+  const cases: [string, string | Uint8Array, string][] = [
+    ["text/plain", "# as *it* is\n", "# as *it* is"],
+    ["text/markdown", "# as *it* is", "# as *it* is"],
+    ["application/json", '{"a": [1,{}],"n":12345678901234567890}\n', '```json\n{\n  "a": [\n    1,\n    {}\n  ],\n  "n": 12345678901234567890\n}\n```'],
+    ["text/html", '{"a":1}', '```json\n{\n  "a": 1\n}\n```'],
+    ["application/json", '{"a":', '```json\n{"a":\n```'],
+    ["application/rss+xml", "<rss/>", "```xml\n<rss/>\n```"],
+    ["application/xml", "<a>b</a>", "```xml\n<a>b</a>\n```"],
+    ["application/xhtml+xml", "<html xmlns='x'><script src='a'/><body><p>a</p><div/><p>b <![CDATA[<c>]]></p></body></html>", "a\n\nb \\<c>"],
+    ["text/csv", "a,b", "```csv\na,b\n```"],
+    ["application/json", '"```"', '````json\n"```"\n````'],
+    ["application/octet-stream", "just words", "just words"],
+    ["application/octet-stream", "<!doctype html><title>T</title><p>x", "# T\n\nx"],
+    ["text/html; charset=koi8-r", new Uint8Array([0x3c, 0x70, 0x3e, 0xf0, 0xf2]), "ПР"],
+    ["text/html", Buffer.from("<p>UTF-16 without a mark", "utf16le"), "UTF-16 without a mark"],
+    ["text/plain", "pay\u200bload\u001b[2J\r\n", "payload[2J"],
+    ["text/html", "<script>draw()</script>", "(This page is drawn by its scripts, which are not run here. It needs a browser.)"],
+    ["text/plain", "", "(The page holds no text.)"],
+  ];
+  await using web = await startTestWebTools(Object.fromEntries(cases.map(([contentType, body], i) => [`/${i}`, page(contentType, body)])));
 
-  expect(await web.browse("/")).toMatchObject({ content, isError: false });
+  for (const [i, [contentType, , content]] of cases.entries()) {
+    expect(await web.browse(`/${i}`), `${contentType}, case ${i}`).toMatchObject({ content, isError: false });
+  }
 });
 
-test.each([
-  ["application/pdf", "%PDF-1.7", "a PDF document"],
-  ["text/html", "%PDF-1.7", "a PDF document"],
-  ["image/png", "x", "an image"],
-  ["text/plain", Buffer.from("\x89PNG\r\n\x1a\n\0\0", "latin1"), "an image"],
-  ["application/zip", "PK\x03\x04", "an archive"],
-  ["application/octet-stream", gzipSync("x"), "an archive"],
-  ["text/html", Buffer.from([0x3c, 0x70, 0x3e, 0, 1, 2]), "binary data"],
-])("web_browse refuses %s with such bytes in words, as in case %#", async (contentType, body, what) => {
-  await using web = await startTestWebTools({ "/": page(contentType, body) });
+test("web_browse says of a file that is no text what it is, and how large", async () => {
+  const cases: [string, string | Uint8Array, string][] = [
+    ["image/png", onePixel, "an image of the type png, 1 × 1 pixels, 70 bytes"],
+    ["text/plain", onePixel, "an image of the type png, 1 × 1 pixels, 70 bytes"],
+    ["text/html", onePixel, "an image of the type png, 1 × 1 pixels, 70 bytes"],
+    ["image/svg+xml", "<svg width='3' height='4'/>", "an image of the type svg, 3 × 4 pixels, 27 bytes"],
+    ["image/png", "x", "an image, 1 bytes"],
+    ["application/zip", "PK\x03\x04", "an archive, 4 bytes"],
+    ["text/html", "PK\x03\x04", "an archive, 4 bytes"],
+    ["application/octet-stream", gzipSync("x"), "an archive, 21 bytes"],
+    ["application/zip", Buffer.concat([Buffer.from("PK\x03\x04"), Buffer.alloc(99_996)]), "an archive, 100000 bytes"],
+    ["text/html", Buffer.from([0x3c, 0x70, 0x3e, 0, 1, 2]), "binary data, 6 bytes"],
+    ["video/mp4", "x", "a video, 1 bytes"],
+  ];
+  await using web = await startTestWebTools(Object.fromEntries(cases.map(([contentType, body], i) => [`/${i}`, page(contentType, body)])));
 
-  await expect(web.browse("/")).rejects.toMatchObject({
-    code: "execution_failed",
-    isRetryable: false,
-    message: expect.stringContaining(`it is ${what}, and only text can be read`),
+  for (const [i, [contentType, , what]] of cases.entries()) {
+    expect((await web.browse(`/${i}`)).content, `${contentType}, case ${i}`).toBe(
+      `(This is ${what}. Only text can be read here. Look for a page that says the same.)`,
+    );
+  }
+});
+
+test("web_browse gives the text of a PDF document with a mark before each page, whatever the server calls it", async () => {
+  const pdf = pdfOf("Quarterly report", ["First page", "Second page"]);
+  await using web = await startTestWebTools({
+    "/a.pdf": page("application/pdf", pdf),
+    "/b": page("text/html", pdf),
+    "/c": page("application/pdf", "%PDF-1.7"),
   });
+  const text = "# Quarterly report\n\n--- page 1 of 2 ---\n\nFirst page\n\n--- page 2 of 2 ---\n\nSecond page";
+
+  expect(await web.browse("/a.pdf")).toMatchObject({ content: text, structured: { title: "Quarterly report", contentType: "application/pdf" } });
+  expect((await web.browse("/b")).content).toBe(text);
+  await expect(web.browse("/c")).rejects.toMatchObject({ code: "execution_failed", message: expect.stringContaining("a PDF document") });
+});
+
+const rssItem =
+  "<item><title>One &amp; only</title><link>/one</link><pubDate>Thu, 01 Jan 2026 10:00:00 GMT</pubDate><description>&lt;p&gt;Text&lt;/p&gt;</description></item>";
+const rss = `<?xml version="1.0"?><rss version="2.0"><channel><title>News</title><description>All of it</description>${rssItem}</channel></rss>`;
+const atom =
+  '<feed xmlns="http://www.w3.org/2005/Atom"><title>News</title><subtitle>All of it</subtitle><entry><title>One &amp; only</title><link href="/one"/><updated>Thu, 01 Jan 2026 10:00:00 GMT</updated><summary>Text</summary></entry></feed>';
+const rdf = `<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns="http://purl.org/rss/1.0/" xmlns:dc="http://purl.org/dc/elements/1.1/"><channel><title>News</title><description>All of it</description></channel><item><title>One &amp; only</title><link>/one</link><dc:date>Thu, 01 Jan 2026 10:00:00 GMT</dc:date><description>Text</description></item></rdf:RDF>`;
+const jsonFeed =
+  '{"version":"https://jsonfeed.org/version/1.1","title":"News","description":"All of it","items":[{"id":"1","title":"One & only","url":"/one","date_published":"Thu, 01 Jan 2026 10:00:00 GMT","content_text":"Text"}]}';
+test("web_browse gives a feed of whatever format and type as a list", async () => {
+  const feeds: [string, string][] = [
+    ["application/rss+xml", rss],
+    ["text/html", rss],
+    ["application/atom+xml", atom],
+    ["text/xml", atom],
+    ["application/rdf+xml", rdf],
+    ["application/feed+json", jsonFeed],
+    ["application/json", jsonFeed],
+  ];
+  await using web = await startTestWebTools(Object.fromEntries(feeds.map(([contentType, body], i) => [`/${i}`, page(contentType, body)])));
+
+  for (const i of feeds.keys()) {
+    expect((await web.browse(`/${i}`)).content, feeds[i]?.join(" ")).toBe(
+      `# News\n\nA feed of 1 item\n\nAll of it\n\n## [One & only](${web.site.url}/one)\n\nThu, 01 Jan 2026 10:00:00 GMT\n\nText`,
+    );
+  }
+});
+
+test("web_browse says that a page of scripts needs a browser, and gives what it carries along", async () => {
+  const shell = `<title>Shop</title><meta name="description" content="We sell things.">
+    <script type="application/ld+json">{"@type":"Product","name":"Thing"}</script><body><noscript>Switch on JavaScript.</noscript>
+    <div id="__next">Loading…</div><script id="__NEXT_DATA__" type="application/json">{"props":{"price":3}}</script><script src="/main.js"></script>`;
+  await using web = await startTestWebTools({ "/": shell, "/short": "<body><p>Short.<script>count()</script>" });
+  const { content, structured } = await web.browse("/");
+
+  expect(structured).toMatchObject({ title: "Shop", needsBrowser: true });
+  for (const part of ["needs a browser", "We sell things.", "Switch on JavaScript.", '"name": "Thing"', '"price": 3']) expect(content).toContain(part);
+  expect(await web.browse("/short")).toMatchObject({ content: "Short.", structured: { needsBrowser: false } });
 });
 
 test.each([
@@ -82,7 +170,8 @@ test.each([
   [418, {}, { code: "execution_failed", isRetryable: false }],
   [304, {}, { code: "execution_failed", isRetryable: false }],
   [302, {}, { code: "execution_failed", isRetryable: false }],
-  [429, { "retry-after": "7" }, { code: "rate_limited", isRetryable: true, retryAfterMs: 7000 }],
+  [429, { "retry-after": "77" }, { code: "rate_limited", isRetryable: true, retryAfterMs: 77_000 }],
+  [429, {}, { code: "rate_limited", isRetryable: true }],
   [503, { "retry-after": "120" }, { code: "unavailable", isRetryable: true, retryAfterMs: 120_000 }],
   [500, {}, { code: "unavailable", isRetryable: true }],
 ])("web_browse answers status %d with a typed error", async (status, headers, error) => {
@@ -113,10 +202,50 @@ test.each([
   await expect(web.browse("/none")).rejects.toMatchObject({ code: "unavailable" });
 });
 
-test("web_browse refuses what is larger than the limit", async () => {
-  await using web = await startTestWebTools({ "/": badPages.gzipBomb(2_000_000) }, { MAX_PAGE_BYTES: "1000000" });
+test.each([429, 503])("web_browse comes back once after status %d, when the site says", async (status) => {
+  let refusals = 1;
+  const busy: Page = (_, response) => {
+    const isRefused = refusals-- > 0;
+    response.writeHead(isRefused ? status : 200, { "content-type": "text/plain", ...(isRefused ? { "retry-after": "0" } : {}) }).end("here");
+  };
+  await using web = await startTestWebTools({ "/once": busy, "/always": { status, headers: { "retry-after": "0" } } });
 
-  await expect(web.browse("/")).rejects.toMatchObject({ code: "too_large", message: expect.stringContaining("1000000 bytes") });
+  expect((await web.browse("/once")).content).toBe("here");
+  await expect(web.browse("/always")).rejects.toMatchObject({ code: status === 429 ? "rate_limited" : "unavailable", retryAfterMs: 0 });
+  expect(web.site.requests.map(({ path }) => path)).toEqual(["/once", "/once", "/always", "/always"]);
+});
+
+const paragraph = (i: number) => `<p>Paragraph number ${i} of a long page.</p>`;
+const longPage = Buffer.from(`<title>Long</title><body>${Array.from({ length: 3_000 }, (_, i) => paragraph(i)).join("")}`);
+test("web_browse reads the beginning of a page beyond the limit, up to the end of a block, and says so", async () => {
+  const encoded = (encoding: string, body: Buffer): Page => ({ headers: { "content-type": "text/html", "content-encoding": encoding }, body });
+  await using web = await startTestWebTools(
+    {
+      "/plain": page("text/html", longPage),
+      "/gzip": encoded("gzip", gzipSync(longPage)),
+      "/br": encoded("br", brotliCompressSync(longPage)),
+      "/zstd": encoded("zstd", zstdCompressSync(longPage)),
+    },
+    { MAX_PAGE_BYTES: "50000" },
+  );
+  for (const path of ["/plain", "/gzip", "/br", "/zstd"]) {
+    const { content, structured } = await web.browse(path);
+    expect(structured, path).toMatchObject({ title: "Long", truncated: true });
+    expect(content, path).toMatch(
+      /^# Long\n\nParagraph number 0 [\s\S]*Paragraph number \d+ of a long page\.\n\n\(The page is longer than what is read of one: it goes on after this\.\)$/,
+    );
+  }
+});
+
+test("web_browse cuts texts at a line and feeds after an item, and refuses documents that it would have to cut", async () => {
+  const lines = "A line of a text that has many of them.\n".repeat(1_000);
+  const pages = { "/text": page("text/plain", lines), "/feed": page("application/rss+xml", rss.replace(rssItem, rssItem.repeat(500))) };
+  const pdf = { headers: { "content-type": "application/pdf" }, body: pdfOf("T", ["x".repeat(20_000)]) };
+  await using web = await startTestWebTools({ ...pages, "/pdf": pdf }, { MAX_PAGE_BYTES: "10000" });
+
+  expect((await web.browse("/text")).content).toMatch(/^(A line of a text that has many of them\.\n)+\n\(The page is longer/);
+  expect((await web.browse("/feed")).content).toMatch(/^# News\n\nA feed of \d\d items\n[\s\S]*\n\nText\n\n\(The page is longer/);
+  await expect(web.browse("/pdf")).rejects.toMatchObject({ code: "too_large" });
 });
 
 test("web_browse gives up on a page that cannot be converted in time", async () => {

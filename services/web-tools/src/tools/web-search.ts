@@ -1,7 +1,7 @@
 import { tools } from "@rockbot/contracts";
 import type { PublicFetch } from "@rockbot/edge/outbound";
 import { defineTool, type Tool } from "@rockbot/tools";
-import { askTwice } from "../search/ask-twice.ts";
+import { askTwice } from "../ask-twice.ts";
 import type { SearchProvider, SearchResult } from "../search/search-provider.ts";
 
 export interface WebSearchOptions {

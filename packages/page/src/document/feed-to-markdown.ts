@@ -1,0 +1,122 @@
+import { visibleText } from "@rockbot/contracts";
+import { parseFeed } from "feedsmith";
+import { PageTooComplexError } from "../page-too-complex-error.ts";
+import { htmlToText } from "../text/html-to-text.ts";
+import { escapeMarkdown, plainText } from "../text/plain-text.ts";
+import type { MarkdownPage, ToMarkdownOptions } from "../to-markdown.ts";
+
+/** What a feed says of itself or of one of its items, in whichever of the formats. */
+interface Told {
+  readonly title: string | undefined;
+  readonly link: string | undefined;
+  readonly facts: readonly (string | undefined)[];
+  /** HTML, which plain text mostly is, too. */
+  readonly text: string | undefined;
+}
+
+/**
+ * RSS, Atom, RDF or a JSON Feed as a list: for each item its title, which links to it, its date and author, and its text.
+ * @param url where it came from; links are resolved against it
+ * @returns undefined if it is none of these, or broken
+ * @throws {PageTooComplexError} if it becomes too long
+ */
+export function feedToMarkdown(text: string, url: string, { maxLength = 10_000_000 }: ToMarkdownOptions = {}): MarkdownPage | undefined {
+  const read = told(text);
+  if (read === undefined) return undefined;
+  const [channel, ...items] = read;
+  const parts = [headOf(channel as Told, items.length, url)];
+  let length = 0;
+  for (const item of items) {
+    const part = itemOf(item, url);
+    length += part.length;
+    if (length > maxLength) throw new PageTooComplexError(`more than ${maxLength} characters once it is converted`);
+    parts.push(part);
+  }
+  return { title: line(channel?.title) || null, markdown: visibleText(parts.filter((part) => part !== "").join("\n\n")) };
+}
+
+/** The feed itself, then its items. */
+function told(text: string): readonly Told[] | undefined {
+  const parsed = readFeed(text);
+  switch (parsed?.format) {
+    case "rss": {
+      const { title, link, description, language, lastBuildDate, items = [] } = parsed.feed;
+      const item = (of: (typeof items)[number]): Told => ({
+        title: of.title,
+        link: of.link ?? (of.guid?.isPermaLink === false ? undefined : of.guid?.value),
+        facts: [of.pubDate ?? of.dc?.dates?.[0], ...(of.authors ?? of.dc?.creators ?? []).map(nameOf), ...(of.categories ?? []).map(({ name }) => name)],
+        text: of.content?.encoded ?? of.description ?? of.itunes?.summary,
+      });
+      return [{ title, link, facts: [lastBuildDate, language], text: description }, ...items.map(item)];
+    }
+    case "atom": {
+      const { title, subtitle, links, updated, entries = [] } = parsed.feed;
+      const entry = (of: (typeof entries)[number]): Told => ({
+        title: of.title?.value,
+        link: alternate(of.links),
+        facts: [of.published ?? of.updated, ...(of.authors ?? []).map(({ name }) => name), ...(of.categories ?? []).map(({ label, term }) => label ?? term)],
+        text: of.content?.value ?? of.summary?.value ?? of.media?.groups?.[0]?.description?.value,
+      });
+      return [{ title: title?.value, link: alternate(links), facts: [updated], text: subtitle?.value }, ...entries.map(entry)];
+    }
+    case "rdf": {
+      const { title, link, description, items = [] } = parsed.feed;
+      const item = (of: (typeof items)[number]): Told => ({
+        title: of.title,
+        link: of.link,
+        facts: [of.dc?.dates?.[0], ...(of.dc?.creators ?? [])],
+        text: of.content?.encoded ?? of.description,
+      });
+      return [{ title, link, facts: [], text: description }, ...items.map(item)];
+    }
+    case "json": {
+      const { title, home_page_url, description, language, items = [] } = parsed.feed;
+      const item = (of: (typeof items)[number]): Told => ({
+        title: of.title,
+        link: of.url ?? of.external_url,
+        facts: [of.date_published, ...(of.authors ?? []).map(({ name }) => name), ...(of.tags ?? [])],
+        text: of.content_html ?? of.content_text ?? of.summary,
+      });
+      return [{ title, link: home_page_url, facts: [language], text: description }, ...items.map(item)];
+    }
+    default:
+      return undefined;
+  }
+}
+
+function readFeed(text: string) {
+  try {
+    return parseFeed(text);
+  } catch {
+    return undefined; // it has one error for all that is wrong with a feed
+  }
+}
+
+const nameOf = (author: string | { readonly name?: string | undefined; readonly email?: string | undefined }): string | undefined =>
+  typeof author === "string" ? author : (author.name ?? author.email);
+
+/** The address of what is meant for people. */
+const alternate = (links: readonly { readonly href?: string; readonly rel?: string }[] = []): string | undefined =>
+  (links.find(({ rel = "alternate" }) => rel === "alternate") ?? links[0])?.href;
+
+function headOf({ link, facts, text }: Told, items: number, url: string): string {
+  const about = [`A feed of ${items} ${items === 1 ? "item" : "items"}`, absolute(link, url), ...facts.map(line)].filter((part) => part !== "");
+  return [about.join(" · "), htmlToText(text ?? "", { url })].filter((part) => part !== "").join("\n\n");
+}
+
+function itemOf({ title, link, facts, text }: Told, url: string): string {
+  const address = absolute(link, url);
+  const name = escapeMarkdown(line(title)) || address || "(without a title)";
+  const heading = address === "" ? `## ${name}` : `## [${name}](${address})`;
+  const about = facts.map(line).filter((part) => part !== "");
+  return [heading, about.join(" · "), htmlToText(text ?? "", { url: address || url })].filter((part) => part !== "").join("\n\n");
+}
+
+const MAX_LINE = 500;
+const line = (text: unknown): string => (text === undefined || text === null ? "" : plainText(String(text), MAX_LINE));
+
+/** An address that can be read, or an empty text. */
+function absolute(link: string | undefined, url: string): string {
+  const to = link === undefined ? null : URL.parse(link, url);
+  return to !== null && /^https?:$/.test(to.protocol) ? to.href.replaceAll("(", "%28").replaceAll(")", "%29") : "";
+}

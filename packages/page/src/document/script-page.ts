@@ -1,0 +1,61 @@
+import { visibleText } from "@rockbot/contracts";
+import { load } from "cheerio/slim";
+import { fence } from "../fence.ts";
+import type { MarkdownPage } from "../to-markdown.ts";
+import { type Element, elementsBelow, type ParentNode, textOf } from "../tree/dom.ts";
+import { prettyJson } from "./pretty-json.ts";
+
+/** A page that shows more letters than that without its scripts is read as it is. */
+const LITTLE = 200;
+/** The elements that scripts draw into have these names in what frameworks generate; some have a custom element. */
+const MOUNTS = /^(?:root|app|main-app|app-root|react-root|___gatsby|__next|__nuxt|__layout|q-app|svelte|ember-app)$/;
+/** A spinner's words, at most. */
+const SPINNER = 50;
+
+const NEEDS_BROWSER = "(This page is drawn by its scripts, which are not run here. It needs a browser.)";
+
+/**
+ * What a page that its scripts draw holds without them: what it says to those who run none, its description, and the data that it carries
+ * along (JSON-LD, the state of Next.js and its like).
+ * @param read what of the page can be read as it is
+ * @returns undefined if the page is not drawn by scripts
+ */
+export function scriptPage(html: string, { title, markdown }: MarkdownPage, maxLength: number): MarkdownPage | undefined {
+  const letters = markdown.replaceAll(/\s+/g, "").length;
+  if (letters >= LITTLE) return undefined;
+  const root = load(html).root()[0] as ParentNode;
+  const scripts = elementsBelow(root, "script");
+  if (scripts.every(isData) || (letters > 0 && !hasMount(root))) return undefined;
+  const parts = [NEEDS_BROWSER, markdown, ...described(root), ...elementsBelow(root, "noscript").map((element) => withoutTags(textOf(element)))];
+  let length = parts.join("").length;
+  for (const element of scripts.filter(isData)) {
+    const { id = "", type = "" } = element.attribs;
+    const json = prettyJson(textOf(element).trim());
+    length += json.length;
+    if (json === "" || length > maxLength) continue;
+    parts.push(`${/ld\+json/i.test(type) ? "JSON-LD" : `Data of the page${id === "" ? "" : ` (${id.slice(0, 60)})`}`}:\n\n${fence(json, "json")}`);
+  }
+  const shown = visibleText([...new Set(parts.filter((part) => part !== ""))].join("\n\n"));
+  return { title, markdown: shown, needsBrowser: true };
+}
+
+const isData = ({ attribs }: Element): boolean => /[/+]json$/i.test(attribs["type"]?.trim() ?? "");
+
+/** Whether there is a place for scripts to draw into, with no more than a spinner in it. */
+const hasMount = (root: ParentNode): boolean =>
+  elementsBelow(root).some((element) => (MOUNTS.test(element.attribs["id"] ?? "") || MOUNTS.test(element.name)) && textOf(element).trim().length <= SPINNER);
+
+/** The description that a page gives of itself to search engines and in links, once. */
+function described(root: ParentNode): readonly string[] {
+  const meta = new Map(
+    elementsBelow(root, "meta").map(({ attribs }) => [(attribs["name"] ?? attribs["property"] ?? "").toLowerCase(), (attribs["content"] ?? "").trim()]),
+  );
+  const text = meta.get("description") || meta.get("og:description") || meta.get("twitter:description") || "";
+  return text === "" ? [] : [text.slice(0, 2_000)];
+}
+
+/** A parser that runs scripts takes what is in `noscript` for text, another for elements: it is text either way. */
+const withoutTags = (text: string): string =>
+  textOf(load(text).root()[0] as ParentNode)
+    .replaceAll(/\s+/g, " ")
+    .trim();
