@@ -1,4 +1,5 @@
 import { addressFaults } from "@rockbot/edge/inbound";
+import { addressFault } from "@rockbot/edge/outbound";
 import type { LoadConfigOptions } from "@rockbot/process/config";
 import type { GatewayConfig } from "./generated/config.ts";
 import { isLoopback } from "./is-loopback.ts";
@@ -7,7 +8,7 @@ export { configSchema } from "./generated/config.ts";
 
 /** For `loadConfig`: what the schema cannot say. Above all, others cannot reach the gateway without a token. */
 export const check: NonNullable<LoadConfigOptions<GatewayConfig>["check"]> = (config, isFaulty) => {
-  const { host, gatewayToken, policyFile, proxies, callTimeoutMs, maxCallTimeoutMs } = config;
+  const { host, gatewayToken, policyFile, proxies, callTimeoutMs, maxCallTimeoutMs, a2aPushAddresses = [] } = config;
   const faults = [...addressFaults("proxies", proxies)];
   if (host !== undefined && !isLoopback(host) && gatewayToken === undefined && !isFaulty("gatewayToken") && policyFile === undefined) {
     faults.push(
@@ -16,5 +17,9 @@ export const check: NonNullable<LoadConfigOptions<GatewayConfig>["check"]> = (co
   }
   if (callTimeoutMs !== undefined && maxCallTimeoutMs !== undefined && callTimeoutMs > maxCallTimeoutMs)
     faults.push(`callTimeoutMs: expected at most maxCallTimeoutMs, which is ${maxCallTimeoutMs}, got ${callTimeoutMs}`);
+  for (const [i, text] of a2aPushAddresses.entries()) {
+    const fault = addressFault(text);
+    if (fault !== undefined) faults.push(`a2aPushAddresses.${i}: ${fault}`);
+  }
   return faults;
 };

@@ -24,12 +24,14 @@ export interface A2aCardOptions {
   readonly url: string;
   /** Whether requests show a token. */
   readonly needsToken: boolean;
+  /** Whether news of tasks is sent to addresses that clients name. */
+  readonly pushes: boolean;
   /** As `a2aPaths` has it. */
   readonly agent: string | undefined;
 }
 
 /** The card of an agent behind this gateway. What a definition says of itself stands in none, as strangers read cards. */
-export function a2aCard({ url, needsToken, agent }: A2aCardOptions): AgentCard {
+export function a2aCard({ url, needsToken, pushes, agent }: A2aCardOptions): AgentCard {
   const { rpc, http } = a2aPaths(agent);
   const interfaces = ["1.0", "0.3"].flatMap((protocolVersion) => [
     { url: `${url}${rpc}`, protocolBinding: "JSONRPC", protocolVersion },
@@ -40,7 +42,7 @@ export function a2aCard({ url, needsToken, agent }: A2aCardOptions): AgentCard {
     description: "Answers messages with a model and the tools that its caller may use.",
     version,
     supportedInterfaces: interfaces,
-    capabilities: { streaming: true, pushNotifications: false, extendedAgentCard: false },
+    capabilities: { streaming: true, pushNotifications: pushes, extendedAgentCard: false },
     defaultInputModes: ["text/plain", "application/json"],
     defaultOutputModes: ["text/plain"],
     skills: [

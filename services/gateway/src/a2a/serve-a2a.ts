@@ -4,6 +4,7 @@ import type { GatewayConfig } from "../generated/config.ts";
 import type { SessionHub } from "../sessions/session-hub.ts";
 import { a2aCard, a2aPaths } from "./a2a-card.ts";
 import { type A2aDoor, type A2aDoorOptions, a2aDoor } from "./a2a-door.ts";
+import { TaskPushes } from "./push/task-pushes.ts";
 import { RunningTasks } from "./running-tasks.ts";
 import { createMemoryTaskStore } from "./store/memory-task-store.ts";
 import type { TaskStore } from "./store/task-store.ts";
@@ -31,25 +32,30 @@ export interface ServedA2a extends AsyncDisposable {
 /** Serves the plain agent, and those that the settings name, by A2A where the settings name the address at which clients reach it. */
 export function serveA2a(
   caller: ToolCaller,
-  { a2aUrl: url, a2aAgents, maxCallTimeoutMs }: Pick<GatewayConfig, "a2aUrl" | "a2aAgents" | "maxCallTimeoutMs">,
+  { a2aUrl: url, a2aAgents, a2aPush, a2aPushAddresses, maxCallTimeoutMs }: Readonly<GatewayConfig>,
   { tasks, sessions, needsToken, ending, log }: ServeA2aOptions,
 ): ServedA2a {
   if (url === undefined) return { door: undefined, async takeUp() {}, async [Symbol.asyncDispose]() {} };
   const store = tasks ?? createMemoryTaskStore();
   const running = new RunningTasks(caller, { store, timeoutMs: maxCallTimeoutMs, log });
+  const pushes = a2aPush ? new TaskPushes({ store, running, sessions, allowAddresses: a2aPushAddresses, log }) : undefined;
   const agents = [undefined, ...a2aAgents].map((agent) => {
-    const card = a2aCard({ url, needsToken, agent });
-    return { card, paths: a2aPaths(agent), desk: new TaskDesk({ card, agent, store, running, sessions }) };
+    const card = a2aCard({ url, needsToken, pushes: pushes !== undefined, agent });
+    return { card, paths: a2aPaths(agent), desk: new TaskDesk({ card, agent, store, running, sessions, pushes }) };
   });
   return {
     door: (parts) => a2aDoor({ ...parts, agents, ending, log }),
     async takeUp() {
       try {
         for (const task of await store.open()) running.start(task);
+        await pushes?.takeUp();
       } catch (error) {
         log.warn({ err: error }, "the tasks of A2A clients could not be read, and each is taken up when it is asked for");
       }
     },
-    [Symbol.asyncDispose]: () => running[Symbol.asyncDispose](),
+    async [Symbol.asyncDispose]() {
+      await pushes?.[Symbol.asyncDispose]();
+      await running[Symbol.asyncDispose]();
+    },
   };
 }

@@ -2,7 +2,11 @@ import { createHash } from "node:crypto";
 import type {
   AgentCard,
   CancelTaskRequest,
+  DeleteTaskPushNotificationConfigRequest,
+  GetTaskPushNotificationConfigRequest,
   GetTaskRequest,
+  ListTaskPushNotificationConfigsRequest,
+  ListTaskPushNotificationConfigsResponse,
   ListTasksRequest,
   ListTasksResponse,
   Message,
@@ -10,6 +14,7 @@ import type {
   StreamResponse,
   SubscribeToTaskRequest,
   Task,
+  TaskPushNotificationConfig,
 } from "@a2a-js/sdk";
 import {
   ContentTypeNotSupportedError,
@@ -26,9 +31,10 @@ import { StoreUnavailableError } from "@rockbot/records";
 import { sessionFault } from "../sessions/read-session.ts";
 import type { SessionHub } from "../sessions/session-hub.ts";
 import type { A2aClient } from "./a2a-client.ts";
+import { followTask } from "./follow-task.ts";
+import type { TaskPushes } from "./push/task-pushes.ts";
 import type { RunningTasks } from "./running-tasks.ts";
 import { MAX_TEXT_BYTES, type StoredTask, type TaskStore } from "./store/task-store.ts";
-import { TaskEvents } from "./task-events.ts";
 import { stateOf, taskMessage } from "./task-message.ts";
 
 export interface TaskDeskOptions {
@@ -38,14 +44,12 @@ export interface TaskDeskOptions {
   readonly store: TaskStore;
   readonly running: RunningTasks;
   readonly sessions: SessionHub;
+  /** Undefined if no news is sent to addresses of clients. */
+  readonly pushes: TaskPushes | undefined;
 }
 
 const MAX_PAGE = 100;
 const DEFAULT_PAGE = 50;
-/** How often a stream looks whether its task has ended elsewhere. */
-const LOOK_MS = 10_000;
-/** Events of a turn may come behind its answer, by another way. */
-const REST_MS = 250;
 /** Of the bus: a message with its session fits into a request. */
 const MAX_ASKED = 262_144;
 
@@ -64,18 +68,17 @@ export class TaskDesk implements A2ARequestHandler {
     return this.#options.card;
   }
 
-  async sendMessage({ message, configuration }: SendMessageRequest, context: ServerCallContext): Promise<Task> {
-    const { by, gone } = clientOf(context);
-    const task = await this.#begin(by, message, configuration?.taskPushNotificationConfig !== undefined);
+  async sendMessage(request: SendMessageRequest, context: ServerCallContext): Promise<Task> {
+    const { gone } = clientOf(context);
+    const { configuration } = request;
+    const task = await this.#beginWithPush(request, context);
     const options = { historyLength: configuration?.historyLength };
     if (configuration?.returnImmediately === true) return taskMessage(task, options);
     return taskMessage((await this.#untilEnd(task, gone)) ?? task, options);
   }
 
-  async *sendMessageStream({ message, configuration }: SendMessageRequest, context: ServerCallContext): AsyncGenerator<StreamResponse, void, undefined> {
-    const { by, gone } = clientOf(context);
-    const task = await this.#begin(by, message, configuration?.taskPushNotificationConfig !== undefined);
-    yield* this.#follow(task, gone);
+  async *sendMessageStream(request: SendMessageRequest, context: ServerCallContext): AsyncGenerator<StreamResponse, void, undefined> {
+    yield* this.#follow(await this.#beginWithPush(request, context), clientOf(context).gone);
   }
 
   async getTask({ id, historyLength }: GetTaskRequest, context: ServerCallContext): Promise<Task> {
@@ -134,25 +137,52 @@ export class TaskDesk implements A2ARequestHandler {
     throw new ExtendedAgentCardNotConfiguredError();
   }
 
-  async createTaskPushNotificationConfig(): Promise<never> {
-    throw noPush();
+  async createTaskPushNotificationConfig(config: TaskPushNotificationConfig, context: ServerCallContext): Promise<TaskPushNotificationConfig> {
+    const task = await this.#taskOf(clientOf(context).by, config.taskId);
+    return await this.#kept(() => this.#pushes.create(task, config, context.requestedVersion));
   }
 
-  async getTaskPushNotificationConfig(): Promise<never> {
-    throw noPush();
+  async getTaskPushNotificationConfig({ taskId, id }: GetTaskPushNotificationConfigRequest, context: ServerCallContext): Promise<TaskPushNotificationConfig> {
+    const { configs } = await this.listTaskPushNotificationConfigs({ taskId }, context);
+    const config = configs.find((each) => each.id === (id || taskId));
+    if (config === undefined) throw new TaskNotFoundError(`The task ${taskId} has no such push notification config. List them`);
+    return config;
   }
 
-  async listTaskPushNotificationConfigs(): Promise<never> {
-    throw noPush();
+  /** All of them in one page: a task has few. */
+  async listTaskPushNotificationConfigs(
+    { taskId }: Pick<ListTaskPushNotificationConfigsRequest, "taskId">,
+    context: ServerCallContext,
+  ): Promise<ListTaskPushNotificationConfigsResponse> {
+    const task = await this.#taskOf(clientOf(context).by, taskId);
+    return { configs: await this.#kept(() => this.#pushes.list(task)), nextPageToken: "" };
   }
 
-  async deleteTaskPushNotificationConfig(): Promise<never> {
-    throw noPush();
+  async deleteTaskPushNotificationConfig({ taskId, id }: DeleteTaskPushNotificationConfigRequest, context: ServerCallContext): Promise<void> {
+    const task = await this.#taskOf(clientOf(context).by, taskId);
+    await this.#kept(() => this.#pushes.drop(task, id || taskId));
+  }
+
+  /** @throws {A2AError} if there are none */
+  get #pushes(): TaskPushes {
+    const { pushes } = this.#options;
+    if (pushes === undefined) throw new PushNotificationNotSupportedError("Push notifications are not sent. Subscribe to the task, or ask for it");
+    return pushes;
+  }
+
+  /** As `#begin`, with the address to which the client wants news sent. It is looked at before anything is begun. */
+  async #beginWithPush({ message, configuration }: SendMessageRequest, context: ServerCallContext): Promise<StoredTask> {
+    const { by } = clientOf(context);
+    const config = configuration?.taskPushNotificationConfig;
+    if (config === undefined) return await this.#begin(by, message);
+    this.#pushes.check(config);
+    const task = await this.#begin(by, message);
+    await this.#kept(() => this.#pushes.create(task, config, context.requestedVersion));
+    return task;
   }
 
   /** Keeps the task, and starts its turn. The same message again is the same task. */
-  async #begin(by: string, message: Message | undefined, wantsPush: boolean): Promise<StoredTask> {
-    if (wantsPush) throw noPush();
+  async #begin(by: string, message: Message | undefined): Promise<StoredTask> {
     const { store, running, agent } = this.#options;
     const { messageId, taskId, contextId } = message ?? { messageId: "", taskId: "", contextId: "" };
     const asked = askedIn(message);
@@ -224,36 +254,14 @@ export class TaskDesk implements A2ARequestHandler {
 
   /** The task as it is, each step of its turn, and its end. */
   async *#follow(task: StoredTask, gone: AbortSignal): AsyncGenerator<StreamResponse, void, undefined> {
-    const { running, sessions } = this.#options;
     yield { payload: { $case: "task", value: taskMessage(task) } };
     if (task.standing !== "working") return;
-    using listener = await sessions.listen(task.by || undefined, task.contextId);
-    const { ended } = running.start(task);
-    const events = new TaskEvents(task);
-    const settled = new AbortController();
-    void ended.then(() => settled.abort());
-    const over = AbortSignal.any([gone, settled.signal]);
-    const told = function* (steps: Awaited<ReturnType<typeof listener.take>>) {
-      for (const step of steps) yield* events.step(step);
-    };
-    // What the turn has done before is in the session's log; an agent that is away says so by the end of the task.
-    yield* told(await listener.readOn().catch(() => []));
-    while (!over.aborted) {
-      await listener.wait(LOOK_MS, over);
-      yield* told(await listener.take());
-    }
-    const end = gone.aborted ? undefined : await ended;
-    if (end === undefined) return;
-    await listener.wait(REST_MS, gone);
-    yield* told(await listener.take());
-    yield* events.end(end);
+    for await (const { response } of followTask(task, { ...this.#options, gone })) yield response;
   }
 }
 
 /** The client of a request: the door made it. */
 const clientOf = ({ user }: ServerCallContext): Pick<A2aClient, "by" | "gone"> => user as unknown as A2aClient;
-
-const noPush = (): Error => new PushNotificationNotSupportedError("Push notifications are not sent. Subscribe to the task, or ask for it");
 
 const taskIdOf = (by: string, messageId: string, agent: string | undefined): string =>
   createHash("sha256")

@@ -7,11 +7,14 @@ import { answerOf, statusOf, wordsOf } from "./task-message.ts";
 /** What a stream tells of a turn's steps. The text before a call of a tool was no answer: what comes behind the call replaces it. */
 export class TaskEvents {
   readonly #task: StoredTask;
+  readonly #hasPieces: boolean;
   #isBegun = false;
   #text = "";
 
-  constructor(task: StoredTask) {
+  /** @param hasPieces whether the answer is told as it comes, or at the end */
+  constructor(task: StoredTask, hasPieces = true) {
     this.#task = task;
+    this.#hasPieces = hasPieces;
   }
 
   /** @param event of any turn of the session */
@@ -19,7 +22,7 @@ export class TaskEvents {
     if (event.turnId !== this.#task.id) return [];
     switch (event.kind) {
       case "text":
-        return event.text ? [this.#piece(event.text)] : [];
+        return event.text && this.#hasPieces ? [this.#piece(event.text)] : [];
       case "tool_started":
         this.#isBegun = false;
         this.#text = "";

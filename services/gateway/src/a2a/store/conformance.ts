@@ -56,4 +56,21 @@ export function testTaskStore(name: string, create: () => Promise<TaskStore>): v
       ["two", "What?"],
     ]);
   });
+
+  test(`${name}: hooks of a task are kept with how far they were told, until they are dropped`, async () => {
+    await using store = await create();
+    const hook = { id: "h", taskId: testTask().id, by: "alice", url: "https://e.example/", version: "1.0" as const };
+    await store.write(testTask());
+    await store.writeHook(hook);
+    await store.writeHook({ ...hook, id: "gone" });
+    await store.dropHook({ ...hook, id: "gone" });
+    await store.tell({ ...hook, id: "gone" }, 3);
+    await store.tell(hook, 3);
+
+    expect(await store.hooks(hook.taskId)).toEqual([{ ...hook, told: 3 }]);
+    expect(await store.hooked()).toMatchObject([{ taskId: hook.taskId, by: "alice" }]);
+    await store.tell(hook, Number.POSITIVE_INFINITY);
+    expect(await store.hooks(hook.taskId)).toEqual([{ ...hook, told: Number.POSITIVE_INFINITY }]);
+    expect(await store.hooked()).toEqual([]);
+  });
 }

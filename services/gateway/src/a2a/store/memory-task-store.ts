@@ -1,4 +1,4 @@
-import { KEPT_MS, MAX_OPEN, MAX_TASKS, type StoredTask, type TaskNote, type TaskStore } from "./task-store.ts";
+import { KEPT_MS, MAX_OPEN, MAX_TASKS, type StoredHook, type StoredTask, type TaskNote, type TaskStore } from "./task-store.ts";
 
 /** Of all callers together, in characters of their texts. */
 const MAX_CHARACTERS = 128 * 1024 * 1024;
@@ -12,15 +12,21 @@ export interface MemoryTaskStoreOptions {
 export function createMemoryTaskStore({ clock = Date.now }: MemoryTaskStoreOptions = {}): TaskStore {
   /** The one with the oldest change first. */
   const tasks = new Map<string, StoredTask>();
+  /** By task and id. */
+  const hooks = new Map<string, Map<string, StoredHook>>();
   const of = (by: string): StoredTask[] => [...tasks.values()].filter((task) => task.by === by);
   const size = ({ asked, answer }: StoredTask): number => asked.length + answer.length;
+  function forget(id: string): void {
+    tasks.delete(id);
+    hooks.delete(id);
+  }
   function makeRoom(by: string): void {
-    for (const [id, task] of tasks) if (clock() - task.updatedAt >= KEPT_MS) tasks.delete(id);
-    for (const { id } of of(by).slice(0, -MAX_TASKS)) tasks.delete(id);
+    for (const [id, task] of tasks) if (clock() - task.updatedAt >= KEPT_MS) forget(id);
+    for (const { id } of of(by).slice(0, -MAX_TASKS)) forget(id);
     let characters = [...tasks.values()].reduce((sum, task) => sum + size(task), 0);
     for (const [id, task] of tasks) {
       if (characters <= MAX_CHARACTERS) break;
-      tasks.delete(id);
+      forget(id);
       characters -= size(task);
     }
   }
@@ -40,6 +46,18 @@ export function createMemoryTaskStore({ clock = Date.now }: MemoryTaskStoreOptio
       return of(by).map(withoutTexts).reverse();
     },
     open: async () => [...tasks.values()].filter(({ standing }) => standing === "working").slice(-MAX_OPEN),
+    async writeHook(hook) {
+      const ofTask = hooks.get(hook.taskId) ?? new Map<string, StoredHook>();
+      hooks.set(hook.taskId, ofTask.set(hook.id, { ...hook, told: 0 }));
+    },
+    async tell({ taskId, id }, told) {
+      const hook = hooks.get(taskId)?.get(id);
+      if (hook !== undefined) hooks.get(taskId)?.set(id, { ...hook, told });
+    },
+    dropHook: async ({ taskId, id }) => void hooks.get(taskId)?.delete(id),
+    hooks: async (taskId) => [...(hooks.get(taskId)?.values() ?? [])],
+    hooked: async () =>
+      [...hooks.values()].flatMap((ofTask) => [...ofTask.values()].filter(({ told }) => told !== Number.POSITIVE_INFINITY).slice(0, 1)).slice(-MAX_OPEN),
     async [Symbol.asyncDispose]() {},
   };
 }

@@ -32,6 +32,24 @@ export interface TaskTexts {
 
 export interface StoredTask extends TaskNote, TaskTexts {}
 
+/** An address to which a client wants news of a task sent. It has the client's secrets for that address. */
+export interface PushHook {
+  /** Of all hooks of the task. */
+  readonly id: string;
+  readonly taskId: string;
+  readonly by: string;
+  readonly url: string;
+  readonly token?: string | undefined;
+  readonly authentication?: { readonly scheme: string; readonly credentials: string } | undefined;
+  /** Of A2A, in whose form news is sent. */
+  readonly version: "1.0" | "0.3";
+}
+
+export interface StoredHook extends PushHook {
+  /** The last step of the task that was sent, or given up: 0 at first, Infinity behind the end. */
+  readonly told: number;
+}
+
 /**
  * Keeps tasks of A2A clients where a restarted process finds them: of each caller the newest MAX_TASKS, for KEPT_MS after their last change.
  * Operations reject with StoreUnavailableError if the store does not answer.
@@ -44,6 +62,14 @@ export interface TaskStore extends AsyncDisposable {
   list(by: string): Promise<readonly TaskNote[]>;
   /** Tasks of all callers that had not ended when they were written, at most MAX_OPEN. */
   open(): Promise<readonly StoredTask[]>;
+  /** Keeps a hook of a task, in the place of the one with its id, as long as tasks are kept. */
+  writeHook(hook: PushHook): Promise<void>;
+  /** Nothing is told by a hook that is not there. */
+  tell(hook: PushHook, told: number): Promise<void>;
+  dropHook(hook: Pick<PushHook, "taskId" | "id">): Promise<void>;
+  hooks(taskId: string): Promise<readonly StoredHook[]>;
+  /** Tasks of which some hook has not told the end, at most MAX_OPEN. */
+  hooked(): Promise<readonly Pick<PushHook, "by" | "taskId">[]>;
 }
 
 export const KEPT_MS = 24 * 3_600_000;

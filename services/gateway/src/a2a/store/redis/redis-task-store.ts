@@ -2,7 +2,7 @@ import { silentLogger } from "@rockbot/bus";
 import { StoreUnavailableError } from "@rockbot/records";
 import { connectStore, parseRedisAddress, type RedisAddress, RedisConnection, type RedisStoreOptions, type RedisUrl } from "@rockbot/records/redis";
 import { withoutTexts } from "../memory-task-store.ts";
-import { KEPT_MS, MAX_OPEN, MAX_TASKS, type StoredTask, type TaskNote, type TaskStore, type TaskTexts } from "../task-store.ts";
+import { KEPT_MS, MAX_OPEN, MAX_TASKS, type PushHook, type StoredHook, type StoredTask, type TaskNote, type TaskStore, type TaskTexts } from "../task-store.ts";
 
 /**
  * Tasks in Redis, shared by all gateways that use it. Each operation ends within 500 ms for each of its round trips.
@@ -49,7 +49,7 @@ class RedisTaskStore implements TaskStore {
     await this.#connection.run("forget old tasks", (redis) =>
       redis
         .pipeline()
-        .del(...old.map((each) => this.#task(each)))
+        .del(...old.flatMap((each) => [this.#task(each), this.#hooks(each), this.#told(each)]))
         .zrem(own, ...old)
         .zrem(this.#open, ...old)
         .exec(),
@@ -83,6 +83,55 @@ class RedisTaskStore implements TaskStore {
     return tasks;
   }
 
+  async writeHook(hook: PushHook): Promise<void> {
+    const { taskId, id, by } = hook;
+    const [hooks, told] = [this.#hooks(taskId), this.#told(taskId)];
+    const results = await this.#connection.run("write a push notification config", (redis) => {
+      const pipeline = redis.pipeline();
+      pipeline.hset(hooks, id, JSON.stringify(hook)).pexpire(hooks, KEPT_MS).hdel(told, id);
+      return pipeline.zadd(this.#hooked, Date.now(), JSON.stringify([taskId, id, by])).exec();
+    });
+    valuesOf(results);
+  }
+
+  async tell({ taskId, id, by }: PushHook, told: number): Promise<void> {
+    const key = this.#told(taskId);
+    const results = await this.#connection.run("note what was sent", (redis) => {
+      const pipeline = redis.pipeline().hset(key, id, String(told)).pexpire(key, KEPT_MS);
+      if (told === Number.POSITIVE_INFINITY) pipeline.zrem(this.#hooked, JSON.stringify([taskId, id, by]));
+      return pipeline.exec();
+    });
+    valuesOf(results);
+  }
+
+  async dropHook({ taskId, id }: Pick<PushHook, "taskId" | "id">): Promise<void> {
+    const hook = (await this.hooks(taskId)).find((each) => each.id === id);
+    if (hook === undefined) return;
+    const results = await this.#connection.run("drop a push notification config", (redis) =>
+      redis
+        .pipeline()
+        .hdel(this.#hooks(taskId), id)
+        .zrem(this.#hooked, JSON.stringify([taskId, id, hook.by]))
+        .exec(),
+    );
+    valuesOf(results);
+  }
+
+  async hooks(taskId: string): Promise<readonly StoredHook[]> {
+    const results = await this.#connection.run("read push notification configs", (redis) =>
+      redis.pipeline().hgetall(this.#hooks(taskId)).hgetall(this.#told(taskId)).exec(),
+    );
+    const [hooks, told] = valuesOf(results) as Record<string, string>[];
+    return Object.entries(hooks ?? {}).map(([id, hook]) => ({ ...(JSON.parse(hook) as PushHook), told: Number(told?.[id] ?? 0) }));
+  }
+
+  async hooked(): Promise<readonly Pick<PushHook, "by" | "taskId">[]> {
+    await this.#connection.run("forget hooks that are over", (redis) => redis.zremrangebyscore(this.#hooked, "-inf", Date.now() - KEPT_MS));
+    const open = (await this.#connection.run("list hooks", (redis) => redis.zrange(this.#hooked, String(-MAX_OPEN), "-1"))) as string[];
+    const byTask = new Map(open.map((member) => JSON.parse(member) as string[]).map(([taskId = "", , by = ""]) => [taskId, by]));
+    return [...byTask].map(([taskId, by]) => ({ taskId, by }));
+  }
+
   [Symbol.asyncDispose](): Promise<void> {
     return this.#connection.close();
   }
@@ -96,6 +145,18 @@ class RedisTaskStore implements TaskStore {
 
   get #open(): string {
     return `${this.#prefix}:open`;
+  }
+
+  get #hooked(): string {
+    return `${this.#prefix}:hooked`;
+  }
+
+  #hooks(taskId: string): string {
+    return `${this.#prefix}:hooks:${taskId}`;
+  }
+
+  #told(taskId: string): string {
+    return `${this.#prefix}:told:${taskId}`;
   }
 
   #task(id: string): string {

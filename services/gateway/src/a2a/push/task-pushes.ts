@@ -1,0 +1,137 @@
+import type { TaskPushNotificationConfig } from "@a2a-js/sdk";
+import { RequestMalformedError, UnsupportedOperationError } from "@a2a-js/sdk/errors";
+import type { Logger } from "@rockbot/bus";
+import { createPublicFetch, type PublicFetch } from "@rockbot/edge/outbound";
+import type { SessionHub } from "../../sessions/session-hub.ts";
+import { followTask } from "../follow-task.ts";
+import type { RunningTasks } from "../running-tasks.ts";
+import type { PushHook, StoredTask, TaskStore } from "../store/task-store.ts";
+import { configOf, hookFault, hookOf } from "./push-hook.ts";
+import { sendNews } from "./send-news.ts";
+
+export interface TaskPushesOptions {
+  readonly store: TaskStore;
+  readonly running: RunningTasks;
+  readonly sessions: SessionHub;
+  /** Exceptions to the rule that only public addresses are reached. */
+  readonly allowAddresses: readonly string[];
+  readonly log: Logger;
+}
+
+/** So many hooks of one task, and so many of all tasks that are being told. */
+const MAX_HOOKS = { ofTask: 5, ofAll: 256 } as const;
+/** For one attempt. */
+const SEND_MS = 10_000;
+/** Nothing that a receiver answers is read but its status. */
+const MAX_ANSWER_BYTES = 65_536;
+
+/**
+ * Sends news of tasks to the addresses that clients name: each step in order, then the answer, then the end. The queue of a hook is the session's log, and how
+ * far it was told is in the store, so a process that takes up a hook goes on there. A step may be sent twice: if a process dies before it notes what was sent,
+ * or if several gateways share the store and one is started. A step that is refused, or was tried in vain, is given up; then only the end is tried.
+ */
+export class TaskPushes implements AsyncDisposable {
+  readonly #options: TaskPushesOptions;
+  readonly #fetch: PublicFetch & AsyncDisposable;
+  readonly #stop = new AbortController();
+  /** By task and id. */
+  readonly #telling = new Map<string, { readonly stop: AbortController; readonly done: Promise<void> }>();
+
+  constructor(options: TaskPushesOptions) {
+    this.#options = options;
+    const { allowAddresses } = options;
+    const bounds = { timeoutMs: SEND_MS, idleTimeoutMs: SEND_MS, maxBytes: MAX_ANSWER_BYTES };
+    this.#fetch = createPublicFetch({ allowAddresses, allowedBy: "A2A_PUSH_ADDRESSES", userAgent: "RockBot", ...bounds });
+  }
+
+  /** @throws {A2AError} naming all faults */
+  check(config: TaskPushNotificationConfig): void {
+    const fault = hookFault(config);
+    if (fault !== undefined) throw new RequestMalformedError(`pushNotificationConfig: ${fault}`);
+  }
+
+  /**
+   * Keeps it, in the place of the one with its id, and sends the news from the task's first step on.
+   * @throws {A2AError} if it has faults, or there are too many
+   * @throws {StoreUnavailableError}
+   */
+  async create(task: StoredTask, config: TaskPushNotificationConfig, version: string | undefined): Promise<TaskPushNotificationConfig> {
+    this.check(config);
+    const { store } = this.#options;
+    const hook = hookOf(task, config, version);
+    const others = (await store.hooks(task.id)).filter(({ id }) => id !== hook.id);
+    if (others.length >= MAX_HOOKS.ofTask) throw new UnsupportedOperationError(`A task has at most ${MAX_HOOKS.ofTask} push notification configs. Delete one`);
+    if (this.#telling.size >= MAX_HOOKS.ofAll)
+      throw new UnsupportedOperationError("Too many tasks have push notifications now. Try again when some have ended");
+    await this.#end(hook);
+    await store.writeHook(hook);
+    this.#start(task, hook);
+    return configOf(hook);
+  }
+
+  /** @throws {StoreUnavailableError} */
+  async list({ id }: StoredTask): Promise<TaskPushNotificationConfig[]> {
+    return (await this.#options.store.hooks(id)).map(configOf);
+  }
+
+  /** Nothing is sent by it any more. @throws {StoreUnavailableError} */
+  async drop({ id: taskId }: StoredTask, id: string): Promise<void> {
+    await this.#options.store.dropHook({ taskId, id });
+    await this.#end({ taskId, id });
+  }
+
+  /** Goes on with what a process before this one has left. @throws {StoreUnavailableError} */
+  async takeUp(): Promise<void> {
+    const { store } = this.#options;
+    for (const { by, taskId } of (await store.hooked()).slice(-MAX_HOOKS.ofAll)) {
+      const task = await store.read(by, taskId);
+      if (task === undefined) continue;
+      for (const hook of await store.hooks(taskId)) if (hook.told !== Number.POSITIVE_INFINITY) this.#start(task, hook);
+    }
+  }
+
+  /** What was not sent is left for the next process. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stop.abort();
+    await Promise.all([...this.#telling.values()].map(({ done }) => done));
+    await this.#fetch[Symbol.asyncDispose]();
+  }
+
+  #start(task: StoredTask, hook: PushHook): void {
+    const stop = new AbortController();
+    const key = keyOf(hook);
+    const { log } = this.#options;
+    const done = this.#tell(task, hook, AbortSignal.any([stop.signal, this.#stop.signal]))
+      .catch((error) => log.warn({ task: task.id, err: error }, "news of a task of an A2A client could not be sent on, and waits for the next start"))
+      .finally(() => {
+        if (this.#telling.get(key)?.stop === stop) this.#telling.delete(key);
+      });
+    this.#telling.set(key, { stop, done });
+  }
+
+  async #end(hook: Pick<PushHook, "taskId" | "id">): Promise<void> {
+    const telling = this.#telling.get(keyOf(hook));
+    telling?.stop.abort();
+    await telling?.done;
+  }
+
+  async #tell(task: StoredTask, hook: PushHook, gone: AbortSignal): Promise<void> {
+    const { store, running, sessions, log } = this.#options;
+    let isFailing = false;
+    for await (const { response, sequence } of followTask(task, { running, sessions, gone, hasPieces: false })) {
+      const isEnd = sequence === Number.POSITIVE_INFINITY;
+      // Read anew each time: another gateway may have told it, or dropped the hook.
+      const now = (await store.hooks(task.id)).find(({ id }) => id === hook.id);
+      if (now === undefined) return;
+      if (sequence <= now.told || (isFailing && !isEnd)) continue;
+      const fault = await sendNews(this.#fetch, { hook, response, signal: gone });
+      if (gone.aborted) return;
+      isFailing = fault !== undefined;
+      if (isFailing) log.warn({ task: task.id, hook: hook.id, why: fault }, "news of a task could not be sent to the address that its A2A client named");
+      if (!isEnd) await store.tell(hook, sequence);
+    }
+    if (!gone.aborted) await store.tell(hook, Number.POSITIVE_INFINITY);
+  }
+}
+
+const keyOf = ({ taskId, id }: Pick<PushHook, "taskId" | "id">): string => `${taskId} ${id}`;
