@@ -31,6 +31,10 @@ export function createTurndown(): TurndownService {
     },
   });
 
+  for (const mark of ["sub", "sup"] as const) {
+    turndown.addRule(mark, { filter: mark, replacement: (content) => (content.trim() === "" ? "" : `<${mark}>${content}</${mark}>`) });
+  }
+  addMarks(turndown);
   turndown.addRule("table", { filter: "table", replacement: (content) => `\n\n${content.trim()}\n\n` });
   turndown.addRule("tableRow", {
     filter: "tr",
@@ -60,9 +64,27 @@ function escapeTags(text: string): string {
   });
 }
 
+/** Of the elements that the steps before make: formulas, footnotes, checkboxes, and pictures. */
+function addMarks(turndown: TurndownService): void {
+  const add = (name: string, replacement: (content: string, node: unknown) => string): void => {
+    turndown.addRule(name, { filter: (node) => (node as unknown as DomNode).nodeName.toLowerCase() === name, replacement });
+  };
+  add("tex-math", (_, node) => {
+    const tex = ((node as DomNode).textContent ?? "").replaceAll(/<(?=[a-z/!?])/gi, "\\lt ");
+    return attribute(node, "data-block") === null ? `$${tex}$` : `\n\n$$\n${tex}\n$$\n\n`;
+  });
+  add("note-mark", (_, node) => `[^${attribute(node, "data-number")}]`);
+  add("note-text", (content, node) => `\n\n[^${attribute(node, "data-number")}]: ${oneLine(content)}\n\n`);
+  add("task-mark", (_, node) => (attribute(node, "data-done") === null ? "[ ] " : "[x] "));
+  add("dt", (content) => (content.trim() === "" ? "" : `\n\n**${oneLine(content).replaceAll("**", "")}**\n`));
+  add("dd", (content) => (content.trim() === "" ? "" : `\n: ${content.trim().replaceAll("\n", "\n  ")}\n`));
+  add("img", (_, node) => `![${oneLine(turndown.escape(attribute(node, "alt") ?? ""))}](${attribute(node, "src")})`);
+}
+
 /** The fields that are read of the converter's nodes, whose types need a browser's. */
 interface DomNode {
   readonly nodeName: string;
+  readonly textContent: string | null;
   getAttribute(name: string): string | null;
 }
 

@@ -21,9 +21,26 @@ test.each([
   ["quotes", "<blockquote><p>a</p><p>b</p></blockquote>", "> a\n> \n> b"],
   ["lists", "<ul><li>a<ol start=3><li>b</li><li><p>c</p></li></ol></li><li>d</li></ul>", "- a\n  3. b\n  4. c\n- d"],
   ["rules", "<p>a</p><hr><p>b</p>", "a\n\n---\n\nb"],
-  ["links around blocks", "<a href=/x><h3>Card</h3><p>text</p></a>", "[Card text](https://example.test/x)"],
-  ["images", "<p>a <img src=x alt=no> b</p><a href=/x><img alt=Alt></a><a href=/y><img></a>", "a b\n\n[Alt](https://example.test/x)"],
-  ["definition lists", "<dl><dt>t</dt><dd>d</dd></dl>", "t\n\nd"],
+  ["links around blocks", "<a href=/x><h3>Card</h3><p>text</p></a>", "### [Card](https://example.test/x)\n\ntext"],
+  [
+    "images",
+    "<p>a <img src=x alt='A [map]'><img src=y> b</p><a href=/x><img alt=Alt></a><a href=/y><img></a>",
+    "a ![A \\[map\\]](https://example.test/docs/x) b\n\n[Alt](https://example.test/x)",
+  ],
+  ["definition lists", "<dl><dt>t</dt><dd>d</dd><dd>e</dd></dl>", "**t**\n: d\n: e"],
+  ["checkboxes", "<ul><li><input type=checkbox checked> done<li><label><input type=checkbox>open</label></ul>", "- [x] done\n- [ ] open"],
+  ["raised and lowered text", "<p>x<sup>2</sup> and H<sub>2</sub>O</p>", "x<sup>2</sup> and H<sub>2</sub>O"],
+  [
+    "footnotes",
+    "<p>Said<sup><a href=#n1>1</a></sup> twice<sup><a href=#n1>1</a></sup>.</p><ol><li id=n1>The source. <a href=#r1>↩</a></ol>",
+    "Said[^1] twice[^1].\n\n[^1]: The source.",
+  ],
+  [
+    "a formula that stands in three forms, once",
+    "<p>So <span class=katex><span class=katex-mathml><math><mi>x</mi><annotation encoding='application/x-tex'>x^2_1</annotation></math></span><span class=katex-html aria-hidden=true>x2</span></span>.</p>",
+    "So $x^2_1$.",
+  ],
+  ["a formula of MathJax", "<p>So<span class=MathJax_Preview>x</span><script type='math/tex; mode=display'>a < b</script></p>", "So\n\n$$\na < b\n$$"],
   ["words that only an element's space parts", "<p>a<span> </span>b<span></span>c</p>", "a bc"],
   ["text without elements", "just text", "just text"],
 ])("converts %s", (_, html, markdown) => {
@@ -38,6 +55,24 @@ test.each([
   ["lines parted by br", "<pre>a<br>b</pre>", "```\na\nb\n```"],
   ["line numbers", '<table class="highlighttable"><tr><td><pre>1\n2</pre></td><td><pre>a\nb</pre></td></tr></table>', "```\na\nb\n```"],
   ["numbers in the code's lines", "<pre><span class=lineno>1</span>a\n<span class=lineno>2</span>b</pre>", "```\na\nb\n```"],
+  [
+    "lines in elements without line ends",
+    "<pre><code class='hljs python'><span class=line>a</span><span class=line>b</span></code></pre>",
+    "```python\na\nb\n```",
+  ],
+  ["lines in elements with line ends", "<pre><span class=line>a</span>\n<span class=line>  b</span>\n</pre>", "```\na\n  b\n```"],
+  ["numbers in a cell", "<div class=highlight-rust><table><tr><td><pre>1\n2</pre></td><td><pre>a\nb</pre></td></tr></table></div>", "```rust\na\nb\n```"],
+  [
+    "a table of lines",
+    "<table class='highlight blob'><tr><td class=blob-num>1</td><td class=blob-code>a</td></tr><tr><td class=blob-num>2</td><td class=blob-code>  b</td></tr></table>",
+    "```\na\n  b\n```",
+  ],
+  [
+    "a cell of lines",
+    "<div class='syntaxhighlighter sql'><table><tr><td class=gutter><div class='line number1'>1</div></td><td class=code><div class=container><div class=line>a</div><div class=line>b</div></div></td></tr></table></div>",
+    "```sql\na\nb\n```",
+  ],
+  ["what is no button in it", "<pre><button>Copy</button>a</pre>", "```\na\n```"],
   ["a fence in the code", "<pre>```\nx\n```</pre>", "````\n```\nx\n```\n````"],
   ["what a tag's mark hides", "<pre>&lt;b&gt; &amp;amp;</pre>", "```\n<b> &amp;\n```"],
 ])("fences %s", (_, html, markdown) => {
@@ -70,6 +105,7 @@ test.each([
   ["to files", '<a href="file:///etc/passwd">x</a>', "x"],
   ["to nothing", '<a href="http://[">x</a> <a>y</a>', "x y"],
   ["without text", '<p>a<a href="/x"></a>b</p>', "ab"],
+  ["that tells who follows it", '<a href="/x?utm_source=a&id=1&fbclid=b">x</a>', "[x](https://example.test/x?id=1)"],
 ])("writes a link %s", (_, html, markdown) => {
   expect(md(`<body>${html}`)).toBe(markdown);
 });
@@ -176,6 +212,9 @@ test.each([
   ["given a variable that nobody set", '<p style="display:var(--none)">text</p>'],
   ["in a slot", "<x-a><template shadowrootmode=open><slot></slot></template><p>text</p></x-a>"],
   ["of a modern colour", '<p style="color:oklch(0.4 0.1 200)">text</p>'],
+  ["not displayed until a button opens it", "<button aria-expanded=false aria-controls=p>Question</button><div id=p style='display:none'>text</div>"],
+  ["hidden until what stands before it opens it", "<div><button aria-expanded=false>Question</button></div><div hidden>text</div>"],
+  ["sent later than its place", "<div><template id='B:1'></template></div><div hidden id='S:1'>text</div>"],
   ["opened by a button", "<button aria-expanded=false aria-controls=p>Question</button><div id=p style='max-height:0;overflow:hidden'>text</div>"],
   [
     "opened by a button that a button opens",

@@ -6,7 +6,7 @@ import { contentModel } from "./generated/content-model.ts";
 import { describePage, type ReadPage } from "./read-page.ts";
 
 /** On a page of fewer words nothing learnt says what is beside the content. */
-const FEW_WORDS = 200;
+const FEW_WORDS = 60;
 
 let share: ((row: Float32Array) => number) | undefined;
 
@@ -27,6 +27,10 @@ export function findContent(page: ReadPage): ReadonlySet<AnyNode> | undefined {
   view.blocks.forEach(({ nodes }, i) => {
     if (kept[i] === true) for (const node of nodes) addWhole(node, page.unseen, found);
   });
+  // A picture between what is kept belongs to it.
+  for (const { before, nodes } of view.pictures) {
+    if (kept[before - 1] === true && kept[before] === true) for (const node of nodes) addWhole(node, page.unseen, found);
+  }
   return found;
 }
 

@@ -28,7 +28,7 @@ const sumNames = ["words", "linkWords", "prose", "marks", "headings", "stopWords
 export type SumName = (typeof sumNames)[number];
 
 export function viewPage(page: PageBlocks, facts: PageFacts): PageView {
-  const { blocks, zones } = page;
+  const { blocks, zones, pictures } = page;
   const sums = sumsOf(blocks);
   const phrases = Int32Array.from(blocks, ({ text }) => phrasesIn(text.text));
   const titleWords = new Set(wordsOf(`${facts.meta.get("og:title") ?? facts.title ?? ""}`));
@@ -39,7 +39,7 @@ export function viewPage(page: PageBlocks, facts: PageFacts): PageView {
   for (const { name } of zones) elements.set(name, (elements.get(name) ?? 0) + 1);
   const types = new Set([...facts.things.flatMap(typesOf), ...[facts.meta.get("og:type")?.toLowerCase() ?? ""].map((type) => `og:${type}`)]);
   return {
-    ...{ blocks, zones, facts, sums, phrases, titleWords, core, coreZone, elements, types },
+    ...{ blocks, zones, pictures, facts, sums, phrases, titleWords, core, coreZone, elements, types },
     words: sums.words[blocks.length] ?? 0,
     headingBefore: headingsBefore(blocks),
     titleIndex: titleIndexOf(blocks, titleWords),

@@ -30,8 +30,17 @@ export interface Block {
   readonly text: TextFacts;
 }
 
+/** A run of pictures without text. */
+export interface Pictures {
+  /** The index of the block that follows. */
+  readonly before: number;
+  readonly nodes: readonly AnyNode[];
+}
+
+/** A page as blocks. */
 export interface PageBlocks {
   readonly blocks: readonly Block[];
+  readonly pictures: readonly Pictures[];
   readonly zones: readonly Zone[];
 }
 
@@ -43,17 +52,19 @@ const blockNames: ReadonlySet<string> = new Set([
   ...["ol", "p", "pre", "search", "section", "summary", "table", "tbody", "td", "tfoot", "th", "thead", "tr", "ul"],
 ]);
 
-const isBlockName = (name: string): boolean => blockNames.has(name) || name.includes("-");
+/** Elements of a page's own making mostly hold others. */
+const isBlockName = (name: string): boolean => blockNames.has(name) || (name.includes("-") && name !== "tex-math" && name !== "task-mark");
 
 /** Parts a page into the runs of text that blocks are. The tree is bounded in depth by then. */
 export function readBlocks(root: ParentNode, unseen: ReadonlySet<AnyNode>): PageBlocks {
   const blocks: Block[] = [];
+  const pictures: Pictures[] = [];
   const zones: Zone[] = [];
   const known = new Map<string, readonly number[]>();
   const holders = blockHolders(root, unseen);
   const none = new Uint8Array(groupNames.length).fill(FAR);
   walk(root, undefined, false);
-  return { blocks, zones };
+  return { blocks, pictures, zones };
 
   function walk(element: ParentNode, parent: Zone | undefined, isInLink: boolean): void {
     const zone = openZone(element, parent);
@@ -100,6 +111,7 @@ export function readBlocks(root: ParentNode, unseen: ReadonlySet<AnyNode>): Page
   function addBlock(zone: Zone, nodes: readonly AnyNode[], isInLink: boolean): void {
     const text = readText(nodes, isInLink, unseen);
     if (text.words > 0 || text.text !== "") blocks.push({ index: blocks.length, zone, nodes, text });
+    else if (text.images > 0) pictures.push({ before: blocks.length, nodes });
   }
 }
 

@@ -1,5 +1,5 @@
 import type { CheerioAPI } from "cheerio/slim";
-import { type AnyNode, isElement, isParent, type ParentNode, setChildren, textOf } from "../tree/dom.ts";
+import { type AnyNode, isElement, isParent, isText, type ParentNode, setChildren, textOf } from "../tree/dom.ts";
 import { pickRoot } from "../tree/pick-root.ts";
 import { findHidden, removeHidden } from "../tree/remove-hidden.ts";
 import { removeNoise } from "../tree/remove-noise.ts";
@@ -36,7 +36,8 @@ export function readContent(html: string, url: string, isWhole: boolean): PageCo
   if (content !== undefined) {
     // Sheets are tried on what is left only: most of a page's elements are beside its content. They see the whole page, for their selectors speak of all of it.
     const hidden = findHidden(page.$, { among: content });
-    keepOnly(page.document, content, hidden);
+    const isDrawnLater = hidesMost(page.document, content, hidden);
+    keepOnly(page.document, content, isDrawnLater ? new Set() : hidden);
     // A page that is cut to nothing, or hidden until its scripts run, is read by rules instead.
     if (lengthOf(page.document) > 0) {
       removeNoise(page.$, { keepAsides: true });
@@ -78,6 +79,35 @@ function keepOnly(document: ParentNode, content: ReadonlySet<AnyNode>, hidden: R
       open.push(child);
     }
   }
+}
+
+/** A sheet that hides so much of a page that is no small one hides it until its scripts run. */
+const MOST = 0.6;
+const MUCH = 1_000;
+const MANY_PARTS = 10;
+
+/** Whether sheets hide most of the content: its headings, and its paragraphs by the dozen. A text that is hidden from people alone is less than what they read. */
+function hidesMost(document: ParentNode, content: ReadonlySet<AnyNode>, hidden: ReadonlySet<AnyNode>): boolean {
+  let all = 0;
+  let unseen = 0;
+  let parts = 0;
+  let headings = 0;
+  const open: [AnyNode, boolean][] = document.children.map((child) => [child, false]);
+  for (let entry = open.pop(); entry !== undefined; entry = open.pop()) {
+    const [node, isIn] = entry;
+    if (!content.has(node)) continue;
+    const isHidden = isIn || hidden.has(node);
+    if (isText(node)) {
+      const length = node.data.trim().length;
+      all += length;
+      if (isHidden) unseen += length;
+      if (isHidden && length > 20) parts++;
+    } else if (isParent(node)) {
+      if (isHidden && isElement(node) && /^h[1-3]$/.test(node.name)) headings++;
+      for (const child of node.children) open.push([child, isHidden]);
+    }
+  }
+  return headings > 0 && parts >= MANY_PARTS && unseen >= MUCH && unseen > MOST * all;
 }
 
 /** Without white space, which is mostly indentation. */

@@ -3,6 +3,8 @@ import { load } from "cheerio/slim";
 import { Element } from "domhandler";
 import { boundTree } from "../tree/bound-tree.ts";
 import { type AnyNode, elementsBelow, isElement, type ParentNode, setChildren, textOf } from "../tree/dom.ts";
+import { markMath } from "../tree/mark-math.ts";
+import { markTasks } from "../tree/mark-tasks.ts";
 import { findHidden } from "../tree/remove-hidden.ts";
 import { type PageFacts, readFacts } from "./page-facts.ts";
 import { describeBlocks, type RatedPage } from "./rate-blocks.ts";
@@ -30,6 +32,9 @@ export function readPage(html: string): ReadPage {
   frame(document);
   const facts = readFacts(document);
   openShadowRoots(document);
+  placeStreamed(document);
+  markMath(document);
+  markTasks(document);
   const unseen = findHidden($, { withSheets: false });
   for (const element of elementsBelow(document)) if (noiseNames.has(element.name)) unseen.add(element);
   skipNoscript(document, unseen);
@@ -67,6 +72,27 @@ function openShadowRoots(document: ParentNode): void {
     const slots = new Set(elementsBelow(template, "slot").map(({ attribs }) => attribs["name"] ?? ""));
     const isShown = (child: AnyNode): boolean => child === template || slots.has(isElement(child) ? (child.attribs["slot"] ?? "") : "");
     setChildren(parent, parent.children.filter(isShown));
+  }
+}
+
+/**
+ * Puts what a server sent later, in hidden boxes at the page's end, in the places that the page keeps for it, as the page's first script would.
+ * @see React's streaming renderer: a box `S:n` belongs to the template `B:n` or `P:n`
+ */
+function placeStreamed(document: ParentNode): void {
+  const places = new Map(elementsBelow(document, "template").map((template) => [template.attribs["id"] ?? "", template]));
+  for (const box of elementsBelow(document, "div")) {
+    const [, number] = /^S:([\da-f]+)$/.exec(box.attribs["id"] ?? "") ?? [];
+    if (number === undefined || !("hidden" in box.attribs)) continue;
+    const place = places.get(`B:${number}`) ?? places.get(`P:${number}`);
+    if (place === undefined || box.parent === null) continue;
+    setChildren(
+      box.parent,
+      box.parent.children.filter((child) => child !== box),
+    );
+    place.name = "div";
+    place.attribs = {};
+    setChildren(place, box.children);
   }
 }
 

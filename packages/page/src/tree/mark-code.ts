@@ -1,44 +1,85 @@
 import type { CheerioAPI } from "cheerio/slim";
-import { type AnyNode, ancestorsOf, type Element, elementsBelow, isElement, isText, nodesBelow, type ParentNode } from "./dom.ts";
+import { languageOf } from "./code-language.ts";
+import { type AnyNode, ancestorsOf, type Element, elementsBelow, isElement, isText, nodesBelow, type ParentNode, textOf } from "./dom.ts";
 
-/** Turns every `pre` into the plain `pre > code` that becomes a fenced block, with its language where the page names it. */
+/** Turns every `pre` into the plain `pre > code` that becomes a fenced block, with its language where the page names it. Code in a table of lines becomes one, too. */
 export function markCode($: CheerioAPI, root: ParentNode): void {
+  for (const table of elementsBelow(root, "table")) if (isListing(table)) replace($, table, table, linesOf(table));
   for (const pre of elementsBelow(root, "pre")) {
     const around = [...ancestorsOf(pre)];
     if (around.some(({ name }) => name === "pre")) continue;
-    const language = languageOf(pre);
     const code = codeOf(pre);
-    const plain = $("<pre><code></code></pre>");
-    plain.children().text(code);
-    if (language !== "") plain.children().attr("class", `language-${language}`);
-    // A highlighter's table of line numbers and code is a wrapper, not a table.
-    const wrapper = around.find(({ name, attribs }) => name === "table" && /highlight|code|rouge/i.test(attribs["class"] ?? ""));
-    if (code.trim() === "" || (wrapper !== undefined && /^[\d\s]+$/.test(code))) $(pre).remove();
-    else $(wrapper ?? pre).replaceWith(plain);
+    const wrapper = around.find(isWrapper);
+    if (code.trim() === "" || (wrapper !== undefined && isGutter(code))) $(pre).remove();
+    else replace($, wrapper ?? pre, pre, code);
   }
 }
 
-/** The text of a code block: a `br` and the end of a block inside are line ends, line numbers are not code. */
+function replace($: CheerioAPI, old: Element, named: Element, code: string): void {
+  const language = languageOf(named);
+  const plain = $("<pre><code></code></pre>");
+  plain.children().text(code);
+  if (language !== "") plain.children().attr("class", `language-${language}`);
+  $(old).replaceWith(plain);
+}
+
+const isGutter = (code: string): boolean => /^[\d\s]+$/.test(code);
+
+/** A highlighter's table of line numbers and code is no table: one row, with code in each cell. */
+function isWrapper(element: Element): boolean {
+  if (element.name !== "table") return false;
+  if (/highlight|code|rouge|lntable/i.test(element.attribs["class"] ?? "")) return true;
+  const cells = elementsBelow(element, "td", "th");
+  return cells.length > 1 && elementsBelow(element, "tr").length === 1 && cells.every((cell) => elementsBelow(cell, "pre").length === 1);
+}
+
+/** A table whose rows, or whose one cell's blocks, are lines of code, without any `pre`. */
+function isListing(table: Element): boolean {
+  const words = `${table.attribs["class"] ?? ""} ${[...ancestorsOf(table)]
+    .slice(0, 3)
+    .map(({ attribs }) => attribs["class"] ?? "")
+    .join(" ")}`;
+  if (!/syntaxhighlighter|highlight|\bblob|js-file-line|code-?(?:table|block|listing)|hljs-ln/i.test(words)) return false;
+  return elementsBelow(table, "pre").length === 0 && elementsBelow(table, "td").some(isCodeCell);
+}
+
+const isCodeCell = ({ attribs }: Element): boolean => /(?:^|[\s-])code(?:[\s-]|$)/i.test(attribs["class"] ?? "");
+
+function linesOf(table: Element): string {
+  const cells = elementsBelow(table, "td").filter(isCodeCell);
+  return cells.map((cell) => codeOf(cell).replace(/^\s*\n/, "")).join("\n");
+}
+
+/** The text of a code block: a `br` and the end of a block inside are line ends, line numbers and buttons are not code. */
 function codeOf(pre: Element): string {
   const parts: string[] = [];
   let skipped: Element | undefined;
   let line: Element | undefined;
+  let hasLineEnded = false;
   for (const node of nodesBelow(pre)) {
     if (skipped !== undefined && isInside(node, skipped)) continue;
     skipped = undefined;
     if (line !== undefined && !isInside(node, line)) {
-      if (parts.at(-1)?.endsWith("\n") === false) parts.push("\n");
+      hasLineEnded = parts.at(-1)?.endsWith("\n") === false;
       line = undefined;
     }
-    if (isText(node)) parts.push(node.data);
-    else if (!isElement(node)) continue;
+    if (isText(node)) {
+      if (hasLineEnded && !/^[ \t]*\r?\n/.test(node.data)) parts.push("\n");
+      hasLineEnded = false;
+      parts.push(node.data);
+    } else if (!isElement(node)) continue;
     else if (node.name === "br") parts.push("\n");
-    else if (lineNumbers.test(node.attribs["class"] ?? "")) skipped = node;
-    else if (blocks.has(node.name)) line = node; // some highlighters make a block of each line
+    else if (isBesideCode(node)) skipped = node;
+    else if (isLine(node)) {
+      if (hasLineEnded) parts.push("\n");
+      hasLineEnded = false;
+      line = node; // some highlighters make an element of each line
+    }
   }
   // The converter's time grows with the square of a run of white space.
   return parts
     .join("")
+    .replaceAll("\u00a0", " ")
     .replace(/^\n/, "")
     .trimEnd()
     .replaceAll(/[ \t]{200,}/g, " ")
@@ -50,17 +91,16 @@ function isInside(node: AnyNode, element: Element): boolean {
   return false;
 }
 
-const lineNumbers = /(?:^|\s)(?:linenos?|line-?numbers?(?:-rows)?|gutter)(?:\s|$)/;
-const blocks: ReadonlySet<string> = new Set(["div", "p", "li", "tr"]);
+const lineNumbers =
+  /(?:^|\s)(?:ln|lnt|lno|linenos?|line-?num(?:ber)?s?(?:-rows)?|blob-num|hljs-ln-numbers?|code-line-numbers?|CodeMirror-linenumber|react-syntax-highlighter-line-number|(?:rouge-|code-)?gutter(?:\s+gl)?|copy(?:-?(?:btn|button|code))?)(?:\s|$)/i;
 
-/** @see https://html.spec.whatwg.org/multipage/text-level-semantics.html#the-code-element for `language-`; the others are highlighters' habits */
-function languageOf(pre: Element): string {
-  const inside = pre.children.filter(isElement).find(({ name }) => name === "code");
-  for (const { attribs } of [...(inside === undefined ? [] : [inside]), pre, ...[...ancestorsOf(pre)].slice(0, 2)]) {
-    const found = attribs["data-lang"] ?? attribs["data-language"] ?? classLanguage.exec(attribs["class"] ?? "")?.[1];
-    if (found !== undefined && /^[\w+#.-]{1,20}$/.test(found)) return found.toLowerCase();
-  }
-  return "";
+function isBesideCode(element: Element): boolean {
+  if (element.name === "button" || lineNumbers.test(element.attribs["class"] ?? "")) return true;
+  return /user-select:\s*none/i.test(element.attribs["style"] ?? "") && isGutter(textOf(element));
 }
 
-const classLanguage = /(?:^|\s)(?:language|lang|highlight-source|highlight-text|brush:)[-:\s]?([\w+#.]+)/;
+const lineWords = /(?:^|\s)(?:line|code-line|token-line|view-line|CodeMirror-line|highlight-line)(?:\s|$)/;
+const blocks: ReadonlySet<string> = new Set(["div", "p", "li", "tr"]);
+
+const isLine = ({ name, attribs, children }: Element): boolean =>
+  (blocks.has(name) && !children.some((child) => isElement(child) && blocks.has(child.name))) || lineWords.test(attribs["class"] ?? "");

@@ -52,14 +52,14 @@ export function findHidden($: CheerioAPI, options: HiddenOptions = {}): Set<AnyN
   const start: Inherited = { isVisible: true, isTiny: false, colour: BLACK, background: styles.isIncomplete ? "unknown" : WHITE, variables: new Map() };
   const open: [ParentNode, Inherited][] = [[root, start]];
   const controls: Element[] = [];
-  /** Boxes without height that have an id: whether they are closed or hidden shows once all controls are known. */
-  let closed: [Element, Inherited][] = [];
+  /** Whether these are hidden shows once all controls are known. */
+  let closed: Panel[] = [];
   for (let entry = open.pop(); entry !== undefined; entry = open.pop() ?? nextOpened()) {
     const [parent, around] = entry;
     const isSeen = around.isVisible && !around.isTiny && !isSame(around.colour, around.background);
     for (const child of parent.children) if (!isShown(child, around, isSeen)) hidden.add(child);
   }
-  for (const [box] of closed) hidden.add(box);
+  for (const { box } of closed) hidden.add(box);
   return hidden;
 
   function isShown(child: AnyNode, around: Inherited, isSeen: boolean): boolean {
@@ -71,24 +71,47 @@ export function findHidden($: CheerioAPI, options: HiddenOptions = {}): Set<AnyN
     if (among !== undefined && !among.has(child)) return true;
     const variables = variablesOf(styles.of(child), around.variables);
     const style = resolved(styles.of(child), variables);
-    if ("hidden" in child.attribs || isClosedDialog(child) || ("popover" in child.attribs && !style.has("display")) || isTakenAway(style)) return false;
-    const isCut = hasNoRoom(style);
-    if (isCut && !child.attribs["id"]) return false;
-    if ("aria-expanded" in child.attribs && "aria-controls" in child.attribs) controls.push(child);
-    (isCut ? closed : open).push([child, inherit(child, style, { ...around, variables })]);
+    if (isClosedDialog(child) || ("popover" in child.attribs && !style.has("display"))) return false;
+    const inherited = inherit(child, style, { ...around, variables });
+    if ("hidden" in child.attribs || isTakenAway(style) || hasNoRoom(style)) {
+      const control = controlBefore(child);
+      if (control === undefined && !child.attribs["id"]) return false;
+      closed.push({ box: child, control, inherited: { ...inherited, isVisible: around.isVisible } });
+      return true;
+    }
+    if ("aria-expanded" in child.attribs) controls.push(child);
+    open.push([child, inherited]);
     return true;
   }
 
   /** A box that a control opens which people see: who clicks it reads the text. */
   function nextOpened(): [ParentNode, Inherited] | undefined {
-    const shut = new Set(closed.map(([box]) => box));
-    const seen = controls.filter((it) => textOf(it).trim() !== "" && !elementsBelow(it).some((inner) => shut.has(inner)));
-    const ids = new Set(seen.flatMap(({ attribs }) => (attribs["aria-controls"] ?? "").split(/\s+/)));
-    const isOpened = ([{ attribs }]: [Element, Inherited]): boolean => ids.has(attribs["id"] ?? "");
-    open.push(...closed.filter(isOpened));
-    closed = closed.filter((entry) => !isOpened(entry));
+    const shut = new Set(closed.map(({ box }) => box));
+    const seen = new Set(controls.filter((it) => !hidden.has(it) && textOf(it).trim() !== "" && !elementsBelow(it).some((inner) => shut.has(inner))));
+    const ids = new Set([...seen].flatMap(({ attribs }) => (attribs["aria-controls"] ?? "").split(/\s+/)));
+    const isOpened = ({ box, control }: Panel): boolean => ids.has(box.attribs["id"] ?? "") || (control !== undefined && seen.has(control));
+    for (const panel of closed) if (isOpened(panel)) open.push([panel.box, panel.inherited]);
+    closed = closed.filter((panel) => !isOpened(panel));
     return open.pop();
   }
+}
+
+/** A box that is not shown, until somebody may open it. */
+interface Panel {
+  readonly box: Element;
+  /** What stands before it and opens something. */
+  readonly control: Element | undefined;
+  readonly inherited: Inherited;
+}
+
+/** The control right before a box, as the heading of an accordion's panel is: the element before it, or one in that. */
+function controlBefore(box: Element): Element | undefined {
+  for (let { prev } = box; prev !== null; { prev } = prev) {
+    if (!isElement(prev)) continue;
+    const found = "aria-expanded" in prev.attribs ? prev : elementsBelow(prev).find(({ attribs }) => "aria-expanded" in attribs);
+    return found !== undefined && found.attribs["aria-controls"] === undefined ? found : undefined;
+  }
+  return undefined;
 }
 
 const isClosedDialog = ({ name, attribs }: Element): boolean => name === "dialog" && !("open" in attribs);

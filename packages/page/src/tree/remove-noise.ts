@@ -62,7 +62,7 @@ function readNoscript(root: ParentNode, parents: readonly ParentNode[]): void {
 }
 
 /** Elements that mean something without content. */
-const meaningfulWhenBlank: ReadonlySet<string> = new Set(["br", "hr", "img", "td", "th", "tr", "pre", "code", "base", "html", "body"]);
+const meaningfulWhenBlank: ReadonlySet<string> = new Set(["br", "hr", "img", "td", "th", "tr", "pre", "code", "base", "html", "body", "dt"]);
 const inline: ReadonlySet<string> = new Set(["a", "abbr", "b", "cite", "em", "font", "i", "label", "small", "span", "strong", "sub", "sup", "u"]);
 
 /** Drops the children that hold nothing; white space in an inline one still parts words. Called for the deepest first. */

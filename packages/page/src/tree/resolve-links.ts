@@ -16,6 +16,7 @@ export function resolveLinks(root: ParentNode, base: URL | undefined, { maxLengt
     const target = href === undefined || href.startsWith("#") ? null : URL.parse(href, base?.href);
     if (target !== null && readable.has(target.protocol)) {
       // A parenthesis or space in a destination would end it early.
+      dropTracking(target);
       attribs["href"] = target.href.replaceAll(/[() <>\\]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`);
       length += attribs["href"].length;
       if (length > maxLength) throw new PageTooComplexError(`more than ${maxLength} characters of links`);
@@ -26,6 +27,15 @@ export function resolveLinks(root: ParentNode, base: URL | undefined, { maxLengt
 }
 
 const readable: ReadonlySet<string> = new Set(["http:", "https:", "mailto:"]);
+
+/** Parameters that tell a site who follows a link from where, and nothing else. */
+const tracking =
+  /^(?:utm_\w+|fbclid|gclid|gclsrc|dclid|gbraid|wbraid|msclkid|yclid|twclid|ttclid|igshid|li_fat_id|mc_[ce]id|_hs(?:enc|mi)|mkt_tok|vero_id|oly_(?:anon|enc)_id|srsltid|s_cid|ga_source|ga_medium|ga_campaign|__s)$/i;
+
+function dropTracking({ search, searchParams }: URL): void {
+  if (search === "") return;
+  for (const name of [...searchParams.keys()]) if (tracking.test(name)) searchParams.delete(name);
+}
 
 /** What the page's relative links are relative to: its `base` element, itself relative to where the page came from; undefined if neither is known. */
 export function baseOf(document: ParentNode, url: string | undefined): URL | undefined {

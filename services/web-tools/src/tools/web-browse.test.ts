@@ -50,6 +50,21 @@ test("web_browse does not say the title twice", async () => {
   expect((await web.browse("/")).content).toBe("# Guide\n\ntext");
 });
 
+test("web_browse begins with what the page says of itself, in quotes", async () => {
+  const head = [
+    "<html lang=en><title>Guide - Site</title><link rel=canonical href='/guide'><meta property='og:site_name' content='The \"Site\"'>",
+    '<script type="application/ld+json">{"@type":"Article","author":{"name":"A <script> B"},"datePublished":"2026-01-02"}</script>',
+  ].join("");
+  await using web = await startTestWebTools({ "/": `${head}<body><h1>Guide</h1><p>text` });
+
+  expect((await web.browse("/")).content).toBe(
+    [
+      ...["---", 'title: "Guide - Site"', `url: "${web.site.url}/guide"`, 'site: "The \\"Site\\""', 'author: "A \\u003cscript> B"', 'date: "2026-01-02"'],
+      ...['language: "en"', 'type: "article"', "---", "", "# Guide", "", "text"],
+    ].join("\n"),
+  );
+});
+
 test("web_browse says what it is and asks for text", async () => {
   await using web = await startTestWebTools({ "/": "<p>x" }, { USER_AGENT: "Tester/1.0" });
   await web.browse("/");

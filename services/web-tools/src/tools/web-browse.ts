@@ -44,8 +44,11 @@ const why = {
   broken: "(The server's answer broke off here: the page may be longer.)",
 } as const;
 
-function contentOf({ title, markdown, cut }: ReadPage): string {
+/** What the page says of itself, its title unless its text begins with it, and its text. */
+function contentOf({ title, markdown, frontMatter, cut }: ReadPage): string {
   const body = markdown === "" ? "(The page holds no text.)" : markdown;
-  const content = title === null || body.startsWith(`# ${title}\n`) ? body : `# ${title}\n\n${body}`;
+  const [, heading] = /^# (.+)\n/.exec(body) ?? [];
+  const isSaid = title === null || (heading !== undefined && title.includes(heading));
+  const content = `${frontMatter === undefined ? "" : `${frontMatter}\n`}${isSaid ? body : `# ${title}\n\n${body}`}`;
   return cut === undefined ? content : `${content}\n\n${why[cut]}`;
 }

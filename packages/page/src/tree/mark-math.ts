@@ -1,0 +1,47 @@
+import { Element, Text } from "domhandler";
+import { type AnyNode, elementsBelow, isElement, type ParentNode, setChildren, textOf } from "./dom.ts";
+
+/**
+ * Writes each formula once, as TeX in a `tex-math` element: pages hold it as MathML, as TeX for machines, and as the boxes that are shown, side by side.
+ * Called before scripts are removed, for MathJax keeps its TeX in them.
+ */
+export function markMath(document: ParentNode): void {
+  const formulas = elementsBelow(document, "math", "script").filter(isFormula);
+  for (const formula of formulas) {
+    const tex = texOf(formula).replaceAll(/\s+/g, " ").trim();
+    const holder = holderOf(formula);
+    const { parent } = holder;
+    if (parent === null || tex === "" || tex.length > MAX_TEX) continue;
+    const isBlock =
+      formula.attribs["display"] === "block" || /mode=display/.test(formula.attribs["type"] ?? "") || /display/.test(holder.attribs["class"] ?? "");
+    const written = new Element("tex-math", isBlock ? { "data-block": "" } : {}, [new Text(tex)]);
+    setChildren(
+      parent,
+      parent.children.flatMap((child) => (child === holder ? [written] : isPreview(child) ? [] : [child])),
+    );
+  }
+}
+
+const MAX_TEX = 5_000;
+
+const isFormula = ({ name, attribs }: Element): boolean => name === "math" || /^math\/tex/i.test(attribs["type"] ?? "");
+
+function texOf(formula: Element): string {
+  if (formula.name === "script") return textOf(formula);
+  const notes = elementsBelow(formula, "annotation");
+  const tex = notes.find(({ attribs }) => /tex/i.test(attribs["encoding"] ?? ""));
+  if (tex !== undefined) return textOf(tex).replace(/^\s*\{\\(?:display|text)style ([\s\S]*)\}\s*$/, "$1");
+  return formula.attribs["alttext"] ?? "";
+}
+
+/** The outermost element around a formula that holds nothing but its forms. */
+function holderOf(formula: Element): Element {
+  let holder = formula;
+  for (let { parent } = formula; parent !== null && isElement(parent) && forms.test(parent.attribs["class"] ?? "") && parent.name !== "p"; { parent } = parent)
+    holder = parent;
+  return holder;
+}
+
+const forms = /(?:^|\s)(?:katex|katex-mathml|katex-display|mwe-math|MathJax|MJX|math-(?:inline|display)|mjx-)/i;
+const isPreview = (node: AnyNode): boolean =>
+  isElement(node) && /(?:^|\s)(?:MathJax_Preview|MathJax(?:_SVG|_Display|_CHTML)?|MJX_Assistive_MathML)(?:\s|$)/.test(node.attribs["class"] ?? "");

@@ -1,0 +1,44 @@
+import { Text } from "domhandler";
+import { type Element, elementsBelow, isElement, type ParentNode, setChildren, textOf } from "./dom.ts";
+
+/**
+ * Names footnotes: a raised link to an item of a list becomes a `note-mark`, and the item a `note-text` of the same number. Where either is missing, both stay as they are.
+ */
+export function markNotes(root: ParentNode): void {
+  const links = elementsBelow(root, "a").filter(isMark);
+  if (links.length === 0) return;
+  const targets = new Map<string, Element>();
+  for (const element of elementsBelow(root, "li", "p", "div", "aside")) {
+    const { id } = element.attribs;
+    if (id !== undefined && !targets.has(id)) targets.set(id, element);
+  }
+  const numbers = new Map<Element, number>();
+  for (const link of links) {
+    const target = targets.get((link.attribs["href"] ?? "").slice(1));
+    if (target === undefined || elementsBelow(target).includes(link)) continue;
+    const number = numbers.get(target) ?? numbers.size + 1;
+    numbers.set(target, number);
+    const holder = link.parent !== null && isElement(link.parent) && link.parent.name === "sup" ? link.parent : link;
+    holder.name = "note-mark";
+    holder.attribs = { "data-number": String(number) };
+    setChildren(holder, [new Text("✓")]); // the converter passes by what is empty
+  }
+  for (const [target, number] of numbers) {
+    for (const back of elementsBelow(target, "a").filter(isBackLink)) setChildren(back, []);
+    target.name = "note-text";
+    target.attribs = { "data-number": String(number) };
+  }
+}
+
+function isMark(link: Element): boolean {
+  const { href, role, class: words } = link.attribs;
+  if (href === undefined || !/^#./.test(href)) return false;
+  if (role === "doc-noteref" || /footnote-?ref/.test(words ?? "")) return true;
+  const isRaised = link.parent !== null && isElement(link.parent) && link.parent.name === "sup";
+  return isRaised && /^\W*\w{1,4}\W*$/.test(textOf(link).trim());
+}
+
+const isBackLink = ({ attribs, children }: Element): boolean =>
+  attribs["role"] === "doc-backlink" ||
+  /backref|backlink/.test(attribs["class"] ?? "") ||
+  (/^#/.test(attribs["href"] ?? "") && children.length === 1 && /^\s*[↩↑^⏎]/.test(textOf(children[0] as Element)));

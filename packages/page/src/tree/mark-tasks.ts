@@ -1,0 +1,26 @@
+import { Text } from "domhandler";
+import { type AnyNode, type Element, elementsBelow, isElement, isText, type ParentNode, setChildren } from "./dom.ts";
+
+/** What a checkbox in an item says, which is lost with the form's fields. */
+export function markTasks(document: ParentNode): void {
+  for (const box of elementsBelow(document, "input")) {
+    if (box.attribs["type"]?.toLowerCase() !== "checkbox" || !isInItem(box)) continue;
+    box.name = "task-mark";
+    box.attribs = "checked" in box.attribs ? { "data-done": "" } : {};
+    // One space follows the mark.
+    if (box.next !== null && isText(box.next)) box.next.data = box.next.data.trimStart();
+    setChildren(box, [new Text("✓")]); // the converter passes by what is empty
+  }
+}
+
+/** Before any text of the item. */
+function isInItem(box: Element): boolean {
+  let node: AnyNode = box;
+  for (let { parent } = box; parent !== null && isElement(parent); { parent } = parent) {
+    const first = parent.children.find((child) => !isText(child) || child.data.trim() !== "");
+    if (first !== node) return false;
+    if (parent.name === "li") return true;
+    node = parent;
+  }
+  return false;
+}
