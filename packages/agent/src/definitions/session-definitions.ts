@@ -1,12 +1,15 @@
 import type { Logger } from "@rockbot/bus";
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
+import type { PolicyHolder } from "@rockbot/policy";
 import { isChildSession } from "../family/children.ts";
+import { mayCallAgent } from "../family/may-call-agent.ts";
 import type { StoredAnswer } from "../store/turn-store.ts";
 import type { TurnPlace, TurnRequest } from "../turn/turn.ts";
 import type { AgentDefinition, DefinitionReader } from "./agent-definition.ts";
 
 export interface SessionDefinitionsOptions {
   readonly definitions: DefinitionReader | undefined;
+  readonly policy: PolicyHolder | undefined;
   readonly log: Logger;
 }
 
@@ -20,10 +23,12 @@ export interface TurnDefinitions {
 /** The definitions that turns have, as their reader has them. */
 export class SessionDefinitions {
   readonly #definitions: DefinitionReader | undefined;
+  readonly #policy: PolicyHolder | undefined;
   readonly #log: Logger;
 
-  constructor({ definitions, log }: SessionDefinitionsOptions) {
+  constructor({ definitions, policy, log }: SessionDefinitionsOptions) {
     this.#definitions = definitions;
+    this.#policy = policy;
     this.#log = log;
   }
 
@@ -35,7 +40,7 @@ export class SessionDefinitions {
   async of({ caller, sessionId, definition, family, origin }: TurnRequest, begun: StoredAnswer | undefined): Promise<TurnDefinitions> {
     const definitions = this.#definitions;
     const isNew = begun === undefined && definition === undefined;
-    const [visible = [], ofSession] = await Promise.all([
+    const [visible = [], switchedTo] = await Promise.all([
       family?.visible ??
         definitions?.visibleTo(caller).catch((error: unknown) => {
           if (begun !== undefined) throw error; // it may have called some
@@ -48,11 +53,13 @@ export class SessionDefinitions {
         cause,
       });
     });
+    const isDenied = typeof switchedTo === "object" && !mayCallAgent(this.#policy, caller, switchedTo.name);
+    const ofSession = isDenied ? "gone" : switchedTo;
     // The plain agent would run the task with more tools than those had who scheduled it.
     if (isNew && origin === "schedule" && (ofSession === "gone" || (ofSession === undefined && isChildSession(sessionId))))
       throw new ToolError(
         ToolErrorCode.Denied,
-        "The task was not run: the agent that its session was is deleted, or is not shared with its caller any more. Delete the task, or have another schedule it.",
+        "The task was not run: the agent that its session was is deleted, or its caller may not use it any more. Delete the task, or have another schedule it.",
         { details: { reason: "definition", mayHaveRun: false } },
       );
     const byName = new Map(visible.toReversed().map((each) => [each.name, each]));

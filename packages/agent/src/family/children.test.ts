@@ -63,6 +63,16 @@ test("an agent is called as a tool: its report is the result, its tokens and its
   ]);
 });
 
+test("a session that was switched to an agent is the plain agent once its caller may not call that one any more", async () => {
+  const front = testDefinition("front");
+  const scene = { all: [front], as: front, scripts: { agent: [said("plain")], front: [report("front")] } };
+  const denying = async (denied: string) => holdPolicy(createPolicy(await readPolicy(`everyone: { allow: ['*'], deny: [${denied}] }`, "test")));
+  expect((await play({ ...scene, policy: await denying("agent__other") })).result.text).toBe("front");
+  const policy = await denying("agent__front");
+  expect((await play({ ...scene, policy })).result.text).toBe("plain");
+  await expect(play({ ...scene, policy, request: { ...testRequest("Go."), origin: "schedule" } })).rejects.toThrow(/^The task was not run: .* may not use it/);
+});
+
 test("a session has the tools that its definition names, its maker may use, and its parent may use", async () => {
   const tools = ["a_read", "b_read", "c_read", "d_read"].map((name) => testTool(name, async () => `read ${name}`));
   const policy = holdPolicy(createPolicy(await readPolicy("everyone: { allow: ['*'] }\ncallers: { maker: { deny: [b_read] } }", "test")));
