@@ -180,14 +180,15 @@ test.concurrent("while its user's permissions are revoked the bus is unready and
   await using bus = await connectBus(broker.url, { log });
   const received: string[] = [];
   await using _ = await bus.subscribe({ name: "served", topics: ["served"] }, async (message) => void received.push(textOf(message)));
-  await broker.ctl("set_permissions", "-p", broker.name, "test", "^$", "^$", "^$");
+  const permit = (what: string) => broker.importDefinitions({ permissions: [{ user: "test", vhost: broker.name, configure: what, write: what, read: what }] });
+  await permit("^$");
   await expect.poll(() => bus.isReady, WAIT).toBe(false);
   await expect.poll(() => errors.join("\n"), WAIT).toMatch(/ACCESS_REFUSED/);
   const refused = bus.publish(textMessage("served", "refused"), { timeoutMs: 500 });
   await expect(refused).rejects.toBeInstanceOf(BusUnavailableError);
   await expect(refused).rejects.toThrow(/ACCESS_REFUSED/);
 
-  await broker.ctl("set_permissions", "-p", broker.name, "test", ".*", ".*", ".*");
+  await permit(".*");
   await expect.poll(() => bus.isReady, WAIT).toBe(true);
   await bus.publish(textMessage("served", "granted"), { mandatory: true });
   await expect.poll(() => received, WAIT).toEqual(["granted"]);

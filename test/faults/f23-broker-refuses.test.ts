@@ -75,8 +75,8 @@ test("F23: a bus whose user may not connect any more says so, asks now and again
   await using broker = await ownVirtualHost();
   const user = uniqueName();
   await using proxy = await startTcpFaultProxy(broker.url);
-  await broker.ctl("add_user", user, "secret");
-  const allow = () => broker.ctl("set_permissions", "-p", broker.name, user, ".*", ".*", ".*");
+  const permissions = [{ user, vhost: broker.name, configure: ".*", write: ".*", read: ".*" }];
+  const allow = () => broker.importDefinitions({ users: [{ name: user, password: "secret", tags: "" }], permissions });
   await allow();
   const address = new URL(proxy.through(broker.url));
   address.username = user;

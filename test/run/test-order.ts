@@ -7,12 +7,12 @@ const SYSTEM = join(ROOT, "test/");
 /** What takes longest on a machine that has not run the tests before, and so cannot know. */
 const LONGEST: ReadonlySet<string> = new Set(
   [
+    "scripts/bundle/bundle-service.test.ts",
     "packages/sandbox/src/local/local-maker.test.ts",
     "test/scripts/hostile.test.ts",
     "test/abuse/abuse.test.ts",
     "test/docs/snippets.test.ts",
     "packages/cli/src/cli.test.ts",
-    "test/library/library.test.ts",
     "test/faults/f34-manager-killed.test.ts",
     "test/faults/broker-under-calls.test.ts",
     "test/faults/f23-broker-refuses.test.ts",

@@ -22,7 +22,7 @@ const env = (overrides: Record<string, string> = {}) => ({
   ...overrides,
 });
 
-test("broker apply gives a running broker the policy's users, takes them back, and waits for one that is away or stalls", { timeout: 120_000 }, async () => {
+test("broker apply gives a running broker the policy's users, takes them back, and waits for one that is away or stalls", { timeout: 240_000 }, async () => {
   using folder = temporaryFolder();
   const policy = join(folder.path, "policy.yaml");
   await using broker = await startOwnBroker({ hasManagement: true });
@@ -86,7 +86,7 @@ test("broker apply gives a running broker the policy's users, takes them back, a
   expect(await away.ended).toMatchObject({ code: 0, stderr: expect.stringMatching(/nothing to change\n$/) });
 });
 
-test("doctor tells a user of the broker without rights from one that has those of the policy", { timeout: 120_000 }, async () => {
+test("doctor tells a user of the broker without rights from one that has those of the policy", { timeout: 240_000 }, async () => {
   using folder = temporaryFolder();
   const policy = folder.write("policy.yaml", AFTER);
   await using broker = await startOwnBroker({ hasManagement: true });
