@@ -5,10 +5,12 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { services } from "@rockbot/services";
 import { temporaryFolder } from "@rockbot/testing";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { eagerFiles } from "../measure/eager-files.ts";
 import { measureService } from "../measure/measure-service.ts";
 import { type Bundle, bundleService, CLI } from "./bundle-service.ts";
+
+vi.setConfig({ testTimeout: 240_000 }); // esbuild takes both cores for ten seconds, if it has them
 
 const root = dirname(dirname(import.meta.dirname));
 
