@@ -40,9 +40,10 @@ export { type GatewayAnswer, type GatewayClient, gatewayClient } from "./gateway
 
 export { type CollectedMetric, type CollectedRequest, type CollectedSpan, type OtlpCollector, startOtlpCollector } from "./otlp-collector.ts";
 
-// The web: pages that behave or not, search services, and a service that keeps what it is sent.
+// The web: pages that behave or not, search services, GitHub, and a service that keeps what it is sent.
 
 export { type AnthropicAdminServer, startAnthropicAdminServer } from "./anthropic/admin-server.ts";
+export { type GithubDocument, type GithubFault, type GithubServer, startGithubServer } from "./github/github-server.ts";
 export { type LinkedinJobsSite, type SitePosting, startLinkedinJobsSite } from "./linkedin/jobs-site.ts";
 export { badPages, type Page, type PageAnswer, type PageRequest, type PageServer, startPageServer } from "./page-server.ts";
 export { type RecordedRequest, type RecordingServer, startRecordingServer } from "./recording-server.ts";

@@ -1,26 +1,32 @@
 import { createMemoryBus } from "@rockbot/bus";
 import { loadConfig } from "@rockbot/process/config";
-import { type Page, startFakeBrave, startPageServer } from "@rockbot/testing";
-import { createToolCaller } from "@rockbot/tools";
+import { type Page, startFakeBrave, startGithubServer, startPageServer } from "@rockbot/testing";
+import { createToolCaller, type StartServiceOptions } from "@rockbot/tools";
 import { configSchema } from "./generated/config.ts";
 import { startWebTools } from "./web-tools.ts";
 
-/** For tests: the whole service in memory, in front of a site with `pages` and a search API. Configured by the environment, as in earnest. */
-export async function startTestWebTools(pages: Readonly<Record<string, Page>> = {}, env: Readonly<Record<string, string>> = {}) {
+/** For tests: the whole service in memory, in front of a site with `pages`, a search API and GitHub. Configured by the environment, as in earnest. */
+export async function startTestWebTools(
+  pages: Readonly<Record<string, Page>> = {},
+  env: Readonly<Record<string, string>> = {},
+  { policy }: Pick<StartServiceOptions, "policy"> = {},
+) {
   await using started = new AsyncDisposableStack();
   const site = started.use(await startPageServer(pages));
   const brave = started.use(await startFakeBrave());
+  const github = started.use(await startGithubServer({ token: "github_pat_canary" }));
   const config = loadConfig(configSchema, {
-    env: { ALLOW_ADDRESSES: `127.0.0.1:${site.port}`, BRAVE_API_KEY: brave.apiKey, BRAVE_BASE_URL: brave.url, ...env },
+    env: { ALLOW_ADDRESSES: `127.0.0.1:${site.port}`, BRAVE_API_KEY: brave.apiKey, BRAVE_BASE_URL: brave.url, GITHUB_API_URL: github.url, ...env },
   });
   const bus = started.use(createMemoryBus());
-  started.use(await startWebTools(bus, config, { service: "web-tools", topic: "tool.invoke" }));
+  started.use(await startWebTools(bus, config, { service: "web-tools", topic: "tool.invoke", policy }));
   const caller = started.use(await createToolCaller(bus, { agent: "tester" }));
   await caller.discovered();
   const open = started.move();
   return {
     site,
     brave,
+    github,
     caller,
     browse: (path: string) => caller.call("web_browse", { url: site.url + path }),
     search: (query: string, options: Readonly<Record<string, unknown>> = {}) => caller.call("web_search", { query, ...options }),

@@ -1,31 +1,41 @@
-import { createPublicFetch } from "@rockbot/edge/outbound";
+import { createPublicFetch, hostAndPort } from "@rockbot/edge/outbound";
 import { createPageConverter } from "@rockbot/page";
+import type { PolicyHolder } from "@rockbot/policy";
 import type { OwnedToolSet } from "@rockbot/process/tool-set";
 import type { WebToolsConfig } from "./generated/config.ts";
+import { createGithubReader } from "./github/read-github.ts";
 import { chooseSearch } from "./search/choose-search.ts";
 import { htmlToTextTool } from "./tools/html-to-text.ts";
 import { webBrowse } from "./tools/web-browse.ts";
 import { webSearch } from "./tools/web-search.ts";
 import { webToolsGuide } from "./web-tools-guide.ts";
 
+/** The parts of the process that the tools use. */
+export interface WebToolSetOptions {
+  /** Says who may read what is private. @default nobody may */
+  readonly policy?: PolicyHolder | undefined;
+}
+
 /**
  * The tools that `config` allows: `web_search` is there only with a search service, as a tool that can only fail misleads a model.
  * @throws {RangeError} if an exception of `allowAddresses` cannot be read
  */
-export function webToolSet(config: Readonly<WebToolsConfig>): OwnedToolSet {
+export function webToolSet(config: Readonly<WebToolsConfig>, { policy }: WebToolSetOptions = {}): OwnedToolSet {
   const { maxSearchResults, allowAddresses, allowPorts, maxPageBytes, fetchTimeoutMs, idleTimeoutMs, userAgent } = config;
   const open = new AsyncDisposableStack();
   const allowedBy = "ALLOW_ADDRESSES, or --allow-address of the command";
   const limits = { maxBytes: maxPageBytes, timeoutMs: fetchTimeoutMs, idleTimeoutMs };
   const fetch = open.use(createPublicFetch({ allowAddresses, allowedBy, allowPorts, ...limits, userAgent }));
   const converter = open.use(createPageConverter({ timeoutMs: config.convertTimeoutMs, processes: config.converters, maxLength: 2 * maxPageBytes }));
-  const tools = [htmlToTextTool({ converter }), webBrowse({ fetch, converter })];
+  // The operator names the addresses of services, so they may be private. Pages may not use these exceptions.
+  const serviceFetch = (address: string, maxBytes: number) =>
+    open.use(createPublicFetch({ allowAddresses: [address], allowPorts: [], maxBytes, timeoutMs: fetchTimeoutMs, idleTimeoutMs, userAgent }));
+  const { githubApiUrl: baseUrl, githubToken: token, githubHost: host } = config;
+  const readGithub = createGithubReader({ baseUrl, token, host, policy, fetch: serviceFetch(hostAndPort(baseUrl), maxPageBytes) });
+  const tools = [htmlToTextTool({ converter }), webBrowse({ fetch, converter, readGithub })];
   const search = chooseSearch(config);
   if (search.name !== undefined) {
-    // Pages may not use the exception for the search service.
-    const answers = { allowAddresses: [search.address], allowPorts: [], maxBytes: 2_000_000 };
-    const searchFetch = open.use(createPublicFetch({ ...answers, timeoutMs: fetchTimeoutMs, idleTimeoutMs, userAgent }));
-    tools.push(webSearch({ load: search.load, fetch: searchFetch, maxResults: maxSearchResults }));
+    tools.push(webSearch({ load: search.load, fetch: serviceFetch(search.address, 2_000_000), maxResults: maxSearchResults }));
   }
   return {
     tools,

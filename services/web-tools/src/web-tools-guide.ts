@@ -38,6 +38,8 @@ const REST = [
   "",
   "Browse when you have an address, from a search, a page or your user: `web_browse` reads one page and returns its title and main content as markdown, with absolute links that you can browse in turn. Use the exact URL, with `http://` or `https://`. It sends no login.",
   "",
+  "On GitHub give the address that people use: an issue or a pull request comes with its state, labels, reviews and comments, a repository as its README, a file and a gist as they are. What is private there reads as if it did not exist, unless the operator has opened it to you.",
+  "",
   "Text of HTML that you already have, such as a mail: `html_to_text` turns it into plain text.",
   "",
   "## How to read a long page",

@@ -9,5 +9,5 @@ import { webToolSet } from "./web-tool-set.ts";
  * @throws {RangeError} if an exception of `allowAddresses` cannot be read
  */
 export async function startWebTools(bus: Bus, config: Readonly<WebToolsConfig>, options: StartServiceOptions): Promise<RunningToolSet> {
-  return await startToolSet(bus, webToolSet(config), config, options);
+  return await startToolSet(bus, webToolSet(config, { policy: options.policy }), config, options);
 }

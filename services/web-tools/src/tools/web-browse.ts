@@ -4,14 +4,17 @@ import { mediaTypeOf, type PageConverter } from "@rockbot/page";
 import { defineTool, type Tool } from "@rockbot/tools";
 import { askTwice } from "../ask-twice.ts";
 import { type ReadPage, readPage } from "../browse/read-page.ts";
+import type { ReadGithub } from "../github/read-github.ts";
 
 export interface WebBrowseOptions {
   readonly fetch: PublicFetch;
   readonly converter: PageConverter;
+  /** Has the first word on every address. */
+  readonly readGithub: ReadGithub;
 }
 
 /** `web_browse`: the readable content of one public web page, feed or document as markdown; files of other kinds in words. */
-export function webBrowse({ fetch, converter }: WebBrowseOptions): Tool {
+export function webBrowse({ fetch, converter, readGithub }: WebBrowseOptions): Tool {
   async function fetchPage(requested: string, signal: AbortSignal): Promise<PublicResponse> {
     const response = await fetch(requested, { signal });
     const { url, status, retryAfterMs } = response;
@@ -20,8 +23,13 @@ export function webBrowse({ fetch, converter }: WebBrowseOptions): Tool {
     throw statusError(describeUrl(url), status, retryAfterMs);
   }
 
-  return defineTool(tools.webBrowse, async ({ url: requested }, { signal, deadline, progress }) => {
+  return defineTool(tools.webBrowse, async ({ url: requested }, { signal, deadline, caller, progress }) => {
     progress({ message: "Fetching the page" });
+    const github = await readGithub(requested, { caller, signal });
+    if (github !== undefined) {
+      const structured = { url: requested, title: github.title, contentType: "text/markdown", truncated: false, needsBrowser: false };
+      return { content: contentOf(github), structured, trust: { level: "untrusted", origin: requested } };
+    }
     await using response = await askTwice(() => fetchPage(requested, signal), { signal, deadline });
     const { url } = response;
     const page = await readPage(response, { converter, signal, progress });

@@ -1,0 +1,61 @@
+/** The part of GitHub that an address names. */
+export type GithubPlace =
+  | { readonly kind: "issue" | "pull"; readonly owner: string; readonly repo: string; readonly number: number }
+  | { readonly kind: "readme"; readonly owner: string; readonly repo: string }
+  /** `path` begins with the branch, tag or commit, which may have slashes itself. */
+  | { readonly kind: "file"; readonly owner: string; readonly repo: string; readonly path: readonly string[] }
+  | { readonly kind: "gist"; readonly id: string };
+
+/** GitHub's own rules for names, and none that leads elsewhere in a path. */
+const OWNER = /^[a-z0-9][a-z0-9_-]{0,38}$/i;
+const REPO = /^(?!\.{1,2}$)[a-z0-9._-]{1,100}$/i;
+const NUMBER = /^[1-9]\d{0,9}$/;
+const GIST = /^[0-9a-f]{5,40}$/i;
+
+/**
+ * The place that `text` names on the GitHub at `host`, or on its `www` and `gist`; undefined if it names another page, or none. Case, query, fragment and
+ * what follows the number of an issue do not matter.
+ */
+export function githubPlace(text: string, host: string): GithubPlace | undefined {
+  const url = URL.parse(text);
+  if (url === null || !/^https?:$/.test(url.protocol) || url.username !== "" || url.password !== "") return undefined;
+  const parts = url.pathname.split("/").filter((part) => part !== "");
+  const at = url.host.replace(/\.$/, "").toLowerCase();
+  if (at === `gist.${host}`) return gistPlace(parts);
+  return at === host || at === `www.${host}` ? repositoryPlace(parts) : undefined;
+}
+
+function gistPlace([first = "", second]: readonly string[]): GithubPlace | undefined {
+  const id = second ?? first;
+  return GIST.test(id) ? { kind: "gist", id } : undefined;
+}
+
+function repositoryPlace([owner = "", repo = "", section, ...rest]: readonly string[]): GithubPlace | undefined {
+  if (!OWNER.test(owner) || !REPO.test(repo)) return undefined;
+  const [first = ""] = rest;
+  switch (section?.toLowerCase()) {
+    case undefined:
+      return { kind: "readme", owner, repo: repo.replace(/\.git$/i, "") };
+    case "issues":
+      return NUMBER.test(first) ? { kind: "issue", owner, repo, number: Number(first) } : undefined;
+    case "pull":
+      return NUMBER.test(first) ? { kind: "pull", owner, repo, number: Number(first) } : undefined;
+    case "blob":
+    case "raw": {
+      const path = rest.map(decoded);
+      return path.length >= 2 && path.every((part) => part !== undefined && !/^\.{0,2}$|\//.test(part))
+        ? { kind: "file", owner, repo, path: path as string[] }
+        : undefined;
+    }
+    default:
+      return undefined;
+  }
+}
+
+function decoded(part: string): string | undefined {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return undefined;
+  }
+}
