@@ -24,7 +24,7 @@ export interface GithubServer extends AsyncDisposable {
   readonly documents: Map<string, GithubDocument>;
   /** Repositories, as `o/r`, that only the token sees. */
   readonly privateRepositories: Set<string>;
-  /** Repositories that have moved, each with the path of what it is now. */
+  /** Repositories as `o/r`, and issues as `o/r/issues/1`, that have moved, each with the path of what it is now. */
   readonly moved: Map<string, string>;
   /** Faults for the next requests, first come first served. */
   readonly faults: GithubFault[];
@@ -55,9 +55,9 @@ export async function startGithubServer({ token = `github_pat_${randomUUID()}` }
 
   function respond(response: ServerResponse, path: string, { authorization, accept = "" }: IncomingHttpHeaders): void {
     const [, repository = ""] = /^\/repos\/([^/]+\/[^/]+)/.exec(path) ?? [];
-    const now = moved.get(repository);
-    if (now !== undefined) {
-      response.writeHead(301, { location: `${fake.url}${path.replace(`/repos/${repository}`, now)}` }).end();
+    const old = [path.slice("/repos/".length), repository].find((name) => moved.has(name));
+    if (old !== undefined) {
+      response.writeHead(301, { location: `${fake.url}${path.replace(`/repos/${old}`, moved.get(old) ?? "")}` }).end();
       return;
     }
     const url = new URL(path, "http://localhost");

@@ -5,13 +5,14 @@ export interface GithubApiOptions {
   /** Scheme, host, port and path of the REST API. Gets the token, and no other origin does. */
   readonly baseUrl: string;
   readonly token: string | undefined;
-  /** Follows redirects to `baseUrl`'s own host only. */
+  /** Connects to `baseUrl`'s own host only. */
   readonly fetch: PublicFetch;
+  /** How many redirects to follow, as from a repository that has moved. With 0 there is nothing where one stands. @default 5 */
+  readonly maxRedirects?: number | undefined;
 }
 
 /** GitHub's REST API, for reading. */
 export interface GithubApi {
-  readonly hasToken: boolean;
   /**
    * A JSON document; undefined if there is none, or none that the token may see: the API answers both alike.
    * @throws {ToolError} `rate_limited` with the wait, `unavailable` if the API is away or refuses the token, `execution_failed` otherwise
@@ -31,19 +32,18 @@ const JSON_TYPE = "application/vnd.github+json";
 const RAW_TYPE = "application/vnd.github.raw+json";
 
 /** @see https://docs.github.com/en/rest/using-the-rest-api/getting-started-with-the-rest-api */
-export function createGithubApi({ baseUrl, token, fetch }: GithubApiOptions): GithubApi {
+export function createGithubApi({ baseUrl, token, fetch, maxRedirects = 5 }: GithubApiOptions): GithubApi {
   const root = baseUrl.replace(/\/+$/, "");
   const common = { "x-github-api-version": "2022-11-28", ...(token === undefined ? {} : { authorization: `Bearer ${token}` }) };
 
   async function ask<T>(path: string, accept: string, signal: AbortSignal, read: (response: PublicResponse) => Promise<T>): Promise<T | undefined> {
-    await using response = await fetch(root + path, { signal, headers: { accept, ...common } });
+    await using response = await fetch(root + path, { signal, maxRedirects, headers: { accept, ...common } });
     if (response.status === 200) return await read(response);
-    if (response.status === 404) return undefined;
+    if (response.status === 404 || (response.status >= 300 && response.status < 400)) return undefined;
     throw await githubError(response);
   }
 
   return {
-    hasToken: token !== undefined,
     json: (path, signal) =>
       ask(path, JSON_TYPE, signal, async (response) => {
         const parsed = parseData(new TextDecoder().decode((await response.body()).bytes));
@@ -114,7 +114,6 @@ function limitMs({ status, header, retryAfterMs }: PublicResponse, said: string)
 
 /** A message that cannot be read is as good as none. */
 async function messageOf(response: PublicResponse): Promise<string> {
-  if (response.status >= 300 && response.status < 400) return "";
   const body = await jsonBody(response).catch(() => undefined);
   const message = valueAt(body, "/message");
   return typeof message === "string" ? message.slice(0, 1_000) : "";

@@ -25,6 +25,12 @@ export function githubPlace(text: string, host: string): GithubPlace | undefined
   return at === host || at === `www.${host}` ? repositoryPlace(parts) : undefined;
 }
 
+/** The place in the repository of that full name, `owner/repo`; undefined if it is no such name. */
+export function inRepository<Place extends GithubPlace>(place: Place, fullName: unknown): Place | undefined {
+  const [owner = "", repo = "", ...rest] = typeof fullName === "string" ? fullName.split("/") : [];
+  return OWNER.test(owner) && REPO.test(repo) && rest.length === 0 ? { ...place, owner, repo } : undefined;
+}
+
 function gistPlace([first = "", second]: readonly string[]): GithubPlace | undefined {
   const id = second ?? first;
   return GIST.test(id) ? { kind: "gist", id } : undefined;

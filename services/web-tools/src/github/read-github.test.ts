@@ -143,6 +143,19 @@ test("web_browse follows a repository that has moved", async () => {
 /** Of the local server. */
 const TOKEN = "github_pat_canary";
 
+test("web_browse does not follow an issue from a public repository into a private one, nor lose a repository that has another name", async () => {
+  await using it = await startGithub({ GITHUB_TOKEN: TOKEN });
+  it.github.documents.set("/repos/o/r/issues/7", issue);
+  it.github.documents.set("/repos/o/secret/issues/1", { ...issue, title: "Secret" });
+  it.github.privateRepositories.add("o/secret");
+  it.github.moved.set("o/r/issues/8", "/repos/o/secret/issues/1");
+  it.github.moved.set("old/r", "/repos/o/r");
+
+  await expect(it.browse("/o/r/issues/8")).rejects.toMatchObject({ code: "execution_failed", message: expect.stringContaining("or it is private") });
+  expect((await it.browse("/old/r/issues/7")).content).toContain("# Issue #7: It breaks [o/r]");
+  expect(it.github.requests.map(({ path }) => path)).not.toContain("/repos/o/secret/issues/1");
+});
+
 const secrets = (caller: string) => `callers: { ${caller}: { allow: ["web_*"], credentials: { github: private } }, tester: { allow: ["web_*"] } }`;
 
 test.each([

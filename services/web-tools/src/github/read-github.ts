@@ -1,7 +1,7 @@
 import { ToolError, ToolErrorCode, valueAt } from "@rockbot/contracts";
 import type { PolicyHolder } from "@rockbot/policy";
 import { createGithubApi, type GithubApi, type GithubApiOptions } from "./github-api.ts";
-import { type GithubPlace, githubPlace } from "./github-place.ts";
+import { type GithubPlace, githubPlace, inRepository } from "./github-place.ts";
 import { type GithubPage, readConversation } from "./read-conversation.ts";
 import { readFile, readGist, readReadme } from "./read-file.ts";
 
@@ -21,24 +21,31 @@ export type ReadGithub = (url: string, call: { readonly caller: string; readonly
 const KIND = "github";
 const PRIVATE = "private";
 
-/** Reads GitHub by its API. Private repositories are there for those callers only to whom the policy gives the credential. */
+/**
+ * Reads GitHub by its API. Private repositories are there for those callers only to whom the policy gives the credential. For the others the repository is
+ * asked for first, and then nothing follows a redirect: an issue that was moved from a public repository to a private one leads there.
+ */
 export function createGithubReader({ host, policy, ...options }: GithubReaderOptions): ReadGithub {
   const api = createGithubApi(options);
+  const still = createGithubApi({ ...options, maxRedirects: 0 });
   const mayReadPrivate = (caller: string): boolean => policy?.current().credentialOf(caller, KIND) === PRIVATE;
 
-  /** Without a token the API shows what everybody may see. */
-  async function isOpen(place: GithubPlace, caller: string, signal: AbortSignal): Promise<boolean> {
-    if (!api.hasToken || place.kind === "gist" || mayReadPrivate(caller)) return true;
+  async function readPublic(place: GithubPlace, signal: AbortSignal): Promise<GithubPage | undefined> {
+    if (place.kind === "gist") return await read(place, still, signal);
     const repository = await api.json(`/repos/${place.owner}/${place.repo}`, signal);
-    return valueAt(repository?.value, "/private") === false;
+    // By its present name, as it may have another one than the address says.
+    const present = inRepository(place, valueAt(repository?.value, "/full_name"));
+    return present !== undefined && valueAt(repository?.value, "/private") === false ? await read(present, still, signal) : undefined;
   }
 
   return async (url, { caller, signal }) => {
     const place = githubPlace(url, host);
     if (place === undefined) return undefined;
-    const page = (await isOpen(place, caller, signal)) ? await read(place, api, signal) : undefined;
+    // Without a token the API shows what everybody may see.
+    const isOpen = options.token === undefined || mayReadPrivate(caller);
+    const page = isOpen ? await read(place, api, signal) : await readPublic(place, signal);
     if (page !== undefined || place.kind === "readme" || place.kind === "file") return page;
-    throw notThere(place, api.hasToken);
+    throw notThere(place, options.token !== undefined);
   };
 }
 
