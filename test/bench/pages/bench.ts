@@ -19,7 +19,7 @@ const { values, positionals } = parseArgs({
   options: { rounds: { type: "string", default: "2" }, contenders: { type: "string" }, out: { type: "string" }, name: { type: "string" } },
 });
 /** After so many pages, code is about as fast as it gets. */
-const WARM_PAGES = 20;
+const WARM_PAGES = 10;
 const rounds = Number(values.rounds);
 const names = values.contenders?.split(",") ?? Object.keys(contenders);
 if (!Number.isInteger(rounds) || rounds < 1) throw new Error(`Cannot measure: --rounds is a whole number from 1; it is ${values.rounds}.`);

@@ -8,8 +8,8 @@ export interface RunningContender extends AsyncDisposable {
   convert(request: PageRequest): Promise<PageAnswer>;
 }
 
-/** For one page: the slowest take a few seconds. */
-const PAGE_MS = 60_000;
+/** For one page: the slowest take a few seconds, on a busy machine many. */
+const PAGE_MS = 300_000;
 
 /** Starts the process of the contender whose code is `contenders/{file}`. @throws {Error} if it does not get ready */
 export async function startContender(file: string): Promise<RunningContender> {
@@ -51,7 +51,7 @@ async function ask(child: ChildProcess, request: PageRequest): Promise<PageAnswe
   }
 }
 
-const failed = (failure: string): PageAnswer => ({ markdown: "", failure, cpuMs: PAGE_MS, peakMb: 0 });
+const failed = (failure: string): PageAnswer => ({ markdown: "", failure, cpuMs: 0, peakMb: 0 });
 
 async function end(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;

@@ -65,6 +65,13 @@ test("web_browse begins with what the page says of itself, in quotes", async () 
   );
 });
 
+test("web_browse shows a title that looks like markup as text", async () => {
+  await using web = await startTestWebTools({ "/": "<title>&lt;script&gt;a()&lt;/script&gt; &amp;lt;b</title><body><p>text" });
+  const { content, structured } = await web.browse("/");
+  expect(content).toBe("# \\<script>a()\\</script> \\&lt;b\n\ntext");
+  expect(structured).toMatchObject({ title: "<script>a()</script> &lt;b" });
+});
+
 test("web_browse says what it is and asks for text", async () => {
   await using web = await startTestWebTools({ "/": "<p>x" }, { USER_AGENT: "Tester/1.0" });
   await web.browse("/");
