@@ -46,6 +46,7 @@ export async function startLocalBroker({ hasManagement = false }: StartOwnBroker
     LANG: "C.UTF-8",
     ERL_EPMD_PORT: String(epmdPort),
     ERL_EPMD_ADDRESS: "127.0.0.1",
+    ERL_CRASH_DUMP: "/dev/null", // else a broker that crashes writes one into the folder of the tests
     RABBITMQ_NODENAME: `test-${randomBytes(4).toString("hex")}@localhost`,
     RABBITMQ_DIST_PORT: String(distributionPort),
     RABBITMQ_CONF_ENV_FILE: join(folder, "env.conf"),

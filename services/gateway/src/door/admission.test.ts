@@ -83,7 +83,7 @@ test("as many halves as there is room for stay, and one more takes the place of 
   expect((await gateway.invoke("echo", {}, by("bob"))).status).toBe(200);
   expect(await told).toContain("others waited for the same place");
   const rest = (socket: Socket | undefined) => {
-    socket?.write(" ".repeat(98) + "}");
+    socket?.write(`${" ".repeat(98)}}`);
     return new Promise<string>((resolve) => socket?.once("data", (chunk) => resolve(chunk.toString())));
   };
   expect(await rest(alices.sockets[1])).toContain("HTTP/1.1 200");
