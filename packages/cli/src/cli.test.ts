@@ -188,7 +188,7 @@ test("tools and guides are listed with nothing running", async () => {
 
   expect(tools).toMatchObject({
     code: 0,
-    stdout: expect.stringMatching(/^web_browse\(url\) +Read one public web page\.$/m),
+    stdout: expect.stringMatching(/^web_browse\(url\) +Read one public web page, feed, JSON or PDF document\.$/m),
     stderr: expect.stringContaining("run by this process"),
   });
   expect(JSON.parse(json.stdout)).toContainEqual(
