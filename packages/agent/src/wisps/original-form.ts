@@ -28,7 +28,7 @@ export function fromOriginal(
   const before: Before[] = [];
   for (const [index, step] of written.entries()) {
     const at = `${place}/${index}`;
-    const fault = (field: string, why: string): void => void faults.push(`${at}/${field}: ${why}`);
+    const fault = (field: string, why: string): void => void faults.push(`${at}${field === "" ? "" : `/${field}`}: ${why}`);
     if (step.mode === undefined) fault("mode", 'is missing, and other steps have it. Give each a mode, "Direct" or "Llm", or none');
     for (const field of OF_OURS) if (step[field] !== undefined) fault(field, "is of the other form, in which no step has a mode");
     const onFailure = onFailureOf(step, index, written, fault);

@@ -54,6 +54,8 @@ test("each wrong input is told where it is, what is wrong, and what is right", (
     [[wisp([find, find])], /^definitions\/0\/steps\/1\/id: "find" is the id of steps\/0 already\. Give each step its own/],
     [[wisp([{ id: "a" }])], /^definitions\/0\/steps\/0: has neither tool nor ask\. Give one: tool for a call, ask for a question/],
     [[wisp([{ ...find, ask: "What?" }])], /steps\/0: has both tool and ask/],
+    [[wisp([find, { ...find, id: "b", on_error: "continue", fallback: { x: "{{/steps/find/data}}" } }])], /steps\/1\/fallback: stands as it is/],
+    [[wisp([{ id: "a", mode: "Llm", prompt: "{{steps.b.result}}" }])], /steps\/0: {{steps\.b\.result}}: "b" is no step before this one/],
     [[wisp([{ id: "a", ask: "What?", arguments: {} }])], /steps\/0\/arguments: are of a tool\. A question has references in ask/],
     [[wisp([{ ...find, tool: "web_serch" }])], /steps\/0\/tool: there is no tool "web_serch" for you\. Did you mean "web_search"\?/],
     [[wisp([{ id: "a", tool: "spawn_wisps", arguments: {} }])], /steps\/0\/tool: "spawn_wisps" cannot be part of a wisp: call it by itself/],

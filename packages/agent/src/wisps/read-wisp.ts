@@ -4,6 +4,7 @@ import { fromOriginal } from "./original-form.ts";
 import { referenceFaults } from "./reference-faults.ts";
 import { stepFaults, toolListFaults } from "./step-faults.ts";
 import { inOrder } from "./step-order.ts";
+import { referencesIn } from "./template.ts";
 import type { Wisp, WispStep } from "./wisp.ts";
 import type { ReadSteps, WrittenStep } from "./written-step.ts";
 
@@ -70,6 +71,8 @@ function fromOurs(written: readonly WrittenStep[], place: string): ReadSteps {
       if (step[field as keyof typeof OF_ORIGINAL] !== undefined) fault(field, `is of the form in which each step has a mode. Without one, ${help}`);
     const { id, tool, arguments: args = {}, ask, after = [], for_each: forEach, when, on_error: onError = "stop", fallback } = step;
     if (fallback !== undefined && onError === "stop") fault("fallback", 'is of no use, as a failure stops the pipeline. Add on_error: "continue"');
+    const [reference] = referencesIn(fallback);
+    if (reference !== undefined) fault("fallback", `stands as it is, and {{${reference.pointer}}} in it would, too. Write the value itself`);
     if (ask !== undefined && step.arguments !== undefined) fault("arguments", "are of a tool. A question has references in ask");
     if ((tool === undefined) === (ask === undefined)) {
       faults.push(`${at}: has ${tool === undefined ? "neither tool nor ask" : "both tool and ask"}. Give one: tool for a call, ask for a question to a model`);

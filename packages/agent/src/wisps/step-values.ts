@@ -1,4 +1,4 @@
-import { parseData, valueAt } from "@rockbot/contracts";
+import { canonicalJson, parseData, valueAt } from "@rockbot/contracts";
 import type { Reference } from "./reference.ts";
 import type { WispCondition } from "./wisp.ts";
 import { type WispCategory, WispFault } from "./wisp-fault.ts";
@@ -100,7 +100,7 @@ export function holds({ is }: WispCondition, value: unknown, to: unknown): boole
     case "less":
       return isNumber(value) && isNumber(to) && Number(value) < Number(to);
     case "contains":
-      return Array.isArray(value) ? value.some((item) => isSame(item, to)) : typeof value === "string" && value.includes(String(to));
+      return Array.isArray(value) ? value.some((item) => isSame(item, to)) : typeof value === "string" && isPart(to) && value.includes(String(to));
   }
 }
 
@@ -111,5 +111,12 @@ const isPresent = (value: unknown): boolean => {
 
 const isNumber = (value: unknown): boolean => typeof value === "number" || (typeof value === "string" && value.trim() !== "" && Number.isFinite(Number(value)));
 
-/** A number may be written as a text. */
-const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b) || (isNumber(a) && isNumber(b) && Number(a) === Number(b));
+/** A value that a text can contain, as it is written. */
+const isPart = (value: unknown): boolean => (typeof value === "string" ? value !== "" : typeof value === "number" || typeof value === "boolean");
+
+/** The order of properties says nothing. A number may be written as a text; of two texts each sign counts, as in versions and long ids. */
+const isSame = (a: unknown, b: unknown): boolean => {
+  if (a === undefined || b === undefined) return a === b;
+  if (canonicalJson(a) === canonicalJson(b)) return true;
+  return (typeof a === "number" || typeof b === "number") && isNumber(a) && isNumber(b) && Number(a) === Number(b);
+};
