@@ -121,7 +121,7 @@ test("each wrong input is answered in words that say what is wrong and what is r
     [save("---\n- a\n---\nx"), `${not}content: its front matter has no keys. Write lines such as "description: Writes the weekly report."`],
     [
       save("---\ndescription: 7\ntags: 7\n---\nx"),
-      `${not}content: description is no text. Write it in a line; content: tags are no list of texts of 1 to 64 characters, such as [mail, office]`,
+      `${not}content: description is no text. Write it in a line; content: tags are no list of lines of 1 to 64 characters that are seen, such as [mail, office]`,
     ],
     [save("---\nname: other\n---\nx"), `${not}content: name is "other", and the skill is to be called "${NAME}". Leave it out`],
     [save("x", { version: 7 }), `${not}version: the skill is version 1 by now, not version 7. Read it again`],
