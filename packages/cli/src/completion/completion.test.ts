@@ -66,12 +66,12 @@ test.for([
   expect(complete(line)).toContain(word);
 });
 
-test("names come from the running up", async ({ skip }) => {
+test("names come from the running up", { timeout: 150_000 }, async ({ skip }) => {
   using folder = temporaryFolder();
   const complete = await completionIn("bash", folder, skip);
   await using _up = await startUp({ folder: folder.path }, ["--only", "web-tools,gateway"]);
 
   // An answer that takes longer than a person waits is none: then the names are those of the schemas.
-  await expect.poll(() => complete("rockbot dlq list "), { timeout: 20_000 }).toEqual(["web-tools"]);
+  await expect.poll(() => complete("rockbot dlq list "), { timeout: 120_000 }).toEqual(["web-tools"]);
   expect(complete("rockbot call web_b")).toEqual(["web_browse"]);
 });
