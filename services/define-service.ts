@@ -1,5 +1,6 @@
 import type { TurnStore } from "@rockbot/agent";
 import type { Bus, Logger } from "@rockbot/bus";
+import type { PageStore } from "@rockbot/edge/outbound";
 import type { TrustStore } from "@rockbot/mcp/trust";
 import type { WorkingMemory } from "@rockbot/memory";
 import type { PolicyHolder } from "@rockbot/policy";
@@ -32,6 +33,7 @@ export const stateKeys = {
   blobs: "rockbot:{blobs}:*",
   summaries: "rockbot:{summaries}:*",
   tasks: "rockbot:{tasks}:*",
+  pages: "rockbot:{pages}:*",
 } as const;
 
 /** What each service's user in Redis may do with its keys, as rules of Redis: no command that is dangerous. */
@@ -107,6 +109,7 @@ export interface BusStartParts<Config> extends StartParts<Config> {
   readonly turnStore: TurnStore | undefined;
   readonly summaryStore: SummaryStore | undefined;
   readonly tasks: TaskStore | undefined;
+  readonly pageStore: PageStore | undefined;
 }
 
 /** What only a deployment has to know of a service: the chart and compose read it. */

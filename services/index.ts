@@ -30,7 +30,7 @@ const listed = [
     summary: "Reads web pages, and searches the web.",
     topic: "tool.invoke",
     tools: ["web_*", "html_to_text"],
-    state: ["audit", "blobs", "rates"],
+    state: ["audit", "blobs", "rates", "pages"],
     egress: ["internet", "configured"],
     deployment: { requests: { cpu: "100m", memory: "160Mi" }, memoryLimit: "512Mi" },
     settings: () => import("./web-tools/src/settings.ts"),

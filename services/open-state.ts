@@ -3,7 +3,7 @@ import type { BusStartParts, State } from "./define-service.ts";
 
 type OpenedState = Pick<
   BusStartParts<never>,
-  "rates" | "blobs" | "claims" | "leases" | "trustStore" | "journals" | "schedules" | "workingMemory" | "turnStore" | "summaryStore" | "tasks"
+  "rates" | "blobs" | "claims" | "leases" | "trustStore" | "journals" | "schedules" | "workingMemory" | "turnStore" | "summaryStore" | "tasks" | "pageStore"
 >;
 
 /**
@@ -33,6 +33,9 @@ export async function openState(state: readonly State[], records: SharedRecords)
       : undefined,
     tasks: has("tasks")
       ? await records.open("tasks", async (...at) => (await import("./gateway/src/a2a/store/redis/index.ts")).connectRedisTaskStore(...at))
+      : undefined,
+    pageStore: has("pages")
+      ? await records.open("pages", async (...at) => (await import("@rockbot/records/pages/redis")).connectRedisPageStore(...at))
       : undefined,
     turnStore: has("turns") ? await records.open("turns", async (...at) => (await import("@rockbot/agent/redis")).connectRedisTurnStore(...at)) : undefined,
   };

@@ -82,6 +82,7 @@ function toolsModule(tools: [string, JsonSchema][], schemas: Record<string, Json
     idempotent: ${schema["x-idempotent"] === true},
     dangerous: ${schema["x-dangerous"] === true},
     cacheSeconds: ${schema["x-cacheSeconds"] ?? 0},
+    resultSize: ${JSON.stringify(schema["x-resultSize"])},
     validateInput: validators.validate${name}Input,
     validateOutput: validators.validate${name}Output,
   } as ToolDefinition<types.${name}Input, types.${name}Output>,`;

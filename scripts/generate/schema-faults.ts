@@ -12,6 +12,7 @@ const OWN_KEYWORDS = [
   "x-idempotent",
   "x-message",
   "x-readOnly",
+  "x-resultSize",
   "x-secret",
   "x-settings",
   "x-settingsOf",

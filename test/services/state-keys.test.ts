@@ -33,6 +33,7 @@ const uses: { readonly [Kind in Exclude<keyof typeof stateKeys, "audit" | "data"
   },
   memory: async ({ workingMemory }) => workingMemory?.of("me").set("session/a/notes", "text", { category: "notes", tags: ["a"] }),
   summaries: async ({ summaryStore }) => summaryStore?.set("hash", "text"),
+  pages: async ({ pageStore }) => pageStore?.set("key", new Uint8Array([1]), { ttlMs: 60_000 }),
   tasks: async ({ tasks }) => {
     const texts = { asked: "text", answer: "" };
     await tasks?.write({ id: "1", contextId: "a", by: "me", messageId: "m", standing: "working", isUntrusted: false, createdAt: 1, updatedAt: 1, ...texts });

@@ -19,6 +19,7 @@ export type {
   McpServersIndexed,
   McpToolDefinition,
   McpUnregisterServerRequest,
+  ResultSize,
   ScriptInvokeRequest,
   ScriptInvokeResponse,
   ToolAgentBatchInput,

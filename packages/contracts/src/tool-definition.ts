@@ -1,4 +1,5 @@
 import type { Validator } from "./faults/validator.ts";
+import type { ResultSize } from "./generated/types.ts";
 
 /** The promises of a tool, generated from its schema. */
 export interface ToolDefinition<Input = unknown, Output = unknown> {
@@ -17,6 +18,8 @@ export interface ToolDefinition<Input = unknown, Output = unknown> {
   readonly dangerous?: boolean | undefined;
   /** For how long a result may be given again for the same arguments of the same caller. @default 0 */
   readonly cacheSeconds?: number | undefined;
+  /** From when on a result is too large for a model. @default the agent decides */
+  readonly resultSize?: ResultSize | undefined;
   readonly validateInput: Validator<Input>;
   readonly validateOutput?: Validator<Output> | undefined;
 }

@@ -31,7 +31,7 @@ export type { MemoryToolsOptions } from "./tools/memory-tools-options.ts";
 
 export { type Chunk, type ChunkOptions, chunkContent } from "./chunks/chunk-content.ts";
 export { outlineOf } from "./chunks/outline-of.ts";
-export { type SizeBounds, type SizeBoundsOptions, sizeBounds } from "./size/size-bounds.ts";
+export { type SizeBounds, type SizeBoundsOf, type SizeBoundsOptions, sizeBounds } from "./size/size-bounds.ts";
 export { type SizeLayerOptions, sizeLayer } from "./size/size-layer.ts";
 
 // What a family of sessions shares.

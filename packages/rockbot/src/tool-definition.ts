@@ -1,4 +1,4 @@
-import { boundedValidator, referenceFault, type ToolDefinition, type Validator } from "@rockbot/contracts";
+import { boundedValidator, type ResultSize, referenceFault, type ToolDefinition, type Validator } from "@rockbot/contracts";
 import { Ajv2020, type Options } from "ajv/dist/2020.js";
 import formats from "ajv-formats";
 
@@ -20,6 +20,8 @@ export interface ToolPromises {
   readonly dangerous?: boolean | undefined;
   /** How long a result may be given again for the same arguments of the same caller. @default 0 */
   readonly cacheSeconds?: number | undefined;
+  /** From when on a result is too large for a model, and how agents then keep it. @default the agent decides */
+  readonly resultSize?: ResultSize | undefined;
 }
 
 const TOOL_NAME = /^[A-Za-z0-9_-]{1,64}$/;

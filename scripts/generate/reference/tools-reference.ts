@@ -28,8 +28,10 @@ function section(schema: JsonSchema, input: JsonSchema): string {
 function effects(schema: JsonSchema): string {
   const repeat = schema["x-readOnly"] === true ? "Changes nothing." : schema["x-idempotent"] === true ? "A repeat has no further effect." : "Has effects.";
   const kept = schema["x-cacheSeconds"] === undefined ? "" : ` A result is kept for ${schema["x-cacheSeconds"]} s.`;
+  const { threshold, chunkLength } = (schema["x-resultSize"] ?? {}) as { readonly threshold?: number; readonly chunkLength?: number };
+  const size = threshold === undefined ? "" : ` An agent keeps a result of more than ${threshold} characters in chunks of ${chunkLength}.`;
   const danger = schema["x-dangerous"] === true ? " Dangerous: allowed only to callers whose policy names it in full." : "";
-  return `${repeat}${kept}${danger}`;
+  return `${repeat}${kept}${size}${danger}`;
 }
 
 /** A call from the shell and by HTTP, with the arguments of `x-example`, if the schema has them. */

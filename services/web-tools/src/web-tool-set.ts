@@ -1,4 +1,4 @@
-import { createPublicFetch, hostAndPort } from "@rockbot/edge/outbound";
+import { createMemoryPageStore, createPublicFetch, fetchedRobots, hostAndPort, type PageStore } from "@rockbot/edge/outbound";
 import { createPageConverter } from "@rockbot/page";
 import type { PolicyHolder } from "@rockbot/policy";
 import type { OwnedToolSet } from "@rockbot/process/tool-set";
@@ -14,25 +14,30 @@ import { webToolsGuide } from "./web-tools-guide.ts";
 export interface WebToolSetOptions {
   /** Says who may read what is private. @default nobody may */
   readonly policy?: PolicyHolder | undefined;
+  /** Keeps pages for all instances. @default each keeps its own */
+  readonly pageStore?: PageStore | undefined;
 }
 
 /**
  * The tools that `config` allows: `web_search` is there only with a search service, as a tool that can only fail misleads a model.
  * @throws {RangeError} if an exception of `allowAddresses` cannot be read
  */
-export function webToolSet(config: Readonly<WebToolsConfig>, { policy }: WebToolSetOptions = {}): OwnedToolSet {
+export function webToolSet(config: Readonly<WebToolsConfig>, { policy, pageStore }: WebToolSetOptions = {}): OwnedToolSet {
   const { maxSearchResults, allowAddresses, allowPorts, maxPageBytes, fetchTimeoutMs, idleTimeoutMs, userAgent } = config;
   const open = new AsyncDisposableStack();
   const allowedBy = "ALLOW_ADDRESSES, or --allow-address of the command";
   const limits = { maxBytes: maxPageBytes, timeoutMs: fetchTimeoutMs, idleTimeoutMs };
-  const fetch = open.use(createPublicFetch({ allowAddresses, allowedBy, allowPorts, ...limits, userAgent }));
+  const { pageCacheBytes: maxBytes } = config;
+  const store = maxBytes === 0 ? undefined : (pageStore ?? createMemoryPageStore({ maxBytes }));
+  const fetch = open.use(createPublicFetch({ allowAddresses, allowedBy, allowPorts, ...limits, userAgent, store }));
+  const permit = config.robotsPolicy === "respect" ? fetchedRobots(fetch, { setting: "ROBOTS_POLICY" }).permit : undefined;
   const converter = open.use(createPageConverter({ timeoutMs: config.convertTimeoutMs, processes: config.converters, maxLength: 2 * maxPageBytes }));
   // The operator names the addresses of services, so they may be private. Pages may not use these exceptions.
   const serviceFetch = (address: string, maxBytes: number) =>
     open.use(createPublicFetch({ allowAddresses: [address], allowPorts: [], maxBytes, timeoutMs: fetchTimeoutMs, idleTimeoutMs, userAgent }));
   const { githubApiUrl: baseUrl, githubToken: token, githubHost: host } = config;
   const readGithub = createGithubReader({ baseUrl, token, host, policy, fetch: serviceFetch(hostAndPort(baseUrl), maxPageBytes) });
-  const tools = [htmlToTextTool({ converter }), webBrowse({ fetch, converter, readGithub })];
+  const tools = [htmlToTextTool({ converter }), webBrowse({ fetch, permit, converter, readGithub })];
   const search = chooseSearch(config);
   if (search.name !== undefined) {
     tools.push(webSearch({ load: search.load, fetch: serviceFetch(search.address, 2_000_000), maxResults: maxSearchResults }));

@@ -17,6 +17,31 @@ test("both tools are offered, with a guide", async () => {
   ]);
 });
 
+test("agents learn from the bus from when on results are too large for a model, and how to keep them", async () => {
+  await using web = await startTestWebTools();
+
+  for (const name of ["web_browse", "web_search"]) {
+    expect(web.caller.tools.get(name)?.resultSize).toEqual({ threshold: 8_000, chunkLength: 4_000, keptSeconds: 1_800, key: "url" });
+  }
+  expect(web.caller.tools.get("html_to_text")?.resultSize).toBeUndefined();
+});
+
+test("the robots.txt of a site decides where the operator says so, and a page that may be kept is asked for once", async () => {
+  const pages = {
+    "/robots.txt": { headers: { "content-type": "text/plain" }, body: "User-agent: *\nDisallow: /closed" },
+    "/closed": "<p>Closed.",
+    "/open": { headers: { "cache-control": "max-age=60" }, body: "<p>Open." },
+  };
+  await using obeying = await startTestWebTools(pages, { ROBOTS_POLICY: "respect" });
+  await using plain = await startTestWebTools(pages);
+
+  await expect(obeying.browse("/closed")).rejects.toMatchObject({ code: "denied", details: { reason: "robots" } });
+  for (const fragment of ["", "#a", "#b"]) expect((await obeying.browse(`/open${fragment}`)).content).toContain("Open.");
+  expect((await plain.browse("/closed")).content).toContain("Closed.");
+  expect(obeying.site.requests.map(({ path }) => path)).toEqual(["/robots.txt", "/open"]);
+  expect(plain.site.requests.map(({ path }) => path)).toEqual(["/closed"]);
+});
+
 test("without a key web_search is not offered, and the guide, the log and the configuration say why", async () => {
   const config = loadConfig(configSchema, { env: {} });
   const logged: object[] = [];

@@ -1,5 +1,5 @@
 import type { Logger } from "@rockbot/bus";
-import type { ToolDefinition, ToolInvokeRequest, ToolInvokeResponse } from "@rockbot/contracts";
+import type { ResultSize, ToolDefinition, ToolInvokeRequest, ToolInvokeResponse } from "@rockbot/contracts";
 import type { ModelTool } from "@rockbot/llm";
 import {
   type CallOptions,
@@ -95,6 +95,8 @@ export class TurnTools {
   /** All that the caller may use, where the session may use fewer. */
   readonly #known: ReadonlySet<string>;
   readonly #dangerous: ReadonlySet<string>;
+  /** What services say of the size of their tools' results. */
+  readonly #sizes: ReadonlyMap<string, ResultSize>;
   readonly #options: TurnToolsOptions;
 
   constructor(options: TurnToolsOptions) {
@@ -105,6 +107,7 @@ export class TurnTools {
     this.#unhurried = new Set([...own, ...unhurried, ...children].map(nameOf));
     const served = caller.toolsOf(effectiveCaller).filter(({ name }) => !isChildTool(name) && !this.#local.has(name));
     this.#dangerous = new Set(served.flatMap(({ name, dangerous }) => (dangerous ? [name] : [])));
+    this.#sizes = new Map(served.flatMap(({ name, resultSize }) => (resultSize === undefined ? [] : [[name, resultSize]])));
     const here = [...local, ...own].map((tool) => localTool(tool, "agent"));
     const known = [...listTools(served).map((tool) => advise(servedTool(tool))), ...here, ...children.map((tool) => localTool(tool, CHILD_SOURCE))];
     this.#known = new Set(rights === undefined ? [] : known.map(({ tool }) => tool.name));
@@ -167,6 +170,7 @@ export class TurnTools {
       caller: effectiveCaller,
       progress: onProgress,
       log,
+      resultSize: local?.definition.resultSize ?? this.#sizes.get(name),
     };
     const options: CallOptions = {
       toolCallId: callId,

@@ -27,7 +27,16 @@ export interface RunningOrOff extends RunningService {
 export async function startOrOff(service: BusService, parts: ComposedParts): Promise<RunningOrOff> {
   const { name, topic, tools = [name] } = service;
   const shared = { audit: undefined, rates: undefined, claims: undefined, leases: undefined, trustStore: undefined, journals: undefined };
-  const none = { ...shared, blobs: undefined, schedules: undefined, workingMemory: undefined, turnStore: undefined, summaryStore: undefined, tasks: undefined };
+  const none = {
+    ...shared,
+    blobs: undefined,
+    schedules: undefined,
+    workingMemory: undefined,
+    turnStore: undefined,
+    summaryStore: undefined,
+    tasks: undefined,
+    pageStore: undefined,
+  };
   try {
     return await service.start({ ...none, log: silentLogger, signal: new AbortController().signal, ...parts, service: name, topic });
   } catch (error) {

@@ -173,6 +173,28 @@ readOnly?: boolean
  * Allowed only to callers whose policy names it in full.
  */
 dangerous?: boolean
+resultSize?: ResultSize
+}
+/**
+ * From when on a result of the tool is too large for a model, and how an agent then keeps it in working memory. Without it the agent decides.
+ */
+export interface ResultSize {
+/**
+ * In characters. A result of more is kept in chunks.
+ */
+threshold: number
+/**
+ * The most characters of a chunk.
+ */
+chunkLength: number
+/**
+ * How long the chunks are kept.
+ */
+keptSeconds: number
+/**
+ * With `url`, chunks are named after the argument of that name, so that reading an address again replaces them.
+ */
+key?: "url"
 }
 /**
  * A markdown document that teaches the model a group of tools.

@@ -4,12 +4,15 @@ import { Agent, buildConnector } from "undici";
 import type { AddressPolicy } from "./address-policy.ts";
 import { createNameLookup, type Lookup } from "./name-lookup.ts";
 
-export interface GuardedAgentOptions {
+interface GuardedConnectOptions {
   readonly policy: AddressPolicy;
   /** @default createNameLookup() */
   readonly lookup?: Lookup | undefined;
   /** For looking a name up, connecting and the TLS handshake together, in milliseconds. */
   readonly connectTimeoutMs: number;
+}
+
+export interface GuardedAgentOptions extends GuardedConnectOptions {
   /** The longest silence before and within an answer, in milliseconds. */
   readonly idleTimeoutMs: number;
   readonly maxHeaderBytes: number;
@@ -27,18 +30,14 @@ export class ConnectTimeoutError extends Error {
   override readonly name = "ConnectTimeoutError";
 }
 
+/** Opens connections to permitted addresses. @throws {BlockedAddressError} @throws {ConnectTimeoutError} and what the system says */
+type GuardedConnect = (options: Pick<buildConnector.Options, "hostname" | "protocol" | "port">) => Promise<Socket>;
+
 /**
- * An undici agent that connects to permitted addresses only. It looks names up itself, and drops the addresses that the policy does not
+ * Connects to permitted addresses only. It looks names up itself, and drops the addresses that the policy does not
  * permit. Only the rest reaches the socket. So no second look-up happens, and an answer that changes between two look-ups gains nothing.
  */
-export function createGuardedAgent({
-  policy,
-  lookup = createNameLookup(),
-  connectTimeoutMs,
-  idleTimeoutMs,
-  maxHeaderBytes,
-  connections = 8,
-}: GuardedAgentOptions): Agent {
+function createGuardedConnect({ policy, lookup = createNameLookup(), connectTimeoutMs }: GuardedConnectOptions): GuardedConnect {
   async function connect(options: buildConnector.Options): Promise<Socket> {
     const host = options.hostname.replace(/^\[|\]$/g, "");
     const port = Number(options.port) || (options.protocol === "https:" ? 443 : 80);
@@ -65,6 +64,12 @@ export function createGuardedAgent({
     }
   }
 
+  return (options) => connect(options as buildConnector.Options);
+}
+
+/** An undici agent that connects to permitted addresses only. */
+export function createGuardedAgent({ idleTimeoutMs, maxHeaderBytes, connections = 8, ...options }: GuardedAgentOptions): Agent {
+  const connect = createGuardedConnect(options);
   return new Agent({
     connect: (options, callback) => {
       connect(options).then(

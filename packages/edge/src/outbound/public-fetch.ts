@@ -3,6 +3,8 @@ import { ToolError, ToolErrorCode } from "@rockbot/contracts";
 import { type Dispatcher, request } from "undici";
 import { BodyTooLargeError } from "../body/index.ts";
 import { type AddressPolicyOptions, createAddressPolicy } from "./address-policy.ts";
+import { type Answer, type Ask, PageCache } from "./cache/page-cache.ts";
+import type { PageStore } from "./cache/page-store.ts";
 import { blocked, describeUrl, effectError, type FetchLimits, fetchError } from "./fetch-errors.ts";
 import { createGuardedAgent } from "./guarded-agent.ts";
 import type { Lookup } from "./name-lookup.ts";
@@ -26,6 +28,8 @@ export interface PublicFetchOptions extends AddressPolicyOptions {
   readonly allowedBy?: string | undefined;
   /** @default createNameLookup() */
   readonly lookup?: Lookup | undefined;
+  /** Where answers are kept that their sites allow to be given again. @default nothing is kept */
+  readonly store?: PageStore | undefined;
 }
 
 /** One request. */
@@ -38,6 +42,8 @@ export interface FetchOptions {
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** How many redirects to follow; one more is an error. 0: a redirect is an answer like any other. @default 5 */
   readonly maxRedirects?: number | undefined;
+  /** Has a say on each address before it is asked, those of redirects too; what it throws ends the fetch. @default none */
+  readonly permit?: ((url: URL, signal: AbortSignal) => Promise<void>) | undefined;
 }
 
 /**
@@ -71,7 +77,7 @@ export interface BodyOptions {
   readonly atLimit?: "fail" | "cut" | undefined;
 }
 
-type Sent = Pick<FetchOptions, "body"> & Required<Pick<FetchOptions, "method" | "headers">>;
+type Sent = Pick<FetchOptions, "body" | "permit"> & Required<Pick<FetchOptions, "method" | "headers">>;
 
 const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
@@ -88,17 +94,20 @@ export function createPublicFetch(options: PublicFetchOptions = {}): PublicFetch
   const policy = createAddressPolicy(options);
   const limits = { maxBytes, idleTimeoutMs, connectTimeoutMs, allowedBy: options.allowedBy };
   const agent = createGuardedAgent({ policy, lookup: options.lookup, connectTimeoutMs, idleTimeoutMs, maxHeaderBytes });
-  const ownHeaders = headersOf(userAgent);
+  const cache = options.store === undefined ? undefined : new PageCache(options.store, options);
 
-  async function send(url: URL, { method, body, headers }: Sent, signal: AbortSignal): Promise<Dispatcher.ResponseData> {
+  async function send(url: URL, { method, body, headers, permit }: Sent, signal: AbortSignal): Promise<Answer> {
     const port = Number(url.port) || (url.protocol === "https:" ? 443 : 80);
     if (!policy.permitsPort(url.hostname.replace(/^\[|\]$/g, ""), port)) {
       throw blocked(url, `port ${port} is not one of the allowed ports ${policy.ports.join(", ")}`, limits);
     }
-    return await request(url, { dispatcher: agent, method, body: body ?? null, headers: { ...ownHeaders, ...headers }, signal });
+    await permit?.(url, signal);
+    const ask: Ask = (sent) => answered(url, { dispatcher: agent, method, body: body ?? null, headers: sent, signal });
+    const all = { ...headersOf(userAgent), ...headers };
+    return cache === undefined || method !== "GET" || body !== undefined ? await ask(all) : await cache.ask(url, all, ask);
   }
 
-  const fetch: PublicFetch = async (text, { signal: callerSignal, method = "GET", body, headers = {}, maxRedirects = 5 } = {}) => {
+  const fetch: PublicFetch = async (text, { signal: callerSignal, method = "GET", body, headers = {}, maxRedirects = 5, permit } = {}) => {
     const timeout = AbortSignal.timeout(timeoutMs);
     const signal = callerSignal === undefined ? timeout : AbortSignal.any([callerSignal, timeout]);
     let url = parseUrl(text);
@@ -115,14 +124,12 @@ export function createPublicFetch(options: PublicFetchOptions = {}): PublicFetch
       let carried = headers;
       const harmless = Object.fromEntries(Object.entries(headers).filter(([name]) => name.toLowerCase() === "accept"));
       for (let hops = 0; ; hops++) {
-        const response = await send(url, { method, body, headers: carried }, signal);
-        const { statusCode, body: content } = response;
-        content.on("error", () => {}); // a body that is dropped may still fail
-        const location = headerOf(response, "location");
-        if (!redirects.has(statusCode) || location === undefined || follows === 0) {
-          return publicResponse(url, response, { maxBytes, fail });
+        const answer = await send(url, { method, body, headers: carried, permit }, signal);
+        const location = headerOf(answer, "location");
+        if (!redirects.has(answer.status) || location === undefined || follows === 0) {
+          return publicResponse(url, answer, { maxBytes, fail });
         }
-        content.destroy();
+        answer.destroy();
         if (hops === follows) throw new ToolError(ToolErrorCode.ExecutionFailed, `Cannot read ${describeUrl(url)}: it redirects more than ${follows} times.`);
         const next = redirected(url, location, limits);
         if (next.origin !== url.origin) carried = harmless;
@@ -140,6 +147,12 @@ export function createPublicFetch(options: PublicFetchOptions = {}): PublicFetch
   });
 }
 
+async function answered(url: URL, options: NonNullable<Parameters<typeof request>[1]>): Promise<Answer> {
+  const { statusCode: status, headers, body } = await request(url, options);
+  body.on("error", () => {}); // a body that is dropped may still fail
+  return { status, headers, body, destroy: () => body.destroy() };
+}
+
 const headersOf = (userAgent: string) => ({
   accept: "text/html,application/xhtml+xml,application/xml;q=0.9,text/plain;q=0.8,*/*;q=0.5",
   "accept-encoding": "gzip, deflate, br, zstd",
@@ -150,14 +163,14 @@ const headersOf = (userAgent: string) => ({
 /** @param fail makes of what went wrong what is thrown */
 function publicResponse(
   url: URL,
-  response: Dispatcher.ResponseData,
+  answer: Answer,
   { maxBytes, fail }: { readonly maxBytes: number; readonly fail: (error: unknown) => unknown },
 ): PublicResponse {
-  const { statusCode, body } = response;
-  const header = (name: string): string | undefined => headerOf(response, name);
+  const { status, body } = answer;
+  const header = (name: string): string | undefined => headerOf(answer, name);
   return {
     url,
-    status: statusCode,
+    status,
     header,
     retryAfterMs: retryAfterMs(header("retry-after")),
     async body({ maxBytes: most = maxBytes, atLimit = "fail" } = {}) {
@@ -172,7 +185,7 @@ function publicResponse(
     async *chunks() {
       try {
         let bytes = 0;
-        for await (const chunk of body as AsyncIterable<Uint8Array>) {
+        for await (const chunk of body) {
           bytes += chunk.byteLength;
           if (bytes > maxBytes) throw new BodyTooLargeError(`it has more than ${maxBytes} bytes`);
           yield chunk;
@@ -182,13 +195,13 @@ function publicResponse(
       }
     },
     async [Symbol.asyncDispose]() {
-      body.destroy();
+      answer.destroy();
     },
   };
 }
 
 /** @param name in lower case */
-const headerOf = ({ headers }: Dispatcher.ResponseData, name: string): string | undefined => [headers[name]].flat()[0];
+const headerOf = ({ headers }: Answer, name: string): string | undefined => [headers[name]].flat()[0];
 
 function parseUrl(text: string): URL {
   const url = URL.parse(text);

@@ -89,7 +89,7 @@ export async function offerMcpTools(
 }
 
 function register({ tools }: ToolCaller, tool: Tool, log: Logger): void {
-  const { name, description, inputSchema, outputSchema, readOnly, idempotent, dangerous } = tool.definition;
+  const { name, description, inputSchema, outputSchema, readOnly, idempotent, dangerous, resultSize } = tool.definition;
   const registration = {
     name,
     description,
@@ -98,6 +98,7 @@ function register({ tools }: ToolCaller, tool: Tool, log: Logger): void {
     readOnly,
     idempotent,
     ...(dangerous === undefined ? {} : { dangerous }),
+    resultSize,
     source: MCP_BRIDGE, // so that the policy decides who has them, and its guide comes with them
   };
   try {

@@ -1,5 +1,5 @@
 import { silentLogger } from "@rockbot/bus";
-import { type ToolInvokeResponse, textResponse } from "@rockbot/contracts";
+import { type ToolInvokeResponse, textResponse, tools } from "@rockbot/contracts";
 import { StoreUnavailableError } from "@rockbot/records";
 import type { ToolContext } from "@rockbot/tools";
 import { expect, test } from "vitest";
@@ -22,7 +22,10 @@ interface Call {
 /** What the model gets for a result. */
 function sized({ content, more = {}, tool = "list_models", args = {}, id = "call-1" }: Call, options: SizeLayerOptions): Promise<ToolInvokeResponse> {
   const layer = sizeLayer({ namespace: NAMESPACE, ...options })({ execute: async (request) => textResponse(request, content, more) });
-  return layer.execute({ toolCallId: id, toolName: tool, arguments: JSON.stringify(args) }, context);
+  return layer.execute(
+    { toolCallId: id, toolName: tool, arguments: JSON.stringify(args) },
+    { ...context, resultSize: tool === "web_browse" ? tools.webBrowse.resultSize : undefined },
+  );
 }
 
 const lines = (count: number) => Array.from({ length: count }, (_, i) => `line ${i} of the result\n`).join("");
@@ -123,7 +126,8 @@ test("a model with little room has the threshold that is said, also for pages", 
   await using memory = createWorkingMemory();
   const threshold = sizeBounds({ threshold: 2_000, tools: { own: { threshold: 50_000, chunkLength: 100, ttlMs: 1_000 } } });
   expect(threshold("any")).toEqual({ threshold: 2_000, chunkLength: 20_000, ttlMs: 1_200_000 });
-  expect(threshold("web_browse")).toEqual({ threshold: 2_000, chunkLength: 4_000, ttlMs: 1_800_000 });
+  expect(threshold("web_browse", tools.webBrowse.resultSize)).toEqual({ threshold: 2_000, chunkLength: 4_000, ttlMs: 1_800_000, isOfUrl: true });
+  expect(threshold("own", tools.webSearch.resultSize).chunkLength).toBe(100);
   expect(threshold("own")).toEqual({ threshold: 2_000, chunkLength: 100, ttlMs: 1_000 });
   expect(sizeBounds({ threshold: 200_000 })("any").chunkLength).toBe(200_000);
   const { content } = await sized({ content: lines(200) }, { memory: memory.of("someone"), threshold });

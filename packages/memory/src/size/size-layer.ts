@@ -7,7 +7,7 @@ import type { OwnedMemory } from "../working-memory.ts";
 import { countTokens } from "./count-tokens.ts";
 import { indexText } from "./index-text.ts";
 import { resultKey, urlIn } from "./result-keys.ts";
-import { type SizeBounds, sizeBounds } from "./size-bounds.ts";
+import { type SizeBounds, type SizeBoundsOf, sizeBounds } from "./size-bounds.ts";
 
 /** The session that results are for, and what is too large for its model. */
 export interface SizeLayerOptions {
@@ -16,7 +16,7 @@ export interface SizeLayerOptions {
   /** The session's namespace. */
   readonly namespace?: string | undefined;
   /** @default those of `sizeBounds()` */
-  readonly threshold?: ((toolName: string) => SizeBounds) | undefined;
+  readonly threshold?: SizeBoundsOf | undefined;
   /** Tools whose results come as they are, as they fit by themselves. @default those that read working memory */
   readonly exempt?: ((toolName: string) => boolean) | undefined;
 }
@@ -38,7 +38,7 @@ export function sizeLayer(options: SizeLayerOptions): ToolLayer {
       const response = await next.execute(request, context);
       if (exempt(request.toolName)) return response;
       const text = response.content ?? (response.structured === undefined ? "" : JSON.stringify(response.structured));
-      const bounds = threshold(request.toolName);
+      const bounds = threshold(request.toolName, context.resultSize);
       if (text.length <= bounds.threshold) return response;
       const facts = { reason: "size_limit_exceeded", bytes: Buffer.byteLength(text), lines: linesOf(text), tokens: countTokens(text) };
       const stored = await store(text, { request, response, context, bounds, ...options });
@@ -62,7 +62,7 @@ async function store(
 ): Promise<{ content: string; indexKey: string } | undefined> {
   if (memory === undefined || namespace === undefined) return undefined;
   const { toolName, toolCallId } = request;
-  const isWeb = toolName.startsWith("web_");
+  const isWeb = bounds.isOfUrl === true;
   const key = resultKey(namespace, { toolName, toolCallId, url: isWeb ? urlIn(request.arguments) : undefined });
   const keyOf = (index: number): string => `${key}-chunk${index}`;
   const indexKey = `${key}-index`;

@@ -1,6 +1,6 @@
 import type { AbortSource } from "@rockbot/base";
 import type { Logger } from "@rockbot/bus";
-import type { ToolInvokeRequest, ToolInvokeResponse } from "@rockbot/contracts";
+import type { ResultSize, ToolInvokeRequest, ToolInvokeResponse } from "@rockbot/contracts";
 import type { Decision } from "@rockbot/policy";
 import type { CallNotes } from "@rockbot/records/journal";
 
@@ -48,6 +48,8 @@ export interface ToolContext {
   readonly acceptBlob?: string | undefined;
   /** The policy's decision about this call; without one no layer refuses it. */
   readonly decision?: Decision | undefined;
+  /** What the tool says of the size of its results, for a layer that makes them fit a model. */
+  readonly resultSize?: ResultSize | undefined;
   /** How many calls, each made by a tool, led to this one. @default 0 */
   readonly depth?: number | undefined;
   /** Refuses a call that this one may not lead to, besides what the policy says, on the calling side. @throws {ToolError} */

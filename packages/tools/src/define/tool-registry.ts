@@ -1,3 +1,4 @@
+import type { ResultSize } from "@rockbot/contracts";
 import type { ToolExecutor } from "./tool-executor.ts";
 
 /** A caller's knowledge of a tool. Schemas are JSON text, ready for a model's API. */
@@ -10,6 +11,8 @@ export interface ToolRegistration {
   readonly idempotent: boolean;
   /** Allowed only by a policy that names it in full. @default false */
   readonly dangerous?: boolean | undefined;
+  /** From when on a result is too large for a model. @default the agent decides */
+  readonly resultSize?: ResultSize | undefined;
   /** The service that runs it, or `local`. */
   readonly source: string;
 }

@@ -49,7 +49,7 @@ export class ServedTools {
 
   /** The list that is announced of them. */
   announced(placeOf: (tool: string) => Pick<AnnouncedTool, "topic" | "subscription">): AnnouncedTool[] {
-    return this.#set.tools.map(({ definition: { name, description, inputSchema, outputSchema, readOnly, idempotent, dangerous } }) => ({
+    return this.#set.tools.map(({ definition: { name, description, inputSchema, outputSchema, readOnly, idempotent, dangerous, resultSize } }) => ({
       name,
       description,
       parametersSchema: JSON.stringify(inputSchema),
@@ -59,6 +59,7 @@ export class ServedTools {
       readOnly,
       idempotent,
       ...(dangerous ? { dangerous } : {}),
+      ...(resultSize === undefined ? {} : { resultSize }),
     }));
   }
 

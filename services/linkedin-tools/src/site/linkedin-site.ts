@@ -1,8 +1,7 @@
 import { createSemaphore, pause } from "@rockbot/base";
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
-import { describeUrl, type PublicFetch, statusError } from "@rockbot/edge/outbound";
+import { createRobotsRules, describeUrl, type PublicFetch, statusError } from "@rockbot/edge/outbound";
 import { decodeText } from "@rockbot/page";
-import robots from "robots-parser";
 
 /** How LinkedIn is asked. */
 export interface LinkedinSiteOptions {
@@ -24,14 +23,8 @@ export interface LinkedinSite {
   readonly baseUrl: string;
 }
 
-/** The product of the User-Agent header, by which rules of robots.txt name us. */
-const PRODUCT = "RockBot";
-const ROBOTS_MS = 3_600_000;
 /** LinkedIn's own status for clients that it does not want now. */
 const NOT_WANTED = 999;
-
-/** Its types are those of an ES module, and it is none. */
-const readRobots = robots as unknown as typeof robots.default;
 
 /** Asks nothing yet. */
 export function createLinkedinSite({ baseUrl, fetch, robots: policy, intervalMs }: LinkedinSiteOptions): LinkedinSite {
@@ -39,7 +32,7 @@ export function createLinkedinSite({ baseUrl, fetch, robots: policy, intervalMs 
   let nextAt = 0;
   /** Until then the site has asked for no request. */
   let closedUntil = 0;
-  let rules: { readonly until: number; readonly isAllowed: (url: string) => boolean } | undefined;
+  const rules = createRobotsRules({ read: get, setting: "LINKEDIN_ROBOTS" });
 
   async function get(url: string, signal: AbortSignal) {
     const closedMs = closedUntil - performance.now();
@@ -55,30 +48,12 @@ export function createLinkedinSite({ baseUrl, fetch, robots: policy, intervalMs 
     return { status, retryAfterMs, text: isRead ? (decodeText((await response.body()).bytes, response.header("content-type")) ?? "") : "" };
   }
 
-  /** As RFC 9309 has it: without the file all is allowed, and if it cannot be read nothing is. */
-  async function isAllowed(url: string, signal: AbortSignal): Promise<boolean> {
-    if (rules === undefined || rules.until < performance.now()) {
-      const address = new URL("/robots.txt", baseUrl).href;
-      const { status, retryAfterMs, text } = await get(address, signal);
-      if (status >= 500 || status === 429) throw statusError(describeUrl(new URL(address)), status, retryAfterMs);
-      const parsed = readRobots(address, status === 200 ? text : "");
-      rules = { until: performance.now() + ROBOTS_MS, isAllowed: (page) => parsed.isAllowed(page, PRODUCT) !== false };
-    }
-    return rules.isAllowed(url);
-  }
-
   return {
     baseUrl,
     async read(pathAndQuery, signal) {
       const url = new URL(pathAndQuery, baseUrl);
       using _turn = await oneAtATime.acquire(signal);
-      if (policy === "obey" && !(await isAllowed(url.href, signal))) {
-        throw new ToolError(
-          ToolErrorCode.Denied,
-          `Cannot read ${describeUrl(url)}: the site's robots.txt forbids it to programs such as this one. The operator decides whether it is obeyed (LINKEDIN_ROBOTS).`,
-          { details: { reason: "robots" } },
-        );
-      }
+      if (policy === "obey") await rules.permit(url, signal);
       const { status, retryAfterMs, text } = await get(url.href, signal);
       if (status === 200) return text;
       if (status === NOT_WANTED) throw statusError(describeUrl(url), 429, retryAfterMs);

@@ -1,5 +1,5 @@
 import { tools } from "@rockbot/contracts";
-import { describeUrl, type PublicFetch, type PublicResponse, statusError } from "@rockbot/edge/outbound";
+import { describeUrl, type FetchOptions, type PublicFetch, type PublicResponse, statusError } from "@rockbot/edge/outbound";
 import { mediaTypeOf, type PageConverter } from "@rockbot/page";
 import { defineTool, type Tool } from "@rockbot/tools";
 import { askTwice } from "../ask-twice.ts";
@@ -8,15 +8,17 @@ import type { ReadGithub } from "../github/read-github.ts";
 
 export interface WebBrowseOptions {
   readonly fetch: PublicFetch;
+  /** Has a say on each address, as `FetchOptions` has it. @default none */
+  readonly permit?: FetchOptions["permit"];
   readonly converter: PageConverter;
   /** Has the first word on every address. */
   readonly readGithub: ReadGithub;
 }
 
 /** `web_browse`: the readable content of one public web page, feed or document as markdown; files of other kinds in words. */
-export function webBrowse({ fetch, converter, readGithub }: WebBrowseOptions): Tool {
+export function webBrowse({ fetch, permit, converter, readGithub }: WebBrowseOptions): Tool {
   async function fetchPage(requested: string, signal: AbortSignal): Promise<PublicResponse> {
-    const response = await fetch(requested, { signal });
+    const response = await fetch(requested, { signal, permit });
     const { url, status, retryAfterMs } = response;
     if (status >= 200 && status <= 299) return response;
     await response[Symbol.asyncDispose]();

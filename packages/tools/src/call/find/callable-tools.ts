@@ -93,9 +93,9 @@ export class CallableTools implements AsyncDisposable {
       log.warn({ tool: tool.name, newcomer: tool.service }, "left out a tool whose name a tool of this process has taken");
       return;
     }
-    const { name, description, parametersSchema, outputSchema, readOnly = false, idempotent = false, dangerous = false, service } = tool;
+    const { name, description, parametersSchema, outputSchema, readOnly = false, idempotent = false, dangerous = false, resultSize, service } = tool;
     const output = outputSchema == null ? {} : { outputSchema };
-    const registration = { name, description, parametersSchema, ...output, readOnly, idempotent, dangerous, source: service };
+    const registration = { name, description, parametersSchema, ...output, readOnly, idempotent, dangerous, resultSize, source: service };
     const executor = remoteExecutor(tool, { bus, station, directory: this.directory, identity, blobs, source: agent });
     this.registry.register(registration, executor);
     this.#remote.set(name, executor);

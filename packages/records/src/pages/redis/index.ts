@@ -1,0 +1,1 @@
+export { connectRedisPageStore, type RedisPageStoreOptions } from "./redis-page-store.ts";
