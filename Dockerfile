@@ -44,6 +44,20 @@ cp LICENSE /image/app/
 find /image -exec touch --no-dereference --date=@0 {} +
 END
 
+# The image of a service that starts a browser, by --target browser: what Chromium needs is most of a system. tini ends what a killed browser leaves.
+FROM ${NODE_IMAGE} AS browser
+RUN apt-get update && apt-get install --yes --no-install-recommends chromium tini && rm -rf /var/lib/apt/lists/*
+RUN install -d -o 1000 -g 1000 -m 700 /var/lib/rockbot
+ARG SERVICE
+LABEL org.opencontainers.image.title="rockbot/${SERVICE}" org.opencontainers.image.licenses="Apache-2.0"
+ENV NODE_ENV=production HEALTH_HOST=0.0.0.0 HEALTH_PORT=8481
+COPY --from=build /image/ /
+USER 1000:1000
+WORKDIR /app
+HEALTHCHECK --interval=10s --timeout=20s --start-period=30s --start-interval=1s --retries=3 \
+  CMD ["node", "-e", "require('node:http').get(`http://127.0.0.1:${process.env.HEALTH_PORT}/readyz`, (r) => process.exit(r.statusCode === 200 ? 0 : 1)).on('error', () => process.exit(1))"]
+ENTRYPOINT ["tini", "--", "node", "/app/main.mjs"]
+
 FROM scratch
 ARG SERVICE
 ARG VERSION=0.1.0

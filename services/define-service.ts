@@ -1,6 +1,6 @@
 import type { TurnStore } from "@rockbot/agent";
 import type { Bus, Logger } from "@rockbot/bus";
-import type { PageStore } from "@rockbot/edge/outbound";
+import type { PageStore } from "@rockbot/edge/page-store";
 import type { TrustStore } from "@rockbot/mcp/trust";
 import type { WorkingMemory } from "@rockbot/memory";
 import type { PolicyHolder } from "@rockbot/policy";
@@ -122,6 +122,8 @@ export interface Deployment {
   readonly requests?: { readonly cpu: string; readonly memory: string };
   /** What it never gets above, in Kubernetes' units. @default 512Mi */
   readonly memoryLimit?: string;
+  /** Room for files of the moment in /tmp, which counts as memory, in Kubernetes' units. @default 16Mi */
+  readonly scratch?: string;
   /** Who connects to its port: clients from outside, or the service of that name. @default nobody */
   readonly reachedBy?: "outside" | (string & {});
   /** Variables of secret settings that it has in a deployment beside those that it cannot start without. */

@@ -1,5 +1,5 @@
 import { globSync, readFileSync } from "node:fs";
-import { rm, writeFile } from "node:fs/promises";
+import { cp, realpath, rm, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { type BuildOptions, build, type Metafile } from "esbuild";
 import { inlineGrpc } from "./inline-grpc.ts";
@@ -22,6 +22,9 @@ process.env["GOGC"] ??= "250";
 
 /** CommonJS libraries call `require` for Node's own modules, which an ES module does not have. */
 const REQUIRE = 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);';
+
+/** Libraries that read files of their own beside their code: they come as they are, in `node_modules` beside the bundle of a service that has them. */
+const AS_THEY_ARE = ["playwright-core"];
 
 /** The command, which is no service but comes as one, with the programs of all services that it can run. */
 export const CLI = "cli";
@@ -48,10 +51,16 @@ export async function bundleService(root: string, service: string): Promise<Bund
     ? await build({ ...settings, entryPoints: [main, ...programs.map(entryOf)], splitting: true })
     : await build({ ...settings, entryPoints: [main], plugins: [...settings.plugins, onlyService(service)] });
   if (!isCli) for (const program of programs) await addProgram(metafile, root, { folder, program });
+  if (!isCli) for (const library of AS_THEY_ARE) await copyLibrary(root, library, { service, folder });
   const lost = Object.values(metafile.outputs).flatMap(({ entryPoint = "" }) => (metafile.inputs[entryPoint]?.format === "cjs" ? entryPoint : []));
   if (lost.length > 0) throw new Error(`Cannot bundle ${service}: a file of its own gives no names of ${lost.join(", ")}. Import it in a module that you load`);
   const bytes = Object.values(metafile.outputs).reduce((sum, output) => sum + output.bytes, 0);
   return { folder, file: `${folder}/main.mjs`, bytes, metafile };
+}
+
+async function copyLibrary(root: string, library: string, { service, folder }: { readonly service: string; readonly folder: string }): Promise<void> {
+  const from = await realpath(join(root, "services", service, "node_modules", library)).catch(() => undefined);
+  if (from !== undefined) await cp(from, join(root, folder, "node_modules", library), { recursive: true });
 }
 
 /** A program of a process of its own, as a bundle in memory. */
@@ -90,6 +99,7 @@ const settingsFor = (root: string, folder: string) =>
     outdir: folder,
     outExtension: { ".js": ".mjs" },
     bundle: true,
+    external: AS_THEY_ARE,
     platform: "node",
     target: "node24",
     format: "esm",

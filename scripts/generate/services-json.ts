@@ -30,6 +30,8 @@ export interface ChartedService {
   readonly required: readonly string[];
   /** The setting without which it offers no tool. */
   readonly needs?: string | undefined;
+  /** Room in /tmp. */
+  readonly scratch: string;
   /** What its values are unless a release says otherwise. */
   readonly values: Readonly<Record<string, unknown>>;
 }
@@ -62,6 +64,7 @@ export function chartedServices(services: readonly (BusService | Server)[], conf
       secrets,
       required: needed.filter((variable) => secrets.includes(variable)),
       needs: onBus ? service.needs : undefined,
+      scratch: deployment.scratch ?? "16Mi",
       values: {
         enabled: deployment.enabled ?? true,
         replicas: deployment.replicas ?? 1,

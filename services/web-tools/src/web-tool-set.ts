@@ -2,6 +2,8 @@ import { createMemoryPageStore, createPublicFetch, fetchedRobots, hostAndPort, t
 import { createPageConverter } from "@rockbot/page";
 import type { PolicyHolder } from "@rockbot/policy";
 import type { OwnedToolSet } from "@rockbot/process/tool-set";
+import type { ToolCaller } from "@rockbot/tools";
+import { renderWith } from "./browse/render-with.ts";
 import type { WebToolsConfig } from "./generated/config.ts";
 import { createGithubReader } from "./github/read-github.ts";
 import { chooseSearch } from "./search/choose-search.ts";
@@ -14,6 +16,8 @@ import { webToolsGuide } from "./web-tools-guide.ts";
 export interface WebToolSetOptions {
   /** Says who may read what is private. @default nobody may */
   readonly policy?: PolicyHolder | undefined;
+  /** Calls page-renderer. @default no page is drawn by a browser */
+  readonly caller?: Pick<ToolCaller, "call" | "tools"> | undefined;
   /** Keeps pages for all instances. @default each keeps its own */
   readonly pageStore?: PageStore | undefined;
 }
@@ -22,7 +26,7 @@ export interface WebToolSetOptions {
  * The tools that `config` allows: `web_search` is there only with a search service, as a tool that can only fail misleads a model.
  * @throws {RangeError} if an exception of `allowAddresses` cannot be read
  */
-export function webToolSet(config: Readonly<WebToolsConfig>, { policy, pageStore }: WebToolSetOptions = {}): OwnedToolSet {
+export function webToolSet(config: Readonly<WebToolsConfig>, { policy, pageStore, caller }: WebToolSetOptions = {}): OwnedToolSet {
   const { maxSearchResults, allowAddresses, allowPorts, maxPageBytes, fetchTimeoutMs, idleTimeoutMs, userAgent } = config;
   const open = new AsyncDisposableStack();
   const allowedBy = "ALLOW_ADDRESSES, or --allow-address of the command";
@@ -32,19 +36,20 @@ export function webToolSet(config: Readonly<WebToolsConfig>, { policy, pageStore
   const fetch = open.use(createPublicFetch({ allowAddresses, allowedBy, allowPorts, ...limits, userAgent, store }));
   const permit = config.robotsPolicy === "respect" ? fetchedRobots(fetch, { setting: "ROBOTS_POLICY" }).permit : undefined;
   const converter = open.use(createPageConverter({ timeoutMs: config.convertTimeoutMs, processes: config.converters, maxLength: 2 * maxPageBytes }));
+  const readRendered = caller && renderWith(caller, converter);
   // The operator names the addresses of services, so they may be private. Pages may not use these exceptions.
   const serviceFetch = (address: string, maxBytes: number) =>
     open.use(createPublicFetch({ allowAddresses: [address], allowPorts: [], maxBytes, timeoutMs: fetchTimeoutMs, idleTimeoutMs, userAgent }));
   const { githubApiUrl: baseUrl, githubToken: token, githubHost: host } = config;
   const readGithub = createGithubReader({ baseUrl, token, host, policy, fetch: serviceFetch(hostAndPort(baseUrl), maxPageBytes) });
-  const tools = [htmlToTextTool({ converter }), webBrowse({ fetch, permit, converter, readGithub })];
+  const tools = [htmlToTextTool({ converter }), webBrowse({ fetch, permit, converter, readRendered, readGithub })];
   const search = chooseSearch(config);
   if (search.name !== undefined) {
     tools.push(webSearch({ load: search.load, fetch: serviceFetch(search.address, 2_000_000), maxResults: maxSearchResults }));
   }
   return {
     tools,
-    guides: [webToolsGuide({ search, maxSearchResults })],
+    guides: [webToolsGuide({ search, maxSearchResults, isRendering: caller !== undefined })],
     off: webToolsOff(config),
     [Symbol.asyncDispose]: () => open.disposeAsync(),
   };

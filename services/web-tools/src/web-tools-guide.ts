@@ -4,17 +4,21 @@ import type { SearchChoice } from "./search/choose-search.ts";
 export interface WebToolsGuideOptions {
   readonly search: SearchChoice;
   readonly maxSearchResults: number;
+  /** Whether pages that need a browser may get one. */
+  readonly isRendering: boolean;
 }
 
 /** Teaches the model the tools of this service. */
-export function webToolsGuide({ search, maxSearchResults }: WebToolsGuideOptions): ToolGuide {
+export function webToolsGuide({ search, maxSearchResults, isRendering }: WebToolsGuideOptions): ToolGuide {
   return {
     name: "web-tools",
     summary:
       search.name !== undefined
         ? "Search the web with web_search and read pages as markdown with web_browse."
         : "Read web pages as markdown with web_browse. Searching is not set up here.",
-    document: ["# Web tools", "", ...(search.name !== undefined ? searching(maxSearchResults) : [notOffered(search.missing)]), "", ...REST].join("\n"),
+    document: ["# Web tools", "", ...(search.name !== undefined ? searching(maxSearchResults) : [notOffered(search.missing)]), "", ...rest(isRendering)].join(
+      "\n",
+    ),
   };
 }
 
@@ -33,7 +37,7 @@ const searching = (maxSearchResults: number): string[] => [
 const notOffered = (missing: string): string =>
   `\`web_search\` is not offered here. ${missing} That is the operator's to do. Read pages whose address you know.`;
 
-const REST = [
+const rest = (isRendering: boolean): string[] => [
   "## When to browse",
   "",
   "Browse when you have an address, from a search, a page or your user: `web_browse` reads one page and returns its title and main content as markdown, with absolute links that you can browse in turn. Use the exact URL, with `http://` or `https://`. It sends no login.",
@@ -55,7 +59,9 @@ const REST = [
   "- Addresses that are not on the public Internet, and unusual ports: `denied`. Do not try other spellings of them.",
   "- Images, archives and other files that are not text: you get their type and size. PDF documents and feeds are read.",
   "- A page beyond the byte limit ends at a block, and the text and `truncated` say so. Do not take what is missing for absent.",
-  "- A page that its scripts draw: the text says that it needs a browser, and holds the data that came along. Look for another page if that is not enough.",
+  isRendering
+    ? "- A page that its scripts draw is opened in a browser, which takes some seconds more. Where that fails, the text says why, and holds what the page has without its scripts."
+    : "- A page that its scripts draw: the text says that it needs a browser, and holds the data that came along. Look for another page if that is not enough.",
   "",
   "## What errors mean",
   "",

@@ -1,7 +1,7 @@
 import type { Bus } from "@rockbot/bus";
 import type { PageStore } from "@rockbot/edge/outbound";
 import { type RunningToolSet, startToolSet } from "@rockbot/process/tool-set";
-import type { StartServiceOptions } from "@rockbot/tools";
+import { createToolCaller, type StartServiceOptions } from "@rockbot/tools";
 import type { WebToolsConfig } from "./generated/config.ts";
 import { webToolSet } from "./web-tool-set.ts";
 
@@ -16,5 +16,12 @@ export interface StartWebToolsOptions extends StartServiceOptions {
  * @throws {RangeError} if an exception of `allowAddresses` cannot be read
  */
 export async function startWebTools(bus: Bus, config: Readonly<WebToolsConfig>, { pageStore, ...options }: StartWebToolsOptions): Promise<RunningToolSet> {
-  return await startToolSet(bus, webToolSet(config, { policy: options.policy, pageStore }), config, options);
+  const { service, policy, blobs, log } = options;
+  await using started = new AsyncDisposableStack();
+  const caller = config.pageRenderer
+    ? started.use(await createToolCaller(bus, { agent: service, results: "copy", maxCallsInFlight: config.concurrency, policy, blobs, log }))
+    : undefined;
+  const running = started.use(await startToolSet(bus, webToolSet(config, { policy, pageStore, caller }), config, options));
+  const open = started.move();
+  return { off: running.off, [Symbol.asyncDispose]: () => open.disposeAsync() };
 }

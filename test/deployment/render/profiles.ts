@@ -51,6 +51,7 @@ const toModel = [{ to: somewhere(places.model), ports: [{ protocol: "TCP", port:
 const neededSettings: Readonly<Record<string, unknown>> = {
   googleClientId: "client",
   linkedinRobots: "obey",
+  browserPath: "/usr/bin/chromium",
   restConfig: "/more/rest.yaml",
   a2aAgentsFile: "/more/well-known-agents.json",
   workspaceRoots: { notes: { folder: "/more" } },

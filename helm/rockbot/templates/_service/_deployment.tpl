@@ -143,7 +143,7 @@ spec:
             {{- toYaml . | nindent 12 }}
             {{- end }}
       volumes:
-        - { name: tmp, emptyDir: { medium: Memory, sizeLimit: 16Mi } }
+        - { name: tmp, emptyDir: { medium: Memory, sizeLimit: {{ $service.scratch }} } }
         - { name: config, configMap: { name: {{ $service.fullname }} } }
         {{- if $secrets }}
         - name: secrets

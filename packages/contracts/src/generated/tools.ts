@@ -668,6 +668,19 @@ export const tools = {
     validateInput: validators.validateToolReadFileInput,
     validateOutput: validators.validateToolReadFileOutput,
   } as ToolDefinition<types.ToolReadFileInput, types.ToolReadFileOutput>,
+  renderPage: {
+    name: "render_page",
+    description: "Open one public web page in a browser, run its scripts, and return the HTML that they have made. Used by web_browse where a page needs a browser. Not for models.",
+    inputSchema: {"type":"object","additionalProperties":false,"required":["url"],"properties":{"url":{"type":"string","minLength":1,"maxLength":2048,"description":"The page's address, with http:// or https://."}}},
+    outputSchema: {"type":"object","additionalProperties":false,"required":["url","truncated","settled"],"properties":{"url":{"type":"string","description":"Where the browser was in the end."},"truncated":{"type":"boolean","description":"Whether the page has more HTML than is taken of one."},"settled":{"type":"boolean","description":"Whether the page had fetched all that it wanted when it was read."}}},
+    readOnly: true,
+    idempotent: true,
+    dangerous: true,
+    cacheSeconds: 0,
+    resultSize: undefined,
+    validateInput: validators.validateToolRenderPageInput,
+    validateOutput: validators.validateToolRenderPageOutput,
+  } as ToolDefinition<types.ToolRenderPageInput, types.ToolRenderPageOutput>,
   reportProgress: {
     name: "report_progress",
     description: "Tell those who wait for your task how far it is. Say what is done, and what you do now.",
@@ -983,7 +996,7 @@ export const tools = {
 } as const;
 
 /** The names of all tools that the schemas define, sorted. A name in here that nobody serves is `unavailable`, not unknown. */
-export const allToolNames: readonly string[] = ["agent__batch","agent__cancel","agent__chat","agent__events","agent__family","agent__final_report","agent__helper","agent__task_status","anthropic_usage","bash","calendar_create_event","calendar_get_event","calendar_list_events","cancel_scheduled_task","cancel_subagent","delete_from_working_memory","delete_skill","delete_wisp","edit_file","execute_python_script","get_agent_details","get_from_working_memory","get_skill","get_tool_details","get_tool_guide","get_wisp","gmail_read","gmail_search","gmail_send","html_to_text","invoke_agent","invoke_tool","knowledge_get","knowledge_save","knowledge_search","linkedin_job_detail","linkedin_jobs","list_files","list_known_agents","list_scheduled_tasks","list_skills","list_subagents","list_tool_guides","list_wisps","list_working_memory","mcp_get_service_details","mcp_invoke_tool","mcp_list_services","mcp_register_server","mcp_unregister_server","read_file","report_progress","robot_create","robot_delete","robot_get","robot_list","robot_switch","robot_update","router__handoff-to","save_skill","save_to_working_memory","save_wisp","schedule_task","search","search_files","search_known_services","search_working_memory","spawn_subagent","spawn_wisps","web_browse","web_search","whiteboard_list","whiteboard_read","whiteboard_write","write_file"];
+export const allToolNames: readonly string[] = ["agent__batch","agent__cancel","agent__chat","agent__events","agent__family","agent__final_report","agent__helper","agent__task_status","anthropic_usage","bash","calendar_create_event","calendar_get_event","calendar_list_events","cancel_scheduled_task","cancel_subagent","delete_from_working_memory","delete_skill","delete_wisp","edit_file","execute_python_script","get_agent_details","get_from_working_memory","get_skill","get_tool_details","get_tool_guide","get_wisp","gmail_read","gmail_search","gmail_send","html_to_text","invoke_agent","invoke_tool","knowledge_get","knowledge_save","knowledge_search","linkedin_job_detail","linkedin_jobs","list_files","list_known_agents","list_scheduled_tasks","list_skills","list_subagents","list_tool_guides","list_wisps","list_working_memory","mcp_get_service_details","mcp_invoke_tool","mcp_list_services","mcp_register_server","mcp_unregister_server","read_file","render_page","report_progress","robot_create","robot_delete","robot_get","robot_list","robot_switch","robot_update","router__handoff-to","save_skill","save_to_working_memory","save_wisp","schedule_task","search","search_files","search_known_services","search_working_memory","spawn_subagent","spawn_wisps","web_browse","web_search","whiteboard_list","whiteboard_read","whiteboard_write","write_file"];
 
 /** Those of them that only a policy which names them in full allows (`x-dangerous`). */
-export const dangerousToolNames: readonly string[] = ["bash","edit_file","mcp_register_server","write_file"];
+export const dangerousToolNames: readonly string[] = ["bash","edit_file","mcp_register_server","render_page","write_file"];

@@ -1961,6 +1961,33 @@ key: string
 was_there: boolean
 }
 /**
+ * Open one public web page in a browser, run its scripts, and return the HTML that they have made. Used by web_browse where a page needs a browser. Not for models.
+ */
+export interface ToolRenderPage {
+input: ToolRenderPageInput
+output: ToolRenderPageOutput
+}
+export interface ToolRenderPageInput {
+/**
+ * The page's address, with http:// or https://.
+ */
+url: string
+}
+export interface ToolRenderPageOutput {
+/**
+ * Where the browser was in the end.
+ */
+url: string
+/**
+ * Whether the page has more HTML than is taken of one.
+ */
+truncated: boolean
+/**
+ * Whether the page had fetched all that it wanted when it was read.
+ */
+settled: boolean
+}
+/**
  * Make a robot: an agent with a name, a playbook and tools of its own. It is yours, and others see it once an operator has approved it. Of tools, destinations and a model that nobody knows each is named in errors, and the robot is made without them.
  */
 export interface ToolRobotCreate {

@@ -130,6 +130,8 @@ export declare const validateToolMcpUnregisterServerInput: Validator<types.ToolM
 export declare const validateToolMcpUnregisterServerOutput: Validator<types.ToolMcpUnregisterServerOutput>;
 export declare const validateToolReadFileInput: Validator<types.ToolReadFileInput>;
 export declare const validateToolReadFileOutput: Validator<types.ToolReadFileOutput>;
+export declare const validateToolRenderPageInput: Validator<types.ToolRenderPageInput>;
+export declare const validateToolRenderPageOutput: Validator<types.ToolRenderPageOutput>;
 export declare const validateToolReportProgressInput: Validator<types.ToolReportProgressInput>;
 export declare const validateToolReportProgressOutput: Validator<types.ToolReportProgressOutput>;
 export declare const validateToolRobotCreateInput: Validator<types.ToolRobotCreateInput>;

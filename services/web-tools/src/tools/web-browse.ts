@@ -4,6 +4,7 @@ import { mediaTypeOf, type PageConverter } from "@rockbot/page";
 import { defineTool, type Tool } from "@rockbot/tools";
 import { askTwice } from "../ask-twice.ts";
 import { type ReadPage, readPage } from "../browse/read-page.ts";
+import type { ReadRendered } from "../browse/render-with.ts";
 import type { ReadGithub } from "../github/read-github.ts";
 
 export interface WebBrowseOptions {
@@ -11,12 +12,14 @@ export interface WebBrowseOptions {
   /** Has a say on each address, as `FetchOptions` has it. @default none */
   readonly permit?: FetchOptions["permit"];
   readonly converter: PageConverter;
+  /** Draws pages that need a browser. @default none is there */
+  readonly readRendered?: ReadRendered | undefined;
   /** Has the first word on every address. */
   readonly readGithub: ReadGithub;
 }
 
 /** `web_browse`: the readable content of one public web page, feed or document as markdown; files of other kinds in words. */
-export function webBrowse({ fetch, permit, converter, readGithub }: WebBrowseOptions): Tool {
+export function webBrowse({ fetch, permit, converter, readRendered, readGithub }: WebBrowseOptions): Tool {
   async function fetchPage(requested: string, signal: AbortSignal): Promise<PublicResponse> {
     const response = await fetch(requested, { signal, permit });
     const { url, status, retryAfterMs } = response;
@@ -25,7 +28,8 @@ export function webBrowse({ fetch, permit, converter, readGithub }: WebBrowseOpt
     throw statusError(describeUrl(url), status, retryAfterMs);
   }
 
-  return defineTool(tools.webBrowse, async ({ url: requested }, { signal, deadline, caller, progress }) => {
+  return defineTool(tools.webBrowse, async ({ url: requested }, context) => {
+    const { signal, deadline, caller, progress } = context;
     progress({ message: "Fetching the page" });
     const github = await readGithub(requested, { caller, signal });
     if (github !== undefined) {
@@ -34,17 +38,19 @@ export function webBrowse({ fetch, permit, converter, readGithub }: WebBrowseOpt
     }
     await using response = await askTwice(() => fetchPage(requested, signal), { signal, deadline });
     const { url } = response;
-    const page = await readPage(response, { converter, signal, progress });
+    const plain = await readPage(response, { converter, signal, progress });
+    const drawn = plain.needsBrowser === true ? await readRendered?.(url, context) : undefined;
+    const { page, url: at } = drawn !== undefined && "page" in drawn ? drawn : { page: plain, url: url.href };
     return {
-      content: contentOf(page),
+      content: drawn !== undefined && "failure" in drawn ? `${contentOf(page)}\n\n(A browser was tried, too. ${drawn.failure})` : contentOf(page),
       structured: {
-        url: url.href,
+        url: at,
         title: page.title,
         contentType: mediaTypeOf(response.header("content-type")),
         truncated: page.cut !== undefined,
         needsBrowser: page.needsBrowser === true,
       },
-      trust: { level: "untrusted", origin: url.href },
+      trust: { level: "untrusted", origin: at },
     };
   });
 }

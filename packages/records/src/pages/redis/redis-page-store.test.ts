@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { MAX_KEPT_BYTES } from "@rockbot/edge/outbound";
+import { MAX_KEPT_BYTES } from "@rockbot/edge/page-store";
 import { sharedRedisUrl, startOwnRedis } from "@rockbot/testing";
 import { Redis } from "ioredis";
 import { expect, test } from "vitest";

@@ -1,5 +1,5 @@
 import { silentLogger } from "@rockbot/bus";
-import { MAX_KEPT_BYTES, MAX_KEPT_PAGES, type PageStore } from "@rockbot/edge/outbound";
+import { MAX_KEPT_BYTES, MAX_KEPT_PAGES, type PageStore } from "@rockbot/edge/page-store";
 import { connectStore, parseRedisAddress, type RedisAddress, RedisConnection, RedisRoom, type RedisStoreOptions, type RedisUrl } from "../../redis/index.ts";
 import { commands } from "./commands.ts";
 
