@@ -2,8 +2,15 @@
 
 export { type Messages, messages } from "./generated/messages.ts";
 export type {
+  AgentCard as AgentCardMessage,
   AgentEvent,
   AgentReply,
+  AgentTaskCancelRequest,
+  AgentTaskError,
+  AgentTaskMessage,
+  AgentTaskPart,
+  AgentTaskRequest,
+  AgentTaskResult,
   AgentUsage,
   AnnouncedTool,
   ChatMessage,
@@ -97,7 +104,17 @@ export {
 
 // Tools: what each promises.
 
-export { AGENT, AGENT_SHORT_SUBSCRIPTION, AGENT_USER_SUBSCRIPTION, agentTopics } from "./agent/agent-topics.ts";
+export {
+  AGENT,
+  AGENT_SHORT_SUBSCRIPTION,
+  AGENT_TASK_SUBSCRIPTION,
+  AGENT_USER_SUBSCRIPTION,
+  agentOfTaskTopic,
+  agentTopics,
+  isBusAgentName,
+  isTaskReplyTopic,
+  taskTopics,
+} from "./agent/agent-topics.ts";
 export { allToolNames, dangerousToolNames, tools } from "./generated/tools.ts";
 export { announcedMcpName, announcedMcpPrefix, mayBeAnnouncedMcpName } from "./mcp/announced-mcp-name.ts";
 export { type McpCall, mcpCallEnvelope } from "./mcp/mcp-call-envelope.ts";

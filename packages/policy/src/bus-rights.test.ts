@@ -126,3 +126,35 @@ delegates: []
   expect(rights["buyer"]?.publishes).toEqual(expect.arrayContaining(["orders.new", "orders.status"]));
   for (const user of ["other", "agent"]) expect(rights[user]?.publishes.filter((topic) => topic.startsWith("orders"))).toEqual([]);
 });
+
+test("an agent on the bus hears its tasks and answers, and has no rights of a service of tools; who may ask it hears what it announces", async () => {
+  const rights = await rightsOf(`
+services:
+  a2a: { topic: tool.invoke.a2a, tools: [invoke_agent] }
+  agent: { topic: tool.invoke.agent, tools: [agent__chat], owns: [user.message, agent.task.RockBot] }
+  research: { user: ResearchAgent, topic: agent.task.ResearchAgent }
+callers: { researcher: { user: ResearchAgent, allow: [agent__chat] }, browser: { allow: ["web_*"] } }
+delegates: []
+`);
+  const ofTasks = (user: string) => {
+    const only = (topics: readonly string[] = []) => topics.filter((topic) => /^(agent\.(task|response)|discovery)/.test(topic)).toSorted();
+    return { publishes: only(rights[user]?.publishes), hears: only(rights[user]?.hears), serves: rights[user]?.serves };
+  };
+  const giver = ["discovery.announce", "agent.task.status"];
+  expect(ofTasks("a2a")).toEqual({
+    publishes: ["agent.task.ResearchAgent", "agent.task.RockBot", "agent.task.cancel.ResearchAgent", "agent.task.cancel.RockBot"],
+    hears: ["agent.response.a2a", "agent.response.a2a.*", ...giver].toSorted(),
+    serves: ["a2a"],
+  });
+  expect(ofTasks("agent")).toEqual({
+    publishes: ["agent.response.*", "agent.response.*.*", ...giver].toSorted(),
+    hears: ["agent.task.RockBot", "agent.task.cancel.RockBot", "discovery.announce"],
+    serves: ["agent", "agent-short", "agent.user", "agent.task"],
+  });
+  expect(ofTasks("ResearchAgent")).toMatchObject({
+    publishes: ["agent.response.*", "agent.response.*.*", ...giver, "agent.task.RockBot", "agent.task.cancel.RockBot"].toSorted(),
+    serves: ["research"],
+  });
+  expect(rights["ResearchAgent"]?.publishes.filter((topic) => /^tool\.(result|announce\.research)/.test(topic))).toEqual([]);
+  expect(ofTasks("browser")).toEqual({ publishes: [], hears: [], serves: [] });
+});

@@ -2,7 +2,7 @@ import { replyRoots } from "@rockbot/contracts";
 import { delegatesOf } from "./delegates.ts";
 import { entries } from "./document/document-place.ts";
 import type { PolicyDocument, PolicyService } from "./generated/policy.ts";
-import { ownedTopics } from "./owned-topics.ts";
+import { givesTasks, isBusAgent, type OwnedTopic, ownedTopics } from "./owned-topics.ts";
 import { globCovers, globsMeet } from "./tool-glob.ts";
 
 /**
@@ -38,33 +38,40 @@ export function busRights(document: PolicyDocument): BusRights[] {
 
   function grantServing(name: string, service: PolicyService): void {
     const { user = name, topic } = service;
+    const hasTools = !isBusAgent(service);
     grant(user, "serves", name);
-    grant(user, "hears", topic, `tool.cancel.${name}`, "tool.announce.probe", `tool.announce.list.${name}`);
-    grant(user, "publishes", `tool.announce.${name}`);
+    if (hasTools) grant(user, "hears", topic, `tool.cancel.${name}`, "tool.announce.probe", `tool.announce.list.${name}`);
+    if (hasTools) grant(user, "publishes", `tool.announce.${name}`);
     const owned = ownedTopics(name, service);
-    const answers = [...replyRoots, ...owned.flatMap(({ replies }) => replies)];
-    for (const root of [...answers, PROGRESS]) grant(user, "publishes", `${root}.*`, `${root}.*.*`);
+    const answers = [...(hasTools ? replyRoots : []), ...owned.flatMap(({ replies }) => replies)];
+    for (const root of [...answers, ...(hasTools ? [PROGRESS] : [])]) grant(user, "publishes", `${root}.*`, `${root}.*.*`);
     if (document.legacyPeers.length > 0) grant(user, "publishes", ...answers); // their requests may name no topic of their own
-    for (const { topic: heard, subscription, tells, among } of owned) {
+    for (const { topic: heard, subscription, tells, broadcasts = [], among } of owned) {
       if (subscription !== undefined) grant(user, "serves", subscription);
       grant(user, "hears", heard, ...among);
-      grant(user, "publishes", ...among, ...(tells === undefined ? [] : [tells("*", "*")]));
+      grant(user, "publishes", ...among, ...broadcasts, ...(tells === undefined ? [] : [tells("*", "*")]));
     }
+    if (givesTasks(service)) for (const each of tasksOf(services)) grantAsking(user, each);
+  }
+
+  /** To publish to a topic that a service owns, and to hear its answers. */
+  function grantAsking(user: string, { topic, replies, broadcasts = [] }: OwnedTopic): void {
+    grant(user, "publishes", topic);
+    grant(user, "hears", ...broadcasts, ...replies.flatMap((root) => below(root, user)));
   }
 
   /** @param callers patterns for those that it calls for */
   function grantCalling(user: string, callers: readonly string[], mayUse: (service: PolicyService) => boolean): void {
     grant(user, "results", `result.${user}`, `result.${user}.*`);
     grant(user, "hears", "tool.announce.*");
-    const hearsBelow = (root: string) => grant(user, "hears", `${root}.${user}`, `${root}.${user}.*`);
-    for (const root of [...replyRoots, PROGRESS]) hearsBelow(root);
+    grant(user, "hears", ...[...replyRoots, PROGRESS].flatMap((root) => below(root, user)));
     grant(user, "publishes", "tool.announce.probe", "tool.announce.list.*");
     for (const [name, service] of services) {
       if (!mayUse(service)) continue;
-      grant(user, "publishes", service.topic, `tool.cancel.${name}`);
-      for (const { topic, replies, tells } of ownedTopics(name, service)) {
-        grant(user, "publishes", topic);
-        for (const root of replies) hearsBelow(root);
+      if (!isBusAgent(service)) grant(user, "publishes", service.topic, `tool.cancel.${name}`);
+      for (const each of ownedTopics(name, service)) {
+        const { replies, tells } = each;
+        grantAsking(user, each);
         if (document.legacyPeers.includes(user)) grant(user, "hears", ...replies); // proxies of before share one topic
         if (tells !== undefined) grant(user, "hears", ...callers.map((caller) => tells(user, caller)));
       }
@@ -88,6 +95,10 @@ export function busRights(document: PolicyDocument): BusRights[] {
     .map(([user, granted]) => ({ user, isLegacy: document.legacyPeers.includes(user), ...listed(granted) }));
 }
 
+/** The topics on which agents take tasks and cancels. */
+const tasksOf = (services: readonly (readonly [string, PolicyService])[]): OwnedTopic[] =>
+  services.flatMap(([name, service]) => ownedTopics(name, service)).filter(({ topic }) => topic.startsWith("agent.task."));
+
 type Rights = Record<Right, Set<string>>;
 
 const noRights = (): Rights => ({ serves: new Set(), results: new Set(), operates: new Set(), publishes: new Set(), hears: new Set() });
@@ -102,8 +113,11 @@ const listed = ({ serves, results, operates, publishes, hears }: Rights): Record
 
 const PROGRESS = "tool.progress";
 
+/** Topics of a user's own. */
+const below = (root: string, user: string): string[] => [`${root}.${user}`, `${root}.${user}.*`];
+
 /** Whether a service has a tool that the lists let through. A topic carries all tools of its service, so this may be more than one tool. */
 const mayUseSomeOf =
   (allow: readonly string[], deny: readonly string[]) =>
-  ({ tools = ["*"] }: PolicyService): boolean =>
+  ({ topic, tools = isBusAgent({ topic }) ? [] : ["*"] }: PolicyService): boolean =>
     tools.some((tool) => !deny.some((glob) => globCovers(glob, tool)) && allow.some((glob) => globsMeet(glob, tool)));

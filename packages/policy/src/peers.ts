@@ -2,7 +2,7 @@ import { reservedPrefixOf } from "@rockbot/contracts";
 import { delegatesOf } from "./delegates.ts";
 import { entries } from "./document/document-place.ts";
 import type { PolicyDocument, PolicyService } from "./generated/policy.ts";
-import { ownedTopics } from "./owned-topics.ts";
+import { isBusAgent, ownedTopics } from "./owned-topics.ts";
 import { findGlob } from "./tool-glob.ts";
 
 /** The other parties on a bus, as the policy names them. The bus verifies a user; a call runs on behalf of a caller. */
@@ -47,7 +47,8 @@ function createPeers(document: PolicyDocument): Peers {
   const delegates = Map.groupBy(delegatesOf(document), ({ user }) => user);
   const legacy = new Set(document.legacyPeers);
   const services = new Map(entries(document.services));
-  const hasTool = ({ tools }: PolicyService, name: string) => tools === undefined || findGlob(globsFor(tools, name), name) !== undefined;
+  const hasTool = ({ topic, tools = isBusAgent({ topic }) ? [] : undefined }: PolicyService, name: string) =>
+    tools === undefined || findGlob(globsFor(tools, name), name) !== undefined;
 
   return {
     callerOf: (user) => callers.get(user) ?? (callerNames.has(user) ? undefined : user),

@@ -22,6 +22,9 @@ const DIRECTIONS: readonly (readonly [topic: RegExp, direction: string])[] = [
   [/^user\.(message|feedback|history\.request)$/, "user → agent"],
   [/^user\.(response|history\.response)/, "agent → user"],
   [/^agent\.event/, "agent → everybody who may hear the caller's"],
+  [/^agent\.task(\.cancel)?\.\{/, "caller → agent on the bus"],
+  [/^agent\.(task\.status|response)/, "agent on the bus → caller"],
+  [/^discovery\./, "agent on the bus → everybody who gives tasks"],
   [/^subagent\./, "agent → agent"],
   [/^(tool|script)\.result|^tool\.(progress|announce)/, "service → caller"],
 ];

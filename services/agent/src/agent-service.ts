@@ -23,6 +23,9 @@ import { RobotTools } from "./robots/robot-tools.ts";
 import { Robots } from "./robots/robots.ts";
 import { skillTools } from "./skills/skill-tools.ts";
 import { Skills } from "./skills/skills.ts";
+import { announceAgents, type ServedAgent } from "./tasks/announce-agents.ts";
+import { openTaskDesk } from "./tasks/task-desk.ts";
+import { TaskMessages } from "./tasks/task-messages.ts";
 import { SessionAddresses } from "./user/session-addresses.ts";
 import { TurnCalls } from "./user/turn-calls.ts";
 import { openUserDesk } from "./user/user-desk.ts";
@@ -143,8 +146,12 @@ export async function startAgentService(
   const served = started.use(await serveTools(bus, set, serving));
   const parts = { agent, turns: new TurnCalls(caller), replies, addresses, identity: createIdentity(bus, policy), meter: new MessageMeter({ policy, log }) };
   const users = await openUserDesk(bus, { ...parts, source: service, turnTimeoutMs, drainMs, log });
-  // Both at once: what the users wait for are turns.
-  started.defer(async () => void (await Promise.all([users, served].map((each) => each[Symbol.asyncDispose]()))));
+  const onBus = agentsOnBus(config);
+  const tasks =
+    onBus.length === 0 ? [] : [await openTaskDesk(bus, { ...parts, agents: onBus, messages: new TaskMessages(bus, { log }), turnTimeoutMs, drainMs, log })];
+  // All at once: what the others wait for are turns.
+  started.defer(async () => void (await Promise.all([users, served, ...tasks].map((each) => each[Symbol.asyncDispose]()))));
+  if (onBus.length > 0) started.use(await announceAgents(bus, onBus, { log }));
   log.info({ model: modelName, url }, "the agent listens");
   const running = started.move();
   return {
@@ -153,6 +160,10 @@ export async function startAgentService(
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
 }
+
+/** The agents that take tasks over the bus. The agent's own name is that of the plain agent. */
+const agentsOnBus = ({ busAgents, agentName }: Readonly<AgentConfig>): readonly ServedAgent[] =>
+  busAgents.map((name) => ({ name, definition: name === agentName ? undefined : name }));
 
 /** Tells a user the answer of a turn. That has ended, and its answer is in the session, whether or not the user can be told now. */
 const tellUser =

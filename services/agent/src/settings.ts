@@ -1,3 +1,4 @@
+import { isBusAgentName } from "@rockbot/contracts";
 import type { LoadConfigOptions } from "@rockbot/process/config";
 import { readAgentsFile } from "./definitions/read-agents-file.ts";
 import type { AgentConfig } from "./generated/config.ts";
@@ -7,7 +8,10 @@ import { readSystemPrompt } from "./model/read-system-prompt.ts";
 export { configSchema } from "./generated/config.ts";
 
 /** For `loadConfig`: what the schema cannot say. */
-export const check: NonNullable<LoadConfigOptions<AgentConfig>["check"]> = ({ modelUrl, model, modelApiKey }, isFaulty) => [
+export const check: NonNullable<LoadConfigOptions<AgentConfig>["check"]> = ({ modelUrl, model, modelApiKey, busAgents = [] }, isFaulty) => [
+  ...busAgents.flatMap((name, i) =>
+    isBusAgentName(name) ? [] : [`busAgents.${i}: no agent on the bus may be called "${name}", as its topic means something else`],
+  ),
   ...(modelUrl !== undefined && model === undefined && !isFaulty("model") ? ["model: expected the name of a model, as modelUrl is set"] : []),
   ...(modelApiKey !== undefined && modelUrl === undefined && !isFaulty("modelUrl") ? ["modelApiKey: expected modelUrl beside it, which gets the key"] : []),
 ];

@@ -1,6 +1,6 @@
 import { unlessAborted } from "@rockbot/base";
 import { BusClosedError, type Logger } from "@rockbot/bus";
-import type { TurnFinish } from "@rockbot/contracts";
+import { ToolErrorCode, type TurnFinish } from "@rockbot/contracts";
 import type { ModelTool } from "@rockbot/llm";
 import { pricedUsage } from "@rockbot/llm/priced-usage"; // alone: an agent of a program's own model needs no SDK of a model
 import { StoreUnavailableError } from "@rockbot/records";
@@ -107,7 +107,7 @@ export class TurnRun {
       return await this.#loop();
     } catch (error) {
       if (isStop(error) || held.lost.aborted) throw error;
-      if (this.#cancel.signal.aborted) return this.#result("", "failed", "The turn was cancelled.");
+      if (this.#cancel.signal.aborted) return { ...this.#result("", "failed", "The turn was cancelled."), code: ToolErrorCode.Cancelled };
       return this.#failed(error);
     } finally {
       request.signal.removeEventListener("abort", onAbort);

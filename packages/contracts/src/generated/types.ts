@@ -38,6 +38,18 @@ export type SessionId = string
  */
 export type TurnFinish = ("stop" | "tool_calls" | "limit" | "length" | "refused" | "failed")
 /**
+ * The task, as its sender calls it: 32 hex digits when minted here. The correlation-id is the same text.
+ */
+export type AgentTaskId = string
+/**
+ * The conversation that the task is of.
+ */
+export type AgentContextId = (string | null)
+/**
+ * 0 submitted, 1 working, 2 asks for more, 3 completed, 4 failed, 5 cancelled.
+ */
+export type AgentTaskState = number
+/**
  * success: all is done. partial: the content says what is missing. failure: the content says why.
  */
 export type ReportStatus = ("success" | "failure" | "partial")
@@ -584,6 +596,122 @@ cost?: number
 unpriced_tokens?: number
 }
 /**
+ * A task for an agent on the bus. The same taskId of the same sender is the same task. A conversation goes on where the contextId is that of an earlier task.
+ */
+export interface AgentTaskRequest {
+taskId: AgentTaskId
+contextId?: AgentContextId
+/**
+ * The id of the agent's skill that is meant.
+ */
+skill?: (string | null)
+message: AgentTaskMessage
+}
+export interface AgentTaskMessage {
+/**
+ * user or agent.
+ */
+role: string
+/**
+ * @maxItems 1000
+ */
+parts: AgentTaskPart[]
+}
+export interface AgentTaskPart {
+/**
+ * text, or another kind, of which data has the content.
+ */
+kind: string
+text?: (string | null)
+/**
+ * As text: JSON, or base64 of a file.
+ */
+data?: (string | null)
+mimeType?: (string | null)
+}
+/**
+ * Asks an agent to cancel a task. Only the task's own sender is heard. A task that cannot be cancelled is answered with the error task_not_cancelable; one that can ends with a result of its own.
+ */
+export interface AgentTaskCancelRequest {
+taskId: AgentTaskId
+contextId?: AgentContextId
+}
+/**
+ * How far a task is. The first has the state 1 and no message, once the agent has the task. Later ones say what it does. All callers hear all of them, and know their own by the correlation id.
+ */
+export interface AgentTaskStatusUpdate {
+taskId: AgentTaskId
+contextId?: AgentContextId
+state: AgentTaskState
+message?: (AgentTaskMessage | null)
+}
+/**
+ * The end of a task, or a question of the agent (state 2), which a further task with the same contextId answers.
+ */
+export interface AgentTaskResult {
+taskId: AgentTaskId
+contextId?: AgentContextId
+state: AgentTaskState
+/**
+ * @maxItems 1000
+ */
+artifacts?: (AgentTaskArtifact[] | null)
+message?: (AgentTaskMessage | null)
+}
+export interface AgentTaskArtifact {
+name: string
+description?: (string | null)
+/**
+ * @maxItems 1000
+ */
+parts: AgentTaskPart[]
+}
+/**
+ * A task that has failed, or was refused.
+ */
+export interface AgentTaskError {
+taskId: AgentTaskId
+contextId?: AgentContextId
+/**
+ * task_not_found, task_not_cancelable, skill_not_supported, execution_failed or invalid_request.
+ */
+code: string
+message: string
+isRetryable?: boolean
+}
+/**
+ * An agent that takes tasks over the bus. Sent at its start, every two minutes, and with isDeregistering true at its end. All of it is the agent's own word.
+ */
+export interface AgentCard {
+/**
+ * The word of its topics. Case does not tell agents apart.
+ */
+agentName: string
+description?: (string | null)
+version?: (string | null)
+/**
+ * @maxItems 1000
+ */
+skills?: (AgentCardSkill[] | null)
+/**
+ * Whether it takes no further tasks.
+ */
+isDeregistering?: boolean
+}
+export interface AgentCardSkill {
+id: string
+name: string
+description?: (string | null)
+/**
+ * @maxItems 1000
+ */
+tags?: (string[] | null)
+/**
+ * @maxItems 1000
+ */
+examples?: (string[] | null)
+}
+/**
  * List the agents outside that you can give tasks to, each with what it does and its skills. Give one a task with invoke_agent.
  */
 export interface ToolListKnownAgents {
@@ -782,7 +910,7 @@ metadata?: {
  */
 reason?: string
 /**
- * The code of the model's error that ended the turn; `store` if the store of conversations was away.
+ * The code of the model's error that ended the turn; `store` if the store of conversations was away; `cancelled` if the turn was cancelled.
  */
 code?: string
 }

@@ -28,6 +28,12 @@ export declare const validateConversationHistoryResponse: Validator<types.Conver
 export declare const validateSubagentProgress: Validator<types.SubagentProgress>;
 export declare const validateSubagentResult: Validator<types.SubagentResult>;
 export declare const validateAgentEvent: Validator<types.AgentEvent>;
+export declare const validateAgentTaskRequest: Validator<types.AgentTaskRequest>;
+export declare const validateAgentTaskCancelRequest: Validator<types.AgentTaskCancelRequest>;
+export declare const validateAgentTaskStatusUpdate: Validator<types.AgentTaskStatusUpdate>;
+export declare const validateAgentTaskResult: Validator<types.AgentTaskResult>;
+export declare const validateAgentTaskError: Validator<types.AgentTaskError>;
+export declare const validateAgentCard: Validator<types.AgentCard>;
 export declare const validateToolAgentBatchInput: Validator<types.ToolAgentBatchInput>;
 export declare const validateToolAgentBatchOutput: Validator<types.ToolAgentBatchOutput>;
 export declare const validateToolAgentCancelInput: Validator<types.ToolAgentCancelInput>;

@@ -31,7 +31,9 @@ export function documentFaults(document: PolicyDocument): DocumentFault[] {
     ...repeated(
       entries(services).flatMap(([name, service]): Named[] => [
         [["services", name, "topic"], service.topic],
-        ...ownedTopics(name, service).map(({ topic }, i): Named => [["services", name, "owns", i], topic]),
+        ...ownedTopics(name, service)
+          .filter(({ topic }) => topic !== service.topic)
+          .map(({ topic }, i): Named => [["services", name, "owns", i], topic]),
       ]),
       "a topic has one service",
     ),

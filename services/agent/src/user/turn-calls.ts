@@ -10,6 +10,12 @@ export interface TurnQuestion {
   /** The call's, too: the same message is the same turn, however often it comes. */
   readonly turnId: string;
   readonly message: string;
+  /** The definition that answers; the session's, or the plain agent, when left out. */
+  readonly agent?: string | undefined;
+  /** How many calls, each made by a tool, led to it. @default 0 */
+  readonly depth?: number | undefined;
+  /** Whether untrusted content led to it. @default false */
+  readonly hasReadUntrusted?: boolean | undefined;
 }
 
 export interface AskOptions {
@@ -24,6 +30,10 @@ export interface TurnAnswer {
   readonly text: string;
   /** Whether the model has said it, and not we. */
   readonly isAnswer: boolean;
+  /** Why there is no answer, if its call has failed. */
+  readonly error?: ToolError | undefined;
+  /** The code of what ended the turn, or its call. */
+  readonly code?: string | undefined;
 }
 
 /** Has the agent answer messages, by a call of its own tool on behalf of the sender: so claims, policy, limits and the audit see it as any other call. */
@@ -35,7 +45,8 @@ export class TurnCalls {
   }
 
   /** A message that comes again meanwhile, as after a lost connection, gets the same answer. @throws only if this process stops, so that the message goes back to the bus */
-  async ask({ caller, sessionId, turnId, message }: TurnQuestion, { timeoutMs, delivery: { signal }, onStep }: AskOptions): Promise<TurnAnswer> {
+  async ask(question: TurnQuestion, { timeoutMs, delivery: { signal }, onStep }: AskOptions): Promise<TurnAnswer> {
+    const { caller, sessionId, turnId, message, agent, depth = 0, hasReadUntrusted } = question;
     let steps = Promise.resolve();
     let newest: string | undefined;
     // While one step is told, those after it wait, and only the newest of them is told.
@@ -51,16 +62,25 @@ export class TurnCalls {
       });
     };
     try {
-      const input = { message, session_id: sessionId };
-      const calling = this.#caller.call(tools.agentChat.name, input, { toolCallId: turnId, onBehalfOf: caller, timeoutMs, onProgress });
+      const input = { message, session_id: sessionId, ...(agent === undefined ? {} : { agent }) };
+      // It is bounded by its time alone, as a process that stops leaves it to others.
+      const parent = depth === 0 ? undefined : { signal: new AbortController().signal, deadline: performance.now() + timeoutMs, depth: depth - 1 };
+      const calling = this.#caller.call(tools.agentChat.name, input, {
+        toolCallId: turnId,
+        onBehalfOf: caller,
+        timeoutMs,
+        onProgress,
+        parent,
+        hasReadUntrusted,
+      });
       // A process that stops leaves the turn to others: it is not cancelled.
       const { content, structured } = await unlessAborted(calling, signal);
-      const { reason } = (structured ?? {}) as Partial<ToolAgentChatOutput>;
-      return { text: content?.trim() || reason || "", isAnswer: (content ?? "").trim() !== "" };
+      const { reason, code } = (structured ?? {}) as Partial<ToolAgentChatOutput>;
+      return { text: content?.trim() || reason || "", isAnswer: (content ?? "").trim() !== "", code };
     } catch (error) {
       signal.throwIfAborted();
       if (!(error instanceof ToolError)) throw error;
-      return { text: `I could not answer: ${error.message}`, isAnswer: false };
+      return { text: `I could not answer: ${error.message}`, isAnswer: false, error, code: error.code };
     } finally {
       await steps; // no update after the answer
     }

@@ -1,0 +1,21 @@
+import type { AgentTaskMessage } from "@rockbot/contracts";
+
+/** What a message may have besides its session. */
+const MAX_CHARACTERS = 262_144;
+
+/** What is to be done, in words, or why it cannot be taken. */
+export type TaskText = { readonly text: string } | { readonly fault: string };
+
+/** The texts of a task's message, with data as text. Files are refused: nothing here reads them. */
+export function taskText({ parts }: AgentTaskMessage): TaskText {
+  const texts: string[] = [];
+  for (const [i, { kind, text, data, mimeType }] of parts.entries()) {
+    const isWords = mimeType == null || /^text\/|[/+]json$/.test(mimeType);
+    if (typeof text === "string" && text !== "") texts.push(text);
+    else if (kind !== "file" && isWords && typeof data === "string") texts.push(data);
+    else if (data != null) return { fault: `message.parts.${i}: expected text or data, as files are not read here` };
+  }
+  const whole = texts.join("\n");
+  if (whole.trim() === "") return { fault: "message.parts: there is no text" };
+  return whole.length > MAX_CHARACTERS ? { fault: `message.parts: more than ${MAX_CHARACTERS} characters` } : { text: whole };
+}
