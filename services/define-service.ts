@@ -122,6 +122,8 @@ export interface Deployment {
   readonly requests?: { readonly cpu: string; readonly memory: string };
   /** What it never gets above, in Kubernetes' units. @default 512Mi */
   readonly memoryLimit?: string;
+  /** The target of the Dockerfile that its image is: `browser` has a Chromium. @default one with Node alone */
+  readonly image?: "browser";
   /** Room for files of the moment in /tmp, which counts as memory, in Kubernetes' units. @default 16Mi */
   readonly scratch?: string;
   /** Who connects to its port: clients from outside, or the service of that name. @default nobody */

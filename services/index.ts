@@ -112,7 +112,7 @@ const listed = [
     egress: ["internet"],
     needs: "browserPath",
     profile: "renderer",
-    deployment: { enabled: false, requests: { cpu: "200m", memory: "512Mi" }, memoryLimit: "2Gi", scratch: "256Mi" },
+    deployment: { enabled: false, requests: { cpu: "200m", memory: "512Mi" }, memoryLimit: "2Gi", scratch: "256Mi", image: "browser" },
     settings: () => import("./page-renderer/src/settings.ts"),
     examine: async (config) => (await import("./page-renderer/src/examine.ts")).examine(config),
     start: async ({ bus, config, ...parts }) => (await import("./page-renderer/src/page-renderer.ts")).startPageRenderer(bus, config, parts),

@@ -77,7 +77,7 @@ function stanza(service: BusService | Server, services: readonly (BusService | S
     `  ${name}:`,
     onBus ? "    <<: *service" : "    <<: *server",
     ...(profile === undefined ? [] : [`    profiles: [${profile}]`]),
-    `    build: { context: ., args: { SERVICE: ${name} } }`,
+    `    build: { context: ., ${service.deployment?.image === undefined ? "" : `target: ${service.deployment.image}, `}args: { SERVICE: ${name} } }`,
     `    image: rockbot/${name}`,
     `    networks: [${networksOf(service, services).join(", ")}]`,
     `    volumes: [${policy}"${name}-secrets:${SECRETS}:ro"${kept}]`,

@@ -1,13 +1,12 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { services } from "@rockbot/services";
 import { runTool } from "../check/run-tool.ts";
 import { provenance } from "./provenance.ts";
 import type { BuiltImage, Release } from "./release.ts";
 
 /** The image with the packages for scripts, which is no service. */
 export const SANDBOX = "sandbox";
-/** Services that start a browser have it in their image. */
-const WITH_BROWSER: ReadonlySet<string> = new Set(["page-renderer"]);
 
 /**
  * Builds the image of a service, `cli` or `sandbox`, and writes beside each other in `dist/images` what it holds (`{service}.sbom.cdx.json`, which the
@@ -24,7 +23,8 @@ export async function buildImage(root: string, service: string, release: Release
   const args = Object.entries({ ...values, SOURCE_DATE_EPOCH: String(epoch) }).flatMap(([name, value]) => ["--build-arg", `${name}=${value}`]);
   const file = isSandbox ? "Dockerfile.sandbox" : "Dockerfile";
   const startedAt = new Date();
-  const target = WITH_BROWSER.has(service) ? ["--target", "browser"] : [];
+  const stage = services.find(({ name }) => name === service)?.deployment?.image;
+  const target = stage === undefined ? [] : ["--target", stage];
   await runTool(root, "docker", ["build", "--quiet", "--file", file, ...target, ...(noCache ? ["--no-cache"] : []), ...args, "--tag", image, "."]);
   const inspect = (format: string) => runTool(root, "docker", ["image", "inspect", "--format", format, image]);
   const built = { image, id: await inspect("{{.Id}}"), layers: JSON.parse(await inspect("{{json .RootFS.Layers}}")) as string[] };

@@ -72,6 +72,7 @@ export async function startBrowser(options: StartBrowserOptions): Promise<Runnin
   const home = await mkdtemp(join(tmpdir(), "rockbot-browser-"));
   started.defer(() => rm(home, { recursive: true, force: true, maxRetries: 5 }));
   const server = await chromium.launchServer({
+    host: "127.0.0.1", // by default the library takes connections on every address
     executablePath: browserPath,
     headless: true,
     chromiumSandbox: browserSandbox,
