@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { putFirst } from "./put-first.ts";
 import { untilStopped } from "./until-stopped.ts";
 
 export interface ServerProcessOptions {
@@ -9,7 +10,7 @@ export interface ServerProcessOptions {
   readonly untilReady: (explain: () => Promise<string>) => Promise<void>;
 }
 
-/** A server started from an installed program, with all processes below it: they share a process group of their own. */
+/** A server started from an installed program, with all processes below it: they share a process group of their own, and come before the tests, which wait for them. */
 export interface ServerProcess {
   /** After `kill`, or for the first time. */
   start(): Promise<void>;
@@ -31,6 +32,7 @@ export function createServerProcess({ program, args, env, untilReady }: ServerPr
     async start() {
       const started = spawn(program, args, { env, detached: true, stdio: ["ignore", "pipe", "pipe"] });
       server = started;
+      if (started.pid !== undefined) putFirst(started.pid);
       started.on("error", (error) => {
         output = error.message;
       });
