@@ -24,6 +24,7 @@ export default defineConfig({
       { extends: true, test: { name: "together", include: together, exclude: never, isolate: false } },
     ],
     globalSetup: ["test/run/setup-broker.ts"],
+    setupFiles: ["test/run/count-processor-time.ts"],
     reporters: ["default", new SlowestFilesReporter(), new ClosingLineReporter()],
     maxWorkers: 2 * availableParallelism() + 2, // most of what tests do is wait, for processes, brokers and deadlines
     sequence: { sequencer: TestOrder },

@@ -11,8 +11,8 @@ export function testFailures(create: () => Promise<Bus>): void {
     await using bus = await create();
     const { topic, options } = unique();
     await (await bus.subscribe(options, async () => {}))[Symbol.asyncDispose]();
-    await bus.publish(envelope(topic, "stale", { ttlMs: 20 }));
-    await new Promise((resolve) => setTimeout(resolve, 60)); // the time to live itself is under test
+    await bus.publish(envelope(topic, "stale", { ttlMs: 250 }));
+    await new Promise((resolve) => setTimeout(resolve, 300)); // the time to live itself is under test
     await bus.publish(envelope(topic, "fresh", { ttlMs: 60_000 }));
     const received = collector();
     await using _ = await bus.subscribe(options, received.handler);

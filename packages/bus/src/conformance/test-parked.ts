@@ -26,15 +26,15 @@ export function testParked(create: () => Promise<Bus>, isDurable: boolean): void
         await bus.publish(envelope(topic, "poison"));
         await parked(bus, options.name, 2);
       }
-      await bus.publish(envelope(topic, "stale", { ttlMs: 1 }));
-      await new Promise((resolve) => setTimeout(resolve, 30)); // the time to live itself is under test
+      await bus.publish(envelope(topic, "stale", { ttlMs: 250 }));
+      await new Promise((resolve) => setTimeout(resolve, 300)); // the time to live itself is under test
       await using _ = await bus.subscribe(options, async () => {});
       await parked(bus, options.name, 3);
       const seen = await look(bus, options.name);
       expect(seen.map(({ message, reason, why }) => [text(message), reason, why, message.ttlMs])).toEqual([
         ["héllo", "rejected", "not a message of ours", undefined],
         ["poison", "failed", undefined, undefined],
-        ["stale", "expired", undefined, 1],
+        ["stale", "expired", undefined, 250],
       ]);
       const { message, parkedAt = 0 } = seen[0] as ParkedMessage;
       expect({ ...message, body: text(message), headers: { ...message.headers }, userId: undefined }).toEqual({ ...sent, body: "héllo", userId: undefined });
