@@ -331,6 +331,7 @@ test("a page whose styles cannot all be tried is refused, and a sheet of a megab
   expect(md(`<style>${sheet}</style><p>text</p><div class=c24999><p>evil</p></div>`)).toBe("text");
 });
 
-test("a page of too many nodes is refused", () => {
+test("a page of too many nodes is refused, and one of too many in each other", () => {
   expect(() => md(`<body>a${"<br>".repeat(250_000)}`)).toThrow(PageTooComplexError);
+  expect(() => md(`${"<div>".repeat(190_000)}text`)).toThrow(new PageTooComplexError("more than 50000 elements in each other"));
 });

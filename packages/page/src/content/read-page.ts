@@ -1,10 +1,10 @@
 import type { CheerioAPI } from "cheerio/slim";
-import { load } from "cheerio/slim";
 import { Element } from "domhandler";
 import { boundTree } from "../tree/bound-tree.ts";
 import { type AnyNode, elementsBelow, isElement, type ParentNode, setChildren, textOf } from "../tree/dom.ts";
 import { markMath } from "../tree/mark-math.ts";
 import { markTasks } from "../tree/mark-tasks.ts";
+import { parsePage } from "../tree/parse-page.ts";
 import { findHidden } from "../tree/remove-hidden.ts";
 import { type PageFacts, readFacts } from "./page-facts.ts";
 import { describeBlocks, type RatedPage } from "./rate-blocks.ts";
@@ -26,7 +26,7 @@ const noiseNames: ReadonlySet<string> = new Set([
 
 /** @throws {PageTooComplexError} if the page has too many nodes or styles */
 export function readPage(html: string): ReadPage {
-  const $ = load(html);
+  const $ = parsePage(html);
   boundTree($);
   const document = $.root()[0] as ParentNode;
   frame(document);

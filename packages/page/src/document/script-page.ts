@@ -3,6 +3,7 @@ import { load } from "cheerio/slim";
 import { fence } from "../fence.ts";
 import type { MarkdownPage } from "../to-markdown.ts";
 import { type Element, elementsBelow, type ParentNode, textOf } from "../tree/dom.ts";
+import { parsePage } from "../tree/parse-page.ts";
 import { prettyJson } from "./pretty-json.ts";
 
 /** A page that shows more letters than that without its scripts is read as it is. */
@@ -23,7 +24,7 @@ const NEEDS_BROWSER = "(This page is drawn by its scripts, which are not run her
 export function scriptPage(html: string, { title, markdown }: MarkdownPage, maxLength: number): MarkdownPage | undefined {
   const letters = markdown.replaceAll(/\s+/g, "").length;
   if (letters >= LITTLE) return undefined;
-  const root = load(html).root()[0] as ParentNode;
+  const root = parsePage(html).root()[0] as ParentNode;
   const scripts = elementsBelow(root, "script");
   if (scripts.every(isData) || (letters > 0 && !hasMount(root))) return undefined;
   const parts = [NEEDS_BROWSER, markdown, ...described(root), ...elementsBelow(root, "noscript").map((element) => withoutTags(textOf(element)))];

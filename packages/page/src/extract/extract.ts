@@ -1,9 +1,9 @@
 import { visibleText } from "@rockbot/contracts";
-import { load } from "cheerio/slim";
 import { PageTooComplexError } from "../page-too-complex-error.ts";
 import { htmlToText } from "../text/html-to-text.ts";
 import { plainText } from "../text/plain-text.ts";
 import { boundTree } from "../tree/bound-tree.ts";
+import { parsePage } from "../tree/parse-page.ts";
 
 /** Which part of a page, as CSS selectors. It is data, so that it can be sent to the process that has the page. */
 export interface ExtractRule {
@@ -35,7 +35,7 @@ export function extract(
   rule: ExtractRule,
   { url, maxLength }: { readonly url?: string | undefined; readonly maxLength: number },
 ): ExtractedRecord[] {
-  const $ = load(html);
+  const $ = parsePage(html);
   boundTree($);
   let length = 0;
   return $(rule.each)

@@ -1,6 +1,6 @@
 import { visibleText } from "@rockbot/contracts";
-import { load } from "cheerio/slim";
 import { type AnyNode, type Element, isElement, isParent, isText, type ParentNode } from "../tree/dom.ts";
+import { parsePage } from "../tree/parse-page.ts";
 import { removeHidden } from "../tree/remove-hidden.ts";
 import { baseOf } from "../tree/resolve-links.ts";
 
@@ -22,7 +22,7 @@ export function htmlToText(html: string, { url }: HtmlToTextOptions = {}): strin
 
 function read(html: string, url: string | undefined, withSheets: boolean): string {
   const writer = new TextWriter();
-  const $ = load(html);
+  const $ = parsePage(html);
   const root = $.root()[0] as ParentNode;
   const base = baseOf(root, url)?.href;
   removeHidden($, { withSheets });
