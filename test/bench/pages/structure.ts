@@ -11,17 +11,19 @@ export type Structure = Readonly<Record<StructureKind, { readonly there: number;
 const selectors: Readonly<Record<StructureKind, string>> = { headings: "h1, h2, h3, h4, h5, h6", code: "pre", items: "li", rows: "tr", links: "a[href]" };
 /** A shorter one may be anywhere. */
 const LEAST_WORDS = 2;
+/** Such words as a menu has stand in the content's text by chance, too. */
+const beside = "script, style, template, noscript, nav, footer, [role=navigation], [role=contentinfo], [role=banner], body > header";
 
 /**
  * Whether what is a heading, code, an item, a row or a link of the page is one of the markdown. Of the page those count whose words stand together in the
- * content's text; each text once. A link has to be absolute.
+ * content's text; each text once, and none of what stands in navigation, footers and the page's header. A link has to be absolute.
  * @param rendered the markdown as HTML
  * @param truthRun the words of the content, from `runOf`
  */
 export function keptStructure(html: string, rendered: string, truthRun: string): Structure {
   const page = load(html);
   const result = load(rendered);
-  page("script, style, template, noscript").remove();
+  page(beside).remove();
   return Object.fromEntries(
     structureKinds.map((kind) => {
       const there = textsOf(page, kind, () => true).filter((run) => truthRun.includes(run));

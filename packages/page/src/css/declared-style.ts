@@ -14,6 +14,7 @@ import {
 import { PageTooComplexError } from "../page-too-complex-error.ts";
 import { ancestorsOf, type Element, elementsBelow, type ParentNode, textOf } from "../tree/dom.ts";
 import { holds, mediaHoldsIn } from "./css-conditions.ts";
+import { matcherOf } from "./match-selector.ts";
 
 /** What an element's own style and the page's sheets say of it: values by property, both in lower case. Inheritance is another's matter. */
 export type DeclaredStyle = ReadonlyMap<string, string>;
@@ -101,6 +102,7 @@ export function declaredStyles($: CheerioAPI, root: ParentNode, { withSheets = t
   const elements = among === undefined ? all : all.filter((element) => among.has(element));
   const found = new Map<Element, Map<string, Declared>>();
   function declare(element: Element, declarations: readonly Declaration[], weight: number): void {
+    if (declarations.length === 0) return;
     const own = found.get(element) ?? new Map<string, Declared>();
     found.set(element, own);
     for (const { property, value, important } of declarations) {
@@ -112,22 +114,25 @@ export function declaredStyles($: CheerioAPI, root: ParentNode, { withSheets = t
     }
   }
 
-  const candidates = candidatesIn(elements);
+  const rules = withSheets ? rulesIn(all) : [];
+  const candidates = rules.length === 0 ? () => [] : candidatesIn(elements);
+  const classes = new Map<Element, ReadonlySet<string>>();
   let trials = MAX_TRIALS;
   let sizes: ReadonlyMap<Element, number> | undefined;
   for (const element of elements) declare(element, hintsOf(element), 1);
-  for (const { selector, declarations, isLayered } of withSheets ? rulesIn(all) : []) {
+  for (const { selector, declarations, isLayered } of rules) {
     const tried = candidates(selector);
     if (tried.length === 0) continue;
-    const text = textOfNode(selector);
     trials -= tried.length;
+    const isMatch = matcherOf(selector, classes);
+    const text = isMatch === undefined ? textOfNode(selector) : "";
     if (text.includes(":has(")) {
       sizes ??= sizesOf(elements);
       for (const element of tried) trials -= (sizes.get(element) ?? 0) / LOOKS_OF_TRIAL;
     }
     if (trials < 0) throw new PageTooComplexError("more styles than can be read");
     const weight = specificityOf(selector) + (isLayered ? 0 : UNLAYERED);
-    for (const element of matching($, tried, text)) declare(element, declarations, weight);
+    for (const element of isMatch === undefined ? matching($, tried, text) : tried.filter(isMatch)) declare(element, declarations, weight);
   }
   let left = MAX_SHEET_CHARACTERS;
   for (const element of elements) {

@@ -117,12 +117,13 @@ function controlBefore(box: Element): Element | undefined {
 const isClosedDialog = ({ name, attribs }: Element): boolean => name === "dialog" && !("open" in attribs);
 
 function variablesOf(style: DeclaredStyle, around: ReadonlyMap<string, string>): ReadonlyMap<string, string> {
+  if (style.size === 0) return around;
   const own = [...style].filter(([name]) => name.startsWith("--"));
   return own.length === 0 ? around : new Map([...around, ...own].slice(-MAX_VARIABLES));
 }
 
 function resolved(style: DeclaredStyle, variables: ReadonlyMap<string, string>): DeclaredStyle {
-  if (![...style.values()].some((value) => value.includes("var("))) return style;
+  if (style.size === 0 || ![...style.values()].some((value) => value.includes("var("))) return style;
   return new Map(
     [...style]
       .flatMap(([name, value]) => (name.startsWith("--") ? [] : [[name, withVariables(value, variables)] as const]))
