@@ -36,7 +36,7 @@ export function toMarkdown({ results, versions, rounds }: Report): string {
 # Web pages as markdown
 
 Measured by \`npm run bench:pages\` on ${cpus().length} cores (${cpus()[0]?.model.trim() ?? "unknown"}), Node ${process.versions.node}, at a load of ${(loadavg()[2] ?? 0).toFixed(1)}.
-Every contender has a process, and each page goes through all of them before the next page. ${rounds === 1 ? "One round counts" : `${rounds} rounds count`}, after some pages that warm up.
+Every contender has a process, and each page goes through all of them before the next page. Rounds that count, after some pages that warm up: ${rounds}.
 
 ${Object.entries(contenders)
   .map(([name, { about }]) => `- **${name}**: ${about}`)
