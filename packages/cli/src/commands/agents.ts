@@ -94,7 +94,9 @@ function chosen(all: readonly MadeByCaller[], named: string, where: string): Mad
   });
   const [made] = found;
   if (made === undefined)
-    throw new CommandError(`There is no agent, skill or wisp ${printable(named)} in ${where}: "rockbot agents ls" lists those that there are`);
+    throw new CommandError(
+      `There is no agent, skill or wisp ${printable(named)} in ${where}: "rockbot agents ls" lists those that there are. What a conversation has led to: "rockbot agents show --session NAME"`,
+    );
   if (found.length > 1) {
     const areOfOneKind = found.every(({ kind }) => kind === made.kind);
     const names = found.map((each) => printable(areOfOneKind ? nameOf(each) : `${each.kind}:${nameOf(each)}`));

@@ -18,7 +18,20 @@ export interface HelperRecord {
   readonly result?: string | undefined;
   /** Whether it had read untrusted content by its last change. */
   readonly isUntrusted?: boolean | undefined;
+  /** How many helpers, this one too, turns that were told of a helper's end have started since a user's turn started one. */
+  readonly unattended?: number | undefined;
 }
+
+/** What an addition keeps to. */
+export interface HelperBounds {
+  readonly maxActive: number;
+  readonly maxUnattended: number;
+  /** Whether the turn that starts the helper was told of a helper's end, so that no user has asked for it. */
+  readonly isUnattended: boolean;
+}
+
+/** Why a helper is not added: those that work, or how many were started in a row without a user. */
+export type HelperRefusal = { readonly active: readonly HelperRecord[] } | { readonly unattended: number };
 
 /** A day after its last change a helper is forgotten. */
 const KEPT_MS = 24 * 3_600_000;
@@ -56,29 +69,32 @@ export class HelperRecords {
   }
 
   /**
-   * Adds a helper, unless it is there, or so many others work.
-   * @returns those that work, if that is why it is not added
+   * Adds a helper, unless it is there, or the bounds forbid it.
+   * @returns why it is not added, if they do
    * @throws {MemoryFullError}
    */
-  add(caller: string, rootSessionId: string, record: HelperRecord, maxActive = Number.POSITIVE_INFINITY): Promise<readonly HelperRecord[] | undefined> {
+  add(caller: string, rootSessionId: string, record: HelperRecord, bounds?: HelperBounds): Promise<HelperRefusal | undefined> {
     const family = JSON.stringify([caller, rootSessionId]);
     const before = this.#adding.get(family) ?? Promise.resolve();
-    const adding = before.catch(() => {}).then(() => this.#add(caller, rootSessionId, record, maxActive));
+    const adding = before.catch(() => {}).then(() => this.#add(caller, rootSessionId, record, bounds));
     this.#adding.set(family, adding);
     return adding.finally(() => {
       if (this.#adding.get(family) === adding) this.#adding.delete(family);
     });
   }
 
-  async #add(caller: string, rootSessionId: string, record: HelperRecord, maxActive: number): Promise<readonly HelperRecord[] | undefined> {
+  async #add(caller: string, rootSessionId: string, record: HelperRecord, bounds: HelperBounds | undefined): Promise<HelperRefusal | undefined> {
     const memory = this.#memory.of(caller);
     const known = await this.list(caller, rootSessionId);
     if (known.some(({ taskId }) => taskId === record.taskId)) return undefined;
     const active = known.filter(isActive);
-    if (active.length >= maxActive) return active;
+    const before = known.at(-1)?.unattended ?? 0;
+    if (bounds !== undefined && active.length >= bounds.maxActive) return { active };
+    if (bounds?.isUnattended && before >= bounds.maxUnattended) return { unattended: before };
+    const added: HelperRecord = bounds?.isUnattended ? { ...record, unattended: before + 1 } : record;
     const ended = known.filter((each) => !isActive(each));
     for (const { taskId } of ended.slice(0, Math.max(0, ended.length - MAX_KEPT + 1))) await memory.delete(keyOf(rootSessionId, taskId));
-    await memory.set(keyOf(rootSessionId, record.taskId), JSON.stringify(record), { ttlMs: KEPT_MS, ifVersion: null }).catch((error: unknown) => {
+    await memory.set(keyOf(rootSessionId, record.taskId), JSON.stringify(added), { ttlMs: KEPT_MS, ifVersion: null }).catch((error: unknown) => {
       if (!(error instanceof MemoryChangedError)) throw error;
     });
     return undefined;

@@ -3,7 +3,7 @@ import { silentLogger } from "@rockbot/bus";
 import { createWorkingMemory } from "@rockbot/memory";
 import type { Tool } from "@rockbot/tools";
 import { expect, test } from "vitest";
-import { type HelperRecord, HelperRecords } from "./helper-records.ts";
+import { type HelperBounds, type HelperRecord, HelperRecords } from "./helper-records.ts";
 import { helpers } from "./helpers-plugin.ts";
 
 type SendHelper = (onSent: () => void) => Promise<never>;
@@ -29,6 +29,7 @@ async function spawnTool(records: HelperRecords, send: SendHelper): Promise<(too
     } as never);
 }
 
+const bounds: HelperBounds = { maxActive: 2, maxUnattended: 2, isUnattended: false };
 const never = () => new Promise<never>(() => {});
 const record = (taskId: string, more: Partial<HelperRecord> = {}): HelperRecord => ({ taskId, description: "x", state: "running", startedAt: 1, ...more });
 
@@ -52,8 +53,21 @@ test("helpers whose time is over take no place from others, though nobody was le
   await using memory = createWorkingMemory();
   const records = new HelperRecords(memory);
   for (const [index, endsBy] of [Date.now() - 1, Date.now() - 1, Date.now() + 60_000].entries())
-    await records.add("alice", "s", record(`${index}`, { endsBy }), 3);
-  expect(await records.add("alice", "s", record("3", { endsBy: Date.now() + 60_000 }), 2)).toBeUndefined();
-  expect((await records.add("alice", "s", record("4"), 2))?.map(({ taskId }) => taskId)).toEqual(["2", "3"]);
+    await records.add("alice", "s", record(`${index}`, { endsBy }), { ...bounds, maxActive: 3 });
+  expect(await records.add("alice", "s", record("3", { endsBy: Date.now() + 60_000 }), bounds)).toBeUndefined();
+  expect(await records.add("alice", "s", record("4"), bounds)).toMatchObject({ active: [{ taskId: "2" }, { taskId: "3" }] });
   expect(await records.get("alice", "s", "0")).toMatchObject({ state: "failed", progress: "it did not end in its time" });
+});
+
+test("turns that were told of a helper's end start so many helpers in a row, until a user's turn starts one", async () => {
+  await using memory = createWorkingMemory();
+  const records = new HelperRecords(memory);
+  let startedAt = 1;
+  const add = (taskId: string, isUnattended: boolean) =>
+    records.add("alice", "s", record(taskId, { state: "done", startedAt: startedAt++ }), { ...bounds, isUnattended });
+  for (const round of ["a", "b"]) {
+    expect([await add(`${round}0`, false), await add(`${round}1`, true), await add(`${round}2`, true)]).toEqual([undefined, undefined, undefined]);
+    expect(await add(`${round}3`, true)).toEqual({ unattended: 2 });
+    expect(await add(`${round}2`, true)).toBeUndefined(); // one that is there is not counted again
+  }
 });

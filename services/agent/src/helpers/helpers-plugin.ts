@@ -4,7 +4,7 @@ import { type ContentTrust, type ToolSpawnSubagentInput, tools } from "@rockbot/
 import { withMemory } from "@rockbot/memory";
 import { defineTool, type Tool, type ToolCallContext } from "@rockbot/tools";
 import { type HelperMessages, helperSession } from "./helper-messages.ts";
-import { type HelperRecord, type HelperRecords, isActive } from "./helper-records.ts";
+import { type HelperBounds, type HelperRecord, type HelperRecords, type HelperRefusal, isActive } from "./helper-records.ts";
 
 export interface HelpersPluginOptions {
   readonly records: HelperRecords;
@@ -15,6 +15,8 @@ export interface HelpersPluginOptions {
 
 /** Of a family, at once. */
 const MAX_ACTIVE = 3;
+/** In a row, by turns that no user has begun: a model that answers each helper's end with new helpers would go on for thousands of turns. */
+const MAX_UNATTENDED = 20;
 /** A call has 20 minutes. */
 const MAX_CALL_MS = 20 * 60_000;
 const DEFAULT_MINUTES = 10;
@@ -55,7 +57,8 @@ function spawnTool(
   scope: TurnScope,
   { records, turnTimeoutMs }: Pick<HelpersPluginOptions, "records" | "turnTimeoutMs">,
 ): Tool {
-  const { caller, sessionId, rootSessionId } = scope;
+  const { caller, sessionId, rootSessionId, origin } = scope;
+  const bounds: HelperBounds = { maxActive: MAX_ACTIVE, maxUnattended: MAX_UNATTENDED, isUnattended: origin === "helper" };
 
   const timeoutOf = ({ timeout_minutes: minutes = DEFAULT_MINUTES }: Pick<ToolSpawnSubagentInput, "timeout_minutes">): number =>
     Math.min(MAX_CALL_MS, minutes * 60_000 + turnTimeoutMs);
@@ -89,16 +92,21 @@ function spawnTool(
     const startedAt = Date.now();
     const endsBy = startedAt + timeoutOf(input) + LATE_MS;
     const record: HelperRecord = { taskId, description: input.description.slice(0, 200).toWellFormed(), state: "waiting", startedAt, endsBy };
-    const active = await withMemory(() => records.add(caller, rootSessionId, record, MAX_ACTIVE));
-    if (active !== undefined) {
-      const ids = active.map((each) => each.taskId).join(", ");
-      return { content: `Error: no helper was started, as ${active.length} work already: ${ids}. Wait for a result, or cancel one.`, isError: true };
-    }
+    const refusal = await withMemory(() => records.add(caller, rootSessionId, record, bounds));
+    if (refusal !== undefined) return { content: `Error: no helper was started, ${whyRefused(refusal)}`, isError: true };
     // Again, too, where it has a record: the process that wrote that may have died before it sent the request. A request that comes twice runs once.
     const isWaiting = (await withMemory(() => records.get(caller, rootSessionId, taskId)))?.state === "waiting";
     if (isWaiting) await start(taskId, input, context);
     return { content: text, structured: { task_id: taskId } };
   });
+}
+
+function whyRefused(refusal: HelperRefusal): string {
+  if ("active" in refusal) {
+    const ids = refusal.active.map(({ taskId }) => taskId).join(", ");
+    return `as ${refusal.active.length} work already: ${ids}. Wait for a result, or cancel one.`;
+  }
+  return `as ${refusal.unattended} were started in a row without a word of the user. Say what is done and what is left, and end your turn.`;
 }
 
 function cancelTool({ caller, rootSessionId }: TurnScope, records: HelperRecords): Tool {
