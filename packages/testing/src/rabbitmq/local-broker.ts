@@ -20,7 +20,7 @@ const RARE_TICKS = "-rabbit quorum_tick_interval 60000";
 
 /** An installed rabbitmq-server with ports, folders, cookie, name and port mapper (epmd) of its own. */
 // Long because: a server is set up from top to bottom, then come the short operations on it
-export async function startLocalBroker({ hasManagement = false, hasRareTicks = false }: StartOwnBrokerOptions = {}): Promise<TestBroker> {
+export async function startLocalBroker({ hasManagement = false, isShared = false }: StartOwnBrokerOptions = {}): Promise<TestBroker> {
   const folder = await mkdtemp(join(tmpdir(), "rockbot-broker-"));
   const [port, managementPort, metricsPort] = [await freePort(), await freePort(), await freePort()];
   const [distributionPort, epmdPort] = [await freePort(), await freePort()];
@@ -58,7 +58,7 @@ export async function startLocalBroker({ hasManagement = false, hasRareTicks = f
     RABBITMQ_LOG_BASE: join(folder, "log"),
     RABBITMQ_LOGS: "-",
     RABBITMQ_PID_FILE: join(folder, "pid"),
-    RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS: `+sbwt none -kernel inet_dist_use_interface {127,0,0,1} ${hasRareTicks ? RARE_TICKS : ""}`,
+    RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS: `+sbwt none -kernel inet_dist_use_interface {127,0,0,1} ${isShared ? RARE_TICKS : ""}`,
   };
 
   // A port mapper that is there already is used; else the broker would leave one running after its end.
@@ -67,6 +67,7 @@ export async function startLocalBroker({ hasManagement = false, hasRareTicks = f
     program: LOCAL_SERVER,
     args: [],
     env,
+    comesFirst: isShared,
     untilReady: (explain) => untilAmqpAnswers(port, explain),
   });
   const endAtExit = () => {

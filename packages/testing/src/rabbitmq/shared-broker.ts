@@ -16,7 +16,7 @@ const broker: SharedServer<TestBroker> = {
   name: "RabbitMQ",
   urlVariable: "ROCKBOT_TEST_AMQP_URL",
   askAtVariable: "ROCKBOT_TEST_BROKER_ASK_AT",
-  start: () => startOwnBroker({ hasManagement: true, hasRareTicks: true }), // by management it makes virtual hosts and users in no time
+  start: () => startOwnBroker({ hasManagement: true, isShared: true }), // by management it makes virtual hosts and users in no time
   answer: answers(),
 };
 

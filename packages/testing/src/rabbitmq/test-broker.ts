@@ -24,6 +24,9 @@ export interface TestBroker extends Measurable, AsyncDisposable {
 export interface StartOwnBrokerOptions {
   /** Whether it has the management plugin, which makes its start a second longer. @default false */
   readonly hasManagement?: boolean | undefined;
-  /** Whether quorum queues count what they hold once a minute only: for a broker with many idle ones, whose lists nobody reads. @default false */
-  readonly hasRareTicks?: boolean | undefined;
+  /**
+   * Whether many tests share it: then it comes before them, as far as this machine lets it, and its quorum queues, of which most are idle, count what
+   * they hold once a minute only. @default false
+   */
+  readonly isShared?: boolean | undefined;
 }

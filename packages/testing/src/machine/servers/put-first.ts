@@ -1,8 +1,8 @@
 import { writeFileSync } from "node:fs";
 import { setPriority } from "node:os";
 
-/** As `nice` counts. Some nine times the share of a process or session that asks for nothing. */
-const FIRST = -10;
+/** As `nice` counts: three times the share of a process or session that asks for nothing. */
+const FIRST = -5;
 
 /**
  * Puts a process that leads a session before all others of this machine, and with it what it starts from now on. Linux shares the processors out

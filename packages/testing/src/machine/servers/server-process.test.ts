@@ -5,13 +5,14 @@ import { createServerProcess } from "./server-process.ts";
 const isRoot = process.getuid?.() === 0;
 
 // Skipped where nobody but root may raise a priority.
-test.skipIf(!isRoot)("a server comes before the tests, and so do the processes that it starts", async () => {
+test.skipIf(!isRoot)("a server that comes first does so with the processes that it starts", async () => {
   const program = ["-c", "sleep 0.2; sleep 60 & echo $! >&2; wait"];
   let said = "";
   const server = createServerProcess({
     program: "/bin/sh",
     args: program,
     env: {},
+    comesFirst: true,
     untilReady: async (explain) => {
       await expect.poll(async () => (said = await explain())).toMatch(/\d\n$/);
     },
@@ -19,9 +20,9 @@ test.skipIf(!isRoot)("a server comes before the tests, and so do the processes t
   try {
     await server.start();
     const child = /(\d+)\n$/.exec(said)?.[1];
-    expect(niceOf(Number(child))).toBe(-10);
+    expect(niceOf(Number(child))).toBe(-5);
     const group = `/proc/${child}/autogroup`;
-    if (existsSync(group)) expect(readFileSync(group, "utf8")).toMatch(/nice -10/);
+    if (existsSync(group)) expect(readFileSync(group, "utf8")).toMatch(/nice -5/);
   } finally {
     await server.kill();
   }

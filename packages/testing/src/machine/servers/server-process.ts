@@ -6,11 +6,13 @@ export interface ServerProcessOptions {
   readonly program: string;
   readonly args: readonly string[];
   readonly env: NodeJS.ProcessEnv;
+  /** Whether it comes before other processes of the machine: see putFirst. @default false */
+  readonly comesFirst?: boolean | undefined;
   /** Waits until the server is ready. `explain` says what it has written last. */
   readonly untilReady: (explain: () => Promise<string>) => Promise<void>;
 }
 
-/** A server started from an installed program, with all processes below it: they share a process group of their own, and come before the tests, which wait for them. */
+/** A server started from an installed program, with all processes below it: they share a process group of their own. */
 export interface ServerProcess {
   /** After `kill`, or for the first time. */
   start(): Promise<void>;
@@ -22,7 +24,7 @@ export interface ServerProcess {
   kill(): Promise<void>;
 }
 
-export function createServerProcess({ program, args, env, untilReady }: ServerProcessOptions): ServerProcess {
+export function createServerProcess({ program, args, env, comesFirst = false, untilReady }: ServerProcessOptions): ServerProcess {
   let output = "";
   let server: ChildProcess | undefined;
   const signal = (name: NodeJS.Signals) => {
@@ -32,7 +34,7 @@ export function createServerProcess({ program, args, env, untilReady }: ServerPr
     async start() {
       const started = spawn(program, args, { env, detached: true, stdio: ["ignore", "pipe", "pipe"] });
       server = started;
-      if (started.pid !== undefined) putFirst(started.pid);
+      if (comesFirst && started.pid !== undefined) putFirst(started.pid);
       started.on("error", (error) => {
         output = error.message;
       });
