@@ -47,6 +47,10 @@ export interface RunFloodsOptions {
 const CALL_TIMEOUT_MS = 10_000;
 /** What a flood has left is worked off in this time, or is left. */
 const CALM_MS = 30_000;
+/** Asks a broker for the bytes in all its queues, and the KiB on its disk. */
+const BYTES =
+  "{lists:sum([Bytes || Queue <- rabbit_amqqueue:list(), {message_bytes, Bytes} <- rabbit_amqqueue:info(Queue, [message_bytes]), is_integer(Bytes)]), " +
+  'list_to_integer(hd(string:lexemes(os:cmd("du -sk " ++ rabbit_mnesia:dir()), "\\t ")))}.';
 /** The queue of the control, and its topic. */
 const CONTROL = "control";
 
@@ -67,6 +71,7 @@ export async function runFloods({ floods: names, seconds, callsPerSecond, isTime
   await using caller = await createToolCaller(bus, { agent: "honest", policy: broker.policy });
   await caller.discovered();
   await callFor(caller, 1, callsPerSecond);
+  const queues = await servedQueues(broker);
 
   const rows: FloodRow[] = [];
   for (const flood of names) {
@@ -76,7 +81,7 @@ export async function runFloods({ floods: names, seconds, callsPerSecond, isTime
     const calls = await callFor(caller, seconds, callsPerSecond);
     const { published, refusal } = await agent.stop();
     const after = await measure(broker, redis);
-    if (isTimed || flood !== names.at(-1)) await untilCalm(broker); // for the control, and the next
+    if (isTimed || flood !== names.at(-1)) await untilCalm(broker, queues); // for the control, and the next
     const control = !isTimed ? [] : await callBesideControl(broker, caller, { flood, perSecond: published / seconds, seconds: seconds / 2, callsPerSecond });
     const row: FloodRow = {
       flood,
@@ -156,24 +161,28 @@ function quantile(calls: readonly SettledCall[], part: number): number {
 }
 
 async function measure(broker: VerifiedBroker, redis: TestRedis) {
-  const [queues, disk, keys, memory] = await Promise.all([
-    broker.ctl("-q", "list_queues", "--no-table-headers", "message_bytes"),
-    broker.ctl("eval", 'os:cmd("du -sk " ++ rabbit_mnesia:dir()).'),
+  const [held, keys, memory] = await Promise.all([
+    broker.ctl("eval", BYTES), // one start of `rabbitmqctl` costs as much as a hundred calls
     redis.ctl("DBSIZE"),
     redis.ctl("INFO", "memory"),
   ]);
-  const queuedBytes = queues.split("\n").reduce((sum, line) => sum + (Number(line) || 0), 0);
+  const [, queuedBytes, diskKiB] = /^\{(\d+),(\d+)\}/.exec(held) ?? [];
+  if (diskKiB === undefined) throw new Error(`Expected two numbers of the broker, and got ${held}`);
   return {
-    queuedMiB: queuedBytes / 2 ** 20,
-    diskMiB: Number(/(\d+)/.exec(disk)?.[1]) / 1024,
+    queuedMiB: Number(queuedBytes) / 2 ** 20,
+    diskMiB: Number(diskKiB) / 1024,
     redisKeys: Number(/(\d+)/.exec(keys)?.[1]),
     redisMiB: Number(/used_memory:(\d+)/.exec(memory)?.[1]) / 2 ** 20,
   };
 }
 
-async function untilCalm(broker: VerifiedBroker): Promise<void> {
+/** What services have to work off. */
+async function servedQueues(broker: VerifiedBroker): Promise<readonly string[]> {
   const listed = await broker.ctl("-q", "list_queues", "--no-table-headers", "name");
-  const queues = listed.split("\n").filter((name) => /\.v1(\.retry)?$/.test(name) && !name.includes("result"));
+  return listed.split("\n").filter((name) => /\.v1(\.retry)?$/.test(name) && !name.includes("result"));
+}
+
+async function untilCalm(broker: VerifiedBroker, queues: readonly string[]): Promise<void> {
   await using raw = await openRawChannel(broker.url);
   const until = performance.now() + CALM_MS;
   while (performance.now() < until) {
