@@ -13,7 +13,7 @@ import { testEveryTool } from "./test-every-tool.ts";
 import { openWays } from "./ways.ts";
 
 /** Services whose tools other tests call over RabbitMQ. */
-const ELSEWHERE: readonly string[] = ["web-tools", "mcp-bridge", "scripts-manager", "scheduler", "agent"];
+const ELSEWHERE: readonly string[] = ["web-tools", "page-renderer", "mcp-bridge", "scripts-manager", "scheduler", "agent"];
 
 test("the calls have each tool of the services that only serve tools", () => {
   const theirs = busServices.filter(({ name }) => !ELSEWHERE.includes(name)).map(({ tools = [] }) => tools);
