@@ -5,13 +5,14 @@ import { ExitCode } from "./exit-code.ts";
 import { Interrupted } from "./interrupted.ts";
 import { createProgram } from "./program/program.ts";
 import { sourceFault } from "./source-fault.ts";
+import { printError } from "./terminal/print-error.ts";
 import { terminalText } from "./terminal/terminal-text.ts";
 import { UsageError } from "./usage-error.ts";
 
 /** Runs one command line. Results go to stdout, all else to stderr. @returns the exit code */
 export async function run(args: readonly string[]): Promise<ExitCode> {
   const program = createProgram();
-  routeConsole(["debug", "info", "warn"], (text) => console.error(terminalText(text, process.stderr))); // libraries do so, also to stdout
+  routeConsole(["debug", "info", "warn"], (text) => printError(terminalText(text, process.stderr))); // libraries do so, also to stdout
   try {
     await program.parseAsync(args, { from: "user" });
     return (process.exitCode as ExitCode | undefined) ?? ExitCode.Ok;
@@ -20,10 +21,10 @@ export async function run(args: readonly string[]): Promise<ExitCode> {
     if (error instanceof Interrupted) return error.exitCode;
     const { plainText } = await import("./terminal/plain-text.ts");
     // Texts of others may be part of it: a tool's error, a broker's refusal.
-    const say = (text: string): void => console.error(plainText(text));
+    const say = (text: string): void => printError(plainText(text));
     if (error instanceof UsageError) {
       for (const fault of error.faults) say(`rockbot: ${fault}`);
-      console.error(`rockbot: "rockbot ${args.find((arg) => !arg.startsWith("-")) ?? ""} --help" shows how it is meant`);
+      printError(`rockbot: "rockbot ${args.find((arg) => !arg.startsWith("-")) ?? ""} --help" shows how it is meant`);
       return ExitCode.Usage;
     }
     if (error instanceof CommandError) {

@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { temporaryFolder } from "@rockbot/testing";
+import { freePort, temporaryFolder } from "@rockbot/testing";
 import { expect, test } from "vitest";
 import { cliCommand } from "./test-cli.ts";
 
@@ -8,17 +8,24 @@ import { cliCommand } from "./test-cli.ts";
 const hasTerminal = spawnSync("script", ["--version"], { encoding: "utf8" }).stdout?.includes("util-linux") === true;
 
 /** What `rockbot up` writes to its standard error, a terminal or a pipe, until it is ready. */
-async function upLog(to: "terminal" | "pipe", env: Record<string, string>): Promise<string> {
+async function upLog(
+  to: "terminal" | "pipe",
+  env: Record<string, string>,
+  { port = 0, whenReady }: { readonly port?: number; readonly whenReady?: () => Promise<unknown> } = {},
+): Promise<string> {
   using folder = temporaryFolder();
-  const up = cliCommand(["up", "--port", "0"], { folder: folder.path, env: { TERM: "xterm-256color", ...env } });
+  const up = cliCommand(["up", "--port", String(port)], { folder: folder.path, env: { TERM: "xterm-256color", ...env } });
   const line = [up.command, ...up.args].map((word) => `'${word}'`).join(" ");
   const child = to === "pipe" ? spawn(up.command, up.args, { env: up.env }) : spawn("script", ["-qec", line, "/dev/null"], { env: up.env });
   const ended = once(child, "close");
   let text = "";
+  let isReady = false;
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding("utf8").on("data", (part: string) => {
       text += part;
-      if (/^ready in \d+ ms/m.test(text)) child.kill("SIGTERM");
+      if (isReady || !/^ready in \d+ ms/m.test(text)) return;
+      isReady = true;
+      void Promise.resolve(whenReady?.()).finally(() => child.kill("SIGTERM"));
     });
   }
   await ended;
@@ -44,6 +51,21 @@ test.skipIf(!hasTerminal)("up logs JSON to a pipe, and LOG_FORMAT forces either 
   expect(text).toMatch(textLine);
   expect(text).not.toContain("\u001b");
   expect(json).toMatch(jsonLine);
+});
+
+test("what a library writes to the console is a line of the log", async () => {
+  const port = await freePort();
+  const message = { role: "ROLE_USER", messageId: "1", parts: [] };
+  const ask = () =>
+    fetch(`http://127.0.0.1:${port}/a2a/agent/rpc`, {
+      method: "POST",
+      headers: { "content-type": "application/json", "a2a-version": "1.0" },
+      body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "SendStreamingMessage", params: { message } }),
+    }).then((response) => response.text());
+  const log = await upLog("pipe", { A2A_URL: `http://127.0.0.1:${port}` }, { port, whenReady: ask });
+
+  expect(log).toMatch(/^\{"level":"warn",.*"source":"console",.*"msg":"Pre-stream error for request 1: .*there is no text.*\}$/m);
+  expect(log).not.toMatch(/^Pre-stream error/m);
 });
 
 test("another LOG_FORMAT is refused in words", async () => {

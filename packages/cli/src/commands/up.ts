@@ -6,7 +6,7 @@ import type { Gateway, OperatorParts } from "@rockbot/gateway";
 import type { BridgeApprovals, McpBridge } from "@rockbot/mcp-bridge";
 import { openPolicy, type Policy, policyNotes } from "@rockbot/policy";
 import { exitOnCrash, onShutdown } from "@rockbot/process";
-import { startTelemetry } from "@rockbot/process/telemetry";
+import { logConsole, startTelemetry } from "@rockbot/process/telemetry";
 import { AuditFileError, type OpenAuditLogOptions, openAuditLog } from "@rockbot/records/audit";
 import { createMemoryBlobStore } from "@rockbot/records/blobs";
 import { SharedRecords } from "@rockbot/records/shared";
@@ -22,6 +22,7 @@ import { mergeApprovals } from "../runtime/merge-approvals.ts";
 import { operatorApp } from "../runtime/operator-app.ts";
 import { ownSocket } from "../runtime/own-socket.ts";
 import { refuseSecondUp, serveSocket } from "../runtime/serve-socket.ts";
+import { printError } from "../terminal/print-error.ts";
 import { type ChosenService, readUpConfig, type UpConfig, type UpOptions } from "./up-config.ts";
 
 export type { UpOptions } from "./up-config.ts";
@@ -38,6 +39,7 @@ export async function up(options: UpOptions): Promise<void> {
   await using telemetry = await startTelemetry({ service: "rockbot", version, logLevel, logFormat, logTo: "stderr" });
   const { log } = telemetry;
   exitOnCrash(log);
+  logConsole(log);
   const socket = isMemory ? ownSocket(process.env) : undefined;
   socket?.makeFolder();
   if (socket !== undefined) await refuseSecondUp(socket);
@@ -87,8 +89,8 @@ export async function up(options: UpOptions): Promise<void> {
         );
   await bridge?.settled?.(MCP_SERVERS_MS); // one that cannot run here has none
   await (caller && untilHeard(caller, servingOf(chosen, running)));
-  console.error(describe(config, { running, gateway, tools: caller?.tools.getTools(), socket: socket?.path, policy: policy.current(), traits: bus.traits }));
-  console.error(`ready in ${Math.round(performance.now())} ms`);
+  printError(describe(config, { running, gateway, tools: caller?.tools.getTools(), socket: socket?.path, policy: policy.current(), traits: bus.traits }));
+  printError(`ready in ${Math.round(performance.now())} ms`);
   await shutdown.requested; // Then running calls drain, the bus closes, spans are flushed.
 }
 

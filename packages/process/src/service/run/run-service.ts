@@ -1,7 +1,6 @@
-import { routeConsole } from "@rockbot/base/redaction";
 import { ToolError } from "@rockbot/contracts";
 import { exitOnConfigError } from "@rockbot/process/config";
-import { type Log, type LogFormat, type LogLevel, startTelemetry } from "../../telemetry/index.ts";
+import { type Log, type LogFormat, type LogLevel, logConsole, startTelemetry } from "../../telemetry/index.ts";
 import { exitOnCrash } from "../exit-on-crash.ts";
 import { onShutdown } from "../on-shutdown.ts";
 import { serveHealth } from "../serve-health.ts";
@@ -53,7 +52,7 @@ export async function runService<Config extends ServiceConfig>({ service, load, 
   await using telemetry = await startTelemetry({ service, logLevel: config.logLevel, logFormat: config.logFormat });
   const { log } = telemetry;
   exitOnCrash(log);
-  routeConsole(["debug", "error", "info", "log", "warn"], (text, method) => log[method === "log" ? "info" : method]({ source: "console" }, text));
+  logConsole(log);
   const reasons = [(): string | undefined => (shutdown.isRequested ? "the process is stopping" : undefined)];
   await using stack = new AsyncDisposableStack();
   try {
