@@ -1,4 +1,7 @@
 import { randomBytes } from "node:crypto";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
 import { AgentCard, Role, type StreamResponse, TaskState } from "@a2a-js/sdk";
 import { ClientFactory, JsonRpcTransportFactory, RestTransportFactory } from "@a2a-js/sdk/client";
 import { connectBus } from "@rockbot/bus-rabbitmq";
@@ -44,6 +47,25 @@ async function startAgent() {
   return { agent, url, env, letGo, [Symbol.asyncDispose]: () => parts.disposeAsync() };
 }
 
+/** Where news of tasks is sent to: what has come, as JSON. */
+async function startReceiver() {
+  const posts: string[] = [];
+  const server = createServer(async (request, response) => {
+    posts.push(await text(request));
+    response.end();
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    posts,
+    address,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
 async function clientAt(url: string, binding: string) {
   const card = AgentCard.fromJSON(await (await fetch(`${url}/.well-known/agent-card.json`, { headers: { "a2a-version": "1.0" } })).json());
   const supportedInterfaces = card.supportedInterfaces.filter((one) => one.protocolBinding === binding && one.protocolVersion === "1.0");
@@ -71,21 +93,26 @@ test.for([
   ["SIGKILL", "JSONRPC"],
   ["SIGTERM", "HTTP+JSON"],
 ] as const)(
-  "a task goes on while its gateway gets %s in the middle of a stream, and is found by the next, over %s",
+  "a task goes on while its gateway gets %s in the middle of a stream, is found by the next, and its client hears of the end, over %s",
   { timeout: 120_000 },
   async ([signal, binding]) => {
     await using system = await startAgent();
-    const before = await startService("gateway", system.env);
+    await using receiver = await startReceiver();
+    const env = { ...system.env, A2A_PUSH: "true", A2A_PUSH_ADDRESSES: receiver.address };
+    const before = await startService("gateway", env);
     const client = await clientAt(system.url, binding);
     const stream = client.sendMessageStream(asking("wait"));
     const { value: first } = await stream.next();
     const id = first?.payload?.$case === "task" ? first.payload.value.id : "";
+    const hook = { tenant: "", id: "", taskId: id, url: `http://${receiver.address}/`, token: "", authentication: undefined };
+    await client.createTaskPushNotificationConfig(hook);
+    await expect.poll(() => receiver.posts.join(), { timeout: 20_000 }).toContain("web_search");
     expect((await stream.next()).value?.payload?.$case).toBe("statusUpdate"); // it is at work
     before.kill(signal);
     await before.ended;
     await stream.next().catch(() => {}); // a cut stream fails, or looks as if it had ended
 
-    await using _after = await startService("gateway", system.env);
+    await using _after = await startService("gateway", env);
     expect((await client.getTask({ tenant: "", id })).status?.state).toBe(TaskState.TASK_STATE_WORKING);
     const events: StreamResponse[] = [];
     for await (const event of client.resubscribeTask({ tenant: "", id })) {
@@ -95,6 +122,9 @@ test.for([
     expect(events.at(-1)?.payload).toMatchObject({ $case: "statusUpdate", value: { status: { state: TaskState.TASK_STATE_COMPLETED } } });
     expect((await client.getTask({ tenant: "", id })).artifacts[0]?.parts[0]?.content?.value).toBe("Hello there.");
     expect(system.agent.turns.map(({ turnId }) => turnId)).toEqual([id]);
+    await expect.poll(() => receiver.posts.at(-1), { timeout: 60_000 }).toContain("COMPLETED");
+    const told = receiver.posts.map((post) => post.match(/web_search|Hello there|COMPLETED/)?.[0]);
+    expect(told.filter((each, i) => each !== told[i - 1])).toEqual(["web_search", "Hello there", "COMPLETED"]);
   },
 );
 

@@ -90,7 +90,6 @@ export async function up(options: UpOptions): Promise<void> {
   await bridge?.settled?.(MCP_SERVERS_MS); // one that cannot run here has none
   await (caller && untilHeard(caller, servingOf(chosen, running)));
   printError(describe(config, { running, gateway, tools: caller?.tools.getTools(), socket: socket?.path, policy: policy.current(), traits: bus.traits }));
-  printError(`ready in ${Math.round(performance.now())} ms`);
   await shutdown.requested; // Then running calls drain, the bus closes, spans are flushed.
 }
 
@@ -135,7 +134,7 @@ const tokens: Readonly<Record<Gateway["access"], string>> = {
   "by the policy's tokens": "the token of a caller in the policy, as a bearer token",
 };
 
-/** The services that run, their addresses, and the one command to try. */
+/** The services that run, their addresses, the one command to try, and how long the start took. */
 function describe(
   { busUrl, policyFile, chosen }: UpConfig,
   {
@@ -176,7 +175,7 @@ function describe(
     const auth = gateway.access === "open to this machine" ? "" : ' -H "authorization: Bearer $TOKEN"';
     lines.push(`  try       curl -s${auth} ${gateway.url}/v1/tools/${example.name}/invoke -H 'content-type: application/json' -d '${example.body}'`);
   }
-  return lines.join("\n");
+  return [...lines, `ready in ${Math.round(performance.now())} ms`].join("\n");
 }
 
 interface Named {

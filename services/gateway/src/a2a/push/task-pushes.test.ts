@@ -3,10 +3,15 @@ import type { AddressInfo } from "node:net";
 import { json } from "node:stream/consumers";
 import { AgentCard, Role } from "@a2a-js/sdk";
 import { type Client, ClientFactory, JsonRpcTransportFactory, RestTransportFactory } from "@a2a-js/sdk/client";
+import { createMemoryBus } from "@rockbot/bus";
+import { loadConfig } from "@rockbot/process/config";
 import { freePort } from "@rockbot/testing";
 import { expect, test } from "vitest";
 import { serveTestAgent } from "../../chat/test-agent.ts";
+import { startGateway } from "../../gateway.ts";
+import { check, configSchema } from "../../settings.ts";
 import { startTestGateway } from "../../test-gateway.ts";
+import { createMemoryTaskStore } from "../store/memory-task-store.ts";
 
 interface Post {
   readonly headers: Readonly<Record<string, unknown>>;
@@ -14,12 +19,12 @@ interface Post {
 }
 
 /** A receiver of news: what it got, and how it answers. */
-async function startReceiver(statusOf: (posts: number) => number = () => 200) {
+async function startReceiver(statusOf: (posts: number) => number | Promise<number> = () => 200) {
   const posts: Post[] = [];
   let connections = 0;
   const server = createServer(async (request, response) => {
     posts.push({ headers: request.headers, body: (await json(request)) as Post["body"] });
-    response.writeHead(statusOf(posts.length)).end();
+    response.writeHead(await statusOf(posts.length)).end();
   }).on("connection", () => connections++);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const address = `127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -107,6 +112,40 @@ test.each(ways)("configs are made, read, listed and deleted, and each step is se
   );
   expect(told.filter((each, i) => each !== told[i - 1])).toEqual(["calling one", "calling two", "done.", expect.stringMatching("completed")]);
   expect(own().every(({ headers }) => headers.authorization === "Bearer its-secret")).toBe(true);
+});
+
+test("of two gateways one sends the news of a task", async () => {
+  const taken = Promise.withResolvers<number>();
+  await using receiver = await startReceiver((posts) => (posts === 1 ? taken.promise : 200));
+  await using bus = createMemoryBus();
+  await using tasks = createMemoryTaskStore();
+  const go = Promise.withResolvers<void>();
+  await using _agent = await serveTestAgent(bus, async ({ tell }) => {
+    await tell({ kind: "tool_started", toolName: "one", toolCallId: "1" });
+    await go.promise;
+    await tell({ kind: "tool_started", toolName: "two", toolCallId: "2" });
+    return { text: "Done." };
+  });
+  const start = async () => {
+    const port = await freePort();
+    const url = `http://127.0.0.1:${port}`;
+    const overrides = { port, a2aUrl: url, a2aPush: true, a2aPushAddresses: [receiver.address] };
+    const gateway = await startGateway(bus, loadConfig(configSchema, { env: {}, overrides, check }), { tasks });
+    return { url, [Symbol.asyncDispose]: () => gateway[Symbol.asyncDispose]() };
+  };
+
+  await using first = await start();
+  const id = taskIn(await (await clientOf(first.url, "JSONRPC")).sendMessage(send(push(receiver.url))));
+  await expect.poll(() => JSON.stringify(receiver.posts), { timeout: 20_000 }).toContain("Calling one");
+  await using second = await start();
+  go.resolve();
+  const client = await clientOf(second.url, "JSONRPC");
+  await expect.poll(async () => JSON.stringify(await client.getTask({ tenant: "", id }))).toContain("Done.");
+  taken.resolve(200); // the first gateway has not noted the first step until now
+
+  await expect.poll(() => JSON.stringify(receiver.posts.at(-1)), { timeout: 30_000 }).toContain("COMPLETED");
+  const told = receiver.posts.map(({ body }) => JSON.stringify(body).match(/Calling one|Calling two|Done\.|COMPLETED/)?.[0]);
+  expect(told).toEqual(["Calling one", "Calling two", "Done.", "COMPLETED"]);
 });
 
 test("no connection is made to an address that is not allowed, and the task ends all the same", async () => {

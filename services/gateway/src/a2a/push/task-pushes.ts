@@ -1,11 +1,13 @@
 import type { TaskPushNotificationConfig } from "@a2a-js/sdk";
 import { RequestMalformedError, UnsupportedOperationError } from "@a2a-js/sdk/errors";
+import { pause, startLoop } from "@rockbot/base";
 import type { Logger } from "@rockbot/bus";
+import { newId } from "@rockbot/contracts";
 import { createPublicFetch, type PublicFetch } from "@rockbot/edge/outbound";
 import type { SessionHub } from "../../sessions/session-hub.ts";
 import { followTask } from "../follow-task.ts";
 import type { RunningTasks } from "../running-tasks.ts";
-import type { PushHook, StoredTask, TaskStore } from "../store/task-store.ts";
+import { HOOK_LEASE_MS, type PushHook, type StoredTask, type TaskStore } from "../store/task-store.ts";
 import { configOf, hookFault, hookOf } from "./push-hook.ts";
 import { sendNews } from "./send-news.ts";
 
@@ -22,17 +24,20 @@ export interface TaskPushesOptions {
 const MAX_HOOKS = { ofTask: 5, ofAll: 256 } as const;
 /** For one attempt. */
 const SEND_MS = 10_000;
+/** How often a lease is renewed, or asked for. */
+const RENEW_MS = HOOK_LEASE_MS / 5;
 /** Nothing that a receiver answers is read but its status. */
 const MAX_ANSWER_BYTES = 65_536;
 
 /**
  * Sends news of tasks to the addresses that clients name: each step in order, then the answer, then the end. The queue of a hook is the session's log, and how
- * far it was told is in the store, so a process that takes up a hook goes on there. A step may be sent twice: if a process dies before it notes what was sent,
- * or if several gateways share the store and one is started. A step that is refused, or was tried in vain, is given up; then only the end is tried.
+ * far it was told is in the store, so a process that takes up a hook goes on there. Of several gateways one sends, which has the hook's lease. A step may be sent
+ * twice if a process dies before it notes what was sent. A step that is refused, or was tried in vain, is given up; then only the end is tried.
  */
 export class TaskPushes implements AsyncDisposable {
   readonly #options: TaskPushesOptions;
   readonly #fetch: PublicFetch & AsyncDisposable;
+  readonly #holder = newId();
   readonly #stop = new AbortController();
   /** By task and id. */
   readonly #telling = new Map<string, { readonly stop: AbortController; readonly done: Promise<void> }>();
@@ -115,16 +120,41 @@ export class TaskPushes implements AsyncDisposable {
     await telling?.done;
   }
 
+  /** Tells it in its turn: once no other gateway has the hook. */
   async #tell(task: StoredTask, hook: PushHook, gone: AbortSignal): Promise<void> {
+    const { store } = this.#options;
+    while (!gone.aborted) {
+      const now = (await store.hooks(task.id)).find(({ id }) => id === hook.id);
+      if (now === undefined || now.told === Number.POSITIVE_INFINITY) return;
+      if (!(await store.holdHook(hook, this.#holder))) {
+        await pause(RENEW_MS, gone);
+        continue;
+      }
+      const lost = new AbortController();
+      await using stack = new AsyncDisposableStack();
+      // It ends by itself where the store is away.
+      stack.defer(() => store.releaseHook(hook, this.#holder).catch(() => {}));
+      stack.use(
+        startLoop(RENEW_MS, async () => {
+          // While the store is away nobody else can take it either.
+          if (!(await store.holdHook(hook, this.#holder).catch(() => true))) lost.abort();
+        }),
+      );
+      await this.#send((await store.read(task.by, task.id)) ?? task, now, AbortSignal.any([gone, lost.signal]));
+      if (!lost.signal.aborted) return;
+    }
+  }
+
+  async #send(task: StoredTask, hook: PushHook, gone: AbortSignal): Promise<void> {
     const { store, running, sessions, log } = this.#options;
     let isFailing = false;
     for await (const { response, sequence } of followTask(task, { running, sessions, gone, hasPieces: false })) {
       const isEnd = sequence === Number.POSITIVE_INFINITY;
-      // Read anew each time: another gateway may have told it, or dropped the hook.
+      // Read anew each time: another gateway may have dropped the hook.
       const now = (await store.hooks(task.id)).find(({ id }) => id === hook.id);
       if (now === undefined) return;
       if (sequence <= now.told || (isFailing && !isEnd)) continue;
-      const fault = await sendNews(this.#fetch, { hook, response, signal: gone });
+      const fault = await sendNews(this.#fetch, { hook: now, response, signal: gone });
       if (gone.aborted) return;
       isFailing = fault !== undefined;
       if (isFailing) log.warn({ task: task.id, hook: hook.id, why: fault }, "news of a task could not be sent to the address that its A2A client named");

@@ -73,4 +73,14 @@ export function testTaskStore(name: string, create: () => Promise<TaskStore>): v
     expect(await store.hooks(hook.taskId)).toEqual([{ ...hook, told: Number.POSITIVE_INFINITY }]);
     expect(await store.hooked()).toEqual([]);
   });
+
+  test(`${name}: of two holders one has a hook, until it gives it back`, async () => {
+    await using store = await create();
+    const hook = { id: "h", taskId: testTask().id };
+    expect(await Promise.all([store.holdHook(hook, "one"), store.holdHook(hook, "one"), store.holdHook(hook, "two")])).toEqual([true, true, false]);
+    await store.releaseHook(hook, "two");
+    expect(await store.holdHook(hook, "two")).toBe(false);
+    await store.releaseHook(hook, "one");
+    expect(await store.holdHook(hook, "two")).toBe(true);
+  });
 }

@@ -1,4 +1,4 @@
-import { KEPT_MS, MAX_OPEN, MAX_TASKS, type StoredHook, type StoredTask, type TaskNote, type TaskStore } from "./task-store.ts";
+import { HOOK_LEASE_MS, KEPT_MS, MAX_OPEN, MAX_TASKS, type PushHook, type StoredHook, type StoredTask, type TaskNote, type TaskStore } from "./task-store.ts";
 
 /** Of all callers together, in characters of their texts. */
 const MAX_CHARACTERS = 128 * 1024 * 1024;
@@ -14,6 +14,7 @@ export function createMemoryTaskStore({ clock = Date.now }: MemoryTaskStoreOptio
   const tasks = new Map<string, StoredTask>();
   /** By task and id. */
   const hooks = new Map<string, Map<string, StoredHook>>();
+  const leases = new HookLeases(clock);
   const of = (by: string): StoredTask[] => [...tasks.values()].filter((task) => task.by === by);
   const size = ({ asked, answer }: StoredTask): number => asked.length + answer.length;
   function forget(id: string): void {
@@ -47,6 +48,7 @@ export function createMemoryTaskStore({ clock = Date.now }: MemoryTaskStoreOptio
     },
     open: async () => [...tasks.values()].filter(({ standing }) => standing === "working").slice(-MAX_OPEN),
     async writeHook(hook) {
+      leases.end(hook);
       const ofTask = hooks.get(hook.taskId) ?? new Map<string, StoredHook>();
       hooks.set(hook.taskId, ofTask.set(hook.id, { ...hook, told: 0 }));
     },
@@ -54,6 +56,8 @@ export function createMemoryTaskStore({ clock = Date.now }: MemoryTaskStoreOptio
       const hook = hooks.get(taskId)?.get(id);
       if (hook !== undefined) hooks.get(taskId)?.set(id, { ...hook, told });
     },
+    holdHook: async (hook, holder) => leases.hold(hook, holder),
+    releaseHook: async (hook, holder) => leases.release(hook, holder),
     dropHook: async ({ taskId, id }) => void hooks.get(taskId)?.delete(id),
     hooks: async (taskId) => [...(hooks.get(taskId)?.values() ?? [])],
     hooked: async () =>
@@ -61,6 +65,34 @@ export function createMemoryTaskStore({ clock = Date.now }: MemoryTaskStoreOptio
     async [Symbol.asyncDispose]() {},
   };
 }
+
+/** Who may send news by which hook. */
+class HookLeases {
+  readonly #clock: () => number;
+  readonly #leases = new Map<string, { readonly holder: string; readonly until: number }>();
+
+  constructor(clock: () => number) {
+    this.#clock = clock;
+  }
+
+  hold(hook: Pick<PushHook, "taskId" | "id">, holder: string): boolean {
+    for (const [key, { until }] of this.#leases) if (until <= this.#clock()) this.#leases.delete(key);
+    const held = this.#leases.get(leaseOf(hook));
+    if (held !== undefined && held.holder !== holder) return false;
+    this.#leases.set(leaseOf(hook), { holder, until: this.#clock() + HOOK_LEASE_MS });
+    return true;
+  }
+
+  release(hook: Pick<PushHook, "taskId" | "id">, holder: string): void {
+    if (this.#leases.get(leaseOf(hook))?.holder === holder) this.end(hook);
+  }
+
+  end(hook: Pick<PushHook, "taskId" | "id">): void {
+    this.#leases.delete(leaseOf(hook));
+  }
+}
+
+const leaseOf = ({ taskId, id }: Pick<PushHook, "taskId" | "id">): string => `${taskId} ${id}`;
 
 /** The task as it is listed. */
 export const withoutTexts = ({ asked: _, answer: __, ...note }: StoredTask): TaskNote => note;

@@ -62,16 +62,22 @@ export interface TaskStore extends AsyncDisposable {
   list(by: string): Promise<readonly TaskNote[]>;
   /** Tasks of all callers that had not ended when they were written, at most MAX_OPEN. */
   open(): Promise<readonly StoredTask[]>;
-  /** Keeps a hook of a task, in the place of the one with its id, as long as tasks are kept. */
+  /** Keeps a hook of a task, in the place of the one with its id, as long as tasks are kept. No holder has it then. */
   writeHook(hook: PushHook): Promise<void>;
   /** Nothing is told by a hook that is not there. */
   tell(hook: PushHook, told: number): Promise<void>;
+  /** Takes the right to send news by the hook, or keeps it, for HOOK_LEASE_MS. @returns whether no other holder has it */
+  holdHook(hook: Pick<PushHook, "taskId" | "id">, holder: string): Promise<boolean>;
+  /** Gives it back, if the holder has it. */
+  releaseHook(hook: Pick<PushHook, "taskId" | "id">, holder: string): Promise<void>;
   dropHook(hook: Pick<PushHook, "taskId" | "id">): Promise<void>;
   hooks(taskId: string): Promise<readonly StoredHook[]>;
   /** Tasks of which some hook has not told the end, at most MAX_OPEN. */
   hooked(): Promise<readonly Pick<PushHook, "by" | "taskId">[]>;
 }
 
+/** A gateway that is silent for so long has died. */
+export const HOOK_LEASE_MS = 15_000;
 export const KEPT_MS = 24 * 3_600_000;
 export const MAX_TASKS = 200;
 export const MAX_OPEN = 1_000;

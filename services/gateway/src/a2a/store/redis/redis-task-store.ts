@@ -1,8 +1,27 @@
 import { silentLogger } from "@rockbot/bus";
 import { StoreUnavailableError } from "@rockbot/records";
-import { connectStore, parseRedisAddress, type RedisAddress, RedisConnection, type RedisStoreOptions, type RedisUrl } from "@rockbot/records/redis";
+import {
+  connectStore,
+  leaseCommands,
+  parseRedisAddress,
+  type RedisAddress,
+  RedisConnection,
+  type RedisStoreOptions,
+  type RedisUrl,
+} from "@rockbot/records/redis";
 import { withoutTexts } from "../memory-task-store.ts";
-import { KEPT_MS, MAX_OPEN, MAX_TASKS, type PushHook, type StoredHook, type StoredTask, type TaskNote, type TaskStore, type TaskTexts } from "../task-store.ts";
+import {
+  HOOK_LEASE_MS,
+  KEPT_MS,
+  MAX_OPEN,
+  MAX_TASKS,
+  type PushHook,
+  type StoredHook,
+  type StoredTask,
+  type TaskNote,
+  type TaskStore,
+  type TaskTexts,
+} from "../task-store.ts";
 
 /**
  * Tasks in Redis, shared by all gateways that use it. Each operation ends within 500 ms for each of its round trips.
@@ -15,7 +34,7 @@ export async function connectRedisTaskStore(url: RedisUrl, options: RedisStoreOp
 }
 
 class RedisTaskStore implements TaskStore {
-  readonly #connection: RedisConnection<Record<string, never>>;
+  readonly #connection: RedisConnection<typeof leaseCommands>;
   readonly #prefix: string;
 
   constructor(address: RedisAddress, { log = silentLogger, prefix = "rockbot", ca }: RedisStoreOptions) {
@@ -25,7 +44,7 @@ class RedisTaskStore implements TaskStore {
       ca,
       purpose: "tasks of A2A clients",
       whileAway: "no task is begun or told of; those that run go on",
-      scripts: {},
+      scripts: leaseCommands,
     });
   }
 
@@ -88,7 +107,7 @@ class RedisTaskStore implements TaskStore {
     const [hooks, told] = [this.#hooks(taskId), this.#told(taskId)];
     const results = await this.#connection.run("write a push notification config", (redis) => {
       const pipeline = redis.pipeline();
-      pipeline.hset(hooks, id, JSON.stringify(hook)).pexpire(hooks, KEPT_MS).hdel(told, id);
+      pipeline.hset(hooks, id, JSON.stringify(hook)).pexpire(hooks, KEPT_MS).hdel(told, id).del(this.#lease(hook));
       return pipeline.zadd(this.#hooked, Date.now(), JSON.stringify([taskId, id, by])).exec();
     });
     valuesOf(results);
@@ -102,6 +121,16 @@ class RedisTaskStore implements TaskStore {
       return pipeline.exec();
     });
     valuesOf(results);
+  }
+
+  async holdHook(hook: Pick<PushHook, "taskId" | "id">, holder: string): Promise<boolean> {
+    const lease = this.#lease(hook);
+    const held = await this.#connection.run("hold a push notification config", (redis) => redis.holdLease(lease, `${lease}:fence`, holder, HOOK_LEASE_MS));
+    return (held as string[])[0] === holder;
+  }
+
+  async releaseHook(hook: Pick<PushHook, "taskId" | "id">, holder: string): Promise<void> {
+    await this.#connection.run("release a push notification config", (redis) => redis.releaseLease(this.#lease(hook), holder));
   }
 
   async dropHook({ taskId, id }: Pick<PushHook, "taskId" | "id">): Promise<void> {
@@ -153,6 +182,10 @@ class RedisTaskStore implements TaskStore {
 
   #hooks(taskId: string): string {
     return `${this.#prefix}:hooks:${taskId}`;
+  }
+
+  #lease({ taskId, id }: Pick<PushHook, "taskId" | "id">): string {
+    return `${this.#prefix}:lease:${taskId}:${id}`;
   }
 
   #told(taskId: string): string {
