@@ -34,6 +34,7 @@ export const stateKeys = {
   summaries: "rockbot:{summaries}:*",
   tasks: "rockbot:{tasks}:*",
   pages: "rockbot:{pages}:*",
+  owners: "rockbot:owners:{memory}:*",
 } as const;
 
 /** What each service's user in Redis may do with its keys, as rules of Redis: no command that is dangerous. */
@@ -110,6 +111,8 @@ export interface BusStartParts<Config> extends StartParts<Config> {
   readonly summaryStore: SummaryStore | undefined;
   readonly tasks: TaskStore | undefined;
   readonly pageStore: PageStore | undefined;
+  /** Whose tasks at other agents are, apart from all other working memory. */
+  readonly taskOwners: WorkingMemory | undefined;
 }
 
 /** What only a deployment has to know of a service: the chart and compose read it. */

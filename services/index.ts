@@ -196,7 +196,7 @@ const listed = [
     summary: "Gives tasks to agents of other makers by A2A.",
     topic: "tool.invoke.a2a",
     tools: ["list_known_agents", "get_agent_details", "invoke_agent"],
-    state: ["audit", "blobs", "rates", "claims", "trust"],
+    state: ["audit", "blobs", "rates", "claims", "trust", "owners"],
     egress: ["internet", "configured"],
     needs: "a2aAgentsFile",
     profile: "a2a",

@@ -3,7 +3,19 @@ import type { BusStartParts, State } from "./define-service.ts";
 
 type OpenedState = Pick<
   BusStartParts<never>,
-  "rates" | "blobs" | "claims" | "leases" | "trustStore" | "journals" | "schedules" | "workingMemory" | "turnStore" | "summaryStore" | "tasks" | "pageStore"
+  | "rates"
+  | "blobs"
+  | "claims"
+  | "leases"
+  | "trustStore"
+  | "journals"
+  | "schedules"
+  | "workingMemory"
+  | "turnStore"
+  | "summaryStore"
+  | "tasks"
+  | "pageStore"
+  | "taskOwners"
 >;
 
 /**
@@ -36,6 +48,11 @@ export async function openState(state: readonly State[], records: SharedRecords)
       : undefined,
     pageStore: has("pages")
       ? await records.open("pages", async (...at) => (await import("@rockbot/records/pages/redis")).connectRedisPageStore(...at))
+      : undefined,
+    taskOwners: has("owners")
+      ? await records.open("owners of tasks", async (url, options) =>
+          (await import("@rockbot/memory/redis")).connectRedisWorkingMemory(url, { ...options, prefix: "rockbot:owners" }),
+        )
       : undefined,
     turnStore: has("turns") ? await records.open("turns", async (...at) => (await import("@rockbot/agent/redis")).connectRedisTurnStore(...at)) : undefined,
   };

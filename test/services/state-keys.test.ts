@@ -32,6 +32,7 @@ const uses: { readonly [Kind in Exclude<keyof typeof stateKeys, "audit" | "data"
     await schedules?.look({ replica: "here", aliveMs: 60_000, limit: 1 });
   },
   memory: async ({ workingMemory }) => workingMemory?.of("me").set("session/a/notes", "text", { category: "notes", tags: ["a"] }),
+  owners: async ({ taskOwners }) => taskOwners?.of("owner").set("a2a-task/hash/owner", "agent"),
   summaries: async ({ summaryStore }) => summaryStore?.set("hash", "text"),
   pages: async ({ pageStore }) => pageStore?.set("key", new Uint8Array([1]), { ttlMs: 60_000 }),
   tasks: async ({ tasks }) => {

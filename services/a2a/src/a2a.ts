@@ -1,14 +1,18 @@
 import { readFileSync } from "node:fs";
 import { pause } from "@rockbot/base";
 import { type Bus, type Logger, silentLogger } from "@rockbot/bus";
+import { taskTopics } from "@rockbot/contracts";
 import { createPublicFetch, type PublicFetch } from "@rockbot/edge/outbound";
 import { A2A_PINS, createMemoryTrustStore, createToolApprovals, openFileTrustStore, type ToolApprovals, type TrustStore } from "@rockbot/mcp/trust";
-import { AdvisedTools, type StartServiceOptions, serveTools } from "@rockbot/tools";
+import { createWorkingMemory, type WorkingMemory } from "@rockbot/memory";
+import { AdvisedTools, createIdentity, METERED, type StartServiceOptions, serveTools } from "@rockbot/tools";
 import { a2aGuide } from "./a2a-guide.ts";
-import { AgentPool } from "./agents/agent-pool.ts";
+import { type AgentList, AgentPool } from "./agents/agent-pool.ts";
 import { MAX_CARD_BYTES } from "./agents/fetch-card.ts";
 import { readAgentsFile } from "./agents/read-agents-file.ts";
 import { watchAgentsFile } from "./agents/watch-agents-file.ts";
+import { AnnouncedAgents } from "./bus/announced-agents.ts";
+import { BusTasks } from "./bus/bus-tasks.ts";
 import type { A2AConfig } from "./generated/config.ts";
 import { getAgentDetails } from "./tools/get-agent-details.ts";
 import { invokeAgent } from "./tools/invoke-agent.ts";
@@ -21,6 +25,8 @@ export interface StartA2aOptions extends StartServiceOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Where it is kept which cards are approved. @default the file `a2aLockFile`, or the memory of this process */
   readonly trustStore?: TrustStore | undefined;
+  /** Where it is kept whose the tasks of agents are. @default the memory of this process */
+  readonly taskOwners?: WorkingMemory | undefined;
   /** How long the start waits for cards, in milliseconds. @default 10_000 */
   readonly settleMs?: number | undefined;
 }
@@ -45,27 +51,31 @@ const CALL_TIMEOUT_MS = 20 * 60_000;
 export async function startA2a(
   bus: Bus,
   config: Readonly<A2AConfig>,
-  { env, trustStore, settleMs = 10_000, log = silentLogger, signal, ...options }: StartA2aOptions,
+  { env, trustStore, taskOwners, settleMs = 10_000, log = silentLogger, signal, ...options }: StartA2aOptions,
 ): Promise<RunningA2a> {
   signal?.throwIfAborted();
-  const { a2aAgentsFile: file, pin, refreshSeconds } = config;
+  const { a2aAgentsFile: file, pin, refreshSeconds, hearBusAgents } = config;
   await using started = new AsyncDisposableStack();
-  if (file === undefined) log.warn({}, "there are no agents of other makers. Set A2A_AGENTS_FILE to a file that names them");
+  if (file === undefined && !hearBusAgents) log.warn({}, "there are no agents of other makers. Set A2A_AGENTS_FILE to a file that names them");
   const text = file === undefined ? "" : readFileSync(file, "utf8");
-  const agents = file === undefined ? [] : readAgentsFile(file);
+  const ofFile = file === undefined ? [] : readAgentsFile(file);
   const { store, filed } = started.use(openTrust(config, trustStore, log));
   const cardFetch = started.use(guarded(config, { maxBytes: MAX_CARD_BYTES, timeoutMs: CARD_TIMEOUT_MS, idleTimeoutMs: CARD_TIMEOUT_MS }));
   const fetch = started.use(guarded(config, { maxBytes: config.maxResponseBytes, timeoutMs: CALL_TIMEOUT_MS, idleTimeoutMs: config.idleTimeoutMs }));
-  const owners = new TaskOwners();
-  const pool: AgentPool = started.use(
-    new AgentPool({ fetch: cardFetch, store, filed, pin, refreshMs: refreshSeconds * 1_000, onChange: () => provider.advise(namesIn(pool)), log }),
-  );
+  const owners = new TaskOwners({ memory: taskOwners ?? started.use(createWorkingMemory()), log });
+  const onChange = (): void => provider.advise(namesIn(agents));
+  const pool: AgentPool = started.use(new AgentPool({ fetch: cardFetch, store, filed, pin, refreshMs: refreshSeconds * 1_000, onChange, log }));
+  const identity = createIdentity(bus, options.policy);
+  const announced = hearBusAgents ? started.use(new AnnouncedAgents({ identity, store, filed, pin, onChange, log })) : undefined;
+  const agents = allOf(pool, announced);
+  const busTasks = new BusTasks(bus, { service: options.service, identity, maxBytes: config.maxResponseBytes });
   const provider = new AdvisedTools({
-    advice: namesIn(pool),
-    tools: (names) => [listKnownAgents(pool), getAgentDetails(pool), invokeAgent({ pool, owners, names, fetch, env })],
+    advice: namesIn(agents),
+    tools: (names) => [listKnownAgents(agents), getAgentDetails(agents), invokeAgent({ agents, busTasks, owners, names, fetch, env })],
     guides: [a2aGuide],
   });
-  await atMost(settleMs, pool.apply(agents));
+  if (announced !== undefined) started.use(await hearBus(bus, announced, busTasks));
+  await atMost(settleMs, pool.apply(ofFile));
   started.use(
     await serveTools(bus, provider, {
       ...options,
@@ -79,20 +89,39 @@ export async function startA2a(
   const running = started.move();
   return {
     get notes() {
-      return notesOf(pool);
+      return notesOf(pool, announced);
     },
     approvals: createToolApprovals(store, { log, owns: (server) => server.startsWith(A2A_PINS) }),
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
 }
 
-const namesIn = ({ all }: AgentPool): readonly string[] => all.flatMap(({ name, card }) => (card === undefined ? [] : [name]));
+/** Agents of the file and of the bus. One that an operator has named has its name alone. */
+const allOf = (pool: AgentPool, announced: AnnouncedAgents | undefined): AgentList => ({
+  get all() {
+    const named = pool.all;
+    const taken = new Set(named.map(({ name }) => name.toLowerCase()));
+    const others = (announced?.all ?? []).filter(({ name }) => !taken.has(name.toLowerCase()));
+    return [...named, ...others].sort((a, b) => (a.name < b.name ? -1 : 1));
+  },
+});
+
+/** Hears what agents on the bus say. Each instance hears all of it, and knows its own tasks. */
+const hearBus = (bus: Bus, announced: AnnouncedAgents, tasks: BusTasks): Promise<AsyncDisposable> =>
+  bus.subscribe({ name: "bus-agents", topics: [taskTopics.announce, ...tasks.topics], kind: "copy", ...METERED }, async (message) =>
+    message.topic === taskTopics.announce ? announced.take(message) : tasks.take(message),
+  );
+
+const namesIn = ({ all }: AgentList): readonly string[] => all.flatMap(({ name, card }) => (card === undefined ? [] : [name]));
 
 /** What an operator should know of them. */
-const notesOf = ({ faults, waiting }: AgentPool): string[] => [
-  ...faults.map(({ name, why }) => `the card of the agent "${name}" could not be used: ${why}`),
-  ...(waiting === 0 ? [] : [`${waiting} parts of cards of agents wait for an approval: rockbot mcp approve`]),
-];
+const notesOf = ({ faults, waiting: ofPool }: AgentPool, announced: AnnouncedAgents | undefined): string[] => {
+  const waiting = ofPool + (announced?.waiting ?? 0);
+  return [
+    ...faults.map(({ name, why }) => `the card of the agent "${name}" could not be used: ${why}`),
+    ...(waiting === 0 ? [] : [`${waiting} parts of cards of agents wait for an approval: rockbot mcp approve`]),
+  ];
+};
 
 /** Waits for the end of a work that never rejects, or for so long. */
 async function atMost(ms: number, work: Promise<void>): Promise<void> {

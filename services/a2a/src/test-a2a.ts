@@ -1,5 +1,6 @@
 import { createMemoryBus } from "@rockbot/bus";
 import type { TrustStore } from "@rockbot/mcp/trust";
+import type { WorkingMemory } from "@rockbot/memory";
 import { createPolicy, holdPolicy, readPolicy } from "@rockbot/policy";
 import { loadConfig } from "@rockbot/process/config";
 import { temporaryFolder } from "@rockbot/testing";
@@ -13,6 +14,7 @@ export interface TestA2aOptions {
   readonly policy?: string;
   readonly config?: Partial<A2AConfig>;
   readonly trustStore?: TrustStore;
+  readonly taskOwners?: WorkingMemory;
   readonly settleMs?: number;
   readonly agent?: string;
   /** Of local servers that may be reached. */
@@ -22,7 +24,7 @@ export interface TestA2aOptions {
 /** For tests: the whole service in memory, with a file of these agents, and a caller. */
 export async function startTestA2a(
   agents: object,
-  { env = {}, policy: yaml, config: settings = {}, trustStore, settleMs, agent = "tester", ports = [] }: TestA2aOptions = {},
+  { env = {}, policy: yaml, config: settings = {}, trustStore, taskOwners, settleMs, agent = "tester", ports = [] }: TestA2aOptions = {},
 ) {
   await using started = new AsyncDisposableStack();
   const folder = started.use(temporaryFolder());
@@ -31,7 +33,7 @@ export async function startTestA2a(
   const config = loadConfig(configSchema, { env: {}, overrides: { a2aAgentsFile, allowAddresses, shutdownGraceMs: 5_000, ...settings } });
   const policy = yaml === undefined ? undefined : holdPolicy(createPolicy(await readPolicy(yaml, "of the test")));
   const bus = started.use(createMemoryBus());
-  const a2a = started.use(await startA2a(bus, config, { service: "a2a", topic: "tool.invoke.a2a", env, policy, trustStore, settleMs }));
+  const a2a = started.use(await startA2a(bus, config, { service: "a2a", topic: "tool.invoke.a2a", env, policy, trustStore, taskOwners, settleMs }));
   const caller = started.use(await createToolCaller(bus, { agent, policy }));
   await caller.discovered();
   const open = started.move();

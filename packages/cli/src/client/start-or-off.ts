@@ -34,6 +34,7 @@ export async function startOrOff(service: BusService, parts: ComposedParts): Pro
     workingMemory: undefined,
     turnStore: undefined,
     summaryStore: undefined,
+    taskOwners: undefined,
     tasks: undefined,
     pageStore: undefined,
   };

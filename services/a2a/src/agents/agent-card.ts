@@ -47,31 +47,33 @@ export function readAgentCard(text: string, { origins }: Pick<KnownAgent, "origi
   const required = (card.capabilities?.extensions ?? []).filter((extension) => extension.required).map(({ uri }) => line(uri));
   if (required.length > 0) throw new Error(`it requires extensions that this service does not have: ${required.slice(0, 5).join(", ")}`);
   const interfaces = usable(card.supportedInterfaces.slice(0, MAX_INTERFACES), origins);
-  const skills = new Map(
-    card.skills.slice(0, MAX_SKILLS).flatMap(({ id, name, description, tags, examples }) => {
-      const skillId = line(id);
-      if (skillId === "") return [];
-      return [
-        [
-          skillId,
-          {
-            id: skillId,
-            name: line(name),
-            description: words(description),
-            tags: tags.slice(0, MAX_LISTED).map(line),
-            examples: examples.slice(0, MAX_LISTED).map(words),
-          },
-        ],
-      ];
-    }),
-  );
   return {
     name: line(card.name),
     description: words(card.description),
-    skills: [...skills.values()],
+    skills: skillsOf(card.skills),
     interfaces,
     isStreaming: card.capabilities?.streaming === true,
   };
+}
+
+/** A skill as a card says it. */
+interface SaidSkill {
+  readonly id: string;
+  readonly name: string;
+  readonly description?: string | null | undefined;
+  readonly tags?: readonly string[] | null | undefined;
+  readonly examples?: readonly string[] | null | undefined;
+}
+
+/** What counts of a card's skills: of two with one id the later. */
+export function skillsOf(said: readonly SaidSkill[]): AgentSkill[] {
+  const skills = said.slice(0, MAX_SKILLS).flatMap(({ id, name, description, tags, examples }): [string, AgentSkill][] => {
+    const skillId = line(id);
+    if (skillId === "") return [];
+    const lists = { tags: (tags ?? []).slice(0, MAX_LISTED).map(line), examples: (examples ?? []).slice(0, MAX_LISTED).map(words) };
+    return [[skillId, { id: skillId, name: line(name), description: words(description ?? ""), ...lists }]];
+  });
+  return [...new Map(skills).values()];
 }
 
 /** The resolver leaves a card of 1.0 as it came: `fromJSON` gives each field its type. */
@@ -119,5 +121,7 @@ export function pinnedParts({ name, description, interfaces, isStreaming, skills
   ];
 }
 
-const words = (text: string): string => visibleText(String(text)).trim().slice(0, MAX_TEXT).toWellFormed();
-const line = (text: string): string => visibleText(String(text)).replaceAll(/\s+/g, " ").trim().slice(0, MAX_NAME).toWellFormed();
+/** A stranger's text, without characters that people do not see. */
+export const words = (text: string): string => visibleText(String(text)).trim().slice(0, MAX_TEXT).toWellFormed();
+/** The same in one short line. */
+export const line = (text: string): string => visibleText(String(text)).replaceAll(/\s+/g, " ").trim().slice(0, MAX_NAME).toWellFormed();

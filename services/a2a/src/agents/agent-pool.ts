@@ -2,6 +2,7 @@ import type { Logger } from "@rockbot/bus";
 import { namesHelp, ToolError, ToolErrorCode } from "@rockbot/contracts";
 import type { PublicFetch } from "@rockbot/edge/outbound";
 import { A2A_PINS, type HeldTool, type PinMode, type PinnedSource, PinnedSources, type TrustStore, whyHeld } from "@rockbot/mcp/trust";
+import type { AnnouncedAgent } from "../bus/announced-agent.ts";
 import { type AgentCard, CARD_PIN, pinnedParts, readAgentCard, skillPin } from "./agent-card.ts";
 import { fetchCard } from "./fetch-card.ts";
 import type { KnownAgent } from "./known-agent.ts";
@@ -18,21 +19,26 @@ export interface AgentPoolOptions {
 }
 
 /** An agent with what is approved of its card. */
-export interface ReadyAgent {
-  readonly agent: KnownAgent;
+export interface ReadyAgent<Agent extends KnownAgent | AnnouncedAgent = KnownAgent | AnnouncedAgent> {
+  readonly agent: Agent;
   readonly card: AgentCard;
 }
 
 /** An agent as models are told of it. */
 export interface ShownAgent {
   readonly name: string;
-  readonly agent: KnownAgent;
+  readonly agent: KnownAgent | AnnouncedAgent;
   /** What is approved of its card; undefined if it cannot be called now. */
   readonly card: AgentCard | undefined;
   /** Why it cannot be called now. */
   readonly off: ToolError | undefined;
   /** When its card was read last, as `Date.now()`. */
   readonly readAt: number | undefined;
+}
+
+/** The agents that can be called, of one kind or of all. */
+export interface AgentList {
+  readonly all: readonly ShownAgent[];
 }
 
 /** The agents of the operator's file, each with what is approved of its card. Cards are read again from time to time. */
@@ -63,7 +69,7 @@ export class AgentPool implements AsyncDisposable {
   }
 
   get all(): readonly ShownAgent[] {
-    return this.#sources.all.map(shown).sort((a, b) => (a.name < b.name ? -1 : 1));
+    return this.#sources.all.map((source) => shownAgent(source, A2A_PINS));
   }
 
   /** Cards that could not be used the last time, and why. */
@@ -76,35 +82,32 @@ export class AgentPool implements AsyncDisposable {
     return this.#sources.all.reduce((sum, { held }) => sum + held.filter(({ rejectedBy }) => rejectedBy === undefined).length, 0);
   }
 
-  /** The agent of exactly that name, ready to be called. @throws {ToolError} that says why it is not */
-  ready(name: string): ReadyAgent {
-    const all = this.all;
-    // Exactly: a policy compares names of agents, too.
-    const found = all.find((each) => each.name === name);
-    if (found === undefined)
-      throw new ToolError(
-        ToolErrorCode.InvalidArguments,
-        `There is no agent ${JSON.stringify(name)}. ${namesHelp(
-          name,
-          all.map((each) => each.name),
-        )}`,
-        { details: { mayHaveRun: false } },
-      );
-    if (found.card === undefined) throw found.off as ToolError;
-    return { agent: found.agent, card: found.card };
-  }
-
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#sources[Symbol.asyncDispose]();
   }
 }
 
-function shown({ from: agent, content, offered, held, fault, isBlind, readAt }: PinnedSource<KnownAgent, AgentCard>): ShownAgent {
+/** The agent of exactly that name, ready to be called. @throws {ToolError} that says why it is not */
+export function readyAgent(all: readonly ShownAgent[], name: string): ReadyAgent {
+  // Exactly: a policy compares names of agents, too.
+  const found = all.find((each) => each.name === name);
+  const names = all.map((each) => each.name);
+  if (found === undefined)
+    throw new ToolError(ToolErrorCode.InvalidArguments, `There is no agent ${JSON.stringify(name)}. ${namesHelp(name, names)}`, {
+      details: { mayHaveRun: false },
+    });
+  if (found.card === undefined) throw found.off as ToolError;
+  return { agent: found.agent, card: found.card };
+}
+
+/** @param pins how the names begin under which its parts are pinned */
+export function shownAgent<Agent extends KnownAgent | AnnouncedAgent>(source: PinnedSource<Agent, AgentCard>, pins: string): ShownAgent {
+  const { from: agent, content, offered, held, fault, isBlind, readAt } = source;
   const isReady = content !== undefined && offered.has(CARD_PIN);
   const card = isReady ? { ...content, skills: content.skills.filter(({ id }) => offered.has(skillPin(id))) } : undefined;
   const why = isBlind ? "whether its card is approved cannot be read now" : (fault ?? "its card is still being read");
   const heldCard = held.find(({ name }) => name === CARD_PIN);
-  const off = isReady ? undefined : heldCard === undefined ? unread(agent.name, why) : heldError(agent.name, heldCard);
+  const off = isReady ? undefined : heldCard === undefined ? unread(agent.name, why) : heldError(agent.name, heldCard, pins);
   return { name: agent.name, agent, card, off, readAt };
 }
 
@@ -113,12 +116,12 @@ const unread = (name: string, why: string): ToolError =>
     details: { mayHaveRun: false },
   });
 
-function heldError(name: string, held: HeldTool): ToolError {
+function heldError(name: string, held: HeldTool, pins: string): ToolError {
   const isRejected = held.rejectedBy !== undefined;
   const why = isRejected ? "an operator has refused its card" : `its card is not approved, as ${whyHeld(held)}`;
   const todo = isRejected
     ? "Do without it."
-    : `An operator has to approve it first: rockbot mcp approve ${JSON.stringify(`${A2A_PINS}${name}`)} ${JSON.stringify(CARD_PIN)}. Tell your user, or do without it.`;
+    : `An operator has to approve it first: rockbot mcp approve ${JSON.stringify(`${pins}${name}`)} ${JSON.stringify(CARD_PIN)}. Tell your user, or do without it.`;
   return new ToolError(ToolErrorCode.Denied, `The agent "${name}" is not called: ${why}. Nothing was sent. ${todo}`, {
     details: { mayHaveRun: false, reason: isRejected ? "rejected" : "not_approved" },
   });

@@ -1,10 +1,11 @@
 import { AgentCard } from "@a2a-js/sdk";
 import { type Client, ClientFactory, JsonRpcTransportFactory, RestTransportFactory } from "@a2a-js/sdk/client";
 import type { ReadyAgent } from "../agents/agent-pool.ts";
+import type { KnownAgent } from "../agents/known-agent.ts";
 import { type AgentFetchParts, agentFetch } from "./agent-fetch.ts";
 
 /** A client of the SDK for an agent, by the first of its interfaces that can be used. It connects to nothing yet. */
-export async function connectAgent({ agent, card }: ReadyAgent, parts: AgentFetchParts): Promise<Client> {
+export async function connectAgent({ agent, card }: ReadyAgent<KnownAgent>, parts: AgentFetchParts): Promise<Client> {
   const options = { fetchImpl: agentFetch(agent, parts), legacyCompat: { enabled: true } };
   const factory = new ClientFactory({
     transports: [new JsonRpcTransportFactory(options), new RestTransportFactory(options)],

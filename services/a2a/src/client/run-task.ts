@@ -22,7 +22,7 @@ export interface RunTaskOptions {
   readonly signal: AbortSignal;
   readonly onProgress: (message: string) => void;
   /** Hears the ids as soon as they are known. */
-  readonly onIds: (ids: { readonly taskId: string | undefined; readonly contextId: string | undefined }) => void;
+  readonly onIds: (ids: { readonly taskId: string | undefined; readonly contextId: string | undefined }) => Promise<void>;
 }
 
 export interface TaskEnd {
@@ -83,14 +83,14 @@ async function send(client: Client, request: AgentRequest, view: TaskView, { age
     if (!isStreaming) {
       const result = await client.sendMessage(params, { signal });
       view.take({ payload: "messageId" in result ? { $case: "message", value: result } : { $case: "task", value: result } });
-      onIds(view);
+      await onIds(view);
       return;
     }
     let said: string | undefined;
     for await (const event of client.sendMessageStream(params, { signal })) {
       isHeard = true;
       const progress = view.take(event)?.slice(0, 500);
-      onIds(view);
+      await onIds(view);
       if (view.end !== undefined) return;
       if (progress !== undefined && progress !== said) onProgress(progress);
       said = progress ?? said;
@@ -110,7 +110,7 @@ async function askUntilEnd(client: Client, view: TaskView, { agent, signal, onPr
       const task = await client.getTask({ tenant: "", id }, { signal: AbortSignal.any([signal, late]) });
       silent = 0;
       const progress = task.id === id ? view.takeTask(task, true) : undefined;
-      onIds(view);
+      await onIds(view);
       if (progress !== undefined) onProgress(progress.slice(0, 500));
     } catch (error) {
       signal.throwIfAborted();

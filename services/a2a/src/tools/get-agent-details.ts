@@ -1,14 +1,14 @@
 import { namesHelp, tools } from "@rockbot/contracts";
 import { defineTool, type Tool } from "@rockbot/tools";
-import type { AgentPool } from "../agents/agent-pool.ts";
-import { agentNamed } from "../agents/known-agent.ts";
+import type { AgentList } from "../agents/agent-pool.ts";
+import { agentNamed, isAnnounced, placeOf } from "../agents/known-agent.ts";
 import { lastSeen } from "./last-seen.ts";
 import { trustOf } from "./trust-of.ts";
 
 /** `get_agent_details`: what is approved of one agent's card. A name that nobody has is no error. */
-export function getAgentDetails(pool: Pick<AgentPool, "all">): Tool {
+export function getAgentDetails(agents: AgentList): Tool {
   return defineTool(tools.getAgentDetails, async ({ agent_name: name }) => {
-    const { all } = pool;
+    const { all } = agents;
     const found = agentNamed(all, name);
     if (found === undefined) {
       const help = namesHelp(
@@ -27,12 +27,11 @@ export function getAgentDetails(pool: Pick<AgentPool, "all">): Tool {
     const details = {
       agentName: found.name,
       description: card.description,
-      url: card.interfaces[0]?.url ?? agent.cardUrl,
-      hasAuth: agent.credential !== undefined,
-      isWellKnown: true,
+      ...(isAnnounced(agent) ? {} : { url: placeOf({ agent, card }), hasAuth: agent.credential !== undefined }),
+      isWellKnown: !isAnnounced(agent),
       lastSeen: lastSeen(readAt),
       skills,
     };
-    return { content: JSON.stringify(details, null, 2), structured: details, trust: trustOf(agent.cardUrl) };
+    return { content: JSON.stringify(details, null, 2), structured: details, trust: trustOf(isAnnounced(agent) ? placeOf({ agent, card }) : agent.cardUrl) };
   });
 }

@@ -1,15 +1,18 @@
 import { createHash } from "node:crypto";
 import { type ToolDefinition, ToolError, ToolErrorCode, tools } from "@rockbot/contracts";
 import { advised, defineTool, type Tool, type ToolCallContext, type ToolResult } from "@rockbot/tools";
-import type { AgentPool, ReadyAgent } from "../agents/agent-pool.ts";
+import { type AgentList, type ReadyAgent, readyAgent } from "../agents/agent-pool.ts";
+import { isAnnounced, placeOf } from "../agents/known-agent.ts";
+import type { BusTasks, GiveTaskOptions } from "../bus/bus-tasks.ts";
 import type { AgentFetchParts } from "../client/agent-fetch.ts";
 import { connectAgent } from "../client/connect-agent.ts";
-import { runTask, type TaskEnd } from "../client/run-task.ts";
+import { type AgentRequest, runTask, type TaskEnd } from "../client/run-task.ts";
 import type { TaskOwners } from "./task-owners.ts";
 import { trustOf } from "./trust-of.ts";
 
 export interface InvokeAgentParts extends AgentFetchParts {
-  readonly pool: Pick<AgentPool, "ready">;
+  readonly agents: AgentList;
+  readonly busTasks: Pick<BusTasks, "give">;
   readonly owners: TaskOwners;
   /** As advice for models. */
   readonly names: readonly string[];
@@ -21,33 +24,36 @@ const DEFAULT_MINUTES = 5;
 /** What is left of a call's time to have the task cancelled, and to say so. */
 const RESERVE_MS = 6_000;
 
-/** `invoke_agent`: gives an agent a task by A2A, and waits for its end. */
-export function invokeAgent({ pool, owners, names, ...parts }: InvokeAgentParts): Tool {
+/** `invoke_agent`: gives an agent a task, by A2A or over the bus, and waits for its end. */
+export function invokeAgent({ agents, busTasks, owners, names, ...parts }: InvokeAgentParts): Tool {
+  async function run({ agent, card }: ReadyAgent, request: AgentRequest, options: GiveTaskOptions): Promise<TaskEnd> {
+    if (isAnnounced(agent)) return busTasks.give(agent, request, options);
+    return runTask(await connectAgent({ agent, card }, parts), request, { ...options, agent: agent.name });
+  }
   return defineTool(advised(tools.invokeAgent, { agent_name: names }), async (input, context) => {
     const { caller, signal, toolCallId, progress } = context;
-    const ready = pool.ready(input.agent_name);
+    const ready = readyAgent(agents.all, input.agent_name);
     checkInput(input, ready);
     const { name } = ready.agent;
-    owners.check(caller, name, "task_id", input.task_id);
-    owners.check(caller, name, "context_id", input.context_id);
+    await owners.check(caller, name, "task_id", input.task_id);
+    await owners.check(caller, name, "context_id", input.context_id);
     const ms = timeFor(input, context);
     const late = AbortSignal.timeout(ms);
     let ids: Partial<Pick<TaskEnd, "taskId" | "contextId">> = {};
     try {
-      const end = await runTask(
-        await connectAgent(ready, parts),
-        { text: input.message, skill: input.skill, taskId: input.task_id, contextId: input.context_id, messageId: messageId(caller, toolCallId) },
-        {
-          agent: name,
-          signal: AbortSignal.any([signal, late]),
-          onProgress: (message) => progress({ message }),
-          onIds({ taskId, contextId }) {
-            if (taskId === ids.taskId && contextId === ids.contextId) return;
-            ids = { taskId, contextId };
-            owners.note(caller, name, { taskId, contextId });
-          },
+      const request = { text: input.message, skill: input.skill, taskId: input.task_id, contextId: input.context_id, messageId: messageId(caller, toolCallId) };
+      const end = await run(ready, request, {
+        signal: AbortSignal.any([signal, late]),
+        onProgress: (message) => progress({ message }),
+        async onIds({ taskId, contextId }) {
+          if (taskId === ids.taskId && contextId === ids.contextId) return;
+          ids = { taskId, contextId };
+          await owners.note(caller, name, ids);
         },
-      );
+        timeoutMs: ms,
+        depth: (context.depth ?? 0) + 1,
+        hasReadUntrusted: context.hasReadUntrusted === true,
+      });
       return resultOf(ready, end);
     } catch (error) {
       if (late.aborted && !signal.aborted) throw tooSlow(name, ms, ids.taskId);
@@ -88,7 +94,7 @@ function resultOf({ agent, card }: ReadyAgent, { state, text, taskId, contextId 
     content: isAsking ? asked(agent.name, { state, text, taskId, contextId }) : ended(agent.name, state, text),
     structured: { agentName: agent.name, state, ...ids },
     isError: !isAsking && state !== "completed",
-    trust: trustOf(card.interfaces[0]?.url ?? agent.cardUrl),
+    trust: trustOf(placeOf({ agent, card })),
   };
 }
 

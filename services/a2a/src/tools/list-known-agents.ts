@@ -1,23 +1,24 @@
 import { tools } from "@rockbot/contracts";
 import { defineTool, type Tool } from "@rockbot/tools";
-import type { AgentPool } from "../agents/agent-pool.ts";
+import type { AgentList } from "../agents/agent-pool.ts";
 import { lastSeen } from "./last-seen.ts";
 import { trustOf } from "./trust-of.ts";
 
 const MAX_DESCRIPTION = 500;
 
 /** `list_known_agents`: those that can be called, with their skills. */
-export function listKnownAgents(pool: Pick<AgentPool, "all">): Tool {
+export function listKnownAgents(agents: AgentList): Tool {
   return defineTool(tools.listKnownAgents, async ({ skill }) => {
     const wanted = skill?.toLowerCase() ?? "";
-    const agents = pool.all.flatMap(({ name, card, readAt }) => {
+    const listed = agents.all.flatMap(({ name, card, readAt }) => {
       if (card === undefined) return [];
       const fits = card.skills.some(({ id, name: title, tags }) => [id, title, ...tags].some((text) => text.toLowerCase().includes(wanted)));
       if (wanted !== "" && !fits) return [];
       const skills = card.skills.map(({ id, description }) => ({ id, description: description.slice(0, MAX_DESCRIPTION) }));
       return [{ agentName: name, description: card.description.slice(0, MAX_DESCRIPTION), lastSeen: lastSeen(readAt), skills }];
     });
-    if (agents.length === 0) return { content: wanted === "" ? "No agents can be called now." : "No agents have such a skill.", structured: { agents } };
-    return { content: JSON.stringify(agents, null, 2), structured: { agents }, trust: trustOf("cards of agents") };
+    if (listed.length === 0)
+      return { content: wanted === "" ? "No agents can be called now." : "No agents have such a skill.", structured: { agents: listed } };
+    return { content: JSON.stringify(listed, null, 2), structured: { agents: listed }, trust: trustOf("cards of agents") };
   });
 }

@@ -1,30 +1,63 @@
-import { RecentMap } from "@rockbot/base";
+import { hash } from "node:crypto";
+import type { Logger } from "@rockbot/bus";
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
+import type { WorkingMemory } from "@rockbot/memory";
+import { StoreUnavailableError } from "@rockbot/records";
 
-/** Of tasks and of conversations. */
-const MAX_KEPT = 20_000;
+export interface TaskOwnersOptions {
+  readonly memory: Pick<WorkingMemory, "of">;
+  readonly log: Logger;
+}
+
+const KEPT_MS = 24 * 3_600_000;
 
 /**
- * Which caller was told which ids of tasks and conversations by which agent. Ids of others are refused: an agent sees one credential for all
- * callers, and may number its tasks.
+ * Which caller was told which ids of tasks and conversations by which agent, for a day, in a working memory that has nothing else. Ids of others are refused: an
+ * agent sees one credential for all callers, and may number its tasks.
  */
 export class TaskOwners {
-  readonly #told = new RecentMap<string, true>(MAX_KEPT);
+  readonly #memory: Pick<WorkingMemory, "of">;
+  readonly #log: Logger;
 
-  note(caller: string, agent: string, { taskId, contextId }: { readonly taskId: string | undefined; readonly contextId: string | undefined }): void {
-    if (taskId !== undefined) this.#told.set(keyOf(caller, agent, "task_id", taskId), true);
-    if (contextId !== undefined) this.#told.set(keyOf(caller, agent, "context_id", contextId), true);
+  constructor({ memory, log }: TaskOwnersOptions) {
+    this.#memory = memory;
+    this.#log = log;
   }
 
-  /** @throws {ToolError} if the agent has not told this caller of it, as far as this process knows */
-  check(caller: string, agent: string, kind: "task_id" | "context_id", id: string | undefined): void {
-    if (id === undefined || this.#told.has(keyOf(caller, agent, kind, id))) return;
+  /** Where it cannot be noted the task goes on, and its ids are of no use later. */
+  async note(
+    caller: string,
+    agent: string,
+    { taskId, contextId }: { readonly taskId?: string | undefined; readonly contextId?: string | undefined },
+  ): Promise<void> {
+    const told = [
+      ...(taskId === undefined ? [] : [keyOf(agent, "task_id", taskId)]),
+      ...(contextId === undefined ? [] : [keyOf(agent, "context_id", contextId)]),
+    ];
+    const writing = Promise.all(told.map((key) => this.#memory.of(caller).set(key, agent, { ttlMs: KEPT_MS })));
+    await writing.catch((error: unknown) => this.#log.warn({ agent, reason: String(error) }, "could not note whose a task of an agent is"));
+  }
+
+  /** @throws {ToolError} if the agent has not told this caller of it, as far as the memory knows */
+  async check(caller: string, agent: string, kind: "task_id" | "context_id", id: string | undefined): Promise<void> {
+    if (id === undefined) return;
+    const nothing = `Nothing was sent to the agent "${agent}":`;
+    const found = await this.#memory
+      .of(caller)
+      .get(keyOf(agent, kind, id))
+      .catch((cause: unknown) => {
+        if (!(cause instanceof StoreUnavailableError)) throw cause;
+        const why = `${nothing} whether it gave you the ${kind} cannot be read now, as its memory does not answer. Try again later.`;
+        throw new ToolError(ToolErrorCode.Unavailable, why, { cause, details: { mayHaveRun: false } });
+      });
+    if (found !== undefined) return;
     throw new ToolError(
       ToolErrorCode.InvalidArguments,
-      `Nothing was sent to the agent "${agent}": it is not known that it gave you the ${kind} ${JSON.stringify(id)}. Use one of a result of yours, or leave it out and begin anew.`,
+      `${nothing} it is not known that it gave you the ${kind} ${JSON.stringify(id)}. Use one of a result of yours, or leave it out and begin anew.`,
       { details: { mayHaveRun: false } },
     );
   }
 }
 
-const keyOf = (...parts: readonly string[]): string => JSON.stringify(parts);
+/** A namespace for each id, as the entries of one are few. */
+const keyOf = (...parts: readonly string[]): string => `a2a-task/${hash("sha256", JSON.stringify(parts), "hex").slice(0, 32)}/owner`;

@@ -1,0 +1,153 @@
+import { pause, startLoop } from "@rockbot/base";
+import type { Logger } from "@rockbot/bus";
+import { decodeMessage, type Envelope, isBusAgentName } from "@rockbot/contracts";
+import { A2A_PINS, type PinMode, PinnedSources, type TrustStore } from "@rockbot/mcp/trust";
+import type { Identity } from "@rockbot/tools";
+import type { AgentCard } from "../agents/agent-card.ts";
+import { pinnedParts } from "../agents/agent-card.ts";
+import { type ShownAgent, shownAgent } from "../agents/agent-pool.ts";
+import { type AnnouncedAgent, cardText, readAnnouncedCard } from "./announced-agent.ts";
+
+export interface AnnouncedAgentsOptions {
+  readonly identity: Pick<Identity, "senderOf">;
+  readonly store: TrustStore;
+  /** The operator's file of pins beside a shared store. */
+  readonly filed: TrustStore | undefined;
+  readonly pin: PinMode;
+  readonly onChange: () => void;
+  readonly log: Logger;
+  /** Unix milliseconds. @default Date.now */
+  readonly clock?: (() => number) | undefined;
+}
+
+/** Of agents that are known at once. */
+const MAX_AGENTS = 100;
+/** Of names since the start: each has pins in the store. */
+const MAX_NAMES = 500;
+const MAX_CARD_BYTES = 256 * 1024;
+/** Agents announce themselves every two minutes. One of which so many are missing is gone. */
+const MAX_SILENCE_MS = 10 * 60_000;
+const LOOK_MS = 30_000;
+/** Between two looks at what has changed: a flood of cards costs no more. */
+const SETTLE_MS = 100;
+/** Cards come by themselves, so nothing is asked for. */
+const REFRESH_MS = 3_600_000;
+const PINS = `${A2A_PINS}bus:`;
+
+/**
+ * The agents that announce themselves on the bus, each with what is approved of its card. All that a card says is its sender's own word. The first that
+ * announces a name has it until it takes the agent back or is silent for too long: cards of others under that name change nothing.
+ */
+export class AnnouncedAgents implements AsyncDisposable {
+  readonly #options: AnnouncedAgentsOptions;
+  readonly #clock: () => number;
+  /** By name in small letters. */
+  readonly #agents = new Map<string, { readonly agent: AnnouncedAgent; seenAt: number }>();
+  readonly #names = new Set<string>();
+  readonly #cards: PinnedSources<AnnouncedAgent, AgentCard>;
+  readonly #looking: AsyncDisposable;
+  readonly #stop = new AbortController();
+  #isChanged = false;
+  #applying: Promise<void> | undefined;
+
+  constructor(options: AnnouncedAgentsOptions) {
+    const { store, filed, pin, onChange, log, clock = Date.now } = options;
+    this.#options = options;
+    this.#clock = clock;
+    this.#cards = new PinnedSources({
+      store,
+      filed,
+      pin,
+      refreshMs: REFRESH_MS,
+      prefix: PINS,
+      onChange,
+      read: async (agent) => ({ text: agent.text, parse: () => readAnnouncedCard(agent) }),
+      partsOf: pinnedParts,
+      onRead: ({ name, sender }, { skills }) => log.info({ agent: name, sender, skills: skills.length }, "an agent has announced itself on the bus"),
+      onFault: ({ name }, reason) => log.warn({ agent: name, reason }, "could not use the card of an agent, and keeps what it knows of it"),
+      onHeld: ({ name: agent }, { name, reason, suspicions }) =>
+        log.warn({ agent, part: name, reason, suspicions }, 'holds a part of the card of an agent until an operator runs "rockbot mcp approve"'),
+      onError: ({ name }, error) => log.error({ agent: name, error }, "could not work on the card of an agent"),
+    });
+    this.#looking = startLoop(LOOK_MS, async () => this.#forgetSilent());
+  }
+
+  get all(): readonly ShownAgent[] {
+    return this.#cards.all.flatMap((source) => {
+      const known = this.#agents.get(source.from.name.toLowerCase());
+      return known === undefined ? [] : [shownAgent({ ...source, from: known.agent, readAt: known.seenAt }, PINS)];
+    });
+  }
+
+  /** How many parts of cards wait for an operator. */
+  get waiting(): number {
+    return this.#cards.all.reduce((sum, { held }) => sum + held.filter(({ rejectedBy }) => rejectedBy === undefined).length, 0);
+  }
+
+  /** Takes in an announcement. One that is of no use changes nothing. */
+  take(message: Envelope): void {
+    const { identity, log } = this.#options;
+    const from = identity.senderOf(message);
+    const decoded = message.body.byteLength > MAX_CARD_BYTES ? undefined : decodeMessage("AgentCard", message.body);
+    if ("refusal" in from || decoded === undefined || !decoded.ok || !isBusAgentName(decoded.value.agentName)) {
+      log.debug({ source: message.source }, "an announcement of an agent cannot be used");
+      return;
+    }
+    const { agentName: name, isDeregistering } = decoded.value;
+    const key = name.toLowerCase();
+    const known = this.#agents.get(key);
+    if (known !== undefined && (known.agent.sender !== from.name || known.agent.name !== name)) {
+      log.debug({ agent: name, sender: from.name }, "an agent on the bus has that name already");
+      return;
+    }
+    if (isDeregistering === true) {
+      if (this.#agents.delete(key)) this.#change();
+      return;
+    }
+    if (known === undefined && !this.#hasRoomFor(key)) {
+      log.debug({ agent: name }, "too many agents announce themselves");
+      return;
+    }
+    const agent = { name, sender: from.name, text: cardText(decoded.value) };
+    this.#agents.set(key, { agent, seenAt: this.#clock() });
+    if (agent.text !== known?.agent.text) this.#change();
+  }
+
+  #hasRoomFor(key: string): boolean {
+    if (this.#agents.size >= MAX_AGENTS || (!this.#names.has(key) && this.#names.size >= MAX_NAMES)) return false;
+    this.#names.add(key);
+    return true;
+  }
+
+  #forgetSilent(): void {
+    for (const [key, { seenAt }] of this.#agents) {
+      if (this.#clock() - seenAt < MAX_SILENCE_MS) continue;
+      this.#agents.delete(key);
+      this.#change();
+    }
+  }
+
+  /** Has the cards compared with what is approved, one round after the other. */
+  #change(): void {
+    this.#isChanged = true;
+    this.#applying ??= this.#apply().finally(() => {
+      this.#applying = undefined;
+    });
+  }
+
+  async #apply(): Promise<void> {
+    while (this.#isChanged && !this.#stop.signal.aborted) {
+      this.#isChanged = false;
+      await this.#cards.apply([...this.#agents.values()].map(({ agent }) => agent));
+      this.#options.onChange();
+      await pause(SETTLE_MS, this.#stop.signal);
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stop.abort();
+    await this.#looking[Symbol.asyncDispose]();
+    await this.#applying;
+    await this.#cards[Symbol.asyncDispose]();
+  }
+}
