@@ -3,7 +3,7 @@ import { DefaultAgentCardResolver } from "@a2a-js/sdk/client";
 import { isRecord } from "@rockbot/base";
 import { parseJson, visibleText } from "@rockbot/contracts";
 import type { SeenTool } from "@rockbot/mcp/trust";
-import type { KnownAgent } from "./known-agent.ts";
+import { type AnnouncedAgent, isAnnounced, type KnownAgent } from "./known-agent.ts";
 
 /** One skill, in the agent's own words. */
 export interface AgentSkill {
@@ -125,3 +125,7 @@ export function pinnedParts({ name, description, interfaces, isStreaming, skills
 export const words = (text: string): string => visibleText(String(text)).trim().slice(0, MAX_TEXT).toWellFormed();
 /** The same in one short line. */
 export const line = (text: string): string => visibleText(String(text)).replaceAll(/\s+/g, " ").trim().slice(0, MAX_NAME).toWellFormed();
+
+/** Where the agent is, for people. */
+export const placeOf = ({ agent, card }: { readonly agent: KnownAgent | AnnouncedAgent; readonly card: AgentCard }): string =>
+  isAnnounced(agent) ? `the bus, as ${agent.name}` : (card.interfaces[0]?.url ?? agent.cardUrl);

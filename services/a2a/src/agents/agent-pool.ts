@@ -2,10 +2,9 @@ import type { Logger } from "@rockbot/bus";
 import { namesHelp, ToolError, ToolErrorCode } from "@rockbot/contracts";
 import type { PublicFetch } from "@rockbot/edge/outbound";
 import { A2A_PINS, type HeldTool, type PinMode, type PinnedSource, PinnedSources, type TrustStore, whyHeld } from "@rockbot/mcp/trust";
-import type { AnnouncedAgent } from "../bus/announced-agent.ts";
 import { type AgentCard, CARD_PIN, pinnedParts, readAgentCard, skillPin } from "./agent-card.ts";
 import { fetchCard } from "./fetch-card.ts";
-import type { KnownAgent } from "./known-agent.ts";
+import type { AnnouncedAgent, KnownAgent } from "./known-agent.ts";
 
 export interface AgentPoolOptions {
   readonly fetch: PublicFetch;

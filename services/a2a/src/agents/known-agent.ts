@@ -1,6 +1,3 @@
-import type { AnnouncedAgent } from "../bus/announced-agent.ts";
-import type { AgentCard } from "./agent-card.ts";
-
 /** Where a credential stands in a request. Its value is read when it is used. */
 export interface AgentCredential {
   readonly type: "bearer" | "basic" | "api_key";
@@ -20,13 +17,19 @@ export interface KnownAgent {
   readonly credential: AgentCredential | undefined;
 }
 
+/** An agent that has announced itself on the bus. */
+export interface AnnouncedAgent {
+  /** What models call it, and the word of its topics. */
+  readonly name: string;
+  /** Who has announced it, as the bus knows it: nobody else answers for it. */
+  readonly sender: string;
+  /** Its card as it was announced, as text. */
+  readonly text: string;
+}
+
 /** The agent of that name. Case does not matter. */
 export const agentNamed = <Agent extends { readonly name: string }>(agents: readonly Agent[], name: string): Agent | undefined =>
   agents.find((agent) => agent.name.toLowerCase() === name.toLowerCase());
 
 /** Whether the agent takes its tasks over the bus. */
 export const isAnnounced = (agent: KnownAgent | AnnouncedAgent): agent is AnnouncedAgent => "sender" in agent;
-
-/** Where the agent is, for people. */
-export const placeOf = ({ agent, card }: { readonly agent: KnownAgent | AnnouncedAgent; readonly card: AgentCard }): string =>
-  isAnnounced(agent) ? `the bus, as ${agent.name}` : (card.interfaces[0]?.url ?? agent.cardUrl);

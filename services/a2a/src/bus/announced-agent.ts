@@ -1,15 +1,6 @@
 import { type AgentCardMessage, decodeMessage } from "@rockbot/contracts";
 import { type AgentCard, line, skillsOf, words } from "../agents/agent-card.ts";
-
-/** An agent that has announced itself on the bus. */
-export interface AnnouncedAgent {
-  /** What models call it, and the word of its topics. */
-  readonly name: string;
-  /** Who has announced it, as the bus knows it: nobody else answers for it. */
-  readonly sender: string;
-  /** Its card as it was announced, as text. */
-  readonly text: string;
-}
+import type { AnnouncedAgent } from "../agents/known-agent.ts";
 
 /** What is known of a card. @throws {Error} that says in words why it cannot be used */
 export function readAnnouncedCard({ text }: Pick<AnnouncedAgent, "text">): AgentCard {

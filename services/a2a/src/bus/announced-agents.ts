@@ -6,7 +6,8 @@ import type { Identity } from "@rockbot/tools";
 import type { AgentCard } from "../agents/agent-card.ts";
 import { pinnedParts } from "../agents/agent-card.ts";
 import { type ShownAgent, shownAgent } from "../agents/agent-pool.ts";
-import { type AnnouncedAgent, cardText, readAnnouncedCard } from "./announced-agent.ts";
+import type { AnnouncedAgent } from "../agents/known-agent.ts";
+import { cardText, readAnnouncedCard } from "./announced-agent.ts";
 
 export interface AnnouncedAgentsOptions {
   readonly identity: Pick<Identity, "senderOf">;

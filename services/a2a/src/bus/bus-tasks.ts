@@ -13,9 +13,9 @@ import {
   visibleText,
 } from "@rockbot/contracts";
 import type { Identity } from "@rockbot/tools";
+import type { AnnouncedAgent } from "../agents/known-agent.ts";
 import type { AgentRequest, TaskEnd } from "../client/run-task.ts";
 import type { EndState } from "../client/task-view.ts";
-import type { AnnouncedAgent } from "./announced-agent.ts";
 import { messageText, resultText } from "./task-text.ts";
 
 export interface BusTasksOptions {

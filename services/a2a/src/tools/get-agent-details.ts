@@ -1,7 +1,8 @@
 import { namesHelp, tools } from "@rockbot/contracts";
 import { defineTool, type Tool } from "@rockbot/tools";
+import { placeOf } from "../agents/agent-card.ts";
 import type { AgentList } from "../agents/agent-pool.ts";
-import { agentNamed, isAnnounced, placeOf } from "../agents/known-agent.ts";
+import { agentNamed, isAnnounced } from "../agents/known-agent.ts";
 import { lastSeen } from "./last-seen.ts";
 import { trustOf } from "./trust-of.ts";
 

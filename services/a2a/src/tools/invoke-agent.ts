@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
 import { type ToolDefinition, ToolError, ToolErrorCode, tools } from "@rockbot/contracts";
 import { advised, defineTool, type Tool, type ToolCallContext, type ToolResult } from "@rockbot/tools";
+import { placeOf } from "../agents/agent-card.ts";
 import { type AgentList, type ReadyAgent, readyAgent } from "../agents/agent-pool.ts";
-import { isAnnounced, placeOf } from "../agents/known-agent.ts";
+import { isAnnounced } from "../agents/known-agent.ts";
 import type { BusTasks, GiveTaskOptions } from "../bus/bus-tasks.ts";
 import type { AgentFetchParts } from "../client/agent-fetch.ts";
 import { connectAgent } from "../client/connect-agent.ts";
