@@ -19,7 +19,9 @@ export function createTurndown(): TurndownService {
     replacement(content, node) {
       const href = attribute(node, "href");
       const text = oneLine(content);
-      return href === null || text === "" ? content : `[${text}](${href})`;
+      if (href === null || text === "") return content;
+      // Some readers take escaped brackets in a link's text for brackets: then what follows must not begin an address.
+      return `[${text.replaceAll("\\](", "\\]\\(")}](${href})`;
     },
   });
   turndown.addRule("listItem", {

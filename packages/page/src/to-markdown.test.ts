@@ -255,6 +255,12 @@ test("a tag that begins in a bare address, or in the text of another element, st
   );
 });
 
+test("a link's text holds no picture, also for readers that take escaped brackets for brackets", () => {
+  expect(md('<body><p><a href="/x">![a](javascript:b()) <b>![c]</b>(javascript:d())</a>')).toBe(
+    "[!\\[a\\]\\(javascript:b()) **!\\[c\\]**(javascript:d())](https://example.test/x)",
+  );
+});
+
 test("text that looks like a tag stays text", () => {
   expect(md("<body><p>&lt;script&gt;alert(1)&lt;/script&gt; &amp;lt; 1 &lt; 2 &amp; 3</p>")).toBe("\\<script>alert(1)\\</script> \\&lt; 1 < 2 & 3");
 });

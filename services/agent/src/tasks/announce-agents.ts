@@ -29,24 +29,24 @@ const TTL_MS = 3 * EVERY_MS;
  */
 export async function announceAgents(bus: Bus, agents: readonly ServedAgent[], { log, everyMs = EVERY_MS }: AnnounceAgentsOptions): Promise<AsyncDisposable> {
   let isEnding = false;
-  const announce = async (isDeregistering: boolean): Promise<void> => {
-    for (const { name } of agents) await bus.publish(cardOf(name, isDeregistering));
+  const announce = async (some: readonly ServedAgent[], isDeregistering: boolean): Promise<void> => {
+    for (const { name } of some) await bus.publish(cardOf(name, isDeregistering));
   };
-  const tryTo = (isDeregistering: boolean): Promise<void> =>
-    announce(isDeregistering).catch((error: unknown) => log.warn({ reason: String(error) }, "could not announce the agents that take tasks on the bus"));
-  const names = new Set(agents.map(({ name }) => name.toLowerCase()));
+  const tryTo = (some: readonly ServedAgent[], isDeregistering = false): Promise<void> =>
+    announce(some, isDeregistering).catch((error: unknown) => log.warn({ reason: String(error) }, "could not announce the agents that take tasks on the bus"));
   const listening = await bus.subscribe({ name: "agents", topics: [taskTopics.announce], kind: "copy" }, async ({ body }) => {
     const card = decodeMessage("AgentCard", body);
-    const isGone = card.ok && card.value.isDeregistering === true && names.has(card.value.agentName.toLowerCase());
-    if (isGone && !isEnding) await tryTo(false);
+    if (!card.ok || card.value.isDeregistering !== true || isEnding) return;
+    const gone = card.value.agentName.toLowerCase();
+    await tryTo(agents.filter(({ name }) => name.toLowerCase() === gone));
   });
-  const loop = startLoop(everyMs, () => tryTo(false));
+  const loop = startLoop(everyMs, () => tryTo(agents));
   return {
     async [Symbol.asyncDispose]() {
       isEnding = true;
       await loop[Symbol.asyncDispose]();
       await listening[Symbol.asyncDispose]();
-      await tryTo(true);
+      await tryTo(agents, true);
     },
   };
 }
