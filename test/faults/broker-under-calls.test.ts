@@ -57,7 +57,7 @@ test.each(PAUSES_MS)(
 );
 
 test("F20: while the broker is short of memory running calls end, new ones are refused at once, and then all is well again", {
-  timeout: 90_000,
+  timeout: 240_000,
 }, async () => {
   await using scene = await openScene(broker.url, { redisUrl });
   const { caller, ledger } = scene;
@@ -92,7 +92,7 @@ test("F20: while the broker is short of memory running calls end, new ones are r
 });
 
 test("F22: when a service's queue is full by policy calls are refused as overloaded at once, and another service takes its calls", {
-  timeout: 90_000,
+  timeout: 240_000,
 }, async () => {
   await using host = await ownVirtualHost();
   await using full = await openScene(host.url, { redisUrl });
