@@ -1,4 +1,3 @@
-import { setPriority } from "node:os";
 import { offerSharedBroker, offerSharedRedis } from "@rockbot/testing";
 
 /** Runs once, before all tests. @returns what runs after them */
@@ -7,7 +6,5 @@ export default async function setup(): Promise<() => Promise<void>> {
   starting.use(await offerSharedBroker());
   starting.use(await offerSharedRedis());
   const servers = starting.move();
-  // Tests and their programs come after the servers that all of them wait for.
-  setPriority(5);
   return () => servers.disposeAsync();
 }

@@ -115,6 +115,7 @@ export {
   isTaskReplyTopic,
   taskTopics,
 } from "./agent/agent-topics.ts";
+export { partWords } from "./agent/task-part.ts";
 export { allToolNames, dangerousToolNames, tools } from "./generated/tools.ts";
 export { announcedMcpName, announcedMcpPrefix, mayBeAnnouncedMcpName } from "./mcp/announced-mcp-name.ts";
 export { type McpCall, mcpCallEnvelope } from "./mcp/mcp-call-envelope.ts";

@@ -36,3 +36,4 @@ export { readCall } from "./serve/read-request.ts";
 export { callerOf, createIdentity, type Identity } from "./messages/identity.ts";
 export { METERED, MessageMeter } from "./messages/message-meter.ts";
 export { answerOf, encodeReply } from "./messages/reply.ts";
+export { depthOf } from "./serve/read-request.ts";

@@ -630,7 +630,7 @@ data?: (string | null)
 mimeType?: (string | null)
 }
 /**
- * Asks an agent to cancel a task. Only the task's own sender is heard. A task that cannot be cancelled is answered with the error task_not_cancelable; one that can ends with a result of its own.
+ * Asks an agent to cancel a task. The agent takes it only from the sender of the task. It answers with the error task_not_cancelable where it cannot cancel the task. Else the task ends with a result.
  */
 export interface AgentTaskCancelRequest {
 taskId: AgentTaskId

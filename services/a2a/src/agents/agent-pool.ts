@@ -78,7 +78,7 @@ export class AgentPool implements AsyncDisposable {
 
   /** How many parts of cards wait for an operator. */
   get waiting(): number {
-    return this.#sources.all.reduce((sum, { held }) => sum + held.filter(({ rejectedBy }) => rejectedBy === undefined).length, 0);
+    return this.#sources.waiting;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -82,7 +82,7 @@ export class AnnouncedAgents implements AsyncDisposable {
 
   /** How many parts of cards wait for an operator. */
   get waiting(): number {
-    return this.#cards.all.reduce((sum, { held }) => sum + held.filter(({ rejectedBy }) => rejectedBy === undefined).length, 0);
+    return this.#cards.waiting;
   }
 
   /** Takes in an announcement. One that is of no use changes nothing. */

@@ -1,4 +1,4 @@
-import { type AgentTaskMessage, type AgentTaskPart, type AgentTaskResult, visibleText } from "@rockbot/contracts";
+import { type AgentTaskMessage, type AgentTaskPart, type AgentTaskResult, partWords, visibleText } from "@rockbot/contracts";
 
 /** What a message of an agent on the bus says, as text. */
 export const messageText = (message: AgentTaskMessage | null | undefined): string => partsText(message?.parts ?? []);
@@ -10,11 +10,9 @@ export function resultText({ artifacts, message }: Pick<AgentTaskResult, "artifa
 }
 
 function partsText(parts: readonly AgentTaskPart[]): string {
-  const texts = parts.map(({ kind, text, data, mimeType }) => {
-    if (typeof text === "string" && text !== "") return text;
-    if (typeof data !== "string" || data === "") return "";
-    const isFile = kind === "file" || (mimeType != null && !/^text\/|[/+]json$/.test(mimeType));
-    return isFile ? `(file, ${(mimeType ?? "of no said type").slice(0, 100)}, ${data.length} characters: not taken over)` : data;
+  const texts = parts.map((part) => {
+    const { data, mimeType } = part;
+    return partWords(part) ?? `(file, ${(mimeType ?? "of no said type").slice(0, 100)}, ${data?.length ?? 0} characters: not taken over)`;
   });
   return visibleText(texts.filter((text) => text !== "").join("\n")).trim();
 }

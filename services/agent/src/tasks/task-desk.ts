@@ -6,13 +6,12 @@ import {
   type AgentTaskRequest,
   decodeMessage,
   type Envelope,
-  Header,
   hasReadUntrusted,
   ToolErrorCode,
   taskTopics,
   waitsMs,
 } from "@rockbot/contracts";
-import { callerOf, type Identity, METERED, type MessageMeter } from "@rockbot/tools";
+import { callerOf, depthOf, type Identity, METERED, type MessageMeter } from "@rockbot/tools";
 import type { TurnAnswer, TurnCalls } from "../user/turn-calls.ts";
 import { CHAT_SKILL, type ServedAgent } from "./announce-agents.ts";
 import { type TaskErrorCode, type TaskMessages, type TaskPlace, TaskState, taskReplyTopic } from "./task-messages.ts";
@@ -184,11 +183,6 @@ function idsIn(value: unknown): TaskIds {
     taskId: typeof taskId === "string" && taskId !== "" ? taskId.slice(0, 128) : "unknown",
     contextId: typeof contextId === "string" ? contextId.slice(0, 128) : null,
   };
-}
-
-function depthOf({ headers }: Envelope): number {
-  const depth = headers[Header.Depth];
-  return depth !== undefined && /^\d{1,6}$/.test(depth) ? Number(depth) : 0;
 }
 
 const codeOf = (code: string): TaskErrorCode =>

@@ -1,4 +1,4 @@
-import type { AgentTaskMessage } from "@rockbot/contracts";
+import { type AgentTaskMessage, partWords } from "@rockbot/contracts";
 
 /** What a message may have besides its session. */
 const MAX_CHARACTERS = 262_144;
@@ -9,11 +9,10 @@ export type TaskText = { readonly text: string } | { readonly fault: string };
 /** The texts of a task's message, with data as text. Files are refused: nothing here reads them. */
 export function taskText({ parts }: AgentTaskMessage): TaskText {
   const texts: string[] = [];
-  for (const [i, { kind, text, data, mimeType }] of parts.entries()) {
-    const isWords = mimeType == null || /^text\/|[/+]json$/.test(mimeType);
-    if (typeof text === "string" && text !== "") texts.push(text);
-    else if (kind !== "file" && isWords && typeof data === "string") texts.push(data);
-    else if (data != null) return { fault: `message.parts.${i}: expected text or data, as files are not read here` };
+  for (const [i, part] of parts.entries()) {
+    const words = partWords(part);
+    if (words === undefined) return { fault: `message.parts.${i}: expected text or data, as files are not read here` };
+    if (words !== "") texts.push(words);
   }
   const whole = texts.join("\n");
   if (whole.trim() === "") return { fault: "message.parts: there is no text" };

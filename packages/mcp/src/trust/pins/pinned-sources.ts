@@ -97,6 +97,11 @@ export class PinnedSources<From extends { readonly name: string }, Content> impl
     return [...this.#entries.values()];
   }
 
+  /** How many parts wait for an operator. */
+  get waiting(): number {
+    return this.all.reduce((sum, { held }) => sum + held.filter(({ rejectedBy }) => rejectedBy === undefined).length, 0);
+  }
+
   /** Those that could not be read the last time, or not yet, and why. @param blind what to say where only the store keeps them back */
   faults(blind: string): readonly { readonly name: string; readonly why: string }[] {
     return this.all.flatMap(({ from: { name }, fault, isBlind }) => {
