@@ -7,9 +7,7 @@ import { expect, test } from "vitest";
 import { createPageConverter, PageConversionError } from "./page-converter.ts";
 
 const url = "https://example.test/";
-/** Takes the parser many seconds: each element costs it the more the deeper it lies. */
-const endlessPage = `${"<div>".repeat(49_000)}${"<b></b>".repeat(500_000)}`;
-/** Needs more than the least heap that Node starts with, and is still below the limit of nodes. */
+/** Takes seconds, needs more than the least heap that Node starts with, and is still below the limit of nodes. */
 const heavyPage = `<body>${"<p>some text in a paragraph</p>".repeat(90_000)}`;
 
 /** The processes that this one has started and that convert pages. */
@@ -33,16 +31,16 @@ test("pages are converted, one after the other and at once", async () => {
 });
 
 test("a page that takes too long ends its own conversion, and nothing else", async () => {
-  await using converter = createPageConverter({ timeoutMs: 2_000 });
+  await using converter = createPageConverter({ timeoutMs: 500 });
   let ticks = 0;
   const ticking = setInterval(() => ticks++, 50);
 
-  const [slow, next] = await Promise.allSettled([converter.convert(endlessPage, url), converter.convert("<body><p>next", url)]);
+  const [slow, next] = await Promise.allSettled([converter.convert(heavyPage, url), converter.convert("<body><p>next", url)]);
   clearInterval(ticking);
   expect(slow).toMatchObject({ status: "rejected", reason: expect.any(PageConversionError) });
-  expect(slow).toMatchObject({ reason: { message: "it takes longer than 2000 ms" } });
+  expect(slow).toMatchObject({ reason: { message: "it takes longer than 500 ms" } });
   expect(next).toMatchObject({ status: "fulfilled", value: { markdown: "next" } });
-  expect(ticks).toBeGreaterThan(20); // the event loop was free all along
+  expect(ticks).toBeGreaterThan(5); // the event loop was free all along
 });
 
 test("a process that gets no processor for a while costs the page nothing; one that gets none at all is the machine's fault", async () => {
@@ -96,7 +94,7 @@ test("aborting ends a conversion, running or waiting", async () => {
   await using converter = createPageConverter();
   const abort = new AbortController();
   const reason = new Error("given up");
-  const running = converter.convert(endlessPage, url, { signal: abort.signal });
+  const running = converter.convert(heavyPage, url, { signal: abort.signal });
   const waiting = converter.convert("<body><p>never", url, { signal: abort.signal });
   abort.abort(reason);
 
@@ -134,7 +132,7 @@ test("a process that was killed while it was idle is replaced", async () => {
 test("disposal cancels what runs and what waits, and leaves no process behind", async () => {
   const converter = createPageConverter();
   await converter.convert("<body><p>warm", url);
-  const running = converter.convert(endlessPage, url);
+  const running = converter.convert(heavyPage, url);
   const waiting = converter.convert("<body><p>never", url);
   const ends = Promise.allSettled([running, waiting]);
   await converter[Symbol.asyncDispose]();

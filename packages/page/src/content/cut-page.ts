@@ -12,11 +12,11 @@ let share: ((row: Float32Array) => number) | undefined;
 
 /**
  * The nodes of a page that hold its content, with what lies around them and in them: which blocks are kept is learnt, see docs/design/web-pages.md.
- * Undefined for a page that is too small for that.
+ * Undefined for a page that is too small for that, or has too many blocks.
  */
 export function findContent(page: ReadPage): ReadonlySet<AnyNode> | undefined {
   const { view, rows } = describePage(page);
-  if (view.words < FEW_WORDS) return undefined;
+  if (view.words < FEW_WORDS || rows.length === 0) return undefined;
   share ??= readForest(contentModel);
   const shares = evenShares(view.blocks, rows.map(share));
   const kept = chooseBlocks(

@@ -150,7 +150,7 @@ function eachOf(zone: Zone, of: (zone: Zone) => number): number {
   );
 }
 
-const placeIn = (zone: Zone | undefined): number => zone?.alike?.zones.indexOf(zone) ?? -1;
+const placeIn = (zone: Zone | undefined): number => zone?.place ?? -1;
 
 /** Where the way to the core is left. */
 function forkOf({ zone }: Block, { core }: PageView): { readonly fork: Zone; readonly branch: Zone; readonly steps: number } {

@@ -7,9 +7,12 @@ import { groupAlike, readBlocks } from "./read-blocks.ts";
 /** A page's blocks, with what is known of each as numbers. */
 export interface RatedPage {
   readonly view: PageView;
-  /** Of each block: its own features, then the page's. */
+  /** Of each block: its own features, then the page's. None if there are more than MAX_BLOCKS. */
   readonly rows: readonly Float32Array[];
 }
+
+/** Real pages stay below 10 000. A row costs 50 microseconds of the processor, and a kilobyte. */
+const MAX_BLOCKS = 20_000;
 
 /** The names of a row's columns. */
 export const columnNames: readonly string[] = [...blockFeatures, ...pageFeatures].map(({ name }) => name);
@@ -19,6 +22,7 @@ export function describeBlocks(root: ParentNode, facts: PageFacts, unseen: Reado
   const page = readBlocks(root, unseen);
   groupAlike(page.zones);
   const view = viewPage(page, facts);
+  if (view.blocks.length > MAX_BLOCKS) return { view, rows: [] };
   const shared = pageFeatures.map(({ of }) => of(view));
   const rows = view.blocks.map((block) => {
     const row = new Float32Array(columnNames.length);

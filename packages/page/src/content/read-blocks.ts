@@ -14,6 +14,8 @@ export interface Zone {
   readonly groups: Uint8Array;
   /** Elements that look like this one among its siblings, itself included. */
   alike: Alike | undefined;
+  /** Its index among these, 0 where it is the only one. */
+  place: number;
   readonly isHiddenFromReaders: boolean;
 }
 
@@ -101,7 +103,7 @@ export function readBlocks(root: ParentNode, unseen: ReadonlySet<AnyNode>): Page
     const isHidden = isElement(element) && element.attribs["aria-hidden"] === "true";
     if (isElement(element)) for (const group of groupsOf(element, known)) groups[group] = 0;
     const zone: Zone = {
-      ...{ element, name, parent, groups, alike: undefined, first: blocks.length, end: blocks.length, depth: (parent?.depth ?? 0) + 1 },
+      ...{ element, name, parent, groups, alike: undefined, place: 0, first: blocks.length, end: blocks.length, depth: (parent?.depth ?? 0) + 1 },
       isHiddenFromReaders: isHidden || parent?.isHiddenFromReaders === true,
     };
     zones.push(zone);
@@ -143,6 +145,7 @@ export function groupAlike(zones: readonly Zone[]): void {
     const look = `${zone.name} ${(zone.element.attribs["class"] ?? "").slice(0, 100).replaceAll(/\d+/g, "0")}`;
     const alike = looks.get(look) ?? { zones: [] };
     looks.set(look, alike);
+    zone.place = alike.zones.length;
     alike.zones.push(zone);
     zone.alike = alike;
   }

@@ -2,6 +2,7 @@ import { calc } from "@csstools/css-calc";
 import { color, serializeRGB } from "@csstools/css-color-parser";
 import { parseComponentValue } from "@csstools/css-parser-algorithms";
 import { tokenize } from "@csstools/css-tokenizer";
+import { type StyleBudget, steps } from "./style-budget.ts";
 
 /** Of what is read of a stranger's value. */
 const MAX_VALUE_CHARACTERS = 2_000;
@@ -74,17 +75,19 @@ function endOf(text: string, start: number): number {
 
 /**
  * Puts variables' values in their places.
+ * @throws {PageTooComplexError} once that costs too much
  * @returns undefined where one has neither a value nor a fallback: the declaration says nothing then
  */
-export function withVariables(value: string, variables: ReadonlyMap<string, string>, depth = 0): string | undefined {
+export function withVariables(value: string, variables: ReadonlyMap<string, string>, budget: StyleBudget, depth = 0): string | undefined {
   let result = value;
   for (let times = 0; result.includes("var("); times++) {
     if (times > 50 || depth > MAX_DEPTH || result.length > MAX_VALUE_CHARACTERS) return undefined;
+    budget.spend(steps.variable);
     const start = result.lastIndexOf("var(");
     const end = endOf(result, start + 4);
     const [name = "", ...fallback] = result.slice(start + 4, end === -1 ? undefined : end).split(",");
     const raw = variables.get(name.trim());
-    const own = raw === undefined ? undefined : withVariables(raw, variables, depth + 1);
+    const own = raw === undefined ? undefined : withVariables(raw, variables, budget, depth + 1);
     const found = own ?? (fallback.length > 0 ? fallback.join(",").trim() : undefined);
     if (found === undefined) return undefined;
     result = result.slice(0, start) + found + (end === -1 ? "" : result.slice(end + 1));

@@ -3,7 +3,6 @@ import {
   type CssNode,
   type Declaration,
   type DeclarationList,
-  generate,
   ident,
   type List,
   lexer,
@@ -12,25 +11,26 @@ import {
   type StyleSheet,
 } from "css-tree/dist/csstree.esm";
 import { PageTooComplexError } from "../page-too-complex-error.ts";
-import { ancestorsOf, type Element, elementsBelow, type ParentNode, textOf } from "../tree/dom.ts";
+import { type Element, elementsBelow, type ParentNode, textOf } from "../tree/dom.ts";
 import { holds, mediaHoldsIn } from "./css-conditions.ts";
-import { matcherOf } from "./match-selector.ts";
+import { attempt, textOfNode } from "./css-text.ts";
+import { matchingIn } from "./matching-elements.ts";
+import { candidatesIn } from "./selector-candidates.ts";
+import { StyleBudget, steps } from "./style-budget.ts";
 
 /** What an element's own style and the page's sheets say of it: values by property, both in lower case. Inheritance is another's matter. */
 export type DeclaredStyle = ReadonlyMap<string, string>;
 
 export interface DeclaredStyles {
   of(element: Element): DeclaredStyle;
+  /** What may still be spent on them. */
+  readonly budget: StyleBudget;
   /** Whether the page has further sheets elsewhere, which nobody reads here. */
   readonly isIncomplete: boolean;
 }
 
 /** Of all sheets of a page. */
 const MAX_SHEET_CHARACTERS = 2_000_000;
-/** Elements that are tried against selectors. A page with more is refused: what its last rules hide would else be read. */
-const MAX_TRIALS = 2_000_000;
-/** So many elements are looked at below another for what one trial costs. */
-const LOOKS_OF_TRIAL = 20;
 const MAX_SELECTOR_CHARACTERS = 2_000;
 const NONE: DeclaredStyle = new Map();
 
@@ -101,38 +101,30 @@ export function declaredStyles($: CheerioAPI, root: ParentNode, { withSheets = t
   const all = elementsBelow(root);
   const elements = among === undefined ? all : all.filter((element) => among.has(element));
   const found = new Map<Element, Map<string, Declared>>();
-  function declare(element: Element, declarations: readonly Declaration[], weight: number): void {
-    if (declarations.length === 0) return;
+  const budget = new StyleBudget();
+  function declare(element: Element, declared: readonly Longhand[], weight: number): void {
+    if (declared.length === 0) return;
+    budget.spend(declared.length);
     const own = found.get(element) ?? new Map<string, Declared>();
     found.set(element, own);
-    for (const { property, value, important } of declarations) {
-      if (!isValid(property, value)) continue;
-      const total = weight + (important ? IMPORTANT : 0);
-      for (const [name, text] of longhandsOf(property, textOfValue(value))) {
-        if (total >= (own.get(name)?.weight ?? 0)) own.set(name, { value: text, weight: total });
-      }
+    for (const { name, value, isImportant } of declared) {
+      const total = weight + (isImportant ? IMPORTANT : 0);
+      if (total >= (own.get(name)?.weight ?? 0)) own.set(name, { value, weight: total });
     }
   }
 
+  for (const element of elements) declare(element, longhandsOfText(hintsOf(element), budget), 1);
   const rules = withSheets ? rulesIn(all) : [];
-  const candidates = rules.length === 0 ? () => [] : candidatesIn(elements);
-  const classes = new Map<Element, ReadonlySet<string>>();
-  let trials = MAX_TRIALS;
-  let sizes: ReadonlyMap<Element, number> | undefined;
-  for (const element of elements) declare(element, hintsOf(element), 1);
-  for (const { selector, declarations, isLayered } of rules) {
-    const tried = candidates(selector);
-    if (tried.length === 0) continue;
-    trials -= tried.length;
-    const isMatch = matcherOf(selector, classes);
-    const text = isMatch === undefined ? textOfNode(selector) : "";
-    if (text.includes(":has(")) {
-      sizes ??= sizesOf(elements);
-      for (const element of tried) trials -= (sizes.get(element) ?? 0) / LOOKS_OF_TRIAL;
+  if (rules.length > 0) {
+    const candidates = candidatesIn(elements);
+    const matching = matchingIn($, elements, budget);
+    for (const { selector, declarations, isLayered } of rules) {
+      const matched = matching(selector, candidates(selector));
+      if (matched.length === 0) continue;
+      const longhands = longhandsIn(declarations, budget);
+      const weight = specificityOf(selector) + (isLayered ? 0 : UNLAYERED);
+      for (const element of matched) declare(element, longhands, weight);
     }
-    if (trials < 0) throw new PageTooComplexError("more styles than can be read");
-    const weight = specificityOf(selector) + (isLayered ? 0 : UNLAYERED);
-    for (const element of isMatch === undefined ? matching($, tried, text) : tried.filter(isMatch)) declare(element, declarations, weight);
   }
   let left = MAX_SHEET_CHARACTERS;
   for (const element of elements) {
@@ -140,19 +132,12 @@ export function declaredStyles($: CheerioAPI, root: ParentNode, { withSheets = t
     if (style === undefined) continue;
     left -= style.length;
     if (left < 0) throw new PageTooComplexError("more styles than can be read");
-    declare(element, declarationsIn(style), INLINE);
+    declare(element, longhandsOfText(style, budget), INLINE);
   }
 
   const styles = new Map([...found].map(([element, own]) => [element, new Map([...own].map(([name, { value }]) => [name, value]))]));
   const isIncomplete = all.some(({ name, attribs }) => name === "link" && /\bstylesheet\b/i.test(attribs["rel"] ?? ""));
-  return { of: (element) => styles.get(element) ?? NONE, isIncomplete };
-}
-
-/** How many elements there are below each. */
-function sizesOf(elements: readonly Element[]): ReadonlyMap<Element, number> {
-  const sizes = new Map<Element, number>();
-  for (const element of elements) for (const around of ancestorsOf(element)) sizes.set(around, (sizes.get(around) ?? 0) + 1);
-  return sizes;
+  return { of: (element) => styles.get(element) ?? NONE, budget, isIncomplete };
 }
 
 const IMPORTANT = 1e15;
@@ -224,10 +209,11 @@ function nested(text: string, around: string): string {
 }
 
 /** What attributes say of how an element looks; they count least. */
-function hintsOf({ name, attribs }: Element): Declaration[] {
+function hintsOf({ name, attribs }: Element): string {
+  if (name !== "font" && name !== "body" && attribs["bgcolor"] === undefined) return "";
   const colour = name === "font" ? attribs["color"] : name === "body" ? attribs["text"] : undefined;
   const hints = `${colour === undefined ? "" : `color:${colour};`}${attribs["bgcolor"] === undefined ? "" : `background-color:${attribs["bgcolor"]}`}`;
-  return hints === "" ? [] : declarationsIn(hints.slice(0, 200));
+  return hints.slice(0, 200);
 }
 
 function declarationsIn(style: string): Declaration[] {
@@ -242,14 +228,45 @@ const relevantOf = (nodes: List<CssNode>): Declaration[] =>
     return name.startsWith("--") || relevant.has(name);
   });
 
-/** Whether a browser takes the value: of two declarations it has the last that it understands. */
-function isValid(property: string, declared: Declaration["value"]): boolean {
-  const value = textOfValue(declared);
-  const name = nameOf(property);
+interface Longhand {
+  readonly name: string;
+  readonly value: string;
+  readonly isImportant: boolean;
+}
+
+/** What declarations say, but for values that are none: of two declarations a browser has the last that it understands. */
+function longhandsIn(declarations: readonly Declaration[], budget: StyleBudget): readonly Longhand[] {
+  return declarations.flatMap(({ property, value: declared, important }) => {
+    const own = nameOf(property);
+    const value = textOfValue(declared);
+    if (!isValid(own, value, budget)) return [];
+    return longhandsOf(own, value).map(([name, value]) => ({ name, value, isImportant: important !== false }));
+  });
+}
+
+/** Pages write the same styles at many elements, and each page is read twice. */
+function longhandsOfText(style: string, budget: StyleBudget): readonly Longhand[] {
+  if (style === "") return [];
+  const known = styleTexts.get(style);
+  if (known !== undefined) return known;
+  budget.spend(steps.style);
+  const longhands = longhandsIn(declarationsIn(style), budget);
+  if (style.length > MAX_KEPT_CHARACTERS) return longhands;
+  if (styleTexts.size >= MAX_KEPT) styleTexts.clear();
+  styleTexts.set(style, longhands);
+  return longhands;
+}
+
+const styleTexts = new Map<string, readonly Longhand[]>();
+const MAX_KEPT = 2_000;
+const MAX_KEPT_CHARACTERS = 500;
+
+function isValid(name: string, value: string, budget: StyleBudget): boolean {
   if (name.startsWith("--") || value.includes("var(")) return true;
   const key = `${name}:${value}`;
   const known = validity.get(key);
   if (known !== undefined) return known;
+  budget.spend(steps.value);
   if (validity.size > 20_000) validity.clear();
   const matches = attempt(() => lexer.matchProperty(name, value).error === null) ?? false;
   validity.set(key, matches);
@@ -271,8 +288,7 @@ const aliases: Readonly<Record<string, string>> = {
   ...{ "max-inline-size": "max-width", "max-block-size": "max-height", "min-block-size": "min-height", "padding-block": "padding" },
 };
 
-function longhandsOf(property: string, value: string): readonly (readonly [string, string])[] {
-  const name = nameOf(property);
+function longhandsOf(name: string, value: string): readonly (readonly [string, string])[] {
   if (name !== "inset" && name !== "margin") return [[name, value]];
   const [top = value, right = top, bottom = top, left = right] = value.match(/[a-z-]*\((?:[^()]|\([^()]*\))*\)|[^\s]+/g) ?? [];
   const side = name === "inset" ? "" : "margin-";
@@ -289,72 +305,6 @@ const textOfValue = (value: Declaration["value"]): string => {
   return (text.includes("\\") ? ident.decode(text) : text).toLowerCase();
 };
 
-/** As text again. What is in a sheet may break the writer, too. */
-const textOfNode = (node: CssNode): string => attempt(() => generate(node)) ?? "";
-
-/** Elements that a selector can be about, by the id, class, name or attribute in its last part; none of one that is about states or parts of elements. */
-function candidatesIn(elements: readonly Element[]): (selector: Selector) => readonly Element[] {
-  const byKey = new Map<string, Element[]>();
-  const add = (key: string, element: Element): void => {
-    const known = byKey.get(key);
-    if (known === undefined) byKey.set(key, [element]);
-    else known.push(element);
-  };
-  for (const element of elements) {
-    const { name, attribs } = element;
-    add(name, element);
-    for (const attribute of Object.keys(attribs).slice(0, 100)) add(`[${attribute}`, element);
-    if (attribs["id"] !== undefined) add(`#${attribs["id"]}`, element);
-    for (const word of new Set((attribs["class"] ?? "").split(/\s+/, 100))) if (word !== "") add(`.${word}`, element);
-  }
-  return ({ children }) => {
-    let key: string | undefined;
-    for (const node of children) {
-      if (node.type === "Combinator") key = undefined;
-      else if (node.type === "AttributeSelector") key ??= `[${ident.decode(node.name.name).toLowerCase()}`;
-      else if (node.type === "PseudoClassSelector" && node.name.toLowerCase() === "root") key ??= "html";
-      else if (node.type === "PseudoElementSelector" || (node.type === "PseudoClassSelector" && !lasting.has(node.name.toLowerCase()))) return [];
-      else if (node.type === "IdSelector") key = `#${ident.decode(node.name)}`;
-      else if (node.type === "ClassSelector" && !key?.startsWith("#")) key = `.${ident.decode(node.name)}`;
-      else if (node.type === "TypeSelector" && node.name !== "*") key = key === undefined || key.startsWith("[") ? ident.decode(node.name).toLowerCase() : key;
-    }
-    return key === undefined ? elements : (byKey.get(key) ?? []);
-  };
-}
-
-/** What does not change while a page is looked at. */
-const lasting: ReadonlySet<string> = new Set([
-  ...[
-    "not",
-    "is",
-    "where",
-    "has",
-    "link",
-    "any-link",
-    "checked",
-    "disabled",
-    "enabled",
-    "first-child",
-    "last-child",
-    "only-child",
-    "nth-child",
-    "nth-last-child",
-    "empty",
-    "root",
-  ],
-  ...["first-of-type", "last-of-type", "only-of-type", "nth-of-type", "nth-last-of-type"],
-]);
-
-const matching = ($: CheerioAPI, elements: readonly Element[], selector: string): readonly Element[] =>
-  elements.length === 0
-    ? []
-    : (attempt(
-        () =>
-          $([...elements])
-            .filter(selector)
-            .toArray() as Element[],
-      ) ?? []);
-
 /** @see https://www.w3.org/TR/selectors-4/#specificity-rules, but for what stands in parentheses, which counts as one class */
 function specificityOf({ children }: Selector): number {
   let specificity = 2;
@@ -364,13 +314,4 @@ function specificityOf({ children }: Selector): number {
     else if (type === "TypeSelector") specificity += 1;
   }
   return Math.min(specificity, UNLAYERED - 1);
-}
-
-/** What css-tree and cheerio make of a stranger's sheet, unless they throw. */
-function attempt<T>(work: () => T): T | undefined {
-  try {
-    return work();
-  } catch {
-    return undefined;
-  }
 }

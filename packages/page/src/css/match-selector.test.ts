@@ -4,6 +4,7 @@ import { expect, test } from "vitest";
 import { elementsBelow } from "../tree/dom.ts";
 import { parsePage } from "../tree/parse-page.ts";
 import { matcherOf } from "./match-selector.ts";
+import { StyleBudget } from "./style-budget.ts";
 
 const page = `<div id=top class="a b"><section class=a><div class="b wide"><p id=x class=t>1</p><div class=b><section><p class="t u">2</p></section></div></div></section>
   <ul class=a><li class=b><p class=t>3</p></li><li><section class=a><p>4</p></section></li></ul></div><p class=t>5</p>`;
@@ -30,7 +31,7 @@ test.each([
   ...["#top .b > .b p", "section > * > p", ".b > section .t", ".nowhere p", "html p", ".\\74", "div:not(.b) p", "[class] > p", ".a > .b .b > section > p"],
 ])("%s matches the elements that a search finds", (text) => {
   const $ = parsePage(page);
-  const isMatch = matcherOf(first(text), new Map());
+  const isMatch = matcherOf(first(text), new Map(), new StyleBudget());
   const found = $(text).toArray();
 
   expect(isMatch === undefined ? found : elementsBelow($.root()[0] as never).filter(isMatch)).toEqual(found);
@@ -39,7 +40,7 @@ test.each([
 
 test("a selector of many parts costs no more than the page is deep for each", () => {
   const $ = load(`${"<div class=a>".repeat(140)}<p>x</p>`);
-  const isMatch = matcherOf(first(`.b ${".a ".repeat(100)} p`), new Map());
+  const isMatch = matcherOf(first(`.b ${".a ".repeat(100)} p`), new Map(), new StyleBudget());
   let steps = 0;
   const counted = elementsBelow($.root()[0] as never);
   for (const element of counted) {

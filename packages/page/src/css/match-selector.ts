@@ -1,5 +1,6 @@
 import { type CssNode, ident, type Selector } from "css-tree/dist/csstree.esm";
 import { type Element, isElement } from "../tree/dom.ts";
+import type { StyleBudget } from "./style-budget.ts";
 
 type Test = (element: Element) => boolean;
 
@@ -11,7 +12,7 @@ type Chain = readonly (readonly Test[])[];
  * Undefined for any other selector.
  * @param classes what was read of elements' classes, to be shared by the selectors of a page
  */
-export function matcherOf({ children }: Selector, classes: Map<Element, ReadonlySet<string>>): Test | undefined {
+export function matcherOf({ children }: Selector, classes: Map<Element, ReadonlySet<string>>, budget: StyleBudget): Test | undefined {
   let compound: Test[] = [];
   const chains: Test[][][] = [[compound]];
   for (const node of children.toArray().reverse()) {
@@ -26,7 +27,7 @@ export function matcherOf({ children }: Selector, classes: Map<Element, Readonly
     if (test === undefined) return undefined;
     compound.push(test);
   }
-  return compound.length === 0 ? undefined : (element) => isBelow(element, chains);
+  return compound.length === 0 ? undefined : (element) => isBelow(element, chains, budget);
 }
 
 function testOf(node: CssNode, classes: Map<Element, ReadonlySet<string>>): Test | undefined {
@@ -51,16 +52,19 @@ function classesOf(element: Element, known: Map<Element, ReadonlySet<string>>): 
 }
 
 /** The nearest ancestors that match are taken: they leave most of the others for the chains that follow, so that no choice is tried twice. */
-function isBelow(element: Element, [first = [], ...others]: readonly Chain[]): boolean {
+function isBelow(element: Element, [first = [], ...others]: readonly Chain[], budget: StyleBudget): boolean {
+  let looks = 1;
   let top = topOf(element, first);
   for (const chain of others) {
     let at: Element | undefined = top;
     top = undefined;
     while (at !== undefined && top === undefined) {
+      looks++;
       at = parentOf(at);
       if (at !== undefined) top = topOf(at, chain);
     }
   }
+  budget.spend(looks);
   return top !== undefined;
 }
 

@@ -12,8 +12,8 @@ export interface HtmlToTextOptions {
 
 /**
  * HTML as readable plain text. Blocks stand on lines of their own, and a link is `text (url)`. List items have markers, and tabs part the cells of a row.
- * Scripts, styles, what people do not see, and characters without a sign are left out. The parser takes longer the deeper the input is nested,
- * without bound: what strangers wrote goes through the converter.
+ * Scripts, styles, what people do not see, and characters without a sign are left out. The time grows with the
+ * input, without bound: what strangers wrote goes through the converter.
  */
 export function htmlToText(html: string, { url }: HtmlToTextOptions = {}): string {
   // A style that hides the whole page hides it until its scripts run, not from people.
@@ -22,7 +22,7 @@ export function htmlToText(html: string, { url }: HtmlToTextOptions = {}): strin
 
 function read(html: string, url: string | undefined, withSheets: boolean): string {
   const writer = new TextWriter();
-  const $ = parsePage(html);
+  const $ = parsePage(html, { maxNodes: Number.POSITIVE_INFINITY });
   const root = $.root()[0] as ParentNode;
   const base = baseOf(root, url)?.href;
   removeHidden($, { withSheets });

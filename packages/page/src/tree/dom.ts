@@ -1,26 +1,41 @@
-import { type AnyNode, type Element, hasChildren, isTag, isText, type ParentNode } from "domhandler";
+import { type AnyNode, type Element, isTag, isText, type ParentNode } from "domhandler";
 
 export type { AnyNode, Element, ParentNode };
-export { hasChildren as isParent, isTag as isElement, isText };
+export { isTag as isElement, isText };
+
+export const isParent = (node: AnyNode): node is ParentNode => (node as Partial<ParentNode>).children !== undefined;
 
 /** The nodes below `root` in document order. Neither recursive nor quadratic, as cheerio's own searches are on a deep or wide page. */
 export function* nodesBelow(root: ParentNode): Generator<AnyNode> {
   const open: AnyNode[] = root.children.toReversed();
   for (let node = open.pop(); node !== undefined; node = open.pop()) {
     yield node;
-    if (hasChildren(node)) for (let i = node.children.length - 1; i >= 0; i--) open.push(node.children[i] as AnyNode);
+    if (isParent(node)) for (let i = node.children.length - 1; i >= 0; i--) open.push(node.children[i] as AnyNode);
   }
 }
 
-/** The elements below `root` of one of these names, in document order. A list, so that the tree may be changed while it is gone through. */
+/**
+ * The elements below `root` of one of these names, in document order. A list, so that the tree may be changed while it is gone through. It recurses: parsePage bounds
+ * the depth.
+ */
 export function elementsBelow(root: ParentNode, ...names: readonly string[]): Element[] {
   const found: Element[] = [];
-  for (const node of nodesBelow(root)) if (isTag(node) && (names.length === 0 || names.includes(node.name))) found.push(node);
+  addElements(root, names, found);
   return found;
 }
 
+function addElements({ children }: ParentNode, names: readonly string[], found: Element[]): void {
+  for (let i = 0; i < children.length; i++) {
+    const node = children[i] as AnyNode;
+    if (isTag(node)) {
+      if (names.length === 0 || names.includes(node.name)) found.push(node);
+      if (node.children.length > 0) addElements(node, names, found);
+    } else if (isParent(node)) addElements(node, names, found);
+  }
+}
+
 export function textOf(root: AnyNode): string {
-  if (!hasChildren(root)) return isText(root) ? root.data : "";
+  if (!isParent(root)) return isText(root) ? root.data : "";
   const parts: string[] = [];
   for (const node of nodesBelow(root)) if (isText(node)) parts.push(node.data);
   return parts.join("");
@@ -29,6 +44,11 @@ export function textOf(root: AnyNode): string {
 /** The elements around `element`, the nearest first. */
 export function* ancestorsOf(element: Element): Generator<Element> {
   for (let { parent } = element; parent !== null && isTag(parent); parent = parent.parent) yield parent;
+}
+
+export function isInside(node: AnyNode, element: Element): boolean {
+  for (let { parent } = node; parent !== null; parent = parent.parent) if (parent === element) return true;
+  return false;
 }
 
 /** Makes `children` the children of `parent`, in one pass: cheerio's `remove` searches the siblings for each node again. */

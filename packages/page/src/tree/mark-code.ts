@@ -1,26 +1,34 @@
-import type { CheerioAPI } from "cheerio/slim";
+import { Element, Text } from "domhandler";
 import { languageOf } from "./code-language.ts";
-import { type AnyNode, ancestorsOf, type Element, elementsBelow, isElement, isText, nodesBelow, type ParentNode, textOf } from "./dom.ts";
+import { ancestorsOf, elementsBelow, isElement, isInside, isText, nodesBelow, type ParentNode, setChildren, textOf } from "./dom.ts";
 
 /** Turns every `pre` into the plain `pre > code` that becomes a fenced block, with its language where the page names it. Code in a table of lines becomes one, too. */
-export function markCode($: CheerioAPI, root: ParentNode): void {
-  for (const table of elementsBelow(root, "table")) if (isListing(table)) replace($, table, table, linesOf(table));
+export function markCode(root: ParentNode): void {
+  for (const table of elementsBelow(root, "table")) if (isListing(table)) replace(table, table, linesOf(table));
+  const wrappers = new Set(elementsBelow(root, "table").filter(isWrapper));
   for (const pre of elementsBelow(root, "pre")) {
     const around = [...ancestorsOf(pre)];
     if (around.some(({ name }) => name === "pre")) continue;
     const code = codeOf(pre);
-    const wrapper = around.find(isWrapper);
-    if (code.trim() === "" || (wrapper !== undefined && isGutter(code))) $(pre).remove();
-    else replace($, wrapper ?? pre, pre, code);
+    const wrapper = around.find((element) => wrappers.has(element));
+    if (code.trim() === "" || (wrapper !== undefined && isGutter(code))) drop(pre);
+    else replace(wrapper ?? pre, pre, code);
   }
 }
 
-function replace($: CheerioAPI, old: Element, named: Element, code: string): void {
+/** @param named what may name the language */
+function replace(old: Element, named: Element, text: string): void {
   const language = languageOf(named);
-  const plain = $("<pre><code></code></pre>");
-  plain.children().text(code);
-  if (language !== "") plain.children().attr("class", `language-${language}`);
-  $(old).replaceWith(plain);
+  const code = new Element("code", language === "" ? {} : { class: `language-${language}` }, []);
+  setChildren(code, [new Text(text)]);
+  old.name = "pre";
+  old.attribs = {};
+  setChildren(old, [code]);
+}
+
+function drop(pre: Element): void {
+  pre.name = "span";
+  setChildren(pre, []);
 }
 
 const isGutter = (code: string): boolean => /^[\d\s]+$/.test(code);
@@ -84,11 +92,6 @@ function codeOf(pre: Element): string {
     .trimEnd()
     .replaceAll(/[ \t]{200,}/g, " ")
     .replaceAll(/\n{20,}/g, "\n");
-}
-
-function isInside(node: AnyNode, element: Element): boolean {
-  for (let { parent } = node; parent !== null; parent = parent.parent) if (parent === element) return true;
-  return false;
 }
 
 const lineNumbers =

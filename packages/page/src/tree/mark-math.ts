@@ -7,17 +7,23 @@ import { type AnyNode, elementsBelow, isElement, type ParentNode, setChildren, t
  */
 export function markMath(document: ParentNode): void {
   const formulas = elementsBelow(document, "math", "script").filter(isFormula);
+  const written = new Map<AnyNode, Element>();
+  const parents = new Set<ParentNode>();
   for (const formula of formulas) {
     const tex = texOf(formula).replaceAll(/\s+/g, " ").trim();
     const holder = holderOf(formula);
     const { parent } = holder;
-    if (parent === null || tex === "" || tex.length > MAX_TEX) continue;
+    if (parent === null || written.has(holder) || tex === "" || tex.length > MAX_TEX) continue;
     const isBlock =
       formula.attribs["display"] === "block" || /mode=display/.test(formula.attribs["type"] ?? "") || /display/.test(holder.attribs["class"] ?? "");
-    const written = new Element("tex-math", isBlock ? { "data-block": "" } : {}, [new Text(tex)]);
+    const mark = new Element("tex-math", isBlock ? { "data-block": "" } : {}, [new Text(tex)]);
+    written.set(holder, mark);
+    parents.add(parent);
+  }
+  for (const parent of parents) {
     setChildren(
       parent,
-      parent.children.flatMap((child) => (child === holder ? [written] : isPreview(child) ? [] : [child])),
+      parent.children.flatMap((child) => (isPreview(child) && !written.has(child) ? [] : [written.get(child) ?? child])),
     );
   }
 }

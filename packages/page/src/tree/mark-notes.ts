@@ -1,5 +1,5 @@
 import { Text } from "domhandler";
-import { type Element, elementsBelow, isElement, type ParentNode, setChildren, textOf } from "./dom.ts";
+import { type Element, elementsBelow, isElement, isInside, type ParentNode, setChildren, textOf } from "./dom.ts";
 
 /**
  * Names footnotes: a raised link to an item of a list becomes a `note-mark`, and the item a `note-text` of the same number. Where either is missing, both stay as they are.
@@ -15,7 +15,7 @@ export function markNotes(root: ParentNode): void {
   const numbers = new Map<Element, number>();
   for (const link of links) {
     const target = targets.get((link.attribs["href"] ?? "").slice(1));
-    if (target === undefined || elementsBelow(target).includes(link)) continue;
+    if (target === undefined || isInside(link, target)) continue;
     const number = numbers.get(target) ?? numbers.size + 1;
     numbers.set(target, number);
     const holder = link.parent !== null && isElement(link.parent) && link.parent.name === "sup" ? link.parent : link;

@@ -1,6 +1,7 @@
 import type { CheerioAPI } from "cheerio/slim";
 import { pixels, rgbOf, withPixels, withVariables } from "../css/css-values.ts";
 import { type DeclaredStyle, declaredStyles } from "../css/declared-style.ts";
+import type { StyleBudget } from "../css/style-budget.ts";
 import { type AnyNode, type Element, elementsBelow, isElement, isParent, isText, type ParentNode, setChildren, textOf } from "./dom.ts";
 
 /** Red, green, blue and opacity; "unknown" where only a sheet that is not read, or a picture, could tell. */
@@ -20,6 +21,8 @@ const WHITE: Colour = [255, 255, 255, 1];
 /** Further than that from its place nothing is seen of an element. */
 const FAR_PX = 500;
 const MAX_VARIABLES = 2_000;
+/** So often what a control opens is looked at for further controls: each time costs a look at all of them. */
+const MAX_ROUNDS = 8;
 
 /** Which styles count, and for what. */
 export interface HiddenOptions {
@@ -54,6 +57,7 @@ export function findHidden($: CheerioAPI, options: HiddenOptions = {}): Set<AnyN
   const controls: Element[] = [];
   /** Whether these are hidden shows once all controls are known. */
   let closed: Panel[] = [];
+  let rounds = MAX_ROUNDS;
   for (let entry = open.pop(); entry !== undefined; entry = open.pop() ?? nextOpened()) {
     const [parent, around] = entry;
     const isSeen = around.isVisible && !around.isTiny && !isSame(around.colour, around.background);
@@ -69,10 +73,11 @@ export function findHidden($: CheerioAPI, options: HiddenOptions = {}): Set<AnyN
       return isParent(child);
     }
     if (among !== undefined && !among.has(child)) return true;
-    const variables = variablesOf(styles.of(child), around.variables);
-    const style = resolved(styles.of(child), variables);
+    const declared = styles.of(child);
+    const variables = variablesOf(declared, around.variables, styles.budget);
+    const style = resolved(declared, variables, styles.budget);
     if (isClosedDialog(child) || ("popover" in child.attribs && !style.has("display"))) return false;
-    const inherited = inherit(child, style, { ...around, variables });
+    const inherited = declared.size === 0 ? around : inherit(child, style, { ...around, variables });
     if ("hidden" in child.attribs || isTakenAway(style) || hasNoRoom(style)) {
       const control = controlBefore(child);
       if (control === undefined && !child.attribs["id"]) return false;
@@ -86,6 +91,7 @@ export function findHidden($: CheerioAPI, options: HiddenOptions = {}): Set<AnyN
 
   /** A box that a control opens which people see: who clicks it reads the text. */
   function nextOpened(): [ParentNode, Inherited] | undefined {
+    if (closed.length === 0 || rounds-- === 0) return undefined;
     const shut = new Set(closed.map(({ box }) => box));
     const seen = new Set(controls.filter((it) => !hidden.has(it) && textOf(it).trim() !== "" && !elementsBelow(it).some((inner) => shut.has(inner))));
     const ids = new Set([...seen].flatMap(({ attribs }) => (attribs["aria-controls"] ?? "").split(/\s+/)));
@@ -116,17 +122,19 @@ function controlBefore(box: Element): Element | undefined {
 
 const isClosedDialog = ({ name, attribs }: Element): boolean => name === "dialog" && !("open" in attribs);
 
-function variablesOf(style: DeclaredStyle, around: ReadonlyMap<string, string>): ReadonlyMap<string, string> {
+function variablesOf(style: DeclaredStyle, around: ReadonlyMap<string, string>, budget: StyleBudget): ReadonlyMap<string, string> {
   if (style.size === 0) return around;
   const own = [...style].filter(([name]) => name.startsWith("--"));
-  return own.length === 0 ? around : new Map([...around, ...own].slice(-MAX_VARIABLES));
+  if (own.length === 0) return around;
+  budget.spend(around.size);
+  return new Map([...around, ...own].slice(-MAX_VARIABLES));
 }
 
-function resolved(style: DeclaredStyle, variables: ReadonlyMap<string, string>): DeclaredStyle {
+function resolved(style: DeclaredStyle, variables: ReadonlyMap<string, string>, budget: StyleBudget): DeclaredStyle {
   if (style.size === 0 || ![...style.values()].some((value) => value.includes("var("))) return style;
   return new Map(
     [...style]
-      .flatMap(([name, value]) => (name.startsWith("--") ? [] : [[name, withVariables(value, variables)] as const]))
+      .flatMap(([name, value]) => (name.startsWith("--") ? [] : [[name, withVariables(value, variables, budget)] as const]))
       .filter((entry): entry is readonly [string, string] => entry[1] !== undefined),
   );
 }

@@ -1,0 +1,66 @@
+import type { CheerioAPI } from "cheerio/slim";
+import type { Selector } from "css-tree/dist/csstree.esm";
+import { ancestorsOf, type Element, type ParentNode } from "../tree/dom.ts";
+import { attempt, textOfNode } from "./css-text.ts";
+import { matcherOf } from "./match-selector.ts";
+import { type StyleBudget, steps } from "./style-budget.ts";
+
+/** Finds which of the elements that a selector can be about it is about. Selectors that are not tested directly are searched for by cheerio. */
+export function matchingIn(
+  $: CheerioAPI,
+  elements: readonly Element[],
+  budget: StyleBudget,
+): (selector: Selector, candidates: readonly Element[]) => readonly Element[] {
+  const classes = new Map<Element, ReadonlySet<string>>();
+  const siblings = new Map<ParentNode, number>();
+  let sizes: ReadonlyMap<Element, number> | undefined;
+  return (selector, candidates) => {
+    if (candidates.length === 0) return candidates;
+    const isMatch = matcherOf(selector, classes, budget);
+    if (isMatch !== undefined) return candidates.filter(isMatch);
+    const text = textOfNode(selector);
+    budget.spend(steps.search + steps.trial * candidates.length);
+    if (text.includes(":has(")) {
+      sizes ??= sizesOf(elements);
+      for (const element of candidates) budget.spend(sizes.get(element) ?? 0);
+    }
+    const looks = siblingLooks(selector);
+    if (looks !== "none") for (const { parent } of candidates) budget.spend(steps.sibling * siblingsOf(parent, looks === "above", siblings));
+    return (
+      attempt(
+        () =>
+          $([...candidates])
+            .filter(text)
+            .toArray() as Element[],
+      ) ?? []
+    );
+  };
+}
+
+/** Whether each trial counts through siblings: of the element itself, or of those around it, too. */
+function siblingLooks({ children }: Selector): "none" | "own" | "above" {
+  let looks: "none" | "own" | "above" = "none";
+  for (const node of children) {
+    if (node.type === "Combinator" && (node.name === " " || node.name === ">")) looks = looks === "none" ? "none" : "above";
+    else if (node.type === "Combinator" || (node.type === "PseudoClassSelector" && counting.test(node.name))) looks = looks === "above" ? "above" : "own";
+  }
+  return looks;
+}
+
+/** What stands in parentheses may count, too. */
+const counting = /^(?:nth-|only-|not|is|where|has|(?:first|last)-of-type)/i;
+
+function siblingsOf(parent: ParentNode | null, isAbove: boolean, known: Map<ParentNode, number>): number {
+  if (parent === null) return 0;
+  if (!isAbove) return parent.children.length;
+  const found = known.get(parent) ?? parent.children.length + siblingsOf(parent.parent, true, known);
+  known.set(parent, found);
+  return found;
+}
+
+/** How many elements there are below each. */
+function sizesOf(elements: readonly Element[]): ReadonlyMap<Element, number> {
+  const sizes = new Map<Element, number>();
+  for (const element of elements) for (const around of ancestorsOf(element)) sizes.set(around, (sizes.get(around) ?? 0) + 1);
+  return sizes;
+}

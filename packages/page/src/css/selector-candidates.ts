@@ -1,0 +1,55 @@
+import { ident, type Selector } from "css-tree/dist/csstree.esm";
+import type { Element } from "../tree/dom.ts";
+
+/** Elements that a selector can be about, by the id, class, name or attribute in its last part; none of one that is about states or parts of elements. */
+export function candidatesIn(elements: readonly Element[]): (selector: Selector) => readonly Element[] {
+  const byKey = new Map<string, Element[]>();
+  const add = (key: string, element: Element): void => {
+    const known = byKey.get(key);
+    if (known === undefined) byKey.set(key, [element]);
+    else known.push(element);
+  };
+  for (const element of elements) {
+    const { name, attribs } = element;
+    add(name, element);
+    for (const attribute of Object.keys(attribs).slice(0, 100)) add(`[${attribute}`, element);
+    if (attribs["id"] !== undefined) add(`#${attribs["id"]}`, element);
+    for (const word of new Set((attribs["class"] ?? "").split(/\s+/, 100))) if (word !== "") add(`.${word}`, element);
+  }
+  return ({ children }) => {
+    let key: string | undefined;
+    for (const node of children) {
+      if (node.type === "Combinator") key = undefined;
+      else if (node.type === "AttributeSelector") key ??= `[${ident.decode(node.name.name).toLowerCase()}`;
+      else if (node.type === "PseudoClassSelector" && node.name.toLowerCase() === "root") key ??= "html";
+      else if (node.type === "PseudoElementSelector" || (node.type === "PseudoClassSelector" && !lasting.has(node.name.toLowerCase()))) return [];
+      else if (node.type === "IdSelector") key = `#${ident.decode(node.name)}`;
+      else if (node.type === "ClassSelector" && !key?.startsWith("#")) key = `.${ident.decode(node.name)}`;
+      else if (node.type === "TypeSelector" && node.name !== "*") key = key === undefined || key.startsWith("[") ? ident.decode(node.name).toLowerCase() : key;
+    }
+    return key === undefined ? elements : (byKey.get(key) ?? []);
+  };
+}
+
+/** What does not change while a page is looked at. */
+const lasting: ReadonlySet<string> = new Set([
+  ...[
+    "not",
+    "is",
+    "where",
+    "has",
+    "link",
+    "any-link",
+    "checked",
+    "disabled",
+    "enabled",
+    "first-child",
+    "last-child",
+    "only-child",
+    "nth-child",
+    "nth-last-child",
+    "empty",
+    "root",
+  ],
+  ...["first-of-type", "last-of-type", "only-of-type", "nth-of-type", "nth-last-of-type"],
+]);

@@ -1,0 +1,11 @@
+/** Elements whose text stands on lines of its own. */
+export const blockNames: ReadonlySet<string> = new Set([
+  ...["address", "article", "aside", "audio", "blockquote", "body", "canvas", "center", "dd", "dir", "div", "dl", "dt", "fieldset", "figcaption", "figure"],
+  ...["footer", "form", "frameset", "h1", "h2", "h3", "h4", "h5", "h6", "header", "hgroup", "hr", "html", "li", "main", "menu", "nav", "noframes", "noscript"],
+  ...["ol", "output", "p", "pre", "section", "table", "tbody", "td", "tfoot", "th", "thead", "tr", "ul"],
+]);
+
+/** Elements that hold nothing, and yet are something. */
+export const voidNames: ReadonlySet<string> = new Set([
+  ...["area", "base", "br", "col", "command", "embed", "hr", "img", "input", "keygen", "link", "meta", "param", "source", "track", "wbr"],
+]);

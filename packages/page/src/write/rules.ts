@@ -1,0 +1,109 @@
+import { fence } from "../fence.ts";
+import { type Element, isElement, textOf } from "../tree/dom.ts";
+import { escapeText, readableText } from "./escape-text.ts";
+
+/** Markdown of an element whose children are not written. */
+export const leafRules: ReadonlyMap<string, (element: Element) => string> = new Map(
+  Object.entries({
+    br: () => "\n",
+    hr: () => "\n\n---\n\n",
+    img: ({ attribs }) => `![${oneLine(escapeText(attribs["alt"] ?? ""))}](${attribs["src"]})`,
+    pre: (pre) => `\n\n${fence(readableText(textOf(pre)), languageOf(pre))}\n\n`,
+    "tex-math": (formula) => {
+      const tex = readableText(textOf(formula)).replaceAll(/<(?=[a-z/!?])/gi, "\\lt ");
+      return "data-block" in formula.attribs ? `\n\n$$\n${tex}\n$$\n\n` : `$${tex}$`;
+    },
+    "note-mark": ({ attribs }) => `[^${attribs["data-number"]}]`,
+    "task-mark": ({ attribs }) => ("data-done" in attribs ? "[x] " : "[ ] "),
+  } satisfies Record<string, (element: Element) => string>),
+);
+
+type ContentRule = (content: string, element: Element) => string;
+
+/** Markdown of an element, from the markdown of its children. Of any other element, that is all. */
+export const contentRules: ReadonlyMap<string, ContentRule> = new Map(
+  Object.entries({
+    a: (content, { attribs }) => {
+      const href = attribs["href"];
+      const text = oneLine(content);
+      if (href === undefined || text === "") return content;
+      // Some readers take escaped brackets in a link's text for brackets: then what follows must not begin an address.
+      return `[${text.replaceAll("\\](", "\\]\\(")}](${href})`;
+    },
+    blockquote: (content) =>
+      `\n\n${content
+        .replace(/^\n+/, "")
+        .replace(/\n{1,2}$/, "")
+        .replaceAll(/^/gm, "> ")}\n\n`,
+    code: inlineCode,
+    ...Object.fromEntries([1, 2, 3, 4, 5, 6].map((rank) => [`h${rank}`, (content: string) => heading(content, rank)])),
+    ...Object.fromEntries(["ul", "ol"].map((name) => [name, list])),
+    li: (content, { attribs }) => {
+      const marker = attribs["data-marker"] ?? "- ";
+      const text = content.trim();
+      return text === "" ? "" : `${marker}${text.replaceAll("\n", `\n${" ".repeat(marker.length)}`)}\n`;
+    },
+    ...marks({ em: ["*", "*"], i: ["*", "*"], strong: ["**", "**"], b: ["**", "**"], del: ["~~", "~~"], s: ["~~", "~~"] }),
+    ...marks({ sub: ["<sub>", "</sub>"], sup: ["<sup>", "</sup>"] }),
+    "note-text": (content, { attribs }) => `\n\n[^${attribs["data-number"]}]: ${oneLine(content)}\n\n`,
+    dt: (content) => (content.trim() === "" ? "" : `\n\n**${oneLine(content).replaceAll("**", "")}**\n`),
+    dd: (content) => (content.trim() === "" ? "" : `\n: ${content.trim().replaceAll("\n", "\n  ")}\n`),
+    table: (content) => `\n\n${content.trim()}\n\n`,
+    tr: (content, { attribs }) => {
+      const columns = attribs["data-columns"];
+      return `\n|${content}${columns === undefined ? "" : `\n|${" --- |".repeat(Number(columns))}`}`;
+    },
+    td: cell,
+    th: cell,
+  } satisfies Record<string, ContentRule>),
+);
+
+const heading = (content: string, rank: number): string => (content.trim() === "" ? "" : `\n\n${"#".repeat(rank)} ${oneLine(content)}\n\n`);
+
+function list(content: string, element: Element): string {
+  const { parent } = element;
+  const isLastOfItem = parent !== null && isElement(parent) && parent.name === "li" && parent.children.findLast(isElement) === element;
+  return isLastOfItem ? `\n${content}` : `\n\n${content}\n\n`;
+}
+
+function marks(of: Readonly<Record<string, readonly [string, string]>>): Record<string, ContentRule> {
+  return Object.fromEntries(
+    Object.entries(of).map(([name, [before, after]]) => [name, (content: string) => (content.trim() === "" ? "" : `${before}${content}${after}`)]),
+  );
+}
+
+/** Between so many backticks that none inside ends it. */
+function inlineCode(content: string): string {
+  if (content === "") return "";
+  const line = content.replaceAll(/\r?\n|\r/g, " ");
+  const runs = new Set(line.match(/`+/g));
+  let ticks = "`";
+  while (runs.has(ticks)) ticks += "`";
+  const space = /^`|^ .*?[^ ].* $|`$/.test(line) ? " " : "";
+  return `${ticks}${space}${line}${space}${ticks}`;
+}
+
+/** A cell is one line. */
+function cell(content: string): string {
+  const line = content
+    .trim()
+    .replaceAll("|", "\\|")
+    .replace(/(?:<br>)+$/, "")
+    .replaceAll(/\s*\n\s*/g, "<br>");
+  return ` ${line} |`;
+}
+
+const languageOf = ({ children }: Element): string => {
+  const [code] = children;
+  return code !== undefined && isElement(code) ? (/language-(\S+)/.exec(code.attribs["class"] ?? "")?.[1] ?? "") : "";
+};
+
+/** For what markdown ends at a line's end: blocks inside lose their own marks. */
+const oneLine = (content: string): string =>
+  content.includes("\n") || content !== content.trim() || /^(?:#{1,6}|-) /.test(content)
+    ? content
+        .split("\n")
+        .map((line) => line.trim().replace(/^(#{1,6}|-) /, ""))
+        .filter((line) => line !== "")
+        .join(" ")
+    : content;
