@@ -16,6 +16,7 @@ test.skipIf(browserPath === undefined)(
     using folder = temporaryFolder();
     await using site = await startPageServer({
       "/": `<title>Shop</title><body><div id="root"></div><script src="/app.js"></script>`,
+      "/little": `<body><div id="root"></div><script>root.innerHTML = "Sign in"</script>`,
       "/app.js": {
         headers: { "content-type": "text/javascript" },
         body: `root.innerHTML = "<main><h1>Things</h1><p>" + "We sell things to people. ".repeat(20) + "</p></main>"`,
@@ -36,6 +37,8 @@ test.skipIf(browserPath === undefined)(
     const { content, trust } = await browse("after");
     expect(content).toMatch(/# Things\n\n(We sell things to people\. ?){20}/);
     expect(trust).toEqual({ level: "untrusted", origin: `${site.url}/#after` });
+    const little = await caller.call("web_browse", { url: `${site.url}/little` }, { timeoutMs: 90_000 });
+    expect(little).toMatchObject({ content: "Sign in", structured: { needsBrowser: false } });
     await expect(caller.call("render_page", { url: site.url })).rejects.toMatchObject({ code: "denied" });
   },
 );

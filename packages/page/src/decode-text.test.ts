@@ -26,12 +26,19 @@ test.each([
     expect.stringContaining("П"),
   ],
   ["UTF-8 with a broken byte", bytes("ä", [0xff], "b"), "text/html; charset=utf-8", "ä\ufffdb"],
+  ["another encoding that is called UTF-8", Buffer.from("Grüße aus München, schön", "latin1"), "text/html; charset=utf-8", "Grüße aus München, schön"],
   ["an unknown charset", bytes("ä"), "text/html; charset=klingon", "ä"],
   ["a charset that hides text", bytes("+ADw-script+AD4-"), "text/html; charset=utf-7", "+ADw-script+AD4-"],
   ["a meta that says UTF-16", bytes('<meta charset="utf-16">ä'), undefined, '<meta charset="utf-16">ä'],
   ["nothing", bytes(), undefined, ""],
   ["UTF-16 without a mark", Buffer.from("<p>plain text and 漢</p>", "utf16le"), "text/html", "<p>plain text and 漢</p>"],
   ["UTF-16 without a mark, big end first", Buffer.from("<p>plain text and 漢</p>", "utf16le").swap16(), "text/html", "<p>plain text and 漢</p>"],
+  [
+    "UTF-16 without a mark, of a language without ASCII",
+    Buffer.from(`<p>${"港口很安静一".repeat(300)}`, "utf16le"),
+    undefined,
+    `<p>${"港口很安静一".repeat(300)}`,
+  ],
 ])("decodes %s", (_, body, contentType, text) => {
   expect(decodeText(body, contentType)).toEqual(text);
 });

@@ -4,7 +4,7 @@ import { analyse } from "chardet";
  * The text of a body, in whatever encoding it is. Its byte order mark says so first, then the `charset` of its `Content-Type`. Its own
  * declaration comes next, in a `meta` element or an XML declaration, and its bytes come last. Of the bytes, valid UTF-8 is UTF-8, and UTF-16 has every second byte of its
  * marks zero. Else it is the encoding whose letters are as frequent as in its languages, or Windows-1252. A body that says it is UTF-8 but
- * is not is read by the next rule that applies. Bytes that stand for nothing become U+FFFD.
+ * is not is read by the next rule that applies. Its bytes decide only where most of what is not ASCII is no UTF-8. Bytes that stand for nothing become U+FFFD.
  * @returns undefined if it says nothing of its encoding, and its bytes make no text in any
  */
 export function decodeText(bytes: Uint8Array, contentType: string | undefined): string | undefined {
@@ -18,8 +18,10 @@ export function decodeText(bytes: Uint8Array, contentType: string | undefined): 
   }
   const utf8 = ifUtf8(bytes);
   if (utf8 !== undefined) return isIso2022(utf8) ? new TextDecoder("iso-2022-jp").decode(bytes) : utf8;
+  if (declared.length === 0) return guess(bytes);
   // A few broken bytes in a text that calls itself UTF-8 do not make it another encoding.
-  return declared.length > 0 ? new TextDecoder("utf-8").decode(bytes) : guess(bytes);
+  const broken = new TextDecoder("utf-8").decode(bytes);
+  return 2 * countOf(/\ufffd/g, broken) > countOf(/[^\0-\x7f]/gu, broken) ? (guess(bytes) ?? broken) : broken;
 }
 
 function byteOrderMark(bytes: Uint8Array): string | undefined {
@@ -34,8 +36,17 @@ function byteOrderMark(bytes: Uint8Array): string | undefined {
 const UTF16_SHARE = 0.35;
 const UTF16_SIGNS = 4;
 
-/** UTF-16 by its ASCII, whose other byte is zero, always on the same side. No other text has a zero byte. */
-export function unmarkedUtf16(bytes: Uint8Array): "utf-16le" | "utf-16be" | undefined {
+/** Whether a body is UTF-16, as its mark, the `charset` of its `Content-Type`, or its ASCII says. */
+export function isUtf16(bytes: Uint8Array, contentType: string | undefined): boolean {
+  const encoding = byteOrderMark(bytes) ?? unmarkedUtf16(bytes) ?? decoderFor(charsetOf(contentType))?.encoding;
+  return encoding?.startsWith("utf-16") === true;
+}
+
+/** UTF-16 by its ASCII, whose other byte is zero, always on the same side. No other text has a zero byte. What begins with a tag may have little more of it. */
+function unmarkedUtf16(bytes: Uint8Array): "utf-16le" | "utf-16be" | undefined {
+  const start = Buffer.from(bytes.subarray(0, 4)).toString("latin1");
+  if (/^<\0[a-z!?]\0/i.test(start)) return "utf-16le";
+  if (/^\0<\0[a-z!?]/i.test(start)) return "utf-16be";
   const head = bytes.subarray(0, 4096 & ~1);
   const pairs = Math.floor(head.length / 2);
   if (pairs < 2 || bytes.length % 2 !== 0) return undefined;

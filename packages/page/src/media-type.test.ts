@@ -58,6 +58,10 @@ test.each([
   ["text/xml", rss, { kind: "feed" }],
   ["text/plain", rss, { kind: "text" }],
   ["application/xml", '<feed xmlns="http://www.w3.org/2005/Atom">', { kind: "feed" }],
+  ["application/xml", '<atom:feed xmlns:atom="http://www.w3.org/2005/Atom">', { kind: "feed" }],
+  ["application/xml", `<?xml version="1.0"?><!--${" license".repeat(200)} --><rss version="2.0">`, { kind: "feed" }],
+  ["application/xml", '<?xml-stylesheet href="a>b.xsl"?><!DOCTYPE rss [<!ENTITY nbsp "&#160;">]><rss version="2.0">', { kind: "feed" }],
+  ["application/xml", '<rdf:RDF xmlns:rdf="r" xmlns="http://my.netscape.com/rdf/simple/0.9/">', { kind: "feed" }],
   ["application/xml", "<feed>", { kind: "text", fence: "xml" }],
   ["application/json", '{"version": "https://jsonfeed.org/version/1"', { kind: "feed" }],
   ["application/xml", "<html xmlns='http://www.w3.org/1999/xhtml'>", { kind: "html", isXml: true }],
@@ -81,4 +85,16 @@ test.each([
 
 test("UTF-16 is no binary data", () => {
   expect(kindByBytes(Buffer.from("\ufeffhello", "utf16le"), undefined)).toEqual({ kind: "text" });
+});
+
+test.each([
+  ["begins with a tag", `<html><p>${"港口很安静一".repeat(300)}`, undefined],
+  ["is so by its header", "港口很安静一".repeat(300), "text/html; charset=utf-16le"],
+])("UTF-16 of a language without ASCII that %s is no binary data", (_, text, contentType) => {
+  expect(kindByBytes(Buffer.from(text, "utf16le"), { kind: "html" }, contentType)).toEqual({ kind: "html" });
+});
+
+test("a page with a zero byte or a control character is a page", () => {
+  for (const declared of [undefined, { kind: "html" }] as const)
+    expect(kindByBytes(Buffer.from("<!doctype html><p>a\0b\x01c"), declared)).toEqual({ kind: "html" });
 });

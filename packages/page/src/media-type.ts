@@ -1,4 +1,4 @@
-import { unmarkedUtf16 } from "./decode-text.ts";
+import { isUtf16 } from "./decode-text.ts";
 import type { DocumentKind } from "./document/document-kind.ts";
 
 /** The kind of a body, as far as reading it goes. */
@@ -44,17 +44,25 @@ export function kindByType(mediaType: string): BodyKind | undefined {
   return undefined;
 }
 
-/** The kind of the body by its first bytes, where they contradict or replace the server's word. */
-export function kindByBytes(bytes: Uint8Array, declared: BodyKind | undefined): BodyKind {
-  const head = bytes.subarray(0, 1024);
-  const start = Buffer.from(head).toString("latin1");
+/** What stands before the root of a feed may be long. */
+const ROOT_BYTES = 4096;
+/** A text whose zero byte comes later is one with a fault. */
+const BINARY_BYTES = 1024;
+
+/**
+ * The kind of the body by its first bytes, where they contradict or replace the server's word.
+ * @param contentType the `Content-Type` header: UTF-16 may be known by its `charset` alone
+ */
+export function kindByBytes(bytes: Uint8Array, declared: BodyKind | undefined, contentType?: string): BodyKind {
+  const start = Buffer.from(bytes.subarray(0, ROOT_BYTES)).toString("latin1");
   if (start.startsWith("%PDF-")) return unreadable("a PDF document", "pdf");
   if (start.startsWith("PK\x03\x04") && declared?.kind === "unreadable" && declared.document === "docx") return declared;
   for (const [magic, what] of signatures) if (magic.test(start)) return unreadable(what);
-  const isUtf16 = /^(\xff\xfe|\xfe\xff)/.test(start) || unmarkedUtf16(bytes) !== undefined;
-  // The bytes that no text has. @see https://mimesniff.spec.whatwg.org/#binary-data-byte
-  if (!isUtf16 && binary.test(start)) return unreadable("binary data");
-  const seen = isUtf16 ? start.replaceAll(/[\0\xff\xfe]/g, "") : start.replace(/^\xef\xbb\xbf/, "");
+  const isWide = isUtf16(bytes, contentType);
+  const seen = isWide ? start.replaceAll(/[\0\xff\xfe]/g, "") : start.replace(/^\xef\xbb\xbf/, "");
+  // The bytes that no text has. Browsers take what begins as a page for one all the same. @see https://mimesniff.spec.whatwg.org/#binary-data-byte
+  const isPage = (declared === undefined || declared.kind === "html") && PAGE.test(seen);
+  if (!isWide && !isPage && binary.test(start.slice(0, BINARY_BYTES))) return unreadable("binary data");
   return declared === undefined || declared.kind !== "unreadable" ? kindByRoot(seen, declared) : declared;
 }
 
@@ -71,10 +79,12 @@ function kindByRoot(head: string, declared: BodyKind | undefined): BodyKind {
   return HTML.test(head) ? html : text(/^\s*<\?xml\s/.test(head) ? "xml" : undefined);
 }
 
+/** A whole page, and no piece of one. */
+const PAGE = /^\s*<(?:!doctype html|html|head|body)[\s>]/i;
 const HTML = /^\s*<(!doctype html|html|head|body|title|meta|script|div|p|h1|table|!--)[\s>]?/i;
 /** What may stand before the root element of XML. */
-const PROLOG = String.raw`^(?:\s|<\?[^>]*>|<!--(?:(?!-->)[\s\S])*-->|<!DOCTYPE[^>]*>)*`;
-const FEED = new RegExp(String.raw`${PROLOG}<(?:rss[\s>]|feed\s[^>]*Atom|rdf:RDF\s[^>]*purl\.org/rss)`, "i");
+const PROLOG = String.raw`^(?:\s|<\?(?:(?!\?>)[\s\S])*\?>|<!--(?:(?!-->)[\s\S])*-->|<!DOCTYPE[^>[]*(?:\[[^\]]*\]\s*)?>)*`;
+const FEED = new RegExp(String.raw`${PROLOG}<(?:rss[\s>]|(?:\w+:)?feed\s[^>]*Atom|(?:\w+:)?RDF\s[^>]*(?:purl\.org/rss|netscape\.com/rdf/simple))`, "i");
 const XHTML = new RegExp(String.raw`${PROLOG}<html\s[^>]*xmlns\s*=\s*["']http://www\.w3\.org/1999/xhtml`, "i");
 const JSON_START = /^\s*(?:\{\s*"|\[\s*[[{"\d])/;
 const JSON_FEED = /^\s*\{[\s\S]*"version"\s*:\s*"https?:\\?\/\\?\/jsonfeed\.org/;

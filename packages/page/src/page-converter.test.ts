@@ -30,6 +30,14 @@ test("pages are converted, one after the other and at once", async () => {
   expect(await pageProcesses()).toHaveLength(2);
 });
 
+test("a page whose scripts have run does not need a browser, however little it shows", async () => {
+  await using converter = createPageConverter();
+  const page = "<div id=root>Sign in</div><script src=app.js></script>";
+
+  expect(await converter.convert(page, url)).toMatchObject({ needsBrowser: true });
+  expect(await converter.convert(page, url, { isDrawn: true })).toEqual({ title: null, markdown: "Sign in" });
+});
+
 test("a page that takes too long ends its own conversion, and nothing else", async () => {
   await using converter = createPageConverter({ timeoutMs: 500 });
   let ticks = 0;

@@ -58,6 +58,8 @@ interface ConvertOptions {
 interface ConvertHtmlOptions extends ConvertOptions {
   /** Whether all is kept that people see, as of a letter. @default false */
   readonly isWhole?: boolean | undefined;
+  /** Whether a browser has run its scripts: then the page does not need one, however little it shows. @default false */
+  readonly isDrawn?: boolean | undefined;
 }
 
 /** Of a page or a piece of one. */
@@ -84,8 +86,8 @@ class ProcessConverter implements PageConverter {
     this.#permits = createSemaphore(processes);
   }
 
-  async convert(html: string, url: string, { signal, isWhole = false }: ConvertHtmlOptions = {}): Promise<MarkdownPage> {
-    return (await this.#doHtml(html, isWhole ? "whole" : "markdown", { url, signal })) as MarkdownPage;
+  async convert(html: string, url: string, { signal, isWhole = false, isDrawn = false }: ConvertHtmlOptions = {}): Promise<MarkdownPage> {
+    return (await this.#doHtml(html, isWhole ? "whole" : isDrawn ? "drawn" : "markdown", { url, signal })) as MarkdownPage;
   }
 
   async convertText(kind: TextKind, text: string, url: string, options: ConvertOptions = {}): Promise<MarkdownPage> {

@@ -36,6 +36,7 @@ async function convert(job: PageJob): Promise<PageOutcome> {
 function ofHtml({ html, url, form, maxLength }: HtmlJob): PageResult {
   if (form === "whole") return toMarkdown(html, url ?? "", { maxLength, isWhole: true });
   if (form === "markdown") return ofPage(html, url ?? "", maxLength);
+  if (form === "drawn") return toMarkdown(html, url ?? "", { maxLength });
   if (form !== "text") return extract(html, form, { url, maxLength });
   const text = htmlToText(html, { url });
   if (text.length > maxLength) throw new PageTooComplexError(`more than ${maxLength} characters once it is converted`);

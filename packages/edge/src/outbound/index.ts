@@ -5,7 +5,7 @@ export { createMemoryPageStore, type PageStore } from "./cache/page-store.ts";
 export { describeUrl } from "./fetch-errors.ts";
 export { BlockedAddressError, ConnectTimeoutError, createGuardedAgent } from "./guarded-agent.ts";
 export { guardedFetch } from "./guarded-fetch.ts";
-export { jsonBody } from "./json-body.ts";
+export { errorBody, jsonBody } from "./json-body.ts";
 export type { Lookup } from "./name-lookup.ts";
 export { type ForwardProxy, startForwardProxy } from "./proxy/forward-proxy.ts";
 export { createPublicFetch, type FetchOptions, type PublicFetch, type PublicFetchOptions, type PublicResponse } from "./public-fetch.ts";

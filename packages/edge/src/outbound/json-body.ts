@@ -8,3 +8,7 @@ export async function jsonBody(response: Pick<PublicResponse, "status" | "body">
   const body = parseJson(new TextDecoder().decode((await response.body()).bytes));
   return body.ok && isRecord(body.value) ? body.value : undefined;
 }
+
+/** The JSON object by which a service says what went wrong; undefined also if it cannot be read: the status says enough. */
+export const errorBody = (response: Pick<PublicResponse, "status" | "body">): Promise<Readonly<Record<string, unknown>> | undefined> =>
+  jsonBody(response).catch(() => undefined);

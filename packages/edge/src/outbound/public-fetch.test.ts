@@ -162,6 +162,17 @@ test.each([
   expect(sockets.opened).toBe(1); // to the site itself
 });
 
+test.each(["utf8", "latin1"] as const)("a redirect to a path in %s goes where a browser goes", async (encoding) => {
+  const bytes = Buffer.from("/grüße", encoding);
+  const path = bytes.toString("latin1").replaceAll(/[^ -~]/g, (byte) => `%${byte.charCodeAt(0).toString(16).toUpperCase()}`);
+  await using site = await startSite({
+    "/": ({ socket }) => void socket.end(Buffer.concat([Buffer.from("HTTP/1.1 302 Found\r\ncontent-length: 0\r\nlocation: "), bytes, Buffer.from("\r\n\r\n")])),
+    [path]: "end",
+  });
+
+  expect(await site.read("/")).toMatchObject({ status: 200 });
+});
+
 test("more than five redirects are an error", async () => {
   await using site = await startSite({ "/": badPages.redirect("/") });
 

@@ -219,9 +219,13 @@ function parseUrl(text: string): URL {
   return url;
 }
 
-/** The URL a redirect leads to. It is the server's choice, not the caller's: a bad one is not an argument fault. */
+/**
+ * The URL a redirect leads to. It is the server's choice, not the caller's: a bad one is not an argument fault.
+ * @param location its bytes as characters of Latin-1; those beyond ASCII mean themselves, as in browsers, in whatever encoding the site has its paths
+ */
 function redirected(from: URL, location: string, limits: FetchLimits): URL {
-  const to = URL.parse(location, from.href);
+  const ascii = location.replaceAll(/[\x80-\xff]/g, (byte) => `%${byte.charCodeAt(0).toString(16).toUpperCase()}`);
+  const to = URL.parse(ascii, from.href);
   if (to === null) throw new ToolError(ToolErrorCode.ExecutionFailed, `Cannot read ${describeUrl(from)}: it redirects to something that is not a URL.`);
   if (to.protocol !== "http:" && to.protocol !== "https:") throw blocked(from, `it redirects to a ${to.protocol.slice(0, 20)} URL`, limits);
   if (to.username !== "" || to.password !== "") throw blocked(from, "it redirects to a URL with a user name or password", limits);

@@ -99,7 +99,10 @@ const encodingsOf = (header: string): string[] =>
     .toLowerCase()
     .split(",")
     .map((name) => name.trim())
-    .filter((name) => name !== "" && name !== "identity");
+    .filter((name) => !notCoded.has(name));
+
+/** Some servers name an encoding of characters, or say that there is none, and browsers read what they send. */
+const notCoded: ReadonlySet<string> = new Set(["", "identity", "none", "utf-8", "utf8", "8bit", "binary"]);
 
 type Decoder = (bytes: Uint8Array) => zlib.Gunzip | zlib.Inflate | zlib.BrotliDecompress | zlib.ZstdDecompress;
 

@@ -7,6 +7,7 @@ import type { MarkdownPage, ToMarkdownOptions } from "../to-markdown.ts";
 
 /** What a feed says of itself or of one of its items, in whichever of the formats. */
 interface Told {
+  /** HTML, as the text is. */
   readonly title: string | undefined;
   readonly link: string | undefined;
   readonly facts: readonly (string | undefined)[];
@@ -43,7 +44,7 @@ function told(text: string): readonly Told[] | undefined {
       const { title, link, description, language, lastBuildDate, items = [] } = parsed.feed;
       const item = (of: (typeof items)[number]): Told => ({
         title: of.title,
-        link: of.link ?? (of.guid?.isPermaLink === false ? undefined : of.guid?.value),
+        link: of.link ?? (of.guid?.isPermaLink === false || !URL.canParse(of.guid?.value ?? "") ? undefined : of.guid?.value),
         facts: [of.pubDate ?? of.dc?.dates?.[0], ...(of.authors ?? of.dc?.creators ?? []).map(nameOf), ...(of.categories ?? []).map(({ name }) => name)],
         text: of.content?.encoded ?? of.description ?? of.itunes?.summary,
       });
@@ -52,12 +53,12 @@ function told(text: string): readonly Told[] | undefined {
     case "atom": {
       const { title, subtitle, links, updated, entries = [] } = parsed.feed;
       const entry = (of: (typeof entries)[number]): Told => ({
-        title: of.title?.value,
+        title: ofAtom(of.title),
         link: alternate(of.links),
         facts: [of.published ?? of.updated, ...(of.authors ?? []).map(({ name }) => name), ...(of.categories ?? []).map(({ label, term }) => label ?? term)],
-        text: of.content?.value ?? of.summary?.value ?? of.media?.groups?.[0]?.description?.value,
+        text: ofAtom(of.content) ?? ofAtom(of.summary) ?? of.media?.groups?.[0]?.description?.value,
       });
-      return [{ title: title?.value, link: alternate(links), facts: [updated], text: subtitle?.value }, ...entries.map(entry)];
+      return [{ title: ofAtom(title), link: alternate(links), facts: [updated], text: ofAtom(subtitle) }, ...entries.map(entry)];
     }
     case "rdf": {
       const { title, link, description, items = [] } = parsed.feed;
@@ -72,12 +73,12 @@ function told(text: string): readonly Told[] | undefined {
     case "json": {
       const { title, home_page_url, description, language, items = [] } = parsed.feed;
       const item = (of: (typeof items)[number]): Told => ({
-        title: of.title,
+        title: literal(of.title),
         link: of.url ?? of.external_url,
         facts: [of.date_published, ...(of.authors ?? []).map(({ name }) => name), ...(of.tags ?? [])],
-        text: of.content_html ?? of.content_text ?? of.summary,
+        text: of.content_html ?? literal(of.content_text ?? of.summary),
       });
-      return [{ title, link: home_page_url, facts: [language], text: description }, ...items.map(item)];
+      return [{ title: literal(title), link: home_page_url, facts: [language], text: literal(description) }, ...items.map(item)];
     }
     default:
       return undefined;
@@ -92,6 +93,13 @@ function readFeed(text: string) {
   }
 }
 
+/** Text that is no HTML, as HTML: what looks like a tag is shown, and a line ends where it ends. */
+const literal = (text: string | undefined): string | undefined => text?.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll("\n", " <br>");
+
+/** A text of Atom says whether it is HTML; one that does not is none. */
+const ofAtom = (text: { readonly value?: string; readonly type?: string } | undefined): string | undefined =>
+  text?.type === "html" || text?.type === "xhtml" || text?.type === "text/html" ? text.value : literal(text?.value);
+
 const nameOf = (author: string | { readonly name?: string | undefined; readonly email?: string | undefined }): string | undefined =>
   typeof author === "string" ? author : (author.name ?? author.email);
 
@@ -101,7 +109,7 @@ const alternate = (links: readonly { readonly href?: string; readonly rel?: stri
 
 function headOf({ link, facts, text }: Told, items: number, url: string): string {
   const about = [`A feed of ${items} ${items === 1 ? "item" : "items"}`, absolute(link, url), ...facts.map(line)].filter((part) => part !== "");
-  return [about.join(" · "), htmlToText(text ?? "", { url })].filter((part) => part !== "").join("\n\n");
+  return [about.join(" · "), prose(text, url)].filter((part) => part !== "").join("\n\n");
 }
 
 function itemOf({ title, link, facts, text }: Told, url: string): string {
@@ -109,8 +117,11 @@ function itemOf({ title, link, facts, text }: Told, url: string): string {
   const name = escapeMarkdown(line(title)) || address || "(without a title)";
   const heading = address === "" ? `## ${name}` : `## [${name}](${address})`;
   const about = facts.map(line).filter((part) => part !== "");
-  return [heading, about.join(" · "), htmlToText(text ?? "", { url: address || url })].filter((part) => part !== "").join("\n\n");
+  return [heading, about.join(" · "), prose(text, address || url)].filter((part) => part !== "").join("\n\n");
 }
+
+/** A text without markup: what still looks like a tag is one that it speaks of. */
+const prose = (html: string | undefined, url: string): string => htmlToText(html ?? "", { url }).replaceAll(/<(?=[a-z/!?])/gi, "\\<");
 
 const MAX_LINE = 500;
 const line = (text: unknown): string => (text === undefined || text === null ? "" : plainText(String(text), MAX_LINE));

@@ -16,7 +16,7 @@ export async function readResponse(response: PublicResponse, progress: (update: 
   if (stream !== undefined) return { kind: "json", value: await readStream(response, stream, (text) => progress({ message: text.slice(0, MAX_TOLD) })) };
   const { bytes, isCut } = await response.body();
   if (bytes.length === 0) return { kind: "text", text: `(Status ${response.status}, without content.)` };
-  const kind = kindByBytes(bytes, kindByType(mediaType));
+  const kind = kindByBytes(bytes, kindByType(mediaType), contentType);
   const text = kind.kind === "unreadable" ? undefined : decodeText(bytes, contentType);
   if (text === undefined)
     return {

@@ -1,6 +1,6 @@
 import type { BodyKind } from "@rockbot/page";
 
-/** A block that is longer than this, in characters, is cut within. */
+/** A block that is longer than this, in characters, or than half of the text, is cut within. */
 const FAR = 200_000;
 
 const blockEnd = /<\/(?:p|div|li|ul|ol|dl|tr|table|section|article|main|blockquote|pre|figure|h[1-6])\s*>|<(?:br|hr)\b[^<>]*>/gi;
@@ -12,7 +12,7 @@ export function cutAtBlock(text: string, kind: BodyKind): string {
     const end = Math.max(endOf(text, "</item>"), endOf(text, "</entry>"));
     if (root !== undefined && end > 0) return `${text.slice(0, end)}${root === "rss" ? "</channel>" : ""}</${root}>`;
   }
-  const from = Math.max(0, text.length - FAR);
+  const from = text.length - Math.min(FAR, text.length / 2);
   if (kind.kind === "html") {
     const last = [...text.slice(from).matchAll(blockEnd)].at(-1);
     if (last !== undefined) return text.slice(0, from + last.index + last[0].length);

@@ -44,8 +44,9 @@ export async function readPage(response: PublicResponse, { converter, signal, pr
   if (declared?.kind === "unreadable" && declared.document === undefined) return await describe(response, declared);
 
   const { bytes, isCut, isBeyondLimit } = await response.body({ atLimit: declared?.kind === "unreadable" ? "fail" : "cut" });
-  const cut = isBeyondLimit ? "limit" : isCut ? "broken" : undefined;
-  const kind = kindByBytes(bytes, declared);
+  const isPart = isCut || response.status === 206; // nobody asked for a part
+  const cut = isBeyondLimit ? "limit" : isPart ? "broken" : undefined;
+  const kind = kindByBytes(bytes, declared, contentType);
   progress({ message: `Converting ${bytes.length} bytes` });
   if (kind.kind === "unreadable") {
     const document = kind.document ?? documentKind(bytes, url.pathname);

@@ -26,7 +26,8 @@ export function renderWith(caller: Pick<ToolCaller, "call" | "tools">, converter
     try {
       const { content, structured } = await caller.call(tools.renderPage.name, { url: url.href }, { parent: context, timeoutMs });
       const { url: at, truncated } = structured as { readonly url: string; readonly truncated: boolean };
-      const page = await converter.convert(content ?? "", at, { signal: context.signal });
+      const page = await converter.convert(content ?? "", at, { signal: context.signal, isDrawn: true });
+      if (page.markdown === "") return { failure: "It shows no text there either." };
       return { url: at, page: { ...page, cut: truncated ? "limit" : undefined } };
     } catch (error) {
       context.signal.throwIfAborted();

@@ -1,5 +1,5 @@
 import { parseData, ToolError, ToolErrorCode, valueAt } from "@rockbot/contracts";
-import { jsonBody, type PublicFetch, type PublicResponse } from "@rockbot/edge/outbound";
+import { errorBody, type PublicFetch, type PublicResponse } from "@rockbot/edge/outbound";
 
 export interface GithubApiOptions {
   /** Scheme, host, port and path of the REST API. Gets the token, and no other origin does. */
@@ -47,7 +47,7 @@ export function createGithubApi({ baseUrl, token, fetch, maxRedirects = 5 }: Git
     json: (path, signal) =>
       ask(path, JSON_TYPE, signal, async (response) => {
         const parsed = parseData(new TextDecoder().decode((await response.body()).bytes));
-        if (!parsed.ok) throw new ToolError(ToolErrorCode.Unavailable, "Cannot read GitHub: its API's answer is not what it documents. Try again later.");
+        if (!parsed.ok) throw malformedAnswer();
         return { value: parsed.value, hasNext: /;\s*rel="?next"?/i.test(response.header("link") ?? "") };
       }),
     raw: (path, signal) =>
@@ -57,6 +57,10 @@ export function createGithubApi({ baseUrl, token, fetch, maxRedirects = 5 }: Git
       }),
   };
 }
+
+/** The answer has another form than GitHub documents, as that of a proxy between has. */
+export const malformedAnswer = (): ToolError =>
+  new ToolError(ToolErrorCode.Unavailable, "Cannot read GitHub: its API's answer is not what it documents. Try again later.");
 
 /** The wait that GitHub asks for where a limit names none. */
 const MINUTE_MS = 60_000;
@@ -112,9 +116,7 @@ function limitMs({ status, header, retryAfterMs }: PublicResponse, said: string)
   return status === 429 || /rate limit|abuse/i.test(said) ? MINUTE_MS : undefined;
 }
 
-/** A message that cannot be read is as good as none. */
 async function messageOf(response: PublicResponse): Promise<string> {
-  const body = await jsonBody(response).catch(() => undefined);
-  const message = valueAt(body, "/message");
+  const message = valueAt(await errorBody(response), "/message");
   return typeof message === "string" ? message.slice(0, 1_000) : "";
 }

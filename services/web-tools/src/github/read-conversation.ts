@@ -1,5 +1,6 @@
-import { valueAt } from "@rockbot/contracts";
-import type { GithubApi } from "./github-api.ts";
+import { isRecord } from "@rockbot/base";
+import { ToolError, ToolErrorCode, valueAt } from "@rockbot/contracts";
+import { type GithubApi, type GithubDocument, malformedAnswer } from "./github-api.ts";
 import type { GithubPlace } from "./github-place.ts";
 import { countAt, labelled, lineAt, listAt, loginAt, markdownAt, timeAt } from "./github-text.ts";
 
@@ -22,6 +23,7 @@ export async function readConversation(place: Conversation, api: GithubApi, sign
   const repository = `/repos/${owner}/${repo}`;
   const issue = await api.json(`${repository}/${kind === "pull" ? "pulls" : "issues"}/${number}`, signal);
   if (issue === undefined) return undefined;
+  if (!isRecord(issue.value) || !("title" in issue.value)) throw malformedAnswer();
   // For the API each pull request is an issue, too.
   if (kind === "issue" && valueAt(issue.value, "/pull_request") != null) return await readConversation({ ...place, kind: "pull" }, api, signal);
 
@@ -46,7 +48,7 @@ export async function readConversation(place: Conversation, api: GithubApi, sign
     labelled(facts),
     "---",
     markdownAt(value, "/body") || "(No description.)",
-    ...section("Reviews", { ...reviews, items: reviews.items.filter((review) => markdownAt(review, "/body") !== "") }, reviewHead),
+    ...section("Reviews", withWords(reviews), reviewHead),
     ...section("Comments", comments, (comment) => `${loginAt(comment, "/user")}, ${timeAt(comment, "/created_at")}`),
     ...section("Remarks on the code", remarks, remarkHead),
   ];
@@ -60,22 +62,43 @@ interface Entries {
 
 const NONE: Entries = { items: [], hasMore: false };
 
-/** The first pages of a list. Their number is counted here: an address that the answer names gets no token. */
+/**
+ * The first pages of a list, up to one that is larger than may be read: what came before it is of use. Their number is counted here: an address that
+ * the answer names gets no token.
+ */
 async function entries(path: string, api: GithubApi, signal: AbortSignal): Promise<Entries> {
   const items: unknown[] = [];
   for (let page = 1; page <= MAX_PAGES; page++) {
-    const document = await api.json(`${path}?per_page=${PER_PAGE}&page=${page}`, signal);
-    items.push(...listAt(document, "/value").slice(0, PER_PAGE));
-    if (document?.hasNext !== true) return { items, hasMore: false };
+    const document = await unlessTooLarge(api.json(`${path}?per_page=${PER_PAGE}&page=${page}`, signal));
+    if (document === "too large") break;
+    if (document === undefined) return { items, hasMore: false };
+    if (!Array.isArray(document.value)) throw malformedAnswer();
+    items.push(...document.value.slice(0, PER_PAGE));
+    if (!document.hasNext) return { items, hasMore: false };
   }
   return { items, hasMore: true };
 }
 
+/** A verdict alone stands among the facts. */
+function withWords({ items, hasMore }: Entries): Entries {
+  const told = items.filter((review) => markdownAt(review, "/body") !== "");
+  return { items: told, hasMore: hasMore && (told.length > 0 || items.length === 0) };
+}
+
+async function unlessTooLarge(asked: Promise<GithubDocument | undefined>): Promise<GithubDocument | undefined | "too large"> {
+  try {
+    return await asked;
+  } catch (error) {
+    if (error instanceof ToolError && error.code === ToolErrorCode.TooLarge) return "too large";
+    throw error;
+  }
+}
+
 function section(name: string, { items, hasMore }: Entries, headOf: (item: unknown) => string): string[] {
-  if (items.length === 0) return [];
-  const rest = hasMore ? ["(There are more: these are the first.)"] : [];
+  if (items.length === 0 && !hasMore) return [];
+  const rest = hasMore ? [items.length === 0 ? "(They are too large to be read here.)" : "(There are more: these are the first.)"] : [];
   return [
-    `## ${name} (${items.length}${hasMore ? " and more" : ""})`,
+    `## ${name}${items.length === 0 ? "" : ` (${items.length}${hasMore ? " and more" : ""})`}`,
     ...items.flatMap((item) => [`### ${headOf(item)}`, markdownAt(item, "/body") || "(Empty.)"]),
     ...rest,
   ];

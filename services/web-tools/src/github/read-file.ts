@@ -1,6 +1,7 @@
+import { isRecord } from "@rockbot/base";
 import { valueAt, visibleText } from "@rockbot/contracts";
 import { decodeText, fence } from "@rockbot/page";
-import type { GithubApi } from "./github-api.ts";
+import { type GithubApi, malformedAnswer } from "./github-api.ts";
 import type { GithubPlace } from "./github-place.ts";
 import { lineAt } from "./github-text.ts";
 import type { GithubPage } from "./read-conversation.ts";
@@ -31,7 +32,9 @@ export async function readFile({ owner, repo, path }: Place<"file">, api: Github
 export async function readGist({ id }: Place<"gist">, api: GithubApi, signal: AbortSignal): Promise<GithubPage | undefined> {
   const gist = await api.json(`/gists/${id}`, signal);
   if (gist === undefined) return undefined;
-  const files = Object.entries(valueAt(gist.value, "/files") ?? {}).map(([key, file]) => {
+  const listed = valueAt(gist.value, "/files");
+  if (!isRecord(listed)) throw malformedAnswer();
+  const files = Object.entries(listed).map(([key, file]) => {
     const name = lineAt(file, "/filename") || lineAt({ key }, "/key");
     const content: unknown = valueAt(file, "/content");
     const text = asMarkdown(typeof content === "string" ? visibleText(content) : "", name);

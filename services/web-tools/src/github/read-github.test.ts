@@ -216,6 +216,7 @@ test.each<[string, () => GithubFault, object]>([
   ["410", () => ({ status: 410 }), { code: "execution_failed", message: expect.stringContaining("deleted") }],
   ["502", () => ({ status: 502, body: "<html>" }), { code: "unavailable", isRetryable: true }],
   ["no JSON", () => ({ status: 200, body: "<html>" }), { code: "unavailable" }],
+  ["JSON of another form", () => ({ status: 200, body: "{}" }), { code: "unavailable", message: expect.stringContaining("not what it documents") }],
   ["90 MB", () => ({ status: 200, body: "x".repeat(6_000_000) }), { code: "too_large" }],
 ])("web_browse answers %s of GitHub's API with a typed error", async (_, fault, error) => {
   await using it = await startGithub();
@@ -229,6 +230,18 @@ test("web_browse makes of fields of other types what can be made of them", async
   it.github.documents.set("/repos/o/r/issues/7", { title: 7, labels: "x", user: [], milestone: 1, comments: "many", body: {}, state: null });
 
   expect((await it.browse("/o/r/issues/7")).content).toBe("# Issue #7:  [o/r]\n\n**Repository:** o/r  \n**Author:** ghost\n\n---\n\n(No description.)");
+});
+
+test("web_browse gives an issue also where its comments are larger than what may be read", async () => {
+  await using it = await startGithub({ MAX_PAGE_BYTES: "100000" });
+  const comments = Array.from({ length: 101 }, (_, i) => ({ user: { login: "bob" }, ...at, body: i < 100 ? `Comment ${i + 1}.` : "x".repeat(100_000) }));
+  it.github.documents.set("/repos/o/r/issues/7", { ...issue, comments: 101 });
+  it.github.documents.set("/repos/o/r/issues/7/comments", comments);
+  it.github.documents.set("/repos/o/r/issues/8", { ...issue, comments: 1 });
+  it.github.documents.set("/repos/o/r/issues/8/comments", comments.slice(100));
+
+  expect((await it.browse("/o/r/issues/7")).content).toMatch(/## Comments \(100 and more\)[\s\S]*Comment 100\.\n\n\(There are more: these are the first\.\)$/);
+  expect((await it.browse("/o/r/issues/8")).content).toMatch(/Seen here\.[\s\S]*## Comments\n\n\(They are too large to be read here\.\)$/);
 });
 
 test("the token does not leave the API's origin", async () => {

@@ -1,5 +1,5 @@
 import { ToolError, ToolErrorCode, valueAt } from "@rockbot/contracts";
-import { jsonBody, type PublicFetch, type PublicResponse } from "@rockbot/edge/outbound";
+import { errorBody, jsonBody, type PublicFetch, type PublicResponse } from "@rockbot/edge/outbound";
 import { plainText } from "@rockbot/page/text";
 import { malformedAnswer, searchError, searchLimitError } from "./search-errors.ts";
 import type { SearchProvider, SearchQuery, SearchResult } from "./search-provider.ts";
@@ -23,9 +23,8 @@ export function braveSearch({ apiKey, baseUrl, fetch }: BraveSearchOptions): Sea
       const url = new URL("/res/v1/web/search", baseUrl);
       url.search = parametersOf(query).toString();
       await using response = await fetch(url.href, { signal, maxRedirects: 0, headers: { accept: "application/json", "x-subscription-token": apiKey } });
-      const body = await jsonBody(response);
-      if (response.status !== 200) throw braveError(response, body, apiKey);
-      return { results: resultsOf(body).slice(0, query.count) };
+      if (response.status !== 200) throw braveError(response, await errorBody(response), apiKey);
+      return { results: resultsOf(await jsonBody(response)).slice(0, query.count) };
     },
   };
 }

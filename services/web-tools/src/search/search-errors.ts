@@ -33,7 +33,13 @@ export function searchError({ response: { status, retryAfterMs }, baseUrlSetting
       { details },
     );
   }
-  return new ToolError(ToolErrorCode.ExecutionFailed, `Cannot search: the search service answered with status ${status}.`, { details });
+  return new ToolError(
+    ToolErrorCode.ExecutionFailed,
+    `Cannot search: the search service answered with status ${status}. The operator has to check ${baseUrlSetting}.`,
+    {
+      details,
+    },
+  );
 }
 
 /** @param waitMs undefined if the service names none */

@@ -1,5 +1,5 @@
 import { ToolError, ToolErrorCode, valueAt } from "@rockbot/contracts";
-import { jsonBody, type PublicFetch, type PublicResponse } from "@rockbot/edge/outbound";
+import { errorBody, jsonBody, type PublicFetch, type PublicResponse } from "@rockbot/edge/outbound";
 import { plainText } from "@rockbot/page/text";
 import { malformedAnswer, searchError, searchLimitError } from "./search-errors.ts";
 import type { SearchProvider, SearchQuery, SearchResult } from "./search-provider.ts";
@@ -25,9 +25,8 @@ export function searxngSearch({ baseUrl, fetch }: SearxngSearchOptions): SearchP
   async function ask(parameters: URLSearchParams, page: number, signal: AbortSignal): Promise<SearxngPage> {
     parameters.set("pageno", String(page));
     await using response = await fetch(`${endpoint}?${parameters}`, { signal, maxRedirects: 0, headers: { accept: "application/json" } });
-    const body = await jsonBody(response);
-    if (response.status !== 200) throw searxngError(response, body);
-    return pageOf(body);
+    if (response.status !== 200) throw searxngError(response, await errorBody(response));
+    return pageOf(await jsonBody(response));
   }
 
   return {

@@ -66,7 +66,11 @@ test("web_browse begins with what the page says of itself, in quotes", async () 
 });
 
 test("web_browse shows a title that looks like markup as text", async () => {
-  await using web = await startTestWebTools({ "/": "<title>&lt;script&gt;a()&lt;/script&gt; &amp;lt;b</title><body><p>text" });
+  await using web = await startTestWebTools({
+    "/": "<title>&lt;script&gt;a()&lt;/script&gt; &amp;lt;b</title><body><p>text",
+    "/link": "<title>[a](javascript:b()) ![c][d]</title><body><p>text",
+  });
+  expect((await web.browse("/link")).content).toBe("# [a]\\(javascript:b()) ![c]\\[d]\n\ntext");
   const { content, structured } = await web.browse("/");
   expect(content).toBe("# \\<script>a()\\</script> \\&lt;b\n\ntext");
   expect(structured).toMatchObject({ title: "<script>a()</script> &lt;b" });
@@ -174,6 +178,16 @@ test("web_browse gives a feed of whatever format and type as a list", async () =
   }
 });
 
+test("web_browse keeps what a text of a feed says of markup, and gives no markup of it", async () => {
+  const atomOfCode =
+    '<feed xmlns="http://www.w3.org/2005/Atom"><title type="text">Use &lt;div&gt;</title><entry><title>A &lt;b&gt;</title><content type="text">List&lt;T&gt; a &lt; b</content></entry><entry><title type="html">&lt;b&gt;B&lt;/b&gt;</title><content type="html">&lt;p&gt;&amp;lt;script&gt; tags&lt;/p&gt;</content></entry></feed>';
+  const jsonOfCode = '{"version":"https://jsonfeed.org/version/1.1","title":"Use <div>","items":[{"id":"1","title":"A <b>","content_text":"List<T> a\\nb"}]}';
+  await using web = await startTestWebTools({ "/atom": page("application/xml", atomOfCode), "/json": page("application/json", jsonOfCode) });
+
+  expect((await web.browse("/atom")).content).toBe("# Use \\<div>\n\nA feed of 2 items\n\n## A \\<b\\>\n\nList\\<T> a < b\n\n## B\n\n\\<script> tags");
+  expect((await web.browse("/json")).content).toBe("# Use \\<div>\n\nA feed of 1 item\n\n## A \\<b\\>\n\nList\\<T> a\nb");
+});
+
 test("web_browse says that a page of scripts needs a browser, and gives what it carries along", async () => {
   const shell = `<title>Shop</title><meta name="description" content="We sell things.">
     <script type="application/ld+json">{"@type":"Product","name":"Thing"}</script><body><noscript>Switch on JavaScript.</noscript>
@@ -257,6 +271,16 @@ test("web_browse reads the beginning of a page beyond the limit, up to the end o
       /^# Long\n\nParagraph number 0 [\s\S]*Paragraph number \d+ of a long page\.\n\n\(The page is longer than what is read of one: it goes on after this\.\)$/,
     );
   }
+});
+
+test("web_browse keeps most of a page that is one block beyond the limit, and says of a part that it is one", async () => {
+  await using web = await startTestWebTools(
+    { "/block": `<title>T</title><p>${"word ".repeat(3_000)}`, "/part": { status: 206, headers: { "content-range": "bytes 0-9/999" }, body: "<p>a part" } },
+    { MAX_PAGE_BYTES: "10000" },
+  );
+
+  expect((await web.browse("/block")).content).toMatch(/^# T\n\n(word ){1900,}word\n\n\(The page is longer/);
+  expect(await web.browse("/part")).toMatchObject({ content: expect.stringMatching(/^a part\n\n\(.*may be longer/), structured: { truncated: true } });
 });
 
 test("web_browse cuts texts at a line and feeds after an item, and refuses documents that it would have to cut", async () => {

@@ -64,8 +64,8 @@ const why = {
 function contentOf({ title, markdown, frontMatter, cut }: ReadPage): string {
   const body = markdown === "" ? "(The page holds no text.)" : markdown;
   const [, heading] = /^# (.+)\n/.exec(body) ?? [];
-  // A title that looks like markup is text.
-  const shown = title?.replaceAll(/<(?=[a-z/!?])|&(?=#?\w{1,32};)/gi, "\\$&");
+  // A title that looks like markup, or a link, is text.
+  const shown = title?.replaceAll(/<(?=[a-z/!?])|&(?=#?\w{1,32};)|(?<=\])[([]/gi, "\\$&");
   const isSaid = title === null || (heading !== undefined && title.includes(heading));
   const content = `${frontMatter === undefined ? "" : `${frontMatter}\n`}${isSaid ? body : `# ${shown}\n\n${body}`}`;
   return cut === undefined ? content : `${content}\n\n${why[cut]}`;

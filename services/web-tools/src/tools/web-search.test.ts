@@ -49,6 +49,18 @@ test("web_search gives no more than asked, and takes no more than 20", async () 
   await expect(web.search("x", { country: "xx" })).rejects.toMatchObject({ code: "invalid_arguments", message: expect.stringContaining("does not accept") });
 });
 
+test("web_search knows a limit by its status, also where the answer breaks off", async () => {
+  await using api = await startPageServer({
+    "/res/v1/web/search": (_, response) => {
+      response.writeHead(429, { "content-length": "1000", "retry-after": "60" }).write("{");
+      setImmediate(() => response.destroy());
+    },
+  });
+  await using web = await startTestWebTools({}, { BRAVE_BASE_URL: api.url });
+
+  await expect(web.search("x")).rejects.toMatchObject({ code: "rate_limited", retryAfterMs: 60_000 });
+});
+
 test("web_search without results says exactly so", async () => {
   await using web = await startTestWebTools();
 

@@ -58,6 +58,17 @@ test.each([
   expect(site.asked()).toHaveLength(asked);
 });
 
+test("a site that names a shorter wait for its robots.txt is asked again after that", async () => {
+  let asked = 0;
+  await using site = await startSite((_, response) => {
+    if (++asked === 1) response.writeHead(429, { "retry-after": "0" }).end();
+    else response.end("User-agent: *\nAllow: /");
+  });
+
+  await expect(site.read("/open")).rejects.toMatchObject({ code: "rate_limited", retryAfterMs: 0 });
+  expect(await site.read("/open")).toBe(200);
+});
+
 test("a robots.txt that is huge counts with its beginning, and one whose rules cannot be tried in time forbids what they may be about", async () => {
   await using huge = await startSite({ body: `User-agent: *\nDisallow: /closed/\n${"# more\n".repeat(200_000)}` });
   await using slow = await startSite({ body: `User-agent: *\n${`Disallow: /${"*a".repeat(500)}\n`.repeat(400)}` });

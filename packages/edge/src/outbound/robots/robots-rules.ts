@@ -16,7 +16,7 @@ export interface RobotsRulesOptions {
   readonly read: (address: string, signal: AbortSignal) => Promise<RobotsFile>;
   /** The setting by which the operator decides, for the words of a refusal: `ROBOTS_POLICY`. */
   readonly setting: string;
-  /** How long a file that cannot be read is not asked for again, in milliseconds. @default 0 */
+  /** How long a file that cannot be read is not asked for again, in milliseconds, unless the site names a shorter wait. @default 0 */
   readonly failureMs?: number | undefined;
 }
 
@@ -79,7 +79,7 @@ export function createRobotsRules({ read, setting, failureMs = 0 }: RobotsRulesO
         const check = (): never => {
           throw error;
         };
-        keep(origin, { until: performance.now() + failureMs, size: ENTRY, check });
+        keep(origin, { until: performance.now() + Math.min(failureMs, error.retryAfterMs ?? failureMs), size: ENTRY, check });
       }
       throw error;
     }
