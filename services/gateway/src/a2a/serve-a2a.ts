@@ -46,9 +46,9 @@ export function serveA2a(
   return {
     door: (parts) => a2aDoor({ ...parts, agents, ending, log }),
     async takeUp() {
+      pushes?.startTakingUp();
       try {
         for (const task of await store.open()) running.start(task);
-        await pushes?.takeUp();
       } catch (error) {
         log.warn({ err: error }, "the tasks of A2A clients could not be read, and each is taken up when it is asked for");
       }

@@ -12,6 +12,7 @@ import { startGateway } from "../../gateway.ts";
 import { check, configSchema } from "../../settings.ts";
 import { startTestGateway } from "../../test-gateway.ts";
 import { createMemoryTaskStore } from "../store/memory-task-store.ts";
+import { hookOf } from "./push-hook.ts";
 
 interface Post {
   readonly headers: Readonly<Record<string, unknown>>;
@@ -114,38 +115,66 @@ test.each(ways)("configs are made, read, listed and deleted, and each step is se
   expect(own().every(({ headers }) => headers.authorization === "Bearer its-secret")).toBe(true);
 });
 
+/** Gateways on one bus with one store of tasks, and an agent that waits between its two calls. */
+async function startSystemOfMany(receiverAddress: string) {
+  await using started = new AsyncDisposableStack();
+  const bus = started.use(createMemoryBus());
+  const tasks = started.use(createMemoryTaskStore());
+  const go = Promise.withResolvers<void>();
+  started.use(
+    await serveTestAgent(bus, async ({ tell }) => {
+      await tell({ kind: "tool_started", toolName: "one", toolCallId: "1" });
+      await go.promise;
+      await tell({ kind: "tool_started", toolName: "two", toolCallId: "2" });
+      return { text: "Done." };
+    }),
+  );
+  const parts = started.move();
+  return {
+    tasks,
+    letGo: go.resolve,
+    async startOne() {
+      const port = await freePort();
+      const url = `http://127.0.0.1:${port}`;
+      const overrides = { port, a2aUrl: url, a2aPush: true, a2aPushAddresses: [receiverAddress] };
+      const gateway = await startGateway(bus, loadConfig(configSchema, { env: {}, overrides, check }), { tasks });
+      return { url, [Symbol.asyncDispose]: () => gateway[Symbol.asyncDispose]() };
+    },
+    [Symbol.asyncDispose]: () => parts.disposeAsync(),
+  };
+}
+
+const toldIn = (posts: readonly Post[]) => posts.map(({ body }) => JSON.stringify(body).match(/Calling one|Calling two|Done\.|COMPLETED/)?.[0]);
+
 test("of two gateways one sends the news of a task", async () => {
   const taken = Promise.withResolvers<number>();
   await using receiver = await startReceiver((posts) => (posts === 1 ? taken.promise : 200));
-  await using bus = createMemoryBus();
-  await using tasks = createMemoryTaskStore();
-  const go = Promise.withResolvers<void>();
-  await using _agent = await serveTestAgent(bus, async ({ tell }) => {
-    await tell({ kind: "tool_started", toolName: "one", toolCallId: "1" });
-    await go.promise;
-    await tell({ kind: "tool_started", toolName: "two", toolCallId: "2" });
-    return { text: "Done." };
-  });
-  const start = async () => {
-    const port = await freePort();
-    const url = `http://127.0.0.1:${port}`;
-    const overrides = { port, a2aUrl: url, a2aPush: true, a2aPushAddresses: [receiver.address] };
-    const gateway = await startGateway(bus, loadConfig(configSchema, { env: {}, overrides, check }), { tasks });
-    return { url, [Symbol.asyncDispose]: () => gateway[Symbol.asyncDispose]() };
-  };
-
-  await using first = await start();
+  await using system = await startSystemOfMany(receiver.address);
+  await using first = await system.startOne();
   const id = taskIn(await (await clientOf(first.url, "JSONRPC")).sendMessage(send(push(receiver.url))));
   await expect.poll(() => JSON.stringify(receiver.posts), { timeout: 20_000 }).toContain("Calling one");
-  await using second = await start();
-  go.resolve();
+  await using second = await system.startOne();
+  system.letGo();
   const client = await clientOf(second.url, "JSONRPC");
   await expect.poll(async () => JSON.stringify(await client.getTask({ tenant: "", id }))).toContain("Done.");
   taken.resolve(200); // the first gateway has not noted the first step until now
 
   await expect.poll(() => JSON.stringify(receiver.posts.at(-1)), { timeout: 30_000 }).toContain("COMPLETED");
-  const told = receiver.posts.map(({ body }) => JSON.stringify(body).match(/Calling one|Calling two|Done\.|COMPLETED/)?.[0]);
-  expect(told).toEqual(["Calling one", "Calling two", "Done.", "COMPLETED"]);
+  expect(toldIn(receiver.posts)).toEqual(["Calling one", "Calling two", "Done.", "COMPLETED"]);
+});
+
+test("a gateway that runs already sends on what another leaves that dies", async () => {
+  await using receiver = await startReceiver();
+  await using system = await startSystemOfMany(receiver.address);
+  await using gateway = await system.startOne();
+  await (await clientOf(gateway.url, "JSONRPC")).sendMessage(send(undefined));
+  const [task] = await system.tasks.open();
+  if (task === undefined) throw new Error("The task is not in the store");
+  await system.tasks.writeHook(hookOf(task, push(receiver.url), "1.0")); // by a gateway that is gone
+  await expect.poll(() => JSON.stringify(receiver.posts), { timeout: 20_000 }).toContain("Calling one");
+  system.letGo();
+  await expect.poll(() => JSON.stringify(receiver.posts.at(-1)), { timeout: 20_000 }).toContain("COMPLETED");
+  expect(toldIn(receiver.posts)).toEqual(["Calling one", "Calling two", "Done.", "COMPLETED"]);
 });
 
 test("no connection is made to an address that is not allowed, and the task ends all the same", async () => {

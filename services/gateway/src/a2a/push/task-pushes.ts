@@ -1,6 +1,6 @@
 import type { TaskPushNotificationConfig } from "@a2a-js/sdk";
 import { RequestMalformedError, UnsupportedOperationError } from "@a2a-js/sdk/errors";
-import { pause, startLoop } from "@rockbot/base";
+import { startLoop } from "@rockbot/base";
 import type { Logger } from "@rockbot/bus";
 import { newId } from "@rockbot/contracts";
 import { createPublicFetch, type PublicFetch } from "@rockbot/edge/outbound";
@@ -24,7 +24,7 @@ export interface TaskPushesOptions {
 const MAX_HOOKS = { ofTask: 5, ofAll: 256 } as const;
 /** For one attempt. */
 const SEND_MS = 10_000;
-/** How often a lease is renewed, or asked for. */
+/** How often a lease is renewed, and how often a gateway looks for hooks that nobody serves. */
 const RENEW_MS = HOOK_LEASE_MS / 5;
 /** Nothing that a receiver answers is read but its status. */
 const MAX_ANSWER_BYTES = 65_536;
@@ -41,6 +41,7 @@ export class TaskPushes implements AsyncDisposable {
   readonly #stop = new AbortController();
   /** By task and id. */
   readonly #telling = new Map<string, { readonly stop: AbortController; readonly done: Promise<void> }>();
+  #takingUp: AsyncDisposable | undefined;
 
   constructor(options: TaskPushesOptions) {
     this.#options = options;
@@ -85,21 +86,39 @@ export class TaskPushes implements AsyncDisposable {
     await this.#end({ taskId, id });
   }
 
-  /** Goes on with what a process before this one has left. @throws {StoreUnavailableError} */
-  async takeUp(): Promise<void> {
-    const { store } = this.#options;
-    for (const { by, taskId } of (await store.hooked()).slice(-MAX_HOOKS.ofAll)) {
-      const task = await store.read(by, taskId);
-      if (task === undefined) continue;
-      for (const hook of await store.hooks(taskId)) if (hook.told !== Number.POSITIVE_INFINITY) this.#start(task, hook);
-    }
+  /** Goes on with what an earlier gateway has left, and from now on with what another leaves that dies. */
+  startTakingUp(): void {
+    let isAway = false;
+    this.#takingUp ??= startLoop(RENEW_MS, async () => {
+      try {
+        await this.#takeUp();
+        isAway = false;
+      } catch (error) {
+        if (!isAway) this.#options.log.warn({ err: error }, "the push notification configs of A2A clients could not be read, which is tried again");
+        isAway = true;
+      }
+    });
   }
 
   /** What was not sent is left for the next process. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stop.abort();
+    await this.#takingUp?.[Symbol.asyncDispose]();
     await Promise.all([...this.#telling.values()].map(({ done }) => done));
     await this.#fetch[Symbol.asyncDispose]();
+  }
+
+  async #takeUp(): Promise<void> {
+    const { store } = this.#options;
+    for (const { by, taskId } of await store.hooked()) {
+      const left = (await store.hooks(taskId)).filter((hook) => hook.told !== Number.POSITIVE_INFINITY && !this.#telling.has(keyOf(hook)));
+      const task = left.length > 0 ? await store.read(by, taskId) : undefined;
+      for (const hook of task === undefined ? [] : left) {
+        if (this.#stop.signal.aborted || this.#telling.size >= MAX_HOOKS.ofAll) return;
+        // Again, as it may have been started since the store was read.
+        if (task !== undefined && !this.#telling.has(keyOf(hook))) this.#start(task, hook);
+      }
+    }
   }
 
   #start(task: StoredTask, hook: PushHook): void {
@@ -107,7 +126,7 @@ export class TaskPushes implements AsyncDisposable {
     const key = keyOf(hook);
     const { log } = this.#options;
     const done = this.#tell(task, hook, AbortSignal.any([stop.signal, this.#stop.signal]))
-      .catch((error) => log.warn({ task: task.id, err: error }, "news of a task of an A2A client could not be sent on, and waits for the next start"))
+      .catch((error) => log.warn({ task: task.id, err: error }, "news of a task of an A2A client could not be sent on, which is tried again"))
       .finally(() => {
         if (this.#telling.get(key)?.stop === stop) this.#telling.delete(key);
       });
@@ -120,29 +139,23 @@ export class TaskPushes implements AsyncDisposable {
     await telling?.done;
   }
 
-  /** Tells it in its turn: once no other gateway has the hook. */
+  /** Nothing is sent while another gateway has the hook. */
   async #tell(task: StoredTask, hook: PushHook, gone: AbortSignal): Promise<void> {
     const { store } = this.#options;
-    while (!gone.aborted) {
-      const now = (await store.hooks(task.id)).find(({ id }) => id === hook.id);
-      if (now === undefined || now.told === Number.POSITIVE_INFINITY) return;
-      if (!(await store.holdHook(hook, this.#holder))) {
-        await pause(RENEW_MS, gone);
-        continue;
-      }
-      const lost = new AbortController();
-      await using stack = new AsyncDisposableStack();
-      // It ends by itself where the store is away.
-      stack.defer(() => store.releaseHook(hook, this.#holder).catch(() => {}));
-      stack.use(
-        startLoop(RENEW_MS, async () => {
-          // While the store is away nobody else can take it either.
-          if (!(await store.holdHook(hook, this.#holder).catch(() => true))) lost.abort();
-        }),
-      );
-      await this.#send((await store.read(task.by, task.id)) ?? task, now, AbortSignal.any([gone, lost.signal]));
-      if (!lost.signal.aborted) return;
-    }
+    if (!(await store.holdHook(hook, this.#holder))) return;
+    const lost = new AbortController();
+    await using stack = new AsyncDisposableStack();
+    // It ends by itself where the store is away.
+    stack.defer(() => store.releaseHook(hook, this.#holder).catch(() => {}));
+    stack.use(
+      startLoop(RENEW_MS, async () => {
+        // While the store is away nobody else can take it either.
+        if (!(await store.holdHook(hook, this.#holder).catch(() => true))) lost.abort();
+      }),
+    );
+    const now = (await store.hooks(task.id)).find(({ id }) => id === hook.id);
+    if (now === undefined || now.told === Number.POSITIVE_INFINITY) return;
+    await this.#send((await store.read(task.by, task.id)) ?? task, now, AbortSignal.any([gone, lost.signal]));
   }
 
   async #send(task: StoredTask, hook: PushHook, gone: AbortSignal): Promise<void> {
