@@ -97,7 +97,7 @@ function toMarkdown(measured: readonly Figures[]): string {
 
 Measured by \`npm run bench:browse\` on ${cpus().length} cores (${cpus()[0]?.model.trim() ?? "unknown"}), Node ${process.versions.node}, at a load of ${(loadavg()[2] ?? 0).toFixed(1)}.
 ${AT_ONCE} callers browse pages of a megabyte over RabbitMQ, ${calls} pages in all, each as soon as its last answer has come. Web tools are one process with its converters, the site
-and the callers another. A further caller takes one hostile page after the other: deep, misnested, wide, or with twenty thousand rules of style.
+and the callers another. A further caller takes one hostile page after the other. Each stays just below a bound of the converter: of blocks, selectors, values, depth, repetition, or nodes.
 CPU is that of web tools and their converters for each good page, memory their sum. Pages that the processes share count in each.
 
 | web tools | pages/s | p50 ms | p99 ms | CPU ms a page | peak MB | failed | hostile pages |

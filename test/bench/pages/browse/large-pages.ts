@@ -18,10 +18,14 @@ export async function largePages(count: number): Promise<string[]> {
   });
 }
 
-/** Pages that take the converter as long as it lets them, each of about a megabyte. */
+const many = (count: number, part: (index: number) => string): string => Array.from({ length: count }, (_, index) => part(index)).join("");
+
+/** Pages that cost the converter what it lets a page cost, each just below one of its bounds: blocks, selectors, values, depth, repetition, nodes. */
 export const hostilePages: readonly string[] = [
+  `<main>${"<p>some words of a text".repeat(19_900)}`,
+  `<style>${many(120, (index) => `main p:nth-child(${index}) ~ p > b { color: red }\n`)}</style><main>${"<p><b>some words</b></p>".repeat(500)}`,
+  `<main>${many(12_000, (index) => `<p style="left: calc(${index}px * 2)">some words`)}`,
   `<main>${"<div>".repeat(190_000)}deep`,
-  `<main>${"<b>a<p>".repeat(140_000)}`,
-  `<main><table>${"<tr><td>a<td>b".repeat(70_000)}</table>`,
-  `<style>${Array.from({ length: 20_000 }, (_, i) => `main p:nth-child(${i}) ~ p > b { color: red }`).join("\n")}</style><main>${"<p><b>a</b></p>".repeat(2_000)}`,
+  `<main>${"<blockquote>".repeat(100)}${"some words<br>".repeat(15_000)}`,
+  `<main><table>${"<tr><td>a<td>b".repeat(39_000)}</table>`,
 ];
