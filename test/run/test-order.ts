@@ -9,11 +9,11 @@ const LONGEST: ReadonlySet<string> = new Set(
   [
     "scripts/bundle/bundle-service.test.ts",
     "packages/sandbox/src/local/local-maker.test.ts",
-    "test/scripts/hostile.test.ts",
     "test/abuse/abuse.test.ts",
     "test/docs/snippets.test.ts",
     "packages/cli/src/cli.test.ts",
-    "test/faults/f34-manager-killed.test.ts",
+    "test/broker/rights.test.ts",
+    "test/a2a/served-agent.test.ts",
     "test/faults/broker-under-calls.test.ts",
     "test/faults/f23-broker-refuses.test.ts",
     "services/scripts-manager/src/packages/package-store.test.ts",
