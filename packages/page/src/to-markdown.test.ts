@@ -228,6 +228,9 @@ test.each([
     "opened by a button that a button opens",
     "<button aria-expanded=false aria-controls=p>One</button><div id=p style='max-height:0;overflow:hidden'><button aria-expanded=false aria-controls=q>Two</button><div id=q style='height:0;overflow:hidden'>text</div></div>",
   ],
+  ["in a panel of tabs that its tab names", "<button role=tab aria-controls=p>Tab</button><div id=p role=tabpanel hidden>text</div>"],
+  ["in a panel of tabs that names its tab", "<button role=tab id=t>Tab</button><div role=tabpanel aria-labelledby=t hidden>text</div>"],
+  ["in the one box of what is hidden", "<button aria-expanded=false aria-controls=p>Question</button><div style='display:none'><div id=p>text</div></div>"],
   ["below what is scrolled to", '<p style="position:absolute;top:3000px">text</p>'],
 ])("a text that is %s is read", (_, html) => {
   expect(md(`<body>${html}`)).toBe("text");

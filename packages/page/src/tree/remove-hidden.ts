@@ -80,11 +80,12 @@ export function findHidden($: CheerioAPI, options: HiddenOptions = {}): Set<AnyN
     const inherited = declared.size === 0 ? around : inherit(child, style, { ...around, variables });
     if ("hidden" in child.attribs || isTakenAway(style) || hasNoRoom(style)) {
       const control = controlBefore(child);
-      if (control === undefined && !child.attribs["id"]) return false;
-      closed.push({ box: child, control, inherited: { ...inherited, isVisible: around.isVisible } });
+      const { ids, labels } = namesOf(child);
+      if (control === undefined && ids.length === 0 && labels.length === 0) return false;
+      closed.push({ box: child, control, ids, labels, inherited: { ...inherited, isVisible: around.isVisible } });
       return true;
     }
-    if ("aria-expanded" in child.attribs) controls.push(child);
+    if (isControl(child)) controls.push(child);
     open.push([child, inherited]);
     return true;
   }
@@ -94,8 +95,10 @@ export function findHidden($: CheerioAPI, options: HiddenOptions = {}): Set<AnyN
     if (closed.length === 0 || rounds-- === 0) return undefined;
     const shut = new Set(closed.map(({ box }) => box));
     const seen = new Set(controls.filter((it) => !hidden.has(it) && textOf(it).trim() !== "" && !elementsBelow(it).some((inner) => shut.has(inner))));
-    const ids = new Set([...seen].flatMap(({ attribs }) => (attribs["aria-controls"] ?? "").split(/\s+/)));
-    const isOpened = ({ box, control }: Panel): boolean => ids.has(box.attribs["id"] ?? "") || (control !== undefined && seen.has(control));
+    const opened = new Set([...seen].flatMap(({ attribs }) => (attribs["aria-controls"] ?? "").split(/\s+/)));
+    const labels = new Set([...seen].flatMap(({ attribs }) => attribs["id"] ?? []));
+    const isOpened = (panel: Panel): boolean =>
+      panel.ids.some((id) => opened.has(id)) || panel.labels.some((id) => labels.has(id)) || (panel.control !== undefined && seen.has(panel.control));
     for (const panel of closed) if (isOpened(panel)) open.push([panel.box, panel.inherited]);
     closed = closed.filter((panel) => !isOpened(panel));
     return open.pop();
@@ -107,7 +110,31 @@ interface Panel {
   readonly box: Element;
   /** What stands before it and opens something. */
   readonly control: Element | undefined;
+  /** Its id, and those of the boxes that are all it holds: one of them is what a control names. */
+  readonly ids: readonly string[];
+  /** What labels a panel of tabs. */
+  readonly labels: readonly string[];
   readonly inherited: Inherited;
+}
+
+/** What opens a box, as the heading of an accordion does and a tab. */
+const isControl = ({ attribs }: Element): boolean => "aria-expanded" in attribs || attribs["role"] === "tab";
+
+/** So many boxes in each other may be one panel, drawn with borders and room. */
+const MAX_WRAPPERS = 4;
+
+function namesOf(box: Element): { readonly ids: readonly string[]; readonly labels: readonly string[] } {
+  const ids: string[] = [];
+  const labels: string[] = [];
+  let at: Element | undefined = box;
+  for (let i = 0; i < MAX_WRAPPERS && at !== undefined; i++) {
+    const { id, role, "aria-labelledby": label = "" } = at.attribs;
+    if (id !== undefined && id !== "") ids.push(id);
+    if (role === "tabpanel") labels.push(...label.split(/\s+/).filter((name) => name !== ""));
+    const inner: readonly Element[] = at.children.filter(isElement);
+    at = inner.length === 1 ? inner[0] : undefined;
+  }
+  return { ids, labels };
 }
 
 /** The control right before a box, as the heading of an accordion's panel is: the element before it, or one in that. */
