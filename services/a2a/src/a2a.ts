@@ -54,7 +54,7 @@ export async function startA2a(
   { env, trustStore, taskOwners, settleMs = 10_000, log = silentLogger, signal, ...options }: StartA2aOptions,
 ): Promise<RunningA2a> {
   signal?.throwIfAborted();
-  const { a2aAgentsFile: file, pin, refreshSeconds, hearBusAgents } = config;
+  const { a2aAgentsFile: file, pin, refreshSeconds, hearBusAgents, busAgentSenders: senders, onlyNamedBusAgents: isNamedOnly } = config;
   await using started = new AsyncDisposableStack();
   if (file === undefined && !hearBusAgents) log.warn({}, "there are no agents of other makers. Set A2A_AGENTS_FILE to a file that names them");
   const text = file === undefined ? "" : readFileSync(file, "utf8");
@@ -66,7 +66,7 @@ export async function startA2a(
   const onChange = (): void => provider.advise(namesIn(agents));
   const pool: AgentPool = started.use(new AgentPool({ fetch: cardFetch, store, filed, pin, refreshMs: refreshSeconds * 1_000, onChange, log }));
   const identity = createIdentity(bus, options.policy);
-  const announced = hearBusAgents ? started.use(new AnnouncedAgents({ identity, store, filed, pin, onChange, log })) : undefined;
+  const announced = hearBusAgents ? started.use(new AnnouncedAgents({ identity, store, filed, pin, senders, isNamedOnly, onChange, log })) : undefined;
   const agents = allOf(pool, announced);
   const busTasks = new BusTasks(bus, { service: options.service, identity, maxBytes: config.maxResponseBytes });
   const provider = new AdvisedTools({

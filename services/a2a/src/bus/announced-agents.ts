@@ -15,6 +15,10 @@ export interface AnnouncedAgentsOptions {
   /** The operator's file of pins beside a shared store. */
   readonly filed: TrustStore | undefined;
   readonly pin: PinMode;
+  /** NAME=SENDER: who alone may announce that name. Case does not tell names apart. @default [] */
+  readonly senders?: readonly string[] | undefined;
+  /** Whether names without a sender are not heard. @default false */
+  readonly isNamedOnly?: boolean | undefined;
   readonly onChange: () => void;
   readonly log: Logger;
   /** Unix milliseconds. @default Date.now */
@@ -37,7 +41,8 @@ const PINS = `${A2A_PINS}bus:`;
 
 /**
  * The agents that announce themselves on the bus, each with what is approved of its card. All that a card says is its sender's own word. The first that
- * announces a name has it until it takes the agent back or is silent for too long: cards of others under that name change nothing.
+ * announces a name has it until it takes the agent back or is silent for too long: cards of others under that name change nothing. An operator may say who
+ * has a name; then others never get it.
  */
 export class AnnouncedAgents implements AsyncDisposable {
   readonly #options: AnnouncedAgentsOptions;
@@ -45,6 +50,8 @@ export class AnnouncedAgents implements AsyncDisposable {
   /** By name in small letters. */
   readonly #agents = new Map<string, { readonly agent: AnnouncedAgent; seenAt: number }>();
   readonly #names = new Set<string>();
+  readonly #senders: ReadonlySet<string>;
+  readonly #pinned: ReadonlySet<string>;
   readonly #cards: PinnedSources<AnnouncedAgent, AgentCard>;
   readonly #looking: AsyncDisposable;
   readonly #stop = new AbortController();
@@ -52,9 +59,12 @@ export class AnnouncedAgents implements AsyncDisposable {
   #applying: Promise<void> | undefined;
 
   constructor(options: AnnouncedAgentsOptions) {
-    const { store, filed, pin, onChange, log, clock = Date.now } = options;
+    const { store, filed, pin, senders = [], onChange, log, clock = Date.now } = options;
     this.#options = options;
     this.#clock = clock;
+    const pairs = senders.map((pair) => [pair.slice(0, pair.indexOf("=")).toLowerCase(), pair.slice(pair.indexOf("=") + 1)] as const);
+    this.#senders = new Set(pairs.map(([name, sender]) => `${name}=${sender}`));
+    this.#pinned = new Set(pairs.map(([name]) => name));
     this.#cards = new PinnedSources({
       store,
       filed,
@@ -96,6 +106,10 @@ export class AnnouncedAgents implements AsyncDisposable {
     }
     const { agentName: name, isDeregistering } = decoded.value;
     const key = name.toLowerCase();
+    if (!this.#mayAnnounce(key, from.name)) {
+      log.debug({ agent: name, sender: from.name }, "the sender of an announcement may not have that name");
+      return;
+    }
     const known = this.#agents.get(key);
     if (known !== undefined && (known.agent.sender !== from.name || known.agent.name !== name)) {
       log.debug({ agent: name, sender: from.name }, "an agent on the bus has that name already");
@@ -112,6 +126,10 @@ export class AnnouncedAgents implements AsyncDisposable {
     const agent = { name, sender: from.name, text: cardText(decoded.value) };
     this.#agents.set(key, { agent, seenAt: this.#clock() });
     if (agent.text !== known?.agent.text) this.#change();
+  }
+
+  #mayAnnounce(key: string, sender: string): boolean {
+    return this.#pinned.has(key) ? this.#senders.has(`${key}=${sender}`) : this.#options.isNamedOnly !== true;
   }
 
   #hasRoomFor(key: string): boolean {

@@ -183,6 +183,18 @@ test("a card that changes waits for an operator, and nobody takes over the name 
   expect((await both.caller.call("list_known_agents", {})).content).toContain("by night");
 });
 
+test("a name that the operator gives to a sender is heard from that sender alone, and other names only if that is not forbidden", async () => {
+  const senders = { hearBusAgents: true, busAgentSenders: ["researchagent=ResearchAgent", "Pinned=Owner"] };
+  for (const onlyNamedBusAgents of [false, true]) {
+    await using both = await startBoth(answered, { config: { ...senders, onlyNamedBusAgents } });
+    await both.original.announce({ agentName: "Pinned" }, { source: "Stranger" });
+    await both.original.announce({ agentName: "Free" });
+    await both.original.announce({ agentName: "Pinned", description: "Of its owner." }, { source: "Owner" });
+    await expect.poll(both.listed, { timeout: 10_000 }).toEqual([...(onlyNamedBusAgents ? [] : ["Free"]), "Pinned", "ResearchAgent"]);
+    expect((await both.caller.call("get_agent_details", { agent_name: "Pinned" })).structured).toMatchObject({ description: "Of its owner." });
+  }
+});
+
 test("a question of the agent comes back with the conversation's id, which a restarted service still knows, for its caller alone", async () => {
   const texts: unknown[] = [];
   const asking: Parameters<typeof startOriginal>[1] = async ({ body }, answer) => {
