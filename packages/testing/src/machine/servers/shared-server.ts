@@ -16,7 +16,8 @@ export interface SharedServer<Started extends AsyncDisposable & { readonly url: 
 
 /**
  * Offers one server to all tests of a run. It is started when the first test asks, so a run without such tests pays
- * nothing. Call it in the test runner's main process, before its workers start: they inherit where to ask.
+ * nothing. Where the start fails, the next test that asks has it tried again. Call it in the test runner's main process,
+ * before its workers start: they inherit where to ask.
  */
 export async function offerSharedServer<Started extends AsyncDisposable & { readonly url: string }>({
   askAtVariable,
@@ -24,10 +25,16 @@ export async function offerSharedServer<Started extends AsyncDisposable & { read
   answer = async () => "",
 }: SharedServer<Started>): Promise<AsyncDisposable> {
   let shared: Promise<Started> | undefined;
+  function started(): Promise<Started> {
+    shared ??= start().catch((error: unknown) => {
+      shared = undefined;
+      throw error;
+    });
+    return shared;
+  }
   async function answerTo(request: IncomingMessage): Promise<string> {
     const question = await text(request);
-    shared ??= start();
-    const server = await shared;
+    const server = await started();
     return request.method === "POST" ? answer(server, question) : server.url;
   }
   const server = createServer((request, response) => {
