@@ -6,6 +6,7 @@ import { dirname, join } from "node:path";
 import { services } from "@rockbot/services";
 import { temporaryFolder } from "@rockbot/testing";
 import { expect, test, vi } from "vitest";
+import { bundledPackages } from "../images/bundled-packages.ts";
 import { eagerFiles } from "../measure/eager-files.ts";
 import { measureService } from "../measure/measure-service.ts";
 import { type Bundle, bundleService, CLI } from "./bundle-service.ts";
@@ -33,6 +34,7 @@ test.for(services.map(({ name }) => name))("the bundle of %s starts, gets ready 
     await cp(join(root, bundle.folder), folder, { recursive: true });
     const { idleMiB } = await measureService(join(folder, "main.mjs"));
     expect(idleMiB).toBeGreaterThan(0);
+    expect(await bundledPackages(root, bundle.metafile)).not.toEqual([]); // as its bill of materials names them
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
@@ -70,6 +72,14 @@ test("the bundle of the command runs a command from a folder that holds nothing 
     },
   );
   expect({ status, stderr }).toEqual({ status: 0, stderr: expect.stringContaining("users have their secrets") });
+});
+
+test("a gateway that serves no agents starts without the SDK for them, its web server and its client", async () => {
+  const { metafile } = await bundled("gateway");
+  const theirs = (files: Iterable<string>) => new Set([...files].flatMap((file) => /.*node_modules\/(@a2a-js|express|undici|ioredis)\//.exec(file)?.[1] ?? []));
+
+  expect(theirs(Object.keys(metafile.inputs))).toEqual(new Set(["@a2a-js", "express", "undici", "ioredis"]));
+  expect(theirs(eagerFiles(metafile))).toEqual(new Set());
 });
 
 test("the bundle of scripts-manager loads the clients of container engines and clusters only when its runner is of that kind", async () => {

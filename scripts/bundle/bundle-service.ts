@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from "node:fs";
 import { cp, realpath, rm, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { type BuildOptions, build, type Metafile } from "esbuild";
+import { type BuildOptions, build, type Metafile, type OutputFile } from "esbuild";
 import { inlineGrpc } from "./inline-grpc.ts";
 import { leaveOutUnused } from "./leave-out-unused.ts";
 import { onlyService } from "./only-service.ts";
@@ -30,9 +30,9 @@ const AS_THEY_ARE = ["playwright-core"];
 export const CLI = "cli";
 
 /**
- * Writes `dist/{service}/main.mjs`, one file with all that the service of the list needs, or the command, and the like beside it for
+ * Writes `dist/{service}/main.mjs` with what the service of the list, or the command, needs at its start, and the like beside it for
  * each program that runs in a process of its own: of any `{name}-main.ts` in `src` of the service, or of a package that its manifest names,
- * `{name}-main.mjs`. The command comes in further files beside these, which they import.
+ * `{name}-main.mjs`. What they load later comes in further files beside these.
  *
  * @throws {Error} if a module is missing or cannot be bundled; esbuild has said on stderr which. Also if the command loads a CommonJS library later
  */
@@ -43,12 +43,12 @@ export async function bundleService(root: string, service: string): Promise<Bund
     foldersOf(root, isCli ? "*" : service).map((owner) => `${owner}/src/**/*-main.ts`),
     { cwd: root },
   );
-  if (isCli) await rm(join(root, folder), { recursive: true, force: true }); // the names of its further files follow from what they hold
+  await rm(join(root, folder), { recursive: true, force: true }); // the names of further files follow from what they hold
   const settings = settingsFor(root, folder);
   const main = { in: isCli ? "packages/cli/src/main.ts" : "services/main.ts", out: "main" };
-  // A command loads what it runs, and the programs share what they have in common.
+  // The command has all programs, which share what they have in common.
   const { metafile } = isCli
-    ? await build({ ...settings, entryPoints: [main, ...programs.map(entryOf)], splitting: true })
+    ? await build({ ...settings, entryPoints: [main, ...programs.map(entryOf)] })
     : await build({ ...settings, entryPoints: [main], plugins: [...settings.plugins, onlyService(service)] });
   if (!isCli) for (const program of programs) await addProgram(metafile, root, { folder, program });
   if (!isCli) for (const library of AS_THEY_ARE) await copyLibrary(root, library, { service, folder });
@@ -63,9 +63,9 @@ async function copyLibrary(root: string, library: string, { service, folder }: {
   if (from !== undefined) await cp(from, join(root, folder, "node_modules", library), { recursive: true });
 }
 
-/** A program of a process of its own, as a bundle in memory. */
+/** A program of a process of its own, as files in memory. */
 interface Program {
-  readonly contents: Uint8Array;
+  readonly files: readonly OutputFile[];
   readonly metafile: Metafile;
 }
 
@@ -74,9 +74,7 @@ const programsMade = new Map<string, Promise<Program>>();
 
 async function makeProgram(root: string, file: string): Promise<Program> {
   const { outputFiles, metafile } = await build({ ...settingsFor(root, "dist"), entryPoints: [entryOf(file)], write: false });
-  const [output, ...others] = outputFiles;
-  if (output === undefined || others.length > 0) throw new Error(`Cannot bundle ${file}: it comes in ${outputFiles.length} files, not in one`);
-  return { contents: output.contents, metafile };
+  return { files: outputFiles, metafile };
 }
 
 /** Writes a program into a service's folder, and what is inside into the metafile of its bundle. */
@@ -85,9 +83,8 @@ async function addProgram(metafile: Metafile, root: string, { folder, program }:
   const making = programsMade.get(path) ?? makeProgram(root, program);
   programsMade.set(path, making);
   const made = await making;
-  const file = `${folder}/${entryOf(program).out}.mjs`;
-  await writeFile(join(root, file), made.contents);
-  for (const output of Object.values(made.metafile.outputs)) metafile.outputs[file] = output;
+  await Promise.all(made.files.map(({ path: file, contents }) => writeFile(join(root, folder, basename(file)), contents)));
+  for (const [file, output] of Object.entries(made.metafile.outputs)) metafile.outputs[`${folder}/${basename(file)}`] = output;
   Object.assign(metafile.inputs, made.metafile.inputs);
 }
 
@@ -99,6 +96,7 @@ const settingsFor = (root: string, folder: string) =>
     outdir: folder,
     outExtension: { ".js": ".mjs" },
     bundle: true,
+    splitting: true, // what is loaded later is no part of what each start reads
     external: AS_THEY_ARE,
     platform: "node",
     target: "node24",

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Metafile } from "esbuild";
@@ -23,7 +24,7 @@ interface Lockfile {
  */
 export async function bundledPackages(root: string, { outputs }: Metafile): Promise<readonly BundledPackage[]> {
   const files = Object.values(outputs).flatMap(({ inputs }) => Object.entries(inputs).flatMap(([file, { bytesInOutput }]) => (bytesInOutput > 0 ? file : [])));
-  const folders = new Set(files.flatMap((file) => /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(file)?.[0] ?? []));
+  const folders = new Set(files.flatMap((file) => packageOf(root, file) ?? []));
   const lockfile = parse(await readFile(join(root, "pnpm-lock.yaml"), "utf8")) as Lockfile;
   const faults: string[] = [];
   const found = new Map<string, BundledPackage>();
@@ -35,4 +36,11 @@ export async function bundledPackages(root: string, { outputs }: Metafile): Prom
   }
   if (faults.length > 0) throw new Error(faults.join("\n"));
   return [...found].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, bundled]) => bundled);
+}
+
+/** The folder of the innermost package that holds the file. A package may bring copies of others in folders of that name, without their manifests: they are part of it. */
+function packageOf(root: string, file: string): string | undefined {
+  const folder = /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(file)?.[0];
+  if (folder === undefined || existsSync(join(root, folder, "package.json"))) return folder;
+  return packageOf(root, folder.slice(0, folder.lastIndexOf("node_modules/")));
 }

@@ -4,8 +4,8 @@ import type { Metafile } from "esbuild";
 export function eagerFiles({ inputs, outputs }: Metafile): ReadonlySet<string> {
   const reached = new Set(Object.values(outputs).flatMap(({ entryPoint }) => (entryPoint?.endsWith("/main.ts") ? entryPoint : [])));
   for (const file of reached) {
-    const isOfList = file.startsWith("services/") && file.split("/").length === 2;
-    for (const { path, kind } of inputs[file]?.imports ?? []) if (kind !== "dynamic-import" || isOfList) reached.add(path);
+    const isList = file === "services/main.ts" || file === "services/index.ts";
+    for (const { path, kind } of inputs[file]?.imports ?? []) if (kind !== "dynamic-import" || isList) reached.add(path);
   }
   return reached;
 }

@@ -7,7 +7,6 @@ import type { PolicyHolder } from "@rockbot/policy";
 import { aliveAnswer, readyAnswer } from "@rockbot/process";
 import { DEFAULT_TIMEOUT_MS, listTools, MAX_TIMEOUT_MS, type MissingList, type ToolCaller } from "@rockbot/tools";
 import { type Context, Hono, type MiddlewareHandler } from "hono";
-import { A2A_PATH } from "./a2a/a2a-card.ts";
 import type { A2aDoor } from "./a2a/a2a-door.ts";
 import { describeCall } from "./calls/describe-call.ts";
 import { invoke } from "./calls/invoke.ts";
@@ -141,7 +140,7 @@ export function createGatewayApp(caller: ToolCaller, options: GatewayAppOptions 
     const chat = chatCompletions(caller, { sessions, stallMs: ANSWER_MS, maxTimeoutMs, keepAliveMs, headers, keys, refusals, signal, log });
     addChatRoutes(app, chat, models(caller, toolsOf));
   }
-  if (agents !== undefined) app.all(`${A2A_PATH}/*`, agents.requests);
+  if (agents !== undefined) app.all(`${agents.path}/*`, agents.requests);
   app.get("/openapi.json", async (c) => {
     await caller.discovered();
     return c.json(

@@ -7,7 +7,7 @@ import type { AuditLog } from "@rockbot/records/audit";
 import type { BlobStore } from "@rockbot/records/blobs";
 import type { JournalStore } from "@rockbot/records/journal";
 import { createToolCaller, type ToolCaller } from "@rockbot/tools";
-import { serveA2a } from "./a2a/serve-a2a.ts";
+import type { ServeA2aOptions, ServedA2a } from "./a2a/serve-a2a.ts";
 import type { TaskStore } from "./a2a/store/task-store.ts";
 import { RunningKeys } from "./calls/running-keys.ts";
 import { RefusalLog } from "./door/refusal-log.ts";
@@ -90,7 +90,8 @@ export async function startGateway(
   const mcp = started.use(new GatewayEndpoint(caller, { ...calls, policy }));
   const sessions = started.use(new SessionHub(bus, caller, { policy, log }));
   const ending = new AbortController();
-  const agents = serveA2a(caller, config, { tasks, sessions, needsToken: gatewayToken !== undefined || policy !== undefined, ending: ending.signal, log });
+  const needsToken = gatewayToken !== undefined || policy !== undefined;
+  const agents = await servedAgents(caller, config, { tasks, sessions, needsToken, ending: ending.signal, log });
   const app = createGatewayApp(caller, {
     ...calls,
     token: gatewayToken === undefined ? undefined : () => current().gatewayToken,
@@ -100,7 +101,7 @@ export async function startGateway(
     allowedHosts: [...allowedHosts, hostName],
     allowedOrigins,
     mcp: () => mcp.get(),
-    a2a: agents.door,
+    a2a: agents?.door,
     sessions,
     ending: ending.signal,
     maxConcurrent,
@@ -111,7 +112,7 @@ export async function startGateway(
   started.defer(() => mcp.stopListening());
   started.defer(() => ending.abort());
   started.use(agents);
-  await agents.takeUp();
+  await agents?.takeUp();
   const url = `http://${hostName}:${server.port}`;
   const access = accessBy(gatewayToken, policy);
   log.info({ url, access }, "gateway listens");
@@ -130,6 +131,12 @@ export async function startGateway(
       await parts.disposeAsync();
     },
   };
+}
+
+/** The SDK of A2A, and what it is made of, costs a start a quarter of its time: a gateway without agents does without. */
+async function servedAgents(caller: ToolCaller, config: Readonly<GatewayConfig>, options: ServeA2aOptions): Promise<ServedA2a | undefined> {
+  const { a2aUrl: url } = config;
+  return url === undefined ? undefined : (await import("./a2a/serve-a2a.ts")).serveA2a(caller, { ...config, a2aUrl: url }, options);
 }
 
 function listen(

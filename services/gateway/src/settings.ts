@@ -1,5 +1,5 @@
 import { addressFaults } from "@rockbot/edge/inbound";
-import { addressFault } from "@rockbot/edge/outbound";
+import { addressFault } from "@rockbot/edge/outbound/addresses";
 import type { LoadConfigOptions } from "@rockbot/process/config";
 import type { GatewayConfig } from "./generated/config.ts";
 import { isLoopback } from "./is-loopback.ts";

@@ -1,4 +1,4 @@
-import { addressFault } from "@rockbot/edge/outbound";
+import { addressFault } from "@rockbot/edge/outbound/addresses";
 import type { LoadConfigOptions } from "@rockbot/process/config";
 import type { WebToolsConfig } from "./generated/config.ts";
 

@@ -1,5 +1,5 @@
 // Connections to places that strangers choose: to public addresses only, but for what the operator allows.
-export { type AddressPolicyOptions, addressFault, createAddressPolicy, hostAndPort } from "./address-policy.ts";
+export { type AddressPolicyOptions, createAddressPolicy, hostAndPort } from "./address-policy.ts";
 export { askTokenEndpoint, type TokenEndpointAnswer } from "./ask-token-endpoint.ts";
 export { createMemoryPageStore, type PageStore } from "./cache/page-store.ts";
 export { describeUrl } from "./fetch-errors.ts";

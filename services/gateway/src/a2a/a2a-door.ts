@@ -9,7 +9,7 @@ import type { Context } from "hono";
 import type { GatewayEnv } from "../door/guard.ts";
 import { errorBody, HttpErrorCode, statusOf } from "../http/http-error.ts";
 import { readA2aBody } from "../http/read-body.ts";
-import type { A2aPaths } from "./a2a-card.ts";
+import { A2A_PATH, type A2aPaths } from "./a2a-card.ts";
 import { A2aClient } from "./a2a-client.ts";
 import type { TaskDesk } from "./task-desk.ts";
 
@@ -33,6 +33,8 @@ export interface A2aDoorOptions {
 
 /** The two handlers that a gateway with A2A has. */
 export interface A2aDoor {
+  /** All of A2A is below it, but for the card at the root. */
+  readonly path: string;
   /** Where there are cards. */
   readonly cardPaths: readonly string[];
   /** Answers requests for a card, which need no token. */
@@ -78,6 +80,7 @@ export function a2aDoor({ agents, headers, stallMs, ending, log }: A2aDoorOption
   }
 
   return {
+    path: A2A_PATH,
     cardPaths: agents.flatMap(({ paths }) => paths.cards),
     card: (c) => answer(c, { body: {}, a2aClient: new A2aClient("", AbortSignal.abort()) }),
     async requests(c) {

@@ -23,19 +23,17 @@ export interface ServeA2aOptions {
 
 /** The agents, served by A2A. Disposal leaves its tasks to the next gateway. */
 export interface ServedA2a extends AsyncDisposable {
-  /** Undefined if the settings name no address for it. */
-  readonly door: ((parts: Pick<A2aDoorOptions, "headers" | "stallMs">) => A2aDoor) | undefined;
+  readonly door: (parts: Pick<A2aDoorOptions, "headers" | "stallMs">) => A2aDoor;
   /** Goes on with the tasks that a gateway before this one has left. */
   takeUp(): Promise<void>;
 }
 
-/** Serves the plain agent, and those that the settings name, by A2A where the settings name the address at which clients reach it. */
+/** Serves the plain agent, and those that the settings name, by A2A at the address at which the settings say that clients reach it. */
 export function serveA2a(
   caller: ToolCaller,
-  { a2aUrl: url, a2aAgents, a2aPush, a2aPushAddresses, maxCallTimeoutMs }: Readonly<GatewayConfig>,
+  { a2aUrl: url, a2aAgents, a2aPush, a2aPushAddresses, maxCallTimeoutMs }: Readonly<GatewayConfig> & { readonly a2aUrl: string },
   { tasks, sessions, needsToken, ending, log }: ServeA2aOptions,
 ): ServedA2a {
-  if (url === undefined) return { door: undefined, async takeUp() {}, async [Symbol.asyncDispose]() {} };
   const store = tasks ?? createMemoryTaskStore();
   const running = new RunningTasks(caller, { store, timeoutMs: maxCallTimeoutMs, log });
   const pushes = a2aPush ? new TaskPushes({ store, running, sessions, allowAddresses: a2aPushAddresses, log }) : undefined;
