@@ -187,7 +187,7 @@ export class Story implements AsyncDisposable {
 
 /** Makes a folder look like the repository, but for what a story puts there itself. */
 async function linkRepository(folder: string): Promise<void> {
-  const own: ReadonlySet<string> = new Set([".git", ".tools", "rockbot", "scripts"]);
+  const own: ReadonlySet<string> = new Set([".git", ".rockbot", ".tools", "rockbot", "scripts"]);
   const entries = (await readdir(root)).filter((name) => !own.has(name) && !name.endsWith(".log"));
   const scripts = (await readdir(join(root, "scripts"))).filter((name) => name !== "with-tools").map((name) => `scripts/${name}`);
   await mkdir(join(folder, "scripts"));
