@@ -36,8 +36,10 @@ const uses: { readonly [Kind in Exclude<keyof typeof stateKeys, "audit" | "data"
   summaries: async ({ summaryStore }) => summaryStore?.set("hash", "text"),
   pages: async ({ pageStore }) => pageStore?.set("key", new Uint8Array([1]), { ttlMs: 60_000 }),
   tasks: async ({ tasks }) => {
-    const texts = { asked: "text", answer: "" };
-    await tasks?.write({ id: "1", contextId: "a", by: "me", messageId: "m", standing: "working", isUntrusted: false, createdAt: 1, updatedAt: 1, ...texts });
+    const texts = { asked: "text", answer: "", earlier: [] };
+    const facts = { id: "1", turnId: "1", contextId: "a", by: "me", messageId: "m", isUntrusted: false, createdAt: 1, updatedAt: 1 };
+    await tasks?.write({ ...facts, standing: "working", ...texts }, undefined);
+    await tasks?.write({ ...facts, id: "2", standing: "input-required", ...texts }, undefined);
   },
   turns: async ({ turnStore }) => {
     const session = { caller: "me", sessionId: "a" };

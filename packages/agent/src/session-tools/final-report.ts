@@ -22,11 +22,12 @@ export interface FinalReport {
 
 /**
  * `agent__final_report`: checks the report. The turn ends with it, as `reportOf` reads it again from the call.
- * @param schema what data has to be like; then the report has to be data
+ * @param schema what data has to be like; then the report has to be data, but for a question
  */
 export function finalReportTool(schema?: object): Tool {
   return defineTool(tools.agentFinalReport, async (input) => {
     const { status, format, content } = reportOf(input);
+    if (status === "input-required") return { content: "The question is passed on. If there is an answer, it is the next message.", structured: { status } };
     if (schema !== undefined) await checkContent(schema, { format, content });
     return { content: "The report is taken. The task ends with it.", structured: { status } };
   });
@@ -35,6 +36,7 @@ export function finalReportTool(schema?: object): Tool {
 /** The report that a call makes. @throws {ToolError} that says what to mend */
 export function reportOf({ status, format, content, content_json: data, metadata }: ToolAgentFinalReportInput): FinalReport {
   const rest = { status, format, ...(metadata === undefined ? {} : { metadata }) };
+  if (format === "json" && status === "input-required") throw refused("a question is a text in content, with the format text or markdown");
   if (format !== "json") {
     const text = content ?? (typeof data === "string" ? data : undefined);
     if (text === undefined || text.trim() === "") throw refused(`with the format ${format} the result is a text in content, and there is none`);

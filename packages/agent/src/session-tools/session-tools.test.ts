@@ -65,6 +65,14 @@ test("a final report ends the turn with its content; text as data is read, and w
   ]);
 });
 
+test("a question ends the turn as a text, whatever the schema of reports is", async () => {
+  const { result } = await play({
+    as: testDefinition("robot", { reportSchema: { type: "object", required: ["size"] } }),
+    scripts: { robot: [report({ status: "input-required", format: "markdown", content: "Which **size**?" })] },
+  });
+  expect(result).toMatchObject({ text: "Which **size**?", finish: "stop", report: { status: "input-required", format: "markdown" } });
+});
+
 test("a report that does not fit the schema of its definition is refused with what to mend, and asked for again", async () => {
   const reportSchema = { type: "object", required: ["price"], additionalProperties: false, properties: { price: { type: "number" } } };
   const { result, requests } = await play({

@@ -50,9 +50,9 @@ export type AgentContextId = (string | null)
  */
 export type AgentTaskState = number
 /**
- * success: all is done. partial: the content says what is missing. failure: the content says why.
+ * success: all is done. partial: the content says what is missing. failure: the content says why. input-required: the content is your question, as a text.
  */
-export type ReportStatus = ("success" | "failure" | "partial")
+export type ReportStatus = ("success" | "failure" | "partial" | "input-required")
 export type ReportFormat = ("text" | "markdown" | "json")
 /**
  * An address alone, such as alice@example.com.
@@ -2674,7 +2674,7 @@ export interface ToolInvokeToolOutput {
 [k: string]: unknown | undefined
 }
 /**
- * End your task, and hand over its result. Call it once, alone, when you have what was asked for, or know that you cannot get it. Nothing that you say elsewhere reaches who gave you the task. Give a text as content, with the format text or markdown. Give data as content_json, with the format json.
+ * End your task, and hand over its result. Call it once, alone, when you have what was asked for, or know that you cannot get it. Nothing that you say elsewhere reaches who gave you the task. If you cannot go on without something that only they know, ask with the status input-required. Give a text as content, with the format text or markdown. Give data as content_json, with the format json.
  */
 export interface ToolAgentFinalReport {
 input: ToolAgentFinalReportInput

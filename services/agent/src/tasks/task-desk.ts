@@ -43,7 +43,7 @@ interface Asked {
 
 /**
  * Takes tasks for agents on the bus, and asks to cancel them. A task is a turn: it outlives this process, and the same task of the same sender is the
- * same turn. Each gets one answer. A message that names no topic of its sender is dead-lettered. Instances share the messages.
+ * same turn. Each gets one answer, which may be a question. A message that names no topic of its sender is dead-lettered. Instances share the messages.
  */
 export function openTaskDesk(bus: Bus, options: TaskDeskOptions): Promise<AsyncDisposable> {
   const desk = new TaskDesk(bus, options);
@@ -136,14 +136,17 @@ class TaskDesk {
       hasReadUntrusted: hasReadUntrusted(message),
     };
     const answer = await turns.ask(question, { timeoutMs, delivery, onStep: (words) => messages.status(place, words) });
-    await this.#tell(place, answer);
+    // Whoever is asked needs the conversation's id to answer in it.
+    await this.#tell(answer.asksBack === true ? { ...place, contextId: question.sessionId } : place, answer);
   }
 
-  async #tell(place: TaskPlace, { text, isAnswer, error, code }: TurnAnswer): Promise<void> {
+  async #tell(place: TaskPlace, { text, isAnswer, asksBack = false, error, code }: TurnAnswer): Promise<void> {
     const { messages } = this.#options;
     if (code === ToolErrorCode.Cancelled) return messages.result(place, TaskState.canceled, "The task was cancelled.");
     if (error !== undefined) return messages.error(place, codeOf(error.code), error.message, { isRetryable: error.isRetryable });
-    return isAnswer ? messages.result(place, TaskState.completed, text) : messages.error(place, "execution_failed", text || "There is no answer.");
+    return isAnswer
+      ? messages.result(place, asksBack ? TaskState.inputRequired : TaskState.completed, text)
+      : messages.error(place, "execution_failed", text || "There is no answer.");
   }
 
   /** A task that runs is cancelled, wherever it runs: its own answer says so. Any other is refused, in the original's words. */

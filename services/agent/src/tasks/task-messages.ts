@@ -25,7 +25,7 @@ export interface TaskPlace {
 }
 
 /** The states of a task that the agent tells of. */
-export const TaskState = { working: 1, completed: 3, canceled: 5 } as const;
+export const TaskState = { working: 1, inputRequired: 2, completed: 3, canceled: 5 } as const;
 
 /** Codes of AgentTaskError, of the .NET original. */
 export type TaskErrorCode = "task_not_found" | "task_not_cancelable" | "skill_not_supported" | "execution_failed" | "invalid_request";

@@ -68,6 +68,32 @@ test("tasks with the same contextId are of one conversation, and others' context
   expect(asked).toEqual([1, 2, 1]);
 });
 
+test("an agent that asks back answers with a question, and goes on in the conversation that its answer names", async () => {
+  const facts = { name: "clerk", description: "", playbook: "Sell shirts.", tools: [], maker: "operator", isUntrusted: false, hash: "1" };
+  const clerk = { ...facts, reportSchema: { type: "object", required: ["size"] } };
+  const report = (more: object) => ({ toolCalls: [{ name: "agent__final_report", arguments: more }] });
+  await using agent = await startTestAgent(
+    [
+      report({ status: "input-required", format: "json", content_json: { size: 0 } }),
+      report({ status: "input-required", format: "text", content: "Which size?" }),
+      report({ status: "success", format: "json", content_json: { size: 40 } }),
+    ],
+    { env: { BUS_AGENTS: "clerk" }, definitions: { visibleTo: async () => [clerk], ofSession: async () => undefined } },
+  );
+  await using peer = await hearAll(agent.bus);
+  const send = (taskId: string, contextId: string | null) =>
+    agent.bus.publish({ ...replayed("agent-task.request.json", { taskId, contextId, skill: null }), topic: "agent.task.clerk" });
+
+  await send("a", null);
+  await expect.poll(peer.answers, { timeout: 10_000 }).toHaveLength(1);
+  const [question] = peer.answers();
+  expect(question?.body).toMatchObject({ state: 2, contextId: expect.stringMatching(/./), message: { parts: [{ text: "Which size?" }] } });
+  await send("b", question?.body["contextId"] as string);
+  await expect.poll(peer.answers, { timeout: 10_000 }).toHaveLength(2);
+  expect(peer.answers()[1]?.body).toMatchObject({ state: 3, message: { parts: [{ text: '{"size":40}' }] } });
+  expect(JSON.stringify(agent.model.requests[1]?.body)).toContain("a question is a text in content");
+});
+
 test("a task that cannot be taken is refused in words, with the original's codes", async () => {
   await using agent = await startTestAgent([], served);
   await using peer = await hearAll(agent.bus);

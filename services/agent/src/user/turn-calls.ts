@@ -30,6 +30,8 @@ export interface TurnAnswer {
   readonly text: string;
   /** Whether the model has said it, and not we. */
   readonly isAnswer: boolean;
+  /** Whether it is a question that the agent cannot go on without an answer to. */
+  readonly asksBack?: boolean | undefined;
   /** Why there is no answer, if its call has failed. */
   readonly error?: ToolError | undefined;
   /** The code of what ended the turn, or its call. */
@@ -75,8 +77,8 @@ export class TurnCalls {
       });
       // A process that stops leaves the turn to others: it is not cancelled.
       const { content, structured } = await unlessAborted(calling, signal);
-      const { reason, code } = (structured ?? {}) as Partial<ToolAgentChatOutput>;
-      return { text: content?.trim() || reason || "", isAnswer: (content ?? "").trim() !== "", code };
+      const { reason, code, report } = (structured ?? {}) as Partial<ToolAgentChatOutput>;
+      return { text: content?.trim() || reason || "", isAnswer: (content ?? "").trim() !== "", asksBack: report?.status === "input-required", code };
     } catch (error) {
       signal.throwIfAborted();
       if (!(error instanceof ToolError)) throw error;

@@ -7,6 +7,7 @@ import { freePort } from "@rockbot/testing";
 import { expect, test } from "vitest";
 import { serveTestAgent, type TestTurn, twoWords } from "../chat/test-agent.ts";
 import { startTestGateway } from "../test-gateway.ts";
+import { MAX_MESSAGES } from "./store/task-store.ts";
 
 const hashOf = (token: string): string => `sha256:${createHash("sha256").update(token).digest("hex")}`;
 const policyOf = async (...names: string[]) => {
@@ -15,11 +16,11 @@ const policyOf = async (...names: string[]) => {
 };
 
 /** A gateway with A2A in front of an agent that does what the script says. */
-async function startSystem(script: Parameters<typeof serveTestAgent>[1], policy?: Awaited<ReturnType<typeof policyOf>>) {
+async function startSystem(script: Parameters<typeof serveTestAgent>[1], policy?: Awaited<ReturnType<typeof policyOf>>, settings: object = {}) {
   await using started = new AsyncDisposableStack();
   const port = await freePort();
   const a2aUrl = `http://127.0.0.1:${port}`;
-  const gateway = started.use(await startTestGateway({ port, a2aUrl, a2aAgents: ["clerk"] }, policy));
+  const gateway = started.use(await startTestGateway({ port, a2aUrl, a2aAgents: ["clerk"], ...settings }, policy));
   const agent = started.use(await serveTestAgent(gateway.bus, script));
   const parts = started.move();
   return { ...gateway, url: a2aUrl, agent, [Symbol.asyncDispose]: () => parts.disposeAsync() };
@@ -170,6 +171,97 @@ test("callers need a token, and see their own tasks alone", async () => {
   expect(system.agent.turns.map(({ caller }) => caller)).toEqual(["alice", "bob"]);
   const stranger = await system.send({ path: "/a2a/agent/rpc", method: "POST", headers: { "content-type": "application/json" } }, "{}");
   expect(stranger.status).toBe(401);
+});
+
+/** Cannot order a shirt without its size. */
+const tailor: Parameters<typeof serveTestAgent>[1] = async ({ input, tell }) => {
+  if (!/^\d+$/.test(input.message ?? "")) return { text: "Which size?", report: { status: "input-required", format: "text" } };
+  await tell({ kind: "text", text: `Size ${input.message} is ordered.` });
+  return { text: `Size ${input.message} is ordered.` };
+};
+const saidIn = ({ parts = [] }: Partial<Message> = {}): string => parts.map(({ content }) => (content?.$case === "text" ? content.value : "")).join("");
+
+test.each(ways)("the agent asks back: its task waits, and goes on with the answer, by $binding of A2A $version", async (way) => {
+  await using system = await startSystem(tailor);
+  const client = await clientOf(system.url, way);
+
+  const asked = (await client.sendMessage(message("A shirt."))) as Task;
+  expect([asked.status?.state, saidIn(asked.status?.message), asked.artifacts]).toEqual([TaskState.TASK_STATE_INPUT_REQUIRED, "Which size?", []]);
+  const again: StreamResponse[] = [];
+  for await (const event of client.resubscribeTask(byId(asked.id))) again.push(event);
+  expect(again.map(({ payload }) => payload)).toMatchObject([{ $case: "task", value: { status: { state: TaskState.TASK_STATE_INPUT_REQUIRED } } }]);
+
+  const events: StreamResponse[] = [];
+  for await (const event of client.sendMessageStream(message("40", { taskId: asked.id }))) events.push(event);
+  expect(events[0]?.payload).toMatchObject({ $case: "task", value: { id: asked.id, contextId: asked.contextId } });
+  expect(events.at(-1)?.payload).toMatchObject({ $case: "statusUpdate", value: { status: { state: TaskState.TASK_STATE_COMPLETED } } });
+  const task = await client.getTask(byId(asked.id));
+  expect(textOf(task)).toBe("Size 40 is ordered.");
+  expect(task.history.map((each) => [each.role, saidIn(each)])).toEqual([
+    [Role.ROLE_USER, "A shirt."],
+    [Role.ROLE_AGENT, "Which size?"],
+    [Role.ROLE_USER, "40"],
+  ]);
+  const [first, second] = system.agent.turns;
+  expect([system.agent.turns.length, second?.sessionId]).toEqual([2, first?.sessionId]);
+  expect(second?.turnId).not.toBe(first?.turnId);
+  await expect(client.sendMessage(message("41", { taskId: asked.id }))).rejects.toThrow("has ended: completed");
+});
+
+test("an answer that comes again begins no further turn, and of two at once one counts", async () => {
+  await using system = await startSystem(tailor);
+  const client = await clientOf(system.url);
+  const first = message("A shirt.", { messageId: "first" });
+  const { id, contextId } = (await client.sendMessage(first)) as Task;
+  const [one, two] = ["40", "41"].map((size) => message(size, { messageId: `size ${size}`, taskId: id, contextId }));
+
+  const sent = await Promise.allSettled([one, one, two].map((each) => client.sendMessage(each as ReturnType<typeof message>)));
+  const answers = sent.flatMap((each) => (each.status === "fulfilled" ? [textOf(each.value as Task)] : []));
+  expect(new Set(answers).size).toBe(1);
+  expect(system.agent.turns).toHaveLength(2);
+  const winner = answers[0]?.includes("40") ? one : two;
+  expect(await client.sendMessage(winner as ReturnType<typeof message>)).toMatchObject({ id, status: { state: TaskState.TASK_STATE_COMPLETED } });
+  expect(await client.sendMessage(first)).toMatchObject({ id, status: { state: TaskState.TASK_STATE_COMPLETED } });
+  await expect(client.sendMessage(message("42", { messageId: (winner as ReturnType<typeof message>).message.messageId, taskId: id }))).rejects.toThrow(
+    "another message had it",
+  );
+  expect(system.agent.turns).toHaveLength(2);
+});
+
+test("a task that waits is its caller's alone, stays in its conversation, and is cancelled without a call", async () => {
+  await using system = await startSystem(tailor, await policyOf("alice", "bob"));
+  const [alice, bob] = [await clientOf(system.url, { caller: "alice" }), await clientOf(system.url, { caller: "bob" })];
+  const { id } = (await alice.sendMessage(message("A shirt."))) as Task;
+
+  await expect(bob.sendMessage(message("40", { taskId: id }))).rejects.toThrow("There is no task");
+  await expect(alice.sendMessage(message("40", { taskId: id, contextId: "another" }))).rejects.toThrow("the task is of another");
+  const { tasks } = await alice.listTasks({
+    tenant: "",
+    contextId: "",
+    status: TaskState.TASK_STATE_INPUT_REQUIRED,
+    pageToken: "",
+    statusTimestampAfter: undefined,
+  });
+  expect(tasks.map((task) => task.id)).toEqual([id]);
+  expect((await alice.cancelTask(byId(id))).status?.state).toBe(TaskState.TASK_STATE_CANCELED);
+  await expect(alice.sendMessage(message("40", { taskId: id }))).rejects.toThrow("has ended: canceled");
+  expect(system.agent.turns).toHaveLength(1);
+});
+
+test("a task takes so many messages, and waits for an answer only so long", async () => {
+  await using system = await startSystem(tailor, undefined, { a2aInputWaitMs: 1_000 });
+  const client = await clientOf(system.url);
+  const { id } = (await client.sendMessage(message("A shirt."))) as Task;
+  for (let more = 2; more <= MAX_MESSAGES; more++) await client.sendMessage(message(`Guess ${more}.`, { taskId: id }));
+
+  await expect(client.sendMessage(message("40", { taskId: id }))).rejects.toThrow(`has had ${MAX_MESSAGES} messages`);
+  await expect
+    .poll(async () => (await client.getTask(byId(id))).status, { timeout: 20_000 })
+    .toMatchObject({
+      state: TaskState.TASK_STATE_FAILED,
+      message: { parts: [{ content: { value: expect.stringContaining("no answer came within 1 s") } }] },
+    });
+  expect((await client.getTask({ ...byId(id), historyLength: 3 })).history.map(saidIn)).toEqual(["Guess 31.", "Which size?", "Guess 32."]);
 });
 
 test("tasks are listed by page, conversation and state, the newest first", async () => {

@@ -14,19 +14,28 @@ export interface FollowTaskOptions {
   readonly hasPieces?: boolean | undefined;
 }
 
-/** A step of a task, or its end. */
+/** A step of a task, a question at which it waits, or its end. */
 export interface TaskNews {
   readonly response: StreamResponse;
-  /** Of the step in the session, from 1 on; Infinity at the end. */
-  readonly sequence: number;
+  /** By `stepPlace` or `pausePlace`; Infinity at the end. Later news has a higher place. */
+  readonly place: number;
 }
+
+/** More steps than a session has. */
+const PLACES_OF_TURN = 2 ** 32;
+
+/** The place of a step of the task's newest turn among all news of the task. */
+const stepPlace = ({ earlier }: Pick<StoredTask, "earlier">, sequence: number): number => earlier.length * PLACES_OF_TURN + sequence;
+
+/** That of the question at the end of the task's newest turn: behind all its steps. */
+export const pausePlace = ({ earlier }: Pick<StoredTask, "earlier">): number => (earlier.length + 1) * PLACES_OF_TURN - 1;
 
 /** How often it is looked whether the task has ended elsewhere. */
 const LOOK_MS = 10_000;
 /** Events of a turn may come behind its answer, by another way. */
 const REST_MS = 250;
 
-/** Each step of the task's turn, from the first that the session's log has, and its end. A task that is at work is taken up. */
+/** Each step of the task's newest turn, from the first that the session's log has, and its end. A task that is at work is taken up. */
 export async function* followTask(task: StoredTask, options: FollowTaskOptions): AsyncGenerator<TaskNews, void, undefined> {
   const { running, sessions, gone, hasPieces } = options;
   using listener = await sessions.listen(task.by || undefined, task.contextId);
@@ -36,7 +45,7 @@ export async function* followTask(task: StoredTask, options: FollowTaskOptions):
   void ended.then(() => settled.abort());
   const over = AbortSignal.any([gone, settled.signal]);
   const told = function* (steps: readonly AgentEvent[]): Generator<TaskNews> {
-    for (const step of steps) for (const response of events.step(step)) yield { response, sequence: step.sequence };
+    for (const step of steps) for (const response of events.step(step)) yield { response, place: stepPlace(task, step.sequence) };
   };
   // What the turn has done before is in the session's log; an agent that is away says so by the end of the task.
   yield* told(await listener.readOn().catch(() => []));
@@ -48,5 +57,6 @@ export async function* followTask(task: StoredTask, options: FollowTaskOptions):
   if (end === undefined) return;
   await listener.wait(REST_MS, gone);
   yield* told(await listener.take());
-  for (const response of events.end(end)) yield { response, sequence: Number.POSITIVE_INFINITY };
+  const place = end.standing === "input-required" ? pausePlace(end) : Number.POSITIVE_INFINITY;
+  for (const response of events.end(end)) yield { response, place };
 }

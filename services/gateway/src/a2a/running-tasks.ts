@@ -14,7 +14,7 @@ export interface RunningTasksOptions {
 
 interface Running {
   readonly by: string;
-  /** The task as it has ended; undefined if this process stops before. Never rejects. */
+  /** The task once its turn has ended; undefined if this process stops before. Never rejects. */
   readonly ended: Promise<StoredTask | undefined>;
   readonly cancel: AbortController;
 }
@@ -24,22 +24,19 @@ const MAX_RUNNING = { ofOne: 32, ofAll: 128 } as const;
 const { name: TOOL } = tools.agentChat;
 
 /**
- * The tasks whose calls this process has out. A task's id is that of its call: a call that is made again joins the turn, whoever made it first. So
- * a process that takes a task up begins nothing twice.
+ * The tasks whose calls this process has out. The id of a task's newest turn is that of its call: a call that is made again joins the turn, whoever made
+ * it first. So a process that takes a task up begins nothing twice.
  */
 export class RunningTasks implements AsyncDisposable {
   readonly #caller: ToolCaller;
   readonly #options: RunningTasksOptions;
+  /** By the turn's id. */
   readonly #running = new Map<string, Running>();
   #isStopping = false;
 
   constructor(caller: ToolCaller, options: RunningTasksOptions) {
     this.#caller = caller;
     this.#options = options;
-  }
-
-  get(id: string): Running | undefined {
-    return this.#running.get(id);
   }
 
   /** Whether one more of this caller may run. */
@@ -50,12 +47,12 @@ export class RunningTasks implements AsyncDisposable {
 
   /** Makes the task's call, or joins it. */
   start(task: StoredTask): Running {
-    const known = this.#running.get(task.id);
+    const known = this.#running.get(task.turnId);
     if (known !== undefined) return known;
     const cancel = new AbortController();
-    const ended = this.#end(task, cancel.signal).finally(() => this.#running.delete(task.id));
+    const ended = this.#end(task, cancel.signal).finally(() => this.#running.delete(task.turnId));
     const running = { by: task.by, ended, cancel };
-    this.#running.set(task.id, running);
+    this.#running.set(task.turnId, running);
     return running;
   }
 
@@ -68,23 +65,25 @@ export class RunningTasks implements AsyncDisposable {
     const { store, log } = this.#options;
     const end = await this.#call(task, signal);
     if (end === undefined) return undefined;
-    const ended = { ...task, ...end, updatedAt: Date.now() };
+    const ended = { ...task, ...end, isUntrusted: task.isUntrusted || end.isUntrusted === true, updatedAt: Date.now() };
     try {
-      await store.write(ended);
+      // Another gateway may have joined the turn, and have been first.
+      if (!(await store.write(ended, task))) return (await store.read(task.by, task.id)) ?? ended;
     } catch (error) {
       log.warn({ task: task.id, err: error }, "the end of a task of an A2A client could not be kept, and is asked for again");
     }
     return ended;
   }
 
-  async #call({ id, by, agent, contextId, asked }: StoredTask, signal: AbortSignal): Promise<Partial<StoredTask> | undefined> {
+  async #call({ id, turnId, by, agent, contextId, asked }: StoredTask, signal: AbortSignal): Promise<Partial<StoredTask> | undefined> {
     const { timeoutMs } = this.#options;
     try {
       const input = { message: asked, session_id: contextId, ...(agent === undefined ? {} : { agent }) };
-      const response = await this.#caller.call(TOOL, input, { toolCallId: id, onBehalfOf: by || undefined, timeoutMs, keepAnswer: true, signal });
+      const response = await this.#caller.call(TOOL, input, { toolCallId: turnId, onBehalfOf: by || undefined, timeoutMs, keepAnswer: true, signal });
       const { output, isUntrusted } = readOutput(response);
       if (Buffer.byteLength(output.text) > MAX_TEXT_BYTES)
         return { standing: "failed", isUntrusted, why: `The answer has more than ${MAX_TEXT_BYTES} bytes, which no task may have. Ask for less.` };
+      if (output.report?.status === "input-required") return { standing: "input-required", isUntrusted, answer: output.text };
       const why = response.isError === true ? output.text : undefined;
       return { standing: why === undefined ? "completed" : "failed", isUntrusted, answer: output.text, ...(why === undefined ? {} : { why }) };
     } catch (error) {

@@ -4,6 +4,7 @@ import type { GatewayConfig } from "../generated/config.ts";
 import type { SessionHub } from "../sessions/session-hub.ts";
 import { a2aCard, a2aPaths } from "./a2a-card.ts";
 import { type A2aDoor, type A2aDoorOptions, a2aDoor } from "./a2a-door.ts";
+import { endWaiting } from "./end-waiting.ts";
 import { TaskPushes } from "./push/task-pushes.ts";
 import { RunningTasks } from "./running-tasks.ts";
 import { createMemoryTaskStore } from "./store/memory-task-store.ts";
@@ -31,12 +32,13 @@ export interface ServedA2a extends AsyncDisposable {
 /** Serves the plain agent, and those that the settings name, by A2A at the address at which the settings say that clients reach it. */
 export function serveA2a(
   caller: ToolCaller,
-  { a2aUrl: url, a2aAgents, a2aPush, a2aPushAddresses, maxCallTimeoutMs }: Readonly<GatewayConfig> & { readonly a2aUrl: string },
+  { a2aUrl: url, a2aAgents, a2aPush, a2aPushAddresses, a2aInputWaitMs: waitMs, maxCallTimeoutMs }: Readonly<GatewayConfig> & { readonly a2aUrl: string },
   { tasks, sessions, needsToken, ending, log }: ServeA2aOptions,
 ): ServedA2a {
   const store = tasks ?? createMemoryTaskStore();
   const running = new RunningTasks(caller, { store, timeoutMs: maxCallTimeoutMs, log });
   const pushes = a2aPush ? new TaskPushes({ store, running, sessions, allowAddresses: a2aPushAddresses, log }) : undefined;
+  const waits = new AsyncDisposableStack();
   const agents = [undefined, ...a2aAgents].map((agent) => {
     const card = a2aCard({ url, needsToken, pushes: pushes !== undefined, agent });
     return { card, paths: a2aPaths(agent), desk: new TaskDesk({ card, agent, store, running, sessions, pushes }) };
@@ -45,6 +47,7 @@ export function serveA2a(
     door: (parts) => a2aDoor({ ...parts, agents, ending, log }),
     async takeUp() {
       pushes?.startTakingUp();
+      waits.use(endWaiting(store, { waitMs, log }));
       try {
         for (const task of await store.open()) running.start(task);
       } catch (error) {
@@ -52,6 +55,7 @@ export function serveA2a(
       }
     },
     async [Symbol.asyncDispose]() {
+      await waits.disposeAsync();
       await pushes?.[Symbol.asyncDispose]();
       await running[Symbol.asyncDispose]();
     },

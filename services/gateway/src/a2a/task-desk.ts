@@ -34,7 +34,7 @@ import type { A2aClient } from "./a2a-client.ts";
 import { followTask } from "./follow-task.ts";
 import type { TaskPushes } from "./push/task-pushes.ts";
 import type { RunningTasks } from "./running-tasks.ts";
-import { MAX_TEXT_BYTES, type StoredTask, type TaskStore } from "./store/task-store.ts";
+import { MAX_MESSAGES, MAX_TEXT_BYTES, type StoredTask, type TaskStore, type TaskTurn } from "./store/task-store.ts";
 import { stateOf, taskMessage } from "./task-message.ts";
 
 export interface TaskDeskOptions {
@@ -54,8 +54,8 @@ const DEFAULT_PAGE = 50;
 const MAX_ASKED = 262_144;
 
 /**
- * Does what A2A's requests ask for. A task is a turn of the agent: it outlives its client and this process. Each caller sees its own tasks alone. The SDK's
- * own handler would lose a task with the process that runs it.
+ * Does what A2A's requests ask for. A task is a turn of the agent, and a further one for each answer to a question of the agent: it outlives its client and
+ * this process. Each caller sees its own tasks alone. The SDK's own handler would lose a task with the process that runs it.
  */
 export class TaskDesk implements A2ARequestHandler {
   readonly #options: TaskDeskOptions;
@@ -74,7 +74,7 @@ export class TaskDesk implements A2ARequestHandler {
     const task = await this.#beginWithPush(request, context);
     const options = { historyLength: configuration?.historyLength };
     if (configuration?.returnImmediately === true) return taskMessage(task, options);
-    return taskMessage((await this.#untilEnd(task, gone)) ?? task, options);
+    return taskMessage((await this.#untilTurnEnds(task, gone)) ?? task, options);
   }
 
   async *sendMessageStream(request: SendMessageRequest, context: ServerCallContext): AsyncGenerator<StreamResponse, void, undefined> {
@@ -116,12 +116,14 @@ export class TaskDesk implements A2ARequestHandler {
 
   async cancelTask({ id }: CancelTaskRequest, context: ServerCallContext): Promise<Task> {
     const task = await this.#taskOf(clientOf(context).by, id);
+    if (task.standing === "input-required") return await this.#cancelWaiting(task, context);
     if (task.standing !== "working" && task.standing !== "canceled") throw new TaskNotCancelableError(`The task ${id} has ended: ${task.standing}`);
     if (task.standing === "canceled") return taskMessage(task);
     // One that another process has begun is joined, so that there is a call to cancel.
     const { cancel, ended } = this.#options.running.start(task);
     cancel.abort(new ToolError(ToolErrorCode.Cancelled, "Cannot finish the task: its client cancelled it"));
     const end = (await ended) ?? task;
+    if (end.standing === "input-required") return await this.#cancelWaiting(end, context);
     if (end.standing !== "canceled") throw new TaskNotCancelableError(`The task ${id} has ended: ${end.standing}`);
     return taskMessage(end);
   }
@@ -129,7 +131,8 @@ export class TaskDesk implements A2ARequestHandler {
   async *resubscribe({ id }: SubscribeToTaskRequest, context: ServerCallContext): AsyncGenerator<StreamResponse, void, undefined> {
     const { by, gone } = clientOf(context);
     const task = await this.#taskOf(by, id);
-    if (task.standing !== "working") throw new UnsupportedOperationError(`The task ${id} has ended: ${task.standing}. Read it by GetTask`);
+    if (task.standing !== "working" && task.standing !== "input-required")
+      throw new UnsupportedOperationError(`The task ${id} has ended: ${task.standing}. Read it by GetTask`);
     yield* this.#follow(task, gone);
   }
 
@@ -189,15 +192,12 @@ export class TaskDesk implements A2ARequestHandler {
     if (messageId === "" || messageId.length > 256) throw new RequestMalformedError("message.messageId: expected 1 to 256 characters");
     const fault = contextId === "" ? undefined : sessionFault(contextId);
     if (fault !== undefined) throw new RequestMalformedError(`message.contextId: ${fault}`);
-    if (taskId !== "") {
-      const { standing } = await this.#taskOf(by, taskId);
-      const why = standing === "working" ? "is still at work, and takes no further message" : `has ended: ${standing}`;
-      throw new UnsupportedOperationError(`The task ${taskId} ${why}. Send a message without a taskId, and with its contextId to go on in its conversation`);
-    }
+    if (taskId !== "") return await this.#goOn(await this.#taskOf(by, taskId), { messageId, contextId, asked });
     const id = taskIdOf(by, messageId, agent);
     const known = await this.#kept(() => store.read(by, id));
     if (known !== undefined) {
-      if (known.asked !== asked) throw new RequestMalformedError("message.messageId: another message had it. Give each message its own");
+      const { asked: first } = known.earlier[0] ?? known;
+      if (first !== "" && first !== asked) throw new RequestMalformedError("message.messageId: another message had it. Give each message its own");
       if (known.standing === "working") running.start(known);
       return known;
     }
@@ -205,6 +205,7 @@ export class TaskDesk implements A2ARequestHandler {
     const now = Date.now();
     const task: StoredTask = {
       id,
+      turnId: id,
       contextId: contextId === "" ? newId() : contextId,
       by,
       ...(agent === undefined ? {} : { agent }),
@@ -215,10 +216,45 @@ export class TaskDesk implements A2ARequestHandler {
       updatedAt: now,
       asked,
       answer: "",
+      earlier: [],
     };
-    await this.#kept(() => store.write(task));
+    // The same message may have come to another gateway.
+    if (!(await this.#kept(() => store.write(task, undefined)))) return await this.#begin(by, message);
     running.start(task);
     return task;
+  }
+
+  /** The answer to the agent's question, which begins a further turn. The same message again begins none. */
+  async #goOn(task: StoredTask, { messageId, contextId, asked }: Readonly<Record<"messageId" | "contextId" | "asked", string>>): Promise<StoredTask> {
+    const { store, running } = this.#options;
+    const { id, by, standing, earlier } = task;
+    if (contextId !== "" && contextId !== task.contextId) throw new RequestMalformedError("message.contextId: the task is of another. Leave it out");
+    const known = [...earlier, task].find((turn) => turn.messageId === messageId);
+    if (known !== undefined) {
+      if (known.asked !== "" && known.asked !== asked) throw new RequestMalformedError("message.messageId: another message had it. Give each message its own");
+      if (standing === "working") running.start(task);
+      return task;
+    }
+    if (standing !== "input-required") {
+      const why = standing === "working" ? "is still at work, and takes no further message" : `has ended: ${standing}`;
+      throw new UnsupportedOperationError(`The task ${id} ${why}. Send a message without a taskId, and with its contextId to go on in its conversation`);
+    }
+    if (earlier.length + 1 >= MAX_MESSAGES)
+      throw new UnsupportedOperationError(`The task ${id} has had ${MAX_MESSAGES} messages, the most that it may. Cancel it, and begin another`);
+    if (!running.hasRoomFor(by)) throw new UnsupportedOperationError("Too many tasks are at work now. Send the message again when one has ended");
+    const turnId = turnIdOf(task, messageId);
+    const next: StoredTask = { ...task, turnId, messageId, standing: "working", updatedAt: Date.now(), asked, answer: "", earlier: turnsBefore(task) };
+    // Another answer, a cancel, or the end of the wait may have been first.
+    if (!(await this.#kept(() => store.write(next, task)))) return await this.#goOn(await this.#taskOf(by, id), { messageId, contextId, asked });
+    running.start(next);
+    return next;
+  }
+
+  /** A task that waits has no call to cancel. */
+  async #cancelWaiting(task: StoredTask, context: ServerCallContext): Promise<Task> {
+    const cancelled: StoredTask = { ...task, standing: "canceled", updatedAt: Date.now() };
+    const isFirst = await this.#kept(() => this.#options.store.write(cancelled, task));
+    return isFirst ? taskMessage(cancelled) : await this.cancelTask({ tenant: "", id: task.id, metadata: undefined }, context);
   }
 
   /** @throws {A2AError} as if there were none, if it is another caller's, or another agent's */
@@ -239,7 +275,7 @@ export class TaskDesk implements A2ARequestHandler {
   }
 
   /** @returns undefined if the client, or this process, goes before */
-  async #untilEnd(task: StoredTask, gone: AbortSignal): Promise<StoredTask | undefined> {
+  async #untilTurnEnds(task: StoredTask, gone: AbortSignal): Promise<StoredTask | undefined> {
     if (task.standing !== "working") return task;
     const { promise: left, resolve: leave } = Promise.withResolvers<undefined>();
     const onGone = () => leave(undefined);
@@ -268,6 +304,22 @@ const taskIdOf = (by: string, messageId: string, agent: string | undefined): str
     .update(JSON.stringify(["a2a", by, messageId, ...(agent === undefined ? [] : [agent])]))
     .digest("hex")
     .slice(0, 32);
+
+const turnIdOf = ({ id, by }: Pick<StoredTask, "id" | "by">, messageId: string): string =>
+  createHash("sha256")
+    .update(JSON.stringify(["a2a turn", by, id, messageId]))
+    .digest("hex")
+    .slice(0, 32);
+
+/** All turns of a task that waits. The oldest lose their texts where all have more than MAX_TEXT_BYTES. */
+function turnsBefore({ turnId, messageId, asked, answer: question, earlier }: StoredTask): TaskTurn[] {
+  let bytes = 0;
+  const kept = [...earlier, { turnId, messageId, asked, question }].toReversed().map((turn) => {
+    bytes += Buffer.byteLength(turn.asked) + Buffer.byteLength(turn.question);
+    return bytes <= MAX_TEXT_BYTES ? turn : { ...turn, asked: "", question: "" };
+  });
+  return kept.toReversed();
+}
 
 /** @throws {A2AError} if a part is no text and no data */
 function askedIn(message: Message | undefined): string {

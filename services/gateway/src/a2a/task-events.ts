@@ -17,9 +17,9 @@ export class TaskEvents {
     this.#hasPieces = hasPieces;
   }
 
-  /** @param event of any turn of the session */
+  /** @param event of any turn of the session; those of the task's newest turn count */
   step(event: AgentEvent): StreamResponse[] {
-    if (event.turnId !== this.#task.id) return [];
+    if (event.turnId !== this.#task.turnId) return [];
     switch (event.kind) {
       case "text":
         return event.text && this.#hasPieces ? [this.#piece(event.text)] : [];
@@ -35,7 +35,7 @@ export class TaskEvents {
     }
   }
 
-  /** The end of the task, and the whole answer if the pieces were not that. */
+  /** The end of the turn, and the whole answer if the pieces were not that. */
   end(ended: StoredTask): StreamResponse[] {
     const whole = ended.standing === "completed" && ended.answer !== this.#text ? [this.#answer(ended.answer, false, true)] : [];
     const { id: taskId, contextId } = ended;

@@ -3,6 +3,7 @@ import type { StoredTask, TaskStanding } from "./store/task-store.ts";
 
 const STATES: Readonly<Record<TaskStanding, TaskState>> = {
   working: TaskState.TASK_STATE_WORKING,
+  "input-required": TaskState.TASK_STATE_INPUT_REQUIRED,
   completed: TaskState.TASK_STATE_COMPLETED,
   failed: TaskState.TASK_STATE_FAILED,
   canceled: TaskState.TASK_STATE_CANCELED,
@@ -25,9 +26,17 @@ export const wordsOf = ({ id, contextId }: Pick<StoredTask, "id" | "contextId">,
   referenceTaskIds: [],
 });
 
+/** The agent's question at the end of a turn. */
+const questionOf = (task: StoredTask, turnId: string, question: string): Message => wordsOf(task, question, `${turnId}-question`);
+
 export const statusOf = (task: StoredTask): NonNullable<Task["status"]> => ({
   state: stateOf(task),
-  message: task.why === undefined ? undefined : wordsOf(task, task.why, `${task.id}-end`),
+  message:
+    task.standing === "input-required"
+      ? questionOf(task, task.turnId, task.answer)
+      : task.why === undefined
+        ? undefined
+        : wordsOf(task, task.why, `${task.id}-end`),
   timestamp: new Date(task.updatedAt).toISOString(),
 });
 
@@ -50,13 +59,17 @@ export interface TaskMessageOptions {
 
 /** The task as A2A has it. */
 export function taskMessage(task: StoredTask, { historyLength, hasArtifacts = true }: TaskMessageOptions = {}): Task {
-  const asked: Message = { ...wordsOf(task, task.asked, task.messageId), role: Role.ROLE_USER };
+  const said = (text: string, messageId: string): Message => ({ ...wordsOf(task, text, messageId), role: Role.ROLE_USER });
+  const earlier = task.earlier
+    .filter(({ asked }) => asked !== "")
+    .flatMap(({ turnId, messageId, asked, question }) => [said(asked, messageId), questionOf(task, turnId, question)]);
+  const history = [...earlier, said(task.asked, task.messageId)];
   return {
     id: task.id,
     contextId: task.contextId,
     status: statusOf(task),
     artifacts: hasArtifacts && task.standing === "completed" ? [answerOf(task.answer)] : [],
-    history: historyLength === 0 ? [] : [asked],
+    history: historyLength === undefined ? history : history.slice(Math.max(0, history.length - historyLength)),
     // Strangers' words may be in it.
     metadata: task.isUntrusted ? { "rockbot/untrusted": true } : undefined,
   };

@@ -115,19 +115,23 @@ test.each(ways)("configs are made, read, listed and deleted, and each step is se
   expect(own().every(({ headers }) => headers.authorization === "Bearer its-secret")).toBe(true);
 });
 
-/** Gateways on one bus with one store of tasks, and an agent that waits between its two calls. */
-async function startSystemOfMany(receiverAddress: string) {
+/** Gateways on one bus with one store of tasks, and an agent that waits between its two calls, or does what the script says. */
+async function startSystemOfMany(receiverAddress: string, script?: Parameters<typeof serveTestAgent>[1]) {
   await using started = new AsyncDisposableStack();
   const bus = started.use(createMemoryBus());
   const tasks = started.use(createMemoryTaskStore());
   const go = Promise.withResolvers<void>();
   started.use(
-    await serveTestAgent(bus, async ({ tell }) => {
-      await tell({ kind: "tool_started", toolName: "one", toolCallId: "1" });
-      await go.promise;
-      await tell({ kind: "tool_started", toolName: "two", toolCallId: "2" });
-      return { text: "Done." };
-    }),
+    await serveTestAgent(
+      bus,
+      script ??
+        (async ({ tell }) => {
+          await tell({ kind: "tool_started", toolName: "one", toolCallId: "1" });
+          await go.promise;
+          await tell({ kind: "tool_started", toolName: "two", toolCallId: "2" });
+          return { text: "Done." };
+        }),
+    ),
   );
   const parts = started.move();
   return {
@@ -143,6 +147,28 @@ async function startSystemOfMany(receiverAddress: string) {
     [Symbol.asyncDispose]: () => parts.disposeAsync(),
   };
 }
+
+test("news of a question is sent once, and that of its answer behind it, also by a gateway that comes later", async () => {
+  await using receiver = await startReceiver();
+  await using system = await startSystemOfMany(receiver.address, async ({ input, tell }) => {
+    if (input.message === "Go") return { text: "Where?", report: { status: "input-required", format: "text" } };
+    await tell({ kind: "tool_started", toolName: "two", toolCallId: "2" });
+    return { text: "Done." };
+  });
+  const told = () => receiver.posts.map(({ body }) => JSON.stringify(body).match(/INPUT_REQUIRED|Calling two|Done\.|COMPLETED/)?.[0]);
+  const before = await system.startOne();
+  const client = await clientOf(before.url, "JSONRPC");
+  const taskId = taskIn(await client.sendMessage(send(push(receiver.url))));
+  await expect.poll(told, { timeout: 20_000 }).toEqual(["INPUT_REQUIRED"]);
+  await before[Symbol.asyncDispose]();
+
+  await using after = await system.startOne();
+  const question = send(undefined);
+  const there = [{ ...question.message.parts[0], content: { $case: "text" as const, value: "There" } }] as typeof question.message.parts;
+  await (await clientOf(after.url, "JSONRPC")).sendMessage({ ...question, message: { ...question.message, parts: there, taskId } });
+  await expect.poll(told, { timeout: 30_000 }).toContain("COMPLETED");
+  expect(told()).toEqual(["INPUT_REQUIRED", "Calling two", "Done.", "COMPLETED"]);
+});
 
 const toldIn = (posts: readonly Post[]) => posts.map(({ body }) => JSON.stringify(body).match(/Calling one|Calling two|Done\.|COMPLETED/)?.[0]);
 

@@ -5,9 +5,9 @@ import type { Logger } from "@rockbot/bus";
 import { newId } from "@rockbot/contracts";
 import { createPublicFetch, type PublicFetch } from "@rockbot/edge/outbound";
 import type { SessionHub } from "../../sessions/session-hub.ts";
-import { followTask } from "../follow-task.ts";
+import { followTask, pausePlace } from "../follow-task.ts";
 import type { RunningTasks } from "../running-tasks.ts";
-import { HOOK_LEASE_MS, type PushHook, type StoredTask, type TaskStore } from "../store/task-store.ts";
+import { HOOK_LEASE_MS, type PushHook, type StoredHook, type StoredTask, type TaskStore } from "../store/task-store.ts";
 import { configOf, hookFault, hookOf } from "./push-hook.ts";
 import { sendNews } from "./send-news.ts";
 
@@ -32,7 +32,7 @@ const MAX_ANSWER_BYTES = 65_536;
 /**
  * Sends news of tasks to the addresses that clients name: each step in order, then the answer, then the end. The queue of a hook is the session's log, and how
  * far it was told is in the store, so a process that takes up a hook goes on there. Of several gateways one sends, which has the hook's lease. A step may be sent
- * twice if a process dies before it notes what was sent. A step that is refused, or was tried in vain, is given up; then only the end is tried.
+ * twice if a process dies before it notes what was sent. A step that is refused, or was tried in vain, is given up; then only a question and the end are tried.
  */
 export class TaskPushes implements AsyncDisposable {
   readonly #options: TaskPushesOptions;
@@ -115,8 +115,8 @@ export class TaskPushes implements AsyncDisposable {
       const task = left.length > 0 ? await store.read(by, taskId) : undefined;
       for (const hook of task === undefined ? [] : left) {
         if (this.#stop.signal.aborted || this.#telling.size >= MAX_HOOKS.ofAll) return;
-        // Again, as it may have been started since the store was read.
-        if (task !== undefined && !this.#telling.has(keyOf(hook))) this.#start(task, hook);
+        // Again, as it may have been started since the store was read. Of a task that waits there is no news behind its question.
+        if (task !== undefined && !this.#telling.has(keyOf(hook)) && !isPaused(task, hook)) this.#start(task, hook);
       }
     }
   }
@@ -161,20 +161,25 @@ export class TaskPushes implements AsyncDisposable {
   async #send(task: StoredTask, hook: PushHook, gone: AbortSignal): Promise<void> {
     const { store, running, sessions, log } = this.#options;
     let isFailing = false;
-    for await (const { response, sequence } of followTask(task, { running, sessions, gone, hasPieces: false })) {
-      const isEnd = sequence === Number.POSITIVE_INFINITY;
+    let isOver = false;
+    for await (const { response, place } of followTask(task, { running, sessions, gone, hasPieces: false })) {
+      isOver = place === Number.POSITIVE_INFINITY;
+      const isStep = place < pausePlace(task);
       // Read anew each time: another gateway may have dropped the hook.
       const now = (await store.hooks(task.id)).find(({ id }) => id === hook.id);
       if (now === undefined) return;
-      if (sequence <= now.told || (isFailing && !isEnd)) continue;
+      if (place <= now.told || (isFailing && isStep)) continue;
       const fault = await sendNews(this.#fetch, { hook: now, response, signal: gone });
       if (gone.aborted) return;
       isFailing = fault !== undefined;
       if (isFailing) log.warn({ task: task.id, hook: hook.id, why: fault }, "news of a task could not be sent to the address that its A2A client named");
-      if (!isEnd) await store.tell(hook, sequence);
+      if (!isOver) await store.tell(hook, place);
     }
-    if (!gone.aborted) await store.tell(hook, Number.POSITIVE_INFINITY);
+    if (isOver && !gone.aborted) await store.tell(hook, Number.POSITIVE_INFINITY);
   }
 }
 
 const keyOf = ({ taskId, id }: Pick<PushHook, "taskId" | "id">): string => `${taskId} ${id}`;
+
+/** Whether the task waits, and the hook has told its question. */
+const isPaused = (task: StoredTask, { told }: Pick<StoredHook, "told">): boolean => task.standing === "input-required" && told >= pausePlace(task);

@@ -4,6 +4,7 @@ import { MAX_TASKS, type StoredTask, type TaskStore } from "./task-store.ts";
 /** A task for tests. */
 export const testTask = (more: Partial<StoredTask> = {}): StoredTask => ({
   id: "a".repeat(32),
+  turnId: more.id ?? "a".repeat(32),
   contextId: "context",
   by: "alice",
   messageId: "m",
@@ -13,16 +14,18 @@ export const testTask = (more: Partial<StoredTask> = {}): StoredTask => ({
   updatedAt: Date.now(),
   asked: "What?",
   answer: "",
+  earlier: [],
   ...more,
 });
 
 /** What holds for each store of tasks. */
+// Long because: it is a list of tests
 export function testTaskStore(name: string, create: () => Promise<TaskStore>): void {
   test(`${name}: a task is read as it was written last, by its caller alone`, async () => {
     await using store = await create();
     const task = testTask();
-    await store.write(task);
-    await store.write({ ...task, standing: "completed", answer: "That ü.", isUntrusted: true });
+    await store.write(task, undefined);
+    await store.write({ ...task, standing: "completed", answer: "That ü.", isUntrusted: true }, task);
 
     expect(await store.read("alice", task.id)).toEqual({ ...task, standing: "completed", answer: "That ü.", isUntrusted: true });
     expect(await store.read("bob", task.id)).toBeUndefined();
@@ -33,8 +36,8 @@ export function testTaskStore(name: string, create: () => Promise<TaskStore>): v
   test(`${name}: a caller's tasks are listed without texts, the newest change first, and only so many are kept`, async () => {
     await using store = await create();
     const now = Date.now();
-    for (let i = 0; i < MAX_TASKS + 2; i++) await store.write(testTask({ id: `task-${i}`, updatedAt: now + i, standing: "completed" }));
-    await store.write(testTask({ id: "other", by: "bob" }));
+    for (let i = 0; i < MAX_TASKS + 2; i++) await store.write(testTask({ id: `task-${i}`, updatedAt: now + i, standing: "completed" }), undefined);
+    await store.write(testTask({ id: "other", by: "bob" }), undefined);
 
     const listed = await store.list("alice");
     expect(listed).toHaveLength(MAX_TASKS);
@@ -46,10 +49,10 @@ export function testTaskStore(name: string, create: () => Promise<TaskStore>): v
 
   test(`${name}: tasks that have not ended are found`, async () => {
     await using store = await create();
-    await store.write(testTask({ id: "one" }));
-    await store.write(testTask({ id: "two", by: "bob" }));
-    await store.write(testTask({ id: "three" }));
-    await store.write(testTask({ id: "three", standing: "failed" }));
+    await store.write(testTask({ id: "one" }), undefined);
+    await store.write(testTask({ id: "two", by: "bob" }), undefined);
+    await store.write(testTask({ id: "three" }), undefined);
+    await store.write(testTask({ id: "three", standing: "failed" }), testTask({ id: "three" }));
 
     expect((await store.open()).map(({ id, asked }) => [id, asked]).sort()).toEqual([
       ["one", "What?"],
@@ -57,10 +60,47 @@ export function testTaskStore(name: string, create: () => Promise<TaskStore>): v
     ]);
   });
 
+  test(`${name}: of two that change a task at once one does, and a task that the store has lost is written again`, async () => {
+    await using store = await create();
+    const task = testTask();
+    const asks: StoredTask = { ...task, standing: "input-required", answer: "Which?" };
+    const goesOn = (turnId: string): StoredTask => ({
+      ...task,
+      turnId,
+      asked: turnId,
+      earlier: [{ turnId: task.turnId, messageId: "m", asked: "What?", question: "Which?" }],
+    });
+    expect(await store.write(task, undefined)).toBe(true);
+    expect(await store.write(task, undefined)).toBe(false);
+    expect(await store.write(asks, task)).toBe(true);
+
+    const written = await Promise.all([
+      store.write(goesOn("one"), asks),
+      store.write(goesOn("two"), asks),
+      store.write({ ...asks, standing: "canceled" }, asks),
+    ]);
+    expect(written.filter(Boolean)).toHaveLength(1);
+    expect(await store.read("alice", task.id)).toEqual([goesOn("one"), goesOn("two"), { ...asks, standing: "canceled" }][written.indexOf(true)]);
+    expect(await store.write({ ...task, standing: "failed" }, task)).toBe(false);
+    expect(await store.write({ ...task, id: "lost", standing: "failed" }, { ...task, id: "lost" })).toBe(true);
+  });
+
+  test(`${name}: tasks that have waited for long are found, and are not at work`, async () => {
+    await using store = await create();
+    const now = Date.now();
+    await store.write(testTask({ id: "long", standing: "input-required", updatedAt: now - 2_000 }), undefined);
+    await store.write(testTask({ id: "short", standing: "input-required", updatedAt: now }), undefined);
+    await store.write(testTask({ id: "over", standing: "input-required", updatedAt: now - 2_000 }), undefined);
+    await store.write(testTask({ id: "over", standing: "failed" }), testTask({ id: "over", standing: "input-required" }));
+
+    expect((await store.waiting(now - 1_000)).map(({ id }) => id)).toEqual(["long"]);
+    expect(await store.open()).toEqual([]);
+  });
+
   test(`${name}: hooks of a task are kept with how far they were told, until they are dropped`, async () => {
     await using store = await create();
     const hook = { id: "h", taskId: testTask().id, by: "alice", url: "https://e.example/", version: "1.0" as const };
-    await store.write(testTask());
+    await store.write(testTask(), undefined);
     await store.writeHook(hook);
     await store.writeHook({ ...hook, id: "gone" });
     await store.dropHook({ ...hook, id: "gone" });

@@ -8,7 +8,7 @@ testTaskStore("memory", async () => createMemoryTaskStore());
 test("a task is forgotten a day after its last change", async () => {
   let now = 1_000_000;
   await using store = createMemoryTaskStore({ clock: () => now });
-  await store.write(testTask({ id: "one", updatedAt: now }));
+  await store.write(testTask({ id: "one", updatedAt: now }), undefined);
   now += KEPT_MS - 1;
   expect(await store.read("alice", "one")).toBeDefined();
   now += 1;

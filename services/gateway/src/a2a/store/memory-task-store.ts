@@ -1,4 +1,15 @@
-import { HOOK_LEASE_MS, KEPT_MS, MAX_OPEN, MAX_TASKS, type PushHook, type StoredHook, type StoredTask, type TaskNote, type TaskStore } from "./task-store.ts";
+import {
+  HOOK_LEASE_MS,
+  KEPT_MS,
+  MAX_OPEN,
+  MAX_TASKS,
+  type PushHook,
+  type StoredHook,
+  type StoredTask,
+  stateToken,
+  type TaskNote,
+  type TaskStore,
+} from "./task-store.ts";
 
 /** Of all callers together, in characters of their texts. */
 const MAX_CHARACTERS = 128 * 1024 * 1024;
@@ -16,7 +27,8 @@ export function createMemoryTaskStore({ clock = Date.now }: MemoryTaskStoreOptio
   const hooks = new Map<string, Map<string, StoredHook>>();
   const leases = new HookLeases(clock);
   const of = (by: string): StoredTask[] => [...tasks.values()].filter((task) => task.by === by);
-  const size = ({ asked, answer }: StoredTask): number => asked.length + answer.length;
+  const size = ({ asked, answer, earlier }: StoredTask): number =>
+    earlier.reduce((sum, turn) => sum + turn.asked.length + turn.question.length, asked.length + answer.length);
   function forget(id: string): void {
     tasks.delete(id);
     hooks.delete(id);
@@ -32,10 +44,13 @@ export function createMemoryTaskStore({ clock = Date.now }: MemoryTaskStoreOptio
     }
   }
   return {
-    async write(task) {
+    async write(task, before) {
+      const now = tasks.get(task.id);
+      if (now !== undefined && (before === undefined || stateToken(now) !== stateToken(before))) return false;
       tasks.delete(task.id);
       tasks.set(task.id, task);
       makeRoom(task.by);
+      return true;
     },
     async read(by, id) {
       makeRoom(by);
@@ -47,6 +62,7 @@ export function createMemoryTaskStore({ clock = Date.now }: MemoryTaskStoreOptio
       return of(by).map(withoutTexts).reverse();
     },
     open: async () => [...tasks.values()].filter(({ standing }) => standing === "working").slice(-MAX_OPEN),
+    waiting: async (since) => [...tasks.values()].filter(({ standing, updatedAt }) => standing === "input-required" && updatedAt < since).slice(0, MAX_OPEN),
     async writeHook(hook) {
       leases.end(hook);
       const ofTask = hooks.get(hook.taskId) ?? new Map<string, StoredHook>();
@@ -95,4 +111,4 @@ class HookLeases {
 const leaseOf = ({ taskId, id }: Pick<PushHook, "taskId" | "id">): string => `${taskId} ${id}`;
 
 /** The task as it is listed. */
-export const withoutTexts = ({ asked: _, answer: __, ...note }: StoredTask): TaskNote => note;
+export const withoutTexts = ({ asked: _, answer: __, earlier: ___, ...note }: StoredTask): TaskNote => note;

@@ -1,17 +1,19 @@
 /** How a task stands, in A2A's words. */
-export type TaskStanding = "working" | "completed" | "failed" | "canceled" | "rejected";
+export type TaskStanding = "working" | "input-required" | "completed" | "failed" | "canceled" | "rejected";
 
 /** A task without its texts. */
 export interface TaskNote {
-  /** Also the id of the agent's turn, and of the call that asks for it. */
+  /** Also the id of its first turn. */
   readonly id: string;
+  /** Of the agent's newest turn for it, and of the call that asks for that. */
+  readonly turnId: string;
   /** The agent's session. */
   readonly contextId: string;
   /** Whose it is; the empty text is the gateway's own agent. */
   readonly by: string;
   /** That the client has asked; undefined of the plain agent. */
   readonly agent?: string | undefined;
-  /** Of the client's message. */
+  /** Of the client's newest message. */
   readonly messageId: string;
   readonly standing: TaskStanding;
   /** Why it failed, in words. */
@@ -23,11 +25,22 @@ export interface TaskNote {
   readonly updatedAt: number;
 }
 
-export interface TaskTexts {
-  /** What the client has asked. */
+/** A turn of the agent that ended with a question, which the client has answered. */
+export interface TaskTurn {
+  readonly turnId: string;
+  readonly messageId: string;
+  /** What the client had said, and what the agent then asked. Both are empty of a turn whose texts are forgotten. */
   readonly asked: string;
-  /** What the agent has answered; empty until then. */
+  readonly question: string;
+}
+
+export interface TaskTexts {
+  /** The client's newest message. */
+  readonly asked: string;
+  /** What the agent has answered to that, or asks; empty until then. */
   readonly answer: string;
+  /** The turns before, the first one first. */
+  readonly earlier: readonly TaskTurn[];
 }
 
 export interface StoredTask extends TaskNote, TaskTexts {}
@@ -46,7 +59,7 @@ export interface PushHook {
 }
 
 export interface StoredHook extends PushHook {
-  /** The last step of the task that was sent, or given up: 0 at first, Infinity behind the end. */
+  /** The place of the last news that was sent, or given up: 0 at first, Infinity behind the end. See `stepPlace` and `pausePlace`. */
   readonly told: number;
 }
 
@@ -55,13 +68,20 @@ export interface StoredHook extends PushHook {
  * Operations reject with StoreUnavailableError if the store does not answer.
  */
 export interface TaskStore extends AsyncDisposable {
-  write(task: StoredTask): Promise<void>;
+  /**
+   * Writes the task if the store has it as it was before, or does not have it. So of two that change a task at once, one does.
+   * @param before undefined of a task that is new
+   * @returns whether it was written
+   */
+  write(task: StoredTask, before: StoredTask | undefined): Promise<boolean>;
   /** A task of that caller. */
   read(by: string, id: string): Promise<StoredTask | undefined>;
   /** The caller's tasks, those with the newest change first. */
   list(by: string): Promise<readonly TaskNote[]>;
-  /** Tasks of all callers that had not ended when they were written, at most MAX_OPEN. */
+  /** Tasks of all callers that are at work, at most MAX_OPEN. */
   open(): Promise<readonly StoredTask[]>;
+  /** Tasks of all callers that have waited for input since before that time, in Unix milliseconds, at most MAX_OPEN. */
+  waiting(since: number): Promise<readonly StoredTask[]>;
   /** Keeps a hook of a task, in the place of the one with its id, as long as tasks are kept. No holder has it then. */
   writeHook(hook: PushHook): Promise<void>;
   /** Nothing is told by a hook that is not there. */
@@ -76,10 +96,15 @@ export interface TaskStore extends AsyncDisposable {
   hooked(): Promise<readonly Pick<PushHook, "by" | "taskId">[]>;
 }
 
+/** Changes with each change of a task but for its texts: by it two are compared. */
+export const stateToken = ({ turnId, standing }: Pick<TaskNote, "turnId" | "standing">): string => `${turnId} ${standing}`;
+
 /** A gateway that is silent for so long has died. */
 export const HOOK_LEASE_MS = 15_000;
 export const KEPT_MS = 24 * 3_600_000;
 export const MAX_TASKS = 200;
 export const MAX_OPEN = 1_000;
-/** Of the two texts of a task, each. */
+/** Messages of the client in one task. */
+export const MAX_MESSAGES = 32;
+/** Of the two texts of a task, each, and of all texts of its earlier turns. */
 export const MAX_TEXT_BYTES = 1024 * 1024;

@@ -12,7 +12,7 @@ test("gateways share tasks", async () => {
   const own = prefix();
   await using one = await connectRedisTaskStore(await sharedRedisUrl(), { prefix: own });
   await using two = await connectRedisTaskStore(await sharedRedisUrl(), { prefix: own });
-  await one.write(testTask());
+  await one.write(testTask(), undefined);
   expect(await two.read("alice", testTask().id)).toMatchObject({ asked: "What?" });
 });
 

@@ -18,10 +18,37 @@ import {
   type PushHook,
   type StoredHook,
   type StoredTask,
+  stateToken,
   type TaskNote,
+  type TaskStanding,
   type TaskStore,
   type TaskTexts,
 } from "../task-store.ts";
+
+/** In Lua: Redis runs a script whole or not at all. */
+const taskCommands = {
+  ...leaseCommands,
+  /**
+   * KEYS: task, its caller's tasks, those at work, those that wait. ARGV: the state before, or an empty text; the state now; note, texts, id, time; KEPT_MS; at
+   * which of the last two keys it stands now, or 0. Returns whether the task stood as before, or was not there.
+   */
+  writeTask: {
+    numberOfKeys: 4,
+    lua: `
+local now = redis.call('HGET', KEYS[1], 'state')
+if now and now ~= ARGV[1] then return 0 end
+redis.call('HSET', KEYS[1], 'state', ARGV[2], 'note', ARGV[3], 'texts', ARGV[4])
+redis.call('PEXPIRE', KEYS[1], ARGV[7])
+redis.call('ZADD', KEYS[2], ARGV[6], ARGV[5])
+redis.call('PEXPIRE', KEYS[2], ARGV[7])
+for i = 3, 4 do
+  if tonumber(ARGV[8]) == i then redis.call('ZADD', KEYS[i], ARGV[6], ARGV[5]) else redis.call('ZREM', KEYS[i], ARGV[5]) end
+end
+return 1`,
+  },
+} as const;
+
+const PLACES: Readonly<Partial<Record<TaskStanding, number>>> = { working: 3, "input-required": 4 };
 
 /**
  * Tasks in Redis, shared by all gateways that use it. Each operation ends within 500 ms for each of its round trips.
@@ -34,7 +61,7 @@ export async function connectRedisTaskStore(url: RedisUrl, options: RedisStoreOp
 }
 
 class RedisTaskStore implements TaskStore {
-  readonly #connection: RedisConnection<typeof leaseCommands>;
+  readonly #connection: RedisConnection<typeof taskCommands>;
   readonly #prefix: string;
 
   constructor(address: RedisAddress, { log = silentLogger, prefix = "rockbot", ca }: RedisStoreOptions) {
@@ -44,7 +71,7 @@ class RedisTaskStore implements TaskStore {
       ca,
       purpose: "tasks of A2A clients",
       whileAway: "no task is begun or told of; those that run go on",
-      scripts: leaseCommands,
+      scripts: taskCommands,
     });
   }
 
@@ -52,18 +79,21 @@ class RedisTaskStore implements TaskStore {
     return this.#connection.start(timeoutMs);
   }
 
-  async write(task: StoredTask): Promise<void> {
-    const { id, by, updatedAt, standing, asked, answer } = task;
-    const [key, own] = [this.#task(id), this.#callers(by)];
-    const results = await this.#connection.run("write a task", (redis) => {
-      const pipeline = redis.pipeline();
-      pipeline.hset(key, { note: JSON.stringify(withoutTexts(task)), texts: JSON.stringify({ asked, answer }) }).pexpire(key, KEPT_MS);
-      pipeline.zadd(own, updatedAt, id).pexpire(own, KEPT_MS);
-      if (standing === "working") pipeline.zadd(this.#open, updatedAt, id);
-      else pipeline.zrem(this.#open, id);
-      return pipeline.zrange(own, "0", String(-(MAX_TASKS + 1))).exec();
-    });
-    const old = valuesOf(results).at(-1) as string[];
+  async write(task: StoredTask, before: StoredTask | undefined): Promise<boolean> {
+    const { id, by, updatedAt, standing, asked, answer, earlier } = task;
+    const own = this.#callers(by);
+    const [note, texts] = [JSON.stringify(withoutTexts(task)), JSON.stringify({ asked, answer, earlier })];
+    const states = [before === undefined ? "" : stateToken(before), stateToken(task)] as const;
+    const written = await this.#connection.run("write a task", (redis) =>
+      redis.writeTask(this.#task(id), own, this.#open, this.#waiting, ...states, note, texts, id, updatedAt, KEPT_MS, PLACES[standing] ?? 0),
+    );
+    if (Number(written) === 1) await this.#forgetOld(own);
+    return Number(written) === 1;
+  }
+
+  /** Of a caller that has more than MAX_TASKS. */
+  async #forgetOld(own: string): Promise<void> {
+    const old = (await this.#connection.run("find old tasks", (redis) => redis.zrange(own, "0", String(-(MAX_TASKS + 1))))) as string[];
     if (old.length === 0) return;
     await this.#connection.run("forget old tasks", (redis) =>
       redis
@@ -71,6 +101,7 @@ class RedisTaskStore implements TaskStore {
         .del(...old.flatMap((each) => [this.#task(each), this.#hooks(each), this.#told(each)]))
         .zrem(own, ...old)
         .zrem(this.#open, ...old)
+        .zrem(this.#waiting, ...old)
         .exec(),
     );
   }
@@ -94,12 +125,15 @@ class RedisTaskStore implements TaskStore {
     const oldest = Date.now() - KEPT_MS;
     await this.#connection.run("forget tasks that are over", (redis) => redis.zremrangebyscore(this.#open, "-inf", oldest));
     const ids = (await this.#connection.run("list open tasks", (redis) => redis.zrange(this.#open, String(-MAX_OPEN), "-1"))) as string[];
-    const tasks: StoredTask[] = [];
-    for (const id of ids) {
-      const task = await this.#read(id);
-      if (task?.standing === "working") tasks.push(task);
-    }
-    return tasks;
+    return await this.#readAll(ids, "working");
+  }
+
+  async waiting(since: number): Promise<readonly StoredTask[]> {
+    await this.#connection.run("forget tasks that are over", (redis) => redis.zremrangebyscore(this.#waiting, "-inf", Date.now() - KEPT_MS));
+    const ids = (await this.#connection.run("list waiting tasks", (redis) =>
+      redis.zrangebyscore(this.#waiting, "-inf", `(${since}`, "LIMIT", 0, MAX_OPEN),
+    )) as string[];
+    return await this.#readAll(ids, "input-required");
   }
 
   async writeHook(hook: PushHook): Promise<void> {
@@ -165,6 +199,15 @@ class RedisTaskStore implements TaskStore {
     return this.#connection.close();
   }
 
+  async #readAll(ids: readonly string[], standing: TaskStanding): Promise<StoredTask[]> {
+    const tasks: StoredTask[] = [];
+    for (const id of ids) {
+      const task = await this.#read(id);
+      if (task?.standing === standing) tasks.push(task);
+    }
+    return tasks;
+  }
+
   async #read(id: string): Promise<StoredTask | undefined> {
     const found = await this.#connection.run("read a task", (redis) => redis.hmget(this.#task(id), "note", "texts"));
     const [note, texts] = found as (string | null)[];
@@ -174,6 +217,10 @@ class RedisTaskStore implements TaskStore {
 
   get #open(): string {
     return `${this.#prefix}:open`;
+  }
+
+  get #waiting(): string {
+    return `${this.#prefix}:waiting`;
   }
 
   get #hooked(): string {
