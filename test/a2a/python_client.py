@@ -1,4 +1,4 @@
-"""A client by the official SDK for Python: asks the agent at the given address as a stream and whole, reads the task, lists, and cancels one."""
+"""A client by the official SDK for Python: asks the agent at the given address as a stream and whole, reads the task, lists, cancels one, and answers a question."""
 
 import asyncio
 import json
@@ -17,8 +17,14 @@ async def connect(http: httpx.AsyncClient, streaming: bool):
     return await create_client(url, client_config=config)
 
 
-def asking(text: str) -> SendMessageRequest:
-    return SendMessageRequest(message=new_text_message(text, role=1))
+def asking(text: str, task_id: str = "") -> SendMessageRequest:
+    message = new_text_message(text, role=1)
+    message.task_id = task_id
+    return SendMessageRequest(message=message)
+
+
+async def last(client, request: SendMessageRequest):
+    return [event async for event in client.send_message(request)][-1]
 
 
 async def main() -> None:
@@ -39,14 +45,19 @@ async def main() -> None:
             if event.WhichOneof("payload") == "status_update" and not cancelled:
                 answer = await client.cancel_task(CancelTaskRequest(id=event.status_update.task_id))
                 cancelled = TaskState.Name(answer.status.state)
-        whole = [event async for event in (await connect(http, False)).send_message(asking("Hi again"))]
+        plain = await connect(http, False)
+        whole = await last(plain, asking("Hi again"))
+        question = (await last(client, asking("A shirt."))).status_update
+        answered = (await last(plain, asking("40", question.task_id))).task
         print(json.dumps({
             "kinds": kinds,
             "text": text,
             "state": TaskState.Name(task.status.state),
             "listed": len(listed.tasks),
             "cancelled": cancelled,
-            "whole": get_artifact_text(whole[-1].task.artifacts[0]),
+            "whole": get_artifact_text(whole.task.artifacts[0]),
+            "question": [TaskState.Name(question.status.state), question.status.message.parts[0].text],
+            "answered": [answered.id == question.task_id, TaskState.Name(answered.status.state), get_artifact_text(answered.artifacts[0])],
         }))
 
 

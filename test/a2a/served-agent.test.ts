@@ -20,7 +20,7 @@ const TOKEN = "token-of-the-gateway";
 const fetchImpl: typeof fetch = (input, init) =>
   fetch(input, { ...init, headers: { ...(init?.headers as Record<string, string>), authorization: `Bearer ${TOKEN}` } });
 
-/** An agent over RabbitMQ, whose turns of the message "wait" end when they are let go, and the settings of a gateway before it. */
+/** An agent over RabbitMQ, whose turns of the message "wait" end when they are let go, and who asks for a shirt's size; and the settings of a gateway before it. */
 async function startAgent() {
   await using started = new AsyncDisposableStack();
   const host = started.use(await ownVirtualHost());
@@ -35,6 +35,7 @@ async function startAgent() {
         signal.addEventListener("abort", () => reject(signal.reason));
         await Promise.race([promise, stopped]);
       }
+      if (input.message === "A shirt.") return { text: "Which size?", report: { status: "input-required", format: "text" } };
       await tell({ kind: "text", text: "Hello" });
       await tell({ kind: "text", text: " there." });
       return { text: "Hello there." };
@@ -141,5 +142,7 @@ test.for(["JSONRPC", "HTTP+JSON"])("a client by the SDK for Python is served, ov
     listed: 1,
     cancelled: "TASK_STATE_CANCELED",
     whole: "Hello there.",
+    question: ["TASK_STATE_INPUT_REQUIRED", "Which size?"],
+    answered: [true, "TASK_STATE_COMPLETED", "Hello there."],
   });
 });
