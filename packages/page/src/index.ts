@@ -4,7 +4,6 @@ export { decodeText } from "./decode-text.ts";
 export { type DocumentKind, documentKind, type TextKind } from "./document/document-kind.ts";
 export type { ImageFacts } from "./document/image-facts.ts";
 export type { ExtractedRecord, ExtractRule, FieldRule } from "./extract/extract.ts";
-export { fence } from "./fence.ts";
 export { type BodyKind, kindByBytes, kindByType, mediaTypeOf } from "./media-type.ts";
 export { createPageConverter, PageConversionError, type PageConverter, type PageConverterOptions } from "./page-converter.ts";
 export type { MarkdownPage } from "./to-markdown.ts";

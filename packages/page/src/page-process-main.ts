@@ -2,10 +2,9 @@
  * The program of a process that converts pages, one after the other: start-page-process.ts runs it, nothing imports it.
  * Its first message says that it is ready; then each PageJob is answered by a PageOutcome.
  */
-import { visibleText } from "@rockbot/contracts";
+import { fence, visibleText } from "@rockbot/contracts";
 import { scriptPage } from "./document/script-page.ts";
 import { extract } from "./extract/extract.ts";
-import { fence } from "./fence.ts";
 import type { HtmlJob, PageJob, PageOutcome, PageResult, TextJob } from "./page-job.ts";
 import { PageTooComplexError } from "./page-too-complex-error.ts";
 import { htmlToText } from "./text/html-to-text.ts";

@@ -1,6 +1,5 @@
-import { visibleText } from "@rockbot/contracts";
+import { fence, visibleText } from "@rockbot/contracts";
 import { load } from "cheerio/slim";
-import { fence } from "../fence.ts";
 import type { MarkdownPage } from "../to-markdown.ts";
 import { type Element, elementsBelow, type ParentNode, textOf } from "../tree/dom.ts";
 import { parsePage } from "../tree/parse-page.ts";

@@ -1,4 +1,4 @@
-import { fence } from "../fence.ts";
+import { fence } from "@rockbot/contracts";
 import { type Element, isElement, textOf } from "../tree/dom.ts";
 import { escapeText, readableText } from "./escape-text.ts";
 

@@ -1,4 +1,4 @@
-import { type AgentTaskMessage, partWords } from "@rockbot/contracts";
+import { type AgentTaskMessage, fileText, partWords } from "@rockbot/contracts";
 
 /** What a message may have besides its session. */
 const MAX_CHARACTERS = 262_144;
@@ -6,12 +6,12 @@ const MAX_CHARACTERS = 262_144;
 /** What is to be done, in words, or why it cannot be taken. */
 export type TaskText = { readonly text: string } | { readonly fault: string };
 
-/** The texts of a task's message, with data as text. Files are refused: nothing here reads them. */
+/** The texts of a task's message, with data and text files as text. Other files are refused: nothing here reads them. */
 export function taskText({ parts }: AgentTaskMessage): TaskText {
   const texts: string[] = [];
   for (const [i, part] of parts.entries()) {
-    const words = partWords(part);
-    if (words === undefined) return { fault: `message.parts.${i}: expected text or data, as files are not read here` };
+    const words = partWords(part) ?? fileText({ name: "", mediaType: part.mimeType ?? "", bytes: Buffer.from(part.data ?? "", "base64") });
+    if (words === undefined) return { fault: `message.parts.${i}: expected text, data or text files in UTF-8. Other files are not read here` };
     if (words !== "") texts.push(words);
   }
   const whole = texts.join("\n");

@@ -108,7 +108,7 @@ test("a task that cannot be taken is refused in words, with the original's codes
   expect(await refused({ skill: null, message: { role: "user", parts: [] } })).toMatchObject({ code: "invalid_request", isRetryable: false });
   expect(await refused({ skill: null, message: { role: "user", parts: [{ kind: "file", data: "AAAA", mimeType: "image/png" }] } })).toMatchObject({
     code: "invalid_request",
-    message: expect.stringContaining("files are not read here"),
+    message: expect.stringContaining("Other files are not read here"),
   });
   expect(await refused({ message: 7 })).toMatchObject({ taskId: TASK, code: "invalid_request" });
   await agent.bus.publish(replayed("agent-task-cancel.request.json"));

@@ -285,6 +285,16 @@ test("tasks are listed by page, conversation and state, the newest first", async
 test("what the agent does not do is refused in A2A's words", async () => {
   await using system = await startSystem(twoWords);
   const client = await clientOf(system.url);
+  const raw = (value: string, mediaType: string) => ({
+    content: { $case: "raw" as const, value: Buffer.from(value) },
+    metadata: undefined,
+    filename: "a.csv",
+    mediaType,
+  });
+  await client.sendMessage(message("x", { parts: [raw("item,amount\ntea,``` 4", "text/csv")] }));
+  expect(system.agent.turns[0]?.input.message).toBe('The file "a.csv" (text/csv):\n````csv\nitem,amount\ntea,``` 4\n````');
+  for (const parts of [[raw("\0\x01", "text/csv")], [raw("words", "image/png")]])
+    await expect(client.sendMessage(message("x", { parts }))).rejects.toMatchObject({ reason: "CONTENT_TYPE_NOT_SUPPORTED" });
   const file = { content: { $case: "url" as const, value: "https://e.example/f" }, metadata: undefined, filename: "", mediaType: "image/png" };
 
   await expect(client.sendMessage(message("x", { parts: [file] }))).rejects.toMatchObject({ reason: "CONTENT_TYPE_NOT_SUPPORTED" });

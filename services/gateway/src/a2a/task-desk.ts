@@ -26,7 +26,7 @@ import {
   UnsupportedOperationError,
 } from "@a2a-js/sdk/errors";
 import type { A2ARequestHandler, ServerCallContext } from "@a2a-js/sdk/server";
-import { newId, ToolError, ToolErrorCode } from "@rockbot/contracts";
+import { fileText, newId, ToolError, ToolErrorCode } from "@rockbot/contracts";
 import { StoreUnavailableError } from "@rockbot/records";
 import { sessionFault } from "../sessions/read-session.ts";
 import type { SessionHub } from "../sessions/session-hub.ts";
@@ -321,12 +321,16 @@ function turnsBefore({ turnId, messageId, asked, answer: question, earlier }: St
   return kept.toReversed();
 }
 
-/** @throws {A2AError} if a part is no text and no data */
+/** @throws {A2AError} if a part is none of text, data and text file */
 function askedIn(message: Message | undefined): string {
-  const texts = (message?.parts ?? []).map(({ content }) => {
+  const texts = (message?.parts ?? []).map(({ content, filename: name, mediaType }) => {
     if (content?.$case === "text") return content.value;
     if (content?.$case === "data") return JSON.stringify(content.value) ?? "null";
-    throw new ContentTypeNotSupportedError("message.parts: expected text or data, as files are not read here");
+    const words = content?.$case === "raw" ? fileText({ name, mediaType, bytes: content.value }) : undefined;
+    if (words !== undefined) return words;
+    throw new ContentTypeNotSupportedError(
+      "message.parts: expected text, data or text files in UTF-8. Other files are not read here, and no addresses of files",
+    );
   });
   const text = texts.join("\n");
   if (text.trim() === "") throw new RequestMalformedError("message.parts: there is no text");

@@ -1,5 +1,5 @@
-import { ToolError, ToolErrorCode, tools, visibleText } from "@rockbot/contracts";
-import { decodeText, fence, PageConversionError, type PageConverter } from "@rockbot/page";
+import { fence, ToolError, ToolErrorCode, tools, visibleText } from "@rockbot/contracts";
+import { decodeText, PageConversionError, type PageConverter } from "@rockbot/page";
 import { defineTool, type Tool } from "@rockbot/tools";
 import type { AccountApi, GoogleApi } from "../api/google-api.ts";
 import { type MailPart, mailContents, mailPart } from "../mail/mail-parts.ts";

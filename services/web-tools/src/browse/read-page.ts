@@ -1,10 +1,9 @@
-import { ToolError, ToolErrorCode, visibleText } from "@rockbot/contracts";
+import { fence, ToolError, ToolErrorCode, visibleText } from "@rockbot/contracts";
 import { describeUrl, type PublicResponse } from "@rockbot/edge/outbound";
 import {
   type BodyKind,
   decodeText,
   documentKind,
-  fence,
   kindByBytes,
   kindByType,
   type MarkdownPage,

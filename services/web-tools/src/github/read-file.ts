@@ -1,6 +1,6 @@
 import { isRecord } from "@rockbot/base";
-import { valueAt, visibleText } from "@rockbot/contracts";
-import { decodeText, fence } from "@rockbot/page";
+import { fence, valueAt, visibleText } from "@rockbot/contracts";
+import { decodeText } from "@rockbot/page";
 import { type GithubApi, malformedAnswer } from "./github-api.ts";
 import type { GithubPlace } from "./github-place.ts";
 import { lineAt } from "./github-text.ts";

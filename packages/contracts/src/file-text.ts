@@ -1,0 +1,34 @@
+import { fence } from "./fence.ts";
+import { visibleText } from "./visible-text.ts";
+
+/** A file as it came in a message. */
+export interface GivenFile {
+  /** Empty if nobody says. */
+  readonly name: string;
+  /** As the sender says it; empty if nobody says. */
+  readonly mediaType: string;
+  readonly bytes: Uint8Array;
+}
+
+/** Types that are no text, whatever their bytes are. */
+const NO_TEXT = /^(?:image(?!\/svg)|audio|video|font)\/|^application\/(?:pdf|zip|gzip|octet-stream$)/i;
+/** Languages of fences, as the end of a media type names them. */
+const LANGUAGE = /(?:^|[/+.-])(json|xml|yaml|csv|html|markdown|javascript|typescript|python|sql|css)(?:;|$)/i;
+
+/** A text file in words: what it is, and its text between the marks of a code block. Undefined of a file that is no UTF-8 text. */
+export function fileText({ name, mediaType, bytes }: GivenFile): string | undefined {
+  const text = NO_TEXT.test(mediaType) ? undefined : ifText(bytes);
+  if (text === undefined) return undefined;
+  const type = mediaType.slice(0, 100);
+  const called = [...(name === "" ? [] : [JSON.stringify(name.slice(0, 200))]), ...(type === "" ? [] : [`(${type})`])];
+  return visibleText([`The file${called.length === 0 ? "" : ` ${called.join(" ")}`}:`, fence(text, LANGUAGE.exec(mediaType)?.[1]?.toLowerCase())].join("\n"));
+}
+
+function ifText(bytes: Uint8Array): string | undefined {
+  try {
+    const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    return /[\0-\x08\x0e-\x1a\x1c-\x1f]/.test(text) ? undefined : text;
+  } catch {
+    return undefined;
+  }
+}
