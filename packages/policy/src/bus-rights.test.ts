@@ -146,6 +146,7 @@ delegates: []
     hears: ["agent.response.a2a", "agent.response.a2a.*", ...giver].toSorted(),
     serves: ["a2a"],
   });
+  expect(rights["a2a"]?.results).toEqual(["result.tasks.a2a.*"]);
   expect(ofTasks("agent")).toEqual({
     publishes: ["agent.response.*", "agent.response.*.*", ...giver].toSorted(),
     hears: ["agent.task.RockBot", "agent.task.cancel.RockBot", "discovery.announce"],

@@ -51,6 +51,7 @@ export function busRights(document: PolicyDocument): BusRights[] {
       grant(user, "hears", heard, ...among);
       grant(user, "publishes", ...among, ...broadcasts, ...(tells === undefined ? [] : [tells("*", "*")]));
     }
+    if (givesTasks(service)) grant(user, "results", `result.tasks.${user}.*`);
     if (givesTasks(service)) for (const each of tasksOf(services)) grantAsking(user, each);
   }
 

@@ -68,7 +68,7 @@ export async function startA2a(
   const identity = createIdentity(bus, options.policy);
   const announced = hearBusAgents ? started.use(new AnnouncedAgents({ identity, store, filed, pin, senders, isNamedOnly, onChange, log })) : undefined;
   const agents = allOf(pool, announced);
-  const busTasks = new BusTasks(bus, { service: options.service, identity, maxBytes: config.maxResponseBytes });
+  const busTasks = new BusTasks(bus, { service: options.service, identity, maxBytes: config.maxResponseBytes, log });
   const provider = new AdvisedTools({
     advice: namesIn(agents),
     tools: (names) => [listKnownAgents(agents), getAgentDetails(agents), invokeAgent({ agents, busTasks, owners, names, fetch, env })],
@@ -106,11 +106,17 @@ const allOf = (pool: AgentPool, announced: AnnouncedAgents | undefined): AgentLi
   },
 });
 
-/** Hears what agents on the bus say. Each instance hears all of it, and knows its own tasks. */
-const hearBus = (bus: Bus, announced: AnnouncedAgents, tasks: BusTasks): Promise<AsyncDisposable> =>
-  bus.subscribe({ name: "bus-agents", topics: [taskTopics.announce, ...tasks.topics], kind: "copy", ...METERED }, async (message) =>
+/** Hears what agents on the bus say. Each instance hears all that they say to everybody, and the answers to its own tasks. */
+async function hearBus(bus: Bus, announced: AnnouncedAgents, tasks: BusTasks): Promise<AsyncDisposable> {
+  await using hearing = new AsyncDisposableStack();
+  hearing.use(await tasks.hear());
+  const said = await bus.subscribe({ name: "bus-agents", topics: [taskTopics.announce, taskTopics.status], kind: "copy", ...METERED }, async (message) =>
     message.topic === taskTopics.announce ? announced.take(message) : tasks.take(message),
   );
+  hearing.use(said);
+  const all = hearing.move();
+  return { [Symbol.asyncDispose]: () => all.disposeAsync() };
+}
 
 const namesIn = ({ all }: AgentList): readonly string[] => all.flatMap(({ name, card }) => (card === undefined ? [] : [name]));
 

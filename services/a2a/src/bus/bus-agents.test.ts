@@ -91,7 +91,11 @@ test("an agent that announces itself is listed and told of, is given a task in t
   expect(said).toEqual(["web_search(quorum queues)"]);
   const [task] = both.original.tasks;
   const { contextId: _, ...asked } = golden("agent-task.request.json").body;
-  expect(task).toMatchObject({ topic: "agent.task.ResearchAgent", replyTo: "agent.response.a2a", correlationId: expect.stringMatching(/^[0-9a-f]{32}$/) });
+  expect(task).toMatchObject({
+    topic: "agent.task.ResearchAgent",
+    replyTo: expect.stringMatching(/^agent\.response\.a2a\.[0-9a-f]{12}$/),
+    correlationId: expect.stringMatching(/^[0-9a-f]{32}$/),
+  });
   expect(task?.body).toMatchObject({ ...asked, taskId: task?.correlationId });
   expect(Number(task?.headers["rb-timeout-ms"])).toBeGreaterThan(1_000);
   expect(task?.headers["rb-depth"]).toBe("1");

@@ -1,4 +1,4 @@
-import { type Bus, BusUnavailableError, QueueFullError, UnroutableError } from "@rockbot/bus";
+import { type Bus, BusUnavailableError, type Logger, QueueFullError, UnroutableError } from "@rockbot/bus";
 import {
   type AgentTaskError,
   createEnvelope,
@@ -16,6 +16,7 @@ import type { Identity } from "@rockbot/tools";
 import type { AnnouncedAgent } from "../agents/known-agent.ts";
 import type { AgentRequest, TaskEnd } from "../client/run-task.ts";
 import type { EndState } from "../client/task-view.ts";
+import { hearAnswers } from "./hear-answers.ts";
 import { messageText, resultText } from "./task-text.ts";
 
 export interface BusTasksOptions {
@@ -24,6 +25,7 @@ export interface BusTasksOptions {
   readonly identity: Pick<Identity, "senderOf">;
   /** The most that is read of one answer. */
   readonly maxBytes: number;
+  readonly log: Logger;
 }
 
 export interface GiveTaskOptions {
@@ -68,16 +70,21 @@ export class BusTasks {
   /** By the id of the task, which is the correlation id of all that is said of it. */
   readonly #pending = new Map<string, Pending>();
   readonly #source: string;
+  /** Where agents answer: this instance's own once it hears. */
+  #replyTo: string;
 
   constructor(bus: Bus, options: BusTasksOptions) {
     this.#bus = bus;
     this.#options = options;
     this.#source = bus.traits.verifiesSender ? (bus.traits.user ?? options.service) : options.service;
+    this.#replyTo = `${taskTopics.response}.${this.#source}`;
   }
 
-  /** What it has to hear by `take`. */
-  get topics(): readonly string[] {
-    return [this.#replyTo, taskTopics.status];
+  /** Hears answers. One that comes while the connection is lost is heard after it. What is told on the way comes by `take`. */
+  async hear(): Promise<AsyncDisposable> {
+    const answers = await hearAnswers(this.#bus, this.#source, async (message) => this.take(message), this.#options.log);
+    this.#replyTo = answers.topic;
+    return answers;
   }
 
   /**
@@ -127,10 +134,6 @@ export class BusTasks {
     const heard = isTooLarge ? failed(ToolErrorCode.TooLarge, agent, "sent more than is read of one answer. Ask it for less", true) : heardIn(message, agent);
     if (typeof heard === "string") onProgress(heard);
     else if (heard !== undefined) end(heard);
-  }
-
-  get #replyTo(): string {
-    return `${taskTopics.response}.${this.#source}`;
   }
 
   async #send(
