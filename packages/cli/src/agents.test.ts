@@ -5,9 +5,9 @@ import { join } from "node:path";
 import { definitionHash, type KeptDefinition, type KeptWisp, skillHash, wispHash } from "@rockbot/agent";
 import { openAgentRecords } from "@rockbot/agent-service";
 import { verifyAudit } from "@rockbot/records/audit";
-import { temporaryFolder } from "@rockbot/testing";
+import { ownVirtualHost, startModelServer, temporaryFolder } from "@rockbot/testing";
 import { expect, test } from "vitest";
-import { runCli } from "./test-cli.ts";
+import { runCli, startUp } from "./test-cli.ts";
 
 const robot = (name: string, maker: string, more: Partial<KeptDefinition> = {}): KeptDefinition => {
   const plain = { name, maker, description: `About ${name}.`, playbook: "First.\nThen.", tools: ["web_*"], isUntrusted: false, ...more };
@@ -112,4 +112,61 @@ test("a wisp is shown with its steps, and shared as it is", async () => {
   expect((await run("show", "wisp:hours")).stdout.replaceAll("\n", "")).toContain(`${"x".repeat(5_000)} and the end`); // whatever is approved is shown
   expect((await run("approve", "wisp:hours", "--yes")).stderr).toContain("approved alice/hours, version 2");
   expect(await records.wisps.visibleTo("bob")).toMatchObject([{ name: "hours" }]);
+});
+
+test("as a caller, an operator sees what that caller has made and what is shared, and of two of a name the one that the caller gets", async () => {
+  using folder = temporaryFolder();
+  const data = join(folder.path, "data");
+  const env = { DATA_DIRECTORY: data, AGENTS_FILE: join(folder.path, "agents.yaml") };
+  writeFileSync(env.AGENTS_FILE, "aide: { playbook: Help., tools: ['web_*'] }");
+  const run = (...args: string[]) => runCli(["agents", ...args], { folder: folder.path, env });
+  await using records = await openStore(data);
+  const ofAlice = robot("clerk", "alice");
+  const ofBob = robot("clerk", "bob");
+  for (const each of [ofBob, robot("porter", "bob"), ofAlice]) await records.definitions.create(each, 10);
+  await records.definitions.approve(ofBob.id, ofBob.hash);
+  const seenBy = async (caller: string) =>
+    (JSON.parse((await run("ls", "--json", "--for", caller)).stdout) as { maker: string; name: string }[]).map(({ maker, name }) => `${maker}/${name}`);
+
+  expect(await seenBy("alice")).toEqual(["operator/aide", "alice/clerk"]);
+  expect(await seenBy("bob")).toEqual(["operator/aide", "bob/clerk", "bob/porter"]);
+  expect(await seenBy("carol")).toEqual(["operator/aide", "bob/clerk"]);
+  expect((await run("ls", "--for", "alice")).stderr).toMatch(
+    /^2 in the file .* are what alice sees\. Whether it may use one: rockbot policy explain alice agent__NAME/,
+  );
+  expect((await run("show", "clerk", "--for", "alice")).stdout).toContain("agent alice/clerk, version 1");
+  expect((await run("show", "clerk", "--for", "carol")).stdout).toContain("agent bob/clerk, version 1");
+  expect((await run("show", "porter", "--for", "alice")).stderr).toContain("There is no agent, skill or wisp porter");
+  const wrong = await run("ls", "--for", "al ice");
+  expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining("--for: expected the name of a caller")]);
+});
+
+test("an agent runs for the caller that is named, whose own agents are there, and its session is that caller's", { timeout: 60_000 }, async () => {
+  using folder = temporaryFolder();
+  await using host = await ownVirtualHost();
+  await using model = await startModelServer(() => ({ text: "Bern to Brig at noon." }));
+  const env = { MODEL_URL: model.url, MODEL: model.model, MODEL_API_KEY: model.apiKey };
+  const data = join(folder.path, "data");
+  {
+    await using records = await openStore(data);
+    await records.definitions.create(robot("clerk", "alice", { playbook: "Find the fastest one.", tools: [] }), 10);
+  }
+  const options = { folder: folder.path, env: { ...env, DATA_DIRECTORY: data } };
+  await using _up = await startUp(options, ["--only", "agent,gateway", "--bus", host.url]);
+  const run = (...args: string[]) => runCli(["agents", ...args, "--bus", host.url], options);
+
+  const ran = await run("run", "clerk", "Bern to Brig?", "--session", "trip", "--for", "alice");
+  expect([ran.code, ran.stdout]).toEqual([0, "Bern to Brig at noon.\n"]);
+  expect(ran.stderr).toContain("rockbot agents show --session trip --for alice");
+  expect(JSON.stringify(model.requests.at(-1)?.body)).toContain("Find the fastest one.");
+  expect((await run("show", "trip", "--session", "--for", "alice")).stdout).toMatch(/^clerk {2}trip {2}turn \w+ {2}ended/);
+  expect((await run("show", "trip", "--session")).stderr).toContain("Nothing is known of the session trip");
+  expect((await run("run", "clerk", "Bern to Brig?")).code).toBe(1);
+});
+
+test("a running rockbot up without a broker refuses to call for another caller, and says what to do", async () => {
+  using folder = temporaryFolder();
+  await using _up = await startUp({ folder: folder.path }, ["--only", "gateway"]);
+  const { code, stderr } = await runCli(["agents", "cancel", "trip", "--for", "alice"], { folder: folder.path });
+  expect([code, stderr]).toEqual([1, expect.stringContaining("Give it a broker, and name that by --bus")]);
 });

@@ -10,32 +10,43 @@ export interface CallerClientOptions {
   readonly where: string;
   readonly bus: Bus;
   readonly policy: PolicyHolder | undefined;
+  /** As whose all of it is asked for. @default the caller's own */
+  readonly onBehalfOf?: string | undefined;
 }
 
 /** A client over a caller in this process; owns what `parts` holds. */
-export function callerClient(caller: ToolCaller, { where, bus, policy }: CallerClientOptions, parts: AsyncDisposableStack): ToolClient {
+export function callerClient(caller: ToolCaller, { where, bus, policy, onBehalfOf }: CallerClientOptions, parts: AsyncDisposableStack): ToolClient {
   const sessions = parts.use(new SessionHub(bus, caller, { policy }));
   return {
     where,
     async listTools() {
       await caller.discovered();
-      return listTools(caller.toolsOf(caller.agent));
+      return listTools(caller.toolsOf(onBehalfOf ?? caller.agent));
     },
     listMissing: async () => (await caller.discovered()).missing,
     listOff: async () => [],
-    getGuides: () => caller.getGuides(),
+    getGuides: () => caller.getGuides(onBehalfOf),
     onChange: (listener) => caller.tools.onChange(listener),
-    follow: (sessionId, turnId, signal) => follow(sessions, sessionId, turnId, signal),
-    call: (name, args, options) => caller.call(name, args, options),
+    follow: (sessionId, turnId, signal) => follow(sessions, { by: onBehalfOf, sessionId, turnId }, signal),
+    call: (name, args, options) => caller.call(name, args, { ...options, onBehalfOf }),
     [Symbol.asyncDispose]: async () => await parts[Symbol.asyncDispose](),
   };
 }
 
+/** As whom a command calls for others where nobody is verified: a delegate, unless the policy names others. */
+export const OPERATOR = "operator";
+
 /** No wait is without an end. */
 const WAIT_MS = 30_000;
 
-async function follow(sessions: SessionHub, sessionId: string, turnId: string, signal: AbortSignal): Promise<AsyncIterable<AgentEvent>> {
-  const listener = await sessions.listen(undefined, sessionId);
+interface Followed {
+  readonly by: string | undefined;
+  readonly sessionId: string;
+  readonly turnId: string;
+}
+
+async function follow(sessions: SessionHub, { by, sessionId, turnId }: Followed, signal: AbortSignal): Promise<AsyncIterable<AgentEvent>> {
+  const listener = await sessions.listen(by, sessionId);
   listener.startWith(turnId);
   return (async function* () {
     using _listener = listener;

@@ -7,7 +7,7 @@ import { type BusService, busServices, isConfigured, type RunningService } from 
 import { createToolCaller } from "@rockbot/tools";
 import { MEMORY_BUS } from "../bus-url.ts";
 import { plainText } from "../terminal/plain-text.ts";
-import { callerClient } from "./caller-client.ts";
+import { callerClient, OPERATOR } from "./caller-client.ts";
 import { withLockFile } from "./lock-file.ts";
 import { offTools } from "./off-tools.ts";
 import { startOrOff } from "./start-or-off.ts";
@@ -20,6 +20,8 @@ export interface LocalClientOptions {
   /** The one tool that is called, if it is one: other services would only take time. */
   readonly tool?: string | undefined;
   readonly policyFile: string | undefined;
+  /** The caller for whom all is asked, if that is not the command's own. */
+  readonly onBehalfOf?: string | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
@@ -27,7 +29,7 @@ export interface LocalClientOptions {
 const SETTLE_MS = 60_000;
 
 /** Starts the services that may have the tools in this process, over a bus of its own. */
-export async function openLocalClient({ tool, policyFile, ...options }: LocalClientOptions): Promise<ToolClient> {
+export async function openLocalClient({ tool, policyFile, onBehalfOf, ...options }: LocalClientOptions): Promise<ToolClient> {
   const { mcpConfig, env } = options;
   await using started = new AsyncDisposableStack();
   const bus = started.use(createMemoryBus());
@@ -36,12 +38,13 @@ export async function openLocalClient({ tool, policyFile, ...options }: LocalCli
   const parts = { bus, blobs, env, policy };
   const starting = (await mayHave(tool, options)).map(async (each) => [each.service.name, await startLocal(each, parts, started)] as const);
   const running = new Map(await Promise.all(starting));
-  const caller = started.use(await createToolCaller(bus, { agent: "cli", results: "copy", policy, blobs }));
+  const agent = onBehalfOf === undefined ? "cli" : OPERATOR;
+  const caller = started.use(await createToolCaller(bus, { agent, results: "copy", policy, blobs }));
   if (mcpConfig !== undefined) {
     const { offerMcpTools } = await import("@rockbot/mcp/for-agents");
-    started.use(await offerMcpTools(bus, caller, { agent: "cli", policy }));
+    started.use(await offerMcpTools(bus, caller, { agent, policy }));
   }
-  const client = callerClient(caller, { where: "this process", bus, policy }, started.move());
+  const client = callerClient(caller, { where: "this process", bus, policy, onBehalfOf }, started.move());
   return {
     ...client,
     listOff: async () => offTools(running),

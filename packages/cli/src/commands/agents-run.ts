@@ -4,6 +4,7 @@ import { MAX_TIMEOUT_MS } from "@rockbot/tools";
 import { busUrlFaults, chooseBusUrl } from "../bus-url.ts";
 import { askAgent } from "../chat/ask-agent.ts";
 import { jsonPrinter, textPrinter } from "../chat/turn-printer.ts";
+import { callerFaults } from "../client/agents/caller-faults.ts";
 import { openToolClient } from "../client/open-tool-client.ts";
 import type { ToolClient } from "../client/tool-client.ts";
 import { CommandError } from "../command-error.ts";
@@ -19,13 +20,15 @@ export interface AgentsRunOptions {
   readonly json?: boolean;
   readonly timeout?: string;
   readonly policy?: string;
+  /** The caller for whom all is asked. */
+  readonly for?: string;
 }
 
-export type AgentsSessionOptions = Pick<AgentsRunOptions, "bus" | "json" | "policy">;
+export type AgentsSessionOptions = Pick<AgentsRunOptions, "bus" | "json" | "policy" | "for">;
 
 /** `rockbot agents run`: one task for an agent, in a session of its own. */
-export async function runAgent(agent: string, task: string, { bus, session, json = false, timeout, policy }: AgentsRunOptions): Promise<void> {
-  const faults = busUrlFaults(chooseBusUrl(bus, process.env));
+export async function runAgent(agent: string, task: string, { bus, session, json = false, timeout, policy, for: onBehalfOf }: AgentsRunOptions): Promise<void> {
+  const faults = [...busUrlFaults(chooseBusUrl(bus, process.env)), ...callerFaults(onBehalfOf)];
   const timeoutMs = timeout === undefined ? MAX_TIMEOUT_MS : /^\d{1,9}$/.test(timeout) ? Number(timeout) : 0;
   if (timeoutMs < 1 || timeoutMs > MAX_TIMEOUT_MS)
     faults.push(`--timeout: expected milliseconds, a whole number from 1 to ${MAX_TIMEOUT_MS}, got ${JSON.stringify(timeout)}`);
@@ -36,7 +39,7 @@ export async function runAgent(agent: string, task: string, { bus, session, json
 
   using interrupted = interruption();
   const { signal, requested } = interrupted;
-  await using client = await openToolClient({ bus, allowAddress: [], mcpConfig: undefined, policy, requested, env: process.env });
+  await using client = await openToolClient({ bus, allowAddress: [], mcpConfig: undefined, policy, onBehalfOf, requested, env: process.env });
   const sessionId = session ?? `run-${newId().slice(0, 12)}`;
   const printer = json ? jsonPrinter({ out: process.stdout, err: process.stderr }) : textPrinter({ out: process.stdout, err: process.stderr });
   let isAnswered = false;
@@ -44,7 +47,10 @@ export async function runAgent(agent: string, task: string, { bus, session, json
     const turn = await askAgent(client, message, { agent, sessionId, timeoutMs, signal, onEvent: printer.event });
     printer.answer(turn);
     isAnswered = turn.output.finish === "stop" && turn.output.report?.status !== "failure";
-    if (!json) console.error(`session ${sessionId}, ${usageWords(turn.output.usage)}. What it led to: rockbot agents show --session ${sessionId}`);
+    if (!json)
+      console.error(
+        `session ${sessionId}, ${usageWords(turn.output.usage)}. What it led to: rockbot agents show --session ${sessionId}${onBehalfOf === undefined ? "" : ` --for ${onBehalfOf}`}`,
+      );
   } catch (error) {
     if (!(error instanceof ToolError)) throw error;
     printer.failure(error);
@@ -115,10 +121,10 @@ function usageWords({ input_tokens, output_tokens, cost, unpriced_tokens: unpric
 
 const CALL_MS = 30_000;
 
-async function openClient({ bus, policy }: AgentsSessionOptions): Promise<ToolClient> {
-  const faults = busUrlFaults(chooseBusUrl(bus, process.env));
+async function openClient({ bus, policy, for: onBehalfOf }: AgentsSessionOptions): Promise<ToolClient> {
+  const faults = [...busUrlFaults(chooseBusUrl(bus, process.env)), ...callerFaults(onBehalfOf)];
   if (faults.length > 0) throw new UsageError(faults);
-  return openToolClient({ bus, allowAddress: [], mcpConfig: undefined, tool: tools.agentFamily.name, policy, env: process.env });
+  return openToolClient({ bus, allowAddress: [], mcpConfig: undefined, tool: tools.agentFamily.name, policy, onBehalfOf, env: process.env });
 }
 
 /** @throws {CommandError} */

@@ -3,13 +3,17 @@ import { join } from "node:path";
 import type { KeptRecord } from "@rockbot/agent";
 import { printable } from "@rockbot/contracts";
 import { openApprovalAudit } from "../client/agents/approval-audit.ts";
+import { callerFaults } from "../client/agents/caller-faults.ts";
 import { type MadeByCaller, withMadeByCallers } from "../client/agents/made-by-callers.ts";
 import { CommandError } from "../command-error.ts";
 import { ExitCode } from "../exit-code.ts";
 import { isConfirmed } from "../terminal/is-confirmed.ts";
+import { UsageError } from "../usage-error.ts";
 
 export interface AgentsListOptions {
   readonly json?: boolean;
+  /** The caller whose view it is. */
+  readonly for?: string;
 }
 
 export interface AgentsShowOptions extends AgentsListOptions {
@@ -27,28 +31,46 @@ export interface AgentsApproveOptions {
 /** Of a list. What an operator approves is shown in full. */
 const MAX_LINE = 2_000;
 
-/** `rockbot agents ls`: what all callers have made. */
-export async function listAgents({ json = false }: AgentsListOptions): Promise<void> {
-  await withMadeByCallers(async (all, where) => {
-    if (json) return console.log(JSON.stringify(all.map(entryOf), undefined, 2));
+/** `rockbot agents ls`: what all callers have made, or what one of them sees. */
+export async function listAgents({ json = false, for: seenBy }: AgentsListOptions): Promise<void> {
+  checkCaller(seenBy);
+  const list = (all: readonly MadeByCaller[], where: string): void => {
+    if (json) {
+      console.log(JSON.stringify(all.map(entryOf), undefined, 2));
+      return;
+    }
     for (const made of all) {
       const { kind, record, summary } = made;
       const notes = [record.isUntrusted ? "untrusted" : undefined, summary].filter(Boolean).join(", ");
       console.log(printable(`${record.id}  ${kind}  ${nameOf(made)}  version ${record.version}  ${stateOf(record)}  ${notes}`, MAX_LINE));
     }
     const waiting = all.filter(({ record }) => stateOf(record) !== "shared").length;
-    console.error(`${all.length} in ${where}; ${waiting} of them only their makers see. To share one: rockbot agents approve NAME`);
-  });
+    const whose =
+      seenBy === undefined
+        ? `${all.length} in ${where}; ${waiting} of them only their makers see. To share one: rockbot agents approve NAME`
+        : `${all.length} in ${where} are what ${seenBy} sees. Whether it may use one: rockbot policy explain ${seenBy} agent__NAME`;
+    console.error(whose);
+  };
+  await withMadeByCallers(async (all, where) => list(all, where), { seenBy });
 }
 
 /** `rockbot agents show`: all that a model reads of an agent, a skill or a wisp, or what a session has led to. */
-export async function showAgent(named: string, { json = false, session = false, bus }: AgentsShowOptions): Promise<void> {
-  if (session) return (await import("./agents-run.ts")).showSession(named, { json, ...(bus === undefined ? {} : { bus }) });
-  await withMadeByCallers(async (all, where) => {
-    const made = chosen(all, named, where);
-    if (json) console.log(JSON.stringify({ ...entryOf(made), ...made.content }, undefined, 2));
-    else printAll(made);
-  });
+export async function showAgent(named: string, { json = false, session = false, bus, for: seenBy }: AgentsShowOptions): Promise<void> {
+  if (session)
+    return (await import("./agents-run.ts")).showSession(named, {
+      json,
+      ...(bus === undefined ? {} : { bus }),
+      ...(seenBy === undefined ? {} : { for: seenBy }),
+    });
+  checkCaller(seenBy);
+  const show = (made: MadeByCaller): void => (json ? console.log(JSON.stringify({ ...entryOf(made), ...made.content }, undefined, 2)) : printAll(made));
+  await withMadeByCallers(async (all, where) => show(chosen(all, named, where)), { seenBy });
+}
+
+/** @throws {UsageError} */
+function checkCaller(caller: string | undefined): void {
+  const faults = callerFaults(caller);
+  if (faults.length > 0) throw new UsageError([...faults]);
 }
 
 /** `rockbot agents approve`: shares exactly what it has shown, or shares it no more. */

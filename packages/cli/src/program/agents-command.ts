@@ -3,18 +3,22 @@ import type { AgentsApproveOptions, AgentsListOptions, AgentsShowOptions } from 
 import type { AgentsRunOptions, AgentsSessionOptions } from "../commands/agents-run.ts";
 import { BUS, POLICY } from "./common-options.ts";
 
+const FOR = "the caller for whom the command asks; at a broker with rights, its user has to be a delegate (default: you)";
+
 /** Adds `rockbot agents` and its commands. */
 export function addAgentsCommand(program: Command): void {
   const agents = program.command("agents").description("List, share, run and cancel agents.");
   agents
     .command("ls")
     .description("List the agents, skills and wisps of all makers, and the agents of AGENTS_FILE.")
+    .option("--for <caller>", "list what this caller sees, and of several of a name the one that it gets")
     .option("--json", "print JSON")
     .addHelpText(
       "after",
       `
 Examples:
   rockbot agents ls
+  rockbot agents ls --for alice
   DATABASE_URL=postgres://user@host/rockbot rockbot agents ls --json
 
 The database is that of the settings of the agent: DATABASE_URL, or DATA_DIRECTORY.`,
@@ -25,6 +29,7 @@ The database is that of the settings of the agent: DATABASE_URL, or DATA_DIRECTO
     .description("Print all that a model reads of an agent, a skill or a wisp; or what a session has led to, as a tree.")
     .argument("<name>", "its id, its name, or MAKER/NAME; skill:NAME or wisp:NAME if an agent has that name, too")
     .option("--session", "the name is that of a conversation: print its turns and those of all agents that they have called")
+    .option("--for <caller>", "print what this caller sees; with --session a conversation of this caller")
     .option("--json", "print JSON")
     .option("--bus <url>", `${BUS}; with --session`)
     .addHelpText(
@@ -51,6 +56,7 @@ function addRunningCommands(agents: Command): void {
     .argument("<name>", "the name of an agent that you may call")
     .argument("<task>", "what it is to do; - reads it from stdin")
     .option("--session <id>", "the session (default: a new one)")
+    .option("--for <caller>", FOR)
     .option("--json", "print each step as a line of JSON, and the answer as the last one")
     .option("--bus <url>", BUS)
     .option("--timeout <ms>", "the timeout in milliseconds (default 1200000, the longest)")
@@ -70,6 +76,7 @@ Ctrl-C cancels the task, and all agents that work on it. Exit code 1 also if the
     .description("Cancel what runs of a session, and all agents that work for it.")
     .argument("<session>", "the conversation that the others stem from")
     .argument("[turn]", "one of its turns alone, as agents show --session prints it")
+    .option("--for <caller>", FOR)
     .option("--json", "print JSON")
     .option("--bus <url>", BUS)
     .option("--policy <file>", POLICY)

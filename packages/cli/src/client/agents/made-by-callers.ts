@@ -1,4 +1,4 @@
-import type { ChangeOutcome, KeptDefinition, KeptRecord, KeptSkill, KeptWisp } from "@rockbot/agent";
+import { type ChangeOutcome, isVisibleTo, type KeptDefinition, type KeptRecord, type KeptSkill, type KeptWisp } from "@rockbot/agent";
 import { type AgentConfig, type AgentRecords, openAgentRecords, readAgentsFile } from "@rockbot/agent-service";
 import { StoreUnavailableError } from "@rockbot/records";
 import { serviceNamed } from "@rockbot/services";
@@ -18,16 +18,28 @@ export interface MadeByCaller {
   readonly approve: ((hash: string | undefined) => Promise<ChangeOutcome>) | undefined;
 }
 
-/** Reads all that callers have made. The database is that of the agent's settings: the same variables name it. @throws {CommandError} in words for the user */
+/** Whose view is taken. */
+export interface MadeByCallersOptions {
+  /** The caller who sees it. @default the operator, who sees all */
+  readonly seenBy?: string | undefined;
+}
+
+/**
+ * Reads all that callers have made, or what one of them sees: what it has made itself, what is shared, and of several of a name the one that it gets. What the
+ * policy denies it is there, too. The database is that of the agent's settings: the same variables name it.
+ * @throws {CommandError} in words for the user
+ */
 export async function withMadeByCallers(
   work: (made: readonly MadeByCaller[], where: string, settings: Pick<AgentConfig, "dataDirectory">) => Promise<void>,
+  { seenBy }: MadeByCallersOptions = {},
 ): Promise<void> {
   const load = await serviceNamed("agent").loader();
   const config = load({ env: process.env });
   try {
     await using records = await openAgentRecords(config, async (...to) => (await import("@rockbot/agent-service/postgres")).connectPostgresAgentRecords(...to));
     const ofFile = readAgentsFile(config.agentsFile).map((agent) => madeAgent(agent, undefined));
-    await work([...ofFile, ...(await allOf(records))], records.where, config);
+    const all = [...ofFile, ...(await allOf(records))];
+    await work(seenBy === undefined ? all : seenOf(all, seenBy), records.where, config);
   } catch (error) {
     if (error instanceof StoreUnavailableError) throw new CommandError(error.message);
     throw error;
@@ -40,6 +52,21 @@ async function allOf({ definitions, skills, wisps }: AgentRecords): Promise<read
     ...(await skills.all()).map((skill) => madeSkill(skill, (hash) => skills.approve(skill.id, hash))),
     ...(await wisps.all()).map((wisp) => madeWisp(wisp, (hash) => wisps.approve(wisp.id, hash))),
   ];
+}
+
+/** The file's first, then the caller's own, then what others share. */
+function seenOf(all: readonly MadeByCaller[], caller: string): readonly MadeByCaller[] {
+  const visible = all.filter(({ record }) => isVisibleTo(record, caller));
+  const rank = ({ approve, record }: MadeByCaller): number => (approve === undefined ? 0 : record.maker === caller ? 1 : 2);
+  const names = new Set<string>();
+  return visible
+    .toSorted((one, other) => rank(one) - rank(other))
+    .filter(({ kind, record: { name } }) => {
+      const key = `${kind}:${name}`;
+      const isFirst = !names.has(key);
+      names.add(key);
+      return isFirst;
+    });
 }
 
 function madeAgent(agent: KeptDefinition, approve: MadeByCaller["approve"]): MadeByCaller {
