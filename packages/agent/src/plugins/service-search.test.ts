@@ -1,7 +1,8 @@
 import { createMemoryBus } from "@rockbot/bus";
+import { tools } from "@rockbot/contracts";
 import type { Model, ModelRequest } from "@rockbot/llm";
 import { Summaries } from "@rockbot/search";
-import { innerCallId, serveTools } from "@rockbot/tools";
+import { defineTool, innerCallId, serveTools } from "@rockbot/tools";
 import { expect, test } from "vitest";
 import { createAgent } from "../agent/create-agent.ts";
 import { called, said, scriptedModel } from "../test-model.ts";
@@ -103,4 +104,53 @@ test("a model's sentence about a service stands in the place of its own text, on
       return told(requests.at(-1) as ModelRequest);
     })
     .toContain("- office (tool): All about the office, top tools: mail_send");
+});
+
+/** A service beside the agent that lists one agent of another maker, and counts who asks. */
+async function startWithAgents(model: Model, options: ServiceSearchPluginOptions) {
+  await using started = new AsyncDisposableStack();
+  const bus = started.use(createMemoryBus());
+  const asked: string[] = [];
+  const skills = [{ id: "audit-pipeline", description: "Audits deals." }];
+  const list = defineTool(tools.listKnownAgents, async (_input, { caller }) => {
+    asked.push(caller);
+    return { content: "", structured: { agents: [{ agentName: "SalesOps", description: "Sales for all.", lastSeen: "just now", skills }] } };
+  });
+  started.use(await serveTools(bus, { tools: [list] }, { service: "a2a" }));
+  const agent = started.use(await createAgent({ bus, model }).use(serviceSearch(options)).start());
+  const running = started.move();
+  return { agent, asked, [Symbol.asyncDispose]: () => running.disposeAsync() };
+}
+
+test("agents of other makers are found by their skills, asked for on behalf of the caller once in a while, and mark the turn", async () => {
+  const search = called(["search_known_services", { query: "audit the pipeline" }]);
+  const { model, requests } = scriptedModel([search, said("ok"), search, said("ok")]);
+  await using scene = await startWithAgents(model, { hints: false });
+  const results = () => requests.at(-1)?.messages.findLast(({ role }) => role === "tool")?.content ?? "";
+  for (const turnId of ["1", "2"]) {
+    const turn = await scene.agent.runTurn(testRequest("Find it.", { sessionId: "s", turnId }));
+    expect(turn).toMatchObject({ finish: "stop", hasReadUntrusted: true });
+    expect(results()).toContain('"id": "SalesOps"');
+    expect(results()).toContain('"type": "a2a"');
+    expect(results()).toContain('"audit-pipeline"');
+  }
+  expect(scene.asked).toEqual(["agent"]);
+});
+
+test("the card of an agent is summarized by the model of summaries, once, and the sentence stands in the place of the card's words", async () => {
+  const made: string[] = [];
+  const summarizer = async ({ id, type }: { readonly id: string; readonly type: string }) => {
+    made.push(`${type} ${id}`);
+    return `All about ${id}.`;
+  };
+  await using summaries = new Summaries({ summarizer });
+  const { model, requests } = scriptedModel([said("ok")]);
+  await using scene = await startWithAgents(model, { summaries });
+  await expect
+    .poll(async () => {
+      await scene.agent.runTurn(testRequest("Please audit the pipeline."));
+      return told(requests.at(-1) as ModelRequest);
+    })
+    .toContain("- SalesOps (a2a): All about SalesOps, top skills: audit-pipeline");
+  expect(made.filter((each) => each === "a2a SalesOps")).toHaveLength(1);
 });

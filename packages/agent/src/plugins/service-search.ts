@@ -4,6 +4,7 @@ import { type ServiceEntry, ServiceSearch, type ServiceSearchOptions, type Summa
 import type { AgentHost, AgentPlugin, TurnScope } from "../agent/agent-plugin.ts";
 import { CHILD_SOURCE } from "../calls/turn-tools.ts";
 import type { SkillReader } from "../skills/skill-reader.ts";
+import { KnownAgents } from "./known-agents.ts";
 import { mcpServersOf } from "./mcp-tool-proxy.ts";
 
 /** How services are found. */
@@ -30,7 +31,8 @@ export const serviceSearch = ({ hints = true, maxTools = 64, summaries, skills, 
   name: "service search",
   async start(host) {
     const { caller, policy } = host;
-    const entries = new KnownEntries(host, { summaries, skills });
+    const agents = new KnownAgents(host);
+    const entries = new KnownEntries(host, { summaries, skills, agents });
     const search = new ServiceSearch(() => entries.of(caller.agent), options);
     const entriesOf = (by: string): readonly ServiceEntry[] => entries.of(by);
     const tools = [searchTool(search, entriesOf), ...toolsModeTools({ caller, entriesOf })];
@@ -47,6 +49,7 @@ export const serviceSearch = ({ hints = true, maxTools = 64, summaries, skills, 
         const found = hints && message !== "" ? await search.hints(message, entries.of(scope.caller)) : undefined;
         return found === undefined || (found.isUntrusted && losesEffects(scope, policy, caller.toolsOf(scope.caller))) ? undefined : found;
       },
+      [Symbol.asyncDispose]: () => agents[Symbol.asyncDispose](),
     };
   },
 });
@@ -62,26 +65,31 @@ function losesEffects(
   return tools.some(({ name, readOnly }) => current.decide({ caller, tool: name, isReadOnly: readOnly, hasReadUntrusted: true }).isDeniedAfterUntrusted);
 }
 
-/** What each caller may turn to: services, MCP servers, guides and skills. */
+interface KnownParts extends Pick<ServiceSearchPluginOptions, "summaries" | "skills"> {
+  readonly agents: KnownAgents;
+}
+
+/** What each caller may turn to: services, MCP servers, agents of other makers, guides and skills. */
 class KnownEntries {
   readonly #host: AgentHost;
-  readonly #parts: Pick<ServiceSearchPluginOptions, "summaries" | "skills">;
+  readonly #parts: KnownParts;
   /** Guides and skills, which the search cannot wait for. */
   readonly #texts = new Map<string, readonly ServiceEntry[]>();
 
-  constructor(host: AgentHost, parts: Pick<ServiceSearchPluginOptions, "summaries" | "skills">) {
+  constructor(host: AgentHost, parts: KnownParts) {
     this.#host = host;
     this.#parts = parts;
   }
 
   of(by: string): readonly ServiceEntry[] {
     const services = serviceEntriesOf(this.#host.caller, by, mcpServersOf(this.#host)).filter(({ id }) => id !== AGENT);
-    return [...(this.#parts.summaries?.apply(services) ?? services), ...(this.#texts.get(by) ?? [])];
+    const all = [...services, ...this.#parts.agents.of(by)];
+    return [...(this.#parts.summaries?.apply(all) ?? all), ...(this.#texts.get(by) ?? [])];
   }
 
-  /** Reads the guides and skills of a caller. Skills that cannot be read now are not found. */
+  /** Reads the guides, skills and agents of a caller. Skills that cannot be read now are not found. */
   async refresh(by: string): Promise<void> {
-    const [guides, skills] = await Promise.all([this.#host.caller.getGuides(by), this.#skillsOf(by)]);
+    const [guides, skills] = await Promise.all([this.#host.caller.getGuides(by), this.#skillsOf(by), this.#parts.agents.refresh(by)]);
     if (this.#texts.size >= MAX_TEXTS_OF && !this.#texts.has(by)) this.#texts.clear();
     this.#texts.set(by, [...guides.map(({ name, summary }): ServiceEntry => ({ id: name, type: "guide", summary, tools: [], isUntrusted: false })), ...skills]);
   }

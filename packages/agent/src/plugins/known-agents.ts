@@ -1,0 +1,93 @@
+import { unlessAborted } from "@rockbot/base";
+import { tools } from "@rockbot/contracts";
+import type { ServiceEntry } from "@rockbot/search";
+import type { AgentHost } from "../agent/agent-plugin.ts";
+
+interface Known {
+  entries: readonly ServiceEntry[];
+  /** On the clock of `performance.now()`. */
+  askedAt: number;
+  asking: Promise<void> | undefined;
+}
+
+/** Cards change rarely, and each question is a call of the caller. */
+const FRESH_MS = 60_000;
+/** Callers whose agents are remembered. */
+const MAX_KNOWN_OF = 1_000;
+/** Of the call. */
+const ASK_MS = 10_000;
+/** How long a turn waits for it. */
+const WAIT_MS = 1_000;
+/** As many as the service knows. */
+const MAX_AGENTS = 1_000;
+const MAX_SKILLS = 100;
+
+/**
+ * The agents of other makers that each caller may turn to, as `list_known_agents` has them for it: at most a minute old. What they say of themselves is
+ * strangers' text. Without that tool there are none.
+ */
+export class KnownAgents {
+  readonly #host: Pick<AgentHost, "caller" | "log">;
+  readonly #known = new Map<string, Known>();
+  readonly #stop = new AbortController();
+
+  constructor(host: Pick<AgentHost, "caller" | "log">) {
+    this.#host = host;
+  }
+
+  of(by: string): readonly ServiceEntry[] {
+    return this.#known.get(by)?.entries ?? [];
+  }
+
+  /** Asks for those of a caller, unless that was done a short time ago. Waits a second at most: a later answer counts from the next turn on. */
+  async refresh(by: string): Promise<void> {
+    if (!this.#host.caller.toolsOf(by).some(({ name }) => name === tools.listKnownAgents.name)) return void this.#known.delete(by);
+    const known = this.#known.get(by) ?? { entries: [], askedAt: Number.NEGATIVE_INFINITY, asking: undefined };
+    if (!this.#known.has(by) && this.#known.size >= MAX_KNOWN_OF) this.#known.clear();
+    this.#known.set(by, known);
+    if (known.asking === undefined && performance.now() - known.askedAt < FRESH_MS) return;
+    known.asking ??= this.#ask(by, known).finally(() => {
+      known.asking = undefined;
+    });
+    await unlessAborted(known.asking, AbortSignal.any([this.#stop.signal, AbortSignal.timeout(WAIT_MS)])).catch(() => {});
+  }
+
+  /** Ends what is asked for. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stop.abort();
+    await Promise.all([...this.#known.values()].map(({ asking }) => asking));
+  }
+
+  async #ask(by: string, known: Known): Promise<void> {
+    const { caller, log } = this.#host;
+    known.askedAt = performance.now();
+    try {
+      const onBehalfOf = by === caller.agent ? undefined : by;
+      const { structured } = await caller.call(tools.listKnownAgents.name, {}, { onBehalfOf, timeoutMs: ASK_MS, signal: this.#stop.signal });
+      known.entries = entriesIn(structured);
+    } catch (error) {
+      if (!this.#stop.signal.aborted) log.debug({ caller: by, reason: String(error) }, "could not list the agents that a caller may turn to");
+    }
+  }
+}
+
+interface Listed {
+  readonly agentName: string;
+  readonly description: string;
+  readonly skills: readonly { readonly id: string; readonly description: string }[];
+}
+
+/** The output of the tool is checked by its schema. */
+function entriesIn(structured: unknown): readonly ServiceEntry[] {
+  const { agents = [] } = (structured ?? {}) as { readonly agents?: readonly Listed[] };
+  return agents.slice(0, MAX_AGENTS).map(
+    ({ agentName, description, skills }): ServiceEntry => ({
+      id: agentName,
+      type: "a2a",
+      summary: description,
+      tools: [],
+      skills: skills.slice(0, MAX_SKILLS).map(({ id, description: told }) => ({ name: id, description: told })),
+      isUntrusted: true,
+    }),
+  );
+}
