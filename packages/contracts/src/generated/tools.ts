@@ -865,7 +865,7 @@ export const tools = {
   } as ToolDefinition<types.ToolSearchFilesInput, types.ToolSearchFilesOutput>,
   searchKnownServices: {
     name: "search_known_services",
-    description: "Find MCP servers, agents, groups of tools, skills and guides for a task, best first. get_skill reads a skill. A relevance_score below 0.3 is a guess. Ask again in other words before you give up.",
+    description: "Find MCP servers, agents, groups of tools, skills and guides for a task, best first. get_skill reads a skill, and get_agent_details an agent. A relevance_score below 0.3 is a guess. Ask again in other words before you give up.",
     inputSchema: {"type":"object","additionalProperties":false,"required":["query"],"properties":{"query":{"type":"string","minLength":1,"maxLength":4000,"description":"The task in a few words: \"reschedule meeting\"."}}},
     outputSchema: {"type":"object","additionalProperties":false,"required":["results"],"properties":{"results":{"type":"array","items":{"type":"object","additionalProperties":false,"required":["id","type","summary","relevance_score"],"properties":{"id":{"type":"string"},"type":{"type":"string","enum":["mcp","a2a","tool","guide","skill"]},"summary":{"type":"string"},"relevance_score":{"type":"number","minimum":0,"maximum":1},"top_skills":{"type":"array","items":{"type":"string"}},"top_tools":{"type":"array","items":{"type":"string"}}}}}}},
     readOnly: true,

@@ -2586,7 +2586,7 @@ stdout: number
 stderr: number
 }
 /**
- * Find MCP servers, agents, groups of tools, skills and guides for a task, best first. get_skill reads a skill. A relevance_score below 0.3 is a guess. Ask again in other words before you give up.
+ * Find MCP servers, agents, groups of tools, skills and guides for a task, best first. get_skill reads a skill, and get_agent_details an agent. A relevance_score below 0.3 is a guess. Ask again in other words before you give up.
  */
 export interface ToolSearchKnownServices {
 input: ToolSearchKnownServicesInput
