@@ -1,19 +1,22 @@
 import { PageTooComplexError } from "../page-too-complex-error.ts";
-import { elementsBelow, type ParentNode } from "./dom.ts";
+import { type Element, elementsBelow, type ParentNode, setChildren, textOf } from "./dom.ts";
 
 /** A longer base is no address that a server would answer, and each of the page's links would repeat it. */
 const MAX_BASE_LENGTH = 2_048;
 
 /**
- * Makes every link absolute. A link that leads nowhere readable becomes its text.
+ * Makes every link absolute, also one to a place on the page itself. A link that leads nowhere readable becomes its text.
+ * A sign beside a heading that links to that heading goes.
  * @param base what relative links are relative to
  * @throws {PageTooComplexError} if the links together are longer than `maxLength`
  */
 export function resolveLinks(root: ParentNode, base: URL | undefined, { maxLength }: { readonly maxLength: number }): void {
   let length = 0;
-  for (const { attribs } of elementsBelow(root, "a")) {
+  for (const link of elementsBelow(root, "a")) {
+    const { attribs } = link;
     const href = attribs["href"]?.trim();
-    const target = href === undefined || href.startsWith("#") ? null : URL.parse(href, base?.href);
+    if (href?.startsWith("#") === true && isSign(link)) setChildren(link, []);
+    const target = href === undefined || leadsNowhere(href) ? null : URL.parse(href, base?.href);
     if (target !== null && readable.has(target.protocol)) {
       // A parenthesis or space in a destination would end it early.
       dropTracking(target);
@@ -25,6 +28,12 @@ export function resolveLinks(root: ParentNode, base: URL | undefined, { maxLengt
     }
   }
 }
+
+/** Scripts answer a click on such a link. */
+const leadsNowhere = (href: string): boolean => /^#(?:!|0|top)?$/.test(href);
+
+/** What sites set beside a heading for those who want its address, or behind a note for the way back. */
+const isSign = (link: Element): boolean => /^\s*(?:[¶#§∞⚓↩↑^⏎⇧]|🔗|↩︎)\s*$/u.test(textOf(link));
 
 const readable: ReadonlySet<string> = new Set(["http:", "https:", "mailto:"]);
 
