@@ -1,8 +1,7 @@
 import { type AnyNode, isParent } from "../tree/dom.ts";
-import { chooseBlocks } from "./choose-blocks.ts";
-import { evenShares } from "./even-shares.ts";
 import { readForest } from "./forest.ts";
 import { contentModel } from "./generated/content-model.ts";
+import { keepBlocks } from "./keep-blocks.ts";
 import { describePage, type ReadPage } from "./read-page.ts";
 
 /** On a page of fewer words nothing learnt says what is beside the content. */
@@ -18,11 +17,7 @@ export function findContent(page: ReadPage): ReadonlySet<AnyNode> | undefined {
   const { view, rows } = describePage(page);
   if (view.words < FEW_WORDS || rows.length === 0) return undefined;
   share ??= readForest(contentModel);
-  const shares = evenShares(view.blocks, rows.map(share));
-  const kept = chooseBlocks(
-    shares,
-    view.blocks.map(({ text }) => text.words),
-  );
+  const kept = keepBlocks(view, rows.map(share));
   const found = new Set<AnyNode>();
   view.blocks.forEach(({ nodes }, i) => {
     if (kept[i] === true) for (const node of nodes) addWhole(node, page.unseen, found);

@@ -1,4 +1,4 @@
-import { describePage, readPage } from "@rockbot/page/content";
+import { describePage, type PageView, readPage } from "@rockbot/page/content";
 import type { MeasuredPage } from "../read-set.ts";
 import { wordsOf } from "../words.ts";
 import { labelBlocks } from "./label-blocks.ts";
@@ -10,8 +10,7 @@ export interface TrainingPage {
   readonly blocks: readonly (readonly string[])[];
   readonly labels: readonly number[];
   readonly weights: readonly number[];
-  /** Words as the cut counts them. */
-  readonly counts: readonly number[];
+  readonly view: PageView;
   readonly truth: readonly string[];
 }
 
@@ -26,10 +25,9 @@ export function prepare(page: MeasuredPage): TrainingPage | undefined {
   // Each page counts the same, whatever its length: so does its F1.
   const scale = 1 / Math.max(50, truth.length + 0.15 * total);
   return {
-    ...{ page, rows, blocks, truth },
+    ...{ page, view, rows, blocks, truth },
     labels: labelBlocks(blocks, truth),
     weights: blocks.map((words) => (words.length + 1) * scale),
-    counts: view.blocks.map(({ text }) => text.words),
   };
 }
 

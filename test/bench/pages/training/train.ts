@@ -6,7 +6,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { chooseBlocks, packForest, readForest } from "@rockbot/page/content";
+import { keepBlocks, packForest, readForest } from "@rockbot/page/content";
 import { type MeasuredPage, readSet } from "../read-set.ts";
 import { compareWords } from "../words.ts";
 import { type BoostOptions, boost, type Samples } from "./boost.ts";
@@ -58,8 +58,8 @@ function normalised(weights: readonly number[]): Float64Array {
   return Float64Array.from(weights, (weight) => (weight * weights.length) / sum);
 }
 
-function f1Of({ rows, blocks, truth, counts }: TrainingPage, rate: (row: Float32Array) => number): number {
-  const kept = chooseBlocks(rows.map(rate), counts);
+function f1Of({ view, rows, blocks, truth }: TrainingPage, rate: (row: Float32Array) => number): number {
+  const kept = keepBlocks(view, rows.map(rate));
   return compareWords(
     blocks.flatMap((words, i) => (kept[i] === true ? words : [])),
     truth,

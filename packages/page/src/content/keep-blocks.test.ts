@@ -1,0 +1,33 @@
+import { expect, test } from "vitest";
+import { keepBlocks } from "./keep-blocks.ts";
+import { describePage, readPage } from "./read-page.ts";
+
+const TEXT = "The bridge over the river was closed on Monday, and it will open again when the work is done.";
+
+/** The texts that are kept of a page, by the share of content that each block has. */
+function keptOf(html: string, shareOf: (text: string) => number): string[] {
+  const { view } = describePage(readPage(html));
+  const kept = keepBlocks(
+    view,
+    view.blocks.map(({ text }) => shareOf(text.text)),
+  );
+  return view.blocks.flatMap(({ text }, i) => (kept[i] === true ? [text.text] : []));
+}
+
+test("keeps the heading of a section that is kept, and none of a section that is cut", () => {
+  const html = `<body><h2>Kept</h2><p>${TEXT}</p><h2>Cut</h2><div>Other words in a teaser of another article on the site</div></body>`;
+  expect(keptOf(html, (text) => (text === TEXT ? 0.95 : 0.05))).toEqual(["Kept", TEXT]);
+});
+
+test("cuts a menu that looks like content, and keeps one that holds the page's text", () => {
+  const entries = "One entry of a menu with many words in it, and then another one";
+  expect(keptOf(`<body><main><p>${TEXT}</p></main><nav>${entries}</nav></body>`, (text) => (text === TEXT ? 0.95 : 0.7))).toEqual([TEXT]);
+  expect(keptOf(`<body><nav><p>${TEXT}</p></nav><div>Short</div></body>`, (text) => (text === TEXT ? 0.6 : 0.4))).toContain(TEXT);
+});
+
+test("judges what a page makes by one pattern together", () => {
+  const names = ["Amber", "Birch", "Cedar", "Dogwood", "Elder", "Fir"];
+  const html = `<body>${names.map((name) => `<div class="card"><h3>${name} lamp</h3></div>`).join("")}<p>${TEXT}</p></body>`;
+  const shareOf = (text: string): number => (text === "Cedar lamp" ? 0.5 : text === TEXT ? 0.55 : 0.9);
+  expect(keptOf(html, shareOf)).toEqual(expect.arrayContaining(names.map((name) => `${name} lamp`)));
+});

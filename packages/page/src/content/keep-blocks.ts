@@ -1,0 +1,46 @@
+import { chooseBlocks } from "./choose-blocks.ts";
+import { evenShares } from "./even-shares.ts";
+import type { PageView } from "./page-view.ts";
+import type { Block } from "./read-blocks.ts";
+import { weighPlaces } from "./weigh-places.ts";
+
+/** Which blocks of a page are kept, from the share of content that the forest gives for each. */
+export function keepBlocks(view: PageView, shares: readonly number[]): boolean[] {
+  const weighed = weighPlaces(view, evenShares(view.blocks, shares));
+  const kept = chooseBlocks(
+    weighed,
+    view.blocks.map(({ text }) => text.words),
+  );
+  return keepHeadings(view.blocks, kept);
+}
+
+/** A heading's section is looked at up to so many blocks. */
+const NEAR = 11;
+
+/** Keeps the heading of a section whose first block and most words are kept. */
+function keepHeadings(blocks: readonly Block[], chosen: readonly boolean[]): boolean[] {
+  const kept = [...chosen];
+  // From below, for a heading may be the first block of another's section.
+  for (let i = blocks.length - 2; i >= 0; i--) {
+    const rank = rankOf(blocks[i]);
+    if (rank === 0 || kept[i] === true || kept[i + 1] !== true) continue;
+    let words = 0;
+    let keptWords = 0;
+    let end = i + 1;
+    for (; end < blocks.length && end <= i + NEAR; end++) {
+      const next = rankOf(blocks[end]);
+      if (next > 0 && next <= rank) break;
+      const count = blocks[end]?.text.words ?? 0;
+      words += count;
+      if (kept[end] === true) keptWords += count;
+    }
+    if (end > i + 1 && keptWords >= 0.5 * words) kept[i] = true;
+  }
+  return kept;
+}
+
+/** Of a heading, 1 to 6; 0 of any other block. */
+function rankOf(block: Block | undefined): number {
+  const name = block?.zone.name ?? "";
+  return /^h[1-6]$/.test(name) ? Number(name[1]) : 0;
+}
