@@ -10,7 +10,7 @@ const BEYOND_MAIN = 0.5;
 const MOST = 0.5;
 
 /** A part that holds so much of the prose is not beside anything, whatever its name. */
-const MUCH = 0.3;
+const MUCH = 0.8;
 
 const besideRoles: ReadonlySet<string> = new Set(["navigation", "contentinfo", "banner", "menu", "menubar", "search"]);
 const asideRoles: ReadonlySet<string> = new Set(["complementary", "dialog"]);
