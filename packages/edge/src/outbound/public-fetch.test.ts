@@ -214,6 +214,8 @@ test.each([
   ["gzip, br", brotliCompressSync(gzipSync("hello"))],
   ["identity", Buffer.from("hello")],
   ["gzip", gzipSync("hello".repeat(1000)).subarray(0, -8)],
+  ["gzip", Buffer.concat([gzipSync("hello"), Buffer.from("more bytes")])],
+  ["none", Buffer.from("hello")],
 ])("a body in %s is decompressed", async (encoding, body) => {
   await using site = await startSite({ "/": { headers: { "content-encoding": encoding }, body } });
 

@@ -64,11 +64,32 @@ async function readUpTo(chunks: AsyncIterable<Buffer>, maxBytes: number): Promis
 }
 
 async function decoded(read: Body, decoder: Decoder, { maxBytes, atLimit }: Required<Omit<ReadBodyOptions, "encoding">>): Promise<Body> {
-  const { bytes, isBeyondLimit, code } = await unpack(decoder(read.bytes), read.bytes, maxBytes);
+  let unpacked = await unpack(decoder(read.bytes), read.bytes, maxBytes);
+  const deflated = unpacked.code === "Z_DATA_ERROR" ? firstMember(read.bytes) : undefined;
+  // Browsers pass by what stands after a gzip stream, and this decoder takes it for another one.
+  if (deflated !== undefined) unpacked = await unpack(zlib.createInflateRaw(CHUNK), deflated, maxBytes);
+  const { bytes, isBeyondLimit, code } = unpacked;
   if (isBeyondLimit && atLimit === "fail") throw new BodyTooLargeError(`it unpacks to more than ${maxBytes} bytes`);
   if (code !== undefined && code !== ENDS_EARLY) throw new BodyEncodingError("its compressed content is broken");
   // What was cut at the limit ends early, and that is not the server's fault.
   return { bytes, isCut: read.isCut || (code === ENDS_EARLY && !read.isBeyondLimit), isBeyondLimit: read.isBeyondLimit || isBeyondLimit };
+}
+
+const [HAS_CHECK, HAS_EXTRA, HAS_NAME, HAS_COMMENT] = [2, 4, 8, 16];
+
+/** What stands after the head of a gzip stream; undefined of other streams. @see https://www.rfc-editor.org/rfc/rfc1952#section-2.3 */
+function firstMember(bytes: Uint8Array): Uint8Array | undefined {
+  const [first, second, method, flags = 0] = bytes;
+  if (first !== 0x1f || second !== 0x8b || method !== 8) return undefined;
+  let at = 10;
+  if ((flags & HAS_EXTRA) !== 0) at += 2 + (bytes[at] ?? 0) + 256 * (bytes[at + 1] ?? 0);
+  for (const flag of [HAS_NAME, HAS_COMMENT]) {
+    if ((flags & flag) === 0) continue;
+    const end = bytes.indexOf(0, at);
+    if (end === -1) return undefined;
+    at = end + 1;
+  }
+  return bytes.subarray((flags & HAS_CHECK) === 0 ? at : at + 2);
 }
 
 /** The code of every decoder for input that breaks off. */

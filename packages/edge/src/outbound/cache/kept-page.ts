@@ -53,9 +53,21 @@ export function keptHeaders(headers: Readonly<Record<string, string | string[] |
     const value = headers[name];
     if (value === undefined) continue;
     const text = Array.isArray(value) ? value.join(", ") : value;
-    kept[name] = name === "cache-control" || name === "pragma" ? text.toLowerCase() : text;
+    kept[name] = name === "cache-control" ? leastAges(text.toLowerCase()) : name === "pragma" ? text.toLowerCase() : text;
   }
   return kept;
+}
+
+/** Of an age that is said twice the least counts; the library takes the last. @see https://www.rfc-editor.org/rfc/rfc9111#section-4.2.1 */
+function leastAges(directives: string): string {
+  let text = directives;
+  for (const name of ["max-age", "s-maxage"]) {
+    const said = [...text.matchAll(new RegExp(`(?<![\\w-])${name}\\s*=\\s*"?([^",]*)"?`, "g"))];
+    if (said.length < 2) continue;
+    const least = Math.min(...said.map(([, seconds = ""]) => (/^\s*\d+\s*$/.test(seconds) ? Number(seconds) : 0)));
+    for (const [directive] of said) text = text.replace(directive, `${name}=${least}`);
+  }
+  return text;
 }
 
 /**

@@ -61,6 +61,8 @@ test.each([
 
 test.each([
   ["no-store", { "cache-control": "No-Store, max-age=600" }],
+  ["two ages", { "cache-control": "max-age=0, max-age=600" }],
+  ["two ages in the other order", { "cache-control": "max-age=600, max-age=0" }],
   ["private", { "cache-control": "Private, max-age=600" }],
   ["a cookie", { ...fresh, "set-cookie": "a=b" }],
   ["no word of it", {}],

@@ -32,6 +32,13 @@ test("a site's robots.txt is read once, and what it forbids is refused before it
   expect(site.asked()).toEqual(["/robots.txt", "/open", "/moved"]);
 });
 
+test("a rule holds for a path however its letters are coded", async () => {
+  await using site = await startSite({ body: "User-agent: *\nDisallow: /%63losed/%2f" }, { "/closed/%2F": "text" });
+
+  for (const path of ["/closed/%2F", "/clos%65d/%2f"]) await expect(site.read(path)).rejects.toMatchObject(refused);
+  expect(await site.read("/closed/page")).toBe(200);
+});
+
 test.each([
   ["is not there", { status: 404 }],
   ["is a page of HTML", "<h1>Welcome</h1>"],

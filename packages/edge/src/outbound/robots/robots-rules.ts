@@ -94,8 +94,15 @@ export function createRobotsRules({ read, setting, failureMs = 0 }: RobotsRulesO
   };
 }
 
+/** Letters that need no code have none, so that `/%70age` is `/page`. @see https://www.rfc-editor.org/rfc/rfc9309#section-2.2.2 */
+const plainlyCoded = (text: string): string =>
+  text.replaceAll(/%[\da-f]{2}/gi, (code) => {
+    const sign = String.fromCharCode(Number.parseInt(code.slice(1), 16));
+    return /[\w.~-]/.test(sign) ? sign : code.toUpperCase();
+  });
+
 function siteRules(address: string, text: string, setting: string): SiteRules {
-  const parsed = parse(address, text);
+  const parsed = parse(address, plainlyCoded(text));
   const wildcards = text.split(/[\r\n]+/).reduce((sum, line) => sum + (line.includes("*") ? line.length : 0), 0);
   const denied = (url: URL, why: string): ToolError =>
     new ToolError(ToolErrorCode.Denied, `Cannot read ${describeUrl(url)}: ${why}. The operator decides whether robots.txt is obeyed (${setting}).`, {
@@ -106,7 +113,7 @@ function siteRules(address: string, text: string, setting: string): SiteRules {
     size: text.length + ENTRY,
     check(url) {
       if (wildcards * (url.pathname.length + url.search.length) > MAX_STEPS) throw denied(url, "the site's robots.txt has more rules than can be tried");
-      if (parsed.isAllowed(url.href, PRODUCT) === false) throw denied(url, "the site's robots.txt forbids it to programs such as this one");
+      if (parsed.isAllowed(plainlyCoded(url.href), PRODUCT) === false) throw denied(url, "the site's robots.txt forbids it to programs such as this one");
     },
   };
 }
