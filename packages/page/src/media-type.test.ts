@@ -65,6 +65,7 @@ test.each([
   ["application/xml", "<feed>", { kind: "text", fence: "xml" }],
   ["application/json", '{"version": "https://jsonfeed.org/version/1"', { kind: "feed" }],
   ["application/xml", "<html xmlns='http://www.w3.org/1999/xhtml'>", { kind: "html", isXml: true }],
+  ["application/xml", "<h:html xmlns:h='http://www.w3.org/1999/xhtml'>", { kind: "html", isXml: true }],
   ["text/html", "<html xmlns='http://www.w3.org/1999/xhtml'>", { kind: "html" }],
   ["text/html", ' {"a":1}', { kind: "text", fence: "json" }],
   ["text/html", "{{ template }} <p>x", { kind: "html" }],

@@ -85,7 +85,7 @@ const HTML = /^\s*<(!doctype html|html|head|body|title|meta|script|div|p|h1|tabl
 /** What may stand before the root element of XML. */
 const PROLOG = String.raw`^(?:\s|<\?(?:(?!\?>)[\s\S])*\?>|<!--(?:(?!-->)[\s\S])*-->|<!DOCTYPE[^>[]*(?:\[[^\]]*\]\s*)?>)*`;
 const FEED = new RegExp(String.raw`${PROLOG}<(?:rss[\s>]|(?:\w+:)?feed\s[^>]*Atom|(?:\w+:)?RDF\s[^>]*(?:purl\.org/rss|netscape\.com/rdf/simple))`, "i");
-const XHTML = new RegExp(String.raw`${PROLOG}<html\s[^>]*xmlns\s*=\s*["']http://www\.w3\.org/1999/xhtml`, "i");
+const XHTML = new RegExp(String.raw`${PROLOG}<(?:[\w.-]+:)?html\s[^>]*xmlns(?::[\w.-]+)?\s*=\s*["']http://www\.w3\.org/1999/xhtml`, "i");
 const JSON_START = /^\s*(?:\{\s*"|\[\s*[[{"\d])/;
 const JSON_FEED = /^\s*\{[\s\S]*"version"\s*:\s*"https?:\\?\/\\?\/jsonfeed\.org/;
 

@@ -286,11 +286,14 @@ test.each([
   ["an aside", "<aside><p>All the text that the page has stands here.</p></aside>"],
   ["a header", "<header><p>All the text that the page has stands here.</p></header>"],
   ["a dialog", "<dialog open><p>All the text that the page has stands here.</p></dialog>"],
+  ["a head that nobody closes", "", "<html><head><title>T</title><p>All the text that the page has stands here."],
+  ["a body within such a head", "", "<html><head><title>T</title><body><p>All the text that the page has stands here."],
+  ["a dialog that only a script opens", "", "<body><dialog><p>All the text that the page has stands here.</p></dialog>"],
   ["what plays a dialog", "<div role=dialog><p>All the text that the page has stands here.</p></div>"],
   ["a shadow root", "<my-page><template shadowrootmode=open><p>All the text that the page has stands here.</p></template></my-page>"],
   ["what is hidden until scripts run", "<style>body{opacity:0}</style><p>All the text that the page has stands here.</p>"],
-])("a page is read whose text lies in %s", (_, html) => {
-  expect(md(`<body><p>Menu</p>${html}`)).toContain("All the text that the page has stands here.");
+])("a page is read whose text lies in %s", (_, html, whole = `<body><p>Menu</p>${html}`) => {
+  expect(md(whole)).toContain("All the text that the page has stands here.");
 });
 
 test("what a page holds for readers without scripts is read where it is most of the page", () => {

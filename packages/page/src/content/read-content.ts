@@ -1,7 +1,7 @@
 import type { CheerioAPI } from "cheerio/slim";
 import { type AnyNode, isElement, isParent, isText, type ParentNode, setChildren, textOf } from "../tree/dom.ts";
 import { pickRoot } from "../tree/pick-root.ts";
-import { findHidden, removeHidden } from "../tree/remove-hidden.ts";
+import { findHidden, type HiddenOptions, removeHidden } from "../tree/remove-hidden.ts";
 import { removeNoise } from "../tree/remove-noise.ts";
 import { baseOf } from "../tree/resolve-links.ts";
 import { findContent } from "./cut-page.ts";
@@ -58,11 +58,13 @@ function readByRules(page: ReadPage, html: string, isWhole: boolean): Ruled {
   }
   // A style that hides the whole page hides it until its scripts run, not from people.
   if (lengthOf(read.root) === 0) read = readBy(readPage(html), { keepAsides: true, withSheets: false });
+  // So does a page that shows nothing until a script opens its dialog.
+  if (lengthOf(read.root) === 0) read = readBy(readPage(html), { keepAsides: true, withSheets: false, withDialogs: false });
   return read;
 }
 
-function readBy(page: ReadPage, { keepAsides, withSheets = true }: { readonly keepAsides: boolean; readonly withSheets?: boolean }): Ruled {
-  removeHidden(page.$, { withSheets });
+function readBy(page: ReadPage, { keepAsides, ...hidden }: Pick<HiddenOptions, "withSheets" | "withDialogs"> & { readonly keepAsides: boolean }): Ruled {
+  removeHidden(page.$, hidden);
   removeNoise(page.$, { keepAsides });
   return { ...page, root: keepAsides ? page.document : pickRoot(page.$) };
 }

@@ -1,7 +1,7 @@
 import type { CheerioAPI } from "cheerio/slim";
 import { Element } from "domhandler";
 import { boundTree } from "../tree/bound-tree.ts";
-import { type AnyNode, elementsBelow, isElement, type ParentNode, setChildren, textOf } from "../tree/dom.ts";
+import { type AnyNode, elementsBelow, isElement, isText, type ParentNode, setChildren, textOf } from "../tree/dom.ts";
 import { markMath } from "../tree/mark-math.ts";
 import { markTasks } from "../tree/mark-tasks.ts";
 import { parsePage } from "../tree/parse-page.ts";
@@ -53,6 +53,7 @@ function frame(document: ParentNode): void {
     setChildren(html, document.children);
     setChildren(document, [html]);
   }
+  for (const head of html.children.filter(isNamed("head")) as Element[]) closeHead(head);
   if (elementsBelow(html, "body").length > 0) return;
   const body = new Element("body", {}, []);
   const heads = html.children.filter(isNamed("head"));
@@ -63,11 +64,29 @@ function frame(document: ParentNode): void {
   setChildren(html, [...heads, body]);
 }
 
+/** What a head may hold. @see https://html.spec.whatwg.org/multipage/parsing.html#parsing-main-inhead */
+const headNames: ReadonlySet<string> = new Set(["base", "basefont", "bgsound", "link", "meta", "noframes", "noscript", "script", "style", "template", "title"]);
+
+/** Ends a head that nobody has closed where a browser does: before the first text, and before the first element of a body. */
+function closeHead(head: Element): void {
+  const isOfBody = (node: AnyNode): boolean => (isElement(node) ? !headNames.has(node.name) : isText(node) && node.data.trim() !== "");
+  const end = head.children.findIndex(isOfBody);
+  if (end === -1 || head.parent === null) return;
+  const rest = head.children.slice(end);
+  setChildren(head, head.children.slice(0, end));
+  setChildren(
+    head.parent,
+    head.parent.children.flatMap((child) => (child === head ? [head, ...rest] : [child])),
+  );
+}
+
 /** What a browser shows in the place of an element's children, which it shows in slots only, and takes for a template only where it is an old one. */
 function openShadowRoots(document: ParentNode): void {
+  const opened = new Set<ParentNode>(); // the first of an element is its root
   for (const template of elementsBelow(document, "template")) {
     const { parent } = template;
-    if (!("shadowrootmode" in template.attribs) || parent === null) continue;
+    if (!("shadowrootmode" in template.attribs) || parent === null || opened.has(parent)) continue;
+    opened.add(parent);
     template.name = "div";
     const slots = new Set(elementsBelow(template, "slot").map(({ attribs }) => attribs["name"] ?? ""));
     const isShown = (child: AnyNode): boolean => child === template || slots.has(isElement(child) ? (child.attribs["slot"] ?? "") : "");
@@ -81,18 +100,24 @@ function openShadowRoots(document: ParentNode): void {
  */
 function placeStreamed(document: ParentNode): void {
   const places = new Map(elementsBelow(document, "template").map((template) => [template.attribs["id"] ?? "", template]));
+  const moves = new Map<AnyNode, Element>();
   for (const box of elementsBelow(document, "div")) {
     const [, number] = /^S:([\da-f]+)$/.exec(box.attribs["id"] ?? "") ?? [];
     if (number === undefined || !("hidden" in box.attribs)) continue;
     const place = places.get(`B:${number}`) ?? places.get(`P:${number}`);
-    if (place === undefined || box.parent === null) continue;
+    if (place !== undefined && box.parent !== null) moves.set(box, place);
+  }
+  // All boxes mostly have one parent: its children are gone through once.
+  for (const parent of new Set([...moves.keys()].flatMap((box) => box.parent ?? []))) {
     setChildren(
-      box.parent,
-      box.parent.children.filter((child) => child !== box),
+      parent,
+      parent.children.filter((child) => !moves.has(child)),
     );
+  }
+  for (const [box, place] of moves) {
     place.name = "div";
     place.attribs = {};
-    setChildren(place, box.children);
+    setChildren(place, (box as Element).children);
   }
 }
 

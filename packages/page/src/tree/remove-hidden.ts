@@ -28,6 +28,8 @@ const MAX_ROUNDS = 8;
 export interface HiddenOptions {
   /** Whether the page's sheets count, or only attributes. @default true */
   readonly withSheets?: boolean;
+  /** Whether a dialog that is not open is hidden. @default true */
+  readonly withDialogs?: boolean;
   /** The elements that are looked at: of another, nothing is said. All ancestors of one belong to them, too. @default all */
   readonly among?: ReadonlySet<AnyNode> | undefined;
 }
@@ -49,7 +51,7 @@ export function removeHidden($: CheerioAPI, options: HiddenOptions = {}): void {
  */
 export function findHidden($: CheerioAPI, options: HiddenOptions = {}): Set<AnyNode> {
   const root = $.root()[0] as ParentNode;
-  const { among } = options;
+  const { among, withDialogs = true } = options;
   const hidden = new Set<AnyNode>();
   const styles = declaredStyles($, root, options);
   const start: Inherited = { isVisible: true, isTiny: false, colour: BLACK, background: styles.isIncomplete ? "unknown" : WHITE, variables: new Map() };
@@ -76,7 +78,7 @@ export function findHidden($: CheerioAPI, options: HiddenOptions = {}): Set<AnyN
     const declared = styles.of(child);
     const variables = variablesOf(declared, around.variables, styles.budget);
     const style = resolved(declared, variables, styles.budget);
-    if (isClosedDialog(child) || ("popover" in child.attribs && !style.has("display"))) return false;
+    if ((withDialogs && isClosedDialog(child)) || ("popover" in child.attribs && !style.has("display"))) return false;
     const inherited = declared.size === 0 ? around : inherit(child, style, { ...around, variables });
     if ("hidden" in child.attribs || isTakenAway(style) || hasNoRoom(style)) {
       const control = controlBefore(child);
