@@ -11,8 +11,12 @@ export type RunningProcess = NodeProgram;
 export const startProgram = (main: string, options?: StartNodeProgramOptions): RunningProcess => startNodeProgram(join(root, main), options);
 
 /** A service of the list as a process of its own, once it says that it is ready. */
-export async function startService(service: string, env: Readonly<Record<string, string>>): Promise<RunningProcess> {
-  return untilReady(service, startProgram("services/main.ts", { args: [service], env }), '"msg":"ready"');
+export async function startService(
+  service: string,
+  env: Readonly<Record<string, string>>,
+  { nodeArgs }: Pick<StartNodeProgramOptions, "nodeArgs"> = {},
+): Promise<RunningProcess> {
+  return untilReady(service, startProgram("services/main.ts", { args: [service], env, ...(nodeArgs && { nodeArgs }) }), '"msg":"ready"');
 }
 
 /** The tool service of echo-service.ts; each line of its stdout after the first is one run of the tool. */

@@ -1,6 +1,6 @@
 import { createSemaphore, type Semaphore, within } from "@rockbot/base";
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
-import type { DocumentKind, TextKind } from "./document/document-kind.ts";
+import type { BodyTextKind, DocumentKind } from "./document/document-kind.ts";
 import type { ImageFacts } from "./document/image-facts.ts";
 import type { ExtractedRecord, ExtractRule } from "./extract/extract.ts";
 import type { HtmlJob, PageJob, PageOutcome, PageResult } from "./page-job.ts";
@@ -11,6 +11,9 @@ import type { MarkdownPage } from "./to-markdown.ts";
 export class PageConversionError extends Error {
   override readonly name = "PageConversionError";
 }
+
+/** A text says nothing of the encoding of its characters, and its bytes make no text in any that is known. */
+export class UndecodableError extends PageConversionError {}
 
 /** The bounds of one page, and of the processes. */
 export interface PageConverterOptions {
@@ -39,8 +42,13 @@ export interface PageConverter extends AsyncDisposable {
    * @throws the signal's reason once it aborts
    */
   convert(html: string, url: string, options?: ConvertHtmlOptions): Promise<MarkdownPage>;
-  /** A text that is no HTML: a feed as a list, JSON by its members, XHTML as the page that it is. @param url where it came from @throws as `convert` does */
-  convertText(kind: TextKind, text: string, url: string, options?: ConvertOptions): Promise<MarkdownPage>;
+  /**
+   * The bytes of a text: a page's content, a feed as a list, JSON by its members, XHTML as the page that it is.
+   * @param url where it came from
+   * @throws {UndecodableError}
+   * @throws as `convert` does
+   */
+  convertBody(kind: BodyTextKind, body: Uint8Array, url: string, options?: ConvertBodyOptions): Promise<MarkdownPage>;
   /** A document that is no page, with the same bounds. @throws as `convert` does */
   convertDocument(kind: DocumentKind, bytes: Uint8Array, options?: ConvertOptions): Promise<MarkdownPage>;
   /** The type and size of an image. @throws as `convert` does */
@@ -53,6 +61,13 @@ export interface PageConverter extends AsyncDisposable {
 
 interface ConvertOptions {
   readonly signal?: AbortSignal | undefined;
+}
+
+interface ConvertBodyOptions extends ConvertOptions {
+  /** For the encoding of its characters. @default only its bytes tell */
+  readonly contentType?: string | undefined;
+  /** Whether it is the beginning of a longer one, so that it ends at the border of a block. @default false */
+  readonly isBeginning?: boolean | undefined;
 }
 
 interface ConvertHtmlOptions extends ConvertOptions {
@@ -90,12 +105,18 @@ class ProcessConverter implements PageConverter {
     return (await this.#doHtml(html, isWhole ? "whole" : isDrawn ? "drawn" : "markdown", { url, signal })) as MarkdownPage;
   }
 
-  async convertText(kind: TextKind, text: string, url: string, options: ConvertOptions = {}): Promise<MarkdownPage> {
-    return (await this.#do({ text, kind, url, maxLength: this.#limits.maxLength }, options)) as MarkdownPage;
+  async convertBody(
+    kind: BodyTextKind,
+    body: Uint8Array,
+    url: string,
+    { contentType, isBeginning = false, signal }: ConvertBodyOptions = {},
+  ): Promise<MarkdownPage> {
+    return (await this.#do({ body, kind, contentType, isBeginning, url, maxLength: this.#limits.maxLength }, { signal })) as MarkdownPage;
   }
 
   async convertDocument(document: DocumentKind, bytes: Uint8Array, options: ConvertOptions = {}): Promise<MarkdownPage> {
-    return (await this.#do({ document, bytes, maxLength: this.#limits.maxLength }, options)) as MarkdownPage;
+    const { timeoutMs, maxLength } = this.#limits;
+    return (await this.#do({ document, bytes, budgetMs: DOCUMENT_PART * timeoutMs, maxLength }, options)) as MarkdownPage;
   }
 
   async imageFacts(image: Uint8Array, options: ConvertOptions = {}): Promise<ImageFacts> {
@@ -178,10 +199,13 @@ class ProcessConverter implements PageConverter {
       throw error;
     }
     await this.#putBack(pageProcess);
-    if ("failure" in outcome) throw new PageConversionError(outcome.failure);
+    if ("failure" in outcome) throw new (outcome.isUndecodable === true ? UndecodableError : PageConversionError)(outcome.failure);
     return outcome.result;
   }
 }
+
+/** Of the time for a page a document's pages are read for so much: the last of them takes its time, too. */
+const DOCUMENT_PART = 0.6;
 
 /** A busy machine may take so many times as long. */
 const PATIENCE = 10;

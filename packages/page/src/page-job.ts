@@ -1,10 +1,10 @@
-import type { DocumentKind, TextKind } from "./document/document-kind.ts";
+import type { BodyTextKind, DocumentKind } from "./document/document-kind.ts";
 import type { ImageFacts } from "./document/image-facts.ts";
 import type { ExtractedRecord, ExtractRule } from "./extract/extract.ts";
 import type { MarkdownPage } from "./to-markdown.ts";
 
 /** The message to a process that converts pages. */
-export type PageJob = HtmlJob | TextJob | DocumentJob | ImageJob;
+export type PageJob = HtmlJob | BodyJob | DocumentJob | ImageJob;
 
 export interface HtmlJob {
   readonly html: string;
@@ -16,9 +16,14 @@ export interface HtmlJob {
   readonly maxLength: number;
 }
 
-export interface TextJob {
-  readonly text: string;
-  readonly kind: TextKind;
+/** A text as its bytes: only the process that converts it holds its characters. */
+export interface BodyJob {
+  readonly body: Uint8Array;
+  readonly kind: BodyTextKind;
+  /** Its `Content-Type`, for the encoding of its characters. */
+  readonly contentType: string | undefined;
+  /** Whether it is the beginning of a longer one, so that it ends at the border of a block. */
+  readonly isBeginning: boolean;
   /** Where it came from. */
   readonly url: string;
   /** Of what it becomes, in UTF-16 code units. */
@@ -28,6 +33,8 @@ export interface TextJob {
 interface DocumentJob {
   readonly document: DocumentKind;
   readonly bytes: Uint8Array;
+  /** After this, in milliseconds of the processor, what has been read of the document is enough. */
+  readonly budgetMs: number;
   /** Of what it becomes, in UTF-16 code units. */
   readonly maxLength: number;
 }
@@ -37,6 +44,6 @@ interface ImageJob {
 }
 
 /** The answer: the page in the form that was asked for, or why it cannot be converted, as the end of a sentence. */
-export type PageOutcome = { readonly result: PageResult } | { readonly failure: string };
+export type PageOutcome = { readonly result: PageResult } | { readonly failure: string; readonly isUndecodable?: true };
 
 export type PageResult = MarkdownPage | string | readonly ExtractedRecord[] | ImageFacts;

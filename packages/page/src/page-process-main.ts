@@ -3,9 +3,11 @@
  * Its first message says that it is ready; then each PageJob is answered by a PageOutcome.
  */
 import { fence, visibleText } from "@rockbot/contracts";
+import { cutAtBlock } from "./cut-at-block.ts";
+import { decodeText } from "./decode-text.ts";
 import { scriptPage } from "./document/script-page.ts";
 import { extract } from "./extract/extract.ts";
-import type { HtmlJob, PageJob, PageOutcome, PageResult, TextJob } from "./page-job.ts";
+import type { BodyJob, HtmlJob, PageJob, PageOutcome, PageResult } from "./page-job.ts";
 import { PageTooComplexError } from "./page-too-complex-error.ts";
 import { htmlToText } from "./text/html-to-text.ts";
 import { type MarkdownPage, toMarkdown } from "./to-markdown.ts";
@@ -21,14 +23,14 @@ process.send?.("ready");
 async function convert(job: PageJob): Promise<PageOutcome> {
   try {
     if ("html" in job) return { result: ofHtml(job) };
-    if ("text" in job) return { result: await ofText(job) };
+    if ("body" in job) return await ofBody(job);
     // What reads documents is loaded once there is one.
     if ("image" in job) return { result: (await import("./document/image-facts.ts")).imageFacts(job.image) };
     if (job.document === "pdf") return { result: await (await import("./document/pdf-to-text.ts")).pdfToText(job.bytes, job) };
     return { result: await (await import("./document/docx-to-markdown.ts")).docxToMarkdown(job.bytes, job) };
   } catch (error) {
     if (error instanceof PageTooComplexError) return { failure: `it has ${error.message}` };
-    return { failure: "html" in job || "text" in job ? "its structure is too complex" : `it is damaged, or not what it says (${wordsOf(error)})` };
+    return { failure: "html" in job || "body" in job ? "its structure is too complex" : `it is damaged, or not what it says (${wordsOf(error)})` };
   }
 }
 
@@ -47,7 +49,16 @@ function ofPage(html: string, url: string, maxLength: number): MarkdownPage {
   return scriptPage(html, page, maxLength) ?? page;
 }
 
-async function ofText({ text, kind, url, maxLength }: TextJob): Promise<MarkdownPage> {
+async function ofBody({ body, contentType, isBeginning, ...job }: BodyJob): Promise<PageOutcome> {
+  const text = decodeText(body, contentType);
+  if (text === undefined) return { failure: "its characters are in no known encoding", isUndecodable: true };
+  const kind = job.kind === "json" ? "text" : job.kind === "feed" ? "feed" : "html";
+  return { result: await ofText({ ...job, text: isBeginning ? cutAtBlock(text.replace(/\ufffd{1,3}$/, ""), { kind }) : text }) };
+}
+
+async function ofText({ text, kind, url, maxLength }: Pick<BodyJob, "kind" | "url" | "maxLength"> & { readonly text: string }): Promise<MarkdownPage> {
+  if (kind === "html") return ofPage(text, url, maxLength);
+  if (kind === "json" && text.trim() === "") return { title: null, markdown: "" };
   if (kind === "xhtml") return ofPage((await import("./document/xhtml-to-html.ts")).xhtmlToHtml(text), url, maxLength);
   const page = kind === "feed" ? (await import("./document/feed-to-markdown.ts")).feedToMarkdown(text, url, { maxLength }) : undefined;
   if (page !== undefined) return page;

@@ -105,8 +105,8 @@ export async function startPageProcess({ maxHeapMb, signal }: StartPageProcessOp
 function forkConverter(maxHeapMb: number): ChildProcess {
   const child = fork(PROGRAM, [], {
     env: {},
-    // The young generation comes on top: by default it alone may take 48 MiB.
-    execArgv: [`--max-old-space-size=${maxHeapMb}`, "--max-semi-space-size=4"],
+    // The young generation comes on top: by default it alone may take 48 MiB, and so it takes 6.
+    execArgv: [`--max-old-space-size=${maxHeapMb}`, "--max-semi-space-size=2"],
     serialization: "advanced",
     stdio: ["ignore", "ignore", "ignore", "ipc"],
   });

@@ -16,6 +16,8 @@ export interface MarkdownPage {
   readonly markdown: string;
   /** The page is drawn by its scripts, so that this is what it holds without them. */
   readonly needsBrowser?: true;
+  /** It is the beginning of a document that is too long to be read whole. */
+  readonly isBeginning?: true;
   /** What an HTML page says of itself, as YAML between lines of `---`; left out where it says nothing but its title. */
   readonly frontMatter?: string;
 }

@@ -5,6 +5,9 @@ import { createToolCaller, type StartServiceOptions } from "@rockbot/tools";
 import type { WebToolsConfig } from "./generated/config.ts";
 import { webToolSet } from "./web-tool-set.ts";
 
+/** Of results that may be given again: pages are long, and an agent that asks for one twice asks soon. */
+const MAX_KEPT_BYTES = 16 * 1024 * 1024;
+
 /** The parts of the process that the service uses. */
 export interface StartWebToolsOptions extends StartServiceOptions {
   /** Keeps pages for all instances. @default each keeps its own */
@@ -21,7 +24,7 @@ export async function startWebTools(bus: Bus, config: Readonly<WebToolsConfig>, 
   const caller = config.pageRenderer
     ? started.use(await createToolCaller(bus, { agent: service, results: "copy", maxCallsInFlight: config.concurrency, policy, blobs, log }))
     : undefined;
-  const running = started.use(await startToolSet(bus, webToolSet(config, { policy, pageStore, caller }), config, options));
+  const running = started.use(await startToolSet(bus, webToolSet(config, { policy, pageStore, caller }), config, { ...options, maxKeptBytes: MAX_KEPT_BYTES }));
   const open = started.move();
   return { off: running.off, [Symbol.asyncDispose]: () => open.disposeAsync() };
 }

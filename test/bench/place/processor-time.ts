@@ -32,6 +32,11 @@ export const treeCpuUs = async (root: number): Promise<number> => (await treeOf(
 /** What a process and all below it have in memory, in bytes. */
 export const treeMemory = async (root: number): Promise<number> => (await treeOf(root)).reduce((sum, { memory }) => sum + memory, 0);
 
+/** What each of these processes has in memory, in bytes: the one named first, and those below it. */
+export async function memoryByProcess(root: number): Promise<readonly { readonly pid: number; readonly memory: number }[]> {
+  return (await treeOf(root)).toSorted((a, b) => Number(b.pid === root) - Number(a.pid === root)).map(({ pid, memory }) => ({ pid, memory }));
+}
+
 async function treeOf(root: number): Promise<readonly Process[]> {
   const processes = (await Promise.all((await pids()).map(readProcess))).filter((process) => process !== undefined);
   const family = new Set([root]);

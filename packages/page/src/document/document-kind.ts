@@ -9,4 +9,4 @@ export function documentKind(bytes: Uint8Array, name: string): DocumentKind | un
 }
 
 /** The kinds of texts that become another text in a process of the converter. */
-export type TextKind = "feed" | "json" | "xhtml";
+export type BodyTextKind = "html" | "feed" | "json" | "xhtml";

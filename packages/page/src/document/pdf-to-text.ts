@@ -1,22 +1,52 @@
 import { visibleText } from "@rockbot/contracts";
-import { extractText, getDocumentProxy, getMeta } from "unpdf";
+import { getDocumentProxy, getMeta } from "unpdf";
 import { PageTooComplexError } from "../page-too-complex-error.ts";
-import type { MarkdownPage, ToMarkdownOptions } from "../to-markdown.ts";
+import type { MarkdownPage } from "../to-markdown.ts";
 
-/** The text of a PDF document, with a mark before each page, and the title that it gives itself. @throws {Error} if it cannot be read @throws {PageTooComplexError} if there is too much of it */
-export async function pdfToText(bytes: Uint8Array, { maxLength = 10_000_000 }: ToMarkdownOptions): Promise<MarkdownPage> {
+/** The bounds of a document's text. */
+export interface PdfToTextOptions {
+  /** The longest text, in UTF-16 code units. */
+  readonly maxLength: number;
+  /** No further page is begun after this, in milliseconds of the processor. */
+  readonly budgetMs: number;
+}
+
+type PdfDocument = Awaited<ReturnType<typeof getDocumentProxy>>;
+
+/**
+ * The text of a PDF document, with a mark before each page, and the title that it gives itself. A document that is too long for the bounds gives its first pages.
+ * @throws {Error} if it cannot be read @throws {PageTooComplexError} if its first page alone is too long
+ */
+export async function pdfToText(bytes: Uint8Array, { maxLength, budgetMs }: PdfToTextOptions): Promise<MarkdownPage> {
+  const begun = process.cpuUsage();
   const document = await getDocumentProxy(new Uint8Array(bytes)); // no Buffer: it is taken over
-  const { text, totalPages } = await extractText(document, { mergePages: false });
-  const pages = text.map((page, i) => `--- page ${i + 1} of ${totalPages} ---\n\n${page.trim() || "(No text: a picture, or an empty page.)"}`);
-  const markdown = visibleText(pages.join("\n\n"));
-  if (markdown.length > maxLength) throw new PageTooComplexError(`more than ${maxLength} characters once it is converted`);
-  return { title: await titleOf(document), markdown };
+  const total = document.numPages;
+  const pages: string[] = [];
+  for (let length = 0; pages.length < total; ) {
+    const { user, system } = process.cpuUsage(begun);
+    if (pages.length > 0 && (user + system) / 1_000 > budgetMs) break;
+    const text = `--- page ${pages.length + 1} of ${total} ---\n\n${(await textOfPage(document, pages.length + 1)) || "(No text: a picture, or an empty page.)"}`;
+    length += text.length + 2;
+    if (length > maxLength) break;
+    pages.push(text);
+  }
+  if (pages.length === 0 && total > 0) throw new PageTooComplexError(`more than ${maxLength} characters once it is converted`);
+  const title = await titleOf(document);
+  return { title, markdown: pages.join("\n\n"), ...(pages.length < total && { isBeginning: true }) };
+}
+
+async function textOfPage(document: PdfDocument, number: number): Promise<string> {
+  const page = await document.getPage(number);
+  const { items } = await page.getTextContent();
+  const text = items.map((item) => ("str" in item ? `${item.str}${item.hasEOL ? "\n" : ""}` : "")).join("");
+  page.cleanup(); // or all pages together would be held
+  return visibleText(text).trim();
 }
 
 const MAX_TITLE = 500;
 
 /** What a document says of itself may be broken while its pages are not. */
-async function titleOf(document: Awaited<ReturnType<typeof getDocumentProxy>>): Promise<string | null> {
+async function titleOf(document: PdfDocument): Promise<string | null> {
   const { info } = await getMeta(document).catch(() => ({ info: {} as Record<string, unknown> }));
   const title = typeof info["Title"] === "string" ? visibleText(info["Title"]).replaceAll(/\s+/g, " ").trim() : "";
   return title === "" ? null : title.slice(0, MAX_TITLE);

@@ -64,6 +64,8 @@ export interface ServeToolsOptions {
    * @default results of more than 8 MiB are refused
    */
   readonly blobs?: BlobStore | undefined;
+  /** How much is kept of results that may be given again, by two bytes a character. One result may have a quarter of it. @default 64 MiB */
+  readonly maxKeptBytes?: number | undefined;
   /** Whose tools they are, if not the service's own: then answers say so, and that what is in them comes from a tool. @default nobody else's */
   readonly provider?: string | undefined;
   /** Gets a line for each call that ends here, answered or not. @default nobody */
@@ -83,7 +85,8 @@ export interface AsideTools {
 }
 
 /** The parts of the process that the start of a service hands on to `serveTools`. */
-export interface StartServiceOptions extends Pick<ServeToolsOptions, "service" | "topic" | "audit" | "blobs" | "claims" | "log" | "policy" | "rates"> {
+export interface StartServiceOptions
+  extends Pick<ServeToolsOptions, "service" | "topic" | "audit" | "blobs" | "claims" | "log" | "maxKeptBytes" | "policy" | "rates"> {
   /** Aborting gives up the start; running calls are ended by disposal. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -116,7 +119,9 @@ export async function serveTools(bus: Bus, set: ToolSet, options: ServeToolsOpti
   const rates = options.rates ?? started.use(createMemoryRateStore());
   const placeOf = (tool: string) => (options.aside?.tools.includes(tool) ? options.aside : { subscription: service, topic });
   const isAside = (tool: string): boolean => placeOf(tool) === options.aside;
-  const served = new ServedTools(set, { withLayers: servingLayers({ concurrency, waiting, isAside, claims, rates, results: new ResultCache() }) });
+  const served = new ServedTools(set, {
+    withLayers: servingLayers({ concurrency, waiting, isAside, claims, rates, results: new ResultCache({ maxBytes: options.maxKeptBytes }) }),
+  });
   const list = (): AnnouncedList => ({ tools: served.announced(placeOf), guides: set.guides ?? [] });
   if (!isProvider(set)) checkToolSet(service, list());
   const running = new RunningCalls();

@@ -2,6 +2,8 @@ import { fence, ToolError, ToolErrorCode, visibleText } from "@rockbot/contracts
 import { describeUrl, type PublicResponse } from "@rockbot/edge/outbound";
 import {
   type BodyKind,
+  type BodyTextKind,
+  cutAtBlock,
   decodeText,
   documentKind,
   kindByBytes,
@@ -10,9 +12,9 @@ import {
   mediaTypeOf,
   PageConversionError,
   type PageConverter,
+  UndecodableError,
 } from "@rockbot/page";
 import type { ToolCallContext } from "@rockbot/tools";
-import { cutAtBlock } from "./cut-at-block.ts";
 
 /** What a body is read with. */
 export interface ReadPageOptions extends Pick<ToolCallContext, "signal" | "progress"> {
@@ -51,24 +53,22 @@ export async function readPage(response: PublicResponse, { converter, signal, pr
     const document = kind.document ?? documentKind(bytes, url.pathname);
     if (document === undefined) return await describe(response, kind, bytes);
     if (cut !== undefined) throw partOfDocument(url, kind.what, cut);
-    return await inWords(kind.what, () => converter.convertDocument(document, bytes, { signal }));
+    const read = await inWords(kind.what, () => converter.convertDocument(document, bytes, { signal }));
+    return { ...read, cut: read.isBeginning === true ? "limit" : undefined };
   }
 
+  if (kind.kind === "html") return await ofBody("a page", kind.isXml === true ? "xhtml" : "html");
+  if (kind.kind === "feed") return await ofBody("a feed", "feed");
+  if (kind.fence === "json") return await ofBody("JSON", "json");
   const whole = decodeText(bytes, contentType);
   if (whole === undefined) throw undecodable(url);
-  const text = cut === "limit" ? cutAtBlock(whole.replace(/\ufffd{1,3}$/, ""), kind) : whole;
-  return { ...(await ofText(text, kind)), cut };
+  const seen = visibleText(cut === "limit" ? cutAtBlock(whole.replace(/\ufffd{1,3}$/, ""), kind) : whole);
+  return { title: null, markdown: kind.fence === undefined || seen.trim() === "" ? seen.trim() : fence(seen, kind.fence), cut };
 
-  async function ofText(text: string, kind: Exclude<BodyKind, Unreadable>): Promise<MarkdownPage> {
-    if (kind.kind === "html") {
-      return await inWords("a page", () =>
-        kind.isXml ? converter.convertText("xhtml", text, url.href, { signal }) : converter.convert(text, url.href, { signal }),
-      );
-    }
-    if (kind.kind === "feed") return await inWords("a feed", () => converter.convertText("feed", text, url.href, { signal }));
-    if (kind.fence === "json" && text.trim() !== "") return await inWords("JSON", () => converter.convertText("json", text, url.href, { signal }));
-    const seen = visibleText(text);
-    return { title: null, markdown: kind.fence === undefined || seen.trim() === "" ? seen.trim() : fence(seen, kind.fence) };
+  /** Bytes wait for the converter as they came: their text would take as much again. */
+  async function ofBody(what: string, kind: BodyTextKind): Promise<ReadPage> {
+    const options = { contentType, isBeginning: cut === "limit", signal };
+    return { ...(await inWords(what, () => converter.convertBody(kind, bytes, url.href, options))), cut };
   }
 
   /** The type and size of a file that is not read. @param read its bytes, if these have come */
@@ -94,6 +94,7 @@ export async function readPage(response: PublicResponse, { converter, signal, pr
     try {
       return await convert();
     } catch (error) {
+      if (error instanceof UndecodableError) throw undecodable(url);
       if (!(error instanceof PageConversionError)) throw error;
       throw new ToolError(
         ToolErrorCode.ExecutionFailed,

@@ -96,6 +96,7 @@ test("web_browse reads texts of all kinds", async () => {
     ["application/json", '{"a":', '```json\n{"a":\n```'],
     ["application/rss+xml", "<rss/>", "```xml\n<rss/>\n```"],
     ["application/xml", "<a>b</a>", "```xml\n<a>b</a>\n```"],
+    ["application/xml", "<h:html xmlns:h='http://www.w3.org/1999/xhtml'><h:body><h:p>a</h:p><h:ul><h:li>b</h:li></h:ul></h:body></h:html>", "a\n\n- b"],
     ["application/xhtml+xml", "<html xmlns='x'><script src='a'/><body><p>a</p><div/><p>b <![CDATA[<c>]]></p></body></html>", "a\n\nb \\<c>"],
     ["text/csv", "a,b", "```csv\na,b\n```"],
     ["application/json", '"```"', '````json\n"```"\n````'],
@@ -149,6 +150,19 @@ test("web_browse gives the text of a PDF document with a mark before each page, 
   expect(await web.browse("/a.pdf")).toMatchObject({ content: text, structured: { title: "Quarterly report", contentType: "application/pdf" } });
   expect((await web.browse("/b")).content).toBe(text);
   await expect(web.browse("/c")).rejects.toMatchObject({ code: "execution_failed", message: expect.stringContaining("a PDF document") });
+});
+
+test("web_browse gives the first pages of a PDF document that is too long for its time", async () => {
+  const pdf = pdfOf(
+    "Long",
+    Array.from({ length: 3_000 }, (_, i) => `Words of page ${i + 1}`),
+  );
+  await using web = await startTestWebTools({ "/a.pdf": page("application/pdf", pdf) }, { CONVERT_TIMEOUT_MS: "1500" });
+
+  expect(await web.browse("/a.pdf")).toMatchObject({
+    content: expect.stringMatching(/^# Long\n\n--- page 1 of 3000 ---\n\nWords of page 1\n[\s\S]*\n\n\(The page is longer/),
+    structured: { truncated: true },
+  });
 });
 
 const rssItem =

@@ -10,7 +10,7 @@ import { connectBus } from "@rockbot/bus-rabbitmq";
 import { startOwnBroker, startPageServer } from "@rockbot/testing";
 import { createToolCaller } from "@rockbot/tools";
 import { startService } from "../../../services/start-service.ts";
-import { treeCpuUs, treeMemory } from "../../place/processor-time.ts";
+import { memoryByProcess, treeCpuUs } from "../../place/processor-time.ts";
 import { hostilePages, largePages } from "./large-pages.ts";
 
 const AT_ONCE = 64;
@@ -19,13 +19,20 @@ const SAMPLE_MS = 500;
 const { values } = parseArgs({ options: { calls: { type: "string", default: "192" }, out: { type: "string" } } });
 const calls = Number(values.calls);
 
+/** Resident sets, in bytes: of web tools, and of each converter. */
+interface Memory {
+  readonly webTools: number;
+  readonly converters: readonly number[];
+}
+
 interface Figures {
   readonly name: string;
   readonly perSecond: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
   readonly cpuMs: number;
-  readonly peakMb: number;
+  /** At the moment when they had most together. */
+  readonly memory: Memory;
   readonly failures: readonly string[];
   readonly hostile: number;
 }
@@ -34,16 +41,27 @@ const pages = await largePages(16);
 await using broker = await startOwnBroker();
 await using site = await startPageServer({
   ...Object.fromEntries(pages.map((page, index) => [`/page/${index}`, page])),
+  "/small": "<main><h1>Small</h1><p>A page of some words.",
   ...Object.fromEntries(hostilePages.map((page, index) => [`/hostile/${index}`, page])),
 });
 const rows: Figures[] = [];
+const idle: string[] = [];
+/** As in an image, by its Dockerfile. */
+const nodeArgs = ["--max-semi-space-size=8", "--no-allocation-site-pretenuring"];
 for (const converters of [1, 2]) {
-  await using service = await startService("web-tools", { BUS_URL: broker.url, ALLOW_ADDRESSES: `127.0.0.1:${site.port}`, CONVERTERS: String(converters) });
+  await using service = await startService(
+    "web-tools",
+    { BUS_URL: broker.url, ALLOW_ADDRESSES: `127.0.0.1:${site.port}`, CONVERTERS: String(converters) },
+    { nodeArgs },
+  );
   await using bus = await connectBus(broker.url);
   await using caller = await createToolCaller(bus, { agent: "bench" });
   await caller.discovered();
+  const begun = await memoryOf(service.pid);
   const browse = async (path: string): Promise<void> => void (await caller.call("web_browse", { url: site.url + encodeURI(path) }));
   const name = converters === 1 ? "1 converter, the default" : `${converters} converters`;
+  await browse("/small");
+  idle.push(`With ${name}, web tools have ${mb(begun)} MB once they are ready, and ${mb(await memoryOf(service.pid))} MB after a first small page.`);
   for (let index = 0; index < pages.length; index++) await browse(`/page/${index}`); // warms up
   for (const isHostile of [false, true]) rows.push(await measure(isHostile ? `${name}, and a caller of hostile pages` : name, browse, service.pid, isHostile));
 }
@@ -60,8 +78,8 @@ async function measure(name: string, browse: (path: string) => Promise<void>, pi
   process.stderr.write(`${name}\n`);
   const failures: string[] = [];
   const times: number[] = [];
-  let peak = 0;
-  const sampler = setInterval(() => void treeMemory(pid).then((bytes) => (peak = Math.max(peak, bytes))), SAMPLE_MS);
+  let memory: Memory = { webTools: 0, converters: [] };
+  const sampler = setInterval(() => void memoryOf(pid).then((now) => (memory = sumOf(now) > sumOf(memory) ? now : memory)), SAMPLE_MS);
   const cpuBefore = await treeCpuUs(pid);
   const begun = performance.now();
   let next = 0;
@@ -89,7 +107,22 @@ async function measure(name: string, browse: (path: string) => Promise<void>, pi
   const cpuMs = ((await treeCpuUs(pid)) - cpuBefore) / 1000 / Math.max(1, times.length);
   for (const failure of new Set(failures)) process.stderr.write(`${failure}\n`);
   const at = (share: number): number => times.toSorted((a, b) => a - b)[Math.ceil(share * times.length) - 1] ?? Number.NaN;
-  return { name, perSecond: times.length / seconds, p50Ms: at(0.5), p99Ms: at(0.99), cpuMs, peakMb: peak / 1e6, failures, hostile };
+  return { name, perSecond: times.length / seconds, p50Ms: at(0.5), p99Ms: at(0.99), cpuMs, memory, failures, hostile };
+}
+
+async function memoryOf(pid: number): Promise<Memory> {
+  const [webTools, ...converters] = (await memoryByProcess(pid)).map(({ memory }) => memory);
+  return { webTools: webTools ?? 0, converters };
+}
+
+function sumOf({ webTools, converters }: Memory): number {
+  return converters.reduce((sum, bytes) => sum + bytes, webTools);
+}
+
+/** The sum, and what it is made of. */
+function mb(memory: Memory): string {
+  const parts = [memory.webTools, ...memory.converters].map((bytes) => (bytes / 1e6).toFixed(0));
+  return `${(sumOf(memory) / 1e6).toFixed(0)}${parts.length === 1 ? "" : ` (${parts.join(" + ")})`}`;
 }
 
 function toMarkdown(measured: readonly Figures[]): string {
@@ -98,10 +131,13 @@ function toMarkdown(measured: readonly Figures[]): string {
 Measured by \`npm run bench:browse\` on ${cpus().length} cores (${cpus()[0]?.model.trim() ?? "unknown"}), Node ${process.versions.node}, at a load of ${(loadavg()[2] ?? 0).toFixed(1)}.
 ${AT_ONCE} callers browse pages of a megabyte over RabbitMQ, ${calls} pages in all, each as soon as its last answer has come. Web tools are one process with its converters, the site
 and the callers another. A further caller takes one hostile page after the other. Each stays just below a bound of the converter: of blocks, selectors, values, depth, repetition, or nodes.
-CPU is that of web tools and their converters for each good page, memory their sum. Pages that the processes share count in each.
+CPU is that of web tools and their converters for each good page. Memory is the largest sum of their resident sets, and in brackets web tools and each converter at that moment.
+Pages that the processes share count in each.
 
 | web tools | pages/s | p50 ms | p99 ms | CPU ms a page | peak MB | failed | hostile pages |
 | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |
-${measured.map(({ name, perSecond, p50Ms, p99Ms, cpuMs, peakMb, failures, hostile }) => `| ${name} | ${perSecond.toFixed(1)} | ${p50Ms.toFixed(0)} | ${p99Ms.toFixed(0)} | ${cpuMs.toFixed(0)} | ${peakMb.toFixed(0)} | ${failures.length} | ${hostile} |`).join("\n")}
+${measured.map(({ name, perSecond, p50Ms, p99Ms, cpuMs, memory, failures, hostile }) => `| ${name} | ${perSecond.toFixed(1)} | ${p50Ms.toFixed(0)} | ${p99Ms.toFixed(0)} | ${cpuMs.toFixed(0)} | ${mb(memory)} | ${failures.length} | ${hostile} |`).join("\n")}
+
+${idle.join("\n")}
 `;
 }

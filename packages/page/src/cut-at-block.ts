@@ -1,4 +1,4 @@
-import type { BodyKind } from "@rockbot/page";
+import type { BodyKind } from "./media-type.ts";
 
 /** A block that is longer than this, in characters, or than half of the text, is cut within. */
 const FAR = 200_000;
