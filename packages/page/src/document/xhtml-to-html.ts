@@ -18,8 +18,7 @@ export function xhtmlToHtml(text: string): string {
 function withoutPrefix(text: string): string {
   const [, prefix, attributes] = /<([a-z][\w.-]{0,40}):html(\s[^<>]{1,4000})>/i.exec(text.slice(0, MAX_PROLOG)) ?? [];
   const name = prefix?.replaceAll(".", "\\.");
-  if (name === undefined || !new RegExp(`\\sxmlns:${name}\\s*=\\s*["']http://www\\.w3\\.org/1999/xhtml["']`).test(attributes ?? ""))
-    return text;
+  if (name === undefined || !new RegExp(`\\sxmlns:${name}\\s*=\\s*["']http://www\\.w3\\.org/1999/xhtml["']`).test(attributes ?? "")) return text;
   return text.replaceAll(new RegExp(`(</?)${name}:(?=[a-z])`, "gi"), "$1");
 }
 
