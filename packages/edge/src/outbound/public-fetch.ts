@@ -99,7 +99,8 @@ export function createPublicFetch(options: PublicFetchOptions = {}): PublicFetch
   async function send(url: URL, { method, body, headers, permit }: Sent, signal: AbortSignal): Promise<Answer> {
     const port = Number(url.port) || (url.protocol === "https:" ? 443 : 80);
     if (!policy.permitsPort(url.hostname.replace(/^\[|\]$/g, ""), port)) {
-      throw blocked(url, `port ${port} is not one of the allowed ports ${policy.ports.join(", ")}`, limits);
+      const ports = policy.ports.length === 0 ? "no port of other hosts is allowed" : `port ${port} is not one of the allowed ports ${policy.ports.join(", ")}`;
+      throw blocked(url, ports, limits);
     }
     await permit?.(url, signal);
     const ask: Ask = (sent) => answered(url, { dispatcher: agent, method, body: body ?? null, headers: sent, signal });

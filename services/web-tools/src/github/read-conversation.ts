@@ -1,14 +1,9 @@
 import { isRecord } from "@rockbot/base";
 import { ToolError, ToolErrorCode, valueAt } from "@rockbot/contracts";
 import { type GithubApi, type GithubDocument, malformedAnswer } from "./github-api.ts";
+import type { GithubPage } from "./github-page.ts";
 import type { GithubPlace } from "./github-place.ts";
 import { countAt, labelled, lineAt, listAt, loginAt, markdownAt, timeAt } from "./github-text.ts";
-
-/** What a place of GitHub holds, as a page of markdown. */
-export interface GithubPage {
-  readonly title: string;
-  readonly markdown: string;
-}
 
 /** The API gives at most so many on a page. */
 const PER_PAGE = 100;

@@ -2,9 +2,9 @@ import { isRecord } from "@rockbot/base";
 import { fence, valueAt, visibleText } from "@rockbot/contracts";
 import { decodeText } from "@rockbot/page";
 import { type GithubApi, malformedAnswer } from "./github-api.ts";
+import type { GithubPage } from "./github-page.ts";
 import type { GithubPlace } from "./github-place.ts";
 import { lineAt } from "./github-text.ts";
-import type { GithubPage } from "./read-conversation.ts";
 
 /** A branch's name may have slashes: so many of its parts are tried. */
 const MAX_REF_PARTS = 3;

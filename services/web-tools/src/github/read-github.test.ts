@@ -1,7 +1,9 @@
+import { createPublicFetch } from "@rockbot/edge/outbound";
 import { createPolicy, holdPolicy, readPolicy } from "@rockbot/policy";
-import { type GithubFault, startPageServer } from "@rockbot/testing";
+import { type GithubFault, startGithubServer, startPageServer } from "@rockbot/testing";
 import { expect, test } from "vitest";
 import { startTestWebTools } from "../test-web-tools.ts";
+import { createGithubReader } from "./read-github.ts";
 
 const at = { created_at: "2026-01-31T12:00:59Z", updated_at: "2026-02-01T00:00:00Z" };
 const issue = {
@@ -223,6 +225,24 @@ test.each<[string, () => GithubFault, object]>([
   it.github.faults.push(fault());
 
   await expect(it.browse("/o/r/issues/7")).rejects.toMatchObject(error);
+});
+
+test("without a token a file is read like any other page where the API is at its limit, and an issue is not", async () => {
+  await using github = await startGithubServer({ token: TOKEN });
+  const { host: address } = new URL(github.url);
+  await using fetch = createPublicFetch({ allowAddresses: [address], allowedBy: "none" });
+  const readOf = (token: string | undefined) => createGithubReader({ baseUrl: github.url, token, host: "github.com", policy: undefined, fetch });
+  const call = { caller: "tester", signal: new AbortController().signal };
+  const limit = () => github.faults.push({ status: 429, headers: { "retry-after": "30" } });
+
+  for (const path of ["/o/r", "/o/r/blob/main/a.ts"]) {
+    limit();
+    expect(await readOf(undefined)(`https://github.com${path}`, call)).toBeUndefined();
+  }
+  limit();
+  await expect(readOf(undefined)("https://github.com/o/r/issues/7", call)).rejects.toMatchObject({ code: "rate_limited" });
+  limit();
+  await expect(readOf(TOKEN)("https://github.com/o/r", call)).rejects.toMatchObject({ code: "rate_limited" });
 });
 
 test("web_browse makes of fields of other types what can be made of them", async () => {

@@ -1,8 +1,9 @@
 import { ToolError, ToolErrorCode, valueAt } from "@rockbot/contracts";
 import type { PolicyHolder } from "@rockbot/policy";
 import { createGithubApi, type GithubApi, type GithubApiOptions } from "./github-api.ts";
+import type { GithubPage } from "./github-page.ts";
 import { type GithubPlace, githubPlace, inRepository } from "./github-place.ts";
-import { type GithubPage, readConversation } from "./read-conversation.ts";
+import { readConversation } from "./read-conversation.ts";
 import { readFile, readGist, readReadme } from "./read-file.ts";
 
 export interface GithubReaderOptions extends GithubApiOptions {
@@ -43,11 +44,18 @@ export function createGithubReader({ host, policy, ...options }: GithubReaderOpt
     if (place === undefined) return undefined;
     // Without a token the API shows what everybody may see.
     const isOpen = options.token === undefined || mayReadPrivate(caller);
-    const page = isOpen ? await read(place, api, signal) : await readPublic(place, signal);
-    if (page !== undefined || place.kind === "readme" || place.kind === "file") return page;
+    const reading = isOpen ? read(place, api, signal) : readPublic(place, signal);
+    // The API of who has no token is soon at its limit. What people see of a file has its text, too.
+    const page = await reading.catch((error: unknown) => {
+      if (options.token === undefined && isFile(place) && error instanceof ToolError && error.code === ToolErrorCode.RateLimited) return undefined;
+      throw error;
+    });
+    if (page !== undefined || isFile(place)) return page;
     throw notThere(place, options.token !== undefined);
   };
 }
+
+const isFile = (place: GithubPlace): place is Extract<GithubPlace, { kind: "readme" | "file" }> => place.kind === "readme" || place.kind === "file";
 
 async function read(place: GithubPlace, api: GithubApi, signal: AbortSignal): Promise<GithubPage | undefined> {
   switch (place.kind) {
