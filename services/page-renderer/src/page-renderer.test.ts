@@ -137,6 +137,33 @@ describe.skipIf(browserPath === undefined)(`a page in ${why}`, { timeout: 180_00
     expect(leftFolders()).toEqual([]);
   });
 
+  test("that is an error, or no page, or leads to none, is told as that", async () => {
+    await using system = await start({
+      "/broken": { status: 500, body: "<h1>It broke</h1>" },
+      "/gone": { status: 404, body: "<h1>Gone</h1>" },
+      "/to-gone": script(`location.replace("/gone")`),
+      "/document": { headers: { "content-type": "application/pdf" }, body: "%PDF-1.7" },
+      "/blank": '<!doctype html><meta http-equiv=refresh content="0; url=about:blank"><p>Wait.</p>',
+      "/blob": script(`location = URL.createObjectURL(new Blob(["<p>made</p>"], { type: "text/html" }))`),
+    });
+
+    await expect(system.render("/broken")).rejects.toMatchObject({ code: "unavailable", details: { status: 500 } });
+    await expect(system.render("/gone")).rejects.toMatchObject({ code: "execution_failed", message: expect.stringContaining("there is no such page") });
+    await expect(system.render("/to-gone")).rejects.toMatchObject({ code: "execution_failed", details: { status: 404 } });
+    await expect(system.render("/document")).rejects.toMatchObject({
+      code: "execution_failed",
+      message: expect.stringMatching(/application\/pdf, and no page|a download, not a page/),
+    });
+    await expect(system.render("/blank")).rejects.toMatchObject({ message: expect.stringContaining("it leads to about:blank, which is no page of the web") });
+    await expect(system.render("/blob")).rejects.toMatchObject({ message: expect.stringMatching(/it leads to blob:.*no page of the web/) });
+  });
+
+  test("whose server says nothing is told as that, and not as slow scripts", async () => {
+    await using system = await start({ "/": badPages.silent() }, { PAGE_TIMEOUT_MS: "4000" });
+
+    await expect(system.render("/")).rejects.toMatchObject({ code: "unavailable", message: expect.stringContaining("did not answer within 4000 ms") });
+  });
+
   test("ends with its time, whatever its scripts do", async () => {
     const windows = script(`for (let i = 0; i < 10000; i++) open("/?" + i)`);
     await using system = await start({ "/endless": script("for (;;) {}"), "/windows": windows }, { PAGE_TIMEOUT_MS: "5000" });

@@ -1,7 +1,7 @@
 import { unlessAborted } from "@rockbot/base";
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
-import { describeUrl, type ForwardProxy, startForwardProxy } from "@rockbot/edge/outbound";
-import type { BrowserContext, CDPSession, Page } from "playwright-core";
+import { describeUrl, type ForwardProxy, startForwardProxy, statusError } from "@rockbot/edge/outbound";
+import type { BrowserContext, CDPSession, Page, Response } from "playwright-core";
 import { BrowserMemoryError, startBrowser } from "./start-browser.ts";
 
 /** The browser, and the bounds of one page. */
@@ -37,7 +37,9 @@ export interface RenderedPage {
  * public addresses only. Nothing is downloaded, no dialog stays open, no window opens.
  * @throws {ToolError} `invalid_arguments` if it is no http(s) URL; `denied` if policy forbids the address
  * @throws {ToolError} `unavailable` if there is no browser, or the page cannot be reached
- * @throws {ToolError} `execution_failed` if its scripts do not let it be read in time; `too_large` if it needs more memory than it may
+ * @throws {ToolError} as `statusError` if the server answers with an error; `execution_failed` if it answers with no page, or the page leads to none
+ * @throws {ToolError} `unavailable` if the server does not answer in time; `execution_failed` if the scripts do not let the page be read in time; `too_large` if it needs
+ * more memory than it may
  */
 export async function renderPage(address: string, options: RenderOptions): Promise<RenderedPage> {
   const url = httpUrl(address);
@@ -46,6 +48,7 @@ export async function renderPage(address: string, options: RenderOptions): Promi
   const over = AbortSignal.any([options.signal, late]);
   await using open = new AsyncDisposableStack();
   const { allowPorts, allowAddresses, maxTransferBytes: maxBytes } = options;
+  let isAnswered = false;
   const proxy = open.use(await startForwardProxy({ allowPorts, allowAddresses, maxBytes }));
   try {
     const starting = startBrowser({ ...options, proxyUrl: proxy.url, timeoutMs: options.pageTimeoutMs });
@@ -53,19 +56,31 @@ export async function renderPage(address: string, options: RenderOptions): Promi
     open.defer(async () => void (await (await starting.catch(() => undefined))?.[Symbol.asyncDispose]()));
     const { browser, tooLarge } = await unlessAborted(starting, over);
     const context = await browser.newContext({ acceptDownloads: false, serviceWorkers: "block", javaScriptEnabled: true, permissions: [] });
-    const reading = readPage(context, url, options);
+    const reading = readPage(context, url, { ...options, onAnswer: () => (isAnswered = true) });
     reading.catch(() => {}); // what ends it first counts
     const page = await unlessAborted(Promise.race([reading, tooLarge]), over);
     if (isDenied(proxy, page.url)) throw denied(url);
     return page;
   } catch (error) {
     options.signal.throwIfAborted();
-    throw renderError(url, error, { proxy, isLate: late.aborted, options });
+    throw renderError(url, error, { proxy, isLate: late.aborted, isAnswered, options });
   }
 }
 
-async function readPage(context: BrowserContext, url: URL, { settleMs, maxPageBytes }: RenderOptions): Promise<RenderedPage> {
+interface ReadPageOptions extends RenderOptions {
+  /** Called once a server has answered with a document. */
+  readonly onAnswer: () => void;
+}
+
+async function readPage(context: BrowserContext, url: URL, { settleMs, maxPageBytes, onAnswer }: ReadPageOptions): Promise<RenderedPage> {
   const page = await context.newPage();
+  /** With the page's document: of the last place where it has led. */
+  let answer: Response | undefined;
+  page.on("response", (response) => {
+    if (!response.request().isNavigationRequest() || response.frame() !== page.mainFrame()) return;
+    answer = response;
+    onAnswer();
+  });
   context.on("page", (other) => void (other === page || other.close().catch(() => {})));
   page.on("dialog", (dialog) => void dialog.dismiss().catch(() => {}));
   await page.goto(url.href, { waitUntil: "domcontentloaded", timeout: 0 });
@@ -73,11 +88,24 @@ async function readPage(context: BrowserContext, url: URL, { settleMs, maxPageBy
     () => true,
     () => false,
   );
-  const html = await htmlOf(page, await context.newCDPSession(page), maxPageBytes);
   const at = page.url();
-  if (httpUrl(at) === undefined) throw new Error(`it ends at ${at.slice(0, 20)}`);
+  const place = httpUrl(at);
+  if (place === undefined) throw noPage(url, `it leads to ${at.slice(0, 20)}, which is no page of the web`);
+  if (answer !== undefined) checkAnswer(url, place, answer);
+  const html = await htmlOf(page, await context.newCDPSession(page), maxPageBytes);
   return { url: at, html: html.slice(0, maxPageBytes), isCut: html.length > maxPageBytes, isSettled };
 }
+
+/** @throws {ToolError} if it is an error, or no page */
+function checkAnswer(url: URL, at: URL, answer: Response): void {
+  const status = answer.status();
+  if (status >= 400) throw statusError(describeUrl(at), status, undefined);
+  const type = answer.headers()["content-type"]?.split(";")[0]?.trim().toLowerCase() ?? "";
+  // What the browser shows of other kinds is a viewer of its own.
+  if (/^(?:application\/pdf|image\/(?!svg)|audio\/|video\/)/.test(type)) throw noPage(url, `it is of the type ${type}, and no page. It needs no browser`);
+}
+
+const noPage = (url: URL, why: string): ToolError => new ToolError(ToolErrorCode.ExecutionFailed, `Cannot render ${describeUrl(url)}: ${why}.`);
 
 /** Of the document with its open shadow trees. It is cut where it is made, in a world where the page has changed no function. */
 async function htmlOf(page: Page, session: CDPSession, most: number): Promise<string> {
@@ -126,15 +154,19 @@ const denied = (url: URL): ToolError =>
 interface Circumstances {
   readonly proxy: ForwardProxy;
   readonly isLate: boolean;
+  /** Whether a server has answered with a document. */
+  readonly isAnswered: boolean;
   readonly options: RenderOptions;
 }
 
-function renderError(url: URL, error: unknown, { proxy, isLate, options }: Circumstances): unknown {
+function renderError(url: URL, error: unknown, { proxy, isLate, isAnswered, options }: Circumstances): unknown {
   if (error instanceof ToolError) return error;
   const text = error instanceof Error ? error.message : "";
   const cannot = `Cannot render ${describeUrl(url)}`;
   const failed = (code: ToolErrorCode, what: string): ToolError => new ToolError(code, `${cannot}: ${what}`, { cause: error });
   if (error instanceof BrowserMemoryError) return failed(ToolErrorCode.TooLarge, `${error.message}. Look for a simpler page.`);
+  if (isLate && !isAnswered)
+    return failed(ToolErrorCode.Unavailable, `the server, or the browser, did not answer within ${options.pageTimeoutMs} ms. Try again later.`);
   if (isLate) return failed(ToolErrorCode.ExecutionFailed, `its scripts were not done within ${options.pageTimeoutMs} ms. Look for a simpler page.`);
   if (isDenied(proxy, url.href) || (/ERR_(HTTP_RESPONSE_CODE_FAILURE|TUNNEL_CONNECTION_FAILED)/.test(text) && proxy.denied.length > 0)) return denied(url);
   if (proxy.isOverLimit) return failed(ToolErrorCode.TooLarge, `it fetches more than ${options.maxTransferBytes} bytes. Look for a simpler page.`);
