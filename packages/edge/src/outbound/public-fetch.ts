@@ -2,7 +2,7 @@ import { retryAfterMs } from "@rockbot/base";
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
 import { type Dispatcher, request } from "undici";
 import { BodyTooLargeError } from "../body/index.ts";
-import { type AddressPolicyOptions, createAddressPolicy } from "./address-policy.ts";
+import { type AddressPolicy, type AddressPolicyOptions, createAddressPolicy } from "./address-policy.ts";
 import { type Answer, type Ask, PageCache } from "./cache/page-cache.ts";
 import type { PageStore } from "./cache/page-store.ts";
 import { blocked, describeUrl, effectError, type FetchLimits, fetchError } from "./fetch-errors.ts";
@@ -99,8 +99,7 @@ export function createPublicFetch(options: PublicFetchOptions = {}): PublicFetch
   async function send(url: URL, { method, body, headers, permit }: Sent, signal: AbortSignal): Promise<Answer> {
     const port = Number(url.port) || (url.protocol === "https:" ? 443 : 80);
     if (!policy.permitsPort(url.hostname.replace(/^\[|\]$/g, ""), port)) {
-      const ports = policy.ports.length === 0 ? "no port of other hosts is allowed" : `port ${port} is not one of the allowed ports ${policy.ports.join(", ")}`;
-      throw blocked(url, ports, limits);
+      throw blocked(url, portFault(port, policy), limits);
     }
     await permit?.(url, signal);
     const ask: Ask = (sent) => answered(url, { dispatcher: agent, method, body: body ?? null, headers: sent, signal });
@@ -232,3 +231,6 @@ function redirected(from: URL, location: string, limits: FetchLimits): URL {
   if (to.username !== "" || to.password !== "") throw blocked(from, "it redirects to a URL with a user name or password", limits);
   return to;
 }
+
+const portFault = (port: number, { ports }: Pick<AddressPolicy, "ports">): string =>
+  ports.length === 0 ? "no port of other hosts is allowed" : `port ${port} is not one of the allowed ports ${ports.join(", ")}`;
