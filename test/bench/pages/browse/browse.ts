@@ -9,7 +9,8 @@ import { parseArgs } from "node:util";
 import { connectBus } from "@rockbot/bus-rabbitmq";
 import { startOwnBroker, startPageServer } from "@rockbot/testing";
 import { createToolCaller } from "@rockbot/tools";
-import { startService } from "../../../services/start-service.ts";
+import { bundleService } from "../../../../scripts/bundle/bundle-service.ts";
+import { startProgram, untilReady } from "../../../services/start-service.ts";
 import { memoryByProcess, treeCpuUs } from "../../place/processor-time.ts";
 import { hostilePages, largePages } from "./large-pages.ts";
 
@@ -47,13 +48,11 @@ await using site = await startPageServer({
 const rows: Figures[] = [];
 const idle: string[] = [];
 /** As in an image, by its Dockerfile. */
+const { file: bundle } = await bundleService(join(import.meta.dirname, "../../../.."), "web-tools");
 const nodeArgs = ["--max-semi-space-size=8", "--no-allocation-site-pretenuring"];
 for (const converters of [1, 2]) {
-  await using service = await startService(
-    "web-tools",
-    { BUS_URL: broker.url, ALLOW_ADDRESSES: `127.0.0.1:${site.port}`, CONVERTERS: String(converters) },
-    { nodeArgs },
-  );
+  const env = { BUS_URL: broker.url, ALLOW_ADDRESSES: `127.0.0.1:${site.port}`, CONVERTERS: String(converters), NODE_ENV: "production" };
+  await using service = await untilReady("web-tools", startProgram(bundle, { env, nodeArgs }), '"msg":"ready"');
   await using bus = await connectBus(broker.url);
   await using caller = await createToolCaller(bus, { agent: "bench" });
   await caller.discovered();
