@@ -128,7 +128,7 @@ function toMarkdown(measured: readonly Figures[]): string {
   return `## Many browses at once
 
 Measured by \`npm run bench:browse\` on ${cpus().length} cores (${cpus()[0]?.model.trim() ?? "unknown"}), Node ${process.versions.node}, at a load of ${(loadavg()[2] ?? 0).toFixed(1)}.
-${AT_ONCE} callers browse pages of a megabyte over RabbitMQ, ${calls} pages in all, each as soon as its last answer has come. Web tools are one process with its converters, the site
+Over RabbitMQ ${AT_ONCE} callers browse pages of a megabyte, ${calls} in all, each as soon as its last answer has come. Web tools are one process with its converters, the site
 and the callers another. A further caller takes one hostile page after the other. Each stays just below a bound of the converter: of blocks, selectors, values, depth, repetition, or nodes.
 CPU is that of web tools and their converters for each good page. Memory is the largest sum of their resident sets, and in brackets web tools and each converter at that moment.
 Pages that the processes share count in each.
