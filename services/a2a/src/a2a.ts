@@ -114,8 +114,7 @@ async function hearBus(bus: Bus, announced: AnnouncedAgents, tasks: BusTasks): P
     message.topic === taskTopics.announce ? announced.take(message) : tasks.take(message),
   );
   hearing.use(said);
-  const all = hearing.move();
-  return { [Symbol.asyncDispose]: () => all.disposeAsync() };
+  return hearing.move();
 }
 
 const namesIn = ({ all }: AgentList): readonly string[] => all.flatMap(({ name, card }) => (card === undefined ? [] : [name]));

@@ -1,7 +1,6 @@
-import { randomInt } from "node:crypto";
 import { type Bus, type Handler, type Logger, SubscriptionTakenError } from "@rockbot/bus";
-import { isName, MAX_INSTANCES, newId, taskTopics } from "@rockbot/contracts";
-import { METERED } from "@rockbot/tools";
+import { isName, taskTopics } from "@rockbot/contracts";
+import { instanceNames, isHeard, METERED } from "@rockbot/tools";
 
 /** The place to which agents on the bus send the answers of one instance. */
 export interface AnswerPlace extends AsyncDisposable {
@@ -15,18 +14,17 @@ export interface AnswerPlace extends AsyncDisposable {
  */
 export async function hearAnswers(bus: Bus, source: string, handler: Handler, log: Logger): Promise<AnswerPlace> {
   const shared = `${taskTopics.response}.${source}`;
-  for (const instance of isName(source) ? instancesOf(bus) : []) {
+  for (const instance of isName(source) ? instanceNames(bus) : []) {
     const name = `result.tasks.${source}.${instance}`;
     const topic = `${shared}.${instance}`;
-    // A second subscription would be the successor of the first, and get its answers.
-    if (bus.traits.verifiesSender && ((await bus.inspect(name).catch(() => undefined))?.consumers ?? 0) > 0) continue;
+    if (await isHeard(bus, name)) continue;
     try {
       return placeAt(topic, await bus.subscribe({ name, topics: [topic], kind: "result", ...METERED }, handler));
     } catch (error) {
       if (!(error instanceof SubscriptionTakenError)) throw error;
     }
   }
-  log.warn({ source }, "has no queue of its own for answers to tasks: those that come while the connection is lost are lost");
+  log.warn({ source }, "all queues for answers to tasks are in use: this process misses answers that come while its connection is lost");
   return placeAt(shared, await bus.subscribe({ name: "bus-answers", topics: [shared], kind: "copy", ...METERED }, handler));
 }
 
@@ -34,10 +32,3 @@ const placeAt = (topic: string, subscription: AsyncDisposable): AnswerPlace => (
   topic,
   [Symbol.asyncDispose]: () => subscription[Symbol.asyncDispose](),
 });
-
-/** The names to try, in order: where senders are verified those that the broker grants, by lot. */
-function instancesOf({ traits }: Bus): readonly string[] {
-  if (!traits.verifiesSender) return [newId().slice(0, 12)];
-  const first = randomInt(MAX_INSTANCES);
-  return Array.from({ length: MAX_INSTANCES }, (_, index) => String((first + index) % MAX_INSTANCES));
-}

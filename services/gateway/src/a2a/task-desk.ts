@@ -196,8 +196,7 @@ export class TaskDesk implements A2ARequestHandler {
     const id = taskIdOf(by, messageId, agent);
     const known = await this.#kept(() => store.read(by, id));
     if (known !== undefined) {
-      const { asked: first } = known.earlier[0] ?? known;
-      if (first !== "" && first !== asked) throw new RequestMalformedError("message.messageId: another message had it. Give each message its own");
+      checkSame(known.earlier[0] ?? known, asked);
       if (known.standing === "working") running.start(known);
       return known;
     }
@@ -231,7 +230,7 @@ export class TaskDesk implements A2ARequestHandler {
     if (contextId !== "" && contextId !== task.contextId) throw new RequestMalformedError("message.contextId: the task is of another. Leave it out");
     const known = [...earlier, task].find((turn) => turn.messageId === messageId);
     if (known !== undefined) {
-      if (known.asked !== "" && known.asked !== asked) throw new RequestMalformedError("message.messageId: another message had it. Give each message its own");
+      checkSame(known, asked);
       if (standing === "working") running.start(task);
       return task;
     }
@@ -299,17 +298,16 @@ export class TaskDesk implements A2ARequestHandler {
 /** The client of a request: the door made it. */
 const clientOf = ({ user }: ServerCallContext): Pick<A2aClient, "by" | "gone"> => user as unknown as A2aClient;
 
-const taskIdOf = (by: string, messageId: string, agent: string | undefined): string =>
-  createHash("sha256")
-    .update(JSON.stringify(["a2a", by, messageId, ...(agent === undefined ? [] : [agent])]))
-    .digest("hex")
-    .slice(0, 32);
+const taskIdOf = (by: string, messageId: string, agent: string | undefined): string => idOf("a2a", by, messageId, ...(agent === undefined ? [] : [agent]));
 
-const turnIdOf = ({ id, by }: Pick<StoredTask, "id" | "by">, messageId: string): string =>
-  createHash("sha256")
-    .update(JSON.stringify(["a2a turn", by, id, messageId]))
-    .digest("hex")
-    .slice(0, 32);
+const turnIdOf = ({ id, by }: Pick<StoredTask, "id" | "by">, messageId: string): string => idOf("a2a turn", by, id, messageId);
+
+const idOf = (...parts: readonly string[]): string => createHash("sha256").update(JSON.stringify(parts)).digest("hex").slice(0, 32);
+
+/** @throws {A2AError} if the message that has come under the id of an earlier one is another. Of an earlier turn the text may be forgotten. */
+function checkSame(before: Pick<TaskTurn, "asked">, asked: string): void {
+  if (before.asked !== "" && before.asked !== asked) throw new RequestMalformedError("message.messageId: another message had it. Give each message its own");
+}
 
 /** All turns of a task that waits. The oldest lose their texts where all have more than MAX_TEXT_BYTES. */
 function turnsBefore({ turnId, messageId, asked, answer: question, earlier }: StoredTask): TaskTurn[] {

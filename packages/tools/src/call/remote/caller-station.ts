@@ -1,9 +1,9 @@
-import { randomInt } from "node:crypto";
 import { type Bus, createRequester, type Logger, type Requester, SubscriptionTakenError } from "@rockbot/bus";
-import { type Envelope, MAX_INSTANCES, newId } from "@rockbot/contracts";
+import { type Envelope, newId } from "@rockbot/contracts";
 import { type JournalStore, leaseSlot, type SlotLease } from "@rockbot/records/journal";
 import type { MessageMeter } from "../../messages/message-meter.ts";
 import { callNamedIn } from "../../messages/reply.ts";
+import { instanceNames, isHeard } from "./instance-names.ts";
 import { progressListener } from "./progress-listener.ts";
 
 export interface StationOptions {
@@ -81,9 +81,9 @@ const namelessStation = (bus: Bus, options: StationOptions): Promise<Station> =>
 /** Listens for answers at once: who has a name is seen by that. */
 async function ownStation(bus: Bus, options: StationOptions): Promise<Station> {
   const { agent, log } = options;
-  for (const instance of ownInstances(bus)) {
-    const isTaken = ((await bus.inspect(subscriptionOf(addressOf(agent, instance))).catch(() => undefined))?.consumers ?? 0) > 0;
-    if (isTaken) continue;
+  // The agent's own name first.
+  for (const instance of [undefined, ...instanceNames(bus)]) {
+    if (await isHeard(bus, subscriptionOf(addressOf(agent, instance)))) continue;
     const station = await stationAt(bus, options, { instance, kind: "result" });
     try {
       await station.requester.listen();
@@ -99,13 +99,6 @@ async function ownStation(bus: Bus, options: StationOptions): Promise<Station> {
   }
   log.error({ agent }, "all names of the agent are in use: answers to calls in flight are lost when the connection is");
   return namelessStation(bus, options);
-}
-
-/** The agent's own name, then names of instances: where senders are verified, those that the broker grants, by lot. */
-function ownInstances({ traits }: Bus): readonly (string | undefined)[] {
-  if (!traits.verifiesSender) return [undefined, newId().slice(0, 12)];
-  const first = randomInt(MAX_INSTANCES);
-  return [undefined, ...Array.from({ length: MAX_INSTANCES }, (_, index) => String((first + index) % MAX_INSTANCES))];
 }
 
 async function leaseOrWarn(journals: JournalStore, agent: string, log: Logger): Promise<SlotLease | undefined> {

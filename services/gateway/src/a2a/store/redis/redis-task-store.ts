@@ -212,7 +212,8 @@ class RedisTaskStore implements TaskStore {
     const found = await this.#connection.run("read a task", (redis) => redis.hmget(this.#task(id), "note", "texts"));
     const [note, texts] = found as (string | null)[];
     if (note == null || texts == null) return undefined;
-    return { ...(JSON.parse(note) as TaskNote), ...(JSON.parse(texts) as TaskTexts) };
+    // A release before this one wrote tasks of one turn.
+    return { turnId: id, earlier: [], ...(JSON.parse(note) as Omit<TaskNote, "turnId">), ...(JSON.parse(texts) as Omit<TaskTexts, "earlier">) };
   }
 
   get #open(): string {
