@@ -129,6 +129,8 @@ export interface Deployment {
   readonly image?: "browser";
   /** Room for files of the moment in /tmp, which counts as memory, in Kubernetes' units. @default 16Mi */
   readonly scratch?: string;
+  /** Variables of Node and the C library, for one whose memory others would hold back too long. @default those of the image */
+  readonly environment?: Readonly<Record<string, string>>;
   /** Who connects to its port: clients from outside, or the service of that name. @default nobody */
   readonly reachedBy?: "outside" | (string & {});
   /** Variables of secret settings that it has in a deployment beside those that it cannot start without. */

@@ -63,6 +63,7 @@ export function composeVariables(service: BusService | Server, secrets: readonly
     ...Object.fromEntries(secrets.toSorted().map((variable) => [`${variable}_FILE`, `${SECRETS}/${variable}`])),
     AUDIT_FILE: keeps(service, "audit") ? `${KEPT}/audit.jsonl` : undefined,
     DATA_DIRECTORY: keeps(service, "data") ? `${KEPT}/data` : undefined,
+    ...service.deployment?.environment,
   };
 }
 
@@ -83,7 +84,9 @@ function stanza(service: BusService | Server, services: readonly (BusService | S
     `    volumes: [${policy}"${name}-secrets:${SECRETS}:ro"${kept}]`,
     "    environment:",
     onBus ? "      <<: *environment" : "      <<: *server-environment",
-    ...Object.entries(composeVariables(service, secrets)).flatMap(([variable, value]) => (value === undefined ? [] : [`      ${variable}: ${value}`])),
+    ...Object.entries(composeVariables(service, secrets)).flatMap(([variable, value]) =>
+      value === undefined ? [] : [`      ${variable}: ${JSON.stringify(value)}`],
+    ),
     ...(port === undefined || !onBus ? [] : ["      HOST: 0.0.0.0"]),
     "",
   ].join("\n");

@@ -32,6 +32,8 @@ export interface ChartedService {
   readonly needs?: string | undefined;
   /** Room in /tmp. */
   readonly scratch: string;
+  /** Variables of Node and the C library. */
+  readonly environment: Readonly<Record<string, string>>;
   /** What its values are unless a release says otherwise. */
   readonly values: Readonly<Record<string, unknown>>;
 }
@@ -65,6 +67,7 @@ export function chartedServices(services: readonly (BusService | Server)[], conf
       required: needed.filter((variable) => secrets.includes(variable)),
       needs: onBus ? service.needs : undefined,
       scratch: deployment.scratch ?? "16Mi",
+      environment: deployment.environment ?? {},
       values: {
         enabled: deployment.enabled ?? true,
         replicas: deployment.replicas ?? 1,

@@ -32,9 +32,13 @@ export const treeCpuUs = async (root: number): Promise<number> => (await treeOf(
 /** What a process and all below it have in memory, in bytes. */
 export const treeMemory = async (root: number): Promise<number> => (await treeOf(root)).reduce((sum, { memory }) => sum + memory, 0);
 
-/** What each of these processes has in memory, in bytes: the one named first, and those below it. */
-export async function memoryByProcess(root: number): Promise<readonly { readonly pid: number; readonly memory: number }[]> {
-  return (await treeOf(root)).toSorted((a, b) => Number(b.pid === root) - Number(a.pid === root)).map(({ pid, memory }) => ({ pid, memory }));
+/**
+ * What each of these processes has in memory, in bytes, a page that several share in equal parts: the one named first, and those below it.
+ * @see https://docs.kernel.org/filesystems/proc.html for `Pss`
+ */
+export async function memoryByProcess(root: number): Promise<readonly number[]> {
+  const processes = (await treeOf(root)).toSorted((a, b) => Number(b.pid === root) - Number(a.pid === root));
+  return await Promise.all(processes.map(async ({ pid }) => 1_024 * Number(/^Pss:\s+(\d+) kB/m.exec(await readText(`/proc/${pid}/smaps_rollup`))?.[1] ?? 0)));
 }
 
 async function treeOf(root: number): Promise<readonly Process[]> {

@@ -84,6 +84,9 @@ spec:
             {{- range $name, $_ := $secrets }}
             - { name: {{ $name }}_FILE, value: /etc/rockbot/secrets/{{ $name }} }
             {{- end }}
+            {{- range $name, $value := $service.environment }}
+            - { name: {{ $name }}, value: {{ $value | quote }} }
+            {{- end }}
             {{- if $bundle.configMap }}
             - { name: NODE_EXTRA_CA_CERTS, value: /etc/rockbot/authorities/{{ $bundle.key }} }
             {{- end }}

@@ -7,6 +7,7 @@ import { cpus, loadavg } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { connectBus } from "@rockbot/bus-rabbitmq";
+import { services } from "@rockbot/services";
 import { startOwnBroker, startPageServer } from "@rockbot/testing";
 import { createToolCaller } from "@rockbot/tools";
 import { bundleService } from "../../../../scripts/bundle/bundle-service.ts";
@@ -20,7 +21,7 @@ const SAMPLE_MS = 500;
 const { values } = parseArgs({ options: { calls: { type: "string", default: "192" }, out: { type: "string" } } });
 const calls = Number(values.calls);
 
-/** Resident sets, in bytes: of web tools, and of each converter. */
+/** In bytes: of web tools, and of each converter. */
 interface Memory {
   readonly webTools: number;
   readonly converters: readonly number[];
@@ -47,11 +48,12 @@ await using site = await startPageServer({
 });
 const rows: Figures[] = [];
 const idle: string[] = [];
-/** As in an image, by its Dockerfile. */
+/** As in an image, by its Dockerfile, and in a deployment of it. */
 const { file: bundle } = await bundleService(join(import.meta.dirname, "../../../.."), "web-tools");
-const nodeArgs = ["--max-semi-space-size=8", "--no-allocation-site-pretenuring"];
+const nodeArgs = ["--no-allocation-site-pretenuring"];
+const { environment } = services.find(({ name }) => name === "web-tools")?.deployment ?? {};
 for (const converters of [1, 2]) {
-  const env = { BUS_URL: broker.url, ALLOW_ADDRESSES: `127.0.0.1:${site.port}`, CONVERTERS: String(converters), NODE_ENV: "production" };
+  const env = { BUS_URL: broker.url, ALLOW_ADDRESSES: `127.0.0.1:${site.port}`, CONVERTERS: String(converters), ...environment, NODE_ENV: "production" };
   await using service = await untilReady("web-tools", startProgram(bundle, { env, nodeArgs }), '"msg":"ready"');
   await using bus = await connectBus(broker.url);
   await using caller = await createToolCaller(bus, { agent: "bench" });
@@ -110,7 +112,7 @@ async function measure(name: string, browse: (path: string) => Promise<void>, pi
 }
 
 async function memoryOf(pid: number): Promise<Memory> {
-  const [webTools, ...converters] = (await memoryByProcess(pid)).map(({ memory }) => memory);
+  const [webTools, ...converters] = await memoryByProcess(pid);
   return { webTools: webTools ?? 0, converters };
 }
 
@@ -130,8 +132,8 @@ function toMarkdown(measured: readonly Figures[]): string {
 Measured by \`npm run bench:browse\` on ${cpus().length} cores (${cpus()[0]?.model.trim() ?? "unknown"}), Node ${process.versions.node}, at a load of ${(loadavg()[2] ?? 0).toFixed(1)}.
 Over RabbitMQ ${AT_ONCE} callers browse pages of a megabyte, ${calls} in all, each as soon as its last answer has come. Web tools are one process with its converters, the site
 and the callers another. A further caller takes one hostile page after the other. Each stays just below a bound of the converter: of blocks, selectors, values, depth, repetition, or nodes.
-CPU is that of web tools and their converters for each good page. Memory is the largest sum of their resident sets, and in brackets web tools and each converter at that moment.
-Pages that the processes share count in each.
+CPU is that of web tools and their converters for each good page. Memory is the largest sum of theirs, and in brackets web tools and each converter at that moment.
+Memory that they share, such as the code of Node, counts in equal parts, as in a container.
 
 | web tools | pages/s | p50 ms | p99 ms | CPU ms a page | peak MB | failed | hostile pages |
 | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |
