@@ -37,15 +37,15 @@ export function webToolSet(config: Readonly<WebToolsConfig>, { policy, pageStore
   const permit = config.robotsPolicy === "respect" ? fetchedRobots(fetch, { setting: "ROBOTS_POLICY" }).permit : undefined;
   const converter = open.use(createPageConverter({ timeoutMs: config.convertTimeoutMs, processes: config.converters, maxLength: 2 * maxPageBytes }));
   const readRendered = caller && renderWith(caller, converter);
-  // The operator names the addresses of services, so they may be private. Pages may not use these exceptions.
-  const serviceFetch = (address: string, maxBytes: number) =>
-    open.use(createPublicFetch({ allowAddresses: [address], allowPorts: [], maxBytes, timeoutMs: fetchTimeoutMs, idleTimeoutMs, userAgent }));
+  // The operator names the addresses of services, so they may be private. Pages may not use these exceptions, and no error shows them.
+  const serviceFetch = (called: string, address: string, maxBytes: number) =>
+    open.use(createPublicFetch({ called, allowAddresses: [address], allowPorts: [], maxBytes, timeoutMs: fetchTimeoutMs, idleTimeoutMs, userAgent }));
   const { githubApiUrl: baseUrl, githubToken: token, githubHost: host } = config;
-  const readGithub = createGithubReader({ baseUrl, token, host, policy, fetch: serviceFetch(hostAndPort(baseUrl), maxPageBytes) });
+  const readGithub = createGithubReader({ baseUrl, token, host, policy, fetch: serviceFetch("GitHub's API", hostAndPort(baseUrl), maxPageBytes) });
   const tools = [htmlToTextTool({ converter }), webBrowse({ fetch, permit, converter, readRendered, readGithub })];
   const search = chooseSearch(config);
   if (search.name !== undefined) {
-    tools.push(webSearch({ load: search.load, fetch: serviceFetch(search.address, 2_000_000), maxResults: maxSearchResults }));
+    tools.push(webSearch({ load: search.load, fetch: serviceFetch("the search service", search.address, 2_000_000), maxResults: maxSearchResults }));
   }
   return {
     tools,

@@ -11,6 +11,8 @@ export interface FetchLimits {
   readonly connectTimeoutMs: number;
   /** The settings by which an operator allows further addresses, if there are any. */
   readonly allowedBy: string | undefined;
+  /** What errors call the place; its address if undefined. */
+  readonly called: string | undefined;
 }
 
 /**
@@ -39,7 +41,9 @@ const BEFORE_SENDING = new RegExp(`^(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|UND_ERR_CO
 /** The fault on the way to `url`, for the model. Never shows the query, which may hold secrets, nor the system's own text. */
 export function fetchError(url: URL, error: unknown, limits: FetchLimits): ToolError {
   if (error instanceof ToolError) return error;
-  const cannot = `Cannot read ${describeUrl(url)}`;
+  const { called } = limits;
+  const host = called === undefined ? `"${url.hostname}"` : "it has";
+  const cannot = cannotRead(url, limits);
   const unavailable = (what: string): ToolError => new ToolError(ToolErrorCode.Unavailable, `${cannot}: ${what}`, { cause: error });
   const failed = (what: string): ToolError => new ToolError(ToolErrorCode.ExecutionFailed, `${cannot}: ${what}`, { cause: error });
 
@@ -47,7 +51,7 @@ export function fetchError(url: URL, error: unknown, limits: FetchLimits): ToolE
   if (error instanceof BodyTooLargeError) {
     return new ToolError(
       ToolErrorCode.TooLarge,
-      `${cannot}: the answer is larger than the limit of ${limits.maxBytes} bytes. Look for a smaller page, such as a part of it.`,
+      `${cannot}: the answer is larger than the limit of ${limits.maxBytes} bytes.${called === undefined ? " Look for a smaller page, such as a part of it." : ""}`,
     );
   }
   if (error instanceof BodyEncodingError) return failed(`${error.message}.`);
@@ -57,9 +61,9 @@ export function fetchError(url: URL, error: unknown, limits: FetchLimits): ToolE
   const code = codeOf(error);
   switch (code) {
     case "ENOTFOUND":
-      return unavailable(`no address is known for the host "${url.hostname}". Check its spelling.`);
+      return unavailable(`no address is known for the host ${host}. ${called === undefined ? "Check its spelling." : "The operator has to check it."}`);
     case "EAI_AGAIN":
-      return unavailable(`the name "${url.hostname}" could not be looked up now.`);
+      return unavailable(`the name ${host} could not be looked up now.`);
     case "ECONNREFUSED":
       return unavailable("the server refuses connections.");
     case "UND_ERR_CONNECT_TIMEOUT":
@@ -82,10 +86,13 @@ export function fetchError(url: URL, error: unknown, limits: FetchLimits): ToolE
 }
 
 /** Why policy does not let a request go to `url`. */
-export function blocked(url: URL, why: string, { allowedBy }: Pick<FetchLimits, "allowedBy">): ToolError {
-  const unless = allowedBy === undefined ? "" : `, unless the operator allows more (${allowedBy})`;
-  return new ToolError(ToolErrorCode.Denied, `Cannot read ${describeUrl(url)}: ${why}. Only public addresses may be read${unless}.`);
+export function blocked(url: URL, why: string, limits: Pick<FetchLimits, "allowedBy" | "called">): ToolError {
+  const unless = limits.allowedBy === undefined ? "" : `, unless the operator allows more (${limits.allowedBy})`;
+  return new ToolError(ToolErrorCode.Denied, `${cannotRead(url, limits)}: ${why}. Only public addresses may be read${unless}.`);
 }
+
+/** How an error about `url` begins. */
+export const cannotRead = (url: URL, { called }: Pick<FetchLimits, "called">): string => `Cannot read ${called ?? describeUrl(url)}`;
 
 /** A URL for the words of an error, without its query: that may hold secrets. */
 export const describeUrl = (url: URL): string => `${url.protocol}//${url.host}${url.pathname}`.slice(0, 300);

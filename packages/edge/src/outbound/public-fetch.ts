@@ -5,7 +5,7 @@ import { BodyTooLargeError } from "../body/index.ts";
 import { type AddressPolicy, type AddressPolicyOptions, createAddressPolicy } from "./address-policy.ts";
 import { type Answer, type Ask, PageCache } from "./cache/page-cache.ts";
 import type { PageStore } from "./cache/page-store.ts";
-import { blocked, describeUrl, effectError, type FetchLimits, fetchError } from "./fetch-errors.ts";
+import { blocked, cannotRead, describeUrl, effectError, type FetchLimits, fetchError } from "./fetch-errors.ts";
 import { createGuardedAgent } from "./guarded-agent.ts";
 import type { Lookup } from "./name-lookup.ts";
 import { type Body, readBody } from "./read-body.ts";
@@ -26,6 +26,8 @@ export interface PublicFetchOptions extends AddressPolicyOptions {
   readonly userAgent?: string | undefined;
   /** The settings by which an operator allows further addresses, for the words of a refusal: `ALLOW_ADDRESSES`. @default none */
   readonly allowedBy?: string | undefined;
+  /** What errors call the one place that is read, where a model has no business with its address. @default its address */
+  readonly called?: string | undefined;
   /** @default createNameLookup() */
   readonly lookup?: Lookup | undefined;
   /** Where answers are kept that their sites allow to be given again. @default nothing is kept */
@@ -92,7 +94,7 @@ export function createPublicFetch(options: PublicFetchOptions = {}): PublicFetch
     userAgent = "Mozilla/5.0 (compatible; RockBot)",
   } = options;
   const policy = createAddressPolicy(options);
-  const limits = { maxBytes, idleTimeoutMs, connectTimeoutMs, allowedBy: options.allowedBy };
+  const limits = { maxBytes, idleTimeoutMs, connectTimeoutMs, allowedBy: options.allowedBy, called: options.called };
   const agent = createGuardedAgent({ policy, lookup: options.lookup, connectTimeoutMs, idleTimeoutMs, maxHeaderBytes });
   const cache = options.store === undefined ? undefined : new PageCache(options.store, options);
 
@@ -115,7 +117,7 @@ export function createPublicFetch(options: PublicFetchOptions = {}): PublicFetch
     const follows = hasEffects ? 0 : maxRedirects;
     const failure = (error: unknown): unknown => {
       if (callerSignal?.aborted === true) return callerSignal.reason;
-      if (timeout.aborted) return new ToolError(ToolErrorCode.Unavailable, `Cannot read ${describeUrl(url)}: no complete answer within ${timeoutMs} ms.`);
+      if (timeout.aborted) return new ToolError(ToolErrorCode.Unavailable, `${cannotRead(url, limits)}: no complete answer within ${timeoutMs} ms.`);
       return fetchError(url, error, limits);
     };
     const fail = (error: unknown): unknown => (hasEffects ? effectError(failure(error), error) : failure(error));
@@ -130,7 +132,7 @@ export function createPublicFetch(options: PublicFetchOptions = {}): PublicFetch
           return publicResponse(url, answer, { maxBytes, fail });
         }
         answer.destroy();
-        if (hops === follows) throw new ToolError(ToolErrorCode.ExecutionFailed, `Cannot read ${describeUrl(url)}: it redirects more than ${follows} times.`);
+        if (hops === follows) throw new ToolError(ToolErrorCode.ExecutionFailed, `${cannotRead(url, limits)}: it redirects more than ${follows} times.`);
         const next = redirected(url, location, limits);
         if (next.origin !== url.origin) carried = harmless;
         url = next;
@@ -226,7 +228,7 @@ function parseUrl(text: string): URL {
 function redirected(from: URL, location: string, limits: FetchLimits): URL {
   const ascii = location.replaceAll(/[\x80-\xff]/g, (byte) => `%${byte.charCodeAt(0).toString(16).toUpperCase()}`);
   const to = URL.parse(ascii, from.href);
-  if (to === null) throw new ToolError(ToolErrorCode.ExecutionFailed, `Cannot read ${describeUrl(from)}: it redirects to something that is not a URL.`);
+  if (to === null) throw new ToolError(ToolErrorCode.ExecutionFailed, `${cannotRead(from, limits)}: it redirects to something that is not a URL.`);
   if (to.protocol !== "http:" && to.protocol !== "https:") throw blocked(from, `it redirects to a ${to.protocol.slice(0, 20)} URL`, limits);
   if (to.username !== "" || to.password !== "") throw blocked(from, "it redirects to a URL with a user name or password", limits);
   return to;

@@ -1,3 +1,4 @@
+import type { ToolError } from "@rockbot/contracts";
 import { type SearchFault, startPageServer } from "@rockbot/testing";
 import { expect, test } from "vitest";
 import { startTestWebTools } from "../test-web-tools.ts";
@@ -198,6 +199,30 @@ test("web_search gives up on an API that is too slow", async () => {
   web.brave.faults.push({ kind: "slow", ms: 60_000 });
 
   await expect(web.search("x")).rejects.toMatchObject({ code: "unavailable", isRetryable: true, message: expect.stringContaining("200 ms") });
+});
+
+test("web_search says what is wrong with a service, and not where it is", async () => {
+  const errors: unknown[] = [];
+  const noted = async (search: Promise<unknown>): Promise<void> => void errors.push(await search.catch((error: unknown) => (error as ToolError).message));
+  {
+    await using web = await startTestWebTools({}, { FETCH_TIMEOUT_MS: "200" });
+    web.brave.faults.push({ kind: "slow", ms: 60_000 });
+    await noted(web.search("x"));
+  }
+  for (const baseUrl of ["http://search.invalid:8080", "http://127.0.0.1:1"]) {
+    await using web = await startTestWebTools({}, { BRAVE_BASE_URL: baseUrl });
+    await noted(web.search("x"));
+  }
+  await using large = await startPageServer({ "/res/v1/web/search": JSON.stringify("x".repeat(2_000_000)) });
+  await using web = await startTestWebTools({}, { BRAVE_BASE_URL: large.url });
+  await noted(web.search("x"));
+
+  expect(errors).toEqual([
+    "Cannot read the search service: no complete answer within 200 ms.",
+    "Cannot read the search service: no address is known for the host it has. The operator has to check it.",
+    "Cannot read the search service: the server refuses connections.",
+    "Cannot read the search service: the answer is larger than the limit of 2000000 bytes.",
+  ]);
 });
 
 test("web_search does not send the key on after a redirect", async () => {
