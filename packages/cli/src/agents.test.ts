@@ -123,8 +123,9 @@ test("as a caller, an operator sees what that caller has made and what is shared
   await using records = await openStore(data);
   const ofAlice = robot("clerk", "alice");
   const ofBob = robot("clerk", "bob");
-  for (const each of [ofBob, robot("porter", "bob"), ofAlice]) await records.definitions.create(each, 10);
-  await records.definitions.approve(ofBob.id, ofBob.hash);
+  const later = robot("clerk", "aaron", { createdAt: 2 });
+  for (const each of [ofBob, robot("porter", "bob"), ofAlice, later]) await records.definitions.create(each, 10);
+  for (const shared of [ofBob, later]) await records.definitions.approve(shared.id, shared.hash);
   const seenBy = async (caller: string) =>
     (JSON.parse((await run("ls", "--json", "--for", caller)).stdout) as { maker: string; name: string }[]).map(({ maker, name }) => `${maker}/${name}`);
 

@@ -34,24 +34,23 @@ const MAX_LINE = 2_000;
 /** `rockbot agents ls`: what all callers have made, or what one of them sees. */
 export async function listAgents({ json = false, for: seenBy }: AgentsListOptions): Promise<void> {
   checkCaller(seenBy);
-  const list = (all: readonly MadeByCaller[], where: string): void => {
-    if (json) {
-      console.log(JSON.stringify(all.map(entryOf), undefined, 2));
-      return;
-    }
-    for (const made of all) {
-      const { kind, record, summary } = made;
-      const notes = [record.isUntrusted ? "untrusted" : undefined, summary].filter(Boolean).join(", ");
-      console.log(printable(`${record.id}  ${kind}  ${nameOf(made)}  version ${record.version}  ${stateOf(record)}  ${notes}`, MAX_LINE));
-    }
-    const waiting = all.filter(({ record }) => stateOf(record) !== "shared").length;
-    const whose =
-      seenBy === undefined
-        ? `${all.length} in ${where}; ${waiting} of them only their makers see. To share one: rockbot agents approve NAME`
-        : `${all.length} in ${where} are what ${seenBy} sees. Whether it may use one: rockbot policy explain ${seenBy} agent__NAME`;
-    console.error(whose);
-  };
-  await withMadeByCallers(async (all, where) => list(all, where), { seenBy });
+  await withMadeByCallers(
+    async (all, where) => {
+      if (json) return console.log(JSON.stringify(all.map(entryOf), undefined, 2));
+      for (const made of all) {
+        const { kind, record, summary } = made;
+        const notes = [record.isUntrusted ? "untrusted" : undefined, summary].filter(Boolean).join(", ");
+        console.log(printable(`${record.id}  ${kind}  ${nameOf(made)}  version ${record.version}  ${stateOf(record)}  ${notes}`, MAX_LINE));
+      }
+      const waiting = all.filter(({ record }) => stateOf(record) !== "shared").length;
+      console.error(
+        seenBy === undefined
+          ? `${all.length} in ${where}; ${waiting} of them only their makers see. To share one: rockbot agents approve NAME`
+          : `${all.length} in ${where} are what ${seenBy} sees. Whether it may use one: rockbot policy explain ${seenBy} agent__NAME`,
+      );
+    },
+    { seenBy },
+  );
 }
 
 /** `rockbot agents show`: all that a model reads of an agent, a skill or a wisp, or what a session has led to. */

@@ -1,4 +1,4 @@
-import { type ChangeOutcome, isVisibleTo, type KeptDefinition, type KeptRecord, type KeptSkill, type KeptWisp } from "@rockbot/agent";
+import type { ChangeOutcome, KeptDefinition, KeptRecord, KeptSkill, KeptWisp, RecordStore } from "@rockbot/agent";
 import { type AgentConfig, type AgentRecords, openAgentRecords, readAgentsFile } from "@rockbot/agent-service";
 import { StoreUnavailableError } from "@rockbot/records";
 import { serviceNamed } from "@rockbot/services";
@@ -38,36 +38,26 @@ export async function withMadeByCallers(
   try {
     await using records = await openAgentRecords(config, async (...to) => (await import("@rockbot/agent-service/postgres")).connectPostgresAgentRecords(...to));
     const ofFile = readAgentsFile(config.agentsFile).map((agent) => madeAgent(agent, undefined));
-    const all = [...ofFile, ...(await allOf(records))];
-    await work(seenBy === undefined ? all : seenOf(all, seenBy), records.where, config);
+    const made = [...ofFile, ...(await keptIn(records, seenBy))];
+    await work(seenBy === undefined ? made : firstOfEachName(made), records.where, config);
   } catch (error) {
     if (error instanceof StoreUnavailableError) throw new CommandError(error.message);
     throw error;
   }
 }
 
-async function allOf({ definitions, skills, wisps }: AgentRecords): Promise<readonly MadeByCaller[]> {
+async function keptIn({ definitions, skills, wisps }: AgentRecords, seenBy: string | undefined): Promise<readonly MadeByCaller[]> {
+  const of = <T extends KeptRecord>(store: RecordStore<T>): Promise<readonly T[]> => (seenBy === undefined ? store.all() : store.visibleTo(seenBy));
   return [
-    ...(await definitions.all()).map((agent) => madeAgent(agent, (hash) => definitions.approve(agent.id, hash))),
-    ...(await skills.all()).map((skill) => madeSkill(skill, (hash) => skills.approve(skill.id, hash))),
-    ...(await wisps.all()).map((wisp) => madeWisp(wisp, (hash) => wisps.approve(wisp.id, hash))),
+    ...(await of(definitions)).map((agent) => madeAgent(agent, (hash) => definitions.approve(agent.id, hash))),
+    ...(await of(skills)).map((skill) => madeSkill(skill, (hash) => skills.approve(skill.id, hash))),
+    ...(await of(wisps)).map((wisp) => madeWisp(wisp, (hash) => wisps.approve(wisp.id, hash))),
   ];
 }
 
-/** The file's first, then the caller's own, then what others share. */
-function seenOf(all: readonly MadeByCaller[], caller: string): readonly MadeByCaller[] {
-  const visible = all.filter(({ record }) => isVisibleTo(record, caller));
-  const rank = ({ approve, record }: MadeByCaller): number => (approve === undefined ? 0 : record.maker === caller ? 1 : 2);
-  const names = new Set<string>();
-  return visible
-    .toSorted((one, other) => rank(one) - rank(other))
-    .filter(({ kind, record: { name } }) => {
-      const key = `${kind}:${name}`;
-      const isFirst = !names.has(key);
-      names.add(key);
-      return isFirst;
-    });
-}
+/** Of several of a kind and name the first counts for a caller, in the order of what it sees. */
+const firstOfEachName = (seen: readonly MadeByCaller[]): readonly MadeByCaller[] =>
+  seen.filter(({ kind, record: { name } }, i) => seen.findIndex((other) => other.kind === kind && other.record.name === name) === i);
 
 function madeAgent(agent: KeptDefinition, approve: MadeByCaller["approve"]): MadeByCaller {
   const { description, playbook, tools, model, budgets = {}, destinations = [], reportSchema } = agent;
