@@ -67,8 +67,9 @@ export class RunningTasks implements AsyncDisposable {
     if (end === undefined) return undefined;
     const ended = { ...task, ...end, isUntrusted: task.isUntrusted || end.isUntrusted === true, updatedAt: Date.now() };
     try {
-      // Another gateway may have joined the turn, and have been first.
-      if (!(await store.write(ended, task))) return (await store.read(task.by, task.id)) ?? ended;
+      if (await store.write(ended, task)) return ended;
+      // Another gateway has joined the turn, and was first.
+      return endOfTurn(task, (await store.read(task.by, task.id)) ?? ended);
     } catch (error) {
       log.warn({ task: task.id, err: error }, "the end of a task of an A2A client could not be kept, and is asked for again");
     }
@@ -95,4 +96,10 @@ export class RunningTasks implements AsyncDisposable {
       return { standing: code === ToolErrorCode.Denied ? "rejected" : "failed", why };
     }
   }
+}
+
+/** How the turn has ended of a task that the store has as it is now: with a question, if a further turn has begun since. */
+function endOfTurn(task: StoredTask, now: StoredTask): StoredTask {
+  const turn = now.earlier.find(({ turnId }) => turnId === task.turnId);
+  return turn === undefined ? now : { ...task, standing: "input-required", isUntrusted: now.isUntrusted, answer: turn.question };
 }
