@@ -5,6 +5,7 @@ import type { Logger } from "@rockbot/bus";
 import { newId } from "@rockbot/contracts";
 import { createPublicFetch, type PublicFetch } from "@rockbot/edge/outbound";
 import type { SessionHub } from "../../sessions/session-hub.ts";
+import { attempts } from "../attempts.ts";
 import { followTask, pausePlace } from "../follow-task.ts";
 import type { RunningTasks } from "../running-tasks.ts";
 import { HOOK_LEASE_MS, type PushHook, type StoredHook, type StoredTask, type TaskStore } from "../store/task-store.ts";
@@ -41,11 +42,14 @@ export class TaskPushes implements AsyncDisposable {
   readonly #stop = new AbortController();
   /** By task and id. */
   readonly #telling = new Map<string, { readonly stop: AbortController; readonly done: Promise<void> }>();
+  /** Of all hooks together: each is taken up again in a few seconds, and many fail at once. */
+  readonly #attempt: ReturnType<typeof attempts>;
   #takingUp: AsyncDisposable | undefined;
 
   constructor(options: TaskPushesOptions) {
     this.#options = options;
-    const { allowAddresses } = options;
+    const { allowAddresses, log } = options;
+    this.#attempt = attempts((err) => log.warn({ err }, "news of tasks of A2A clients could not be sent on, which is tried again"));
     const bounds = { timeoutMs: SEND_MS, idleTimeoutMs: SEND_MS, maxBytes: MAX_ANSWER_BYTES };
     this.#fetch = createPublicFetch({ allowAddresses, allowedBy: "A2A_PUSH_ADDRESSES", userAgent: "RockBot", ...bounds });
   }
@@ -88,16 +92,8 @@ export class TaskPushes implements AsyncDisposable {
 
   /** Goes on with what an earlier gateway has left, and from now on with what another leaves that dies. */
   startTakingUp(): void {
-    let isAway = false;
-    this.#takingUp ??= startLoop(RENEW_MS, async () => {
-      try {
-        await this.#takeUp();
-        isAway = false;
-      } catch (error) {
-        if (!isAway) this.#options.log.warn({ err: error }, "the push notification configs of A2A clients could not be read, which is tried again");
-        isAway = true;
-      }
-    });
+    const attempt = attempts((err) => this.#options.log.warn({ err }, "the push notification configs of A2A clients could not be read, which is tried again"));
+    this.#takingUp ??= startLoop(RENEW_MS, () => attempt(() => this.#takeUp()));
   }
 
   /** What was not sent is left for the next process. */
@@ -124,12 +120,9 @@ export class TaskPushes implements AsyncDisposable {
   #start(task: StoredTask, hook: PushHook): void {
     const stop = new AbortController();
     const key = keyOf(hook);
-    const { log } = this.#options;
-    const done = this.#tell(task, hook, AbortSignal.any([stop.signal, this.#stop.signal]))
-      .catch((error) => log.warn({ task: task.id, err: error }, "news of a task of an A2A client could not be sent on, which is tried again"))
-      .finally(() => {
-        if (this.#telling.get(key)?.stop === stop) this.#telling.delete(key);
-      });
+    const done = this.#attempt(() => this.#tell(task, hook, AbortSignal.any([stop.signal, this.#stop.signal]))).finally(() => {
+      if (this.#telling.get(key)?.stop === stop) this.#telling.delete(key);
+    });
     this.#telling.set(key, { stop, done });
   }
 

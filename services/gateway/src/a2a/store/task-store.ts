@@ -73,7 +73,7 @@ export interface TaskStore extends AsyncDisposable {
    * @param before undefined of a task that is new
    * @returns whether it was written
    */
-  write(task: StoredTask, before: StoredTask | undefined): Promise<boolean>;
+  write(task: StoredTask, before: TaskNote | undefined): Promise<boolean>;
   /** A task of that caller. */
   read(by: string, id: string): Promise<StoredTask | undefined>;
   /** The caller's tasks, those with the newest change first. */
@@ -81,7 +81,7 @@ export interface TaskStore extends AsyncDisposable {
   /** Tasks of all callers that are at work, at most MAX_OPEN. */
   open(): Promise<readonly StoredTask[]>;
   /** Tasks of all callers that have waited for input since before that time, in Unix milliseconds, at most MAX_OPEN. */
-  waiting(since: number): Promise<readonly StoredTask[]>;
+  waiting(since: number): Promise<readonly TaskNote[]>;
   /** Keeps a hook of a task, in the place of the one with its id, as long as tasks are kept. No holder has it then. */
   writeHook(hook: PushHook): Promise<void>;
   /** Nothing is told by a hook that is not there. */

@@ -79,7 +79,7 @@ class RedisTaskStore implements TaskStore {
     return this.#connection.start(timeoutMs);
   }
 
-  async write(task: StoredTask, before: StoredTask | undefined): Promise<boolean> {
+  async write(task: StoredTask, before: TaskNote | undefined): Promise<boolean> {
     const { id, by, updatedAt, standing, asked, answer, earlier } = task;
     const own = this.#callers(by);
     const [note, texts] = [JSON.stringify(withoutTexts(task)), JSON.stringify({ asked, answer, earlier })];
@@ -113,27 +113,27 @@ class RedisTaskStore implements TaskStore {
 
   async list(by: string): Promise<readonly TaskNote[]> {
     const ids = (await this.#connection.run("list tasks", (redis) => redis.zrange(this.#callers(by), "0", "-1", "REV"))) as string[];
-    const notes = await this.#connection.run("read tasks", (redis) => {
-      const pipeline = redis.pipeline();
-      for (const id of ids) pipeline.hget(this.#task(id), "note");
-      return pipeline.exec();
-    });
-    return valuesOf(notes).flatMap((note) => (typeof note === "string" ? [JSON.parse(note) as TaskNote] : []));
+    return await this.#notes(ids);
   }
 
   async open(): Promise<readonly StoredTask[]> {
     const oldest = Date.now() - KEPT_MS;
     await this.#connection.run("forget tasks that are over", (redis) => redis.zremrangebyscore(this.#open, "-inf", oldest));
     const ids = (await this.#connection.run("list open tasks", (redis) => redis.zrange(this.#open, String(-MAX_OPEN), "-1"))) as string[];
-    return await this.#readAll(ids, "working");
+    const tasks: StoredTask[] = [];
+    for (const id of ids) {
+      const task = await this.#read(id);
+      if (task?.standing === "working") tasks.push(task);
+    }
+    return tasks;
   }
 
-  async waiting(since: number): Promise<readonly StoredTask[]> {
+  async waiting(since: number): Promise<readonly TaskNote[]> {
     await this.#connection.run("forget tasks that are over", (redis) => redis.zremrangebyscore(this.#waiting, "-inf", Date.now() - KEPT_MS));
     const ids = (await this.#connection.run("list waiting tasks", (redis) =>
       redis.zrangebyscore(this.#waiting, "-inf", `(${since}`, "LIMIT", 0, MAX_OPEN),
     )) as string[];
-    return await this.#readAll(ids, "input-required");
+    return await this.#notes(ids);
   }
 
   async writeHook(hook: PushHook): Promise<void> {
@@ -199,13 +199,13 @@ class RedisTaskStore implements TaskStore {
     return this.#connection.close();
   }
 
-  async #readAll(ids: readonly string[], standing: TaskStanding): Promise<StoredTask[]> {
-    const tasks: StoredTask[] = [];
-    for (const id of ids) {
-      const task = await this.#read(id);
-      if (task?.standing === standing) tasks.push(task);
-    }
-    return tasks;
+  async #notes(ids: readonly string[]): Promise<TaskNote[]> {
+    const notes = await this.#connection.run("read tasks", (redis) => {
+      const pipeline = redis.pipeline();
+      for (const id of ids) pipeline.hget(this.#task(id), "note");
+      return pipeline.exec();
+    });
+    return valuesOf(notes).flatMap((note) => (typeof note === "string" ? [JSON.parse(note) as TaskNote] : []));
   }
 
   async #read(id: string): Promise<StoredTask | undefined> {
