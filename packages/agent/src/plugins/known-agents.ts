@@ -71,16 +71,10 @@ export class KnownAgents {
   }
 }
 
-interface Listed {
-  readonly agentName: string;
-  readonly description: string;
-  readonly skills: readonly { readonly id: string; readonly description: string }[];
-}
-
-/** The output of the tool is checked by its schema. */
+/** @throws {Error} if it is no list of agents: the tool of that name may be anybody's */
 function entriesIn(structured: unknown): readonly ServiceEntry[] {
-  const { agents = [] } = (structured ?? {}) as { readonly agents?: readonly Listed[] };
-  return agents.slice(0, MAX_AGENTS).map(
+  if (!tools.listKnownAgents.validateOutput?.(structured)) throw new Error("the answer is no list of agents");
+  return structured.agents.slice(0, MAX_AGENTS).map(
     ({ agentName, description, skills }): ServiceEntry => ({
       id: agentName,
       type: "a2a",

@@ -2,7 +2,7 @@ import { createMemoryBus } from "@rockbot/bus";
 import { tools } from "@rockbot/contracts";
 import type { Model, ModelRequest } from "@rockbot/llm";
 import { Summaries } from "@rockbot/search";
-import { defineTool, innerCallId, serveTools } from "@rockbot/tools";
+import { innerCallId, serveTools } from "@rockbot/tools";
 import { expect, test } from "vitest";
 import { createAgent } from "../agent/create-agent.ts";
 import { called, said, scriptedModel } from "../test-model.ts";
@@ -106,15 +106,17 @@ test("a model's sentence about a service stands in the place of its own text, on
     .toContain("- office (tool): All about the office, top tools: mail_send");
 });
 
-/** A service beside the agent that lists one agent of another maker, and counts who asks. */
-async function startWithAgents(model: Model, options: ServiceSearchPluginOptions) {
+const skills = [{ id: "audit-pipeline", description: "Audits deals." }];
+const salesOps = { agentName: "SalesOps", description: "Sales for all.", lastSeen: "just now", skills };
+
+/** A service beside the agent that lists agents of other makers, and counts who asks. */
+async function startWithAgents(model: Model, options: ServiceSearchPluginOptions, agents: readonly object[] = [salesOps]) {
   await using started = new AsyncDisposableStack();
   const bus = started.use(createMemoryBus());
   const asked: string[] = [];
-  const skills = [{ id: "audit-pipeline", description: "Audits deals." }];
-  const list = defineTool(tools.listKnownAgents, async (_input, { caller }) => {
+  const list = testTool(tools.listKnownAgents.name, async (_input, { caller }) => {
     asked.push(caller);
-    return { content: "", structured: { agents: [{ agentName: "SalesOps", description: "Sales for all.", lastSeen: "just now", skills }] } };
+    return { content: "", structured: { agents } };
   });
   started.use(await serveTools(bus, { tools: [list] }, { service: "a2a" }));
   const agent = started.use(await createAgent({ bus, model }).use(serviceSearch(options)).start());
@@ -135,6 +137,16 @@ test("agents of other makers are found by their skills, asked for on behalf of t
     expect(results()).toContain('"audit-pipeline"');
   }
   expect(scene.asked).toEqual(["agent"]);
+});
+
+test("a list of agents that is none is left out, and the search goes on", async () => {
+  const { model, requests } = scriptedModel([called(["search_known_services", { query: "audit" }]), said("ok")]);
+  await using scene = await startWithAgents(model, {}, [{ ...salesOps, description: 7 }]);
+  expect(await scene.agent.runTurn(testRequest("Audit it."))).toMatchObject({ finish: "stop", text: "ok" });
+  expect(scene.asked).toEqual(["agent"]);
+  const result = requests.at(-1)?.messages.at(-1);
+  expect(result).toMatchObject({ role: "tool", content: expect.stringContaining('"results"') });
+  expect(result?.content).not.toContain("SalesOps");
 });
 
 test("the card of an agent is summarized by the model of summaries, once, and the sentence stands in the place of the card's words", async () => {

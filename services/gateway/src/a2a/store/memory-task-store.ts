@@ -62,11 +62,7 @@ export function createMemoryTaskStore({ clock = Date.now }: MemoryTaskStoreOptio
       return of(by).map(withoutTexts).reverse();
     },
     open: async () => [...tasks.values()].filter(({ standing }) => standing === "working").slice(-MAX_OPEN),
-    waiting: async (since) =>
-      [...tasks.values()]
-        .filter(({ standing, updatedAt }) => standing === "input-required" && updatedAt < since)
-        .slice(0, MAX_OPEN)
-        .map(withoutTexts),
+    waiting: async (since) => [...tasks.values()].filter(({ standing, updatedAt }) => standing === "input-required" && updatedAt < since).slice(0, MAX_OPEN),
     async writeHook(hook) {
       leases.end(hook);
       const ofTask = hooks.get(hook.taskId) ?? new Map<string, StoredHook>();
