@@ -17,7 +17,7 @@ export interface AnnouncedAgentsOptions {
   readonly pin: PinMode;
   /** NAME=SENDER: who alone may announce that name. Case does not tell names apart. @default [] */
   readonly senders?: readonly string[] | undefined;
-  /** Whether names without a sender are not heard. @default false */
+  /** Whether names that have no sender there are not heard. @default false */
   readonly isNamedOnly?: boolean | undefined;
   readonly onChange: () => void;
   readonly log: Logger;
@@ -50,8 +50,8 @@ export class AnnouncedAgents implements AsyncDisposable {
   /** By name in small letters. */
   readonly #agents = new Map<string, { readonly agent: AnnouncedAgent; seenAt: number }>();
   readonly #names = new Set<string>();
-  readonly #senders: ReadonlySet<string>;
-  readonly #pinned: ReadonlySet<string>;
+  /** Who may announce an agent, by its name in small letters. */
+  readonly #senders: ReadonlyMap<string, readonly string[]>;
   readonly #cards: PinnedSources<AnnouncedAgent, AgentCard>;
   readonly #looking: AsyncDisposable;
   readonly #stop = new AbortController();
@@ -62,9 +62,9 @@ export class AnnouncedAgents implements AsyncDisposable {
     const { store, filed, pin, senders = [], onChange, log, clock = Date.now } = options;
     this.#options = options;
     this.#clock = clock;
-    const pairs = senders.map((pair) => [pair.slice(0, pair.indexOf("=")).toLowerCase(), pair.slice(pair.indexOf("=") + 1)] as const);
-    this.#senders = new Set(pairs.map(([name, sender]) => `${name}=${sender}`));
-    this.#pinned = new Set(pairs.map(([name]) => name));
+    const pairs = senders.map((pair) => pair.split("=") as [name: string, sender: string]);
+    const byName = Map.groupBy(pairs, ([name]) => name.toLowerCase());
+    this.#senders = new Map([...byName].map(([name, each]) => [name, each.map(([, sender]) => sender)]));
     this.#cards = new PinnedSources({
       store,
       filed,
@@ -129,7 +129,7 @@ export class AnnouncedAgents implements AsyncDisposable {
   }
 
   #mayAnnounce(key: string, sender: string): boolean {
-    return this.#pinned.has(key) ? this.#senders.has(`${key}=${sender}`) : this.#options.isNamedOnly !== true;
+    return this.#senders.get(key)?.includes(sender) ?? this.#options.isNamedOnly !== true;
   }
 
   #hasRoomFor(key: string): boolean {
