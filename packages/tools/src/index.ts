@@ -11,7 +11,7 @@ export { type OpenClaims, type ServeToolsOptions, type StartServiceOptions, serv
 
 export type { CallOptions } from "./call/call-options.ts";
 export { innerCallId } from "./call/inner-call-id.ts";
-export { instanceNames, isHeard } from "./call/remote/instance-names.ts";
+export { instanceNames, underFreeName } from "./call/remote/instance-names.ts";
 export type { ResumedCall } from "./call/resume-calls.ts";
 export { createToolCaller, type ToolCaller, type ToolCallerOptions } from "./call/tool-caller.ts";
 export { type ListedTool, listTools } from "./define/list-tools.ts";

@@ -1,6 +1,6 @@
-import { type Bus, type Handler, type Logger, SubscriptionTakenError } from "@rockbot/bus";
+import type { Bus, Handler, Logger } from "@rockbot/bus";
 import { isName, taskTopics } from "@rockbot/contracts";
-import { instanceNames, isHeard, METERED } from "@rockbot/tools";
+import { instanceNames, METERED, underFreeName } from "@rockbot/tools";
 
 /** The place to which agents on the bus send the answers of one instance. */
 export interface AnswerPlace extends AsyncDisposable {
@@ -14,17 +14,16 @@ export interface AnswerPlace extends AsyncDisposable {
  */
 export async function hearAnswers(bus: Bus, source: string, handler: Handler, log: Logger): Promise<AnswerPlace> {
   const shared = `${taskTopics.response}.${source}`;
-  for (const instance of isName(source) ? instanceNames(bus) : []) {
-    const name = `result.tasks.${source}.${instance}`;
-    const topic = `${shared}.${instance}`;
-    if (await isHeard(bus, name)) continue;
-    try {
-      return placeAt(topic, await bus.subscribe({ name, topics: [topic], kind: "result", ...METERED }, handler));
-    } catch (error) {
-      if (!(error instanceof SubscriptionTakenError)) throw error;
-    }
-  }
-  log.warn({ source }, "all queues for answers to tasks are in use: this process misses answers that come while its connection is lost");
+  const subscriptionOf = (instance: string): string => `result.tasks.${source}.${instance}`;
+  const own = await underFreeName(bus, isName(source) ? instanceNames(bus) : [], {
+    subscriptionOf,
+    async open(instance) {
+      const topic = `${shared}.${instance}`;
+      return placeAt(topic, await bus.subscribe({ name: subscriptionOf(instance), topics: [topic], kind: "result", ...METERED }, handler));
+    },
+  });
+  if (own !== undefined) return own;
+  log.warn({ source }, "there is no queue of its own for answers to tasks, and those that come while the connection is lost are missed");
   return placeAt(shared, await bus.subscribe({ name: "bus-answers", topics: [shared], kind: "copy", ...METERED }, handler));
 }
 

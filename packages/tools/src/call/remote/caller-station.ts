@@ -3,7 +3,7 @@ import { type Envelope, newId } from "@rockbot/contracts";
 import { type JournalStore, leaseSlot, type SlotLease } from "@rockbot/records/journal";
 import type { MessageMeter } from "../../messages/message-meter.ts";
 import { callNamedIn } from "../../messages/reply.ts";
-import { instanceNames, isHeard } from "./instance-names.ts";
+import { instanceNames, underFreeName } from "./instance-names.ts";
 import { progressListener } from "./progress-listener.ts";
 
 export interface StationOptions {
@@ -82,21 +82,24 @@ const namelessStation = (bus: Bus, options: StationOptions): Promise<Station> =>
 async function ownStation(bus: Bus, options: StationOptions): Promise<Station> {
   const { agent, log } = options;
   // The agent's own name first.
-  for (const instance of [undefined, ...instanceNames(bus)]) {
-    if (await isHeard(bus, subscriptionOf(addressOf(agent, instance)))) continue;
-    const station = await stationAt(bus, options, { instance, kind: "result" });
-    try {
-      await station.requester.listen();
-    } catch (error) {
-      if (error instanceof SubscriptionTakenError) {
-        await station[Symbol.asyncDispose]();
-        continue;
+  const station = await underFreeName(bus, [undefined, ...instanceNames(bus)], {
+    subscriptionOf: (instance) => subscriptionOf(addressOf(agent, instance)),
+    async open(instance) {
+      const opened = await stationAt(bus, options, { instance, kind: "result" });
+      try {
+        await opened.requester.listen();
+      } catch (error) {
+        if (error instanceof SubscriptionTakenError) {
+          await opened[Symbol.asyncDispose]();
+          throw error;
+        }
+        log.debug({ agent, error: String(error) }, "could not listen for answers yet"); // the first call tries again, and says so
       }
-      log.debug({ agent, error: String(error) }, "could not listen for answers yet"); // the first call tries again, and says so
-    }
-    if (instance !== undefined) log.info({ agent, instance }, "another process has the agent's name, so this one calls as an instance of it");
-    return station;
-  }
+      if (instance !== undefined) log.info({ agent, instance }, "another process has the agent's name, so this one calls as an instance of it");
+      return opened;
+    },
+  });
+  if (station !== undefined) return station;
   log.error({ agent }, "all names of the agent are in use: answers to calls in flight are lost when the connection is");
   return namelessStation(bus, options);
 }
