@@ -21,7 +21,9 @@ export function fileText({ name, mediaType, bytes }: GivenFile): string | undefi
   if (text === undefined) return undefined;
   const type = mediaType.slice(0, 100);
   const called = [...(name === "" ? [] : [JSON.stringify(name.slice(0, 200))]), ...(type === "" ? [] : [`(${type})`])];
-  return visibleText([`The file${called.length === 0 ? "" : ` ${called.join(" ")}`}:`, fence(text, LANGUAGE.exec(mediaType)?.[1]?.toLowerCase())].join("\n"));
+  const head = visibleText(["The file", ...called].join(" "));
+  // Marks that hidden characters part are longer without these, so the block is made of what is left.
+  return `${head}:\n${fence(visibleText(text), LANGUAGE.exec(mediaType)?.[1]?.toLowerCase())}`;
 }
 
 function ifText(bytes: Uint8Array): string | undefined {
