@@ -28,7 +28,7 @@ export { ResultCache, type ResultCacheOptions } from "./layers/result-cache.ts";
 
 // For operators: to replay parked requests, and to read them.
 
-export { createReplayer, type ReplayAnswer, type Replayer, type ReplayOptions, ReplayRefusedError } from "./call/replay-parked.ts";
+export { createReplayer, OPERATOR, type ReplayAnswer, type Replayer, type ReplayOptions, ReplayRefusedError } from "./call/replay-parked.ts";
 export type { RequestForm } from "./messages/request-form.ts";
 export { readCall } from "./serve/read-request.ts";
 

@@ -1,8 +1,8 @@
 import { newId } from "@rockbot/contracts";
-import { createToolCaller } from "@rockbot/tools";
+import { createToolCaller, OPERATOR } from "@rockbot/tools";
 import { displayBusUrl } from "../bus-url.ts";
 import { connectRuled } from "../connect-broker.ts";
-import { callerClient, OPERATOR } from "./caller-client.ts";
+import { callerClient } from "./caller-client.ts";
 import type { ToolClient } from "./tool-client.ts";
 
 export interface BrokerClientOptions {

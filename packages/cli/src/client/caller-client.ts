@@ -33,9 +33,6 @@ export function callerClient(caller: ToolCaller, { where, bus, policy, onBehalfO
   };
 }
 
-/** As whom a command calls for others where nobody is verified: a delegate, unless the policy names others. */
-export const OPERATOR = "operator";
-
 /** No wait is without an end. */
 const WAIT_MS = 30_000;
 

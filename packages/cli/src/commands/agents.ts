@@ -54,13 +54,9 @@ export async function listAgents({ json = false, for: seenBy }: AgentsListOption
 }
 
 /** `rockbot agents show`: all that a model reads of an agent, a skill or a wisp, or what a session has led to. */
-export async function showAgent(named: string, { json = false, session = false, bus, for: seenBy }: AgentsShowOptions): Promise<void> {
-  if (session)
-    return (await import("./agents-run.ts")).showSession(named, {
-      json,
-      ...(bus === undefined ? {} : { bus }),
-      ...(seenBy === undefined ? {} : { for: seenBy }),
-    });
+export async function showAgent(named: string, options: AgentsShowOptions): Promise<void> {
+  const { json = false, session = false, for: seenBy } = options;
+  if (session) return (await import("./agents-run.ts")).showSession(named, options);
   checkCaller(seenBy);
   const show = (made: MadeByCaller): void => (json ? console.log(JSON.stringify({ ...entryOf(made), ...made.content }, undefined, 2)) : printAll(made));
   await withMadeByCallers(async (all, where) => show(chosen(all, named, where)), { seenBy });
@@ -69,7 +65,7 @@ export async function showAgent(named: string, { json = false, session = false, 
 /** @throws {UsageError} */
 function checkCaller(caller: string | undefined): void {
   const faults = callerFaults(caller);
-  if (faults.length > 0) throw new UsageError([...faults]);
+  if (faults.length > 0) throw new UsageError(faults);
 }
 
 /** `rockbot agents approve`: shares exactly what it has shown, or shares it no more. */

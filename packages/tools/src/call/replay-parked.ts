@@ -5,8 +5,8 @@ import { MAX_TIMEOUT_MS } from "../limits.ts";
 import { createIdentity } from "../messages/identity.ts";
 import { formOf, type RequestForm } from "../messages/request-form.ts";
 
-/** The user who asks in the operator's name: a word in the topic for answers. */
-const OPERATOR = "operator";
+/** As whom a command of an operator calls for others where nobody is verified: a delegate, unless the policy names others. */
+export const OPERATOR = "operator";
 
 export interface CreateReplayerOptions {
   /** Decides which sender of a parked message is believed, where the bus verifies senders. @default see createIdentity */
