@@ -70,8 +70,6 @@ export class SessionHub implements AsyncDisposable {
       return listener;
     } catch (error) {
       listener[Symbol.dispose]();
-      if (this.#hearings.get(owner) === hearing) this.#hearings.delete(owner);
-      this.#log.warn({ err: error, caller: owner }, "the events of an agent's sessions cannot be heard");
       throw new ToolError(ToolErrorCode.Unavailable, "Cannot follow the session: the bus cannot be reached now. Try again", { cause: error });
     }
   }
@@ -96,9 +94,12 @@ export class SessionHub implements AsyncDisposable {
     };
     const topics = [agentTopics.event(owner, "").replace(/[^.]+$/, "*")];
     const subscription = this.#bus.subscribe({ name: `agent-events.${owner}`, topics, kind: "copy", isTraced: false, ...METERED }, hear);
-    subscription.catch(() => {}); // said where it is awaited
     const hearing = { subscription, listeners, end: undefined };
     this.#hearings.set(owner, hearing);
+    subscription.catch((err: unknown) => {
+      if (this.#hearings.get(owner) === hearing) this.#hearings.delete(owner);
+      this.#log.warn({ err, caller: owner }, "the events of an agent's sessions cannot be heard");
+    });
     return hearing;
   }
 
