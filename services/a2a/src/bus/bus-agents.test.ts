@@ -199,13 +199,13 @@ test("a name that the operator gives to a sender is heard from that sender alone
   }
 });
 
-test("a question of the agent comes back with the conversation's id, as the agent names it, which a restarted service still knows, for its caller alone", async () => {
+test("a question of the agent comes back with the conversation's id, which a restarted service still knows, for its caller alone", async () => {
   const texts: unknown[] = [];
   const asking: Parameters<typeof startOriginal>[1] = async ({ body }, answer) => {
     texts.push([body["contextId"], body["taskId"]]);
     await answer(
       "agent-response.result.json",
-      texts.length === 1 ? { state: 2, contextId: "shirts-7", message: { role: "agent", parts: [{ kind: "text", text: "Which colour?" }] } } : {},
+      texts.length === 1 ? { state: 2, message: { role: "agent", parts: [{ kind: "text", text: "Which colour?" }] } } : {},
     );
   };
   await using taskOwners = createWorkingMemory();
@@ -214,7 +214,6 @@ test("a question of the agent comes back with the conversation's id, as the agen
     await using both = await startBoth(asking, { ...hearing, taskOwners });
     const asked = await both.caller.call("invoke_agent", invoke);
     contextId = (asked.structured as Record<string, string>)["contextId"] ?? "";
-    expect(contextId).toBe("shirts-7");
     expect(asked.structured).toEqual({ agentName: "ResearchAgent", state: "input_required", contextId });
     expect(asked.content).toContain("Which colour?");
     expect(asked.content).toContain(`{"agent_name":"ResearchAgent","context_id":"${contextId}"}`);
@@ -227,7 +226,7 @@ test("a question of the agent comes back with the conversation's id, as the agen
   await using again = await startBoth(asking, { ...hearing, taskOwners });
   expect((await again.caller.call("invoke_agent", answer)).structured).toMatchObject({ state: "completed", contextId });
   expect(texts).toEqual([
-    [expect.stringMatching(/^[0-9a-f]{32}$/), expect.any(String)],
     [contextId, expect.any(String)],
+    [contextId, expect.not.stringMatching(contextId)],
   ]);
 });

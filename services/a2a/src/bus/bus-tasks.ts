@@ -37,7 +37,7 @@ export interface GiveTaskOptions {
   /** Aborts when nobody waits any more, or the time is over. */
   readonly signal: AbortSignal;
   readonly onProgress: (message: string) => void;
-  /** Hears the ids before anything is sent, and again if the agent names another conversation. */
+  /** Hears the ids before anything is sent. */
   readonly onIds: (ids: { readonly taskId: string | undefined; readonly contextId: string | undefined }) => Promise<void>;
 }
 
@@ -111,10 +111,8 @@ export class BusTasks {
       await this.#send(agent, { ...request, text: request.text, contextId }, options);
       const end = await Promise.race([ended, given]);
       if (end instanceof ToolError) throw end;
-      if (end === undefined) throw signal.reason;
-      const named = end.contextId ?? contextId;
-      await onIds({ taskId, contextId: named });
-      return { state: end.state, text: end.text, taskId: undefined, contextId: named };
+      if (end !== undefined) return { state: end.state, text: end.text, taskId: undefined, contextId: end.contextId ?? contextId };
+      throw signal.reason;
     } catch (error) {
       if (signal.aborted) await this.#cancel(agent, taskId, contextId);
       throw error;
