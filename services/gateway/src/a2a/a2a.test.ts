@@ -248,7 +248,7 @@ test("a task that waits is its caller's alone, stays in its conversation, and is
   expect(system.agent.turns).toHaveLength(1);
 });
 
-test("a task takes so many messages", async () => {
+test("a task takes so many messages, and waits for an answer only so long", async () => {
   await using system = await startSystem(tailor);
   const client = await clientOf(system.url);
   const { id } = (await client.sendMessage(message("A shirt."))) as Task;
@@ -256,14 +256,12 @@ test("a task takes so many messages", async () => {
 
   await expect(client.sendMessage(message("40", { taskId: id }))).rejects.toThrow(`has had ${MAX_MESSAGES} messages`);
   expect((await client.getTask({ ...byId(id), historyLength: 3 })).history.map(saidIn)).toEqual(["Guess 31.", "Which size?", "Guess 32."]);
-});
 
-test("a task waits for an answer only so long", async () => {
-  await using system = await startSystem(tailor, undefined, { a2aInputWaitMs: 1_000 });
-  const client = await clientOf(system.url);
-  const { id } = (await client.sendMessage(message("A shirt."))) as Task;
+  await using impatient = await startSystem(tailor, undefined, { a2aInputWaitMs: 1_000 });
+  const hasty = await clientOf(impatient.url);
+  const left = (await hasty.sendMessage(message("A shirt."))) as Task;
   await expect
-    .poll(async () => (await client.getTask(byId(id))).status, { timeout: 20_000 })
+    .poll(async () => (await hasty.getTask(byId(left.id))).status, { timeout: 20_000 })
     .toMatchObject({
       state: TaskState.TASK_STATE_FAILED,
       message: { parts: [{ content: { value: expect.stringContaining("no answer came within 1 s") } }] },
