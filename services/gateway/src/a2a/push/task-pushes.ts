@@ -75,7 +75,7 @@ export class TaskPushes implements AsyncDisposable {
       throw new UnsupportedOperationError("Too many tasks have push notifications now. Try again when some have ended");
     await this.#end(hook);
     await store.writeHook(hook);
-    this.#start(task, hook);
+    this.#start(hook);
     return configOf(hook);
   }
 
@@ -109,18 +109,19 @@ export class TaskPushes implements AsyncDisposable {
     for (const { by, taskId } of await store.hooked()) {
       const left = (await store.hooks(taskId)).filter((hook) => hook.told !== Number.POSITIVE_INFINITY && !this.#telling.has(keyOf(hook)));
       const task = left.length > 0 ? await store.read(by, taskId) : undefined;
-      for (const hook of task === undefined ? [] : left) {
+      if (task === undefined) continue;
+      for (const hook of left) {
         if (this.#stop.signal.aborted || this.#telling.size >= MAX_HOOKS.ofAll) return;
         // Again, as it may have been started since the store was read. Of a task that waits there is no news behind its question.
-        if (task !== undefined && !this.#telling.has(keyOf(hook)) && !isPaused(task, hook)) this.#start(task, hook);
+        if (!this.#telling.has(keyOf(hook)) && !isPaused(task, hook)) this.#start(hook);
       }
     }
   }
 
-  #start(task: StoredTask, hook: PushHook): void {
+  #start(hook: PushHook): void {
     const stop = new AbortController();
     const key = keyOf(hook);
-    const done = this.#attempt(() => this.#tell(task, hook, AbortSignal.any([stop.signal, this.#stop.signal]))).finally(() => {
+    const done = this.#attempt(() => this.#tell(hook, AbortSignal.any([stop.signal, this.#stop.signal]))).finally(() => {
       if (this.#telling.get(key)?.stop === stop) this.#telling.delete(key);
     });
     this.#telling.set(key, { stop, done });
@@ -133,7 +134,7 @@ export class TaskPushes implements AsyncDisposable {
   }
 
   /** Nothing is sent while another gateway has the hook. */
-  async #tell(task: StoredTask, hook: PushHook, gone: AbortSignal): Promise<void> {
+  async #tell(hook: PushHook, gone: AbortSignal): Promise<void> {
     const { store } = this.#options;
     if (!(await store.holdHook(hook, this.#holder))) return;
     const lost = new AbortController();
@@ -146,9 +147,10 @@ export class TaskPushes implements AsyncDisposable {
         if (!(await store.holdHook(hook, this.#holder).catch(() => true))) lost.abort();
       }),
     );
-    const now = (await store.hooks(task.id)).find(({ id }) => id === hook.id);
-    if (now === undefined || now.told === Number.POSITIVE_INFINITY) return;
-    await this.#send((await store.read(task.by, task.id)) ?? task, now, AbortSignal.any([gone, lost.signal]));
+    const now = (await store.hooks(hook.taskId)).find(({ id }) => id === hook.id);
+    const task = await store.read(hook.by, hook.taskId);
+    if (now === undefined || now.told === Number.POSITIVE_INFINITY || task === undefined) return;
+    await this.#send(task, now, AbortSignal.any([gone, lost.signal]));
   }
 
   async #send(task: StoredTask, hook: PushHook, gone: AbortSignal): Promise<void> {
