@@ -1,12 +1,18 @@
 import { createHash } from "node:crypto";
 import { AgentCard, type Message, Role, type StreamResponse, type Task, TaskState } from "@a2a-js/sdk";
 import { type Client, ClientFactory, DefaultAgentCardResolver, JsonRpcTransportFactory, RestTransportFactory } from "@a2a-js/sdk/client";
+import { createMemoryBus } from "@rockbot/bus";
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
 import { createPolicy, holdPolicy, readPolicy } from "@rockbot/policy";
+import { loadConfig } from "@rockbot/process/config";
+import { StoreUnavailableError } from "@rockbot/records";
 import { freePort } from "@rockbot/testing";
 import { expect, test } from "vitest";
 import { serveTestAgent, type TestTurn, twoWords } from "../chat/test-agent.ts";
+import { startGateway } from "../gateway.ts";
+import { check, configSchema } from "../settings.ts";
 import { startTestGateway } from "../test-gateway.ts";
+import { createMemoryTaskStore } from "./store/memory-task-store.ts";
 import { MAX_MESSAGES } from "./store/task-store.ts";
 
 const hashOf = (token: string): string => `sha256:${createHash("sha256").update(token).digest("hex")}`;
@@ -246,6 +252,28 @@ test("a task that waits is its caller's alone, stays in its conversation, and is
   expect((await alice.cancelTask(byId(id))).status?.state).toBe(TaskState.TASK_STATE_CANCELED);
   await expect(alice.sendMessage(message("40", { taskId: id }))).rejects.toThrow("has ended: canceled");
   expect(system.agent.turns).toHaveLength(1);
+});
+
+test("a question that the store could not keep is learnt again once its answer comes", async () => {
+  await using bus = createMemoryBus();
+  await using agent = await serveTestAgent(bus, tailor);
+  await using store = createMemoryTaskStore();
+  let isAway = true;
+  const write: typeof store.write = async (task, before) => {
+    if (isAway && task.standing === "input-required") throw new StoreUnavailableError("Cannot write a task");
+    return await store.write(task, before);
+  };
+  const port = await freePort();
+  const config = loadConfig(configSchema, { env: {}, overrides: { port, a2aUrl: `http://127.0.0.1:${port}` }, check });
+  await using _gateway = await startGateway(bus, config, { tasks: { ...store, write } });
+  const client = await clientOf(`http://127.0.0.1:${port}`);
+  const { id } = (await client.sendMessage(message("A shirt."))) as Task;
+  isAway = false;
+
+  const answer = message("40", { taskId: id });
+  await expect(client.sendMessage(answer)).rejects.toThrow("is still at work");
+  await expect.poll(async () => await client.sendMessage(answer).catch(() => undefined)).toMatchObject({ status: { state: TaskState.TASK_STATE_COMPLETED } });
+  expect(agent.turns.map(({ input }) => input.message)).toEqual(["A shirt.", "40"]);
 });
 
 test("a task takes so many messages, and waits for an answer only so long", async () => {

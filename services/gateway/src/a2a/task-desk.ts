@@ -235,6 +235,8 @@ export class TaskDesk implements A2ARequestHandler {
       return task;
     }
     if (standing !== "input-required") {
+      // The end of its turn may not have been kept: it is learnt again, so that the task does not stay at work.
+      if (standing === "working") running.start(task);
       const why = standing === "working" ? "is still at work, and takes no further message" : `has ended: ${standing}`;
       throw new UnsupportedOperationError(`The task ${id} ${why}. Send a message without a taskId, and with its contextId to go on in its conversation`);
     }
