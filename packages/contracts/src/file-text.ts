@@ -10,6 +10,15 @@ export interface GivenFile {
   readonly bytes: Uint8Array;
 }
 
+/** What no base64 has, of either alphabet, in lines or in one. */
+const NO_BASE64 = /[^A-Za-z0-9+/_\s=-]|=[^=\s]/;
+
+/** The bytes that base64 says; undefined of a text that is none, of which Node would read a part. */
+export function base64Bytes(text: string): Uint8Array | undefined {
+  const isCut = text.replaceAll(/[\s=]/g, "").length % 4 === 1;
+  return isCut || NO_BASE64.test(text) ? undefined : Buffer.from(text, "base64");
+}
+
 /** Types that are no text, whatever their bytes are. */
 const NO_TEXT = /^(?:image(?!\/svg)|audio|video|font)\/|^application\/(?:pdf|zip|gzip|octet-stream$)/i;
 /** Languages of fences, as the end of a media type names them. */

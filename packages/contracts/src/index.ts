@@ -146,7 +146,7 @@ export { yamlFaults } from "./faults/yaml-faults.ts";
 
 export { maskLikelySecrets } from "./faults/mask-likely-secrets.ts";
 export { fence } from "./fence.ts";
-export { fileText, type GivenFile } from "./file-text.ts";
+export { base64Bytes, fileText, type GivenFile } from "./file-text.ts";
 export { canonicalJson } from "./json/canonical-json.ts";
 export { isTooDeepToCarry, MAX_DATA_DEPTH, MAX_JSON_DEPTH, type ParsedJson, parseArguments, parseData, parseJson } from "./json/parse-json.ts";
 export { isInexactText, quoteInexact } from "./json/scan-json.ts";

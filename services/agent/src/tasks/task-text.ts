@@ -1,4 +1,4 @@
-import { type AgentTaskMessage, fileText, partWords } from "@rockbot/contracts";
+import { type AgentTaskMessage, base64Bytes, fileText, partWords } from "@rockbot/contracts";
 
 /** What a message may have besides its session. */
 const MAX_CHARACTERS = 262_144;
@@ -10,8 +10,9 @@ export type TaskText = { readonly text: string } | { readonly fault: string };
 export function taskText({ parts }: AgentTaskMessage): TaskText {
   const texts: string[] = [];
   for (const [i, part] of parts.entries()) {
-    const words = partWords(part) ?? fileText({ name: "", mediaType: part.mimeType ?? "", bytes: Buffer.from(part.data ?? "", "base64") });
-    if (words === undefined) return { fault: `message.parts.${i}: expected text, data or text files in UTF-8. Other files are not read here` };
+    const bytes = base64Bytes(part.data ?? "");
+    const words = partWords(part) ?? (bytes && fileText({ name: "", mediaType: part.mimeType ?? "", bytes }));
+    if (words === undefined) return { fault: `message.parts.${i}: expected text, data or text files in UTF-8, as base64. Other files are not read here` };
     if (words !== "") texts.push(words);
   }
   const whole = texts.join("\n");

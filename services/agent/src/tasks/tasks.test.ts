@@ -110,6 +110,11 @@ test("a task that cannot be taken is refused in words, with the original's codes
     code: "invalid_request",
     message: expect.stringContaining("Other files are not read here"),
   });
+  for (const data of ["aGVsbG8*###", "aGVsb", "YQ==YQ=="])
+    expect(await refused({ skill: null, message: { role: "user", parts: [{ kind: "file", data, mimeType: "text/plain" }] } })).toMatchObject({
+      code: "invalid_request",
+      message: expect.stringContaining("as base64"),
+    });
   expect(await refused({ message: 7 })).toMatchObject({ taskId: TASK, code: "invalid_request" });
   await agent.bus.publish(replayed("agent-task-cancel.request.json"));
   await expect.poll(() => peer.answers().at(-1)?.body).toEqual(golden("agent-response.cancel-refused.json").body);

@@ -11,6 +11,7 @@ import { errorBody, HttpErrorCode, statusOf } from "../http/http-error.ts";
 import { readA2aBody } from "../http/read-body.ts";
 import { A2A_PATH, type A2aPaths } from "./a2a-card.ts";
 import { A2aClient } from "./a2a-client.ts";
+import { checkParts } from "./check-parts.ts";
 import type { TaskDesk } from "./task-desk.ts";
 
 /** An agent with a card of its own. */
@@ -86,6 +87,7 @@ export function a2aDoor({ agents, headers, stallMs, ending, log }: A2aDoorOption
     async requests(c) {
       const { incoming, outgoing } = c.env;
       const body = readA2aBody(c.get("body"), incoming.headers);
+      checkParts(body);
       const gone = new AbortController();
       outgoing.once("close", () => gone.abort());
       const a2aClient = new A2aClient(c.get("caller") ?? "", ending === undefined ? gone.signal : AbortSignal.any([gone.signal, ending]));

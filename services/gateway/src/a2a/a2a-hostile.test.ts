@@ -65,6 +65,25 @@ test.each<readonly [string, string]>([
   expect((await system.post("rpc", rpc("SendMessage", { message }))).status).toBe(200); // it goes on
 });
 
+test.each<readonly [string, string, string]>([
+  ["part that is none", "rpc", rpc("SendMessage", { message: { ...message, parts: [null] } })],
+  ["part that is none", "http/message:send", JSON.stringify({ message: { ...message, parts: [part, 7] } })],
+  ["file in wrong base64", "rpc", rpc("SendMessage", { message: { ...message, parts: [{ raw: "aGVsbG8*###", mediaType: "text/plain" }] } })],
+  ["file whose base64 is cut off", "rpc", rpc("SendMessage", { message: { ...message, parts: [{ raw: "aGVsb", mediaType: "text/plain" }] } })],
+  [
+    "file of 0.3 in wrong base64",
+    "rpc",
+    rpc("message/send", { message: { ...message, parts: [{ kind: "file", file: { bytes: "%", mimeType: "text/csv" } }] } }),
+  ],
+  ["file of 0.3 in wrong base64", "http/v1/message:send", JSON.stringify({ message: { ...message, content: [{ file: { fileWithBytes: "YQ==YQ" } }] } })],
+])("a %s is the client's fault, in words, by %s", async (what, path, body) => {
+  await using system = await startSystem();
+
+  const { status, json } = await system.post(path, body, { "a2a-version": /0\.3|v1/.test(`${what} ${path}`) ? "0.3" : "1.0" });
+  expect([status, json]).toMatchObject([400, { code: "invalid_arguments", message: expect.stringMatching(/message\.parts\.\d: expected/) }]);
+  expect(system.agent.turns).toEqual([]);
+});
+
 test("a page of a stranger cannot ask, nor read what it asked", async () => {
   await using system = await startSystem();
 
