@@ -214,6 +214,29 @@ test.each(ways)("the agent asks back: its task waits, and goes on with the answe
   await expect(client.sendMessage(message("41", { taskId: asked.id }))).rejects.toThrow("has ended: completed");
 });
 
+test("a stream has a question as the state of the task, and not as a piece of its answer", async () => {
+  await using system = await startSystem(async ({ input, tell }) => {
+    const [status, text] = input.message === "40" ? (["success", "Ordered."] as const) : (["input-required", "Which size?"] as const);
+    await tell({ kind: "tool_started", toolName: "agent__final_report", toolCallId: "1" });
+    await tell({ kind: "text", text });
+    return { text, report: { status, format: "text" } };
+  });
+  const client = await clientOf(system.url);
+  const toldOf = async (text: string, more: Partial<Message> = {}) => {
+    const told: StreamResponse["payload"][] = [];
+    for await (const { payload } of client.sendMessageStream(message(text, more))) told.push(payload);
+    return told;
+  };
+  const asked = await toldOf("A shirt.");
+  expect(asked.map((each) => each?.$case)).toEqual(["task", "statusUpdate", "statusUpdate"]);
+  expect(asked[2]).toMatchObject({ value: { status: { state: TaskState.TASK_STATE_INPUT_REQUIRED } } });
+  const answered = await toldOf("40", { taskId: asked[0]?.$case === "task" ? asked[0].value.id : "" });
+  expect(answered.slice(-2)).toMatchObject([
+    { $case: "artifactUpdate", value: { artifact: { parts: [{ content: { value: "Ordered." } }] }, append: false, lastChunk: true } },
+    { $case: "statusUpdate", value: { status: { state: TaskState.TASK_STATE_COMPLETED } } },
+  ]);
+});
+
 test("an answer that comes again begins no further turn, and of two at once one counts", async () => {
   await using system = await startSystem(tailor);
   const client = await clientOf(system.url);

@@ -1,6 +1,6 @@
 import type { StreamResponse } from "@a2a-js/sdk";
 import { TaskState } from "@a2a-js/sdk";
-import type { AgentEvent } from "@rockbot/contracts";
+import { type AgentEvent, tools } from "@rockbot/contracts";
 import type { StoredTask } from "./store/task-store.ts";
 import { answerOf, statusOf, wordsOf } from "./task-message.ts";
 
@@ -10,6 +10,8 @@ export class TaskEvents {
   readonly #hasPieces: boolean;
   #isBegun = false;
   #text = "";
+  /** Whether a report comes. Only the end of the turn says whether that is the answer or a question. */
+  #isReport = false;
 
   /** @param hasPieces whether the answer is told as it comes, or at the end */
   constructor(task: StoredTask, hasPieces = true) {
@@ -22,10 +24,11 @@ export class TaskEvents {
     if (event.turnId !== this.#task.turnId) return [];
     switch (event.kind) {
       case "text":
-        return event.text && this.#hasPieces ? [this.#piece(event.text)] : [];
+        return event.text && this.#hasPieces && !this.#isReport ? [this.#piece(event.text)] : [];
       case "tool_started":
         this.#isBegun = false;
         this.#text = "";
+        this.#isReport = event.toolName === tools.agentFinalReport.name;
         return [this.#working(`Calling ${event.toolName ?? "a tool"}`, event)];
       case "tool_progress":
       case "notice":
