@@ -29,6 +29,8 @@ export interface TaskDeskOptions {
   readonly log: Logger;
 }
 
+const TAKEN = "Cannot take the task: another message had its taskId. Give each task its own. The contextId goes on in a conversation, or answers a question.";
+
 type TaskIds = Pick<AgentTaskRequest, "taskId" | "contextId">;
 
 /** Whose a message is, and where its answers go. */
@@ -143,6 +145,7 @@ class TaskDesk {
   async #tell(place: TaskPlace, { text, isAnswer, asksBack = false, error, code }: TurnAnswer): Promise<void> {
     const { messages } = this.#options;
     if (code === ToolErrorCode.Cancelled) return messages.result(place, TaskState.canceled, "The task was cancelled.");
+    if (error?.details?.["reason"] === "conflict") return messages.error(place, "invalid_request", TAKEN);
     if (error !== undefined) return messages.error(place, codeOf(error.code), error.message, { isRetryable: error.isRetryable });
     return isAnswer
       ? messages.result(place, asksBack ? TaskState.inputRequired : TaskState.completed, text)

@@ -50,6 +50,11 @@ test("the original's task is taken, told of as working, and answered once at its
   await expect.poll(peer.answers, { timeout: 10_000 }).toHaveLength(2);
   expect(peer.answers()[1]).toEqual(peer.answers()[0]);
   expect(agent.model.requests).toHaveLength(1);
+
+  const message = { role: "user", parts: [{ kind: "text", text: "40" }] };
+  await agent.bus.publish(replayed("agent-task.request.json", { skill: null, message }));
+  await expect.poll(peer.answers, { timeout: 10_000 }).toHaveLength(3);
+  expect(peer.answers()[2]?.body).toMatchObject({ code: "invalid_request", message: expect.stringContaining("another message had its taskId") });
 });
 
 test("tasks with the same contextId are of one conversation, and others' contextIds are none of it", async () => {
