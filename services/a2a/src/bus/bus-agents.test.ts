@@ -230,3 +230,28 @@ test("a question of the agent comes back with the conversation's id, which a res
     [contextId, expect.not.stringMatching(contextId)],
   ]);
 });
+
+test("a question in a conversation that the agent calls by an id of its own is answered there, and an id with hidden characters is none", async () => {
+  const contexts: unknown[] = [];
+  const ids = ["theirs", "odd\u202e id"];
+  const asking: Parameters<typeof startOriginal>[1] = async ({ body }, answer) => {
+    contexts.push(body["contextId"]);
+    await answer("agent-response.result.json", { state: 2, contextId: ids.shift() ?? "theirs" });
+  };
+  await using both = await startBoth(asking);
+  expect((await both.caller.call("invoke_agent", invoke)).structured).toMatchObject({ state: "input_required", contextId: "theirs" });
+  const again = await both.caller.call("invoke_agent", { ...invoke, context_id: "theirs" });
+  expect(contexts).toEqual([expect.any(String), "theirs"]);
+  expect(again.structured).toMatchObject({ state: "input_required", contextId: "theirs" });
+});
+
+test("a call that has no time for a task gives none", async () => {
+  await using both = await startBoth(answered);
+
+  await expect(both.caller.call("invoke_agent", invoke, { timeoutMs: 5_000 })).rejects.toMatchObject({
+    code: "timeout",
+    message: expect.stringContaining("Nothing was sent"),
+    details: { mayHaveRun: false },
+  });
+  expect(both.original.tasks).toEqual([]);
+});

@@ -15,7 +15,7 @@ import {
 import type { Identity } from "@rockbot/tools";
 import type { AnnouncedAgent } from "../agents/known-agent.ts";
 import type { AgentRequest, TaskEnd } from "../client/run-task.ts";
-import type { EndState } from "../client/task-view.ts";
+import { type EndState, idOf } from "../client/task-view.ts";
 import { hearAnswers } from "./hear-answers.ts";
 import { messageText, resultText } from "./task-text.ts";
 
@@ -111,8 +111,11 @@ export class BusTasks {
       await this.#send(agent, { ...request, text: request.text, contextId }, options);
       const end = await Promise.race([ended, given]);
       if (end instanceof ToolError) throw end;
-      if (end !== undefined) return { state: end.state, text: end.text, taskId: undefined, contextId: end.contextId ?? contextId };
-      throw signal.reason;
+      if (end === undefined) throw signal.reason;
+      const said = end.contextId ?? contextId;
+      // An agent may call the conversation as it likes: its id is known to be the caller's before the caller gets it.
+      if (said !== contextId) await onIds({ taskId, contextId: said });
+      return { state: end.state, text: end.text, taskId: undefined, contextId: said };
     } catch (error) {
       if (signal.aborted) await this.#cancel(agent, taskId, contextId);
       throw error;
@@ -195,7 +198,7 @@ function heardIn({ type, correlationId: id, body }: Envelope, agent: AnnouncedAg
   const words = messageText(message);
   // Of all states that are told on the way only a question ends the wait: a result follows the others.
   if (state === undefined || (isStatus && state !== "input_required")) return words.slice(0, MAX_PROGRESS) || undefined;
-  return { state, text: isStatus ? words : resultText(told.value), contextId: contextId ?? undefined };
+  return { state, text: isStatus ? words : resultText(told.value), contextId: idOf(contextId ?? "") };
 }
 
 const nothingSent = (code: ToolErrorCode, { name }: AnnouncedAgent, why: string): ToolError =>

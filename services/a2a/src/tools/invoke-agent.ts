@@ -39,6 +39,7 @@ export function invokeAgent({ agents, busTasks, owners, names, ...parts }: Invok
     await owners.check(caller, name, "task_id", input.task_id);
     await owners.check(caller, name, "context_id", input.context_id);
     const ms = timeFor(input, context);
+    if (ms < 1) throw tooShort(name);
     const late = AbortSignal.timeout(ms);
     let ids: Partial<Pick<TaskEnd, "taskId" | "contextId">> = {};
     try {
@@ -79,7 +80,7 @@ function checkInput({ message, skill, task_id: taskId }: InvokeAgentInput, { age
 
 /** How long the task may take, in milliseconds. */
 const timeFor = ({ timeout_minutes: minutes = DEFAULT_MINUTES }: InvokeAgentInput, { deadline }: Pick<ToolCallContext, "deadline">): number =>
-  Math.max(1, Math.floor(Math.min(minutes * 60_000, deadline - performance.now() - RESERVE_MS)));
+  Math.floor(Math.min(minutes * 60_000, deadline - performance.now() - RESERVE_MS));
 
 /** An agent that looks for repeats finds one. */
 const messageId = (caller: string, toolCallId: string): string =>
@@ -110,6 +111,13 @@ function asked(name: string, { state, text, taskId, contextId }: TaskEnd): strin
   const how = `Ask your user if you do not know. Answer by invoke_agent with ${JSON.stringify(ids)} and the answer as message.`;
   return `The agent "${name}" ${wants} before it goes on:\n\n${text === "" ? "(it does not say what)" : text}\n\n${how}`;
 }
+
+const tooShort = (name: string): ToolError =>
+  new ToolError(
+    ToolErrorCode.Timeout,
+    `Nothing was sent to the agent "${name}": the call has no time for it. It takes ${RESERVE_MS / 1_000} s to cancel a task, so give the call more.`,
+    { details: { mayHaveRun: false } },
+  );
 
 const tooSlow = (name: string, ms: number, taskId: string | undefined): ToolError =>
   new ToolError(
