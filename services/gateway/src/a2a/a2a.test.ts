@@ -146,6 +146,16 @@ test.each(["JSONRPC", "HTTP+JSON"] as const)("a task is begun at once, followed,
   await expect(client.resubscribeTask(byId(task.id)).next()).rejects.toThrow(/has ended: canceled/);
 });
 
+test("a task whose turn an operator cancels is cancelled", async () => {
+  await using system = await startSystem(async () => ({ finish: "failed", code: ToolErrorCode.Cancelled, reason: "The turn was cancelled." }));
+  const client = await clientOf(system.url);
+
+  expect(((await client.sendMessage(message("Work"))) as Task).status).toMatchObject({
+    state: TaskState.TASK_STATE_CANCELED,
+    message: { parts: [{ content: { value: expect.stringContaining("The turn was cancelled.") } }] },
+  });
+});
+
 test("a client that goes leaves its task at work", async () => {
   const { script, letGo } = held();
   await using system = await startSystem(script);

@@ -93,7 +93,9 @@ export class RunningTasks implements AsyncDisposable {
       const code = error instanceof ToolError ? error.code : undefined;
       if (code === undefined) this.#options.log.error({ task: id, err: error }, "a task of an A2A client failed in the gateway");
       const why = error instanceof ToolError ? redact(error.message) : "The gateway failed. Its log says why.";
-      return { standing: code === ToolErrorCode.Denied ? "rejected" : "failed", why };
+      // By an operator, or by another client of the session.
+      const isCancelled = error instanceof ToolError && error.details?.["reason"] === ToolErrorCode.Cancelled;
+      return { standing: isCancelled ? "canceled" : code === ToolErrorCode.Denied ? "rejected" : "failed", why };
     }
   }
 }
