@@ -1,5 +1,5 @@
 import { costText } from "@rockbot/agent";
-import { type AgentUsage, type FamilyTurn, newId, printable, ToolError, type ToolInvokeResponse, tools } from "@rockbot/contracts";
+import { type AgentUsage, type FamilyTurn, newId, printable, type ToolAgentChatOutput, ToolError, type ToolInvokeResponse, tools } from "@rockbot/contracts";
 import { MAX_TIMEOUT_MS } from "@rockbot/tools";
 import { busUrlFaults, chooseBusUrl } from "../bus-url.ts";
 import { askAgent } from "../chat/ask-agent.ts";
@@ -47,15 +47,20 @@ export async function runAgent(agent: string, task: string, { bus, session, json
     const turn = await askAgent(client, message, { agent, sessionId, timeoutMs, signal, onEvent: printer.event });
     printer.answer(turn);
     isAnswered = turn.output.finish === "stop" && turn.output.report?.status !== "failure";
-    if (!json)
-      console.error(
-        `session ${sessionId}, ${usageWords(turn.output.usage)}. What it led to: rockbot agents show --session ${sessionId}${onBehalfOf === undefined ? "" : ` --for ${onBehalfOf}`}`,
-      );
+    if (!json) for (const line of closingLines(agent, turn.output, `--session ${sessionId}${onBehalfOf === undefined ? "" : ` --for ${onBehalfOf}`}`)) console.error(line);
   } catch (error) {
     if (!(error instanceof ToolError)) throw error;
     printer.failure(error);
   }
   process.exitCode = signal.aborted ? new Interrupted(await requested).exitCode : isAnswered ? ExitCode.Ok : ExitCode.Failed;
+}
+
+/** What stands below an answer. @param where the options that name the session */
+export function closingLines(agent: string, { session_id: session, usage, report }: ToolAgentChatOutput, where: string): readonly string[] {
+  return [
+    ...(report?.status === "input-required" ? [`${printable(agent)} asks. To answer: rockbot agents run ${printable(agent)} ANSWER ${where}`] : []),
+    `session ${session}, ${usageWords(usage)}. What it led to: rockbot agents show ${where}`,
+  ];
 }
 
 /** `rockbot agents cancel`: ends what runs of a session, or one of its turns. */
