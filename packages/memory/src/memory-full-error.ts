@@ -1,3 +1,5 @@
+import { familyNamespace } from "./session-namespace.ts";
+
 /** A text was not kept, as that would exceed a bound of the memory. The message says which, and what to do. */
 export class MemoryFullError extends Error {
   override readonly name = "MemoryFullError";
@@ -21,6 +23,10 @@ export function memoryFullError(keys: readonly string[], namespace: string, { ki
     total: `this process may keep ${max} bytes`,
     store: "Redis keeps the rest of its memory for what matters more",
   }[kind];
+  // No tool deletes entries of a whiteboard: their writers set when they end.
+  const how = namespace.startsWith(familyNamespace(""))
+    ? "An entry of the whiteboard that is not needed any more ends soon if it is written with the ttl_minutes 1."
+    : "Delete entries that are not needed any more.";
   const next = nextEndMs === undefined ? "" : ` The next one expires in ${Math.ceil(nextEndMs / 1000)} s.`;
-  return new MemoryFullError(`Cannot keep ${what}: working memory is full, as ${bound}. Nothing was kept. Delete entries that are not needed any more.${next}`);
+  return new MemoryFullError(`Cannot keep ${what}: working memory is full, as ${bound}. Nothing was kept. ${how}${next}`);
 }

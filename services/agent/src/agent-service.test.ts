@@ -260,3 +260,16 @@ test("where a model is named for it, it writes a sentence about each service", a
   const ask = async () => (await agent.caller.call("agent__chat", { message: "multiply 6 by 7" })).content;
   await expect.poll(ask, WAIT).toContain("- tests (tool): Multiplies numbers, top tools: multiply");
 });
+
+test("a full whiteboard is said as the agent's own word, with what ends an entry", async () => {
+  const writes = (from: number, to: number) => {
+    const toolCalls = Array.from({ length: to - from }, (_, i) => ({ name: "whiteboard_write", arguments: { key: `note-${from + i}`, content: "x" } }));
+    return { toolCalls };
+  };
+  await using agent = await startTestAgent([writes(0, 32), writes(32, 51), { text: "Done." }]);
+
+  await agent.send("user.message", "UserMessage", message, { replyTo: "user.response.user-proxy" });
+  await expect.poll(() => agent.finals(), WAIT).toHaveLength(1);
+  const refused = (agent.model.requests[2]?.messages ?? []).flatMap(({ role, text }) => (role === "tool" && text.includes("is full") ? [text] : []));
+  expect(refused).toEqual([expect.stringMatching(/^execution_failed: Cannot keep .*written with the ttl_minutes 1\./)]);
+});

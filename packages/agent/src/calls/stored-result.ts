@@ -1,4 +1,5 @@
 import { MCP_BRIDGE, type ToolError, ToolErrorCode, type ToolInvokeResponse } from "@rockbot/contracts";
+import { MemoryFullError } from "@rockbot/memory";
 import type { StoredResult } from "../store/turn-store.ts";
 
 /** A result may have so many characters in the store and for the model, if no size layer has made it smaller. */
@@ -19,9 +20,9 @@ export function storedValue(response: ToolInvokeResponse): StoredResult {
   return structured == null || JSON.stringify(structured).length > MAX_RESULT_LENGTH ? stored : { ...stored, structured };
 }
 
-/** An error as the model reads it. Foreign servers word their errors themselves, also where a tool of the session has called them. */
-export function storedError({ code, message, retryAfterMs }: ToolError, source: string | undefined): StoredResult {
+/** An error as the model reads it. Foreign servers word their errors themselves, also where a tool of the session has called them. A full memory is none of theirs. */
+export function storedError({ code, message, retryAfterMs, cause }: ToolError, source: string | undefined): StoredResult {
   const when = retryAfterMs === undefined ? "" : ` (not before ${Math.ceil(retryAfterMs / 1000)} s from now)`;
-  const isForeign = (source === MCP_BRIDGE || source === "agent") && code === ToolErrorCode.ExecutionFailed;
+  const isForeign = (source === MCP_BRIDGE || source === "agent") && code === ToolErrorCode.ExecutionFailed && !(cause instanceof MemoryFullError);
   return { content: `${code}: ${message}${when}`, isError: true, isUntrusted: isForeign, ...(isForeign ? { origin: "mcp" } : {}) };
 }

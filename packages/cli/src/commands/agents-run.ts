@@ -47,7 +47,9 @@ export async function runAgent(agent: string, task: string, { bus, session, json
     const turn = await askAgent(client, message, { agent, sessionId, timeoutMs, signal, onEvent: printer.event });
     printer.answer(turn);
     isAnswered = turn.output.finish === "stop" && turn.output.report?.status !== "failure";
-    if (!json) for (const line of closingLines(agent, turn.output, `--session ${sessionId}${onBehalfOf === undefined ? "" : ` --for ${onBehalfOf}`}`)) console.error(line);
+    if (!json)
+      for (const line of closingLines(agent, turn.output, `--session ${sessionId}${onBehalfOf === undefined ? "" : ` --for ${onBehalfOf}`}`))
+        console.error(line);
   } catch (error) {
     if (!(error instanceof ToolError)) throw error;
     printer.failure(error);
