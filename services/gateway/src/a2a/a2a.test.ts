@@ -347,6 +347,19 @@ test("tasks are listed by page, conversation and state, the newest first", async
   expect(failed?.status?.message?.parts[0]?.content?.value).toContain("It broke.");
 });
 
+test("a page of tasks with long texts ends early, and the next begins behind it", async () => {
+  await using system = await startSystem(async ({ input }) => ({ text: input.message ?? "" }));
+  const client = await clientOf(system.url);
+  for (let i = 0; i < 6; i++) await client.sendMessage(message(`${i}${"x".repeat(250_000)}`));
+  const pages: number[] = [];
+  for (let pageToken: string | undefined = ""; pageToken !== undefined; ) {
+    const page = await client.listTasks({ tenant: "", contextId: "", status: 0, pageToken, statusTimestampAfter: undefined });
+    pages.push(page.tasks.length);
+    pageToken = page.nextPageToken === "" ? undefined : page.nextPageToken;
+  }
+  expect(pages).toEqual([5, 1]);
+});
+
 test("what the agent does not do is refused in A2A's words", async () => {
   await using system = await startSystem(twoWords);
   const client = await clientOf(system.url);

@@ -34,7 +34,7 @@ import type { A2aClient } from "./a2a-client.ts";
 import { followTask } from "./follow-task.ts";
 import type { TaskPushes } from "./push/task-pushes.ts";
 import type { RunningTasks } from "./running-tasks.ts";
-import { MAX_MESSAGES, MAX_TEXT_BYTES, type StoredTask, type TaskStore, type TaskTurn } from "./store/task-store.ts";
+import { charactersOf, MAX_MESSAGES, MAX_TEXT_BYTES, type StoredTask, type TaskStore, type TaskTurn } from "./store/task-store.ts";
 import { stateOf, taskMessage } from "./task-message.ts";
 
 export interface TaskDeskOptions {
@@ -50,6 +50,8 @@ export interface TaskDeskOptions {
 
 const MAX_PAGE = 100;
 const DEFAULT_PAGE = 50;
+/** A page ends behind the task whose texts exceed it, so that no answer is larger than a client reads in time. */
+const MAX_PAGE_CHARACTERS = 2 * 1024 * 1024;
 /** Of the bus: a message with its session fits into a request. */
 const MAX_ASKED = 262_144;
 
@@ -95,23 +97,23 @@ export class TaskDesk implements A2ARequestHandler {
     if (!Number.isInteger(pageSize) || pageSize < 1 || pageSize > MAX_PAGE) throw new RequestMalformedError(`pageSize: expected 1 to ${MAX_PAGE}`);
     const after = statusTimestampAfter ? Date.parse(statusTimestampAfter) : 0;
     if (Number.isNaN(after)) throw new RequestMalformedError("statusTimestampAfter: expected a time of ISO 8601");
-    const notes = (await this.#options.store.list(by)).filter(
+    const { store, agent } = this.#options;
+    const notes = (await this.#kept(() => store.list(by))).filter(
       (note) =>
-        note.agent === this.#options.agent &&
-        (contextId === "" || note.contextId === contextId) &&
-        (status === 0 || stateOf(note) === status) &&
-        note.updatedAt > after,
+        note.agent === agent && (contextId === "" || note.contextId === contextId) && (status === 0 || stateOf(note) === status) && note.updatedAt > after,
     );
     const from = pageToken === "" ? 0 : notes.findIndex(({ id }) => id === pageToken);
     if (from < 0) throw new RequestMalformedError("pageToken: it is none of this list any more. Begin without it");
-    const page = notes.slice(from, from + pageSize);
-    const tasks = await Promise.all(page.map(({ id }) => this.#options.store.read(by, id)));
-    return {
-      tasks: tasks.flatMap((task) => (task === undefined ? [] : [taskMessage(task, { historyLength, hasArtifacts: includeArtifacts })])),
-      nextPageToken: notes[from + pageSize]?.id ?? "",
-      pageSize,
-      totalSize: notes.length,
-    };
+    const tasks: Task[] = [];
+    let next = from;
+    for (let characters = 0; next < Math.min(notes.length, from + pageSize) && characters < MAX_PAGE_CHARACTERS; next++) {
+      const id = notes[next]?.id ?? "";
+      const task = await this.#kept(() => store.read(by, id));
+      if (task === undefined) continue;
+      characters += charactersOf(task);
+      tasks.push(taskMessage(task, { historyLength, hasArtifacts: includeArtifacts }));
+    }
+    return { tasks, nextPageToken: notes[next]?.id ?? "", pageSize, totalSize: notes.length };
   }
 
   async cancelTask({ id }: CancelTaskRequest, context: ServerCallContext): Promise<Task> {

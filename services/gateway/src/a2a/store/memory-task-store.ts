@@ -1,4 +1,5 @@
 import {
+  charactersOf,
   HOOK_LEASE_MS,
   KEPT_MS,
   MAX_OPEN,
@@ -27,8 +28,6 @@ export function createMemoryTaskStore({ clock = Date.now }: MemoryTaskStoreOptio
   const hooks = new Map<string, Map<string, StoredHook>>();
   const leases = new HookLeases(clock);
   const of = (by: string): StoredTask[] => [...tasks.values()].filter((task) => task.by === by);
-  const size = ({ asked, answer, earlier }: StoredTask): number =>
-    earlier.reduce((sum, turn) => sum + turn.asked.length + turn.question.length, asked.length + answer.length);
   function forget(id: string): void {
     tasks.delete(id);
     hooks.delete(id);
@@ -36,11 +35,11 @@ export function createMemoryTaskStore({ clock = Date.now }: MemoryTaskStoreOptio
   function makeRoom(by: string): void {
     for (const [id, task] of tasks) if (clock() - task.updatedAt >= KEPT_MS) forget(id);
     for (const { id } of of(by).slice(0, -MAX_TASKS)) forget(id);
-    let characters = [...tasks.values()].reduce((sum, task) => sum + size(task), 0);
+    let characters = [...tasks.values()].reduce((sum, task) => sum + charactersOf(task), 0);
     for (const [id, task] of tasks) {
       if (characters <= MAX_CHARACTERS) break;
       forget(id);
-      characters -= size(task);
+      characters -= charactersOf(task);
     }
   }
   return {

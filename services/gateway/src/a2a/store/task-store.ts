@@ -99,6 +99,10 @@ export interface TaskStore extends AsyncDisposable {
 /** Changes with each change of a task but for its texts: by it two are compared. */
 export const stateToken = ({ turnId, standing }: Pick<TaskNote, "turnId" | "standing">): string => `${turnId} ${standing}`;
 
+/** Of its texts. */
+export const charactersOf = ({ asked, answer, earlier }: TaskTexts): number =>
+  earlier.reduce((sum, turn) => sum + turn.asked.length + turn.question.length, asked.length + answer.length);
+
 /** A gateway that is silent for so long has died. */
 export const HOOK_LEASE_MS = 15_000;
 export const KEPT_MS = 24 * 3_600_000;
