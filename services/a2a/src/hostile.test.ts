@@ -229,3 +229,21 @@ test("files and data of a result become words, and hidden characters go", async 
 
   expect((await callOf(peer)).content).toBe('ab\n(file "x.png", image/png, 3 bytes: not taken over)\n(file, text/csv, at https://e.example/f)\n{"n":1}');
 });
+
+test.each(["cuts the stream", "ends the stream"])("an agent that %s behind the snapshot of an answered task is asked for the task", async (how) => {
+  let sent = 0;
+  await using peer = await startAgent((rpc, response) => {
+    if (rpc.method === "GetTask") return reply(response, rpc, task("TASK_STATE_COMPLETED", "Size 40 is ordered."));
+    open(response);
+    if (sent++ === 0) event(response, rpc, update("TASK_STATE_INPUT_REQUIRED", "Which size?"));
+    else event(response, rpc, { task: task("TASK_STATE_INPUT_REQUIRED", "Which size?") });
+    if (sent === 1 || how === "ends the stream") response.end();
+    else setTimeout(() => response.destroy(), 50);
+  });
+  await using a2a = await startTestA2a({ peer: { url: peer.url } }, { ports: [peer.port] });
+  const asked = await a2a.caller.call("invoke_agent", { agent_name: "peer", message: "A shirt." });
+  expect(asked.structured).toMatchObject({ state: "input_required", taskId: "task-1" });
+
+  const answered = await a2a.caller.call("invoke_agent", { agent_name: "peer", task_id: "task-1", message: "40" });
+  expect(answered).toMatchObject({ content: "Size 40 is ordered.", structured: { state: "completed" } });
+});

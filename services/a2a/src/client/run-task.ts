@@ -51,7 +51,6 @@ export async function runTask(client: Client, request: AgentRequest, options: Ru
   const view = new TaskView({ taskId: request.taskId, isAnswered: request.taskId !== undefined && request.text !== undefined });
   try {
     if (request.text !== undefined) await send(client, request, view, options);
-    view.close();
     if (view.end === undefined) await askUntilEnd(client, view, options);
   } catch (error) {
     // Nobody reads on in either case.
@@ -83,6 +82,7 @@ async function send(client: Client, request: AgentRequest, view: TaskView, { age
     if (!isStreaming) {
       const result = await client.sendMessage(params, { signal });
       view.take({ payload: "messageId" in result ? { $case: "message", value: result } : { $case: "task", value: result } });
+      view.close();
       await onIds(view);
       return;
     }

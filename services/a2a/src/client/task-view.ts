@@ -89,7 +89,7 @@ export class TaskView {
     return this.#take(task.status);
   }
 
-  /** The stream is over: a state that asks for more stands, whenever it was said. */
+  /** The agent has answered whole: a state that asks for more stands. A stream that ends after the snapshot says nothing of the answer, so its task is asked for. */
   close(): void {
     this.#end ??= ASKS.get(this.#status?.state ?? TaskState.UNRECOGNIZED);
   }
