@@ -6,7 +6,7 @@ import { type Client, ClientFactory, JsonRpcTransportFactory, RestTransportFacto
 import { createMemoryBus } from "@rockbot/bus";
 import { loadConfig } from "@rockbot/process/config";
 import { freePort } from "@rockbot/testing";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { serveTestAgent } from "../../chat/test-agent.ts";
 import { startGateway } from "../../gateway.ts";
 import { check, configSchema } from "../../settings.ts";
@@ -168,6 +168,24 @@ test("news of a question is sent once, and that of its answer behind it, also by
   await (await clientOf(after.url, "JSONRPC")).sendMessage({ ...question, message: { ...question.message, parts: there, taskId } });
   await expect.poll(told, { timeout: 30_000 }).toContain("COMPLETED");
   expect(told()).toEqual(["INPUT_REQUIRED", "Calling two", "Done.", "COMPLETED"]);
+});
+
+test("the texts of a task that waits are not read again and again for its hook", async () => {
+  await using receiver = await startReceiver();
+  await using system = await startSystemOfMany(receiver.address, async () => ({ text: "Where?", report: { status: "input-required", format: "text" } }));
+  const looks = vi.spyOn(system.tasks, "hooked");
+  const reads = vi.spyOn(system.tasks, "read");
+  await using gateway = await system.startOne();
+  await (await clientOf(gateway.url, "JSONRPC")).sendMessage(send(push(receiver.url)));
+  await expect.poll(() => JSON.stringify(receiver.posts), { timeout: 20_000 }).toContain("INPUT_REQUIRED");
+  const lookMore = async (times: number) => {
+    const from = looks.mock.calls.length;
+    await expect.poll(() => looks.mock.calls.length, { timeout: 20_000 }).toBeGreaterThanOrEqual(from + times);
+  };
+  await lookMore(2);
+  const readBefore = reads.mock.calls.length;
+  await lookMore(2);
+  expect(reads.mock.calls.length).toBe(readBefore);
 });
 
 const toldIn = (posts: readonly Post[]) => posts.map(({ body }) => JSON.stringify(body).match(/Calling one|Calling two|Done\.|COMPLETED/)?.[0]);

@@ -8,7 +8,7 @@ import type { SessionHub } from "../../sessions/session-hub.ts";
 import { attempts } from "../attempts.ts";
 import { followTask, pausePlace } from "../follow-task.ts";
 import type { RunningTasks } from "../running-tasks.ts";
-import { HOOK_LEASE_MS, type PushHook, type StoredHook, type StoredTask, type TaskStore } from "../store/task-store.ts";
+import { HOOK_LEASE_MS, type PushHook, type StoredHook, type StoredTask, type TaskNote, type TaskStore } from "../store/task-store.ts";
 import { configOf, hookFault, hookOf } from "./push-hook.ts";
 import { sendNews } from "./send-news.ts";
 
@@ -44,6 +44,8 @@ export class TaskPushes implements AsyncDisposable {
   readonly #telling = new Map<string, { readonly stop: AbortController; readonly done: Promise<void> }>();
   /** Of all hooks together: each is taken up again in a few seconds, and many fail at once. */
   readonly #attempt: ReturnType<typeof attempts>;
+  /** The turn at whose question each hook has nothing more to tell, as of the last look. */
+  #paused: ReadonlyMap<string, string> = new Map();
   #takingUp: AsyncDisposable | undefined;
 
   constructor(options: TaskPushesOptions) {
@@ -106,14 +108,25 @@ export class TaskPushes implements AsyncDisposable {
 
   async #takeUp(): Promise<void> {
     const { store } = this.#options;
+    const notes = new Map<string, Promise<readonly TaskNote[]>>();
+    const [before, paused] = [this.#paused, new Map<string, string>()];
+    this.#paused = paused;
     for (const { by, taskId } of await store.hooked()) {
       const left = (await store.hooks(taskId)).filter((hook) => hook.told !== Number.POSITIVE_INFINITY && !this.#telling.has(keyOf(hook)));
-      const task = left.length > 0 ? await store.read(by, taskId) : undefined;
-      if (task === undefined) continue;
+      if (left.length === 0) continue;
+      const listed = notes.get(by) ?? store.list(by);
+      notes.set(by, listed);
+      const waitsIn = (await listed).find(({ id, standing }) => id === taskId && standing === "input-required")?.turnId;
+      // The texts of tasks that wait are read once, as there may be many of them for hours.
+      const known = waitsIn !== undefined && left.every((hook) => before.get(keyOf(hook)) === waitsIn);
+      const task = known ? undefined : await store.read(by, taskId);
       for (const hook of left) {
+        if (known) paused.set(keyOf(hook), waitsIn);
         if (this.#stop.signal.aborted || this.#telling.size >= MAX_HOOKS.ofAll) return;
         // Again, as it may have been started since the store was read. Of a task that waits there is no news behind its question.
-        if (!this.#telling.has(keyOf(hook)) && !isPaused(task, hook)) this.#start(hook);
+        if (task === undefined || this.#telling.has(keyOf(hook))) continue;
+        if (isPaused(task, hook)) paused.set(keyOf(hook), task.turnId);
+        else this.#start(hook);
       }
     }
   }
