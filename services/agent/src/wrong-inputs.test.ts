@@ -121,6 +121,7 @@ test("each of more than 40 wrong inputs is answered with what is wrong, what is 
     },
     { tool: "spawn_subagent", input: {}, wrong: "description", right: "required", done: "Cannot call" },
     { tool: "spawn_subagent", input: { description: "x", timeout_minutes: 99 }, wrong: "timeout_minutes", right: "15", done: "Cannot call" },
+    { tool: "spawn_subagent", input: { description: " " }, wrong: "description is blank", right: "Say the whole task", done: "no helper was started" },
     { tool: "cancel_subagent", input: { task_id: "0123456789ab" }, wrong: "no helper", right: "It has none", done: "nothing was cancelled" },
     { tool: "whiteboard_read", input: { key: "plan" }, wrong: 'no entry "plan"', right: "whiteboard_list", done: "The whiteboard has" },
     {

@@ -87,6 +87,8 @@ function spawnTool(
   }
 
   return defineTool(tools.spawnSubagent, async (input, context) => {
+    if (input.description.trim() === "")
+      return { content: "Error: no helper was started, as the description is blank. Say the whole task: the helper knows no more of it.", isError: true };
     const taskId = hash("sha256", context.toolCallId, "hex").slice(0, 12); // a call that is made again finds its helper
     const text = `Helper ${taskId} has started. Its result comes as a message of this conversation. Go on, or end your turn.`;
     const startedAt = Date.now();
