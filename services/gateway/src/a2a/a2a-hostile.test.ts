@@ -50,6 +50,7 @@ test.each<readonly [string, string]>([
   ["a page of a million", rpc("ListTasks", { pageSize: 1_000_000 })],
   ["a page that is not there", rpc("ListTasks", { pageToken: "zzz" })],
   ["a time that is none", rpc("ListTasks", { statusTimestampAfter: "yesterday" })],
+  ["a state that A2A does not have", rpc("ListTasks", { status: "input-required" })],
   ["the extended card", rpc("GetExtendedAgentCard", {})],
   ["a push notification", rpc("CreateTaskPushNotificationConfig", { taskId: "1", url: "http://169.254.169.254/" })],
 ])("a request with %s is refused in words that are no fault of the gateway's, and starts nothing", async (_, body) => {

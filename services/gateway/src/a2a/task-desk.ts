@@ -16,6 +16,7 @@ import type {
   Task,
   TaskPushNotificationConfig,
 } from "@a2a-js/sdk";
+import { TaskState } from "@a2a-js/sdk";
 import {
   ContentTypeNotSupportedError,
   ExtendedAgentCardNotConfiguredError,
@@ -97,6 +98,7 @@ export class TaskDesk implements A2ARequestHandler {
     if (!Number.isInteger(pageSize) || pageSize < 1 || pageSize > MAX_PAGE) throw new RequestMalformedError(`pageSize: expected 1 to ${MAX_PAGE}`);
     const after = statusTimestampAfter ? Date.parse(statusTimestampAfter) : 0;
     if (Number.isNaN(after)) throw new RequestMalformedError("statusTimestampAfter: expected a time of ISO 8601");
+    if (status === TaskState.UNRECOGNIZED) throw new RequestMalformedError("status: expected a state of A2A, such as TASK_STATE_INPUT_REQUIRED");
     const { store, agent } = this.#options;
     const notes = (await this.#kept(() => store.list(by))).filter(
       (note) =>
