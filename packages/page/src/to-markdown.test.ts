@@ -27,6 +27,7 @@ test.each([
     "<p>a <img src=x alt='A [map]'><img src=y> b</p><a href=/x><img alt=Alt></a><a href=/y><img></a>",
     "a ![A \\[map\\]](https://example.test/docs/x) b\n\n[Alt](https://example.test/x)",
   ],
+  ["a picture that only repeats a link", "<a href=/x><img alt='A chair'></a> <a href=/x>Chair</a>", "[Chair](https://example.test/x)"],
   ["definition lists", "<dl><dt>t</dt><dd>d</dd><dd>e</dd></dl>", "**t**\n: d\n: e"],
   ["checkboxes", "<ul><li><input type=checkbox checked> done<li><label><input type=checkbox>open</label></ul>", "- [x] done\n- [ ] open"],
   ["raised and lowered text", "<p>x<sup>2</sup> and H<sub>2</sub>O</p>", "x<sup>2</sup> and H<sub>2</sub>O"],
@@ -236,6 +237,7 @@ test.each([
   ],
   ["in a panel of tabs that its tab names", "<button role=tab aria-controls=p>Tab</button><div id=p role=tabpanel hidden>text</div>"],
   ["in a panel of tabs that names its tab", "<button role=tab id=t>Tab</button><div role=tabpanel aria-labelledby=t hidden>text</div>"],
+  ["in a panel of tabs that names its tab with a space", "<button role=tab id='t 1'>Tab</button><div role=tabpanel aria-labelledby='t 1' hidden>text</div>"],
   ["in the one box of what is hidden", "<button aria-expanded=false aria-controls=p>Question</button><div style='display:none'><div id=p>text</div></div>"],
   ["below what is scrolled to", '<p style="position:absolute;top:3000px">text</p>'],
 ])("a text that is %s is read", (_, html) => {

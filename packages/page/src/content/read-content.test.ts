@@ -31,6 +31,21 @@ test("what sheets hide is cut from the content, too, and from the whole of a pag
   expect(toMarkdown(page(drawn), "https://example.test/").markdown).toContain("in the 14th year");
 });
 
+test("a page whose text a style hides until its scripts run is cut like another", () => {
+  const article = `<div><h1>The comet</h1><div class=article-body>${sentences("comet", 14)}</div></div><div class=related><h3>Related stories</h3><ul>${teasers}</ul></div>`;
+  const { markdown } = toMarkdown(page(`<style>body{visibility:hidden}</style>${article}`), "https://example.test/");
+  expect(markdown).toContain("in the 14th year");
+  expect(markdown).not.toContain("Teaser number");
+});
+
+test("the panel of a tab is content also where the tab is not", () => {
+  const tabs = `<nav role=tablist><button role=tab id=a>Go</button><button role=tab id=b>Rust</button></nav>
+    <div role=tabpanel aria-labelledby=a>${sentences("gopher", 6)}</div><div role=tabpanel aria-labelledby=b style="display:none">${sentences("crab", 6)}</div>`;
+  const { markdown } = toMarkdown(page(`<main><article><h1>The comet</h1>${sentences("comet", 6)}${tabs}</article></main>`), "https://example.test/");
+  expect(markdown).toContain("The gopher was seen in the 6th year");
+  expect(markdown).toContain("The crab was seen in the 6th year");
+});
+
 test("what stands side by side and looks alike is kept as a whole", () => {
   const { markdown } = toMarkdown(page(`<main><h1>Log</h1>${sentences("log", 60)}</main>`), "https://example.test/");
   expect(markdown.match(/th year/g)).toHaveLength(60);

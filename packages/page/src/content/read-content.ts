@@ -94,19 +94,23 @@ function hidesMost(document: ParentNode, content: ReadonlySet<AnyNode>, hidden: 
   let unseen = 0;
   let parts = 0;
   let headings = 0;
-  const open: [AnyNode, boolean][] = document.children.map((child) => [child, false]);
+  const open: (readonly [AnyNode, { readonly isHidden: boolean; readonly isHeading: boolean }])[] = [];
+  for (const child of document.children) open.push([child, { isHidden: false, isHeading: false }]);
   for (let entry = open.pop(); entry !== undefined; entry = open.pop()) {
-    const [node, isIn] = entry;
+    const [node, around] = entry;
     if (!content.has(node)) continue;
-    const isHidden = isIn || hidden.has(node);
+    // Where a style that texts inherit hides the page, each text is hidden, and no element.
+    const isHidden = around.isHidden || hidden.has(node);
     if (isText(node)) {
       const length = node.data.trim().length;
       all += length;
-      if (isHidden) unseen += length;
-      if (isHidden && length > 20) parts++;
+      if (!isHidden) continue;
+      unseen += length;
+      if (length > 20) parts++;
+      if (around.isHeading && length > 0) headings++;
     } else if (isParent(node)) {
-      if (isHidden && isElement(node) && /^h[1-3]$/.test(node.name)) headings++;
-      for (const child of node.children) open.push([child, isHidden]);
+      const isHeading = around.isHeading || (isElement(node) && /^h[1-3]$/.test(node.name));
+      for (const child of node.children) open.push([child, { isHidden, isHeading }]);
     }
   }
   return headings > 0 && parts >= MANY_PARTS && unseen >= MUCH && unseen > MOST * all;

@@ -6,14 +6,20 @@ const LEAST = 3;
 
 /**
  * Leaves the pictures that have an alternative text, each with the address that a browser would load in the end. In a link without text, the alternative text stands
- * for the picture; in one with text, the picture goes. Call it after `resolveLinks`.
+ * for the picture, unless another link to that address has a text; in one with text, the picture goes. Call it after `resolveLinks`.
  */
 export function keepPictures(root: ParentNode, base: URL | undefined): void {
-  for (const link of elementsBelow(root, "a")) {
+  const links = elementsBelow(root, "a");
+  const named = new Set(links.flatMap((link) => (textOf(link).trim() === "" ? [] : [link.attribs["href"]])));
+  for (const link of links) {
     const pictures = elementsBelow(link, "img");
     if (pictures.length === 0) continue;
+    const { href } = link.attribs;
     const alt = pictures.find(({ attribs }) => attribs["alt"])?.attribs["alt"] ?? "";
-    if (alt !== "" && textOf(link).trim() === "") setChildren(link, [...link.children, new Element("span", {}, [new Text(alt)])]);
+    if (alt !== "" && textOf(link).trim() === "" && (href === undefined || !named.has(href))) {
+      setChildren(link, [...link.children, new Element("span", {}, [new Text(alt)])]);
+      named.add(href);
+    }
     for (const picture of pictures) picture.attribs = {};
   }
   for (const parent of [root, ...elementsBelow(root)]) {

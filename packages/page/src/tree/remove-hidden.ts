@@ -30,7 +30,7 @@ export interface HiddenOptions {
   readonly withSheets?: boolean;
   /** Whether a dialog that is not open is hidden. @default true */
   readonly withDialogs?: boolean;
-  /** The elements that are looked at: of another, nothing is said. All ancestors of one belong to them, too. @default all */
+  /** The elements that are looked at, beside what opens boxes: of another, nothing is said. All ancestors of one belong to them, too. @default all */
   readonly among?: ReadonlySet<AnyNode> | undefined;
 }
 
@@ -51,7 +51,8 @@ export function removeHidden($: CheerioAPI, options: HiddenOptions = {}): void {
  */
 export function findHidden($: CheerioAPI, options: HiddenOptions = {}): Set<AnyNode> {
   const root = $.root()[0] as ParentNode;
-  const { among, withDialogs = true } = options;
+  const { withDialogs = true } = options;
+  const among = options.among === undefined ? undefined : withControls(root, options.among);
   const hidden = new Set<AnyNode>();
   const styles = declaredStyles($, root, options);
   const start: Inherited = { isVisible: true, isTiny: false, colour: BLACK, background: styles.isIncomplete ? "unknown" : WHITE, variables: new Map() };
@@ -122,6 +123,15 @@ interface Panel {
 /** What opens a box, as the heading of an accordion does and a tab. */
 const isControl = ({ attribs }: Element): boolean => "aria-expanded" in attribs || attribs["role"] === "tab";
 
+/** The elements with what opens boxes, and what lies around that: a tab is seldom content, and its panel may be. */
+function withControls(root: ParentNode, among: ReadonlySet<AnyNode>): ReadonlySet<AnyNode> {
+  const all = new Set(among);
+  for (const control of elementsBelow(root).filter(isControl)) {
+    for (let node: AnyNode | null = control; node !== null && !all.has(node); node = node.parent) all.add(node);
+  }
+  return all;
+}
+
 /** So many boxes in each other may be one panel, drawn with borders and room. */
 const MAX_WRAPPERS = 4;
 
@@ -132,7 +142,8 @@ function namesOf(box: Element): { readonly ids: readonly string[]; readonly labe
   for (let i = 0; i < MAX_WRAPPERS && at !== undefined; i++) {
     const { id, role, "aria-labelledby": label = "" } = at.attribs;
     if (id !== undefined && id !== "") ids.push(id);
-    if (role === "tabpanel") labels.push(...label.split(/\s+/).filter((name) => name !== ""));
+    // Some sites name a tab by what it says, spaces and all.
+    if (role === "tabpanel" && label !== "") labels.push(...new Set([label, ...label.split(/\s+/)]));
     const inner: readonly Element[] = at.children.filter(isElement);
     at = inner.length === 1 ? inner[0] : undefined;
   }
