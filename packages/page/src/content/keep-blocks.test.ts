@@ -31,3 +31,19 @@ test("judges what a page makes by one pattern together", () => {
   const shareOf = (text: string): number => (text === "Cedar lamp" ? 0.5 : text === TEXT ? 0.55 : 0.9);
   expect(keptOf(html, shareOf)).toEqual(expect.arrayContaining(names.map((name) => `${name} lamp`)));
 });
+
+test("keeps code and tables beside what is kept, and a list between, as a whole", () => {
+  const row = (name: string): string => `<tr><td>${name}</td><td>${name.length}</td></tr>`;
+  const parts = `<pre>run it</pre><p>${TEXT}</p><table>${row("Amber")}${row("Birch")}</table><p>${TEXT}</p><ul><li>Cedar</li><li>Elder</li></ul><p>${TEXT}</p>`;
+  const shareOf = (text: string): number => (text === TEXT ? 0.85 : 0.36);
+  expect(keptOf(`<body>${parts}</body>`, shareOf)).toEqual(["run it", TEXT, "Amber 5", "Birch 5", TEXT, "Cedar", "Elder", TEXT]);
+  expect(keptOf(`<body>${parts}</body>`, (text) => (text === TEXT ? 0.95 : 0.05))).toEqual([TEXT, TEXT, TEXT]);
+});
+
+test("keeps no list beside what is kept, and no table that lays out", () => {
+  const list = "<ul><li>Cedar</li><li>Elder</li></ul>";
+  const layout = `<table><tr><td>Menu</td><td><table><tr><td>Amber</td><td>5</td></tr></table><p>${TEXT}</p></td></tr></table>`;
+  const shareOf = (text: string): number => (text === TEXT ? 0.85 : text.startsWith("Amber") ? 0.5 : 0.36);
+  expect(keptOf(`<body>${list}<p>${TEXT}</p>${list}</body>`, shareOf)).toEqual([TEXT]);
+  expect(keptOf(`<body>${layout}</body>`, shareOf)).toEqual(["Amber 5", TEXT]);
+});

@@ -1,5 +1,6 @@
 import { chooseBlocks } from "./choose-blocks.ts";
 import { evenShares } from "./even-shares.ts";
+import { keepWhole } from "./keep-whole.ts";
 import type { PageView } from "./page-view.ts";
 import type { Block } from "./read-blocks.ts";
 import { weighPlaces } from "./weigh-places.ts";
@@ -7,11 +8,12 @@ import { weighPlaces } from "./weigh-places.ts";
 /** Which blocks of a page are kept, from the share of content that the forest gives for each. */
 export function keepBlocks(view: PageView, shares: readonly number[]): boolean[] {
   const weighed = weighPlaces(view, evenShares(view.blocks, shares));
-  const kept = chooseBlocks(
+  const chosen = chooseBlocks(
     weighed,
     view.blocks.map(({ text }) => text.words),
   );
-  return keepHeadings(view.blocks, kept);
+  const limit = weighed.reduce((least, share, i) => (chosen[i] === true ? Math.min(least, share) : least), 1);
+  return keepWhole(view, { shares: weighed, limit, chosen: keepHeadings(view.blocks, chosen) });
 }
 
 /** A heading's section is looked at up to so many blocks. */
