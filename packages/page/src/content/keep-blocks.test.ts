@@ -25,6 +25,15 @@ test("cuts a menu that looks like content, and keeps one that holds the page's t
   expect(keptOf(`<body><nav><p>${TEXT}</p></nav><div>Short</div></body>`, (text) => (text === TEXT ? 0.6 : 0.4))).toContain(TEXT);
 });
 
+test("cuts a part that the site calls beside its content, unless it holds the page's text", () => {
+  const teaser = "Another story about the river that was written by someone else";
+  const html = (called: string): string => `<body><div><p>${TEXT}</p><p>${TEXT}</p></div><div class="${called}"><p>${teaser}</p></div></body>`;
+  const shareOf = (text: string): number => (text === TEXT ? 0.95 : 0.6);
+  expect(keptOf(html("body-text"), shareOf)).toEqual([TEXT, TEXT, teaser]);
+  for (const called of ["related-stories", "newsletter", "sponsored"]) expect(keptOf(html(called), shareOf), called).toEqual([TEXT, TEXT]);
+  expect(keptOf(`<body class="featured"><p>${TEXT}</p></body>`, () => 0.6)).toEqual([TEXT]);
+});
+
 test("judges what a page makes by one pattern together", () => {
   const names = ["Amber", "Birch", "Cedar", "Dogwood", "Elder", "Fir"];
   const html = `<body>${names.map((name) => `<div class="card"><h3>${name} lamp</h3></div>`).join("")}<p>${TEXT}</p></body>`;

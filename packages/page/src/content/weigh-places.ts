@@ -1,4 +1,5 @@
 import { isElement } from "../tree/dom.ts";
+import { groupNames } from "./class-groups.ts";
 import { type PageView, sumIn } from "./page-view.ts";
 import type { Zone } from "./read-blocks.ts";
 
@@ -6,6 +7,7 @@ import type { Zone } from "./read-blocks.ts";
 const BESIDE = 0.3;
 const ASIDE = 0.6;
 const BEYOND_MAIN = 0.5;
+const CALLED_BESIDE = 0.6;
 /** How much of the prose the `main` element has to hold, to say what is beyond it. */
 const MOST = 0.5;
 
@@ -15,20 +17,30 @@ const MUCH = 0.8;
 const besideRoles: ReadonlySet<string> = new Set(["navigation", "contentinfo", "banner", "menu", "menubar", "search"]);
 const asideRoles: ReadonlySet<string> = new Set(["complementary", "dialog"]);
 
-/** Lowers the shares of blocks in menus, footers, asides and dialogs, and beyond the one `main` element: what is learnt of few sites does not weigh these enough. */
+/** What sites call such parts: teasers, forms to subscribe, advertisements, people and legal notes. */
+const besideGroups: readonly number[] = ["related", "letter", "promotion", "person", "legal"].map((name) => groupNames.indexOf(name));
+
+/**
+ * Lowers the shares of blocks in menus, footers, asides and dialogs, in parts that a site calls beside its content, and beyond the one `main` element: what is learnt
+ * of few sites does not weigh these enough.
+ */
 export function weighPlaces(view: PageView, shares: readonly number[]): number[] {
   const { blocks, zones } = view;
   const weights = new Map<Zone, number>();
+  const calledBeside = new Set<Zone>();
   // A zone stands before those that it holds.
   for (const zone of zones) {
-    const around = zone.parent === undefined ? 1 : (weights.get(zone.parent) ?? 1);
-    weights.set(zone, proseShare(view, zone) >= MUCH ? around : (ownWeight(zone) ?? around));
+    const { parent } = zone;
+    const around = parent === undefined ? 1 : (weights.get(parent) ?? 1);
+    const isMost = proseShare(view, zone) >= MUCH;
+    weights.set(zone, isMost ? around : (ownWeight(zone) ?? around));
+    if ((parent !== undefined && calledBeside.has(parent)) || (!isMost && besideGroups.some((group) => zone.groups[group] === 0))) calledBeside.add(zone);
   }
   const main = mainOf(view);
   return shares.map((share, i) => {
-    const weight = weights.get(blocks[i]?.zone as Zone) ?? 1;
+    const zone = blocks[i]?.zone as Zone;
     const isBeyond = main !== undefined && (i < main.first || i >= main.end);
-    return share * weight * (isBeyond ? BEYOND_MAIN : 1);
+    return share * (weights.get(zone) ?? 1) * (calledBeside.has(zone) ? CALLED_BESIDE : 1) * (isBeyond ? BEYOND_MAIN : 1);
   });
 }
 
