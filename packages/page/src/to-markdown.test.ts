@@ -64,6 +64,8 @@ test.each([
   ["lines parted by br", "<pre>a<br>b</pre>", "```\na\nb\n```"],
   ["line numbers", '<table class="highlighttable"><tr><td><pre>1\n2</pre></td><td><pre>a\nb</pre></td></tr></table>', "```\na\nb\n```"],
   ["numbers in the code's lines", "<pre><span class=lineno>1</span>a\n<span class=lineno>2</span>b</pre>", "```\na\nb\n```"],
+  ["numbers that begin all lines", "<pre><i>1</i><div>a</div><i>2</i><div>b <b>3</b></div></pre>", "```\na\nb 3\n```"],
+  ["numbers that begin some lines", "<pre><b>1</b> a\n<b>2</b> b\nc</pre>", "```\n1 a\n2 b\nc\n```"],
   [
     "lines in elements without line ends",
     "<pre><code class='hljs python'><span class=line>a</span><span class=line>b</span></code></pre>",

@@ -61,6 +61,8 @@ function linesOf(table: Element): string {
 /** The text of a code block: a `br` and the end of a block inside are line ends, line numbers and buttons are not code. */
 function codeOf(pre: Element): string {
   const parts: string[] = [];
+  /** Where parts stand that may be numbers of lines: counted from 1, each in an element of its own that begins a line. */
+  const numbers: number[] = [];
   let skipped: Element | undefined;
   let line: Element | undefined;
   let hasLineEnded = false;
@@ -74,6 +76,8 @@ function codeOf(pre: Element): string {
     if (isText(node)) {
       if (hasLineEnded && !/^[ \t]*\r?\n/.test(node.data)) parts.push("\n");
       hasLineEnded = false;
+      const begins = parts.length === 0 || parts.at(-1)?.endsWith("\n") === true;
+      if (begins && node.data.trim() === String(numbers.length + 1) && node.parent !== pre && node.parent?.children.length === 1) numbers.push(parts.length);
       parts.push(node.data);
     } else if (!isElement(node)) continue;
     else if (node.name === "br") parts.push("\n");
@@ -84,6 +88,8 @@ function codeOf(pre: Element): string {
       line = node; // some highlighters make an element of each line
     }
   }
+  const countOfLines = parts.join("").trimEnd().split("\n").length;
+  if (numbers.length > 1 && numbers.length === countOfLines) for (const at of numbers) parts[at] = "";
   // The converter's time grows with the square of a run of white space.
   return parts
     .join("")
