@@ -16,7 +16,8 @@ const beside = "script, style, template, noscript, nav, footer, [role=navigation
 
 /**
  * Whether what is a heading, code, an item, a row or a link of the page is one of the markdown. Of the page those count whose words stand together in the
- * content's text; each text once, and none of what stands in navigation, footers and the page's header. A link has to be absolute.
+ * content's text; each text once, and none of what stands in navigation, footers and the page's header. A link has to lead somewhere, and to be absolute. A row of one
+ * cell only lays out. Code may lose its line numbers, and a link around a heading the words around that.
  * @param rendered the markdown as HTML
  * @param truthRun the words of the content, from `runOf`
  */
@@ -24,26 +25,45 @@ export function keptStructure(html: string, rendered: string, truthRun: string):
   const page = load(html);
   const result = load(rendered);
   page(beside).remove();
+  for (const row of page("tr").toArray()) if (page(row).children("td, th").length < 2) row.name = "div";
   return Object.fromEntries(
     structureKinds.map((kind) => {
-      const there = textsOf(page, kind, () => true).filter((run) => truthRun.includes(run));
-      const found = new Set(textsOf(result, kind, (href) => /^(?:https?|mailto):/.test(href)));
-      return [kind, { there: there.length, kept: there.filter((run) => found.has(run)).length }];
+      const there = [...textsOf(page, kind, leadsSomewhere)].filter(([run]) => truthRun.includes(run));
+      const found = textsOf(result, kind, (href) => /^(?:https?|mailto):/.test(href));
+      return [kind, { there: there.length, kept: there.filter(([run, bare]) => found.has(run) || found.has(bare)).length }];
     }),
   ) as unknown as Structure;
 }
 
-function textsOf($: CheerioAPI, kind: StructureKind, isLink: (href: string) => boolean, leastWords = LEAST_WORDS): string[] {
-  const texts = $(selectors[kind])
-    .toArray()
-    .flatMap((element) => {
-      if (kind === "links" && !isLink($(element).attr("href") ?? "")) return [];
-      const copy = $(element).clone();
-      if (kind === "items") copy.find("ul, ol, menu").remove();
-      copy.find("td, th, br, p, div, li, h1, h2, h3, h4, h5, h6").before(" ").after(" ");
-      return wordsOf(copy.text()).length < leastWords ? [] : [runOf(copy.text())];
-    });
-  return [...new Set(texts)];
+const leadsSomewhere = (href: string): boolean => !/^\s*(?:javascript:|#(?:!|0|top)?\s*$)/i.test(href);
+
+/** Each text once, with what of it may stand for the whole. */
+function textsOf($: CheerioAPI, kind: StructureKind, isLink: (href: string) => boolean, leastWords = LEAST_WORDS): ReadonlyMap<string, string> {
+  const texts = new Map<string, string>();
+  for (const element of $(selectors[kind]).toArray()) {
+    if (kind === "links" && !isLink($(element).attr("href") ?? "")) continue;
+    const copy = $(element).clone();
+    if (kind === "items") copy.find("ul, ol, menu").remove();
+    copy.find("td, th, br, p, div, li, h1, h2, h3, h4, h5, h6").before(" ").after(" ");
+    const text = copy.text();
+    const heading = kind === "links" ? copy.find("h1, h2, h3, h4, h5, h6").first().text() : "";
+    dropLineNumbers(copy);
+    if (wordsOf(text).length >= leastWords && !texts.has(runOf(text))) texts.set(runOf(text), runOf(heading === "" ? copy.text() : heading));
+  }
+  return texts;
+}
+
+/** Drops the elements in code that hold nothing but the number of their line. */
+function dropLineNumbers(copy: ReturnType<CheerioAPI>): void {
+  let line = 1;
+  for (const part of copy.find(copy.is("pre") ? "*" : "pre *").toArray()) {
+    const [first, second] = part.children;
+    const only = first?.type === "text" && second === undefined ? first.data.trim() : "";
+    if (only === "1") line = 1;
+    if (only !== String(line)) continue;
+    part.children = [];
+    line++;
+  }
 }
 
 /** As `keptStructure`, for content of which the truth says what it has. Code is compared line by line, with its language, and links with their addresses. */
@@ -65,7 +85,7 @@ export function keptOf(truth: TruthStructure, rendered: string): Structure {
     kept: wanted.filter(isKept).length,
   });
   const countTexts = (kind: "headings" | "items" | "rows"): Structure[StructureKind] => {
-    const found = new Set(textsOf($, kind, () => true, 1));
+    const found = textsOf($, kind, () => true, 1);
     return count(truth[kind], (text) => found.has(runOf(text)));
   };
   return {

@@ -17,8 +17,8 @@ const MUCH = 0.8;
 const besideRoles: ReadonlySet<string> = new Set(["navigation", "contentinfo", "banner", "menu", "menubar", "search"]);
 const asideRoles: ReadonlySet<string> = new Set(["complementary", "dialog"]);
 
-/** What sites call such parts: teasers, forms to subscribe, advertisements, people and legal notes. */
-const besideGroups: readonly number[] = ["related", "letter", "promotion", "person", "legal"].map((name) => groupNames.indexOf(name));
+/** What sites call such parts: teasers, forms to subscribe, advertisements and legal notes. */
+const besideGroups: readonly number[] = ["related", "letter", "promotion", "legal"].map((name) => groupNames.indexOf(name));
 
 /**
  * Lowers the shares of blocks in menus, footers, asides and dialogs, in parts that a site calls beside its content, and beyond the one `main` element: what is learnt
