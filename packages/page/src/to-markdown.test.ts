@@ -99,6 +99,7 @@ test.each([
   ["with bars", "<tr><th>a<th>b<tr><td>x|y<td><code>p|q</code>", "| a | b |\n| --- | --- |\n| x\\|y | `p\\|q` |"],
   ["with a caption", "<caption>Cap</caption><tr><th>a<th>b<tr><td>1<td>2", "Cap\n\n| a | b |\n| --- | --- |\n| 1 | 2 |"],
   ["that lays out", "<tr><td><p>a</p></td></tr><tr><td>b</td></tr>", "a\n\nb"],
+  ["that lays out a text beside a menu", `<tr><td>Menu<td><h2>Text</h2><p>${"word ".repeat(400)}</p>`, `Menu\n\n## Text\n\n${"word ".repeat(400).trim()}`],
   ["that holds a table", "<tr><td>side<td><table><tr><th>a<th>b<tr><td>1<td>2</table>", "side\n\n| a | b |\n| --- | --- |\n| 1 | 2 |"],
 ])("converts a table %s", (_, rows, markdown) => {
   expect(md(`<body><table>${rows}</table>`)).toBe(markdown);

@@ -1,15 +1,17 @@
 import { Element, Text } from "domhandler";
-import { type AnyNode, elementsBelow, isElement, isParent, type ParentNode, setChildren } from "./dom.ts";
+import { type AnyNode, elementsBelow, isElement, isParent, type ParentNode, setChildren, textOf } from "./dom.ts";
 
 /** Beyond this a cell spans one column: the number is the page's word, and each column costs a bar in every row. */
 const MAX_SPAN = 20;
+/** A cell that is longer, and holds most of its table's text, is a text of its own. In characters. */
+const LONG_CELL = 1_500;
 /** Larger tables are not filled up to a rectangle. */
 const MAX_CELLS = 50_000;
 
 /**
  * Prepares tables for markdown, where each has a header row, rows of equal length, and one line for a cell. A table
  * without a header row gets an empty one, for its first row may well be data. A table that only lays out, with one
- * column or row or with tables or code inside, is taken apart into its cells.
+ * column or row, with tables or code inside, or with most of its text in one long cell, is taken apart into its cells.
  */
 export function flattenTables(root: ParentNode): void {
   // Innermost first: the tables in a layout table are taken apart before it.
@@ -60,6 +62,9 @@ function tablesIn(root: ParentNode): Table[] {
 
 function isLayout({ element, holdsCode }: Table, rows: readonly Row[]): boolean {
   if (holdsCode || element.attribs["role"] === "presentation" || element.attribs["role"] === "none") return true;
+  const lengths = rows.flatMap(({ cells }) => cells.map((cell) => textOf(cell).length));
+  const longest = lengths.reduce((most, length) => Math.max(most, length), 0);
+  if (longest > LONG_CELL && longest > lengths.reduce((sum, length) => sum + length, 0) / 2) return true;
   const columns = rows.reduce((most, { cells }) => Math.max(most, cells.length), 0);
   return columns < 2 || (rows.length < 2 && !rows.some(({ cells }) => cells.some(({ name }) => name === "th")));
 }
