@@ -1,5 +1,6 @@
 import { visibleText } from "@rockbot/contracts";
 import { frontMatter, metadataOf } from "./content/page-metadata.ts";
+import { missingDescription, productOf } from "./content/product-facts.ts";
 import { readContent } from "./content/read-content.ts";
 import { flattenTables } from "./tree/flatten-tables.ts";
 import { keepPictures } from "./tree/keep-pictures.ts";
@@ -8,6 +9,7 @@ import { markCode } from "./tree/mark-code.ts";
 import { markNotes } from "./tree/mark-notes.ts";
 import { numberItems } from "./tree/number-items.ts";
 import { resolveLinks } from "./tree/resolve-links.ts";
+import { escapeText } from "./write/escape-text.ts";
 import { writeMarkdown } from "./write/write-markdown.ts";
 
 /** A page as markdown. */
@@ -32,6 +34,7 @@ export interface ToMarkdownOptions {
 
 /**
  * The readable content of an HTML page as GitHub-flavoured markdown. Which blocks of the page are its content is learnt; of a page that has text there is always some.
+ * What a page says of its product to machines alone is added, where the page itself has no text of it.
  * A picture is kept where it has an alternative text. In a link that has no other text, that text stands for it.
  * @param url where the page came from; its links are resolved against it
  * @throws {PageTooComplexError} if the page has too many nodes, or becomes too long
@@ -46,10 +49,12 @@ export function toMarkdown(html: string, url: string, { maxLength = 10_000_000, 
   markCode(root);
   flattenTables(root);
   numberItems(root);
+  const markdown = visibleText(writeMarkdown(root, { maxLength })).trim();
+  const description = isWhole ? undefined : missingDescription(productOf(facts) ?? {}, markdown);
   const about = isWhole ? "" : frontMatter(metadataOf(facts, base));
   return {
     ...(about !== "" && { frontMatter: about }),
     title: facts.title === null ? null : visibleText(facts.title),
-    markdown: visibleText(writeMarkdown(root, { maxLength })).trim(),
+    markdown: description === undefined ? markdown : `${markdown}\n\n${escapeText(description)}`.trim(),
   };
 }

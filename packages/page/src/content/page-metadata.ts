@@ -1,5 +1,6 @@
 import { visibleText } from "@rockbot/contracts";
 import { type PageFacts, type Thing, typesOf } from "./page-facts.ts";
+import { productOf } from "./product-facts.ts";
 
 /** What a page says of itself, each on one line; undefined what it does not say. */
 export interface PageMetadata {
@@ -13,6 +14,10 @@ export interface PageMetadata {
   readonly language?: string | undefined;
   /** Such as `article` or `product`. */
   readonly type?: string | undefined;
+  /** Of the one product that it sells. */
+  readonly price?: string | undefined;
+  readonly brand?: string | undefined;
+  readonly availability?: string | undefined;
 }
 
 const MAX_LENGTH = 300;
@@ -20,6 +25,7 @@ const MAX_LENGTH = 300;
 /** @param base what the page's addresses are relative to */
 export function metadataOf(facts: PageFacts, base: URL | undefined): PageMetadata {
   const { meta, links, language } = facts;
+  const product = productOf(facts);
   const main = facts.things.find((thing) => typesOf(thing).some((type) => mainTypes.has(type)));
   return {
     title: clean(facts.title ?? meta.get("og:title")),
@@ -29,6 +35,9 @@ export function metadataOf(facts: PageFacts, base: URL | undefined): PageMetadat
     date: clean(dateOf(main, meta)),
     language: /^[a-z]{2,3}(?:[-_][\w-]{2,20})?$/i.test(language ?? "") ? (language ?? undefined) : undefined,
     type: clean(typesOf(main ?? {})[0] ?? meta.get("og:type")),
+    price: clean(product?.price),
+    brand: clean(product?.brand),
+    availability: clean(product?.availability),
   };
 }
 

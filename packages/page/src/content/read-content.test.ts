@@ -57,3 +57,20 @@ test("a letter is kept whole", () => {
   expect(markdown).toContain("All rights reserved");
   expect(markdown).toContain("Politics");
 });
+
+test("of a product whose page has no text the description for machines is read, and what it costs", () => {
+  const words = "The kettle boils a litre in four minutes &amp; switches <b>itself</b> off, and its handle stays cool.";
+  const offer = { "@type": "Offer", price: 49.9, priceCurrency: "EUR", availability: "https://schema.org/InStock" };
+  const data = JSON.stringify({ "@type": "Product", name: "Kettle", brand: { name: "Example" }, description: words, offers: [offer] }).replaceAll(
+    "<",
+    "\\u003c",
+  );
+  const html = (text: string): string => `<script type="application/ld+json">${data}</script><main><h1>Kettle</h1>${text}</main>`;
+
+  const { markdown, frontMatter } = toMarkdown(html("<p>€ 49.90</p>"), "https://example.test/");
+  expect(markdown).toBe("# Kettle\n\n€ 49.90\n\nThe kettle boils a litre in four minutes & switches itself off, and its handle stays cool.");
+  expect(frontMatter).toContain('price: "49.9 EUR"\nbrand: "Example"\navailability: "InStock"\n');
+
+  const told = toMarkdown(html("<p>This kettle is for those who want their tea at once, and who never wait for it.</p>"), "https://example.test/");
+  expect(told.markdown).not.toContain("litre");
+});
