@@ -14,7 +14,7 @@ import { foldsBySite } from "./folds.ts";
 import { prepare, type TrainingPage } from "./prepare.ts";
 
 const FOLDS = 5;
-const options: BoostOptions = { trees: 120, leaves: 24, rate: 0.09, rowShare: 0.7, columnShare: 0.35, leastRows: 60, ridge: 5, seed: 3 };
+const options: BoostOptions = { trees: 160, leaves: 32, rate: 0.09, rowShare: 0.7, columnShare: 0.35, leastRows: 60, ridge: 10, seed: 3 };
 const MODEL = join(import.meta.dirname, "../../../../packages/page/src/content/generated/content-model.ts");
 
 const { values, positionals } = parseArgs({ allowPositionals: true, options: { "no-model": { type: "boolean", default: false } } });
