@@ -34,7 +34,7 @@ export interface ToMarkdownOptions {
 
 /**
  * The readable content of an HTML page as GitHub-flavoured markdown. Which blocks of the page are its content is learnt; of a page that has text there is always some.
- * The description of a product that only machines are told is added, where the page itself has no text of it.
+ * A description of the product that the page gives to machines alone follows, where the page itself has no text of it.
  * A picture is kept where it has an alternative text. In a link that has no other text, that text stands for it.
  * @param url where the page came from; its links are resolved against it
  * @throws {PageTooComplexError} if the page has too many nodes, or becomes too long
