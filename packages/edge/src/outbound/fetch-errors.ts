@@ -42,7 +42,7 @@ const BEFORE_SENDING = new RegExp(`^(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|UND_ERR_CO
 export function fetchError(url: URL, error: unknown, limits: FetchLimits): ToolError {
   if (error instanceof ToolError) return error;
   const { called } = limits;
-  const host = called === undefined ? `"${url.hostname}"` : "it has";
+  const [host, name] = called === undefined ? [`the host "${url.hostname}"`, `the name "${url.hostname}"`] : ["its host", "its name"];
   const cannot = cannotRead(url, limits);
   const unavailable = (what: string): ToolError => new ToolError(ToolErrorCode.Unavailable, `${cannot}: ${what}`, { cause: error });
   const failed = (what: string): ToolError => new ToolError(ToolErrorCode.ExecutionFailed, `${cannot}: ${what}`, { cause: error });
@@ -61,9 +61,9 @@ export function fetchError(url: URL, error: unknown, limits: FetchLimits): ToolE
   const code = codeOf(error);
   switch (code) {
     case "ENOTFOUND":
-      return unavailable(`no address is known for the host ${host}. ${called === undefined ? "Check its spelling." : "The operator has to check it."}`);
+      return unavailable(`no address is known for ${host}. ${called === undefined ? "Check its spelling." : "The operator has to check it."}`);
     case "EAI_AGAIN":
-      return unavailable(`the name ${host} could not be looked up now.`);
+      return unavailable(`${name} could not be looked up now.`);
     case "ECONNREFUSED":
       return unavailable("the server refuses connections.");
     case "UND_ERR_CONNECT_TIMEOUT":

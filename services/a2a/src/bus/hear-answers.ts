@@ -23,7 +23,7 @@ export async function hearAnswers(bus: Bus, source: string, handler: Handler, lo
     },
   });
   if (own !== undefined) return own;
-  log.warn({ source }, "there is no queue of its own for answers to tasks, and those that come while the connection is lost are missed");
+  log.warn({ source }, "this instance has no queue of its own for answers to tasks, and misses those that come while its connection is lost");
   return placeAt(shared, await bus.subscribe({ name: "bus-answers", topics: [shared], kind: "copy", ...METERED }, handler));
 }
 

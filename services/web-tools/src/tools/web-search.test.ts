@@ -219,7 +219,7 @@ test("web_search says what is wrong with a service, and not where it is", async 
 
   expect(errors).toEqual([
     "Cannot read the search service: no complete answer within 200 ms.",
-    "Cannot read the search service: no address is known for the host it has. The operator has to check it.",
+    "Cannot read the search service: no address is known for its host. The operator has to check it.",
     "Cannot read the search service: the server refuses connections.",
     "Cannot read the search service: the answer is larger than the limit of 2000000 bytes.",
   ]);
