@@ -85,6 +85,11 @@ describe("each tool, called once", () => {
   testEveryTool(() => ways, { search_files: noShell, bash: noShell });
 });
 
+test("a page that needs a browser is drawn in the container of page-renderer", async () => {
+  const browsed = () => project.call("web_browse", { url: `http://site:8490/#${Math.random()}` });
+  await expect.poll(browsed).toMatchObject({ content: expect.stringContaining("# Drawn"), structured: { needsBrowser: false, title: "App" } });
+});
+
 test("a script runs without any network", async () => {
   const script = `
 import socket

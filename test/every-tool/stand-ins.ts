@@ -50,6 +50,13 @@ export const standIns = {
       response.writeHead(200, { "content-type": "application/json" });
       response.end(JSON.stringify(target === "/rpc" ? { jsonrpc: "2.0", id, result: { message } } : outsideCard(`http://${headers.host}/rpc`)));
     }),
+  /** A page whose text its script writes. */
+  site: () =>
+    startRecordingServer(({ target }, response) => {
+      const isScript = target === "/app.js";
+      response.writeHead(200, { "content-type": isScript ? "text/javascript" : "text/html" });
+      response.end(isScript ? `root.innerHTML = "<h1>Drawn</h1>"` : `<title>App</title><div id="root"></div><script src="/app.js"></script>`);
+    }),
 } as const satisfies Readonly<Record<string, () => Promise<AsyncDisposable & { readonly url: string }>>>;
 
 /** The file of endpoints for the shop at `url`. */

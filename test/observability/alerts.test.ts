@@ -131,7 +131,7 @@ const reasons: readonly Reason[] = [
   {
     fires: { RockBotGatewayRefuses: {} },
     async cause({ call }) {
-      for (let round = 0; round < 14; round++) await Promise.all(Array.from({ length: 50 }, () => call("web_browse", {}, { token: "wrong" })));
+      void repeat(underway(), () => Promise.all(Array.from({ length: 50 }, () => call("web_browse", {}, { token: "wrong" }))));
     },
   },
   {
