@@ -5,6 +5,8 @@ import type { TurnStore } from "./store/turn-store.ts";
 export class Mortal {
   readonly #diesAt: number;
   readonly steps: string[] = [];
+  /** The answers of the model that the store has kept, whether or not the process lived to hear of it; the last one is kept by the turn's end. */
+  readonly kept = new Set<number | "last">();
   isDead = false;
   readonly died = Promise.withResolvers<void>();
 
@@ -34,7 +36,12 @@ export class Mortal {
     return new Proxy(store, {
       get: (target, name) => {
         const operation = target[name as keyof TurnStore];
-        const run = (...args: unknown[]) => (operation as (...all: unknown[]) => Promise<unknown>).apply(target, args);
+        const run = async (...args: unknown[]) => {
+          const outcome = await (operation as (...all: unknown[]) => Promise<unknown>).apply(target, args);
+          if (outcome === true && name === "addAnswer") this.kept.add(args[2] as number);
+          if (outcome === true && name === "end") this.kept.add("last");
+          return outcome;
+        };
         if (typeof name === "symbol") return run;
         if (name === "renew") return (...args: unknown[]) => (this.isDead ? new Promise(() => {}) : run(...args)); // by the clock, so no step of the story
         return (...args: unknown[]) => this.step(name, () => run(...args));

@@ -1,5 +1,6 @@
 import { createMemoryBus } from "@rockbot/bus";
 import { newId, ToolError, ToolErrorCode } from "@rockbot/contracts";
+import type { ModelRequest } from "@rockbot/llm";
 import { sharedRedisUrl } from "@rockbot/testing";
 import { createToolCaller, serveTools, type ToolCaller } from "@rockbot/tools";
 import { expect, test } from "vitest";
@@ -27,7 +28,8 @@ async function runStory(diesAt: number) {
   await using store = diesAt % 2 === 1 ? await connectRedisTurnStore(redis, { prefix: `test-${newId()}` }) : createMemoryTurnStore();
   const script = [called("look", ["effect", { name: "a" }]), called(["effect", { name: "b" }], ["effect", { name: "c" }]), said("done")];
   // By how far the conversation is, as a real model: an answer that was lost is asked for again.
-  const { model } = scriptedModel([({ messages }) => script[messages.filter(({ role }) => role === "assistant").length] ?? said("too much")]);
+  const newModel = () => scriptedModel([({ messages }) => script[answersIn(messages)] ?? said("too much")]);
+  const [{ model }, taker] = [newModel(), newModel()];
   const request = testRequest("Go.");
   const limits = { leaseMs: 100 };
 
@@ -40,22 +42,28 @@ async function runStory(diesAt: number) {
   );
   const early = await Promise.race([ended, mortal.died.promise.then(() => undefined)]);
   await using caller = await createToolCaller(bus, { agent: "agent", results: "copy" });
-  await using second = await createAgent({ bus, model, store, caller, limits }).start();
+  await using second = await createAgent({ bus, model: taker.model, store, caller, limits }).start();
   const result = await second.runTurn({ ...request, deadline: performance.now() + 60_000 });
   const history = await second.history("agent", request.sessionId);
+  const kept = mortal.kept.has("last") ? 3 : mortal.kept.size;
   void first[Symbol.asyncDispose](); // a dead process ends no turn, and is not waited for
   await firstCaller[Symbol.asyncDispose]();
-  return { runs, result, early, history, steps: mortal.steps };
+  return { runs, result, early, history, steps: mortal.steps, kept, asked: taker.requests.map(({ messages }) => answersIn(messages)) };
 }
 
-test("an agent that dies at any step of a turn leaves it to the next: each call runs once, and there is one answer", { timeout: 120_000 }, async () => {
+const answersIn = (messages: ModelRequest["messages"]): number => messages.filter(({ role }) => role === "assistant").length;
+
+test("an agent that dies at any step of a turn leaves it to the next: each call runs once, each kept answer is replayed, and there is one answer", {
+  timeout: 120_000,
+}, async () => {
   const { steps } = await runStory(Number.POSITIVE_INFINITY);
   expect(new Set(steps.map((step) => step.replace(/^(before|after) /, "")))).toEqual(
     new Set(["take", "addEvents", "addAnswer", "call look", "call effect", "addResult", "end"]),
   );
   for (let diesAt = 1; diesAt <= steps.length; diesAt++) {
     const at = `dies ${steps[diesAt - 1]} (step ${diesAt})`;
-    const { runs, result, early, history } = await runStory(diesAt);
+    const { runs, result, early, history, kept, asked } = await runStory(diesAt);
+    expect(asked, at).toEqual([0, 1, 2].slice(kept)); // what is kept is replayed
     expect(runs.map((run) => run.split(" ")[0]).sort(), at).toEqual(["a", "b", "c"]);
     expect(new Set(runs.map((run) => run.split(" ")[1])).size, at).toBe(3);
     expect(result, at).toMatchObject({ text: "done", finish: "stop", hasReadUntrusted: true });
