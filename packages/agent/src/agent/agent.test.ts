@@ -80,6 +80,20 @@ test("calls of one answer run side by side, and their results stand in order beh
   expect(requests[1]?.messages.slice(-2).map(({ content }) => content)).toEqual(["met a", "met b"]);
 });
 
+test("no more calls of a turn run at once than its bound", async () => {
+  let [running, most] = [0, 0];
+  const busy = testTool("busy", async () => {
+    most = Math.max(most, ++running);
+    await new Promise(setImmediate);
+    running--;
+    return "done";
+  });
+  const { model, requests } = scriptedModel([called(...Array.from({ length: 10 }, (_, i) => ["busy", { i }] as const)), said("done")]);
+  await runTurn(model, [busy], undefined, { limits: { maxParallelCalls: 3 } });
+  expect(most).toBe(3);
+  expect(requests[1]?.messages.filter(({ role, content }) => role === "tool" && content === "done")).toHaveLength(10);
+});
+
 test("arguments that can be meant in one way are repaired, and the model learns it; others are answered with their fault", async () => {
   const given: unknown[] = [];
   const note = testTool("take_note", async (input) => {
@@ -197,6 +211,24 @@ test("a turn stops at its tokens", async () => {
     finish: "limit",
     reason: expect.stringContaining("30 tokens"),
   });
+});
+
+test("a turn stops at its time: the call that runs ends, and there is time left for an answer", async () => {
+  const ended = Promise.withResolvers<string>();
+  const endless = testTool("endless", async (_input, { signal }) => {
+    signal.addEventListener("abort", () => ended.resolve("ended"));
+    return new Promise<never>(() => {});
+  });
+  const { model, requests } = scriptedModel([called("endless"), said("This is what I know.")]);
+  const deadline = performance.now() + 2_000;
+  expect(await runTurn(model, [endless], testRequest("Go.", { deadline }))).toMatchObject({
+    text: "This is what I know.",
+    finish: "limit",
+    reason: "the time of this turn is used up",
+  });
+  expect(await ended.promise).toBe("ended");
+  expect(requests[1]).toMatchObject({ toolChoice: "none" });
+  expect(requests[1]?.messages.at(-2)).toMatchObject({ role: "tool", content: expect.stringMatching(/^timeout: /) });
 });
 
 test("a conversation that is too long for the model is trimmed where a result is largest, and asked about once more", async () => {

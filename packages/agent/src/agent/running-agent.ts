@@ -417,7 +417,6 @@ function scopeOf(
   };
 }
 
-/** What the session remembers of a turn: what was asked, and what was answered. A client that brings its history keeps it itself. */
 /** The result of a turn that cannot begin. The next turns of its session would wait for one that has none. */
 const notTaken = ({ message }: ToolError, { isSet }: UntrustedMark): TurnResult => ({
   text: message,
@@ -427,6 +426,7 @@ const notTaken = ({ message }: ToolError, { isSet }: UntrustedMark): TurnResult 
   reason: message,
 });
 
+/** What the session remembers of a turn: what was asked, and what was answered. A client that brings its history keeps it itself. */
 function historyOf(
   { message, hasReadUntrusted = false }: TurnRequest,
   startedAt: number,
