@@ -21,8 +21,10 @@ async function taken(store: TurnStore, session: SessionKey, claim = claimOf(newI
   return { turnId: claim.turnId, owner: claim.owner, fence: answered.fence };
 }
 
+type Open = (options?: { readonly sessionKeptMs?: number }) => Promise<StorePair>;
+
 /** The promises of every store of turns. */
-export function testTurnStore(name: string, open: () => Promise<StorePair>): void {
+export function testTurnStore(name: string, open: Open): void {
   describe(name, () => {
     waiting(open);
     places(open);
@@ -223,7 +225,17 @@ function records(open: () => Promise<StorePair>): void {
   });
 }
 
-function sessions(open: () => Promise<StorePair>): void {
+function sessions(open: Open): void {
+  test("a session is forgotten once it was without a turn for its time, and begins anew", async () => {
+    await using pair = await open({ sessionKeptMs: 200 });
+    const { store, other } = pair;
+    const session = newSession();
+    await store.end(session, await taken(store, session), result, [said("hello")]);
+    expect(await other.history(session)).toEqual([said("hello")]);
+    await expect.poll(() => other.history(session), { timeout: 5_000 }).toEqual([]);
+    expect(await store.take(session, claimOf("next"))).toMatchObject({ state: "taken", history: [] });
+  });
+
   test("a session remembers its newest 50 messages, also those that were noted", async () => {
     await using pair = await open();
     const { store } = pair;

@@ -5,8 +5,8 @@ import type { TurnRecord } from "./turn-store.ts";
 
 const record: TurnRecord = { nonce: "ab", startedAt: 1, hasReadUntrusted: false, answers: [], results: new Map() };
 
-testTurnStore("MemoryTurnStore", async () => {
-  const store = createMemoryTurnStore();
+testTurnStore("MemoryTurnStore", async (options) => {
+  const store = createMemoryTurnStore(options);
   return { store, other: store, [Symbol.asyncDispose]: () => store[Symbol.asyncDispose]() };
 });
 

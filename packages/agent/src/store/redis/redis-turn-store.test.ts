@@ -5,10 +5,10 @@ import { connectRedisTurnStore } from "./redis-turn-store.ts";
 
 const url = await sharedRedisUrl();
 
-testTurnStore("RedisTurnStore", async () => {
+testTurnStore("RedisTurnStore", async (options) => {
   const prefix = `test-${randomBytes(6).toString("hex")}`;
-  const store = await connectRedisTurnStore(url, { prefix });
-  const other = await connectRedisTurnStore(url, { prefix });
+  const store = await connectRedisTurnStore(url, { prefix, ...options });
+  const other = await connectRedisTurnStore(url, { prefix, ...options });
   return {
     store,
     other,
