@@ -1,6 +1,8 @@
+import { text } from "node:stream/consumers";
 import { createMemoryBus } from "@rockbot/bus";
 import { loadConfig } from "@rockbot/process/config";
-import { defineTool } from "@rockbot/tools";
+import { startModelServer, startPageServer } from "@rockbot/testing";
+import { createToolCaller, defineTool } from "@rockbot/tools";
 import { expect, test } from "vitest";
 import { startAgentService } from "./agent-service.ts";
 import { configSchema } from "./generated/config.ts";
@@ -247,6 +249,29 @@ test("without a model the service says in one line what to set", async () => {
   await expect(startAgentService(bus, config, { service: "agent" })).rejects.toThrow(
     /^There is no model: set MODEL_URL and MODEL, and MODEL_API_KEY if it needs one; no Ollama answers at http:\/\/127\.0\.0\.1:1$/,
   );
+});
+
+test("an Ollama that answers is the model, without a setting, and the start says which", async () => {
+  await using model = await startModelServer([{ text: "Hello." }], { models: ["qwen3:8b"], needsKey: false });
+  await using ollama = await startPageServer({
+    "/api/tags": { headers: { "content-type": "application/json" }, body: JSON.stringify({ models: [{ name: "qwen3:8b" }] }) },
+    "/v1/chat/completions": async (request, response) => {
+      const answer = await fetch(`${model.url}/chat/completions`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: await text(request),
+      });
+      response.writeHead(answer.status, { "content-type": answer.headers.get("content-type") ?? "" }).end(await answer.text());
+    },
+  });
+  const config = loadConfig(configSchema, { env: { OLLAMA_URL: ollama.url } });
+  await using bus = createMemoryBus();
+  await using agent = await startAgentService(bus, config, { service: "agent" });
+  await using caller = await createToolCaller(bus, { agent: "gateway" });
+  await caller.discovered();
+
+  expect((await caller.call("agent__chat", { message: "Hello?" })).content).toBe("Hello.");
+  expect(agent.notes).toEqual([`model     qwen3:8b at ${ollama.url}/v1, an Ollama that was found here`]);
 });
 
 test("where a model is named for it, it writes a sentence about each service", async () => {
