@@ -3,6 +3,7 @@ import { connectBus } from "@rockbot/bus-rabbitmq";
 import { type AgentReply, createEnvelope, encodeMessage, messages } from "@rockbot/contracts";
 import {
   type CollectedSpan,
+  type ModelScript,
   missingNamespaces,
   type OtlpCollector,
   ownVirtualHost,
@@ -15,17 +16,17 @@ import {
 import OpenAI from "openai";
 import { expect, test } from "vitest";
 import { startProgram, startService } from "../services/start-service.ts";
-import { ANSWER, calledTools, page, QUESTION, STEPS, storyModel } from "./story.ts";
+import { ANSWER, calledTools, page, QUESTION, STEPS, type StoryScript, storyModel } from "./story.ts";
 
 const WAIT = { timeout: 60_000, interval: 50 };
 const missing = missingNamespaces() ?? (spawnSync("python3", ["--version"]).status === 0 ? undefined : "there is no python3");
 const reason = missing === undefined ? "" : `, skipped: ${missing}`;
 
 /** The world around the system: a page, a model, and what traces are sent to. */
-async function startWorld() {
+async function startWorld(around: (script: StoryScript) => ModelScript = (script) => script) {
   await using started = new AsyncDisposableStack();
   const pages = started.use(await startPageServer({ "/warehouse": page }));
-  const model = started.use(await startModelServer(storyModel(`${pages.url}/warehouse`)));
+  const model = started.use(await startModelServer(around(storyModel(`${pages.url}/warehouse`))));
   const collector = started.use(await startOtlpCollector());
   const env = {
     ...collector.env,
@@ -44,25 +45,12 @@ test.skipIf(missing)(
   { timeout: 240_000 },
   async () => {
     await using world = await startWorld();
-    await using broker = await ownVirtualHost();
     await using redis = await startOwnRedis();
-    const env = { ...world.env, BUS_URL: broker.url, REDIS_URL: redis.url };
-    await using services = new AsyncDisposableStack();
-    const names = ["web-tools", "mcp-bridge", "scripts-manager", "scheduler", "agent", "gateway"];
-    await Promise.all(names.map(async (name) => services.use(await startService(name, { ...env, PORT: "0" }))));
-    await using bus = await connectBus(broker.url, { name: "users" });
-    const replies: (AgentReply & { readonly correlationId: string | undefined })[] = [];
-    await using _replies = await bus.subscribe({ name: "result.users", topics: ["user.response.users"], kind: "result" }, async ({ correlationId, body }) => {
-      replies.push({ ...(JSON.parse(Buffer.from(body).toString()) as AgentReply), correlationId });
-    });
+    await using system = await startOverRabbit({ ...world.env, REDIS_URL: redis.url });
+    await system.ask();
+    await expect.poll(() => system.finals(), WAIT).toHaveLength(2);
 
-    const body = encodeMessage("UserMessage", { content: QUESTION, sessionId: "monday", userId: "u", targetAgent: null });
-    await bus.publish(
-      createEnvelope({ topic: "user.message", type: messages.UserMessage.type, source: "users", replyTo: "user.response.users", correlationId: "q", body }),
-    );
-    await expect.poll(() => replies.filter(({ isFinal }) => isFinal !== false), WAIT).toHaveLength(2);
-
-    const [answer, reminder] = replies.filter(({ isFinal }) => isFinal !== false);
+    const [answer, reminder] = system.finals();
     expect(answer).toMatchObject({ content: ANSWER, sessionId: "monday", correlationId: "q" });
     expect(reminder).toMatchObject({ content: "Check the shelves 42 and 77.", sessionId: "monday", correlationId: undefined });
     expect(calledTools(world.model.requests)).toEqual(STEPS);
@@ -76,6 +64,32 @@ test.skipIf(missing)(
         "scripts-manager execute_python_script",
         "web-tools web_browse",
       ]);
+  },
+);
+
+test.skipIf(missing)(
+  `a Redis that is killed in the middle of the story, and comes back, costs neither the answer nor the reminder, and makes nothing twice${reason}`,
+  { timeout: 240_000 },
+  async () => {
+    await using redis = await startOwnRedis();
+    let comesBack: Promise<void> | undefined;
+    const killing =
+      (script: StoryScript): ModelScript =>
+      async (request) => {
+        const step = script(request);
+        if (comesBack !== undefined || step.toolCalls?.[0]?.name !== "execute_python_script") return step;
+        await redis.kill(); // so the answer cannot be kept, nor its call be claimed
+        comesBack = new Promise((resolve) => setTimeout(resolve, 2_000)).then(() => redis.restart());
+        return step;
+      };
+    await using world = await startWorld(killing);
+    await using system = await startOverRabbit({ ...world.env, REDIS_URL: redis.url });
+    await system.ask();
+    await expect.poll(() => system.finals().map(({ content }) => content), WAIT).toEqual([ANSWER, "Check the shelves 42 and 77."]);
+
+    await comesBack;
+    expect(calledTools(world.model.requests)).toEqual(STEPS);
+    expect(world.pages.requests).toHaveLength(1);
   },
 );
 
@@ -104,6 +118,30 @@ test.skipIf(missing)(
       .toContain("This scheduled task runs once");
   },
 );
+
+/** The services of the story as processes over RabbitMQ, and a user. */
+async function startOverRabbit(env: Readonly<Record<string, string>>) {
+  await using started = new AsyncDisposableStack();
+  const broker = started.use(await ownVirtualHost());
+  const names = ["web-tools", "mcp-bridge", "scripts-manager", "scheduler", "agent", "gateway"];
+  await Promise.all(names.map(async (name) => started.use(await startService(name, { ...env, BUS_URL: broker.url, PORT: "0" }))));
+  const bus = started.use(await connectBus(broker.url, { name: "users" }));
+  const replies: (AgentReply & { readonly correlationId: string | undefined })[] = [];
+  const hearing = { name: "result.users", topics: ["user.response.users"], kind: "result" } as const;
+  started.use(
+    await bus.subscribe(hearing, async ({ correlationId, body }) => {
+      replies.push({ ...(JSON.parse(Buffer.from(body).toString()) as AgentReply), correlationId });
+    }),
+  );
+  const body = encodeMessage("UserMessage", { content: QUESTION, sessionId: "monday", userId: "u", targetAgent: null });
+  const question = { topic: "user.message", type: messages.UserMessage.type, source: "users", replyTo: "user.response.users", correlationId: "q", body };
+  const system = started.move();
+  return {
+    ask: () => bus.publish(createEnvelope(question)),
+    finals: () => replies.filter(({ isFinal }) => isFinal !== false),
+    [Symbol.asyncDispose]: () => system.disposeAsync(),
+  };
+}
 
 /** The whole system in one process, once it is ready. */
 async function startUp(env: Readonly<Record<string, string>>) {

@@ -1,4 +1,4 @@
-import type { ModelScript, ModelServerRequest, ModelStep, Page } from "@rockbot/testing";
+import type { ModelServerRequest, ModelStep, Page } from "@rockbot/testing";
 
 /** What the user asks for. */
 export const QUESTION = "How many items do shelves 42 and 77 hold together? Remind me to check them.";
@@ -24,11 +24,14 @@ export const page: Page = `<title>The warehouse</title><main><h1>The warehouse</
   (_, shelf) => `<h2>Shelf ${shelf}</h2><p>It holds ${itemsOn(shelf)} items.</p><p>${"It is made of oak, and stands by the wall. ".repeat(72)}</p>`,
 ).join("")}</main>`;
 
-/** A model that does what the story says, from what it reads: it knows no key and no figure that no result has told it. */
+export type StoryScript = (request: ModelServerRequest) => ModelStep;
+type Messages = ModelServerRequest["messages"];
+
+/** A model that does what the story says, from what it reads: it knows no key and no figure that no result has told it. What is unavailable it calls again. */
 export const storyModel =
-  (pageUrl: string): ModelScript =>
+  (pageUrl: string): StoryScript =>
   (request) => {
-    const since = request.messages.slice(request.messages.findLastIndex(({ role }) => role === "user"));
+    const since = withoutFailed(request.messages.slice(request.messages.findLastIndex(({ role }) => role === "user")));
     if (since[0]?.text.includes(REMINDER)) return { text: "Check the shelves 42 and 77." };
     const answered = since.filter(({ role }) => role === "assistant").length;
     return nextStep(
@@ -37,6 +40,15 @@ export const storyModel =
       pageUrl,
     );
   };
+
+/** The messages without the answers that called what was unavailable, and their results. */
+function withoutFailed(messages: Messages): Messages {
+  let isFailed = false;
+  return messages.filter(({ role }, at) => {
+    if (role !== "tool") isFailed = role === "assistant" && messages[at + 1]?.text.startsWith("unavailable: ") === true;
+    return !isFailed;
+  });
+}
 
 function nextStep(answered: number, results: readonly string[], pageUrl: string): ModelStep {
   const call = (name: string, args: object): ModelStep => ({ toolCalls: [{ name, arguments: args }] });
@@ -75,10 +87,10 @@ function soon(): string {
   return `${at.getUTCSeconds()} ${at.getUTCMinutes()} ${at.getUTCHours()} * * *`;
 }
 
-/** The names of the tools that the model has called in the turn of the question, answer by answer. */
+/** The names of the tools that the model has called in the turn of the question, answer by answer, without those that were unavailable. */
 export function calledTools(requests: readonly ModelServerRequest[]): string[][] {
   const whole = requests.findLast(({ messages }) => messages.findLast(({ role }) => role === "user")?.text.includes(QUESTION));
   const messages = whole?.messages ?? [];
-  const since = messages.slice(messages.findLastIndex(({ role }) => role === "user"));
+  const since = withoutFailed(messages.slice(messages.findLastIndex(({ role }) => role === "user")));
   return since.filter(({ role }) => role === "assistant").map(({ toolCalls }) => toolCalls.map(({ name }) => name));
 }
