@@ -147,12 +147,12 @@ test("twenty agents that each call the next end at the bound of the depth, and a
 
 test("an agent that never ends is ended in time, and its parent answers", { timeout: 30_000 }, async () => {
   const { result } = await play({
-    all: [testDefinition("endless", { budgets: { timeoutMs: 500, maxIterations: 1_000_000 } })],
+    all: [testDefinition("endless", { budgets: { timeoutMs: 2_000, maxIterations: 1_000_000 } })],
     scripts: {
       agent: [ask("endless"), (request) => said(`It ended: ${results(request).at(-1)}`)],
       endless: [
         async ({ toolChoice }) => {
-          await new Promise(setImmediate);
+          await new Promise((resolve) => setTimeout(resolve, 10));
           return toolChoice === "none" ? said("so far") : called("list_working_memory");
         },
       ],
