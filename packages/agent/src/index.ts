@@ -4,7 +4,7 @@ export type { Agent } from "./agent/agent.ts";
 export type { AgentLimits } from "./agent/agent-limits.ts";
 export type { AgentHost, AgentParts, AgentPlugin, Aside, TurnScope } from "./agent/agent-plugin.ts";
 export { type AgentBuilder, type AgentOptions, createAgent } from "./agent/create-agent.ts";
-export type { TurnTool } from "./calls/turn-tools.ts";
+export type { NamedCall, TurnTool } from "./calls/turn-tools.ts";
 
 // Its subsystems.
 

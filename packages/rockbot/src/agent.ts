@@ -19,6 +19,7 @@ export {
   localScriptRunner,
   type MemoryTurnStoreOptions,
   mcpToolProxy,
+  type NamedCall,
   type OwnService,
   remoteScriptRunner,
   type ServiceSearchPluginOptions,

@@ -16,7 +16,7 @@ export { type Hints, writeHints } from "./services/write-hints.ts";
 // To give a model.
 
 export { searchTool } from "./tools/search-known-services.ts";
-export { type ToolsModeOptions, toolsModeTools } from "./tools/tools-mode.ts";
+export { invokedCall, type ToolsModeOptions, toolsModeTools } from "./tools/tools-mode.ts";
 
 // To summarize services.
 

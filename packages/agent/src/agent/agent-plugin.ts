@@ -3,7 +3,7 @@ import type { Model } from "@rockbot/llm";
 import type { PolicyHolder } from "@rockbot/policy";
 import type { Tool, ToolCaller, ToolLayer } from "@rockbot/tools";
 import type { InnerCalls } from "../calls/inner-calls.ts";
-import type { TurnTool } from "../calls/turn-tools.ts";
+import type { NamedCall, TurnTool } from "../calls/turn-tools.ts";
 
 /** Adds something to an agent: tools, layers around calls, or parts of the prompt. */
 export interface AgentPlugin {
@@ -35,6 +35,8 @@ export interface AgentParts extends Partial<AsyncDisposable> {
   readonly layer?: ((scope: TurnScope) => ToolLayer) | undefined;
   /** A layer that makes results fit the model. It is around the others, where the model reads the result. */
   readonly fit?: ((scope: TurnScope) => ToolLayer) | undefined;
+  /** The call that a call makes by which a model reaches another tool: the result is made to fit as that tool's. @default none */
+  readonly madeBy?: ((scope: TurnScope, call: NamedCall) => NamedCall | undefined) | undefined;
   /** The same for every turn: a part of the system message. */
   readonly instructions?: string | undefined;
   /** For one turn: it stands after what a provider's cache can keep. */

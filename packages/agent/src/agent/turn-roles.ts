@@ -136,6 +136,7 @@ export class TurnRoles {
       select,
       layers: parts.flatMap((part) => (part.layer === undefined ? [] : [part.layer(scope)])),
       fits: parts.flatMap((part) => (part.fit === undefined ? [] : [part.fit(scope)])),
+      madeBy: (call) => parts.map((part) => part.madeBy?.(scope, call)).find((made) => made !== undefined),
       log,
     });
   }

@@ -25,12 +25,16 @@ export interface TurnTool {
   readonly output?: object | undefined;
 }
 
-/** The call that is to run, with the names of its turn. */
-export interface TurnCall {
-  readonly callId: string;
+/** A tool, and its arguments. */
+export interface NamedCall {
   readonly name: string;
   /** A JSON object as text. */
   readonly arguments: string;
+}
+
+/** The call that is to run, with the names of its turn. */
+export interface TurnCall extends NamedCall {
+  readonly callId: string;
 }
 
 export interface TurnToolsOptions {
@@ -57,8 +61,10 @@ export interface TurnToolsOptions {
   readonly advise?: ((tool: TurnTool) => TurnTool) | undefined;
   /** Outermost first. */
   readonly layers: readonly ToolLayer[];
-  /** Around these, for results that the model reads. */
+  /** Around these, for results that the model reads. They see the call that a call makes, where it is there for that. */
   readonly fits: readonly ToolLayer[];
+  /** The call that a call makes by which the model reaches another tool. @default none */
+  readonly madeBy?: ((call: NamedCall) => NamedCall | undefined) | undefined;
   readonly log: Logger;
 }
 
@@ -159,18 +165,19 @@ export class TurnTools {
 
   /** @throws {ToolError} */
   async run({ callId, name, arguments: args }: TurnCall, { parent: given, timeoutMs, onProgress, isForModel }: RunCallOptions): Promise<ToolInvokeResponse> {
-    const { caller, effectiveCaller, namespace, fits, layers, log, rights } = this.#options;
+    const { caller, effectiveCaller, namespace, fits, madeBy, layers, log, rights } = this.#options;
     if (rights !== undefined) this.check(name, JSON.parse(args));
     const parent = rights === undefined ? given : { ...given, checkCall: this.#checkWith(given.checkCall) };
     const request: ToolInvokeRequest = { toolCallId: callId, toolName: name, arguments: args, sessionId: namespace };
     const local = this.#local.get(name);
+    const made = (isForModel ? madeBy?.({ name, arguments: args }) : undefined) ?? { name, arguments: args };
     const context: ToolContext = {
       ...parent,
       deadline: this.#unhurried.has(name) ? parent.deadline : Math.min(parent.deadline, performance.now() + timeoutMs),
       caller: effectiveCaller,
       progress: onProgress,
       log,
-      resultSize: local?.definition.resultSize ?? this.#sizes.get(name),
+      resultSize: this.#local.get(made.name)?.definition.resultSize ?? this.#sizes.get(made.name),
     };
     const options: CallOptions = {
       toolCallId: callId,
@@ -181,9 +188,15 @@ export class TurnTools {
       ...(effectiveCaller === caller.agent ? {} : { onBehalfOf: effectiveCaller }),
     };
     const executor: ToolExecutor = local === undefined ? { execute: () => caller.call(name, args, options) } : withLocalLayers(local);
-    return [...(isForModel ? fits : []), ...layers].reduceRight((inner, layer) => layer(inner), executor).execute(request, context);
+    const layered = around(layers, executor);
+    if (!isForModel) return layered.execute(request, context);
+    const read: ToolExecutor = { execute: (_made, ofCall) => layered.execute(request, ofCall) };
+    return around(fits, read).execute({ ...request, toolName: made.name, arguments: made.arguments }, context);
   }
 }
+
+/** @param layers outermost first */
+const around = (layers: readonly ToolLayer[], executor: ToolExecutor): ToolExecutor => layers.reduceRight((inner, layer) => layer(inner), executor);
 
 /** For a tool that says nothing of its arguments: makers of models take no schema that does not say what it is of. */
 const ANYTHING = { type: "object" };

@@ -1,6 +1,15 @@
-import { AGENT } from "@rockbot/contracts";
+import { AGENT, tools as definitions } from "@rockbot/contracts";
 import type { PolicyHolder } from "@rockbot/policy";
-import { type ServiceEntry, ServiceSearch, type ServiceSearchOptions, type Summaries, searchTool, serviceEntriesOf, toolsModeTools } from "@rockbot/search";
+import {
+  invokedCall,
+  type ServiceEntry,
+  ServiceSearch,
+  type ServiceSearchOptions,
+  type Summaries,
+  searchTool,
+  serviceEntriesOf,
+  toolsModeTools,
+} from "@rockbot/search";
 import type { AgentHost, AgentPlugin, TurnScope } from "../agent/agent-plugin.ts";
 import { CHILD_SOURCE } from "../calls/turn-tools.ts";
 import type { SkillReader } from "../skills/skill-reader.ts";
@@ -21,8 +30,9 @@ export interface ServiceSearchPluginOptions extends ServiceSearchOptions {
 
 /** The tools that a model keeps when it has too many: to find, read about and call the others, and those of its session. */
 const KEPT = new Set(["search_known_services", "get_tool_details", "invoke_tool", "list_tool_guides", "get_tool_guide", "get_skill"]);
+const INVOKE = definitions.invokeTool.name;
 /** The tools for what is not given. */
-const TOOLS_MODE = new Set(["get_tool_details", "invoke_tool"]);
+const TOOLS_MODE = new Set(["get_tool_details", INVOKE]);
 /** Callers whose guides and skills are remembered. */
 const MAX_TEXTS_OF = 1_000;
 
@@ -38,6 +48,7 @@ export const serviceSearch = ({ hints = true, maxTools = 64, summaries, skills, 
     const tools = [searchTool(search, entriesOf), ...toolsModeTools({ caller, entriesOf })];
     return {
       tools: () => tools,
+      madeBy: ({ caller: by }, call) => (call.name === INVOKE ? invokedCall(entriesOf(by), call.arguments) : undefined),
       select(_scope, all) {
         const others = all.filter(({ tool }) => !TOOLS_MODE.has(tool.name));
         return others.filter(({ source }) => source !== CHILD_SOURCE).length <= maxTools

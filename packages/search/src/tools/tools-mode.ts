@@ -79,6 +79,18 @@ function invokeTool({ caller, entriesOf }: ToolsModeOptions): Tool {
   });
 }
 
+/** The call that a call of `invoke_tool` makes, by the arguments of the latter; undefined if it makes none. */
+export function invokedCall(entries: readonly ServiceEntry[], args: string): { readonly name: string; readonly arguments: string } | undefined {
+  const parsed = parseArguments(args);
+  if (!parsed.ok || !tools.invokeTool.validateInput(parsed.value)) return undefined;
+  const { name, service, arguments: given } = parsed.value;
+  try {
+    return { name: resolveTool(entries, name, service).callName, arguments: JSON.stringify(argumentsOf(given)) };
+  } catch {
+    return undefined; // the call itself says what is wrong
+  }
+}
+
 /** Models give the arguments as an object, or as the text of one. */
 function argumentsOf(given: object | string | null | undefined): object {
   if (given == null || (typeof given === "string" && given.trim() === "")) return {};
