@@ -40,7 +40,7 @@ export function readTextCalls(text: string, { tools, results }: ReadTextCallsOpt
 
 /** Quoted lines, and what stands between marks of untrusted content, with blanks in their place. */
 const withoutQuotations = (text: string): string =>
-  text.replaceAll(/<untrusted-[\s\S]*?(?:<\/untrusted-[^>]*>|$)|^[ \t]*>.*$/gm, (quoted) => quoted.replaceAll(/[^\n]/g, " "));
+  text.replaceAll(/<untrusted-[\s\S]*?(?:<\/untrusted-[^>\n]{0,64}>|(?![\s\S]))|^[ \t]*>.*$/gm, (quoted) => quoted.replaceAll(/[^\n]/g, " "));
 
 /** Only those after which nothing stands but others of them. */
 function atEnd(text: string, calls: readonly PlacedCall[]): readonly PlacedCall[] {
