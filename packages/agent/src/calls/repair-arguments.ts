@@ -55,12 +55,28 @@ const brackets = (json: string): number => json.replaceAll(/[^{}[\]]/g, "").leng
 
 /** How many signs are not of the notation: a repair adds none. Comments may go. */
 const content = (json: string): number =>
-  json
-    .replaceAll(/(?<!:)\/\/.*$|\/\*[\s\S]*?\*\//gm, "")
+  withoutComments(json)
     .replaceAll(/\\[nrtbf]/g, "")
     .replaceAll(/[\s"'`{}[\]:,\\]/g, "").length;
 
-/** Whether the last thing of it is a text that has its end. */
-const endsInText = (json: string): boolean => /["']$/.test(json.replace(/[\s,}\]]+$/, ""));
+/** A beginning behind the last end would be tried with all that follows. */
+function withoutComments(json: string): string {
+  const end = json.lastIndexOf("*/") + 2;
+  const [closed, rest] = end < 2 ? ["", json] : [json.slice(0, end), json.slice(end)];
+  return closed.replaceAll(/(?<!:)\/\/.*$|\/\*[\s\S]*?\*\//gm, "") + rest.replaceAll(/(?<!:)\/\/.*$/gm, "");
+}
 
-const withoutFence = (text: string): string => /^```[a-z]*\s*\n?([\s\S]*?)\n?```$/i.exec(text)?.[1]?.trim() ?? text;
+/** Whether the last thing of it is a text that has its end. */
+function endsInText(json: string): boolean {
+  let last = json.length - 1;
+  while (last >= 0 && /[\s,}\]]/.test(json[last] ?? "")) last--;
+  return json[last] === '"' || json[last] === "'";
+}
+
+const withoutFence = (text: string): string =>
+  text.length > 6 && text.startsWith("```") && text.endsWith("```")
+    ? text
+        .slice(3, -3)
+        .replace(/^[a-z]+/i, "")
+        .trim()
+    : text;

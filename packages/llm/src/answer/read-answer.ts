@@ -36,6 +36,8 @@ class Answer {
   #text = "";
   #characters = 0;
   readonly #calls: (ModelToolCall & { readonly metadata: SharedV4ProviderMetadata | undefined })[] = [];
+  /** By id of a call: how many calls were given it. */
+  readonly #copies = new Map<string, number>();
   readonly #thought = new LeadingThought();
   readonly #reasoning = new Map<string, Reasoning>();
   #end: { readonly reason: LanguageModelV4FinishReason; readonly usage: LanguageModelV4Usage } | undefined;
@@ -100,9 +102,11 @@ class Answer {
 
   /** Results are told apart by ids: a second call with one gets another. */
   #idFor(given: string): string {
-    const isTaken = (id: string): boolean => this.#calls.some((call) => call.id === id);
+    let copy = this.#copies.get(given) ?? 1;
     let id = given;
-    for (let copy = 2; isTaken(id); copy++) id = `${given}-${copy}`;
+    while (this.#copies.has(id)) id = `${given}-${++copy}`;
+    this.#copies.set(given, copy);
+    this.#copies.set(id, this.#copies.get(id) ?? 1);
     return id;
   }
 

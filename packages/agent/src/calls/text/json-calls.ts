@@ -42,8 +42,21 @@ function callsOf(value: unknown): readonly WrittenCall[] {
   return [{ name: name.replace(/^functions?\./, ""), arguments: typeof args === "string" ? args : JSON.stringify(args ?? {}) }];
 }
 
-/** Where the JSON value ends that begins here; -1 if it does not end. */
-export function jsonEnd(text: string, start: number): number {
+/** The most characters that are looked through for the ends of JSON values in one text, which may be full of beginnings without an end. */
+const MAX_LOOKED_THROUGH = 4 * 1024 * 1024;
+
+/** Says where the JSON value of a text ends that begins at a place; -1 if it does not end. */
+export function jsonEnds(text: string): (start: number) => number {
+  let left = MAX_LOOKED_THROUGH;
+  return (start) => {
+    if (left <= 0) return -1;
+    const end = jsonEnd(text, start);
+    left -= (end === -1 ? text.length : end) - start;
+    return end;
+  };
+}
+
+function jsonEnd(text: string, start: number): number {
   let depth = 0;
   let isInText = false;
   for (let at = start; at < text.length; at++) {
