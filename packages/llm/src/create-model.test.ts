@@ -345,6 +345,26 @@ describe.each(PROTOCOLS)("a model that speaks as %s", (protocol) => {
     ]);
   });
 
+  test("sends no half of a surrogate pair, wherever one stands", async () => {
+    await using one = await start(() => ({ text: "Yes." }), { protocol });
+    const half = "cut here: \ud83d";
+
+    await one.model.answer({
+      tools: [{ name: "look", description: half, parameters: { type: "object", properties: { url: { type: "string", description: half } } } }],
+      messages: [
+        { role: "system", content: half },
+        { role: "user", content: `${half} and a whole one: 👍, and its escape: \\ud83d` },
+        { role: "assistant", content: half, toolCalls: [{ id: "a", name: "look", arguments: '{"url":"\\ud83d"}' }] },
+        { role: "tool", toolCallId: "a", toolName: "look", content: half },
+      ],
+    });
+
+    expect(one.server.requests[0]?.refused).toBeUndefined();
+    const texts = one.server.requests[0]?.messages.map(({ text }) => text) ?? [];
+    expect(texts).toContain("cut here: \ufffd and a whole one: 👍, and its escape: \\ud83d");
+    expect(texts.at(-1)).toBe("cut here: \ufffd");
+  });
+
   test("counts tokens by itself where the provider does not", async () => {
     await using one = await start([{ text: "Yes, so it is.", usage: { inputTokens: 0, outputTokens: 0 } }], { protocol });
 

@@ -1,5 +1,6 @@
 import { ModelError } from "../model-error.ts";
 import { EventLines, eventsOfWhole } from "./event-lines.ts";
+import { wellFormedBody } from "./well-formed-body.ts";
 
 export interface Watch {
   /** The longest silence before the first byte of the answer, headers not counted. */
@@ -18,14 +19,15 @@ const MAX_WHOLE_BYTES = 1024 * 1024;
 
 /**
  * `fetch` for answers that stream: it bounds their silence and their size, and follows no redirect, which would take the key to another place. Status
- * 200 with an error as JSON becomes the status that it means, and an answer that came whole becomes a stream.
+ * 200 with an error as JSON becomes the status that it means, and an answer that came whole becomes a stream. Text goes out well-formed.
  */
 export function watchedFetch(watch: Watch): typeof fetch {
   return async (input, init = {}) => {
     const silence = new Silence(watch);
     const signal = init.signal ? AbortSignal.any([init.signal, silence.signal]) : silence.signal;
     try {
-      const response = await fetch(input, { ...init, redirect: "manual", signal });
+      const body = typeof init.body === "string" ? { body: wellFormedBody(init.body) } : {};
+      const response = await fetch(input, { ...init, ...body, redirect: "manual", signal });
       if (response.status >= 300 && response.status < 400) throw redirected(response, watch.subject);
       return await readable(response, silence, watch);
     } catch (error) {

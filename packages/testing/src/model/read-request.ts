@@ -59,9 +59,13 @@ function faultOf(speech: Speech, { body, headers, inputTokens }: Parsed, rules: 
   return inputTokens > rules.contextTokens ? speech.tooLong(inputTokens, rules.contextTokens) : undefined;
 }
 
+/** Half of a surrogate pair is no JSON to the makers. */
 function parse(raw: string): Record<string, unknown> | undefined {
   try {
-    const value: unknown = JSON.parse(raw);
+    const value: unknown = JSON.parse(raw, (_key, each: unknown) => {
+      if (typeof each === "string" && !each.isWellFormed()) throw new SyntaxError("no low surrogate in string");
+      return each;
+    });
     return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : undefined;
   } catch {
     return undefined;
