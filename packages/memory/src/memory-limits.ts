@@ -6,8 +6,8 @@ export interface MemoryLimits {
    */
   readonly maxEntries: number;
   /**
-   * Chunks of one namespace. The largest result that crosses the bus, 32 MiB, has at most 1 000 chunks with their index, as the chunker
-   * joins more than that. So four of them fit, and a thousand small pages.
+   * Chunks of one namespace. The largest result that crosses the bus, 32 MiB, has about 2 000 chunks at most: beyond 1 000 the chunker joins
+   * neighbours that fit into one. So two of them fit, and a thousand small pages.
    * @default 4_096
    */
   readonly maxChunks: number;
