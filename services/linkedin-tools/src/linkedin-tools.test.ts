@@ -92,6 +92,13 @@ test("a page that has changed is told as such, and an empty one is not", async (
   await expect(system.call("linkedin_job_detail", { url: "4000000009" })).rejects.toMatchObject({ details: { reason: "page_changed" } });
 });
 
+test("status 400 behind the last page is an empty page, and on the first page an error", async () => {
+  await using system = await start();
+  for (const _ of [1, 2]) system.site.faults.push({ status: 400 });
+  expect((await system.call("linkedin_jobs", { keywords: "engineer", page: 40 })).structured).toEqual({ jobs: [], page: 40 });
+  await expect(system.call("linkedin_jobs", { keywords: "engineer" })).rejects.toMatchObject({ code: "execution_failed", details: { status: 400 } });
+});
+
 test.each([
   [{ status: 429, headers: { "retry-after": "30" } }, "rate_limited", 30_000],
   [{ status: 999 }, "rate_limited", undefined],

@@ -1,4 +1,4 @@
-import { type ToolLinkedinJobsInput, type ToolLinkedinJobsOutput, tools } from "@rockbot/contracts";
+import { ToolError, type ToolLinkedinJobsInput, type ToolLinkedinJobsOutput, tools } from "@rockbot/contracts";
 import type { ExtractedRecord, PageConverter } from "@rockbot/page";
 import { defineTool, type Tool } from "@rockbot/tools";
 import { jobIdOf, jobUrl } from "../site/job-id.ts";
@@ -16,7 +16,10 @@ export function linkedinJobs({ site, converter }: { readonly site: LinkedinSite;
   return defineTool(tools.linkedinJobs, async (input, { signal, progress }) => {
     progress({ message: "Searching for jobs" });
     const { page = 1 } = input;
-    const html = await site.read(`/jobs-guest/jobs/api/seeMoreJobPostings/search?${queryOf(input, page)}`, signal);
+    const html = await site.read(`/jobs-guest/jobs/api/seeMoreJobPostings/search?${queryOf(input, page)}`, signal).catch((error: unknown) => {
+      if (page > 1 && isPastTheEnd(error)) return "";
+      throw error;
+    });
     const records = html.trim() === "" ? [] : await converter.extract(html, selectors.results, { url: site.baseUrl, signal });
     const jobs = records.flatMap((record) => jobOf(record, site.baseUrl));
     if (jobs.length === 0 && (records.length > 0 || !(await isWithoutResults(html)))) throw pageChanged("the search", ["title", "link"]);
@@ -33,6 +36,9 @@ export function linkedinJobs({ site, converter }: { readonly site: LinkedinSite;
     }
   });
 }
+
+/** Far behind the last page LinkedIn answers with status 400. On the first page that means that it does not take the search. */
+const isPastTheEnd = (error: unknown): boolean => error instanceof ToolError && error.details?.["status"] === 400;
 
 const DATE_POSTED: Readonly<Record<string, string | undefined>> = { past_24_hours: "r86400", past_week: "r604800", past_month: "r2592000" };
 const JOB_TYPES = { full_time: "F", part_time: "P", contract: "C", temporary: "T", internship: "I", volunteer: "V", other: "O" } as const;
