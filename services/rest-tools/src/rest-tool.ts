@@ -108,7 +108,7 @@ async function send(request: PreparedRequest, { isReadOnly, credentials }: RestO
   const named =
     response.header("location") === undefined ? "names no address to go on at, and its content is not shown" : "names another address, which is not followed";
   const content: ResponseContent = status >= 300 ? { kind: "text", text: `(Status ${status}. The answer ${named}.)` } : await readResponse(response, progress);
-  return { content, url: response.url, link: response.header("link") };
+  return { content, url: response.url, link: response.listHeader("link") };
 }
 
 const deliver = ({ method, url, headers, body }: PreparedRequest, signal: AbortSignal, fetch: PublicFetch): Promise<PublicResponse> =>

@@ -3,7 +3,7 @@ import { startRecordingServer } from "@rockbot/testing";
 import { expect, test } from "vitest";
 import { startTestRestTools } from "./test-rest-tools.ts";
 
-const json = (response: ServerResponse, value: unknown, { status = 200, ...headers }: Readonly<Record<string, string | number>> = {}): void => {
+const json = (response: ServerResponse, value: unknown, { status = 200, ...headers }: Readonly<Record<string, string | number | string[]>> = {}): void => {
   response.writeHead(status as number, { "content-type": "application/json", ...headers });
   response.end(JSON.stringify(value));
 };
@@ -55,11 +55,15 @@ test("a body of the file keeps the types of arguments, leaves out what is missin
 test("what comes out of a variable or an argument is never expanded, and an unlisted variable is a fault", async () => {
   await using server = await startRecordingServer();
   const env = { LISTED: place("OTHER") + place("parameters.b"), OTHER: "o-secret-value" };
-  const tool = { url: `${server.url}/x`, query: { a: place("LISTED"), b: place("parameters.b") }, parametersSchema: schema("b") };
+  const [a, b] = [place("LISTED"), place("parameters.b")];
+  const tool = { method: "POST", url: `${server.url}/x/${b}`, query: { a, b }, headers: { "X-A": a, "X-B": b }, body: { a, b }, parametersSchema: schema("b") };
   await using rest = await startTestRestTools({ environment: ["LISTED"], tools: { tool } }, { env, ports: [server.port] });
   await rest.caller.call("rest__tool", { b: place("OTHER") });
 
-  expect(server.take()[0]?.target).toBe(`/x?a=${encodeURIComponent(env.LISTED)}&b=${encodeURIComponent(place("OTHER"))}`);
+  const [request] = server.take();
+  const [listed, other] = [env.LISTED, place("OTHER")];
+  expect(request?.target).toBe(`/x/${encodeURIComponent(other)}?a=${encodeURIComponent(listed)}&b=${encodeURIComponent(other)}`);
+  expect([request?.headers["x-a"], request?.headers["x-b"], JSON.parse(request?.body.toString() ?? "")]).toEqual([listed, other, { a: listed, b: other }]);
   await expect(startTestRestTools({ tools: { tool } }, { env })).rejects.toThrow(/tools\.tool\.query\.a, line 1: the variable LISTED is not listed/);
 });
 
@@ -178,14 +182,15 @@ test("several pages are read, by a cursor, a number or a link, and only from the
         ? '<http://127.0.0.1:1/x>; rel="next"'
         : next === undefined
           ? ""
-          : `</link?page=0>; rel="first", </link?page=${next}>; rel="next"`;
-    json(response, { items: [n], next }, { link });
+          : `<${url.pathname}?page=0>; rel="first", <${url.pathname}?page=${next}>; rel="next"`;
+    json(response, { items: [n], next }, { link: url.pathname === "/links" ? link.split(/, (?=<)/) : link });
   });
   const tool = (path: string, paging: object) => ({ url: server.url + path, paging: { items: "items", ...paging } });
   const tools = {
     cursor: tool("/cursor", { next: "/next", query: "cursor" }),
     number: tool("/number", { query: "page", from: 0, maxPages: 2 }),
     link: tool("/link", { link: true }),
+    links: tool("/links", { link: true }),
     foreign: tool("/foreign", { link: true }),
   };
   const credentials = { key: { type: "api_key", origins: [server.url], env: "KEY", query: "key" } };
@@ -196,6 +201,7 @@ test("several pages are read, by a cursor, a number or a link, and only from the
   expect(await Promise.all(Object.keys(tools).map(content))).toEqual([
     "[ 0, 1, 2, 3 ]",
     "[ 0, 1 ] (There are more pages: 2 were read.)",
+    "[ 0, 1, 2, 3 ]",
     "[ 0, 1, 2, 3 ]",
     "[ 0 ] (There may be more pages: 1 were read. The next one is at another origin than the first, where it is not read.)",
   ]);

@@ -61,8 +61,10 @@ export interface PublicResponse extends AsyncDisposable {
   /** Where the answer came from in the end. */
   readonly url: URL;
   readonly status: number;
-  /** @param name in lower case */
+  /** Of several of this name the first. @param name in lower case */
   header(name: string): string | undefined;
+  /** All of this name as one list, for headers whose value is one. @param name in lower case */
+  listHeader(name: string): string | undefined;
   /** The wait the server asks for before the next try, in milliseconds. */
   readonly retryAfterMs: number | undefined;
   /** The whole body, decompressed. Call it once. @throws {ToolError} also `too_large`, unless it may be cut */
@@ -174,6 +176,7 @@ function publicResponse(
     url,
     status,
     header,
+    listHeader: (name) => [answer.headers[name]].flat().join(", ") || undefined,
     retryAfterMs: retryAfterMs(header("retry-after")),
     async body({ maxBytes: most = maxBytes, atLimit = "fail" } = {}) {
       try {
