@@ -349,6 +349,12 @@ test("what is not taken of a document is named, and Swagger 2.0 is taken", () =>
     ids: ["PUT /a"],
     leftOut: ["the first of two equal keys"],
   });
+  expect(
+    imported(`{"openapi":"3.1.0",${servers},"paths":{"/a":{"get":{}},"/b":{"$ref":"./b.yaml"},"/c":{"$ref":"#/components/none"},"d":{"get":{}},"x-e":1}}`),
+  ).toEqual({
+    ids: ["GET /a"],
+    leftOut: ["/b", "/c", "d"],
+  });
   expect(imported("swagger: '2.0'\nhost: shop.example\nschemes: [https]\npaths: { /a: { get: {} } }\n")).toEqual({ ids: ["GET /a"], leftOut: [] });
 });
 

@@ -26,7 +26,12 @@ export interface ImportedOperation {
 export interface ImportedOperations {
   readonly operations: readonly ImportedOperation[];
   /** Those that cannot be tools, and other parts that are not read. */
-  readonly leftOut: readonly { readonly id: string; readonly why: string }[];
+  readonly leftOut: readonly LeftOut[];
+}
+
+interface LeftOut {
+  readonly id: string;
+  readonly why: string;
 }
 
 /** Beyond, a file that filters is asked for. */
@@ -44,11 +49,11 @@ interface Listed {
 
 /** The operations of a document that the file asks for. @param at where the document was read; undefined for a file */
 export function importOperations(document: OpenApiDocument, from: DocumentImport, at: URL | undefined): ImportedOperations {
-  const all = listed(document);
+  const { all, unread } = listed(document);
   const names = operationNames(all, from.naming === "own" ? from.prefix : `rest__${from.prefix}`);
   const short = operationNames(all, "");
   const operations: ImportedOperation[] = [];
-  const leftOut: { id: string; why: string }[] = [];
+  const leftOut = unread.filter(({ id }) => findGlob(from.include?.paths ?? ["*"], id) !== undefined);
   if (document.hasKeyTwice) leftOut.push({ id: "the first of two equal keys", why: "the document has a key twice in one object, and the last one counts" });
   for (const [i, one] of all.entries()) {
     if (!isAsked(one, from.include, true) || isAsked(one, from.exclude, false)) continue;
@@ -67,21 +72,25 @@ export function importOperations(document: OpenApiDocument, from: DocumentImport
   return { operations, leftOut };
 }
 
-function listed({ root, resolve }: OpenApiDocument): Listed[] {
-  const found: Listed[] = [];
+/** All operations, and the paths of which none can be read. */
+function listed({ root, resolve }: OpenApiDocument): { readonly all: Listed[]; readonly unread: LeftOut[] } {
+  const all: Listed[] = [];
+  const unread: LeftOut[] = [];
   for (const [path, given] of Object.entries(root["paths"] as Json)) {
-    if (!path.startsWith("/")) continue;
-    let item: Json;
+    if (path.startsWith("x-")) continue; // an extension
+    let item: Json = {};
     try {
+      if (!path.startsWith("/")) throw new RangeError("a path begins with a slash");
       item = resolve(given);
-    } catch {
-      continue;
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error;
+      unread.push({ id: path, why: error.message });
     }
     for (const method of METHODS) {
       const entry = item[method];
       if (!isRecord(entry)) continue;
       const { operationId } = entry;
-      found.push({
+      all.push({
         method: method.toUpperCase(),
         path,
         operationId: typeof operationId === "string" && operationId !== "" ? operationId : undefined,
@@ -90,7 +99,7 @@ function listed({ root, resolve }: OpenApiDocument): Listed[] {
       });
     }
   }
-  return found;
+  return { all, unread };
 }
 
 /** @param byDefault without a filter */
