@@ -44,20 +44,15 @@ export function queryPairs(parameter: Parameter, value: unknown, others: Readonl
   if (value === null) return [];
   if (isJson) return [`${key}=${text(JSON.stringify(value))}`];
   if (style === "deepObject" && typeof value === "object") return deepPairs(argument, key, value);
+  const separator = style === "spaceDelimited" ? "%20" : style === "pipeDelimited" ? "%7C" : ",";
   if (Array.isArray(value)) {
     if (value.length === 0) return [];
     if (explode) return value.map((each) => `${key}=${text(each)}`);
-    const separator = style === "spaceDelimited" ? "%20" : style === "pipeDelimited" ? "%7C" : ",";
     return [`${key}=${value.map(text).join(separator)}`];
   }
   if (isRecord(value)) {
     const entries = Object.entries(value).filter(([, inner]) => inner !== undefined && inner !== null);
-    if (!explode)
-      return entries.length === 0
-        ? []
-        : [
-            `${key}=${entries.map(([inner, each]) => `${text(inner)},${text(each)}`).join(style === "pipeDelimited" ? "%7C" : style === "spaceDelimited" ? "%20" : ",")}`,
-          ];
+    if (!explode) return entries.length === 0 ? [] : [`${key}=${entries.flat().map(text).join(separator)}`];
     const taken = entries.find(([inner]) => others.has(inner));
     if (taken !== undefined) throw refusal(argument, `it has a property "${taken[0].slice(0, 80)}", which is another parameter`);
     return entries.flatMap(([inner, each]) => (Array.isArray(each) ? each : [each]).map((one) => `${encodeKey(argument, inner)}=${text(one)}`));
