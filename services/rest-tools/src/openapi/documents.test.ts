@@ -114,6 +114,41 @@ test("a form is written in the style that the document names for a property, and
   await expect(rest.caller.call("rest__shop_xml", { body: { plain: {} } })).rejects.toMatchObject({ code: "invalid_arguments" });
 });
 
+test("a form of several parts has files, JSON and texts, each as its own part of its type", async () => {
+  const schema = {
+    type: "object",
+    required: ["file"],
+    properties: {
+      file: { type: "string", format: "binary" },
+      more: { type: "array", items: { type: "string", format: "binary" } },
+      meta: { type: "object" },
+      title: { type: "string" },
+    },
+  };
+  const requestBody = { required: true, content: { "multipart/form-data": { schema, encoding: { file: { contentType: "image/png" } } } } };
+  await using service = await startService((url) => ({ ...documentOf([{ url }]), paths: { "/files": { post: { operationId: "upload", requestBody } } } }));
+  await using rest = await startTestRestTools({ openapi: { shop: { document: `${service.url}/openapi.json` } } }, { ports: [service.port] });
+  const file = (text: string, more: object = {}) => ({ base64: Buffer.from(text).toString("base64"), ...more });
+
+  const more = [file("a", { filename: "a.txt", contentType: "text/plain" }), file("b")];
+  await rest.caller.call("rest__shop_upload", { body: { file: file("the picture", { filename: 'x"\r\n.png' }), more, meta: { n: 1 }, title: "ü" } });
+  const [{ body, headers } = {}] = service.calls();
+  const form = await new Response(body, { headers: { "content-type": headers?.["content-type"] ?? "" } }).formData();
+  const parts = await Promise.all(
+    [...form].map(async ([name, part]) => [name, ...(typeof part === "string" ? [part] : [part.name, part.type, await part.text()])]),
+  );
+  expect(parts).toEqual([
+    ["file", 'x"\r\n.png', "image/png", "the picture"],
+    ["more", "a.txt", "text/plain", "a"],
+    ["more", "more", "application/octet-stream", "b"],
+    ["meta", "blob", "application/json", '{"n":1}'],
+    ["title", "ü"],
+  ]);
+  for (const wrong of [{ title: "x" }, { file: "bytes" }, { file: { base64: "no base64!" } }])
+    await expect(rest.caller.call("rest__shop_upload", { body: wrong })).rejects.toMatchObject({ code: "invalid_arguments" });
+  expect(service.calls()).toEqual([]);
+});
+
 test("an operation for which the document wants no credential gets none, one of which it says nothing gets that of the file", async () => {
   const { security: _, ...silent } = documentOf([]) as { readonly security: unknown };
   await using service = await startService((url) => ({

@@ -96,7 +96,8 @@ export class ToolSchemas {
   }
 }
 
-const isBytes = ({ format, contentMediaType, type }: Json): boolean =>
+/** Bytes of OpenAPI 3.0 have no type any more, once the document is in the form of 3.1. */
+const isBytes = ({ format, contentMediaType, type = "string" }: Json): boolean =>
   format === "binary" || (type === "string" && typeof contentMediaType === "string" && contentMediaType.startsWith("application/octet-stream"));
 
 function described({ description, title, default: preset }: Json): Json {
