@@ -11,7 +11,6 @@ import { ClientTokens } from "../../services/rest-tools/src/credentials/client-t
 import { importOperations } from "../../services/rest-tools/src/openapi/import-operations.ts";
 import { readOpenApiDocument } from "../../services/rest-tools/src/openapi/open-api-document.ts";
 import { call } from "../../services/rest-tools/src/rest-tool.ts";
-import { atScale } from "../faults/figures.ts";
 import { publicDocuments } from "./openapi-documents.ts";
 import { sampleArguments } from "./sample-arguments.ts";
 
@@ -19,11 +18,10 @@ type Json = Record<string, unknown>;
 
 /** The client of Swagger UI: what it would send is what the document says. */
 interface ReferenceClient {
+  /** @returns with a FormData as the body, where the type is that of several parts */
   buildRequest(options: Json): { readonly url: string; readonly method: string; readonly headers?: Readonly<Record<string, unknown>>; readonly body?: unknown };
 }
 
-/** Operations that are called. */
-const OF_EACH_KIND = atScale(3, 10_000);
 const CLIENT = join(import.meta.dirname, "reference-client");
 const fetchedAll = await Promise.all([publicDocuments(), installApart(CLIENT)]).then(
   ([documents]) => ({ documents, whyNot: undefined }),
@@ -34,18 +32,13 @@ if (whyNot !== undefined) console.error(`skipped, because ${whyNot}`);
 
 describe.skipIf(whyNot !== undefined)("documents of public services", () => {
   let server: Awaited<ReturnType<typeof startRecordingServer>>;
-  let fetch: ReturnType<typeof createPublicFetch>;
   let client: ReferenceClient;
   beforeAll(async () => {
     server = await startRecordingServer();
-    fetch = createPublicFetch({ allowAddresses: [`127.0.0.1:${server.port}`] });
     const loaded = createRequire(join(CLIENT, "package.json"))("swagger-client") as { readonly default?: ReferenceClient };
     client = loaded.default ?? (loaded as unknown as ReferenceClient);
   });
-  afterAll(async () => {
-    await fetch[Symbol.asyncDispose]();
-    await server[Symbol.asyncDispose]();
-  });
+  afterAll(() => server[Symbol.asyncDispose]());
 
   test("there are 12 of them, with every operation as a tool of a name of its own, whose schema compiles", { timeout: 120_000 }, () => {
     const names = new Set<string>();
@@ -67,12 +60,15 @@ describe.skipIf(whyNot !== undefined)("documents of public services", () => {
   });
 
   test.each(documents.map((document) => [document.name, document] as const))(
-    "operations of each kind of %s are called as their document says",
+    "every operation of %s is called as its document says",
     { timeout: 120_000 },
     async (_, { name, text }) => {
       const base = `${server.url}/base`;
       const raw = rawOf(text);
-      for (const { operation, seen, id } of ofEachKind(importDocument(name, text, base).operations)) {
+      const { operations } = importDocument(name, text, base);
+      // Made after the long work, during which the server closes idle connections.
+      await using fetch = createPublicFetch({ allowAddresses: [`127.0.0.1:${server.port}`] });
+      for (const { operation, seen, id } of operations) {
         const args = sampleArguments(operation.inputSchema);
         await call(
           operation,
@@ -83,7 +79,7 @@ describe.skipIf(whyNot !== undefined)("documents of public services", () => {
         const [request, ...more] = server.take();
         expect([id, more.length]).toEqual([id, 0]);
         const expected = client.buildRequest(referenceRequest(raw, id, { base, args, plan: seen.annotations as Plan }));
-        expect({ id, ...sentIn(request as RecordedRequest) }).toEqual({ id, ...(await expectedIn(expected, server.url)) });
+        expect({ id, ...(await sentIn(request as RecordedRequest)) }).toEqual({ id, ...(await expectedIn(expected, server.url)) });
       }
     },
   );
@@ -103,15 +99,6 @@ function importDocument(name: string, text: string, server: string) {
     operations: new Map(),
   } as const;
   return importOperations(readOpenApiDocument(text), from, undefined);
-}
-
-/** The first of those that have a method, places of parameters and a type of the body in common; in the soak, all. */
-function ofEachKind<One extends { readonly id: string; readonly seen: { readonly annotations: unknown } }>(operations: readonly One[]): readonly One[] {
-  const kindOf = ({ id, seen }: One): string => {
-    const { parameters, body } = seen.annotations as Plan;
-    return JSON.stringify([id.split(" ")[0], [...new Set(parameters.map(([, place]) => place))].sort(), body?.[1]]);
-  };
-  return Object.values(Object.groupBy(operations, kindOf)).flatMap((kind = []) => kind.slice(0, OF_EACH_KIND));
 }
 
 const rawOf = (text: string): Json => parsed(text.replace(/^\ufeff/, ""));
@@ -148,8 +135,17 @@ function referenceRequest(raw: Json, id: string, { base, args, plan }: { readonl
     parameters: Object.fromEntries(
       plan.parameters.filter(([argument]) => args[argument] !== undefined).map(([argument, place, name]) => [`${place}.${name}`, args[argument]]),
     ),
-    ...(plan.body === null || args[plan.body[0]] === undefined ? {} : { requestBody: args[plan.body[0]], requestContentType: plan.body[1] }),
+    ...(plan.body === null || args[plan.body[0]] === undefined ? {} : { requestBody: withFiles(args[plan.body[0]]), requestContentType: plan.body[1] }),
   };
+}
+
+/** What the tool takes as a file's bytes, as the client takes it. */
+function withFiles(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withFiles);
+  if (typeof value !== "object" || value === null) return value;
+  const { base64, filename } = value as { readonly base64?: string; readonly filename?: string };
+  if (base64 !== undefined) return new File([Buffer.from(base64, "base64")], filename ?? "file");
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, withFiles(inner)]));
 }
 
 /** Headers that are the connection's matter, or each client's own. */
@@ -165,12 +161,12 @@ const OWN = new Set([
   "transfer-encoding",
 ]);
 
-function sentIn({ method, target, headers, body }: RecordedRequest) {
+async function sentIn({ method, target, headers, body }: RecordedRequest) {
   return {
     method,
     target,
     headers: Object.fromEntries(Object.entries(headers).filter(([name]) => !OWN.has(name))),
-    body: bodyOf(headers["content-type"], body.toString("latin1")),
+    ...(await contentOf(headers["content-type"] ?? "", body)),
   };
 }
 
@@ -182,13 +178,20 @@ async function expectedIn({ url, method, headers = {}, body }: ReturnType<Refere
     method,
     target: url.slice(origin.length),
     headers: Object.fromEntries(named.filter(([name]) => !OWN.has(name))),
-    body: bodyOf(contentType, Buffer.from(text).toString("latin1")),
+    ...(await contentOf(contentType, body instanceof FormData ? body : Buffer.from(text))),
   };
 }
 
-/** JSON as a value, a form as it is; of several parts and of bytes each client has its own writing. */
-function bodyOf(contentType: string | undefined, text: string): unknown {
-  if (text === "") return undefined;
-  if (contentType?.includes("json")) return JSON.parse(Buffer.from(text, "latin1").toString());
-  return contentType?.includes("urlencoded") ? text : "(bytes)";
+/** The type, and JSON as a value, a form as it is, and parts by name with their texts; of bytes each client has its own writing. */
+async function contentOf(contentType: string, body: Buffer | FormData): Promise<{ readonly type?: string | undefined; readonly body?: unknown }> {
+  if (!(body instanceof FormData) && body.length === 0) return {};
+  const type = contentType.split(";")[0];
+  if (type?.startsWith("multipart/")) return { type, body: await partsOf(contentType, body) };
+  const text = body.toString();
+  return { type, body: contentType.includes("json") ? JSON.parse(text) : contentType.includes("urlencoded") ? text : "(bytes)" };
+}
+
+async function partsOf(contentType: string, body: Buffer | FormData): Promise<unknown> {
+  const form = body instanceof FormData ? body : await new Response(new Uint8Array(body), { headers: { "content-type": contentType } }).formData();
+  return Promise.all([...form].map(async ([name, part]) => [name, typeof part === "string" ? part : await part.text()]));
 }
