@@ -1,7 +1,11 @@
+import { execFileSync } from "node:child_process";
+import { open } from "node:fs/promises";
+import { join } from "node:path";
 import { connectBus } from "@rockbot/bus-rabbitmq";
 import { ownVirtualHost, postgresMissing, startOwnPostgres, startOwnRedis, temporaryFolder } from "@rockbot/testing";
 import { createToolCaller } from "@rockbot/tools";
 import { expect, test } from "vitest";
+import { runCli, startCli } from "../../packages/cli/src/test-cli.ts";
 import { startService } from "./start-service.ts";
 
 const missing = await postgresMissing();
@@ -50,5 +54,46 @@ test.skipIf(missing !== undefined)(
     expect((found.structured as { items: unknown[] }).items).toHaveLength(20);
     const schema = () => caller.toolsOf("bob").find(({ name }) => name === "knowledge_search")?.parametersSchema ?? "";
     await expect.poll(schema, { timeout: 60_000 }).toContain('"enum":["Seen"]');
+  },
+);
+
+const WRITERS = 10;
+/** Of each writer: enough that all write while others do. */
+const EACH = 300;
+
+test.skipIf(missing !== undefined)(
+  `a PostgreSQL has nothing of an import that is killed half-way, and all of ten processes that write at once${missing === undefined ? "" : `: skipped, as ${missing}`}`,
+  { timeout: 240_000 },
+  async () => {
+    using folder = temporaryFolder();
+    await using postgres = await startOwnPostgres();
+    const options = { folder: folder.path, env: { DATABASE_URL: await postgres.ownDatabase(), BUSY_TIMEOUT_MS: "120000" } };
+    const lines = (writer: number, count: number): string =>
+      Array.from({ length: count }, (_, i) => `${JSON.stringify({ id: `${writer}-${i}`, title: `Title ${i}`, body: "the words", category: "News" })}\n`).join(
+        "",
+      );
+    const exported = async () => (await runCli(["knowledge", "export"], options)).stdout.split("\n").filter(Boolean).length;
+
+    const pipe = join(folder.path, "pipe.jsonl");
+    execFileSync("mkfifo", [pipe]);
+    {
+      await using child = startCli(["knowledge", "import", pipe], options);
+      // A pipe holds less than all of it: once it is written most of it has been read, and part of that saved, and no end is in sight.
+      await using input = await open(pipe, "w");
+      await input.writeFile(lines(0, 8_000));
+      child.kill("SIGKILL");
+      expect(await child.ended).toMatchObject({ code: null, stderr: "" });
+    }
+    expect(await exported()).toBe(0);
+
+    const ended = Array.from({ length: WRITERS }, (_, writer) => {
+      const file = folder.write(`items-${writer}.jsonl`, lines(writer, EACH));
+      return runCli(["knowledge", "import", file, "--owner", `writer-${writer}`], options);
+    });
+    for (const { code, stderr } of await Promise.all(ended)) expect([code, stderr]).toEqual([0, expect.stringContaining(`${EACH} new`)]);
+    expect(await exported()).toBe(WRITERS * EACH);
+    const found = await runCli(["call", "knowledge_search", '{"query":"words","categories":["news"]}'], options);
+    expect(found.stdout).toContain("1. Title");
+    expect(found.stdout).not.toContain("Errors:");
   },
 );
