@@ -82,6 +82,26 @@ test("mcp approve approves operations of documents in a running system", { timeo
   await expect.poll(async () => (await runHere(["call", "rest__shop_listItems"], options)).stdout, { timeout: 20_000, interval: 200 }).toBe("{}\n");
 });
 
+test("with nothing running, mcp approve and reject decide of operations in the file that keeps approvals", { timeout: 60_000 }, async () => {
+  using folder = temporaryFolder();
+  await using server = await startRecordingServer();
+  const paths = { "/items": { get: { operationId: "listItems" }, post: { operationId: "addItem" } } };
+  folder.write("shop.json", { ...document(server.url), paths });
+  const env = { REST_CONFIG: folder.write("rest.json", { openapi: { shop: { document: "shop.json" } } }), ALLOW_ADDRESSES: `127.0.0.1:${server.port}` };
+  const options = { folder: folder.path, env };
+  const lockFile = join(folder.path, "rest.lock.json");
+  const decide = (...args: string[]) => runHere(["mcp", ...args, "--lock-file", lockFile], options);
+
+  expect(await decide("approve")).toMatchObject({ code: 1, stderr: expect.stringContaining(`there is no file ${lockFile}`) });
+  expect((await runHere(["call", "rest__shop_listItems"], options)).stderr).toContain("denied");
+  expect(await decide("approve")).toMatchObject({ code: 0, stdout: expect.stringMatching(/rest:shop.*listItems.*rest:shop.*addItem/s) });
+  expect(await decide("approve", "rest:shop", "listItems", "--yes")).toMatchObject({ code: 0, stderr: expect.stringContaining("approved") });
+  expect(await decide("reject", "rest:shop", "addItem", "--yes")).toMatchObject({ code: 0 });
+  expect(await runHere(["call", "rest__shop_listItems"], options)).toMatchObject({ code: 0, stdout: "{}\n" });
+  expect((await runHere(["call", "rest__shop_addItem"], options)).stderr).toContain("an operator has refused it");
+  expect(await decide("approve", "--redis", "redis://localhost")).toMatchObject({ code: 2, stderr: expect.stringContaining("give one of them") });
+});
+
 test("mcp approve and reject decide of operations in the Redis that instances share", { timeout: 120_000 }, async () => {
   using folder = temporaryFolder();
   await using server = await startRecordingServer();

@@ -10,6 +10,8 @@ export const MCP_CONFIG = "the file of MCP servers, in the common mcpServers for
 
 const REDIS = "act on the bridges that share this Redis, redis(s)://user:password@host:port/database, instead of the running rockbot up";
 
+const LOCK_FILE = "act on this file, in which one service keeps its approvals, such as rest.lock.json, instead of the running rockbot up";
+
 /** Adds `rockbot mcp` and its commands. */
 // Long because: the commands are listed side by side, each with its help
 export function addMcpCommand(program: Command): void {
@@ -61,6 +63,7 @@ The command ends when the client closes stdin. The gateway serves the same tools
     .argument("[tool]", "approve only this tool of the server")
     .option("--yes", "approve without a question")
     .option("--redis <url>", REDIS)
+    .option("--lock-file <file>", LOCK_FILE)
     .option("--mcp-config <file>", `${MCP_CONFIG}; if no "rockbot up" runs, reads the mcp.lock.json beside it`)
     .option("--json", "print JSON")
     .addHelpText(
@@ -102,5 +105,6 @@ function withdrawal(mcp: Command, name: "reject" | "remove", description: string
     .argument("<server>", "the name of the server")
     .option("--yes", `${name} without a question`)
     .option("--redis <url>", REDIS)
+    .option("--lock-file <file>", LOCK_FILE)
     .option("--mcp-config <file>", `${MCP_CONFIG}; if no "rockbot up" runs, uses the mcp.lock.json beside it`);
 }

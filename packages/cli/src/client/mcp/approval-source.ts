@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { userInfo } from "node:os";
 import {
   type Approval,
@@ -39,14 +40,20 @@ export interface ApprovalSource extends AsyncDisposable {
 export interface ApprovalSourceOptions {
   /** The Redis that bridges share. */
   readonly redis: string | undefined;
+  /** The file that one service keeps its approvals in. */
+  readonly lockFile: string | undefined;
   readonly mcpConfig: string | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
 const ANSWER_MS = 10_000;
 
-/** Redis if there is an address, else the running `rockbot up`, else the file beside that of the servers. @throws {CommandError} if there is none of them */
-export async function openApprovalSource({ redis, mcpConfig, env }: ApprovalSourceOptions): Promise<ApprovalSource> {
+/**
+ * Redis if there is an address, or the file that is named, else the running `rockbot up`, else the file beside that of the servers.
+ * @throws {CommandError} if there is none of them
+ */
+export async function openApprovalSource({ redis, lockFile, mcpConfig, env }: ApprovalSourceOptions): Promise<ApprovalSource> {
+  if (redis !== undefined && lockFile !== undefined) throw new UsageError(["--redis and --lock-file: give one of them"]);
   if (redis !== undefined) {
     const { connectRedisTrustStore } = await import("@rockbot/mcp/trust/redis");
     const store = await connectRedisTrustStore(redis).catch((error: unknown) => {
@@ -55,12 +62,17 @@ export async function openApprovalSource({ redis, mcpConfig, env }: ApprovalSour
     });
     return storeSource(store);
   }
+  if (lockFile !== undefined) {
+    if (!existsSync(lockFile))
+      throw new CommandError(`Cannot look what waits: there is no file ${lockFile}. The service writes it once it has something to keep`);
+    return storeSource(openFileTrustStore(lockFile));
+  }
   const socket = ownSocket(env);
   if (await socket.isLive()) return socketSource(socket.path);
   const file = mcpConfig === undefined ? undefined : lockFileBeside(mcpConfig);
   if (file !== undefined) return storeSource(openFileTrustStore(file));
   throw new CommandError(
-    'Cannot look what agents ask for and have: no "rockbot up" over the in-memory bus runs here. For bridges that share a Redis, give its address: --redis redis://host; for the servers of a file, --mcp-config FILE',
+    'Cannot look what agents ask for and have: no "rockbot up" over the in-memory bus runs here. For bridges that share a Redis, give its address: --redis redis://host; for the servers of a file, --mcp-config FILE; for a service that keeps approvals in a file, --lock-file FILE',
   );
 }
 

@@ -8,6 +8,7 @@ import { isConfirmed } from "../../terminal/is-confirmed.ts";
 
 export interface McpApproveOptions {
   readonly redis?: string;
+  readonly lockFile?: string;
   readonly mcpConfig?: string;
   readonly yes?: boolean;
   readonly json?: boolean;
@@ -31,10 +32,10 @@ interface Approvable extends Waiting {
 export async function approveMcp(
   server: string | undefined,
   tool: string | undefined,
-  { redis, mcpConfig, yes = false, json = false }: McpApproveOptions,
+  { redis, lockFile, mcpConfig, yes = false, json = false }: McpApproveOptions,
 ): Promise<void> {
   const { env } = process;
-  await using source = await openApprovalSource({ redis, mcpConfig: chooseMcpConfig(mcpConfig, env), env });
+  await using source = await openApprovalSource({ redis, lockFile, mcpConfig: chooseMcpConfig(mcpConfig, env), env });
   const all = { ...(await source.waiting()), rejected: await source.rejected() };
   const shown = server === undefined ? all : chosen(all, server, tool);
   const { rejected } = shown;

@@ -9,6 +9,7 @@ import { toolLines } from "./mcp-approve.ts";
 
 export interface McpWithdrawOptions {
   readonly redis?: string;
+  readonly lockFile?: string;
   readonly mcpConfig?: string;
   readonly yes?: boolean;
 }
@@ -69,11 +70,11 @@ export const removeMcp = (server: string, options: McpWithdrawOptions): Promise<
 async function withdraw(
   server: string,
   tool: string | undefined,
-  { redis, mcpConfig, yes = false }: McpWithdrawOptions,
+  { redis, lockFile, mcpConfig, yes = false }: McpWithdrawOptions,
   { verb, past, standing, read, decide, consequence }: Withdrawal,
 ): Promise<void> {
   const { env } = process;
-  await using source = await openApprovalSource({ redis, mcpConfig: chooseMcpConfig(mcpConfig, env), env });
+  await using source = await openApprovalSource({ redis, lockFile, mcpConfig: chooseMcpConfig(mcpConfig, env), env });
   const all = await read(source);
   const isOf = (one: { readonly server: string }): boolean => one.server.toLowerCase() === server.toLowerCase();
   const tools = all.tools.filter((one) => isOf(one) && (tool === undefined || one.tool === tool));
