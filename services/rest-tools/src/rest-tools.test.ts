@@ -20,15 +20,17 @@ test("the arguments that stand nowhere else are the JSON body of POST, PUT and P
     method,
     parametersSchema: schema("id", "title"),
   }));
-  await using rest = await startTestRestTools({ endpoints }, { ports: [server.port] });
+  const plain = { name: "plain", urlTemplate: url, method: "POST", sendBodyAsJson: false, parametersSchema: schema("id", "title") };
+  await using rest = await startTestRestTools({ endpoints: [...endpoints, plain] }, { ports: [server.port] });
 
-  for (const { name } of endpoints) await rest.caller.call(`rest__${name}`, { id: "a b", title: "x&y" });
+  for (const { name } of [...endpoints, plain]) await rest.caller.call(`rest__${name}`, { id: "a b", title: "x&y" });
   expect(server.take().map(({ method, target, body }) => [method, target, body.toString()])).toEqual([
     ["GET", "/items/a%20b?title=x%26y", ""],
     ["DELETE", "/items/a%20b?title=x%26y", ""],
     ["POST", "/items/a%20b", '{"title":"x&y"}'],
     ["PUT", "/items/a%20b", '{"title":"x&y"}'],
     ["PATCH", "/items/a%20b", '{"title":"x&y"}'],
+    ["POST", "/items/a%20b?title=x%26y", ""],
   ]);
 });
 
@@ -54,17 +56,26 @@ test("a body of the file keeps the types of arguments, leaves out what is missin
 
 test("what comes out of a variable or an argument is never expanded, and an unlisted variable is a fault", async () => {
   await using server = await startRecordingServer();
-  const env = { LISTED: place("OTHER") + place("parameters.b"), OTHER: "o-secret-value" };
+  const env = { LISTED: place("OTHER") + place("parameters.b"), OTHER: "o-secret-value", BASE: server.url };
   const [a, b] = [place("LISTED"), place("parameters.b")];
-  const tool = { method: "POST", url: `${server.url}/x/${b}`, query: { a, b }, headers: { "X-A": a, "X-B": b }, body: { a, b }, parametersSchema: schema("b") };
-  await using rest = await startTestRestTools({ environment: ["LISTED"], tools: { tool } }, { env, ports: [server.port] });
+  const tool = {
+    method: "POST",
+    url: `${place("BASE")}/x/${b}`,
+    query: { a, b },
+    headers: { "X-A": a, "X-B": b },
+    body: { a, b },
+    parametersSchema: schema("b"),
+  };
+  await using rest = await startTestRestTools({ environment: ["BASE", "LISTED"], tools: { tool } }, { env, ports: [server.port] });
   await rest.caller.call("rest__tool", { b: place("OTHER") });
 
   const [request] = server.take();
   const [listed, other] = [env.LISTED, place("OTHER")];
   expect(request?.target).toBe(`/x/${encodeURIComponent(other)}?a=${encodeURIComponent(listed)}&b=${encodeURIComponent(other)}`);
   expect([request?.headers["x-a"], request?.headers["x-b"], JSON.parse(request?.body.toString() ?? "")]).toEqual([listed, other, { a: listed, b: other }]);
-  await expect(startTestRestTools({ tools: { tool } }, { env })).rejects.toThrow(/tools\.tool\.query\.a, line 1: the variable LISTED is not listed/);
+  await expect(startTestRestTools({ environment: ["BASE"], tools: { tool } }, { env })).rejects.toThrow(
+    /tools\.tool\.query\.a, line 1: the variable LISTED is not listed/,
+  );
 });
 
 test("a caller uses the account that the policy gives it, and none without", async () => {
@@ -83,6 +94,27 @@ test("a caller uses the account that the policy gives it, and none without", asy
   await using rest = await startTestRestTools(file, { env, policy, agent: "none", ports: [server.port] });
   await expect(rest.caller.call("rest__orders", {})).rejects.toMatchObject({ code: "denied", message: expect.stringContaining("callers.none.credentials") });
   expect(server.take()).toEqual([]);
+});
+
+test("an endpoint in the form of the .NET original names its own token or key, and where that goes", async () => {
+  await using server = await startRecordingServer();
+  const endpoint = (Name: string, more: object) => ({ Name, UrlTemplate: `${server.url}/x`, ...more });
+  const AuthEnvVar = "KEY";
+  const Endpoints = [
+    endpoint("bearer", { AuthType: "bearer", AuthEnvVar }),
+    endpoint("key", { AuthType: "api_key", AuthEnvVar }),
+    endpoint("own_key", { AuthType: "api_key", AuthEnvVar, ApiKeyHeader: "X-Own" }),
+    endpoint("none", { AuthType: "none" }),
+  ];
+  await using rest = await startTestRestTools({ RestTools: { Endpoints } }, { env: { KEY: "k-0123456789" }, ports: [server.port] });
+
+  for (const { Name } of Endpoints) await rest.caller.call(`rest__${Name}`, {});
+  expect(server.take().map(({ headers }) => [headers.authorization, headers["x-api-key"], headers["x-own"]])).toEqual([
+    ["Bearer k-0123456789", undefined, undefined],
+    [undefined, "k-0123456789", undefined],
+    [undefined, undefined, "k-0123456789"],
+    [undefined, undefined, undefined],
+  ]);
 });
 
 test("a credential stands where its type says, and goes to its origins only", async () => {
@@ -111,6 +143,25 @@ test("a credential stands where its type says, and goes to its origins only", as
   ]);
   const elsewhere = { credentials, tools: { x: { url: "https://elsewhere.example/x", credential: "bearer" } } };
   await expect(startTestRestTools(elsewhere, { env: { KEY: "k" } })).rejects.toThrow(/is not for https:\/\/elsewhere\.example/);
+});
+
+test("a credential that a service says back does not reach the bus", async () => {
+  await using server = await startRecordingServer(({ target, headers }, response) =>
+    json(response, { said: [headers.authorization, headers["x-key"]], at: target }, { status: target.startsWith("/error") ? 400 : 200 }),
+  );
+  const [bearer, own] = ["b-secret-0123456789", "o-secret-0123456789"];
+  const endpoint = (path: string) => ({ url: `${server.url}/${path}?key=${place("OWN")}`, credential: "shop", headers: { "X-Key": place("OWN") } });
+  const file = {
+    environment: ["OWN"],
+    credentials: { shop: { origins: [server.url], env: "BEARER" } },
+    tools: { answer: endpoint("answer"), error: endpoint("error") },
+  };
+  await using rest = await startTestRestTools(file, { env: { BEARER: bearer, OWN: own }, ports: [server.port] });
+
+  const said = await Promise.all(["answer", "error"].map((name) => rest.caller.call(`rest__${name}`, {}).catch((error: Error) => error.message)));
+  expect(server.take().map(({ headers }) => headers["x-key"])).toEqual([own, own]);
+  expect(JSON.stringify(said)).toContain("said");
+  for (const secret of [bearer, own]) expect(JSON.stringify(said)).not.toContain(secret);
 });
 
 test("answers come as pretty JSON, a selected part, text, or the type and size of what is neither", async () => {
