@@ -1,3 +1,4 @@
+import { chmodSync } from "node:fs";
 import { TokenStore } from "@rockbot/google-tools";
 import { startGoogleServer, temporaryFolder } from "@rockbot/testing";
 import { expect, test } from "vitest";
@@ -22,6 +23,26 @@ test("google login prints the page, waits for the person, and keeps tokens that 
   const called = await runCli(["call", "gmail_search", '{"query":""}'], { folder: folder.path, env });
   expect(called.stderr).toBe("");
   expect(called).toMatchObject({ code: 0, stdout: expect.stringContaining("No mail of alice@example.com") });
+});
+
+test.runIf(process.platform === "linux")("google login opens the browser of the machine, for each product by itself", async () => {
+  await using google = await startGoogleServer();
+  google.addAccount("alice@example.com");
+  google.oauth.consent = { account: "alice@example.com" };
+  using folder = temporaryFolder();
+  chmodSync(folder.write("xdg-open", `#!${process.execPath}\nfetch(process.argv[2]);\n`), 0o755);
+  const env = {
+    PATH: `${folder.path}:${process.env["PATH"]}`,
+    DATA_DIRECTORY: folder.path,
+    ...{ GOOGLE_CLIENT_ID: google.oauth.clientId, GOOGLE_CLIENT_SECRET: google.oauth.clientSecret },
+    ...{ GOOGLE_TOKEN_BASE_URL: google.url, GOOGLE_CONSENT_BASE_URL: google.url },
+  };
+  expect(await runCli(["google", "login"], { folder: folder.path, env })).toMatchObject({
+    code: 0,
+    stderr: expect.stringMatching(/Gmail: alice@example\.com has logged in.*Google Calendar: alice@example\.com has logged in/s),
+  });
+  const store = new TokenStore(folder.path, undefined);
+  expect([await store.accounts("gmail"), await store.accounts("calendar")]).toEqual([["alice@example.com"], ["alice@example.com"]]);
 });
 
 test("google logout takes the consent back at Google, removes the tokens, and keeps them while Google is away", async () => {
