@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { zip } from "@rockbot/testing";
 import { expect, test } from "vitest";
@@ -115,6 +115,22 @@ test("files are read under paths that are longer than an origin may be", async (
   const read = await workspace.call("read_file", { path: deep });
 
   expect([read.content, read.trust?.origin.length]).toEqual(["text", 2_048]);
+});
+
+test("who reads a file while it is written or edited has all of the old text, and nobody half of the new one", async () => {
+  await using workspace = await startTestWorkspace();
+  const file = join(workspace.folder("work"), "a.txt");
+  writeFileSync(file, "old");
+  for (const [old, write] of [
+    ["old", () => workspace.call("write_file", { path: "a.txt", content: "new" })],
+    ["new", () => workspace.call("edit_file", { path: "a.txt", old_text: "new", new_text: "newer" })],
+  ] as const) {
+    const reader = openSync(file, "r");
+    await write();
+    expect(readFileSync(reader, "utf8")).toBe(old);
+    closeSync(reader);
+  }
+  expect([readFileSync(file, "utf8"), readdirSync(workspace.folder("work"))]).toEqual(["newer", ["a.txt"]]);
 });
 
 test("a file with very many lines is made like any other, and no name of a file looks like several", async () => {
