@@ -87,7 +87,7 @@ test("operations are called with the parameters, server variables and credential
   await expect(rest.caller.call("rest__shop_getItem", { id: "a", filter: "no object" })).rejects.toMatchObject({ code: "invalid_arguments" });
 });
 
-test("a form is written in the style that the document names for a property, and what is no JSON or form is a text", async () => {
+test("a form is written in the style that the document names for a property, and what is no JSON or form is a text or bytes", async () => {
   const nested = {
     type: "object",
     properties: { metadata: { type: "object" }, items: { type: "array", items: { type: "object" } }, plain: { type: "object" } },
@@ -99,6 +99,7 @@ test("a form is written in the style that the document names for a property, and
     paths: {
       "/form": post("form", { "application/x-www-form-urlencoded": { schema: nested, encoding } }),
       "/xml": post("xml", { "application/xml": { schema: nested } }),
+      "/raw": post("raw", { "application/octet-stream": { schema: { type: "string", format: "binary" } } }),
     },
   }));
   const file = { openapi: { shop: { document: `${service.url}/openapi.json` } } };
@@ -106,11 +107,14 @@ test("a form is written in the style that the document names for a property, and
 
   await rest.caller.call("rest__shop_form", { body: { metadata: { order: "a b" }, items: [{ price: 1 }, { price: 2 }], plain: { x: 1 } } });
   await rest.caller.call("rest__shop_xml", { body: "<a/>" });
+  await rest.caller.call("rest__shop_raw", { body: Buffer.from("%00").toString("base64") });
 
   expect(service.calls().map(({ headers, body }) => [headers["content-type"], decodeURIComponent(body.toString())])).toEqual([
     ["application/x-www-form-urlencoded", 'metadata[order]=a b&items[0][price]=1&items[1][price]=2&plain={"x":1}'],
     ["application/xml", "<a/>"],
+    ["application/octet-stream", "\u0000"],
   ]);
+  await expect(rest.caller.call("rest__shop_raw", { body: "no base64" })).rejects.toMatchObject({ code: "invalid_arguments" });
   await expect(rest.caller.call("rest__shop_xml", { body: { plain: {} } })).rejects.toMatchObject({ code: "invalid_arguments" });
 });
 
