@@ -1,3 +1,4 @@
+import { plainText } from "../text/plain-text.ts";
 import { elementsBelow, type ParentNode, textOf } from "../tree/dom.ts";
 
 /** What a page says of itself to machines. */
@@ -10,6 +11,8 @@ export interface PageFacts {
   readonly language: string | null;
   /** Objects of JSON-LD, those within others included. */
   readonly things: readonly Thing[];
+  /** Those of them that are products, without what products hold: variants, accessories, and what a review of it is about. */
+  readonly products: readonly Thing[];
 }
 
 export type Thing = Readonly<Record<string, unknown>>;
@@ -23,7 +26,7 @@ const MAX_THINGS = 2_000;
 export function readFacts(document: ParentNode): PageFacts {
   const meta = new Map<string, string>();
   const links = new Map<string, string>();
-  const things: Thing[] = [];
+  const found: FoundThings = { things: [], products: [] };
   let title: string | null = null;
   let language: string | null = null;
   let left = MAX_JSON;
@@ -42,10 +45,10 @@ export function readFacts(document: ParentNode): PageFacts {
     } else if (/^application\/ld\+json/i.test(attribs["type"] ?? "")) {
       const text = textOf(element);
       left -= text.length;
-      if (left > 0) collect(parsed(text), things, 0);
+      if (left > 0) collect(parsed(text), found, { depth: 0, isInProduct: false });
     }
   }
-  return { title, meta, links, language, things };
+  return { title, meta, links, language, ...found };
 }
 
 const line = (text: string, maxLength: number): string | null => {
@@ -63,10 +66,21 @@ function parsed(json: string): unknown {
 
 const MAX_DEPTH = 12;
 
-function collect(value: unknown, things: Thing[], depth: number): void {
-  if (typeof value !== "object" || value === null || depth > MAX_DEPTH || things.length >= MAX_THINGS) return;
-  if (!Array.isArray(value)) things.push(value as Thing);
-  for (const inner of Object.values(value)) collect(inner, things, depth + 1);
+interface FoundThings {
+  readonly things: Thing[];
+  readonly products: Thing[];
+}
+
+function collect(value: unknown, found: FoundThings, { depth, isInProduct }: { readonly depth: number; readonly isInProduct: boolean }): void {
+  if (typeof value !== "object" || value === null || depth > MAX_DEPTH || found.things.length >= MAX_THINGS) return;
+  let isProduct = isInProduct;
+  if (!Array.isArray(value)) {
+    const thing = value as Thing;
+    found.things.push(thing);
+    isProduct ||= typesOf(thing).some((type) => type === "product" || type === "productgroup");
+    if (isProduct && !isInProduct) found.products.push(thing);
+  }
+  for (const inner of Object.values(value)) collect(inner, found, { depth: depth + 1, isInProduct: isProduct });
 }
 
 /** The types of a thing, in lower case and without their vocabulary. */
@@ -75,3 +89,16 @@ export const typesOf = (thing: Thing): string[] =>
     .flat()
     .filter((type) => typeof type === "string")
     .map((type) => type.replace(/^.*[/#:]/, "").toLowerCase());
+
+const MAX_TEXT = 10_000;
+
+/** A text or number of a thing on one line. Some sites write such values as HTML, and some of them as HTML whose tags are escaped. */
+export function lineOf(value: unknown): string | undefined {
+  if (typeof value !== "string" && typeof value !== "number") return undefined;
+  const once = withoutTags(String(value).slice(0, MAX_TEXT));
+  const line = once.search(blockTag) < 0 ? once : withoutTags(once);
+  return line === "" ? undefined : line;
+}
+
+const blockTag = /<\/?(?:p|div|br|li|ul|h\d)\b[^<>]*>/gi;
+const withoutTags = (html: string): string => plainText(html.replaceAll(blockTag, " $&"), MAX_TEXT);

@@ -1,5 +1,5 @@
 import { visibleText } from "@rockbot/contracts";
-import { type PageFacts, type Thing, typesOf } from "./page-facts.ts";
+import { lineOf, type PageFacts, type Thing, typesOf } from "./page-facts.ts";
 import { productOf } from "./product-facts.ts";
 
 /** What a page says of itself, each on one line; undefined what it does not say. */
@@ -80,14 +80,15 @@ function dateOf(main: Thing | undefined, meta: ReadonlyMap<string, string>): str
   return undefined;
 }
 
+const MAX_NAMES = 5;
+
 /** The name of a person or an organization, or the names of several. */
 function nameOf(value: unknown): string | undefined {
-  if (typeof value === "string") return plain(value);
-  if (Array.isArray(value)) {
-    const names = value.slice(0, 5).flatMap((one) => nameOf(one) ?? []);
-    return names.length === 0 ? undefined : names.join(", ");
-  }
-  return typeof value === "object" && value !== null ? nameOf((value as Thing)["name"]) : undefined;
+  const names = [value].flat().slice(0, MAX_NAMES);
+  const said = names.map((one) => [typeof one === "object" && one !== null ? (one as Thing)["name"] : one].flat()[0]);
+  // An address for mail stands in angle brackets.
+  const read = said.map((name) => (typeof name === "string" && name.includes("<") ? name : lineOf(name)));
+  return read.flatMap((name) => plain(name) ?? []).join(", ") || undefined;
 }
 
 /** An address is no name. */
@@ -111,7 +112,7 @@ function address(text: string | undefined, base: URL | undefined): string | unde
 export function frontMatter(metadata: PageMetadata): string {
   const entries = Object.entries(metadata).filter(([, value]) => value !== undefined);
   if (entries.every(([name]) => name === "title")) return "";
-  // In YAML's double quotes JSON's escapes mean the same, and nothing in them is read as a tag.
-  const quoted = (value: string): string => JSON.stringify(value).replaceAll("<", "\\u003c");
+  // In YAML's double quotes JSON's escapes mean the same, and no reader of markdown takes anything in them for a tag or a link.
+  const quoted = (value: string): string => JSON.stringify(value).replaceAll("<", "\\u003c").replaceAll("](", "]\\u0028");
   return `---\n${entries.map(([name, value]) => `${name}: ${quoted(value as string)}\n`).join("")}---\n`;
 }

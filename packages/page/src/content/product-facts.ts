@@ -1,6 +1,4 @@
-import { type ParentNode, textOf } from "../tree/dom.ts";
-import { parsePage } from "../tree/parse-page.ts";
-import { type PageFacts, type Thing, typesOf } from "./page-facts.ts";
+import { lineOf, type PageFacts, type Thing } from "./page-facts.ts";
 
 /** What a page says to machines of the product that it sells, each on one line. */
 export interface ProductFacts {
@@ -12,36 +10,40 @@ export interface ProductFacts {
   readonly description?: string | undefined;
 }
 
-const MAX_DESCRIPTION = 10_000;
+const MAX_OFFERS = 100;
 
 /** Undefined for a page that says it of no product, or of several. */
-export function productOf({ things }: PageFacts): ProductFacts | undefined {
-  const products = things.filter((thing) => typesOf(thing).includes("product"));
+export function productOf({ products }: PageFacts): ProductFacts | undefined {
   const [product] = products;
-  if (product === undefined || products.length > 1) return undefined;
-  const offer = firstOf(product["offers"]);
-  const priced = firstOf(offer?.["priceSpecification"]) ?? offer;
-  const price = lineOf(priced?.["price"] ?? offer?.["lowPrice"]);
+  // Some pages say the same twice.
+  if (product === undefined || products.some(({ name }) => name !== product["name"])) return undefined;
+  const offers = [product, ...thingsIn(product["hasVariant"])].flatMap((sold) => thingsIn(sold["offers"])).slice(0, MAX_OFFERS);
   return {
-    price: price === undefined ? undefined : [price, lineOf(priced?.["priceCurrency"] ?? offer?.["priceCurrency"])].join(" ").trim(),
-    brand: lineOf(firstOf(product["brand"])?.["name"] ?? product["brand"]),
-    availability: lineOf(offer?.["availability"])?.replace(/^.*\//, ""),
+    price: priceOf(offers),
+    brand: lineOf(thingsIn(product["brand"])[0]?.["name"] ?? product["brand"]),
+    availability: lineOf(offers[0]?.["availability"])?.replace(/^.*\//, ""),
     description: lineOf(product["description"]),
   };
 }
 
-function firstOf(value: unknown): Thing | undefined {
-  const first: unknown = Array.isArray(value) ? value[0] : value;
-  return typeof first === "object" && first !== null ? (first as Thing) : undefined;
+/** Where offers differ, the lowest price and the highest. */
+function priceOf(offers: readonly Thing[]): string | undefined {
+  const prices = offers.flatMap(pricesOf);
+  prices.sort((one, other) => Number(one) - Number(other));
+  const [lowest] = prices;
+  if (lowest === undefined) return undefined;
+  const highest = prices.at(-1);
+  const currency = offers.flatMap((offer) => lineOf(offer["priceCurrency"] ?? thingsIn(offer["priceSpecification"])[0]?.["priceCurrency"]) ?? [])[0];
+  return [Number(lowest) < Number(highest) ? `${lowest} to ${highest}` : lowest, currency].join(" ").trim();
 }
 
-/** Some sites write such values as HTML. */
-function lineOf(value: unknown): string | undefined {
-  if (typeof value !== "string" && typeof value !== "number") return undefined;
-  const document = parsePage(String(value).slice(0, MAX_DESCRIPTION)).root()[0] as ParentNode;
-  const line = textOf(document).replaceAll(/\s+/g, " ").trim();
-  return line === "" ? undefined : line;
+function pricesOf(offer: Thing): string[] {
+  const own = lineOf(offer["price"]) ?? lineOf(thingsIn(offer["priceSpecification"])[0]?.["price"]);
+  return own === undefined ? [offer["lowPrice"], offer["highPrice"]].flatMap((price) => lineOf(price) ?? []) : [own];
 }
+
+/** One thing or a list of them. */
+const thingsIn = (value: unknown): Thing[] => [value].flat().filter((one) => typeof one === "object" && one !== null) as Thing[];
 
 /** Lines of so many words are sentences. */
 const LONG_LINE = 12;

@@ -74,3 +74,51 @@ test("of a product whose page has no text the description for machines is read, 
   const told = toMarkdown(html("<p>This kettle is for those who want their tea at once, and who never wait for it.</p>"), "https://example.test/");
   expect(told.markdown).not.toContain("litre");
 });
+
+const kettle = (data: string): string =>
+  toMarkdown(`<script type="application/ld+json">${data}</script><main><h1>Kettle</h1>`, "https://example.test/").frontMatter ?? "";
+
+test.each<[string, object, string | undefined]>([
+  ["the one offer", { price: 5, priceCurrency: "EUR" }, "5 EUR"],
+  ["offers that agree", [{ price: "5.00", priceCurrency: "EUR" }, { price: 5 }], "5.00 EUR"],
+  ["offers that differ", [{ price: "12" }, { price: 5, priceCurrency: "EUR" }, {}], "5 to 12 EUR"],
+  ["a range", { lowPrice: 5, highPrice: "7.5", priceCurrency: "EUR" }, "5 to 7.5 EUR"],
+  ["a specification", { priceSpecification: [{ price: 5, priceCurrency: "EUR" }] }, "5 EUR"],
+  ["an offer that also says what delivery costs", { price: 5, priceCurrency: "EUR", priceSpecification: { price: 3 } }, "5 EUR"],
+  ["values of other types", { price: { amount: 5 }, priceCurrency: ["EUR"] }, undefined],
+])("a product costs what %s says", (_, offers, price) => {
+  const [, said] = /^price: "(.*)"$/m.exec(kettle(JSON.stringify({ "@type": "Product", offers }))) ?? [];
+  expect(said).toBe(price);
+});
+
+test.each<[string, object]>([
+  ["holds others", { "@type": "Product", brand: "Own", isRelatedTo: [{ "@type": "Product", brand: "Other" }] }],
+  ["is said twice", [{ "@type": "Product", name: "A", brand: "Own" }, { "@graph": [{ "@type": ["Thing", "Product"], name: "A" }] }]],
+  ["has variants", { "@type": "ProductGroup", brand: { name: "Own" }, hasVariant: [{ "@type": "Product" }, { "@type": "Product" }] }],
+])("a product that %s is one product", (_, data) => {
+  expect(kettle(JSON.stringify(data))).toContain('brand: "Own"');
+});
+
+test("of several products nothing is said", () => {
+  expect(kettle(JSON.stringify(["A", "B"].map((name) => ({ "@type": "Product", name, brand: "Own" }))))).not.toContain("brand");
+});
+
+test("what a page tells machines is read as people write it, and whatever its form is, the page is read", () => {
+  expect(kettle('{"@type":"Article","author":[{"name":"Ann &amp; Bob"},{"name":["C"]},"D <d@e.test>",[]]}')).toContain(
+    'author: "Ann & Bob, C, D \\u003cd@e.test>"',
+  );
+  expect(kettle('{"@type":"Product","brand":"[a](javascript:b()) <i>![c](https://example.test/)"}')).toContain(
+    'brand: "[a]\\u0028javascript:b()) ![c]\\u0028https://example.test/)"',
+  );
+  expect(kettle(`{"@type":"Article","author":${"[".repeat(9_000)}${"]".repeat(9_000)}}`)).toContain('type: "article"');
+  expect(kettle('{"@type":"Product","brand":"\\u001b[2J\\u202eA\\n---\\nb: c","__proto__":{"name":1}}')).toContain('brand: "[2JA --- b: c"');
+});
+
+test("a description that is HTML, or escaped HTML, is its text", () => {
+  const text = "<p>It boils a litre in four minutes.</p><style>p{}</style><p>Its handle stays cool, and it switches itself off.</p>";
+  for (const description of [text, text.replaceAll("<", "&lt;")]) {
+    const data = JSON.stringify({ "@type": "Product", description }).replaceAll("<", "\\u003c");
+    const { markdown } = toMarkdown(`<script type="application/ld+json">${data}</script><main><h1>Kettle</h1>`, "https://example.test/");
+    expect(markdown).toBe("# Kettle\n\nIt boils a litre in four minutes. Its handle stays cool, and it switches itself off.");
+  }
+});
