@@ -42,6 +42,11 @@ test.each([
     "So $x^2_1$.",
   ],
   ["a formula of MathJax", "<p>So<span class=MathJax_Preview>x</span><script type='math/tex; mode=display'>a < b</script></p>", "So\n\n$$\na < b\n$$"],
+  [
+    "a formula that looks like a link, in which nobody sees one",
+    "<p>So <math alttext='x$ ![a](https://e.test/) [b](javascript:c()) $'></math>.</p>",
+    "So $x$ ![a] (https://e.test/) [b] (javascript:c()) $$.",
+  ],
   ["words that only an element's space parts", "<p>a<span> </span>b<span></span>c</p>", "a bc"],
   ["texts that a comment parts", "<p>a <!-- x -->- b <!-- y --> c</p>", "a - b c"],
   ["white space at the ends of marks", "<p>a<b> b </b><i>\u00a0c</i> <span> </span>d</p>", "a **b** \u00a0*c* d"],

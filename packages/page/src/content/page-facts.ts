@@ -101,4 +101,4 @@ export function lineOf(value: unknown): string | undefined {
 }
 
 const blockTag = /<\/?(?:p|div|br|li|ul|h\d)\b[^<>]*>/gi;
-const withoutTags = (html: string): string => plainText(html.replaceAll(blockTag, " $&"), MAX_TEXT);
+const withoutTags = (html: string): string => plainText(html.toWellFormed().replaceAll(blockTag, " $&"), MAX_TEXT);

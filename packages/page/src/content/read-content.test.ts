@@ -107,8 +107,8 @@ test("what a page tells machines is read as people write it, and whatever its fo
   expect(kettle('{"@type":"Article","author":[{"name":"Ann &amp; Bob"},{"name":["C"]},"D <d@e.test>",[]]}')).toContain(
     'author: "Ann & Bob, C, D \\u003cd@e.test>"',
   );
-  expect(kettle('{"@type":"Product","brand":"[a](javascript:b()) <i>![c](https://example.test/)"}')).toContain(
-    'brand: "[a]\\u0028javascript:b()) ![c]\\u0028https://example.test/)"',
+  expect(kettle('{"@type":"Product","brand":"[a](javascript:b()) \\ud800 <i>![c](https://example.test/)"}')).toContain(
+    'brand: "[a]\\u0028javascript:b()) \ufffd ![c]\\u0028https://example.test/)"',
   );
   expect(kettle(`{"@type":"Article","author":${"[".repeat(9_000)}${"]".repeat(9_000)}}`)).toContain('type: "article"');
   expect(kettle('{"@type":"Product","brand":"\\u001b[2J\\u202eA\\n---\\nb: c","__proto__":{"name":1}}')).toContain('brand: "[2JA --- b: c"');

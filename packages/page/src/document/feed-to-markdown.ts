@@ -44,7 +44,7 @@ function told(text: string): readonly Told[] | undefined {
       const { title, link, description, language, lastBuildDate, items = [] } = parsed.feed;
       const item = (of: (typeof items)[number]): Told => ({
         title: of.title,
-        link: of.link ?? (of.guid?.isPermaLink === false || !URL.canParse(of.guid?.value ?? "") ? undefined : of.guid?.value),
+        link: of.link ?? permalink(of.guid),
         facts: [of.pubDate ?? of.dc?.dates?.[0], ...(of.authors ?? of.dc?.creators ?? []).map(nameOf), ...(of.categories ?? []).map(({ name }) => name)],
         text: of.content?.encoded ?? of.description ?? of.itunes?.summary,
       });
@@ -103,12 +103,17 @@ const ofAtom = (text: { readonly value?: string; readonly type?: string } | unde
 const nameOf = (author: string | { readonly name?: string | undefined; readonly email?: string | undefined }): string | undefined =>
   typeof author === "string" ? author : (author.name ?? author.email);
 
+/** The name of an item is its address, unless the feed says that it is not. Some feeds forget to say so of what is no address. */
+function permalink({ value = "", isPermaLink }: { readonly value?: string; readonly isPermaLink?: boolean } = {}): string | undefined {
+  return isPermaLink === true || (isPermaLink === undefined && (value.startsWith("/") || URL.canParse(value))) ? value : undefined;
+}
+
 /** The address of what is meant for people. */
 const alternate = (links: readonly { readonly href?: string; readonly rel?: string }[] = []): string | undefined =>
   (links.find(({ rel = "alternate" }) => rel === "alternate") ?? links[0])?.href;
 
 function headOf({ link, facts, text }: Told, items: number, url: string): string {
-  const about = [`A feed of ${items} ${items === 1 ? "item" : "items"}`, absolute(link, url), ...facts.map(line)].filter((part) => part !== "");
+  const about = [`A feed of ${items} ${items === 1 ? "item" : "items"}`, absolute(link, url), ...facts.map(fact)].filter((part) => part !== "");
   return [about.join(" · "), prose(text, url)].filter((part) => part !== "").join("\n\n");
 }
 
@@ -116,15 +121,19 @@ function itemOf({ title, link, facts, text }: Told, url: string): string {
   const address = absolute(link, url);
   const name = escapeMarkdown(line(title)) || address || "(without a title)";
   const heading = address === "" ? `## ${name}` : `## [${name}](${address})`;
-  const about = facts.map(line).filter((part) => part !== "");
+  const about = facts.map(fact).filter((part) => part !== "");
   return [heading, about.join(" · "), prose(text, address || url)].filter((part) => part !== "").join("\n\n");
 }
 
-/** A text without markup: what still looks like a tag is one that it speaks of. */
-const prose = (html: string | undefined, url: string): string => htmlToText(html ?? "", { url }).replaceAll(/<(?=[a-z/!?])/gi, "\\<");
+/** A text without markup: what still looks like a tag or a link is one that it speaks of. */
+const prose = (html: string | undefined, url: string): string =>
+  htmlToText(html ?? "", { url })
+    .replaceAll(/<(?=[a-z/!?])/gi, "\\<")
+    .replaceAll("](", "]\\(");
 
 const MAX_LINE = 500;
 const line = (text: unknown): string => (text === undefined || text === null ? "" : plainText(String(text), MAX_LINE));
+const fact = (text: unknown): string => escapeMarkdown(line(text));
 
 /** An address that can be read, or an empty text. */
 function absolute(link: string | undefined, url: string): string {

@@ -3,6 +3,7 @@ import { load } from "cheerio/slim";
 import type { MarkdownPage } from "../to-markdown.ts";
 import { type Element, elementsBelow, type ParentNode, textOf } from "../tree/dom.ts";
 import { parsePage } from "../tree/parse-page.ts";
+import { escapeText } from "../write/escape-text.ts";
 import { prettyJson } from "./pretty-json.ts";
 
 /** A page that shows more letters than that without its scripts is read as it is. */
@@ -33,7 +34,8 @@ export function scriptPage(html: string, { title, markdown }: MarkdownPage, maxL
     const json = prettyJson(textOf(element).trim());
     length += json.length;
     if (json === "" || length > maxLength) continue;
-    parts.push(`${/ld\+json/i.test(type) ? "JSON-LD" : `Data of the page${id === "" ? "" : ` (${id.slice(0, 60)})`}`}:\n\n${fence(json, "json")}`);
+    const name = /^[\w.:-]{1,60}$/.test(id) ? ` (${id})` : "";
+    parts.push(`${/ld\+json/i.test(type) ? "JSON-LD" : `Data of the page${name}`}:\n\n${fence(json, "json")}`);
   }
   const shown = visibleText([...new Set(parts.filter((part) => part !== ""))].join("\n\n"));
   return { title, markdown: shown, needsBrowser: true };
@@ -51,11 +53,13 @@ function described(root: ParentNode): readonly string[] {
     elementsBelow(root, "meta").map(({ attribs }) => [(attribs["name"] ?? attribs["property"] ?? "").toLowerCase(), (attribs["content"] ?? "").trim()]),
   );
   const text = meta.get("description") || meta.get("og:description") || meta.get("twitter:description") || "";
-  return text === "" ? [] : [text.slice(0, 2_000)];
+  return text === "" ? [] : [escapeText(text.slice(0, 2_000).replaceAll(/\s+/g, " "))];
 }
 
 /** A parser that runs scripts takes what is in `noscript` for text, another for elements: it is text either way. */
 const withoutTags = (text: string): string =>
-  textOf(load(text).root()[0] as ParentNode)
-    .replaceAll(/\s+/g, " ")
-    .trim();
+  escapeText(
+    textOf(load(text).root()[0] as ParentNode)
+      .replaceAll(/\s+/g, " ")
+      .trim(),
+  );

@@ -10,7 +10,10 @@ export const leafRules: ReadonlyMap<string, (element: Element) => string> = new 
     img: ({ attribs }) => `![${oneLine(escapeText(attribs["alt"] ?? ""))}](${attribs["src"]})`,
     pre: (pre) => `\n\n${fence(readableText(textOf(pre)), languageOf(pre))}\n\n`,
     "tex-math": (formula) => {
-      const tex = readableText(textOf(formula)).replaceAll(/<(?=[a-z/!?])/gi, "\\lt ");
+      // What a reader without formulas would take for a tag or a link means the same to one with them.
+      const tex = readableText(textOf(formula))
+        .replaceAll(/<(?=[a-z/!?])/gi, "\\lt ")
+        .replaceAll("](", "] (");
       return "data-block" in formula.attribs ? `\n\n$$\n${tex}\n$$\n\n` : `$${tex}$`;
     },
     "note-mark": ({ attribs }) => `[^${attribs["data-number"]}]`,

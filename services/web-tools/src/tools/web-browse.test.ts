@@ -202,6 +202,17 @@ test("web_browse keeps what a text of a feed says of markup, and gives no markup
   expect((await web.browse("/json")).content).toBe("# Use \\<div>\n\nA feed of 1 item\n\n## A \\<b\\>\n\nList\\<T> a\nb");
 });
 
+test("web_browse gives no link or picture that a text of a feed looks like, and takes an item's name for its address where it may be one", async () => {
+  const item = (inner: string) => `<item><title>[a](javascript:b())</title>${inner}</item>`;
+  const evil = "<dc:creator>[c](javascript:d())</dc:creator><description>![e](https://example.test/) text</description>";
+  const guids = ["<guid>/one</guid>", '<guid isPermaLink="true">two</guid>', '<guid isPermaLink="false">/three</guid>', "<guid>four</guid>"];
+  const feed = `<rss version="2.0" xmlns:dc="http://purl.org/dc/elements/1.1/"><channel>${guids.map((guid) => item(guid + evil)).join("")}</channel></rss>`;
+  await using web = await startTestWebTools({ "/feed/": page("application/rss+xml", feed) });
+  const { content } = await web.browse("/feed/");
+
+  expect(content?.match(/(?<!\\)\]\(.*\)/g)).toEqual([`](${web.site.url}/one)`, `](${web.site.url}/feed/two)`]);
+});
+
 test("web_browse says that a page of scripts needs a browser, and gives what it carries along", async () => {
   const shell = `<title>Shop</title><meta name="description" content="We sell things.">
     <script type="application/ld+json">{"@type":"Product","name":"Thing"}</script><body><noscript>Switch on JavaScript.</noscript>
@@ -212,6 +223,17 @@ test("web_browse says that a page of scripts needs a browser, and gives what it 
   expect(structured).toMatchObject({ title: "Shop", needsBrowser: true });
   for (const part of ["needs a browser", "We sell things.", "Switch on JavaScript.", '"name": "Thing"', '"price": 3']) expect(content).toContain(part);
   expect(await web.browse("/short")).toMatchObject({ content: "Short.", structured: { needsBrowser: false } });
+});
+
+test("web_browse gives no markup of what a page of scripts says of itself", async () => {
+  const evil = "&lt;script&gt;a()&lt;/script&gt; [b](javascript:c()) ![d](https://example.test/)";
+  const shell = `<meta name="description" content="${evil}&#10;&#10;# Heading"><noscript>${evil} More.</noscript><div id="root"></div>
+    <script type="application/json" id="x\n# y">{"a":1}</script><script src="/main.js"></script>`;
+  await using web = await startTestWebTools({ "/": shell });
+  const { content } = await web.browse("/");
+
+  expect(content).not.toMatch(/(?<!\\)(?:<script|\[|\]\()|^# /m);
+  for (const part of ["a() ", "# Heading", " More.", "Data of the page:", '"a": 1']) expect(content).toContain(part);
 });
 
 test.each([
