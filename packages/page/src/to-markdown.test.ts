@@ -47,6 +47,8 @@ test.each([
     "<p>So <math alttext='x$ ![a](https://e.test/) [b](javascript:c()) $'></math>.</p>",
     "So $x$ ![a] (https://e.test/) [b] (javascript:c()) $$.",
   ],
+  ["blocks in an element of the page's own making", "<p>a</p>b<x-a><div>c</div>d </x-a>", "a\n\nb\n\nc\n\nd"],
+  ["a note that looks like an address", "<p>a<sup><a href=#n>1</a></sup></p><ol><li id=n>javascript:b()</ol>", "a[^1]\n\n[^1]: `javascript:b()`"],
   ["words that only an element's space parts", "<p>a<span> </span>b<span></span>c</p>", "a bc"],
   ["texts that a comment parts", "<p>a <!-- x -->- b <!-- y --> c</p>", "a - b c"],
   ["white space at the ends of marks", "<p>a<b> b </b><i>\u00a0c</i> <span> </span>d</p>", "a **b** \u00a0*c* d"],
@@ -280,6 +282,18 @@ test("a tag that begins in a bare address, or in the text of another element, st
   expect(md("<p>https://example.com/&lt;script>a() &lt;<b>img src=x onerror=a()></b></p>")).toBe(
     "https://example.com/&lt;script>a() \\<**img src=x onerror=a()>**",
   );
+});
+
+test.each([
+  ["<q>https://e.test/</q><b>&lt;img src=x onerror=a()></b>", "https://e.test/**&lt;img src=x onerror=a()>**"],
+  ["www.e.test/<span>a</span>&lt;script> &lt;b>", "www.e.test/a&lt;script> \\<b>"],
+  ["https://e.test/<img src=y alt='&lt;iframe>'>", "https://e.test/![&lt;iframe>](https://example.test/docs/y)"],
+  ["https://e.test/<i><code>&lt;img src=x onerror=a()></code></i>", "https://e.test/* `<img src=x onerror=a()>`*"],
+  ["www.e.test/<a href=/x><img alt='&lt;iframe>'></a>", "www.e.test/[&lt;iframe>](https://example.test/x)"],
+  ["www.e.test/<a href=/x>a b</a>&lt;i>", "www.e.test/[a b](https://example.test/x)&lt;i>"],
+  ["https://e.test/ <b>&lt;i></b><br><code>a</code><p>&lt;u>", "https://e.test/ **\\<i>**\n`a`\n\n\\<u>"],
+])("what stands right behind a bare address stays text: %s", (html, markdown) => {
+  expect(md(`<body><p>${html}`)).toBe(markdown);
 });
 
 test("a link's text holds no picture, also for readers that take escaped brackets for brackets", () => {

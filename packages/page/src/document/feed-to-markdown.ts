@@ -2,8 +2,9 @@ import { visibleText } from "@rockbot/contracts";
 import { parseFeed } from "feedsmith";
 import { PageTooComplexError } from "../page-too-complex-error.ts";
 import { htmlToText } from "../text/html-to-text.ts";
-import { escapeMarkdown, plainText } from "../text/plain-text.ts";
+import { plainText } from "../text/plain-text.ts";
 import type { MarkdownPage, ToMarkdownOptions } from "../to-markdown.ts";
+import { escapeTags, escapeText, inLink } from "../write/escape-text.ts";
 
 /** What a feed says of itself or of one of its items, in whichever of the formats. */
 interface Told {
@@ -119,7 +120,7 @@ function headOf({ link, facts, text }: Told, items: number, url: string): string
 
 function itemOf({ title, link, facts, text }: Told, url: string): string {
   const address = absolute(link, url);
-  const name = escapeMarkdown(line(title)) || address || "(without a title)";
+  const name = inLink(fact(title)) || address || "(without a title)";
   const heading = address === "" ? `## ${name}` : `## [${name}](${address})`;
   const about = facts.map(fact).filter((part) => part !== "");
   return [heading, about.join(" · "), prose(text, address || url)].filter((part) => part !== "").join("\n\n");
@@ -127,13 +128,13 @@ function itemOf({ title, link, facts, text }: Told, url: string): string {
 
 /** A text without markup: what still looks like a tag or a link is one that it speaks of. */
 const prose = (html: string | undefined, url: string): string =>
-  htmlToText(html ?? "", { url })
-    .replaceAll(/<(?=[a-z/!?])/gi, "\\<")
-    .replaceAll("](", "]\\(");
+  escapeTags(htmlToText(html ?? "", { url }).replaceAll(/\\+(?=<)/g, "$&$&"))
+    .replaceAll("](", "]\\(")
+    .replaceAll(/\[(?=[^\]\n]*\]:)/g, "\\[");
 
 const MAX_LINE = 500;
 const line = (text: unknown): string => (text === undefined || text === null ? "" : plainText(String(text), MAX_LINE));
-const fact = (text: unknown): string => escapeMarkdown(line(text));
+const fact = (text: unknown): string => escapeText(line(text));
 
 /** An address that can be read, or an empty text. */
 function absolute(link: string | undefined, url: string): string {

@@ -14,6 +14,3 @@ export function plainText(html: string, maxLength: number): string {
   const shown = [...line].slice(0, maxLength);
   return shown.length < line.length && [...line].length > maxLength ? `${shown.join("").trimEnd()}…` : line;
 }
-
-/** Plain text with everything escaped that markdown would read as more than text. */
-export const escapeMarkdown = (text: string): string => text.replaceAll(/[\\`*_[\]<>|~#]/g, "\\$&");

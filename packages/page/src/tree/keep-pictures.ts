@@ -17,7 +17,9 @@ export function keepPictures(root: ParentNode, base: URL | undefined): void {
     const { href } = link.attribs;
     const alt = pictures.find(({ attribs }) => attribs["alt"])?.attribs["alt"] ?? "";
     if (alt !== "" && textOf(link).trim() === "" && (href === undefined || !named.has(href))) {
-      setChildren(link, [...link.children, new Element("span", {}, [new Text(alt)])]);
+      const text = new Element("span", {}, []);
+      setChildren(text, [new Text(alt)]);
+      setChildren(link, [...link.children, text]);
       named.add(href);
     }
     for (const picture of pictures) picture.attribs = {};

@@ -1,4 +1,6 @@
 import { visibleText } from "@rockbot/contracts";
+import { type AnyNode, isElement, textOf } from "../tree/dom.ts";
+import { blockNames } from "./element-names.ts";
 
 /** Controls of which there are none in pages: an encoder's mistake for the signs that Windows has in their places, as references to them mean. */
 const MISTAKEN = /[\u0080-\u009f]/g;
@@ -9,22 +11,51 @@ export function readableText(text: string): string {
   return text.search(MISTAKEN) < 0 ? text : text.replaceAll(MISTAKEN, (sign) => meant.decode(Uint8Array.of(sign.charCodeAt(0))));
 }
 
-/** A page's text as markdown that reads as this text. What looks like a tag or an entity is text, too; so is what would be one once signs between its letters are gone. */
-export function escapeText(text: string): string {
+/**
+ * A page's text as markdown that reads as this text. A tag or an entity that it spells is text, too; so is one that it spells once signs between its letters are gone.
+ * @param goesOn whether a bare address stands right before it, and goes on with its first word
+ */
+export function escapeText(text: string, goesOn = false): string {
   const visible = visibleText(readableText(text));
   const escaped = visible
     .replaceAll(/[\\*`[\]_]/g, "\\$&")
     .replace(/^(?:-|\+ |=+|#{1,6} |~~~|>)/, "\\$&")
     .replace(/^(\d+)\. /, "$1\\. ");
-  return escapeTags(escaped.includes("&") ? escaped.replaceAll(/&(?=#?\w{1,32};)/gi, "\\&") : escaped);
+  return escapeTags(escaped.includes("&") ? escaped.replaceAll(/&(?=#?\w{1,32};)/gi, "\\&") : escaped, goesOn);
 }
 
-/** The text of the next element may make a tag of the last sign. In a bare address a backslash is part of the address. */
-function escapeTags(text: string): string {
+/** Text of which no reader makes a tag. The text of the next element may make a tag of the last sign. In a bare address a backslash is part of the address. */
+export function escapeTags(text: string, goesOn = false): string {
   if (!text.includes("<")) return text;
   return text.replaceAll(/\S+/g, (word, at: number) => {
     if (!word.includes("<")) return word;
     const tag = at + word.length === text.length ? /<(?=[a-z/!?]|$)/gi : /<(?=[a-z/!?])/gi;
-    return word.replaceAll(tag, /:\/\/|www\./.test(word) ? "&lt;" : "\\<");
+    return word.replaceAll(tag, BARE_ADDRESS.test(word) || (at === 0 && goesOn) ? "&lt;" : "\\<");
   });
 }
+
+const BARE_ADDRESS = /:\/\/|www\./i;
+/** A longer word is taken for an address. */
+const MAX_PARTS = 50;
+
+/** Whether a bare address stands right before a node of a line, so that readers of markdown take what follows for its rest. */
+export function isInAddress(node: AnyNode): boolean {
+  let word = "";
+  let parts = 0;
+  for (let at: AnyNode | null = node; at !== null && !isBlock(at); at = at.parent) {
+    for (let before = at.prev; before !== null; before = before.prev) {
+      if (isBlock(before)) return BARE_ADDRESS.test(word);
+      if (isElement(before) && (before.name === "a" || before.name === "img")) return true; // what it leads to may be read as one
+      const text = textOf(before);
+      word = text.slice(text.search(/\S*$/)) + word;
+      if (/\s/.test(text)) return BARE_ADDRESS.test(word);
+      if (++parts > MAX_PARTS) return true;
+    }
+  }
+  return BARE_ADDRESS.test(word);
+}
+
+const isBlock = (node: AnyNode): boolean => isElement(node) && (node.name === "br" || blockNames.has(node.name));
+
+/** Markdown that stands in a link: some readers take escaped brackets in it for brackets, and then what follows must not begin an address. */
+export const inLink = (markdown: string): string => markdown.replaceAll("\\](", "\\]\\(");

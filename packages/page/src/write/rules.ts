@@ -1,13 +1,16 @@
 import { fence } from "@rockbot/contracts";
 import { type Element, isElement, textOf } from "../tree/dom.ts";
-import { escapeText, readableText } from "./escape-text.ts";
+import { escapeText, inLink, isInAddress, readableText } from "./escape-text.ts";
 
 /** Markdown of an element whose children are not written. */
 export const leafRules: ReadonlyMap<string, (element: Element) => string> = new Map(
   Object.entries({
     br: () => "\n",
     hr: () => "\n\n---\n\n",
-    img: ({ attribs }) => `![${oneLine(escapeText(attribs["alt"] ?? ""))}](${attribs["src"]})`,
+    img: (picture) => {
+      const { alt = "", src } = picture.attribs;
+      return `![${oneLine(escapeText(alt, alt.includes("<") && isInAddress(picture)))}](${src})`;
+    },
     pre: (pre) => `\n\n${fence(readableText(textOf(pre)), languageOf(pre))}\n\n`,
     "tex-math": (formula) => {
       // What a reader without formulas would take for a tag or a link means the same to one with them.
@@ -30,8 +33,7 @@ export const contentRules: ReadonlyMap<string, ContentRule> = new Map(
       const href = attribs["href"];
       const text = oneLine(content);
       if (href === undefined || text === "") return content;
-      // Some readers take escaped brackets in a link's text for brackets: then what follows must not begin an address.
-      return `[${text.replaceAll("\\](", "\\]\\(")}](${href})`;
+      return `[${inLink(text)}](${href})`;
     },
     blockquote: (content) =>
       `\n\n${content
@@ -48,7 +50,8 @@ export const contentRules: ReadonlyMap<string, ContentRule> = new Map(
     },
     ...marks({ em: ["*", "*"], i: ["*", "*"], strong: ["**", "**"], b: ["**", "**"], del: ["~~", "~~"], s: ["~~", "~~"] }),
     ...marks({ sub: ["<sub>", "</sub>"], sup: ["<sup>", "</sup>"] }),
-    "note-text": (content, { attribs }) => `\n\n[^${attribs["data-number"]}]: ${oneLine(content)}\n\n`,
+    // A reader without notes takes a note of one word for an address.
+    "note-text": (content, { attribs }) => `\n\n[^${attribs["data-number"]}]: ${oneLine(content).replace(/^(?:javascript|data|vbscript):\S*/i, "`$&`")}\n\n`,
     dt: (content) => (content.trim() === "" ? "" : `\n\n**${oneLine(content).replaceAll("**", "")}**\n`),
     dd: (content) => (content.trim() === "" ? "" : `\n: ${content.trim().replaceAll("\n", "\n  ")}\n`),
     table: (content) => `\n\n${content.trim()}\n\n`,
@@ -76,14 +79,15 @@ function marks(of: Readonly<Record<string, readonly [string, string]>>): Record<
 }
 
 /** Between so many backticks that none inside ends it. */
-function inlineCode(content: string): string {
+function inlineCode(content: string, element: Element): string {
   if (content === "") return "";
   const line = content.replaceAll(/\r?\n|\r/g, " ");
   const runs = new Set(line.match(/`+/g));
   let ticks = "`";
   while (runs.has(ticks)) ticks += "`";
   const space = /^`|^ .*?[^ ].* $|`$/.test(line) ? " " : "";
-  return `${ticks}${space}${line}${space}${ticks}`;
+  // An address would go on with the first backtick, so that what is code would be read as markdown.
+  return `${isInAddress(element) ? " " : ""}${ticks}${space}${line}${space}${ticks}`;
 }
 
 /** A cell is one line. */

@@ -2,7 +2,7 @@ import { PageTooComplexError } from "../page-too-complex-error.ts";
 import { type AnyNode, type Element, isElement, isText, type ParentNode } from "../tree/dom.ts";
 import { collapseSpace } from "./collapse-space.ts";
 import { blockNames } from "./element-names.ts";
-import { escapeText, readableText } from "./escape-text.ts";
+import { escapeText, isInAddress, readableText } from "./escape-text.ts";
 import { Pieces } from "./pieces.ts";
 import { contentRules, leafRules } from "./rules.ts";
 import { edgesOf, isBlank } from "./text-edges.ts";
@@ -25,7 +25,7 @@ export function writeMarkdown(root: ParentNode, { maxLength }: { readonly maxLen
   }
 
   function write(node: AnyNode, pieces: Pieces, isCode: boolean): void {
-    if (isText(node)) pieces.add(isCode ? readableText(node.data) : escapeText(node.data));
+    if (isText(node)) pieces.add(isCode ? readableText(node.data) : escapeText(node.data, /^\S*</.test(node.data) && isInAddress(node)));
     else if (isElement(node)) writeElement(node, pieces, isCode || node.name === "code");
   }
 
@@ -47,14 +47,19 @@ export function writeMarkdown(root: ParentNode, { maxLength }: { readonly maxLen
   }
 
   function writeInline(element: Element, pieces: Pieces, isCode: boolean): void {
-    const { leading, trailing } = edgesOf(element);
+    if (isBlank(element)) {
+      const { leading, trailing } = edgesOf(element);
+      pieces.add(leading + trailing);
+      return;
+    }
     const rule = contentRules.get(element.name);
-    if (isBlank(element)) pieces.add(leading + trailing);
-    else if (leading !== "" || trailing !== "") {
-      const content = contentOf(element, isCode).trim();
-      pieces.add(leading + (rule?.(content, element) ?? content) + trailing);
-    } else if (rule !== undefined) pieces.add(rule(contentOf(element, isCode), element));
-    else for (const child of element.children) write(child, pieces, isCode);
+    if (rule === undefined) {
+      for (const child of element.children) write(child, pieces, isCode);
+      return;
+    }
+    const { leading, trailing } = edgesOf(element);
+    const content = contentOf(element, isCode);
+    pieces.add(leading === "" && trailing === "" ? rule(content, element) : leading + rule(content.trim(), element) + trailing);
   }
 }
 

@@ -198,8 +198,8 @@ test("web_browse keeps what a text of a feed says of markup, and gives no markup
   const jsonOfCode = '{"version":"https://jsonfeed.org/version/1.1","title":"Use <div>","items":[{"id":"1","title":"A <b>","content_text":"List<T> a\\nb"}]}';
   await using web = await startTestWebTools({ "/atom": page("application/xml", atomOfCode), "/json": page("application/json", jsonOfCode) });
 
-  expect((await web.browse("/atom")).content).toBe("# Use \\<div>\n\nA feed of 2 items\n\n## A \\<b\\>\n\nList\\<T> a < b\n\n## B\n\n\\<script> tags");
-  expect((await web.browse("/json")).content).toBe("# Use \\<div>\n\nA feed of 1 item\n\n## A \\<b\\>\n\nList\\<T> a\nb");
+  expect((await web.browse("/atom")).content).toBe("# Use \\<div>\n\nA feed of 2 items\n\n## A \\<b>\n\nList\\<T> a < b\n\n## B\n\n\\<script> tags");
+  expect((await web.browse("/json")).content).toBe("# Use \\<div>\n\nA feed of 1 item\n\n## A \\<b>\n\nList\\<T> a\nb");
 });
 
 test("web_browse gives no link or picture that a text of a feed looks like, and takes an item's name for its address where it may be one", async () => {

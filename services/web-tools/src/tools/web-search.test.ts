@@ -72,14 +72,19 @@ test.each([
   [
     "tags and entities",
     { title: "<strong>A</strong> &amp; B &#x27;c&#x27; &eacute;", description: "<script>x</script>d&nbsp;e &lt;b&gt;" },
-    "1. [A & B 'c' é](https://example.com/1) — d e \\<b\\>",
+    "1. [A & B 'c' é](https://example.com/1) — d e \\<b>",
   ],
   [
     "markdown",
     { title: "a](https://evil.test) [b", description: "![x](https://evil.test) `c` **d**" },
-    "1. [a\\](https://evil.test) \\[b](https://example.com/1) — !\\[x\\](https://evil.test) \\`c\\` \\*\\*d\\*\\*",
+    "1. [a\\]\\(https://evil.test) \\[b](https://example.com/1) — !\\[x\\](https://evil.test) \\`c\\` \\*\\*d\\*\\*",
   ],
-  ["lines", { title: "a\n\n2. b", description: "c\r\n# d\u2028e" }, "1. [a 2. b](https://example.com/1) — c \\# d e"],
+  ["lines", { title: "a\n\n2. b", description: "c\r\n# d\u2028e" }, "1. [a 2. b](https://example.com/1) — c # d e"],
+  [
+    "what goes on with an address",
+    { description: "www.example.com&lt;img src=x onerror=a()&gt;" },
+    "1. [Title 1](https://example.com/1) — www.example.com&lt;img src=x onerror=a()>",
+  ],
   ["unseen characters", { title: "a\u202eb\u200bc\u0007", description: "\u2066x" }, "1. [abc](https://example.com/1) — x"],
   ["a URL with parentheses", { url: "https://example.com/a_(b)" }, "1. [Title 1](https://example.com/a_%28b%29) — Snippet 1"],
   ["a long snippet", { description: "x".repeat(1_000_000) }, `1. [Title 1](https://example.com/1) — ${"x".repeat(600)}…`],

@@ -17,10 +17,10 @@ export function webSearch({ load, fetch, maxResults }: WebSearchOptions): Tool {
     progress({ message: "Searching" });
     const provider = await load(fetch);
     const { results, unanswered = [] } = await askTwice(() => provider.search({ query, count, ...filters }, signal), { signal, deadline });
-    const { escapeMarkdown } = await import("@rockbot/page/text");
+    const { escapeText, inLink } = await import("@rockbot/page/text");
     const line = ({ title, url, snippet }: SearchResult, i: number): string => {
-      const link = `${i + 1}. [${escapeMarkdown(title === "" ? nameOf(url) : title)}](${url.replaceAll(/[()]/g, encodeURIParenthesis)})`;
-      return snippet === "" ? link : `${link} — ${escapeMarkdown(snippet)}`;
+      const link = `${i + 1}. [${inLink(escapeText(title === "" ? nameOf(url) : title))}](${url.replaceAll(/[()]/g, encodeURIParenthesis)})`;
+      return snippet === "" ? link : `${link} — ${escapeText(snippet)}`;
     };
     return {
       content: results.length === 0 ? "No results found." : results.map(line).join("\n"),

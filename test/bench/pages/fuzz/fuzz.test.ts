@@ -4,8 +4,10 @@ import { toMarkdown } from "@rockbot/page/markdown";
 import { expect, test } from "vitest";
 import { seededRandom } from "../../../broker/seeded-random.ts";
 import { readSet } from "../read-set.ts";
+import { Dice } from "./dice.ts";
 import { faultsOf, unseenIn } from "./faults-of.ts";
-import { Dice, mutant } from "./mutate.ts";
+import { hostileElement } from "./hostile-text.ts";
+import { mutant } from "./mutate.ts";
 
 const SEED = Number(process.env["ROCKBOT_TEST_SEED"] ?? 20_261_126);
 
@@ -18,12 +20,24 @@ test("broken and hostile pages become markdown without markup and without signs 
     const { bytes, contentType, done } = mutant(pages, dice);
     const html = decodeText(bytes, contentType);
     if (html === undefined) continue;
-    const { title, markdown } = toMarkdown(html, "https://example.com/a/page");
-    for (const fault of [...faultsOf(markdown), ...unseenIn(title ?? "")]) faulty.push(`${index} of seed ${SEED} (${done.join(", ")}): ${fault}`);
+    const { title, markdown, frontMatter = "" } = toMarkdown(html, "https://example.com/a/page");
+    for (const fault of [...faultsOf(markdown), ...faultsOf(frontMatter), ...unseenIn(title ?? "")])
+      faulty.push(`${index} of seed ${SEED} (${done.join(", ")}): ${fault}`);
     if (markdown !== "") converted++;
   }
   expect(faulty).toEqual([]);
   expect(converted).toBeGreaterThan(150);
+});
+
+test("texts that look like markup stay texts, wherever they stand", () => {
+  const dice = new Dice(seededRandom(SEED));
+  const faulty: string[] = [];
+  for (let index = 0; index < 800; index++) {
+    const html = Array.from({ length: 1 + dice.below(6) }, () => hostileElement(dice)).join("");
+    const faults = faultsOf(toMarkdown(html, "https://example.com/a/page").markdown);
+    if (faults.length > 0) faulty.push(`${index} of seed ${SEED}: ${faults.join(", ")} in ${html}`);
+  }
+  expect(faulty).toEqual([]);
 });
 
 test.each([

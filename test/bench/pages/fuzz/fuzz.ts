@@ -9,8 +9,9 @@ import { decodeText } from "@rockbot/page";
 import { seededRandom } from "../../../broker/seeded-random.ts";
 import { readSet } from "../read-set.ts";
 import { startContender } from "../start-contender.ts";
+import { Dice } from "./dice.ts";
 import { faultsOf } from "./faults-of.ts";
-import { Dice, mutant } from "./mutate.ts";
+import { mutant } from "./mutate.ts";
 
 /** What the converter of web_browse gives a page. */
 const LIMIT_MS = 5_000;

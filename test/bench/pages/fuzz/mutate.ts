@@ -1,25 +1,5 @@
-/** Draws the choices of a run: `random` is uniform in [0, 1). */
-export class Dice {
-  readonly #random: () => number;
-
-  constructor(random: () => number) {
-    this.#random = random;
-  }
-
-  below(count: number): number {
-    return Math.floor(this.#random() * count);
-  }
-
-  one<T>(choices: readonly T[]): T {
-    return choices[this.below(choices.length)] as T;
-  }
-
-  /** Where a piece of at most `longest` characters of `text` begins and ends. */
-  piece(text: string, longest: number): readonly [number, number] {
-    const start = this.below(text.length + 1);
-    return [start, Math.min(text.length, start + this.below(longest))];
-  }
-}
+import type { Dice } from "./dice.ts";
+import { hostileElement } from "./hostile-text.ts";
 
 export interface MutantPage {
   readonly bytes: Uint8Array;
@@ -60,6 +40,7 @@ const mutations: readonly (readonly [string, Mutation])[] = [
   ["signs that nobody sees", (html, dice) => everyNth(html, /\b\w/g, dice, (letter) => letter + dice.one(unseen))],
   ["signs of markdown", (html, dice) => everyNth(html, /\b\w/g, dice, (letter) => dice.one(markdownSigns) + letter)],
   ["hostile markup", (html, dice) => insert(insert(html, dice, dice.one(hostile)), dice, dice.one(hostile))],
+  ["hostile texts", (html, dice) => insert(html, dice, Array.from({ length: 1 + dice.below(20) }, () => hostileElement(dice)).join(""))],
   ["random signs", (html, dice) => insert(html, dice, Array.from({ length: dice.below(300) }, () => String.fromCodePoint(codePoint(dice))).join(""))],
   ["quotes lost", (html, dice) => everyNth(html, /"/g, dice, () => "")],
   [

@@ -1,0 +1,46 @@
+import type { Dice } from "./dice.ts";
+
+/** An element of one of the kinds that become markdown, whose texts and attributes are made of what markdown, HTML and addresses have a meaning for. */
+export function hostileElement(dice: Dice): string {
+  const escaped = (): string => hostileText(dice).replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll('"', "&quot;");
+  return dice.one(elements).replaceAll(/[@%]/g, (place) => (place === "@" || dice.below(10) < 7 ? escaped() : hostileText(dice)));
+}
+
+const hostileText = (dice: Dice): string => Array.from({ length: 1 + dice.below(8) }, () => dice.one(pieces)).join("");
+
+/** `@` stands for a text, and `%` for one that may have tags. */
+const elements = [
+  "<p>%</p>",
+  "%<br>%",
+  '<a href="@">%</a>',
+  "<a href=/x>%<b>%</b>%</a>",
+  '<img src="@" alt="@">',
+  '<a href=/x><img src=/y alt="@"></a>',
+  "<code>%</code>",
+  '<pre><code class="language-@">%</code></pre>',
+  "<table><caption>%</caption><tr><th>%<th>%<tr><td>%<td><code>%</code></table>",
+  "<ul><li>%<ol><li>%</ol></ul>",
+  "<dl><dt>%<dd>%</dl>",
+  "<h2>%</h2>",
+  "<blockquote>%</blockquote>",
+  '<math alttext="@"></math>',
+  "<math display=block><annotation encoding='application/x-tex'>%</annotation></math>",
+  "<math><mfrac><mi>%</mi><mn>%</mn></mfrac></math>",
+  "<script type='math/tex'>@</script>",
+  "<ruby>%<rt>%</rt></ruby>",
+  "<q>%</q>",
+  "<p>x<sup><a href=#note>1</a></sup></p><ol><li id=note>%</ol>",
+  "<ul><li><input type=checkbox>%</ul>",
+  "<em>%</em>%<strong>%</strong>",
+  "<sub>%</sub><sup>%</sup>",
+  "<details><summary>%</summary>%</details>",
+  "<x-a><template shadowrootmode=open>%<slot></slot></template>%</x-a>",
+  '<figure><img src=/y alt="@"><figcaption>%</figcaption></figure>',
+];
+
+const pieces = [
+  ...["](javascript:a())", "](data:text/html,x)", "![x", "[x", "[", "]", "(", ")", "[x]: javascript:a()", "[^1]", "[^1]: ", "javascript:a()"],
+  ...["<script>", "</script>", "<img src=x onerror=a()>", "<iframe>", "<!--", "-->", "<![CDATA[", "]]>", "<", ">", "&lt;", "&#60;", "&amp;lt;", "&", ";"],
+  ...["https://e.test/", "www.e.test", "`", "``", "```", "$", "$$", "\\", "\\\\", "|", "*", "**", "_", "~~", "# ", "> ", "- ", "1. ", "---", "===", ": ", "!"],
+  ...["\n", "\n\n", "  \n", "\r", " ", "\t", "\u00a0", "\u200b", "\u202e", "\0", "\u001b[2J", "word ", "a", "script"],
+];
