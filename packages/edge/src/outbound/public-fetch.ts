@@ -77,7 +77,7 @@ export interface PublicResponse extends AsyncDisposable {
 export interface BodyOptions {
   /** @default the fetcher's own */
   readonly maxBytes?: number | undefined;
-  /** What a larger body is: an error, or as much of it as the limit holds. @default "fail" */
+  /** What a larger body is, and one whose connection breaks: an error, or as much of it as came within the limit. @default "fail" */
   readonly atLimit?: "fail" | "cut" | undefined;
 }
 

@@ -1,4 +1,5 @@
 import zlib from "node:zlib";
+import { errors } from "undici";
 import { BodyTooLargeError, readBounded } from "../body/index.ts";
 
 /** The body is compressed in a way that we did not ask for, or is broken. */
@@ -17,13 +18,13 @@ export interface ReadBodyOptions {
   readonly encoding?: string | undefined;
   /** The limit on the wire and again after decompression. */
   readonly maxBytes: number;
-  /** What a larger body is: an error, or as much of it as the limit holds. @default "fail" */
+  /** What a larger body is, and one whose connection breaks: an error, or as much of it as came within the limit. @default "fail" */
   readonly atLimit?: "fail" | "cut" | undefined;
 }
 
 export interface Body {
   readonly bytes: Uint8Array;
-  /** Whether a compressed body broke off, so that these are what came of it, as in browsers. */
+  /** Whether the body broke off, so that these are what came of it, as in browsers. */
   readonly isCut: boolean;
   /** Whether there is more than the limit holds, so that these are the beginning. */
   readonly isBeyondLimit: boolean;
@@ -55,13 +56,22 @@ export async function readBody(body: AsyncIterable<Buffer>, { encoding = "", max
 async function readUpTo(chunks: AsyncIterable<Buffer>, maxBytes: number): Promise<Body> {
   const held: Buffer[] = [];
   let bytes = 0;
-  for await (const chunk of chunks) {
-    held.push(chunk);
-    bytes += chunk.byteLength;
-    if (bytes > maxBytes) break; // which ends the connection
+  let isCut = false;
+  try {
+    for await (const chunk of chunks) {
+      held.push(chunk);
+      bytes += chunk.byteLength;
+      if (bytes > maxBytes) break; // which ends the connection
+    }
+  } catch (error) {
+    if (bytes === 0 || !isBroken(error)) throw error;
+    isCut = true;
   }
-  return { bytes: Buffer.concat(held, Math.min(bytes, maxBytes)), isCut: false, isBeyondLimit: bytes > maxBytes };
+  return { bytes: Buffer.concat(held, Math.min(bytes, maxBytes)), isCut, isBeyondLimit: bytes > maxBytes };
 }
+
+/** Whether the server closed the connection, as it does after fewer bytes than it has named. */
+const isBroken = (error: unknown): boolean => error instanceof errors.SocketError || (error as NodeJS.ErrnoException).code === "ECONNRESET";
 
 async function decoded(read: Body, decoder: Decoder, { maxBytes, atLimit }: Required<Omit<ReadBodyOptions, "encoding">>): Promise<Body> {
   let unpacked = await unpack(decoder(read.bytes), read.bytes, maxBytes);

@@ -68,7 +68,9 @@ export async function readPage(response: PublicResponse, { converter, signal, pr
   /** Bytes wait for the converter as they came: their text would take as much again. */
   async function ofBody(what: string, kind: BodyTextKind): Promise<ReadPage> {
     const options = { contentType, isBeginning: cut === "limit", signal };
-    return { ...(await inWords(what, () => converter.convertBody(kind, bytes, url.href, options))), cut };
+    const read = await inWords(what, () => converter.convertBody(kind, bytes, url.href, options));
+    if (cut === "broken" && read.markdown === "") throw brokeOff(url);
+    return { ...read, cut };
   }
 
   /** The type and size of a file that is not read. @param read its bytes, if these have come */
@@ -117,6 +119,9 @@ function partOfDocument(url: URL, what: string, cut: "limit" | "broken"): ToolEr
     ? new ToolError(ToolErrorCode.TooLarge, `${cannot} it is larger than the limit. Look for a page that says the same.`)
     : new ToolError(ToolErrorCode.Unavailable, `${cannot} the server's answer broke off. Try again.`);
 }
+
+const brokeOff = (url: URL): ToolError =>
+  new ToolError(ToolErrorCode.Unavailable, `Cannot read ${describeUrl(url)}: the server's answer broke off before the first of its text. Try again.`);
 
 /** Rather no answer than one that reads as if it were the page. */
 const undecodable = (url: URL): ToolError =>

@@ -1,3 +1,4 @@
+import { gzipSync } from "node:zlib";
 import { badPages, type Page, startPageServer } from "@rockbot/testing";
 import { expect, test } from "vitest";
 import { createPublicFetch } from "../public-fetch.ts";
@@ -53,7 +54,13 @@ test.each([
   ["cannot be had now", { status: 503 } as Page, "unavailable", /status 503/],
   ["does not come", badPages.silent(), "unavailable", /did not come within 1000 ms/],
   ["comes in drops", badPages.dripping(20), "unavailable", /did not come within 1000 ms/],
-  ["breaks off", badPages.broken(), "unavailable", /robots\.txt: .*Without them no page/],
+  ["breaks off", badPages.broken(), "unavailable", /robots\.txt: it broke off\. Without them no page/],
+  [
+    "breaks off, compressed",
+    { headers: { "content-encoding": "gzip" }, body: gzipSync("User-agent: *\nDisallow:\n").subarray(0, -9) },
+    "unavailable",
+    /it broke off/,
+  ],
   ["redirects for ever", badPages.redirect("/robots.txt"), "unavailable", /redirects more than 5 times/],
   ["redirects to a private address", badPages.redirect("http://169.254.169.254/robots.txt"), "denied", /not on the public Internet/],
 ])("no page is read of a site whose robots.txt %s, and the site is left alone for a while", async (_, robots, code, message) => {

@@ -25,7 +25,9 @@ export function fetchedRobots(fetch: PublicFetch, { setting, timeoutMs = 5_000 }
         await using response = await fetch(address, { signal: AbortSignal.any([signal, late]), headers: { accept: "text/plain, */*;q=0.5" } });
         const { status, retryAfterMs } = response;
         if (status !== 200) return { status, retryAfterMs, text: "" };
-        return { status, text: new TextDecoder().decode((await response.body({ maxBytes: MAX_BYTES, atLimit: "cut" })).bytes) };
+        const { bytes, isCut } = await response.body({ maxBytes: MAX_BYTES, atLimit: "cut" });
+        if (isCut) throw new ToolError(ToolErrorCode.Unavailable, `Cannot read ${describeUrl(response.url)}: it broke off`);
+        return { status, text: new TextDecoder().decode(bytes) };
       } catch (error) {
         if (signal.aborted) throw signal.reason;
         throw unreadable(address, late.aborted ? `it did not come within ${timeoutMs} ms` : error);
