@@ -71,13 +71,12 @@ function isLayout({ element, holdsCode }: Table, rows: readonly Row[]): boolean 
 
 const cellsOf = (row: Element): Element[] => row.children.filter(isElement).filter(({ name }) => name === "td" || name === "th");
 
-function flatten({ element, parts }: Table, rows: readonly Row[]): void {
+function flatten({ element, parts }: Table, given: readonly Row[]): void {
+  const rows = withRowSpans(given);
   const lengths = rows.map(({ cells }) => cells.reduce((length, cell) => length + spanOf(cell), 0));
   const widest = lengths.reduce((most, length) => Math.max(most, length), 0);
   const isHuge = widest * rows.length > MAX_CELLS;
   const columns = isHuge ? (lengths[0] ?? 0) : widest;
-  const blank = (count: number): Element[] => Array.from({ length: Math.max(0, count) }, () => new Element("td", {}, []));
-
   const lines: Element[] = [];
   const [first] = rows;
   const hasHeader = first !== undefined && (isHead(first.element.parent) || first.cells.every(({ name }) => name === "th"));
@@ -97,6 +96,37 @@ function flatten({ element, parts }: Table, rows: readonly Row[]): void {
   }
 }
 
+const blank = (count: number): Element[] => Array.from({ length: Math.max(0, count) }, () => new Element("td", {}, []));
+
+/** Rows with an empty cell wherever one of an earlier row of their section reaches down. */
+function withRowSpans(rows: readonly Row[]): readonly Row[] {
+  if (!rows.some(({ cells }) => cells.some((cell) => spanOf(cell, "rowspan") > 1))) return rows;
+  /** For each column: how many rows the cell above it still takes. */
+  let below: number[] = [];
+  let section: ParentNode | null = null;
+  let blanks = 0;
+  const spread: Row[] = [];
+  for (const { element, cells } of rows) {
+    if (element.parent !== section) below = [];
+    section = element.parent;
+    const placed: Element[] = [];
+    const next: number[] = [];
+    for (const cell of [...cells, undefined]) {
+      for (let left = below[next.length] ?? 0; left > 0; left = below[next.length] ?? 0) {
+        next.push(left - 1);
+        placed.push(...blank(1));
+        if (++blanks > MAX_CELLS) return rows;
+      }
+      if (cell === undefined) break;
+      placed.push(cell);
+      next.push(...Array.from({ length: spanOf(cell) }, () => spanOf(cell, "rowspan") - 1));
+    }
+    below = next;
+    spread.push({ element, cells: cells.length === 0 ? [] : placed });
+  }
+  return spread;
+}
+
 const isHead = (parent: ParentNode | null): boolean => parent !== null && isElement(parent) && parent.name === "thead";
 
 function holderOf(name: string, children: readonly AnyNode[]): Element {
@@ -105,9 +135,9 @@ function holderOf(name: string, children: readonly AnyNode[]): Element {
   return holder;
 }
 
-function spanOf(cell: Element): number {
-  const span = Number(cell.attribs["colspan"] ?? 1);
-  return Number.isInteger(span) && span >= 1 && span <= MAX_SPAN ? span : 1;
+function spanOf(cell: Element, name: "colspan" | "rowspan" = "colspan"): number {
+  const span = Number(cell.attribs[name] ?? 1);
+  return Number.isInteger(span) && span >= 1 && span <= (name === "colspan" ? MAX_SPAN : MAX_CELLS) ? span : 1;
 }
 
 /** Blocks become inline: a cell is one line. */

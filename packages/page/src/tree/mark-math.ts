@@ -11,6 +11,7 @@ export function markMath(document: ParentNode): void {
   const parents = new Set<ParentNode>();
   for (const formula of formulas) {
     const tex = texOf(formula).replaceAll(/\s+/g, " ").trim();
+    if (tex === "") writeForms(formula);
     const holder = holderOf(formula);
     const { parent } = holder;
     if (parent === null || written.has(holder) || tex === "" || tex.length > MAX_TEX) continue;
@@ -38,6 +39,22 @@ function texOf(formula: Element): string {
   const tex = notes.find(({ attribs }) => /tex/i.test(attribs["encoding"] ?? ""));
   if (tex !== undefined) return textOf(tex).replace(/^\s*\{\\(?:display|text)style ([\s\S]*)\}\s*$/, "$1");
   return formula.attribs["alttext"] ?? "";
+}
+
+/** What is seen of a formula without TeX, in a line of text: raised and lowered parts, and a stroke for a fraction's. */
+function writeForms(formula: Element): void {
+  for (const element of elementsBelow(formula, "msup", "msub", "msubsup", "mfrac")) {
+    const [, second, third] = element.children.filter(isElement);
+    if (second === undefined) continue;
+    if (element.name === "mfrac") {
+      for (const part of element.children.filter(isElement)) if (part.name === "mrow") setChildren(part, [new Text("("), ...part.children, new Text(")")]);
+      setChildren(
+        element,
+        element.children.flatMap((child) => (child === second ? [new Text("/"), child] : [child])),
+      );
+    } else second.name = element.name === "msup" ? "sup" : "sub";
+    if (third !== undefined) third.name = "sup";
+  }
 }
 
 /** The outermost element around a formula that holds nothing but its forms. */

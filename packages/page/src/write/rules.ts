@@ -1,11 +1,12 @@
 import { fence } from "@rockbot/contracts";
-import { type Element, isElement, textOf } from "../tree/dom.ts";
+import { type AnyNode, ancestorsOf, type Element, isElement, textOf } from "../tree/dom.ts";
+import { blockNames } from "./element-names.ts";
 import { escapeText, inLink, isInAddress, readableText } from "./escape-text.ts";
 
 /** Markdown of an element whose children are not written. */
 export const leafRules: ReadonlyMap<string, (element: Element) => string> = new Map(
   Object.entries({
-    br: () => "\n",
+    br: (end) => (isNamed(end.prev, "br") && !isMarked(end) ? "\n\n" : "\n"),
     hr: () => "\n\n---\n\n",
     img: (picture) => {
       const { alt = "", src } = picture.attribs;
@@ -49,7 +50,8 @@ export const contentRules: ReadonlyMap<string, ContentRule> = new Map(
       return text === "" ? "" : `${marker}${text.replaceAll("\n", `\n${" ".repeat(marker.length)}`)}\n`;
     },
     ...marks({ em: ["*", "*"], i: ["*", "*"], strong: ["**", "**"], b: ["**", "**"], del: ["~~", "~~"], s: ["~~", "~~"] }),
-    ...marks({ sub: ["<sub>", "</sub>"], sup: ["<sup>", "</sup>"] }),
+    ...marks({ q: ['"', '"'], sub: ["<sub>", "</sub>"], sup: ["<sup>", "</sup>"] }),
+    rt: (content, { parent }) => (parent?.children.some((sibling) => isNamed(sibling, "rp")) === true ? content : `(${content})`),
     // A reader without notes takes a note of one word for an address.
     "note-text": (content, { attribs }) => `\n\n[^${attribs["data-number"]}]: ${oneLine(content).replace(/^(?:javascript|data|vbscript):\S*/i, "`$&`")}\n\n`,
     dt: (content) => (content.trim() === "" ? "" : `\n\n**${oneLine(content).replaceAll("**", "")}**\n`),
@@ -76,6 +78,17 @@ function marks(of: Readonly<Record<string, readonly [string, string]>>): Record<
   return Object.fromEntries(
     Object.entries(of).map(([name, [before, after]]) => [name, (content: string) => (content.trim() === "" ? "" : `${before}${content}${after}`)]),
   );
+}
+
+const isNamed = (node: AnyNode | null, name: string): boolean => node !== null && isElement(node) && node.name === name;
+
+/** Whether an element stands within marks: they would not reach beyond its paragraph. */
+function isMarked(element: Element): boolean {
+  for (const { name } of ancestorsOf(element)) {
+    if (blockNames.has(name)) return false;
+    if (contentRules.has(name)) return true;
+  }
+  return false;
 }
 
 /** Between so many backticks that none inside ends it. */
