@@ -44,7 +44,7 @@ export async function readConversation(place: Conversation, api: GithubApi, sign
     "---",
     markdownAt(value, "/body") || "(No description.)",
     ...section("Reviews", withWords(reviews), reviewHead),
-    ...section("Comments", comments, (comment) => `${loginAt(comment, "/user")}, ${timeAt(comment, "/created_at")}`),
+    ...section("Comments", comments, (comment) => authorAndTime(comment, "/created_at")),
     ...section("Remarks on the code", remarks, remarkHead),
   ];
   return { title, markdown: parts.join("\n\n") };
@@ -142,12 +142,13 @@ function reviewState(reviews: readonly unknown[], requested: readonly unknown[])
   return [...[...last].map(([reviewer, verdict]) => `${reviewer}: ${verdict}`), ...waiting].join(", ") || "none yet";
 }
 
-const reviewHead = (review: unknown): string =>
-  `${loginAt(review, "/user")}, ${timeAt(review, "/submitted_at")}: ${verdicts[lineAt(review, "/state", 40)] ?? "reviewed"}`;
+const authorAndTime = (item: unknown, time: string): string => [loginAt(item, "/user"), timeAt(item, time)].filter((part) => part !== "").join(", ");
+
+const reviewHead = (review: unknown): string => `${authorAndTime(review, "/submitted_at")}: ${verdicts[lineAt(review, "/state", 40)] ?? "reviewed"}`;
 
 function remarkHead(remark: unknown): string {
   const line = countAt(remark, "/line") || countAt(remark, "/original_line");
-  return `${loginAt(remark, "/user")}, ${timeAt(remark, "/created_at")}, on ${lineAt(remark, "/path")}${line === 0 ? "" : `:${line}`}`;
+  return `${authorAndTime(remark, "/created_at")}, on ${lineAt(remark, "/path")}${line === 0 ? "" : `:${line}`}`;
 }
 
 const namesOf = (items: readonly unknown[], nameOf: (item: unknown) => string): string =>

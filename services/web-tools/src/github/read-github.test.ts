@@ -252,6 +252,32 @@ test("web_browse makes of fields of other types what can be made of them", async
   expect((await it.browse("/o/r/issues/7")).content).toBe("# Issue #7:  [o/r]\n\n**Repository:** o/r  \n**Author:** ghost\n\n---\n\n(No description.)");
 });
 
+test("web_browse makes of files of a gist and of comments what can be made of them, and says so of other answers", async () => {
+  await using it = await startGithub();
+  let count = 0;
+  const gist = (files: unknown) => {
+    const id = `abcdef${++count}`;
+    it.github.documents.set(`/gists/${id}`, { description: ["x"], files });
+    return it.web.caller.call("web_browse", { url: `https://gist.github.com/${id}` });
+  };
+  const comments = (value: unknown) => {
+    const path = `issues/${++count}`;
+    it.github.documents.set(`/repos/o/r/${path}`, { ...issue, comments: 2 });
+    it.github.documents.set(`/repos/o/r/${path}/comments`, value as object);
+    return it.browse(`/o/r/${path}`);
+  };
+  const odd = { code: "unavailable", message: expect.stringContaining("not what it documents") };
+
+  expect((await gist({ "a\n# b": null, "c.md": { filename: 7, content: "x\u001b[2J\u202ey" } })).content).toMatch(
+    /^# Gist abcdef1\n\n## a # b\n\n[\s\S]*## c\.md\n\nx\[2Jy$/,
+  );
+  for (const files of [undefined, null, [], "x"]) await expect(gist(files)).rejects.toMatchObject(odd);
+  expect((await comments([null, { user: 7, created_at: {}, body: "Me too." }])).content).toMatch(
+    /Seen here\.[\s\S]*## Comments \(2\)\n\n### ghost\n\n\(Empty\.\)\n\n### ghost\n\nMe too\.$/,
+  );
+  for (const value of [{}, "x"]) await expect(comments(value)).rejects.toMatchObject(odd);
+});
+
 test("web_browse gives an issue also where its comments are larger than what may be read", async () => {
   await using it = await startGithub({ MAX_PAGE_BYTES: "100000" });
   const comments = Array.from({ length: 101 }, (_, i) => ({ user: { login: "bob" }, ...at, body: i < 100 ? `Comment ${i + 1}.` : "x".repeat(100_000) }));

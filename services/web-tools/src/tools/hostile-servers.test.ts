@@ -18,6 +18,18 @@ const raw =
   ({ socket }) =>
     write(socket);
 const manySelectors = `<style>${"a b ".repeat(1_000)}{display:none}</style>`.repeat(100);
+const typed = (contentType: string, body: string | Buffer): Page => ({ headers: { "content-type": contentType }, body });
+const entities = Array.from({ length: 9 }, (_, i) => `<!ENTITY e${i + 1} "${`&e${i};`.repeat(10)}">`).join("");
+const pdf = (pages: string, stream: Buffer): Page =>
+  typed(
+    "application/pdf",
+    Buffer.concat([
+      Buffer.from(`%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n2 0 obj<</Type/Pages/Kids[${pages}]/Count 9>>endobj\n`),
+      Buffer.from(`3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 9 9]/Contents 4 0 R>>endobj\n4 0 obj<</Length ${stream.length}/Filter/FlateDecode>>stream\n`),
+      stream,
+      Buffer.from("\nendstream endobj\ntrailer<</Root 1 0 R>>\n%%EOF"),
+    ]),
+  );
 const html = (body: string): Page => ({ body: `<!doctype html><title>T</title><body>${body}` });
 
 /** Pages that give the beginning of a text, or that of a refusal: neither takes long, or much memory. */
@@ -56,6 +68,30 @@ const pages: Readonly<Record<string, Page>> = {
   "/unclosed": html("<a href='".repeat(100_000)),
   "/tables": html("<table><tr><td>".repeat(30_000)),
   "/selectors": html(`${manySelectors}<p>x`),
+  "/json-of-arrays": typed("application/json", `${"[".repeat(400_000)}${"]".repeat(400_000)}`),
+  "/json-of-numbers": typed("application/json", `[${"1,".repeat(400_000)}1]`),
+  "/json-for-machines": html(`<script type="application/ld+json">{"@type":"Article","author":${"[".repeat(300_000)}${"]".repeat(300_000)}}</script><p>x`),
+  "/xml-entities": typed("text/xml", `<!DOCTYPE r [<!ENTITY e0 "aaaaaaaaaa">${entities}]><rss version="2.0"><channel><title>&e9;</title></channel></rss>`),
+  "/xml-of-a-file": typed("text/xml", `<!DOCTYPE r [<!ENTITY f SYSTEM "file:///etc/passwd">]><rss version="2.0"><channel><title>&f;</title></channel></rss>`),
+  "/xml-elements": typed("application/rss+xml", `<rss version="2.0"><channel>${"<item>".repeat(150_000)}`),
+  "/feed-items": typed("application/rss+xml", `<rss version="2.0"><channel>${"<item><title>a</title></item>".repeat(30_000)}</channel></rss>`),
+  "/xhtml-elements": typed("application/xhtml+xml", `<html xmlns="http://www.w3.org/1999/xhtml"><body>${"<p/>".repeat(240_000)}`),
+  "/svg": typed("image/svg+xml", `<svg>${"<g>".repeat(300_000)}`),
+  "/svg-in-a-page": html(`${"<svg><g>".repeat(100_000)}`),
+  "/pdf-bomb": pdf("3 0 R", deflateSync(zeros)),
+  "/pdf-of-itself": pdf("2 0 R 3 0 R ".repeat(9), deflateSync(Buffer.from("BT ET"))),
+  "/huge-image": typed("image/png", Buffer.from("89504e470d0a1a0a0000000d49484452ffffffffffffffff0806000000", "hex")),
+  "/rows-of-rows": html(`<table>${`<tr>${"<td rowspan=65000>".repeat(300)}`.repeat(150)}`),
+  "/trailer-flood": raw((socket) => socket.end(`HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n3\r\n<p>\r\n0\r\n${"a: b\r\n".repeat(50_000)}\r\n`)),
+  "/ten-gigabytes": raw((socket) => socket.write("HTTP/1.1 200 OK\r\ncontent-type: application/pdf\r\ncontent-length: 10000000000\r\n\r\n%PDF-")),
+  "/headers-in-drops": raw((socket) => {
+    socket.write("HTTP/1.1 200 OK\r\nx: ");
+    const drops = setInterval(() => socket.write("a"), 50);
+    socket.on("close", () => clearInterval(drops));
+  }),
+  "/redirect-with-a-name": badPages.redirect("http://user:word@127.0.0.1/"),
+  "/redirect-to-a-port": badPages.redirect("http://example.com:22/"),
+  "/redirect-of-two-slashes": badPages.redirect("//169.254.169.254/latest/"),
   "/wrong-charset": { headers: { "content-type": "text/html; charset=no-such-charset" }, body: Buffer.from("<p>gr\xfc\xdfe", "latin1") },
 };
 
