@@ -366,6 +366,8 @@ test.each([
   ["cells of many rows, in many rows", `<table>${`<tr>${"<td rowspan=9999>".repeat(100)}`.repeat(300)}`, /text/],
   ["a cell that spans a billion columns", "<table><tr><th>a<th colspan=1000000000>b<tr><td>", /text/],
   ["a million spaces in a block of code", `<pre>${" ".repeat(1_000_000)}x</pre>`, /text/],
+  ["a long word before code, many times", `<p>${"a".repeat(200_000)} b${"<code>c</code>".repeat(20_000)}`, /text/],
+  ["20 000 readings of one word", `<ruby>a${"<rt>b</rt>".repeat(20_000)}`, /text/],
   ["a tag that does not end", `${"<a ".repeat(100_000)}>`, /text/],
 ])("survives %s", (_, html, expected) => {
   expect(md(`<body>${html}text`)).toEqual(typeof expected === "string" ? expected : expect.stringMatching(expected));

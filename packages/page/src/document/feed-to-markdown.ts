@@ -128,9 +128,9 @@ function itemOf({ title, link, facts, text }: Told, url: string): string {
 
 /** A text without markup: what still looks like a tag or a link is one that it speaks of. */
 const prose = (html: string | undefined, url: string): string =>
-  escapeTags(htmlToText(html ?? "", { url }).replaceAll(/\\+(?=<)/g, "$&$&"))
+  escapeTags(htmlToText(html ?? "", { url }).replaceAll(/\\+<?/g, (signs) => (signs.endsWith("<") ? signs.slice(0, -1) + signs : signs)))
     .replaceAll("](", "]\\(")
-    .replaceAll(/\[(?=[^\]\n]*\]:)/g, "\\[");
+    .replaceAll(/\[(?=[^\]\n]{0,999}\]:)/g, "\\[");
 
 const MAX_LINE = 500;
 const line = (text: unknown): string => (text === undefined || text === null ? "" : plainText(String(text), MAX_LINE));

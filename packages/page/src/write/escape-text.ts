@@ -35,8 +35,9 @@ export function escapeTags(text: string, goesOn = false): string {
 }
 
 const BARE_ADDRESS = /:\/\/|www\./i;
-/** A longer word is taken for an address. */
+/** A word of more parts, or of more characters, is taken for an address. */
 const MAX_PARTS = 50;
+const MAX_WORD = 2_000;
 
 /** Whether a bare address stands right before a node of a line, so that readers of markdown take what follows for its rest. */
 export function isInAddress(node: AnyNode): boolean {
@@ -47,12 +48,20 @@ export function isInAddress(node: AnyNode): boolean {
       if (isBlock(before)) return BARE_ADDRESS.test(word);
       if (isElement(before) && (before.name === "a" || before.name === "img")) return true; // what it leads to may be read as one
       const text = textOf(before);
-      word = text.slice(text.search(/\S*$/)) + word;
-      if (/\s/.test(text)) return BARE_ADDRESS.test(word);
-      if (++parts > MAX_PARTS) return true;
+      const last = lastWordOf(text);
+      word = last + word;
+      if (last.length < text.length) return BARE_ADDRESS.test(word);
+      if (++parts > MAX_PARTS || word.length > MAX_WORD) return true;
     }
   }
   return BARE_ADDRESS.test(word);
+}
+
+/** What follows the last white space. From the end: a pattern would try each beginning. */
+function lastWordOf(text: string): string {
+  let start = text.length;
+  while (start > 0 && text.charAt(start - 1).trim() !== "") start--;
+  return text.slice(start);
 }
 
 const isBlock = (node: AnyNode): boolean => isElement(node) && (node.name === "br" || blockNames.has(node.name));

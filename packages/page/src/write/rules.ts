@@ -51,7 +51,7 @@ export const contentRules: ReadonlyMap<string, ContentRule> = new Map(
     },
     ...marks({ em: ["*", "*"], i: ["*", "*"], strong: ["**", "**"], b: ["**", "**"], del: ["~~", "~~"], s: ["~~", "~~"] }),
     ...marks({ q: ['"', '"'], sub: ["<sub>", "</sub>"], sup: ["<sup>", "</sup>"] }),
-    rt: (content, { parent }) => (parent?.children.some((sibling) => isNamed(sibling, "rp")) === true ? content : `(${content})`),
+    rt: (content, { prev, next }) => ([prev, prev?.prev, next].some((sibling) => isNamed(sibling, "rp")) ? content : `(${content})`),
     // A reader without notes takes a note of one word for an address.
     "note-text": (content, { attribs }) => `\n\n[^${attribs["data-number"]}]: ${oneLine(content).replace(/^(?:javascript|data|vbscript):\S*/i, "`$&`")}\n\n`,
     dt: (content) => (content.trim() === "" ? "" : `\n\n**${oneLine(content).replaceAll("**", "")}**\n`),
@@ -80,7 +80,7 @@ function marks(of: Readonly<Record<string, readonly [string, string]>>): Record<
   );
 }
 
-const isNamed = (node: AnyNode | null, name: string): boolean => node !== null && isElement(node) && node.name === name;
+const isNamed = (node: AnyNode | null | undefined, name: string): boolean => node != null && isElement(node) && node.name === name;
 
 /** Whether an element stands within marks: they would not reach beyond its paragraph. */
 function isMarked(element: Element): boolean {
