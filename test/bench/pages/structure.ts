@@ -5,6 +5,9 @@ import { runOf, wordsOf } from "./words.ts";
 export const structureKinds = ["headings", "code", "items", "rows", "links"] as const;
 export type StructureKind = (typeof structureKinds)[number];
 
+type Document = ReturnType<CheerioAPI["root"]>[number];
+type Node = Document | Document["children"][number];
+
 /** Of each kind: how many the page has in its content, and how many of them the markdown has. */
 export type Structure = Readonly<Record<StructureKind, { readonly there: number; readonly kept: number }>>;
 
@@ -14,10 +17,17 @@ const LEAST_WORDS = 2;
 /** Such words as a menu has stand in the content's text by chance, too. */
 const beside = "script, style, template, noscript, nav, footer, [role=navigation], [role=contentinfo], [role=banner], body > header";
 
+/** So many characters have the word that stands beside an element, or it has none. */
+const NEAR = 200;
+const inlineNames: ReadonlySet<string> = new Set(
+  "a abbr b bdi bdo cite code data del dfn em font i img ins kbd mark q s samp small span strong sub sup time tt u var wbr".split(" "),
+);
+
 /**
  * Whether what is a heading, code, an item, a row or a link of the page is one of the markdown. Of the page those count whose words stand together in the
- * content's text; each text once, and none of what stands in navigation, footers and the page's header. A link has to lead somewhere, and to be absolute. A row of one
- * cell only lays out. Code may lose its line numbers, and a link around a heading the words around that.
+ * content's text, with the word before or behind them on the page: an entry of a table of contents has the words of its heading, and only where the content has the
+ * table it stands beside the next entry. Each text counts once, and none of what stands in navigation, footers and the page's header. A link has to lead somewhere, and
+ * to be absolute. A row of one cell only lays out. Code may lose its line numbers, and a link around a heading the words around that.
  * @param rendered the markdown as HTML
  * @param truthRun the words of the content, from `runOf`
  */
@@ -26,20 +36,54 @@ export function keptStructure(html: string, rendered: string, truthRun: string):
   const result = load(rendered);
   page(beside).remove();
   for (const row of page("tr").toArray()) if (page(row).children("td, th").length < 2) row.name = "div";
+  const besideOf = wordsBeside(page.root()[0] as Document);
+  const isContent = (run: string, elements: readonly Node[]): boolean =>
+    truthRun.includes(run) &&
+    elements.some((element) => {
+      const [before, after] = besideOf(element);
+      return (before !== undefined && truthRun.includes(` ${before}${run}`)) || (after !== undefined && truthRun.includes(`${run}${after} `));
+    });
   return Object.fromEntries(
     structureKinds.map((kind) => {
-      const there = [...textsOf(page, kind, leadsSomewhere)].filter(([run]) => truthRun.includes(run));
+      const there = [...textsOf(page, kind, leadsSomewhere)].filter(([run, { elements }]) => isContent(run, elements));
       const found = textsOf(result, kind, (href) => /^(?:https?|mailto):/.test(href));
-      return [kind, { there: there.length, kept: there.filter(([run, bare]) => found.has(run) || found.has(bare)).length }];
+      return [kind, { there: there.length, kept: there.filter(([run, { bare }]) => found.has(run) || found.has(bare)).length }];
     }),
   ) as unknown as Structure;
 }
 
+/** The words right before and right behind an element of the document. */
+function wordsBeside(document: Document): (node: Node) => readonly [string | undefined, string | undefined] {
+  let text = "";
+  const places = new Map<Node, readonly [start: number, end: number]>();
+  add(document);
+  return (node) => {
+    const [start, end] = places.get(node) ?? [0, 0];
+    return [wordsOf(text.slice(Math.max(0, start - NEAR), start)).at(-1), wordsOf(text.slice(end, end + NEAR))[0]];
+  };
+
+  function add(node: Node): void {
+    const space = "name" in node && !inlineNames.has(node.name) ? " " : "";
+    text += space;
+    const start = text.length;
+    if (node.type === "text") text += node.data;
+    if ("children" in node) for (const child of node.children) add(child);
+    places.set(node, [start, text.length]);
+    text += space;
+  }
+}
+
 const leadsSomewhere = (href: string): boolean => !/^\s*(?:javascript:|#(?:!|0|top)?\s*$)/i.test(href);
 
-/** Each text once, with what of it may stand for the whole. */
-function textsOf($: CheerioAPI, kind: StructureKind, isLink: (href: string) => boolean, leastWords = LEAST_WORDS): ReadonlyMap<string, string> {
-  const texts = new Map<string, string>();
+interface Found {
+  /** What may stand for the whole. */
+  readonly bare: string;
+  readonly elements: Node[];
+}
+
+/** Each text once. */
+function textsOf($: CheerioAPI, kind: StructureKind, isLink: (href: string) => boolean, leastWords = LEAST_WORDS): ReadonlyMap<string, Found> {
+  const texts = new Map<string, Found>();
   for (const element of $(selectors[kind]).toArray()) {
     if (kind === "links" && !isLink($(element).attr("href") ?? "")) continue;
     const copy = $(element).clone();
@@ -48,7 +92,10 @@ function textsOf($: CheerioAPI, kind: StructureKind, isLink: (href: string) => b
     const text = copy.text();
     const heading = kind === "links" ? copy.find("h1, h2, h3, h4, h5, h6").first().text() : "";
     dropLineNumbers(copy);
-    if (wordsOf(text).length >= leastWords && !texts.has(runOf(text))) texts.set(runOf(text), runOf(heading === "" ? copy.text() : heading));
+    if (wordsOf(text).length < leastWords) continue;
+    const found = texts.get(runOf(text)) ?? { bare: runOf(heading === "" ? copy.text() : heading), elements: [] };
+    found.elements.push(element);
+    texts.set(runOf(text), found);
   }
   return texts;
 }
