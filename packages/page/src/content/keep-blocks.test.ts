@@ -34,6 +34,19 @@ test("cuts a part that the site calls beside its content, unless it holds the pa
   expect(keptOf(`<body class="featured"><p>${TEXT}</p></body>`, () => 0.6)).toEqual([TEXT]);
 });
 
+test.each([
+  ["keeps the heading of a card rather than the link that repeats it", "/amber", "h3"],
+  ["keeps an entry of a table of contents, which repeats a heading", "#amber", "li"],
+])("%s", (_, href, name) => {
+  const html = `<body><p>${TEXT}</p><ul><li><a href="${href}">Amber lamp</a></li></ul><div>12 pounds</div><h3>Amber lamp</h3><div>Sold out</div></body>`;
+  const { view } = describePage(readPage(html));
+  const kept = keepBlocks(
+    view,
+    view.blocks.map(({ zone }) => ({ p: 0.95, li: 0.9 })[zone.name] ?? 0.05),
+  );
+  expect(view.blocks.flatMap(({ zone }, i) => (kept[i] === true ? [zone.name] : []))).toEqual(["p", name]);
+});
+
 test("judges what a page makes by one pattern together", () => {
   const names = ["Amber", "Birch", "Cedar", "Dogwood", "Elder", "Fir"];
   const html = `<body>${names.map((name) => `<div class="card"><h3>${name} lamp</h3></div>`).join("")}<p>${TEXT}</p></body>`;

@@ -1,6 +1,7 @@
 import { chooseBlocks } from "./choose-blocks.ts";
 import { evenShares } from "./even-shares.ts";
 import { keepWhole } from "./keep-whole.ts";
+import { preferHeadings } from "./name-cards.ts";
 import type { PageView } from "./page-view.ts";
 import type { Block } from "./read-blocks.ts";
 import { weighPlaces } from "./weigh-places.ts";
@@ -13,7 +14,7 @@ export function keepBlocks(view: PageView, shares: readonly number[]): boolean[]
     view.blocks.map(({ text }) => text.words),
   );
   const limit = weighed.reduce((least, share, i) => (chosen[i] === true ? Math.min(least, share) : least), 1);
-  return keepWhole(view, { shares: weighed, limit, chosen: keepHeadings(view.blocks, chosen) });
+  return preferHeadings(view.blocks, keepWhole(view, { shares: weighed, limit, chosen: keepHeadings(view.blocks, chosen) }));
 }
 
 /** A heading's section is looked at up to so many blocks. */

@@ -122,3 +122,12 @@ test("a description that is HTML, or escaped HTML, is its text", () => {
     expect(markdown).toBe("# Kettle\n\nIt boils a litre in four minutes. Its handle stays cool, and it switches itself off.");
   }
 });
+
+test("the name of a card takes the link that a site lays over the card", () => {
+  const card = (name: string): string =>
+    `<li class=card><a class=over href=/lamps/${name}>The ${name} lamp</a><div class=name>The ${name} lamp</div><p>The ${name} lamp is made by hand from old glass, and it comes with a bulb.</p></li>`;
+  const list = `<style>.over{font-size:0}</style><main><h1>Lamps</h1><ul>${["amber", "birch", "cedar", "elder", "fir", "hazel"].map(card).join("")}</ul></main>`;
+  const { markdown } = toMarkdown(page(list), "https://example.test/");
+  expect(markdown).toContain("[The cedar lamp](https://example.test/lamps/cedar)");
+  expect(markdown.match(/The cedar lamp/g)).toHaveLength(2);
+});

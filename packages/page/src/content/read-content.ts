@@ -5,6 +5,7 @@ import { findHidden, type HiddenOptions, removeHidden } from "../tree/remove-hid
 import { removeNoise } from "../tree/remove-noise.ts";
 import { baseOf } from "../tree/resolve-links.ts";
 import { findContent } from "./cut-page.ts";
+import { linkName } from "./name-cards.ts";
 import type { PageFacts } from "./page-facts.ts";
 import { type ReadPage, readPage } from "./read-page.ts";
 
@@ -35,9 +36,10 @@ export function readContent(html: string, url: string, isWhole: boolean): PageCo
   const content = isWhole ? undefined : findContent(page);
   if (content !== undefined) {
     // Sheets are tried on what is left only: most of a page's elements are beside its content. They see the whole page, for their selectors speak of all of it.
-    const hidden = findHidden(page.$, { among: content });
-    const isDrawnLater = hidesMost(page.document, content, hidden);
-    keepOnly(page.document, content, isDrawnLater ? new Set() : hidden);
+    const hidden = findHidden(page.$, { among: content.nodes });
+    const isDrawnLater = hidesMost(page.document, content.nodes, hidden);
+    keepOnly(page.document, content.nodes, isDrawnLater ? new Set() : hidden);
+    for (const name of content.names) linkName(name);
     // A page that is cut to nothing, or hidden until its scripts run, is read by rules instead.
     if (lengthOf(page.document) > 0) {
       removeNoise(page.$, { keepAsides: true });
