@@ -27,6 +27,8 @@ export function elementsBelow(root: ParentNode, ...names: readonly string[]): El
 function addElements({ children }: ParentNode, names: readonly string[], found: Element[]): void {
   for (let i = 0; i < children.length; i++) {
     const node = children[i] as AnyNode;
+    // Most nodes are texts.
+    if (node.type === "text") continue;
     if (isTag(node)) {
       if (names.length === 0 || names.includes(node.name)) found.push(node);
       if (node.children.length > 0) addElements(node, names, found);
