@@ -1,12 +1,38 @@
 import { groupNames } from "./class-groups.ts";
 import { type PageView, sumIn, wordsOf } from "./page-view.ts";
 import { phraseNames } from "./phrases.ts";
-import { type Block, FAR, type Zone } from "./read-blocks.ts";
+import { type Alike, type Block, FAR, type Zone } from "./read-blocks.ts";
+
+/** A block with what many of its numbers are taken from. */
+export interface PlacedBlock extends Block {
+  /** As `around` names them. */
+  readonly around: readonly Zone[];
+  /** The zone around of which there are most that look alike, such as an item, a card or a comment. */
+  readonly repeated: Zone | undefined;
+  readonly each: Each;
+  readonly fork: Fork;
+}
+
+/** Of zones that look alike: how much one of them has, as a mean. */
+interface Each {
+  readonly words: number;
+  readonly blocks: number;
+  readonly prose: number;
+  readonly linkWords: number;
+  readonly images: number;
+}
+
+/** Where the way to the core is left. */
+interface Fork {
+  readonly at: Zone;
+  readonly branch: Zone;
+  readonly steps: number;
+}
 
 /** One number that is known of a block. */
 export interface Feature {
   readonly name: string;
-  readonly of: (block: Block, page: PageView) => number;
+  readonly of: (block: PlacedBlock, page: PageView) => number;
 }
 
 const log = (value: number): number => Math.log2(1 + value);
@@ -103,22 +129,65 @@ const around: Readonly<Record<string, (block: Block, page: PageView) => Zone>> =
   "zone of 60": ({ zone }, page) => holding(zone, 60, page),
   "zone of 250": ({ zone }, page) => holding(zone, 250, page),
 };
+const aroundOf = Object.values(around);
 
-const ofZones: readonly Feature[] = Object.entries(around).flatMap(([name, zoneOf]): Feature[] => [
-  { name: `${name}: words`, of: (block, page) => log(wordsIn(zoneOf(block, page), page)) },
-  { name: `${name}: share`, of: (block, page) => share(wordsIn(zoneOf(block, page), page), page.words) },
-  { name: `${name}: links`, of: (block, page) => linkShare(page, zoneOf(block, page).first, zoneOf(block, page).end) },
-  { name: `${name}: prose`, of: (block, page) => share(proseIn(zoneOf(block, page), page), wordsIn(zoneOf(block, page), page)) },
-  { name: `${name}: share of prose`, of: (block, page) => share(proseIn(zoneOf(block, page), page), page.sums.prose[page.blocks.length] ?? 0) },
-  { name: `${name}: words a block`, of: (block, page) => share(wordsIn(zoneOf(block, page), page), zoneOf(block, page).end - zoneOf(block, page).first) },
-  { name: `${name}: headings`, of: (block, page) => sumIn(page.sums.headings, zoneOf(block, page).first, zoneOf(block, page).end) },
-]);
+const ofZones: readonly Feature[] = Object.keys(around).flatMap((name, i): Feature[] => {
+  const zoneOf = (block: PlacedBlock): Zone => block.around[i] as Zone;
+  return [
+    { name: `${name}: words`, of: (block, page) => log(wordsIn(zoneOf(block), page)) },
+    { name: `${name}: share`, of: (block, page) => share(wordsIn(zoneOf(block), page), page.words) },
+    { name: `${name}: links`, of: (block, page) => linkShare(page, zoneOf(block).first, zoneOf(block).end) },
+    { name: `${name}: prose`, of: (block, page) => share(proseIn(zoneOf(block), page), wordsIn(zoneOf(block), page)) },
+    { name: `${name}: share of prose`, of: (block, page) => share(proseIn(zoneOf(block), page), page.sums.prose[page.blocks.length] ?? 0) },
+    { name: `${name}: words a block`, of: (block, page) => share(wordsIn(zoneOf(block), page), zoneOf(block).end - zoneOf(block).first) },
+    { name: `${name}: headings`, of: (block, page) => sumIn(page.sums.headings, zoneOf(block).first, zoneOf(block).end) },
+  ];
+});
 
 const wordsIn = ({ first, end }: Zone, { sums }: PageView): number => sumIn(sums.words, first, end);
 const proseIn = ({ first, end }: Zone, { sums }: PageView): number => sumIn(sums.prose, first, end);
 
-/** The zone around of which there are most that look alike, such as an item, a card or a comment. */
-function repeated(zone: Zone): Zone | undefined {
+const ofRepetition: readonly Feature[] = [
+  { name: "alike", of: ({ repeated }) => repeated?.alike?.zones.length ?? 0 },
+  { name: "alike: words each", of: ({ each }) => each.words },
+  { name: "alike: blocks each", of: ({ each }) => each.blocks },
+  { name: "alike: prose each", of: ({ each }) => each.prose },
+  { name: "alike: links each", of: ({ each }) => each.linkWords },
+  { name: "alike: images each", of: ({ each }) => each.images },
+  { name: "alike: share", of: ({ repeated, each }, page) => share(each.words * (repeated?.alike?.zones.length ?? 0), page.words) },
+  { name: "alike: place", of: ({ repeated }) => repeated?.place ?? -1 },
+  { name: "alike: kind", of: ({ repeated }) => kinds[repeated?.name ?? ""] ?? 0 },
+  { name: "alike: steps", of: ({ zone, repeated }) => zone.depth - (repeated?.depth ?? zone.depth + 1) },
+];
+
+const ofCore: readonly Feature[] = [
+  { name: "core: steps", of: ({ fork }) => fork.steps },
+  { name: "core: level", of: ({ fork }, page) => page.coreZone.depth - fork.at.depth },
+  { name: "core: before", of: (block, page) => (block.index < page.coreZone.first ? 1 : block.index >= page.coreZone.end ? 2 : 0) },
+  { name: "core: branch's words", of: ({ fork }, page) => log(wordsIn(fork.branch, page)) },
+  { name: "core: branch's links", of: ({ fork }, page) => linkShare(page, fork.branch.first, fork.branch.end) },
+  { name: "core: branch's prose", of: ({ fork }, page) => share(proseIn(fork.branch, page), page.sums.prose[page.blocks.length] ?? 0) },
+  { name: "core: place", of: ({ index }, { coreZone }) => share(index - coreZone.first, coreZone.end - coreZone.first) },
+];
+
+/** The blocks of a page, each with its surroundings: these are looked for once, and not again for each number. */
+export function placeBlocks(page: PageView): PlacedBlock[] {
+  const known = new Map<Zone, Omit<PlacedBlock, keyof Block>>();
+  const eachOf = new Map<Alike | undefined, Each>();
+  return page.blocks.map((block) => {
+    let place = known.get(block.zone);
+    if (place === undefined) {
+      const repeated = repeatedAround(block.zone);
+      const each = eachOf.get(repeated?.alike) ?? meansOf(repeated?.alike, page);
+      eachOf.set(repeated?.alike, each);
+      place = { around: aroundOf.map((zoneOf) => zoneOf(block, page)), repeated, each, fork: forkOf(block.zone, page) };
+      known.set(block.zone, place);
+    }
+    return { ...block, ...place };
+  });
+}
+
+function repeatedAround(zone: Zone): Zone | undefined {
   let best: Zone | undefined;
   let most = 2;
   for (let steps = 0, at: Zone | undefined = zone; at !== undefined && steps < 10; steps++, at = at.parent) {
@@ -128,51 +197,32 @@ function repeated(zone: Zone): Zone | undefined {
   return best;
 }
 
-const ofRepetition: readonly Feature[] = [
-  { name: "alike", of: ({ zone }) => repeated(zone)?.alike?.zones.length ?? 0 },
-  { name: "alike: words each", of: ({ zone }, page) => eachOf(zone, (at) => wordsIn(at, page)) },
-  { name: "alike: blocks each", of: ({ zone }) => eachOf(zone, ({ first, end }) => end - first) },
-  { name: "alike: prose each", of: ({ zone }, page) => eachOf(zone, (at) => proseIn(at, page)) },
-  { name: "alike: links each", of: ({ zone }, page) => eachOf(zone, (at) => sumIn(page.sums.linkWords, at.first, at.end)) },
-  { name: "alike: images each", of: ({ zone }, page) => eachOf(zone, (at) => sumIn(page.sums.images, at.first, at.end)) },
-  { name: "alike: share", of: ({ zone }, page) => share(eachOf(zone, (at) => wordsIn(at, page)) * (repeated(zone)?.alike?.zones.length ?? 0), page.words) },
-  { name: "alike: place", of: ({ zone }) => placeIn(repeated(zone)) },
-  { name: "alike: kind", of: ({ zone }) => kinds[repeated(zone)?.name ?? ""] ?? 0 },
-  { name: "alike: steps", of: ({ zone }) => zone.depth - (repeated(zone)?.depth ?? zone.depth + 1) },
-];
-
-function eachOf(zone: Zone, of: (zone: Zone) => number): number {
-  const zones = repeated(zone)?.alike?.zones ?? [];
-  const looked = zones.slice(0, 30);
-  return share(
-    looked.reduce((sum, at) => sum + of(at), 0),
-    looked.length,
-  );
+function meansOf(alike: Alike | undefined, page: PageView): Each {
+  const looked = alike?.zones.slice(0, 30) ?? [];
+  const mean = (of: (zone: Zone) => number): number =>
+    share(
+      looked.reduce((sum, zone) => sum + of(zone), 0),
+      looked.length,
+    );
+  return {
+    words: mean((zone) => wordsIn(zone, page)),
+    blocks: mean(({ first, end }) => end - first),
+    prose: mean((zone) => proseIn(zone, page)),
+    linkWords: mean(({ first, end }) => sumIn(page.sums.linkWords, first, end)),
+    images: mean(({ first, end }) => sumIn(page.sums.images, first, end)),
+  };
 }
 
-const placeIn = (zone: Zone | undefined): number => zone?.place ?? -1;
-
-/** Where the way to the core is left. */
-function forkOf({ zone }: Block, { core }: PageView): { readonly fork: Zone; readonly branch: Zone; readonly steps: number } {
+function forkOf(zone: Zone, { core }: PageView): Fork {
   let branch = zone;
-  let fork = zone;
+  let at = zone;
   let steps = 0;
-  for (; !core.has(fork) && fork.parent !== undefined; fork = fork.parent) {
-    branch = fork;
+  for (; !core.has(at) && at.parent !== undefined; at = at.parent) {
+    branch = at;
     steps++;
   }
-  return { fork, branch, steps };
+  return { at, branch, steps };
 }
-
-const ofCore: readonly Feature[] = [
-  { name: "core: steps", of: (block, page) => forkOf(block, page).steps },
-  { name: "core: level", of: (block, page) => page.coreZone.depth - forkOf(block, page).fork.depth },
-  { name: "core: before", of: (block, page) => (block.index < page.coreZone.first ? 1 : block.index >= page.coreZone.end ? 2 : 0) },
-  { name: "core: branch's words", of: (block, page) => log(wordsIn(forkOf(block, page).branch, page)) },
-  { name: "core: branch's links", of: (block, page) => linkShare(page, forkOf(block, page).branch.first, forkOf(block, page).branch.end) },
-  { name: "core: branch's prose", of: (block, page) => share(proseIn(forkOf(block, page).branch, page), page.sums.prose[page.blocks.length] ?? 0) },
-  { name: "core: place", of: ({ index }, { coreZone }) => share(index - coreZone.first, coreZone.end - coreZone.first) },
-];
 
 /** Of the page: the same for each of its blocks. */
 export const pageFeatures: readonly { readonly name: string; readonly of: (page: PageView) => number }[] = [

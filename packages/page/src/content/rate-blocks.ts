@@ -1,5 +1,5 @@
 import type { AnyNode, ParentNode } from "../tree/dom.ts";
-import { blockFeatures, pageFeatures } from "./features.ts";
+import { blockFeatures, pageFeatures, placeBlocks } from "./features.ts";
 import type { PageFacts } from "./page-facts.ts";
 import { type PageView, viewPage } from "./page-view.ts";
 import { groupAlike, readBlocks } from "./read-blocks.ts";
@@ -24,7 +24,7 @@ export function describeBlocks(root: ParentNode, facts: PageFacts, unseen: Reado
   const view = viewPage(page, facts);
   if (view.blocks.length > MAX_BLOCKS) return { view, rows: [] };
   const shared = pageFeatures.map(({ of }) => of(view));
-  const rows = view.blocks.map((block) => {
+  const rows = placeBlocks(view).map((block) => {
     const row = new Float32Array(columnNames.length);
     for (let i = 0; i < blockFeatures.length; i++) row[i] = blockFeatures[i]?.of(block, view) ?? 0;
     row.set(shared, blockFeatures.length);
