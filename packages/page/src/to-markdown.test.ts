@@ -137,6 +137,11 @@ test.each([
     '<h2 id=x>Head <a href="#x">¶</a></h2><h2 id=y><a href="#y">Next</a></h2>',
     "## Head\n\n## [Next](https://example.test/docs/page#y)",
   ],
+  [
+    "of a wiki's heading, but not the one to its editor",
+    '<h2><a href="/x">Head</a><span class="mw-editsection">[<a href="/edit">edit</a>]</span></h2>',
+    "## [Head](https://example.test/x)",
+  ],
   ["that runs", '<a href=" JavaScript:alert(1)">x</a>', "x"],
   ["that holds data", '<a href="data:text/html,x">x</a>', "x"],
   ["to files", '<a href="file:///etc/passwd">x</a>', "x"],

@@ -37,9 +37,12 @@ export function removeNoise($: CheerioAPI, { keepAsides = false }: { readonly ke
   for (const parent of parents.reverse()) removeBlank(parent);
 }
 
-function isNoise({ name }: Element): boolean {
-  return noiseNames.has(name);
+function isNoise({ name, attribs }: Element): boolean {
+  return noiseNames.has(name) || editLink.test(attribs["class"] ?? "");
 }
+
+/** The sign beside a heading of a wiki that opens its editor. */
+const editLink = /\bmw-editsection\b(?!-)/;
 
 function isAside(element: Element, isContent: boolean): boolean {
   const { name, attribs } = element;
