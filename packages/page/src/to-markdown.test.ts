@@ -257,6 +257,7 @@ test.each([
   ["not displayed until a button opens it", "<button aria-expanded=false aria-controls=p>Question</button><div id=p style='display:none'>text</div>"],
   ["hidden until what stands before it opens it", "<div><button aria-expanded=false>Question</button></div><div hidden>text</div>"],
   ["sent later than its place", "<div><template id='B:1'></template></div><div hidden id='S:1'>text</div>"],
+  ["opened by a button that does not say whether it is", "<button aria-controls=p>Question</button><div id=p style='display:none'>text</div>"],
   ["opened by a button", "<button aria-expanded=false aria-controls=p>Question</button><div id=p style='max-height:0;overflow:hidden'>text</div>"],
   [
     "opened by a button that a button opens",

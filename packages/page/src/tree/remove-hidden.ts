@@ -121,7 +121,8 @@ interface Panel {
 }
 
 /** What opens a box, as the heading of an accordion does and a tab. */
-const isControl = ({ attribs }: Element): boolean => "aria-expanded" in attribs || attribs["role"] === "tab";
+const isControl = ({ name, attribs }: Element): boolean =>
+  "aria-expanded" in attribs || attribs["role"] === "tab" || ("aria-controls" in attribs && (name === "button" || attribs["role"] === "button"));
 
 /** The elements with what opens boxes, and what lies around that: a tab is seldom content, and its panel may be. */
 function withControls(root: ParentNode, among: ReadonlySet<AnyNode>): ReadonlySet<AnyNode> {
