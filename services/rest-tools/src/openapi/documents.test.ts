@@ -376,8 +376,8 @@ test.each([
 });
 
 test("what is not taken of a document is named, and Swagger 2.0 is taken", () => {
-  const imported = (text: string) => {
-    const from = { name: "shop", document: "", folder: "", prefix: "shop_", naming: "prefixed", credential: undefined } as const;
+  const imported = (text: string, more: { readonly exclude?: { readonly paths: readonly string[] } } = {}) => {
+    const from = { ...more, name: "shop", document: "", folder: "", prefix: "shop_", naming: "prefixed", credential: undefined } as const;
     const { operations, leftOut } = importOperations(readOpenApiDocument(text), { ...from, credentials: new Map(), operations: new Map() }, undefined);
     return { ids: operations.map(({ id }) => id), leftOut: leftOut.map(({ id }) => id) };
   };
@@ -388,12 +388,9 @@ test("what is not taken of a document is named, and Swagger 2.0 is taken", () =>
     ids: ["PUT /a"],
     leftOut: ["the first of two equal keys"],
   });
-  expect(
-    imported(`{"openapi":"3.1.0",${servers},"paths":{"/a":{"get":{}},"/b":{"$ref":"./b.yaml"},"/c":{"$ref":"#/components/none"},"d":{"get":{}},"x-e":1}}`),
-  ).toEqual({
-    ids: ["GET /a"],
-    leftOut: ["/b", "/c", "d"],
-  });
+  const unread = `{"openapi":"3.1.0",${servers},"paths":{"/a":{"get":{}},"/b":{"$ref":"./b.yaml"},"/c":{"$ref":"#/components/none"},"d":{"get":{}},"x-e":1}}`;
+  expect(imported(unread)).toEqual({ ids: ["GET /a"], leftOut: ["/b", "/c", "d"] });
+  expect(imported(unread, { exclude: { paths: ["/b"] } })).toEqual({ ids: ["GET /a"], leftOut: ["/c", "d"] });
   expect(imported("swagger: '2.0'\nhost: shop.example\nschemes: [https]\npaths: { /a: { get: {} } }\n")).toEqual({ ids: ["GET /a"], leftOut: [] });
 });
 

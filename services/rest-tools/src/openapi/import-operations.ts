@@ -53,7 +53,8 @@ export function importOperations(document: OpenApiDocument, from: DocumentImport
   const names = operationNames(all, from.naming === "own" ? from.prefix : `rest__${from.prefix}`);
   const short = operationNames(all, "");
   const operations: ImportedOperation[] = [];
-  const leftOut = unread.filter(({ id }) => findGlob(from.include?.paths ?? ["*"], id) !== undefined);
+  const isExcluded = (path: string): boolean => isAsked({ method: "", path, operationId: undefined, entry: {} }, from.exclude, false);
+  const leftOut = unread.filter(({ id }) => findGlob(from.include?.paths ?? ["*"], id) !== undefined && !isExcluded(id));
   if (document.hasKeyTwice) leftOut.push({ id: "the first of two equal keys", why: "the document has a key twice in one object, and the last one counts" });
   for (const [i, one] of all.entries()) {
     if (!isAsked(one, from.include, true) || isAsked(one, from.exclude, false)) continue;
@@ -72,7 +73,7 @@ export function importOperations(document: OpenApiDocument, from: DocumentImport
   return { operations, leftOut };
 }
 
-/** All operations, and the paths of which none can be read. */
+/** All operations, and the paths whose operations cannot be read. */
 function listed({ root, resolve }: OpenApiDocument): { readonly all: Listed[]; readonly unread: LeftOut[] } {
   const all: Listed[] = [];
   const unread: LeftOut[] = [];
@@ -103,7 +104,7 @@ function listed({ root, resolve }: OpenApiDocument): { readonly all: Listed[]; r
 }
 
 /** @param byDefault without a filter */
-function isAsked({ method, path, operationId, entry }: Listed, filter: OperationFilter | undefined, byDefault: boolean): boolean {
+function isAsked({ method, path, operationId, entry }: Omit<Listed, "item">, filter: OperationFilter | undefined, byDefault: boolean): boolean {
   if (filter === undefined) return byDefault;
   const { tags, operations, paths, methods } = filter;
   const own = Array.isArray(entry["tags"]) ? entry["tags"] : [];
