@@ -105,8 +105,7 @@ class Answer {
     let copy = this.#copies.get(given) ?? 1;
     let id = given;
     while (this.#copies.has(id)) id = `${given}-${++copy}`;
-    this.#copies.set(given, copy);
-    this.#copies.set(id, this.#copies.get(id) ?? 1);
+    this.#copies.set(id, 1).set(given, copy);
     return id;
   }
 

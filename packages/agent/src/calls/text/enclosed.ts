@@ -31,8 +31,8 @@ export function enclosed(
     if (at === -1) gone.add(end);
     if (at === -1 && !mayLackEnd) continue;
     const to = at === -1 ? text.length : at;
-    found.push({ begin: match, inner: text.slice(from, to), start: match.index, end: at === -1 ? to : to + end.length });
-    search.lastIndex = found.at(-1)?.end ?? from;
+    search.lastIndex = at === -1 ? to : to + end.length;
+    found.push({ begin: match, inner: text.slice(from, to), start: match.index, end: search.lastIndex });
   }
   return found;
 }
