@@ -35,7 +35,7 @@ export interface AgentParts extends Partial<AsyncDisposable> {
   readonly layer?: ((scope: TurnScope) => ToolLayer) | undefined;
   /** A layer that makes results fit the model. It is around the others, where the model reads the result. */
   readonly fit?: ((scope: TurnScope) => ToolLayer) | undefined;
-  /** The call that a call makes by which a model reaches another tool: the result is made to fit as that tool's. @default none */
+  /** The call that a call passes on, as one of `invoke_tool` does: the result is made to fit as that of the call it makes. @default none */
   readonly madeBy?: ((scope: TurnScope, call: NamedCall) => NamedCall | undefined) | undefined;
   /** The same for every turn: a part of the system message. */
   readonly instructions?: string | undefined;

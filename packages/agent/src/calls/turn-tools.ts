@@ -61,9 +61,9 @@ export interface TurnToolsOptions {
   readonly advise?: ((tool: TurnTool) => TurnTool) | undefined;
   /** Outermost first. */
   readonly layers: readonly ToolLayer[];
-  /** Around these, for results that the model reads. They see the call that a call makes, where it is there for that. */
+  /** Around these, for results that the model reads. Of a call that passes another on, they see that other one. */
   readonly fits: readonly ToolLayer[];
-  /** The call that a call makes by which the model reaches another tool. @default none */
+  /** The call that a call passes on, as one of `invoke_tool` does. @default none */
   readonly madeBy?: ((call: NamedCall) => NamedCall | undefined) | undefined;
   readonly log: Logger;
 }
