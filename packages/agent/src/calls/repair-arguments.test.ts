@@ -20,6 +20,7 @@ test.each([
   ['{"a":"line\nbreak"}', { a: "line\nbreak" }],
   ['{"a":"b" "c":"d"}', { a: "b", c: "d" }],
   ['{"a": \'x\', // a comment\n "b": 2}', { a: "x", b: 2 }],
+  ['{"a": 1, // a */ comment\n b: 2}', { a: 1, b: 2 }],
   ['{"url": "http://a.example/b",}', { url: "http://a.example/b" }],
 ])("%j can be meant in one way, and says that it was repaired", (text, value) => {
   const read = readArguments(text);

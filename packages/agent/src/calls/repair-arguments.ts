@@ -59,12 +59,9 @@ const content = (json: string): number =>
     .replaceAll(/\\[nrtbf]/g, "")
     .replaceAll(/[\s"'`{}[\]:,\\]/g, "").length;
 
-/** A beginning behind the last end would be tried with all that follows. */
-function withoutComments(json: string): string {
-  const end = json.lastIndexOf("*/") + 2;
-  const [closed, rest] = end < 2 ? ["", json] : [json.slice(0, end), json.slice(end)];
-  return closed.replaceAll(/(?<!:)\/\/.*$|\/\*[\s\S]*?\*\//gm, "") + rest.replaceAll(/(?<!:)\/\/.*$/gm, "");
-}
+/** A comment without an end stays. It is found up to the end of all, so that the search does not begin again within it. */
+const withoutComments = (json: string): string =>
+  json.replaceAll(/(?<!:)\/\/.*$|\/\*[\s\S]*?(?:\*\/|(?![\s\S]))/gm, (comment) => (comment.startsWith("/*") && !comment.endsWith("*/") ? comment : ""));
 
 /** Whether the last thing of it is a text that has its end. */
 function endsInText(json: string): boolean {
