@@ -163,7 +163,6 @@ time begins when it is due. Processor time is that of the agent's process; of on
 ${lines.join("\n")}
 
 At ${PER_SECOND} turns/s the aim for the p99 of the overhead is ${AIM_MS.embedded} ms in one process, and ${AIM_MS.overRabbitMq} ms over RabbitMQ. ${misses.length === 0 ? "Each row keeps it." : `Not kept: ${misses.join("; ")}.`}
-At full load the overhead is mostly waiting for a processor.
 
 ## Memory of a session
 

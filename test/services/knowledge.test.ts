@@ -79,7 +79,8 @@ test.skipIf(missing !== undefined)(
     {
       await using child = startCli(["knowledge", "import", pipe], options);
       // A pipe holds less than all of it: once it is written most of it has been read, and part of that saved, and no end is in sight.
-      await using input = await open(pipe, "w");
+      const failed = child.ended.then(({ stderr }) => Promise.reject(new Error(`The import ended before it had read: ${stderr}`)));
+      await using input = await Promise.race([open(pipe, "w"), failed]);
       await input.writeFile(lines(0, 8_000));
       child.kill("SIGKILL");
       expect(await child.ended).toMatchObject({ code: null, stderr: "" });

@@ -16,9 +16,10 @@ const LEAST_WORDS = 2;
 /** Where a card has its name twice, keeps the heading rather than what repeats it. */
 export function preferHeadings(blocks: readonly Block[], kept: readonly boolean[]): boolean[] {
   const chosen = [...kept];
-  for (const { index, zone, text } of blocks) {
+  for (const block of blocks) {
+    const { index, zone, text } = block;
     if (chosen[index] === true || !isHeading(zone.name) || text.words < LEAST_WORDS) continue;
-    const twin = nearest(blocks, index, (other) => chosen[other.index] === true && !isHeading(other.zone.name) && leadsAway(other));
+    const twin = nearest(blocks, block, (other) => chosen[other.index] === true && !isHeading(other.zone.name) && leadsAway(other));
     if (twin !== undefined) [chosen[index], chosen[twin.index]] = [true, false];
   }
   return chosen;
@@ -28,7 +29,7 @@ export function preferHeadings(blocks: readonly Block[], kept: readonly boolean[
 export function linksOfNames(blocks: readonly Block[], kept: readonly boolean[]): NamedLink[] {
   return blocks.flatMap((block) => {
     if (kept[block.index] !== true || block.text.linkWords > 0 || block.text.words < LEAST_WORDS) return [];
-    const twin = nearest(blocks, block.index, leadsAway);
+    const twin = nearest(blocks, block, leadsAway);
     return twin === undefined ? [] : [{ nodes: block.nodes, href: hrefOf(twin) }];
   });
 }
@@ -37,19 +38,19 @@ export function linksOfNames(blocks: readonly Block[], kept: readonly boolean[])
 export function linkName({ nodes, href }: NamedLink): void {
   const parent = nodes[0]?.parent;
   if (parent === null || parent === undefined) return;
-  const own = parent.children.filter((child) => nodes.includes(child));
+  const named = new Set(nodes);
+  const own = parent.children.filter((child) => named.has(child));
   const [first] = own;
   if (first === undefined) return;
   const link = new Element("a", { href }, []);
-  const others = parent.children.flatMap((child) => (child === first ? [link] : own.includes(child) ? [] : [child]));
+  const others = parent.children.flatMap((child) => (child === first ? [link] : named.has(child) ? [] : [child]));
   setChildren(link, own);
   setChildren(parent, others);
 }
 
 const isHeading = (name: string): boolean => /^h[1-6]$/.test(name);
 
-function nearest(blocks: readonly Block[], index: number, isWanted: (block: Block) => boolean): Block | undefined {
-  const { text } = blocks[index]?.text ?? {};
+function nearest(blocks: readonly Block[], { index, text: { text } }: Block, isWanted: (block: Block) => boolean): Block | undefined {
   for (let step = 1; step <= NEAR; step++) {
     const found = [blocks[index - step], blocks[index + step]].find((block) => block !== undefined && block.text.text === text && isWanted(block));
     if (found !== undefined) return found;
