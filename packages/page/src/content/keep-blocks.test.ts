@@ -19,6 +19,18 @@ test("keeps the heading of a section that is kept, and none of a section that is
   expect(keptOf(html, (text) => (text === TEXT ? 0.95 : 0.05))).toEqual(["Kept", TEXT]);
 });
 
+test("keeps the line that says who is quoted with most of a quote, and with no quote that is cut", () => {
+  const quote = (said: string): string => `<blockquote><div><a href="/post">${said}</a></div><div>${TEXT}</div><a href="/more">Show all of it</a></blockquote>`;
+  const teaser = `<blockquote><p>Eve said:</p><p>Other words in a teaser of another article on the site</p></blockquote>`;
+  const shareOf = (text: string): number => (text === TEXT ? 0.95 : 0.05);
+  expect(keptOf(`<body><p>${TEXT}</p>${quote("Ada said:")}${quote(`In the ${"long ".repeat(9)} run`)}${teaser}</body>`, shareOf)).toEqual([
+    TEXT,
+    "Ada said:",
+    TEXT,
+    TEXT,
+  ]);
+});
+
 test("cuts a menu that looks like content, and keeps one that holds the page's text", () => {
   const entries = "One entry of a menu with many words in it, and then another one";
   expect(keptOf(`<body><main><p>${TEXT}</p></main><nav>${entries}</nav></body>`, (text) => (text === TEXT ? 0.95 : 0.7))).toEqual([TEXT]);

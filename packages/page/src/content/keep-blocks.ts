@@ -2,7 +2,7 @@ import { chooseBlocks } from "./choose-blocks.ts";
 import { evenShares } from "./even-shares.ts";
 import { keepWhole } from "./keep-whole.ts";
 import { preferHeadings } from "./name-cards.ts";
-import type { PageView } from "./page-view.ts";
+import { type PageView, sumIn } from "./page-view.ts";
 import type { Block } from "./read-blocks.ts";
 import { weighPlaces } from "./weigh-places.ts";
 
@@ -14,7 +14,23 @@ export function keepBlocks(view: PageView, shares: readonly number[]): boolean[]
     view.blocks.map(({ text }) => text.words),
   );
   const limit = weighed.reduce((least, share, i) => (chosen[i] === true ? Math.min(least, share) : least), 1);
-  return preferHeadings(view.blocks, keepWhole(view, { shares: weighed, limit, chosen: keepHeadings(view.blocks, chosen) }));
+  const introduced = keepHeadings(view.blocks, keepAttributions(view, chosen));
+  return preferHeadings(view.blocks, keepWhole(view, { shares: weighed, limit, chosen: introduced }));
+}
+
+/** An attribution, such as `Ada said:`, has at most so many words. */
+const ATTRIBUTION = 8;
+
+/** Keeps the first line of a quote of which most words are kept, where it is short enough to say who is quoted. */
+function keepAttributions({ blocks, zones, sums }: PageView, chosen: readonly boolean[]): boolean[] {
+  const kept = [...chosen];
+  for (const { name, first, end } of zones) {
+    if (name !== "blockquote" || end - first < 2 || (blocks[first]?.text.words ?? 0) > ATTRIBUTION) continue;
+    let words = 0;
+    for (let i = first + 1; i < end; i++) if (chosen[i] === true) words += blocks[i]?.text.words ?? 0;
+    if (words >= 0.5 * sumIn(sums.words, first + 1, end)) kept[first] = true;
+  }
+  return kept;
 }
 
 /** A heading's section is looked at up to so many blocks. */
