@@ -71,6 +71,42 @@ test("the answer of a server that does not stream is taken, and shown at once", 
   expect(shown.join("")).toBe(answer.text);
 });
 
+const said = (delta: object, finish: string | null = null) => inPieces({ role: "assistant", ...delta }, finish);
+
+test.each([
+  ["never says how it ended", { raw: [said({ content: "Well." })] }, "other"],
+  ["never says how it ended, and came whole", { json: { choices: [{ message: { role: "assistant", content: "Well." } }], usage } }, "other"],
+  ["has parts with no choices", { raw: ['{"choices":null}', said({ content: "Well." }), said({}, "stop"), `{"choices": null, "usage": {}}`] }, "stop"],
+] satisfies [string, ModelStep, string][])("an answer of OpenAI's protocol is taken that %s", async (_, step, finish) => {
+  await using one = await start([step], { attempts: 1 });
+
+  expect(await one.model.answer(question)).toMatchObject({ text: "Well.", finish });
+});
+
+test("what Anthropic adds to its protocol is passed over, and tokens that a server does not count are estimated", async () => {
+  const block = (index: number, start: object, ...deltas: readonly object[]) => [
+    { type: "content_block_start", index, content_block: start },
+    ...deltas.map((delta) => ({ type: "content_block_delta", index, delta })),
+    { type: "content_block_stop", index },
+  ];
+  const events = [
+    { type: "message_start", message: { id: "m", type: "message", role: "assistant", content: [], model: "m", usage: { input_tokens: 9 } } },
+    { type: "new_event", index: 1, text: "Never." },
+    ...block(0, { type: "new_block", text: "" }, { type: "text_delta", text: "Never." }),
+    ...block(1, { type: "text", text: "" }, { type: "new_delta", text: "Never." }, { type: "text_delta", text: "Well." }),
+    ...block(2, { type: "tool_use", id: "a", name: "web_browse", input: {} }, { type: "input_json_delta", partial_json: "{}" }),
+    { type: "message_delta", delta: { stop_reason: "tool_use" } },
+    { type: "message_stop" },
+  ];
+  await using one = await start([{ raw: events.map((event) => JSON.stringify(event)) }], { protocol: "anthropic", attempts: 1 });
+
+  const answer = await one.model.answer({ ...question, tools });
+
+  expect(answer).toMatchObject({ text: "Well.", toolCalls: [{ id: "a", name: "web_browse", arguments: "{}" }], finish: "tool_calls" });
+  expect(answer.usage).toMatchObject({ isEstimated: true });
+  expect(answer.usage.outputTokens).toBeGreaterThan(0);
+});
+
 describe.each(PROTOCOLS)("a model that speaks as %s", (protocol) => {
   test("answers, and shows the text as it comes", async () => {
     await using one = await start([{ text: "Very well, thank you. And how are you yourself?" }], { protocol });
@@ -136,6 +172,7 @@ describe.each(PROTOCOLS)("a model that speaks as %s", (protocol) => {
     ["has parts of an unknown form", { raw: ['{"choices":7}'] }, "interrupted", "Cannot read"],
     ["is status 200 with an error", { json: { error: { message: "No capacity", code: 503 } } }, "unavailable", "No capacity"],
     ["is status 200 with an error's text", { json: { error: "model runner has stopped" } }, "unavailable", "model runner has stopped"],
+    ["is status 200 with the kind of an error", { json: { error: { type: "authentication_error", message: "No such key" } } }, "unauthorized", "No such key"],
     ["is no stream", { json: { choices: [] } }, "invalid_request", "not with a stream"],
     ["is status 400", { status: 400, error: { message: "Unknown field x" } }, "invalid_request", "Unknown field x"],
     ["is status 401", { status: 401 }, "unauthorized", "Check the API key"],

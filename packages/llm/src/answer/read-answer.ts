@@ -113,7 +113,8 @@ class Answer {
     const cached = inputTokens.cacheRead;
     const input = inputTokens.total;
     const output = outputTokens.total;
-    if (input !== undefined && output !== undefined && input > 0) {
+    const isCounted = input !== undefined && output !== undefined && input > 0 && (output > 0 || this.#characters === 0);
+    if (isCounted) {
       return { inputTokens: input, outputTokens: output, ...(cached !== undefined && { cachedInputTokens: cached }) };
     }
     const estimate = (characters: number): number => Math.ceil(characters / 4);

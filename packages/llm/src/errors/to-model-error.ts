@@ -70,7 +70,7 @@ function ofChunk(value: unknown, subject: string, cause: unknown): ModelError {
 }
 
 /** Of makers who name the kind, and no status. */
-function statusOf(kind: string): number | undefined {
+export function statusOf(kind: string): number | undefined {
   if (/rate_?limit|too_many/i.test(kind)) return 429;
   if (/overloaded|server_error|api_error|unavailable|timeout/i.test(kind)) return 503;
   if (/auth|permission/i.test(kind)) return 401;

@@ -22,7 +22,7 @@ async function read(pieces: readonly string[]): Promise<string> {
   }
 }
 
-const delta = 'data: {"text":"data: [DONE]"}\n\n';
+const delta = 'data: {"text":"data: [DONE]","finish_reason":"stop"}\n\n';
 const stop = 'event: message_stop\ndata: {"type":"message_stop"}\n\n';
 
 test.each([

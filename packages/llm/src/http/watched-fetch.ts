@@ -1,5 +1,8 @@
+import { statusOf } from "../errors/to-model-error.ts";
 import { ModelError } from "../model-error.ts";
-import { EventLines, eventsOfWhole } from "./event-lines.ts";
+import { anthropicMender } from "./anthropic-events.ts";
+import { EventLines } from "./event-lines.ts";
+import { eventsOfWhole, openAiMender } from "./open-ai-events.ts";
 import { wellFormedBody } from "./well-formed-body.ts";
 
 export interface Watch {
@@ -74,7 +77,7 @@ function redirected(response: Response, subject: string): ModelError {
 
 async function readable(response: Response, silence: Silence, { subject, protocol }: Watch): Promise<Response> {
   const type = response.headers.get("content-type") ?? "";
-  const bounded = (max: number) => (response.body === null ? endOf(silence) : counted(response.body, silence, { max, subject }));
+  const bounded = (max: number) => (response.body === null ? endOf(silence) : counted(response.body, silence, { max, subject, protocol }));
   if (response.ok && /^application\/json\b/i.test(type)) return asStatus(await new Response(bounded(MAX_WHOLE_BYTES)).text(), response, { subject, protocol });
   if (response.ok && /^text\/html\b/i.test(type)) {
     void response.body?.cancel();
@@ -86,11 +89,11 @@ async function readable(response: Response, silence: Silence, { subject, protoco
 function counted(
   body: ReadableStream<Uint8Array>,
   silence: Silence,
-  { max, subject }: { readonly max: number; readonly subject: string },
+  { max, subject, protocol }: Pick<Watch, "subject" | "protocol"> & { readonly max: number },
 ): ReadableStream<Uint8Array> {
   const reader = body.getReader();
   const mark = new EndMark();
-  const lines = new EventLines();
+  const lines = new EventLines(protocol === "openai" ? openAiMender() : anthropicMender());
   let bytes = 0;
   /** The next lines; `isLast` once there are no more. */
   async function next(): Promise<{ readonly whole: Uint8Array; readonly isLast: boolean }> {
@@ -167,13 +170,15 @@ function endOf(silence: Silence): null {
 function asStatus(body: string, response: Response, { subject, protocol }: Pick<Watch, "subject" | "protocol">): Response {
   const error = errorOf(body);
   if (error === undefined) {
+    if (body.trim() === "") throw new ModelError("interrupted", `Cannot take the answer of ${subject}: there is nothing in it`);
     const events = protocol === "openai" ? eventsOfWhole(body) : undefined;
     if (events !== undefined) return new Response(events, { headers: { "content-type": "text/event-stream" } });
     throw new ModelError("invalid_request", `Cannot ask ${subject}: it answers with JSON, not with a stream of events. RockBot needs a server that streams.`);
   }
-  const code = Number((error as { code?: unknown }).code);
-  const status = Number.isInteger(code) && code >= 400 && code < 600 ? code : 502;
-  return new Response(body, { status, headers: response.headers });
+  const { type, code } = error as { readonly type?: unknown; readonly code?: unknown };
+  const status = Number(code);
+  const isStatus = Number.isInteger(status) && status >= 400 && status < 600;
+  return new Response(body, { status: isStatus ? status : (statusOf(`${type} ${code}`) ?? 502), headers: response.headers });
 }
 
 function errorOf(body: string): object | undefined {
