@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { ToolDefinition } from "@rockbot/contracts";
+import { type ToolDefinition, ToolError, ToolErrorCode } from "@rockbot/contracts";
 import { describeUrl, type PublicFetch, type PublicResponse } from "@rockbot/edge/outbound";
 import { validatorOf } from "@rockbot/mcp/schema";
 import { decodeText } from "@rockbot/page";
@@ -10,7 +10,7 @@ import { type SignedRequest, withCredentials } from "./credentials/credential.ts
 import type { PreparedRequest } from "./request/prepared-request.ts";
 import { httpError } from "./response/http-error.ts";
 import { readPages } from "./response/read-pages.ts";
-import { jsonText, type ResponseContent, readResponse } from "./response/read-response.ts";
+import { jsonText, locationOf, type ResponseContent, readResponse } from "./response/read-response.ts";
 import type { RestOperation } from "./rest-operation.ts";
 
 export interface RestToolParts {
@@ -31,6 +31,8 @@ interface Answer {
 type Context = Pick<ToolCallContext, "caller" | "progress" | "signal" | "toolCallId">;
 
 const MAX_REDIRECTS = 3;
+/** These ask for the same request elsewhere, and what has effects is not repeated. Others say where the outcome stands. @see RFC 9110, section 15.4 */
+const MOVED: ReadonlySet<number> = new Set([301, 307, 308]);
 /** Of the body of an error. */
 const MAX_ERROR_BYTES = 20_000;
 
@@ -105,8 +107,15 @@ async function send(request: PreparedRequest, { isReadOnly, credentials }: RestO
     const text = bytes.length > MAX_ERROR_BYTES ? undefined : decodeText(bytes, response.header("content-type"));
     throw httpError({ what, status, retryAfterMs, text, hasEffects: !isReadOnly });
   }
+  const location = locationOf(response);
+  if (!isReadOnly && MOVED.has(status))
+    throw new ToolError(
+      ToolErrorCode.ExecutionFailed,
+      `"${what}" was answered with status ${status}, so nothing was carried out: it has moved${location === undefined ? "" : ` to ${location}`}. The operator of the tool has to correct its address.`,
+      { details: { status } },
+    );
   const named =
-    response.header("location") === undefined ? "names no address to go on at, and its content is not shown" : "names another address, which is not followed";
+    location === undefined ? "names no address to go on at, and its content is not shown" : `names another address, ${location}, which is not followed`;
   const content: ResponseContent = status >= 300 ? { kind: "text", text: `(Status ${status}. The answer ${named}.)` } : await readResponse(response, progress);
   return { content, url: response.url, link: response.listHeader("link") };
 }

@@ -170,6 +170,8 @@ test("answers come as pretty JSON, a selected part, text, or the type and size o
     if (target === "/text") return void response.writeHead(200, { "content-type": "text/plain; charset=iso-8859-1" }).end(Buffer.from("caf\xe9", "latin1"));
     if (target === "/303") return void response.writeHead(303, { location: "/json" }).end();
     if (target === "/300") return void response.writeHead(300).end("several");
+    if (target === "/made") return void response.writeHead(201, { location: "/things/7" }).end();
+    if (target === "/308") return void response.writeHead(308, { location: "/things/" }).end();
     if (target === "/none") return void response.writeHead(204).end();
     json(response, { items: [{ id: 1, name: "a" }], __proto__x: 1 });
   });
@@ -181,7 +183,9 @@ test("answers come as pretty JSON, a selected part, text, or the type and size o
     png: at("/png"),
     text: at("/text"),
     none: at("/none"),
-    moved: at("/303", { method: "POST" }),
+    made: at("/made", { method: "POST" }),
+    seen: at("/303", { method: "POST" }),
+    moved: at("/308", { method: "POST" }),
     several: at("/300"),
   };
   await using rest = await startTestRestTools({ tools }, { ports: [server.port] });
@@ -194,10 +198,16 @@ test("answers come as pretty JSON, a selected part, text, or the type and size o
     "café",
     "(Status 204, without content.)",
   ]);
-  expect([await content("moved"), await content("several")]).toEqual([
-    "(Status 303. The answer names another address, which is not followed.)",
+  expect([await content("made"), await content("seen"), await content("several")]).toEqual([
+    '(Status 201, without content. It names the address "/things/7".)',
+    '(Status 303. The answer names another address, "/json", which is not followed.)',
     "(Status 300. The answer names no address to go on at, and its content is not shown.)",
   ]);
+  await expect(content("moved")).rejects.toMatchObject({
+    code: "execution_failed",
+    message: expect.stringContaining('nothing was carried out: it has moved to "/things/"'),
+    details: { status: 308 },
+  });
   expect((await rest.caller.call("rest__whole", {})).trust).toEqual({ level: "untrusted", origin: `${server.url}/json` });
 });
 

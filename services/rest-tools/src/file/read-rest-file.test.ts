@@ -24,6 +24,7 @@ tools:
   elsewhere: { url: "https://other.example/", credential: shop }
   select: { url: "https://a.example/", select: "a[" }
   method: { url: "https://a.example/", method: FETCH }
+  braces: { url: "https://a.example/{id}" }
 RestTools:
   Endpoints:
     - { Name: HOST, UrlTemplate: "https://a.example/{x}" , AuthType: bearer }
@@ -36,9 +37,10 @@ RestTools:
     expect.stringMatching(/^tools\.elsewhere\.credential, line 7: .*is not for https:\/\/other\.example/),
     expect.stringMatching(/^tools\.select\.select, line 8: it is neither a JSON Pointer nor JMESPath/),
     expect.stringMatching(/^tools\.method\.method, line 9: /),
-    expect.stringMatching(/^RestTools\.Endpoints\.0, line 12: there is a tool of this name already/),
-    expect.stringMatching(/^RestTools\.Endpoints\.0.*line 12: the authType "bearer" needs it/),
-    expect.stringMatching(/^RestTools\.Endpoints\.1, line 13: there is a tool of this name already/),
+    expect.stringMatching(/^tools\.braces\.url, line 10: "\{id\}" stands for no argument here: write "\$\{parameters\.id\}", or "urlTemplate"/),
+    expect.stringMatching(/^RestTools\.Endpoints\.0, line 13: there is a tool of this name already/),
+    expect.stringMatching(/^RestTools\.Endpoints\.0.*line 13: the authType "bearer" needs it/),
+    expect.stringMatching(/^RestTools\.Endpoints\.1, line 14: there is a tool of this name already/),
   ]);
 });
 

@@ -260,6 +260,12 @@ class FileReader {
       return none;
     }
     const at = [...path, url === undefined ? "urlTemplate" : "url"];
+    const [braced] = /(?<!\$)\{[^{}]*\}/.exec(url ?? "") ?? [];
+    if (braced !== undefined)
+      this.#fault(
+        at,
+        `"${braced.slice(0, 80)}" stands for no argument here: write "$${braced.slice(0, 80).replace("{", "{parameters.")}", or "urlTemplate" in the place of "url"`,
+      );
     const [first = "", ...more] = template(at, url ?? urlTemplate ?? "", urlTemplate !== undefined);
     if (missing.size > 0) return none; // not offered
     const [whole = "", origin = ""] = (typeof first === "string" ? /^(https?:\/\/[^/?#\\@\s]+)(?=[/?]|$)/i.exec(first) : undefined) ?? [];

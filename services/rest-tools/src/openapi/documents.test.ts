@@ -129,7 +129,7 @@ test("a form of several parts has files, JSON and texts, each as its own part of
       title: { type: "string" },
     },
   };
-  const requestBody = { required: true, content: { "multipart/form-data": { schema, encoding: { file: { contentType: "image/png" } } } } };
+  const requestBody = { required: true, content: { "multipart/form-data": { schema, encoding: { file: { contentType: "image/*, image/png, image/jpeg" } } } } };
   await using service = await startService((url) => ({ ...documentOf([{ url }]), paths: { "/files": { post: { operationId: "upload", requestBody } } } }));
   await using rest = await startTestRestTools({ openapi: { shop: { document: `${service.url}/openapi.json` } } }, { ports: [service.port] });
   const file = (text: string, more: object = {}) => ({ base64: Buffer.from(text).toString("base64"), ...more });
@@ -151,6 +151,21 @@ test("a form of several parts has files, JSON and texts, each as its own part of
   for (const wrong of [{ title: "x" }, { file: "bytes" }, { file: { base64: "no base64!" } }])
     await expect(rest.caller.call("rest__shop_upload", { body: wrong })).rejects.toMatchObject({ code: "invalid_arguments" });
   expect(service.calls()).toEqual([]);
+});
+
+test("a body whose type the document leaves open is JSON, or of the kind that it names", async () => {
+  const post = (type: string) => ({ post: { operationId: type.replaceAll(/\W/g, ""), requestBody: { content: { [type]: { schema: { type: "string" } } } } } });
+  const types = ["*/*", "application/*", "text/*", "image/*"];
+  await using service = await startService((url) => ({ ...documentOf([{ url }]), paths: Object.fromEntries(types.map((type, n) => [`/${n}`, post(type)])) }));
+  await using rest = await startTestRestTools({ openapi: { shop: { document: `${service.url}/openapi.json` } } }, { ports: [service.port] });
+
+  for (const name of ["post_0", "application", "text", "image"]) await rest.caller.call(`rest__shop_${name}`, { body: "YQ==" });
+  expect(service.calls().map(({ headers, body }) => [headers["content-type"], String(body)])).toEqual([
+    ["application/json", '"YQ=="'],
+    ["application/json", '"YQ=="'],
+    ["text/plain; charset=utf-8", "YQ=="],
+    ["application/octet-stream", "a"],
+  ]);
 });
 
 test("an operation for which the document wants no credential gets none, one of which it says nothing gets that of the file", async () => {

@@ -119,7 +119,8 @@ function isAsked({ method, path, operationId, entry }: Omit<Listed, "item">, fil
 interface BodyPlan {
   readonly argument: string;
   readonly type: BodyType;
-  readonly contentType: string;
+  /** As the document has it; with `*` where it leaves a part open. */
+  readonly mediaType: string;
   readonly encoding: FormEncoding;
 }
 
@@ -169,7 +170,7 @@ class OperationReader {
         method,
         address: `${this.#from.server === undefined ? server : ""}${path}`,
         parameters: parameters.map(({ argument, name, in: place, style, explode }) => [argument, place, name, style, explode]),
-        body: body === undefined ? null : [body.argument, body.contentType],
+        body: body === undefined ? null : [body.argument, body.mediaType],
         credentials: places,
       },
       concerns: this.#concerns(server, uses),
@@ -279,7 +280,7 @@ class OperationReader {
     if (entry["requestBody"] === undefined) return undefined;
     const { content, required, description } = this.#document.resolve(entry["requestBody"]);
     if (!isRecord(content)) return undefined;
-    const types = Object.keys(content).filter((type) => /^[\w!#$&^.+-]+\/[\w!#$&^.+*-]+/.test(type));
+    const types = Object.keys(content).filter((type) => /^[\w!#$&^.+*-]+\/[\w!#$&^.+*-]+/.test(type));
     const found = BODY_TYPES.flatMap(([type, pattern]) => types.filter((each) => pattern.test(each)).map((contentType) => ({ type, contentType })))[0];
     if (found === undefined) return undefined;
     const { type, contentType } = found;
@@ -295,7 +296,7 @@ class OperationReader {
     const argument = this.#argument("body", "request", { ...taken, ...(words === undefined || "description" in taken ? {} : { description: words }) });
     if (required === true) this.#required.push(argument);
     const encoding = isRecord(media["encoding"]) ? (media["encoding"] as FormEncoding) : {};
-    return { argument, type, contentType: contentType.includes("*") ? "application/octet-stream" : contentType, encoding };
+    return { argument, type, mediaType: contentType, encoding };
   }
 
   /** The credentials of the first way to sign a call for which the file has them all. */
@@ -380,7 +381,10 @@ async function prepareByPlan({ method, base, path, parameters, body }: RequestPl
   if (cookies.length > 0) headers["cookie"] = cookies.join("; ");
   const value = body === undefined ? undefined : args[body.argument];
   if (body === undefined || value === undefined) return { method, url, headers };
-  const encoded = await encodeBody(body.type, value, { contentType: body.contentType, encoding: body.encoding });
+  const encoded = await encodeBody(body.type, value, {
+    contentType: body.mediaType.includes("*") ? undefined : body.mediaType,
+    encoding: body.encoding,
+  });
   return { method, url, headers: { ...headers, "content-type": encoded.contentType }, body: encoded.body };
 }
 

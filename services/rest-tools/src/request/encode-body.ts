@@ -72,15 +72,23 @@ async function multipart(fields: Readonly<Record<string, unknown>>, encoding: Fo
       if (each === undefined || each === null) continue;
       if (isFile(each)) {
         const type =
-          typeof each.contentType === "string" && /^[\w.+-]+\/[\w.+-]+$/.test(each.contentType)
-            ? each.contentType
-            : (encoding[name]?.contentType ?? "application/octet-stream");
+          typeof each.contentType === "string" && /^[\w.+-]+\/[\w.+-]+$/.test(each.contentType) ? each.contentType : fileType(encoding[name]?.contentType);
         form.append(name, new Blob([bytesOf(name, each.base64)], { type }), textOf(each.filename ?? name));
       } else if (typeof each === "object") form.append(name, new Blob([JSON.stringify(each)], { type: "application/json" }));
       else form.append(name, textOf(each));
     }
   const response = new Response(form);
   return { contentType: response.headers.get("content-type") ?? "multipart/form-data", body: new Uint8Array(await response.arrayBuffer()) };
+}
+
+/** A document may name several types for a file, and may leave a part of them open. */
+function fileType(types = ""): string {
+  return (
+    types
+      .split(",")
+      .map((type) => type.trim())
+      .find((type) => type !== "" && !type.includes("*")) ?? "application/octet-stream"
+  );
 }
 
 function bytesOf(name: string, value: unknown): Uint8Array<ArrayBuffer> {

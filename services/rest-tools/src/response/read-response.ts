@@ -1,4 +1,4 @@
-import { parseData, ToolError, ToolErrorCode } from "@rockbot/contracts";
+import { parseData, ToolError, ToolErrorCode, visibleText } from "@rockbot/contracts";
 import type { PublicResponse } from "@rockbot/edge/outbound";
 import { decodeText, kindByBytes, kindByType, mediaTypeOf } from "@rockbot/page";
 import { readStream, streamKind } from "./read-stream.ts";
@@ -8,6 +8,12 @@ export type ResponseContent = { readonly kind: "json"; readonly value: unknown }
 
 const MAX_TOLD = 500;
 
+/** The address that an answer names, as a model may read it. */
+export function locationOf(response: PublicResponse): string | undefined {
+  const location = visibleText(response.header("location") ?? "").slice(0, MAX_TOLD);
+  return location === "" ? undefined : JSON.stringify(location);
+}
+
 /** Reads the body of an answer that is no error. @throws {ToolError} */
 export async function readResponse(response: PublicResponse, progress: (update: { readonly message: string }) => void): Promise<ResponseContent> {
   const contentType = response.header("content-type");
@@ -15,7 +21,11 @@ export async function readResponse(response: PublicResponse, progress: (update: 
   const stream = streamKind(mediaType);
   if (stream !== undefined) return { kind: "json", value: await readStream(response, stream, (text) => progress({ message: text.slice(0, MAX_TOLD) })) };
   const { bytes, isCut } = await response.body();
-  if (bytes.length === 0) return { kind: "text", text: `(Status ${response.status}, without content.)` };
+  if (bytes.length === 0) {
+    // Of what was made, or is still being made, the address may be all that the server tells.
+    const at = locationOf(response);
+    return { kind: "text", text: `(Status ${response.status}, without content.${at === undefined ? "" : ` It names the address ${at}.`})` };
+  }
   const kind = kindByBytes(bytes, kindByType(mediaType), contentType);
   const text = kind.kind === "unreadable" ? undefined : decodeText(bytes, contentType);
   if (text === undefined)
