@@ -40,12 +40,12 @@ describe.skipIf(whyNot !== undefined)("documents of public services", () => {
   });
   afterAll(() => server[Symbol.asyncDispose]());
 
-  test("there are 12 of them, with every operation as a tool of a name of its own, whose schema compiles", { timeout: 120_000 }, () => {
+  test("there are 12 of them, with every operation as a tool of a name of its own, whose schema compiles", { timeout: 120_000 }, async () => {
     const names = new Set<string>();
     const ajv = new Ajv2020({ strict: false, validateFormats: false, logger: false });
     let count = 0;
     for (const { name, text } of documents) {
-      const { operations, leftOut } = importDocument(name, text, "https://api.example");
+      const { operations, leftOut } = await importDocument(name, text, "https://api.example");
       expect([name, leftOut]).toEqual([name, []]);
       expect(operations.length).toBe(operationsIn(rawOf(text)));
       for (const { operation } of operations) {
@@ -65,7 +65,7 @@ describe.skipIf(whyNot !== undefined)("documents of public services", () => {
     async (_, { name, text }) => {
       const base = `${server.url}/base`;
       const raw = rawOf(text);
-      const { operations } = importDocument(name, text, base);
+      const { operations } = await importDocument(name, text, base);
       // Made after the long work, during which the server closes idle connections.
       await using fetch = createPublicFetch({ allowAddresses: [`127.0.0.1:${server.port}`] });
       for (const { operation, seen, id } of operations) {

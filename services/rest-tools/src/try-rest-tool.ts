@@ -34,7 +34,7 @@ export async function checkDocuments({ config, env, signal }: Omit<TryRestToolOp
   for (const from of readRestFile(config.restConfig, env).imports) {
     try {
       const { text, at } = await fetchDocument(from, fetch, signal);
-      const { operations, leftOut } = importOperations(readOpenApiDocument(text), from, at);
+      const { operations, leftOut } = await importOperations(readOpenApiDocument(text), from, at);
       const concerns = [...new Set(operations.flatMap(({ seen }) => seen.concerns))];
       checked.push({ name: from.name, tools: operations.map(({ operation }) => operation.toolName), leftOut, concerns, fault: undefined });
     } catch (error) {
@@ -57,7 +57,7 @@ export async function tryRestTool(
   const isWanted = ({ toolName }: { readonly toolName: string }): boolean => toolName === name || toolName === `rest__${name}`;
   for (const from of all.some(isWanted) ? [] : imports) {
     const { text, at } = await fetchDocument(from, documentFetch, signal);
-    all.push(...importOperations(readOpenApiDocument(text), from, at).operations.map(({ operation }) => operation));
+    all.push(...(await importOperations(readOpenApiDocument(text), from, at)).operations.map(({ operation }) => operation));
   }
   const found = all.find(isWanted);
   if (found === undefined) {

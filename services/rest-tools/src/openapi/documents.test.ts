@@ -1,7 +1,7 @@
 import { createMemoryTrustStore, type TrustStore } from "@rockbot/mcp/trust";
 import { StoreUnavailableError } from "@rockbot/records";
 import { startAuthorizationServer, startRecordingServer } from "@rockbot/testing";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { startTestRestTools } from "../test-rest-tools.ts";
 import { importOperations } from "./import-operations.ts";
 import { readOpenApiDocument } from "./open-api-document.ts";
@@ -390,23 +390,37 @@ test.each([
   expect(() => readOpenApiDocument(text)).toThrow(words);
 });
 
-test("what is not taken of a document is named, and Swagger 2.0 is taken", () => {
-  const imported = (text: string, more: { readonly exclude?: { readonly paths: readonly string[] } } = {}) => {
+test("the process does other work between the operations of a large document", async () => {
+  const paths = Object.fromEntries(Array.from({ length: 5 }, (_, n) => [`/${n}`, { get: { operationId: `get${n}` } }]));
+  const document = readOpenApiDocument(JSON.stringify({ ...documentOf([{ url: "https://shop.example" }]), paths }));
+  const from = { name: "shop", document: "", folder: "", prefix: "shop_", naming: "prefixed", credential: undefined } as const;
+  let isDone = false;
+  let now = 0;
+  using _clock = vi.spyOn(performance, "now").mockImplementation(() => (now += 15));
+  setImmediate(() => (isDone = true));
+
+  const { operations } = await importOperations(document, { ...from, credentials: new Map(), operations: new Map() }, undefined);
+  expect(operations).toHaveLength(5);
+  expect(isDone).toBe(true);
+});
+
+test("what is not taken of a document is named, and Swagger 2.0 is taken", async () => {
+  const imported = async (text: string, more: { readonly exclude?: { readonly paths: readonly string[] } } = {}) => {
     const from = { ...more, name: "shop", document: "", folder: "", prefix: "shop_", naming: "prefixed", credential: undefined } as const;
-    const { operations, leftOut } = importOperations(readOpenApiDocument(text), { ...from, credentials: new Map(), operations: new Map() }, undefined);
+    const { operations, leftOut } = await importOperations(readOpenApiDocument(text), { ...from, credentials: new Map(), operations: new Map() }, undefined);
     return { ids: operations.map(({ id }) => id), leftOut: leftOut.map(({ id }) => id) };
   };
   const servers = '"servers":[{"url":"https://shop.example"}]';
 
-  expect(imported(`{"openapi":"3.0.0",${servers},"paths":{"/a":{"get":{},"trace":{}}}}`)).toEqual({ ids: ["GET /a"], leftOut: ["TRACE /a"] });
-  expect(imported(`{"openapi":"3.0.0",${servers},"paths":{"/a":{"get":{}},"/a":{"put":{}}}}`)).toEqual({
+  expect(await imported(`{"openapi":"3.0.0",${servers},"paths":{"/a":{"get":{},"trace":{}}}}`)).toEqual({ ids: ["GET /a"], leftOut: ["TRACE /a"] });
+  expect(await imported(`{"openapi":"3.0.0",${servers},"paths":{"/a":{"get":{}},"/a":{"put":{}}}}`)).toEqual({
     ids: ["PUT /a"],
     leftOut: ["the first of two equal keys"],
   });
   const unread = `{"openapi":"3.1.0",${servers},"paths":{"/a":{"get":{}},"/b":{"$ref":"./b.yaml"},"/c":{"$ref":"#/components/none"},"d":{"get":{}},"x-e":1}}`;
-  expect(imported(unread)).toEqual({ ids: ["GET /a"], leftOut: ["/b", "/c", "d"] });
-  expect(imported(unread, { exclude: { paths: ["/b"] } })).toEqual({ ids: ["GET /a"], leftOut: ["/c", "d"] });
-  expect(imported("swagger: '2.0'\nhost: shop.example\nschemes: [https]\npaths: { /a: { get: {} } }\n")).toEqual({ ids: ["GET /a"], leftOut: [] });
+  expect(await imported(unread)).toEqual({ ids: ["GET /a"], leftOut: ["/b", "/c", "d"] });
+  expect(await imported(unread, { exclude: { paths: ["/b"] } })).toEqual({ ids: ["GET /a"], leftOut: ["/c", "d"] });
+  expect(await imported("swagger: '2.0'\nhost: shop.example\nschemes: [https]\npaths: { /a: { get: {} } }\n")).toEqual({ ids: ["GET /a"], leftOut: [] });
 });
 
 test("a document that cannot be read leaves the other tools, and the service says so", async () => {

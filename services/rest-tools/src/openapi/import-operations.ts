@@ -1,3 +1,4 @@
+import { setImmediate as breathe } from "node:timers/promises";
 import { isRecord } from "@rockbot/base";
 import { cleanText, isTooDeep } from "@rockbot/mcp/schema";
 import type { SeenTool } from "@rockbot/mcp/trust";
@@ -47,8 +48,11 @@ interface Listed {
   readonly entry: Json;
 }
 
+/** Of thousands of operations, so many milliseconds are worked on at once. Then the process does what else has come. */
+const SLICE_MS = 20;
+
 /** The operations of a document that the file asks for. @param at where the document was read; undefined for a file */
-export function importOperations(document: OpenApiDocument, from: DocumentImport, at: URL | undefined): ImportedOperations {
+export async function importOperations(document: OpenApiDocument, from: DocumentImport, at: URL | undefined): Promise<ImportedOperations> {
   const { all, unread } = listed(document);
   const names = operationNames(all, from.naming === "own" ? from.prefix : `rest__${from.prefix}`);
   const short = operationNames(all, "");
@@ -56,7 +60,12 @@ export function importOperations(document: OpenApiDocument, from: DocumentImport
   const isExcluded = (path: string): boolean => isAsked({ method: "", path, operationId: undefined, entry: {} }, from.exclude, false);
   const leftOut = unread.filter(({ id }) => findGlob(from.include?.paths ?? ["*"], id) !== undefined && !isExcluded(id));
   if (document.hasKeyTwice) leftOut.push({ id: "the first of two equal keys", why: "the document has a key twice in one object, and the last one counts" });
+  let since = performance.now();
   for (const [i, one] of all.entries()) {
+    if (performance.now() - since > SLICE_MS) {
+      await breathe();
+      since = performance.now();
+    }
     if (!isAsked(one, from.include, true) || isAsked(one, from.exclude, false)) continue;
     const id = `${one.method} ${one.path}`;
     if (operations.length >= MAX_OPERATIONS) {

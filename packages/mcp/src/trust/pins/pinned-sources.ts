@@ -11,7 +11,7 @@ import type { PinMode } from "./screen-tools.ts";
 export interface SourceText<Content> {
   readonly text: string;
   /** @throws {Error} that says in words what is wrong with it */
-  parse(): Content;
+  parse(): Content | Promise<Content>;
 }
 
 /** A stranger's text as it stands: what is in it, and which parts of that may be used. */
@@ -156,7 +156,7 @@ export class PinnedSources<From extends { readonly name: string }, Content> impl
       const source = await read(entry.from, this.#stop.signal);
       const hash = createHash("sha256").update(source.text).digest("hex");
       if (hash !== entry.latest?.hash) {
-        entry.latest = { content: source.parse(), hash };
+        entry.latest = { content: await source.parse(), hash };
         onRead(entry.from, entry.latest.content);
       }
       entry.fault = undefined;
