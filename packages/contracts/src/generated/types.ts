@@ -3579,7 +3579,7 @@ output: ToolEditFileOutput
 export interface ToolEditFileInput {
 path: WorkspacePath
 /**
- * What is replaced, letter by letter, white space and line ends too.
+ * What is replaced, letter by letter, white space too. Where all lines of the file end in CR LF, LF stands for it in both texts.
  */
 old_text: string
 /**

@@ -101,11 +101,10 @@ export async function inWords<T>(path: WorkspacePath, wanted: string, work: () =
     if (error instanceof EntryError) {
       if (error.kind === undefined) throw failed(path, "there is nothing of that name. See what there is with list_files");
       const isWay = error.kind === "file" || error.kind === "folder";
-      throw failed(
-        path,
-        isWay ? `it is, or leads through, ${wordsOf[error.kind]}, and not ${wanted}` : `it is, or leads through, ${wordsOf[error.kind]}`,
-        !isWay,
-      );
+      const found = wordsOf[error.kind];
+      const words =
+        found === wanted ? `it leads through ${found}, where nothing lies` : `it is, or leads through, ${found}${isWay ? `, and not ${wanted}` : ""}`;
+      throw failed(path, words, !isWay);
     }
     const { code } = error as NodeJS.ErrnoException;
     const words = code === undefined ? undefined : systemWords[code];

@@ -15,16 +15,22 @@ export function editFile({ roots, maxBytes }: WriteFileOptions): Tool {
       const whole = content === undefined ? undefined : textOf(content);
       if (content === undefined) throw refused(path.text, "there is no such file. Make it with write_file");
       if (whole === undefined) throw refused(path.text, "it is no text in UTF-8. Write it anew with write_file");
-      const places = countOf(whole, before);
+      const [old, fresh] = hasCrLfOnly(whole) ? [withCrLf(before), withCrLf(after)] : [before, after];
+      const places = countOf(whole, old);
       if (places === 0) throw refused(path.text, absent(whole, before));
       if (places > 1 && !isAll) {
         throw refused(path.text, `the old text is in it ${places} times. Give more of what stands around the place, or set replace_all`);
       }
-      return Buffer.from(whole.split(before).join(after));
+      return Buffer.from(whole.split(old).join(fresh));
     };
     return await changeFile(workspace, path, edit, { maxBytes, isMade: false, signal });
   });
 }
+
+/** Readers of such a file see no CR, so what they write has none. In a file with both kinds each end is as it is given. */
+const hasCrLfOnly = (text: string): boolean => text.includes("\r\n") && !/(?<!\r)\n/.test(text);
+
+const withCrLf = (text: string): string => text.replaceAll(/\r?\n/g, "\r\n");
 
 /** How often a text is in another, also where one place runs into the next: either may be meant. */
 function countOf(whole: string, part: string): number {

@@ -79,19 +79,34 @@ test("write_file makes folders and files that belong to the root's owner, and sa
 test("edit_file replaces a text that is there once, and refuses any other", async () => {
   await using workspace = await startTestWorkspace();
   const file = join(workspace.folder("work"), "a.txt");
-  writeFileSync(file, "red green red\r\nblue\r\n");
+  writeFileSync(file, "red green red\r\nblue\n");
   const edit = (old_text: string, new_text: string, rest = {}) => workspace.call("edit_file", { path: "a.txt", old_text, new_text, ...rest });
 
   await expect(edit("red", "pink")).rejects.toThrow("the old text is in it 2 times");
   await expect(edit("white", "pink")).rejects.toThrow("the old text is not in it");
   await expect(edit("red\nblue", "pink")).rejects.toThrow("its lines end in CR LF");
   await expect(edit("red  green", "pink")).rejects.toThrow("other white space");
+  await expect(workspace.call("write_file", { path: "a.txt/b", content: "x" })).rejects.toThrow("it leads through a file, where nothing lies");
   await expect(workspace.call("edit_file", { path: "b.txt", old_text: "a", new_text: "b" })).rejects.toThrow("there is no such file");
-  expect(readFileSync(file, "utf8")).toBe("red green red\r\nblue\r\n");
+  expect(readFileSync(file, "utf8")).toBe("red green red\r\nblue\n");
   expect((await edit("green", "$& and white")).structured).toMatchObject({ added: 1, removed: 1 });
   await edit("red", "pink", { replace_all: true });
 
-  expect(readFileSync(file, "utf8")).toBe("pink $& and white pink\r\nblue\r\n");
+  expect(readFileSync(file, "utf8")).toBe("pink $& and white pink\r\nblue\n");
+});
+
+test("edit_file keeps CR LF in a file whose lines all end so, whichever ends it is given", async () => {
+  await using workspace = await startTestWorkspace();
+  const file = join(workspace.folder("work"), "a.txt");
+  const edit = async (old_text: string, new_text: string) => {
+    await workspace.call("edit_file", { path: "a.txt", old_text, new_text });
+    return readFileSync(file, "utf8");
+  };
+
+  writeFileSync(file, "red\r\ngreen\r\nblue\r\n");
+  expect(await edit("red\ngreen", "one\ntwo\nthree")).toBe("one\r\ntwo\r\nthree\r\nblue\r\n");
+  expect(await edit("blue", "four\nfive")).toBe("one\r\ntwo\r\nthree\r\nfour\r\nfive\r\n");
+  expect(await edit("one\r\ntwo\n", "")).toBe("three\r\nfour\r\nfive\r\n");
 });
 
 test("edit_file refuses a text whose places run into each other, and no tool writes half of a character", async () => {

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { chownSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { chownSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { missingNamespaces, startRecordingServer } from "@rockbot/testing";
 import { describe, expect, test, vi } from "vitest";
@@ -147,17 +147,17 @@ describe.runIf(missing === undefined)(
     test("search_files finds lines as ripgrep does: by expression or text, without what is hidden or ignored", async () => {
       await using workspace = await startTestWorkspace({ roots: { docs: {}, work: { writable: true } } });
       const work = workspace.folder("work");
-      mkdirSync(join(work, ".git"));
       writeOwn(join(work, ".gitignore"), "*.log\n");
       writeOwn(join(work, "a.log"), "needle\n");
       writeOwn(join(work, ".hidden"), "needle\n");
-      writeOwn(join(work, "b.txt"), "no\nNeedle and pin\nn.edle\n");
+      writeOwn(join(work, "b.txt"), "no\nNeedle and pin\r\nn.edle\n");
       writeOwn(join(workspace.folder("docs"), "c.md"), "a needle\n");
       const search = async (input: Record<string, unknown>) => (await workspace.call("search_files", input)).content;
 
       expect(await search({ pattern: "needle" })).toBe("docs/c.md:1:a needle");
       expect(await search({ pattern: "n.?eedle", ignore_case: true })).toBe("docs/c.md:1:a needle\nwork/b.txt:2:Needle and pin");
       expect(await search({ pattern: "n.edle", literal: true })).toBe("work/b.txt:3:n.edle");
+      expect(await search({ pattern: "pin$" })).toBe("work/b.txt:2:Needle and pin");
       expect(await search({ pattern: "needle", path: "work", hidden: true })).toBe("work/.hidden:1:needle\nwork/a.log:1:needle");
       expect(await search({ pattern: "needle", glob: "*.txt" })).toBe("(Nothing was found.)");
       expect(await search({ pattern: "e", ignore_case: true, limit: 1 })).toMatch(/^docs\/c\.md:1:a needle\n\(There is more than this\./);

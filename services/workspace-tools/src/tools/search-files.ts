@@ -38,7 +38,8 @@ export function searchFiles({ roots, programs, ripgrep }: SearchFilesOptions): T
     // A symlink on the way leads ripgrep no further than the roots, as there is nothing else there to be led to.
     const places = where === undefined ? workspace.roots.map(({ name }) => name) : [where.text];
     const command = [
-      ...[PROGRAM, "--no-config", "--json", "--sort=path", "--threads=2"],
+      // A root is seldom a repository of git itself, and the lines of a file end in CR LF as well as in LF.
+      ...[PROGRAM, "--no-config", "--json", "--sort=path", "--threads=2", "--no-require-git", "--crlf"],
       ...(literal ? ["--fixed-strings"] : []),
       ...(ignore_case ? ["--ignore-case"] : []),
       ...(hidden ? ["--hidden", "--no-ignore"] : []),
