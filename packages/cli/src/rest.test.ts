@@ -99,7 +99,11 @@ test("with nothing running, mcp approve and reject decide of operations in the f
   expect(await decide("reject", "rest:shop", "addItem", "--yes")).toMatchObject({ code: 0 });
   expect(await runHere(["call", "rest__shop_listItems"], options)).toMatchObject({ code: 0, stdout: "{}\n" });
   expect((await runHere(["call", "rest__shop_addItem"], options)).stderr).toContain("an operator has refused it");
-  expect(await decide("approve", "--redis", "redis://localhost")).toMatchObject({ code: 2, stderr: expect.stringContaining("give one of them") });
+  for (const more of [
+    ["--redis", "redis://localhost"],
+    ["--mcp-config", "mcp.json"],
+  ])
+    expect(await decide("approve", ...more)).toMatchObject({ code: 2, stderr: expect.stringContaining("give one of them") });
 });
 
 test("mcp approve and reject decide of operations in the Redis that instances share", { timeout: 120_000 }, async () => {

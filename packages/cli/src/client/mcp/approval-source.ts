@@ -25,6 +25,7 @@ import { APPROVALS_PATH, REGISTRATIONS_PATH, REJECTIONS_PATH, REMOVALS_PATH } fr
 import { ownSocket } from "../../runtime/own-socket.ts";
 import { UsageError } from "../../usage-error.ts";
 import { lockFileBeside } from "../lock-file.ts";
+import { chooseMcpConfig } from "./choose-mcp-config.ts";
 
 /** Where it is read and decided what MCP servers may offer and which agents may have. All methods throw CommandError in words. */
 export interface ApprovalSource extends AsyncDisposable {
@@ -42,6 +43,7 @@ export interface ApprovalSourceOptions {
   readonly redis: string | undefined;
   /** The file that one service keeps its approvals in. */
   readonly lockFile: string | undefined;
+  /** The file of MCP servers that the command names. */
   readonly mcpConfig: string | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
 }
@@ -53,7 +55,10 @@ const ANSWER_MS = 10_000;
  * @throws {CommandError} if there is none of them
  */
 export async function openApprovalSource({ redis, lockFile, mcpConfig, env }: ApprovalSourceOptions): Promise<ApprovalSource> {
-  if (redis !== undefined && lockFile !== undefined) throw new UsageError(["--redis and --lock-file: give one of them"]);
+  const named = Object.entries({ "--redis": redis, "--lock-file": lockFile, "--mcp-config": mcpConfig }).flatMap(([option, value]) =>
+    value === undefined ? [] : [option],
+  );
+  if (named.length > 1) throw new UsageError([`${named.join(" and ")}: give one of them`]);
   if (redis !== undefined) {
     const { connectRedisTrustStore } = await import("@rockbot/mcp/trust/redis");
     const store = await connectRedisTrustStore(redis).catch((error: unknown) => {
@@ -69,7 +74,8 @@ export async function openApprovalSource({ redis, lockFile, mcpConfig, env }: Ap
   }
   const socket = ownSocket(env);
   if (await socket.isLive()) return socketSource(socket.path);
-  const file = mcpConfig === undefined ? undefined : lockFileBeside(mcpConfig);
+  const servers = chooseMcpConfig(mcpConfig, env);
+  const file = servers === undefined ? undefined : lockFileBeside(servers);
   if (file !== undefined) return storeSource(openFileTrustStore(file));
   throw new CommandError(
     'Cannot look what agents ask for and have: no "rockbot up" over the in-memory bus runs here. For bridges that share a Redis, give its address: --redis redis://host; for the servers of a file, --mcp-config FILE; for a service that keeps approvals in a file, --lock-file FILE',

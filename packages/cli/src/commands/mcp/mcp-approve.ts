@@ -1,7 +1,6 @@
 import { printable } from "@rockbot/contracts";
 import type { Rejected, RejectedServer, RejectedTool, Waiting, WaitingServer, WaitingTool } from "@rockbot/mcp/trust";
 import { openApprovalSource } from "../../client/mcp/approval-source.ts";
-import { chooseMcpConfig } from "../../client/mcp/choose-mcp-config.ts";
 import { CommandError } from "../../command-error.ts";
 import { ExitCode } from "../../exit-code.ts";
 import { isConfirmed } from "../../terminal/is-confirmed.ts";
@@ -35,7 +34,7 @@ export async function approveMcp(
   { redis, lockFile, mcpConfig, yes = false, json = false }: McpApproveOptions,
 ): Promise<void> {
   const { env } = process;
-  await using source = await openApprovalSource({ redis, lockFile, mcpConfig: chooseMcpConfig(mcpConfig, env), env });
+  await using source = await openApprovalSource({ redis, lockFile, mcpConfig, env });
   const all = { ...(await source.waiting()), rejected: await source.rejected() };
   const shown = server === undefined ? all : chosen(all, server, tool);
   const { rejected } = shown;

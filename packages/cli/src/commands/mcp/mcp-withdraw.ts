@@ -1,7 +1,6 @@
 import { printable } from "@rockbot/contracts";
 import type { WaitingTool, WithdrawalOutcome } from "@rockbot/mcp/trust";
 import { type ApprovalSource, openApprovalSource } from "../../client/mcp/approval-source.ts";
-import { chooseMcpConfig } from "../../client/mcp/choose-mcp-config.ts";
 import { CommandError } from "../../command-error.ts";
 import { ExitCode } from "../../exit-code.ts";
 import { isConfirmed } from "../../terminal/is-confirmed.ts";
@@ -74,7 +73,7 @@ async function withdraw(
   { verb, past, standing, read, decide, consequence }: Withdrawal,
 ): Promise<void> {
   const { env } = process;
-  await using source = await openApprovalSource({ redis, lockFile, mcpConfig: chooseMcpConfig(mcpConfig, env), env });
+  await using source = await openApprovalSource({ redis, lockFile, mcpConfig, env });
   const all = await read(source);
   const isOf = (one: { readonly server: string }): boolean => one.server.toLowerCase() === server.toLowerCase();
   const tools = all.tools.filter((one) => isOf(one) && (tool === undefined || one.tool === tool));
