@@ -95,7 +95,10 @@ test("a page that has changed is told as such, and an empty one is not", async (
 test("status 400 behind the last page is an empty page, and on the first page an error", async () => {
   await using system = await start();
   for (const _ of [1, 2]) system.site.faults.push({ status: 400 });
-  expect((await system.call("linkedin_jobs", { keywords: "engineer", page: 40 })).structured).toEqual({ jobs: [], page: 40 });
+  expect(await system.call("linkedin_jobs", { keywords: "engineer", page: 40 })).toMatchObject({
+    content: expect.stringMatching(/^No jobs found on page 40\. LinkedIn answers with status 400,/),
+    structured: { jobs: [], page: 40 },
+  });
   await expect(system.call("linkedin_jobs", { keywords: "engineer" })).rejects.toMatchObject({ code: "execution_failed", details: { status: 400 } });
 });
 

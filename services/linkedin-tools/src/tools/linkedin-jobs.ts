@@ -16,15 +16,17 @@ export function linkedinJobs({ site, converter }: { readonly site: LinkedinSite;
   return defineTool(tools.linkedinJobs, async (input, { signal, progress }) => {
     progress({ message: "Searching for jobs" });
     const { page = 1 } = input;
+    let isRefused = false;
     const html = await site.read(`/jobs-guest/jobs/api/seeMoreJobPostings/search?${queryOf(input, page)}`, signal).catch((error: unknown) => {
-      if (page > 1 && isPastTheEnd(error)) return "";
+      isRefused = page > 1 && isPastTheEnd(error);
+      if (isRefused) return "";
       throw error;
     });
     const records = html.trim() === "" ? [] : await converter.extract(html, selectors.results, { url: site.baseUrl, signal });
     const jobs = records.flatMap((record) => jobOf(record, site.baseUrl));
     if (jobs.length === 0 && (records.length > 0 || !(await isWithoutResults(html)))) throw pageChanged("the search", ["title", "link"]);
     return {
-      content: contentOf(jobs, page),
+      content: isRefused ? `${contentOf(jobs, page)} ${REFUSED}` : contentOf(jobs, page),
       structured: { jobs, page },
       trust: { level: "untrusted", origin: site.baseUrl },
     };
@@ -36,6 +38,9 @@ export function linkedinJobs({ site, converter }: { readonly site: LinkedinSite;
     }
   });
 }
+
+/** A search that LinkedIn does not take looks the same. */
+const REFUSED = "LinkedIn answers with status 400, as it does behind the last page. Page 1 tells whether it takes this search.";
 
 /** Far behind the last page LinkedIn answers with status 400. On the first page that means that it does not take the search. */
 const isPastTheEnd = (error: unknown): boolean => error instanceof ToolError && error.details?.["status"] === 400;
