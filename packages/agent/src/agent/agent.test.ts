@@ -82,9 +82,12 @@ test("calls of one answer run side by side, and their results stand in order beh
 
 test("no more calls of a turn run at once than its bound", async () => {
   let [running, most] = [0, 0];
+  const full = Promise.withResolvers<void>();
   const busy = testTool("busy", async () => {
     most = Math.max(most, ++running);
-    await new Promise(setImmediate);
+    if (running === 3) full.resolve();
+    await full.promise;
+    await new Promise(setImmediate); // a fourth would begin now
     running--;
     return "done";
   });
