@@ -1,4 +1,5 @@
 import { valueAt, visibleText } from "@rockbot/contracts";
+import { withoutComments } from "./without-comments.ts";
 
 /** A field of an answer on one line, as people see it; empty if it is no text. */
 export function lineAt(value: unknown, pointer: string, maxLength = 300): string {
@@ -22,12 +23,7 @@ export function listAt(value: unknown, pointer: string): readonly unknown[] {
 /** Markdown that somebody wrote, without what GitHub does not show of it: comments of HTML outside code, and characters without a sign. */
 export function markdownAt(value: unknown, pointer: string): string {
   const text = valueAt(value, pointer);
-  if (typeof text !== "string") return "";
-  const parts = visibleText(text).split(/(^ {0,3}(?:```|~~~)[\s\S]*?^ {0,3}(?:```|~~~)[^\n]*$)/m);
-  return parts
-    .map((part, i) => (i % 2 === 1 ? part : part.replaceAll(/<!--[\s\S]*?(?:-->|$(?![\s\S]))/g, "")))
-    .join("")
-    .trim();
+  return typeof text === "string" ? withoutComments(visibleText(text)).trim() : "";
 }
 
 /** The name under which somebody is known there. Those who have left are all `ghost`. */
