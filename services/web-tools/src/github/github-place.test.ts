@@ -3,6 +3,7 @@ import { githubPlace } from "./github-place.ts";
 
 const issue = { kind: "issue", owner: "o", repo: "r.js", number: 7 };
 const pull = { ...issue, kind: "pull" };
+const revision = "0123456789".repeat(4);
 
 test.each([
   ["https://github.com/o/r.js/issues/7", issue],
@@ -17,7 +18,10 @@ test.each([
   ["https://github.com/o/r.js/blob/main/a%20b/c.ts#L3", { kind: "file", owner: "o", repo: "r.js", path: ["main", "a b", "c.ts"] }],
   ["https://github.com/o/r.js/raw/main/c.ts", { kind: "file", owner: "o", repo: "r.js", path: ["main", "c.ts"] }],
   ["https://gist.github.com/o/0123456789abcdef0123", { kind: "gist", id: "0123456789abcdef0123" }],
+  ["https://github.com/o/r.js/blob/feature%2Fx/c.ts", { kind: "file", owner: "o", repo: "r.js", path: ["feature", "x", "c.ts"] }],
   ["https://gist.github.com/0123456789abcdef0123", { kind: "gist", id: "0123456789abcdef0123" }],
+  [`https://gist.github.com/0123456789abcdef0123/${revision}`, { kind: "gist", id: "0123456789abcdef0123", revision }],
+  [`https://gist.github.com/deadbeef/0123456789abcdef0123/${revision}#file-a`, { kind: "gist", id: "0123456789abcdef0123", revision }],
 ])("%s names a place", (url, place) => {
   expect(githubPlace(url, "github.com")).toEqual(place);
 });
@@ -43,6 +47,9 @@ test.each([
   "ftp://github.com/o/r/issues/7",
   "https://api.github.com/repos/o/r/issues/7",
   "https://gist.github.com/discover",
+  "https://gist.github.com/o/0123456789abcdef0123/forks",
+  "https://gist.github.com/o/0123456789abcdef0123/raw/a.md",
+  `https://gist.github.com/o/0123456789abcdef0123/${revision}/a.md`,
   "github.com/o/r/issues/7",
 ])("%s is a page like any other", (url) => {
   expect(githubPlace(url, "github.com")).toBeUndefined();

@@ -4,13 +4,15 @@ export type GithubPlace =
   | { readonly kind: "readme"; readonly owner: string; readonly repo: string }
   /** `path` begins with the branch, tag or commit, which may have slashes itself. */
   | { readonly kind: "file"; readonly owner: string; readonly repo: string; readonly path: readonly string[] }
-  | { readonly kind: "gist"; readonly id: string };
+  /** Without `revision` it is the latest. */
+  | { readonly kind: "gist"; readonly id: string; readonly revision?: string };
 
 /** GitHub's own rules for names, and none that leads elsewhere in a path. */
 const OWNER = /^[a-z0-9][a-z0-9_-]{0,38}$/i;
 const REPO = /^(?!\.{1,2}$)[a-z0-9._-]{1,100}$/i;
 const NUMBER = /^[1-9]\d{0,9}$/;
 const GIST = /^[0-9a-f]{5,40}$/i;
+const REVISION = /^[0-9a-f]{40}$/i;
 
 /**
  * The place that `text` names on the GitHub at `host`, or on its `www` and `gist`; undefined if it names another page, or none. Case, query, fragment and
@@ -31,9 +33,11 @@ export function inRepository<Place extends GithubPlace>(place: Place, fullName: 
   return OWNER.test(owner) && REPO.test(repo) && rest.length === 0 ? { ...place, owner, repo } : undefined;
 }
 
-function gistPlace([first = "", second]: readonly string[]): GithubPlace | undefined {
-  const id = second ?? first;
-  return GIST.test(id) ? { kind: "gist", id } : undefined;
+/** `ID`, `ID/REVISION`, and both below the name of a user, which may look like an id itself. One file of a gist, and what is said of it, are other pages. */
+function gistPlace(parts: readonly string[]): GithubPlace | undefined {
+  const [id = "", revision, ...rest] = parts.length === 1 || REVISION.test(parts[1] ?? "") ? parts : parts.slice(1);
+  if (!GIST.test(id) || rest.length > 0 || (revision !== undefined && !REVISION.test(revision))) return undefined;
+  return { kind: "gist", id, ...(revision === undefined ? {} : { revision }) };
 }
 
 function repositoryPlace([owner = "", repo = "", section, ...rest]: readonly string[]): GithubPlace | undefined {
@@ -48,8 +52,8 @@ function repositoryPlace([owner = "", repo = "", section, ...rest]: readonly str
       return NUMBER.test(first) ? { kind: "pull", owner, repo, number: Number(first) } : undefined;
     case "blob":
     case "raw": {
-      const path = rest.map(decoded);
-      return path.length >= 2 && path.every((part) => part !== undefined && !/^\.{0,2}$|\//.test(part))
+      const path = rest.flatMap((part) => decoded(part)?.split("/")); // the slashes of a branch may be coded
+      return path.length >= 2 && path.every((part) => part !== undefined && !/^\.{0,2}$/.test(part))
         ? { kind: "file", owner, repo, path: path as string[] }
         : undefined;
     }

@@ -12,15 +12,17 @@ const MAX_PAGES = 3;
 
 type Conversation = Extract<GithubPlace, { kind: "issue" | "pull" }>;
 
-/** An issue or a pull request with its conversation; undefined if there is none, or none that may be seen. */
+/** An issue or a pull request with its conversation, by either one's address; undefined if there is none, or none that may be seen. */
 export async function readConversation(place: Conversation, api: GithubApi, signal: AbortSignal): Promise<GithubPage | undefined> {
-  const { kind, owner, repo, number } = place;
+  const { owner, repo, number } = place;
   const repository = `/repos/${owner}/${repo}`;
-  const issue = await api.json(`${repository}/${kind === "pull" ? "pulls" : "issues"}/${number}`, signal);
+  const pull = place.kind === "pull" ? await api.json(`${repository}/pulls/${number}`, signal) : undefined;
+  const issue = pull ?? (await api.json(`${repository}/issues/${number}`, signal));
   if (issue === undefined) return undefined;
   if (!isRecord(issue.value) || !("title" in issue.value)) throw malformedAnswer();
   // For the API each pull request is an issue, too.
-  if (kind === "issue" && valueAt(issue.value, "/pull_request") != null) return await readConversation({ ...place, kind: "pull" }, api, signal);
+  if (place.kind === "issue" && valueAt(issue.value, "/pull_request") != null) return await readConversation({ ...place, kind: "pull" }, api, signal);
+  const kind = pull === undefined ? "issue" : "pull";
 
   const { value } = issue;
   const title = `${kind === "pull" ? "PR" : "Issue"} #${number}: ${lineAt(value, "/title")} [${owner}/${repo}]`;

@@ -29,8 +29,8 @@ export async function readFile({ owner, repo, path }: Place<"file">, api: Github
 }
 
 /** The files of a gist. GitHub's API cuts a large one, and the text says so. */
-export async function readGist({ id }: Place<"gist">, api: GithubApi, signal: AbortSignal): Promise<GithubPage | undefined> {
-  const gist = await api.json(`/gists/${id}`, signal);
+export async function readGist({ id, revision }: Place<"gist">, api: GithubApi, signal: AbortSignal): Promise<GithubPage | undefined> {
+  const gist = await api.json(`/gists/${id}${revision === undefined ? "" : `/${revision}`}`, signal);
   if (gist === undefined) return undefined;
   const listed = valueAt(gist.value, "/files");
   if (!isRecord(listed)) throw malformedAnswer();

@@ -134,6 +134,37 @@ test("web_browse reads a README, a file of a branch with slashes, and a gist as 
   expect(gist.content).toContain("(The file is longer than what GitHub gives of it.)");
 });
 
+test("web_browse gives a gist as it was at the revision that the address names", async () => {
+  await using it = await startGithub();
+  const revision = "0123456789".repeat(4);
+  it.github.documents.set(`/gists/abcdef12/${revision}`, { description: "Notes", files: { "a.md": { filename: "a.md", content: "As it was." } } });
+  it.github.documents.set("/gists/abcdef12", { description: "Notes", files: { "a.md": { filename: "a.md", content: "As it is." } } });
+
+  for (const path of [`abcdef12/${revision}`, `o/abcdef12/${revision}`]) {
+    expect((await it.web.caller.call("web_browse", { url: `https://gist.github.com/${path}` })).content).toContain("As it was.");
+  }
+});
+
+test("web_browse reads the GitHub of an operator's own host, and no other by its API", async () => {
+  await using it = await startGithub({ GITHUB_HOST: "github.example.test" });
+  it.github.documents.set("/repos/o/r/issues/7", issue);
+  const browse = (host: string) => it.web.caller.call("web_browse", { url: `https://${host}/o/r/issues/7` });
+
+  expect((await browse("github.example.test")).content).toContain("It breaks");
+  await expect(browse("github.example.test.evil.test")).rejects.toMatchObject({ code: "unavailable" });
+  expect(it.github.requests).toHaveLength(1);
+});
+
+test("web_browse reads an issue by the address of a pull request, too", async () => {
+  await using it = await startGithub();
+  it.github.documents.set("/repos/o/r/issues/7", { ...issue, locked: true, assignees: [{ login: "bob" }, null] });
+
+  const { content } = await it.browse("/o/r/pull/7");
+  expect(content).toContain("# Issue #7: It breaks [o/r]");
+  expect(content).toContain("**State:** closed (not planned, locked)");
+  expect(content).toContain("**Assignees:** bob, ghost");
+});
+
 test("web_browse follows a repository that has moved", async () => {
   await using it = await startGithub();
   it.github.moved.set("old/r", "/repos/o/r");
@@ -216,6 +247,7 @@ test.each<[string, () => GithubFault, object]>([
   ["403", () => ({ status: 403, message: "Resource not accessible" }), { code: "execution_failed", details: { status: 403 } }],
   ["401", () => ({ status: 401 }), { code: "unavailable", isRetryable: false, message: expect.stringContaining("GITHUB_TOKEN") }],
   ["410", () => ({ status: 410 }), { code: "execution_failed", message: expect.stringContaining("deleted") }],
+  ["451", () => ({ status: 451 }), { code: "execution_failed", message: expect.stringContaining("legal") }],
   ["502", () => ({ status: 502, body: "<html>" }), { code: "unavailable", isRetryable: true }],
   ["no JSON", () => ({ status: 200, body: "<html>" }), { code: "unavailable" }],
   ["JSON of another form", () => ({ status: 200, body: "{}" }), { code: "unavailable", message: expect.stringContaining("not what it documents") }],
