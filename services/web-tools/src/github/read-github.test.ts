@@ -165,6 +165,19 @@ test("web_browse reads an issue by the address of a pull request, too", async ()
   expect(content).toContain("**Assignees:** bob, ghost");
 });
 
+test("web_browse comes back once where GitHub's API says how soon, and no more than once", async () => {
+  await using it = await startGithub();
+  it.github.documents.set("/repos/o/r/issues/7", issue);
+  it.github.documents.set("/repos/o/r/issues/8", issue);
+  const limit = { status: 403, message: "You have exceeded a secondary rate limit", headers: { "retry-after": "0" } };
+  it.github.faults.push(limit);
+
+  expect((await it.browse("/o/r/issues/7")).content).toContain("It breaks");
+  it.github.faults.push(limit, limit, limit);
+  await expect(it.browse("/o/r/issues/8")).rejects.toMatchObject({ code: "rate_limited", retryAfterMs: 0 });
+  expect(it.github.requests).toHaveLength(4);
+});
+
 test("web_browse follows a repository that has moved", async () => {
   await using it = await startGithub();
   it.github.moved.set("old/r", "/repos/o/r");

@@ -31,7 +31,7 @@ export function webBrowse({ fetch, permit, converter, readRendered, readGithub }
   return defineTool(tools.webBrowse, async ({ url: requested }, context) => {
     const { signal, deadline, caller, progress } = context;
     progress({ message: "Fetching the page" });
-    const github = await readGithub(requested, { caller, signal });
+    const github = await askTwice(() => readGithub(requested, { caller, signal }), { signal, deadline });
     if (github !== undefined) {
       const structured = { url: requested, title: github.title, contentType: "text/markdown", truncated: false, needsBrowser: false };
       return { content: contentOf(github), structured, trust: { level: "untrusted", origin: requested } };
