@@ -1,11 +1,11 @@
 import { createSocket } from "node:dgram";
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { createMemoryBus } from "@rockbot/bus";
 import { createPolicy, holdPolicy, readPolicy } from "@rockbot/policy";
 import { loadConfig } from "@rockbot/process/config";
 import { badPages, type Page, startPageServer, temporaryFolder } from "@rockbot/testing";
-import { createToolCaller } from "@rockbot/tools";
+import { type CallOptions, createToolCaller } from "@rockbot/tools";
 import { describe, expect, test, vi } from "vitest";
 import { configSchema } from "./generated/config.ts";
 import { startPageRenderer } from "./page-renderer.ts";
@@ -40,12 +40,22 @@ async function start(pages: Readonly<Record<string, Page>>, env: Readonly<Record
   return {
     site,
     stranger,
-    render: (path: string) => caller.call("render_page", { url: path.startsWith("/") ? site.url + path : path }, { timeoutMs: 120_000 }),
+    render: (path: string, options: CallOptions = {}) =>
+      caller.call("render_page", { url: path.startsWith("/") ? site.url + path : path }, { timeoutMs: 120_000, ...options }),
     [Symbol.asyncDispose]: () => started.disposeAsync(),
   };
 }
 
 const script = (code: string): string => `<!doctype html><title>T</title><div id=app></div><script>${code}</script>`;
+/** Browsers of this test, by the folder that they have as their home. */
+const browsers = (): number[] =>
+  readdirSync("/proc").flatMap((id) => {
+    try {
+      return readFileSync(`/proc/${id}/environ`, "utf8").includes(`HOME=${tmpdir()}/rockbot-browser-`) ? [Number(id)] : [];
+    } catch {
+      return []; // no process, or one that has ended
+    }
+  });
 const leftFolders = () => readdirSync(tmpdir()).filter((name) => name.startsWith("rockbot-browser-"));
 
 describe.skipIf(browserPath === undefined)(`a page in ${why}`, { timeout: 180_000 }, () => {
@@ -158,6 +168,46 @@ describe.skipIf(browserPath === undefined)(`a page in ${why}`, { timeout: 180_00
     await expect(system.render("/blob")).rejects.toMatchObject({ message: expect.stringMatching(/it leads to blob:.*no page of the web/) });
   });
 
+  test("that opens another program, does not end, or loads itself again comes as far as it is", async () => {
+    let visits = 0;
+    await using system = await start(
+      {
+        "/program": script(`location = "mailto:a@example.com"; app.textContent = "still here"`),
+        "/endless": badPages.stalled("<!doctype html><title>T</title><p>What came of it."),
+        "/again": (_, response) => {
+          const again = visits++ === 0 ? "<script>setTimeout(() => location.reload(), 700)</script>" : "";
+          response.setHeader("content-type", "text/html");
+          response.end(`<!doctype html><p>Visit ${visits}.</p>${again}`);
+        },
+      },
+      { PAGE_TIMEOUT_MS: "24000" },
+    );
+
+    expect((await system.render("/program")).content).toContain("still here");
+    expect(await system.render("/endless")).toMatchObject({ content: expect.stringContaining("What came of it."), structured: { settled: false } });
+    expect((await system.render("/again")).content).toMatch(/Visit [12]\./);
+  });
+
+  test("whose call is cancelled, or whose browser ends, takes nothing more", async () => {
+    await using system = await start({ "/": script(`setInterval(() => fetch("/seen"), 100)`), "/seen": "x" }, { SETTLE_MS: "40000" });
+    const seen = () => system.site.requests.filter(({ path }) => path === "/seen").length;
+    const stop = new AbortController();
+
+    const cancelled = system.render("/", { signal: stop.signal });
+    await expect.poll(seen, { timeout: 60_000 }).toBeGreaterThan(0);
+    stop.abort();
+    await expect(cancelled).rejects.toMatchObject({ code: "cancelled" });
+    await expect.poll(() => [leftFolders(), browsers()], { timeout: 30_000 }).toEqual([[], []]);
+
+    const before = seen();
+    const crashed = system.render("/");
+    crashed.catch(() => {});
+    await expect.poll(seen, { timeout: 60_000 }).toBeGreaterThan(before);
+    process.kill(Math.min(...browsers()), "SIGKILL");
+    await expect(crashed).rejects.toMatchObject({ code: "execution_failed", message: expect.stringContaining("its browser ended") });
+    expect(leftFolders()).toEqual([]);
+  });
+
   test("whose server says nothing is told as that, and not as slow scripts", async () => {
     await using system = await start({ "/": badPages.silent() }, { PAGE_TIMEOUT_MS: "4000" });
 
@@ -166,10 +216,11 @@ describe.skipIf(browserPath === undefined)(`a page in ${why}`, { timeout: 180_00
 
   test("ends with its time, whatever its scripts do", async () => {
     const windows = script(`for (let i = 0; i < 10000; i++) open("/?" + i)`);
-    await using system = await start({ "/endless": script("for (;;) {}"), "/windows": windows }, { PAGE_TIMEOUT_MS: "5000" });
+    // Its time holds the start of the browser, which takes seconds on a busy machine.
+    await using system = await start({ "/endless": script("for (;;) {}"), "/windows": windows }, { PAGE_TIMEOUT_MS: "15000" });
 
     const [endless, many] = await Promise.allSettled([system.render("/endless"), system.render("/windows")]);
-    expect(endless).toMatchObject({ status: "rejected", reason: { code: "execution_failed", message: expect.stringContaining("5000 ms") } });
+    expect(endless).toMatchObject({ status: "rejected", reason: { code: "execution_failed", message: expect.stringContaining("15000 ms") } });
     if (many.status === "rejected") expect(many.reason).toMatchObject({ code: "execution_failed" });
     expect(system.site.requests.filter(({ path }) => path.startsWith("/?"))).toEqual([]);
     expect(leftFolders()).toEqual([]);

@@ -44,6 +44,7 @@ export interface RenderedPage {
 export async function renderPage(address: string, options: RenderOptions): Promise<RenderedPage> {
   const url = httpUrl(address);
   if (url === undefined) throw new ToolError(ToolErrorCode.InvalidArguments, "Cannot render the page: only http:// and https:// URLs can be opened.");
+  const until = performance.now() + options.pageTimeoutMs;
   const late = AbortSignal.timeout(options.pageTimeoutMs);
   const over = AbortSignal.any([options.signal, late]);
   await using open = new AsyncDisposableStack();
@@ -56,7 +57,7 @@ export async function renderPage(address: string, options: RenderOptions): Promi
     open.defer(async () => void (await (await starting.catch(() => undefined))?.[Symbol.asyncDispose]()));
     const { browser, tooLarge } = await unlessAborted(starting, over);
     const context = await browser.newContext({ acceptDownloads: false, serviceWorkers: "block", javaScriptEnabled: true, permissions: [] });
-    const reading = readPage(context, url, { ...options, onAnswer: () => (isAnswered = true) });
+    const reading = readPage(context, url, { ...options, until, onAnswer: () => (isAnswered = true) });
     reading.catch(() => {}); // what ends it first counts
     const page = await unlessAborted(Promise.race([reading, tooLarge]), over);
     if (isDenied(proxy, page.url)) throw denied(url);
@@ -68,11 +69,16 @@ export async function renderPage(address: string, options: RenderOptions): Promi
 }
 
 interface ReadPageOptions extends RenderOptions {
+  /** When the page's time is over, on the clock of `performance.now()`. */
+  readonly until: number;
   /** Called once a server has answered with a document. */
   readonly onAnswer: () => void;
 }
 
-async function readPage(context: BrowserContext, url: URL, { settleMs, maxPageBytes, onAnswer }: ReadPageOptions): Promise<RenderedPage> {
+/** How often a document is read whose page leads elsewhere meanwhile. */
+const MAX_READS = 3;
+
+async function readPage(context: BrowserContext, url: URL, { settleMs, maxPageBytes, until, onAnswer }: ReadPageOptions): Promise<RenderedPage> {
   const page = await context.newPage();
   /** With the page's document: of the last place where it has led. */
   let answer: Response | undefined;
@@ -83,18 +89,30 @@ async function readPage(context: BrowserContext, url: URL, { settleMs, maxPageBy
   });
   context.on("page", (other) => void (other === page || other.close().catch(() => {})));
   page.on("dialog", (dialog) => void dialog.dismiss().catch(() => {}));
-  await page.goto(url.href, { waitUntil: "domcontentloaded", timeout: 0 });
-  const isSettled = await page.waitForLoadState("networkidle", { timeout: settleMs }).then(
+  // For the library a page that leads to another program, as by mailto:, never comes further than that.
+  await page.goto(url.href, { waitUntil: "commit", timeout: 0 });
+  // A document that does not end is read as far as it came.
+  const isWhole = await isReached(page, "domcontentloaded", Math.max(1, (until - performance.now()) / 2));
+  const isSettled = await isReached(page, "networkidle", Math.max(1, settleMs));
+  for (let reads = 1; ; reads++) {
+    try {
+      const at = page.url();
+      const place = httpUrl(at);
+      if (place === undefined) throw noPage(url, `it leads to ${at.slice(0, 20)}, which is no page of the web`);
+      if (answer !== undefined) checkAnswer(url, place, answer);
+      const html = await htmlOf(page, await context.newCDPSession(page), maxPageBytes);
+      return { url: at, html: html.slice(0, maxPageBytes), isCut: html.length > maxPageBytes, isSettled: isWhole && isSettled };
+    } catch (error) {
+      if (error instanceof ToolError || reads === MAX_READS || page.isClosed()) throw error;
+    }
+  }
+}
+
+const isReached = (page: Page, state: "domcontentloaded" | "networkidle", timeout: number): Promise<boolean> =>
+  page.waitForLoadState(state, { timeout }).then(
     () => true,
     () => false,
   );
-  const at = page.url();
-  const place = httpUrl(at);
-  if (place === undefined) throw noPage(url, `it leads to ${at.slice(0, 20)}, which is no page of the web`);
-  if (answer !== undefined) checkAnswer(url, place, answer);
-  const html = await htmlOf(page, await context.newCDPSession(page), maxPageBytes);
-  return { url: at, html: html.slice(0, maxPageBytes), isCut: html.length > maxPageBytes, isSettled };
-}
 
 /** @throws {ToolError} if it is an error, or no page */
 function checkAnswer(url: URL, at: URL, answer: Response): void {
