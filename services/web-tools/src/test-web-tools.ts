@@ -1,15 +1,15 @@
 import { createMemoryBus } from "@rockbot/bus";
 import { loadConfig } from "@rockbot/process/config";
 import { type Page, startFakeBrave, startGithubServer, startPageServer } from "@rockbot/testing";
-import { createToolCaller, type StartServiceOptions } from "@rockbot/tools";
+import { createToolCaller } from "@rockbot/tools";
 import { configSchema } from "./generated/config.ts";
-import { startWebTools } from "./web-tools.ts";
+import { type StartWebToolsOptions, startWebTools } from "./web-tools.ts";
 
 /** For tests: the whole service in memory, in front of a site with `pages`, a search API and GitHub. Configured by the environment, as in earnest. */
 export async function startTestWebTools(
   pages: Readonly<Record<string, Page>> = {},
   env: Readonly<Record<string, string>> = {},
-  { policy }: Pick<StartServiceOptions, "policy"> = {},
+  { policy, pageStore }: Partial<Pick<StartWebToolsOptions, "policy" | "pageStore">> = {},
 ) {
   await using started = new AsyncDisposableStack();
   const site = started.use(await startPageServer(pages));
@@ -19,7 +19,7 @@ export async function startTestWebTools(
     env: { ALLOW_ADDRESSES: `127.0.0.1:${site.port}`, BRAVE_API_KEY: brave.apiKey, BRAVE_BASE_URL: brave.url, GITHUB_API_URL: github.url, ...env },
   });
   const bus = started.use(createMemoryBus());
-  started.use(await startWebTools(bus, config, { service: "web-tools", topic: "tool.invoke", policy }));
+  started.use(await startWebTools(bus, config, { service: "web-tools", topic: "tool.invoke", policy, pageStore }));
   const caller = started.use(await createToolCaller(bus, { agent: "tester" }));
   await caller.discovered();
   const open = started.move();

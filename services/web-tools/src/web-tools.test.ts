@@ -1,8 +1,12 @@
 import { createMemoryBus } from "@rockbot/bus";
+import { ToolErrorCode } from "@rockbot/contracts";
+import { createMemoryPageStore } from "@rockbot/edge/outbound";
 import { ConfigError, loadConfig } from "@rockbot/process/config";
+import { startPageServer } from "@rockbot/testing";
 import { createToolCaller } from "@rockbot/tools";
 import { expect, test } from "vitest";
 import { configSchema } from "./generated/config.ts";
+import { chooseSearch } from "./search/choose-search.ts";
 import { check } from "./settings.ts";
 import { startTestWebTools } from "./test-web-tools.ts";
 import { webToolsOff } from "./web-tool-set.ts";
@@ -40,6 +44,41 @@ test("the robots.txt of a site decides where the operator says so, and a page th
   expect((await plain.browse("/closed")).content).toContain("Closed.");
   expect(obeying.site.requests.map(({ path }) => path)).toEqual(["/robots.txt", "/open"]);
   expect(plain.site.requests.map(({ path }) => path)).toEqual(["/closed"]);
+});
+
+test("instances with one store ask a site once for what may be kept, and those that keep nothing each time", async () => {
+  await using site = await startPageServer({ "/": { headers: { "cache-control": "max-age=60" }, body: "<p>Kept." } });
+  const pageStore = createMemoryPageStore({ maxBytes: 1_000_000 });
+  const env = { ALLOW_ADDRESSES: `127.0.0.1:${site.port}` };
+  await using one = await startTestWebTools({}, env, { pageStore });
+  await using two = await startTestWebTools({}, env, { pageStore });
+  await using none = await startTestWebTools({}, { ...env, PAGE_CACHE_BYTES: "0" }, { pageStore });
+
+  for (const web of [one, two, none]) {
+    expect((await web.caller.call("web_browse", { url: `${site.url}/` })).content).toBe("Kept.");
+  }
+  expect(site.requests).toHaveLength(2);
+});
+
+test("the guide says when to search and to browse, how to read chunks, and what each error means", async () => {
+  await using web = await startTestWebTools();
+  const [guide] = await web.caller.getGuides();
+  const document = guide?.document ?? "";
+
+  for (const part of ["## When to search", "`freshness`", "## When to browse", "`get_from_working_memory`", "30 minutes", "written by strangers"])
+    expect(document).toContain(part);
+  const { InvalidArguments, ExecutionFailed, Unavailable, RateLimited, TooLarge, Timeout, Denied } = ToolErrorCode;
+  for (const code of [InvalidArguments, ExecutionFailed, Unavailable, RateLimited, TooLarge, Timeout, Denied])
+    expect(document).toMatch(new RegExp(`^\\| \`${code}\` \\|`, "m"));
+});
+
+test.each([
+  ["Brave where both are set", { BRAVE_API_KEY: "key", SEARXNG_BASE_URL: "http://search.example" }, "brave"],
+  ["SearXNG where it alone is set", { SEARXNG_BASE_URL: "http://search.example" }, "searxng"],
+  ["what the operator chooses", { BRAVE_API_KEY: "key", SEARXNG_BASE_URL: "http://search.example", SEARCH_PROVIDER: "searxng" }, "searxng"],
+  ["nothing where the chosen one is not set", { BRAVE_API_KEY: "key", SEARCH_PROVIDER: "searxng" }, undefined],
+])("web_search asks %s", (_, env, name) => {
+  expect(chooseSearch(loadConfig(configSchema, { env })).name).toBe(name);
 });
 
 test("without a key web_search is not offered, and the guide, the log and the configuration say why", async () => {

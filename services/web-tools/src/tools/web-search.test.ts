@@ -192,11 +192,15 @@ test("web_search asks once more when the API says how soon, and no more than onc
   expect(web.brave.requests).toHaveLength(6);
 });
 
-test("web_search does not wait for another try beyond its deadline", async () => {
+test.each([
+  ["its deadline", 15, 10_000],
+  ["20 s", 21, 120_000],
+])("web_search does not wait for another try beyond %s", async (_, seconds, timeoutMs) => {
   await using web = await startTestWebTools();
-  web.brave.faults.push({ kind: "status", status: 429, code: "RATE_LIMITED", headers: { "retry-after": "15" } });
+  web.brave.faults.push({ kind: "status", status: 429, code: "RATE_LIMITED", headers: { "retry-after": String(seconds) } });
 
-  await expect(web.caller.call("web_search", { query: "x" }, { timeoutMs: 10_000 })).rejects.toMatchObject({ code: "rate_limited", retryAfterMs: 15_000 });
+  await expect(web.caller.call("web_search", { query: "x" }, { timeoutMs })).rejects.toMatchObject({ code: "rate_limited", retryAfterMs: seconds * 1_000 });
+  expect(web.brave.requests).toHaveLength(1);
 });
 
 test("web_search gives up on an API that is too slow", async () => {

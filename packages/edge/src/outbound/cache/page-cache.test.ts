@@ -67,6 +67,7 @@ test.each([
   ["a cookie", { ...fresh, "set-cookie": "a=b" }],
   ["no word of it", {}],
   ["vary: *", { ...fresh, vary: "*" }],
+  ["an age that is over", { ...fresh, age: "600" }],
   ["a past date", { expires: "Mon, 02 Nov 2020 10:00:00 GMT" }],
 ])("an answer with %s is not given again", async (_, headers) => {
   await using site = await startSite({ "/a": { headers: headers as Record<string, string>, body: "text" } });
@@ -74,6 +75,16 @@ test.each([
   await site.read("/a");
   await site.read("/a");
   expect(site.asked()).toEqual(["/a", "/a"]);
+});
+
+test("an answer that differs by a header is given to those who send the same", async () => {
+  await using site = await startSite({ "/a": { headers: { ...fresh, vary: "User-Agent" }, body: "text" } });
+  await using other = createPublicFetch({ allowAddresses: [`127.0.0.1:${site.server.port}`], store: site.store, userAgent: "Other" });
+
+  await site.read("/a");
+  await site.read("/a");
+  await using response = await other(`${site.server.url}/a`);
+  expect([response.status, site.asked().length]).toEqual([200, 2]);
 });
 
 test.each(["authorization", "Cookie", "x-api-key"])("a request with %s is answered by the site, and its answer is nobody else's", async (name) => {
@@ -155,6 +166,13 @@ const bad: Readonly<Record<string, (kept: Uint8Array) => Uint8Array>> = {
   "a header that would be two": (kept) => Buffer.from(Buffer.from(kept).toString("latin1").replace('"etag":"', '"etag":"\\r\\nx-evil: 1'), "latin1"),
   "a status that is none": (kept) => Buffer.from(Buffer.from(kept).toString("latin1").replace('"status":200', '"status":"200"'), "latin1"),
   "too much": (kept) => Buffer.concat([kept, Buffer.alloc(MAX_KEPT_BYTES)]),
+  "a date long ago": (kept) =>
+    Buffer.from(
+      Buffer.from(kept)
+        .toString("latin1")
+        .replace(/"keptAt":\d+/, '"keptAt":1'),
+      "latin1",
+    ),
   "a date to come": (kept) =>
     Buffer.from(
       Buffer.from(kept)
@@ -177,7 +195,7 @@ test.each(Object.keys(bad))("a store that gives %s costs a fetch, and no more", 
 
   for (let i = 0; i < 2; i++) expect(await site.read("/a")).toEqual({ status: 200, text: "text" });
   expect(site.server.requests).toMatchObject([{ path: "/a" }, { path: "/a" }]);
-  expect(site.server.requests[1]?.headers).not.toHaveProperty("x-evil");
+  for (const name of ["x-evil", "if-none-match"]) expect(site.server.requests[1]?.headers).not.toHaveProperty(name);
 });
 
 test.each([
