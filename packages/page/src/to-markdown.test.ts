@@ -405,3 +405,27 @@ test("a page whose styles cannot all be tried is refused, and a sheet of a megab
 test("a page of too many nodes is refused while it is parsed", () => {
   expect(() => md(`<body>a${"<br>".repeat(250_000)}`)).toThrow(new PageTooComplexError("more than 200000 nodes"));
 });
+
+test.each([
+  ["a cell before a section", "<table><tr><td>a<tbody><tr><td>b<td>c</table>", "|  |  |\n| --- | --- |\n| a |  |\n| b | c |"],
+  ["a mark in a cell", "<table><tr><td><b>a<td>b<tr><td>c<td>d</table>", "|  |  |\n| --- | --- |\n| **a** | b |\n| c | d |"],
+  ["a caption", "<table><caption>Name<tr><td>a<td>b<tr><td>c<td>d</table>", "Name\n\n|  |  |\n| --- | --- |\n| a | b |\n| c | d |"],
+  ["a group in a picture", "<p>a</p><svg><g><path d=''><p>b</p><div>c</div>", "a\n\nb\n\nc"],
+  ["a picture that ends in time", "<p>a <svg><g></svg> b</p><svg><a><text>x</text></a></svg><p>c", "a b\n\nc"],
+  ["a text in a picture", "<svg><foreignObject><div>x</div></foreignObject><g><p>a", "a"],
+])("%s that nobody closes ends where a browser ends it", (_, html, markdown) => {
+  expect(md(`<body>${html}`)).toBe(markdown);
+});
+
+test.each([
+  ["cells in no row", "<table><thead><th>Name<th>Value</thead><tr><td>a<td>b</table>", "| Name | Value |\n| --- | --- |\n| a | b |"],
+  ["rows that nobody begins", "<table><tr><th>A<th>B</tr><td>a<td>b</tr><td>c<td>d</table>", "| A | B |\n| --- | --- |\n| a | b |\n| c | d |"],
+  ["cells in a form", "<table><tr><form><td>a</td><td>b</td></form></tr><tr><td>c<td>d</table>", "|  |  |\n| --- | --- |\n| a | b |\n| c | d |"],
+  [
+    "text in no cell",
+    "<table>One <b>two</b><tr><td>a<td>b</tr><p>three</p><tr><td>c<td>d</table>",
+    "One **two**\n\nthree\n\n|  |  |\n| --- | --- |\n| a | b |\n| c | d |",
+  ],
+])("a table loses nothing that it has in a wrong place: %s", (_, html, markdown) => {
+  expect(md(`<body>${html}`)).toBe(markdown);
+});

@@ -1,5 +1,5 @@
 import { Element, Text } from "domhandler";
-import { type AnyNode, elementsBelow, isElement, isParent, type ParentNode, setChildren, textOf } from "./dom.ts";
+import { type AnyNode, ancestorsOf, elementsBelow, isElement, isParent, isText, type ParentNode, setChildren, textOf } from "./dom.ts";
 
 /** Beyond this a cell spans one column: the number is the page's word, and each column costs a bar in every row. */
 const MAX_SPAN = 20;
@@ -12,11 +12,12 @@ const MAX_CELLS = 50_000;
  * Prepares tables for markdown, where each has a header row, rows of equal length, and one line for a cell. A table
  * without a header row gets an empty one, for its first row may well be data. A table that only lays out, with one
  * column or row, with tables or code inside, or with most of its text in one long cell, is taken apart into its cells.
+ * What stands in a table and in no cell goes before it, as in a browser.
  */
 export function flattenTables(root: ParentNode): void {
   // Innermost first: the tables in a layout table are taken apart before it.
   for (const table of tablesIn(root).reverse()) {
-    const rows = table.parts.filter(({ name }) => name === "tr").map((element) => ({ element, cells: cellsOf(element) }));
+    const rows = rowsOf(table.parts);
     if (table.holdsTable || isLayout(table, rows)) for (const part of [table.element, ...table.parts]) part.name = "div";
     else flatten(table, rows);
   }
@@ -31,7 +32,8 @@ interface Table {
 }
 
 interface Row {
-  readonly element: Element;
+  /** What holds it. */
+  readonly section: ParentNode | null;
   readonly cells: readonly Element[];
 }
 
@@ -69,9 +71,45 @@ function isLayout({ element, holdsCode }: Table, rows: readonly Row[]): boolean 
   return columns < 2 || (rows.length < 2 && !rows.some(({ cells }) => cells.some(({ name }) => name === "th")));
 }
 
-const cellsOf = (row: Element): Element[] => row.children.filter(isElement).filter(({ name }) => name === "td" || name === "th");
+/** Cells that stand in no row make rows as long as the first of the table. */
+function rowsOf(parts: readonly Element[]): readonly Row[] {
+  const rows: { readonly section: ParentNode | null; readonly cells: Element[] }[] = [];
+  let holder: Element | undefined;
+  for (const part of parts) {
+    if (part.name === "tr") {
+      rows.push({ section: part.parent, cells: [] });
+      holder = part;
+    } else if (isCell(part)) {
+      const around = partAround(part);
+      if (around === undefined || isCell(around)) continue;
+      const isFull = around.name !== "tr" && rows.length > 1 && rows.at(-1)?.cells.length === rows[0]?.cells.length;
+      if (around !== holder || isFull) rows.push({ section: around, cells: [] });
+      holder = around;
+      rows.at(-1)?.cells.push(part);
+    }
+  }
+  return rows;
+}
+
+/** The part of the table that a cell stands in, or the table. */
+function partAround(cell: Element): Element | undefined {
+  for (const element of ancestorsOf(cell)) if (element.name === "table" || partNames.has(element.name)) return element;
+  return undefined;
+}
+
+const isCell = ({ name }: Element): boolean => name === "td" || name === "th";
+
+/** What stands in a table, or in its parts, and in no cell. */
+function strays(parent: ParentNode): readonly AnyNode[] {
+  return parent.children.flatMap((child) => {
+    if (!isElement(child)) return isText(child) && child.data.trim() !== "" ? [child] : [];
+    if (isCell(child) || child.name === "caption") return [];
+    return partNames.has(child.name) || elementsBelow(child, ...partNames).length > 0 ? strays(child) : [child];
+  });
+}
 
 function flatten({ element, parts }: Table, given: readonly Row[]): void {
+  const outside = strays(element);
   const rows = withRowSpans(given);
   const lengths = rows.map(({ cells }) => cells.reduce((length, cell) => length + spanOf(cell), 0));
   const widest = lengths.reduce((most, length) => Math.max(most, length), 0);
@@ -79,7 +117,7 @@ function flatten({ element, parts }: Table, given: readonly Row[]): void {
   const columns = isHuge ? (lengths[0] ?? 0) : widest;
   const lines: Element[] = [];
   const [first] = rows;
-  const hasHeader = first !== undefined && (isHead(first.element.parent) || first.cells.every(({ name }) => name === "th"));
+  const hasHeader = first !== undefined && (isHead(first.section) || first.cells.every(({ name }) => name === "th"));
   if (!hasHeader) lines.push(holderOf("tr", blank(columns)));
   rows.forEach(({ cells }, i) => {
     if (cells.length === 0) return;
@@ -89,10 +127,11 @@ function flatten({ element, parts }: Table, given: readonly Row[]): void {
   if (lines[0] !== undefined) lines[0].attribs["data-columns"] = String(columns);
 
   const caption = parts.find(({ name }) => name === "caption");
-  if (caption === undefined) setChildren(element, lines);
+  if (caption === undefined && outside.length === 0) setChildren(element, lines);
   else {
     element.name = "div";
-    setChildren(element, [holderOf("p", caption.children), holderOf("table", lines)]);
+    const before = [holderOf("div", outside), holderOf("p", caption?.children ?? [])];
+    setChildren(element, [...before.filter(({ children }) => children.length > 0), holderOf("table", lines)]);
   }
 }
 
@@ -106,9 +145,10 @@ function withRowSpans(rows: readonly Row[]): readonly Row[] {
   let section: ParentNode | null = null;
   let blanks = 0;
   const spread: Row[] = [];
-  for (const { element, cells } of rows) {
-    if (element.parent !== section) below = [];
-    section = element.parent;
+  for (const row of rows) {
+    const { cells } = row;
+    if (row.section !== section) below = [];
+    ({ section } = row);
     const placed: Element[] = [];
     const next: number[] = [];
     for (const cell of [...cells, undefined]) {
@@ -122,7 +162,7 @@ function withRowSpans(rows: readonly Row[]): readonly Row[] {
       next.push(...Array.from({ length: spanOf(cell) }, () => spanOf(cell, "rowspan") - 1));
     }
     below = next;
-    spread.push({ element, cells: cells.length === 0 ? [] : placed });
+    spread.push({ section, cells: cells.length === 0 ? [] : placed });
   }
   return spread;
 }
