@@ -429,3 +429,9 @@ test.each([
 ])("a table loses nothing that it has in a wrong place: %s", (_, html, markdown) => {
   expect(md(`<body>${html}`)).toBe(markdown);
 });
+
+test("what plays a heading is one", () => {
+  const html = `<div role=heading aria-level=3>Part</div><p role=heading>Chapter <b>one</b></p><a href=/a><span role=heading aria-level=9>Card</span></a>
+    <h1><span role=heading aria-level=4>Title</span></h1><ul><li role=heading>item</ul><div role=heading>${"x".repeat(301)}</div>`;
+  expect(md(`<body>${html}`)).toBe(`### Part\n\n## Chapter **one**\n\n###### [Card](https://example.test/a)\n\n# Title\n\n- item\n\n${"x".repeat(301)}`);
+});
