@@ -1,8 +1,10 @@
-import { type AnyNode, isParent } from "../tree/dom.ts";
+import { type AnyNode, type Element, isElement, isParent } from "../tree/dom.ts";
 import { readForest } from "./forest.ts";
 import { contentModel } from "./generated/content-model.ts";
 import { keepBlocks } from "./keep-blocks.ts";
 import { linksOfNames, type NamedLink } from "./name-cards.ts";
+import type { PageView } from "./page-view.ts";
+import type { Pictures } from "./read-blocks.ts";
 import { describePage, type ReadPage } from "./read-page.ts";
 
 /** On a page of fewer words nothing learnt says what is beside the content. */
@@ -30,12 +32,27 @@ export function findContent(page: ReadPage): FoundContent | undefined {
   view.blocks.forEach(({ nodes }, i) => {
     if (kept[i] === true) for (const node of nodes) addWhole(node, page.unseen, found);
   });
-  // A picture between what is kept belongs to it.
-  for (const { before, nodes } of view.pictures) {
-    if (kept[before - 1] === true && kept[before] === true) for (const node of nodes) addWhole(node, page.unseen, found);
-  }
+  const isBetween = betweenKept(view, kept);
+  for (const pictures of view.pictures) if (isBetween(pictures)) for (const node of pictures.nodes) addWhole(node, page.unseen, found);
   return { nodes: found, names: linksOfNames(view.blocks, kept) };
 }
+
+/** Whether pictures stand between what is kept, so that they belong to it. What a figure says of its picture may be cut, and the picture stays. */
+function betweenKept({ zones }: PageView, kept: readonly boolean[]): (pictures: Pictures) => boolean {
+  const figures = new Map(zones.filter(({ element }) => isElement(element) && isFigure(element)).map((zone) => [zone.element as AnyNode, zone]));
+  return ({ before, nodes }) => {
+    let first = before;
+    let end = before;
+    for (let node: AnyNode | null = nodes[0] ?? null; node !== null; node = node.parent) {
+      ({ first, end } = figures.get(node) ?? { first, end });
+      if (isElement(node) && cards.has(node.name)) [first, end] = [before, before]; // its picture stands for another page
+    }
+    return (kept[before - 1] === true && kept[before] === true) || (kept[first - 1] === true && kept[end] === true);
+  };
+}
+
+const cards: ReadonlySet<string> = new Set(["a", "li", "td"]);
+const isFigure = ({ name, attribs }: Element): boolean => name === "figure" || /(?:^|\s)(?:wp-caption|figure)(?:\s|$)/.test(attribs["class"] ?? "");
 
 function addWhole(node: AnyNode, unseen: ReadonlySet<AnyNode>, found: Set<AnyNode>): void {
   addBelow(node, unseen, found);

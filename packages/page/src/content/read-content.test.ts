@@ -131,3 +131,13 @@ test("the name of a card takes the link that a site lays over the card", () => {
   expect(markdown).toContain("[The cedar lamp](https://example.test/lamps/cedar)");
   expect(markdown.match(/The cedar lamp/g)).toHaveLength(2);
 });
+
+test.each([
+  ["a figure", "<figure><img src=a.jpg alt='A comet'><figcaption class=credit>Photo: Agency</figcaption></figure>"],
+  ["a figure whose caption comes first", "<figure><div class=share><a href=/f>Share on a network</a></div><img src=a.jpg alt='A comet'></figure>"],
+  ["a figure of older pages", "<div class=wp-caption><img src=a.jpg alt='A comet'><p class=ad><a href=/s>Sign up for our newsletter</a></p></div>"],
+])("the picture of %s stays where its caption is cut", (_, figure) => {
+  const { markdown } = toMarkdown(page(`<main><article>${sentences("comet", 6)}${figure}${sentences("star", 6)}</article></main>`), "https://example.test/");
+  expect(markdown).toContain("![A comet](https://example.test/a.jpg)");
+  expect(markdown).not.toMatch(/Agency|Share|Sign up/);
+});
