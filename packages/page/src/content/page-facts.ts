@@ -56,9 +56,15 @@ const line = (text: string, maxLength: number): string | null => {
   return short === "" ? null : short;
 };
 
+/** Line ends within a text, which JSON does not allow, are read as spaces: many sites write them, and search engines read them. */
 function parsed(json: string): unknown {
+  const text = json.replace(/^\s*(?:<!--|\/\/<!\[CDATA\[|<!\[CDATA\[)/, "").replace(/(?:-->|\/\/\]\]>|\]\]>)\s*$/, "");
+  return (fromJson(text) ?? fromJson(text.replaceAll(/\p{Cc}+/gu, " ")))?.value;
+}
+
+function fromJson(text: string): { readonly value: unknown } | undefined {
   try {
-    return JSON.parse(json.replace(/^\s*(?:<!--|\/\/<!\[CDATA\[|<!\[CDATA\[)/, "").replace(/(?:-->|\/\/\]\]>|\]\]>)\s*$/, ""));
+    return { value: JSON.parse(text) };
   } catch {
     return undefined;
   }

@@ -141,3 +141,10 @@ test.each([
   expect(markdown).toContain("![A comet](https://example.test/a.jpg)");
   expect(markdown).not.toMatch(/Agency|Share|Sign up/);
 });
+
+test("what a page tells machines is read also where its texts have line ends", () => {
+  const data = '{"@type": "NewsArticle",\r\n\t"description": "One line,\nand another.",\n"author": {"name": "A.\tB"}}';
+  expect(toMarkdown(`<script type="application/ld+json">${data}</script><p>text`, "https://example.test/").frontMatter).toBe(
+    '---\nauthor: "A. B"\ntype: "newsarticle"\n---\n',
+  );
+});
