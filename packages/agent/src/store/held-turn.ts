@@ -189,7 +189,7 @@ export class HeldTurn implements AsyncDisposable {
 
   /**
    * A lease that has lapsed, or that the store has lost, is taken again if nobody else has the turn, and has gone on with it. A store that has lost the
-   * record gets it back.
+   * record, or the last of it, gets it back.
    */
   async #takeAgain(): Promise<void> {
     const { session, turnId, leaseMs, maxWaiting } = this.#options;
@@ -200,6 +200,17 @@ export class HeldTurn implements AsyncDisposable {
     this.#lease = { ...this.#lease, fence: taken.fence };
     const { record: known = record } = taken;
     if (known.nonce !== nonce || known.answers.length > this.#answers.length + 1) throw this.#lose();
+    await this.#putBack(known);
+  }
+
+  /** A store that was killed may know the beginning of a turn: Redis by default writes its log once a second. */
+  async #putBack(known: TurnRecord): Promise<void> {
+    const { session } = this.#options;
+    for (let i = known.answers.length; i < this.#answers.length; i++) {
+      const answer = this.#answers[i] as StoredAnswer;
+      if (!(await patiently(() => this.#store.addAnswer(session, this.#lease, i, answer), this.#options))) throw this.#lose();
+    }
+    for (const [callId, result] of this.#results) if (!known.results.has(callId)) this.addResult(callId, result);
   }
 
   async #renew(): Promise<void> {
