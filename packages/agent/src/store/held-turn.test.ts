@@ -52,7 +52,7 @@ test("a store that comes back without the last of a turn gets it back, and the t
 
   expect(await after.take(session, taken)).toMatchObject({
     state: "taken",
-    record: { answers: [one, two, three], results: new Map([["call", { content: "done" }]]) },
+    record: { answers: [one, two, three], results: new Map([["call", { content: "done", isError: false, isUntrusted: false }]]) },
   });
 });
 

@@ -85,7 +85,7 @@ describe.runIf(missing === undefined)(
       await using workspace = await startTestWorkspace();
       const command = "trap '' TERM INT HUP; (setsid sleep 1000 &) ; sleep 1000 & echo started; while :; do sleep 1000; done";
 
-      const late = await workspace.call("bash", { command, timeout_seconds: 1 });
+      const late = await workspace.call("bash", { command, timeout_seconds: 3 });
       expect(late.structured).toMatchObject({ exit_code: null, limit: "time" });
       expect(late.content).toContain("started");
       const giveUp = new AbortController();
