@@ -31,7 +31,7 @@ const WORLDS: readonly { readonly modules: string; readonly owners: readonly str
   },
   { modules: "pg", owners: ["packages/records/src/postgres"] },
   { modules: "@scalar/[^/]+|@jmespath-community/[^/]+|eventsource-parser", owners: ["services/rest-tools"] },
-  { modules: "cheerio|domhandler|turndown|mammoth|unpdf|image-size", owners: ["packages/page", "test/bench/pages"] },
+  { modules: "cheerio|domhandler|turndown|jszip|mammoth|unpdf|image-size", owners: ["packages/page", "test/bench/pages"] },
   { modules: "playwright-core", owners: ["services/page-renderer"] },
   { modules: "nodemailer", owners: ["services/google-tools"] },
   { modules: "@a2a-js/[^/]+", owners: ["services/a2a", "services/gateway/src/a2a", "test"] },

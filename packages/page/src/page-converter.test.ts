@@ -84,6 +84,13 @@ test("a page that takes too much memory ends its own conversion, and nothing els
   expect(await converter.convert("<body><p>next", url)).toMatchObject({ markdown: "next" });
 });
 
+test("a page whose process holds too much memory, though V8 allows it, ends its own conversion, and nothing else", async () => {
+  await using converter = createPageConverter({ maxMemoryMb: 160, timeoutMs: 15_000 });
+
+  await expect(converter.convert(heavyPage, url)).rejects.toThrow("it takes too much memory");
+  expect(await converter.convert("<body><p>next", url)).toMatchObject({ markdown: "next" });
+});
+
 test("a page that makes V8 give up inside native code ends its own conversion, and nothing else", async () => {
   await using converter = createPageConverter({ maxHeapMb: 100, maxLength: 1e9, timeoutMs: 18_000 });
   const longLinks = `<base href="http://x/${"a".repeat(2_000)}/">${"<p><a href=b>c</a>".repeat(60_000)}`;

@@ -23,8 +23,10 @@ export interface PageConverterOptions {
   readonly processes?: number | undefined;
   /** A process that has nothing to do ends after this time, in milliseconds. @default 30_000 */
   readonly idleMs?: number | undefined;
-  /** Of one process, in MiB: 160 hold a page of 200 000 nodes, and the process stays below 256 MiB. @default 160 */
+  /** Of V8's heap in one process, in MiB: 160 hold a page of 200 000 nodes. @default 160 */
   readonly maxHeapMb?: number | undefined;
+  /** Of one process while it converts a page, native memory included, in MiB: those 200 000 nodes reach 270. @default 320 */
+  readonly maxMemoryMb?: number | undefined;
   /** The longest markdown, in UTF-16 code units. @default 10_000_000 */
   readonly maxLength?: number | undefined;
 }
@@ -89,15 +91,21 @@ export function createPageConverter(options: PageConverterOptions = {}): PageCon
 }
 
 class ProcessConverter implements PageConverter {
-  readonly #limits: { readonly timeoutMs: number; readonly idleMs: number; readonly maxHeapMb: number; readonly maxLength: number };
+  readonly #limits: {
+    readonly timeoutMs: number;
+    readonly idleMs: number;
+    readonly maxHeapMb: number;
+    readonly maxMemoryMb: number;
+    readonly maxLength: number;
+  };
   readonly #closing = new AbortController();
   readonly #permits: Semaphore;
   readonly #idle: { readonly pageProcess: PageProcess; readonly timer: NodeJS.Timeout }[] = [];
   /** The work that disposal waits for: conversions, and the ends of processes that were idle for too long. */
   readonly #pending = new Set<Promise<unknown>>();
 
-  constructor({ timeoutMs = 5_000, processes = 1, idleMs = 30_000, maxHeapMb = 160, maxLength = 10_000_000 }: PageConverterOptions) {
-    this.#limits = { timeoutMs, idleMs, maxHeapMb, maxLength };
+  constructor({ timeoutMs = 5_000, processes = 1, idleMs = 30_000, maxHeapMb = 160, maxMemoryMb = 320, maxLength = 10_000_000 }: PageConverterOptions) {
+    this.#limits = { timeoutMs, idleMs, maxHeapMb, maxMemoryMb, maxLength };
     this.#permits = createSemaphore(processes);
   }
 
@@ -189,11 +197,21 @@ class ProcessConverter implements PageConverter {
     });
   }
 
+  /** That a process may hold for a job. What it holds of the one before is not the fault of this one. */
+  #maxMemoryBytes(pageProcess: PageProcess, job: PageJob): number {
+    const packed = "document" in job ? job.bytes : "image" in job ? job.image : undefined;
+    if (packed === undefined) return this.#limits.maxMemoryMb * MEBIBYTE;
+    return (pageProcess.memoryBytes() ?? 0) + COPIES * packed.length + DOCUMENT_MB * MEBIBYTE;
+  }
+
   /** @throws {PageConversionError} @throws {PageProcessEndedError} */
   async #convertIn(pageProcess: PageProcess, job: PageJob, signal: AbortSignal): Promise<PageResult> {
     let outcome: PageOutcome;
     try {
-      outcome = await withinCpuTime(pageProcess, this.#limits.timeoutMs, () => pageProcess.convert(job, signal));
+      const { timeoutMs } = this.#limits;
+      outcome = await withinMemory(pageProcess, this.#maxMemoryBytes(pageProcess, job), () =>
+        withinCpuTime(pageProcess, timeoutMs, () => pageProcess.convert(job, signal)),
+      );
     } catch (error) {
       await pageProcess[Symbol.asyncDispose](); // the permit is kept until the process is gone, and its memory with it
       throw error;
@@ -206,6 +224,29 @@ class ProcessConverter implements PageConverter {
 
 /** Of the time for a page a document's pages are read for so much: the last of them takes its time, too. */
 const DOCUMENT_PART = 0.6;
+
+const MEBIBYTE = 2 ** 20;
+/** A document is held so many times until it is read: as it comes, put together, and by its reader. */
+const COPIES = 3;
+/** And may add so much, in MiB. Less than a page may: it is packed, and its buffers double as they grow. */
+const DOCUMENT_MB = 112;
+/** How often the memory of a process is looked at, in milliseconds: native code unpacks some hundred MB a second. */
+const LOOK_MS = 10;
+
+/** V8 bounds its own heap alone. @throws {PageConversionError} once the process is seen to hold more than `maxBytes` */
+async function withinMemory<T>(pageProcess: PageProcess, maxBytes: number, start: () => Promise<T>): Promise<T> {
+  const { promise: grown, reject } = Promise.withResolvers<never>();
+  const looking = setInterval(() => {
+    if ((pageProcess.memoryBytes() ?? 0) > maxBytes) reject(new PageConversionError("it takes too much memory"));
+  }, LOOK_MS);
+  const work = start();
+  try {
+    return await Promise.race([work, grown]);
+  } finally {
+    clearInterval(looking);
+    work.catch(() => {}); // it fails once its process is ended
+  }
+}
 
 /** A busy machine may take so many times as long. */
 const PATIENCE = 10;

@@ -3,6 +3,7 @@ import { extname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { within } from "@rockbot/base";
 import { cpuTimeMs } from "./cpu-time.ts";
+import { memoryBytes } from "./memory-bytes.ts";
 import type { PageJob, PageOutcome } from "./page-job.ts";
 
 /** A process that converts one page at a time. Disposal ends it, whatever it does, and waits until it is gone. */
@@ -10,6 +11,8 @@ export interface PageProcess extends AsyncDisposable {
   readonly hasEnded: boolean;
   /** The processor time that it has had, in milliseconds; undefined where nobody says. */
   cpuTimeMs(): Promise<number | undefined>;
+  /** The memory that it holds, in bytes; undefined where nobody says. */
+  memoryBytes(): number | undefined;
   /** After a rejection the process is of no more use. @throws {PageProcessEndedError}, or the signal's reason once it aborts */
   convert(job: PageJob, signal: AbortSignal): Promise<PageOutcome>;
 }
@@ -82,6 +85,7 @@ export async function startPageProcess({ maxHeapMb, signal }: StartPageProcessOp
       return end !== undefined;
     },
     cpuTimeMs: async () => (child.pid === undefined ? undefined : cpuTimeMs(child.pid)),
+    memoryBytes: () => (child.pid === undefined ? undefined : memoryBytes(child.pid)),
     async convert(job, given) {
       const answered = answer(given);
       child.send(job, () => {}); // one that cannot be sent to has ended

@@ -1,7 +1,8 @@
+import { readdirSync, readFileSync } from "node:fs";
 import type { Socket } from "node:net";
 import { brotliCompressSync, constants, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
 import type { ToolError } from "@rockbot/contracts";
-import { badPages, type Page, startPageServer } from "@rockbot/testing";
+import { badPages, type Page, startPageServer, zip } from "@rockbot/testing";
 import { expect, test } from "vitest";
 import { startTestWebTools } from "../test-web-tools.ts";
 
@@ -9,6 +10,10 @@ const MAX_PAGE_BYTES = 1_000_000;
 const BOMB_BYTES = 200_000_000;
 /** More than a hostile page may add, as the kernel counts it. */
 const MAX_GROWTH_BYTES = 150_000_000;
+/** More than a hostile page may take, in milliseconds of the processor: how long the wall clock says depends on what else the machine does. */
+const MAX_CPU_MS = 10_000;
+/** A process that ends between two looks has been seen shortly before. */
+const LOOK_MS = 10;
 
 const zeros = Buffer.alloc(BOMB_BYTES, "0");
 const packed = (encoding: string, body: Buffer): Page => ({ headers: { "content-encoding": encoding }, body });
@@ -20,16 +25,34 @@ const raw =
 const manySelectors = `<style>${"a b ".repeat(1_000)}{display:none}</style>`.repeat(100);
 const typed = (contentType: string, body: string | Buffer): Page => ({ headers: { "content-type": contentType }, body });
 const entities = Array.from({ length: 9 }, (_, i) => `<!ENTITY e${i + 1} "${`&e${i};`.repeat(10)}">`).join("");
-const pdf = (pages: string, stream: Buffer): Page =>
+const pdf = (pages: string, stream: Buffer, count = 9): Page =>
   typed(
     "application/pdf",
     Buffer.concat([
-      Buffer.from(`%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n2 0 obj<</Type/Pages/Kids[${pages}]/Count 9>>endobj\n`),
+      Buffer.from(`%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n2 0 obj<</Type/Pages/Kids[${pages}]/Count ${count}>>endobj\n`),
       Buffer.from(`3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 9 9]/Contents 4 0 R>>endobj\n4 0 obj<</Length ${stream.length}/Filter/FlateDecode>>stream\n`),
       stream,
       Buffer.from("\nendstream endobj\ntrailer<</Root 1 0 R>>\n%%EOF"),
     ]),
   );
+const docx = (xml: string | Buffer): Buffer => zip({ "word/document.xml": xml }, { isDeflated: true });
+/** Its directory says that its one part is short. */
+function lyingDocx(): Buffer {
+  const bytes = docx(zeros);
+  bytes.writeUInt32LE(1_000, bytes.lastIndexOf("PK\x01\x02") + 24);
+  return bytes;
+}
+/** Its text is in a part that looks like a picture. */
+const disguisedDocx = (): Buffer =>
+  zip(
+    {
+      "_rels/.rels": `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="r" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument" Target="a.png"/></Relationships>`,
+      "a.png": zeros,
+    },
+    { isDeflated: true },
+  );
+const paragraphs = `<w:document xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:body>${"<w:p/>".repeat(3_000_000)}</w:body></w:document>`;
+const asDocx = (body: Buffer): Page => typed("application/vnd.openxmlformats-officedocument.wordprocessingml.document", body);
 const html = (body: string): Page => ({ body: `<!doctype html><title>T</title><body>${body}` });
 
 /** Pages that give the beginning of a text, or that of a refusal: neither takes long, or much memory. */
@@ -80,6 +103,18 @@ const pages: Readonly<Record<string, Page>> = {
   "/svg-in-a-page": html(`${"<svg><g>".repeat(100_000)}`),
   "/pdf-bomb": pdf("3 0 R", deflateSync(zeros)),
   "/pdf-of-itself": pdf("2 0 R 3 0 R ".repeat(9), deflateSync(Buffer.from("BT ET"))),
+  "/pdf-of-nested-arrays": pdf("3 0 R", deflateSync(Buffer.from(`BT ${"[".repeat(400_000)} TJ ET`))),
+  "/pdf-of-nested-pages": pdf(`${"[".repeat(300_000)}3 0 R`, deflateSync(Buffer.from("BT ET"))),
+  "/pdf-of-many-pages": pdf("3 0 R", deflateSync(Buffer.from("BT ET")), 2_000_000_000),
+  "/pdf-of-one-page-many-times": pdf("3 0 R ".repeat(150_000), deflateSync(Buffer.from("BT ET"))),
+  "/docx-bomb": asDocx(docx(zeros)),
+  "/docx-that-lies": asDocx(lyingDocx()),
+  "/docx-in-disguise": asDocx(disguisedDocx()),
+  "/docx-elements": asDocx(docx(paragraphs)),
+  "/atom-entities": typed(
+    "application/atom+xml",
+    `<!DOCTYPE feed [<!ENTITY e0 "aaaaaaaaaa">${entities}]><feed xmlns="http://www.w3.org/2005/Atom"><title>&e9;</title><entry><title>&e9;</title></entry></feed>`,
+  ),
   "/huge-image": typed("image/png", Buffer.from("89504e470d0a1a0a0000000d49484452ffffffffffffffff0806000000", "hex")),
   "/rows-of-rows": html(`<table>${`<tr>${"<td rowspan=65000>".repeat(300)}`.repeat(150)}`),
   "/trailer-flood": raw((socket) => socket.end(`HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n3\r\n<p>\r\n0\r\n${"a: b\r\n".repeat(50_000)}\r\n`)),
@@ -95,6 +130,63 @@ const pages: Readonly<Record<string, Page>> = {
   "/wrong-charset": { headers: { "content-type": "text/html; charset=no-such-charset" }, body: Buffer.from("<p>gr\xfc\xdfe", "latin1") },
 };
 
+/** Of what is small only as long as it is packed. */
+const refusals: Readonly<Record<string, RegExp>> = {
+  "/pdf-bomb": /it takes (too much memory|longer than)/,
+  "/docx-bomb": /it has more than 50000000 bytes of XML once it is unpacked/,
+  "/docx-that-lies": /it has more than 50000000 bytes of XML once it is unpacked/,
+  "/docx-in-disguise": /it takes (too much memory|longer than)/,
+  "/docx-elements": /it takes (too much memory|longer than)/,
+};
+
+interface Usage {
+  readonly rssBytes: number;
+  readonly cpuMs: number;
+}
+
+/** What this process has not started. */
+const strangers = new Set<string>();
+
+/** What each process of the converter holds now, and how long it has worked, by its id. */
+function converters(): ReadonlyMap<string, Usage> {
+  const found = new Map<string, Usage>();
+  for (const pid of readdirSync("/proc").filter((name) => /^\d+$/.test(name) && !strangers.has(name))) {
+    try {
+      const status = readFileSync(`/proc/${pid}/status`, "latin1");
+      if (!status.includes(`\nPPid:\t${process.pid}\n`)) strangers.add(pid);
+      else if (readFileSync(`/proc/${pid}/cmdline`, "latin1").includes("page-process-main")) {
+        const [, userTicks, systemTicks] = /\) (?:\S+ ){11}(\d+) (\d+)/.exec(readFileSync(`/proc/${pid}/stat`, "latin1")) ?? [];
+        const [, kibibytes] = /^VmRSS:\s+(\d+) kB$/m.exec(status) ?? [];
+        found.set(pid, { rssBytes: Number(kibibytes ?? 0) * 1_024, cpuMs: (Number(userTicks) + Number(systemTicks)) * 10 });
+      }
+    } catch {} // it has ended
+  }
+  return found;
+}
+
+const heldBytes = (): number => Math.max(0, ...Array.from(converters().values(), ({ rssBytes }) => rssBytes));
+
+/** What the converter holds at most while `start` runs, and how long it works for it. */
+async function watched<T>(start: () => Promise<T>): Promise<Usage & { readonly result: T }> {
+  const before = converters();
+  const spent = new Map<string, number>();
+  let rssBytes = 0;
+  const look = (): void => {
+    for (const [pid, now] of converters()) {
+      rssBytes = Math.max(rssBytes, now.rssBytes);
+      spent.set(pid, now.cpuMs - (before.get(pid)?.cpuMs ?? 0));
+    }
+  };
+  const looking = setInterval(look, LOOK_MS);
+  try {
+    const result = await start();
+    look();
+    return { result, rssBytes, cpuMs: [...spent.values()].reduce((sum, ms) => sum + ms, 0) };
+  } finally {
+    clearInterval(looking);
+  }
+}
+
 test("whatever a server does, each call ends in an answer or a typed refusal, with little memory, and the next call is answered", {
   timeout: 120_000,
 }, async () => {
@@ -108,11 +200,18 @@ test("whatever a server does, each call ends in an answer or a typed refusal, wi
   await web.browse("/good");
   const before = process.memoryUsage.rss();
   let most = before;
+  const warmBytes = heldBytes();
   for (const path of [...Object.keys(pages), "/redirect-inside"]) {
-    const ended = await web.browse(path).then(
-      ({ content }) => ({ content: content ?? "", code: undefined }),
-      (error: ToolError) => ({ content: "", code: error.code }),
-    );
+    const startBytes = Math.max(warmBytes, heldBytes());
+    const browse = (): Promise<{ content: string; code?: string }> =>
+      web.browse(path).then(
+        ({ content }) => ({ content: content ?? "" }),
+        (error: ToolError) => ({ content: error.message, code: error.code }),
+      );
+    const { result: ended, rssBytes, cpuMs } = await watched(browse);
+    expect(cpuMs, path).toBeLessThan(MAX_CPU_MS);
+    expect(rssBytes - startBytes, path).toBeLessThan(MAX_GROWTH_BYTES);
+    expect(ended.content, path).toMatch(refusals[path] ?? "");
     if (ended.code === undefined) {
       expect(ended.content.length, path).toBeLessThan(3 * MAX_PAGE_BYTES);
       expect(ended.content, path).not.toMatch(/<script|root:/);
