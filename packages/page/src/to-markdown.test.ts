@@ -435,3 +435,14 @@ test("what plays a heading is one", () => {
     <h1><span role=heading aria-level=4>Title</span></h1><ul><li role=heading>item</ul><div role=heading>${"x".repeat(301)}</div>`;
   expect(md(`<body>${html}`)).toBe(`### Part\n\n## Chapter **one**\n\n###### [Card](https://example.test/a)\n\n# Title\n\n- item\n\n${"x".repeat(301)}`);
 });
+
+test.each([
+  ["a title in the list", "<ul><b>Title</b><li>a<li>b</ul>", "**Title**\n- a\n- b"],
+  ["a list in a list", "<ul><li>a</li><ul><li>b</li>\n<ol><li>c</ol></ul><li>d</ul>", "- a\n  - b\n    1. c\n- d"],
+  ["lists in a list, behind one item", "<ol><li>a</li><ul><li>b</ul><ul><li>c</ul><li>d</ol>", "1. a\n   \n   - b\n   \n   - c\n2. d"],
+  ["a list in a list, before any item", "<p>x</p><ul><ul><li>a</ul><li>b</ul>", "x\n\n- a\n\n- b"],
+  ["numbers that items have", "<ol start=3><li>a<li value=9>b<li>c<li value=x>d</ol>", "3. a\n9. b\n10. c\n11. d"],
+  ["lists of old", "<p>x<dir><li>a<menu><li>b</menu></dir>", "x\n\n- a\n  - b"],
+])("items keep their lines and their places: %s", (_, html, markdown) => {
+  expect(md(`<body>${html}`)).toBe(markdown);
+});

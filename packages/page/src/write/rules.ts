@@ -43,11 +43,11 @@ export const contentRules: ReadonlyMap<string, ContentRule> = new Map(
         .replaceAll(/^/gm, "> ")}\n\n`,
     code: inlineCode,
     ...Object.fromEntries([1, 2, 3, 4, 5, 6].map((rank) => [`h${rank}`, (content: string) => heading(content, rank)])),
-    ...Object.fromEntries(["ul", "ol"].map((name) => [name, list])),
+    ...Object.fromEntries(["ul", "ol", "menu", "dir"].map((name) => [name, list])),
     li: (content, { attribs }) => {
       const marker = attribs["data-marker"] ?? "- ";
       const text = content.trim();
-      return text === "" ? "" : `${marker}${text.replaceAll("\n", `\n${" ".repeat(marker.length)}`)}\n`;
+      return text === "" ? "" : `\n${marker}${text.replaceAll("\n", `\n${" ".repeat(marker.length)}`)}\n`;
     },
     ...marks({ em: ["*", "*"], i: ["*", "*"], strong: ["**", "**"], b: ["**", "**"], del: ["~~", "~~"], s: ["~~", "~~"] }),
     ...marks({ q: ['"', '"'], sub: ["<sub>", "</sub>"], sup: ["<sup>", "</sup>"] }),
@@ -71,7 +71,8 @@ const heading = (content: string, rank: number): string => (content.trim() === "
 function list(content: string, element: Element): string {
   const { parent } = element;
   const isLastOfItem = parent !== null && isElement(parent) && parent.name === "li" && parent.children.findLast(isElement) === element;
-  return isLastOfItem ? `\n${content}` : `\n\n${content}\n\n`;
+  const items = content.replace(/^\n+/, "");
+  return isLastOfItem ? `\n${items}` : `\n\n${items}\n\n`;
 }
 
 function marks(of: Readonly<Record<string, readonly [string, string]>>): Record<string, ContentRule> {
