@@ -64,7 +64,7 @@ test.each([
   ["code with backticks and line ends", "<p><code>a ``b``\nc</code> <code>`</code></p>", "`a ``b`` c` `` ` ``"],
   ["blank paragraphs", "<p>a</p><p>\u00a0</p><p>b</p>", "a\n\nb"],
   ["controls that were signs of Windows", "<p>a\u0097b</p><pre>\u0080</pre>", "a—b\n\n```\n€\n```"],
-  ["marks around blocks", "<b><p>a</p></b><i></i>", "**\n\na\n\n**"],
+  ["marks around blocks", "<b><p>a</p><ul><li><b>b</b></ul></b><i></i>", "a\n\n- **b**"],
   ["text without elements", "just text", "just text"],
 ])("converts %s", (_, html, markdown) => {
   expect(md(`<body>${html}`)).toBe(markdown);
@@ -444,5 +444,37 @@ test.each([
   ["numbers that items have", "<ol start=3><li>a<li value=9>b<li>c<li value=x>d</ol>", "3. a\n9. b\n10. c\n11. d"],
   ["lists of old", "<p>x<dir><li>a<menu><li>b</menu></dir>", "x\n\n- a\n  - b"],
 ])("items keep their lines and their places: %s", (_, html, markdown) => {
+  expect(md(`<body>${html}`)).toBe(markdown);
+});
+
+test.each([
+  ["signs within a line", "<p><b>a</b>-1 <i>b</i>=2 <code>c</code># d <b>e</b>&gt;f<b>+ g</b>", "**a**-1 *b*=2 `c`# d **e**>f**+ g**"],
+  [
+    "signs that begin one",
+    "<p><b>- a</b><br># b<p><i></i>&gt; c<p>1) d<span><div>x</div></span>- e<p>-5",
+    "**\\- a**\n\\# b\n\n\\> c\n\n1\\) d\n\nx\n\n\\- e\n\n-5",
+  ],
+  ["signs in cells", "<table><tr><th>- a<th># b<tr><td>-<td><b>1. c</b></table>", "| - a | # b |\n| --- | --- |\n| - | **1. c** |"],
+  ["tildes", "<p>~~a~~ ~b", "\\~~a\\~~ ~b"],
+  ["a mark in the same mark", "<p><i>a <em>b</em></i> <b><b>c</b></b> <q>d <q>e</q></q>", '*a b* **c** "d "e""'],
+  ["marks in a term", "<dl><dt><b>f</b>(<em>a</em>, <em>*</em>, <em>**b</em>)<dd>c</dl>", "**f(*a*, *\\**, *\\*\\*b*)**\n: c"],
+  ["marks in code", "<p><code>a <b>b</b> <i>c</i></code> <b><code>d</code></b>", "`a b c` **`d`**"],
+  ["a link that is all of the code", "<p><code><a href=/x>a_b()</a></code>", "[`a_b()`](https://example.test/x)"],
+  [
+    "links in code",
+    "<p><code>fn a(b: <span>&amp;<a href=/x>C</a></span>&lt;<a href=/y>D</a>&gt;)</code>",
+    "`fn a(b: &`[`C`](https://example.test/x) `<`[`D`](https://example.test/y) `>)`",
+  ],
+  ["code beside code", "<p><code>a</code><code>b</code>", "`a` `b`"],
+  ["what old pages type", "<p><tt>a_b</tt> <samp>c_d</samp> <tt><code>e</code></tt>", "`a_b` `c_d` `e`"],
+  ["what opens", "<details><summary>A</summary>b<details><summary>C</summary>d</details></details><fieldset><legend>E</legend>f", "A\n\nb\n\nC\n\nd\n\nE\n\nf"],
+  [
+    "blocks in a cell",
+    "<table><tr><th>a<th>b<tr><td>c<ul><li>d<ul><li>e</ul><li>f</ul>g<td><h4>h</h4>i</table>",
+    "| a | b |\n| --- | --- |\n| c<br>• d<br>• e<br>• f<br>g | **h**<br>i |",
+  ],
+  ["a checkbox in a label of its own", "<ul><li><label><input type=checkbox checked><i></i></label> a", "- [x] a"],
+  ["labels of tabs", "<p><input type=radio><label>npm</label><input type=radio><label>pnpm</label>", "npm pnpm"],
+])("is written as people see it: %s", (_, html, markdown) => {
   expect(md(`<body>${html}`)).toBe(markdown);
 });

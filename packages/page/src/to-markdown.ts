@@ -4,6 +4,7 @@ import { missingDescription, productOf } from "./content/product-facts.ts";
 import { readContent } from "./content/read-content.ts";
 import { flattenTables } from "./tree/flatten-tables.ts";
 import { keepPictures } from "./tree/keep-pictures.ts";
+import { linkCode } from "./tree/link-code.ts";
 import { linkHeadings, partLinks } from "./tree/link-headings.ts";
 import { markCode } from "./tree/mark-code.ts";
 import { markHeadings } from "./tree/mark-headings.ts";
@@ -49,6 +50,7 @@ export function toMarkdown(html: string, url: string, { maxLength = 10_000_000, 
   resolveLinks(root, base, { maxLength });
   keepPictures(root, base);
   markCode(root);
+  linkCode(root);
   flattenTables(root);
   numberItems(root);
   const markdown = visibleText(writeMarkdown(root, { maxLength })).trim();

@@ -180,10 +180,11 @@ function spanOf(cell: Element, name: "colspan" | "rowspan" = "colspan"): number 
   return Number.isInteger(span) && span >= 1 && span <= (name === "colspan" ? MAX_SPAN : MAX_CELLS) ? span : 1;
 }
 
-/** Blocks become inline: a cell is one line. */
+/** Blocks become plain ones: a cell is one line, in which their ends are line breaks. */
 function flattenCell(cell: Element): void {
   for (const block of elementsBelow(cell, "hr", "li", "ul", "ol", "blockquote", "h1", "h2", "h3", "h4", "h5", "h6")) {
-    if (block.name === "li") setChildren(block, [new Text("• "), ...block.children, new Element("br", {}, [])]);
-    block.name = block.name === "hr" ? "br" : /^h\d$/.test(block.name) ? "strong" : "span";
+    if (block.name === "li") setChildren(block, [new Text("• "), ...block.children]);
+    else if (/^h\d$/.test(block.name)) setChildren(block, [holderOf("strong", block.children)]);
+    block.name = block.name === "hr" ? "br" : "div";
   }
 }

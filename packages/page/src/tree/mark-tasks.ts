@@ -7,8 +7,6 @@ export function markTasks(document: ParentNode): void {
     if (box.attribs["type"]?.toLowerCase() !== "checkbox" || !isInItem(box)) continue;
     box.name = "task-mark";
     box.attribs = "checked" in box.attribs ? { "data-done": "" } : {};
-    // One space follows the mark.
-    if (box.next !== null && isText(box.next)) box.next.data = box.next.data.trimStart();
     setChildren(box, [new Text("✓")]); // the converter passes by what is empty
   }
 }

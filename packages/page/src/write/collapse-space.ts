@@ -46,9 +46,12 @@ export function collapseSpace(root: ParentNode): void {
   }
 
   /** At an element's begin and end. */
-  function pass({ name }: Element): void {
-    if (name === "br" || blockNames.has(name)) {
+  function pass({ name, attribs }: Element): void {
+    if (name === "br" || blockNames.has(name) || "data-block" in attribs) {
       trimLast();
+      keepsSpace = false;
+    } else if (name === "task-mark") {
+      last = undefined; // it ends with a space
       keepsSpace = false;
     } else if (voidNames.has(name)) {
       last = undefined;

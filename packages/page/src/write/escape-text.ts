@@ -1,5 +1,5 @@
 import { visibleText } from "@rockbot/contracts";
-import { type AnyNode, isElement, textOf } from "../tree/dom.ts";
+import { type AnyNode, isElement, isText, textOf } from "../tree/dom.ts";
 import { blockNames } from "./element-names.ts";
 
 /** Controls of which there are none in pages: an encoder's mistake for the signs that Windows has in their places, as references to them mean. */
@@ -14,14 +14,33 @@ export function readableText(text: string): string {
 /**
  * A page's text as markdown that reads as this text. A tag or an entity that it spells is text, too; so is one that it spells once signs between its letters are gone.
  * @param goesOn whether a bare address stands right before it, and goes on with its first word
+ * @param isInLine whether something stands before it on its line, so that it begins no heading, item or quote
  */
-export function escapeText(text: string, goesOn = false): string {
+export function escapeText(text: string, { goesOn = false, isInLine = false }: { readonly goesOn?: boolean; readonly isInLine?: boolean } = {}): string {
   const visible = visibleText(readableText(text));
-  const escaped = visible
-    .replaceAll(/[\\*`[\]_]/g, "\\$&")
-    .replace(/^(?:-|\+ |=+|#{1,6} |~~~|>)/, "\\$&")
-    .replace(/^(\d+)\. /, "$1\\. ");
+  const marked = visible.replaceAll(/[\\*`[\]_]|~(?=~)/g, "\\$&");
+  const escaped = isInLine ? marked : marked.replace(/^(?:-(?=[ -]|$)|\+ |=+|#{1,6} |>)/, "\\$&").replace(/^(\d+)([.)]) /, "$1\\$2 ");
   return escapeTags(escaped.includes("&") ? escaped.replaceAll(/&(?=#?\w{1,32};)/gi, "\\&") : escaped, goesOn);
+}
+
+/** Whether something stands before a node on its line, for certain. A cell is within its row's line. */
+export function isInLine(node: AnyNode): boolean {
+  let at = node;
+  while (at.prev === null) {
+    const { parent } = at;
+    if (parent === null || !isElement(parent)) return false;
+    if (parent.name === "td" || parent.name === "th") return parent.parent !== null && isElement(parent.parent) && parent.parent.name === "tr";
+    if (isBlock(parent)) return false;
+    at = parent;
+  }
+  let before: AnyNode = at.prev;
+  while (isElement(before)) {
+    if (isBlock(before)) return false;
+    const last: AnyNode | undefined = before.children.at(-1);
+    if (last === undefined) return before.name === "img";
+    before = last;
+  }
+  return isText(before) && before.data.trim() !== "";
 }
 
 /** Text of which no reader makes a tag. The text of the next element may make a tag of the last sign. In a bare address a backslash is part of the address. */
@@ -64,7 +83,8 @@ function lastWordOf(text: string): string {
   return text.slice(start);
 }
 
-const isBlock = (node: AnyNode): boolean => isElement(node) && (node.name === "br" || blockNames.has(node.name));
+const isBlock = (node: AnyNode): boolean =>
+  isElement(node) && (node.name === "br" || node.name === "note-text" || blockNames.has(node.name) || "data-block" in node.attribs);
 
 /** Markdown that stands in a link: some readers take escaped brackets in it for brackets, and then what follows must not begin an address. */
 export const inLink = (markdown: string): string => markdown.replaceAll("\\](", "\\]\\(");

@@ -10,7 +10,7 @@ export const leafRules: ReadonlyMap<string, (element: Element) => string> = new 
     hr: () => "\n\n---\n\n",
     img: (picture) => {
       const { alt = "", src } = picture.attribs;
-      return `![${oneLine(escapeText(alt, alt.includes("<") && isInAddress(picture)))}](${src})`;
+      return `![${oneLine(escapeText(alt, { goesOn: alt.includes("<") && isInAddress(picture), isInLine: true }))}](${src})`;
     },
     pre: (pre) => `\n\n${fence(readableText(textOf(pre)), languageOf(pre))}\n\n`,
     "tex-math": (formula) => {
@@ -24,6 +24,16 @@ export const leafRules: ReadonlyMap<string, (element: Element) => string> = new 
     "task-mark": ({ attribs }) => ("data-done" in attribs ? "[x] " : "[ ] "),
   } satisfies Record<string, (element: Element) => string>),
 );
+
+/** What stands around the words of an element, on both sides. */
+const marks: ReadonlyMap<string, string> = new Map([
+  ...["em", "i"].map((name) => [name, "*"] as const),
+  ...["strong", "b"].map((name) => [name, "**"] as const),
+  ...["del", "s", "strike"].map((name) => [name, "~~"] as const),
+]);
+
+/** Elements that are a mark around words. */
+export const markNames: ReadonlySet<string> = new Set(marks.keys());
 
 type ContentRule = (content: string, element: Element) => string;
 
@@ -49,12 +59,15 @@ export const contentRules: ReadonlyMap<string, ContentRule> = new Map(
       const text = content.trim();
       return text === "" ? "" : `\n${marker}${text.replaceAll("\n", `\n${" ".repeat(marker.length)}`)}\n`;
     },
-    ...marks({ em: ["*", "*"], i: ["*", "*"], strong: ["**", "**"], b: ["**", "**"], del: ["~~", "~~"], s: ["~~", "~~"] }),
-    ...marks({ q: ['"', '"'], sub: ["<sub>", "</sub>"], sup: ["<sup>", "</sup>"] }),
+    ...Object.fromEntries([...marks].map(([name, mark]) => [name, (content: string, element: Element) => marked(content, element, mark)])),
+    q: (content) => (content.trim() === "" ? "" : `"${content}"`),
+    ...Object.fromEntries(["sub", "sup"].map((name) => [name, (content: string) => (content.trim() === "" ? "" : `<${name}>${content}</${name}>`)])),
+    // What parts the labels of tabs is drawn.
+    label: (content, { prev }) => (isNamed(prev, "label") ? ` ${content}` : content),
     rt: (content, { prev, next }) => ([prev, prev?.prev, next].some((sibling) => isNamed(sibling, "rp")) ? content : `(${content})`),
     // A reader without notes takes a note of one word for an address.
     "note-text": (content, { attribs }) => `\n\n[^${attribs["data-number"]}]: ${oneLine(content).replace(/^(?:javascript|data|vbscript):\S*/i, "`$&`")}\n\n`,
-    dt: (content) => (content.trim() === "" ? "" : `\n\n**${oneLine(content).replaceAll("**", "")}**\n`),
+    dt: (content) => (content.trim() === "" ? "" : `\n\n**${oneLine(content)}**\n`),
     dd: (content) => (content.trim() === "" ? "" : `\n: ${content.trim().replaceAll("\n", "\n  ")}\n`),
     table: (content) => `\n\n${content.trim()}\n\n`,
     tr: (content, { attribs }) => {
@@ -75,10 +88,18 @@ function list(content: string, element: Element): string {
   return isLastOfItem ? `\n${items}` : `\n\n${items}\n\n`;
 }
 
-function marks(of: Readonly<Record<string, readonly [string, string]>>): Record<string, ContentRule> {
-  return Object.fromEntries(
-    Object.entries(of).map(([name, [before, after]]) => [name, (content: string) => (content.trim() === "" ? "" : `${before}${content}${after}`)]),
-  );
+/** Markdown has no mark around blocks. A mark in the same one would mean another, or nothing. */
+function marked(content: string, element: Element, mark: string): string {
+  if (content.trim() === "") return "";
+  return /^\n|\n\n|\n$/.test(content) || isWithin(element, mark) ? content : `${mark}${content}${mark}`;
+}
+
+function isWithin(element: Element, mark: string): boolean {
+  for (const { name } of ancestorsOf(element)) {
+    if (marks.get(name) === mark || (name === "dt" && mark === "**")) return true;
+    if (blockNames.has(name)) return false;
+  }
+  return false;
 }
 
 const isNamed = (node: AnyNode | null | undefined, name: string): boolean => node != null && isElement(node) && node.name === name;
@@ -100,8 +121,8 @@ function inlineCode(content: string, element: Element): string {
   let ticks = "`";
   while (runs.has(ticks)) ticks += "`";
   const space = /^`|^ .*?[^ ].* $|`$/.test(line) ? " " : "";
-  // An address would go on with the first backtick, so that what is code would be read as markdown.
-  return `${isInAddress(element) ? " " : ""}${ticks}${space}${line}${space}${ticks}`;
+  // An address would go on with the first backtick, so that what is code would be read as markdown. So would other code.
+  return `${isInAddress(element) || isNamed(element.prev, "code") ? " " : ""}${ticks}${space}${line}${space}${ticks}`;
 }
 
 /** A cell is one line. */

@@ -2,9 +2,9 @@ import { PageTooComplexError } from "../page-too-complex-error.ts";
 import { type AnyNode, type Element, isElement, isText, type ParentNode } from "../tree/dom.ts";
 import { collapseSpace } from "./collapse-space.ts";
 import { blockNames } from "./element-names.ts";
-import { escapeText, isInAddress, readableText } from "./escape-text.ts";
+import { escapeText, isInAddress, isInLine, readableText } from "./escape-text.ts";
 import { Pieces } from "./pieces.ts";
-import { contentRules, leafRules } from "./rules.ts";
+import { contentRules, leafRules, markNames } from "./rules.ts";
 import { edgesOf, isBlank } from "./text-edges.ts";
 
 /**
@@ -25,8 +25,14 @@ export function writeMarkdown(root: ParentNode, { maxLength }: { readonly maxLen
   }
 
   function write(node: AnyNode, pieces: Pieces, isCode: boolean): void {
-    if (isText(node)) pieces.add(isCode ? readableText(node.data) : escapeText(node.data, /^\S*</.test(node.data) && isInAddress(node)));
-    else if (isElement(node)) writeElement(node, pieces, isCode || node.name === "code");
+    if (isText(node)) {
+      const { data } = node;
+      pieces.add(
+        isCode
+          ? readableText(data)
+          : escapeText(data, { goesOn: /^\S*</.test(data) && isInAddress(node), isInLine: /^[-+=#>\d]/.test(data) && isInLine(node) }),
+      );
+    } else if (isElement(node)) writeElement(node, pieces, isCode || node.name === "code");
   }
 
   function writeElement(element: Element, pieces: Pieces, isCode: boolean): void {
@@ -52,7 +58,7 @@ export function writeMarkdown(root: ParentNode, { maxLength }: { readonly maxLen
       pieces.add(leading + trailing);
       return;
     }
-    const rule = contentRules.get(element.name);
+    const rule = isCode && markNames.has(element.name) ? undefined : contentRules.get(element.name);
     if (rule === undefined) {
       for (const child of element.children) write(child, pieces, isCode);
       return;
