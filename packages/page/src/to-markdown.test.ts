@@ -253,6 +253,11 @@ test.each([
   ["shown on a computer's screen", "<style>.x{display:none}@media (min-width:40em){.x{display:block}}</style><p class=x>text</p>"],
   ["given a variable that nobody set", '<p style="display:var(--none)">text</p>'],
   ["in a slot", "<x-a><template shadowrootmode=open><slot></slot></template><p>text</p></x-a>"],
+  [
+    "in the second panel behind two tabs",
+    "<div role=tablist><button role=tab>A</button><button role=tab>B</button></div><div><div role=tabpanel></div><div role=tabpanel hidden>text</div></div>",
+  ],
+  ["beside a panel that has no tab", "<div role=tablist><button role=tab>A</button></div><div role=tabpanel></div><div role=tabpanel hidden>evil</div><p>text"],
   ["of a modern colour", '<p style="color:oklch(0.4 0.1 200)">text</p>'],
   ["not displayed until a button opens it", "<button aria-expanded=false aria-controls=p>Question</button><div id=p style='display:none'>text</div>"],
   ["hidden until what stands before it opens it", "<div><button aria-expanded=false>Question</button></div><div hidden>text</div>"],

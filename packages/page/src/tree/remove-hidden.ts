@@ -82,7 +82,7 @@ export function findHidden($: CheerioAPI, options: HiddenOptions = {}): Set<AnyN
     if ((withDialogs && isClosedDialog(child)) || ("popover" in child.attribs && !style.has("display"))) return false;
     const inherited = declared.size === 0 ? around : inherit(child, style, { ...around, variables });
     if ("hidden" in child.attribs || isTakenAway(style) || hasNoRoom(style)) {
-      const control = controlBefore(child);
+      const control = controlBefore(child) ?? tabBefore(child);
       const { ids, labels } = namesOf(child);
       if (control === undefined && ids.length === 0 && labels.length === 0) return false;
       closed.push({ box: child, control, ids, labels, inherited: { ...inherited, isVisible: around.isVisible } });
@@ -158,6 +158,24 @@ function controlBefore(box: Element): Element | undefined {
     const found = "aria-expanded" in prev.attribs ? prev : elementsBelow(prev).find(({ attribs }) => "aria-expanded" in attribs);
     return found !== undefined && found.attribs["aria-controls"] === undefined ? found : undefined;
   }
+  return undefined;
+}
+
+const MAX_TABS = 50;
+
+/** The tab of a panel that names none: the one of its place in the list before the panels, or before what holds them. */
+function tabBefore(box: Element): Element | undefined {
+  if (box.attribs["role"] !== "tabpanel") return undefined;
+  let place = 0;
+  let before = elementBefore(box);
+  for (; before?.attribs["role"] === "tabpanel" && place < MAX_TABS; before = elementBefore(before)) place++;
+  const { parent } = box;
+  const list = before ?? (parent !== null && isElement(parent) ? elementBefore(parent) : undefined);
+  return list === undefined ? undefined : [list, ...elementsBelow(list)].filter(({ attribs }) => attribs["role"] === "tab")[place];
+}
+
+function elementBefore({ prev }: Element): Element | undefined {
+  for (let at = prev; at !== null; at = at.prev) if (isElement(at)) return at;
   return undefined;
 }
 
