@@ -483,3 +483,20 @@ test.each([
 ])("is written as people see it: %s", (_, html, markdown) => {
   expect(md(`<body>${html}`)).toBe(markdown);
 });
+
+test.each([
+  [
+    "behind a script",
+    "<script src=/mathjax/3/tex.js></script><p>So \\(a_1 < \\left(b\\right)\\) and</p><p>\\[c \\\\[2pt] d\\]</p><code>\\(e\\)</code>",
+    "So $a_1 < \\left(b\\right)$ and\n\n$$\nc \\\\[2pt] d\n$$\n\n`\\(e\\)`",
+  ],
+  ["between dollars", "<script>window.MathJax = {}</script><p>a $$b_1$$ c, $5 and $6", "a\n\n$$\nb_1\n$$\n\nc, $5 and $6"],
+  [
+    "in an element of its own",
+    "<p>a <span class='math inline'>\\(b_1\\)</span> <span class=math-container>$c_2$</span></p><div class=arithmatex>\\[d_3\\]</div>",
+    "a $b_1$ $c_2$\n\n$$\nd_3\n$$",
+  ],
+  ["that nobody renders", "<p>\\(a\\) $$b$$", "\\\\(a\\\\) $$b$$"],
+])("TeX is a formula: %s", (_, html, markdown) => {
+  expect(md(`<body>${html}`)).toBe(markdown);
+});

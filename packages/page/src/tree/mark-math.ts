@@ -1,11 +1,13 @@
 import { Element, Text } from "domhandler";
 import { type AnyNode, elementsBelow, isElement, type ParentNode, setChildren, textOf } from "./dom.ts";
+import { markTex } from "./mark-tex.ts";
 
 /**
  * Writes each formula once, as TeX in a `tex-math` element: pages hold it as MathML, as TeX for machines, and as the boxes that are shown, side by side.
  * Called before scripts are removed, for MathJax keeps its TeX in them.
  */
 export function markMath(document: ParentNode): void {
+  markTex(document);
   const formulas = elementsBelow(document, "math", "script").filter(isFormula);
   const written = new Map<AnyNode, Element>();
   const parents = new Set<ParentNode>();
