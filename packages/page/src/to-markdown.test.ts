@@ -98,6 +98,17 @@ test.each([
     "```sql\na\nb\n```",
   ],
   ["what is no button in it", "<pre><button>Copy</button>a</pre>", "```\na\n```"],
+  [
+    "a view of changes",
+    "<table class='diff-table highlight'><tr><td class=blob-num><td class=blob-code><span data-code-marker=' '>a</span><tr><td class=blob-num><td class=blob-code><span data-code-marker='-'>b</span><tr><td class=blob-num><td class=blob-code><span data-code-marker='+'>c</span></table>",
+    "```\n a\n-b\n+c\n```",
+  ],
+  [
+    "changed lines",
+    "<pre><code><span class=line>a</span>\n<span class='line diff remove'> b</span>\n<span class='line diff add'> c</span></code></pre>",
+    "```\na\n- b\n+ c\n```",
+  ],
+  ["code of old pages", "<xmp><b>a</b></xmp><listing>b\n c</listing>", "```\n<b>a</b>\n```\n\n```\nb\n c\n```"],
   ["a fence in the code", "<pre>```\nx\n```</pre>", "````\n```\nx\n```\n````"],
   ["what a tag's mark hides", "<pre>&lt;b&gt; &amp;amp;</pre>", "```\n<b> &amp;\n```"],
 ])("fences %s", (_, html, markdown) => {
@@ -500,3 +511,16 @@ test.each([
 ])("TeX is a formula: %s", (_, html, markdown) => {
   expect(md(`<body>${html}`)).toBe(markdown);
 });
+
+test("a note loses its number and its way back, in all their signs", () => {
+  const html = `<p>a<a role=doc-noteref href=#n>[1]</a> b<sup><a href=#m>2</a></sup></p><aside id=n><span>[<a role=doc-backlink href=#r>1</a>]</span><p>One.</p></aside>
+    <ol><li id=m><span class=mw-cite-backlink>^ <a href=#a><sup><i><b>a</b></i></sup></a> <a href=#b><sup>b</sup></a></span> <span>Two.</span></ol>`;
+  expect(toMarkdown(html, "https://example.test/", { isWhole: true }).markdown).toBe("a[^1] b[^2]\n\n[^1]: One.\n\n[^2]: Two.");
+});
+
+test.each(["data-lazy=b.png src=data:,", "data-srcset='b.png 1x, c.png 2x' src=data:,", "src=data:, data-lazy-srcset='b.png 1w'"])(
+  "a lazy picture is kept: %s",
+  (source) => {
+    expect(md(`<body><p>a <img alt=Name ${source}>`)).toBe("a ![Name](https://example.test/docs/b.png)");
+  },
+);

@@ -6,7 +6,7 @@ import { ancestorsOf, elementsBelow, isElement, isInside, isText, nodesBelow, ty
 export function markCode(root: ParentNode): void {
   for (const table of elementsBelow(root, "table")) if (isListing(table)) replace(table, table, linesOf(table));
   const wrappers = new Set(elementsBelow(root, "table").filter(isWrapper));
-  for (const pre of elementsBelow(root, "pre")) {
+  for (const pre of elementsBelow(root, "pre", "xmp", "listing")) {
     const around = [...ancestorsOf(pre)];
     if (around.some(({ name }) => name === "pre")) continue;
     const code = codeOf(pre);
@@ -87,6 +87,7 @@ function codeOf(pre: Element): string {
       hasLineEnded = false;
       line = node; // some highlighters make an element of each line
     }
+    if (isElement(node)) parts.push(...changeOf(node));
   }
   const countOfLines = parts.join("").trimEnd().split("\n").length;
   if (numbers.length > 1 && numbers.length === countOfLines) for (const at of numbers) parts[at] = "";
@@ -98,6 +99,14 @@ function codeOf(pre: Element): string {
     .trimEnd()
     .replaceAll(/[ \t]{200,}/g, " ")
     .replaceAll(/\n{20,}/g, "\n");
+}
+
+/** What a view of changes draws before a line, and holds in no text. */
+function changeOf({ attribs }: Element): readonly string[] {
+  const { "data-code-marker": sign, class: words = "" } = attribs;
+  if (sign !== undefined && /^[-+ ]$/.test(sign)) return [sign];
+  const [, change] = /(?:^|\s)diff (add|remove)(?:\s|$)/.exec(words) ?? [];
+  return change === undefined ? [] : [change === "add" ? "+" : "-"];
 }
 
 const lineNumbers =

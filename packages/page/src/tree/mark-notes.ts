@@ -1,5 +1,5 @@
 import { Text } from "domhandler";
-import { type Element, elementsBelow, isElement, isInside, type ParentNode, setChildren, textOf } from "./dom.ts";
+import { ancestorsOf, type Element, elementsBelow, isElement, isInside, type ParentNode, setChildren, textOf } from "./dom.ts";
 
 /**
  * Names footnotes: a raised link to an item of a list becomes a `note-mark`, and the item a `note-text` of the same number. Where either is missing, both stay as they are.
@@ -24,7 +24,7 @@ export function markNotes(root: ParentNode): void {
     setChildren(holder, [new Text("✓")]); // the converter passes by what is empty
   }
   for (const [target, number] of numbers) {
-    for (const back of elementsBelow(target, "a").filter(isBackLink)) setChildren(back, []);
+    for (const back of elementsBelow(target).filter(isBackLink)) dropWithSigns(back, target);
     target.name = "note-text";
     target.attribs = { "data-number": String(number) };
   }
@@ -38,7 +38,16 @@ function isMark(link: Element): boolean {
   return isRaised && /^\W*\w{1,4}\W*$/.test(textOf(link).trim());
 }
 
-const isBackLink = ({ attribs, children }: Element): boolean =>
+/** Drops a link with what is left around it, such as the brackets of its number. */
+function dropWithSigns(back: Element, target: Element): void {
+  setChildren(back, []);
+  for (const around of ancestorsOf(back)) {
+    if (around === target || /[\p{L}\p{N}]/u.test(textOf(around))) return;
+    setChildren(around, []);
+  }
+}
+
+const isBackLink = ({ name, attribs, children }: Element): boolean =>
   attribs["role"] === "doc-backlink" ||
   /backref|backlink/.test(attribs["class"] ?? "") ||
-  (/^#/.test(attribs["href"] ?? "") && children.length === 1 && /^\s*[↩↑^⏎]/.test(textOf(children[0] as Element)));
+  (name === "a" && /^#/.test(attribs["href"] ?? "") && children.length === 1 && /^\s*[↩↑^⏎]/.test(textOf(children[0] as Element)));
