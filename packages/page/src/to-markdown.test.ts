@@ -41,6 +41,11 @@ test.each([
     "<p>So <span class=katex><span class=katex-mathml><math><mi>x</mi><annotation encoding='application/x-tex'>x^2_1</annotation></math></span><span class=katex-html aria-hidden=true>x2</span></span>.</p>",
     "So $x^2_1$.",
   ],
+  [
+    "a formula that would begin a link or code",
+    "<p>So <math alttext='x[1] in [0, `1)'></math> <code>](javascript:c())</code></p>",
+    "So $x[1] in \\lbrack 0, ‘1)$ `](javascript:c())`",
+  ],
   ["a formula of MathJax", "<p>So<span class=MathJax_Preview>x</span><script type='math/tex; mode=display'>a < b</script></p>", "So\n\n$$\na < b\n$$"],
   [
     "a formula that looks like a link, in which nobody sees one",

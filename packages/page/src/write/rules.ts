@@ -15,9 +15,10 @@ export const leafRules: ReadonlyMap<string, (element: Element) => string> = new 
     pre: (pre) => `\n\n${fence(readableText(textOf(pre)), languageOf(pre))}\n\n`,
     "tex-math": (formula) => {
       // What a reader without formulas would take for a tag or a link means the same to one with them.
-      const tex = readableText(textOf(formula))
+      const tex = namedBrackets(readableText(textOf(formula)))
         .replaceAll(/<(?=[a-z/!?])/gi, "\\lt ")
-        .replaceAll("](", "] (");
+        .replaceAll("](", "] (")
+        .replaceAll("`", "‘");
       return "data-block" in formula.attribs ? `\n\n$$\n${tex}\n$$\n\n` : `$${tex}$`;
     },
     "note-mark": ({ attribs }) => `[^${attribs["data-number"]}]`,
@@ -34,6 +35,18 @@ const marks: ReadonlyMap<string, string> = new Map([
 
 /** Elements that are a mark around words. */
 export const markNames: ReadonlySet<string> = new Set(marks.keys());
+
+/** TeX that has a command in the place of each bracket without its other: one would make a link with what follows the formula. */
+function namedBrackets(tex: string): string {
+  const open: number[] = [];
+  const odd = new Set<number>();
+  for (const { 0: bracket, index } of tex.matchAll(/[[\]]/g)) {
+    if (bracket === "[") open.push(index);
+    else if (open.pop() === undefined) odd.add(index);
+  }
+  for (const index of open) odd.add(index);
+  return tex.replaceAll(/[[\]]/g, (bracket, index: number) => (odd.has(index) ? (bracket === "[" ? "\\lbrack " : "\\rbrack ") : bracket));
+}
 
 type ContentRule = (content: string, element: Element) => string;
 
