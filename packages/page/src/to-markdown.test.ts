@@ -462,7 +462,7 @@ test.each([
   ["a list in a list", "<ul><li>a</li><ul><li>b</li>\n<ol><li>c</ol></ul><li>d</ul>", "- a\n  - b\n    1. c\n- d"],
   ["lists in a list, behind one item", "<ol><li>a</li><ul><li>b</ul><ul><li>c</ul><li>d</ol>", "1. a\n   \n   - b\n   \n   - c\n2. d"],
   ["a list in a list, before any item", "<p>x</p><ul><ul><li>a</ul><li>b</ul>", "x\n\n- a\n\n- b"],
-  ["numbers that items have", "<ol start=3><li>a<li value=9>b<li>c<li value=x>d</ol>", "3. a\n9. b\n10. c\n11. d"],
+  ["numbers that items have", "<ol start=3><li>a<li value=9>b<li>c<li value=x>d<li value>e</ol>", "3. a\n9. b\n10. c\n11. d\n12. e"],
   ["lists of old", "<p>x<dir><li>a<menu><li>b</menu></dir>", "x\n\n- a\n  - b"],
 ])("items keep their lines and their places: %s", (_, html, markdown) => {
   expect(md(`<body>${html}`)).toBe(markdown);

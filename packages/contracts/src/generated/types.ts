@@ -3579,7 +3579,7 @@ output: ToolEditFileOutput
 export interface ToolEditFileInput {
 path: WorkspacePath
 /**
- * What is replaced, letter by letter, white space too. Where all lines of the file end in CR LF, LF stands for it in both texts.
+ * What is replaced, letter by letter, white space too. In a file whose lines all end in CR LF, an LF of either text counts as CR LF.
  */
 old_text: string
 /**

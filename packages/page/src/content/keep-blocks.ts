@@ -28,7 +28,7 @@ function keepAttributions({ blocks, zones, sums }: PageView, chosen: readonly bo
     if (name !== "blockquote" || end - first < 2 || (blocks[first]?.text.words ?? 0) > ATTRIBUTION) continue;
     let words = 0;
     for (let i = first + 1; i < end; i++) if (chosen[i] === true) words += blocks[i]?.text.words ?? 0;
-    if (words >= 0.5 * sumIn(sums.words, first + 1, end)) kept[first] = true;
+    if (words > 0 && words >= 0.5 * sumIn(sums.words, first + 1, end)) kept[first] = true;
   }
   return kept;
 }

@@ -18,11 +18,8 @@ export function numberItems(root: ParentNode): void {
   }
 }
 
-/** A number that an item of markdown may have. */
-function numberIn(text: string | undefined): number | undefined {
-  const number = Number(text ?? Number.NaN);
-  return Number.isInteger(number) && number >= 0 && number < 1e9 ? number : undefined;
-}
+/** A number that an item of markdown may have. An attribute without a value says none. */
+const numberIn = (text = ""): number | undefined => (/^\s*\d{1,9}\s*$/.test(text) ? Number(text) : undefined);
 
 function nestLists(list: Element): void {
   if (!list.children.some(isList)) return;
