@@ -1,3 +1,4 @@
+import { TextMemo } from "../text-memo.ts";
 import type { Element } from "../tree/dom.ts";
 
 /**
@@ -59,8 +60,8 @@ entries.forEach(({ names = [] }, bit) => {
 
 const speaking = ["class", "id", "role", "itemprop", "data-testid", "data-test", "data-component", "data-module", "data-block", "aria-label"] as const;
 const NONE: readonly number[] = [];
-/** Of one element's words: a longer list of classes says no more. */
-const MAX_WORDS = 300;
+/** Of one element's words, in characters: a longer list of classes says no more. */
+const MAX_LENGTH = 300;
 
 /** The groups that an element belongs to, as indices of `groupNames`. Reads each string of words once while `known` lives. */
 export function groupsOf({ name, attribs }: Element, known: Map<string, readonly number[]>): readonly number[] {
@@ -69,15 +70,20 @@ export function groupsOf({ name, attribs }: Element, known: Map<string, readonly
     const value = attribs[attribute];
     if (value !== undefined && value !== "") words += ` ${value}`;
   }
-  const key = `${name}${words}`.slice(0, MAX_WORDS);
+  const byName = namesToBits.get(name) ?? NONE;
+  if (words === "") return byName;
+  const key = `${name}${words}`.slice(0, MAX_LENGTH);
   const found = known.get(key);
   if (found !== undefined) return found;
-  const byName = namesToBits.get(name) ?? NONE;
-  const parted = words
-    .slice(0, MAX_WORDS)
-    .replaceAll(/([a-z])([A-Z])/g, "$1-$2")
-    .toLowerCase();
-  const bits = words === "" ? byName : entries.flatMap(({ words: pattern }, bit) => (byName.includes(bit) || pattern.test(parted) ? [bit] : []));
+  const bits = [...new Set([...byName, ...words.slice(0, MAX_LENGTH).split(/\s+/).flatMap(groupsOfWord)])];
   known.set(key, bits);
   return bits;
 }
+
+const groupsOfWords = new TextMemo<readonly number[]>({ maxTexts: 10_000, maxLength: 100 });
+
+const groupsOfWord = (word: string): readonly number[] =>
+  groupsOfWords.of(word, (own) => {
+    const parted = own.replaceAll(/([a-z])([A-Z])/g, "$1-$2").toLowerCase();
+    return entries.flatMap(({ words: pattern }, bit) => (pattern.test(parted) ? [bit] : []));
+  });

@@ -2,6 +2,7 @@ import { calc } from "@csstools/css-calc";
 import { color, serializeRGB } from "@csstools/css-color-parser";
 import { parseComponentValue } from "@csstools/css-parser-algorithms";
 import { tokenize } from "@csstools/css-tokenizer";
+import { TextMemo } from "../text-memo.ts";
 import { type StyleBudget, steps } from "./style-budget.ts";
 
 /** Of what is read of a stranger's value. */
@@ -9,19 +10,17 @@ const MAX_VALUE_CHARACTERS = 2_000;
 const MAX_DEPTH = 8;
 
 /** Red, green and blue up to 255, and opacity up to 1; undefined if it is no colour that can be told. */
-export function rgbOf(value: string): readonly [number, number, number, number] | undefined {
-  const [, light] = /^light-dark\(([^,()]+(?:\([^()]*\)[^,()]*)?),/.exec(value) ?? [];
-  const known = colours.get(value);
-  if (known !== undefined || colours.has(value)) return known;
-  if (colours.size > 5_000) colours.clear();
-  const rgb = light === undefined ? readRgb(value) : readRgb(light.trim());
-  colours.set(value, rgb);
-  return rgb;
-}
+export const rgbOf = (value: string): Rgb | undefined =>
+  colours.of(value, (text) => {
+    const [, light = text] = /^light-dark\(([^,()]+(?:\([^()]*\)[^,()]*)?),/.exec(text) ?? [];
+    return readRgb(light.trim());
+  });
 
-const colours = new Map<string, readonly [number, number, number, number] | undefined>();
+type Rgb = readonly [number, number, number, number];
 
-function readRgb(value: string): readonly [number, number, number, number] | undefined {
+const colours = new TextMemo<Rgb | undefined>({ maxTexts: 5_000, maxLength: 200 });
+
+function readRgb(value: string): Rgb | undefined {
   try {
     const parsed = parseComponentValue(tokenize({ css: value.slice(0, MAX_VALUE_CHARACTERS) }));
     const data = parsed === undefined ? false : color(parsed);
