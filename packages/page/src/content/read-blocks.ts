@@ -99,7 +99,7 @@ export function readBlocks(root: ParentNode, unseen: ReadonlySet<AnyNode>): Page
 
   function openZone(element: ParentNode, parent: Zone | undefined): Zone {
     const name = isElement(element) ? element.name : "";
-    const groups = parent === undefined ? none.slice() : parent.groups.map((distance) => Math.min(FAR, distance + 1));
+    const groups = parent === undefined ? none.slice() : parent.groups.map(farther);
     const isHidden = isElement(element) && element.attribs["aria-hidden"] === "true";
     if (isElement(element)) for (const group of groupsOf(element, known)) groups[group] = 0;
     const zone: Zone = {
@@ -116,6 +116,8 @@ export function readBlocks(root: ParentNode, unseen: ReadonlySet<AnyNode>): Page
     else if (text.images > 0) pictures.push({ before: blocks.length, nodes });
   }
 }
+
+const farther = (distance: number): number => Math.min(FAR, distance + 1);
 
 /** The inline elements that hold blocks. */
 function blockHolders(root: ParentNode, unseen: ReadonlySet<AnyNode>): ReadonlySet<AnyNode> {

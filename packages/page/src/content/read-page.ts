@@ -100,6 +100,7 @@ function openShadowRoots(document: ParentNode): void {
  */
 function placeStreamed(document: ParentNode): void {
   const places = new Map(elementsBelow(document, "template").map((template) => [template.attribs["id"] ?? "", template]));
+  if (places.size === 0) return;
   const moves = new Map<AnyNode, Element>();
   for (const box of elementsBelow(document, "div")) {
     const [, number] = /^S:([\da-f]+)$/.exec(box.attribs["id"] ?? "") ?? [];

@@ -1,4 +1,6 @@
-import { type CssNode, lexer, parse } from "css-tree/dist/csstree.esm";
+import { type CssNode, lexer } from "css-tree/dist/csstree.esm";
+import { TextMemo } from "../text-memo.ts";
+import { parseCss } from "./css-text.ts";
 import { pixels } from "./css-values.ts";
 
 /** The screen that pages are looked at on. */
@@ -24,13 +26,13 @@ export function holds(prelude: CssNode | null): boolean {
 }
 
 /** @param text of a `media` attribute */
-export function mediaHoldsIn(text: string): boolean {
-  try {
-    return holds(parse(text, { context: "mediaQueryList" }));
-  } catch {
-    return false;
-  }
-}
+export const mediaHoldsIn = (text: string): boolean =>
+  media.of(text, (own) => {
+    const list = parseCss(own, { context: "mediaQueryList" });
+    return list !== undefined && holds(list);
+  });
+
+const media = new TextMemo<boolean>({ maxTexts: 1_000, maxLength: 200 });
 
 interface MediaQuery {
   readonly modifier: string | null;

@@ -1,20 +1,12 @@
 import type { CheerioAPI } from "cheerio/slim";
-import {
-  type CssNode,
-  type Declaration,
-  type DeclarationList,
-  ident,
-  type List,
-  lexer,
-  parse,
-  type Selector,
-  type StyleSheet,
-} from "css-tree/dist/csstree.esm";
+import { type CssNode, type Declaration, type DeclarationList, ident, type List, lexer, type Selector, type StyleSheet } from "css-tree/dist/csstree.esm";
 import { PageTooComplexError } from "../page-too-complex-error.ts";
+import { TextMemo } from "../text-memo.ts";
 import { type Element, elementsBelow, type ParentNode, textOf } from "../tree/dom.ts";
 import { holds, mediaHoldsIn } from "./css-conditions.ts";
-import { attempt, textOfNode } from "./css-text.ts";
+import { attempt, parseCss, textOfNode } from "./css-text.ts";
 import { matchingIn } from "./matching-elements.ts";
+import { type ElementNames, namesOf, narrowSheet } from "./narrow-sheet.ts";
 import { candidatesIn } from "./selector-candidates.ts";
 import { StyleBudget, steps } from "./style-budget.ts";
 
@@ -114,7 +106,7 @@ export function declaredStyles($: CheerioAPI, root: ParentNode, { withSheets = t
   }
 
   for (const element of elements) declare(element, longhandsOfText(hintsOf(element), budget), 1);
-  const rules = withSheets ? rulesIn(all) : [];
+  const rules = withSheets ? rulesIn(all, elements) : [];
   if (rules.length > 0) {
     const candidates = candidatesIn(elements);
     const matching = matchingIn($, elements, budget);
@@ -145,15 +137,18 @@ const INLINE = 1e14;
 const UNLAYERED = 1e12;
 
 /** The rules that say something of interest, each selector by itself. */
-function rulesIn(elements: readonly Element[]): Rule[] {
+function rulesIn(all: readonly Element[], elements: readonly Element[]): Rule[] {
   const rules: Rule[] = [];
+  let names: ElementNames | undefined;
   let left = MAX_SHEET_CHARACTERS;
-  for (const element of elements) {
+  for (const element of all) {
     if (element.name !== "style" || !mediaHoldsIn(element.attribs["media"] ?? "")) continue;
     const text = textOf(element);
     left -= text.length;
     if (left < 0) throw new PageTooComplexError("more styles than can be read");
-    const sheet = attempt(() => parse(text, { parseValue: false, parseCustomProperty: false }) as StyleSheet);
+    names ??= { all: namesOf(all), subjects: namesOf(elements) };
+    const narrowed = narrowSheet(text, names);
+    const sheet = parseCss<StyleSheet>(narrowed, { parseValue: false, parseCustomProperty: false });
     if (sheet !== undefined) collect(sheet.children, rules, undefined, false);
   }
   return rules;
@@ -167,11 +162,11 @@ function collect(nodes: List<CssNode>, rules: Rule[], around: string | undefined
     if (declarations.length === 0 || selectors?.type !== "SelectorList") return;
     for (const selector of selectors.children) if (selector.type === "Selector") rules.push({ selector, declarations, isLayered });
   };
-  const read = (text: string): CssNode | undefined => attempt(() => parse(text, { context: "selectorList" }));
+  const read = (text: string): CssNode | undefined => parseCss(text, { context: "selectorList" });
   for (const node of nodes) {
     if (node.type === "Raw" && around !== undefined && node.value.includes("{")) {
       // The parser knows nested rules by their "&" only, and leaves all from one without it as it is.
-      const rest = attempt(() => parse(node.value, { parseValue: false, parseCustomProperty: false }) as StyleSheet);
+      const rest = parseCss<StyleSheet>(node.value, { parseValue: false, parseCustomProperty: false });
       if (rest !== undefined)
         collect(
           rest.children.filter(({ type }) => type !== "Raw"),
@@ -217,7 +212,7 @@ function hintsOf({ name, attribs }: Element): string {
 }
 
 function declarationsIn(style: string): Declaration[] {
-  const list = attempt(() => parse(style, { context: "declarationList", parseValue: false, parseCustomProperty: false }) as DeclarationList);
+  const list = parseCss<DeclarationList>(style, { context: "declarationList", parseValue: false, parseCustomProperty: false });
   return list === undefined ? [] : relevantOf(list.children);
 }
 
@@ -245,35 +240,25 @@ function longhandsIn(declarations: readonly Declaration[], budget: StyleBudget):
 }
 
 /** Pages write the same styles at many elements, and each page is read twice. */
-function longhandsOfText(style: string, budget: StyleBudget): readonly Longhand[] {
-  if (style === "") return [];
-  const known = styleTexts.get(style);
-  if (known !== undefined) return known;
-  budget.spend(steps.style);
-  const longhands = longhandsIn(declarationsIn(style), budget);
-  if (style.length > MAX_KEPT_CHARACTERS) return longhands;
-  if (styleTexts.size >= MAX_KEPT) styleTexts.clear();
-  styleTexts.set(style, longhands);
-  return longhands;
-}
+const longhandsOfText = (style: string, budget: StyleBudget): readonly Longhand[] =>
+  style === ""
+    ? []
+    : styleTexts.of(style, (text) => {
+        budget.spend(steps.style);
+        return longhandsIn(declarationsIn(text), budget);
+      });
 
-const styleTexts = new Map<string, readonly Longhand[]>();
-const MAX_KEPT = 2_000;
-const MAX_KEPT_CHARACTERS = 500;
+const styleTexts = new TextMemo<readonly Longhand[]>({ maxTexts: 2_000, maxLength: 500 });
 
-function isValid(name: string, value: string, budget: StyleBudget): boolean {
-  if (name.startsWith("--") || value.includes("var(")) return true;
-  const key = `${name}:${value}`;
-  const known = validity.get(key);
-  if (known !== undefined) return known;
-  budget.spend(steps.value);
-  if (validity.size > 20_000) validity.clear();
-  const matches = attempt(() => lexer.matchProperty(name, value).error === null) ?? false;
-  validity.set(key, matches);
-  return matches;
-}
+const isValid = (name: string, value: string, budget: StyleBudget): boolean =>
+  name.startsWith("--") ||
+  value.includes("var(") ||
+  validity.of(`${name}:${value}`, () => {
+    budget.spend(steps.value);
+    return attempt(() => lexer.matchProperty(name, value).error === null) ?? false;
+  });
 
-const validity = new Map<string, boolean>();
+const validity = new TextMemo<boolean>({ maxTexts: 20_000, maxLength: 200 });
 
 const nameOf = (property: string): string => {
   const name = property.includes("\\") ? ident.decode(property) : property;

@@ -32,7 +32,7 @@ export function candidatesIn(elements: readonly Element[]): (selector: Selector)
 }
 
 /** What does not change while a page is looked at. */
-const lasting: ReadonlySet<string> = new Set([
+export const lasting: ReadonlySet<string> = new Set([
   ...[
     "not",
     "is",

@@ -183,8 +183,9 @@ const isClosedDialog = ({ name, attribs }: Element): boolean => name === "dialog
 
 function variablesOf(style: DeclaredStyle, around: ReadonlyMap<string, string>, budget: StyleBudget): ReadonlyMap<string, string> {
   if (style.size === 0) return around;
-  const own = [...style].filter(([name]) => name.startsWith("--"));
-  if (own.length === 0) return around;
+  const own: [string, string][] = [];
+  for (const entry of style) if (entry[0].startsWith("--") && around.get(entry[0]) !== entry[1]) own.push(entry);
+  if (own.length === 0) return around; // some sheets give the same to all elements
   budget.spend(around.size);
   return new Map([...around, ...own].slice(-MAX_VARIABLES));
 }
