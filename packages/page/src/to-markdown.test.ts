@@ -523,7 +523,15 @@ test("a note loses its number and its way back, in all their signs", () => {
   expect(toMarkdown(html, "https://example.test/", { isWhole: true }).markdown).toBe("a[^1] b[^2]\n\n[^1]: One.\n\n[^2]: Two.");
 });
 
-test.each(["data-lazy=b.png src=data:,", "data-srcset='b.png 1x, c.png 2x' src=data:,", "src=data:, data-lazy-srcset='b.png 1w'"])(
+test("a picture of an AMP page is kept once, with what stands behind it if nobody closes it", () => {
+  const html = `<p>a <amp-img src=b.png alt="A cat"><amp-img placeholder src=c.png alt="A cat"></amp-img><noscript><img src=b.png alt="A cat"></noscript></amp-img> d</p>
+    <amp-anim srcset="e.gif 1x" alt="A dog"></amp-anim><a href=/f><amp-img src=g.png alt="A fox"></amp-img></a><amp-img src=h.png alt="An owl"><p>i`;
+  expect(md(`<body>${html}`)).toBe(
+    "a ![A cat](https://example.test/docs/b.png) d\n\n![A dog](https://example.test/docs/e.gif)[A fox](https://example.test/f)![An owl](https://example.test/docs/h.png)\n\ni",
+  );
+});
+
+test.each(["src='' srcset='b.png 1x'", "data-lazy=b.png src=data:,", "data-srcset='b.png 1x, c.png 2x' src=data:,", "src=data:, data-lazy-srcset='b.png 1w'"])(
   "a lazy picture is kept: %s",
   (source) => {
     expect(md(`<body><p>a <img alt=Name ${source}>`)).toBe("a ![Name](https://example.test/docs/b.png)");

@@ -1,3 +1,4 @@
+import { ampPictures } from "../tree/amp-pictures.ts";
 import { type AnyNode, type Element, isElement, isText, type ParentNode } from "../tree/dom.ts";
 import { groupNames, groupsOf } from "./class-groups.ts";
 import { readText, type TextFacts } from "./text-facts.ts";
@@ -55,7 +56,8 @@ const blockNames: ReadonlySet<string> = new Set([
 ]);
 
 /** Elements of a page's own making mostly hold others. */
-const isBlockName = (name: string): boolean => blockNames.has(name) || (name.includes("-") && name !== "tex-math" && name !== "task-mark");
+const isBlockName = (name: string): boolean => blockNames.has(name) || (name.includes("-") && !inlineNames.has(name));
+const inlineNames: ReadonlySet<string> = new Set(["tex-math", "task-mark", ...ampPictures]);
 
 /** Parts a page into the runs of text that blocks are. The tree is bounded in depth by then. */
 export function readBlocks(root: ParentNode, unseen: ReadonlySet<AnyNode>): PageBlocks {

@@ -1,5 +1,6 @@
 import type { CheerioAPI } from "cheerio/slim";
 import { Element } from "domhandler";
+import { ampPictures, drawPicture } from "../tree/amp-pictures.ts";
 import { boundTree } from "../tree/bound-tree.ts";
 import { type AnyNode, elementsBelow, isElement, isText, type ParentNode, setChildren, textOf } from "../tree/dom.ts";
 import { markMath } from "../tree/mark-math.ts";
@@ -36,7 +37,10 @@ export function readPage(html: string): ReadPage {
   markMath(document);
   markTasks(document);
   const unseen = findHidden($, { withSheets: false });
-  for (const element of elementsBelow(document)) if (noiseNames.has(element.name)) unseen.add(element);
+  for (const element of elementsBelow(document)) {
+    if (noiseNames.has(element.name)) unseen.add(element);
+    else if (ampPictures.has(element.name)) drawPicture(element);
+  }
   skipNoscript(document, unseen);
   return { $, document, facts, unseen };
 }

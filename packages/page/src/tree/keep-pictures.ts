@@ -42,7 +42,7 @@ function isWorth(picture: Element, base: URL | undefined): boolean {
   const lazy = attribs["data-src"] ?? attribs["data-lazy-src"] ?? attribs["data-original"] ?? attribs["data-lazy"];
   const set = attribs["data-srcset"] ?? attribs["data-lazy-srcset"] ?? attribs["srcset"];
   for (const source of [lazy, attribs["src"], set?.trim().split(/\s+/, 1)[0]]) {
-    const address = source === undefined ? null : URL.parse(source, base?.href);
+    const address = source === undefined || source.trim() === "" ? null : URL.parse(source, base?.href);
     if (address === null || !/^https?:$/.test(address.protocol)) continue;
     picture.attribs = { alt, src: address.href.replaceAll(/[() <>\\]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`) };
     return true;
