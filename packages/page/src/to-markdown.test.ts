@@ -457,6 +457,13 @@ test("what plays a heading is one", () => {
   expect(md(`<body>${html}`)).toBe(`### Part\n\n## Chapter **one**\n\n###### [Card](https://example.test/a)\n\n# Title\n\n- item\n\n${"x".repeat(301)}`);
 });
 
+test("what plays a table is one, with the links and the empty cells that it has", () => {
+  const html = `<div role=table><div role=caption>Cap</div><div role=rowgroup><div role=row><span role=columnheader>A</span><span role=columnheader>B</span></div></div>
+    <ul role=rowgroup><li role=row><div role=cell></div><a role=cell href=/x>b</a></li><li role=row><span role=gridcell aria-colspan=2>c</span></ul></div>
+    <p role=cell>beside</p><div role=grid><div role=row><p>laid out</p></div></div>`;
+  expect(md(`<body>${html}`)).toBe("Cap\n\n| A | B |\n| --- | --- |\n|  | [b](https://example.test/x) |\n| c |  |\n\nbeside\n\nlaid out");
+});
+
 test.each([
   ["a title in the list", "<ul><b>Title</b><li>a<li>b</ul>", "**Title**\n- a\n- b"],
   ["a list in a list", "<ul><li>a</li><ul><li>b</li>\n<ol><li>c</ol></ul><li>d</ul>", "- a\n  - b\n    1. c\n- d"],

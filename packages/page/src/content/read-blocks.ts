@@ -1,5 +1,6 @@
 import { ampPictures } from "../tree/amp-pictures.ts";
 import { type AnyNode, type Element, isElement, isText, type ParentNode } from "../tree/dom.ts";
+import { playedName } from "../tree/table-roles.ts";
 import { groupNames, groupsOf } from "./class-groups.ts";
 import { readText, type TextFacts } from "./text-facts.ts";
 
@@ -100,7 +101,7 @@ export function readBlocks(root: ParentNode, unseen: ReadonlySet<AnyNode>): Page
   }
 
   function openZone(element: ParentNode, parent: Zone | undefined): Zone {
-    const name = isElement(element) ? element.name : "";
+    const name = isElement(element) ? playedName(element) : "";
     const groups = parent === undefined ? none.slice() : parent.groups.map(farther);
     const isHidden = isElement(element) && element.attribs["aria-hidden"] === "true";
     if (isElement(element)) for (const group of groupsOf(element, known)) groups[group] = 0;

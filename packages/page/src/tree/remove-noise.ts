@@ -1,5 +1,6 @@
 import type { CheerioAPI } from "cheerio/slim";
 import { type AnyNode, type Element, isElement, isParent, isText, type ParentNode, setChildren, textOf } from "./dom.ts";
+import { playedName } from "./table-roles.ts";
 
 /** Elements that are never content, wherever they stand. */
 const noiseNames: ReadonlySet<string> = new Set([
@@ -70,7 +71,7 @@ const inline: ReadonlySet<string> = new Set(["a", "abbr", "b", "cite", "em", "fo
 
 /** Drops the children that hold nothing; white space in an inline one still parts words. Called for the deepest first. */
 function removeBlank(parent: ParentNode): void {
-  const isBlank = (child: AnyNode): child is Element => isElement(child) && !meaningfulWhenBlank.has(child.name) && child.children.every(isSpace);
+  const isBlank = (child: AnyNode): child is Element => isElement(child) && !meaningfulWhenBlank.has(playedName(child)) && child.children.every(isSpace);
   if (!parent.children.some(isBlank)) return;
   setChildren(
     parent,
