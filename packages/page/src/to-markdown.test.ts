@@ -470,6 +470,13 @@ test.each([
   ["lists in a list, behind one item", "<ol><li>a</li><ul><li>b</ul><ul><li>c</ul><li>d</ol>", "1. a\n   \n   - b\n   \n   - c\n2. d"],
   ["a list in a list, before any item", "<p>x</p><ul><ul><li>a</ul><li>b</ul>", "x\n\n- a\n\n- b"],
   ["numbers that items have", "<ol start=3><li>a<li value=9>b<li>c<li value=x>d<li value>e</ol>", "3. a\n9. b\n10. c\n11. d\n12. e"],
+  ["letters, as numbers", "<ol type=a start=3><li>a<ol type=I><li>b</ol><li>c</ol>", "3. a\n   1. b\n4. c"],
+  ["numbers that go down", "<ol reversed><li>a<li>b</ol><ol reversed start=1><li>a<li>b<li>c</ol>", "2. a\n1. b\n\n1. a\n0. b\n0. c"],
+  [
+    "numbers in a cell",
+    "<table><tr><th>a<th>b<tr><td><ol start=9><li>c<li>d<ul><li>e</ul></ol><td><ol reversed><li>f<li>g</ol></table>",
+    "| a | b |\n| --- | --- |\n| 9. c<br>10. d<br>• e | 2. f<br>1. g |",
+  ],
   ["lists of old", "<p>x<dir><li>a<menu><li>b</menu></dir>", "x\n\n- a\n  - b"],
 ])("items keep their lines and their places: %s", (_, html, markdown) => {
   expect(md(`<body>${html}`)).toBe(markdown);
@@ -482,7 +489,11 @@ test.each([
     "<p><b>- a</b><br># b<p><i></i>&gt; c<p>1) d<span><div>x</div></span>- e<p>-5",
     "**\\- a**\n\\# b\n\n\\> c\n\n1\\) d\n\nx\n\n\\- e\n\n-5",
   ],
-  ["signs in cells", "<table><tr><th>- a<th># b<tr><td>-<td><b>1. c</b></table>", "| - a | # b |\n| --- | --- |\n| - | **1. c** |"],
+  [
+    "signs in cells",
+    "<table><tr><th>- a<th># b<tr><td>-<br># d<p>&gt; e<td><b>1. c</b></table>",
+    "| - a | # b |\n| --- | --- |\n| -<br># d<br>> e | **1. c** |",
+  ],
   ["tildes", "<p>~~a~~ ~b", "\\~~a\\~~ ~b"],
   ["a mark in the same mark", "<p><i>a <em>b</em></i> <b><b>c</b></b> <q>d <q>e</q></q>", '*a b* **c** "d "e""'],
   ["marks in a term", "<dl><dt><b>f</b>(<em>a</em>, <em>*</em>, <em>**b</em>)<dd>c</dl>", "**f(*a*, *\\**, *\\*\\*b*)**\n: c"],

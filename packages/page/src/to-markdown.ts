@@ -51,8 +51,8 @@ export function toMarkdown(html: string, url: string, { maxLength = 10_000_000, 
   keepPictures(root, base);
   markCode(root);
   linkCode(root);
-  flattenTables(root);
   numberItems(root);
+  flattenTables(root);
   const markdown = visibleText(writeMarkdown(root, { maxLength })).trim();
   const description = isWhole ? undefined : missingDescription(productOf(facts) ?? {}, markdown);
   const about = isWhole ? "" : frontMatter(metadataOf(facts, base));

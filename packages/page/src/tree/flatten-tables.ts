@@ -183,8 +183,11 @@ function spanOf(cell: Element, name: "colspan" | "rowspan" = "colspan"): number 
 /** Blocks become plain ones: a cell is one line, in which their ends are line breaks. */
 function flattenCell(cell: Element): void {
   for (const block of elementsBelow(cell, "hr", "li", "ul", "ol", "blockquote", "h1", "h2", "h3", "h4", "h5", "h6")) {
-    if (block.name === "li") setChildren(block, [new Text("• "), ...block.children]);
+    if (block.name === "li") setChildren(block, [new Text(signOf(block)), ...block.children]);
     else if (/^h\d$/.test(block.name)) setChildren(block, [holderOf("strong", block.children)]);
     block.name = block.name === "hr" ? "br" : "div";
   }
 }
+
+/** What stands before an item: its number, or a dot. */
+const signOf = ({ attribs }: Element): string => (attribs["data-marker"] ?? "- ").replace("- ", "• ");

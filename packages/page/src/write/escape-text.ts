@@ -23,24 +23,30 @@ export function escapeText(text: string, { goesOn = false, isInLine = false }: {
   return escapeTags(escaped.includes("&") ? escaped.replaceAll(/&(?=#?\w{1,32};)/gi, "\\&") : escaped, goesOn);
 }
 
-/** Whether something stands before a node on its line, for certain. A cell is within its row's line. */
+/** Whether something stands before a node on its line, for certain. All that stands in a cell is within its row's line. */
 export function isInLine(node: AnyNode): boolean {
   let at = node;
   while (at.prev === null) {
     const { parent } = at;
     if (parent === null || !isElement(parent)) return false;
-    if (parent.name === "td" || parent.name === "th") return parent.parent !== null && isElement(parent.parent) && parent.parent.name === "tr";
-    if (isBlock(parent)) return false;
+    if (isBlock(parent)) return isInRow(at);
     at = parent;
   }
   let before: AnyNode = at.prev;
   while (isElement(before)) {
-    if (isBlock(before)) return false;
+    if (isBlock(before)) return isInRow(before);
     const last: AnyNode | undefined = before.children.at(-1);
     if (last === undefined) return before.name === "img";
     before = last;
   }
   return isText(before) && before.data.trim() !== "";
+}
+
+function isInRow(node: AnyNode): boolean {
+  for (let at = node.parent; at !== null; at = at.parent) {
+    if (isElement(at) && (at.name === "td" || at.name === "th")) return at.parent !== null && isElement(at.parent) && at.parent.name === "tr";
+  }
+  return false;
 }
 
 /** Text of which no reader makes a tag. The text of the next element may make a tag of the last sign. In a bare address a backslash is part of the address. */
