@@ -54,11 +54,6 @@ test.each([
   ],
   ["blocks in an element of the page's own making", "<p>a</p>b<x-a><div>c</div>d </x-a>", "a\n\nb\n\nc\n\nd"],
   ["a note that looks like an address", "<p>a<sup><a href=#n>1</a></sup></p><ol><li id=n>javascript:b()</ol>", "a[^1]\n\n[^1]: `javascript:b()`"],
-  [
-    "a formula without TeX",
-    "<p><math><mfrac><mn>1</mn><mrow><mi>x</mi><mo>+</mo><mn>1</mn></mrow></mfrac><msubsup><mi>y</mi><mn>2</mn><mn>3</mn></msubsup></math>",
-    "1/(x+1)y<sub>2</sub><sup>3</sup>",
-  ],
   ["quotes and readings", "<p><q>a</q> <ruby>b<rt>c</rt></ruby> <ruby>d<rp>(</rp><rt>e</rt><rp>)</rp></ruby>", '"a" b(c) d(e)'],
   ["paragraphs that line breaks part", "<p>a<br>b<br> <br>c <b>d<br><br>e</b>", "a\nb\n\nc **d\ne**"],
   ["words that only an element's space parts", "<p>a<span> </span>b<span></span>c</p>", "a bc"],
@@ -533,6 +528,45 @@ test.each([
   ["that nobody renders", "<p>\\(a\\) $$b$$", "\\\\(a\\\\) $$b$$"],
 ])("TeX is a formula: %s", (_, html, markdown) => {
   expect(md(`<body>${html}`)).toBe(markdown);
+});
+
+test.each([
+  [
+    "powers and fractions",
+    "<mfrac><mn>1</mn><mrow><mi>x</mi><mo>+</mo><mn>1</mn></mrow></mfrac><msubsup><mi>y</mi><mn>2</mn><mn>3</mn></msubsup>",
+    "\\frac{1}{x+1}y_2^3",
+  ],
+  ["roots", "<msqrt><msup><mi>x</mi><mn>12</mn></msup><mo>+</mo><mn>1</mn></msqrt><mroot><mi>y</mi><mn>3</mn></mroot>", "\\sqrt{x^{12}+1}\\sqrt[3]{y}"],
+  [
+    "limits and accents",
+    "<munderover><mo>∑</mo><mrow><mi>i</mi><mo>=</mo><mn>1</mn></mrow><mi>n</mi></munderover><munder><mi>lim</mi><mi>x</mi></munder><mover><mi>v</mi><mo>→</mo></mover><mover><mi>a</mi><mi>b</mi></mover>",
+    "∑_{i=1}^n\\lim_x\\vec{v}\\overset{b}{a}",
+  ],
+  [
+    "words",
+    "<mi>sin</mi><mo>&#x2061;</mo><mi>x</mi><mi>Re</mi><mtext> if </mtext><mi>a_b</mi><mo>{</mo><mi>$</mi>",
+    "\\sin x\\mathrm{Re}\\text{if}a\\_b\\{\\$",
+  ],
+  ["powers of groups", "<msup><mrow><mo>(</mo><mi>a</mi><mo>)</mo></mrow><mi>b</mi></msup><msup><mrow></mrow><mn>3</mn></msup><mi>H</mi>", "{(a)}^b{}^3H"],
+  [
+    "tables",
+    "<mo>[</mo><mtable><mtr><mtd>1</mtd><mtd>2</mtd></mtr><mtr><mtd>3</mtd><mtd>4</mtd></mtr></mtable><mo>]</mo>",
+    "[\\begin{matrix}1 & 2 \\\\ 3 & 4\\end{matrix}]",
+  ],
+  [
+    "scripts on both sides",
+    "<mmultiscripts><mi>C</mi><mn>1</mn><none/><mprescripts/><none/><mn>2</mn></mmultiscripts><mfenced open='['><mi>a</mi><mi>b</mi></mfenced>",
+    "{}^2C_1\\lbrack a,b)",
+  ],
+  ["what lacks a part", "<msup><mi>x</mi></msup><mfrac></mfrac><mroot></mroot>x<semantics><mi>y</mi><annotation>z</annotation></semantics>", "xxy"],
+])("MathML becomes TeX: %s", (_, html, tex) => {
+  expect(md(`<body><p>So <math>${html}</math>.`)).toBe(`So $${tex}$.`);
+});
+
+test("of MathML is read what people see, once", () => {
+  const html = `<style>.x{display:none} math.y{display:none}</style><p>a <math><mi>b</mi><mtext class=x>evil</mtext></math><math class=y><mi>evil</mi></math>
+    <span class=katex><span class=katex-mathml><math><mi>c</mi></math></span><span class=katex-html>c</span></span><math display=block><mi>d</mi></math>`;
+  expect(md(`<body>${html}`)).toBe("a $b$ $c$\n\n$$\nd\n$$");
 });
 
 test("a note loses its number and its way back, in all their signs", () => {

@@ -7,8 +7,8 @@ import { keepPictures } from "./tree/keep-pictures.ts";
 import { linkCode } from "./tree/link-code.ts";
 import { linkHeadings, partLinks } from "./tree/link-headings.ts";
 import { markCode } from "./tree/mark-code.ts";
+import { markMeanings } from "./tree/mark-meanings.ts";
 import { markNotes } from "./tree/mark-notes.ts";
-import { markRoles } from "./tree/mark-roles.ts";
 import { numberItems } from "./tree/number-items.ts";
 import { resolveLinks } from "./tree/resolve-links.ts";
 import { escapeText } from "./write/escape-text.ts";
@@ -44,7 +44,7 @@ export interface ToMarkdownOptions {
 export function toMarkdown(html: string, url: string, { maxLength = 10_000_000, isWhole = false }: ToMarkdownOptions = {}): MarkdownPage {
   const { facts, base, root } = readContent(html, url, isWhole);
   markNotes(root);
-  markRoles(root);
+  markMeanings(root);
   partLinks(root);
   linkHeadings(root);
   resolveLinks(root, base, { maxLength });

@@ -1,10 +1,10 @@
-import { Element, Text } from "domhandler";
-import { type AnyNode, elementsBelow, isElement, type ParentNode, setChildren, textOf } from "./dom.ts";
-import { markTex } from "./mark-tex.ts";
+import { type AnyNode, type Element, elementsBelow, isElement, type ParentNode, setChildren, textOf } from "./dom.ts";
+import { markTex, texMath } from "./mark-tex.ts";
+import { texOfMathml } from "./tex-of-mathml.ts";
 
 /**
  * Writes each formula once, as TeX in a `tex-math` element: pages hold it as MathML, as TeX for machines, and as the boxes that are shown, side by side.
- * Called before scripts are removed, for MathJax keeps its TeX in them.
+ * Called before scripts are removed, for MathJax keeps its TeX in them. Formulas without TeX are left to `writeFormula`.
  */
 export function markMath(document: ParentNode): void {
   markTex(document);
@@ -13,14 +13,10 @@ export function markMath(document: ParentNode): void {
   const parents = new Set<ParentNode>();
   for (const formula of formulas) {
     const tex = texOf(formula).replaceAll(/\s+/g, " ").trim();
-    if (tex === "") writeForms(formula);
     const holder = holderOf(formula);
     const { parent } = holder;
     if (parent === null || written.has(holder) || tex === "" || tex.length > MAX_TEX) continue;
-    const isBlock =
-      formula.attribs["display"] === "block" || /mode=display/.test(formula.attribs["type"] ?? "") || /display/.test(holder.attribs["class"] ?? "");
-    const mark = new Element("tex-math", isBlock ? { "data-block": "" } : {}, [new Text(tex)]);
-    written.set(holder, mark);
+    written.set(holder, texMath(tex, isBlock(formula, holder)));
     parents.add(parent);
   }
   for (const parent of parents) {
@@ -43,21 +39,15 @@ function texOf(formula: Element): string {
   return formula.attribs["alttext"] ?? "";
 }
 
-/** What is seen of a formula without TeX, in a line of text: raised and lowered parts, and a stroke for a fraction's. */
-function writeForms(formula: Element): void {
-  for (const element of elementsBelow(formula, "msup", "msub", "msubsup", "mfrac")) {
-    const [, second, third] = element.children.filter(isElement);
-    if (second === undefined) continue;
-    if (element.name === "mfrac") {
-      for (const part of element.children.filter(isElement)) if (part.name === "mrow") setChildren(part, [new Text("("), ...part.children, new Text(")")]);
-      setChildren(
-        element,
-        element.children.flatMap((child) => (child === second ? [new Text("/"), child] : [child])),
-      );
-    } else second.name = element.name === "msup" ? "sup" : "sub";
-    if (third !== undefined) third.name = "sup";
-  }
+/** Writes a formula without TeX as TeX, in the place of all its forms. Called once what is hidden is gone, for what it says is what people see of it. */
+export function writeFormula(formula: Element): void {
+  const tex = texOfMathml(formula);
+  const holder = holderOf(formula);
+  if (tex !== "" && tex.length <= MAX_TEX) setChildren(holder, [texMath(tex, isBlock(formula, holder))]);
 }
+
+const isBlock = ({ attribs }: Element, holder: Element): boolean =>
+  attribs["display"] === "block" || /mode=display/.test(attribs["type"] ?? "") || /display/.test(holder.attribs["class"] ?? "");
 
 /** The outermost element around a formula that holds nothing but its forms. */
 function holderOf(formula: Element): Element {

@@ -39,7 +39,8 @@ function partsOf(text: Text, isFormula: boolean): AnyNode[] {
   return parts;
 }
 
-function texMath(tex: string, isBlock: boolean): Element {
+/** The element of a formula. */
+export function texMath(tex: string, isBlock: boolean): Element {
   const math = new Element("tex-math", isBlock ? { "data-block": "" } : {}, []);
   setChildren(math, [new Text(tex.replaceAll(/\s+/g, " ").trim())]);
   return math;

@@ -66,7 +66,10 @@ function readNoscript(root: ParentNode, parents: readonly ParentNode[]): void {
 }
 
 /** Elements that mean something without content. */
-const meaningfulWhenBlank: ReadonlySet<string> = new Set(["br", "hr", "img", "td", "th", "tr", "pre", "code", "base", "html", "body", "dt"]);
+const meaningfulWhenBlank: ReadonlySet<string> = new Set([
+  ...["br", "hr", "img", "td", "th", "tr", "pre", "code", "base", "html", "body", "dt"],
+  ...["mi", "mrow", "none", "mprescripts", "mspace"], // parts of a formula are known by their places
+]);
 const inline: ReadonlySet<string> = new Set(["a", "abbr", "b", "cite", "em", "font", "i", "label", "small", "span", "strong", "sub", "sup", "u"]);
 
 /** Drops the children that hold nothing; white space in an inline one still parts words. Called for the deepest first. */

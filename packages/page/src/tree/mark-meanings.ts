@@ -1,5 +1,6 @@
 import { Element } from "domhandler";
 import { ancestorsOf, elementsBelow, type ParentNode, setChildren, textOf } from "./dom.ts";
+import { writeFormula } from "./mark-math.ts";
 import { nameByRole, nativeParts } from "./table-roles.ts";
 
 /** What is longer is no heading, whatever its role says. In characters. */
@@ -8,9 +9,13 @@ const LOWEST_RANK = 6;
 /** The rank of a heading that does not say it. @see https://w3c.github.io/aria/#heading */
 const USUAL_RANK = 2;
 
-/** Makes headings of the elements that play one, and tables of those that play tables and their parts. */
-export function markRoles(root: ParentNode): void {
+/**
+ * Makes of elements what they mean: headings and tables by their roles, and TeX of formulas that have none. One walk for all. Call it once what sheets hide is gone:
+ * they speak of elements by the names that these have until then.
+ */
+export function markMeanings(root: ParentNode): void {
   for (const element of elementsBelow(root)) {
+    if (element.name === "math") writeFormula(element);
     const { role } = element.attribs;
     if (role === undefined) continue;
     if (role === "heading" && mayBeHeading(element)) element.name = `h${rankOf(element)}`;
