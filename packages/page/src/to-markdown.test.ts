@@ -109,6 +109,22 @@ test.each([
     "```\na\n- b\n+ c\n```",
   ],
   ["code of old pages", "<xmp><b>a</b></xmp><listing>b\n c</listing>", "```\n<b>a</b>\n```\n\n```\nb\n c\n```"],
+  [
+    "its label, as its language",
+    "<p>Run:</p><div><div><span>Bash</span><span>Copy</span></div><pre>a</pre></div><p>sh</p><pre><code class=language-console>b</code></pre>",
+    "Run:\n\n```bash\na\n```\n\n```console\nb\n```",
+  ],
+  ["what copies it, before and behind it", "<div><p>Copy code<div><pre>a</pre></div><p>Copied!</div><p>Copy", "```\na\n```\n\nCopy"],
+  [
+    "no word of what is said before it",
+    "<p>Use <b>Python</b><pre>a</pre>Use <b>Go</b><pre>b</pre><h3>Rust</h3><pre>c</pre><p>go<p>And:<pre>d</pre>",
+    "Use **Python**\n\n```\na\n```\n\nUse **Go**\n\n```\nb\n```\n\n### Rust\n\n```\nc\n```\n\ngo\n\nAnd:\n\n```\nd\n```",
+  ],
+  [
+    "no names of tabs",
+    "<div><div>JavaScript</div><div>Python</div></div><pre>a</pre><ul><li>Java</ul><pre>b</pre>",
+    "JavaScript\n\nPython\n\n```\na\n```\n\n- Java\n\n```\nb\n```",
+  ],
   ["a fence in the code", "<pre>```\nx\n```</pre>", "````\n```\nx\n```\n````"],
   ["what a tag's mark hides", "<pre>&lt;b&gt; &amp;amp;</pre>", "```\n<b> &amp;\n```"],
 ])("fences %s", (_, html, markdown) => {

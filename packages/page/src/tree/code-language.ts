@@ -23,6 +23,20 @@ export function languageOf(block: Element): string {
   return "";
 }
 
+/** The language that a text names, and says nothing else; "" if it names none. */
+export function languageNamed(text: string): string {
+  const word = text.toLowerCase();
+  return languages.has(word) ? word : (titles.get(word) ?? "");
+}
+
+/** Names that are written otherwise for people. */
+const titles: ReadonlyMap<string, string> = new Map([
+  ["objective-c", "objectivec"],
+  ["plain text", "text"],
+  ["plaintext", "text"],
+  ["shell session", "console"],
+]);
+
 const patterns: readonly RegExp[] = [
   /(?:^|\s)(?:language|lang)[-:]([\w+#.-]+)/,
   /(?:^|\s)highlight-(?:source|text)-([\w+#.]+)/,

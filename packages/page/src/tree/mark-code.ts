@@ -1,8 +1,12 @@
 import { Element, Text } from "domhandler";
 import { languageOf } from "./code-language.ts";
 import { ancestorsOf, elementsBelow, isElement, isInside, isText, nodesBelow, type ParentNode, setChildren, textOf } from "./dom.ts";
+import { takeLabels } from "./take-labels.ts";
 
-/** Turns every `pre` into the plain `pre > code` that becomes a fenced block, with its language where the page names it. Code in a table of lines becomes one, too. */
+/**
+ * Turns every `pre` into the plain `pre > code` that becomes a fenced block, with its language where the page names it. Code in a table of lines becomes one, too.
+ * A label beside it that names its language, or copies it, goes.
+ */
 export function markCode(root: ParentNode): void {
   for (const table of elementsBelow(root, "table")) if (isListing(table)) replace(table, table, linesOf(table));
   const wrappers = new Set(elementsBelow(root, "table").filter(isWrapper));
@@ -18,7 +22,8 @@ export function markCode(root: ParentNode): void {
 
 /** @param named what may name the language */
 function replace(old: Element, named: Element, text: string): void {
-  const language = languageOf(named);
+  const label = takeLabels(old);
+  const language = languageOf(named) || label;
   const code = new Element("code", language === "" ? {} : { class: `language-${language}` }, []);
   setChildren(code, [new Text(text)]);
   old.name = "pre";

@@ -1,0 +1,101 @@
+import type { Text } from "domhandler";
+import { blockNames } from "../write/element-names.ts";
+import { languageNamed } from "./code-language.ts";
+import { type AnyNode, type Element, isElement, isText } from "./dom.ts";
+
+/** So many boxes around code may hold its labels, with nothing else. */
+const MAX_BOXES = 4;
+/** So many boxes, or lines, of labels may stand before code. */
+const MAX_LINES = 3;
+/** Who writes more does not label. In texts, each an element's or a line's. */
+const MAX_TEXTS = 4;
+
+/**
+ * Drops what stands right before a block of code, or right behind it, and is no more than the code's language or the words of a button that copies it.
+ * Of two languages none is dropped: they name tabs.
+ * @returns the language that the label names, "" if there is none
+ */
+export function takeLabels(code: Element): string {
+  const labels: Text[] = [];
+  let language = "";
+  let lines = 0;
+  for (const line of linesBeside(code, "prev")) {
+    const found = labelsIn(line);
+    if (found === undefined || ++lines > MAX_LINES) break;
+    const named = found.filter((label) => !isCopy(label));
+    if (named.length + (language === "" ? 0 : 1) > 1) return "";
+    for (const label of named) language = languageNamed(wordsOf(label));
+    labels.push(...found);
+  }
+  const [behind = []] = linesBeside(code, "next");
+  const copies = labelsIn(behind);
+  if (copies?.every(isCopy) === true) labels.push(...copies);
+  for (const label of labels) label.data = "";
+  return language;
+}
+
+const wordsOf = ({ data }: Text): string => data.replaceAll(/\s+/g, " ").trim();
+const isCopy = (label: Text): boolean => COPY.test(wordsOf(label));
+
+/** What buttons beside code say in the languages that many pages are in. */
+const COPY =
+  /^(?:copy(?: (?:code|command|snippet|text))?(?: to clipboard)?|copied!?|kopieren|kopiert!?|copier|copié ?!?|copiar|¡?copiado!?|copia|копировать|скопировать|复制(?:代码)?|コピー(?:する)?|복사)$/i;
+
+/** The lines of text on one side of a block, the nearest first: what stands beside it, and beside the boxes that begin, or end, with it. */
+function* linesBeside(block: Element, side: "prev" | "next"): Generator<AnyNode[]> {
+  let at: Element = block;
+  for (let boxes = 0; boxes <= MAX_BOXES; boxes++) {
+    let line: AnyNode[] = [];
+    for (let node = at[side]; node !== null; node = node[side]) {
+      const isBlock = isElement(node) && (node.name === "br" || blockNames.has(node.name));
+      if (!isBlock) line.push(node);
+      else {
+        if (hasText(line)) yield line;
+        line = [];
+        if (hasText([node])) yield [node];
+      }
+    }
+    if (hasText(line)) yield line;
+    const { parent } = at;
+    if (parent === null || !isElement(parent) || !boxNames.has(parent.name)) return;
+    at = parent;
+  }
+}
+
+const boxNames: ReadonlySet<string> = new Set(["div", "figure", "section", "span"]);
+
+function hasText(nodes: readonly AnyNode[]): boolean {
+  return nodes.some((node) => (isText(node) ? node.data.trim() !== "" : isElement(node) && (meaningful.has(node.name) || hasText(node.children))));
+}
+
+/** The texts of a line; undefined if one of them is no label. */
+function labelsIn(line: readonly AnyNode[]): readonly Text[] | undefined {
+  const labels: Text[] = [];
+  return line.every(add) ? labels : undefined;
+
+  function add(node: AnyNode): boolean {
+    if (isElement(node)) return !meaningful.has(node.name) && node.children.every(add);
+    if (!isText(node) || node.data.trim() === "") return true;
+    labels.push(node);
+    return labels.length <= MAX_TEXTS && (isCopy(node) || languageNamed(wordsOf(node)) !== "");
+  }
+}
+
+/** What is more than a label whatever it says, or shows something without text. */
+const meaningful: ReadonlySet<string> = new Set([
+  "dt",
+  "h1",
+  "h2",
+  "h3",
+  "h4",
+  "h5",
+  "h6",
+  "hr",
+  "img",
+  "li",
+  "pre",
+  "summary",
+  "table",
+  "task-mark",
+  "tex-math",
+]);
