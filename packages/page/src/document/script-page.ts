@@ -5,6 +5,7 @@ import { type Element, elementsBelow, type ParentNode, textOf } from "../tree/do
 import { parsePage } from "../tree/parse-page.ts";
 import { escapeText } from "../write/escape-text.ts";
 import { prettyJson } from "./pretty-json.ts";
+import { statesOf } from "./script-state.ts";
 
 /** A page that shows more letters than that without its scripts is read as it is. */
 const LITTLE = 200;
@@ -17,7 +18,7 @@ const NEEDS_BROWSER = "(This page is drawn by its scripts, which are not run her
 
 /**
  * What a page that its scripts draw holds without them: what it says to those who run none, its description, and the data that it carries
- * along (JSON-LD, the state of Next.js and its like).
+ * along: JSON-LD, the state of Next.js and its like, and what its scripts assign to the window.
  * @param read what of the page can be read as it is
  * @returns undefined if the page is not drawn by scripts
  */
@@ -29,16 +30,25 @@ export function scriptPage(html: string, { title, markdown }: MarkdownPage, maxL
   if (scripts.every(isData) || (letters > 0 && !hasMount(root))) return undefined;
   const parts = [NEEDS_BROWSER, markdown, ...described(root), ...elementsBelow(root, "noscript").map((element) => withoutTags(textOf(element)))];
   let length = parts.join("").length;
-  for (const element of scripts.filter(isData)) {
-    const { id = "", type = "" } = element.attribs;
-    const json = prettyJson(textOf(element).trim());
-    length += json.length;
-    if (json === "" || length > maxLength) continue;
-    const name = /^[\w.:-]{1,60}$/.test(id) ? ` (${id})` : "";
-    parts.push(`${/ld\+json/i.test(type) ? "JSON-LD" : `Data of the page${name}`}:\n\n${fence(json, "json")}`);
+  for (const { title: called, json } of carried(scripts)) {
+    const pretty = prettyJson(json);
+    if (json === "" || length + pretty.length > maxLength) continue;
+    length += pretty.length;
+    parts.push(`${called}:\n\n${fence(pretty, "json")}`);
   }
   const shown = visibleText([...new Set(parts.filter((part) => part !== ""))].join("\n\n"));
   return { title, markdown: shown, needsBrowser: true };
+}
+
+/** The data that a page carries along, with a title for each. */
+function carried(scripts: readonly Element[]): readonly { readonly title: string; readonly json: string }[] {
+  const titleOf = (name: string): string => `Data of the page${/^[\w.:-]{1,60}$/.test(name) ? ` (${name})` : ""}`;
+  const data = scripts.filter(isData).map((script) => {
+    const { id = "", type = "" } = script.attribs;
+    return { title: /ld\+json/i.test(type) ? "JSON-LD" : titleOf(id), json: textOf(script).trim() };
+  });
+  const states = statesOf(scripts.filter((script) => !isData(script)).map(textOf));
+  return [...data, ...states.map(({ name, json }) => ({ title: titleOf(name), json }))];
 }
 
 const isData = ({ attribs }: Element): boolean => /[/+]json$/i.test(attribs["type"]?.trim() ?? "");

@@ -216,12 +216,14 @@ test("web_browse gives no link or picture that a text of a feed looks like, and 
 test("web_browse says that a page of scripts needs a browser, and gives what it carries along", async () => {
   const shell = `<title>Shop</title><meta name="description" content="We sell things.">
     <script type="application/ld+json">{"@type":"Product","name":"Thing"}</script><body><noscript>Switch on JavaScript.</noscript>
-    <div id="__next">Loading…</div><script id="__NEXT_DATA__" type="application/json">{"props":{"price":3}}</script><script src="/main.js"></script>`;
+    <div id="__next">Loading…</div><script id="__NEXT_DATA__" type="application/json">{"props":{"price":3}}</script>
+    <script>window.__STATE__ = {"stock":4}</script><script src="/main.js"></script>`;
   await using web = await startTestWebTools({ "/": shell, "/short": "<body><p>Short.<script>count()</script>" });
   const { content, structured } = await web.browse("/");
 
   expect(structured).toMatchObject({ title: "Shop", needsBrowser: true });
-  for (const part of ["needs a browser", "We sell things.", "Switch on JavaScript.", '"name": "Thing"', '"price": 3']) expect(content).toContain(part);
+  for (const part of ["needs a browser", "We sell things.", "Switch on JavaScript.", '"name": "Thing"', '"price": 3', "(__STATE__):", '"stock": 4'])
+    expect(content).toContain(part);
   expect(await web.browse("/short")).toMatchObject({ content: "Short.", structured: { needsBrowser: false } });
 });
 
