@@ -585,6 +585,12 @@ test("of MathML is read what people see, once", () => {
   expect(md(`<body>${html}`)).toBe("a $b$ $c$\n\n$$\nd\n$$");
 });
 
+test("notes in an aside are kept of a page of few words", () => {
+  const html = `<p>${"A word ".repeat(20)}<a role=doc-noteref href=#n>[1]</a></p><aside class="footnote-list brackets"><aside class="footnote brackets" id=n role=doc-footnote>
+    <span class=label>[<a role=doc-backlink href=#r>1</a>]</span><p>One.</p></aside></aside><aside><p>Beside</p></aside>`;
+  expect(md(`<body>${html}`)).toBe(`${"A word ".repeat(20)}[^1]\n\n[^1]: One.`);
+});
+
 test("a note loses its number and its way back, in all their signs", () => {
   const html = `<p>a<a role=doc-noteref href=#n>[1]</a> b<sup><a href=#m>2</a></sup></p><aside id=n><span>[<a role=doc-backlink href=#r>1</a>]</span><p>One.</p></aside>
     <ol><li id=m><span class=mw-cite-backlink>^ <a href=#a><sup><i><b>a</b></i></sup></a> <a href=#b><sup>b</sup></a></span> <span>Two.</span></ol>`;

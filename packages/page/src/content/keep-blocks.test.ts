@@ -81,3 +81,12 @@ test("keeps no list beside what is kept, and no table that lays out", () => {
   expect(keptOf(`<body>${list}<p>${TEXT}</p>${list}</body>`, shareOf)).toEqual([TEXT]);
   expect(keptOf(`<body>${layout}</body>`, shareOf)).toEqual(["Amber 5", TEXT]);
 });
+
+test("keeps the notes that what is kept refers to, and no others", () => {
+  const note = (id: string, text: string): string =>
+    `<aside class="footnote brackets" id=${id} role=doc-footnote><a role=doc-backlink href=#>x</a><p>${text}</p></aside>`;
+  const mark = (id: string): string => `<a role=doc-noteref href="#${id}">x</a>`;
+  const html = `<body><p>${TEXT} ${mark("a")}<sup><a href="#b" class=footnote-ref>2</a></sup>${mark("long")}<sup><a href="#terms">3</a></sup></p><div>Other words in a teaser of another site ${mark("c")}</div>
+    <aside>${note("a", "A source.")}${note("c", "Another source.")}</aside><ol><li id=b>A book.</li><li id=terms>Terms.</li></ol><div id=long>${"word ".repeat(301)}</div></body>`;
+  expect(keptOf(html, (text) => (text.startsWith(TEXT) ? 0.95 : 0.01))).toEqual([`${TEXT} x2x3`, "x", "A source.", "A book."]);
+});

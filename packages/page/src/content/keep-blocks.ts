@@ -1,5 +1,6 @@
 import { chooseBlocks } from "./choose-blocks.ts";
 import { evenShares } from "./even-shares.ts";
+import { keepNotes } from "./keep-notes.ts";
 import { keepWhole } from "./keep-whole.ts";
 import { preferHeadings } from "./name-cards.ts";
 import { type PageView, sumIn } from "./page-view.ts";
@@ -15,7 +16,8 @@ export function keepBlocks(view: PageView, shares: readonly number[]): boolean[]
   );
   const limit = weighed.reduce((least, share, i) => (chosen[i] === true ? Math.min(least, share) : least), 1);
   const introduced = keepHeadings(view.blocks, keepAttributions(view, chosen));
-  return preferHeadings(view.blocks, keepWhole(view, { shares: weighed, limit, chosen: introduced }));
+  const whole = keepWhole(view, { shares: weighed, limit, chosen: introduced });
+  return preferHeadings(view.blocks, keepNotes(view, whole));
 }
 
 /** An attribution, such as `Ada said:`, has at most so many words. */

@@ -1,4 +1,5 @@
 import { type AnyNode, isElement, isParent, isText } from "../tree/dom.ts";
+import { isNamedMark } from "../tree/mark-notes.ts";
 
 /** What a block's text is like, counted once. */
 export interface TextFacts {
@@ -17,6 +18,8 @@ export interface TextFacts {
   /** Words in bold or italics. */
   readonly stressed: number;
   readonly code: number;
+  /** The ids of the notes that it refers to by links that say so. */
+  readonly notes?: readonly string[] | undefined;
 }
 
 /** Of a block: what a longer one says more is told by its counts. */
@@ -54,6 +57,7 @@ export function readText(nodes: readonly AnyNode[], isInLink: boolean, unseen: R
     breaks: 0,
     stressed: 0,
     code: 0,
+    notes: undefined as string[] | undefined,
   };
   const parts: string[] = [];
   let length = 0;
@@ -83,8 +87,13 @@ export function readText(nodes: readonly AnyNode[], isInLink: boolean, unseen: R
     }
     if (!isParent(node) || unseen.has(node)) return;
     const name = isElement(node) ? node.name : "";
-    if (name === "a") facts.links++;
-    else if (isElement(node) && name === "img") {
+    if (isElement(node) && name === "a") {
+      facts.links++;
+      if (isNamedMark(node)) {
+        facts.notes ??= [];
+        facts.notes.push((node.attribs["href"] ?? "").slice(1));
+      }
+    } else if (isElement(node) && name === "img") {
       facts.images++;
       if (isLink) alternative ||= node.attribs["alt"] ?? "";
     } else if (name === "br") facts.breaks++;

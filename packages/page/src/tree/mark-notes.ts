@@ -1,6 +1,9 @@
 import { Text } from "domhandler";
 import { ancestorsOf, type Element, elementsBelow, isElement, isInside, type ParentNode, setChildren, textOf } from "./dom.ts";
 
+/** The elements that are notes, where a mark refers to them. */
+export const noteNames: ReadonlySet<string> = new Set(["li", "p", "div", "aside"]);
+
 /**
  * Names footnotes: a raised link to an item of a list becomes a `note-mark`, and the item a `note-text` of the same number. Where either is missing, both stay as they are.
  */
@@ -8,7 +11,7 @@ export function markNotes(root: ParentNode): void {
   const links = elementsBelow(root, "a").filter(isMark);
   if (links.length === 0) return;
   const targets = new Map<string, Element>();
-  for (const element of elementsBelow(root, "li", "p", "div", "aside")) {
+  for (const element of elementsBelow(root, ...noteNames)) {
     const { id } = element.attribs;
     if (id !== undefined && !targets.has(id)) targets.set(id, element);
   }
@@ -31,11 +34,17 @@ export function markNotes(root: ParentNode): void {
 }
 
 function isMark(link: Element): boolean {
-  const { href, role, class: words } = link.attribs;
+  if (isNamedMark(link)) return true;
+  const { href } = link.attribs;
   if (href === undefined || !/^#./.test(href)) return false;
-  if (role === "doc-noteref" || /footnote-?ref/.test(words ?? "")) return true;
   const isRaised = link.parent !== null && isElement(link.parent) && link.parent.name === "sup";
   return isRaised && /^\W*\w{1,4}\W*$/.test(textOf(link).trim());
+}
+
+/** Whether a link says of itself that it leads to a note, as those do that writers' tools make of footnotes. */
+export function isNamedMark({ attribs }: Element): boolean {
+  const { href, role, class: words } = attribs;
+  return href !== undefined && /^#./.test(href) && (role === "doc-noteref" || /footnote-?ref/.test(words ?? "") || "data-footnote-ref" in attribs);
 }
 
 /** Drops a link with what is left around it, such as the brackets of its number. */

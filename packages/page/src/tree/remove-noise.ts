@@ -45,8 +45,12 @@ function isNoise({ name, attribs }: Element): boolean {
 /** The sign beside a heading of a wiki that opens its editor. */
 const editLink = /\bmw-editsection\b(?!-)/;
 
+/** Notes of the text, as Docutils writes them. */
+const notes = /(?:^|\s)(?:doc-(?:footnote|endnotes?)|footnotes?(?:-list)?)(?:\s|$)/;
+
 function isAside(element: Element, isContent: boolean): boolean {
   const { name, attribs } = element;
+  if (name === "aside" && notes.test(`${attribs["role"]} ${attribs["class"]}`)) return false;
   if (asideNames.has(name) || asideRoles.has(attribs["role"] ?? "")) return true;
   // The header of an article holds its title; the header of the page holds the site's.
   if (name === "header" && !isContent) return true;
