@@ -151,6 +151,8 @@ describe.skipIf(browserPath === undefined)(`a page in ${why}`, { timeout: 180_00
     await using system = await start({
       "/broken": { status: 500, body: "<h1>It broke</h1>" },
       "/gone": { status: 404, body: "<h1>Gone</h1>" },
+      "/login": { status: 401, headers: { "www-authenticate": 'Basic realm="x"' }, body: "<h1>Log in</h1>" },
+      "/nothing": { status: 404, body: "" },
       "/to-gone": script(`location.replace("/gone")`),
       "/document": { headers: { "content-type": "application/pdf" }, body: "%PDF-1.7" },
       "/blank": '<!doctype html><meta http-equiv=refresh content="0; url=about:blank"><p>Wait.</p>',
@@ -159,6 +161,8 @@ describe.skipIf(browserPath === undefined)(`a page in ${why}`, { timeout: 180_00
 
     await expect(system.render("/broken")).rejects.toMatchObject({ code: "unavailable", details: { status: 500 } });
     await expect(system.render("/gone")).rejects.toMatchObject({ code: "execution_failed", message: expect.stringContaining("there is no such page") });
+    await expect(system.render("/login")).rejects.toMatchObject({ code: "execution_failed", details: { status: 401 } });
+    await expect(system.render("/nothing")).rejects.toMatchObject({ code: "execution_failed", details: { status: 404 } });
     await expect(system.render("/to-gone")).rejects.toMatchObject({ code: "execution_failed", details: { status: 404 } });
     await expect(system.render("/document")).rejects.toMatchObject({
       code: "execution_failed",

@@ -49,7 +49,7 @@ export async function renderPage(address: string, options: RenderOptions): Promi
   const over = AbortSignal.any([options.signal, late]);
   await using open = new AsyncDisposableStack();
   const { allowPorts, allowAddresses, maxTransferBytes: maxBytes } = options;
-  let isAnswered = false;
+  let answer: Response | undefined;
   const proxy = open.use(await startForwardProxy({ allowPorts, allowAddresses, maxBytes }));
   try {
     const starting = startBrowser({ ...options, proxyUrl: proxy.url, timeoutMs: options.pageTimeoutMs });
@@ -57,22 +57,22 @@ export async function renderPage(address: string, options: RenderOptions): Promi
     open.defer(async () => void (await (await starting.catch(() => undefined))?.[Symbol.asyncDispose]()));
     const { browser, tooLarge } = await unlessAborted(starting, over);
     const context = await browser.newContext({ acceptDownloads: false, serviceWorkers: "block", javaScriptEnabled: true, permissions: [] });
-    const reading = readPage(context, url, { ...options, until, onAnswer: () => (isAnswered = true) });
+    const reading = readPage(context, url, { ...options, until, onAnswer: (response) => (answer = response) });
     reading.catch(() => {}); // what ends it first counts
     const page = await unlessAborted(Promise.race([reading, tooLarge]), over);
     if (isDenied(proxy, page.url)) throw denied(url);
     return page;
   } catch (error) {
     options.signal.throwIfAborted();
-    throw renderError(url, error, { proxy, isLate: late.aborted, isAnswered, options });
+    throw renderError(url, error, { proxy, isLate: late.aborted, answer, options });
   }
 }
 
 interface ReadPageOptions extends RenderOptions {
   /** When the page's time is over, on the clock of `performance.now()`. */
   readonly until: number;
-  /** Called once a server has answered with a document. */
-  readonly onAnswer: () => void;
+  /** Called with each document that a server has answered with. */
+  readonly onAnswer: (answer: Response) => void;
 }
 
 /** How often a document is read whose page leads elsewhere meanwhile. */
@@ -85,7 +85,7 @@ async function readPage(context: BrowserContext, url: URL, { settleMs, maxPageBy
   page.on("response", (response) => {
     if (!response.request().isNavigationRequest() || response.frame() !== page.mainFrame()) return;
     answer = response;
-    onAnswer();
+    onAnswer(response);
   });
   context.on("page", (other) => void (other === page || other.close().catch(() => {})));
   page.on("dialog", (dialog) => void dialog.dismiss().catch(() => {}));
@@ -172,23 +172,26 @@ const denied = (url: URL): ToolError =>
 interface Circumstances {
   readonly proxy: ForwardProxy;
   readonly isLate: boolean;
-  /** Whether a server has answered with a document. */
-  readonly isAnswered: boolean;
+  /** With the last document; undefined where no server has answered with any. */
+  readonly answer: Response | undefined;
   readonly options: RenderOptions;
 }
 
-function renderError(url: URL, error: unknown, { proxy, isLate, isAnswered, options }: Circumstances): unknown {
+function renderError(url: URL, error: unknown, { proxy, isLate, answer, options }: Circumstances): unknown {
   if (error instanceof ToolError) return error;
   const text = error instanceof Error ? error.message : "";
   const cannot = `Cannot render ${describeUrl(url)}`;
   const failed = (code: ToolErrorCode, what: string): ToolError => new ToolError(code, `${cannot}: ${what}`, { cause: error });
   if (error instanceof BrowserMemoryError) return failed(ToolErrorCode.TooLarge, `${error.message}. Look for a simpler page.`);
-  if (isLate && !isAnswered)
+  if (isLate && answer === undefined)
     return failed(ToolErrorCode.Unavailable, `the server, or the browser, did not answer within ${options.pageTimeoutMs} ms. Try again later.`);
   if (isLate) return failed(ToolErrorCode.ExecutionFailed, `its scripts were not done within ${options.pageTimeoutMs} ms. Look for a simpler page.`);
-  if (isDenied(proxy, url.href) || (/ERR_(HTTP_RESPONSE_CODE_FAILURE|TUNNEL_CONNECTION_FAILED)/.test(text) && proxy.denied.length > 0)) return denied(url);
+  const at = URL.parse(answer?.url() ?? "") ?? url;
+  if (isDenied(proxy, url.href) || isDenied(proxy, at.href) || (/ERR_TUNNEL_CONNECTION_FAILED/.test(text) && proxy.denied.length > 0)) return denied(url);
   if (proxy.isOverLimit) return failed(ToolErrorCode.TooLarge, `it fetches more than ${options.maxTransferBytes} bytes. Look for a simpler page.`);
   if (/Download is starting/.test(text)) return failed(ToolErrorCode.ExecutionFailed, "it is a download, not a page.");
+  // The browser takes an error without a text, or one that asks for a login, for none.
+  if (/net::ERR_/.test(text) && answer !== undefined && answer.status() >= 400) return statusError(describeUrl(at), answer.status(), undefined);
   if (/net::ERR_/.test(text)) return failed(ToolErrorCode.Unavailable, `the browser could not reach it (${/net::ERR_[A-Z_]+/.exec(text)?.[0]}).`);
   if (/launch|executable|Cannot find (package|module)/i.test(text))
     return failed(ToolErrorCode.Unavailable, "the browser cannot be started here. The operator can find out why by rockbot doctor.");
