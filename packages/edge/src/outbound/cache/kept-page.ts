@@ -71,7 +71,8 @@ function leastAges(directives: string): string {
 }
 
 /**
- * Whether an answer may be kept for all, and is of use later: it is fresh for a while, or has a mark by which the site can say that it has not changed.
+ * Whether an answer may be kept for all, and is of use later: it is fresh for a while, has a mark by which the site can say that it has not changed, or may stand in for
+ * an error.
  * One that sets a cookie is for one visitor. One whose end nothing tells may be the beginning of a page.
  */
 export function isWorthKeeping(
@@ -82,14 +83,27 @@ export function isWorthKeeping(
   if (headers["content-length"] === undefined && headers["transfer-encoding"] === undefined) return false;
   const kept = keptHeaders(headers);
   if (Number(kept["content-length"] ?? 0) > MAX_KEPT_BYTES) return false;
-  const policy = policyOf(request, { status, headers: kept, sent: request.headers, keptAt: Date.now() });
-  return policy.storable() && (!policy.stale() || kept["etag"] !== undefined || kept["last-modified"] !== undefined);
+  const page = { status, headers: kept, sent: request.headers, keptAt: Date.now() };
+  const policy = policyOf(request, page);
+  return policy.storable() && (!policy.stale() || kept["etag"] !== undefined || kept["last-modified"] !== undefined || mayStandIn(request, page));
 }
 
 /** The library's rules for a kept answer. Without words of the site no time counts as fresh. */
 export function policyOf(request: CacheRequest, { status, headers, sent, keptAt }: Omit<KeptPage, "body">): CachePolicy {
   const made = new CachePolicy({ ...request, headers: { ...sent } }, { status, headers: { ...headers } }, { shared: true, cacheHeuristic: 0 });
   return CachePolicy.fromObject({ ...made.toObject(), t: keptAt });
+}
+
+/**
+ * Whether an answer that is stale may be given where the site has an error, since it says so; not against its own word.
+ * @see https://www.rfc-editor.org/rfc/rfc5861#section-4
+ */
+export function mayStandIn(request: CacheRequest, kept: Omit<KeptPage, "body">): boolean {
+  const said = kept.headers["cache-control"] ?? "";
+  const [, seconds] = /(?<![\w-])stale-if-error\s*=\s*"?(\d+)/.exec(said) ?? [];
+  if (seconds === undefined || /(?<![\w-])(?:no-cache|must-revalidate|proxy-revalidate)(?![\w-])/.test(said)) return false;
+  // As to a reader who would take it that old.
+  return policyOf(request, kept).satisfiesWithoutRevalidation({ ...request, headers: { ...request.headers, "cache-control": `max-stale=${seconds}` } });
 }
 
 /** @param key under which it is kept: an answer that was moved to another key is not taken */

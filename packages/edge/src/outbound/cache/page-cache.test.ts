@@ -77,6 +77,24 @@ test.each([
   expect(site.asked()).toEqual(["/a", "/a"]);
 });
 
+test.each<[string, Record<string, string>, number, string]>([
+  ["says that it may be", { "cache-control": "max-age=0, stale-if-error=600" }, 503, "200 text"],
+  ["says it, and has a mark", { "cache-control": "max-age=0, Stale-If-Error=600", etag: '"1"' }, 500, "200 text"],
+  ["is too old for that", { "cache-control": "max-age=0, stale-if-error=60", age: "61" }, 503, "503 error"],
+  ["has to be asked for", { "cache-control": "max-age=0, stale-if-error=600, must-revalidate", etag: '"1"' }, 503, "503 error"],
+  ["says nothing of it", { "cache-control": "max-age=0", etag: '"1"' }, 503, "503 error"],
+  ["is gone", { "cache-control": "max-age=0, stale-if-error=600" }, 404, "404 error"],
+])("a kept answer stands in for a site's error where that is allowed: it %s", async (_, headers, status, given) => {
+  let asked = 0;
+  await using site = await startSite({
+    "/a": (_, response) => void (asked++ === 0 ? response.writeHead(200, headers).end("text") : response.writeHead(status).end("error")),
+  });
+
+  await site.read("/a");
+  const answer = await site.read("/a");
+  expect([`${answer.status} ${answer.text}`, asked]).toEqual([given, 2]);
+});
+
 test("an answer that differs by a header is given to those who send the same", async () => {
   await using site = await startSite({ "/a": { headers: { ...fresh, vary: "User-Agent" }, body: "text" } });
   await using other = createPublicFetch({ allowAddresses: [`127.0.0.1:${site.server.port}`], store: site.store, userAgent: "Other" });

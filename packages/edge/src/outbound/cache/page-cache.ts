@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { metrics } from "@opentelemetry/api";
 import { within } from "@rockbot/base";
 import type { AddressPolicyOptions } from "../address-policy.ts";
-import { type CacheRequest, decodePage, encodePage, type Headers, isWorthKeeping, type KeptPage, keptHeaders, policyOf } from "./kept-page.ts";
+import { type CacheRequest, decodePage, encodePage, type Headers, isWorthKeeping, type KeptPage, keptHeaders, mayStandIn, policyOf } from "./kept-page.ts";
 import { MAX_KEPT_BYTES, MAX_KEPT_MS, type PageStore } from "./page-store.ts";
 
 /** An answer to one request: of a server, or kept from an earlier one. */
@@ -23,6 +23,8 @@ const FOR_ANYBODY: ReadonlySet<string> = new Set(["accept", "accept-encoding", "
 /** A store that has not answered by then is left alone, in milliseconds. */
 const STORE_MS = 1_000;
 const late = () => new Error(`the store of pages did not answer within ${STORE_MS} ms`);
+/** @see https://www.rfc-editor.org/rfc/rfc5861#section-4 */
+const SERVER_ERRORS: ReadonlySet<number> = new Set([500, 502, 503, 504]);
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
 /**
@@ -35,7 +37,7 @@ export class PageCache {
   readonly #places: string;
   readonly #outcomes = metrics
     .getMeter("@rockbot/edge")
-    .createCounter("rockbot.page.cache", { description: "Requests for pages that may be kept, by outcome: hit, revalidated or miss." });
+    .createCounter("rockbot.page.cache", { description: "Requests for pages that may be kept, by outcome: hit, revalidated, stale or miss." });
 
   /** @param places what may be reached: caches of other rules share nothing with it */
   constructor(store: PageStore, { allowAddresses = [], allowPorts = [] }: AddressPolicyOptions) {
@@ -55,6 +57,10 @@ export class PageCache {
       const { "if-none-match": tag, "if-modified-since": since } = policy.revalidationHeaders(request) as Headers;
       const marks = { ...(tag === undefined ? {} : { "if-none-match": tag }), ...(since === undefined ? {} : { "if-modified-since": since }) };
       const answer = await ask({ ...headers, ...marks });
+      if (SERVER_ERRORS.has(answer.status) && mayStandIn(request, kept)) {
+        answer.destroy();
+        return this.#given("stale", kept);
+      }
       if (answer.status !== 304) return await this.#keeping(key, request, answer);
       answer.destroy();
       const { policy: renewed, matches } = policy.revalidatedPolicy(request, { status: 304, headers: keptHeaders(answer.headers) });
@@ -67,7 +73,7 @@ export class PageCache {
     return await this.#keeping(key, request, await ask(headers));
   }
 
-  #given(outcome: "hit" | "revalidated", { status, headers, body }: KeptPage): Answer {
+  #given(outcome: "hit" | "revalidated" | "stale", { status, headers, body }: KeptPage): Answer {
     this.#outcomes.add(1, { outcome });
     return { status, headers, body: once(Buffer.from(body)), destroy() {} };
   }
