@@ -1,5 +1,5 @@
 import { plainText } from "../text/plain-text.ts";
-import { elementsBelow, type ParentNode, textOf } from "../tree/dom.ts";
+import { type NamedElements, textOf } from "../tree/dom.ts";
 
 /** What a page says of itself to machines. */
 export interface PageFacts {
@@ -23,14 +23,14 @@ const MAX_JSON = 1_000_000;
 const MAX_THINGS = 2_000;
 
 /** Reads them before scripts are removed. Throws nothing: what cannot be read is not there. */
-export function readFacts(document: ParentNode): PageFacts {
+export function readFacts(named: NamedElements): PageFacts {
   const meta = new Map<string, string>();
   const links = new Map<string, string>();
   const found: FoundThings = { things: [], products: [] };
   let title: string | null = null;
   let language: string | null = null;
   let left = MAX_JSON;
-  for (const element of elementsBelow(document, "html", "title", "meta", "link", "script")) {
+  for (const element of ["html", "title", "meta", "link", "script"].flatMap(named)) {
     const { name, attribs } = element;
     if (name === "html") language ??= attribs["lang"]?.trim() || null;
     else if (name === "title") title ??= line(textOf(element), MAX_TITLE);

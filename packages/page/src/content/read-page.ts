@@ -2,9 +2,9 @@ import type { CheerioAPI } from "cheerio/slim";
 import { Element } from "domhandler";
 import { ampPictures, drawPicture } from "../tree/amp-pictures.ts";
 import { boundTree } from "../tree/bound-tree.ts";
-import { type AnyNode, elementsBelow, isElement, isText, type ParentNode, setChildren, textOf } from "../tree/dom.ts";
+import { type AnyNode, elementsBelow, isElement, isText, type NamedElements, namedElements, type ParentNode, setChildren, textOf } from "../tree/dom.ts";
 import { markMath } from "../tree/mark-math.ts";
-import { markTasks } from "../tree/mark-tasks.ts";
+import { markTask } from "../tree/mark-task.ts";
 import { parsePage } from "../tree/parse-page.ts";
 import { findHidden } from "../tree/remove-hidden.ts";
 import { type PageFacts, readFacts } from "./page-facts.ts";
@@ -31,17 +31,16 @@ export function readPage(html: string): ReadPage {
   boundTree($);
   const document = $.root()[0] as ParentNode;
   frame(document);
-  const facts = readFacts(document);
-  openShadowRoots(document);
-  placeStreamed(document);
-  markMath(document);
-  markTasks(document);
+  const named = namedElements(document);
+  const facts = readFacts(named);
+  openShadowRoots(named("template"));
+  placeStreamed(named);
+  markMath(document, named);
+  for (const box of named("input")) markTask(box);
+  for (const name of ampPictures) for (const picture of named(name)) drawPicture(picture);
   const unseen = findHidden($, { withSheets: false });
-  for (const element of elementsBelow(document)) {
-    if (noiseNames.has(element.name)) unseen.add(element);
-    else if (ampPictures.has(element.name)) drawPicture(element);
-  }
-  skipNoscript(document, unseen);
+  for (const name of noiseNames) for (const element of named(name)) if (element.name === name) unseen.add(element);
+  skipNoscript(document, named("noscript"), unseen);
   return { $, document, facts, unseen };
 }
 
@@ -58,7 +57,7 @@ function frame(document: ParentNode): void {
     setChildren(document, [html]);
   }
   for (const head of html.children.filter(isNamed("head")) as Element[]) closeHead(head);
-  if (elementsBelow(html, "body").length > 0) return;
+  if (html.children.some(isNamed("body")) || elementsBelow(html, "body").length > 0) return;
   const body = new Element("body", {}, []);
   const heads = html.children.filter(isNamed("head"));
   setChildren(
@@ -85,9 +84,9 @@ function closeHead(head: Element): void {
 }
 
 /** What a browser shows in the place of an element's children, which it shows in slots only, and takes for a template only where it is an old one. */
-function openShadowRoots(document: ParentNode): void {
+function openShadowRoots(templates: readonly Element[]): void {
   const opened = new Set<ParentNode>(); // the first of an element is its root
-  for (const template of elementsBelow(document, "template")) {
+  for (const template of templates) {
     const { parent } = template;
     if (!("shadowrootmode" in template.attribs) || parent === null || opened.has(parent)) continue;
     opened.add(parent);
@@ -102,11 +101,11 @@ function openShadowRoots(document: ParentNode): void {
  * Puts what a server sent later, in hidden boxes at the page's end, in the places that the page keeps for it, as the page's first script would.
  * @see React's streaming renderer: a box `S:n` belongs to the template `B:n` or `P:n`
  */
-function placeStreamed(document: ParentNode): void {
-  const places = new Map(elementsBelow(document, "template").map((template) => [template.attribs["id"] ?? "", template]));
+function placeStreamed(named: NamedElements): void {
+  const places = new Map(named("template").map((template) => [template.attribs["id"] ?? "", template]));
   if (places.size === 0) return;
   const moves = new Map<AnyNode, Element>();
-  for (const box of elementsBelow(document, "div")) {
+  for (const box of named("div")) {
     const [, number] = /^S:([\da-f]+)$/.exec(box.attribs["id"] ?? "") ?? [];
     if (number === undefined || !("hidden" in box.attribs)) continue;
     const place = places.get(`B:${number}`) ?? places.get(`P:${number}`);
@@ -127,8 +126,7 @@ function placeStreamed(document: ParentNode): void {
 }
 
 /** What a page shows to readers without scripts counts if it is most of what there is, as in forums that scripts draw; else it only asks to turn scripts on. */
-function skipNoscript(document: ParentNode, unseen: Set<AnyNode>): void {
-  const fallbacks = elementsBelow(document, "noscript");
+function skipNoscript(document: ParentNode, fallbacks: readonly Element[], unseen: Set<AnyNode>): void {
   if (fallbacks.length === 0) return;
   const length = fallbacks.reduce((sum, fallback) => sum + textOf(fallback).length, 0);
   const isMost = length > seenLength(document, unseen) - length;

@@ -36,6 +36,20 @@ function addElements({ children }: ParentNode, names: readonly string[], found: 
   }
 }
 
+/** Elements by their name, those of each in document order. */
+export type NamedElements = (name: string) => readonly Element[];
+
+/** Goes through the elements below `root` once, for all who look for some of them. Of what becomes of the tree later it knows nothing. */
+export function namedElements(root: ParentNode): NamedElements {
+  const byName = new Map<string, Element[]>();
+  for (const element of elementsBelow(root)) {
+    const known = byName.get(element.name);
+    if (known === undefined) byName.set(element.name, [element]);
+    else known.push(element);
+  }
+  return (name) => byName.get(name) ?? [];
+}
+
 export function textOf(root: AnyNode): string {
   if (!isParent(root)) return isText(root) ? root.data : "";
   const parts: string[] = [];

@@ -1,4 +1,4 @@
-import { type AnyNode, type Element, elementsBelow, isElement, type ParentNode, setChildren, textOf } from "./dom.ts";
+import { type AnyNode, type Element, elementsBelow, isElement, type NamedElements, type ParentNode, setChildren, textOf } from "./dom.ts";
 import { markTex, texMath } from "./mark-tex.ts";
 import { texOfMathml } from "./tex-of-mathml.ts";
 
@@ -6,9 +6,9 @@ import { texOfMathml } from "./tex-of-mathml.ts";
  * Writes each formula once, as TeX in a `tex-math` element: pages hold it as MathML, as TeX for machines, and as the boxes that are shown, side by side.
  * Called before scripts are removed, for MathJax keeps its TeX in them. Formulas without TeX are left to `writeFormula`.
  */
-export function markMath(document: ParentNode): void {
-  markTex(document);
-  const formulas = elementsBelow(document, "math", "script").filter(isFormula);
+export function markMath(document: ParentNode, named: NamedElements): void {
+  markTex(document, named("script"));
+  const formulas = [...named("math"), ...named("script")].filter(isFormula);
   const written = new Map<AnyNode, Element>();
   const parents = new Set<ParentNode>();
   for (const formula of formulas) {

@@ -1,5 +1,5 @@
 import { Element, Text } from "domhandler";
-import { type AnyNode, elementsBelow, isElement, isText, type ParentNode, setChildren, textOf } from "./dom.ts";
+import { type AnyNode, isElement, isText, type ParentNode, setChildren, textOf } from "./dom.ts";
 
 /** What scripts of the page make formulas of, whatever element it stands in. A start without an end ends at the next start, so that the time grows with the text. */
 const TEX = /\\\(((?:[^\\]|\\[^()[\]])+)\\\)|\\\[((?:[^\\]|\\[^()[\]])+)\\\]|\$\$([^$]+)\$\$/g;
@@ -8,12 +8,12 @@ const formula = /(?:^|\s)(?:arithmatex|math|math-container|math-inline|math-disp
 const textNames: ReadonlySet<string> = new Set(["code", "noscript", "pre", "script", "style", "tex-math", "textarea", "title"]);
 
 /** Makes `tex-math` elements of the TeX that stands in the text of a page for MathJax or KaTeX to find. */
-export function markTex(document: ParentNode): void {
-  const hasScript = elementsBelow(document, "script").some((script) => /mathjax|katex/i.test(script.attribs["src"] ?? textOf(script)));
+export function markTex(document: ParentNode, scripts: readonly Element[]): void {
+  const hasScript = scripts.some((script) => /mathjax|katex/i.test(script.attribs["src"] ?? textOf(script)));
   mark(document);
 
   function mark(parent: ParentNode): void {
-    const isFormula = isElement(parent) && formula.test(parent.attribs["class"] ?? "");
+    const isFormula = isElement(parent) && parent.attribs["class"] !== undefined && formula.test(parent.attribs["class"]);
     if ((hasScript || isFormula) && parent.children.some((child) => isText(child) && /\\[([]|\$/.test(child.data))) {
       setChildren(
         parent,
