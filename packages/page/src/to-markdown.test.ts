@@ -328,6 +328,16 @@ test("text that is a tag once signs that nobody sees are gone stays text", () =>
   expect(markdown).toBe("a \\<script>b()\\</script> and \\<img src=x onerror=c()>");
 });
 
+test.each([
+  ["no code", "<p>a<code>\u200b</code>`b", "a\\`b"],
+  ["backticks that they part in code", "<p><code>a `\u200b` &lt;i></code>", "`a `` <i>`"],
+  ["backticks that they part in a block", "<pre>``\u200b`\n&lt;i></pre>", "````\n```\n<i>\n````"],
+  ["the end of a heading's line", "<h2>a\u2028<code>b\u2028c</code></h2>", "## a `b c`"],
+  ["a picture's name in a link", "<p><a href=/x>\u200b<img src=y alt=Name></a>", "[Name](https://example.test/x)"],
+])("signs that nobody sees are gone before anything is written: %s", (_, html, markdown) => {
+  expect(md(`<body>${html}`)).toBe(markdown);
+});
+
 test("a tag that begins in a bare address, or in the text of another element, stays text", () => {
   expect(md("<p>https://example.com/&lt;script>a() &lt;<b>img src=x onerror=a()></b></p>")).toBe(
     "https://example.com/&lt;script>a() \\<**img src=x onerror=a()>**",

@@ -2,6 +2,7 @@ import { visibleText } from "@rockbot/contracts";
 import { frontMatter, metadataOf } from "./content/page-metadata.ts";
 import { missingDescription, productOf } from "./content/product-facts.ts";
 import { readContent } from "./content/read-content.ts";
+import { cleanTexts } from "./tree/clean-texts.ts";
 import { flattenTables } from "./tree/flatten-tables.ts";
 import { keepPictures } from "./tree/keep-pictures.ts";
 import { linkCode } from "./tree/link-code.ts";
@@ -43,6 +44,7 @@ export interface ToMarkdownOptions {
  */
 export function toMarkdown(html: string, url: string, { maxLength = 10_000_000, isWhole = false }: ToMarkdownOptions = {}): MarkdownPage {
   const { facts, base, root } = readContent(html, url, isWhole);
+  cleanTexts(root);
   markNotes(root);
   markMeanings(root);
   partLinks(root);
@@ -53,7 +55,7 @@ export function toMarkdown(html: string, url: string, { maxLength = 10_000_000, 
   linkCode(root);
   numberItems(root);
   flattenTables(root);
-  const markdown = visibleText(writeMarkdown(root, { maxLength })).trim();
+  const markdown = writeMarkdown(root, { maxLength });
   const description = isWhole ? undefined : missingDescription(productOf(facts) ?? {}, markdown);
   const about = isWhole ? "" : frontMatter(metadataOf(facts, base));
   return {

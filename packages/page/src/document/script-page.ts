@@ -31,13 +31,12 @@ export function scriptPage(html: string, { title, markdown }: MarkdownPage, maxL
   const parts = [NEEDS_BROWSER, markdown, ...described(root), ...elementsBelow(root, "noscript").map((element) => withoutTags(textOf(element)))];
   let length = parts.join("").length;
   for (const { title: called, json } of carried(scripts)) {
-    const pretty = prettyJson(json);
+    const pretty = visibleText(prettyJson(json));
     if (json === "" || length + pretty.length > maxLength) continue;
     length += pretty.length;
     parts.push(`${called}:\n\n${fence(pretty, "json")}`);
   }
-  const shown = visibleText([...new Set(parts.filter((part) => part !== ""))].join("\n\n"));
-  return { title, markdown: shown, needsBrowser: true };
+  return { title, markdown: [...new Set(parts.filter((part) => part !== ""))].join("\n\n"), needsBrowser: true };
 }
 
 /** The data that a page carries along, with a title for each. */

@@ -1,15 +1,6 @@
-import { visibleText } from "@rockbot/contracts";
+import { cleanText } from "../tree/clean-texts.ts";
 import { type AnyNode, isElement, isText, textOf } from "../tree/dom.ts";
 import { blockNames } from "./element-names.ts";
-
-/** Controls of which there are none in pages: an encoder's mistake for the signs that Windows has in their places, as references to them mean. */
-const MISTAKEN = /[\u0080-\u009f]/g;
-const meant = new TextDecoder("windows-1252");
-
-/** A page's text as it was meant. */
-export function readableText(text: string): string {
-  return text.search(MISTAKEN) < 0 ? text : text.replaceAll(MISTAKEN, (sign) => meant.decode(Uint8Array.of(sign.charCodeAt(0))));
-}
 
 /**
  * A page's text as markdown that reads as this text. A tag or an entity that it spells is text, too; so is one that it spells once signs between its letters are gone.
@@ -17,8 +8,7 @@ export function readableText(text: string): string {
  * @param isInLine whether something stands before it on its line, so that it begins no heading, item or quote
  */
 export function escapeText(text: string, { goesOn = false, isInLine = false }: { readonly goesOn?: boolean; readonly isInLine?: boolean } = {}): string {
-  const visible = visibleText(readableText(text));
-  const marked = visible.replaceAll(/[\\*`[\]_]|~(?=~)/g, "\\$&");
+  const marked = cleanText(text).replaceAll(/[\\*`[\]_]|~(?=~)/g, "\\$&");
   const escaped = isInLine ? marked : marked.replace(/^(?:-(?=[ -]|$)|\+ |=+|#{1,6} |>)/, "\\$&").replace(/^(\d+)([.)]) /, "$1\\$2 ");
   return escapeTags(escaped.includes("&") ? escaped.replaceAll(/&(?=#?\w{1,32};)/gi, "\\&") : escaped, goesOn);
 }

@@ -1,7 +1,7 @@
 import { fence } from "@rockbot/contracts";
 import { type AnyNode, ancestorsOf, type Element, isElement, textOf } from "../tree/dom.ts";
 import { blockNames } from "./element-names.ts";
-import { escapeText, inLink, isInAddress, readableText } from "./escape-text.ts";
+import { escapeText, inLink, isInAddress } from "./escape-text.ts";
 
 /** Markdown of an element whose children are not written. */
 export const leafRules: ReadonlyMap<string, (element: Element) => string> = new Map(
@@ -12,10 +12,10 @@ export const leafRules: ReadonlyMap<string, (element: Element) => string> = new 
       const { alt = "", src } = picture.attribs;
       return `![${oneLine(escapeText(alt, { goesOn: alt.includes("<") && isInAddress(picture), isInLine: true }))}](${src})`;
     },
-    pre: (pre) => `\n\n${fence(readableText(textOf(pre)), languageOf(pre))}\n\n`,
+    pre: (pre) => `\n\n${fence(textOf(pre), languageOf(pre))}\n\n`,
     "tex-math": (formula) => {
       // What a reader without formulas would take for a tag or a link means the same to one with them.
-      const tex = namedBrackets(readableText(textOf(formula)))
+      const tex = namedBrackets(textOf(formula))
         .replaceAll(/<(?=[a-z/!?])/gi, "\\lt ")
         .replaceAll("](", "] (")
         .replaceAll("`", "‘");
@@ -129,7 +129,7 @@ function isMarked(element: Element): boolean {
 /** Between so many backticks that none inside ends it. */
 function inlineCode(content: string, element: Element): string {
   if (content === "") return "";
-  const line = content.replaceAll(/\r?\n|\r/g, " ");
+  const line = content.replaceAll("\n", " ");
   const runs = new Set(line.match(/`+/g));
   let ticks = "`";
   while (runs.has(ticks)) ticks += "`";

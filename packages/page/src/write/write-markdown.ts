@@ -2,7 +2,7 @@ import { PageTooComplexError } from "../page-too-complex-error.ts";
 import { type AnyNode, type Element, isElement, isText, type ParentNode } from "../tree/dom.ts";
 import { collapseSpace } from "./collapse-space.ts";
 import { blockNames } from "./element-names.ts";
-import { escapeText, isInAddress, isInLine, readableText } from "./escape-text.ts";
+import { escapeText, isInAddress, isInLine } from "./escape-text.ts";
 import { Pieces } from "./pieces.ts";
 import { contentRules, leafRules, markNames } from "./rules.ts";
 import { edgesOf, isBlank } from "./text-edges.ts";
@@ -27,11 +27,7 @@ export function writeMarkdown(root: ParentNode, { maxLength }: { readonly maxLen
   function write(node: AnyNode, pieces: Pieces, isCode: boolean): void {
     if (isText(node)) {
       const { data } = node;
-      pieces.add(
-        isCode
-          ? readableText(data)
-          : escapeText(data, { goesOn: /^\S*</.test(data) && isInAddress(node), isInLine: /^[-+=#>\d]/.test(data) && isInLine(node) }),
-      );
+      pieces.add(isCode ? data : escapeText(data, { goesOn: /^\S*</.test(data) && isInAddress(node), isInLine: /^[-+=#>\d]/.test(data) && isInLine(node) }));
     } else if (isElement(node)) writeElement(node, pieces, isCode || node.name === "code");
   }
 
