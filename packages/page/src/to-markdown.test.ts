@@ -348,7 +348,11 @@ test.each([
   ["<s>https://e.test/</s><b>&lt;img src=x onerror=a()></b>", "~~https://e.test/~~**&lt;img src=x onerror=a()>**"],
   ["www.e.test/<span>a</span>&lt;script> &lt;b>", "www.e.test/a&lt;script> \\<b>"],
   ["https://e.test/<img src=y alt='&lt;iframe>'>", "https://e.test/![&lt;iframe>](https://example.test/docs/y)"],
-  ["https://e.test/<i><code>&lt;img src=x onerror=a()></code></i>", "https://e.test/* `<img src=x onerror=a()>`*"],
+  ["https://e.test/<i><code>&lt;img src=x onerror=a()></code></i>", "https://e.test/ *`<img src=x onerror=a()>`*"],
+  ["https://e.test/<label><code>&lt;i> </code></label>", "https://e.test/ `<i>`"],
+  ["https://e.test/<a href=/x><p>&lt;i>", "https://e.test/ [\\<i>](https://example.test/x)"],
+  ["https://e.test/<u><a href=/x>a b</a></u>&lt;i>", "https://e.test/[a b](https://example.test/x)&lt;i>"],
+  ["https://e.test/<img src=y alt='- &lt;i>'>", "https://e.test/![- \\<i>](https://example.test/docs/y)"],
   ["www.e.test/<a href=/x><img alt='&lt;iframe>'></a>", "www.e.test/[&lt;iframe>](https://example.test/x)"],
   ["www.e.test/<a href=/x>a b</a>&lt;i>", "www.e.test/[a b](https://example.test/x)&lt;i>"],
   ["https://e.test/ <b>&lt;i></b><br><code>a</code><p>&lt;u>", "https://e.test/ **\\<i>**\n`a`\n\n\\<u>"],
@@ -360,6 +364,45 @@ test("a link's text holds no picture, also for readers that take escaped bracket
   expect(md('<body><p><a href="/x">![a](javascript:b()) <b>![c]</b>(javascript:d())</a>')).toBe(
     "[!\\[a\\]\\(javascript:b()) **!\\[c\\]**(javascript:d())](https://example.test/x)",
   );
+});
+
+test.each([
+  ["backticks in a link", "<p><a href=/x><code>`](data:)</code></a>", "[<code>\\`\\]\\(data:)</code>](https://example.test/x)"],
+  ["brackets in a link", "<p><a href=/x>![[<code>]](data:)</code></a>", "[!\\[\\[<code>\\]\\]\\(data:)</code>](https://example.test/x)"],
+  [
+    "a bar behind a backslash in a cell",
+    "<table><tr><th>a<th>b<tr><td><code>\\|&lt;i></code><td>c</table>",
+    "| a | b |\n| --- | --- |\n| <code>\\\\\\|\\<i></code> | c |",
+  ],
+  ["code behind code in an element", "<p><code>a`</code><u><code>&lt;i></code></u>", "`` a` `` `<i>`"],
+  ["a block in code", "<p>a<code><pre>&lt;i>\nb</pre></code>", "a\n\n```\n<i>\nb\n```"],
+  ["a block in a heading", "<h2>a<pre>&lt;i>\nb</pre></h2>", "## a `<i> b`"],
+  ["a block in a link", "<p><a href=/x><pre>&lt;i>\nb</pre></a>", "[`<i> b`](https://example.test/x)"],
+  ["a block in a term and in its definition", "<dl><dt><pre>&lt;i></pre><dd><pre>&lt;i>\nb</pre></dl>", "**`<i>`**\n:\n\n  ```\n  <i>\n  b\n  ```"],
+  ["a block in a quotation", "<p><q><pre>&lt;i></pre></q>", "```\n<i>\n```"],
+  ["a block in marks", "<p>a<s>\u00a0<pre>&lt;i></pre></s>", "a\u00a0\n\n```\n<i>\n```"],
+])("code is code for all readers of markdown: %s", (_, html, markdown) => {
+  expect(md(`<body>${html}`)).toBe(markdown);
+});
+
+test("a heading of which nothing is left parts what stands around it", () => {
+  expect(md("<body>https://e.test/<h2><a>\u200b</a></h2><code>&lt;i></code>")).toBe("https://e.test/\n\n`<i>`");
+});
+
+test("what is raised around blocks is blocks, for its mark would begin a block of HTML", () => {
+  expect(md("<body><sup><p>a</p></sup><br>&lt;script>")).toBe("a\n\n\\<script>");
+});
+
+test.each([
+  ["a link", "<p>a <a href=/x><div>b</div><ul><li>c</ul></a>", "a [b c](https://example.test/x)"],
+  ["a heading", "<h2>- a<blockquote># b</blockquote></h2>", "## \\- a # b"],
+  ["an anchor, which is none", "<a name=x><p>b</p><p>c</p></a>", "b\n\nc"],
+])("blocks in a line are its words: %s", (_, html, markdown) => {
+  expect(md(`<body>${html}`)).toBe(markdown);
+});
+
+test("a list that begins a definition begins on a line of its own", () => {
+  expect(md("<body><dl><dt>a<dd><ul><li>b<li>c</ul></dl>")).toBe("**a**\n:\n\n  - b\n  - c");
 });
 
 test("text that looks like a tag stays text", () => {

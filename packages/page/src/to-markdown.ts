@@ -13,6 +13,7 @@ import { markNotes } from "./tree/mark-notes.ts";
 import { numberItems } from "./tree/number-items.ts";
 import { resolveLinks } from "./tree/resolve-links.ts";
 import { escapeText } from "./write/escape-text.ts";
+import { flattenLines } from "./write/flatten-lines.ts";
 import { writeMarkdown } from "./write/write-markdown.ts";
 
 /** A page as markdown. */
@@ -52,6 +53,7 @@ export function toMarkdown(html: string, url: string, { maxLength = 10_000_000, 
   resolveLinks(root, base, { maxLength });
   keepPictures(root, base);
   markCode(root);
+  flattenLines(root);
   linkCode(root);
   numberItems(root);
   flattenTables(root);

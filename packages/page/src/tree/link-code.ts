@@ -3,10 +3,17 @@ import { type AnyNode, ancestorsOf, elementsBelow, isElement, type ParentNode, s
 
 const codeNames = ["code", "samp", "tt"] as const;
 
-/** Makes all that is typed or printed in a line of text `code`. Links in it become links around code, for within code markdown has none. */
+/**
+ * Makes all that is typed or printed in a line of text `code`. Links in it become links around code, for within code markdown has none. Nor has it blocks of code
+ * there: these stay blocks.
+ */
 export function linkCode(root: ParentNode): void {
   for (const code of elementsBelow(root, ...codeNames)) {
     if (code.name === "span" || [...ancestorsOf(code)].some(({ name }) => name === "pre")) continue;
+    if (elementsBelow(code, "pre").length > 0) {
+      code.name = "span";
+      continue;
+    }
     for (const inner of elementsBelow(code, ...codeNames)) inner.name = "span";
     code.name = holdsLink(code) ? "span" : "code";
     if (code.name === "span") setChildren(code, around(code.children));

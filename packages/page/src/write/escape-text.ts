@@ -1,6 +1,7 @@
 import { cleanText } from "../tree/clean-texts.ts";
-import { type AnyNode, isElement, isText, textOf } from "../tree/dom.ts";
+import { type AnyNode, isElement, isText } from "../tree/dom.ts";
 import { blockNames } from "./element-names.ts";
+import { isBlank } from "./text-edges.ts";
 
 /**
  * A page's text as markdown that reads as this text. A tag or an entity that it spells is text, too; so is one that it spells once signs between its letters are gone.
@@ -51,35 +52,49 @@ export function escapeTags(text: string, goesOn = false): string {
 
 const BARE_ADDRESS = /:\/\/|www\./i;
 /** A word of more parts, or of more characters, is taken for an address. */
-const MAX_PARTS = 50;
+const MAX_PARTS = 200;
 const MAX_WORD = 2_000;
 
-/** Whether a bare address stands right before a node of a line, so that readers of markdown take what follows for its rest. */
+/** Whether a bare address stands right before a node of a line, so that readers of markdown take what follows for its rest. Code is parted from it by a space. */
 export function isInAddress(node: AnyNode): boolean {
   let word = "";
   let parts = 0;
-  for (let at: AnyNode | null = node; at !== null && !isBlock(at); at = at.parent) {
-    for (let before = at.prev; before !== null; before = before.prev) {
-      if (isBlock(before)) return BARE_ADDRESS.test(word);
-      if (isElement(before) && (before.name === "a" || before.name === "img")) return true; // what it leads to may be read as one
-      const text = textOf(before);
-      const last = lastWordOf(text);
+  for (const before of nodesBefore(node)) {
+    if (++parts > MAX_PARTS || word.length > MAX_WORD) return true;
+    if (isElement(before)) {
+      if (isBlock(before) || (before.name === "code" && !isBlank(before))) break;
+      if (before.name === "a" || before.name === "img") return true; // what it leads to may be read as one
+    } else if (isText(before)) {
+      const last = lastWordOf(before.data);
       word = last + word;
-      if (last.length < text.length) return BARE_ADDRESS.test(word);
-      if (++parts > MAX_PARTS || word.length > MAX_WORD) return true;
+      if (last.length < before.data.length) break;
     }
   }
-  return BARE_ADDRESS.test(word);
+  return word.length > MAX_WORD || BARE_ADDRESS.test(word);
 }
 
-/** What follows the last white space. From the end: a pattern would try each beginning. */
+/** What stands before a node on its line, from behind, and each element before what it holds. It goes on to what stands before that line. */
+export function* nodesBefore(node: AnyNode, isEnd: (node: AnyNode) => boolean = isBlock): Generator<AnyNode> {
+  for (let at: AnyNode | null = node; at !== null && !isEnd(at); at = at.parent) {
+    for (let before = at.prev; before !== null; before = before.prev) {
+      const open: AnyNode[] = [before];
+      for (let next = open.pop(); next !== undefined; next = open.pop()) {
+        yield next;
+        if (isElement(next)) for (const child of next.children) open.push(child);
+      }
+    }
+  }
+}
+
+/** What follows the last white space, or its end. From the end: a pattern would try each beginning. */
 function lastWordOf(text: string): string {
   let start = text.length;
-  while (start > 0 && text.charAt(start - 1).trim() !== "") start--;
+  while (start > 0 && text.length - start <= MAX_WORD && text.charAt(start - 1).trim() !== "") start--;
   return text.slice(start);
 }
 
-const isBlock = (node: AnyNode): boolean =>
+/** Whether an element ends the line before it. */
+export const isBlock = (node: AnyNode): boolean =>
   isElement(node) && (node.name === "br" || node.name === "note-text" || blockNames.has(node.name) || "data-block" in node.attribs);
 
 /** Markdown that stands in a link: some readers take escaped brackets in it for brackets, and then what follows must not begin an address. */

@@ -10,7 +10,7 @@ export const leafRules: ReadonlyMap<string, (element: Element) => string> = new 
     hr: () => "\n\n---\n\n",
     img: (picture) => {
       const { alt = "", src } = picture.attribs;
-      return `![${oneLine(escapeText(alt, { goesOn: alt.includes("<") && isInAddress(picture), isInLine: true }))}](${src})`;
+      return `![${escapeText(alt, { goesOn: alt.includes("<") && isInAddress(picture), isInLine: true })}](${src})`;
     },
     pre: (pre) => `\n\n${fence(textOf(pre), languageOf(pre))}\n\n`,
     "tex-math": (formula) => {
@@ -55,9 +55,7 @@ export const contentRules: ReadonlyMap<string, ContentRule> = new Map(
   Object.entries({
     a: (content, { attribs }) => {
       const href = attribs["href"];
-      const text = oneLine(content);
-      if (href === undefined || text === "") return content;
-      return `[${inLink(text)}](${href})`;
+      return href === undefined || content === "" ? content : `[${inLink(content)}](${href})`;
     },
     blockquote: (content) =>
       `\n\n${content
@@ -73,15 +71,15 @@ export const contentRules: ReadonlyMap<string, ContentRule> = new Map(
       return text === "" ? "" : `\n${marker}${text.replaceAll("\n", `\n${" ".repeat(marker.length)}`)}\n`;
     },
     ...Object.fromEntries([...marks].map(([name, mark]) => [name, (content: string, element: Element) => marked(content, element, mark)])),
-    q: (content) => (content.trim() === "" ? "" : `"${content}"`),
-    ...Object.fromEntries(["sub", "sup"].map((name) => [name, (content: string) => (content.trim() === "" ? "" : `<${name}>${content}</${name}>`)])),
+    q: (content) => around(content, '"'),
+    ...Object.fromEntries(["sub", "sup"].map((name) => [name, (content: string) => around(content, `<${name}>`, `</${name}>`)])),
     // What parts the labels of tabs is drawn.
     label: (content, { prev }) => (isNamed(prev, "label") ? ` ${content}` : content),
     rt: (content, { prev, next }) => ([prev, prev?.prev, next].some((sibling) => isNamed(sibling, "rp")) ? content : `(${content})`),
     // A reader without notes takes a note of one word for an address.
-    "note-text": (content, { attribs }) => `\n\n[^${attribs["data-number"]}]: ${oneLine(content).replace(/^(?:javascript|data|vbscript):\S*/i, "`$&`")}\n\n`,
-    dt: (content) => (content.trim() === "" ? "" : `\n\n**${oneLine(content)}**\n`),
-    dd: (content) => (content.trim() === "" ? "" : `\n: ${content.trim().replaceAll("\n", "\n  ")}\n`),
+    "note-text": (content, { attribs }) => `\n\n[^${attribs["data-number"]}]: ${content.trim().replace(/^(?:javascript|data|vbscript):\S*/i, "`$&`")}\n\n`,
+    dt: (content) => (content.trim() === "" ? "" : `\n\n**${content.trim()}**\n`),
+    dd: definition,
     table: (content) => `\n\n${content.trim()}\n\n`,
     tr: (content, { attribs }) => {
       const columns = attribs["data-columns"];
@@ -92,7 +90,7 @@ export const contentRules: ReadonlyMap<string, ContentRule> = new Map(
   } satisfies Record<string, ContentRule>),
 );
 
-const heading = (content: string, rank: number): string => (content.trim() === "" ? "" : `\n\n${"#".repeat(rank)} ${oneLine(content)}\n\n`);
+const heading = (content: string, rank: number): string => (content.trim() === "" ? "" : `\n\n${"#".repeat(rank)} ${content.trim()}\n\n`);
 
 function list(content: string, element: Element): string {
   const { parent } = element;
@@ -101,10 +99,22 @@ function list(content: string, element: Element): string {
   return isLastOfItem ? `\n${items}` : `\n\n${items}\n\n`;
 }
 
-/** Markdown has no mark around blocks. A mark in the same one would mean another, or nothing. */
-function marked(content: string, element: Element, mark: string): string {
+/** A mark in the same one would mean another, or nothing. */
+const marked = (content: string, element: Element, mark: string): string => (isWithin(element, mark) ? content : around(content, mark));
+
+/** Markdown has no mark around blocks. */
+function around(content: string, start: string, end = start): string {
   if (content.trim() === "") return "";
-  return /^\n|\n\n|\n$/.test(content) || isWithin(element, mark) ? content : `${mark}${content}${mark}`;
+  return holdsBlocks(content) ? content : start + content + end;
+}
+
+/** Whether some of it stands on lines of its own. */
+export const holdsBlocks = (content: string): boolean => /^\n|\n\n|\n$/.test(content);
+
+/** Readers without definitions take its first line for a paragraph, so that a block would not begin in it. */
+function definition(content: string): string {
+  const text = content.trim().replaceAll(/\n(?=.)/g, "\n  ");
+  return text === "" ? "" : `\n:${/^(?:```|- |\d+\. |> |#+ |\|)/.test(text) ? "\n\n  " : " "}${text}\n`;
 }
 
 function isWithin(element: Element, mark: string): boolean {
@@ -126,16 +136,22 @@ function isMarked(element: Element): boolean {
   return false;
 }
 
-/** Between so many backticks that none inside ends it. */
+/** Between so many backticks that none inside ends it, where all readers see these. */
 function inlineCode(content: string, element: Element): string {
   if (content === "") return "";
   const line = content.replaceAll("\n", " ");
+  if (isMisread(line, element)) return `<code>${escapeText(line, { isInLine: true })}</code>`;
   const runs = new Set(line.match(/`+/g));
   let ticks = "`";
   while (runs.has(ticks)) ticks += "`";
   const space = /^`|^ .*?[^ ].* $|`$/.test(line) ? " " : "";
-  // An address would go on with the first backtick, so that what is code would be read as markdown. So would other code.
-  return `${isInAddress(element) || isNamed(element.prev, "code") ? " " : ""}${ticks}${space}${line}${space}${ticks}`;
+  return ticks + space + line + space + ticks;
+}
+
+/** In a link some readers end code at any backtick, or at what may begin an address. In a cell all readers end it at a bar that follows a backslash of the code. */
+function isMisread(code: string, element: Element): boolean {
+  const ends = [...(/`|\]\(/.test(code) ? ["a"] : []), ...(code.includes("\\|") ? ["td", "th"] : [])];
+  return ends.length > 0 && [...ancestorsOf(element)].some(({ name }) => ends.includes(name));
 }
 
 /** A cell is one line. */
@@ -152,13 +168,3 @@ const languageOf = ({ children }: Element): string => {
   const [code] = children;
   return code !== undefined && isElement(code) ? (/language-(\S+)/.exec(code.attribs["class"] ?? "")?.[1] ?? "") : "";
 };
-
-/** For what markdown ends at a line's end: blocks inside lose their own marks. */
-const oneLine = (content: string): string =>
-  content.includes("\n") || content !== content.trim() || /^(?:#{1,6}|-) /.test(content)
-    ? content
-        .split("\n")
-        .map((line) => line.trim().replace(/^(#{1,6}|-) /, ""))
-        .filter((line) => line !== "")
-        .join(" ")
-    : content;

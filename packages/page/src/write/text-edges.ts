@@ -7,8 +7,8 @@ export interface Edges {
   readonly trailing: string;
 }
 
-const NO_EDGES: Edges = { leading: "", trailing: "" };
-const meaningfulWhenBlank: ReadonlySet<string> = new Set(["a", "table", "td", "th"]);
+export const NO_EDGES: Edges = { leading: "", trailing: "" };
+const meaningfulWhenBlank: ReadonlySet<string> = new Set(["table", "td", "th"]);
 
 /** Whether a reader sees nothing of a node. */
 export function isBlank(node: AnyNode): boolean {

@@ -3,9 +3,10 @@ import { type AnyNode, type Element, isElement, isText, type ParentNode } from "
 import { collapseSpace } from "./collapse-space.ts";
 import { blockNames } from "./element-names.ts";
 import { escapeText, isInAddress, isInLine } from "./escape-text.ts";
+import { partCode } from "./part-code.ts";
 import { Pieces } from "./pieces.ts";
-import { contentRules, leafRules, markNames } from "./rules.ts";
-import { edgesOf, isBlank } from "./text-edges.ts";
+import { contentRules, holdsBlocks, leafRules, markNames } from "./rules.ts";
+import { edgesOf, isBlank, NO_EDGES } from "./text-edges.ts";
 
 /**
  * Writes a tree as GitHub-flavoured markdown, after the other steps of toMarkdown: links are absolute, tables are rows of cells alone, code is `pre > code`, and
@@ -14,6 +15,7 @@ import { edgesOf, isBlank } from "./text-edges.ts";
  */
 export function writeMarkdown(root: ParentNode, { maxLength }: { readonly maxLength: number }): string {
   collapseSpace(root);
+  partCode(root);
   return contentOf(root, false).trim();
 
   function contentOf(parent: ParentNode, isCode: boolean): string {
@@ -59,8 +61,8 @@ export function writeMarkdown(root: ParentNode, { maxLength }: { readonly maxLen
       for (const child of element.children) write(child, pieces, isCode);
       return;
     }
-    const { leading, trailing } = edgesOf(element);
     const content = contentOf(element, isCode);
+    const { leading, trailing } = holdsBlocks(content) ? NO_EDGES : edgesOf(element);
     pieces.add(leading === "" && trailing === "" ? rule(content, element) : leading + rule(content.trim(), element) + trailing);
   }
 }
