@@ -1,10 +1,15 @@
 import type { Dice } from "./dice.ts";
 
-/** An element of one of the kinds that become markdown, whose texts and attributes are made of what markdown, HTML and addresses have a meaning for. */
-export function hostileElement(dice: Dice): string {
+/** Elements of the kinds that become markdown, in one another, whose texts and attributes are made of what markdown, HTML and addresses have a meaning for. */
+export function hostileElement(dice: Dice, depth = 0): string {
   const escaped = (): string => hostileText(dice).replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll('"', "&quot;");
-  return dice.one(elements).replaceAll(/[@%]/g, (place) => (place === "@" || dice.below(10) < 7 ? escaped() : hostileText(dice)));
+  return dice.one(elements).replaceAll(/[@%]/g, (place) => {
+    if (place === "%" && depth < DEEPEST && dice.below(5) === 0) return hostileElement(dice, depth + 1);
+    return place === "@" || dice.below(10) < 7 ? escaped() : hostileText(dice);
+  });
 }
+
+const DEEPEST = 3;
 
 const hostileText = (dice: Dice): string => Array.from({ length: 1 + dice.below(8) }, () => dice.one(pieces)).join("");
 
