@@ -385,8 +385,8 @@ test.each([
   expect(md(`<body>${html}`)).toBe(markdown);
 });
 
-test("a heading of which nothing is left parts what stands around it", () => {
-  expect(md("<body>https://e.test/<h2><a>\u200b</a></h2><code>&lt;i></code>")).toBe("https://e.test/\n\n`<i>`");
+test.each(["<h2><a>\u200b</a></h2>", "<kbd><div><a><img></a></div></kbd>"])("a block of which nothing is left parts what stands around it: %s", (block) => {
+  expect(md(`<body>https://e.test/${block}<code>&lt;i></code>`)).toBe("https://e.test/\n\n`<i>`");
 });
 
 test("what is raised around blocks is blocks, for its mark would begin a block of HTML", () => {

@@ -1,8 +1,8 @@
 import { PageTooComplexError } from "../page-too-complex-error.ts";
-import { type AnyNode, type Element, isElement, isText, type ParentNode } from "../tree/dom.ts";
+import { type AnyNode, type Element, elementsBelow, isElement, isText, type ParentNode } from "../tree/dom.ts";
 import { collapseSpace } from "./collapse-space.ts";
 import { blockNames } from "./element-names.ts";
-import { escapeText, isInAddress, isInLine } from "./escape-text.ts";
+import { escapeText, isBlock, isInAddress, isInLine } from "./escape-text.ts";
 import { partCode } from "./part-code.ts";
 import { Pieces } from "./pieces.ts";
 import { contentRules, holdsBlocks, leafRules, markNames } from "./rules.ts";
@@ -54,6 +54,7 @@ export function writeMarkdown(root: ParentNode, { maxLength }: { readonly maxLen
     if (isBlank(element)) {
       const { leading, trailing } = edgesOf(element);
       pieces.add(leading + trailing);
+      if (elementsBelow(element).some(isBlock)) pieces.breakLine(2);
       return;
     }
     const rule = isCode && markNames.has(element.name) ? undefined : contentRules.get(element.name);
