@@ -11,29 +11,26 @@ const closers: ReadonlyMap<string, string> = new Map([
   ["[", "]"],
   ["{", "}"],
 ]);
+const closing: ReadonlySet<string> = new Set(closers.values());
 
-let longest = 0;
+/** Reads a stranger's CSS; undefined where css-tree throws. */
+export const parseCss = <Node extends CssNode>(text: string, options: ParseOptions): Node | undefined =>
+  attempt(() => parse(withoutLoneClosers(text), options) as Node);
 
 /**
- * Reads a stranger's CSS; undefined where css-tree throws. At a bracket that closes nothing, css-tree 3.2.1 looks at what an earlier text had behind the end of this one,
- * and may then never end. So that it finds nothing there, such a text is made longer than all before.
+ * At a bracket that closes nothing, css-tree 3.2.1 looks at what earlier texts have left, and may then never end. In place of such a bracket comes a sign that is as
+ * invalid there.
  */
-export function parseCss<Node extends CssNode>(text: string, options: ParseOptions): Node | undefined {
-  const source = closesNothing(text) ? text.padEnd(longest + 1) : text;
-  longest = Math.max(longest, text.length);
-  return attempt(() => parse(source, options) as Node);
-}
-
-function closesNothing(text: string): boolean {
+function withoutLoneClosers(text: string): string {
   const open: (string | undefined)[] = [];
-  for (const [found] of text.matchAll(brackets)) {
+  return text.replaceAll(brackets, (found) => {
     if (closers.has(found)) open.push(closers.get(found));
-    else if (found === ")" || found === "]" || found === "}") {
-      if (open.length === 0) return true;
+    else if (closing.has(found)) {
+      if (open.length === 0) return "?";
       if (open.at(-1) === found) open.pop();
     }
-  }
-  return false;
+    return found;
+  });
 }
 
 /** What css-tree and cheerio make of a stranger's sheet, unless they throw. */
