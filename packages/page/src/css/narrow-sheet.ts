@@ -1,9 +1,11 @@
 import type { Element } from "../tree/dom.ts";
 import { brackets } from "./css-text.ts";
-import { lasting } from "./selector-candidates.ts";
+import { lastingStates } from "./selector-candidates.ts";
 
 /** What stands in brackets and parentheses narrows what the names before it mean. */
-const narrowing = /\[[^[\]"'\\]*(?:"[^"\\]*"|'[^'\\]*')?[^[\]"'\\]*\]|\([^()[\]"'\\]*\)/g;
+const narrowing = /\[[^[\]"'\\]*(?:(?:"[^"\\]*"|'[^'\\]*')[^[\]"'\\]*)?\]|\([^()[\]"'\\]*\)/g;
+/** White space and comments before a rule. */
+const LEADING = /^(?:\s+|\/\*[\s\S]*?\*\/)+/;
 /** Of other selectors nothing is said, as of those with escapes. */
 const plainSelectors = /^[\s\w.#,>+~*:-]+$/;
 
@@ -15,8 +17,8 @@ export interface ElementNames {
 }
 
 /**
- * Leaves out the rules of a sheet that say nothing of the elements whose styles are asked for, as most rules of most sheets do: they name others, or are about states.
- * Reading them is most of what a page's styles cost. With such a rule goes what it holds.
+ * Leaves out the rules of a sheet that say nothing of the elements whose styles are asked for: they name others, or are about states. Most rules of most sheets do, and
+ * reading them is most of what a page's styles cost. With such a rule goes what it holds.
  */
 export function narrowSheet(sheet: string, names: ElementNames): string {
   const kept: string[] = [];
@@ -30,7 +32,7 @@ export function narrowSheet(sheet: string, names: ElementNames): string {
   for (const { 0: found, index } of sheet.matchAll(brackets)) {
     const end = index + found.length;
     if (found === "{") {
-      const before = sheet.slice(start, index).trim();
+      const before = sheet.slice(start, index).replace(LEADING, "");
       const kind = before.startsWith("@") ? "at-rule" : rules === 0 && isUnused(before, names) ? "unused" : "rule";
       if (kind !== "at-rule") rules++;
       open.push({ start, kind });
@@ -43,7 +45,7 @@ export function narrowSheet(sheet: string, names: ElementNames): string {
         keptTo = end;
       }
       start = end;
-    } else if (found.startsWith("/*") && sheet.slice(start, index).trim() === "") start = end;
+    }
   }
   return kept.join("") + sheet.slice(keptTo);
 }
@@ -57,13 +59,13 @@ function isAboutNone(selector: string, { all, subjects }: ElementNames): boolean
   const compounds = selector.split(/[\s>+~]+/);
   return compounds.some((compound, i) => {
     const known = i === compounds.length - 1 ? subjects : all;
-    return compound.match(/[.#:]*[\w-]+/g)?.some((part) => isMissing(part, known)) === true;
+    return compound.match(/[.#:]?[\w-]+/g)?.some((part) => isMissing(part, known)) === true;
   });
 }
 
 function isMissing(part: string, known: ReadonlySet<string>): boolean {
   const first = part[0];
-  if (first === ":") return !lasting.has(part.slice(1).toLowerCase());
+  if (first === ":") return !lastingStates.has(part.slice(1).toLowerCase());
   return !known.has(first === "." || first === "#" ? part : part.toLowerCase());
 }
 

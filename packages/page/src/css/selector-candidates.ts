@@ -22,7 +22,7 @@ export function candidatesIn(elements: readonly Element[]): (selector: Selector)
       if (node.type === "Combinator") key = undefined;
       else if (node.type === "AttributeSelector") key ??= `[${ident.decode(node.name.name).toLowerCase()}`;
       else if (node.type === "PseudoClassSelector" && node.name.toLowerCase() === "root") key ??= "html";
-      else if (node.type === "PseudoElementSelector" || (node.type === "PseudoClassSelector" && !lasting.has(node.name.toLowerCase()))) return [];
+      else if (node.type === "PseudoElementSelector" || (node.type === "PseudoClassSelector" && !lastingStates.has(node.name.toLowerCase()))) return [];
       else if (node.type === "IdSelector") key = `#${ident.decode(node.name)}`;
       else if (node.type === "ClassSelector" && !key?.startsWith("#")) key = `.${ident.decode(node.name)}`;
       else if (node.type === "TypeSelector" && node.name !== "*") key = key === undefined || key.startsWith("[") ? ident.decode(node.name).toLowerCase() : key;
@@ -31,8 +31,8 @@ export function candidatesIn(elements: readonly Element[]): (selector: Selector)
   };
 }
 
-/** What does not change while a page is looked at. */
-export const lasting: ReadonlySet<string> = new Set([
+/** The pseudo-classes of what does not change while a page is looked at. */
+export const lastingStates: ReadonlySet<string> = new Set([
   ...[
     "not",
     "is",
