@@ -11,7 +11,7 @@ const MAX_LINES = 3;
 const MAX_TEXTS = 4;
 
 /**
- * Drops what stands right before a block of code, or right behind it, and is no more than the code's language or the words of a button that copies it.
+ * Drops what stands right before a block of code, or right behind it, if it is no more than the code's language or the words of a button that copies it.
  * Of two languages none is dropped: they name tabs.
  * @returns the language that the label names, "" if there is none
  */
@@ -19,17 +19,15 @@ export function takeLabels(code: Element): string {
   const labels: Text[] = [];
   let language = "";
   let lines = 0;
-  for (const line of linesBeside(code, "prev")) {
-    const found = labelsIn(line);
-    if (found === undefined || ++lines > MAX_LINES) break;
-    const named = found.filter((label) => !isCopy(label));
+  for (const line of labelsBeside(code, "prev")) {
+    if (++lines > MAX_LINES) break;
+    const named = line.filter((label) => !isCopy(label));
     if (named.length + (language === "" ? 0 : 1) > 1) return "";
     for (const label of named) language = languageNamed(wordsOf(label));
-    labels.push(...found);
+    labels.push(...line);
   }
-  const [behind = []] = linesBeside(code, "next");
-  const copies = labelsIn(behind);
-  if (copies?.every(isCopy) === true) labels.push(...copies);
+  const [behind = []] = labelsBeside(code, "next");
+  if (behind.every(isCopy)) labels.push(...behind);
   for (const label of labels) label.data = "";
   return language;
 }
@@ -41,21 +39,25 @@ const isCopy = (label: Text): boolean => COPY.test(wordsOf(label));
 const COPY =
   /^(?:copy(?: (?:code|command|snippet|text))?(?: to clipboard)?|copied!?|kopieren|kopiert!?|copier|copié ?!?|copiar|¡?copiado!?|copia|копировать|скопировать|复制(?:代码)?|コピー(?:する)?|복사)$/i;
 
-/** The lines of text on one side of a block, the nearest first: what stands beside it, and beside the boxes that begin, or end, with it. */
-function* linesBeside(block: Element, side: "prev" | "next"): Generator<AnyNode[]> {
+/**
+ * The labels on one side of a block by lines, the nearest first, up to a line that says more. They stand beside the block, or beside the boxes that begin, or end,
+ * with it.
+ */
+function* labelsBeside(block: Element, side: "prev" | "next"): Generator<readonly Text[]> {
   let at: Element = block;
   for (let boxes = 0; boxes <= MAX_BOXES; boxes++) {
-    let line: AnyNode[] = [];
+    let line: Text[] = [];
+    let isBeside = false;
     for (let node = at[side]; node !== null; node = node[side]) {
       const isBlock = isElement(node) && (node.name === "br" || blockNames.has(node.name));
-      if (!isBlock) line.push(node);
-      else {
-        if (hasText(line)) yield line;
+      if ((isBlock || !isBeside) && line.length > 0) {
+        yield line;
         line = [];
-        if (hasText([node])) yield [node];
       }
+      isBeside = !isBlock;
+      if (!addLabels(node, line)) return;
     }
-    if (hasText(line)) yield line;
+    if (line.length > 0) yield line;
     const { parent } = at;
     if (parent === null || !isElement(parent) || !boxNames.has(parent.name)) return;
     at = parent;
@@ -64,38 +66,15 @@ function* linesBeside(block: Element, side: "prev" | "next"): Generator<AnyNode[
 
 const boxNames: ReadonlySet<string> = new Set(["div", "figure", "section", "span"]);
 
-function hasText(nodes: readonly AnyNode[]): boolean {
-  return nodes.some((node) => (isText(node) ? node.data.trim() !== "" : isElement(node) && (meaningful.has(node.name) || hasText(node.children))));
-}
-
-/** The texts of a line; undefined if one of them is no label. */
-function labelsIn(line: readonly AnyNode[]): readonly Text[] | undefined {
-  const labels: Text[] = [];
-  return line.every(add) ? labels : undefined;
-
-  function add(node: AnyNode): boolean {
-    if (isElement(node)) return !meaningful.has(node.name) && node.children.every(add);
-    if (!isText(node) || node.data.trim() === "") return true;
-    labels.push(node);
-    return labels.length <= MAX_TEXTS && (isCopy(node) || languageNamed(wordsOf(node)) !== "");
-  }
+/** Adds the texts of a node to its line; false if one of them is no label. */
+function addLabels(node: AnyNode, line: Text[]): boolean {
+  if (isElement(node)) return !meaningful.has(node.name) && node.children.every((child) => addLabels(child, line));
+  if (!isText(node) || node.data.trim() === "") return true;
+  line.push(node);
+  return line.length <= MAX_TEXTS && (isCopy(node) || languageNamed(wordsOf(node)) !== "");
 }
 
 /** What is more than a label whatever it says, or shows something without text. */
 const meaningful: ReadonlySet<string> = new Set([
-  "dt",
-  "h1",
-  "h2",
-  "h3",
-  "h4",
-  "h5",
-  "h6",
-  "hr",
-  "img",
-  "li",
-  "pre",
-  "summary",
-  "table",
-  "task-mark",
-  "tex-math",
+  ...["dt", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "img", "li", "pre", "summary", "table", "task-mark", "tex-math"],
 ]);
