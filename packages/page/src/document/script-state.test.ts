@@ -39,6 +39,7 @@ test.each([
   ["nested lists", `window.a=${"[".repeat(500_000)}${"]".repeat(500_000)}`],
   ["rows without a colon", `self.__next_f.push([1,${JSON.stringify("a\n".repeat(300_000))}])`],
   ["white space", `window${" ".repeat(1_000_000)}`],
+  ["more than can be read", `window.a={"a":"${"b".repeat(20_000_000)}"}`],
 ])("a script of %s is gone through in time that grows with its length", (_, script) => {
   expect(statesOf([script])).toEqual([]);
 });

@@ -10,6 +10,8 @@ export interface ScriptState {
 
 /** So many values that seem to have no end are gone through to the end of their script. */
 const MAX_ENDLESS = 10;
+/** Of a value, in characters. A regular expression that goes through a much longer text fails. */
+const MAX_LENGTH = 5_000_000;
 
 /** Where a value begins that is assigned to a property of the window, or pushed to a list there. */
 const ASSIGNED =
@@ -58,13 +60,14 @@ function endOf(script: string, start: number): number | undefined {
 
 /** The JSON that a literal is, or that a text of a script holds; undefined where that is none, or says nothing. */
 function jsonOf(literal: string): string | undefined {
+  if (literal.length > MAX_LENGTH) return undefined;
   const isText = literal.startsWith('"') || literal.startsWith("'");
-  const json = isText ? textOf(literal) : literal.replaceAll(/"(?:[^"\\]|\\.)*"|\bundefined\b/gs, (token) => (token === "undefined" ? "null" : token));
+  const json = isText ? unquoted(literal) : literal.replaceAll(/"[^"\\]*(?:\\.[^"\\]*)*"|\bundefined\b/gs, (token) => (token === "undefined" ? "null" : token));
   return json !== undefined && /^\s*[[{]\s*[^\s\]}]/.test(json) && parseJson(json).ok ? json : undefined;
 }
 
 /** What a text of JavaScript says. */
-function textOf(literal: string): string | undefined {
+function unquoted(literal: string): string | undefined {
   const json = literal.slice(1, -1).replaceAll(/\\x([\da-f]{2})|\\(.)|"/gis, (token, hex?: string, sign?: string) => {
     if (hex !== undefined) return `\\u00${hex}`;
     if (sign === undefined) return '\\"';
