@@ -71,8 +71,8 @@ function leastAges(directives: string): string {
 }
 
 /**
- * Whether an answer may be kept for all, and is of use later: it is fresh for a while, has a mark by which the site can say that it has not changed, or may stand in for
- * an error.
+ * Whether an answer may be kept for all, and is of use later: it is fresh for a while, or may stand in for an error.
+ * Or it has a mark by which the site can say that it has not changed.
  * One that sets a cookie is for one visitor. One whose end nothing tells may be the beginning of a page.
  */
 export function isWorthKeeping(
@@ -95,7 +95,8 @@ export function policyOf(request: CacheRequest, { status, headers, sent, keptAt 
 }
 
 /**
- * Whether an answer that is stale may be given where the site has an error, since it says so; not against its own word.
+ * Whether an answer that is stale may be given where the site has an error, since it says so; not against its own word. The library's `revalidatedPolicy` has that, too,
+ * but heeds neither `Vary` nor such words.
  * @see https://www.rfc-editor.org/rfc/rfc5861#section-4
  */
 export function mayStandIn(request: CacheRequest, kept: Omit<KeptPage, "body">): boolean {

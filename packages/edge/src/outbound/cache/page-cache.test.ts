@@ -95,6 +95,19 @@ test.each<[string, Record<string, string>, number, string]>([
   expect([`${answer.status} ${answer.text}`, asked]).toEqual([given, 2]);
 });
 
+test("a kept answer that differs by a header stands in for an error only for those who send the same", async () => {
+  let status = 200;
+  const headers = { "cache-control": "max-age=0, stale-if-error=600", vary: "User-Agent" };
+  await using site = await startSite({ "/a": (_, response) => void response.writeHead(status, headers).end("text") });
+  await using other = createPublicFetch({ allowAddresses: [`127.0.0.1:${site.server.port}`], store: site.store, userAgent: "Other" });
+
+  await site.read("/a");
+  status = 503;
+  expect((await site.read("/a")).status).toBe(200);
+  await using refused = await other(`${site.server.url}/a`);
+  expect(refused.status).toBe(503);
+});
+
 test("an answer that differs by a header is given to those who send the same", async () => {
   await using site = await startSite({ "/a": { headers: { ...fresh, vary: "User-Agent" }, body: "text" } });
   await using other = createPublicFetch({ allowAddresses: [`127.0.0.1:${site.server.port}`], store: site.store, userAgent: "Other" });
