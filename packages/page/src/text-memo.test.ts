@@ -1,6 +1,6 @@
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { TextMemo } from "./text-memo.ts";
 
 test("a text is worked out once, as long as there is room", () => {
@@ -29,6 +29,7 @@ test("what fails is not kept", () => {
 
 test("it does not keep the pages that texts were cut out of", () => {
   setFlagsFromString("--expose-gc");
+  onTestFinished(() => setFlagsFromString("--no-expose-gc"));
   const collect = runInNewContext("gc") as () => void;
   const memo = new TextMemo<string>({ maxTexts: 100, maxLength: 100 });
   collect();
