@@ -7,16 +7,14 @@ import type { Element } from "../tree/dom.ts";
  */
 const groups: Readonly<Record<string, { readonly words: RegExp; readonly names?: readonly string[] }>> = {
   navigation: { words: /\bnav|menu|megamenu|navbar|skip-?(?:link|to)|\btabs?\b|tablist/, names: ["nav", "menu"] },
-  breadcrumb: { words: /breadcrumb|crumbs|bread_crumb/ },
   footer: { words: /foot(?!note|ball|age|wear|print)|contentinfo|colophon|bottom-?bar/, names: ["footer"] },
   header: { words: /header|masthead|\bbanner|top-?bar|site-?head|\bhero|jumbotron/, names: ["header"] },
   side: { words: /side-?bar|\baside|\brail\b|right-?col|left-?col|secondary|widget|complementary/, names: ["aside"] },
   comment: { words: /comment|disqus|discuss|repl(?:y|ies)|respond|livefyre/ },
   related: {
     words:
-      /relat|recommend|\bmore-|-more\b|also-|similar|popular|trending|most-read|read-?next|up-?next|suggest|you-?may|upsell|cross-?sell|recirc|explore|latest|featured/,
+      /relat(?!iv|ions?\b)|recommend|\bmore-|-more\b|also-|similar|popular|trending|most-read|read-?next|up-?next|suggest|you-?may|upsell|cross-?sell|recirc|explore|latest|featured/,
   },
-  share: { words: /shar(?:e|ing)|social|follow|facebook|twitter|addtoany|\blikes?\b|bookmark|print/ },
   promotion: { words: /\bads?\b|\bad-|-ad\b|advert|sponsor|promo|dfp|outbrain|taboola|affiliate|\bcta\b|call-to-action|campaign|\bdonat/ },
   overlay: { words: /cookie|consent|gdpr|modal|popup|overlay|dialog|toast|tooltip|drawer|offcanvas|off-canvas|lightbox|notice|alert/, names: ["dialog"] },
   letter: { words: /newsletter|subscri|sign-?up|mailing|login|log-in|signin|register|account|paywall|membership/ },
@@ -36,17 +34,14 @@ const groups: Readonly<Record<string, { readonly words: RegExp; readonly names?:
   review: { words: /review|rating|stars?\b|testimonial|feedback|customer-?say/ },
   card: { words: /card|\btile|grid|teaser|carousel|slide|swiper|slick|gallery|thumb|item\b|list-?item|\bresult|listing|collection/ },
   contents: { words: /\btoc\b|table-?of-?contents|on-?this-?page|in-?page|scrollspy|outline|anchor/ },
-  paging: { words: /paginat|pager|paging|prev(?:ious)?\b|\bnext\b|page-?numbers?|load-?more/ },
   filter: { words: /filter|facet|\bsort|search|refine|autocomplete|dropdown|select\b|option/, names: ["form", "search", "fieldset", "label"] },
   control: { words: /toolbar|button|\bbtn|control|action|toggle|switch|\bcopy-?(?:code|btn|button)|icon|badge|label/, names: ["button", "summary"] },
   caption: { words: /caption|figcap|credit|photo|image|media|video|player/, names: ["figure", "figcaption", "caption"] },
   thread: { words: /thread|message|\bpost-?(?:body|content|text|message)|answer|question|topic|postbody|bbwrapper|bbcode|forum|cooked|usertext/ },
-  person: { words: /user|avatar|profile|member|signature|karma|reputation|badge|poster|contributor|gravatar/ },
   faq: { words: /faq|accordion|collaps|expand|panel|disclosure|tab-?(?:content|pane|panel)/, names: ["details"] },
   legal: { words: /legal|copyright|disclaim|terms|privacy|polic|trademark|licen[cs]e/ },
   location: { words: /address|contact|location|\bmap\b|store|hours|phone|geo|country|language|locale|region|currency/ },
   code: { words: /code|highlight|syntax|snippet|terminal|prism|hljs/, names: ["pre", "code"] },
-  reference: { words: /footnote|reference|citation|biblio|reflist|see-?also|external-?links|\bcat-?links|navbox|infobox|hatnote|mbox|editsection/ },
   hidden: { words: /hidden|hide\b|sr-only|screen-?reader|visually|invisible|collapsed|noprint|no-print/ },
   landmark: { words: /\bsection\b|container|wrapper|\brow\b|\bcol\b|layout|module|block|component/, names: ["section"] },
 };

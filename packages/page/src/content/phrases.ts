@@ -7,14 +7,9 @@ const phrases: Readonly<Record<string, RegExp>> = {
     /\b(?:share|tweet|follow (?:us|me)|facebook|twitter|linkedin|pinterest|whatsapp|instagram|email this|copy link|print|teilen|partager|compartir|condividi)\b/,
   letter:
     /\b(?:newsletter|subscribe|sign ?(?:up|in)|log ?(?:in|out)|e-?mail address|your email|inbox|register|create an account|join (?:us|now|free)|my account|anmelden|abonn|suscr|iscriv)/,
-  legal:
-    /©|\(c\) ?\d{4}|copyright|all rights reserved|\b(?:privacy|cookies?|terms (?:of|and|&)|disclaimer|trademarks?|impressum|datenschutz|licen[sc]ed under)\b/,
   meta: /^(?:by|von|par|por|di|от)\s|\b(?:published|updated|posted|written by|min(?:ute)?s? read|last (?:modified|updated|edited)|filed under|tagged|tags:|categor|author|reviewed by|views|photo(?:graph)? (?:by|credit)|getty|image credit)\b/,
   action:
     /\b(?:read more|learn more|view (?:all|more|details)|see (?:all|more|details)|show (?:all|more|less)|load more|shop (?:now|all)|add to|buy now|click here|find out|get started|download|reply|quote|report|permalink|edit|back to|go to|continue reading|next|previous|skip to|close|menu|search|filter|sort by|compare|wishlist|quick ?view|book now|contact us|select|choose|apply now|sold out|in stock|out of stock)\b/,
-  contents: /^(?:table of )?contents$|\b(?:on this page|in this (?:article|guide|section|post)|jump to|inhalt(?:sverzeichnis)?|sommaire)\b/,
-  reference: /^(?:references|notes|footnotes|citations|sources|bibliography|external links|see also|works cited|einzelnachweise|weblinks)\b/,
-  about: /\babout (?:the )?(?:author|us|me|this)|\bour (?:team|story|company)|who we are|meet the/,
   faq: /\bf\.?a\.?q|frequently asked|questions|how (?:do|does|can|to)\b|what (?:is|are)\b/,
   review: /\b(?:reviews?|ratings?|stars?|verified|helpful|testimonials?|bewertung|avis|reseñas)\b/,
   product:
@@ -22,7 +17,6 @@ const phrases: Readonly<Record<string, RegExp>> = {
   shipping: /\b(?:shipping|returns?|delivery|refund|free|checkout|gift|coupon|discount|% off|save|sale|payment|pick ?up|financing|installments?)\b/,
   price: /[$€£¥₹]\s?\d|\d\s?(?:€|£|usd|eur|zł|kr)\b/,
   date: /\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.? \d{1,2}|\b\d{1,2}\.? (?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)|\b(?:19|20)\d\d-\d\d-\d\d|\b\d{1,2}[/.]\d{1,2}[/.](?:19|20)?\d\d|\b(?:\d+|an?) (?:second|minute|hour|day|week|month|year)s? ago|\byesterday\b/,
-  address: /@[a-z\d-]+\.[a-z]|\+?\d[\d ()-]{8,}\d|\b(?:street|avenue|suite|phone|tel|fax|opening hours|monday)\b/,
 };
 
 export const phraseNames: readonly string[] = Object.keys(phrases);

@@ -18,7 +18,6 @@ export interface Zone {
   alike: Alike | undefined;
   /** Its index among these, 0 where it is the only one. */
   place: number;
-  readonly isHiddenFromReaders: boolean;
 }
 
 export interface Alike {
@@ -103,12 +102,9 @@ export function readBlocks(root: ParentNode, unseen: ReadonlySet<AnyNode>): Page
   function openZone(element: ParentNode, parent: Zone | undefined): Zone {
     const name = isElement(element) ? playedName(element) : "";
     const groups = parent === undefined ? none.slice() : parent.groups.map(farther);
-    const isHidden = isElement(element) && element.attribs["aria-hidden"] === "true";
     if (isElement(element)) for (const group of groupsOf(element, known)) groups[group] = 0;
-    const zone: Zone = {
-      ...{ element, name, parent, groups, alike: undefined, place: 0, first: blocks.length, end: blocks.length, depth: (parent?.depth ?? 0) + 1 },
-      isHiddenFromReaders: isHidden || parent?.isHiddenFromReaders === true,
-    };
+    const [first, depth] = [blocks.length, (parent?.depth ?? 0) + 1];
+    const zone: Zone = { element, name, parent, depth, first, end: first, groups, alike: undefined, place: 0 };
     zones.push(zone);
     return zone;
   }

@@ -14,10 +14,8 @@ export interface TextFacts {
   readonly digits: number;
   readonly capitals: number;
   readonly images: number;
-  readonly breaks: number;
   /** Words in bold or italics. */
   readonly stressed: number;
-  readonly code: number;
   /** The ids of the notes that it refers to by links that say so. */
   readonly notes?: readonly string[] | undefined;
 }
@@ -54,15 +52,13 @@ export function readText(nodes: readonly AnyNode[], isInLink: boolean, unseen: R
     digits: 0,
     capitals: 0,
     images: 0,
-    breaks: 0,
     stressed: 0,
-    code: 0,
     notes: undefined as string[] | undefined,
   };
   const parts: string[] = [];
   let length = 0;
   let alternative = "";
-  for (const node of nodes) read(node, isInLink, false, false);
+  for (const node of nodes) read(node, isInLink, false);
   // What stands for a link that is a picture is read where there is nothing else.
   if (facts.words === 0 && alternative !== "") {
     countWords(alternative, facts);
@@ -73,14 +69,13 @@ export function readText(nodes: readonly AnyNode[], isInLink: boolean, unseen: R
   facts.text = parts.join("").replaceAll(/\s+/g, " ").trim().slice(0, MAX_TEXT);
   return facts;
 
-  function read(node: AnyNode, isLink: boolean, isStressed: boolean, isCode: boolean): void {
+  function read(node: AnyNode, isLink: boolean, isStressed: boolean): void {
     if (isText(node)) {
       if (unseen.has(node)) return;
       const before = facts.words;
       countWords(node.data, facts);
       if (isLink) facts.linkWords += facts.words - before;
       if (isStressed) facts.stressed += facts.words - before;
-      if (isCode) facts.code += facts.words - before;
       if (length < MAX_TEXT * 2) parts.push(node.data);
       length += node.data.trim().length;
       return;
@@ -96,10 +91,10 @@ export function readText(nodes: readonly AnyNode[], isInLink: boolean, unseen: R
     } else if (isElement(node) && name === "img") {
       facts.images++;
       if (isLink) alternative ||= node.attribs["alt"] ?? "";
-    } else if (name === "br") facts.breaks++;
+    }
     if (name === "br" || name === "td" || name === "th") parts.push(" ");
     const stress = isStressed || name === "b" || name === "strong" || name === "i" || name === "em";
-    for (const child of node.children) read(child, isLink || name === "a", stress, isCode || name === "code");
+    for (const child of node.children) read(child, isLink || name === "a", stress);
   }
 }
 
