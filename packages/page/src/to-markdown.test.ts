@@ -225,6 +225,8 @@ test.each([
     "hidden by a nested rule",
     "<style>.a{& .x{display:none} .y{display:none} &.z{opacity:0}}</style><div class=a><p class=x>evil</p><p class=y>evil</p></div><p class='a z'>evil</p>",
   ],
+  ["hidden behind the end of a comment of HTML", "<style><!-- .y{top:0} --> .x{display:none}</style><p class=x>evil</p>"],
+  ["hidden behind brackets that end nothing", "<style>.y{(})} .x{display:none} } .z{top:0} .z{display:none}</style><p class=x>evil</p><p class=z>evil</p>"],
   ["hidden before a value that is none", '<style>.x{display:none;display:bogus}</style><p class=x>evil</p><p style="opacity:0;opacity:1px">evil</p>'],
   ["placed by inset", '<p style="position:absolute;inset:0 auto auto -9999px">evil</p><p style="position:absolute;inset-inline-start:-999em">evil</p>'],
   [

@@ -1,17 +1,16 @@
-import { type CssNode, generate, type ParseOptions, parse } from "css-tree/dist/csstree.esm";
+import { type CssNode, generate, type ParseOptions, parse, tokenize, tokenTypes } from "css-tree/dist/csstree.esm";
 
 /** As text again. What is in a sheet may break the writer, too. */
 export const textOfNode = (node: CssNode): string => attempt(() => generate(node)) ?? "";
 
-/** Brackets of CSS, and all that may hold a bracket that is none. @see https://www.w3.org/TR/css-syntax-3/#tokenization */
-export const brackets =
-  /\/\*[\s\S]*?(?:\*\/|$)|"(?:[^"\\\n\r\f]|\\[\s\S])*"?|'(?:[^'\\\n\r\f]|\\[\s\S])*'?|(?<![\w-])url\((?!\s*["'])(?:[^)\\]|\\[\s\S])*\)?|\\[\s\S]|[()[\]{}]/gi;
-const closers: ReadonlyMap<string, string> = new Map([
-  ["(", ")"],
-  ["[", "]"],
-  ["{", "}"],
+/** By the token that opens a bracket, the one that closes it. */
+export const closers: ReadonlyMap<number, number> = new Map([
+  [tokenTypes.Function, tokenTypes.RightParenthesis],
+  [tokenTypes.LeftParenthesis, tokenTypes.RightParenthesis],
+  [tokenTypes.LeftSquareBracket, tokenTypes.RightSquareBracket],
+  [tokenTypes.LeftCurlyBracket, tokenTypes.RightCurlyBracket],
 ]);
-const closing: ReadonlySet<string> = new Set(closers.values());
+const closing: ReadonlySet<number> = new Set(closers.values());
 
 /** Reads a stranger's CSS; undefined where css-tree throws. */
 export const parseCss = <Node extends CssNode>(text: string, options: ParseOptions): Node | undefined =>
@@ -22,15 +21,19 @@ export const parseCss = <Node extends CssNode>(text: string, options: ParseOptio
  * invalid there.
  */
 function withoutLoneClosers(text: string): string {
-  const open: (string | undefined)[] = [];
-  return text.replaceAll(brackets, (found) => {
-    if (closers.has(found)) open.push(closers.get(found));
-    else if (closing.has(found)) {
-      if (open.length === 0) return "?";
-      if (open.at(-1) === found) open.pop();
+  const open: number[] = [];
+  const parts: string[] = [];
+  let end = 0;
+  tokenize(text, (type, start) => {
+    const closer = closers.get(type);
+    if (closer !== undefined) open.push(closer);
+    else if (type === open.at(-1)) open.pop();
+    else if (open.length === 0 && closing.has(type)) {
+      parts.push(text.slice(end, start));
+      end = start + 1;
     }
-    return found;
   });
+  return [...parts, text.slice(end)].join("?");
 }
 
 /** What css-tree and cheerio make of a stranger's sheet, unless they throw. */

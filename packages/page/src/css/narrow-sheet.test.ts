@@ -12,7 +12,7 @@ const all = { all: namesOf(elements), subjects: namesOf(elements) };
 
 test.each([
   [".a{color:red}.none{color:red}#x{top:0}#none{top:0}p{left:0}table{left:0}", ".a{color:red}#x{top:0}p{left:0}"],
-  [".none .a{top:0} .none,.a{top:0} .a.none{top:0} .A{top:0} P{top:0}", " .none,.a{top:0} P{top:0}"],
+  [".none .a{top:0} .none,.a{top:0} .a.none{top:0} .A{top:0} P{top:0}", " .none,.a{top:0} .A{top:0} P{top:0}"],
   [".a:hover{top:0}.a::before{top:0}.a:first-child{top:0}.a:not(.none){top:0}.none:not(.a){top:0}", ".a:first-child{top:0}.a:not(.none){top:0}"],
   ['a[href="}.a{"]{top:0}.none[href]{top:0}', 'a[href="}.a{"]{top:0}'],
   ["/* } */.none{top:0}/*.none{*/.a{content:'}';top:0}.none{content:'}'}", "/*.none{*/.a{content:'}';top:0}"],
@@ -20,8 +20,21 @@ test.each([
   ["@media screen{.none{top:0}.a{top:0}}@layer x{.none{top:0}}", "@media screen{.a{top:0}}@layer x{}"],
   [".none{.a{top:0}}.a{color:red;.none{top:0}left:0;--v:{a:b}}", ".a{color:red;.none{top:0}left:0;--v:{a:b}}"],
   [".no\\ne{top:0}:is(p){top:0}*{top:0}[class]{top:0}.none{top:0", ".no\\ne{top:0}:is(p){top:0}*{top:0}[class]{top:0}.none{top:0"],
-])("of %s it leaves %s", (sheet, narrowed) => {
+  ["<!--.a{top:0}-->.a{top:0}.none{top:0}--> .none{top:0}@media all{-->.a{top:0}}", "<!--.a{top:0}-->.a{top:0}-->@media all{-->.a{top:0}}"],
+  ["}.none{top:0}.a{top:0}.none{top:0})", "}.none{top:0}.a{top:0})"],
+  [".none{(})}.none{[}]}.a{top:0}(.none{top:0}.a{top:0}", ".a{top:0}(.none{top:0}.a{top:0}"],
+  [".none{top:\\75rl(})}.none{top:x-url(})}.a{top:0}", ".a{top:0}"],
+  ["@layer x;.none{top:0}.a{top:0};.none{top:0}", "@layer x;.a{top:0};.none{top:0}"],
+  [".a\u00a0b{top:0}.a\u2003b{top:0}.none{top:0}", ".a\u00a0b{top:0}.a\u2003b{top:0}"],
+])("of %j it leaves %j", (sheet, narrowed) => {
   expect(narrowSheet(sheet, all)).toBe(narrowed);
+});
+
+test.each([
+  ["an open bracket", `[${"a".repeat(1_000_000)}{}.none{}`, false],
+  ["colons", `${":".repeat(1_000_000)}{}.none{}`, true],
+])("a long sheet of %s is read once", (_, sheet, isUnused) => {
+  expect(narrowSheet(sheet, all)).toBe(isUnused ? "" : sheet);
 });
 
 test("only the last part of a selector has to be about an element that is asked for", () => {

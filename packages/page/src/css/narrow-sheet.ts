@@ -1,73 +1,98 @@
-import type { Element } from "../tree/dom.ts";
-import { brackets } from "./css-text.ts";
+import { tokenize, tokenTypes } from "css-tree/dist/csstree.esm";
+import { classNamesIn, type Element } from "../tree/dom.ts";
+import { closers } from "./css-text.ts";
 import { lastingStates } from "./selector-candidates.ts";
 
-/** What stands in brackets and parentheses narrows what the names before it mean. */
-const narrowing = /\[[^[\]"'\\]*(?:(?:"[^"\\]*"|'[^'\\]*')[^[\]"'\\]*)?\]|\([^()[\]"'\\]*\)/g;
-/** White space and comments before a rule. */
-const LEADING = /^(?:\s+|\/\*[\s\S]*?\*\/)+/;
 /** Of other selectors nothing is said, as of those with escapes. */
-const plainSelectors = /^[\s\w.#,>+~*:-]+$/;
+const plainSelectors = /^[ \t\r\n\f\w.#,>+~*:-]+$/;
 
-/** What the elements of a page are called: `.class`, `#id`, and `name`. */
+/** What the elements of a page are called: `.class`, `#id`, and `name`, in lower case. */
 export interface ElementNames {
   readonly all: ReadonlySet<string>;
   /** Of those whose styles are asked for. */
   readonly subjects: ReadonlySet<string>;
 }
 
+/** A bracket that is open. */
+interface Open {
+  readonly closer: number;
+  /** Where what its block belongs to begins, and whether that may be left out; a bracket without these is no block of rules. */
+  readonly start?: number;
+  readonly kind?: "at-rule" | "rule" | "unused";
+}
+
 /**
- * Leaves out the rules of a sheet that say nothing of the elements whose styles are asked for: they name others, or are about states. Most rules of most sheets do, and
- * reading them is most of what a page's styles cost. With such a rule goes what it holds.
+ * Leaves out the rules of a sheet that say nothing of the elements whose styles are asked for, as most rules of most sheets do: they name others, or are about states.
+ * Reading them is most of what a page's styles cost. With such a rule goes what it holds.
  */
 export function narrowSheet(sheet: string, names: ElementNames): string {
   const kept: string[] = [];
   let keptTo = 0;
-  /** Where the next rule begins. */
-  let start = 0;
-  /** The blocks that are open: where what each belongs to begins, and whether that may be left out. */
-  const open: { readonly start: number; readonly kind: "at-rule" | "rule" | "unused" }[] = [];
-  /** Of these, the rules. */
+  const open: Open[] = [];
+  /** Of the open blocks, those of rules. */
   let rules = 0;
-  for (const { 0: found, index } of sheet.matchAll(brackets)) {
-    const end = index + found.length;
-    if (found === "{") {
-      const before = sheet.slice(start, index).replace(LEADING, "");
-      const kind = before.startsWith("@") ? "at-rule" : rules === 0 && isUnused(before, names) ? "unused" : "rule";
-      if (kind !== "at-rule") rules++;
-      open.push({ start, kind });
-      start = end;
-    } else if (found === "}") {
-      const closed = open.pop();
-      if (closed !== undefined && closed.kind !== "at-rule") rules--;
-      if (closed?.kind === "unused") {
-        kept.push(sheet.slice(keptTo, closed.start));
+  /** Where the next rule begins, the first token of what stands before its block, and that without what is in brackets. */
+  let start = 0;
+  let first: number | undefined;
+  let before = "";
+  const begin = (at: number): void => {
+    start = at;
+    first = undefined;
+    before = "";
+  };
+  tokenize(sheet, (type, from, end) => {
+    const around = open.at(-1);
+    const isInBlock = around === undefined || around.kind !== undefined;
+    if (type === around?.closer) {
+      open.pop();
+      if (around.kind === undefined) return;
+      if (around.kind !== "at-rule") rules--;
+      if (around.kind === "unused") {
+        kept.push(sheet.slice(keptTo, around.start));
         keptTo = end;
       }
-      start = end;
+      begin(end);
+    } else if (type === tokenTypes.LeftCurlyBracket && isInBlock) {
+      const kind = first === tokenTypes.AtKeyword ? "at-rule" : rules === 0 && isUnused(before, names) ? "unused" : "rule";
+      if (kind !== "at-rule") rules++;
+      open.push({ closer: tokenTypes.RightCurlyBracket, start, kind });
+      begin(end);
+    } else if (isInBlock && isBetweenRules(type, first, open.length === 0)) begin(end);
+    else {
+      if (isInBlock && rules === 0) before += textOfToken(type, sheet, from, end);
+      if (type !== tokenTypes.WhiteSpace) first ??= type;
+      const closer = closers.get(type);
+      if (closer !== undefined) open.push({ closer });
     }
-  }
+  });
   return kept.join("") + sheet.slice(keptTo);
 }
 
-function isUnused(selectors: string, names: ElementNames): boolean {
-  const plain = /[[(]/.test(selectors) ? selectors.replaceAll(narrowing, "").replaceAll(narrowing, "") : selectors;
-  return plainSelectors.test(plain) && plain.split(",").every((selector) => isAboutNone(selector.trim(), names));
+/** Whether a token stands before a rule and is no part of it. */
+function isBetweenRules(type: number, first: number | undefined, isOutermost: boolean): boolean {
+  if (type === tokenTypes.Semicolon) return first === tokenTypes.AtKeyword;
+  return first === undefined && (type === tokenTypes.Comment || (isOutermost && (type === tokenTypes.CDO || type === tokenTypes.CDC)));
 }
 
+/** What stands in brackets narrows what the names before it mean. */
+function textOfToken(type: number, sheet: string, start: number, end: number): string {
+  if (type === tokenTypes.Function) return sheet.slice(start, end - 1);
+  if (type === tokenTypes.LeftSquareBracket) return "";
+  return type === tokenTypes.CDC ? "<!" : sheet.slice(start, end);
+}
+
+const isUnused = (selectors: string, names: ElementNames): boolean =>
+  plainSelectors.test(selectors) && selectors.split(",").every((selector) => isAboutNone(selector, names));
+
 function isAboutNone(selector: string, { all, subjects }: ElementNames): boolean {
-  const compounds = selector.split(/[\s>+~]+/);
+  const compounds = selector.trim().split(/[\s>+~]+/);
   return compounds.some((compound, i) => {
     const known = i === compounds.length - 1 ? subjects : all;
-    return compound.match(/[.#:]?[\w-]+/g)?.some((part) => isMissing(part, known)) === true;
+    return compound.match(/[.#]?[\w-]+|:+[\w-]*/g)?.some((part) => isMissing(part.toLowerCase(), known)) === true;
   });
 }
 
-function isMissing(part: string, known: ReadonlySet<string>): boolean {
-  const first = part[0];
-  if (first === ":") return !lastingStates.has(part.slice(1).toLowerCase());
-  return !known.has(first === "." || first === "#" ? part : part.toLowerCase());
-}
+const isMissing = (part: string, known: ReadonlySet<string>): boolean => (part.startsWith(":") ? !lastingStates.has(part.slice(1)) : !known.has(part));
 
 /** What elements are called, as `ElementNames` has it. */
 export function namesOf(elements: Iterable<Element>): ReadonlySet<string> {
@@ -76,9 +101,9 @@ export function namesOf(elements: Iterable<Element>): ReadonlySet<string> {
   for (const { name, attribs } of elements) {
     const { id, class: list } = attribs;
     names.add(name);
-    if (id !== undefined) names.add(`#${id}`);
-    if (list !== undefined) lists.add(list);
+    if (id !== undefined) names.add(`#${id.toLowerCase()}`);
+    if (list !== undefined) lists.add(list.toLowerCase());
   }
-  for (const list of lists) for (const name of list.split(/\s+/)) names.add(`.${name}`);
+  for (const list of lists) for (const name of classNamesIn(list)) names.add(`.${name}`);
   return names;
 }

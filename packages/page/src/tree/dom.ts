@@ -77,3 +77,6 @@ export function setChildren(parent: ParentNode, children: readonly AnyNode[]): v
     linked.next = parent.children[i + 1] ?? null;
   });
 }
+
+/** The names in a `class` attribute. Other white space than HTML's is part of a name. @see https://infra.spec.whatwg.org/#ascii-whitespace */
+export const classNamesIn = (list: string): readonly string[] => list.split(/[ \t\n\f\r]+/);
