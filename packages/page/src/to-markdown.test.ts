@@ -225,6 +225,10 @@ test.each([
     "hidden by a nested rule",
     "<style>.a{& .x{display:none} .y{display:none} &.z{opacity:0}}</style><div class=a><p class=x>evil</p><p class=y>evil</p></div><p class='a z'>evil</p>",
   ],
+  [
+    "hidden by a nested rule that looks like a declaration",
+    "<style>.a{p:is(.x, .y){display:none}i:first-child{display:none}}</style><div class=a><i>evil</i><p class=x>evil</p></div>",
+  ],
   ["hidden behind the end of a comment of HTML", "<style><!-- .y{top:0} --> .x{display:none}</style><p class=x>evil</p>"],
   ["hidden behind brackets that end nothing", "<style>.y{(})} .x{display:none} } .z{top:0} .z{display:none}</style><p class=x>evil</p><p class=z>evil</p>"],
   ["hidden before a value that is none", '<style>.x{display:none;display:bogus}</style><p class=x>evil</p><p style="opacity:0;opacity:1px">evil</p>'],
@@ -484,6 +488,9 @@ test("a page whose styles cannot all be tried is refused, and a sheet of a megab
   const page = (rule: string) => `<style>${rule.repeat(1_000)}.b{color:red}</style><body>${"<i>x</i>".repeat(3_000)}`;
   for (const rule of ["i:nth-child(9),", "[a] ~ i,"]) expect(() => md(page(rule)), rule).toThrow("more styles than can be read");
   expect(() => md(`<style>/*${"-".repeat(2_000_001)}*/.x{display:none}</style><p class=x>evil</p>`)).toThrow(PageTooComplexError);
+
+  for (const rule of ["{", ".a{", "a{b:c;d{"])
+    expect(() => md(`<style>${rule.repeat(100_000)}</style><p>text</p>`), rule).toThrow("more styles than can be read");
 
   const sheet = Array.from({ length: 25_000 }, (_, i) => `.c${i}>p{display:none;top:${i}px}`).join("\n");
   expect(md(`<style>${sheet}</style><p>text</p><div class=c24999><p>evil</p></div>`)).toBe("text");

@@ -106,7 +106,7 @@ export function declaredStyles($: CheerioAPI, root: ParentNode, { withSheets = t
   }
 
   for (const element of elements) declare(element, longhandsOfText(hintsOf(element), budget), 1);
-  const rules = withSheets ? rulesIn(all, elements) : [];
+  const rules = withSheets ? rulesIn(all, elements, budget) : [];
   if (rules.length > 0) {
     const candidates = candidatesIn(elements);
     const matching = matchingIn($, elements, budget);
@@ -137,8 +137,8 @@ const INLINE = 1e14;
 const UNLAYERED = 1e12;
 
 /** The rules that say something of interest, each selector by itself. */
-function rulesIn(all: readonly Element[], elements: readonly Element[]): Rule[] {
-  const rules: Rule[] = [];
+function rulesIn(all: readonly Element[], elements: readonly Element[], budget: StyleBudget): Rule[] {
+  const found: Found = { rules: [], budget };
   let names: ElementNames | undefined;
   let left = MAX_SHEET_CHARACTERS;
   for (const element of all) {
@@ -149,47 +149,60 @@ function rulesIn(all: readonly Element[], elements: readonly Element[]): Rule[] 
     names ??= { all: namesOf(all), subjects: namesOf(elements) };
     const narrowed = narrowSheet(text, names);
     const sheet = parseCss<StyleSheet>(narrowed, { parseValue: false, parseCustomProperty: false });
-    if (sheet !== undefined) collect(sheet.children, rules, undefined, false);
+    if (sheet !== undefined) collect(sheet.children, found, undefined, false);
   }
-  return rules;
+  return found.rules;
 }
 
 const CONDITIONAL: ReadonlySet<string> = new Set(["media", "supports", "container"]);
 
+interface Found {
+  readonly rules: Rule[];
+  readonly budget: StyleBudget;
+}
+
 /** @param around the selector of the rule that these stand in */
-function collect(nodes: List<CssNode>, rules: Rule[], around: string | undefined, isLayered: boolean): void {
+function collect(nodes: List<CssNode>, found: Found, around: string | undefined, isLayered: boolean): void {
   const add = (selectors: CssNode | undefined, declarations: readonly Declaration[]): void => {
     if (declarations.length === 0 || selectors?.type !== "SelectorList") return;
-    for (const selector of selectors.children) if (selector.type === "Selector") rules.push({ selector, declarations, isLayered });
+    for (const selector of selectors.children) if (selector.type === "Selector") found.rules.push({ selector, declarations, isLayered });
   };
   const read = (text: string): CssNode | undefined => parseCss(text, { context: "selectorList" });
   for (const node of nodes) {
-    if (node.type === "Raw" && around !== undefined && node.value.includes("{")) {
-      // The parser knows nested rules by their "&" only, and leaves all from one without it as it is.
-      const rest = parseCss<StyleSheet>(node.value, { parseValue: false, parseCustomProperty: false });
+    const unread = around === undefined ? undefined : unreadIn(node);
+    if (unread !== undefined && around !== undefined) {
+      found.budget.spend(steps.nested * unread.length);
+      const rest = parseCss<StyleSheet>(unread, { parseValue: false, parseCustomProperty: false });
       if (rest !== undefined)
         collect(
           rest.children.filter(({ type }) => type !== "Raw"),
-          rules,
+          found,
           around,
           isLayered,
         );
-      add(read(around), declarationsIn(node.value.slice(node.value.lastIndexOf("}") + 1)));
+      add(read(around), declarationsIn(unread.slice(unread.lastIndexOf("}") + 1)));
     }
     if (node.type === "Atrule" && node.block !== null) {
       const name = node.name.toLowerCase();
       if (name !== "layer" && name !== "scope" && !(CONDITIONAL.has(name) && holds(node.prelude))) continue;
       const inLayer = isLayered || name === "layer";
       if (around !== undefined) add(read(around), relevantOf(node.block.children));
-      collect(node.block.children, rules, around, inLayer);
+      collect(node.block.children, found, around, inLayer);
     }
     if (node.type !== "Rule") continue;
-    const isPlain = around === undefined && node.block.children.toArray().every(({ type }) => type === "Declaration");
+    const isPlain = around === undefined && node.block.children.toArray().every((inner) => inner.type === "Declaration" && unreadIn(inner) === undefined);
     const text = isPlain ? "" : around === undefined ? textOfNode(node.prelude) : nested(textOfNode(node.prelude), around);
     if (text.length > MAX_SELECTOR_CHARACTERS && around !== undefined) throw new PageTooComplexError("rules in rules whose selectors are too long");
     add(around === undefined ? node.prelude : read(text), relevantOf(node.block.children));
-    if (!isPlain) collect(node.block.children, rules, text, isLayered);
+    if (!isPlain) collect(node.block.children, found, text, isLayered);
   }
+}
+
+/** The text of nested rules that the parser leaves as it is: it knows them by their "&" only, and takes `a:link {}` for a declaration. */
+function unreadIn(node: CssNode): string | undefined {
+  if (node.type === "Raw") return node.value.includes("{") ? node.value : undefined;
+  const isRule = node.type === "Declaration" && !node.property.startsWith("--") && node.value.type === "Raw" && node.value.value.includes("{");
+  return isRule ? textOfNode(node) : undefined;
 }
 
 /** A nested rule's selectors, as they would be without nesting. */

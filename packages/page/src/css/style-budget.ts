@@ -14,6 +14,8 @@ export const steps = {
   style: 400,
   /** A value that no element of any page had before. */
   value: 1_000,
+  /** A character of rules in rules, which are read once more for each rule around them. */
+  nested: 5,
   /** A variable that is put in its place. */
   variable: 50,
 } as const;
