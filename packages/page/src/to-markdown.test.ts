@@ -267,6 +267,8 @@ test.each([
 });
 
 test.each([
+  ["hidden by what is no sheet", "<style type=text/plain>.x{display:none}</style><template><style>.x{display:none}</style></template><p class=x>text</p>"],
+  ["hidden where no script runs", "<noscript><style>.x{display:none}</style></noscript><p class=x>text</p>"],
   ["hidden in print", "<style>@media print{.x{display:none}}</style><p class=x>text</p>"],
   ["hidden on narrow windows", "<style>@media (max-width: 400px){.x{display:none}}</style><p class=x>text</p>"],
   ["hidden while it is pointed at", "<style>.x:hover{display:none}</style><p class=x>text</p>"],

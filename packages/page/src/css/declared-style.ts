@@ -2,7 +2,7 @@ import type { CheerioAPI } from "cheerio/slim";
 import { type CssNode, type Declaration, type DeclarationList, ident, type List, lexer, type Selector, type StyleSheet } from "css-tree/dist/csstree.esm";
 import { PageTooComplexError } from "../page-too-complex-error.ts";
 import { TextMemo } from "../text-memo.ts";
-import { type Element, elementsBelow, type ParentNode, textOf } from "../tree/dom.ts";
+import { ancestorsOf, type Element, elementsBelow, type ParentNode, textOf } from "../tree/dom.ts";
 import { holds, mediaHoldsIn } from "./css-conditions.ts";
 import { attempt, parseCss, textOfNode } from "./css-text.ts";
 import { matchingIn } from "./matching-elements.ts";
@@ -142,7 +142,7 @@ function rulesIn(all: readonly Element[], elements: readonly Element[], budget: 
   let names: ElementNames | undefined;
   let left = MAX_SHEET_CHARACTERS;
   for (const element of all) {
-    if (element.name !== "style" || !mediaHoldsIn(element.attribs["media"] ?? "")) continue;
+    if (element.name !== "style" || !isSheet(element)) continue;
     const text = textOf(element);
     left -= text.length;
     if (left < 0) throw new PageTooComplexError("more styles than can be read");
@@ -155,6 +155,14 @@ function rulesIn(all: readonly Element[], elements: readonly Element[], budget: 
 }
 
 const CONDITIONAL: ReadonlySet<string> = new Set(["media", "supports", "container"]);
+
+/** Whether a browser takes a `style` element for a sheet, and on a screen. */
+const isSheet = (element: Element): boolean =>
+  /^(?:text\/css)?$/i.test(element.attribs["type"] ?? "") &&
+  mediaHoldsIn(element.attribs["media"] ?? "") &&
+  ![...ancestorsOf(element)].some(({ name }) => inert.has(name));
+/** What holds text for a browser that runs scripts, or nothing of the page. */
+const inert: ReadonlySet<string> = new Set(["iframe", "noframes", "noscript", "template"]);
 
 interface Found {
   readonly rules: Rule[];
