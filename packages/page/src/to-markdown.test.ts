@@ -193,6 +193,7 @@ test("navigation, controls and what is hidden are left out", () => {
 });
 
 const seen = "<p>What people read.</p>";
+const manyNames = Array.from({ length: 200 }, (_, i) => `n${i}`).join(" ");
 test.each([
   ["transparent", '<p style="opacity: 0">evil</p>'],
   ["almost transparent", '<p style="opacity:.01">evil</p>'],
@@ -231,6 +232,8 @@ test.each([
   ],
   ["hidden behind the end of a comment of HTML", "<style><!-- .y{top:0} --> .x{display:none}</style><p class=x>evil</p>"],
   ["hidden behind brackets that end nothing", "<style>.y{(})} .x{display:none} } .z{top:0} .z{display:none}</style><p class=x>evil</p><p class=z>evil</p>"],
+  ["in a class with another space", "<style>.a\u00a0b{display:none}</style><p class='a\u00a0b'>evil</p>"],
+  ["in the last of many classes and attributes", `<style>.x,[y]{display:none}</style><p class="${manyNames} x">evil</p><p ${manyNames} y>evil</p>`],
   ["hidden before a value that is none", '<style>.x{display:none;display:bogus}</style><p class=x>evil</p><p style="opacity:0;opacity:1px">evil</p>'],
   ["placed by inset", '<p style="position:absolute;inset:0 auto auto -9999px">evil</p><p style="position:absolute;inset-inline-start:-999em">evil</p>'],
   [
@@ -484,6 +487,17 @@ test("a page that becomes too long is refused, before its links are repeated and
   expect(() => toMarkdown(quotes, "https://example.test/", { maxLength: 100_000 })).toThrow(
     new PageTooComplexError("more than 100000 characters once it is converted"),
   );
+});
+
+test.each([
+  ["<!doctype html>", "text"],
+  ['<!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.0 Strict//EN" "http://www.w3.org/TR/xhtml1/DTD/xhtml1-strict.dtd">', "text"],
+  ['<!DOCTYPE HTML PUBLIC "-//W3C//DTD HTML 4.01//EN" "http://www.w3.org/TR/html4/strict.dtd">', "text"],
+  ['<!DOCTYPE HTML PUBLIC "-//W3C//DTD HTML 4.01 Transitional//EN">', ""],
+  ['<!DOCTYPE HTML PUBLIC "-//W3C//DTD HTML 3.2 Final//EN">', ""],
+  ["<p></p><!doctype html>", ""],
+])("a class of another case is another class below %s, or none: %j", (doctype, text) => {
+  expect(md(`${doctype}<style>.X{display:none}</style><p class=x>text</p>${seen}`)).toBe(`${text}\n\nWhat people read.`.trim());
 });
 
 test("a page whose styles cannot all be tried is refused, and a sheet of a megabyte is read", () => {

@@ -3,6 +3,7 @@ import { type CssNode, type Declaration, type DeclarationList, ident, type List,
 import { PageTooComplexError } from "../page-too-complex-error.ts";
 import { TextMemo } from "../text-memo.ts";
 import { ancestorsOf, type Element, elementsBelow, type ParentNode, textOf } from "../tree/dom.ts";
+import { isQuirkyPage } from "../tree/quirks.ts";
 import { holds, mediaHoldsIn } from "./css-conditions.ts";
 import { attempt, parseCss, textOfNode } from "./css-text.ts";
 import { matchingIn } from "./matching-elements.ts";
@@ -108,7 +109,7 @@ export function declaredStyles($: CheerioAPI, root: ParentNode, { withSheets = t
   for (const element of elements) declare(element, longhandsOfText(hintsOf(element), budget), 1);
   const rules = withSheets ? rulesIn(all, elements, budget) : [];
   if (rules.length > 0) {
-    const candidates = candidatesIn(elements);
+    const candidates = candidatesIn(elements, isQuirkyPage($));
     const matching = matchingIn($, elements, budget);
     for (const { selector, declarations, isLayered } of rules) {
       const matched = matching(selector, candidates(selector));

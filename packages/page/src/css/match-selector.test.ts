@@ -31,7 +31,7 @@ test.each([
   ...["#top .b > .b p", "section > * > p", ".b > section .t", ".nowhere p", "html p", ".\\74", "div:not(.b) p", "[class] > p", ".a > .b .b > section > p"],
 ])("%s matches the elements that a search finds", (text) => {
   const $ = parsePage(page);
-  const isMatch = matcherOf(first(text), new Map(), new StyleBudget());
+  const isMatch = matcherOf(first(text), { classes: new Map(), isQuirky: false, budget: new StyleBudget() });
   const found = $(text).toArray();
 
   expect(isMatch === undefined ? found : elementsBelow($.root()[0] as never).filter(isMatch)).toEqual(found);
@@ -40,7 +40,7 @@ test.each([
 
 test("a selector of many parts costs no more than the page is deep for each", () => {
   const $ = load(`${"<div class=a>".repeat(140)}<p>x</p>`);
-  const isMatch = matcherOf(first(`.b ${".a ".repeat(100)} p`), new Map(), new StyleBudget());
+  const isMatch = matcherOf(first(`.b ${".a ".repeat(100)} p`), { classes: new Map(), isQuirky: false, budget: new StyleBudget() });
   let steps = 0;
   const counted = elementsBelow($.root()[0] as never);
   for (const element of counted) {

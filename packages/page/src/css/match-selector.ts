@@ -1,5 +1,6 @@
 import { type CssNode, ident, type Selector } from "css-tree/dist/csstree.esm";
-import { type Element, isElement } from "../tree/dom.ts";
+import { classNamesIn, type Element, isElement } from "../tree/dom.ts";
+import { folded } from "../tree/quirks.ts";
 import type { StyleBudget } from "./style-budget.ts";
 
 type Test = (element: Element) => boolean;
@@ -7,12 +8,19 @@ type Test = (element: Element) => boolean;
 /** Compounds from right to left, each the parent's of the one before. */
 type Chain = readonly (readonly Test[])[];
 
+export interface MatcherOptions {
+  /** What was read of elements' classes, to be shared by the selectors of a page. */
+  readonly classes: Map<Element, ReadonlySet<string>>;
+  /** Whether the case of ids and classes says nothing. */
+  readonly isQuirky: boolean;
+  readonly budget: StyleBudget;
+}
+
 /**
  * A test of elements for a selector of names, classes and ids with the combinators of descendants and children, which most are: it takes no text and no search.
  * Undefined for any other selector.
- * @param classes what was read of elements' classes, to be shared by the selectors of a page
  */
-export function matcherOf({ children }: Selector, classes: Map<Element, ReadonlySet<string>>, budget: StyleBudget): Test | undefined {
+export function matcherOf({ children }: Selector, options: MatcherOptions): Test | undefined {
   let compound: Test[] = [];
   const chains: Test[][][] = [[compound]];
   for (const node of children.toArray().reverse()) {
@@ -23,21 +31,21 @@ export function matcherOf({ children }: Selector, classes: Map<Element, Readonly
       else chains.at(-1)?.push(compound);
       continue;
     }
-    const test = testOf(node, classes);
+    const test = testOf(node, options);
     if (test === undefined) return undefined;
     compound.push(test);
   }
-  return compound.length === 0 ? undefined : (element) => isBelow(element, chains, budget);
+  return compound.length === 0 ? undefined : (element) => isBelow(element, chains, options.budget);
 }
 
-function testOf(node: CssNode, classes: Map<Element, ReadonlySet<string>>): Test | undefined {
+function testOf(node: CssNode, { classes, isQuirky }: MatcherOptions): Test | undefined {
   if (node.type === "IdSelector") {
-    const id = ident.decode(node.name);
-    return ({ attribs }) => attribs["id"] === id;
+    const id = folded(ident.decode(node.name), isQuirky);
+    return ({ attribs }) => attribs["id"] !== undefined && folded(attribs["id"], isQuirky) === id;
   }
   if (node.type === "ClassSelector") {
-    const name = ident.decode(node.name);
-    return (element) => classesOf(element, classes).has(name);
+    const name = folded(ident.decode(node.name), isQuirky);
+    return (element) => classesOf(element, classes, isQuirky).has(name);
   }
   if (node.type !== "TypeSelector" || node.name.includes("|")) return undefined;
   if (node.name === "*") return () => true;
@@ -45,8 +53,8 @@ function testOf(node: CssNode, classes: Map<Element, ReadonlySet<string>>): Test
   return ({ name }) => name === type;
 }
 
-function classesOf(element: Element, known: Map<Element, ReadonlySet<string>>): ReadonlySet<string> {
-  const found = known.get(element) ?? new Set((element.attribs["class"] ?? "").split(/\s+/));
+function classesOf(element: Element, known: Map<Element, ReadonlySet<string>>, isQuirky: boolean): ReadonlySet<string> {
+  const found = known.get(element) ?? new Set(classNamesIn(folded(element.attribs["class"] ?? "", isQuirky)));
   known.set(element, found);
   return found;
 }

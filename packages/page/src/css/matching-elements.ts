@@ -1,6 +1,7 @@
 import type { CheerioAPI } from "cheerio/slim";
-import type { Selector } from "css-tree/dist/csstree.esm";
+import { type CssNode, clone, ident, type Selector, walk } from "css-tree/dist/csstree.esm";
 import { ancestorsOf, type Element, type ParentNode } from "../tree/dom.ts";
+import { isQuirkyPage } from "../tree/quirks.ts";
 import { attempt, textOfNode } from "./css-text.ts";
 import { matcherOf } from "./match-selector.ts";
 import { type StyleBudget, steps } from "./style-budget.ts";
@@ -11,14 +12,15 @@ export function matchingIn(
   elements: readonly Element[],
   budget: StyleBudget,
 ): (selector: Selector, candidates: readonly Element[]) => readonly Element[] {
+  const isQuirky = isQuirkyPage($);
   const classes = new Map<Element, ReadonlySet<string>>();
   const siblings = new Map<ParentNode, number>();
   let sizes: ReadonlyMap<Element, number> | undefined;
   return (selector, candidates) => {
     if (candidates.length === 0) return candidates;
-    const isMatch = matcherOf(selector, classes, budget);
+    const isMatch = matcherOf(selector, { classes, isQuirky, budget });
     if (isMatch !== undefined) return candidates.filter(isMatch);
-    const text = textOfNode(selector);
+    const text = textOfNode(readable(selector, isQuirky));
     budget.spend(steps.search + steps.trial * candidates.length);
     if (text.includes(":has(")) {
       sizes ??= sizesOf(elements);
@@ -35,6 +37,19 @@ export function matchingIn(
       ) ?? []
     );
   };
+}
+
+/** A selector as cheerio reads it: of names whose case says nothing, it makes attributes. */
+function readable(selector: Selector, isQuirky: boolean): CssNode {
+  const copy = clone(selector);
+  walk(copy, (node) => {
+    if (isQuirky && (node.type === "IdSelector" || node.type === "ClassSelector")) {
+      const [name, matcher] = node.type === "IdSelector" ? ["id", "="] : ["class", "~="];
+      const value = { type: "String", value: ident.decode(node.name) };
+      Object.assign(node, { type: "AttributeSelector", name: { type: "Identifier", name }, matcher, value, flags: "i" });
+    }
+  });
+  return copy;
 }
 
 /** Whether each trial counts through siblings: of the element itself, or of those around it, too. */

@@ -4,6 +4,7 @@ import { type ChildNode, DomHandler } from "domhandler";
 import { Parser } from "htmlparser2";
 import { PageTooComplexError } from "../page-too-complex-error.ts";
 import { type Element, isElement, type ParentNode } from "./dom.ts";
+import { beginsQuirky } from "./quirks.ts";
 
 /** Real pages stay below 100. The parser's time grows with the depth for each tag. */
 const MAX_OPEN = 400;
@@ -23,7 +24,7 @@ export interface ParsePageOptions {
 export function parsePage(html: string, { maxNodes = MAX_NODES }: ParsePageOptions = {}): CheerioAPI {
   const handler = new CountingHandler(maxNodes);
   new ShallowParser(handler, html).end(html);
-  return load(handler.root);
+  return load(handler.root, { quirksMode: beginsQuirky(handler.root.children) });
 }
 
 class CountingHandler extends DomHandler {
