@@ -234,6 +234,14 @@ test.each([
   ["hidden behind brackets that end nothing", "<style>.y{(})} .x{display:none} } .z{top:0} .z{display:none}</style><p class=x>evil</p><p class=z>evil</p>"],
   ["in a class with another space", "<style>.a\u00a0b{display:none}</style><p class='a\u00a0b'>evil</p>"],
   ["in the last of many classes and attributes", `<style>.x,[y]{display:none}</style><p class="${manyNames} x">evil</p><p ${manyNames} y>evil</p>`],
+  [
+    "hidden until it is used",
+    "<style>.x:not(:focus):not(:focus-within){display:none}div:not(:is(:hover, .z)) .y{display:none}</style><p class=x>evil</p><div><p class=y>evil</p></div>",
+  ],
+  [
+    "hidden by a class of another case on a page of long ago",
+    "<style>.X{display:none}#Y:nth-child(n){display:none}</style><p class=x>evil</p><p id=y>evil</p>",
+  ],
   ["hidden before a value that is none", '<style>.x{display:none;display:bogus}</style><p class=x>evil</p><p style="opacity:0;opacity:1px">evil</p>'],
   ["placed by inset", '<p style="position:absolute;inset:0 auto auto -9999px">evil</p><p style="position:absolute;inset-inline-start:-999em">evil</p>'],
   [

@@ -1,5 +1,5 @@
 import type { CheerioAPI } from "cheerio/slim";
-import { type CssNode, clone, ident, type Selector, walk } from "css-tree/dist/csstree.esm";
+import { type CssNode, clone, ident, List, type Selector, walk } from "css-tree/dist/csstree.esm";
 import { ancestorsOf, type Element, type ParentNode } from "../tree/dom.ts";
 import { isQuirkyPage } from "../tree/quirks.ts";
 import { attempt, textOfNode } from "./css-text.ts";
@@ -39,11 +39,20 @@ export function matchingIn(
   };
 }
 
-/** A selector as cheerio reads it: of names whose case says nothing, it makes attributes. */
+/** What nothing on a page is before somebody uses it. Cheerio knows none of these, and a selector that denies one would find nothing. */
+const states: ReadonlySet<string> = new Set([
+  ...["active", "autofill", "focus", "focus-visible", "focus-within", "fullscreen", "hover", "modal", "popover-open", "target", "user-invalid", "user-valid"],
+  "visited",
+]);
+
+/** A selector as cheerio reads it: of a state, as in `:not(:focus)`, it makes what no element is, and of names whose case says nothing, attributes. */
 function readable(selector: Selector, isQuirky: boolean): CssNode {
   const copy = clone(selector);
   walk(copy, (node) => {
-    if (isQuirky && (node.type === "IdSelector" || node.type === "ClassSelector")) {
+    if (node.type === "PseudoClassSelector" && states.has(node.name.toLowerCase())) {
+      node.name = "not";
+      node.children = new List<CssNode>().appendData({ type: "Raw", value: "*" });
+    } else if (isQuirky && (node.type === "IdSelector" || node.type === "ClassSelector")) {
       const [name, matcher] = node.type === "IdSelector" ? ["id", "="] : ["class", "~="];
       const value = { type: "String", value: ident.decode(node.name) };
       Object.assign(node, { type: "AttributeSelector", name: { type: "Identifier", name }, matcher, value, flags: "i" });
