@@ -242,6 +242,10 @@ test.each([
     "hidden by a class of another case on a page of long ago",
     "<style>.X{display:none}#Y:nth-child(n){display:none}</style><p class=x>evil</p><p id=y>evil</p>",
   ],
+  [
+    "hidden on any screen with colours",
+    "<style>@media (color) and (grid:0){.x{display:none}}@media (-webkit-min-device-pixel-ratio:0){.y{display:none}}</style><p class=x>evil</p><p class=y>evil</p>",
+  ],
   ["hidden before a value that is none", '<style>.x{display:none;display:bogus}</style><p class=x>evil</p><p style="opacity:0;opacity:1px">evil</p>'],
   ["placed by inset", '<p style="position:absolute;inset:0 auto auto -9999px">evil</p><p style="position:absolute;inset-inline-start:-999em">evil</p>'],
   [

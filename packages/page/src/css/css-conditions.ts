@@ -11,10 +11,26 @@ const SCREEN: Readonly<Record<string, number>> = {
   "block-size": 800,
   "device-width": 1280,
   "device-height": 800,
+  color: 8,
+  "color-index": 0,
+  monochrome: 0,
+  grid: 0,
+  "-webkit-device-pixel-ratio": 1,
 };
 const WORDS: Readonly<Record<string, string>> = {
   ...{ orientation: "landscape", "prefers-color-scheme": "light", "prefers-reduced-motion": "no-preference", "prefers-contrast": "no-preference" },
-  ...{ hover: "hover", "any-hover": "hover", pointer: "fine", "any-pointer": "fine", scripting: "enabled", "display-mode": "browser", update: "fast" },
+  ...{
+    hover: "hover",
+    "any-hover": "hover",
+    pointer: "fine",
+    "any-pointer": "fine",
+    scripting: "enabled",
+    "forced-colors": "none",
+    "inverted-colors": "none",
+    "dynamic-range": "standard",
+    "display-mode": "browser",
+    update: "fast",
+  },
 };
 
 /** Whether an at-rule's condition, or a list of media, holds on a computer's screen. What nobody knows does not, as in browsers. */
@@ -88,17 +104,17 @@ function conditionTruth({ children }: { readonly children: Iterable<CssNode> }):
 }
 
 function featureTruth(name: string, value: CssNode | null): boolean | undefined {
-  const [, bound, plain = name] = /^(min-|max-)(.*)$/.exec(name) ?? [];
-  const size = SCREEN[plain];
+  const [, prefix = "", bound, plain = name] = /^(-webkit-)?(min-|max-)(.*)$/.exec(name) ?? [];
+  const size = SCREEN[prefix + plain];
   if (size !== undefined) {
-    if (value === null) return true;
+    if (value === null) return size > 0;
     const asked = lengthOf(value);
     if (asked === undefined) return undefined;
     return bound === "min-" ? size >= asked : bound === "max-" ? size <= asked : size === asked;
   }
   const word = WORDS[name];
   if (word === undefined) return undefined;
-  return value === null ? word !== "no-preference" : value.type === "Identifier" && value.name.toLowerCase() === word;
+  return value === null ? word !== "no-preference" && word !== "none" : value.type === "Identifier" && value.name.toLowerCase() === word;
 }
 
 interface FeatureRange {
