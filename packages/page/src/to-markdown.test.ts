@@ -281,6 +281,10 @@ test.each([
   expect(md(`<body>${html}${seen}`)).toBe("What people read.");
 });
 
+test("what a sheet for readers without scripts shows is read, as scripts show it to others", () => {
+  expect(md("<style>.x{opacity:0}</style><noscript><style>.x{opacity:1}</style></noscript><p class=x>text</p><p>More</p>")).toBe("text\n\nMore");
+});
+
 test.each([
   ["hidden by what is no sheet", "<style type=text/plain>.x{display:none}</style><template><style>.x{display:none}</style></template><p class=x>text</p>"],
   ["hidden where no script runs", "<noscript><style>.x{display:none}</style></noscript><p class=x>text</p>"],

@@ -150,7 +150,14 @@ function rulesIn(all: readonly Element[], elements: readonly Element[], budget: 
     names ??= { all: namesOf(all), subjects: namesOf(elements) };
     const narrowed = narrowSheet(text, names);
     const sheet = parseCss<StyleSheet>(narrowed, { parseValue: false, parseCustomProperty: false });
-    if (sheet !== undefined) collect(sheet.children, found, undefined, false);
+    if (sheet === undefined) continue;
+    const before = found.rules.length;
+    collect(sheet.children, found, undefined, false);
+    if (isFallback(element)) {
+      found.rules.push(
+        ...found.rules.splice(before).map((rule) => ({ ...rule, declarations: rule.declarations.filter((declaration) => !hides(declaration)) })),
+      );
+    }
   }
   return found.rules;
 }
@@ -162,8 +169,13 @@ const isSheet = (element: Element): boolean =>
   /^(?:text\/css)?$/i.test(element.attribs["type"] ?? "") &&
   mediaHoldsIn(element.attribs["media"] ?? "") &&
   ![...ancestorsOf(element)].some(({ name }) => inert.has(name));
-/** What holds text for a browser that runs scripts, or nothing of the page. */
-const inert: ReadonlySet<string> = new Set(["iframe", "noframes", "noscript", "template"]);
+/** What holds text for a browser, or nothing of the page. */
+const inert: ReadonlySet<string> = new Set(["iframe", "noframes", "template"]);
+
+/** Whether a sheet is for readers without scripts. What it shows, the page's scripts show to others; what it hides is of use with scripts only, and others see it. */
+const isFallback = (element: Element): boolean => [...ancestorsOf(element)].some(({ name }) => name === "noscript");
+const hides = ({ property, value }: Declaration): boolean => hiding.test(`${nameOf(property)}:${textOfValue(value)}`);
+const hiding = /^(?:display:none|(?:content-)?visibility:(?:hidden|collapse)|opacity:[0.]+%?)$/;
 
 interface Found {
   readonly rules: Rule[];
