@@ -66,13 +66,15 @@ function siblingLooks({ children }: Selector): "none" | "own" | "above" {
   let looks: "none" | "own" | "above" = "none";
   for (const node of children) {
     if (node.type === "Combinator" && (node.name === " " || node.name === ">")) looks = looks === "none" ? "none" : "above";
-    else if (node.type === "Combinator" || (node.type === "PseudoClassSelector" && counting.test(node.name))) looks = looks === "above" ? "above" : "own";
+    else if (node.type === "Combinator" || isCounting(node)) looks = looks === "above" ? "above" : "own";
   }
   return looks;
 }
 
-/** What stands in parentheses may count, too. */
-const counting = /^(?:nth-|only-|not|is|where|has|(?:first|last)-of-type)/i;
+const isCounting = (node: CssNode): boolean =>
+  node.type === "PseudoClassSelector" &&
+  (counting.test(node.name) || (/^(?:not|is|where)$/i.test(node.name) && /[+~]|nth-|only-|of-type|:has/i.test(textOfNode(node))));
+const counting = /^(?:nth-|only-|has|(?:first|last)-of-type)/i;
 
 function siblingsOf(parent: ParentNode | null, isAbove: boolean, known: Map<ParentNode, number>): number {
   if (parent === null) return 0;
