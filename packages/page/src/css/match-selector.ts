@@ -1,6 +1,7 @@
 import { type CssNode, ident, type Selector } from "css-tree/dist/csstree.esm";
 import { classNamesIn, type Element, isElement } from "../tree/dom.ts";
 import { folded } from "../tree/quirks.ts";
+import { type PlaceOf, placeTest } from "./place-test.ts";
 import type { StyleBudget } from "./style-budget.ts";
 
 type Test = (element: Element) => boolean;
@@ -13,11 +14,12 @@ export interface MatcherOptions {
   readonly classes: Map<Element, ReadonlySet<string>>;
   /** Whether the case of ids and classes says nothing. */
   readonly isQuirky: boolean;
+  readonly placeOf: PlaceOf;
   readonly budget: StyleBudget;
 }
 
 /**
- * A test of elements for a selector of names, classes and ids with the combinators of descendants and children, which most are: it takes no text and no search.
+ * A test of elements for a selector of names, classes, ids and places among siblings, with the combinators of descendants and children, which most are: it takes no text and no search.
  * Undefined for any other selector.
  */
 export function matcherOf({ children }: Selector, options: MatcherOptions): Test | undefined {
@@ -38,7 +40,7 @@ export function matcherOf({ children }: Selector, options: MatcherOptions): Test
   return compound.length === 0 ? undefined : (element) => isBelow(element, chains, options.budget);
 }
 
-function testOf(node: CssNode, { classes, isQuirky }: MatcherOptions): Test | undefined {
+function testOf(node: CssNode, { classes, isQuirky, placeOf }: MatcherOptions): Test | undefined {
   if (node.type === "IdSelector") {
     const id = folded(ident.decode(node.name), isQuirky);
     return ({ attribs }) => attribs["id"] !== undefined && folded(attribs["id"], isQuirky) === id;
@@ -47,6 +49,7 @@ function testOf(node: CssNode, { classes, isQuirky }: MatcherOptions): Test | un
     const name = folded(ident.decode(node.name), isQuirky);
     return (element) => classesOf(element, classes, isQuirky).has(name);
   }
+  if (node.type === "PseudoClassSelector") return placeTest(node, placeOf);
   if (node.type !== "TypeSelector" || node.name.includes("|")) return undefined;
   if (node.name === "*") return () => true;
   const type = ident.decode(node.name).toLowerCase();

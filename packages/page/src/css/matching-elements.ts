@@ -4,6 +4,7 @@ import { ancestorsOf, type Element, type ParentNode } from "../tree/dom.ts";
 import { isQuirkyPage } from "../tree/quirks.ts";
 import { attempt, textOfNode } from "./css-text.ts";
 import { matcherOf } from "./match-selector.ts";
+import { placesOnPage } from "./place-test.ts";
 import { type StyleBudget, steps } from "./style-budget.ts";
 
 /** Finds which of the elements that a selector can be about it is about. Selectors that are not tested directly are searched for by cheerio. */
@@ -14,11 +15,12 @@ export function matchingIn(
 ): (selector: Selector, candidates: readonly Element[]) => readonly Element[] {
   const isQuirky = isQuirkyPage($);
   const classes = new Map<Element, ReadonlySet<string>>();
+  const placeOf = placesOnPage(budget);
   const siblings = new Map<ParentNode, number>();
   let sizes: ReadonlyMap<Element, number> | undefined;
   return (selector, candidates) => {
     if (candidates.length === 0) return candidates;
-    const isMatch = matcherOf(selector, { classes, isQuirky, budget });
+    const isMatch = matcherOf(selector, { classes, isQuirky, placeOf, budget });
     if (isMatch !== undefined) return candidates.filter(isMatch);
     const text = textOfNode(readable(selector, isQuirky));
     budget.spend(steps.search + steps.trial * candidates.length);
