@@ -281,13 +281,16 @@ test.each([
   expect(md(`<body>${html}${seen}`)).toBe("What people read.");
 });
 
-test("what a sheet for readers without scripts shows is read, as scripts show it to others", () => {
-  expect(md("<style>.x{opacity:0}</style><noscript><style>.x{opacity:1}</style></noscript><p class=x>text</p><p>More</p>")).toBe("text\n\nMore");
+test.each([
+  ["a sheet of another type", "<style type=text/plain>.x{display:none}</style>"],
+  ["a sheet in a template", "<template><style>.x{display:none}</style></template>"],
+  ["what hides for readers without scripts only", "<noscript><style>.x{display:none}</style></noscript>"],
+  ["what hides until a script runs, and shows without scripts", "<style>.x{opacity:0}</style><noscript><style>.x{opacity:1}</style></noscript>"],
+])("%s hides nothing of a page", (_, sheet) => {
+  expect(md(`${sheet}<p class=x>text</p><p>More</p>`)).toBe("text\n\nMore");
 });
 
 test.each([
-  ["hidden by what is no sheet", "<style type=text/plain>.x{display:none}</style><template><style>.x{display:none}</style></template><p class=x>text</p>"],
-  ["hidden where no script runs", "<noscript><style>.x{display:none}</style></noscript><p class=x>text</p>"],
   ["hidden in print", "<style>@media print{.x{display:none}}</style><p class=x>text</p>"],
   ["hidden on narrow windows", "<style>@media (max-width: 400px){.x{display:none}}</style><p class=x>text</p>"],
   ["hidden while it is pointed at", "<style>.x:hover{display:none}</style><p class=x>text</p>"],

@@ -128,7 +128,7 @@ function placeStreamed(named: NamedElements): void {
 /** What a page shows to readers without scripts counts if it is most of what there is, as in forums that scripts draw; else it only asks to turn scripts on. */
 function skipNoscript(document: ParentNode, fallbacks: readonly Element[], unseen: Set<AnyNode>): void {
   if (fallbacks.length === 0) return;
-  const length = fallbacks.reduce((sum, fallback) => sum + textOf(fallback).length, 0);
+  const length = fallbacks.reduce((sum, fallback) => sum + seenLength(fallback, unseen), 0);
   const isMost = length > seenLength(document, unseen) - length;
   for (const fallback of fallbacks) {
     if (isMost) fallback.name = "div";
