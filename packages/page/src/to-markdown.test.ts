@@ -156,7 +156,9 @@ test.each([
   ["with a base", '<base href="/folder/"><a href="other">x</a>', "[x](https://example.test/folder/other)"],
   ["with a base that is no place", '<base href="javascript:1"><a href="other">x</a>', "[x](https://example.test/docs/other)"],
   ["with parentheses and spaces", '<a href="a (b)">x</a>', "[x](https://example.test/docs/a%20%28b%29)"],
+  ["with a base that nothing is relative to", '<base href="mailto:a@b.test"><a href="other">x</a>', "[x](https://example.test/docs/other)"],
   ["to mail", '<a href="mailto:a@b.test">x</a>', "[x](mailto:a@b.test)"],
+  ["to a phone", '<a href="tel:+1 602 900 0807">Call us</a> <a href="sms:5550100">or text</a>', "[Call us](tel:+1%20602%20900%200807) [or text](sms:5550100)"],
   ["within the page", '<a href="#x">x</a>', "[x](https://example.test/docs/page#x)"],
   ["to the page's top", '<a href="#">x</a> <a href="#top">y</a>', "x y"],
   [

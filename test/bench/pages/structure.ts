@@ -46,7 +46,7 @@ export function keptStructure(html: string, rendered: string, truthRun: string):
   return Object.fromEntries(
     structureKinds.map((kind) => {
       const there = [...textsOf(page, kind, leadsSomewhere)].filter(([run, { elements }]) => isContent(run, elements));
-      const found = textsOf(result, kind, (href) => /^(?:https?|mailto):/.test(href));
+      const found = textsOf(result, kind, (href) => /^(?:https?|mailto|tel|sms):/.test(href));
       return [kind, { there: there.length, kept: there.filter(([run, { bare }]) => found.has(run) || found.has(bare)).length }];
     }),
   ) as unknown as Structure;
@@ -73,7 +73,7 @@ function wordsBeside(document: Document): (node: Node) => readonly [string | und
   }
 }
 
-const leadsSomewhere = (href: string): boolean => !/^\s*(?:javascript:|#(?:!|0|top)?\s*$)/i.test(href);
+const leadsSomewhere = (href: string): boolean => !/^\s*(?:javascript:|#?\s*$|#(?:!|0|top)\s*$)/i.test(href) && URL.canParse(href, "https://example.test");
 
 interface Found {
   /** What may stand for the whole. */

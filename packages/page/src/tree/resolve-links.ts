@@ -35,7 +35,8 @@ const leadsNowhere = (href: string): boolean => /^#(?:!|0|top)?$/.test(href);
 /** What sites set beside a heading for those who want its address, or behind a note for the way back. */
 const isSign = (link: Element): boolean => /^\s*(?:[¶#§∞⚓↩↑^⏎⇧]|🔗|↩︎)\s*$/u.test(textOf(link));
 
-const readable: ReadonlySet<string> = new Set(["http:", "https:", "mailto:"]);
+/** Of pages, and of those whom a site wants to be asked by mail, phone or message: often such a link alone says how. */
+const readable: ReadonlySet<string> = new Set(["http:", "https:", "mailto:", "tel:", "sms:"]);
 
 /** Parameters that tell a site who follows a link from where, and nothing else. */
 const tracking =
@@ -50,5 +51,5 @@ function dropTracking({ search, searchParams }: URL): void {
 export function baseOf(document: ParentNode, url: string | undefined): URL | undefined {
   const href = elementsBelow(document, "base").find(({ attribs }) => attribs["href"] !== undefined)?.attribs["href"];
   const base = URL.parse(href === undefined || href.length > MAX_BASE_LENGTH ? "" : href, url);
-  return base !== null && readable.has(base.protocol) ? base : (URL.parse(url ?? "") ?? undefined);
+  return base?.protocol === "http:" || base?.protocol === "https:" ? base : (URL.parse(url ?? "") ?? undefined);
 }
