@@ -165,6 +165,8 @@ test("a process gets nothing of the environment", async () => {
   const [pid = 0] = await pageProcesses();
 
   expect(readFileSync(`/proc/${pid}/environ`, "latin1").split("\0").filter(Boolean)).toEqual([
+    "MALLOC_ARENA_MAX=1",
+    "MALLOC_MMAP_THRESHOLD_=131072",
     expect.stringMatching(/^NODE_CHANNEL_FD=/),
     expect.stringMatching(/^NODE_CHANNEL_SERIALIZATION_MODE=/),
   ]);

@@ -37,11 +37,16 @@ export interface StartPageProcessOptions {
 
 /** Beside this file, in the sources as in a bundle. */
 const PROGRAM = fileURLToPath(new URL(`./page-process-main${extname(import.meta.url)}`, import.meta.url));
+/**
+ * What glibc reads: one arena for all threads, and a place of its own for each large buffer. Else it keeps what pages have left, which was 14 of the 196 MB
+ * that `npm run bench:browse` shows with one converter.
+ */
+const MEMORY_GIVEN_BACK = { MALLOC_ARENA_MAX: "1", MALLOC_MMAP_THRESHOLD_: "131072" };
 /** Some seconds on an idle machine. A crowded one takes its time, and the signal of a call bounds it besides. */
 const START_TIMEOUT_MS = 30_000;
 
 /**
- * Starts a process that converts pages. It gets no environment, and does not keep this process alive.
+ * Starts a process that converts pages. It gets nothing of the environment, and does not keep this process alive.
  * @throws {PageProcessEndedError} if it does not get ready, or the signal's reason once it aborts
  */
 export async function startPageProcess({ maxHeapMb, signal }: StartPageProcessOptions): Promise<PageProcess> {
@@ -108,7 +113,7 @@ export async function startPageProcess({ maxHeapMb, signal }: StartPageProcessOp
 
 function forkConverter(maxHeapMb: number): ChildProcess {
   const child = fork(PROGRAM, [], {
-    env: {},
+    env: MEMORY_GIVEN_BACK,
     // The young generation comes on top: by default it alone may take 48 MiB, and so it takes 6.
     execArgv: [`--max-old-space-size=${maxHeapMb}`, "--max-semi-space-size=2"],
     serialization: "advanced",
