@@ -18,7 +18,7 @@ export interface ParsePageOptions {
 
 /**
  * Parses a page into the tree that cheerio makes of it. Within MAX_OPEN elements, others stand side by side, and each before what it holds: their text keeps its order.
- * Cells, rows and pictures that nobody has closed end where a browser ends them.
+ * Cells, rows and pictures that nobody has closed end where a browser ends them, and parts that a table lacks are added.
  * @throws {PageTooComplexError} as soon as there are more than `maxNodes`
  */
 export function parsePage(html: string, { maxNodes = MAX_NODES }: ParsePageOptions = {}): CheerioAPI {
@@ -28,7 +28,10 @@ export function parsePage(html: string, { maxNodes = MAX_NODES }: ParsePageOptio
 }
 
 class CountingHandler extends DomHandler {
+  readonly #added = new Set<ParentNode>();
   #left: number;
+  /** What the tag that is read now gave its attributes to. */
+  #merged: Element | undefined;
   readonly #maxNodes: number;
 
   constructor(maxNodes: number) {
@@ -37,9 +40,41 @@ class CountingHandler extends DomHandler {
     this.#left = maxNodes;
   }
 
+  isAdded(element: ParentNode): boolean {
+    return this.#added.has(element);
+  }
+
   /** The elements that are open, the outermost first, behind the document. */
   get open(): readonly ParentNode[] {
     return this.tagStack;
+  }
+
+  /** Begins an element that a browser adds. The parser knows nothing of it: it ends with what is around it. */
+  addOpen(name: string): void {
+    this.onopentag(name, {});
+    this.#added.add(this.tagStack.at(-1) as ParentNode);
+  }
+
+  /** Ends elements that were added, from the innermost, up to one that was not, or up to `last`. */
+  closeAdded(last?: ParentNode): void {
+    for (let top = this.tagStack.at(-1); top !== undefined && this.#added.has(top); top = this.tagStack.at(-1)) {
+      super.onclosetag();
+      if (top === last) return;
+    }
+  }
+
+  /** An element of which a page has one. The attributes of a further tag become its own, where it has none of that name. */
+  override onopentag(name: string, attribs: Record<string, string>): void {
+    this.#merged = onceNames.has(name) ? (this.tagStack.find((element) => isElement(element) && element.name === name) as Element | undefined) : undefined;
+    if (this.#merged === undefined) super.onopentag(name, attribs);
+    else this.#merged.attribs = { ...attribs, ...this.#merged.attribs };
+  }
+
+  override onclosetag(): void {
+    if (this.#merged === undefined) {
+      this.closeAdded();
+      super.onclosetag();
+    } else this.#merged = undefined;
   }
 
   protected override addNode(node: ChildNode): void {
@@ -56,6 +91,7 @@ class ShallowParser extends Parser {
   #beyond = 0;
   /** Of the tag that is read now. */
   #isBeyond = false;
+  #isMerged = false;
   #isVoid = false;
 
   constructor(handler: CountingHandler, html: string) {
@@ -65,32 +101,52 @@ class ShallowParser extends Parser {
   }
 
   override onopentagname(start: number, end: number): void {
+    const { open } = this.#handler;
+    const name = this.#html.slice(start, end).toLowerCase();
     if (this.#beyond === 0) {
-      const ended = endedBy(this.#html.slice(start, end).toLowerCase(), this.#handler.open);
+      const ended = endedBy(name, open);
       if (ended !== undefined) this.#close(ended);
+      for (let around = addedAround(name, open); around !== undefined; around = addedAround(name, open)) this.#handler.addOpen(around);
     }
-    this.#isBeyond = this.#handler.open.length > MAX_OPEN;
+    this.#isBeyond = open.length > MAX_OPEN;
+    this.#isMerged = onceNames.has(name) && open.some((element) => isElement(element) && element.name === name);
     super.onopentagname(start, end);
     if (this.#isBeyond && !this.#isVoid) this.#beyond++;
   }
 
   override onclosetag(start: number, end: number): void {
     this.#isBeyond = false;
-    if (this.#beyond > 0) this.#beyond--;
-    else super.onclosetag(start, end);
+    this.#isMerged = false;
+    if (this.#beyond > 0) {
+      this.#beyond--;
+      return;
+    }
+    const name = this.#html.slice(start, end).toLowerCase();
+    if (onceNames.has(name)) return; // what follows belongs to it, too
+    const parts = partNames.has(name) ? openParts(this.#handler.open) : undefined;
+    if (parts === undefined) super.onclosetag(start, end);
+    else {
+      const ended = parts.find((part) => part.name === name);
+      if (ended !== undefined) this.#close(ended);
+    }
   }
 
-  /** As its end tag would: the parser reads the name there from the begin tag. */
-  #close({ name, startIndex }: Element): void {
+  /** As its end tag would: the parser reads the name there from the begin tag. Of elements that were added it knows nothing. */
+  #close(element: Element): void {
+    const { open } = this.#handler;
     const { startIndex: at } = this;
-    const start = (startIndex ?? 0) + 1;
-    super.onclosetag(start, start + name.length);
+    const known = open.slice(open.indexOf(element)).find((held) => !this.#handler.isAdded(held)) as Element | undefined;
+    if (known !== undefined) {
+      const start = (known.startIndex ?? 0) + 1;
+      super.onclosetag(start, start + known.name.length);
+    }
+    if (known !== element) this.#handler.closeAdded(element);
     this.startIndex = at;
   }
 
   protected override isVoidElement(name: string): boolean {
     this.#isVoid = super.isVoidElement(name);
-    return this.#isVoid || this.#isBeyond;
+    return this.#isVoid || this.#isBeyond || this.#isMerged;
   }
 }
 
@@ -100,19 +156,27 @@ class ShallowParser extends Parser {
  */
 function endedBy(name: string, open: readonly ParentNode[]): Element | undefined {
   const parts = endedParts.get(name);
-  if (parts !== undefined) return partOfTable(parts, open);
+  if (parts !== undefined) return openParts(open)?.findLast((part) => parts.has(part.name));
   return htmlNames.has(name) ? foreignElement(open) : undefined;
 }
 
-function partOfTable(names: ReadonlySet<string>, open: readonly ParentNode[]): Element | undefined {
-  let outermost: Element | undefined;
+/** What is open in the innermost table, from within. Nothing beside a table is a part of one. */
+function openParts(open: readonly ParentNode[]): readonly Element[] | undefined {
+  const parts: Element[] = [];
   for (let i = open.length - 1; i >= 0; i--) {
     const element = open[i] as ParentNode;
-    if (!isElement(element) || element.name === "template") return undefined; // a cell beside any table is none
-    if (element.name === "table") return outermost;
-    if (names.has(element.name)) outermost = element;
+    if (!isElement(element) || element.name === "template") return undefined;
+    if (element.name === "table") return parts;
+    parts.push(element);
   }
   return undefined;
+}
+
+/** The element that a browser adds around a part of a table, if the innermost open element lacks it. */
+function addedAround(name: string, open: readonly ParentNode[]): string | undefined {
+  const inside = addedIn.get(name);
+  const top = open.at(-1);
+  return inside !== undefined && top !== undefined && isElement(top) ? inside[top.name] : undefined;
 }
 
 /** The picture or formula that is open, unless it is left by an element for text. */
@@ -130,8 +194,20 @@ const sections = ["caption", "colgroup", "tbody", "tfoot", "thead"];
 const endedParts: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ...cells.map((name) => [name, new Set([...cells, "caption"])] as const),
   ["tr", new Set([...cells, "tr", "caption", "colgroup"])] as const,
+  ["col", new Set([...cells, "tr", "caption", "tbody", "tfoot", "thead"])] as const,
   ...sections.map((name) => [name, new Set([...cells, "tr", ...sections])] as const),
 ]);
+const partNames: ReadonlySet<string> = new Set(["tr", ...cells, ...sections]);
+/** For each part of a table: what is added around it in which elements. */
+const addedIn: ReadonlyMap<string, Readonly<Record<string, string>>> = new Map(
+  Object.entries({
+    ...Object.fromEntries(cells.map((name) => [name, { table: "tbody", tbody: "tr", thead: "tr", tfoot: "tr" }])),
+    tr: { table: "tbody" },
+    col: { table: "colgroup" },
+  }),
+);
+/** Of which a page has one each. What follows their end tags belongs to them, too. */
+const onceNames: ReadonlySet<string> = new Set(["html", "body"]);
 /** What ends a picture or a formula, as it can be in none. */
 const htmlNames: ReadonlySet<string> = new Set([
   ...["b", "big", "blockquote", "body", "br", "center", "code", "dd", "div", "dl", "dt", "em", "embed", "h1", "h2", "h3", "h4", "h5", "h6", "head", "hr"],
