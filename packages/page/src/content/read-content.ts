@@ -1,5 +1,6 @@
 import type { CheerioAPI } from "cheerio/slim";
-import { type AnyNode, isElement, isParent, isText, type ParentNode, setChildren, textOf } from "../tree/dom.ts";
+import { type AnyNode, isElement, isParent, isText, type ParentNode, textOf } from "../tree/dom.ts";
+import { keepChildren } from "../tree/keep-children.ts";
 import { pickRoot } from "../tree/pick-root.ts";
 import { findHidden, type HiddenOptions, removeHidden } from "../tree/remove-hidden.ts";
 import { removeNoise } from "../tree/remove-noise.ts";
@@ -74,9 +75,14 @@ function readBy(page: ReadPage, { keepAsides, ...hidden }: Pick<HiddenOptions, "
 function keepOnly(document: ParentNode, content: ReadonlySet<AnyNode>, hidden: ReadonlySet<AnyNode>): void {
   const open: ParentNode[] = [document];
   for (let parent = open.pop(); parent !== undefined; parent = open.pop()) {
-    const kept = parent.children.filter((child) => content.has(child) && !hidden.has(child));
-    if (kept.length < parent.children.length) setChildren(parent, kept);
-    for (const child of kept) {
+    const isKept = (child: AnyNode): boolean => content.has(child) && !hidden.has(child);
+    if (!parent.children.every(isKept))
+      keepChildren(
+        parent,
+        (child) => (isKept(child) ? child : undefined),
+        (child) => !hidden.has(child),
+      );
+    for (const child of parent.children) {
       if (!isParent(child)) continue;
       // A button that is content is the heading of what it opens.
       if (isElement(child) && child.name === "button") child.name = "div";

@@ -1,21 +1,22 @@
 import { Element } from "domhandler";
+import { blockNames } from "../write/element-names.ts";
 import { type AnyNode, ancestorsOf, elementsBelow, isElement, type ParentNode, setChildren } from "./dom.ts";
 
 const codeNames = ["code", "samp", "tt"] as const;
 
 /**
- * Makes all that is typed or printed in a line of text `code`. Links in it become links around code, for within code markdown has none. Nor has it blocks of code
- * there: these stay blocks.
+ * Makes all that is typed or printed in a line of text `code`. Links in it become links around code, for within code markdown has none. Nor has it blocks
+ * there: these stay blocks. Code with super- or subscripts becomes `code-text`.
  */
 export function linkCode(root: ParentNode): void {
   for (const code of elementsBelow(root, ...codeNames)) {
     if (code.name === "span" || [...ancestorsOf(code)].some(({ name }) => name === "pre")) continue;
-    if (elementsBelow(code, "pre").length > 0) {
+    if (elementsBelow(code).some(({ name }) => blockNames.has(name))) {
       code.name = "span";
       continue;
     }
     for (const inner of elementsBelow(code, ...codeNames)) inner.name = "span";
-    code.name = holdsLink(code) ? "span" : "code";
+    code.name = holdsLink(code) ? "span" : elementsBelow(code, "sub", "sup").length > 0 ? "code-text" : "code";
     if (code.name === "span") setChildren(code, around(code.children));
   }
 }

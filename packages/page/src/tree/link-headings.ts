@@ -3,18 +3,26 @@ import { type AnyNode, elementsBelow, isElement, type ParentNode, setChildren } 
 
 const headings = ["h1", "h2", "h3", "h4", "h5", "h6"] as const;
 
-/** A link in a link ends the outer one, as in a browser. */
+/** A link in a link ends the outer one, as in a browser: it is around what stands before, in each element that holds the inner one. */
 export function partLinks(root: ParentNode): void {
   for (const link of elementsBelow(root, "a")) {
-    const { children } = link;
-    const end = children.findIndex((child) => isElement(child) && (child.name === "a" || elementsBelow(child, "a").length > 0));
-    if (end < 0) continue;
+    if (!holdsLink(link)) continue;
     const { href } = link.attribs;
-    const before = children.slice(0, end);
     link.name = "span";
     link.attribs = {};
-    setChildren(link, [...(href === undefined ? before : [linkAround(before, href)]), ...children.slice(end)]);
+    if (href !== undefined) linkBefore(link, href);
   }
+}
+
+const isLink = (node: AnyNode): boolean => isElement(node) && node.name === "a";
+const holdsLink = (node: AnyNode): boolean => isElement(node) && elementsBelow(node, "a").length > 0;
+
+function linkBefore(parent: Element, href: string): void {
+  const end = parent.children.findIndex((child) => isLink(child) || holdsLink(child));
+  const inner = parent.children[end];
+  if (inner === undefined) return;
+  if (isElement(inner) && !isLink(inner)) linkBefore(inner, href);
+  if (end > 0) setChildren(parent, [linkAround(parent.children.slice(0, end), href), ...parent.children.slice(end)]);
 }
 
 /** A link around a card with a heading becomes a link in the heading: markdown has no link around blocks. */

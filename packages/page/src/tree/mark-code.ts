@@ -10,9 +10,13 @@ import { takeLabels } from "./take-labels.ts";
 export function markCode(root: ParentNode): void {
   for (const table of elementsBelow(root, "table")) if (isListing(table)) replace(table, table, linesOf(table));
   const wrappers = new Set(elementsBelow(root, "table").filter(isWrapper));
-  for (const pre of elementsBelow(root, "pre", "xmp", "listing")) {
+  for (const pre of elementsBelow(root, "pre", "xmp", "listing", "code", "samp", "tt")) {
     const around = [...ancestorsOf(pre)];
     if (around.some(({ name }) => name === "pre")) continue;
+    if (inlineNames.has(pre.name)) {
+      markLines(pre, around);
+      continue;
+    }
     const code = codeOf(pre);
     const wrapper = around.find((element) => wrappers.has(element));
     if (code.trim() === "" || (wrapper !== undefined && isGutter(code))) drop(pre);
@@ -35,6 +39,42 @@ function drop(pre: Element): void {
   pre.name = "span";
   setChildren(pre, []);
 }
+
+const inlineNames: ReadonlySet<string> = new Set(["code", "samp", "tt"]);
+
+/** Code of a line of text that has several lines itself becomes a block of code. A cell has no blocks: there each line becomes code. */
+function markLines(code: Element, around: readonly Element[]): void {
+  const inside = elementsBelow(code);
+  if (!inside.some(({ name }) => lineEnds.has(name)) || inside.some(({ name }) => structures.has(name)) || around.some(({ name }) => lines.has(name))) return;
+  let isSpread = false;
+  for (const node of nodesBelow(code)) {
+    if (!isText(node) || !node.data.includes("\n")) continue;
+    isSpread = true; // its white space is the page's, and not the code's
+    node.data = node.data.replaceAll(/\s*\n\s*/g, node.data.trim() === "" ? "" : " ");
+  }
+  const text = codeOf(code);
+  const parts = isSpread ? text.split("\n").map((line) => line.trim()) : text.split("\n");
+  if (parts.length < 2) return;
+  if (!around.some(({ name }) => name === "td" || name === "th")) {
+    replace(code, code, parts.join("\n"));
+    return;
+  }
+  code.name = "span";
+  setChildren(
+    code,
+    parts.flatMap((line, i) => {
+      const part = new Element("code", {}, []);
+      setChildren(part, [new Text(line)]);
+      return i === 0 ? [part] : [new Element("br", {}, []), part];
+    }),
+  );
+}
+
+const lineEnds: ReadonlySet<string> = new Set(["br", "div", "p"]);
+/** What is more than lines. */
+const structures: ReadonlySet<string> = new Set(["blockquote", "dl", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "img", "ol", "pre", "table", "ul"]);
+/** Markdown writes these on one line, in which there are no blocks. */
+const lines: ReadonlySet<string> = new Set(["a", "dt", "h1", "h2", "h3", "h4", "h5", "h6"]);
 
 const isGutter = (code: string): boolean => /^[\d\s]+$/.test(code);
 

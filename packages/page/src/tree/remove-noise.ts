@@ -1,5 +1,6 @@
 import type { CheerioAPI } from "cheerio/slim";
 import { type AnyNode, type Element, isElement, isParent, isText, type ParentNode, setChildren, textOf } from "./dom.ts";
+import { keepChildren } from "./keep-children.ts";
 import { playedName } from "./table-roles.ts";
 
 /** Elements that are never content, wherever they stand. */
@@ -26,9 +27,9 @@ export function removeNoise($: CheerioAPI, { keepAsides = false }: { readonly ke
   for (const parent of parents) {
     const isContent =
       inContent.has(parent) || (isElement(parent) && (parent.name === "main" || parent.name === "article" || parent.attribs["role"] === "main"));
-    const kept = parent.children.filter((child) => isText(child) || (isElement(child) && !isNoise(child) && (keepAsides || !isAside(child, isContent))));
-    if (kept.length < parent.children.length) setChildren(parent, kept);
-    for (const child of kept) {
+    const isKept = (child: AnyNode): boolean => isText(child) || (isElement(child) && !isNoise(child) && (keepAsides || !isAside(child, isContent)));
+    if (!parent.children.every(isKept)) keepChildren(parent, (child) => (isKept(child) ? child : undefined));
+    for (const child of parent.children) {
       if (!isParent(child)) continue;
       parents.push(child);
       if (isContent) inContent.add(child);
@@ -80,13 +81,10 @@ const inline: ReadonlySet<string> = new Set(["a", "abbr", "b", "cite", "em", "fo
 function removeBlank(parent: ParentNode): void {
   const isBlank = (child: AnyNode): child is Element => isElement(child) && !meaningfulWhenBlank.has(playedName(child)) && child.children.every(isSpace);
   if (!parent.children.some(isBlank)) return;
-  setChildren(
-    parent,
-    parent.children.flatMap((child) => {
-      if (!isBlank(child)) return [child];
-      return inline.has(child.name) ? child.children.slice(0, 1) : [];
-    }),
-  );
+  keepChildren(parent, (child) => {
+    if (!isBlank(child)) return child;
+    return inline.has(child.name) ? child.children[0] : undefined;
+  });
 }
 
 const isSpace = (node: AnyNode): boolean => isText(node) && node.data.trim() === "";

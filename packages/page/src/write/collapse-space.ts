@@ -1,10 +1,11 @@
 import type { Text } from "domhandler";
 import { type AnyNode, type Element, isElement, isText, type ParentNode, setChildren } from "../tree/dom.ts";
 import { blockNames, voidNames } from "./element-names.ts";
+import { isSameMark } from "./rules.ts";
 
 /**
  * Leaves of white space what is seen of it: one space between words, and none at the ends of blocks. Texts side by side become one, and empty ones go.
- * Blocks of code stay as they are.
+ * Marks of one kind side by side become one, for markdown cannot tell the end of the one from the begin of the other. Blocks of code stay as they are.
  */
 export function collapseSpace(root: ParentNode): void {
   /** The text that what follows may have to be parted from. */
@@ -18,8 +19,11 @@ export function collapseSpace(root: ParentNode): void {
     const kept: AnyNode[] = [];
     for (let i = 0; i < children.length; i++) {
       const child = children[i] as AnyNode;
-      if (isElement(child)) collapseAround(child);
-      else if (!isText(child)) continue;
+      if (isElement(child)) {
+        for (let next = children[i + 1]; next !== undefined && isSameMark(child, next); next = children[++i + 1])
+          setChildren(child, [...child.children, ...next.children]);
+        collapseAround(child);
+      } else if (!isText(child)) continue;
       else {
         for (let next = children[i + 1]; next !== undefined && isText(next); next = children[++i + 1]) child.data += next.data;
         if (!collapse(child)) continue;

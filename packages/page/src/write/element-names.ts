@@ -1,8 +1,8 @@
 /** Elements whose text stands on lines of its own. */
 export const blockNames: ReadonlySet<string> = new Set([
-  ...["address", "article", "aside", "audio", "blockquote", "body", "canvas", "center", "dd", "details", "dialog", "dir", "div", "dl", "dt"],
+  ...["address", "article", "aside", "blockquote", "body", "center", "dd", "details", "dialog", "dir", "div", "dl", "dt"],
   ...["fieldset", "figcaption", "figure", "footer", "form", "frameset", "h1", "h2", "h3", "h4", "h5", "h6", "header", "hgroup", "hr", "html"],
-  ...["legend", "li", "main", "menu", "nav", "noframes", "noscript", "ol", "output", "p", "pre", "search", "section", "summary", "table", "tbody"],
+  ...["legend", "li", "main", "menu", "nav", "ol", "p", "pre", "search", "section", "summary", "table", "tbody"],
   ...["td", "tfoot", "th", "thead", "tr", "ul"],
 ]);
 

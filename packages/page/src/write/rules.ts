@@ -36,6 +36,10 @@ const marks: ReadonlyMap<string, string> = new Map([
 /** Elements that are a mark around words. */
 export const markNames: ReadonlySet<string> = new Set(marks.keys());
 
+/** Whether two elements are one mark in markdown. */
+export const isSameMark = (element: Element, next: AnyNode): next is Element =>
+  isElement(next) && markNames.has(element.name) && marks.get(element.name) === marks.get(next.name);
+
 /** TeX that has a command in the place of each bracket without its other: one would make a link with what follows the formula. */
 function namedBrackets(tex: string): string {
   const open: number[] = [];
@@ -63,6 +67,7 @@ export const contentRules: ReadonlyMap<string, ContentRule> = new Map(
         .replace(/\n{1,2}$/, "")
         .replaceAll(/^/gm, "> ")}\n\n`,
     code: inlineCode,
+    "code-text": (content) => around(content, "<code>", "</code>"),
     ...Object.fromEntries([1, 2, 3, 4, 5, 6].map((rank) => [`h${rank}`, (content: string) => heading(content, rank)])),
     ...Object.fromEntries(["ul", "ol", "menu", "dir"].map((name) => [name, list])),
     li: (content, { attribs }) => {
