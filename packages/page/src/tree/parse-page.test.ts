@@ -16,8 +16,32 @@ test.each([
     "<table><tr><td><table><td>a</th></table>b</table>",
     "<table><tbody><tr><td><table><tbody><tr><td>a</td></tr></tbody></table>b</td></tr></tbody></table>",
   ],
+  ["cells of a head that has no row", "<table><thead><td>a<td>b</table>", "<table><thead><tr><td>a</td><td>b</td></tr></thead></table>"],
+  ["cells behind an end tag with white space", "<table><tr></th ><td>a<td>b</table>", "<table><tbody><tr><td>a</td><td>b</td></tr></tbody></table>"],
   ["cells beside any table", "<div><td>a</td>b</div>", "<div><td>a</td>b</div>"],
 ])("a browser's parts of a table stand around %s", (_, html, expected) => {
+  expect(parsePage(html).html()).toBe(expected);
+});
+
+test.each([
+  ["of a block in a cell", "<div><table><tr><td>a</div>b</table>c</div>d", "<div><table><tbody><tr><td>ab</td></tr></tbody></table>c</div>d"],
+  ["of a heading of another rank", "<h2>a</h3>b", "<h2>a</h2>b"],
+  ["of what a block stands in", "<span><p>a</span>b</p>c</span>d", "<span><p>ab</p>c</span>d"],
+  ["of a list's item in a list of its own", "<ul><li>a<ol>b</li>c</ol></li></ul>", "<ul><li>a<ol>bc</ol></li></ul>"],
+  ["of a template with cells", "<template><tr><td>a</template>b", "<template><tr><td>a</td></tr></template>b"],
+  ["that nothing begins", "a</p>b</br>c</i>d", "a<p></p>b<br>cd"],
+])("an end tag ends what it ends in a browser: %s", (_, html, expected) => {
+  expect(parsePage(html).html()).toBe(expected);
+});
+
+test.each([
+  ["a heading", "<h1>a<h2>b", "<h1>a</h1><h2>b</h2>"],
+  ["a paragraph, whatever is open in it", "<p><span>a<div>b</div>", "<p><span>a</span></p><div>b</div>"],
+  ["no paragraph with a link that goes on", "<p><a href=x><div>a</div></a>", '<p><a href="x"><div>a</div></a></p>'],
+  ["no paragraph around a table", "<p>a<table><td><p>b</table>", "<p>a</p><table><tbody><tr><td><p>b</p></td></tr></tbody></table>"],
+  ["an item with marks", "<ul><li><b>a<li>b</ul>", "<ul><li><b>a</b></li><li>b</li></ul>"],
+  ["a definition with a paragraph", "<dl><dd><p>a<dt>b</dl>", "<dl><dd><p>a</p></dd><dt>b</dt></dl>"],
+])("a begin tag ends what it ends in a browser: %s", (_, html, expected) => {
   expect(parsePage(html).html()).toBe(expected);
 });
 
