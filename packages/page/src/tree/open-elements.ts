@@ -20,6 +20,8 @@ export function endedByBegin(name: string, open: readonly ParentNode[]): Element
 
 /** The element that an end tag ends, with all that it holds, where a browser ends it: that of a cell's block ends no block around the table. */
 export function endedByEnd(name: string, open: readonly ParentNode[]): Element | undefined {
+  const top = open.at(-1);
+  if (top !== undefined && isElement(top) && top.name === name) return top;
   const names = headings.has(name) ? headings : new Set([name]);
   if (name === "template") return nearest(names, open, new Set());
   if (partNames.has(name) || name === "table") return nearest(names, open, tableBorders);
