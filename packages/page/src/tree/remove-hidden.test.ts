@@ -1,0 +1,184 @@
+import { expect, test } from "vitest";
+import { PageTooComplexError } from "../page-too-complex-error.ts";
+import { toMarkdown } from "../to-markdown.ts";
+
+const md = (html: string): string => toMarkdown(html, "https://example.test/docs/page").markdown;
+
+const seen = "<p>What people read.</p>";
+const manyNames = Array.from({ length: 200 }, (_, i) => `n${i}`).join(" ");
+test.each([
+  ["transparent", '<p style="opacity: 0">evil</p>'],
+  ["almost transparent", '<p style="opacity:.01">evil</p>'],
+  ["filtered away", '<p style="filter: opacity(0%)">evil</p>'],
+  ["to the left of the page", '<p style="position:absolute; left:-9999px">evil</p>'],
+  ["above the page, in a child's words", '<div style="position:fixed;top:-200em"><p>evil</p></div>'],
+  ["indented away", '<p style="text-indent:-9999px">evil</p>'],
+  ["moved away", '<p style="transform: translateX(-5000px)">evil</p>'],
+  ["scaled to nothing", '<p style="transform: scale(0)">evil</p>'],
+  ["clipped", '<p style="position:absolute;clip:rect(0, 0, 0, 0)">evil</p>'],
+  ["clipped by a path", '<p style="clip-path: inset(50%)">evil</p>'],
+  ["in a box of one pixel", '<p style="width:1px;height:1px;overflow:hidden">evil</p>'],
+  ["in a box without height", '<div style="max-height:0;overflow:hidden"><p>evil</p></div>'],
+  ["of letters of one pixel", '<p style="font-size:1px">evil</p>'],
+  ["of letters without size", '<p style="font:0/0 a">evil</p>'],
+  ["white on white", '<p style="color:#fff">evil</p>'],
+  ["black on black", '<div style="background:#000"><p style="color:rgb(3,3,3)">evil</p></div>'],
+  ["of no colour", '<p style="color:transparent">evil</p>'],
+  ["in a class that is not displayed", "<style>.x{display:none}</style><p class=x>evil</p>"],
+  ["in an element that a selector of several parts hides", "<style>main>div.a #b{visibility:hidden}</style><main><div class=a><p id=b>evil</p></div></main>"],
+  ["hidden against a later rule of less weight", "<style>p.x{display:none} p{display:block}</style><p class=x>evil</p>"],
+  ["hidden by an important rule against its own style", '<style>.x{opacity:0 !important}</style><p class=x style="opacity:1">evil</p>'],
+  ["hidden for screens", "<style media=screen>@media screen{.x{display:none}}</style><p class=x>evil</p>"],
+  ["hidden by an attribute", "<style>[data-x]{display:none} [title^=b i]{opacity:0}</style><p data-x>evil</p><p title=Bc>evil</p>"],
+  [
+    "hidden on a computer's screen",
+    "<style>@media screen and (min-width:768px){.x{display:none}} @media (600px <= width){.y{display:none}}</style><p class=x>evil</p><p class=y>evil</p>",
+  ],
+  [
+    "hidden by a nested rule",
+    "<style>.a{& .x{display:none} .y{display:none} &.z{opacity:0}}</style><div class=a><p class=x>evil</p><p class=y>evil</p></div><p class='a z'>evil</p>",
+  ],
+  [
+    "hidden by a nested rule that looks like a declaration",
+    "<style>.a{p:is(.x, .y){display:none}i:first-child{display:none}}</style><div class=a><i>evil</i><p class=x>evil</p></div>",
+  ],
+  ["hidden behind the end of a comment of HTML", "<style><!-- .y{top:0} --> .x{display:none}</style><p class=x>evil</p>"],
+  ["hidden behind brackets that end nothing", "<style>.y{(})} .x{display:none} } .z{top:0} .z{display:none}</style><p class=x>evil</p><p class=z>evil</p>"],
+  ["in a class with another space", "<style>.a\u00a0b{display:none}</style><p class='a\u00a0b'>evil</p>"],
+  ["in the last of many classes and attributes", `<style>.x,[y]{display:none}</style><p class="${manyNames} x">evil</p><p ${manyNames} y>evil</p>`],
+  [
+    "hidden until it is used",
+    "<style>.x:not(:focus):not(:focus-within){display:none}div:not(:is(:hover, .z)) .y{display:none}</style><p class=x>evil</p><div><p class=y>evil</p></div>",
+  ],
+  [
+    "hidden by a class of another case on a page of long ago",
+    "<style>.X{display:none}#Y:nth-child(n){display:none}</style><p class=x>evil</p><p id=y>evil</p>",
+  ],
+  [
+    "hidden on any screen with colours",
+    "<style>@media (color) and (grid:0){.x{display:none}}@media (-webkit-min-device-pixel-ratio:0){.y{display:none}}</style><p class=x>evil</p><p class=y>evil</p>",
+  ],
+  ["hidden before a value that is none", '<style>.x{display:none;display:bogus}</style><p class=x>evil</p><p style="opacity:0;opacity:1px">evil</p>'],
+  ["placed by inset", '<p style="position:absolute;inset:0 auto auto -9999px">evil</p><p style="position:absolute;inset-inline-start:-999em">evil</p>'],
+  [
+    "below or beside the screen",
+    '<p style="position:fixed;top:100%">evil</p><p style="position:absolute;top:200vh">evil</p><p style="position:absolute;left:300vw">evil</p>',
+  ],
+  [
+    "hidden by a variable",
+    '<style>:root{--a:var(--b);--b:none}.x{display:var(--a)}.y{opacity:var(--none, calc(0))}</style><p class=x>evil</p><p class=y>evil</p><p style="--c:0;opacity:var(--c)">evil</p>',
+  ],
+  [
+    "in a modern colour that is the paper's",
+    '<p style="color:oklch(1 0 0)">evil</p><p style="color:color-mix(in srgb, white 100%, black)">evil</p><p style="color:light-dark(#fff, #000)">evil</p>',
+  ],
+  ["in a colour of old", "<font color=white>evil</font><table bgcolor=#123456><tr><td><font color=#123456>evil</font></td></tr></table>"],
+  [
+    "hidden by sums",
+    '<p style="opacity:calc(1 - 1)">evil</p><p style="font-size:calc(1px * 0)">evil</p><p style="position:absolute;left:calc(0px - 100vw)">evil</p>',
+  ],
+  [
+    "turned away",
+    '<p style="transform:matrix(0,0,0,0,0,0)">evil</p><p style="transform:rotateY(90deg)">evil</p><p style="zoom:0">evil</p><p style="rotate:y 90deg">evil</p>',
+  ],
+  ["in a popover", "<p popover>evil</p>"],
+  ["hidden by what it holds", "<style>div:has(> i){display:none}</style><div><i>evil</i></div>"],
+  ["hidden by escaped names", "<style>.x{dis\\70lay:none}.\\79{display:no\\6e e}</style><p class=x>evil</p><p class=y>evil</p>"],
+  ["without a slot", "<x-a><template shadowrootmode=open><slot name=b></slot></template><p>evil</p></x-a>"],
+  ["hidden by all there is", "<style>body > * > .x ~ *{display:none}</style><div><i class=x></i><p>evil</p></div>"],
+  ["hidden outside of layers", "<style>.x{display:none}@layer a{p.x{display:block}}</style><p class=x>evil</p>"],
+  ["hidden where a feature is known", "<style>@supports (display:grid){.x{display:none}}</style><p class=x>evil</p>"],
+  ["hidden after a long comment", `<p style="/*${"-".repeat(9_000)}*/display:none">evil</p>`],
+])("a text that is %s is left out", (_, html) => {
+  expect(md(`<body>${html}${seen}`)).toBe("What people read.");
+});
+
+test.each([
+  ["a sheet of another type", "<style type=text/plain>.x{display:none}</style>"],
+  ["a sheet in a template", "<template><style>.x{display:none}</style></template>"],
+  ["what hides for readers without scripts only", "<noscript><style>.x{display:none}</style></noscript>"],
+  ["what hides until a script runs, and shows without scripts", "<style>.x{opacity:0}</style><noscript><style>.x{opacity:1}</style></noscript>"],
+])("%s hides nothing of a page", (_, sheet) => {
+  expect(md(`${sheet}<p class=x>text</p><p>More</p>`)).toBe("text\n\nMore");
+});
+
+test.each([
+  ["hidden in print", "<style>@media print{.x{display:none}}</style><p class=x>text</p>"],
+  ["hidden on narrow windows", "<style>@media (max-width: 400px){.x{display:none}}</style><p class=x>text</p>"],
+  ["hidden while it is pointed at", "<style>.x:hover{display:none}</style><p class=x>text</p>"],
+  ["shown by a later rule", "<style>.x{display:none} .x.on{display:block}</style><p class='x on'>text</p>"],
+  ["white on a colour", '<div style="background:#036"><p style="color:#fff">text</p></div>'],
+  ["white on a picture", '<div style="background:url(a.png)"><p style="color:#fff">text</p></div>'],
+  ["white where another sheet may say on what", '<link rel=stylesheet href=a.css><p style="color:#fff">text</p>'],
+  ["in a child with a size, of a parent without", '<div style="font-size:0"><p style="font-size:16px">text</p></div>'],
+  ["in a visible child of a hidden parent", '<div style="visibility:hidden"><p style="visibility:visible">text</p></div>'],
+  ["in a sheet that is no sheet", "<style>}}} .x{{ display none</style><p class=x>text</p>"],
+  ["moved to the middle", '<p style="position:absolute;left:50%;margin-left:-600px;transform:translate(-50%,-50%)">text</p>'],
+  [
+    "hidden where no browser is",
+    "<style>@supports not (display:grid){.x{display:none}} @media (unknown){.x{display:none}} @media not all{.x{display:none}}</style><p class=x>text</p>",
+  ],
+  ["shown by what follows a value that is none", '<p style="display:bogus;display:block;opacity:none">text</p>'],
+  ["shown on a computer's screen", "<style>.x{display:none}@media (min-width:40em){.x{display:block}}</style><p class=x>text</p>"],
+  ["given a variable that nobody set", '<p style="display:var(--none)">text</p>'],
+  ["in a slot", "<x-a><template shadowrootmode=open><slot></slot></template><p>text</p></x-a>"],
+  [
+    "in the second panel behind two tabs",
+    "<div role=tablist><button role=tab>A</button><button role=tab>B</button></div><div><div role=tabpanel></div><div role=tabpanel hidden>text</div></div>",
+  ],
+  ["beside a panel that has no tab", "<div role=tablist><button role=tab>A</button></div><div role=tabpanel></div><div role=tabpanel hidden>evil</div><p>text"],
+  ["of a modern colour", '<p style="color:oklch(0.4 0.1 200)">text</p>'],
+  ["not displayed until a button opens it", "<button aria-expanded=false aria-controls=p>Question</button><div id=p style='display:none'>text</div>"],
+  ["hidden until what stands before it opens it", "<div><button aria-expanded=false>Question</button></div><div hidden>text</div>"],
+  ["sent later than its place", "<div><template id='B:1'></template></div><div hidden id='S:1'>text</div>"],
+  ["opened by a button that does not say whether it is", "<button aria-controls=p>Question</button><div id=p style='display:none'>text</div>"],
+  ["opened by a button", "<button aria-expanded=false aria-controls=p>Question</button><div id=p style='max-height:0;overflow:hidden'>text</div>"],
+  [
+    "opened by a button that a button opens",
+    "<button aria-expanded=false aria-controls=p>One</button><div id=p style='max-height:0;overflow:hidden'><button aria-expanded=false aria-controls=q>Two</button><div id=q style='height:0;overflow:hidden'>text</div></div>",
+  ],
+  ["in a panel of tabs that its tab names", "<button role=tab aria-controls=p>Tab</button><div id=p role=tabpanel hidden>text</div>"],
+  ["in a panel of tabs that names its tab", "<button role=tab id=t>Tab</button><div role=tabpanel aria-labelledby=t hidden>text</div>"],
+  ["in a panel of tabs that names its tab with a space", "<button role=tab id='t 1'>Tab</button><div role=tabpanel aria-labelledby='t 1' hidden>text</div>"],
+  ["in the one box of what is hidden", "<button aria-expanded=false aria-controls=p>Question</button><div style='display:none'><div id=p>text</div></div>"],
+  ["below what is scrolled to", '<p style="position:absolute;top:3000px">text</p>'],
+])("a text that is %s is read", (_, html) => {
+  expect(md(`<body>${html}`)).toBe("text");
+});
+
+test.each([
+  ["is hidden itself", '<button aria-expanded=false aria-controls=p style="display:none">Open</button>%s'],
+  ["holds it", "<button aria-expanded=false aria-controls=p>%s</button>"],
+  ["stands in it", "<div id=p style='max-height:0;overflow:hidden'><button aria-expanded=false aria-controls=p>Open</button>evil</div>"],
+  [
+    "stands in another that stands in it",
+    "<div id=q style='max-height:0;overflow:hidden'><button aria-expanded=false aria-controls=p>Open</button></div><div id=p style='height:0;overflow:hidden'><button aria-expanded=false aria-controls=q>Open</button>evil</div>",
+  ],
+])("a button that %s opens no hidden text", (_, html) => {
+  const box = "<div id=p style='max-height:0;overflow:hidden'>evil</div>";
+  expect(md(`<body><p>text</p>${html.replace("%s", box)}`)).toBe("text");
+});
+
+test.each([
+  ["<!doctype html>", "text"],
+  ['<!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.0 Strict//EN" "http://www.w3.org/TR/xhtml1/DTD/xhtml1-strict.dtd">', "text"],
+  ['<!DOCTYPE HTML PUBLIC "-//W3C//DTD HTML 4.01//EN" "http://www.w3.org/TR/html4/strict.dtd">', "text"],
+  ['<!DOCTYPE HTML PUBLIC "-//W3C//DTD HTML 4.01 Transitional//EN">', ""],
+  ['<!DOCTYPE HTML PUBLIC "-//W3C//DTD HTML 3.2 Final//EN">', ""],
+  ["<p></p><!doctype html>", ""],
+])("a class of another case is another class below %s, or none: %j", (doctype, text) => {
+  expect(md(`${doctype}<style>.X{display:none}</style><p class=x>text</p>${seen}`)).toBe(`${text}\n\nWhat people read.`.trim());
+});
+
+test("a page whose styles cannot all be tried is refused, and a sheet of a megabyte is read", () => {
+  const page = (rule: string) => `<style>${rule.repeat(1_000)}.b{color:red}</style><body>${"<i>x</i>".repeat(3_000)}`;
+  for (const rule of ["i:nth-of-type(9),", "[a] ~ i,", "i:not(:nth-child(9)),"]) expect(() => md(page(rule)), rule).toThrow("more styles than can be read");
+  expect(() => md(`<style>/*${"-".repeat(2_000_001)}*/.x{display:none}</style><p class=x>evil</p>`)).toThrow(PageTooComplexError);
+
+  for (const rule of ["{", ".a{", "a{b:c;d{"])
+    expect(() => md(`<style>${rule.repeat(100_000)}</style><p>text</p>`), rule).toThrow("more styles than can be read");
+
+  expect(md(`<style>${"i:not(.x){top:0}i:nth-child(even){left:0}".repeat(20)}</style><p>text</p>${"<i>x</i>".repeat(5_000)}`)).toContain("text");
+  const sheet = Array.from({ length: 25_000 }, (_, i) => `.c${i}>p{display:none;top:${i}px}`).join("\n");
+  expect(md(`<style>${sheet}</style><p>text</p><div class=c24999><p>evil</p></div>`)).toBe("text");
+});
