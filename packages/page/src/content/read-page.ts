@@ -7,6 +7,7 @@ import { markMath } from "../tree/mark-math.ts";
 import { markTask } from "../tree/mark-task.ts";
 import { parsePage } from "../tree/parse-page.ts";
 import { findHidden } from "../tree/remove-hidden.ts";
+import { openShadowRoots } from "../tree/shadow-roots.ts";
 import { type PageFacts, readFacts } from "./page-facts.ts";
 import { describeBlocks, type RatedPage } from "./rate-blocks.ts";
 
@@ -81,20 +82,6 @@ function closeHead(head: Element): void {
     head.parent,
     head.parent.children.flatMap((child) => (child === head ? [head, ...rest] : [child])),
   );
-}
-
-/** What a browser shows in the place of an element's children, which it shows in slots only, and takes for a template only where it is an old one. */
-function openShadowRoots(templates: readonly Element[]): void {
-  const opened = new Set<ParentNode>(); // the first of an element is its root
-  for (const template of templates) {
-    const { parent } = template;
-    if (!("shadowrootmode" in template.attribs) || parent === null || opened.has(parent)) continue;
-    opened.add(parent);
-    template.name = "div";
-    const slots = new Set(elementsBelow(template, "slot").map(({ attribs }) => attribs["name"] ?? ""));
-    const isShown = (child: AnyNode): boolean => child === template || slots.has(isElement(child) ? (child.attribs["slot"] ?? "") : "");
-    setChildren(parent, parent.children.filter(isShown));
-  }
 }
 
 /**

@@ -1,6 +1,6 @@
-import { type CssNode, lexer } from "css-tree/dist/csstree.esm";
+import { type CssNode, type Declaration, lexer } from "css-tree/dist/csstree.esm";
 import { TextMemo } from "../text-memo.ts";
-import { parseCss } from "./css-text.ts";
+import { parseCss, textOfNode } from "./css-text.ts";
 import { pixels } from "./css-values.ts";
 
 /** The screen that pages are looked at on. */
@@ -16,6 +16,12 @@ const SCREEN: Readonly<Record<string, number>> = {
   monochrome: 0,
   grid: 0,
   "-webkit-device-pixel-ratio": 1,
+  "-webkit-transform-3d": 1,
+  "aspect-ratio": 1.6,
+  "device-aspect-ratio": 1.6,
+  resolution: 1,
+  "horizontal-viewport-segments": 1,
+  "vertical-viewport-segments": 1,
 };
 const WORDS: Readonly<Record<string, string>> = {
   ...{ orientation: "landscape", "prefers-color-scheme": "light", "prefers-reduced-motion": "no-preference", "prefers-contrast": "no-preference" },
@@ -26,29 +32,69 @@ const WORDS: Readonly<Record<string, string>> = {
     "any-pointer": "fine",
     scripting: "enabled",
     "forced-colors": "none",
-    "inverted-colors": "none",
     "dynamic-range": "standard",
     "display-mode": "browser",
     update: "fast",
+    "color-gamut": "srgb",
+    "overflow-block": "scroll",
+    "overflow-inline": "scroll",
+    "prefers-reduced-transparency": "no-preference",
+    "device-posture": "continuous",
   },
 };
 
-/** Whether an at-rule's condition, or a list of media, holds on a computer's screen. What nobody knows does not, as in browsers. */
-export function holds(prelude: CssNode | null): boolean {
-  if (prelude === null) return true;
-  if (prelude.type === "MediaQueryList" || prelude.type === "AtrulePrelude") return prelude.children.isEmpty || prelude.children.some((part) => holds(part));
-  if (prelude.type === "MediaQuery") return mediaHolds(prelude as MediaQuery);
-  return truthOf(prelude) === true;
+/** Whether a list of media, of an at-rule or an attribute, holds on a computer's screen. What nobody knows does not, as in browsers, and says nothing of the others. */
+export const mediaHoldsIn = (text: string): boolean => text.trim() === "" || queriesIn(text).some((query) => media.of(query, readMedia));
+
+/** The parts between commas outside of brackets. */
+function queriesIn(text: string): string[] {
+  if (!text.includes(",")) return [text];
+  const queries: string[] = [];
+  let start = 0;
+  let depth = 0;
+  for (let i = 0; i < text.length; i++) {
+    if (text[i] === "(") depth++;
+    else if (text[i] === ")") depth--;
+    else if (text[i] === "," && depth === 0) {
+      queries.push(text.slice(start, i));
+      start = i + 1;
+    }
+  }
+  return [...queries, text.slice(start)];
 }
 
-/** @param text of a `media` attribute */
-export const mediaHoldsIn = (text: string): boolean =>
-  media.of(text, (own) => {
-    const list = parseCss(own, { context: "mediaQueryList" });
-    return list !== undefined && holds(list);
-  });
-
 const media = new TextMemo<boolean>({ maxTexts: 1_000, maxLength: 200 });
+
+function readMedia(text: string): boolean {
+  const list = parseCss<CssNode>(text, { context: "mediaQueryList" });
+  return list?.type === "MediaQueryList" && list.children.some((query) => query.type === "MediaQuery" && mediaHolds(query as MediaQuery));
+}
+
+/** Whether a condition of `@supports` holds. */
+export function featuresHold(prelude: string, isKnown: (selector: CssNode) => boolean): boolean {
+  const condition = conditionIn(prelude, "supports");
+  return condition !== undefined && truthOf(condition, isKnown) === true;
+}
+
+/** What `@container` asks. */
+export interface ContainerCondition {
+  /** Of the container; undefined for any. */
+  readonly name: string | undefined;
+  /** As if each container were as large as the screen. */
+  readonly holds: boolean;
+}
+
+export function containerCondition(prelude: string): ContainerCondition | undefined {
+  const condition = conditionIn(prelude, "container");
+  if (condition === undefined) return undefined;
+  const [, name] = /^(?!not\b)([\w-]+)\s/i.exec(prelude) ?? [];
+  return { name: name?.toLowerCase(), holds: truthOf(condition) === true };
+}
+
+function conditionIn(prelude: string, atrule: string): CssNode | undefined {
+  const parsed = parseCss<CssNode>(prelude, { context: "atrulePrelude", atrule });
+  return parsed?.type === "AtrulePrelude" ? parsed.children.toArray().find(({ type }) => type === "Condition") : undefined;
+}
 
 interface MediaQuery {
   readonly modifier: string | null;
@@ -64,23 +110,32 @@ function mediaHolds({ modifier, mediaType, condition }: MediaQuery): boolean {
 }
 
 /** Undefined for what is not known, which stays so when it is negated. */
-function truthOf(node: CssNode): boolean | undefined {
+function truthOf(node: CssNode, isKnown?: (selector: CssNode) => boolean): boolean | undefined {
   const any = node as unknown as { type: string; [name: string]: unknown };
   switch (any.type) {
     case "Condition":
-      return conditionTruth(node as unknown as { children: Iterable<CssNode> });
+      return conditionTruth(node as unknown as { children: Iterable<CssNode> }, isKnown);
     case "Feature":
       return featureTruth(String(any["name"]).toLowerCase(), any["value"] as CssNode | null);
     case "FeatureRange":
       return rangeTruth(any as unknown as FeatureRange);
     case "SupportsDeclaration":
-      return lexer.matchDeclaration(any["declaration"] as CssNode).error === null;
+      return isSupported(any["declaration"] as Declaration);
+    case "FeatureFunction":
+      return isKnown === undefined || any["feature"] !== "selector" ? undefined : isKnown(any["value"] as CssNode);
+    case "GeneralEnclosed":
+      return any["kind"] === "supports" && fonts.test(textOfNode(node)) ? true : undefined;
     default:
       return undefined;
   }
 }
 
-function conditionTruth({ children }: { readonly children: Iterable<CssNode> }): boolean | undefined {
+const fonts =
+  /^font-(?:format\((?:collection|opentype|truetype|woff2?)\)|tech\((?:color-(?:cbdt|colrv[01]|sbix)|features-(?:aat|opentype)|palettes|variations)\))$/i;
+
+const isSupported = (declaration: Declaration): boolean => declaration.property.startsWith("--") || lexer.matchDeclaration(declaration).error === null;
+
+function conditionTruth({ children }: { readonly children: Iterable<CssNode> }, isKnown?: (selector: CssNode) => boolean): boolean | undefined {
   let truth: boolean | undefined = true;
   let isFirst = true;
   let word = "and";
@@ -89,10 +144,10 @@ function conditionTruth({ children }: { readonly children: Iterable<CssNode> }):
     if (child.type === "Identifier") {
       if (child.name.toLowerCase() === "not") isNegated = true;
       else if (!isFirst) word = child.name.toLowerCase();
-      else return undefined; // the name of a container, of which nothing is known
+      else return undefined;
       continue;
     }
-    const own = truthOf(child);
+    const own = truthOf(child, isKnown);
     const counted: boolean | undefined = own === undefined ? undefined : own !== isNegated;
     isNegated = false;
     if (isFirst) truth = counted;
@@ -140,6 +195,12 @@ function compare(left: CssNode, comparison: string, right: CssNode): boolean | u
 
 function lengthOf(node: CssNode): number | undefined {
   if (node.type === "Identifier") return SCREEN[node.name.toLowerCase()];
-  const length = node.type === "Dimension" ? pixels(`${node.value}${node.unit}`) : node.type === "Number" ? Number(node.value) : Number.NaN;
+  if (node.type === "Ratio") return Number((node.left as { value?: string }).value) / Number((node.right as { value?: string } | null)?.value ?? 1);
+  if (node.type === "Number") return Number(node.value);
+  const text = node.type === "Dimension" ? `${node.value}${node.unit}`.toLowerCase() : node.type === "Function" ? textOfNode(node) : "";
+  const [, density, unit = ""] = /^([\d.]+)(dpi|dpcm|dppx|x)$/.exec(text) ?? [];
+  const length = density === undefined ? pixels(text) : Number(density) / (perPixel[unit] ?? 1);
   return Number.isNaN(length) ? undefined : length;
 }
+
+const perPixel: Readonly<Record<string, number>> = { dpi: 96, dpcm: 37.8 };

@@ -10,33 +10,28 @@ export const closers: ReadonlyMap<number, number> = new Map([
   [tokenTypes.LeftSquareBracket, tokenTypes.RightSquareBracket],
   [tokenTypes.LeftCurlyBracket, tokenTypes.RightCurlyBracket],
 ]);
-const closing: ReadonlySet<number> = new Set(closers.values());
-
-/** Reads a stranger's CSS; undefined where css-tree throws. */
-export const parseCss = <Node extends CssNode>(text: string, options: ParseOptions): Node | undefined =>
-  attempt(() => parse(withoutLoneClosers(text), options) as Node);
+export const closing: ReadonlySet<number> = new Set(closers.values());
 
 /**
- * At a bracket that closes nothing, css-tree 3.2.1 looks at what earlier texts have left, and may then never end. In place of such a bracket comes a sign that is as
- * invalid there.
+ * Reads a stranger's CSS; undefined where css-tree throws, and where a bracket closes nothing: css-tree 3.2.1 then looks at what earlier texts have left, and may
+ * never end.
  */
-function withoutLoneClosers(text: string): string {
+export const parseCss = <Node extends CssNode>(text: string, options: ParseOptions): Node | undefined =>
+  hasLoneCloser(text) ? undefined : attempt(() => parse(text, options) as Node);
+
+function hasLoneCloser(text: string): boolean {
   const open: number[] = [];
-  const parts: string[] = [];
-  let end = 0;
-  tokenize(text, (type, start) => {
+  let isFound = false;
+  tokenize(text, (type) => {
     const closer = closers.get(type);
     if (closer !== undefined) open.push(closer);
     else if (type === open.at(-1)) open.pop();
-    else if (open.length === 0 && closing.has(type)) {
-      parts.push(text.slice(end, start));
-      end = start + 1;
-    }
+    else if (open.length === 0 && closing.has(type)) isFound = true;
   });
-  return [...parts, text.slice(end)].join("?");
+  return isFound;
 }
 
-/** What css-tree and cheerio make of a stranger's sheet, unless they throw. */
+/** What css-tree makes of a stranger's CSS, unless it throws. */
 export function attempt<T>(work: () => T): T | undefined {
   const { stackTraceLimit } = Error;
   // css-tree makes an error of each mistake that it passes by, and writes out its stack.

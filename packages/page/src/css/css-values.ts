@@ -86,7 +86,7 @@ export function withVariables(value: string, variables: ReadonlyMap<string, stri
     const end = endOf(result, start + 4);
     const [name = "", ...fallback] = result.slice(start + 4, end === -1 ? undefined : end).split(",");
     const raw = variables.get(name.trim());
-    const own = raw === undefined ? undefined : withVariables(raw, variables, budget, depth + 1);
+    const own = raw === undefined || raw === "initial" ? undefined : withVariables(raw, variables, budget, depth + 1);
     const found = own ?? (fallback.length > 0 ? fallback.join(",").trim() : undefined);
     if (found === undefined) return undefined;
     result = result.slice(0, start) + found + (end === -1 ? "" : result.slice(end + 1));

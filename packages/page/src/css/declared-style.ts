@@ -1,18 +1,15 @@
 import type { CheerioAPI } from "cheerio/slim";
-import { type CssNode, type Declaration, type DeclarationList, ident, type List, lexer, type Selector, type StyleSheet } from "css-tree/dist/csstree.esm";
 import { PageTooComplexError } from "../page-too-complex-error.ts";
-import { TextMemo } from "../text-memo.ts";
-import { ancestorsOf, type Element, elementsBelow, type ParentNode, textOf } from "../tree/dom.ts";
+import { ancestorsOf, type Element, elementsBelow, type ParentNode } from "../tree/dom.ts";
 import { isQuirkyPage } from "../tree/quirks.ts";
-import { holds, mediaHoldsIn } from "./css-conditions.ts";
-import { attempt, parseCss, textOfNode } from "./css-text.ts";
-import { matchingIn } from "./matching-elements.ts";
-import { type ElementNames, namesOf, narrowSheet } from "./narrow-sheet.ts";
-import { candidatesIn } from "./selector-candidates.ts";
+import { bandsFor, Cascade, type DeclaredStyle } from "./cascade.ts";
+import { collectRules, MAX_SHEET_CHARACTERS, type Rule } from "./collect-rules.ts";
+import type { ContainerCondition } from "./css-conditions.ts";
+import { type Longhand, longhandsIn, longhandsOfText } from "./longhands.ts";
+import { type MatchingElements, matchingOn } from "./match-rules.ts";
+import { placesOnPage } from "./place-test.ts";
 import { StyleBudget, steps } from "./style-budget.ts";
-
-/** What an element's own style and the page's sheets say of it: values by property, both in lower case. Inheritance is another's matter. */
-export type DeclaredStyle = ReadonlyMap<string, string>;
+import { treesOf } from "./trees.ts";
 
 export interface DeclaredStyles {
   of(element: Element): DeclaredStyle;
@@ -20,62 +17,6 @@ export interface DeclaredStyles {
   readonly budget: StyleBudget;
   /** Whether the page has further sheets elsewhere, which nobody reads here. */
   readonly isIncomplete: boolean;
-}
-
-/** Of all sheets of a page. */
-const MAX_SHEET_CHARACTERS = 2_000_000;
-const MAX_SELECTOR_CHARACTERS = 2_000;
-const NONE: DeclaredStyle = new Map();
-
-/** What may keep a text from being seen. */
-const relevant: ReadonlySet<string> = new Set([
-  ...["display", "visibility", "content-visibility", "opacity", "filter", "animation", "animation-name"],
-  ...[
-    "zoom",
-    "rotate",
-    "inset",
-    "margin",
-    "position",
-    "left",
-    "top",
-    "right",
-    "bottom",
-    "text-indent",
-    "margin-left",
-    "margin-top",
-    "transform",
-    "scale",
-    "translate",
-    "clip",
-    "clip-path",
-  ],
-  ...[
-    "width",
-    "height",
-    "max-width",
-    "max-height",
-    "min-height",
-    "padding",
-    "padding-top",
-    "padding-bottom",
-    "overflow",
-    "overflow-x",
-    "overflow-y",
-    "font-size",
-    "font",
-  ],
-  ...["color", "-webkit-text-fill-color", "background", "background-color", "background-image", "background-clip", "-webkit-background-clip"],
-]);
-
-interface Rule {
-  readonly selector: Selector;
-  readonly isLayered: boolean;
-  readonly declarations: readonly Declaration[];
-}
-
-interface Declared {
-  readonly value: string;
-  readonly weight: number;
 }
 
 /** Whose styles are read. */
@@ -86,251 +27,105 @@ export interface DeclaredStylesOptions {
   readonly among?: ReadonlySet<unknown> | undefined;
 }
 
+const NONE: DeclaredStyle = new Map();
+const MAX_CONTAINER_WORDS = 20;
+
 /**
  * Reads styles as a browser's first look on a computer's screen does: sheets in the page, presentational attributes, and style attributes; by
- * importance, origin, layer, specificity and order. Values that are none are left out, and rules for states such as hovering.
+ * importance, tree, layer, specificity, scope and order. Values that are none are left out, and rules for states such as hovering. Inheritance is another's matter.
  */
 export function declaredStyles($: CheerioAPI, root: ParentNode, { withSheets = true, among }: DeclaredStylesOptions = {}): DeclaredStyles {
   const all = elementsBelow(root);
   const elements = among === undefined ? all : all.filter((element) => among.has(element));
-  const found = new Map<Element, Map<string, Declared>>();
   const budget = new StyleBudget();
-  function declare(element: Element, declared: readonly Longhand[], weight: number): void {
-    if (declared.length === 0) return;
-    budget.spend(declared.length);
-    const own = found.get(element) ?? new Map<string, Declared>();
-    found.set(element, own);
-    for (const { name, value, isImportant } of declared) {
-      const total = weight + (isImportant ? IMPORTANT : 0);
-      if (total >= (own.get(name)?.weight ?? 0)) own.set(name, { value, weight: total });
-    }
-  }
-
-  for (const element of elements) declare(element, longhandsOfText(hintsOf(element), budget), 1);
-  const rules = withSheets ? rulesIn(all, elements, budget) : [];
-  if (rules.length > 0) {
-    const candidates = candidatesIn(elements, isQuirkyPage($));
-    const matching = matchingIn($, elements, budget);
-    for (const { selector, declarations, isLayered } of rules) {
-      const matched = matching(selector, candidates(selector));
-      if (matched.length === 0) continue;
-      const longhands = longhandsIn(declarations, budget);
-      const weight = specificityOf(selector) + (isLayered ? 0 : UNLAYERED);
-      for (const element of matched) declare(element, longhands, weight);
-    }
-  }
+  const cascade = new Cascade(budget);
+  const treeOf = treesOf(all);
+  const page = { isQuirky: isQuirkyPage($), hasScripts: all.some(({ name }) => name === "script"), places: placesOnPage(budget), classes: new Map(), budget };
+  const { rules, highestRank } = withSheets ? collectRules({ all, subjects: elements, treeOf, page }) : { rules: [], highestRank: 0 };
+  const bands = bandsFor(highestRank);
   let left = MAX_SHEET_CHARACTERS;
   for (const element of elements) {
+    cascade.say([element], longhandsOfText(hintsOf(element), budget), { bandOf: bands.hints });
     const style = element.attribs["style"];
     if (style === undefined) continue;
     left -= style.length;
     if (left < 0) throw new PageTooComplexError("more styles than can be read");
-    declare(element, longhandsOfText(style, budget), INLINE);
+    cascade.say([element], longhandsOfText(style, budget), { bandOf: bands.inline(treeOf(element)?.depth ?? 0) });
   }
-
-  const styles = new Map([...found].map(([element, own]) => [element, new Map([...own].map(([name, { value }]) => [name, value]))]));
+  const matching = matchingOn({ elements, treeOf, page });
+  const matches = rules.flatMap((rule) => matchesOf(rule, matching, budget));
+  const containers = containersIn(matches, elements, budget);
+  for (const { rule, specificity, longhands, elements: matched, distance } of matches) {
+    const held =
+      rule.containers.length === 0 ? matched : matched.filter((element) => rule.containers.every((asked) => isContained(element, asked, containers, budget)));
+    cascade.say(held, longhands, { bandOf: bands.rule(rule.tree.depth, rule.layer.rank), specificity, distance });
+  }
+  const styles = cascade.styles();
   const isIncomplete = all.some(({ name, attribs }) => name === "link" && /\bstylesheet\b/i.test(attribs["rel"] ?? ""));
   return { of: (element) => styles.get(element) ?? NONE, budget, isIncomplete };
 }
 
-const IMPORTANT = 1e15;
-const INLINE = 1e14;
-const UNLAYERED = 1e12;
+/** What a selector of a rule is about, as far from its scope. */
+interface RuleMatch {
+  readonly rule: Rule;
+  readonly specificity: number;
+  readonly longhands: readonly Longhand[];
+  readonly elements: readonly Element[];
+  readonly distance: number;
+}
 
-/** The rules that say something of interest, each selector by itself. */
-function rulesIn(all: readonly Element[], elements: readonly Element[], budget: StyleBudget): Rule[] {
-  const found: Found = { rules: [], budget };
-  let names: ElementNames | undefined;
-  let left = MAX_SHEET_CHARACTERS;
-  for (const element of all) {
-    if (element.name !== "style" || !isSheet(element)) continue;
-    const text = textOf(element);
-    left -= text.length;
-    if (left < 0) throw new PageTooComplexError("more styles than can be read");
-    names ??= { all: namesOf(all), subjects: namesOf(elements) };
-    const narrowed = narrowSheet(text, names);
-    const sheet = parseCss<StyleSheet>(narrowed, { parseValue: false, parseCustomProperty: false });
-    if (sheet === undefined) continue;
-    const before = found.rules.length;
-    collect(sheet.children, found, undefined, false);
-    if (isFallback(element)) {
-      found.rules.push(
-        ...found.rules.splice(before).map((rule) => ({ ...rule, declarations: rule.declarations.filter((declaration) => !hides(declaration)) })),
-      );
+function matchesOf(rule: Rule, matching: MatchingElements, budget: StyleBudget): RuleMatch[] {
+  let longhands: readonly Longhand[] | undefined;
+  return rule.selectors.flatMap((selector) => {
+    if (selector.isNever) return [];
+    return [...matching(selector, rule)].map(([distance, elements]) => {
+      longhands ??= longhandsIn(rule.declarations, budget);
+      return { rule, specificity: selector.specificity, distance, longhands, elements };
+    });
+  });
+}
+
+/** The words that sheets and style attributes say of containers: which of them count is not asked. */
+function containersIn(matches: readonly RuleMatch[], all: readonly Element[], budget: StyleBudget): ReadonlyMap<Element, ReadonlySet<string>> {
+  const containers = new Map<Element, Set<string>>();
+  const add = (elements: readonly Element[], longhands: readonly Longhand[]): void => {
+    for (const { name, value } of longhands) {
+      if (name !== "container") continue;
+      const words = value.split(/[\s/]+/);
+      budget.spend(words.length * elements.length);
+      for (const element of elements) containers.set(element, new Set([...(containers.get(element) ?? []), ...words].slice(-MAX_CONTAINER_WORDS)));
     }
-  }
-  return found.rules;
-}
-
-const CONDITIONAL: ReadonlySet<string> = new Set(["media", "supports", "container"]);
-
-/** Whether a browser takes a `style` element for a sheet, and on a screen. */
-const isSheet = (element: Element): boolean =>
-  /^(?:text\/css)?$/i.test(element.attribs["type"] ?? "") &&
-  mediaHoldsIn(element.attribs["media"] ?? "") &&
-  ![...ancestorsOf(element)].some(({ name }) => inert.has(name));
-/** What holds text for a browser, or nothing of the page. */
-const inert: ReadonlySet<string> = new Set(["iframe", "noframes", "template"]);
-
-/** Whether a sheet is for readers without scripts. What it shows, the page's scripts show to others; what it hides is of use with scripts only, and others see it. */
-const isFallback = (element: Element): boolean => [...ancestorsOf(element)].some(({ name }) => name === "noscript");
-const hides = ({ property, value }: Declaration): boolean => hiding.test(`${nameOf(property)}:${textOfValue(value)}`);
-const hiding = /^(?:display:none|(?:content-)?visibility:(?:hidden|collapse)|opacity:[0.]+%?)$/;
-
-interface Found {
-  readonly rules: Rule[];
-  readonly budget: StyleBudget;
-}
-
-/** @param around the selector of the rule that these stand in */
-function collect(nodes: List<CssNode>, found: Found, around: string | undefined, isLayered: boolean): void {
-  const add = (selectors: CssNode | undefined, declarations: readonly Declaration[]): void => {
-    if (declarations.length === 0 || selectors?.type !== "SelectorList") return;
-    for (const selector of selectors.children) if (selector.type === "Selector") found.rules.push({ selector, declarations, isLayered });
   };
-  const read = (text: string): CssNode | undefined => parseCss(text, { context: "selectorList" });
-  for (const node of nodes) {
-    const unread = around === undefined ? undefined : unreadIn(node);
-    if (unread !== undefined && around !== undefined) {
-      found.budget.spend(steps.nested * unread.length);
-      const rest = parseCss<StyleSheet>(unread, { parseValue: false, parseCustomProperty: false });
-      if (rest !== undefined)
-        collect(
-          rest.children.filter(({ type }) => type !== "Raw"),
-          found,
-          around,
-          isLayered,
-        );
-      add(read(around), declarationsIn(unread.slice(unread.lastIndexOf("}") + 1)));
-    }
-    if (node.type === "Atrule" && node.block !== null) {
-      const name = node.name.toLowerCase();
-      if (name !== "layer" && name !== "scope" && !(CONDITIONAL.has(name) && holds(node.prelude))) continue;
-      const inLayer = isLayered || name === "layer";
-      if (around !== undefined) add(read(around), relevantOf(node.block.children));
-      collect(node.block.children, found, around, inLayer);
-    }
-    if (node.type !== "Rule") continue;
-    const isPlain = around === undefined && node.block.children.toArray().every((inner) => inner.type === "Declaration" && unreadIn(inner) === undefined);
-    const text = isPlain ? "" : around === undefined ? textOfNode(node.prelude) : nested(textOfNode(node.prelude), around);
-    if (text.length > MAX_SELECTOR_CHARACTERS && around !== undefined) throw new PageTooComplexError("rules in rules whose selectors are too long");
-    add(around === undefined ? node.prelude : read(text), relevantOf(node.block.children));
-    if (!isPlain) collect(node.block.children, found, text, isLayered);
-  }
+  if (!matches.some(({ rule }) => rule.containers.length > 0)) return containers;
+  for (const { elements, longhands } of matches) add(elements, longhands);
+  for (const element of all) add([element], longhandsOfText(element.attribs["style"] ?? "", budget));
+  return containers;
 }
 
-/** The text of nested rules that the parser leaves as it is: it knows them by their "&" only, and takes `a:link {}` for a declaration. */
-function unreadIn(node: CssNode): string | undefined {
-  if (node.type === "Raw") return node.value.includes("{") ? node.value : undefined;
-  const isRule = node.type === "Declaration" && !node.property.startsWith("--") && node.value.type === "Raw" && node.value.value.includes("{");
-  return isRule ? textOfNode(node) : undefined;
-}
-
-/** A nested rule's selectors, as they would be without nesting. */
-function nested(text: string, around: string): string {
-  const parent = /^[\w.#-]+$/.test(around) ? around : `:is(${around})`;
-  return text.includes("&")
-    ? text.replaceAll("&", parent)
-    : text
-        .split(/,(?![^(]*\))/)
-        .map((part) => (/^\s*[>+~]/.test(part) ? `${parent}${part}` : `${parent} ${part}`))
-        .join(",");
+/** Whether an element stands in a container of which something holds. */
+function isContained(
+  element: Element,
+  { name, holds }: ContainerCondition,
+  containers: ReadonlyMap<Element, ReadonlySet<string>>,
+  budget: StyleBudget,
+): boolean {
+  if (!holds || containers.size === 0) return false;
+  budget.spend(10 * steps.around);
+  return [...ancestorsOf(element)].some((around) => {
+    const words = containers.get(around);
+    return words !== undefined && (words.has("size") || words.has("inline-size")) && (name === undefined || words.has(name));
+  });
 }
 
 /** What attributes say of how an element looks; they count least. */
 function hintsOf({ name, attribs }: Element): string {
-  if (name !== "font" && name !== "body" && attribs["bgcolor"] === undefined) return "";
+  const { hidden, bgcolor } = attribs;
+  if (hidden === undefined && bgcolor === undefined && name !== "font" && name !== "body") return "";
   const colour = name === "font" ? attribs["color"] : name === "body" ? attribs["text"] : undefined;
-  const hints = `${colour === undefined ? "" : `color:${colour};`}${attribs["bgcolor"] === undefined ? "" : `background-color:${attribs["bgcolor"]}`}`;
-  return hints.slice(0, 200);
-}
-
-function declarationsIn(style: string): Declaration[] {
-  const list = parseCss<DeclarationList>(style, { context: "declarationList", parseValue: false, parseCustomProperty: false });
-  return list === undefined ? [] : relevantOf(list.children);
-}
-
-const relevantOf = (nodes: List<CssNode>): Declaration[] =>
-  nodes.toArray().filter((node): node is Declaration => {
-    if (node.type !== "Declaration") return false;
-    const name = nameOf(node.property);
-    return name.startsWith("--") || relevant.has(name);
-  });
-
-interface Longhand {
-  readonly name: string;
-  readonly value: string;
-  readonly isImportant: boolean;
-}
-
-/** What declarations say, but for values that are none: of two declarations a browser has the last that it understands. */
-function longhandsIn(declarations: readonly Declaration[], budget: StyleBudget): readonly Longhand[] {
-  return declarations.flatMap(({ property, value: declared, important }) => {
-    const own = nameOf(property);
-    const value = textOfValue(declared);
-    if (!isValid(own, value, budget)) return [];
-    return longhandsOf(own, value).map(([name, value]) => ({ name, value, isImportant: important !== false }));
-  });
-}
-
-/** Pages write the same styles at many elements, and each page is read twice. */
-const longhandsOfText = (style: string, budget: StyleBudget): readonly Longhand[] =>
-  style === ""
-    ? []
-    : styleTexts.of(style, (text) => {
-        budget.spend(steps.style);
-        return longhandsIn(declarationsIn(text), budget);
-      });
-
-const styleTexts = new TextMemo<readonly Longhand[]>({ maxTexts: 2_000, maxLength: 500 });
-
-const isValid = (name: string, value: string, budget: StyleBudget): boolean =>
-  name.startsWith("--") ||
-  value.includes("var(") ||
-  validity.of(`${name}:${value}`, () => {
-    budget.spend(steps.value);
-    return attempt(() => lexer.matchProperty(name, value).error === null) ?? false;
-  });
-
-const validity = new TextMemo<boolean>({ maxTexts: 20_000, maxLength: 200 });
-
-const nameOf = (property: string): string => {
-  const name = property.includes("\\") ? ident.decode(property) : property;
-  if (name.startsWith("--")) return name;
-  return aliases[name.toLowerCase()] ?? name.toLowerCase();
-};
-
-/** As if all pages were written from left to right and from top to bottom. */
-const aliases: Readonly<Record<string, string>> = {
-  ...{ "inset-inline-start": "left", "inset-inline-end": "right", "inset-block-start": "top", "inset-block-end": "bottom" },
-  ...{ "margin-inline-start": "margin-left", "margin-block-start": "margin-top", "inline-size": "width", "block-size": "height" },
-  ...{ "max-inline-size": "max-width", "max-block-size": "max-height", "min-block-size": "min-height", "padding-block": "padding" },
-};
-
-function longhandsOf(name: string, value: string): readonly (readonly [string, string])[] {
-  if (name !== "inset" && name !== "margin") return [[name, value]];
-  const [top = value, right = top, bottom = top, left = right] = value.match(/[a-z-]*\((?:[^()]|\([^()]*\))*\)|[^\s]+/g) ?? [];
-  const side = name === "inset" ? "" : "margin-";
-  return [
-    [`${side}top`, top],
-    [`${side}right`, right],
-    [`${side}bottom`, bottom],
-    [`${side}left`, left],
+  const hints = [
+    hidden === undefined ? "" : /^until-found$/i.test(hidden) ? "content-visibility:hidden" : "display:none",
+    colour === undefined ? "" : `color:${colour}`,
+    bgcolor === undefined ? "" : `background-color:${bgcolor}`,
   ];
-}
-
-const textOfValue = (value: Declaration["value"]): string => {
-  const text = textOfNode(value).trim();
-  return (text.includes("\\") ? ident.decode(text) : text).toLowerCase();
-};
-
-/** @see https://www.w3.org/TR/selectors-4/#specificity-rules, but for what stands in parentheses, which counts as one class */
-function specificityOf({ children }: Selector): number {
-  let specificity = 2;
-  for (const { type } of children) {
-    if (type === "IdSelector") specificity += 1e8;
-    else if (type === "ClassSelector" || type === "AttributeSelector" || type === "PseudoClassSelector") specificity += 1e4;
-    else if (type === "TypeSelector") specificity += 1;
-  }
-  return Math.min(specificity, UNLAYERED - 1);
+  return hints.join(";").slice(0, 200);
 }

@@ -4,18 +4,18 @@ import { PageTooComplexError } from "../page-too-complex-error.ts";
 const MAX_STEPS = 20_000_000;
 /** What costs more than a look at an element, in such looks, as measured. */
 export const steps = {
-  /** A selector that cheerio has to read. */
-  search: 2_000,
-  /** An element that cheerio tries against one. */
-  trial: 40,
-  /** A sibling that it counts on the way. */
-  sibling: 0.5,
+  /** A character of selectors that css-tree has to read. */
+  selector: 30,
+  /** What an at-rule asks, or what layers it names. */
+  condition: 1_000,
+  /** What an element has from those around it. */
+  around: 10,
+  /** What is kept of an element: that a rule is about it, or where it stands. */
+  kept: 10,
   /** The style of an element, where none had the same before. */
   style: 400,
   /** A value that no element of any page had before. */
   value: 1_000,
-  /** A character of rules in rules, which are read once more for each rule around them. */
-  nested: 5,
   /** A variable that is put in its place. */
   variable: 50,
 } as const;

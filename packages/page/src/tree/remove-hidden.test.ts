@@ -172,13 +172,123 @@ test.each([
 
 test("a page whose styles cannot all be tried is refused, and a sheet of a megabyte is read", () => {
   const page = (rule: string) => `<style>${rule.repeat(1_000)}.b{color:red}</style><body>${"<i>x</i>".repeat(3_000)}`;
-  for (const rule of ["i:nth-of-type(9),", "[a] ~ i,", "i:not(:nth-child(9)),"]) expect(() => md(page(rule)), rule).toThrow("more styles than can be read");
+  for (const rule of ["[a] ~ i,", "i:has(~ b),", ":nth-child(9 of i + i),"]) expect(() => md(page(rule)), rule).toThrow("more styles than can be read");
   expect(() => md(`<style>/*${"-".repeat(2_000_001)}*/.x{display:none}</style><p class=x>evil</p>`)).toThrow(PageTooComplexError);
 
-  for (const rule of ["{", ".a{", "a{b:c;d{"])
+  for (const rule of ["p{", "p{b:c;& p{", "@media all{"])
     expect(() => md(`<style>${rule.repeat(100_000)}</style><p>text</p>`), rule).toThrow("more styles than can be read");
+  for (const rule of ["{", ".a{", ")"]) expect(md(`<style>${rule.repeat(100_000)}</style><p>text</p>`), rule).toBe("text");
 
   expect(md(`<style>${"i:not(.x){top:0}i:nth-child(even){left:0}".repeat(20)}</style><p>text</p>${"<i>x</i>".repeat(5_000)}`)).toContain("text");
   const sheet = Array.from({ length: 25_000 }, (_, i) => `.c${i}>p{display:none;top:${i}px}`).join("\n");
   expect(md(`<style>${sheet}</style><p>text</p><div class=c24999><p>evil</p></div>`)).toBe("text");
+});
+
+const host = (inside: string, light: string): string => `<x-a class=h><template shadowrootmode=open>${inside}</template>${light}</x-a>`;
+const evil = "<p class=x>evil</p>";
+
+test.each([
+  ["a sheet of its shadow tree", host(`<style>p{display:none}</style>${evil}`, "")],
+  ["what its host is", host("<style>:host(.h){display:none}</style><slot></slot>", evil)],
+  ["what lies around its host", `<div class=y>${host(`<style>:host-context(.y) p{display:none}</style>${evil}`, "")}</div>`],
+  ["the slot that it stands in", host("<style>::slotted(.x){display:none}</style><slot></slot>", evil)],
+  ["a box around its slot", host("<div style=display:none><slot></slot></div>", evil)],
+  ["what stands in its slot", host("<slot>evil</slot>", "<p>What people read.</p>").replace("</x-a>", "</x-a><i></i>")],
+  ["a part of a shadow tree", `<style>x-a::part(q){display:none}</style>${host("<p part='p q'>evil</p>", "")}`],
+  [
+    "an important rule of a shadow tree",
+    host("<style>:host{display:none !important}</style><slot></slot>", evil).replace("class=h", "style='display:block !important'"),
+  ],
+  ["the rule of the page against one of the shadow tree", `<style>x-a{display:none}</style>${host("<style>:host{display:block}</style><slot></slot>", evil)}`],
+])("a text is hidden by %s", (_, html) => {
+  expect(md(`<body>${html}${html.includes(seen) ? "" : seen}`)).toBe("What people read.");
+});
+
+test.each([
+  ["the page, in a shadow tree", `<style>p{display:none}</style>${host("<p>text</p>", "")}`],
+  ["a shadow tree, beside it", `${host("<style>p{display:none}</style>", "")}<p>text</p>`],
+  ["a shadow tree, in its slot", host("<style>p{display:none}</style><slot></slot>", "<p>text</p>")],
+  ["a shadow tree whose host the page shows", `<style>x-a{display:block}</style>${host("<style>:host{display:none}</style><slot></slot>", "<p>text</p>")}`],
+  ["what only looks like a shadow tree", "<style>p{opacity:0}</style><div shadowrootmode=open><style>div p{opacity:1}</style><p>text</p></div>"],
+])("a sheet hides nothing of %s", (_, html) => {
+  expect(md(`<body>${html}`)).toBe("text");
+});
+
+test.each([
+  ["the later layer", "@layer a{.x{display:block}}@layer b{.x{display:none}}"],
+  ["the layer that is named later", "@layer a,b;@layer b{.x{display:none}}@layer a{.x{display:block}}"],
+  ["a layer behind one without a name", "@layer{p.x{display:block}}@layer a{.x{display:none}}"],
+  ["a layer against those in it", "@layer a{.x{display:none}@layer b{p.x{display:block}}}"],
+  ["the first layer, of what is important", "@layer a{.x{display:none !important}}@layer b{.x{display:block !important}}.x{display:block !important}"],
+  ["the layer before, by revert-layer", "@layer a{.x{display:none}}@layer b{.x{display:block;display:revert-layer}}"],
+  ["a layer in a rule", ".x{@layer a{display:none}}"],
+  ["the nearer scope", "@scope (section){p{display:none}}@scope (body){p{display:block}}"],
+  ["a scope's root", "@scope (.x){:scope{display:none}}"],
+  ["a scope's own declarations", "@scope (.x){display:none}"],
+  ["a scope in a scope", "@scope (body){@scope (section){p{display:none}}}"],
+  [":is() by its heaviest part", ":is(.x,#none){display:none}p.x.x{display:block}"],
+  [":not() by its heaviest part", "p:not(#none){display:none}p.x.x{display:block}"],
+  [":nth-child() by what it counts", "p:nth-child(n of .x){display:none}p.x{display:block}"],
+  ["a nested rule, by the heaviest selector around", "section,#none{p{display:none}}section p.x{display:block}"],
+  ["what :where() does not count against", ":where(#none,.x){display:block}p{display:none}"],
+  ["any namespace", "*|p{display:none}"],
+  ["a direction", "p:dir(ltr){display:none}"],
+  ["being defined", "p:defined{display:none}"],
+  ["being no field", "p:read-only{display:none}"],
+  ["a place among some", ":nth-child(1 of .x){display:none}"],
+  ["& in no rule", "& .x{display:none}"],
+  ["a selector that is known", "@supports selector(:has(a)){.x{display:none}}"],
+  ["a font that is known", "@supports font-tech(color-COLRv1){.x{display:none}}"],
+  ["the shape of a screen", "@media (min-aspect-ratio:1/1) and (resolution >= 96dpi){.x{display:none}}"],
+  ["one medium of several", "@media (unknown),%,screen{.x{display:none}}"],
+  ["a container", "section{container:s/inline-size}@container s (width > 1px){.x{display:none}}"],
+  ["a rule before a comment without an end", ".x{display:none}/* evil"],
+  ["a forgiving list", ":is(.x,%,:foo){display:none}"],
+  ["a comment in a value", ".x{display:none/**/}"],
+  ["a variable with capitals", "section{--Shown:none}.x{display:var(--Shown)}"],
+  ["a custom element that no script defines", "x-b:not(:defined) p,x-b{display:none}"],
+  ["no animation", ".x{opacity:0;animation:none}"],
+  ["the last background", ".x{background:#000;background:#fff;color:#fff}"],
+])("a text is hidden by %s", (_, sheet) => {
+  const html = sheet.startsWith("x-b") ? `<x-b>${evil}</x-b>` : evil;
+  expect(md(`<head><style>${sheet}</style></head><body><section>${html}</section>${seen.replace("p", "h6").replace("/p", "/h6")}`)).toBe(
+    "###### What people read.",
+  );
+});
+
+test.each([
+  ["a list of which no browser knows a selector", ".x,:foo{display:none}"],
+  ["a list that ends in a comma", ".x,{display:none}"],
+  ["an id that begins with a digit", "#1a{display:none}"],
+  ["a mark for old browsers", ".x{display:none !ie}"],
+  ["a declaration that no browser reads", ".x{*display:none;display none;visibility:hidden)}"],
+  ["a value that is undone", ".x{display:none}p.x{display:revert}"],
+  ["all values that are undone", ".x{display:none;opacity:0}p.x{all:unset}"],
+  ["a rule in no container", "@container (width > 1px){.x{display:none}}"],
+  ["a rule for another container", "section{container-type:size}@container y (width > 1px){.x{display:none}}"],
+  ["the end of a scope", "@scope (section) to (.x){p{display:none}}"],
+  ["a scope elsewhere", "@scope (main){p{display:none}}"],
+  ["a scope's root, for what is in it", "@scope (.x){.x{display:none}}"],
+  ["a namespace that there is not", "|p,svg|p{display:none}"],
+  ["the layer before", "@layer a{p.x.x{display:none}}@layer b{.x{display:block}}"],
+  ["a later layer, of what is important", "@layer a{.x{display:block !important}}@layer b{.x{display:none !important}}"],
+  ["what a selector in :where() is worth", ":where(#y.x){display:none}p{display:block}"],
+  ["transparency of what has no box", ".x{display:contents;opacity:0}"],
+  ["a variable that is none", ".x{display:none;display:var(--y)}"],
+  ["what a screen is not", "@media (max-aspect-ratio:1/2){.x{display:none}}@media (min-resolution:2dppx){.x{display:none}}"],
+  ["a selector that no browser knows", "@supports selector(:foo){.x{display:none}}"],
+  ["a rule of a first look", "@starting-style{.x{display:none}}"],
+])("a text is not hidden by %s", (_, sheet) => {
+  expect(md(`<style>${sheet}</style><body><section><p class=x id=y>text</p></section>`)).toBe("text");
+});
+
+test.each([
+  [
+    "an attribute, against a sheet",
+    "<style>[hidden],dialog,[popover]{display:block}</style><p hidden>text</p><dialog>text</dialog><p popover>text</p>",
+    "text\n\ntext\n\ntext",
+  ],
+  ["a sheet in a formula", "<math><mi>a</mi><style>p{display:none}</style></math><p>text</p>", "$a$\n\ntext"],
+])("what is seen does not depend on %s", (_, html, markdown) => {
+  expect(md(`<body>${html}`)).toBe(markdown);
 });

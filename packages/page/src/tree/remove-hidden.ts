@@ -1,8 +1,10 @@
 import type { CheerioAPI } from "cheerio/slim";
+import { type DeclaredStyle, withoutValue } from "../css/cascade.ts";
 import { pixels, rgbOf, withPixels, withVariables } from "../css/css-values.ts";
-import { type DeclaredStyle, declaredStyles } from "../css/declared-style.ts";
+import { declaredStyles } from "../css/declared-style.ts";
 import type { StyleBudget } from "../css/style-budget.ts";
 import { type AnyNode, type Element, elementsBelow, isElement, isParent, isText, type ParentNode, setChildren, textOf } from "./dom.ts";
+import { isShadowRoot, shadowRootOf, slotsIn, slottedIn } from "./shadow-roots.ts";
 
 /** Red, green, blue and opacity; "unknown" where only a sheet that is not read, or a picture, could tell. */
 type Colour = readonly [number, number, number, number] | "unknown";
@@ -51,10 +53,10 @@ export function removeHidden($: CheerioAPI, options: HiddenOptions = {}): void {
  */
 export function findHidden($: CheerioAPI, options: HiddenOptions = {}): Set<AnyNode> {
   const root = $.root()[0] as ParentNode;
-  const { withDialogs = true } = options;
-  const among = options.among === undefined ? undefined : withControls(root, options.among);
+  const among = options.among === undefined ? undefined : withSlots(root, withControls(root, options.among));
   const hidden = new Set<AnyNode>();
-  const styles = declaredStyles($, root, options);
+  const styles = declaredStyles($, root, { ...options, among });
+  const drawn = new DrawnTree(hidden);
   const start: Inherited = { isVisible: true, isTiny: false, colour: BLACK, background: styles.isIncomplete ? "unknown" : WHITE, variables: new Map() };
   const open: [ParentNode, Inherited][] = [[root, start]];
   const controls: Element[] = [];
@@ -64,9 +66,10 @@ export function findHidden($: CheerioAPI, options: HiddenOptions = {}): Set<AnyN
   for (let entry = open.pop(); entry !== undefined; entry = open.pop() ?? nextOpened()) {
     const [parent, around] = entry;
     const isSeen = around.isVisible && !around.isTiny && !isSame(around.colour, around.background);
-    for (const child of parent.children) if (!isShown(child, around, isSeen)) hidden.add(child);
+    for (const child of drawn.childrenOf(parent)) if (!isShown(child, around, isSeen)) hidden.add(child);
   }
   for (const { box } of closed) hidden.add(box);
+  drawn.finish();
   return hidden;
 
   function isShown(child: AnyNode, around: Inherited, isSeen: boolean): boolean {
@@ -79,9 +82,10 @@ export function findHidden($: CheerioAPI, options: HiddenOptions = {}): Set<AnyN
     const declared = styles.of(child);
     const variables = variablesOf(declared, around.variables, styles.budget);
     const style = resolved(declared, variables, styles.budget);
-    if ((withDialogs && isClosedDialog(child)) || ("popover" in child.attribs && !style.has("display"))) return false;
+    const isUnopened = "popover" in child.attribs || (options.withDialogs !== false && isClosedDialog(child));
+    if (isUnopened && !style.has("display")) return false; // a sheet that says how it is displayed shows it
     const inherited = declared.size === 0 ? around : inherit(child, style, { ...around, variables });
-    if ("hidden" in child.attribs || isTakenAway(style) || hasNoRoom(style)) {
+    if (isTakenAway(child, style) || hasNoRoom(style)) {
       const control = controlBefore(child) ?? tabBefore(child);
       const { ids, labels } = namesOf(child);
       if (control === undefined && ids.length === 0 && labels.length === 0) return false;
@@ -108,6 +112,37 @@ export function findHidden($: CheerioAPI, options: HiddenOptions = {}): Set<AnyN
   }
 }
 
+/** The tree as it is drawn: in a host its shadow tree, and in a slot of that what the host has for it, or else what the slot holds. */
+class DrawnTree {
+  readonly #hidden: Set<AnyNode>;
+  readonly #slotted = new Map<AnyNode, readonly AnyNode[]>();
+  /** What is drawn once its slot is. */
+  readonly #waiting = new Set<AnyNode>();
+
+  /** @param hidden to which is added what is drawn nowhere */
+  constructor(hidden: Set<AnyNode>) {
+    this.#hidden = hidden;
+  }
+
+  childrenOf(parent: ParentNode): readonly AnyNode[] {
+    const slotted = this.#slotted.get(parent);
+    if (slotted !== undefined) {
+      for (const child of parent.children) this.#hidden.add(child);
+      for (const node of slotted) this.#waiting.delete(node);
+      return slotted;
+    }
+    const shadow = isElement(parent) ? shadowRootOf(parent) : undefined;
+    if (shadow === undefined) return parent.children;
+    for (const [slot, nodes] of slottedIn(parent as Element, shadow)) this.#slotted.set(slot, nodes);
+    for (const child of parent.children) if (child !== shadow && (isElement(child) || isText(child))) this.#waiting.add(child);
+    return [shadow];
+  }
+
+  finish(): void {
+    for (const node of this.#waiting) this.#hidden.add(node);
+  }
+}
+
 /** A box that is not shown, until somebody may open it. */
 interface Panel {
   readonly box: Element;
@@ -124,12 +159,23 @@ interface Panel {
 const isControl = ({ name, attribs }: Element): boolean =>
   "aria-expanded" in attribs || attribs["role"] === "tab" || ("aria-controls" in attribs && (name === "button" || attribs["role"] === "button"));
 
+/** The elements with the slots that they may stand in, and what lies around those. */
+function withSlots(root: ParentNode, among: ReadonlySet<AnyNode>): ReadonlySet<AnyNode> {
+  const shadows = elementsBelow(root).filter(isShadowRoot);
+  if (shadows.length === 0) return among;
+  const all = new Set(among);
+  for (const shadow of shadows) if (shadow.parent !== null && all.has(shadow.parent)) for (const slot of slotsIn(shadow).values()) addAround(slot, all);
+  return all;
+}
+
+function addAround(node: AnyNode, all: Set<AnyNode>): void {
+  for (let at: AnyNode | null = node; at !== null && !all.has(at); at = at.parent) all.add(at);
+}
+
 /** The elements with what opens boxes, and what lies around that: a tab is seldom content, and its panel may be. */
 function withControls(root: ParentNode, among: ReadonlySet<AnyNode>): ReadonlySet<AnyNode> {
   const all = new Set(among);
-  for (const control of elementsBelow(root).filter(isControl)) {
-    for (let node: AnyNode | null = control; node !== null && !all.has(node); node = node.parent) all.add(node);
-  }
+  for (const control of elementsBelow(root).filter(isControl)) addAround(control, all);
   return all;
 }
 
@@ -194,18 +240,21 @@ function resolved(style: DeclaredStyle, variables: ReadonlyMap<string, string>, 
   if (style.size === 0 || ![...style.values()].some((value) => value.includes("var("))) return style;
   return new Map(
     [...style]
-      .flatMap(([name, value]) => (name.startsWith("--") ? [] : [[name, withVariables(value, variables, budget)] as const]))
+      .flatMap(([name, value]) => (name.startsWith("--") ? [] : [[name, withVariables(value, variables, budget) ?? withoutValue(name, "unset")] as const]))
       .filter((entry): entry is readonly [string, string] => entry[1] !== undefined),
   );
 }
 
 /** Whether nothing of the element is seen, whatever its children say of themselves. */
-function isTakenAway(style: DeclaredStyle): boolean {
+function isTakenAway({ name: element }: Element, style: DeclaredStyle): boolean {
   if (style.size === 0) return false;
   const of = (name: string): string => style.get(name) ?? "";
-  if (of("display") === "none" || of("content-visibility") === "hidden") return true;
+  const display = style.get("display") ?? (element === "slot" ? "contents" : "");
+  if (display === "none") return true;
+  if (display === "contents") return false; // it has no box, and what it holds has its own
+  if (of("content-visibility") === "hidden") return true;
   // An element that an animation shows later begins like that.
-  const isAnimated = style.has("animation") || style.has("animation-name");
+  const isAnimated = style.has("animation-name") && !/^none\b/.test(of("animation-name"));
   const isClear = (opacity: string): boolean => numberIn(opacity) <= 0.05;
   if (!isAnimated && (isClear(of("opacity")) || /\bopacity\(\s*0*\.?0+%?\s*\)/.test(of("filter")))) return true;
 
@@ -270,7 +319,7 @@ function inherit(element: Element, style: DeclaredStyle, around: Inherited): Inh
   const { variables } = around;
   if (style.size === 0) return around;
   const visibility = style.get("visibility");
-  const size = style.get("font-size") ?? /(?:^|\s)([\d.]+(?:px|pt|r?em|%)?)(?:\/|\s)/.exec(style.get("font") ?? "")?.[1];
+  const size = style.get("font-size");
   return {
     isVisible: visibility === undefined || visibility === "inherit" ? around.isVisible : visibility === "visible",
     isTiny: size === undefined || size === "inherit" ? around.isTiny : isTinySize(size),
@@ -286,16 +335,16 @@ function isTinySize(size: string): boolean {
 }
 
 function colourOf(style: DeclaredStyle, around: Inherited, { name }: Element): Colour {
-  if (/\btext\b/.test(`${style.get("background-clip") ?? ""} ${style.get("-webkit-background-clip") ?? ""}`)) return "unknown"; // the background is the text's colour
-  const value = style.get("-webkit-text-fill-color") ?? style.get("color");
+  if (/(?:^|[\s,])text(?:[\s,]|$)/.test(style.get("background-clip") ?? "")) return "unknown"; // the background is the text's colour
+  const fill = style.get("-webkit-text-fill-color");
+  const value = fill === undefined || fill === "inherit" || fill === "currentcolor" ? style.get("color") : fill;
   if (value === undefined) return name === "a" ? "unknown" : around.colour; // a link has a colour of its own
   return value === "inherit" || value === "currentcolor" ? around.colour : parseColour(value);
 }
 
 function backgroundOf(style: DeclaredStyle, around: Inherited): Colour {
-  const shorthand = style.get("background") ?? "";
-  if (/url\(|gradient\(|var\(|image\(/.test(`${shorthand} ${style.get("background-image") ?? ""}`)) return "unknown";
-  const words = style.get("background-color") ?? shorthand;
+  const words = style.get("background-color") ?? "";
+  if (/url\(|gradient\(|var\(|image\(/.test(`${words} ${style.get("background-image") ?? ""}`)) return "unknown";
   const value = (words.match(/[a-z-]+\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)|\S+/g) ?? []).find((word) => parseColour(word) !== "unknown");
   if (value === undefined) return words === "" || /^(?:none|inherit|initial|unset)\b/.test(words) ? around.background : "unknown";
   const colour = parseColour(value);

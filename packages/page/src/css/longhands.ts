@@ -1,0 +1,112 @@
+import { ident, lexer } from "css-tree/dist/csstree.esm";
+import { TextMemo } from "../text-memo.ts";
+import { attempt } from "./css-text.ts";
+import { readSheet, type WrittenDeclaration } from "./read-sheet.ts";
+import { type StyleBudget, steps } from "./style-budget.ts";
+
+/** A declaration of one property, in lower case but for the names of variables. */
+export interface Longhand {
+  readonly name: string;
+  readonly value: string;
+  readonly isImportant: boolean;
+}
+
+/** What may keep a text from being seen, and what a text has from the elements around it of that. */
+const inherited: readonly string[] = ["visibility", "color", "-webkit-text-fill-color", "font-size", "text-indent"];
+const others: readonly string[] = [
+  ...["display", "content-visibility", "opacity", "filter", "animation-name", "zoom", "rotate", "position", "left", "top", "right", "bottom"],
+  ...["margin-left", "margin-top", "transform", "scale", "translate", "clip", "clip-path", "width", "height", "max-width", "max-height", "min-height"],
+  ...["padding-top", "padding-bottom", "overflow-x", "overflow-y", "background-color", "background-image", "background-clip", "container"],
+];
+
+/** Each has the whole text of its shorthand, from which its reader takes its part. */
+const shorthands: Readonly<Record<string, readonly string[]>> = {
+  all: [...inherited, ...others],
+  animation: ["animation-name"],
+  background: ["background-color", "background-image", "background-clip"],
+  container: ["container"],
+  overflow: ["overflow-x", "overflow-y"],
+  padding: ["padding-top", "padding-bottom"],
+};
+
+/** As if all pages were written from left to right and from top to bottom. */
+const aliases: Readonly<Record<string, string>> = {
+  ...{ "inset-inline-start": "left", "inset-inline-end": "right", "inset-block-start": "top", "inset-block-end": "bottom" },
+  ...{ "margin-inline-start": "margin-left", "margin-block-start": "margin-top", "inline-size": "width", "block-size": "height" },
+  ...{ "max-inline-size": "max-width", "max-block-size": "max-height", "min-block-size": "min-height" },
+  ...{ "padding-block": "padding", "-webkit-background-clip": "background-clip", "container-type": "container", "container-name": "container" },
+};
+
+const relevant: ReadonlySet<string> = new Set([...inherited, ...others, ...Object.keys(shorthands), ...Object.keys(aliases), "font", "inset", "margin"]);
+
+export const inheritedProperties: ReadonlySet<string> = new Set(inherited);
+
+/** Whether a property, as it is written, says something of interest. */
+export const isRelevant = (written: string): boolean => {
+  const name = written.includes("\\") ? ident.decode(written) : written;
+  return name.startsWith("--") || relevant.has(name.toLowerCase());
+};
+
+/** What declarations say of interest, but for values that are none: of two declarations a browser has the last that it understands. */
+export const longhandsIn = (declarations: readonly WrittenDeclaration[], budget: StyleBudget): readonly Longhand[] =>
+  declarations.flatMap(({ name, value }) => longhandsOf(name, value, budget));
+
+/** What a style attribute says. Pages write the same at many elements, and each page is read twice. */
+export const longhandsOfText = (style: string, budget: StyleBudget): readonly Longhand[] =>
+  style === ""
+    ? []
+    : styleTexts.of(style, (text) => {
+        budget.spend(steps.style);
+        const found: Longhand[] = [];
+        readSheet(
+          text,
+          undefined,
+          { rule: () => undefined, atRule: () => undefined, declarations: (list) => void found.push(...longhandsIn(list, budget)) },
+          true,
+        );
+        return found;
+      });
+
+const styleTexts = new TextMemo<readonly Longhand[]>({ maxTexts: 2_000, maxLength: 500 });
+
+function longhandsOf(writtenName: string, writtenValue: string, budget: StyleBudget): readonly Longhand[] {
+  const decoded = writtenName.includes("\\") ? ident.decode(writtenName) : writtenName;
+  const isVariable = decoded.startsWith("--");
+  const property = isVariable ? decoded : decoded.toLowerCase();
+  if (!isVariable && !relevant.has(property)) return [];
+  const [marked = ""] = /!\s*important$/i.exec(writtenValue) ?? [];
+  const value = comparable(writtenValue.slice(0, writtenValue.length - marked.length));
+  if (!isValid(property, value, budget)) return [];
+  const isImportant = marked !== "";
+  if (isVariable) return [{ name: property, value, isImportant }];
+  const name = aliases[property] ?? property;
+  if (name === "inset" || name === "margin") {
+    const [top = value, right = top, bottom = top, left = right] = value.match(/[a-z-]*\((?:[^()]|\([^()]*\))*\)|[^\s]+/g) ?? [];
+    const side = name === "inset" ? "" : "margin-";
+    return Object.entries({ top, right, bottom, left }).map(([place, own]) => ({ name: `${side}${place}`, value: own, isImportant }));
+  }
+  if (name === "font") return [{ name: "font-size", value: sizeIn(value), isImportant }];
+  return (shorthands[name] ?? [name]).map((longhand) => ({ name: longhand, value, isImportant }));
+}
+
+/** The size in a `font`, which names none where it is a font of the system. */
+const sizeIn = (font: string): string =>
+  /^(?:inherit|initial|unset|revert|revert-layer)$/.test(font) || font.includes("var(")
+    ? font
+    : (/(?:^|\s)([\d.]+(?:px|pt|r?em|%)?)(?:\/|\s)/.exec(font)?.[1] ?? "medium");
+
+/** In lower case but for the names of variables, and without escapes. */
+const comparable = (value: string): string =>
+  (value.includes("\\") ? ident.decode(value.trim()) : value.trim()).replaceAll(/--[\w-]+|[A-Z]+/g, (part) =>
+    part.startsWith("--") ? part : part.toLowerCase(),
+  );
+
+const isValid = (name: string, value: string, budget: StyleBudget): boolean =>
+  name.startsWith("--") ||
+  value.includes("var(") ||
+  validity.of(`${name}:${value}`, () => {
+    budget.spend(steps.value);
+    return attempt(() => lexer.matchProperty(name, value).error === null) ?? false;
+  });
+
+const validity = new TextMemo<boolean>({ maxTexts: 20_000, maxLength: 200 });
