@@ -105,7 +105,7 @@ function computed(name: string, declared: Declared): readonly (readonly [string,
 
 function belowLayer({ layer, below }: Declared): Declared | undefined {
   let at = below;
-  while (at?.layer === layer) at = at.below;
+  while (at !== undefined && at.layer >= layer) at = at.below;
   return at;
 }
 

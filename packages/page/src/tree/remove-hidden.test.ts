@@ -274,12 +274,13 @@ test.each([
   ["a later layer, of what is important", "@layer a{.x{display:block !important}}@layer b{.x{display:none !important}}"],
   ["what a selector in :where() is worth", ":where(#y.x){display:none}p{display:block}"],
   ["transparency of what has no box", ".x{display:contents;opacity:0}"],
+  ["its style, where an important rule takes that back", "p[style]{display:revert-layer !important}"],
   ["a variable that is none", ".x{display:none;display:var(--y)}"],
   ["what a screen is not", "@media (max-aspect-ratio:1/2){.x{display:none}}@media (min-resolution:2dppx){.x{display:none}}"],
   ["a selector that no browser knows", "@supports selector(:foo){.x{display:none}}"],
   ["a rule of a first look", "@starting-style{.x{display:none}}"],
 ])("a text is not hidden by %s", (_, sheet) => {
-  expect(md(`<style>${sheet}</style><body><section><p class=x id=y>text</p></section>`)).toBe("text");
+  expect(md(`<style>${sheet}</style><body><section><p class=x id=y${sheet.includes("[style]") ? " style=display:none" : ""}>text</p></section>`)).toBe("text");
 });
 
 test.each([
