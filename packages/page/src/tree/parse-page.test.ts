@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import { expect, test } from "vitest";
 import { parsePage } from "./parse-page.ts";
 
@@ -39,6 +40,7 @@ test.each([
   ["a paragraph, whatever is open in it", "<p><span>a<div>b</div>", "<p><span>a</span></p><div>b</div>"],
   ["no paragraph with a link that goes on", "<p><a href=x><div>a</div></a>", '<p><a href="x"><div>a</div></a></p>'],
   ["no paragraph around a table", "<p>a<table><td><p>b</table>", "<p>a</p><table><tbody><tr><td><p>b</p></td></tr></tbody></table>"],
+  ["a paragraph, behind a body tag that begins nothing", "<body><p>a<body><div>b</div>", "<body><p>a</p><div>b</div></body>"],
   ["an item with marks", "<ul><li><b>a<li>b</ul>", "<ul><li><b>a</b></li><li>b</li></ul>"],
   ["a definition with a paragraph", "<dl><dd><p>a<dt>b</dl>", "<dl><dd><p>a</p></dd><dt>b</dt></dl>"],
 ])("a begin tag ends what it ends in a browser: %s", (_, html, expected) => {
@@ -48,6 +50,25 @@ test.each([
 test("the attributes of a further tag belong to the page's first html and body, and what follows their ends, too", () => {
   const html = "<html lang=de><body class=a><p>b</p></body><html lang=en dir=ltr><body class=c id=d><p>e</p></body></html>f";
   expect(parsePage(html).html()).toBe('<html lang="de" dir="ltr"><body class="a" id="d"><p>b</p><p>e</p>f</body></html>');
+});
+
+const names = "body html head p a b div span h1 h2 ul li dl dd dt table caption colgroup tbody thead tr td th svg math title template button br img col".split(
+  " ",
+);
+const tags = names.flatMap((name) => [`<${name}>`, `</${name}>`, `</${name} >`, `<${name}/>`]);
+test("whatever tags there are, the parser ends, and keeps each word in its place", () => {
+  fc.assert(
+    fc.property(fc.array(fc.constantFrom(...tags, "word"), { maxLength: 40 }), (parts) => {
+      const html = ["<body>", ...parts].map((part, i) => (part === "word" ? ` word${i} ` : part)).join("");
+      expect(
+        parsePage(html)
+          .root()
+          .text()
+          .match(/word\d+/g),
+      ).toEqual(html.match(/word\d+/g));
+    }),
+    { numRuns: 3_000 },
+  );
 });
 
 test("60 000 cells that nobody closes are parsed in time that grows with them", () => {

@@ -104,6 +104,8 @@ class ShallowParser extends Parser {
   override onopentagname(start: number, end: number): void {
     const { open } = this.#handler;
     const name = this.#html.slice(start, end).toLowerCase();
+    this.#isBeyond = false; // of the tag before, for what ends here
+    this.#isMerged = false;
     if (this.#beyond === 0) {
       for (let ended = endedByBegin(name, open); ended !== undefined; ended = endedByBegin(name, open)) this.#close(ended);
       for (let around = addedAround(name, open); around !== undefined; around = addedAround(name, open)) this.#handler.addOpen(around);
@@ -139,8 +141,10 @@ class ShallowParser extends Parser {
     while (open.length > index) {
       const { name, startIndex } = open.at(-1) as Element;
       if (this.#handler.closeAdded()) continue;
+      const { length } = open;
       const start = (startIndex ?? 0) + 1;
       super.onclosetag(start, start + name.length);
+      if (open.length === length) throw new Error(`the parser does not end the ${name} element that begins at ${startIndex}`);
     }
     this.startIndex = at;
   }
