@@ -328,6 +328,7 @@ test.each([
   ["5 000 nested quotes", "<blockquote>".repeat(5_000), /^(> )*text$/],
   ["20 000 nested lists", "<ul><li>".repeat(20_000), /^(- )*text$/],
   ["20 000 nested marks", "<b>".repeat(20_000), /text/],
+  ["40 000 marks side by side", "<b>a</b>".repeat(40_000), /text/],
   ["an element with 100 000 attributes", `<p ${Array.from({ length: 100_000 }, (_, i) => `a${i}`).join(" ")}>`, "text"],
   ["20 000 empty elements", "<div></div>".repeat(20_000), "text"],
   ["a row with 10 000 cells", `<table><tr>${"<td>".repeat(10_000)}<tr><td>`, /text/],

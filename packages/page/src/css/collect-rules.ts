@@ -55,6 +55,8 @@ interface Place extends Omit<Rule, "selectors" | "declarations"> {
   readonly depth: number;
   /** The element that holds the sheet. */
   readonly style: Element;
+  /** Whether it is for readers without scripts. */
+  readonly isFallback: boolean;
 }
 
 /** The rules of a page's sheets that say something of interest of the elements that are asked for, in their order, with their layers ranked. */
@@ -73,10 +75,11 @@ export function collectRules({ all, subjects, treeOf, page }: CollectRulesOption
     names ??= { all: namesOf(all), subjects: namesOf(subjects) };
     const layer = layers.get(tree) ?? newLayer();
     layers.set(tree, layer);
-    const place: Place = { tree, layer, scope: undefined, containers: [], selectors: undefined, depth: 0, style };
+    const isFallback = [...ancestorsOf(style)].some(({ name }) => name === "noscript");
+    const place: Place = { isFallback, tree, layer, scope: undefined, containers: [], selectors: undefined, depth: 0, style };
     readSheet(text, place, new RuleCollector(rules, names, page));
   }
-  return { rules, highestRank: Math.max(0, ...[...layers.values()].map((layer) => rankLayers(layer))) };
+  return { rules, highestRank: [...layers.values()].reduce((highest, layer) => Math.max(highest, rankLayers(layer)), 0) };
 }
 
 class RuleCollector implements SheetVisitor<Place> {
@@ -116,9 +119,7 @@ class RuleCollector implements SheetVisitor<Place> {
     }
   }
 
-  declarations(written: readonly WrittenDeclaration[], { selectors, style, ...around }: Place): void {
-    const { tree, layer, scope, containers } = around;
-    const isFallback = [...ancestorsOf(style)].some(({ name }) => name === "noscript");
+  declarations(written: readonly WrittenDeclaration[], { selectors, isFallback, tree, layer, scope, containers }: Place): void {
     const declarations = written.filter((declaration) => isRelevant(declaration.name) && !(isFallback && hides(declaration)));
     if (declarations.length === 0) return;
     const own = selectors ?? (scope === undefined ? undefined : compileSelectors(":where(:scope)", { page: this.#page, host: tree.host, isScoped: true }));

@@ -19,7 +19,9 @@ import { pseudoClassTest, pseudoElementTest, scopeTest } from "./pseudo-tests.ts
 import { attributeTest, classTest, idTest, typeTest } from "./simple-tests.ts";
 import { steps } from "./style-budget.ts";
 
+/** Each recurses when a selector is matched, or read. */
 const MAX_COMPOUNDS = 500;
+const MAX_PARENTHESES = 100;
 
 /** The selectors of a list, each by itself; undefined where a browser does not know one of them, and so none. */
 export function compileSelectors(text: string, context: SelectorContext): readonly CompiledSelector[] | undefined {
@@ -46,14 +48,17 @@ function parseForgiving(text: string): SelectorList | undefined {
 /** Undefined for what no browser knows. `outer` is what the selector stands in parentheses of. */
 function compile(selector: CssNode, context: SelectorContext, start: Start, outer?: Reading): CompiledSelector | undefined {
   if (selector.type !== "Selector") return undefined;
+  const level = outer === undefined ? 0 : outer.level + 1;
+  if (level > MAX_PARENTHESES) throw new PageTooComplexError("more styles than can be read");
   const reading: Reading = {
-    ...{ context, specificity: 0, isNever: false, namesNesting: false, namesScope: false, target: undefined },
+    ...{ context, level, depth: deepest(context.nesting ?? []), specificity: 0, isNever: false, namesNesting: false, namesScope: false, target: undefined },
     inner: (inside, at, other = context) => compile(inside, other, at, reading),
   };
   const parts = partsOf(selector, reading);
   const [first] = parts ?? [];
   if (parts === undefined || first === undefined || (outer !== undefined && parts.some(hasElement))) return undefined;
-  if (parts.length > MAX_COMPOUNDS) throw new PageTooComplexError("more styles than can be read");
+  const depth = parts.length + reading.depth;
+  if (depth > MAX_COMPOUNDS) throw new PageTooComplexError("more styles than can be read");
   const leading = first.combinator;
   const implied = impliedBefore(leading, start, reading);
   if (implied === "invalid") return undefined;
@@ -64,11 +69,13 @@ function compile(selector: CssNode, context: SelectorContext, start: Start, oute
   if (outer !== undefined) {
     outer.namesNesting ||= reading.namesNesting;
     outer.namesScope ||= reading.namesScope;
+    outer.depth = Math.max(outer.depth, depth);
   }
   const chain: Chain = parts.reverse();
   const last = parts[0] as Part;
   return {
     specificity: reading.specificity,
+    depth,
     isNever: reading.isNever,
     key: keyOf(last.nodes, context),
     ofHost: last.ofHost,
@@ -79,6 +86,8 @@ function compile(selector: CssNode, context: SelectorContext, start: Start, oute
     matches: (element, scope) => matchesChain(chain, element, scope, { host: context.host, budget: context.page.budget }),
   };
 }
+
+const deepest = (selectors: readonly CompiledSelector[]): number => selectors.reduce((max, { depth }) => Math.max(max, depth), 0);
 
 /** The compounds of a selector from left to right, the first with the combinator before it, if there is one. */
 function partsOf({ children }: Selector, reading: Reading): Part[] | undefined {

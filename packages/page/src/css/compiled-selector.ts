@@ -8,6 +8,8 @@ import type { StyleBudget } from "./style-budget.ts";
 export interface CompiledSelector {
   /** Counts of ids, of classes and of names, the one above the other. @see https://drafts.csswg.org/selectors/#specificity-rules */
   readonly specificity: number;
+  /** How many compounds it may be deep in while it is matched, with those in its parentheses and those of rules around it. */
+  readonly depth: number;
   readonly matches: Test;
   /** What only elements can be about which the selector is: `#id`, `.class`, `[attribute` or a name; undefined for any. */
   readonly key: string | undefined;
@@ -55,6 +57,10 @@ export type Start = "around" | "anywhere" | { element: Element | undefined };
 /** What is known of a selector while it is read. */
 export interface Reading {
   readonly context: SelectorContext;
+  /** Of how many parentheses it stands in. */
+  readonly level: number;
+  /** Of the deepest selector in it. */
+  depth: number;
   specificity: number;
   isNever: boolean;
   /** Whether it says itself what it is relative to. */

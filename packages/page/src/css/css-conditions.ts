@@ -1,6 +1,6 @@
 import { type CssNode, type Declaration, lexer } from "css-tree/dist/csstree.esm";
 import { TextMemo } from "../text-memo.ts";
-import { parseCss, textOfNode } from "./css-text.ts";
+import { attempt, parseCss, textOfNode } from "./css-text.ts";
 import { pixels } from "./css-values.ts";
 
 /** The screen that pages are looked at on. */
@@ -133,7 +133,8 @@ function truthOf(node: CssNode, isKnown?: (selector: CssNode) => boolean): boole
 const fonts =
   /^font-(?:format\((?:collection|opentype|truetype|woff2?)\)|tech\((?:color-(?:cbdt|colrv[01]|sbix)|features-(?:aat|opentype)|palettes|variations)\))$/i;
 
-const isSupported = (declaration: Declaration): boolean => declaration.property.startsWith("--") || lexer.matchDeclaration(declaration).error === null;
+const isSupported = (declaration: Declaration): boolean =>
+  declaration.property.startsWith("--") || attempt(() => lexer.matchDeclaration(declaration).error === null) === true;
 
 function conditionTruth({ children }: { readonly children: Iterable<CssNode> }, isKnown?: (selector: CssNode) => boolean): boolean | undefined {
   let truth: boolean | undefined = true;

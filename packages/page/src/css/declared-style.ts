@@ -40,12 +40,14 @@ export function declaredStyles($: CheerioAPI, root: ParentNode, { withSheets = t
   const budget = new StyleBudget();
   const cascade = new Cascade(budget);
   const treeOf = treesOf(all);
+  const hasSheets = withSheets && all.some(({ name }) => name === "style");
   const page = { isQuirky: isQuirkyPage($), hasScripts: all.some(({ name }) => name === "script"), places: placesOnPage(budget), classes: new Map(), budget };
-  const { rules, highestRank } = withSheets ? collectRules({ all, subjects: elements, treeOf, page }) : { rules: [], highestRank: 0 };
+  const { rules, highestRank } = hasSheets ? collectRules({ all, subjects: elements, treeOf, page }) : { rules: [], highestRank: 0 };
   const bands = bandsFor(highestRank);
   let left = MAX_SHEET_CHARACTERS;
   for (const element of elements) {
-    cascade.say([element], longhandsOfText(hintsOf(element), budget), { bandOf: bands.hints });
+    const hints = hintsOf(element);
+    if (hints !== "") cascade.say([element], longhandsOfText(hints, budget), { bandOf: bands.hints });
     const style = element.attribs["style"];
     if (style === undefined) continue;
     left -= style.length;

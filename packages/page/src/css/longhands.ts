@@ -49,7 +49,11 @@ export const isRelevant = (written: string): boolean => {
 
 /** What declarations say of interest, but for values that are none: of two declarations a browser has the last that it understands. */
 export const longhandsIn = (declarations: readonly WrittenDeclaration[], budget: StyleBudget): readonly Longhand[] =>
-  declarations.flatMap(({ name, value }) => longhandsOf(name, value, budget));
+  declarations.flatMap(({ name, value }) => {
+    const longhands = longhandsOf(name, value, budget);
+    budget.spend(steps.kept * longhands.length);
+    return longhands;
+  });
 
 /** What a style attribute says. Pages write the same at many elements, and each page is read twice. */
 export const longhandsOfText = (style: string, budget: StyleBudget): readonly Longhand[] =>
@@ -57,14 +61,12 @@ export const longhandsOfText = (style: string, budget: StyleBudget): readonly Lo
     ? []
     : styleTexts.of(style, (text) => {
         budget.spend(steps.style);
-        const found: Longhand[] = [];
-        readSheet(
-          text,
-          undefined,
-          { rule: () => undefined, atRule: () => undefined, declarations: (list) => void found.push(...longhandsIn(list, budget)) },
-          true,
-        );
-        return found;
+        const written: WrittenDeclaration[] = [];
+        const declarations = (list: readonly WrittenDeclaration[]): void => {
+          for (const declaration of list) written.push(declaration);
+        };
+        readSheet(text, undefined, { rule: () => undefined, atRule: () => undefined, declarations }, true);
+        return longhandsIn(written, budget);
       });
 
 const styleTexts = new TextMemo<readonly Longhand[]>({ maxTexts: 2_000, maxLength: 500 });

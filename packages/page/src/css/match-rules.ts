@@ -3,7 +3,7 @@ import { shadowRootOf, slottedIn } from "../tree/shadow-roots.ts";
 import type { Rule, Scope } from "./collect-rules.ts";
 import type { CompiledSelector, SelectorPage, Target } from "./compiled-selector.ts";
 import { candidatesIn } from "./selector-candidates.ts";
-import { steps } from "./style-budget.ts";
+import { type StyleBudget, steps } from "./style-budget.ts";
 import { parentOf, type StyledTree } from "./trees.ts";
 
 /** The elements that a selector of a rule is about, by how many elements lie between their scope and them. */
@@ -36,7 +36,8 @@ export function matchingOn(options: MatchingOptions): MatchingElements {
       return found;
     }
     for (const element of candidatesOf(selector, tree)) {
-      const distance = scope !== undefined ? distanceIn(scope, element, tree, selector) : selector.matches(element, undefined) ? UNSCOPED : undefined;
+      const distance =
+        scope !== undefined ? distanceIn(scope, element, tree, selector, page.budget) : selector.matches(element, undefined) ? UNSCOPED : undefined;
       if (distance !== undefined) add(element, distance);
     }
     return found;
@@ -78,7 +79,12 @@ function partsIn(
     const { host } = inner ?? {};
     page.budget.spend(elements.length);
     if (host === undefined || treeOf(host) !== tree) return [];
-    const named = elements.filter(({ attribs }) => names.every((name) => attribs["part"]?.split(/\s+/).includes(name) === true));
+    const named = elements.filter(({ attribs: { part } }) => {
+      if (part === undefined) return false;
+      page.budget.spend(part.length + names.length);
+      const own = new Set(part.split(/\s+/));
+      return names.every((name) => own.has(name));
+    });
     return named.map((element) => ({ element, way: host }));
   });
 }
@@ -93,25 +99,27 @@ function inSlotsOf({ host }: StyledTree, asked: ReadonlySet<Element>): Reached[]
 const UNSCOPED = Number.POSITIVE_INFINITY;
 
 /** How far the nearest root of a scope is in which a selector is about an element. */
-function distanceIn(scope: Scope, element: Element, tree: StyledTree, selector: CompiledSelector): number | undefined {
-  for (const { root, distance } of rootsAround(scope, element, tree)) if (selector.matches(element, root)) return distance;
+function distanceIn(scope: Scope, element: Element, tree: StyledTree, selector: CompiledSelector, budget: StyleBudget): number | undefined {
+  for (const { root, distance } of rootsAround(scope, element, tree, budget)) if (selector.matches(element, root)) return distance;
   return undefined;
 }
 
 /** The roots of a scope that an element is in, the nearest first. */
-function* rootsAround(scope: Scope, element: Element, tree: StyledTree): Generator<{ readonly root: Element; readonly distance: number }> {
+function* rootsAround(scope: Scope, element: Element, tree: StyledTree, budget: StyleBudget): Generator<{ readonly root: Element; readonly distance: number }> {
   const path: Element[] = [];
   for (let at: Element | undefined = element; at !== undefined; at = at === tree.host ? undefined : parentOf(at)) {
-    path.push(at);
-    if (isRootOf(scope, at, tree) && !path.some((inner) => scope.limits.some(({ matches }) => matches(inner, at))))
-      yield { root: at, distance: path.length - 1 };
+    const root = at;
+    path.push(root);
+    budget.spend(1);
+    if (!isRootOf(scope, root, tree, budget)) continue;
+    if (!scope.limits.some(({ matches }) => path.some((inner) => matches(inner, root)))) yield { root, distance: path.length - 1 };
   }
 }
 
-function isRootOf({ roots, owner, outer }: Scope, element: Element, tree: StyledTree): boolean {
+function isRootOf({ roots, owner, outer }: Scope, element: Element, tree: StyledTree, budget: StyleBudget): boolean {
   const isRoot = (scope: Element | undefined): boolean =>
     roots === undefined ? element === owner : roots.some(({ matches, isNever }) => !isNever && matches(element, scope));
   if (outer === undefined) return isRoot(undefined);
-  for (const { root } of rootsAround(outer, element, tree)) if (isRoot(root)) return true;
+  for (const { root } of rootsAround(outer, element, tree, budget)) if (isRoot(root)) return true;
   return false;
 }

@@ -20,8 +20,12 @@ export function collapseSpace(root: ParentNode): void {
     for (let i = 0; i < children.length; i++) {
       const child = children[i] as AnyNode;
       if (isElement(child)) {
-        for (let next = children[i + 1]; next !== undefined && isSameMark(child, next); next = children[++i + 1])
-          setChildren(child, [...child.children, ...next.children]);
+        let held: AnyNode[] | undefined;
+        for (let next = children[i + 1]; next !== undefined && isSameMark(child, next); next = children[++i + 1]) {
+          held ??= [...child.children];
+          for (const inner of next.children) held.push(inner);
+        }
+        if (held !== undefined) setChildren(child, held);
         collapseAround(child);
       } else if (!isText(child)) continue;
       else {
