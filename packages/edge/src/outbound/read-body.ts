@@ -18,7 +18,7 @@ export interface ReadBodyOptions {
   readonly encoding?: string | undefined;
   /** The limit on the wire and again after decompression. */
   readonly maxBytes: number;
-  /** What a larger body is, and one whose connection breaks or falls silent: an error, or as much of it as came within the limit. @default "fail" */
+  /** What a larger body is, and one whose connection breaks: an error, or as much of it as came within the limit. @default "fail" */
   readonly atLimit?: "fail" | "cut" | undefined;
 }
 
@@ -70,9 +70,8 @@ async function readUpTo(chunks: AsyncIterable<Buffer>, maxBytes: number): Promis
   return { bytes: Buffer.concat(held, Math.min(bytes, maxBytes)), isCut, isBeyondLimit: bytes > maxBytes };
 }
 
-/** Whether the server closed the connection, as it does after fewer bytes than it has named, or sends nothing more. */
-const isBroken = (error: unknown): boolean =>
-  error instanceof errors.SocketError || error instanceof errors.BodyTimeoutError || (error as NodeJS.ErrnoException).code === "ECONNRESET";
+/** Whether the server closed the connection, as it does after fewer bytes than it has named. */
+const isBroken = (error: unknown): boolean => error instanceof errors.SocketError || (error as NodeJS.ErrnoException).code === "ECONNRESET";
 
 async function decoded(read: Body, decoder: Decoder, { maxBytes, atLimit }: Required<Omit<ReadBodyOptions, "encoding">>): Promise<Body> {
   let unpacked = await unpack(decoder(read.bytes), read.bytes, maxBytes);
