@@ -1,7 +1,6 @@
 import type { CssNode } from "css-tree/dist/csstree.esm";
 import { PageTooComplexError } from "../page-too-complex-error.ts";
 import { ancestorsOf, type Element, textOf } from "../tree/dom.ts";
-import { isShadowRoot } from "../tree/shadow-roots.ts";
 import { compileSelectors, isKnownSelector } from "./compile-selectors.ts";
 import type { CompiledSelector, SelectorContext, SelectorPage } from "./compiled-selector.ts";
 import { type ContainerCondition, containerCondition, featuresHold, mediaHoldsIn } from "./css-conditions.ts";
@@ -11,7 +10,7 @@ import { type Layer, layerIn, newLayer, rankLayers } from "./layers.ts";
 import { isRelevant } from "./longhands.ts";
 import { type Prelude, readSheet, type SheetVisitor, type WrittenDeclaration } from "./read-sheet.ts";
 import { steps } from "./style-budget.ts";
-import type { StyledTree } from "./trees.ts";
+import { parentOf, type StyledTree } from "./trees.ts";
 
 /** Of all sheets of a page, and of all its style attributes. */
 export const MAX_SHEET_CHARACTERS = 2_000_000;
@@ -148,7 +147,7 @@ class RuleCollector implements SheetVisitor<Place> {
     const roots = node.root === null ? undefined : compileSelectors(textOfNode(node.root), this.#contextOf(around));
     const limits = node.limit === null ? [] : compileSelectors(textOfNode(node.limit), { page: this.#page, host: around.tree.host, isScoped: true });
     if ((node.root !== null && roots === undefined) || limits === undefined) return undefined;
-    return within(around, { scope: { roots, owner: ownerOf(around.style), limits, outer: around.scope }, selectors: undefined });
+    return within(around, { scope: { roots, owner: parentOf(around.style), limits, outer: around.scope }, selectors: undefined });
   }
 }
 
@@ -163,12 +162,6 @@ function listIn(prelude: CssNode | undefined, type: string): CssNode[] | undefin
       ? (prelude.children.first as unknown as { readonly type: string; readonly children: Iterable<CssNode> } | null)
       : undefined;
   return list?.type === type ? [...list.children] : undefined;
-}
-
-/** What holds a sheet, or has the shadow tree that does. */
-function ownerOf({ parent }: Element): Element | undefined {
-  if (parent === null || parent.type !== "tag") return undefined;
-  return isShadowRoot(parent) ? (parent.parent as Element) : (parent as Element);
 }
 
 /** Whether a browser takes a `style` element for a sheet, and on a screen. */

@@ -40,7 +40,7 @@ function nearest(element: Element, attribute: string): string | undefined {
   return undefined;
 }
 
-const isMissing = ({ name, attribs }: Element): boolean => fields.has(name) && "required" in attribs && (attribs["value"] ?? "") === "";
+const isUnfilled = ({ name, attribs }: Element): boolean => fields.has(name) && "required" in attribs && (attribs["value"] ?? "") === "";
 const isLink = ({ name, attribs }: Element): boolean => (name === "a" || name === "area") && attribs["href"] !== undefined;
 
 /** Pseudo-classes that the page itself decides. */
@@ -54,8 +54,8 @@ export const pageStates: Readonly<Record<string, (element: Element) => boolean>>
   enabled: (element) => controls.has(element.name) && !isDisabled(element),
   required: ({ name, attribs }) => fields.has(name) && "required" in attribs,
   optional: ({ name, attribs }) => fields.has(name) && !("required" in attribs),
-  invalid: isMissing,
-  valid: (element) => (controls.has(element.name) || element.name === "form") && !isMissing(element),
+  invalid: isUnfilled,
+  valid: (element) => (controls.has(element.name) || element.name === "form") && !isUnfilled(element),
   "read-write": isWritable,
   "read-only": (element) => !isWritable(element),
   "placeholder-shown": ({ name, attribs }) => /^(?:input|textarea)$/.test(name) && "placeholder" in attribs && (attribs["value"] ?? "") === "",

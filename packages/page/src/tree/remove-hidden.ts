@@ -3,6 +3,7 @@ import { type DeclaredStyle, withoutValue } from "../css/cascade.ts";
 import { pixels, rgbOf, withPixels, withVariables } from "../css/css-values.ts";
 import { declaredStyles } from "../css/declared-style.ts";
 import type { StyleBudget } from "../css/style-budget.ts";
+import { elementBefore } from "../css/trees.ts";
 import { type AnyNode, type Element, elementsBelow, isElement, isParent, isText, type ParentNode, setChildren, textOf } from "./dom.ts";
 import { isShadowRoot, shadowRootOf, slotsIn, slottedIn } from "./shadow-roots.ts";
 
@@ -86,7 +87,7 @@ export function findHidden($: CheerioAPI, options: HiddenOptions = {}): Set<AnyN
     if (isUnopened && !style.has("display")) return false; // a sheet that says how it is displayed shows it
     const inherited = declared.size === 0 ? around : inherit(child, style, { ...around, variables });
     if (isTakenAway(child, style) || hasNoRoom(style)) {
-      const control = controlBefore(child) ?? tabBefore(child);
+      const control = controlBefore(child) ?? tabBefore(child, styles.budget);
       const { ids, labels } = namesOf(child);
       if (control === undefined && ids.length === 0 && labels.length === 0) return false;
       closed.push({ box: child, control, ids, labels, inherited: { ...inherited, isVisible: around.isVisible } });
@@ -210,19 +211,14 @@ function controlBefore(box: Element): Element | undefined {
 const MAX_TABS = 50;
 
 /** The tab of a panel that names none: the one of its place in the list before the panels, or before what holds them. */
-function tabBefore(box: Element): Element | undefined {
+function tabBefore(box: Element, budget: StyleBudget): Element | undefined {
   if (box.attribs["role"] !== "tabpanel") return undefined;
   let place = 0;
-  let before = elementBefore(box);
-  for (; before?.attribs["role"] === "tabpanel" && place < MAX_TABS; before = elementBefore(before)) place++;
+  let before = elementBefore(box, budget);
+  for (; before?.attribs["role"] === "tabpanel" && place < MAX_TABS; before = elementBefore(before, budget)) place++;
   const { parent } = box;
-  const list = before ?? (parent !== null && isElement(parent) ? elementBefore(parent) : undefined);
+  const list = before ?? (parent !== null && isElement(parent) ? elementBefore(parent, budget) : undefined);
   return list === undefined ? undefined : [list, ...elementsBelow(list)].filter(({ attribs }) => attribs["role"] === "tab")[place];
-}
-
-function elementBefore({ prev }: Element): Element | undefined {
-  for (let at = prev; at !== null; at = at.prev) if (isElement(at)) return at;
-  return undefined;
 }
 
 const isClosedDialog = ({ name, attribs }: Element): boolean => name === "dialog" && !("open" in attribs);
