@@ -26,8 +26,8 @@ const inlineNames: ReadonlySet<string> = new Set(
 /**
  * Whether what is a heading, code, an item, a row or a link of the page is one of the markdown. Of the page those count whose words stand together in the
  * content's text, with the word before or behind them on the page: an entry of a table of contents has the words of its heading, and only where the content has the
- * table it stands beside the next entry. Each text counts once, and none of what stands in navigation, footers and the page's header. A link has to lead somewhere, and
- * to be absolute. A row of one cell only lays out. Code may lose its line numbers, and a link around a heading the words around that.
+ * table it stands beside the next entry. Two headings may stand together as their entries do: an entry counts only where the text has its words twice. Each text counts
+ * once, and none of what stands in navigation, footers and the page's header. A link has to lead somewhere, and to be absolute. A row of one cell only lays out. Code may lose its line numbers, and a link around a heading the words around that.
  * @param rendered the markdown as HTML
  * @param truthRun the words of the content, from `runOf`
  */
@@ -35,8 +35,13 @@ export function keptStructure(html: string, rendered: string, truthRun: string):
   const page = load(html);
   const result = load(rendered);
   page(beside).remove();
+  page("pre a").removeAttr("href"); // markdown's code has no links
   for (const row of page("tr").toArray()) if (page(row).children("td, th").length < 2) row.name = "div";
   const besideOf = wordsBeside(page.root()[0] as Document);
+  const headings = textsOf(page, "headings", () => true);
+  const isEntry = (element: Node): boolean => "attribs" in element && (element.attribs["href"]?.startsWith("#") ?? false);
+  const isHeadings = (run: string, elements: readonly Node[]): boolean =>
+    headings.has(run) && elements.every(isEntry) && truthRun.split(run.slice(0, -1)).length === 2;
   const isContent = (run: string, elements: readonly Node[]): boolean =>
     truthRun.includes(run) &&
     elements.some((element) => {
@@ -45,7 +50,7 @@ export function keptStructure(html: string, rendered: string, truthRun: string):
     });
   return Object.fromEntries(
     structureKinds.map((kind) => {
-      const there = [...textsOf(page, kind, leadsSomewhere)].filter(([run, { elements }]) => isContent(run, elements));
+      const there = [...textsOf(page, kind, leadsSomewhere)].filter(([run, { elements }]) => isContent(run, elements) && !isHeadings(run, elements));
       const found = textsOf(result, kind, (href) => /^(?:https?|mailto|tel|sms):/.test(href));
       return [kind, { there: there.length, kept: there.filter(([run, { bare }]) => found.has(run) || found.has(bare)).length }];
     }),
