@@ -66,7 +66,7 @@ ${table(
   ["contender", "word F1", "precision", "recall", "leak", "bloat", "empty", "CPU ms a page", "p95", "ratio", "peak MB"],
   measured.map((contender) => [contender.name, ...qualityCells(contender), ...costCells(contender, reference)]),
 )}
-
+${withContentOf(measured)}
 Word F1 by type of page, with the number of pages:
 
 ${table(
@@ -83,6 +83,21 @@ ${table(
   ["contender", ...structureKinds.map((kind) => `${kind} (${sum(measured[0]?.scores.map(({ structure }) => structure[kind].there) ?? [])})`)],
   measured.map(({ name: contender, scores }) => [contender, ...structureKinds.map((kind) => keptShare(scores, kind))]),
 )}
+`;
+}
+
+/** The scores of the pages that have content, where some have none: what a contender finds there counts 0. */
+function withContentOf(measured: readonly ContenderResult[]): string {
+  const none = measured[0]?.scores.filter(({ words }) => words === 0).length ?? 0;
+  if (none === 0) return "";
+  const rows = measured.map(({ name, scores }) => {
+    const some = scores.filter(({ words }) => words > 0);
+    return [name, mean(some.map(({ f1 }) => f1)), mean(some.map(({ precision }) => precision)), mean(some.map(({ recall }) => recall))];
+  });
+  return `
+By its truth, ${none} of these pages ${none === 1 ? "has" : "have"} no content, so that all text that a contender finds there counts 0. Without them:
+
+${table(["contender", "word F1", "precision", "recall"], rows)}
 `;
 }
 

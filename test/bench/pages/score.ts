@@ -6,6 +6,8 @@ import { type Agreement, compareWords, runOf, wordsOf } from "./words.ts";
 
 /** How good one page's markdown is. */
 export interface PageScore extends Agreement {
+  /** How many words the content has. With none, only an empty page agrees. */
+  readonly words: number;
   /** Of the pieces that do not belong to the content, how many came through. */
   readonly leaked: number;
   readonly unwanted: number;
@@ -29,8 +31,10 @@ export function scorePage(markdown: string, { html, truth }: MeasuredPage): Page
   const isIn = (piece: string): boolean => run.includes(runOf(piece));
   const unwanted = (truth.without ?? []).filter((piece) => wordsOf(piece).length > 0 && !truthRun.includes(runOf(piece)));
   const wanted = (truth.with ?? []).filter((piece) => wordsOf(piece).length > 0);
+  const words = wordsOf(truth.mainContent);
   return {
-    ...compareWords(wordsOf(text), wordsOf(truth.mainContent)),
+    ...compareWords(wordsOf(text), words),
+    words: words.length,
     leaked: unwanted.filter(isIn).length,
     unwanted: unwanted.length,
     came: wanted.filter(isIn).length,

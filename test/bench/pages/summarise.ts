@@ -1,13 +1,15 @@
 import type { PageScore } from "./score.ts";
 import { structureKinds } from "./structure.ts";
 
-/** Scores as a table in markdown: all pages, then each type of page. Precision, recall and F1 are means over pages, leak and structure are shares over all. */
+/** Scores as a table in markdown: all pages, those that have content where some have none, then each type of page. Precision, recall and F1 are means over pages, leak and structure are shares over all. */
 export function summarise(scores: readonly (PageScore & { readonly pageType: string })[]): string {
   const types = [...new Set(scores.map(({ pageType }) => pageType))].sort();
+  const withContent = scores.filter(({ words }) => words > 0);
   const rows = [
     ["pages", "n", "word F1", "precision", "recall", "leak", "with", "bloat", ...structureKinds],
     ["---", ...Array.from({ length: 12 }, () => "--:")],
     rowOf("all", scores),
+    ...(withContent.length < scores.length ? [rowOf("with content", withContent)] : []),
     ...types.map((type) =>
       rowOf(
         type,
