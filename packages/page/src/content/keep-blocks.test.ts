@@ -44,6 +44,9 @@ test("cuts a part that the site calls beside its content, unless it holds the pa
   expect(keptOf(html("body-text"), shareOf)).toEqual([TEXT, TEXT, teaser]);
   for (const called of ["related-stories", "newsletter", "sponsored"]) expect(keptOf(html(called), shareOf), called).toEqual([TEXT, TEXT]);
   expect(keptOf(`<body class="featured"><p>${TEXT}</p></body>`, () => 0.6)).toEqual([TEXT]);
+  // A site that calls most of its content so says nothing of one part.
+  const related = `<div class="related-stories"><p>${teaser}</p></div>`;
+  expect(keptOf(`<body><p>${TEXT}</p>${related.repeat(5)}</body>`, shareOf)).toEqual([TEXT, ...Array<string>(5).fill(teaser)]);
 });
 
 test.each([
@@ -57,6 +60,12 @@ test.each([
     view.blocks.map(({ zone }) => ({ p: 0.95, li: 0.9 })[zone.name] ?? 0.05),
   );
   expect(view.blocks.flatMap(({ zone }, i) => (kept[i] === true ? [zone.name] : []))).toEqual(["p", name]);
+});
+
+test("keeps the term of a description that is kept, and an address behind what is kept", () => {
+  const terms = `<dl><dt>General tips</dt><dd>${TEXT}</dd><dt>Terms of use</dt><dd>More of the site</dd></dl>`;
+  const html = `<body>${terms}<p>${TEXT}</p><div><a href="https://amber.test/a">https://amber.test/a</a></div><div><a href="/shop">Shop</a></div><div>https://birch.test/b</div></body>`;
+  expect(keptOf(html, (text) => (text === TEXT ? 0.95 : 0.05))).toEqual(["General tips", TEXT, TEXT, "https://amber.test/a"]);
 });
 
 test("judges what a page makes by one pattern together", () => {

@@ -15,7 +15,7 @@ export function keepBlocks(view: PageView, shares: readonly number[]): boolean[]
     view.blocks.map(({ text }) => text.words),
   );
   const limit = weighed.reduce((least, share, i) => (chosen[i] === true ? Math.min(least, share) : least), 1);
-  const introduced = keepHeadings(view.blocks, keepAttributions(view, chosen));
+  const introduced = keepHeadings(view.blocks, keepAttributions(view, keepAddresses(view.blocks, chosen)));
   const whole = keepWhole(view, { shares: weighed, limit, chosen: introduced });
   return preferHeadings(view.blocks, keepNotes(view, whole));
 }
@@ -35,10 +35,19 @@ function keepAttributions({ blocks, zones, sums }: PageView, chosen: readonly bo
   return kept;
 }
 
+/** Keeps an address that is its own text, behind what is kept: an author pastes such a link, and menus give theirs names. */
+function keepAddresses(blocks: readonly Block[], chosen: readonly boolean[]): boolean[] {
+  const kept = [...chosen];
+  blocks.forEach(({ text }, i) => {
+    if (kept[i - 1] === true && /^https?:\/\/\S+$/.test(text.text)) kept[i] = true;
+  });
+  return kept;
+}
+
 /** A heading's section is looked at up to so many blocks. */
 const NEAR = 11;
 
-/** Keeps the heading of a section whose first block and most words are kept. */
+/** Keeps the heading of a section, and the term of a description, whose first block and most words are kept. */
 function keepHeadings(blocks: readonly Block[], chosen: readonly boolean[]): boolean[] {
   const kept = [...chosen];
   // From below, for a heading may be the first block of another's section.
@@ -60,8 +69,9 @@ function keepHeadings(blocks: readonly Block[], chosen: readonly boolean[]): boo
   return kept;
 }
 
-/** Of a heading, 1 to 6; 0 of any other block. */
+/** Of a heading, 1 to 6; of a term, 7; 0 of any other block. */
 function rankOf(block: Block | undefined): number {
   const name = block?.zone.name ?? "";
+  if (name === "dt") return 7;
   return /^h[1-6]$/.test(name) ? Number(name[1]) : 0;
 }

@@ -7,7 +7,7 @@ import type { Zone } from "./read-blocks.ts";
 const BESIDE = 0.3;
 const ASIDE = 0.6;
 const BEYOND_MAIN = 0.5;
-const CALLED_BESIDE = 0.6;
+const CALLED_BESIDE = 0.65;
 /** How much of the prose the `main` element has to hold, to say what is beyond it. */
 const MOST = 0.5;
 
@@ -18,7 +18,10 @@ const besideRoles: ReadonlySet<string> = new Set(["navigation", "contentinfo", "
 const asideRoles: ReadonlySet<string> = new Set(["complementary", "dialog"]);
 
 /** What sites call such parts: teasers, forms to subscribe, advertisements and legal notes. */
-const besideGroups: readonly number[] = ["related", "letter", "promotion", "legal"].map((name) => groupNames.indexOf(name));
+const promotion = groupNames.indexOf("promotion");
+const besideGroups: readonly number[] = [promotion, ...["related", "letter", "legal"].map((name) => groupNames.indexOf(name))];
+/** Where more than half of what looks like content stands in parts called alike, the name tells nothing apart. Advertisements stay what they are. */
+const HALF = 0.5;
 
 /**
  * Lowers the shares of blocks in menus, footers, asides and dialogs, in parts that a site calls beside its content, and beyond the one `main` element: what is learnt
@@ -27,20 +30,21 @@ const besideGroups: readonly number[] = ["related", "letter", "promotion", "lega
 export function weighPlaces(view: PageView, shares: readonly number[]): number[] {
   const { blocks, zones } = view;
   const weights = new Map<Zone, number>();
-  const calledBeside = new Set<Zone>();
+  const named = besideGroups.map((group) => ({ group, zones: new Set<Zone>() }));
   // A zone stands before those that it holds.
   for (const zone of zones) {
     const { parent } = zone;
     const around = parent === undefined ? 1 : (weights.get(parent) ?? 1);
     const isMost = proseShare(view, zone) >= MUCH;
     weights.set(zone, isMost ? around : (ownWeight(zone) ?? around));
-    if ((parent !== undefined && calledBeside.has(parent)) || (!isMost && besideGroups.some((group) => zone.groups[group] === 0))) calledBeside.add(zone);
+    for (const { group, zones: within } of named) if ((parent !== undefined && within.has(parent)) || (!isMost && zone.groups[group] === 0)) within.add(zone);
   }
+  const telling = named.filter(({ group, zones: within }) => group === promotion || contentShare(view, shares, within) <= HALF);
   const main = mainOf(view);
   return shares.map((share, i) => {
     const zone = blocks[i]?.zone as Zone;
     const isBeyond = main !== undefined && (i < main.first || i >= main.end);
-    return share * (weights.get(zone) ?? 1) * (calledBeside.has(zone) ? CALLED_BESIDE : 1) * (isBeyond ? BEYOND_MAIN : 1);
+    return share * (weights.get(zone) ?? 1) * (telling.some(({ zones: within }) => within.has(zone)) ? CALLED_BESIDE : 1) * (isBeyond ? BEYOND_MAIN : 1);
   });
 }
 
@@ -50,6 +54,18 @@ function ownWeight({ element, name, parent }: Zone): number | undefined {
   if (name === "nav" || name === "footer" || besideRoles.has(role) || (name === "header" && parent?.name === "body")) return BESIDE;
   if (name === "aside" || name === "dialog" || asideRoles.has(role)) return ASIDE;
   return name === "main" || name === "article" ? 1 : undefined;
+}
+
+/** How much of what looks like content, by words, stands in such zones. */
+function contentShare({ blocks }: PageView, shares: readonly number[], zones: ReadonlySet<Zone>): number {
+  let all = 0;
+  let inside = 0;
+  blocks.forEach(({ text, zone }, i) => {
+    if ((shares[i] ?? 0) < HALF) return;
+    all += text.words;
+    if (zones.has(zone)) inside += text.words;
+  });
+  return all === 0 ? 0 : inside / all;
 }
 
 function mainOf(view: PageView): Zone | undefined {
