@@ -45,6 +45,10 @@ test.each([
   expect(() => readCron(text, "UTC")).toThrow(words);
 });
 
+test("a time zone that this process does not know is refused", () => {
+  expect(() => readCron("0 9 * * *", "Mars/Phobos")).toThrow(new CronError('the time zone "Mars/Phobos" is not known here'));
+});
+
 describe("where clocks are set forward", () => {
   test.each([
     ["Europe/Berlin", "30 2 * * *", "2026-03-28T12:00:00Z", ["2026-03-29T01:00Z", "2026-03-30T00:30Z"]],

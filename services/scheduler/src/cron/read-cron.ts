@@ -1,4 +1,5 @@
 import { Cron } from "croner";
+import { isTimeZone } from "../time/zoned-time.ts";
 
 /** The fire times of one cron expression in one time zone, in Unix milliseconds. */
 export interface CronTimes {
@@ -24,6 +25,7 @@ const FIELDS = /^\S+(?:\s+\S+){4,5}$/;
 export function readCron(text: string, zone: string): CronTimes {
   const trimmed = text.trim();
   if (!FIELDS.test(trimmed)) throw new CronError(`it has ${countOf(trimmed)}, and a cron expression has five, or six with seconds first`);
+  if (!isTimeZone(zone)) throw new CronError(`the time zone "${zone}" is not known here`); // croner looks at it when it computes a fire
   const cron = open(trimmed, zone);
   return {
     next: (after) => cron.nextRun(new Date(after))?.getTime(),

@@ -237,6 +237,27 @@ test("sees within its look that the clock was set forward", async () => {
   expect(scene.asked).toHaveLength(1);
 });
 
+test("a task of a time zone that is not known here ends in words, and holds up no other task", async () => {
+  const scene = startScene();
+  const task = await scene.put(testTask({ name: "far", zone: "Mars/Phobos", nextAt: NINE - MINUTE }));
+  await scene.put(testTask({ nextAt: NINE }));
+  await scene.start();
+  expect(scene.asked).toHaveLength(1);
+  expect((await task.now())?.lastSkip?.reason).toBe("its cron expression or time zone is not known to this scheduler");
+});
+
+test("a task that cannot be dealt with holds up no other task, and is logged once", async () => {
+  const scene = startScene();
+  const { cron: _, ...rest } = testTask({ name: "broken", nextAt: NINE - MINUTE });
+  await scene.put(rest as ScheduledTask);
+  await scene.put(testTask({ nextAt: NINE }));
+  const errors: object[] = [];
+  await scene.start({ log: { ...silentLogger, error: (fields) => errors.push(fields) } });
+  expect(scene.asked).toHaveLength(1);
+  await vi.advanceTimersByTimeAsync(MINUTE);
+  expect(errors).toEqual([expect.objectContaining({ task: "broken", caller: "asker" })]);
+});
+
 test("a fire runs outside the call that made its task", async () => {
   const call = new AsyncLocalStorage<string>();
   const scene = startScene({ now: NINE - MINUTE });

@@ -51,6 +51,8 @@ export class FireLoop {
   /** The fires that this replica asks the agent for. */
   readonly #runs = new Map<string, Promise<void>>();
   readonly #times = new RecentMap<string, CronTimes>(1_000);
+  /** The versions of tasks that the log has told of. */
+  readonly #faulty = new RecentMap<string, true>(1_000);
   readonly #fires = metrics.getMeter("@rockbot/scheduler").createCounter("rockbot.schedules.fires", {
     description: "Fires of scheduled tasks, by outcome: answered, failed, missed, overlap, budget.",
   });
@@ -113,21 +115,33 @@ export class FireLoop {
   async #lookOnce(): Promise<number> {
     const { store, maxRuns } = this.#options;
     const work = await store.look({ replica: this.#replica, aliveMs: LOOKS_MISSED * this.#lookMs, limit: BATCH + maxRuns });
-    for (const stored of work.orphans) if (this.#hasRoom) await this.#takeOver(stored, work.now);
-    const due = work.due.slice(0, BATCH);
-    let dealtWith = 0;
-    for (const stored of due) {
+    for (const stored of work.orphans) if (this.#hasRoom) await this.#apart(stored, () => this.#takeOver(stored, work.now));
+    let [dealtWith, faulty] = [0, 0];
+    for (const stored of work.due.slice(0, BATCH)) {
       if (!this.#hasRoom) break;
-      await this.#deal(stored, work.now);
-      dealtWith++;
+      if (await this.#apart(stored, () => this.#deal(stored, work.now))) dealtWith++;
+      else faulty++;
     }
     if (!this.#hasRoom) return this.#lookMs; // the end of a run wakes it
-    if (work.due.length > dealtWith || dealtWith > 0) return 0; // there may be more by now
+    if (work.due.length > dealtWith + faulty || dealtWith > 0) return 0; // there may be more by now
     return Math.min(this.#lookMs, Math.max(0, (work.nextAt ?? Number.POSITIVE_INFINITY) - work.now));
   }
 
   get #hasRoom(): boolean {
     return !this.#isClosed && this.#runs.size < this.#options.maxRuns;
+  }
+
+  /** A task that cannot be dealt with holds up no other one. @returns whether it could be */
+  async #apart({ task, version }: StoredTask, work: () => Promise<void>): Promise<boolean> {
+    try {
+      await work();
+      return true;
+    } catch (error) {
+      if (error instanceof StoreUnavailableError) throw error;
+      if (!this.#faulty.has(version)) this.#options.log.error({ task: task.name, caller: task.caller, error: String(error) }, "could not run a scheduled task");
+      this.#faulty.set(version, true);
+      return false;
+    }
   }
 
   /** Deals with the fires of a task that are due: the last of them runs, or is skipped in words. */
