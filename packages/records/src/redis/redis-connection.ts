@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { AwakeClock, backoffMs } from "@rockbot/base";
+import { AwakeClock, backoffMs, RecentMap } from "@rockbot/base";
 import type { Logger } from "@rockbot/bus";
 import { Redis, type RedisOptions, ReplyError } from "ioredis";
 import type { RedisAddress } from "../redis-address.ts";
@@ -43,6 +43,7 @@ const CONNECT_MS = 2_000;
 /** From the connection to its use. */
 const PREPARE_MS = 2_000;
 const DISCONNECT_MS = 500;
+const REFUSAL_TOLD_MS = 60_000;
 /** A Sentinel must have answered within this time, else another is asked. */
 const SENTINEL_MS = 1_000;
 /** How ioredis begins the error of a round in which no Sentinel named a master. */
@@ -73,6 +74,8 @@ export class RedisConnection<Scripts extends RedisScripts> {
   #onFirst: ((error?: Error) => void) | undefined;
   #isClosing = false;
   #isCorked = false;
+  /** When the log was last told of a refusal, by its first word, such as OOM. */
+  readonly #refusals = new RecentMap<string, number>(16);
   readonly #observed: Disposable;
 
   constructor(address: RedisAddress, options: RedisConnectionOptions<Scripts>) {
@@ -146,6 +149,7 @@ export class RedisConnection<Scripts extends RedisScripts> {
       (error: unknown) => {
         this.#answered(sent);
         countRedisFailure(this.#options.purpose, error instanceof ReplyError ? "refused" : "lost");
+        if (error instanceof ReplyError) this.#logRefusal(what, (error as Error).message);
         throw new StoreUnavailableError(`Cannot ${what}: ${this.#explain(error)}`);
       },
     );
@@ -226,6 +230,15 @@ export class RedisConnection<Scripts extends RedisScripts> {
     // An error of Redis holds the whole command besides, so only its text goes further.
     if (error instanceof ReplyError) return `${this.#address.label} refuses (${(error as Error).message})`;
     return `the connection to ${this.#address.label} is lost (${this.#trouble})`;
+  }
+
+  /** Else nobody hears of it where the work waits for its next turn. A refusal of one kind is said once a minute, however many commands it hits. */
+  #logRefusal(what: string, reason: string): void {
+    const [kind = ""] = reason.split(" ", 1);
+    const now = performance.now();
+    if (now - (this.#refusals.get(kind) ?? Number.NEGATIVE_INFINITY) < REFUSAL_TOLD_MS) return;
+    this.#refusals.set(kind, now);
+    this.#options.log.warn({ redis: this.#address.label, attempt: what, reason }, "Redis refuses a command");
   }
 
   #watchHandshake(): void {

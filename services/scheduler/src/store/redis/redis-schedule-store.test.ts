@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { silentLogger } from "@rockbot/bus";
 import { StoreUnavailableError } from "@rockbot/records";
 import { sharedRedisUrl, startOwnRedis } from "@rockbot/testing";
 import { expect, test } from "vitest";
@@ -41,4 +42,23 @@ test("while Redis is away operations fail in words, and the tasks are there when
   await expect(store.tasksOf(task.caller)).rejects.toThrow(/^Cannot list scheduled tasks: /);
   await redis.restart();
   await expect.poll(() => store.tasksOf(task.caller).catch(() => [])).toEqual([task]);
+});
+
+test("a Redis that refuses commands is told to the log, once for each kind of refusal, as no task runs meanwhile", async () => {
+  await using redis = await startOwnRedis();
+  const told: object[] = [];
+  const log = { ...silentLogger, warn: (fields: object, text: string) => told.push({ ...fields, text }) };
+  await using store = await connectRedisScheduleStore(redis.url, { log });
+  const task = testTask();
+  const write = () => store.write({ key: task.key, caller: task.caller, version: undefined, task });
+  const look = () => store.look({ replica: "one", aliveMs: 1_000, limit: 1 });
+  await redis.ctl("config", "set", "maxmemory", "1");
+  for (let i = 0; i < 3; i++) await expect(write()).rejects.toThrow(/refuses \(OOM/);
+  await redis.ctl("config", "set", "maxmemory", "0");
+  await redis.ctl("set", "rockbot:{schedules}:replicas", "another program's");
+  for (let i = 0; i < 3; i++) await expect(look()).rejects.toThrow(/WRONGTYPE/);
+  expect(told).toEqual([
+    expect.objectContaining({ text: "Redis refuses a command", attempt: "change a scheduled task", reason: expect.stringMatching("^OOM") }),
+    expect.objectContaining({ text: "Redis refuses a command", attempt: "look for scheduled tasks", reason: expect.stringContaining("WRONGTYPE") }),
+  ]);
 });
