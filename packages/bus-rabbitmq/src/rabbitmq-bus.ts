@@ -39,6 +39,8 @@ export interface ConnectBusOptions {
   readonly log?: Logger | undefined;
   /** How long to try to connect at first; later it is tried for ever. @default 30_000 */
   readonly connectTimeoutMs?: number | undefined;
+  /** Aborts the first attempts to connect. Later it means nothing: disposal ends the bus. */
+  readonly signal?: AbortSignal | undefined;
   /**
    * Whether the broker may not know the user yet, as in a deployment that starts with its broker: then a refusal at first is tried again, too,
    * until `connectTimeoutMs` are over. @default false
@@ -67,20 +69,26 @@ export interface ConnectBusOptions {
  * password can change meanwhile; the user cannot
  * @throws {RangeError} if the address or an option makes no sense
  * @throws {BusUnavailableError} if the broker cannot be reached in time, or refuses
+ * @throws {BusClosedError} if `signal` aborts before
  */
 export async function connectBus(url: string | (() => string), options: ConnectBusOptions = {}): Promise<Bus> {
-  const { connectTimeoutMs = 30_000, heartbeatSeconds = 5, silenceMs = 2_000 } = options;
+  const { connectTimeoutMs = 30_000, heartbeatSeconds = 5, silenceMs = 2_000, signal } = options;
   if (!Number.isInteger(heartbeatSeconds) || heartbeatSeconds < 1) {
     throw new RangeError(`Cannot connect: heartbeatSeconds must be a positive whole number, got ${heartbeatSeconds}`);
   }
   if (!(silenceMs >= 100)) throw new RangeError(`Cannot connect: silenceMs must be at least 100, got ${silenceMs}`);
   const address = new AddressSource(typeof url === "string" ? () => url : url, options.log ?? silentLogger);
   const bus = new RabbitMqBus(address, { ...options, heartbeatSeconds, silenceMs });
+  const giveUp = (): void => void bus[Symbol.asyncDispose]();
+  signal?.addEventListener("abort", giveUp, { once: true });
   try {
+    if (signal?.aborted) giveUp();
     await bus.start(connectTimeoutMs);
   } catch (error) {
     await bus[Symbol.asyncDispose]();
     throw error;
+  } finally {
+    signal?.removeEventListener("abort", giveUp);
   }
   return traceBus(bus);
 }

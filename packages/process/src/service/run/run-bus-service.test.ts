@@ -20,6 +20,24 @@ async function runToolSet(set: string, service = "tests") {
   return { code, stderr, lines: stdout.trim().split("\n") };
 }
 
+test("a signal while the broker is away ends a service that starts, with code 0, and without waiting for the broker", async () => {
+  const main = `
+    import { runBusService } from ${JSON.stringify(import.meta.resolve("./run-bus-service.ts"))};
+    const bus = { busUrl: "amqp://guest:guest@127.0.0.1:1", busHeartbeatSeconds: 5, busSilenceMs: 2000 };
+    const config = { ...bus, shutdownGraceMs: 600_000, logLevel: "info", healthHost: "127.0.0.1" };
+    await runBusService({ service: "tests", load: () => config, start: async () => { throw new Error("it has started"); } });`;
+  const child = spawn(process.execPath, ["--input-type=module", "--eval", main], { stdio: ["ignore", "pipe", "inherit"] });
+  let stdout = "";
+  child.stdout.setEncoding("utf8").on("data", (text: string) => {
+    if (!stdout.includes("no connection") && text.includes("no connection")) child.kill("SIGTERM");
+    stdout += text;
+  });
+  const [code] = await once(child, "close");
+
+  expect(code).toBe(0);
+  expect(JSON.parse(stdout.trim().split("\n").at(-1) ?? "")).toMatchObject({ msg: "stopped before it was ready" });
+});
+
 test.each([
   ["two tools of one name", `{ tools: [tool("a"), tool("a")] }`, undefined, 'Cannot serve "tests": two of its tools have the same name, "a"'],
   [

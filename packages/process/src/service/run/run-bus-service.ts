@@ -39,7 +39,7 @@ export function runBusService<Config extends BusServiceConfig>(options: RunServi
   return runService({
     service,
     load,
-    async start({ config, current, log, signal, stack, unreadyWhile }) {
+    async start({ config, current, log, signal, stopping, stack, unreadyWhile }) {
       const { busUrl, busHeartbeatSeconds: heartbeatSeconds, busSilenceMs: silenceMs, policyFile, auditFile, auditKey } = config;
       const { redisUrl: url, redisKeepsAll: keepsAll } = config;
       if (busUrl === "memory:") log.warn({}, "the bus is in this process's memory, and no other process can join it. Set BUS_URL to amqp://…");
@@ -50,7 +50,7 @@ export function runBusService<Config extends BusServiceConfig>(options: RunServi
       const bus = stack.use(
         busUrl === "memory:"
           ? createMemoryBus({ log })
-          : await connectBus(() => load().busUrl, { name: service, identity, heartbeatSeconds, silenceMs, log, waitsForRights: true }),
+          : await connectBus(() => load().busUrl, { name: service, identity, heartbeatSeconds, silenceMs, log, waitsForRights: true, signal: stopping }),
       );
       unreadyWhile(() => (bus.isReady ? undefined : "the bus is away"));
       const redisUrl = url === undefined ? undefined : () => load().redisUrl ?? url;

@@ -36,6 +36,8 @@ export interface ServiceParts<Config> {
   readonly log: Log;
   /** Aborts when the grace after the first signal is over. */
   readonly signal: AbortSignal;
+  /** Aborts at the first signal: what waits in the start gives up. */
+  readonly stopping: AbortSignal;
   /** Takes in what is disposed of after the service has drained, the newest first. */
   readonly stack: AsyncDisposableStack;
   /** Adds a reason why the service cannot take work, as long as `reason` gives one. */
@@ -54,11 +56,14 @@ export async function runService<Config extends ServiceConfig>({ service, load, 
   exitOnCrash(log);
   logConsole(log);
   const reasons = [(): string | undefined => (shutdown.isRequested ? "the process is stopping" : undefined)];
+  const stopping = new AbortController();
+  void shutdown.requested.then(() => stopping.abort());
   await using stack = new AsyncDisposableStack();
   try {
     const current = currentSettings(config, load, { log });
-    stack.use(await start({ config, current, log, signal: shutdown.signal, stack, unreadyWhile: (reason) => reasons.push(reason) }));
+    stack.use(await start({ config, current, log, signal: shutdown.signal, stopping: stopping.signal, stack, unreadyWhile: (reason) => reasons.push(reason) }));
   } catch (error) {
+    if (shutdown.isRequested) return void log.info({ reason: String(error) }, "stopped before it was ready");
     const fields = error instanceof ToolError ? { code: error.code, reason: error.message, details: error.details } : { err: error };
     log.error(fields, "the service cannot start");
     process.exitCode = 1;
