@@ -62,6 +62,29 @@ test("what is written is read again as it was", async () => {
   expect(await itemsOf(file)).toEqual(items);
 });
 
+test("what knowledge_save takes at its bounds is read again, and what is above them is not", async () => {
+  using folder = temporaryFolder();
+  const file = join(folder.path, "items.jsonl");
+  const astral = (length: number): string => "😀".repeat(length);
+  const names = { author: "a", owner: "bob", space: undefined, origin: undefined, createdAt: 1, updatedAt: 2 };
+  const item = { ...names, id: "a", kind: "node", title: astral(300), body: astral(200_000), categories: [astral(100)], tags: [astral(100)] };
+  writeFileSync(file, itemLine(item));
+  expect(await itemsOf(file)).toEqual([item]);
+  for (const more of [{ title: astral(301) }, { body: astral(200_001) }, { categories: [astral(101)] }, { tags: [astral(101)] }]) {
+    writeFileSync(file, itemLine({ ...item, ...more }));
+    await expect(itemsOf(file)).rejects.toThrow(/: expected .* characters$/);
+  }
+});
+
+test.each([
+  ["aliases that multiply", "a: &a [x, x]\nb: &b [*a, *a, *a, *a, *a, *a, *a, *a]\nc: &c [*b, *b, *b, *b, *b, *b, *b, *b]\nd: [*c, *c, *c, *c]"],
+  ["an alias of nothing", "title: *nobody"],
+])("front matter with %s is refused in words that name the file", async (_, yaml) => {
+  using folder = temporaryFolder();
+  writeFileSync(join(folder.path, "one.md"), `---\n${yaml}\n---\nThe body.`);
+  await expect(itemsOf(folder.path)).rejects.toThrow(/^Cannot import .*one\.md: its front matter has more than 100 aliases, or aliases that cannot be resolved$/);
+});
+
 test("neither links nor what is no text in UTF-8 is imported", async () => {
   using outside = temporaryFolder();
   using folder = temporaryFolder();

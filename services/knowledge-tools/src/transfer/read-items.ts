@@ -22,6 +22,8 @@ export class ImportError extends Error {
 }
 
 const MAX = { id: 200, title: 300, body: 200_000, name: 100, categories: 20, tags: 50, line: 4_000_000 } as const;
+/** Enough for a hand-written file; stops a file whose aliases multiply. */
+const MAX_ALIASES = 100;
 
 /**
  * The items of a folder of markdown files, each with front matter or none, or of a file with one JSON object on each line. They come one by one, so that a
@@ -101,10 +103,15 @@ function decoded(file: string, decoder: TextDecoder, bytes: Buffer, options?: { 
 function frontMatter(file: string, text: string): { readonly attributes: object; readonly body: string } {
   const [whole, yaml] = /^\uFEFF?---\r?\n([\s\S]*?)\r?\n?---[ \t]*(?:\r?\n|$)/.exec(text) ?? [];
   if (whole === undefined || yaml === undefined) return { attributes: {}, body: text.trim() };
-  const document = parseDocument(yaml, { prettyErrors: false });
+  const document = parseDocument(yaml, { prettyErrors: false, logLevel: "error" });
   const [fault] = document.errors;
   if (fault !== undefined) throw new ImportError(`Cannot import ${file}: its front matter is no YAML: ${fault.message}`);
-  const attributes: unknown = document.toJS({ maxAliasCount: 100 });
+  let attributes: unknown;
+  try {
+    attributes = document.toJS({ maxAliasCount: MAX_ALIASES });
+  } catch {
+    throw new ImportError(`Cannot import ${file}: its front matter has more than ${MAX_ALIASES} aliases, or aliases that cannot be resolved`);
+  }
   return {
     attributes: typeof attributes === "object" && attributes !== null && !Array.isArray(attributes) ? attributes : {},
     body: text.slice(whole.length).trim(),
@@ -153,7 +160,7 @@ class Fields {
     const value = this.value[name];
     if (value == null) return undefined;
     const text = typeof value === "number" ? String(value) : value;
-    if (typeof text === "string" && text.trim() !== "" && text.length <= max) return text.trim();
+    if (typeof text === "string" && text.trim() !== "" && fits(text, max)) return text.trim();
     this.faults.push(`${name}: expected a text of 1 to ${max} characters`);
     return undefined;
   }
@@ -173,7 +180,7 @@ class Fields {
   names(name: string, one: string, max: number): string[] {
     const given = this.value[name] ?? this.value[one] ?? [];
     const names = (Array.isArray(given) ? given : [given]).map((each) => (typeof each === "number" ? String(each) : each));
-    if (names.length <= max && names.every((each): each is string => typeof each === "string" && each.trim() !== "" && each.length <= MAX.name))
+    if (names.length <= max && names.every((each): each is string => typeof each === "string" && each.trim() !== "" && fits(each, MAX.name)))
       return [...new Map(names.map((each) => [fold(each), each.trim()])).values()];
     this.faults.push(`${name}: expected at most ${max} names of at most ${MAX.name} characters`);
     return [];
@@ -188,3 +195,6 @@ class Fields {
     return undefined;
   }
 }
+
+/** Counts characters as the schema of `knowledge_save` does, so that what was saved can be imported again: one outside the BMP is one, and two of a string. */
+const fits = (text: string, max: number): boolean => text.length <= max || (text.length <= 2 * max && [...text].length <= max);
