@@ -51,6 +51,21 @@ test("an item is saved, found by its words with a snippet, read in full, and cha
   expect(read.content).toContain(body);
 });
 
+test("what is no character, or cannot be kept by every database, is kept as U+FFFD, and found by what was given", async () => {
+  await using scene = await startScene();
+  const given = { title: "a\0b", body: "\ud800 zebra", categories: ["c\0"], tags: ["t\udfff"] };
+  const { id } = (await scene.call("alice", "knowledge_save", given)).structured as { id: string };
+  expect((await scene.call("alice", "knowledge_get", { id })).structured).toMatchObject({
+    title: "a\ufffdb",
+    body: "\ufffd zebra",
+    categories: ["c\ufffd"],
+    tags: ["t\ufffd"],
+  });
+  const found = await scene.call("alice", "knowledge_search", { query: "zebra", categories: given.categories, tags: given.tags });
+  expect(titlesOf(found)).toEqual(["a\ufffdb"]);
+  await expect(scene.call("alice", "knowledge_get", { id: "\0" })).rejects.toMatchObject({ code: "invalid_arguments" });
+});
+
 test("what of the filters is wrong is said for all of them, while the rest searches", async () => {
   await using scene = await startScene();
   await scene.call("alice", "knowledge_save", { title: "Plan", body: "the plan", kind: "node", categories: ["Roadmap"] });

@@ -21,5 +21,8 @@ export interface KnowledgeItem {
 /** The space that every caller opens where the policy names none. */
 export const SHARED = "shared";
 
+/** The text as every database keeps it: U+FFFD for what is no character, and for U+0000, which PostgreSQL refuses. */
+export const storable = (text: string): string => text.toWellFormed().replaceAll("\0", "\ufffd");
+
 /** Two names are the same if this makes the same of them. */
-export const fold = (name: string): string => name.normalize("NFKC").trim().toLowerCase();
+export const fold = (name: string): string => storable(name).normalize("NFKC").trim().toLowerCase();

@@ -1,12 +1,13 @@
 import { ToolError, ToolErrorCode, tools } from "@rockbot/contracts";
 import { defineTool, type Tool } from "@rockbot/tools";
+import { storable } from "../item/knowledge-item.ts";
 import { isoTime, type KnowledgeDesk, trustOf, withStore } from "./knowledge-desk.ts";
 
 /** `knowledge_get`: one item in full. An item that the caller may not read is as one that is not there. */
 export function knowledgeGet({ store, readerOf }: KnowledgeDesk): Tool {
   return defineTool(tools.knowledgeGet, ({ id }, { caller }) =>
     withStore("read the item", async () => {
-      const [item] = await store.get([id]);
+      const [item] = await store.get([storable(id)]);
       if (item === undefined || !readerOf(caller).sees(item)) throw noSuchItem(id);
       const { kind, title, body, author, owner, space = null, createdAt, updatedAt } = item;
       const [categories, tags] = [[...item.categories], [...item.tags]];

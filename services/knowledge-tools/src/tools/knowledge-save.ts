@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { namesHelp, ToolError, ToolErrorCode, type ToolKnowledgeSaveInput, tools } from "@rockbot/contracts";
 import { defineTool, type Tool } from "@rockbot/tools";
-import { fold, type KnowledgeItem } from "../item/knowledge-item.ts";
+import { fold, type KnowledgeItem, storable } from "../item/knowledge-item.ts";
 import { type KnowledgeDesk, withStore } from "./knowledge-desk.ts";
 import { noSuchItem } from "./knowledge-get.ts";
 
@@ -18,12 +18,13 @@ export function knowledgeSave(desk: KnowledgeDesk, definition = tools.knowledgeS
     definition,
     (input, { caller, toolCallId, hasReadUntrusted = false }) =>
       withStore("save the item", async () => {
-        const id =
+        const id = storable(
           input.id ??
-          createHash("sha256")
-            .update(JSON.stringify([caller, toolCallId]))
-            .digest("hex")
-            .slice(0, 24);
+            createHash("sha256")
+              .update(JSON.stringify([caller, toolCallId]))
+              .digest("hex")
+              .slice(0, 24),
+        );
         const [known] = await store.get([id]);
         if (input.id != null && (known === undefined || !readerOf(caller).sees(known))) throw noSuchItem(id);
         if (known !== undefined && known.owner !== caller) throw denied(`the item ${JSON.stringify(id)} belongs to another caller. Save one of your own.`);
@@ -69,8 +70,8 @@ function itemOf(input: ToolKnowledgeSaveInput, known: KnowledgeItem | undefined,
   return {
     id,
     kind,
-    title: title.trim(),
-    body,
+    title: storable(title.trim()),
+    body: storable(body),
     author: known?.author ?? caller,
     categories: distinct(input.categories ?? known?.categories ?? []),
     tags: distinct(input.tags ?? known?.tags ?? []),
@@ -83,4 +84,5 @@ function itemOf(input: ToolKnowledgeSaveInput, known: KnowledgeItem | undefined,
 }
 
 /** Without those that are there in another case. */
-const distinct = (names: readonly string[]): string[] => [...new Map(names.map((name) => [fold(name), name.trim()] as const).reverse()).values()].reverse();
+const distinct = (names: readonly string[]): string[] =>
+  [...new Map(names.map((name) => [fold(name), storable(name.trim())] as const).reverse()).values()].reverse();

@@ -3,7 +3,7 @@ import { glob, lstat, readFile, stat } from "node:fs/promises";
 import { basename, extname, join, relative, sep } from "node:path";
 import { TextDecoder } from "node:util";
 import { parseDocument } from "yaml";
-import { fold, type KnowledgeItem } from "../item/knowledge-item.ts";
+import { fold, type KnowledgeItem, storable } from "../item/knowledge-item.ts";
 
 /** What items are that do not say so themselves. */
 export interface ItemDefaults {
@@ -160,7 +160,7 @@ class Fields {
     const value = this.value[name];
     if (value == null) return undefined;
     const text = typeof value === "number" ? String(value) : value;
-    if (typeof text === "string" && text.trim() !== "" && fits(text, max)) return text.trim();
+    if (typeof text === "string" && text.trim() !== "" && fits(text, max)) return storable(text.trim());
     this.faults.push(`${name}: expected a text of 1 to ${max} characters`);
     return undefined;
   }
@@ -173,7 +173,7 @@ class Fields {
 
   /** The same as it stands there: white space around it may mean something, and an export has it. */
   whole(name: string, max: number): string {
-    return this.needed(name, max) === "" ? "" : String(this.value[name]);
+    return this.needed(name, max) === "" ? "" : storable(String(this.value[name]));
   }
 
   /** A list of names, or one name. */
@@ -181,7 +181,7 @@ class Fields {
     const given = this.value[name] ?? this.value[one] ?? [];
     const names = (Array.isArray(given) ? given : [given]).map((each) => (typeof each === "number" ? String(each) : each));
     if (names.length <= max && names.every((each): each is string => typeof each === "string" && each.trim() !== "" && fits(each, MAX.name)))
-      return [...new Map(names.map((each) => [fold(each), each.trim()])).values()];
+      return [...new Map(names.map((each) => [fold(each), storable(each.trim())])).values()];
     this.faults.push(`${name}: expected at most ${max} names of at most ${MAX.name} characters`);
     return [];
   }
