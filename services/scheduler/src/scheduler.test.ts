@@ -77,6 +77,20 @@ test("a fire asks the agent on behalf of the task's caller, and its answer is li
   expect(new Set(scene.turns.map((turn) => turn.turnId)).size).toBe(scene.turns.length);
 });
 
+test("a task that is replaced while a run of it goes on has no second run beside it, and the end of that run is listed", async () => {
+  const gate = Promise.withResolvers<string>();
+  await using scene = await startScene({ settings: { shortestIntervalSeconds: 1 }, answer: () => gate.promise });
+  const list = async () => (await scene.call("list_scheduled_tasks", {})).content ?? "";
+  await scene.call("schedule_task", everySecond);
+  await expect.poll(() => scene.turns.length).toBe(1);
+  await scene.call("schedule_task", { ...everySecond, description: "Say more." });
+  await expect.poll(list).toMatch(/running since .*: its last run still went on \| Say more\./);
+  expect(scene.turns).toHaveLength(1);
+  gate.resolve("quiet");
+  await expect.poll(list).toContain("answered: quiet");
+  await expect.poll(() => scene.turns.length).toBeGreaterThan(1); // the new one fires
+});
+
 test("without an agent a run ends in words, and the next fire comes", async () => {
   await using scene = await startScene({ settings: { shortestIntervalSeconds: 1 }, hasAgent: false });
   expect((await scene.call("schedule_task", everySecond)).content).toContain("No agent is on the bus now");

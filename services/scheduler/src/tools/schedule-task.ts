@@ -54,7 +54,8 @@ async function put(task: ScheduledTask, { store, maxTasks }: TaskDesk): Promise<
   const { key, caller } = task;
   for (;;) {
     const before = await store.read(key);
-    const outcome = await store.write({ key, caller, version: before?.version, task, maxTasks });
+    const running = before?.task.running; // its end is noted, and no fire comes beside it
+    const outcome = await store.write({ key, caller, version: before?.version, task: running === undefined ? task : { ...task, running }, maxTasks });
     if (outcome === "written") return before !== undefined;
     if (outcome === "no_room") {
       throw new ToolError(
