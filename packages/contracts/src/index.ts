@@ -141,6 +141,7 @@ export { ConfigError } from "./faults/config-error.ts";
 export { describeFaults, type Fault, faultsText, namesHelp, nearestName } from "./faults/describe-faults.ts";
 export type { SchemaError, Validator } from "./faults/validator.ts";
 export { yamlFaults } from "./faults/yaml-faults.ts";
+export { yamlValue } from "./faults/yaml-value.ts";
 
 // Values and texts of strangers.
 

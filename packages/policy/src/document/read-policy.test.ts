@@ -59,6 +59,10 @@ test.each([
   }
 });
 
+test("a file whose aliases lead into themselves is refused in words", async () => {
+  expect(await faultsOf("callers: &a { x: *a }")).toEqual(["it has an alias of what the alias is a part of"]);
+});
+
 test("says what stands twice and must not", async () => {
   const hash = `sha256:${"0".repeat(64)}`;
   const faults = await faultsOf(`

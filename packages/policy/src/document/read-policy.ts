@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { ConfigError, canonicalJson, describeFaults, yamlFaults } from "@rockbot/contracts";
+import { ConfigError, canonicalJson, describeFaults, yamlFaults, yamlValue } from "@rockbot/contracts";
 import { type PolicyDocument, policySchema } from "../generated/policy.ts";
 import { type ArgumentRules, compileArgumentRules, noArgumentRules } from "./argument-rules.ts";
 import { documentFaults } from "./document-faults.ts";
@@ -17,8 +17,6 @@ export interface PolicySource {
 }
 
 const MAX_POLICY_BYTES = 1024 * 1024;
-/** Enough for a hand-written file; stops a file whose aliases multiply. */
-const MAX_ALIASES = 100;
 const MAX_FAULTS = 200;
 
 /** The policy that applies without a file: every caller may use every tool except the dangerous ones. */
@@ -42,12 +40,9 @@ export async function readPolicy(text: string, name: string): Promise<PolicySour
   if (yaml.errors.length > 0) {
     throw failed(yamlFaults(yaml, lines));
   }
-  let value: unknown;
-  try {
-    value = yaml.toJS({ maxAliasCount: MAX_ALIASES }) ?? {};
-  } catch {
-    throw failed([`it has more than ${MAX_ALIASES} aliases, or aliases that cannot be resolved`]);
-  }
+  const { value: written, fault } = yamlValue(yaml);
+  if (fault !== undefined) throw failed([fault]);
+  const value = written ?? {};
 
   function lineOf(path: PolicyPath): number | undefined {
     for (let length = path.length; length > 0; length--) {

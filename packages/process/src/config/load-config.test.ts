@@ -197,6 +197,7 @@ test("a file that cannot be used is one fault among the others", () => {
   using broken = temporaryFile("config.yaml", "busUrl: 'memory:\nallowPorts: [80\n");
   using list = temporaryFile("config.yaml", "- 1\n");
   using twice = temporaryFile("config.yaml", "ratio: 1\nratio: 2\n");
+  using circle = temporaryFile("config.yaml", "busUrl: &a { b: *a }\n");
   using bomb = temporaryFile(
     "config.yaml",
     ["a: &a [1,2,3,4,5,6,7,8,9]", "b: &b [*a,*a,*a,*a,*a]", "c: &c [*b,*b,*b,*b,*b]", "d: [*c,*c,*c,*c,*c]"].join("\n"),
@@ -210,6 +211,9 @@ test("a file that cannot be used is one fault among the others", () => {
   expect(faultsOf(() => loadConfig(config, { env: {}, file: list.path }))).toEqual([`the file ${list.path}: expected a mapping of names to values at the top`]);
   expect(faultsOf(() => loadConfig(config, { env: {}, file: twice.path }))[0]).toMatch(/line 2, column 1: Map keys must be unique/);
   expect(faultsOf(() => loadConfig(config, { env: {}, file: bomb.path }))[0]).toMatch(/more than 100 aliases/);
+  expect(faultsOf(() => loadConfig(config, { env: {}, file: circle.path }))).toEqual([
+    `the file ${circle.path}: it has an alias of what the alias is a part of`,
+  ]);
 });
 
 test("a file's __proto__ is an unknown property and changes nothing", () => {

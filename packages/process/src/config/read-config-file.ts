@@ -1,11 +1,9 @@
 import { readFileSync } from "node:fs";
-import { yamlFaults } from "@rockbot/contracts";
+import { yamlFaults, yamlValue } from "@rockbot/contracts";
 import { LineCounter, parseDocument } from "yaml";
 import type { Settings } from "./setting.ts";
 
 const MAX_BYTES = 1024 * 1024;
-/** Enough for a hand-written file; stops a file whose aliases multiply. */
-const MAX_ALIASES = 100;
 
 /** The values that the YAML or JSON file at `path` sets. */
 export function readConfigFile(path: string): Settings {
@@ -25,12 +23,8 @@ export function readConfigFile(path: string): Settings {
   if (document.errors.length > 0) {
     return { settings: new Map(), faults: yamlFaults(document, lines).map((fault) => `${source}: ${fault}`) };
   }
-  let value: unknown;
-  try {
-    value = document.toJS({ maxAliasCount: MAX_ALIASES });
-  } catch {
-    return failed(`has more than ${MAX_ALIASES} aliases, or aliases that cannot be resolved`);
-  }
+  const { value, fault } = yamlValue(document);
+  if (fault !== undefined) return failed(fault);
   if (value === null) return { settings: new Map(), faults: [] };
   if (typeof value !== "object" || Array.isArray(value)) return failed("expected a mapping of names to values at the top");
   return { settings: new Map(Object.entries(value).map(([name, it]) => [name, { value: it, source }])), faults: [] };

@@ -82,7 +82,9 @@ test.each([
 ])("front matter with %s is refused in words that name the file", async (_, yaml) => {
   using folder = temporaryFolder();
   writeFileSync(join(folder.path, "one.md"), `---\n${yaml}\n---\nThe body.`);
-  await expect(itemsOf(folder.path)).rejects.toThrow(/^Cannot import .*one\.md: its front matter has more than 100 aliases, or aliases that cannot be resolved$/);
+  await expect(itemsOf(folder.path)).rejects.toThrow(
+    /^Cannot import .*one\.md: its front matter cannot be used: it has more than 100 aliases, or aliases that cannot be resolved$/,
+  );
 });
 
 test("neither links nor what is no text in UTF-8 is imported", async () => {

@@ -2,6 +2,7 @@ import { createReadStream } from "node:fs";
 import { glob, lstat, readFile, stat } from "node:fs/promises";
 import { basename, extname, join, relative, sep } from "node:path";
 import { TextDecoder } from "node:util";
+import { yamlValue } from "@rockbot/contracts";
 import { parseDocument } from "yaml";
 import { fold, type KnowledgeItem, storable } from "../item/knowledge-item.ts";
 
@@ -22,8 +23,6 @@ export class ImportError extends Error {
 }
 
 const MAX = { id: 200, title: 300, body: 200_000, name: 100, categories: 20, tags: 50, line: 4_000_000 } as const;
-/** Enough for a hand-written file; stops a file whose aliases multiply. */
-const MAX_ALIASES = 100;
 
 /**
  * The items of a folder of markdown files, each with front matter or none, or of a file with one JSON object on each line. They come one by one, so that a
@@ -106,12 +105,8 @@ function frontMatter(file: string, text: string): { readonly attributes: object;
   const document = parseDocument(yaml, { prettyErrors: false, logLevel: "error" });
   const [fault] = document.errors;
   if (fault !== undefined) throw new ImportError(`Cannot import ${file}: its front matter is no YAML: ${fault.message}`);
-  let attributes: unknown;
-  try {
-    attributes = document.toJS({ maxAliasCount: MAX_ALIASES });
-  } catch {
-    throw new ImportError(`Cannot import ${file}: its front matter has more than ${MAX_ALIASES} aliases, or aliases that cannot be resolved`);
-  }
+  const { value: attributes, fault: unfit } = yamlValue(document);
+  if (unfit !== undefined) throw new ImportError(`Cannot import ${file}: its front matter cannot be used: ${unfit}`);
   return {
     attributes: typeof attributes === "object" && attributes !== null && !Array.isArray(attributes) ? attributes : {},
     body: text.slice(whole.length).trim(),

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { yamlFaults } from "@rockbot/contracts";
+import { yamlFaults, yamlValue } from "@rockbot/contracts";
 import { isNode, LineCounter, parseDocument } from "yaml";
 
 /** The steps to a value, as the file or its schema spells them. */
@@ -16,8 +16,6 @@ export interface LocatedFile {
 }
 
 const MAX_BYTES = 4 * 1024 * 1024;
-/** Enough for a hand-written file; stops a file whose aliases multiply. */
-const MAX_ALIASES = 100;
 
 /** Reads a YAML or JSON file. */
 export function readLocatedFile(file: string): LocatedFile {
@@ -32,12 +30,9 @@ export function readLocatedFile(file: string): LocatedFile {
   const lines = new LineCounter();
   const yaml = parseDocument(text, { lineCounter: lines, prettyErrors: false, logLevel: "error" });
   if (yaml.errors.length > 0) return failed(...yamlFaults(yaml, lines));
-  let value: unknown;
-  try {
-    value = yaml.toJS({ maxAliasCount: MAX_ALIASES }) ?? {};
-  } catch {
-    return failed(`it has more than ${MAX_ALIASES} aliases, or aliases that cannot be resolved`);
-  }
+  const { value: written, fault } = yamlValue(yaml);
+  if (fault !== undefined) return failed(fault);
+  const value = written ?? {};
 
   /** The path as the file spells it: a name may begin with a capital letter there. */
   function spelled(path: FilePath): FilePath {

@@ -14,6 +14,10 @@ function faultsOf(text: string): readonly string[] {
   }
 }
 
+test("a file whose aliases lead into themselves is refused in words", () => {
+  expect(faultsOf("tools: &a { x: *a }")).toEqual(["it has an alias of what the alias is a part of"]);
+});
+
 test("all faults come at once, each with its line", () => {
   const faults = faultsOf(`credentials:
   shop: { origins: ["https://shop.example"], env: SHOP_KEY }
