@@ -6,7 +6,7 @@ function formatOf(zone: string): Intl.DateTimeFormat {
   const known = formats.get(zone);
   if (known !== undefined) return known;
   const format = new Intl.DateTimeFormat("en-GB", {
-    timeZone: zone,
+    timeZone: isTimeZone(zone) ? zone : "UTC", // a task may have been made by another version, which knows its zone
     hourCycle: "h23",
     weekday: "short",
     year: "numeric",
