@@ -1,4 +1,6 @@
-import { createMemoryBus } from "@rockbot/bus";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { createMemoryBus, type Logger, silentLogger } from "@rockbot/bus";
 import { createPolicy, holdPolicy, readPolicy } from "@rockbot/policy";
 import { loadConfig } from "@rockbot/process/config";
 import type { Embed } from "@rockbot/search";
@@ -12,23 +14,26 @@ interface SceneOptions {
   readonly settings?: Partial<KnowledgeToolsConfig>;
   readonly policy?: string;
   readonly embed?: Embed;
+  readonly log?: Logger;
 }
 
 const connect = () => Promise.reject(new Error("no test here has a shared database"));
 
 /** The service with a folder of its own, and somebody who calls on behalf of others. */
-async function startScene({ settings = {}, policy: text = "everyone: { allow: ['*'] }", embed }: SceneOptions = {}) {
+async function startScene({ settings = {}, policy: text = "everyone: { allow: ['*'] }", embed, log }: SceneOptions = {}) {
   await using stack = new AsyncDisposableStack();
   const folder = stack.use(temporaryFolder());
   const bus = stack.use(createMemoryBus());
   const policy = holdPolicy(createPolicy(await readPolicy(`delegates: [gateway]\n${text}`, "of the test")));
   const config = loadConfig(configSchema, { env: {}, overrides: { dataDirectory: folder.path, ...settings } });
-  const service = stack.use(await startKnowledgeTools(bus, config, { service: "knowledge-tools", topic: "tool.invoke.knowledge", policy, connect, embed }));
+  const service = stack.use(
+    await startKnowledgeTools(bus, config, { service: "knowledge-tools", topic: "tool.invoke.knowledge", policy, connect, embed, log }),
+  );
   const caller = stack.use(await createToolCaller(bus, { agent: "gateway", policy }));
   await caller.discovered();
   const call = (by: string, name: string, args: object, options: CallOptions = {}) => caller.call(name, args, { onBehalfOf: by, ...options });
   const parts = stack.move();
-  return { call, caller, service, [Symbol.asyncDispose]: () => parts.disposeAsync() };
+  return { call, caller, service, folder: folder.path, [Symbol.asyncDispose]: () => parts.disposeAsync() };
 }
 
 type Hits = { readonly id: string; readonly title: string }[];
@@ -64,6 +69,17 @@ test("what is no character, or cannot be kept by every database, is kept as U+FF
   const found = await scene.call("alice", "knowledge_search", { query: "zebra", categories: given.categories, tags: given.tags });
   expect(titlesOf(found)).toEqual(["a\ufffdb"]);
   await expect(scene.call("alice", "knowledge_get", { id: "\0" })).rejects.toMatchObject({ code: "invalid_arguments" });
+});
+
+test("a database that refuses is told to the log with its reason, and to the caller without", async () => {
+  const told: object[] = [];
+  await using scene = await startScene({ log: { ...silentLogger, warn: (fields) => told.push(fields) } });
+  const other = new DatabaseSync(join(scene.folder, "knowledge.db"));
+  other.exec("DROP TABLE item");
+  other.close();
+  const call = scene.call("alice", "knowledge_get", { id: "a" });
+  await expect(call).rejects.toMatchObject({ code: "unavailable", message: expect.not.stringContaining("no such table") });
+  expect(told).toContainEqual({ reason: expect.stringContaining("no such table: item") });
 });
 
 test("what of the filters is wrong is said for all of them, while the rest searches", async () => {

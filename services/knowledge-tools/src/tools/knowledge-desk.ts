@@ -1,3 +1,4 @@
+import type { Logger } from "@rockbot/bus";
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
 import { StoreUnavailableError } from "@rockbot/records";
 import type { Meanings } from "@rockbot/search";
@@ -20,12 +21,13 @@ export interface KnowledgeDesk {
   readonly now: () => number;
 }
 
-/** Runs what uses the store. @throws {ToolError} `unavailable` while the database is away */
-export async function withStore<T>(what: string, work: () => Promise<T>): Promise<T> {
+/** Runs what uses the store. The log gets the reason, which is the operator's. @throws {ToolError} `unavailable` while the database is away, or refuses */
+export async function withStore<T>(what: string, log: Logger, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
     if (!(error instanceof StoreUnavailableError)) throw error;
+    log.warn({ reason: error.message }, "the database of the knowledge base is away, or refuses");
     throw new ToolError(ToolErrorCode.Unavailable, `Cannot ${what}: the database of the knowledge base does not answer. Try again later.`, { cause: error });
   }
 }

@@ -5,8 +5,8 @@ import { isoTime, type KnowledgeDesk, trustOf, withStore } from "./knowledge-des
 
 /** `knowledge_get`: one item in full. An item that the caller may not read is as one that is not there. */
 export function knowledgeGet({ store, readerOf }: KnowledgeDesk): Tool {
-  return defineTool(tools.knowledgeGet, ({ id }, { caller }) =>
-    withStore("read the item", async () => {
+  return defineTool(tools.knowledgeGet, ({ id }, { caller, log }) =>
+    withStore("read the item", log, async () => {
       const [item] = await store.get([storable(id)]);
       if (item === undefined || !readerOf(caller).sees(item)) throw noSuchItem(id);
       const { kind, title, body, author, owner, space = null, createdAt, updatedAt } = item;

@@ -16,8 +16,8 @@ export function knowledgeSave(desk: KnowledgeDesk, definition = tools.knowledgeS
   const { store, kinds, readerOf, onSaved, now } = desk;
   return defineTool(
     definition,
-    (input, { caller, toolCallId, hasReadUntrusted = false }) =>
-      withStore("save the item", async () => {
+    (input, { caller, toolCallId, hasReadUntrusted = false, log }) =>
+      withStore("save the item", log, async () => {
         const id = storable(
           input.id ??
             createHash("sha256")

@@ -14,8 +14,8 @@ const MEANT_CHARACTERS = 2_000;
 
 /** `knowledge_search`: items that the caller may read, by words and filters. What of the filters is not known is said beside what was found. */
 export function knowledgeSearch({ store, kinds, meanings, readerOf }: KnowledgeDesk, definition = tools.knowledgeSearch): Tool {
-  return defineTool<ToolKnowledgeSearchInput, ToolKnowledgeSearchOutput>(definition, (input, { caller }) =>
-    withStore("search", async () => {
+  return defineTool<ToolKnowledgeSearchInput, ToolKnowledgeSearchOutput>(definition, (input, { caller, log }) =>
+    withStore("search", log, async () => {
       const { scopes } = readerOf(caller);
       const named = { kinds: input.kinds ?? [], authors: input.authors ?? [], categories: input.categories ?? [], tags: input.tags ?? [] };
       const { facets, errors } = await resolveFilters(named, { store, kinds, scopes });

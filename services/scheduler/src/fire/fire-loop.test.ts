@@ -258,6 +258,25 @@ test("a task that cannot be dealt with holds up no other task, and is logged onc
   expect(errors).toEqual([expect.objectContaining({ task: "broken", caller: "asker" })]);
 });
 
+test("a store of this process alone that takes no change is told once, until it takes one again", async () => {
+  const scene = startScene({ isShared: false });
+  await scene.put(testTask({ cron: "* * * * *", nextAt: NINE }));
+  const errors: object[] = [];
+  let isAway = true;
+  const write: typeof scene.store.write = (change) =>
+    isAway ? Promise.reject(new StoreUnavailableError("Cannot write: another process has changed the file")) : scene.store.write(change);
+  await scene.start({ store: { ...scene.store, write }, log: { ...silentLogger, error: (fields) => errors.push(fields) } });
+  await vi.advanceTimersByTimeAsync(MINUTE);
+  expect(errors).toEqual([{ error: expect.stringContaining("another process has changed the file") }]);
+  isAway = false;
+  await vi.advanceTimersByTimeAsync(MINUTE);
+  expect(scene.asked).toHaveLength(1);
+  await scene.answer();
+  isAway = true;
+  await vi.advanceTimersByTimeAsync(MINUTE);
+  expect(errors).toHaveLength(2);
+});
+
 test("a fire runs outside the call that made its task", async () => {
   const call = new AsyncLocalStorage<string>();
   const scene = startScene({ now: NINE - MINUTE });

@@ -59,6 +59,7 @@ export class FireLoop {
   #callOff = (): void => {};
   #looking: Promise<void> | undefined;
   #isWoken = false;
+  #isAway = false;
   #isClosed = false;
 
   constructor(options: FireLoopOptions) {
@@ -100,15 +101,28 @@ export class FireLoop {
     this.#callOff();
     this.#isWoken = false;
     this.#looking = this.#lookOnce()
-      .catch((error: unknown) => {
-        if (!(error instanceof StoreUnavailableError)) this.#options.log.error({ error: String(error) }, "could not look for scheduled tasks");
-        return RETRY_MS;
-      })
+      .then(
+        (waitMs) => {
+          this.#isAway = false;
+          return waitMs;
+        },
+        (error: unknown) => {
+          this.#tell(error);
+          return RETRY_MS;
+        },
+      )
       .then((waitMs) => {
         this.#looking = undefined;
         if (this.#isClosed) return;
         this.#callOff = this.#timers.after(this.#isWoken ? 0 : waitMs, () => this.#look());
       });
+  }
+
+  /** A store that is away is told once. One that is shared tells it itself. */
+  #tell(error: unknown): void {
+    const isAway = error instanceof StoreUnavailableError;
+    if (!isAway || !(this.#isAway || this.#options.store.isShared)) this.#options.log.error({ error: String(error) }, "could not look for scheduled tasks");
+    this.#isAway = isAway;
   }
 
   /** @returns how long to wait until the next look */
