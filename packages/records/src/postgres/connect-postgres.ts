@@ -10,7 +10,7 @@ export interface PostgresSchema {
   /** Whoever changes the tables holds the lock of this number, which is the same in all versions and another one for other data. */
   readonly lock: number;
   /** The steps from each version to the next. A step that was released never changes. */
-  readonly migrations: readonly string[];
+  readonly migrations: readonly (string | ((client: PostgresClient) => Promise<void>))[];
 }
 
 export interface ConnectPostgresOptions {
@@ -124,7 +124,7 @@ async function migrate(database: PostgresDatabase, { holds, versionTable, lock, 
       );
     }
     if (version === migrations.length) return;
-    for (const step of migrations.slice(version)) await client.query(step);
+    for (const step of migrations.slice(version)) await (typeof step === "string" ? client.query(step) : step(client));
     await client.query(`DELETE FROM ${versionTable}`);
     await client.query(`INSERT INTO ${versionTable} VALUES ($1)`, [migrations.length]);
   });

@@ -13,6 +13,8 @@ export interface OpenDatabaseOptions {
   readonly holds: string;
   /** The steps from each version to the next. A step that was released never changes. */
   readonly migrations: readonly string[];
+  /** Functions of ours that the steps use, by name. */
+  readonly functions?: Readonly<Record<string, (...texts: (string | null)[]) => string>> | undefined;
   /** How long a change waits for other processes. */
   readonly busyTimeoutMs: number;
 }
@@ -29,6 +31,8 @@ export async function openDatabase(file: string, options: OpenDatabaseOptions): 
     const opened = db;
     await whileBusy(options.busyTimeoutMs, () => opened.exec("PRAGMA journal_mode = WAL"));
     db.exec("PRAGMA synchronous = NORMAL; PRAGMA cache_size = -65536; PRAGMA mmap_size = 268435456");
+    for (const [name, run] of Object.entries(options.functions ?? {}))
+      db.function(name, { deterministic: true, varargs: true }, (...texts) => run(...texts.map((text) => (text === null ? null : String(text)))));
     if (versionOf(db) !== options.migrations.length) await migrate(db, file, options);
     return db;
   } catch (error) {

@@ -6,7 +6,14 @@ export type FacetKind = "kind" | "author" | "category" | "tag" | "owner" | "spac
 /** A facet as indexes hold it. */
 export const facet = (kind: FacetKind, name: string): string => `${kind}:${kind === "owner" || kind === "space" ? name : fold(name)}`;
 
-export function facetsOf({ kind, author, categories, tags, owner, space }: KnowledgeItem): string[] {
+export function facetsOf({
+  kind,
+  author,
+  categories,
+  tags,
+  owner,
+  space,
+}: Pick<KnowledgeItem, "kind" | "author" | "categories" | "tags" | "owner" | "space">): string[] {
   const all = [
     facet("kind", kind),
     facet("author", author),

@@ -37,10 +37,13 @@ export function testKnowledgeStore(
         testItem("a", { title: "Releasing the café", body: "We tag, and deploy v1.25." }),
         testItem("b", { title: "Größe", body: "日本語の文書 and Москва" }),
         testItem("c", { title: "Nothing", body: "of the kind" }),
+        testItem("d", { title: "Straße in Łódź", body: "柴犬と猫 ΟΔΟΣ" }),
       ]);
       for (const query of ["release", "CAFE", "deploys tags", "25", "released café deploying"])
         expect([query, await matching(store, query)]).toEqual([query, ["a"]]);
-      for (const query of ["größe", "日本", "москва"]) expect([query, await matching(store, query)]).toEqual([query, ["b"]]);
+      for (const query of ["strasse", "STRASSE", "straße", "lodz", "οδοσ", "οδος", "柴", "犬", "猫", "柴犬"])
+        expect([query, await matching(store, query)]).toEqual([query, ["d"]]);
+      for (const query of ["größe", "grosse", "日本", "москва"]) expect([query, await matching(store, query)]).toEqual([query, ["b"]]);
       expect(await matching(store, "absent")).toEqual([]);
     });
 

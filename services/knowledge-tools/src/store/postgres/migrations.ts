@@ -1,5 +1,10 @@
+import type { PostgresClient } from "@rockbot/records/postgres";
+import { vectorOf } from "./text-vectors.ts";
+
+const PAGE = 200;
+
 /** What makes each version of the tables of the one before. A step that was released never changes. */
-export const migrations: readonly string[] = [
+export const migrations: readonly (string | ((client: PostgresClient) => Promise<void>))[] = [
   `
   CREATE TABLE knowledge_item (
     seq bigint GENERATED ALWAYS AS IDENTITY UNIQUE,
@@ -30,4 +35,16 @@ export const migrations: readonly string[] = [
     PRIMARY KEY (scope, kind, folded)
   );
   `,
+  makeWordsAnew,
 ];
+
+/** Terms are made otherwise since: ß is ss, and a character of a script without blanks is found by itself. */
+async function makeWordsAnew(client: PostgresClient): Promise<void> {
+  for (let last = "0"; ; ) {
+    const { rows } = await client.query("SELECT seq, title, body FROM knowledge_item WHERE seq > $1 ORDER BY seq LIMIT $2", [last, PAGE]);
+    for (const { seq, title, body } of rows)
+      await client.query("UPDATE knowledge_item SET words = $2::tsvector WHERE seq = $1", [seq, vectorOf({ title, body })]);
+    if (rows.length < PAGE) return;
+    last = String(rows.at(-1)?.seq);
+  }
+}

@@ -29,6 +29,20 @@ describe.skipIf(missing !== undefined)(`with a PostgreSQL${missing === undefined
     await Promise.all(stores.map((store) => store[Symbol.asyncDispose]()));
   });
 
+  test("items of tables whose words were made otherwise are found by the words of now", async () => {
+    const url = await postgres.ownDatabase();
+    {
+      await using store = await connectPostgresStore(url);
+      await store.save(Array.from({ length: 250 }, (_, i) => testItem(`i${i}`, { title: `Straße ${i}` })));
+    }
+    const client = new Pool({ connectionString: url, max: 1 });
+    await client.query("UPDATE knowledge_item SET words = ''; UPDATE knowledge_version SET version = 1");
+    await client.end();
+    await using store = await connectPostgresStore(url);
+    expect(await store.match({ terms: queryTerms("strasse 249"), facets: [], limit: 1 })).toEqual(["i249"]);
+    expect(await store.match({ terms: queryTerms("strasse"), facets: [], limit: 300 })).toHaveLength(250);
+  });
+
   test("items are found in whichever window of numbers they are, those with all words first, and then the newest", async () => {
     const url = await postgres.ownDatabase();
     await using store = await connectPostgresStore(url);

@@ -2,6 +2,7 @@
  * What makes each version of the database of the one before. A step that was released never changes.
  *
  * `item_words` holds no texts but the terms of items: its tokens are ours, written in letters that its tokenizer leaves as they are.
+ * `words_of` and `facets_of` are functions of the store, which make them.
  */
 export const migrations: readonly string[] = [
   `
@@ -30,5 +31,11 @@ export const migrations: readonly string[] = [
     PRIMARY KEY (scope, kind, folded)
   ) STRICT, WITHOUT ROWID;
   CREATE VIRTUAL TABLE item_words USING fts5 (title, body, facets, content = '', contentless_delete = 1, tokenize = 'ascii');
+  `,
+  // Terms are made otherwise since: ß is ss, and a character of a script without blanks is found by itself.
+  `
+  INSERT INTO item_words (item_words) VALUES ('delete-all');
+  INSERT INTO item_words (rowid, title, body, facets)
+    SELECT seq, words_of(title), words_of(body), facets_of(kind, author, categories, tags, owner, space) FROM item;
   `,
 ];

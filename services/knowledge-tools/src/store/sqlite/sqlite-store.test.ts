@@ -3,6 +3,8 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { temporaryFolder } from "@rockbot/testing";
 import { expect, test } from "vitest";
+import { facetsOf } from "../../item/facets.ts";
+import { queryTerms } from "../../text/terms.ts";
 import { testItem, testKnowledgeStore } from "../conformance.ts";
 import { openSqliteStore } from "./sqlite-store.ts";
 
@@ -49,4 +51,18 @@ test("a word that is written as the index writes a facet finds texts alone", asy
   const word = `f${Buffer.from("kind:post").toString("hex")}`;
   await store.save([testItem("a", { kind: "post", title: "One" }), testItem("b", { kind: "node", title: `About ${word}` })]);
   expect(await store.match({ terms: [word], facets: [], limit: 10 })).toEqual(["b"]);
+});
+
+test("items of a database whose words were made otherwise are found by the words of now, with the same filters", async () => {
+  using folder = temporaryFolder();
+  const item = testItem("a", { title: "Straße", tags: ["x"], categories: ["News"] });
+  {
+    await using store = await openSqliteStore(folder.path);
+    await store.save([item]);
+  }
+  const older = new DatabaseSync(join(folder.path, "knowledge.db"));
+  older.exec("INSERT INTO item_words (item_words) VALUES ('delete-all'); PRAGMA user_version = 1");
+  older.close();
+  await using store = await openSqliteStore(folder.path);
+  expect(await store.match({ terms: queryTerms("strasse"), facets: facetsOf(item).map((facet) => [facet]), limit: 10 })).toEqual(["a"]);
 });

@@ -26,7 +26,7 @@ const PAGE = 200;
  */
 export async function openSqliteStore(folder: string, { busyTimeoutMs = 10_000 }: OpenSqliteStoreOptions = {}): Promise<KnowledgeStore> {
   const file = join(folder, FILE);
-  const options = { holds: "the knowledge", migrations, busyTimeoutMs };
+  const options = { holds: "the knowledge", migrations, functions, busyTimeoutMs };
   const writer = await openDatabase(file, options);
   return new SqliteStore(file, { writer, reader: await openDatabase(file, options), busyTimeoutMs });
 }
@@ -156,7 +156,7 @@ class SqliteStore implements KnowledgeStore {
       const { id, kind, title, body, author, categories, tags, owner, space, origin, createdAt, updatedAt } = kept;
       const lists = [JSON.stringify(categories), JSON.stringify(tags)];
       const { lastInsertRowid } = insert.run(id, kind, title, body, author, ...lists, owner, space ?? null, origin ?? null, createdAt, updatedAt);
-      insertWords.run(lastInsertRowid, wordTokens(title), wordTokens(body), facetsOf(kept).map(facetToken).join(" "));
+      insertWords.run(lastInsertRowid, wordTokens(title), wordTokens(body), facetTokens(kept));
       labels.replace(known, kept);
       saved[known === undefined ? "created" : "changed"]++;
     }
@@ -220,8 +220,23 @@ const wordTokens = (text: string): string => termsOf(text).map(tokenOf).join(" "
  */
 const termToken = (term: string): string => `${FACET_TOKEN.test(term) ? "{title body} : " : ""}"${tokenOf(term)}"`;
 const facetToken = (facet: string): string => `f${Buffer.from(facet).toString("hex")}`;
+const facetTokens = (item: Parameters<typeof facetsOf>[0]): string => facetsOf(item).map(facetToken).join(" ");
 const FACET_TOKEN = /^f([0-9a-f]{2})+$/;
 const tokenOf = (term: string): string => (/^[a-z0-9]+$/.test(term) ? term : `0x${Buffer.from(term).toString("hex")}`);
+
+/** What migrations make the words of items by. */
+const functions = {
+  words_of: (text: string | null) => wordTokens(text ?? ""),
+  facets_of: (...[kind, author, categories, tags, owner, space]: (string | null)[]) =>
+    facetTokens({
+      kind: kind ?? "",
+      author: author ?? "",
+      categories: JSON.parse(categories ?? "[]") as string[],
+      tags: JSON.parse(tags ?? "[]") as string[],
+      owner: owner ?? "",
+      space: space ?? undefined,
+    }),
+};
 
 function itemOf(row: Readonly<Record<string, SQLOutputValue>>): KnowledgeItem {
   const text = (name: string): string => row[name] as string;
