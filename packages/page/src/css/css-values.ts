@@ -42,17 +42,20 @@ const unitPixels: Readonly<Record<string, number>> = {
 };
 const LENGTH = /([-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?)(%|[a-z]+)/g;
 
-/** A length in pixels, on a screen of 1000 by 1000 with letters of 16; NaN if it is none. */
-export function pixels(value: string): number {
-  const inPixels = withPixels(value);
+/**
+ * A length in pixels, on a screen of 1000 by 1000 with letters of 16; NaN if it is none.
+ * @param own what units are that mean something else here
+ */
+export function pixels(value: string, own: Readonly<Record<string, number>> = {}): number {
+  const inPixels = withPixels(value, own);
   const [, number] = /^([-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?)(?:px)?$/.exec(inPixels) ?? [];
   return number === undefined ? Number.NaN : Number(number);
 }
 
 /** A value whose lengths are all in pixels, and worked out. */
-export function withPixels(value: string): string {
+export function withPixels(value: string, own: Readonly<Record<string, number>> = {}): string {
   const inPixels = value.slice(0, MAX_VALUE_CHARACTERS).replaceAll(LENGTH, (all, number: string, unit: string) => {
-    const factor = unitPixels[unit];
+    const factor = own[unit] ?? unitPixels[unit];
     return factor === undefined ? all : `${Number((Number(number) * factor).toFixed(4))}px`;
   });
   if (!inPixels.includes("(")) return inPixels;

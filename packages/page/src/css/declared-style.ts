@@ -46,7 +46,7 @@ export function declaredStyles($: CheerioAPI, root: ParentNode, { withSheets = t
   const bands = bandsFor(highestRank);
   let left = MAX_SHEET_CHARACTERS;
   for (const element of elements) {
-    const hints = hintsOf(element);
+    const hints = hintsOf(element, page.isQuirky);
     if (hints !== "") cascade.say([element], longhandsOfText(hints, budget), { bandOf: bands.hints });
     const style = element.attribs["style"];
     if (style === undefined) continue;
@@ -119,13 +119,15 @@ function isContained(
   });
 }
 
-/** What attributes say of how an element looks; they count least. */
-function hintsOf({ name, attribs }: Element): string {
-  const { hidden, bgcolor } = attribs;
-  if (hidden === undefined && bgcolor === undefined && name !== "font" && name !== "body") return "";
+/** What names and attributes say of how an element looks; they count least. */
+function hintsOf({ name, attribs }: Element, isQuirky: boolean): string {
+  const { hidden, bgcolor, size } = attribs;
+  const hasSize = name === "font" ? size !== undefined : name === "button" || (isQuirky && name === "table");
+  if (hidden === undefined && bgcolor === undefined && !hasSize && name !== "font" && name !== "body") return "";
   const colour = name === "font" ? attribs["color"] : name === "body" ? attribs["text"] : undefined;
   const hints = [
     hidden === undefined ? "" : /^until-found$/i.test(hidden) ? "content-visibility:hidden" : "display:none",
+    hasSize ? "font-size:medium" : "", // or another that is not tiny
     colour === undefined ? "" : `color:${colour}`,
     bgcolor === undefined ? "" : `background-color:${bgcolor}`,
   ];

@@ -93,9 +93,10 @@ function longhandsOf(writtenName: string, writtenValue: string, budget: StyleBud
 
 /** The size in a `font`, which names none where it is a font of the system. */
 const sizeIn = (font: string): string =>
-  /^(?:inherit|initial|unset|revert|revert-layer)$/.test(font) || font.includes("var(")
-    ? font
-    : (/(?:^|\s)([\d.]+(?:px|pt|r?em|%)?)(?:\/|\s)/.exec(font)?.[1] ?? "medium");
+  /^(?:inherit|initial|unset|revert|revert-layer)$/.test(font) || font.includes("var(") ? font : (SIZE.exec(font)?.[1] ?? "medium");
+
+const SIZE =
+  /(?:^|\s)(0+|[\d.]+(?:%|(?!deg|g?rad|turn)[a-z]+)|(?:calc|clamp|max|min)\((?:[^()]|\([^()]*\))*\)|(?:x{1,3}-)?(?:large|small)|larger|smaller)(?=\s*\/|\s)/;
 
 /** In lower case but for the names of variables, and without escapes. */
 const comparable = (value: string): string =>

@@ -2,6 +2,8 @@ import type { CheerioAPI } from "cheerio/slim";
 import { type DeclaredStyle, withoutValue } from "../css/cascade.ts";
 import { pixels, rgbOf, withPixels, withVariables } from "../css/css-values.ts";
 import { declaredStyles } from "../css/declared-style.ts";
+import { isRoot } from "../css/element-states.ts";
+import { fontSizeIn, MEDIUM_PX } from "../css/font-size.ts";
 import type { StyleBudget } from "../css/style-budget.ts";
 import { elementBefore } from "../css/trees.ts";
 import { type AnyNode, type Element, elementsBelow, isElement, isParent, isText, type ParentNode, setChildren, textOf } from "./dom.ts";
@@ -13,7 +15,9 @@ type Colour = readonly [number, number, number, number] | "unknown";
 /** What a text has from the elements around it. */
 interface Inherited {
   readonly isVisible: boolean;
-  readonly isTiny: boolean;
+  /** Of letters, in pixels: those of the text, and those of the page's root. */
+  readonly size: number;
+  readonly rootSize: number;
   readonly colour: Colour;
   readonly background: Colour;
   readonly variables: ReadonlyMap<string, string>;
@@ -23,6 +27,10 @@ const BLACK: Colour = [0, 0, 0, 1];
 const WHITE: Colour = [255, 255, 255, 1];
 /** Further than that from its place nothing is seen of an element. */
 const FAR_PX = 500;
+/** Nobody reads smaller letters. */
+const TINY_PX = 2;
+/** What a page begins with. */
+const OUTERMOST: Inherited = { isVisible: true, size: MEDIUM_PX, rootSize: MEDIUM_PX, colour: BLACK, background: WHITE, variables: new Map() };
 const MAX_VARIABLES = 2_000;
 /** So often what a control opens is looked at for further controls: each time costs a look at all of them. */
 const MAX_ROUNDS = 8;
@@ -58,7 +66,7 @@ export function findHidden($: CheerioAPI, options: HiddenOptions = {}): Set<AnyN
   const hidden = new Set<AnyNode>();
   const styles = declaredStyles($, root, { ...options, among });
   const drawn = new DrawnTree(hidden);
-  const start: Inherited = { isVisible: true, isTiny: false, colour: BLACK, background: styles.isIncomplete ? "unknown" : WHITE, variables: new Map() };
+  const start: Inherited = { ...OUTERMOST, background: styles.isIncomplete ? "unknown" : WHITE };
   const open: [ParentNode, Inherited][] = [[root, start]];
   const controls: Element[] = [];
   /** Whether these are hidden shows once all controls are known. */
@@ -66,7 +74,7 @@ export function findHidden($: CheerioAPI, options: HiddenOptions = {}): Set<AnyN
   let rounds = MAX_ROUNDS;
   for (let entry = open.pop(); entry !== undefined; entry = open.pop() ?? nextOpened()) {
     const [parent, around] = entry;
-    const isSeen = around.isVisible && !around.isTiny && !isSame(around.colour, around.background);
+    const isSeen = around.isVisible && around.size > TINY_PX && !isSame(around.colour, around.background);
     for (const child of drawn.childrenOf(parent)) if (!isShown(child, around, isSeen)) hidden.add(child);
   }
   for (const { box } of closed) hidden.add(box);
@@ -312,22 +320,17 @@ function numberIn(value: string): number {
 }
 
 function inherit(element: Element, style: DeclaredStyle, around: Inherited): Inherited {
-  const { variables } = around;
-  if (style.size === 0) return around;
   const visibility = style.get("visibility");
   const size = style.get("font-size");
+  const own = size === undefined || size === "inherit" ? around.size : fontSizeIn(size, { parent: around.size, root: around.rootSize });
   return {
     isVisible: visibility === undefined || visibility === "inherit" ? around.isVisible : visibility === "visible",
-    isTiny: size === undefined || size === "inherit" ? around.isTiny : isTinySize(size),
+    size: own,
+    rootSize: isRoot(element) ? own : around.rootSize,
     colour: colourOf(style, around, element),
     background: backgroundOf(style, around),
-    variables,
+    variables: around.variables,
   };
-}
-
-function isTinySize(size: string): boolean {
-  if (/^[-+]?[\d.]+(?:e[-+]?\d+)?(?:%|r?em)$/.test(size)) return Number.parseFloat(size) <= (size.endsWith("%") ? 10 : 0.1);
-  return pixels(size) <= 2;
 }
 
 function colourOf(style: DeclaredStyle, around: Inherited, { name }: Element): Colour {
