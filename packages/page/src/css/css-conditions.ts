@@ -2,6 +2,7 @@ import { type CssNode, type Declaration, lexer } from "css-tree/dist/csstree.esm
 import { TextMemo } from "../text-memo.ts";
 import { attempt, parseCss, textOfNode } from "./css-text.ts";
 import { pixels } from "./css-values.ts";
+import { isForeign } from "./vendors.ts";
 
 /** The screen that pages are looked at on. */
 const SCREEN: Readonly<Record<string, number>> = {
@@ -133,8 +134,15 @@ function truthOf(node: CssNode, isKnown?: (selector: CssNode) => boolean): boole
 const fonts =
   /^font-(?:format\((?:collection|opentype|truetype|woff2?)\)|tech\((?:color-(?:cbdt|colrv[01]|sbix)|features-(?:aat|opentype)|palettes|variations)\))$/i;
 
-const isSupported = (declaration: Declaration): boolean =>
-  declaration.property.startsWith("--") || attempt(() => lexer.matchDeclaration(declaration).error === null) === true;
+function isSupported(declaration: Declaration): boolean {
+  const { property, value } = declaration;
+  if (property.startsWith("--")) return true;
+  const text = textOfNode(value).toLowerCase();
+  if (isForeign(property.toLowerCase(), text)) return false;
+  // What these give is known later only.
+  if (/(?:^|[^\w-])(?:var|env)\(/.test(text)) return lexer.getProperty(property) !== null;
+  return attempt(() => lexer.matchDeclaration(declaration).error === null) === true;
+}
 
 function conditionTruth({ children }: { readonly children: Iterable<CssNode> }, isKnown?: (selector: CssNode) => boolean): boolean | undefined {
   let truth: boolean | undefined = true;

@@ -1,8 +1,10 @@
 import { ident, lexer } from "css-tree/dist/csstree.esm";
 import { TextMemo } from "../text-memo.ts";
 import { attempt } from "./css-text.ts";
+import { rgbOf } from "./css-values.ts";
 import { readSheet, type WrittenDeclaration } from "./read-sheet.ts";
 import { type StyleBudget, steps } from "./style-budget.ts";
+import { isForeign } from "./vendors.ts";
 
 /** A declaration of one property, in lower case but for the names of variables. */
 export interface Longhand {
@@ -34,7 +36,10 @@ const aliases: Readonly<Record<string, string>> = {
   ...{ "inset-inline-start": "left", "inset-inline-end": "right", "inset-block-start": "top", "inset-block-end": "bottom" },
   ...{ "margin-inline-start": "margin-left", "margin-block-start": "margin-top", "inline-size": "width", "block-size": "height" },
   ...{ "max-inline-size": "max-width", "max-block-size": "max-height", "min-block-size": "min-height" },
-  ...{ "padding-block": "padding", "-webkit-background-clip": "background-clip", "container-type": "container", "container-name": "container" },
+  ...{ "padding-block": "padding", "container-type": "container", "container-name": "container" },
+  ...Object.fromEntries(
+    ["animation", "animation-name", "background-clip", "clip-path", "filter", "opacity", "transform"].map((name) => [`-webkit-${name}`, name] as const),
+  ),
 };
 
 const relevant: ReadonlySet<string> = new Set([...inherited, ...others, ...Object.keys(shorthands), ...Object.keys(aliases), "font", "inset", "margin"]);
@@ -109,7 +114,9 @@ const isValid = (name: string, value: string, budget: StyleBudget): boolean =>
   value.includes("var(") ||
   validity.of(`${name}:${value}`, () => {
     budget.spend(steps.value);
-    return attempt(() => lexer.matchProperty(name, value).error === null) ?? false;
+    if (isForeign(name, value)) return false;
+    // css-tree knows no colours that are made from others.
+    return attempt(() => lexer.matchProperty(name, value).error === null) === true || (name.endsWith("color") && rgbOf(value) !== undefined);
   });
 
 const validity = new TextMemo<boolean>({ maxTexts: 20_000, maxLength: 200 });

@@ -252,6 +252,10 @@ test.each([
   ["a place among some", ":nth-child(1 of .x){display:none}"],
   ["& in no rule", "& .x{display:none}"],
   ["a selector that is known", "@supports selector(:has(a)){.x{display:none}}"],
+  ["what Chromium has of Safari", "@supports (-webkit-appearance:none) and (-webkit-line-clamp:2) and (top:env(safe-area-inset-top)){.x{display:none}}"],
+  ["a value for another browser behind its own", ".x{display:none;display:-ms-flexbox;display:-moz-box}"],
+  ["an old name of a property", ".x{-webkit-opacity:0}"],
+  ["a colour that is made from another", ".x{color:rgb(from white r g b)}"],
   ["a font that is known", "@supports font-tech(color-COLRv1){.x{display:none}}"],
   ["the shape of a screen", "@media (min-aspect-ratio:1/1) and (resolution >= 96dpi){.x{display:none}}"],
   ["one medium of several", "@media (unknown),%,screen{.x{display:none}}"],
@@ -291,6 +295,12 @@ test.each([
   ["its style, where an important rule takes that back", "p[style]{display:revert-layer !important}"],
   ["a variable that is none", ".x{display:none;display:var(--y)}"],
   ["what a screen is not", "@media (max-aspect-ratio:1/2){.x{display:none}}@media (min-resolution:2dppx){.x{display:none}}"],
+  ["what other browsers have", "@supports (-ms-ime-align:auto) or (-moz-appearance:none) or (-o-object-fit:cover) or (-khtml-opacity:0){.x{display:none}}"],
+  [
+    "what phones have",
+    "@supports (-webkit-touch-callout:none) or (-webkit-overflow-scrolling:touch) or (-webkit-hyphens:none) or (hanging-punctuation:first){.x{display:none}}",
+  ],
+  ["a font that another system has", "@supports (font:-apple-system-body){.x{display:none}}"],
   ["a selector that no browser knows", "@supports selector(:foo){.x{display:none}}"],
   ["a rule of a first look", "@starting-style{.x{display:none}}"],
 ])("a text is not hidden by %s", (_, sheet) => {
