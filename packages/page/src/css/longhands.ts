@@ -17,8 +17,9 @@ export interface Longhand {
 const inherited: readonly string[] = ["visibility", "color", "-webkit-text-fill-color", "font-size", "text-indent"];
 const others: readonly string[] = [
   ...["display", "content-visibility", "opacity", "filter", "animation-name", "zoom", "rotate", "position", "left", "top", "right", "bottom"],
-  ...["margin-left", "margin-top", "transform", "scale", "translate", "clip", "clip-path", "width", "height", "max-width", "max-height", "min-height"],
-  ...["padding-top", "padding-bottom", "overflow-x", "overflow-y", "background-color", "background-image", "background-clip", "container"],
+  ...["margin-left", "margin-top", "transform", "scale", "translate", "clip", "clip-path", "width", "height", "max-width", "max-height", "min-width"],
+  ...["min-height", "padding-top", "padding-right", "padding-bottom", "padding-left", "float", "flex-grow", "flex-basis", "flex-direction"],
+  ...["grid-template-rows", "overflow-x", "overflow-y", "background-color", "background-image", "background-clip", "container"],
 ];
 
 /** Each has the whole text of its shorthand, from which its reader takes its part. */
@@ -27,22 +28,54 @@ const shorthands: Readonly<Record<string, readonly string[]>> = {
   animation: ["animation-name"],
   background: ["background-color", "background-image", "background-clip"],
   container: ["container"],
+  "flex-flow": ["flex-direction"],
   overflow: ["overflow-x", "overflow-y"],
-  padding: ["padding-top", "padding-bottom"],
+  "padding-block": ["padding-top", "padding-bottom"],
+  "padding-inline": ["padding-left", "padding-right"],
 };
 
 /** As if all pages were written from left to right and from top to bottom. */
 const aliases: Readonly<Record<string, string>> = {
   ...{ "inset-inline-start": "left", "inset-inline-end": "right", "inset-block-start": "top", "inset-block-end": "bottom" },
   ...{ "margin-inline-start": "margin-left", "margin-block-start": "margin-top", "inline-size": "width", "block-size": "height" },
-  ...{ "max-inline-size": "max-width", "max-block-size": "max-height", "min-block-size": "min-height" },
-  ...{ "padding-block": "padding", "container-type": "container", "container-name": "container" },
+  ...{ "max-inline-size": "max-width", "max-block-size": "max-height", "min-inline-size": "min-width", "min-block-size": "min-height" },
+  ...{
+    "padding-block-start": "padding-top",
+    "padding-block-end": "padding-bottom",
+    "padding-inline-start": "padding-left",
+    "padding-inline-end": "padding-right",
+  },
+  ...{ "container-type": "container", "container-name": "container" },
   ...Object.fromEntries(
-    ["animation", "animation-name", "background-clip", "clip-path", "filter", "opacity", "transform"].map((name) => [`-webkit-${name}`, name] as const),
+    [
+      "animation",
+      "animation-name",
+      "background-clip",
+      "clip-path",
+      "filter",
+      "flex",
+      "flex-basis",
+      "flex-direction",
+      "flex-flow",
+      "flex-grow",
+      "opacity",
+      "transform",
+    ].map((name) => [`-webkit-${name}`, name] as const),
   ),
 };
 
-const relevant: ReadonlySet<string> = new Set([...inherited, ...others, ...Object.keys(shorthands), ...Object.keys(aliases), "font", "inset", "margin"]);
+/** What of a property there is for each side, by what its name begins with. */
+const sides: Readonly<Record<string, string>> = { inset: "", margin: "margin-", padding: "padding-" };
+
+const relevant: ReadonlySet<string> = new Set([
+  ...inherited,
+  ...others,
+  ...Object.keys(shorthands),
+  ...Object.keys(aliases),
+  ...Object.keys(sides),
+  "flex",
+  "font",
+]);
 
 export const inheritedProperties: ReadonlySet<string> = new Set(inherited);
 
@@ -87,13 +120,24 @@ function longhandsOf(writtenName: string, writtenValue: string, budget: StyleBud
   const isImportant = marked !== "";
   if (isVariable) return [{ name: property, value, isImportant }];
   const name = aliases[property] ?? property;
-  if (name === "inset" || name === "margin") {
-    const [top = value, right = top, bottom = top, left = right] = value.match(/[a-z-]*\((?:[^()]|\([^()]*\))*\)|[^\s]+/g) ?? [];
-    const side = name === "inset" ? "" : "margin-";
+  const side = sides[name];
+  if (side !== undefined) {
+    const [top = value, right = top, bottom = top, left = right] = partsOf(value);
     return Object.entries({ top, right, bottom, left }).map(([place, own]) => ({ name: `${side}${place}`, value: own, isImportant }));
   }
+  if (name === "flex") return Object.entries(flexIn(value)).map(([part, own]) => ({ name: `flex-${part}`, value: own, isImportant }));
   if (name === "font") return [{ name: "font-size", value: sizeIn(value), isImportant }];
   return (shorthands[name] ?? [name]).map((longhand) => ({ name: longhand, value, isImportant }));
+}
+
+const partsOf = (value: string): readonly string[] => value.match(/[a-z-]*\((?:[^()]|\([^()]*\))*\)|[^\s]+/g) ?? [];
+
+/** What a `flex` makes of a box in its row or column. */
+function flexIn(value: string): { readonly grow: string; readonly basis: string } {
+  if (/^(?:none|auto|initial)$/.test(value)) return { grow: value === "auto" ? "1" : "0", basis: "auto" };
+  if (/^(?:inherit|unset|revert|revert-layer)$/.test(value) || value.includes("var(")) return { grow: value, basis: value };
+  const [numbers, sizes] = [partsOf(value).filter((part) => /^[\d.]+$/.test(part)), partsOf(value).filter((part) => !/^[\d.]+$/.test(part))];
+  return { grow: numbers[0] ?? "1", basis: sizes[0] ?? "0px" };
 }
 
 /** The size in a `font`, which names none where it is a font of the system. */

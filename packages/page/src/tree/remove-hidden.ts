@@ -1,4 +1,5 @@
 import type { CheerioAPI } from "cheerio/slim";
+import { hasNoRoom, type Layout, layoutIn } from "../css/box-room.ts";
 import { type DeclaredStyle, withoutValue } from "../css/cascade.ts";
 import { pixels, rgbOf, withPixels, withVariables } from "../css/css-values.ts";
 import { declaredStyles } from "../css/declared-style.ts";
@@ -21,6 +22,8 @@ interface Inherited {
   readonly colour: Colour;
   readonly background: Colour;
   readonly variables: ReadonlyMap<string, string>;
+  /** Of the box around it. */
+  readonly layout: Layout;
 }
 
 const BLACK: Colour = [0, 0, 0, 1];
@@ -30,7 +33,7 @@ const FAR_PX = 500;
 /** Nobody reads smaller letters. */
 const TINY_PX = 2;
 /** What a page begins with. */
-const OUTERMOST: Inherited = { isVisible: true, size: MEDIUM_PX, rootSize: MEDIUM_PX, colour: BLACK, background: WHITE, variables: new Map() };
+const OUTERMOST: Inherited = { isVisible: true, size: MEDIUM_PX, rootSize: MEDIUM_PX, colour: BLACK, background: WHITE, variables: new Map(), layout: "flow" };
 const MAX_VARIABLES = 2_000;
 /** So often what a control opens is looked at for further controls: each time costs a look at all of them. */
 const MAX_ROUNDS = 8;
@@ -93,8 +96,9 @@ export function findHidden($: CheerioAPI, options: HiddenOptions = {}): Set<AnyN
     const style = resolved(declared, variables, styles.budget);
     const isUnopened = "popover" in child.attribs || (options.withDialogs !== false && isClosedDialog(child));
     if (isUnopened && !style.has("display")) return false; // a sheet that says how it is displayed shows it
-    const inherited = declared.size === 0 ? around : inherit(child, style, { ...around, variables });
-    if (isTakenAway(child, style) || hasNoRoom(style)) {
+    const inherited =
+      declared.size > 0 ? inherit(child, style, { ...around, variables }) : around.layout === "flow" ? around : { ...around, layout: "flow" as const };
+    if (isTakenAway(child, style) || hasNoRoom(child, style, around.layout)) {
       const control = controlBefore(child) ?? tabBefore(child, styles.budget);
       const { ids, labels } = namesOf(child);
       if (control === undefined && ids.length === 0 && labels.length === 0) return false;
@@ -280,16 +284,6 @@ function isTakenAway({ name: element }: Element, style: DeclaredStyle): boolean 
   return false;
 }
 
-/** Whether what is inside is cut off, as the box is of no size. */
-function hasNoRoom(style: DeclaredStyle): boolean {
-  if (style.size === 0) return false;
-  const of = (name: string): string => style.get(name) ?? "";
-  const isCut = /hidden|clip/.test(of("overflow") + of("overflow-x") + of("overflow-y"));
-  // A box without height that is padded, as for pictures, has room all the same.
-  const hasRoom = ["min-height", "padding", "padding-top", "padding-bottom"].some((name) => /[1-9]/.test(of(name)));
-  return isCut && !hasRoom && ["width", "height", "max-width", "max-height"].some((side) => Math.abs(pixels(of(side))) <= 1);
-}
-
 /** Whether a transform leaves no area: seen from the side, or scaled to nothing. */
 function isGone(transform: string, rotate: string): boolean {
   const turned = [...transform.matchAll(/\brotate[xy]\(\s*([^()]+)\)/g)].map(([, angle = ""]) => angle).concat(/^[xy]\s/.test(rotate) ? rotate.slice(2) : []);
@@ -330,6 +324,7 @@ function inherit(element: Element, style: DeclaredStyle, around: Inherited): Inh
     colour: colourOf(style, around, element),
     background: backgroundOf(style, around),
     variables: around.variables,
+    layout: layoutIn(style, around.layout),
   };
 }
 
