@@ -34,6 +34,12 @@ test.each([
   ["of letters that follow the page's root", '<style>html{font-size:62.5%}</style><p style="font-size:.2rem">evil</p>'],
   ["of letters without size behind a weight", '<p style="font:300 0/0 a">evil</p>'],
   ["white on white", '<p style="color:#fff">evil</p>'],
+  ["white beside what lies elsewhere", '<div><div style="background:#036;height:40px"></div><p style="color:#fff">evil</p></div>'],
+  ["white on white that lies over something", '<div><b style="position:absolute;background:#036"></b><p style="color:#fff;background:#fff">evil</p></div>'],
+  [
+    "white beside what is not displayed, or white",
+    '<div><b style="position:absolute;background:#036;display:none"></b><b style="position:absolute;background:#fff"></b><p style="color:#fff">evil</p></div>',
+  ],
   ["black on black", '<div style="background:#000"><p style="color:rgb(3,3,3)">evil</p></div>'],
   ["of no colour", '<p style="color:transparent">evil</p>'],
   ["in a class that is not displayed", "<style>.x{display:none}</style><p class=x>evil</p>"],
@@ -121,6 +127,24 @@ test.each([
   ["shown by a later rule", "<style>.x{display:none} .x.on{display:block}</style><p class='x on'>text</p>"],
   ["white on a colour", '<div style="background:#036"><p style="color:#fff">text</p></div>'],
   ["white on a picture", '<div style="background:url(a.png)"><p style="color:#fff">text</p></div>'],
+  [
+    "white on what lies under it",
+    '<div style="position:relative;color:#fff"><b style="position:absolute;inset:0;background:#000;opacity:.5"></b><p>text</p></div>',
+  ],
+  [
+    "white on what lies under a box around it",
+    '<main><div style="position:absolute;inset:0"><i style="background:#036"></i></div><div style="color:#fff"><p>text</p></div></main>',
+  ],
+  [
+    "white beside a box of which something lies under it",
+    '<div><i><b style="position:fixed;inset:0;z-index:-1;background:#036"></b></i></div><p style="color:#fff">text</p>',
+  ],
+  [
+    "white before what lies under it",
+    '<div><p style="color:#fff;position:relative">text</p><b style="position:fixed;inset:0;z-index:-1;background:url(a.png)"></b></div>',
+  ],
+  ["white and moved onto something", '<div><div style="background:#036;height:40px"></div><p style="color:#fff;margin-top:-30px">text</p></div>'],
+  ["white in a place of a grid that something else is in", '<div style="display:grid"><i style="background:#036"></i><p style="color:#fff">text</p></div>'],
   ["white where another sheet may say on what", '<link rel=stylesheet href=a.css><p style="color:#fff">text</p>'],
   ["in a child with a size, of a parent without", '<div style="font-size:0"><p style="font-size:16px">text</p></div>'],
   [

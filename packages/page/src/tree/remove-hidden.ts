@@ -1,7 +1,9 @@
 import type { CheerioAPI } from "cheerio/slim";
 import { hasNoRoom, type Layout, layoutIn } from "../css/box-room.ts";
 import { type DeclaredStyle, withoutValue } from "../css/cascade.ts";
-import { pixels, rgbOf, withPixels, withVariables } from "../css/css-values.ts";
+import { backgroundOf, type Colour, isClear, isSame, parseColour } from "../css/colours.ts";
+import { coversOn } from "../css/covers.ts";
+import { pixels, withPixels, withVariables } from "../css/css-values.ts";
 import { declaredStyles } from "../css/declared-style.ts";
 import { isRoot } from "../css/element-states.ts";
 import { fontSizeIn, MEDIUM_PX } from "../css/font-size.ts";
@@ -9,9 +11,6 @@ import type { StyleBudget } from "../css/style-budget.ts";
 import { elementBefore } from "../css/trees.ts";
 import { type AnyNode, type Element, elementsBelow, isElement, isParent, isText, type ParentNode, setChildren, textOf } from "./dom.ts";
 import { isShadowRoot, shadowRootOf, slotsIn, slottedIn } from "./shadow-roots.ts";
-
-/** Red, green, blue and opacity; "unknown" where only a sheet that is not read, or a picture, could tell. */
-type Colour = readonly [number, number, number, number] | "unknown";
 
 /** What a text has from the elements around it. */
 interface Inherited {
@@ -71,21 +70,28 @@ export function findHidden($: CheerioAPI, options: HiddenOptions = {}): Set<AnyN
   const drawn = new DrawnTree(hidden);
   const start: Inherited = { ...OUTERMOST, background: styles.isIncomplete ? "unknown" : WHITE };
   const open: [ParentNode, Inherited][] = [[root, start]];
+  const isCovered = coversOn(styles);
   const controls: Element[] = [];
   /** Whether these are hidden shows once all controls are known. */
   let closed: Panel[] = [];
   let rounds = MAX_ROUNDS;
   for (let entry = open.pop(); entry !== undefined; entry = open.pop() ?? nextOpened()) {
     const [parent, around] = entry;
-    const isSeen = around.isVisible && around.size > TINY_PX && !isSame(around.colour, around.background);
-    for (const child of drawn.childrenOf(parent)) if (!isShown(child, around, isSeen)) hidden.add(child);
+    let isSeen: boolean | undefined;
+    for (const child of drawn.childrenOf(parent)) {
+      if (!isText(child)) {
+        if (!isShown(child, around)) hidden.add(child);
+      } else if (child.data.trim() !== "") {
+        isSeen ??= isRead(parent, around);
+        if (!isSeen) hidden.add(child);
+      }
+    }
   }
   for (const { box } of closed) hidden.add(box);
   drawn.finish();
   return hidden;
 
-  function isShown(child: AnyNode, around: Inherited, isSeen: boolean): boolean {
-    if (isText(child)) return isSeen || child.data.trim() === "";
+  function isShown(child: AnyNode, around: Inherited): boolean {
     if (!isElement(child)) {
       if (isParent(child)) open.push([child, around]);
       return isParent(child);
@@ -108,6 +114,12 @@ export function findHidden($: CheerioAPI, options: HiddenOptions = {}): Set<AnyN
     if (isControl(child)) controls.push(child);
     open.push([child, inherited]);
     return true;
+  }
+
+  /** Whether texts can be read where they stand. */
+  function isRead(parent: ParentNode, { isVisible, size, colour, background }: Inherited): boolean {
+    if (!isVisible || size <= TINY_PX || isClear(colour)) return false;
+    return !isSame(colour, background) || (isElement(parent) && isCovered(parent, colour));
   }
 
   /** A box that a control opens which people see: who clicks it reads the text. */
@@ -263,8 +275,8 @@ function isTakenAway({ name: element }: Element, style: DeclaredStyle): boolean 
   if (of("content-visibility") === "hidden") return true;
   // An element that an animation shows later begins like that.
   const isAnimated = style.has("animation-name") && !/^none\b/.test(of("animation-name"));
-  const isClear = (opacity: string): boolean => numberIn(opacity) <= 0.05;
-  if (!isAnimated && (isClear(of("opacity")) || /\bopacity\(\s*0*\.?0+%?\s*\)/.test(of("filter")))) return true;
+  const isFaint = (opacity: string): boolean => numberIn(opacity) <= 0.05;
+  if (!isAnimated && (isFaint(of("opacity")) || /\bopacity\(\s*0*\.?0+%?\s*\)/.test(of("filter")))) return true;
 
   const isPlaced = /^(?:absolute|fixed)$/.test(of("position"));
   const isFar = (value: string): boolean => pixels(value) <= -FAR_PX;
@@ -322,7 +334,7 @@ function inherit(element: Element, style: DeclaredStyle, around: Inherited): Inh
     size: own,
     rootSize: isRoot(element) ? own : around.rootSize,
     colour: colourOf(style, around, element),
-    background: backgroundOf(style, around),
+    background: backgroundOf(style, around.background),
     variables: around.variables,
     layout: layoutIn(style, around.layout),
   };
@@ -334,24 +346,4 @@ function colourOf(style: DeclaredStyle, around: Inherited, { name }: Element): C
   const value = fill === undefined || fill === "inherit" || fill === "currentcolor" ? style.get("color") : fill;
   if (value === undefined) return name === "a" ? "unknown" : around.colour; // a link has a colour of its own
   return value === "inherit" || value === "currentcolor" ? around.colour : parseColour(value);
-}
-
-function backgroundOf(style: DeclaredStyle, around: Inherited): Colour {
-  const words = style.get("background-color") ?? "";
-  if (/url\(|gradient\(|var\(|image\(/.test(`${words} ${style.get("background-image") ?? ""}`)) return "unknown";
-  const value = (words.match(/[a-z-]+\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)|\S+/g) ?? []).find((word) => parseColour(word) !== "unknown");
-  if (value === undefined) return words === "" || /^(?:none|inherit|initial|unset)\b/.test(words) ? around.background : "unknown";
-  const colour = parseColour(value);
-  if (colour === "unknown" || colour[3] >= 0.95) return colour;
-  return colour[3] <= 0.05 ? around.background : "unknown"; // one shines through the other
-}
-
-const parseColour = (value: string): Colour => rgbOf(value) ?? "unknown";
-
-/** So near that nobody reads one on the other. */
-function isSame(colour: Colour, background: Colour): boolean {
-  if (colour === "unknown") return false;
-  if (colour[3] <= 0.05) return true;
-  if (background === "unknown") return false;
-  return [0, 1, 2].every((part) => Math.abs((colour[part] ?? 0) - (background[part] ?? 0)) <= 8);
 }
