@@ -44,6 +44,7 @@ test.each([
   ...[":nth-last-child(2n) p", "html:first-child", "p:first-of-type", "li:nth-of-type(2)", "section:last-of-type", ":nth-last-of-type(1)", "b:only-of-type"],
   ...["li + li p", "section ~ ul", "section ~ ul p", "p#x + div section", "div ~ p", ":is(.b, ul) > li", ":where(.a) p", ":not(.t)", ":not(div p, li)"],
   ...["div:has(> section)", "li:has(p)", "section:has(+ ul)", "section:has(~ ul .t)", ":has(> p + div)", "[title]", "[title='One two']", "[title~=two]"],
+  ...["[title~=One]", "[title~='tw']", "[title~='.*']", "[title~='']"],
   ...["[title^=One]", "[title$=two]", "[title*='e t']", "[title='ONE TWO' i]", "[lang|=de]", "[title~='One two']", "[title^='']", ":root", "b:empty", ":link"],
 ])("%s matches the elements that a search finds", (text) => {
   expect(found(text)).toEqual($(text).toArray());

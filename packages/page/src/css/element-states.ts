@@ -1,4 +1,5 @@
 import { ancestorsOf, type Element, isElement, isText } from "../tree/dom.ts";
+import type { StyleBudget } from "./style-budget.ts";
 
 /** The pseudo-classes of what nothing is before somebody uses the page, of parts of scroll bars, and of players: with `visited`, which pages cannot see. */
 export const laterStates: ReadonlySet<string> = new Set([
@@ -16,27 +17,30 @@ const controls: ReadonlySet<string> = new Set([...fields, "button", "fieldset", 
 /** Of inputs, those that hold no text. */
 const noText = /^(?:button|checkbox|color|file|hidden|image|radio|range|reset|submit)$/i;
 
-const isDisabled = (element: Element): boolean => {
+const isDisabled = (element: Element, budget: StyleBudget): boolean => {
   const { name, attribs } = element;
   if (!controls.has(name)) return false;
   if ("disabled" in attribs) return true;
   for (const around of ancestorsOf(element)) {
+    budget.spend(1);
     if (around.name === "legend") return false;
     if ((around.name === "fieldset" || (name === "option" && around.name === "optgroup")) && "disabled" in around.attribs) return true;
   }
   return false;
 };
 
-const isWritable = (element: Element): boolean => {
+const isWritable = (element: Element, budget: StyleBudget): boolean => {
   const { name, attribs } = element;
-  if (name === "textarea" || (name === "input" && !noText.test(attribs["type"] ?? ""))) return !("readonly" in attribs) && !isDisabled(element);
-  return /^(?:|true|plaintext-only)$/i.test(nearest(element, "contenteditable") ?? "false");
+  if (name === "textarea" || (name === "input" && !noText.test(attribs["type"] ?? ""))) return !("readonly" in attribs) && !isDisabled(element, budget);
+  return /^(?:|true|plaintext-only)$/i.test(nearest(element, "contenteditable", budget) ?? "false");
 };
 
 /** What the nearest element with an attribute says, of the element itself and those around it. */
-function nearest(element: Element, attribute: string): string | undefined {
-  for (let at: Element | null = element; at !== null; at = at.parent !== null && isElement(at.parent) ? at.parent : null)
+function nearest(element: Element, attribute: string, budget: StyleBudget): string | undefined {
+  for (let at: Element | null = element; at !== null; at = at.parent !== null && isElement(at.parent) ? at.parent : null) {
+    budget.spend(1);
     if (at.attribs[attribute] !== undefined) return at.attribs[attribute];
+  }
   return undefined;
 }
 
@@ -44,20 +48,20 @@ const isUnfilled = ({ name, attribs }: Element): boolean => fields.has(name) && 
 const isLink = ({ name, attribs }: Element): boolean => (name === "a" || name === "area") && attribs["href"] !== undefined;
 
 /** Pseudo-classes that the page itself decides. */
-export const pageStates: Readonly<Record<string, (element: Element) => boolean>> = {
+export const pageStates: Readonly<Record<string, (element: Element, budget: StyleBudget) => boolean>> = {
   "any-link": isLink,
   link: isLink,
   "-webkit-any-link": isLink,
   checked: ({ name, attribs }) =>
     (name === "input" && /^(?:checkbox|radio)$/i.test(attribs["type"] ?? "") && "checked" in attribs) || (name === "option" && "selected" in attribs),
   disabled: isDisabled,
-  enabled: (element) => controls.has(element.name) && !isDisabled(element),
+  enabled: (element, budget) => controls.has(element.name) && !isDisabled(element, budget),
   required: ({ name, attribs }) => fields.has(name) && "required" in attribs,
   optional: ({ name, attribs }) => fields.has(name) && !("required" in attribs),
   invalid: isUnfilled,
   valid: (element) => (controls.has(element.name) || element.name === "form") && !isUnfilled(element),
   "read-write": isWritable,
-  "read-only": (element) => !isWritable(element),
+  "read-only": (element, budget) => !isWritable(element, budget),
   "placeholder-shown": ({ name, attribs }) => /^(?:input|textarea)$/.test(name) && "placeholder" in attribs && (attribs["value"] ?? "") === "",
   open: ({ name, attribs }) => /^(?:details|dialog)$/.test(name) && "open" in attribs,
   empty: ({ children }) => !children.some((child) => isElement(child) || (isText(child) && child.data !== "")),
@@ -65,11 +69,11 @@ export const pageStates: Readonly<Record<string, (element: Element) => boolean>>
 
 export const isRoot = ({ name, parent }: Element): boolean => name === "html" && (parent === null || !isElement(parent));
 
-export const directionOf = (element: Element): string => (/^rtl$/i.test(nearest(element, "dir") ?? "") ? "rtl" : "ltr");
+export const directionOf = (element: Element, budget: StyleBudget): string => (/^rtl$/i.test(nearest(element, "dir", budget) ?? "") ? "rtl" : "ltr");
 
 /** Whether an element's language is in a range, such as `de` or `*-CH`. */
-export function isOfLanguage(element: Element, range: string): boolean {
-  const own = `${nearest(element, "lang") ?? ""}-`.toLowerCase();
+export function isOfLanguage(element: Element, range: string, budget: StyleBudget): boolean {
+  const own = `${nearest(element, "lang", budget) ?? ""}-`.toLowerCase();
   const asked = range.toLowerCase();
   return asked.startsWith("*-") ? own.includes(`${asked.slice(1)}-`) : own !== "-" && own.startsWith(`${asked}-`);
 }

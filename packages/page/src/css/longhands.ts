@@ -157,7 +157,7 @@ const isValid = (name: string, value: string, budget: StyleBudget): boolean =>
   name.startsWith("--") ||
   value.includes("var(") ||
   validity.of(`${name}:${value}`, () => {
-    budget.spend(steps.value);
+    budget.spend(steps.value * (value.includes("(") ? 2 : 1));
     if (isForeign(name, value)) return false;
     // css-tree knows no colours that are made from others.
     return attempt(() => lexer.matchProperty(name, value).error === null) === true || (name.endsWith("color") && rgbOf(value) !== undefined);

@@ -34,7 +34,7 @@ export function pseudoClassTest(node: PseudoClassSelector, part: Part, reading: 
   if (state === undefined) return placeTest(name, undefined, page.places);
   return (element) => {
     page.budget.spend(name === "empty" ? element.children.length : steps.around);
-    return state(element);
+    return state(element, page.budget);
   };
 }
 
@@ -48,7 +48,7 @@ const speechTest =
   (name: string, asked: string, budget: StyleBudget): Test =>
   (element) => {
     budget.spend(steps.around);
-    return name === "dir" ? directionOf(element) === asked.toLowerCase() : isOfLanguage(element, asked);
+    return name === "dir" ? directionOf(element, budget) === asked.toLowerCase() : isOfLanguage(element, asked, budget);
   };
 
 function nthTest(name: string, nth: Nth, reading: Reading): Test | undefined {

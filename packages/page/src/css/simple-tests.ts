@@ -3,6 +3,7 @@ import { classNamesIn, type Element } from "../tree/dom.ts";
 import { folded } from "../tree/quirks.ts";
 import { CLASS, ID, NAME, never, type Reading, type SelectorPage } from "./compiled-selector.ts";
 import type { Test } from "./match-chain.ts";
+import { steps } from "./style-budget.ts";
 
 export function idTest({ name: written }: IdSelector, reading: Reading): Test | undefined {
   const { isQuirky } = reading.context.page;
@@ -73,21 +74,27 @@ export function attributeTest({ name: { name: written }, matcher, value: asked, 
   const isCaseless = flags === null ? caseless.has(name) : flags.toLowerCase() === "i";
   const comparable = (text: string): string => (isCaseless ? text.toLowerCase() : text);
   const value = comparable(asked.type === "Identifier" ? ident.decode(asked.name) : asked.value);
-  const compare = comparisons[matcher];
+  const compare = matcher === "~=" ? wordTest(value) : comparisons[matcher];
   if (compare === undefined) return undefined;
   return ({ attribs }) => {
     const own = attribs[name];
     if (own === undefined) return false;
-    budget.spend(own.length >> 6);
+    budget.spend(own.length * steps.compared);
     return compare(comparable(own), value);
   };
 }
 
 const comparisons: Readonly<Record<string, (own: string, value: string) => boolean>> = {
   "=": (own, value) => own === value,
-  "~=": (own, value) => value !== "" && classNamesIn(own).includes(value),
   "|=": (own, value) => own === value || own.startsWith(`${value}-`),
   "^=": (own, value) => value !== "" && own.startsWith(value),
   "$=": (own, value) => value !== "" && own.endsWith(value),
   "*=": (own, value) => value !== "" && own.includes(value),
 };
+
+/** Whether one of the words of a value is this one: without a list of them, which a long value would make dear. */
+function wordTest(word: string): (own: string) => boolean {
+  if (word === "" || /[ \t\n\f\r]/.test(word)) return () => false;
+  const pattern = new RegExp(`(?:^|[ \\t\\n\\f\\r])${word.replaceAll(/[$()*+.?[\\\]^{|}]/g, "\\$&")}(?![^ \\t\\n\\f\\r])`);
+  return (own) => pattern.test(own);
+}

@@ -10,11 +10,13 @@ export const steps = {
   condition: 1_000,
   /** What an element has from those around it. */
   around: 10,
+  /** A character of an attribute that is compared: the case of all is folded, and all are looked through. */
+  compared: 1 / 32,
   /** What is kept of an element: that a rule is about it, or where it stands. */
   kept: 10,
   /** The style of an element, where none had the same before. */
   style: 400,
-  /** A value that no element of any page had before. */
+  /** A value that no element of any page had before, and again what a function in it gives. */
   value: 1_000,
   /** A variable that is put in its place. */
   variable: 50,

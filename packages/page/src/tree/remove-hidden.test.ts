@@ -229,6 +229,8 @@ test("a page whose styles cannot all be tried is refused, and a sheet of a megab
   const parentheses = `${":is(".repeat(1_500)}p${")".repeat(1_500)}{display:none}`;
   expect(() => md(`<style>${parentheses}</style><p>text</p>`)).toThrow("more styles than can be read");
   expect(() => md(`<p style="${"all:unset;".repeat(150_000)}">text</p>`)).toThrow("more styles than can be read");
+  for (const asked of ["title~=zz", "title*=zz i"])
+    expect(() => md(`<style>${`[${asked}]{top:0}`.repeat(2_000)}</style><p title="${"a ".repeat(255_000)}">text</p>`), asked).toThrow(PageTooComplexError);
   for (const rule of ["{", ".a{", ")"]) expect(md(`<style>${rule.repeat(100_000)}</style><p>text</p>`), rule).toBe("text");
 
   expect(md(`<style>${"i:not(.x){top:0}i:nth-child(even){left:0}".repeat(20)}</style><p>text</p>${"<i>x</i>".repeat(5_000)}`)).toContain("text");

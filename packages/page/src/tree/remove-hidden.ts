@@ -82,7 +82,7 @@ export function findHidden($: CheerioAPI, options: HiddenOptions = {}): Set<AnyN
       if (!isText(child)) {
         if (!isShown(child, around)) hidden.add(child);
       } else if (child.data.trim() !== "") {
-        isSeen ??= isRead(parent, around);
+        isSeen ??= isRead(parent, around, isCovered);
         if (!isSeen) hidden.add(child);
       }
     }
@@ -102,8 +102,7 @@ export function findHidden($: CheerioAPI, options: HiddenOptions = {}): Set<AnyN
     const style = resolved(declared, variables, styles.budget);
     const isUnopened = "popover" in child.attribs || (options.withDialogs !== false && isClosedDialog(child));
     if (isUnopened && !style.has("display")) return false; // a sheet that says how it is displayed shows it
-    const inherited =
-      declared.size > 0 ? inherit(child, style, { ...around, variables }) : around.layout === "flow" ? around : { ...around, layout: "flow" as const };
+    const inherited = inherit(child, style, around, variables);
     if (isTakenAway(child, style) || hasNoRoom(child, style, around.layout)) {
       const control = controlBefore(child) ?? tabBefore(child, styles.budget);
       const { ids, labels } = namesOf(child);
@@ -114,12 +113,6 @@ export function findHidden($: CheerioAPI, options: HiddenOptions = {}): Set<AnyN
     if (isControl(child)) controls.push(child);
     open.push([child, inherited]);
     return true;
-  }
-
-  /** Whether texts can be read where they stand. */
-  function isRead(parent: ParentNode, { isVisible, size, colour, background }: Inherited): boolean {
-    if (!isVisible || size <= TINY_PX || isClear(colour)) return false;
-    return !isSame(colour, background) || (isElement(parent) && isCovered(parent, colour));
   }
 
   /** A box that a control opens which people see: who clicks it reads the text. */
@@ -325,7 +318,14 @@ function numberIn(value: string): number {
   return number === undefined ? Number.NaN : Number(number) * (percent === "%" ? 0.01 : 1);
 }
 
-function inherit(element: Element, style: DeclaredStyle, around: Inherited): Inherited {
+/** Whether texts can be read where they stand. */
+function isRead(parent: ParentNode, { isVisible, size, colour, background }: Inherited, isCovered: ReturnType<typeof coversOn>): boolean {
+  if (!isVisible || size <= TINY_PX || isClear(colour)) return false;
+  return !isSame(colour, background) || (isElement(parent) && isCovered(parent, colour));
+}
+
+function inherit(element: Element, style: DeclaredStyle, around: Inherited, variables: ReadonlyMap<string, string>): Inherited {
+  if (style.size === 0 && variables === around.variables && around.layout === "flow") return around;
   const visibility = style.get("visibility");
   const size = style.get("font-size");
   const own = size === undefined || size === "inherit" ? around.size : fontSizeIn(size, { parent: around.size, root: around.rootSize });
@@ -335,7 +335,7 @@ function inherit(element: Element, style: DeclaredStyle, around: Inherited): Inh
     rootSize: isRoot(element) ? own : around.rootSize,
     colour: colourOf(style, around, element),
     background: backgroundOf(style, around.background),
-    variables: around.variables,
+    variables,
     layout: layoutIn(style, around.layout),
   };
 }
