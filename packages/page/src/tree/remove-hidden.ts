@@ -77,15 +77,8 @@ export function findHidden($: CheerioAPI, options: HiddenOptions = {}): Set<AnyN
   let rounds = MAX_ROUNDS;
   for (let entry = open.pop(); entry !== undefined; entry = open.pop() ?? nextOpened()) {
     const [parent, around] = entry;
-    let isSeen: boolean | undefined;
-    for (const child of drawn.childrenOf(parent)) {
-      if (!isText(child)) {
-        if (!isShown(child, around)) hidden.add(child);
-      } else if (child.data.trim() !== "") {
-        isSeen ??= isRead(parent, around, isCovered);
-        if (!isSeen) hidden.add(child);
-      }
-    }
+    const isSeen = once(() => isRead(parent, around, isCovered));
+    for (const child of drawn.childrenOf(parent)) if (!(isText(child) ? child.data.trim() === "" || isSeen() : isShown(child, around))) hidden.add(child);
   }
   for (const { box } of closed) hidden.add(box);
   drawn.finish();
@@ -316,6 +309,12 @@ function numberIn(value: string): number {
   const worked = /^[-+.\d]/.test(value) ? value : withPixels(value).replace("px", "");
   const [, number, percent] = /^([-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?)(%?)$/.exec(worked) ?? [];
   return number === undefined ? Number.NaN : Number(number) * (percent === "%" ? 0.01 : 1);
+}
+
+/** An answer that is worked out where it is asked for, and then kept. */
+function once(ask: () => boolean): () => boolean {
+  let known: boolean | undefined;
+  return () => (known ??= ask());
 }
 
 /** Whether texts can be read where they stand. */
