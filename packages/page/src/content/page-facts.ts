@@ -1,5 +1,5 @@
 import { plainText } from "../text/plain-text.ts";
-import { type NamedElements, textOf } from "../tree/dom.ts";
+import { ancestorsOf, type Element, type NamedElements, textOf } from "../tree/dom.ts";
 
 /** What a page says of itself to machines. */
 export interface PageFacts {
@@ -33,7 +33,7 @@ export function readFacts(named: NamedElements): PageFacts {
   for (const element of ["html", "title", "meta", "link", "script"].flatMap(named)) {
     const { name, attribs } = element;
     if (name === "html") language ??= attribs["lang"]?.trim() || null;
-    else if (name === "title") title ??= line(textOf(element), MAX_TITLE);
+    else if (name === "title") title ??= isOfPicture(element) ? null : line(textOf(element), MAX_TITLE);
     else if (name === "meta") {
       const key = (attribs["property"] ?? attribs["name"] ?? attribs["itemprop"] ?? "").toLowerCase();
       const value = line(attribs["content"] ?? "", MAX_META);
@@ -50,6 +50,8 @@ export function readFacts(named: NamedElements): PageFacts {
   }
   return { title, meta, links, language, ...found };
 }
+
+const isOfPicture = (title: Element): boolean => [...ancestorsOf(title)].some(({ name }) => name === "svg");
 
 const line = (text: string, maxLength: number): string | null => {
   const short = text.replaceAll(/\s+/g, " ").trim().slice(0, maxLength);

@@ -1,8 +1,7 @@
 import type { CheerioAPI } from "cheerio/slim";
-import { Element } from "domhandler";
 import { ampPictures, drawPicture } from "../tree/amp-pictures.ts";
 import { boundTree } from "../tree/bound-tree.ts";
-import { type AnyNode, elementsBelow, isElement, isText, type NamedElements, namedElements, type ParentNode, setChildren, textOf } from "../tree/dom.ts";
+import { type AnyNode, type Element, type NamedElements, namedElements, type ParentNode, setChildren, textOf } from "../tree/dom.ts";
 import { markMath } from "../tree/mark-math.ts";
 import { markTask } from "../tree/mark-task.ts";
 import { parsePage } from "../tree/parse-page.ts";
@@ -31,7 +30,6 @@ export function readPage(html: string): ReadPage {
   const $ = parsePage(html);
   boundTree($);
   const document = $.root()[0] as ParentNode;
-  frame(document);
   const named = namedElements(document);
   const facts = readFacts(named);
   openShadowRoots(named("template"));
@@ -47,42 +45,6 @@ export function readPage(html: string): ReadPage {
 
 /** The page's blocks with what is known of each. */
 export const describePage = ({ document, facts, unseen }: ReadPage): RatedPage => describeBlocks(document, facts, unseen);
-
-/** What browsers put around a page that leaves it out, and what its sheets may speak of. */
-function frame(document: ParentNode): void {
-  const isNamed = (name: string) => (node: AnyNode) => isElement(node) && node.name === name;
-  let html = document.children.find(isNamed("html")) as Element | undefined;
-  if (html === undefined) {
-    html = new Element("html", {}, []);
-    setChildren(html, document.children);
-    setChildren(document, [html]);
-  }
-  for (const head of html.children.filter(isNamed("head")) as Element[]) closeHead(head);
-  if (html.children.some(isNamed("body")) || elementsBelow(html, "body").length > 0) return;
-  const body = new Element("body", {}, []);
-  const heads = html.children.filter(isNamed("head"));
-  setChildren(
-    body,
-    html.children.filter((child) => !heads.includes(child)),
-  );
-  setChildren(html, [...heads, body]);
-}
-
-/** What a head may hold. @see https://html.spec.whatwg.org/multipage/parsing.html#parsing-main-inhead */
-const headNames: ReadonlySet<string> = new Set(["base", "basefont", "bgsound", "link", "meta", "noframes", "noscript", "script", "style", "template", "title"]);
-
-/** Ends a head that nobody has closed where a browser does: before the first text, and before the first element of a body. */
-function closeHead(head: Element): void {
-  const isOfBody = (node: AnyNode): boolean => (isElement(node) ? !headNames.has(node.name) : isText(node) && node.data.trim() !== "");
-  const end = head.children.findIndex(isOfBody);
-  if (end === -1 || head.parent === null) return;
-  const rest = head.children.slice(end);
-  setChildren(head, head.children.slice(0, end));
-  setChildren(
-    head.parent,
-    head.parent.children.flatMap((child) => (child === head ? [head, ...rest] : [child])),
-  );
-}
 
 /**
  * Puts what a server sent later, in hidden boxes at the page's end, in the places that the page keeps for it, as the page's first script would.

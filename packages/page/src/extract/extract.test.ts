@@ -22,6 +22,11 @@ test("each element that the rule finds is a record of lines, texts and attribute
   expect(extract(html, { each: "td", fields }, { maxLength: 1_000 })).toEqual([]);
 });
 
+test("the text of a row keeps its cells apart", () => {
+  const table = "<table><tr><td>1<td>two</table>";
+  expect(extract(table, { each: "tr", fields: { all: { take: "text" } } }, { maxLength: 1_000 })).toEqual([{ all: "1\ttwo" }]);
+});
+
 test("more than is wanted is refused", () => {
   expect(() => extract(html, { each: "li", fields: { all: {} } }, { maxLength: 5 })).toThrow("more than 5 characters");
   const many = "<i>x</i>".repeat(2_000);

@@ -25,6 +25,8 @@ export type ExtractedRecord = Readonly<Record<string, string>>;
 
 const MAX_RECORDS = 1_000;
 const MAX_LINE = 1_000;
+/** Cells are cells only within a table. */
+const tables = "table, thead, tbody, tfoot, tr";
 
 /**
  * What `rule` finds of a page. The cost grows with the number of records, of which there are 1 000 at most.
@@ -50,7 +52,7 @@ export function extract(
           typeof take === "object"
             ? visibleText(found.attr(take.attribute) ?? "").trim()
             : take === "text"
-              ? htmlToText(found.html() ?? "", { url })
+              ? htmlToText(found.is(tables) ? `<table>${$.html(found)}</table>` : (found.html() ?? ""), { url })
               : plainText(found.html() ?? "", MAX_LINE);
         length += text.length;
         if (length > maxLength) throw new PageTooComplexError(`more than ${maxLength} characters in what was looked for`);

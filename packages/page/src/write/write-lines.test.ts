@@ -48,6 +48,11 @@ test("code keeps its super- and subscripts", () => {
 });
 
 test("a link around another goes around what stands before that", () => {
-  const html = "<a href=/card><div>One <b>two <a href=/tag>three</a> four</b></div>five</a>";
-  expect(markdownOf(html)).toContain("[One](https://example.com/card) **[two](https://example.com/card) [three](https://example.com/tag) four**");
+  const html = "<div><a href=/card>One <b>two</b><table><td>three<a href=/tag>four</a>five</table>six</a></div>";
+  expect(markdownOf(html)).toBe("[One **two**](https://example.com/card)\n\n[three](https://example.com/card)[four](https://example.com/tag)five\n\nsix");
+});
+
+test("a link that the next ends goes on in each block until then, as in a browser", () => {
+  const html = "<div><a href=/card>One<p>two <a href=/tag>three</a> four</div>";
+  expect(markdownOf(html)).toBe("[One](https://example.com/card)\n\n[two](https://example.com/card) [three](https://example.com/tag) four");
 });

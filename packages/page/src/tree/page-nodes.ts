@@ -1,0 +1,75 @@
+import type { ChildNode } from "domhandler";
+import { Element } from "domhandler";
+import type { TreeAdapter } from "parse5";
+import { adapter, type Htmlparser2TreeAdapterMap } from "parse5-htmlparser2-tree-adapter";
+import { PageTooComplexError } from "../page-too-complex-error.ts";
+import { isText, type ParentNode } from "./dom.ts";
+
+export type PageNodes = Htmlparser2TreeAdapterMap;
+
+/**
+ * Makes the nodes of a page's tree. What a template holds are its children.
+ * @throws {PageTooComplexError} as soon as more than `maxNodes` were put into the tree, or moved in it
+ */
+export function pageNodes(maxNodes: number): TreeAdapter<PageNodes> {
+  let left = maxNodes;
+  const count = (): void => {
+    if (--left < 0) throw new PageTooComplexError(`more than ${maxNodes} nodes`);
+  };
+  return {
+    ...adapter,
+    createElement(name, namespace, attributes) {
+      const attribs: Record<string, string> = {};
+      for (const { name: key, value } of attributes) if (!Object.hasOwn(attribs, key)) attribs[key] = value;
+      const element = new Element(name.toLowerCase(), attribs, []);
+      element.namespace = namespace;
+      return element;
+    },
+    getAttrList: ({ attribs }) => Object.entries(attribs).map(([name, value]) => ({ name, value })),
+    adoptAttributes(element, attributes) {
+      for (const { name, value } of attributes) if (!Object.hasOwn(element.attribs, name)) element.attribs[name] = value;
+    },
+    setTemplateContent() {},
+    getTemplateContent: (template) => template as unknown as PageNodes["documentFragment"],
+    appendChild(parent, node) {
+      count();
+      adapter.appendChild(parent, node);
+    },
+    insertText(parent, text) {
+      const last = parent.children.at(-1);
+      if (last !== undefined && isText(last)) last.data += text;
+      else this.appendChild(parent, adapter.createTextNode(text));
+    },
+    insertBefore(parent, node, next) {
+      count();
+      insertBefore(parent, node, next);
+    },
+    insertTextBefore(parent, text, next) {
+      const { prev } = next;
+      if (prev !== null && isText(prev)) prev.data += text;
+      else this.insertBefore(parent, adapter.createTextNode(text), next);
+    },
+    detachNode,
+  };
+}
+
+/** Most often before the last. */
+function insertBefore(parent: ParentNode, node: ChildNode, next: ChildNode): void {
+  parent.children.splice(parent.children.lastIndexOf(next), 0, node);
+  const { prev } = next;
+  Object.assign(node, { parent, prev, next });
+  next.prev = node;
+  if (prev !== null) prev.next = node;
+}
+
+/** Most often the first or the last. */
+function detachNode(node: ChildNode): void {
+  const { parent, prev, next } = node;
+  if (parent === null) return;
+  if (prev === null) parent.children.shift();
+  else if (next === null) parent.children.pop();
+  else parent.children.splice(parent.children.indexOf(node), 1);
+  if (prev !== null) prev.next = next;
+  if (next !== null) next.prev = prev;
+  Object.assign(node, { parent: null, prev: null, next: null });
+}
