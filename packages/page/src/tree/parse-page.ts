@@ -1,7 +1,7 @@
 import type { CheerioAPI } from "cheerio/slim";
 import { load } from "cheerio/slim";
 import { Parser, html as standard, type Token } from "parse5";
-import { isElement } from "./dom.ts";
+import type { Element } from "./dom.ts";
 import { readTokens } from "./html-tokens.ts";
 import { type PageNodes, pageNodes } from "./page-nodes.ts";
 
@@ -18,7 +18,8 @@ export interface ParsePageOptions {
 }
 
 /**
- * Parses a page into the tree that a browser makes of it, but for what `noscript` holds, which are elements here. Within MAX_OPEN elements, others stand side by side, and each before what it holds: their
+ * Parses a page into the tree that a browser makes of it, but for fallbacks: what `noscript` and its like hold are elements here,
+ * and frames leave the page its body. Within MAX_OPEN elements, others stand side by side, and each before what it holds: their
  * text keeps its order. There are no comments in the tree.
  * @throws {PageTooComplexError} as soon as there are more than `maxNodes`
  */
@@ -33,11 +34,12 @@ class ShallowParser extends Parser<PageNodes> {
   /** How many elements were begun beyond, and have not ended. */
   #beyond = 0;
 
-  /** The `noscript` that is open. What it holds ends with it, whatever it is: to browsers with scripts that is text. */
-  #fallback: { readonly templates: number } | undefined;
+  /** The fallback that is open. What it holds ends with it, whatever it is: to browsers that need none that is text. */
+  #fallback: { readonly name: string; readonly templates: number } | undefined;
 
   override onStartTag(token: Token.TagToken): void {
-    if (token.tagName === "noscript" && !this.currentNotInHTML) this.#beginFallback(token);
+    if (token.tagName === "frameset") super.onStartTag({ ...token, ...body });
+    else if (fallbackNames.has(token.tagName) && !this.currentNotInHTML) this.#beginFallback(token);
     else if (this.openElements.stackTop < MAX_OPEN || endsSoon.has(token.tagName)) super.onStartTag(token);
     else {
       this.#beyond++;
@@ -49,7 +51,7 @@ class ShallowParser extends Parser<PageNodes> {
 
   override onEndTag(token: Token.TagToken): void {
     const { tmplCount } = this.openElements;
-    if (this.#fallback !== undefined && token.tagName === "noscript") {
+    if (token.tagName === this.#fallback?.name) {
       this.#fallback = undefined;
       super.onEndTag({ ...token, ...template });
     } else if (tmplCount === this.#fallback?.templates && token.tagName === "template") return;
@@ -62,16 +64,18 @@ class ShallowParser extends Parser<PageNodes> {
     if (this.#fallback !== undefined) return;
     super.onStartTag({ ...token, ...template });
     const { current, tmplCount } = this.openElements;
-    if (current === undefined || !isElement(current) || current.name !== template.tagName) return; // a set of frames holds none
-    current.name = token.tagName;
-    this.#fallback = { templates: tmplCount };
+    (current as Element).name = "noscript";
+    this.#fallback = { name: token.tagName, templates: tmplCount };
   }
 }
 
+/** What is for browsers without scripts, frames or plugins. */
+const fallbackNames: ReadonlySet<string> = new Set(["noembed", "noframes", "noscript"]);
+const body = { tagName: standard.TAG_NAMES.BODY, tagID: standard.TAG_ID.BODY } as const;
 const template = { tagName: standard.TAG_NAMES.TEMPLATE, tagID: standard.TAG_ID.TEMPLATE } as const;
 
 /** What holds nothing, or text alone. */
 const endsSoon: ReadonlySet<string> = new Set([
   ...["area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr"],
-  ...["iframe", "noembed", "noframes", "script", "style", "textarea", "title", "xmp"],
+  ...["iframe", "script", "style", "textarea", "title", "xmp"],
 ]);
