@@ -416,7 +416,7 @@ test.each([
 });
 
 test.each([
-  ["signs within a line", "<p><b>a</b>-1 <i>b</i>=2 <code>c</code># d <b>e</b>&gt;f<b>+ g</b>", "**a**-1 *b*=2 `c`# d **e**>f**+ g**"],
+  ["signs within a line", "<p><b>a</b>-1 <i>b</i>=2 <code>c</code># d <b>e</b>&gt;f<b>+ g</b>", "**a**-1 *b*=2 `c`# d **e**>f+ g"],
   [
     "signs that begin one",
     "<p><b>- a</b><br># b<p><i></i>&gt; c<p>1) d<span><div>x</div></span>- e<p>-5",
@@ -427,7 +427,7 @@ test.each([
     "<table><tr><th>- a<th># b<tr><td>-<br># d<p>&gt; e<td><b>1. c</b></table>",
     "| - a | # b |\n| --- | --- |\n| -<br># d<br>> e | **1. c** |",
   ],
-  ["tildes", "<p>~~a~~ ~b", "\\~~a\\~~ ~b"],
+  ["tildes", "<p>~~a~~ ~b", "\\~\\~a\\~\\~ ~b"],
   ["a mark in the same mark", "<p><i>a <em>b</em></i> <b><b>c</b></b> <q>d <q>e</q></q>", '*a b* **c** "d "e""'],
   ["marks in a term", "<dl><dt><b>f</b>(<em>a</em>, <em>*</em>, <em>**b</em>)<dd>c</dl>", "**f(*a*, *\\**, *\\*\\*b*)**\n: c"],
   ["marks in code", "<p><code>a <b>b</b> <i>c</i></code> <b><code>d</code></b>", "`a b c` **`d`**"],

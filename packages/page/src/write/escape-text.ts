@@ -9,8 +9,10 @@ import { isBlank } from "./text-edges.ts";
  * @param isInLine whether something stands before it on its line, so that it begins no heading, item or quote
  */
 export function escapeText(text: string, { goesOn = false, isInLine = false }: { readonly goesOn?: boolean; readonly isInLine?: boolean } = {}): string {
-  const marked = cleanText(text).replaceAll(/[\\*`[\]_]|~(?=~)/g, "\\$&");
-  const escaped = isInLine ? marked : marked.replace(/^(?:-(?=[ -]|$)|\+ |=+|#{1,6} |>)/, "\\$&").replace(/^(\d+)([.)]) /, "$1\\$2 ");
+  const marked = cleanText(text).replaceAll(/[\\*`[\]_]|~(?=~)|(?<=[^\s/])~/g, "\\$&");
+  const escaped = isInLine
+    ? marked.replace(/^~/, "\\~")
+    : marked.replace(/^(?:-(?=[ -]|$)|\+(?= |$)|=+|#{1,6}(?= |$)|>)/, "\\$&").replace(/^(\d{1,9})([.)])(?= |$)/, "$1\\$2");
   return escapeTags(escaped.includes("&") ? escaped.replaceAll(/&(?=#?\w{1,32};)/gi, "\\&") : escaped, goesOn);
 }
 
@@ -37,6 +39,18 @@ function isInRow(node: AnyNode): boolean {
   for (let at = node.parent; at !== null; at = at.parent) {
     if (isElement(at) && (at.name === "td" || at.name === "th")) return at.parent !== null && isElement(at.parent) && at.parent.name === "tr";
   }
+  return false;
+}
+
+/** Whether a link begins right behind a node: with a sign of exclamation before it it would be a picture. */
+export function isBeforeLink(node: AnyNode): boolean {
+  let at: AnyNode = node;
+  while (at.next === null) {
+    const { parent } = at;
+    if (parent === null || !isElement(parent) || isBlock(parent)) return false;
+    at = parent;
+  }
+  for (let next: AnyNode | null | undefined = at.next; next != null && isElement(next); [next] = next.children) if (next.name === "a") return true;
   return false;
 }
 

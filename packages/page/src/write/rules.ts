@@ -2,6 +2,7 @@ import { fence } from "@rockbot/contracts";
 import { type AnyNode, ancestorsOf, type Element, isElement, textOf } from "../tree/dom.ts";
 import { blockNames } from "./element-names.ts";
 import { escapeText, inLink, isInAddress } from "./escape-text.ts";
+import { inMark, type Mark } from "./settle-marks.ts";
 
 /** Markdown of an element whose children are not written. */
 export const leafRules: ReadonlyMap<string, (element: Element) => string> = new Map(
@@ -27,7 +28,7 @@ export const leafRules: ReadonlyMap<string, (element: Element) => string> = new 
 );
 
 /** What stands around the words of an element, on both sides. */
-const marks: ReadonlyMap<string, string> = new Map([
+const marks: ReadonlyMap<string, Mark> = new Map<string, Mark>([
   ...["em", "i"].map((name) => [name, "*"] as const),
   ...["strong", "b"].map((name) => [name, "**"] as const),
   ...["del", "s", "strike"].map((name) => [name, "~~"] as const),
@@ -83,7 +84,7 @@ export const contentRules: ReadonlyMap<string, ContentRule> = new Map(
     rt: (content, { prev, next }) => ([prev, prev?.prev, next].some((sibling) => isNamed(sibling, "rp")) ? content : `(${content})`),
     // A reader without notes takes a note of one word for an address.
     "note-text": (content, { attribs }) => `\n\n[^${attribs["data-number"]}]: ${content.trim().replace(/^(?:javascript|data|vbscript):\S*/i, "`$&`")}\n\n`,
-    dt: (content) => (content.trim() === "" ? "" : `\n\n**${content.trim()}**\n`),
+    dt: (content) => (content.trim() === "" ? "" : `\n\n${inMark(content.trim(), "**")}\n`),
     dd: definition,
     table: (content) => `\n\n${content.trim()}\n\n`,
     tr: (content, { attribs }) => {
@@ -95,7 +96,11 @@ export const contentRules: ReadonlyMap<string, ContentRule> = new Map(
   } satisfies Record<string, ContentRule>),
 );
 
-const heading = (content: string, rank: number): string => (content.trim() === "" ? "" : `\n\n${"#".repeat(rank)} ${content.trim()}\n\n`);
+/** A number sign behind the last word would be taken for a second mark of the heading. */
+function heading(content: string, rank: number): string {
+  const words = content.trim().replace(/(?<=\s)#+$/, "\\$&");
+  return words === "" ? "" : `\n\n${"#".repeat(rank)} ${words}\n\n`;
+}
 
 function list(content: string, element: Element): string {
   const { parent } = element;
@@ -105,7 +110,8 @@ function list(content: string, element: Element): string {
 }
 
 /** A mark in the same one would mean another, or nothing. */
-const marked = (content: string, element: Element, mark: string): string => (isWithin(element, mark) ? content : around(content, mark));
+const marked = (content: string, element: Element, mark: Mark): string =>
+  isWithin(element, mark) || content.trim() === "" || holdsBlocks(content) ? content : inMark(content, mark);
 
 /** Markdown has no mark around blocks. */
 function around(content: string, start: string, end = start): string {
@@ -122,7 +128,7 @@ function definition(content: string): string {
   return text === "" ? "" : `\n:${/^(?:```|- |\d+\. |> |#+ |\|)/.test(text) ? "\n\n  " : " "}${text}\n`;
 }
 
-function isWithin(element: Element, mark: string): boolean {
+function isWithin(element: Element, mark: Mark): boolean {
   for (const { name } of ancestorsOf(element)) {
     if (marks.get(name) === mark || (name === "dt" && mark === "**")) return true;
     if (blockNames.has(name)) return false;

@@ -1,11 +1,13 @@
+import type { Text } from "domhandler";
 import { PageTooComplexError } from "../page-too-complex-error.ts";
 import { type AnyNode, type Element, elementsBelow, isElement, isText, type ParentNode } from "../tree/dom.ts";
 import { collapseSpace } from "./collapse-space.ts";
 import { blockNames } from "./element-names.ts";
-import { escapeText, isBlock, isInAddress, isInLine } from "./escape-text.ts";
+import { escapeText, isBeforeLink, isBlock, isInAddress, isInLine } from "./escape-text.ts";
 import { partCode } from "./part-code.ts";
 import { Pieces } from "./pieces.ts";
 import { contentRules, holdsBlocks, leafRules, markNames } from "./rules.ts";
+import { settleMarks } from "./settle-marks.ts";
 import { edgesOf, isBlank, NO_EDGES } from "./text-edges.ts";
 
 /**
@@ -16,7 +18,7 @@ import { edgesOf, isBlank, NO_EDGES } from "./text-edges.ts";
 export function writeMarkdown(root: ParentNode, { maxLength }: { readonly maxLength: number }): string {
   collapseSpace(root);
   partCode(root);
-  return contentOf(root, false).trim();
+  return settleMarks(contentOf(root, false).trim());
 
   function contentOf(parent: ParentNode, isCode: boolean): string {
     const pieces = new Pieces();
@@ -28,9 +30,14 @@ export function writeMarkdown(root: ParentNode, { maxLength }: { readonly maxLen
 
   function write(node: AnyNode, pieces: Pieces, isCode: boolean): void {
     if (isText(node)) {
-      const { data } = node;
-      pieces.add(isCode ? data : escapeText(data, { goesOn: /^\S*</.test(data) && isInAddress(node), isInLine: /^[-+=#>\d]/.test(data) && isInLine(node) }));
+      pieces.add(isCode ? node.data : escaped(node));
     } else if (isElement(node)) writeElement(node, pieces, isCode || node.name === "code");
+  }
+
+  function escaped(node: Text): string {
+    const { data } = node;
+    const text = escapeText(data, { goesOn: /^\S*</.test(data) && isInAddress(node), isInLine: /^[-+=#>~\d]/.test(data) && isInLine(node) });
+    return text.endsWith("!") && isBeforeLink(node) ? `${text.slice(0, -1)}\\!` : text;
   }
 
   function writeElement(element: Element, pieces: Pieces, isCode: boolean): void {
