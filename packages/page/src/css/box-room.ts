@@ -27,6 +27,7 @@ export function layoutIn(style: DeclaredStyle, around: Layout): Layout {
  * @param around of the box that holds it
  */
 export function hasNoRoom({ name }: Element, style: DeclaredStyle, around: Layout): boolean {
+  if (!style.has("overflow-x") && !style.has("overflow-y")) return false;
   const of = (property: string): string => style.get(property) ?? "";
   const [x = ""] = of("overflow-x").split(" ");
   const y = of("overflow-y").split(" ").at(-1) ?? "";

@@ -54,8 +54,7 @@ export function declaredStyles($: CheerioAPI, root: ParentNode, { withSheets = t
     if (left < 0) throw new PageTooComplexError("more styles than can be read");
     cascade.say([element], longhandsOfText(style, budget), { bandOf: bands.inline(treeOf(element)?.depth ?? 0) });
   }
-  const matching = matchingOn({ elements, treeOf, page });
-  const matches = rules.flatMap((rule) => matchesOf(rule, matching, budget));
+  const matches = rules.length === 0 ? [] : matchesIn(rules, matchingOn({ elements, treeOf, page }), budget);
   const containers = containersIn(matches, elements, budget);
   for (const { rule, specificity, longhands, elements: matched, distance } of matches) {
     const held =
@@ -75,6 +74,9 @@ interface RuleMatch {
   readonly elements: readonly Element[];
   readonly distance: number;
 }
+
+const matchesIn = (rules: readonly Rule[], matching: MatchingElements, budget: StyleBudget): readonly RuleMatch[] =>
+  rules.flatMap((rule) => matchesOf(rule, matching, budget));
 
 function matchesOf(rule: Rule, matching: MatchingElements, budget: StyleBudget): RuleMatch[] {
   let longhands: readonly Longhand[] | undefined;

@@ -23,12 +23,18 @@ export function readTokens<T extends TreeAdapterTypeMap>(html: string, parser: P
 const isMarkup = (next: number, left: number): boolean => isLetter(next) || next === MARK || next === QUESTION || (next === SLASH && left > 2);
 const isLetter = (code: number): boolean => (code >= 0x61 && code <= 0x7a) || (code >= 0x41 && code <= 0x5a);
 const isSpace = (code: number): boolean => code === 0x20 || code === 0x0a || code === 0x09 || code === 0x0d || code === 0x0c;
+const isGap = (code: number): boolean => code === SLASH || isSpace(code);
+const endsName = (code: number): boolean => code === EQUALS || code === END || isGap(code);
 const MARK = 0x21;
+const DOUBLE_QUOTE = 0x22;
+const SINGLE_QUOTE = 0x27;
 const SLASH = 0x2f;
+const EQUALS = 0x3d;
 const END = 0x3e;
 const QUESTION = 0x3f;
 
 const decoded = (text: string): string => (text.includes("&") ? decodeHTML(text) : text);
+const decodedValue = (text: string): string => (text.includes("&") ? decodeHTMLAttribute(text) : text);
 
 class TokenReader<T extends TreeAdapterTypeMap> {
   readonly #html: string;
@@ -76,30 +82,55 @@ class TokenReader<T extends TreeAdapterTypeMap> {
 
   #tag(at: number, isEnd: boolean): number {
     const html = this.#html;
-    NAME.lastIndex = at;
-    const [written = ""] = NAME.exec(html) ?? [];
-    const name = written.toLowerCase();
+    let behindName = at;
+    while (behindName < html.length && html.charCodeAt(behindName) !== END && !isGap(html.charCodeAt(behindName))) behindName++;
+    const name = html.slice(at, behindName).toLowerCase();
     const attrs: Token.Attribute[] = [];
-    let end = at + name.length;
-    for (ATTRIBUTE.lastIndex = end; ; end = ATTRIBUTE.lastIndex) {
-      const found = ATTRIBUTE.exec(html);
-      if (found === null) break;
-      const [, key = "", equals, ...values] = found;
-      const value = values.find((quoted) => quoted !== undefined);
-      if (equals !== undefined && value === undefined && html.charCodeAt(ATTRIBUTE.lastIndex) !== END) return html.length; // a quote that does not end
-      if (!isEnd) attrs.push({ name: key.toLowerCase(), value: value?.includes("&") ? decodeHTMLAttribute(value) : (value ?? "") });
-    }
-    GAP.lastIndex = end;
-    GAP.test(html);
-    end = GAP.lastIndex;
-    if (end === html.length) return end; // a tag that does not end is none
-    const tag = { tagName: name, tagID: names.getTagID(name), selfClosing: html.charCodeAt(end - 1) === SLASH, ackSelfClosing: false, attrs, location: null };
+    const end = this.#attributes(behindName, attrs);
+    if (end >= html.length) return html.length; // a tag that does not end is none
+    const tag: Token.TagToken = {
+      type: isEnd ? Token.TokenType.END_TAG : Token.TokenType.START_TAG,
+      tagName: name,
+      tagID: names.getTagID(name),
+      selfClosing: html.charCodeAt(end - 1) === SLASH,
+      ackSelfClosing: false,
+      attrs,
+      location: null,
+    };
     if (isEnd) {
-      this.#parser.onEndTag({ type: Token.TokenType.END_TAG, ...tag });
+      this.#parser.onEndTag(tag);
       return end + 1;
     }
-    this.#parser.onStartTag({ type: Token.TokenType.START_TAG, ...tag });
+    this.#parser.onStartTag(tag);
     return this.#rawText(name, end + 1);
+  }
+
+  /** Reads attributes up to the end of their tag, of which it returns the place. Without regular expressions, for most of a page's characters may stand here. */
+  #attributes(from: number, attrs: Token.Attribute[]): number {
+    const html = this.#html;
+    for (let at = from; ; ) {
+      while (isGap(html.charCodeAt(at))) at++;
+      if (at >= html.length || html.charCodeAt(at) === END) return at;
+      const start = at++;
+      while (at < html.length && !endsName(html.charCodeAt(at))) at++;
+      const name = html.slice(start, at).toLowerCase();
+      let value = behindSpace(html, at);
+      if (html.charCodeAt(value) !== EQUALS) {
+        attrs.push({ name, value: "" });
+        continue;
+      }
+      value = behindSpace(html, value + 1);
+      const quote = html.charCodeAt(value);
+      if (quote === DOUBLE_QUOTE || quote === SINGLE_QUOTE) {
+        const end = html.indexOf(quote === DOUBLE_QUOTE ? '"' : "'", ++value);
+        if (end === -1) return html.length;
+        at = end + 1;
+        attrs.push({ name, value: decodedValue(html.slice(value, end)) });
+      } else {
+        for (at = value; at < html.length && html.charCodeAt(at) !== END && !isSpace(html.charCodeAt(at)); ) at++;
+        attrs.push({ name, value: decodedValue(html.slice(value, at)) });
+      }
+    }
   }
 
   /** The text of an element in which no tag begins. Its parser, which knows where it stands, tells whether it is one by the state of its own tokenizer. */
@@ -119,9 +150,12 @@ class TokenReader<T extends TreeAdapterTypeMap> {
 const CDATA = "<![CDATA[";
 /** The end of a comment, from behind `<!--`. */
 const COMMENT = /-?>|.*?--!?>/sy;
-const NAME = /[^\t\n\f\r />]+/y;
-const GAP = /[\t\n\f\r /]*/y;
-const ATTRIBUTE = /[\t\n\f\r /]*([^\t\n\f\r />][^\t\n\f\r />=]*)(?:[\t\n\f\r ]*(=)[\t\n\f\r ]*(?:"([^"]*)"|'([^']*)'|([^\t\n\f\r >"'][^\t\n\f\r >]*))?)?/y;
+
+function behindSpace(html: string, from: number): number {
+  let at = from;
+  while (isSpace(html.charCodeAt(at))) at++;
+  return at;
+}
 
 function behind(html: string, sign: string, from: number): number {
   const at = html.indexOf(sign, from);

@@ -1,11 +1,15 @@
 import { type AnyNode, type Element, isElement, isText, type ParentNode, setChildren } from "./dom.ts";
 
 const roots = new WeakSet<Element>();
+const rootsOfHosts = new WeakMap<Element, Element>();
 
 /** Whether a node is the root of a shadow tree, whose host is its parent. To selectors it is no element. */
 export const isShadowRoot = (node: Element): boolean => node.attribs["shadowrootmode"] !== undefined && roots.has(node);
 
-export const shadowRootOf = (host: Element): Element | undefined => host.children.find((child): child is Element => isElement(child) && isShadowRoot(child));
+export function shadowRootOf(host: Element): Element | undefined {
+  const root = rootsOfHosts.get(host);
+  return root?.parent === host ? root : undefined;
+}
 
 /** What may have a shadow root, beside elements of the page's own making. @see https://dom.spec.whatwg.org/#valid-shadow-host-name */
 const hosts: ReadonlySet<string> = new Set([
@@ -21,6 +25,7 @@ export function openShadowRoots(templates: readonly Element[]): void {
     if (!isElement(parent) || !(hosts.has(parent.name) || parent.name.includes("-"))) continue;
     opened.add(parent);
     roots.add(template);
+    rootsOfHosts.set(parent, template);
     template.name = "div";
     const slots = slotsIn(template);
     setChildren(
