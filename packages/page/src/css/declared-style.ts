@@ -1,6 +1,6 @@
 import type { CheerioAPI } from "cheerio/slim";
 import { PageTooComplexError } from "../page-too-complex-error.ts";
-import { ancestorsOf, type Element, elementsBelow, type ParentNode } from "../tree/dom.ts";
+import { ancestorsOf, type Element } from "../tree/dom.ts";
 import { isQuirkyPage } from "../tree/quirks.ts";
 import { bandsFor, Cascade, type DeclaredStyle } from "./cascade.ts";
 import { collectRules, MAX_SHEET_CHARACTERS, type Rule } from "./collect-rules.ts";
@@ -33,9 +33,9 @@ const MAX_CONTAINER_WORDS = 20;
 /**
  * Reads styles as a browser's first look on a computer's screen does: sheets in the page, presentational attributes, and style attributes; by
  * importance, tree, layer, specificity, scope and order. Values that are none are left out, and rules for states such as hovering. Inheritance is another's matter.
+ * @param all the elements of the page, in document order
  */
-export function declaredStyles($: CheerioAPI, root: ParentNode, { withSheets = true, among }: DeclaredStylesOptions = {}): DeclaredStyles {
-  const all = elementsBelow(root);
+export function declaredStyles($: CheerioAPI, all: readonly Element[], { withSheets = true, among }: DeclaredStylesOptions = {}): DeclaredStyles {
   const elements = among === undefined ? all : all.filter((element) => among.has(element));
   const budget = new StyleBudget();
   const cascade = new Cascade(budget);

@@ -64,9 +64,10 @@ export function removeHidden($: CheerioAPI, options: HiddenOptions = {}): void {
  */
 export function findHidden($: CheerioAPI, options: HiddenOptions = {}): Set<AnyNode> {
   const root = $.root()[0] as ParentNode;
-  const among = options.among === undefined ? undefined : withSlots(root, withControls(root, options.among));
+  const all = elementsBelow(root);
+  const among = options.among === undefined ? undefined : withSlots(all, withControls(all, options.among));
   const hidden = new Set<AnyNode>();
-  const styles = declaredStyles($, root, { ...options, among });
+  const styles = declaredStyles($, all, { ...options, among });
   const drawn = new DrawnTree(hidden);
   const start: Inherited = { ...OUTERMOST, background: styles.isIncomplete ? "unknown" : WHITE };
   const open: [ParentNode, Inherited][] = [[root, start]];
@@ -171,23 +172,23 @@ const isControl = ({ name, attribs }: Element): boolean =>
   "aria-expanded" in attribs || attribs["role"] === "tab" || ("aria-controls" in attribs && (name === "button" || attribs["role"] === "button"));
 
 /** The elements with the slots that they may stand in, and what lies around those. */
-function withSlots(root: ParentNode, among: ReadonlySet<AnyNode>): ReadonlySet<AnyNode> {
-  const shadows = elementsBelow(root).filter(isShadowRoot);
+function withSlots(all: readonly Element[], among: ReadonlySet<AnyNode>): ReadonlySet<AnyNode> {
+  const shadows = all.filter(isShadowRoot);
   if (shadows.length === 0) return among;
-  const all = new Set(among);
-  for (const shadow of shadows) if (shadow.parent !== null && all.has(shadow.parent)) for (const slot of slotsIn(shadow).values()) addAround(slot, all);
-  return all;
+  const more = new Set(among);
+  for (const shadow of shadows) if (shadow.parent !== null && more.has(shadow.parent)) for (const slot of slotsIn(shadow).values()) addAround(slot, more);
+  return more;
 }
 
-function addAround(node: AnyNode, all: Set<AnyNode>): void {
-  for (let at: AnyNode | null = node; at !== null && !all.has(at); at = at.parent) all.add(at);
+function addAround(node: AnyNode, among: Set<AnyNode>): void {
+  for (let at: AnyNode | null = node; at !== null && !among.has(at); at = at.parent) among.add(at);
 }
 
 /** The elements with what opens boxes, and what lies around that: a tab is seldom content, and its panel may be. */
-function withControls(root: ParentNode, among: ReadonlySet<AnyNode>): ReadonlySet<AnyNode> {
-  const all = new Set(among);
-  for (const control of elementsBelow(root).filter(isControl)) addAround(control, all);
-  return all;
+function withControls(all: readonly Element[], among: ReadonlySet<AnyNode>): ReadonlySet<AnyNode> {
+  const more = new Set(among);
+  for (const control of all) if (isControl(control)) addAround(control, more);
+  return more;
 }
 
 /** So many boxes in each other may be one panel, drawn with borders and room. */
