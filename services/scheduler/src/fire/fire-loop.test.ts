@@ -258,6 +258,16 @@ test("a task that cannot be dealt with holds up no other task, and is logged onc
   expect(errors).toEqual([expect.objectContaining({ task: "broken", caller: "asker" })]);
 });
 
+test("tasks that cannot be dealt with are looked at no more often than others, however many they are", async () => {
+  const scene = startScene();
+  const { cron: _, ...rest } = testTask({ nextAt: NINE - MINUTE });
+  for (let i = 0; i < 70; i++) await scene.put({ ...rest, name: `broken ${i}`, key: `broken ${i}` } as ScheduledTask);
+  const look = vi.spyOn(scene.store, "look");
+  await scene.start();
+  await vi.advanceTimersByTimeAsync(MINUTE);
+  expect(look.mock.calls.length).toBeLessThanOrEqual(61);
+});
+
 test("a store of this process alone that takes no change is told once, until it takes one again", async () => {
   const scene = startScene({ isShared: false });
   await scene.put(testTask({ cron: "* * * * *", nextAt: NINE }));

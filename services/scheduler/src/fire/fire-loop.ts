@@ -130,14 +130,13 @@ export class FireLoop {
     const { store, maxRuns } = this.#options;
     const work = await store.look({ replica: this.#replica, aliveMs: LOOKS_MISSED * this.#lookMs, limit: BATCH + maxRuns });
     for (const stored of work.orphans) if (this.#hasRoom) await this.#apart(stored, () => this.#takeOver(stored, work.now));
-    let [dealtWith, faulty] = [0, 0];
+    let dealtWith = 0;
     for (const stored of work.due.slice(0, BATCH)) {
       if (!this.#hasRoom) break;
       if (await this.#apart(stored, () => this.#deal(stored, work.now))) dealtWith++;
-      else faulty++;
     }
     if (!this.#hasRoom) return this.#lookMs; // the end of a run wakes it
-    if (work.due.length > dealtWith + faulty || dealtWith > 0) return 0; // there may be more by now
+    if (dealtWith > 0) return 0; // there may be more by now
     return Math.min(this.#lookMs, Math.max(0, (work.nextAt ?? Number.POSITIVE_INFINITY) - work.now));
   }
 
