@@ -329,6 +329,7 @@ test.each([
   ["20 000 nested lists", "<ul><li>".repeat(20_000), /^(- )*text$/],
   ["20 000 nested marks", "<b>".repeat(20_000), /text/],
   ["40 000 marks side by side", "<b>a</b>".repeat(40_000), /text/],
+  ["a mark that ends around 60 000 others", `<b><p>${"<i></i>".repeat(60_000)}</b>`, "text"],
   ["an element with 100 000 attributes", `<p ${Array.from({ length: 100_000 }, (_, i) => `a${i}`).join(" ")}>`, "text"],
   ["20 000 empty elements", "<div></div>".repeat(20_000), "text"],
   ["a row with 10 000 cells", `<table><tr>${"<td>".repeat(10_000)}<tr><td>`, /text/],

@@ -3,18 +3,25 @@ import { Element } from "domhandler";
 import type { TreeAdapter } from "parse5";
 import { adapter, type Htmlparser2TreeAdapterMap } from "parse5-htmlparser2-tree-adapter";
 import { PageTooComplexError } from "../page-too-complex-error.ts";
-import { isText, type ParentNode } from "./dom.ts";
+import { isText, type ParentNode, setChildren } from "./dom.ts";
 
 export type PageNodes = Htmlparser2TreeAdapterMap;
+
+/** What makes and moves the nodes of a page's tree. */
+export interface PageAdapter extends TreeAdapter<PageNodes> {
+  /** Moves all children at once: one by one, each would cost as much as all that stand behind it. */
+  moveChildren(from: ParentNode, to: ParentNode): void;
+}
 
 /**
  * Makes the nodes of a page's tree. What a template holds are its children.
  * @throws {PageTooComplexError} as soon as more than `maxNodes` were put into the tree, or moved in it
  */
-export function pageNodes(maxNodes: number): TreeAdapter<PageNodes> {
+export function pageNodes(maxNodes: number): PageAdapter {
   let left = maxNodes;
-  const count = (): void => {
-    if (--left < 0) throw new PageTooComplexError(`more than ${maxNodes} nodes`);
+  const count = (nodes = 1): void => {
+    left -= nodes;
+    if (left < 0) throw new PageTooComplexError(`more than ${maxNodes} nodes`);
   };
   return {
     ...adapter,
@@ -50,6 +57,11 @@ export function pageNodes(maxNodes: number): TreeAdapter<PageNodes> {
       else this.insertBefore(parent, adapter.createTextNode(text), next);
     },
     detachNode,
+    moveChildren(from, to) {
+      count(from.children.length);
+      setChildren(to, [...to.children, ...from.children]);
+      setChildren(from, []);
+    },
   };
 }
 

@@ -1,9 +1,9 @@
 import type { CheerioAPI } from "cheerio/slim";
 import { load } from "cheerio/slim";
 import { Parser, html as standard, type Token } from "parse5";
-import type { Element } from "./dom.ts";
+import type { Element, ParentNode } from "./dom.ts";
 import { readTokens } from "./html-tokens.ts";
-import { type PageNodes, pageNodes } from "./page-nodes.ts";
+import { type PageAdapter, type PageNodes, pageNodes } from "./page-nodes.ts";
 
 /** Real pages stay below 100. The parser's time grows with the depth for each tag. */
 const MAX_OPEN = 400;
@@ -24,7 +24,7 @@ export interface ParsePageOptions {
  * @throws {PageTooComplexError} as soon as there are more than `maxNodes`
  */
 export function parsePage(html: string, { maxNodes = MAX_NODES }: ParsePageOptions = {}): CheerioAPI {
-  const parser = new ShallowParser({ treeAdapter: pageNodes(maxNodes), scriptingEnabled: false });
+  const parser = new ShallowParser(pageNodes(maxNodes));
   readTokens(html.includes("\r") ? html.replaceAll(/\r\n?/g, "\n") : html, parser);
   return load(parser.document);
 }
@@ -36,6 +36,17 @@ class ShallowParser extends Parser<PageNodes> {
 
   /** The fallback that is open. What it holds ends with it, whatever it is: to browsers that need none that is text. */
   #fallback: { readonly name: string; readonly templates: number } | undefined;
+
+  readonly #nodes: PageAdapter;
+
+  constructor(nodes: PageAdapter) {
+    super({ treeAdapter: nodes, scriptingEnabled: false });
+    this.#nodes = nodes;
+  }
+
+  override _adoptNodes(from: ParentNode, to: ParentNode): void {
+    this.#nodes.moveChildren(from, to);
+  }
 
   override onStartTag(token: Token.TagToken): void {
     if (token.tagName === "frameset") super.onStartTag({ ...token, ...body });
