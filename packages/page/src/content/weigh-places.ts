@@ -18,8 +18,8 @@ const besideRoles: ReadonlySet<string> = new Set(["navigation", "contentinfo", "
 const asideRoles: ReadonlySet<string> = new Set(["complementary", "dialog"]);
 
 /** What sites call such parts: teasers, forms to subscribe, advertisements and legal notes. */
+const besideGroups: readonly number[] = ["related", "letter", "promotion", "legal"].map((name) => groupNames.indexOf(name));
 const promotion = groupNames.indexOf("promotion");
-const besideGroups: readonly number[] = [promotion, ...["related", "letter", "legal"].map((name) => groupNames.indexOf(name))];
 /** Where more than half of what looks like content stands in parts called alike, the name tells nothing apart. Advertisements stay what they are. */
 const HALF = 0.5;
 
