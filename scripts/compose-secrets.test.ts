@@ -115,8 +115,8 @@ test("RabbitMQ gets a user for each name of the policy, with rights to topics, a
   expect(definitions.topic_permissions.map(({ user, exchange }) => `${user} ${exchange}`).sort()).toEqual(pairs.sort());
 
   const rules = made.read("redis/users.acl").trim().split("\n");
-  expect(rules.map((rule) => rule.split(" ")[1]).sort()).toEqual(["default", ...busServices.map(({ name }) => name)].sort());
-  for (const rule of rules) {
+  expect(rules.map((rule) => rule.split(" ")[1]).sort()).toEqual(["default", "probe", ...busServices.map(({ name }) => name)].sort());
+  for (const rule of rules.filter((line) => !line.startsWith("user default on #"))) {
     expect(rule).toContain("-@all");
     expect(rule).not.toMatch(/~\*|allkeys|[+]@all|[+]@dangerous|[+]@admin| >/);
   }

@@ -6,10 +6,14 @@ hash() {
   printf '#'
   printf %s "$(cat "$1")" | sha256sum | cut -d' ' -f1
 }
-nobody='user default on nopass resetkeys resetchannels -@all +ping'
 own=/etc/rockbot/own-passwords
+# As `default` Redis reads its log at a start, and leaves out without an error each transaction that `default` may not run.
+all="user default on $(hash $own/reload) ~* &* +@all"
+# The probes of the pod, with any password.
+probe='user probe on nopass resetchannels -@all +ping'
 {
-  echo "$nobody"
+  echo "$all"
+  echo "$probe"
   echo "user reload on $(hash $own/reload) resetchannels -@all +acl|load +ping +role"
   echo "user replication on $(hash $own/replication) resetchannels -@all +psync +sync +replconf +ping"
   echo "user sentinel on $(hash $own/sentinel) allchannels -@all +multi +exec +slaveof +replicaof +ping +subscribe +publish +config|rewrite +role +info +client|setname +client|kill +client|no-evict +script|kill +hello"
@@ -18,7 +22,8 @@ own=/etc/rockbot/own-passwords
   done </etc/rockbot/redis/users
 } >/run/redis/users.new
 {
-  echo "$nobody"
+  echo "$all"
+  echo "$probe"
   echo "user reload on $(hash $own/reload) resetchannels -@all +acl|load +ping"
   echo "user sentinel on $(hash $own/sentinel) allkeys allchannels +@all"
   while read -r name _; do

@@ -16,6 +16,9 @@ export const tokenVariable = ({ name }: Pick<BusService | Server, "name">): stri
 /** The services that ask for a bearer token: those that others connect to. */
 export const withToken = services.filter(({ deployment }) => deployment?.reachedBy !== undefined);
 
+/** Whose password is that of Redis' user `default`. */
+export const REDIS = "redis";
+
 const BYTES = 32;
 
 /**
@@ -36,7 +39,7 @@ export async function composeSecrets(files: readonly string[], users: readonly s
   return secrets;
 }
 
-const madeUp = (users: readonly string[]): string[] => [...users.map(passwordVariable), ...withToken.map(tokenVariable)];
+const madeUp = (users: readonly string[]): string[] => [...[...users, REDIS].map(passwordVariable), ...withToken.map(tokenVariable)];
 
 /** The secrets of a file with lines `NAME=value`; none if there is no such file. Empty values do not count. */
 export async function readSecrets(file: string): Promise<ComposeSecrets> {

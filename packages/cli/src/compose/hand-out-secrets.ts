@@ -7,7 +7,7 @@ import { secretVariables } from "@rockbot/process/config";
 import { type BusService, REDIS_RIGHTS, redisKeys, type Server, services } from "@rockbot/services";
 import { passwordVariable } from "../broker/read-passwords.ts";
 import { writePrivateFile } from "../broker/write-private-file.ts";
-import { type ComposeSecrets, tokenVariable, withToken } from "./compose-secrets.ts";
+import { type ComposeSecrets, REDIS, tokenVariable, withToken } from "./compose-secrets.ts";
 
 /** The user of the images, and root, as which scripts-manager opens the container engine's socket. */
 const [IMAGE_USER, ROOT] = [1000, 0];
@@ -43,16 +43,20 @@ async function secretsOf(service: BusService | Server, secrets: ComposeSecrets):
   ]);
 }
 
-/** Redis' users, each with the keys of what its service remembers. Passwords stand there as hashes, so that Redis may run as any user. */
+/**
+ * Redis' users, each with the keys of what its service remembers. Passwords stand there as hashes, so that Redis may run as any user. `default` may do all: as it Redis
+ * reads its log at a start, and leaves out without an error each transaction that `default` may not run. Health checks are `probe`, with any password.
+ */
 function redisUsers(secrets: ComposeSecrets): string {
-  const lines = services.flatMap((service) => {
-    const keys = redisKeys(service);
-    const hash = createHash("sha256")
-      .update(secrets.get(passwordVariable(service.name)) ?? "")
+  const hash = (name: string): string =>
+    createHash("sha256")
+      .update(secrets.get(passwordVariable(name)) ?? "")
       .digest("hex");
-    return keys.length === 0 ? [] : `user ${service.name} on #${hash} ${keys.map((key) => `~${key}`).join(" ")} resetchannels -@all ${REDIS_RIGHTS}\n`;
+  const lines = services.flatMap((service) => {
+    const keys = redisKeys(service).map((key) => `~${key}`);
+    return keys.length === 0 ? [] : `user ${service.name} on #${hash(service.name)} ${keys.join(" ")} resetchannels -@all ${REDIS_RIGHTS}\n`;
   });
-  return ["user default on nopass resetkeys resetchannels -@all +ping\n", ...lines].join("");
+  return [`user default on #${hash(REDIS)} ~* &* +@all\n`, "user probe on nopass resetchannels -@all +ping\n", ...lines].join("");
 }
 
 async function writeSecret(folder: string, name: string, value: string, owner: number): Promise<void> {

@@ -21,10 +21,13 @@ export async function startLocalRedis(options: StartOwnRedisOptions): Promise<Te
   await writeFile(sentinelFile, "");
   const port = await freePort();
   const password = randomBytes(12).toString("hex");
+  const usersFile = join(folder, "users.acl");
+  if (options.users !== undefined) await writeFile(usersFile, await options.users(password));
+  const aclFile = options.users === undefined ? [] : ["--aclfile", usersFile];
   const env = { PATH: process.env["PATH"], LANG: "C.UTF-8", REDISCLI_AUTH: password };
   const { start, signal, pause, kill } = createServerProcess({
     program: LOCAL_REDIS,
-    args: [...(options.isSentinel ? [sentinelFile] : []), "--bind", "127.0.0.1", "--port", String(port), "--dir", data, ...redisSettings(password, options)],
+    args: [...(options.isSentinel ? [sentinelFile] : []), "--bind", "127.0.0.1", "--port", String(port), "--dir", data, ...redisSettings(password, options), ...aclFile],
     env,
     untilReady: (explain) => untilRedisAnswers(port, password, explain),
   });
