@@ -32,32 +32,38 @@ const deployments: Readonly<Record<string, (folder: TemporaryFolder, password: s
   },
 };
 
-test.each(Object.entries(deployments))("Redis with the users of %s has after a restart what was written in transactions and scripts before", async (_, usersOf) => {
-  using folder = temporaryFolder();
-  await using redis = await startOwnRedis({ users: (password) => usersOf(folder, password) });
-  await redis.ctl("config", "set", "appendfsync", "always"); // else what is confirmed may be written a second later
-  const url = new URL(redis.url);
-  const opened = async (records: SharedRecords) => await openState(["claims", "schedules"], records);
-  const [call, claim] = [{ caller: "me", toolCallId: "1" }, { owner: "here", requestHash: "hash", leaseMs: 600_000 }];
-  const task = { key: "1", id: "1", caller: "me", sessionId: "a", name: "name", cron: "* * * * *", zone: "UTC", description: "text" };
-  url.username = SERVICE;
-  {
+test.each(Object.entries(deployments))(
+  "Redis with the users of %s has after a restart what was written in transactions and scripts before",
+  async (_, usersOf) => {
+    using folder = temporaryFolder();
+    await using redis = await startOwnRedis({ users: (password) => usersOf(folder, password) });
+    await redis.ctl("config", "set", "appendfsync", "always"); // else what is confirmed may be written a second later
+    const url = new URL(redis.url);
+    const opened = async (records: SharedRecords) => await openState(["claims", "schedules"], records);
+    const [call, claim] = [
+      { caller: "me", toolCallId: "1" },
+      { owner: "here", requestHash: "hash", leaseMs: 600_000 },
+    ];
+    const task = { key: "1", id: "1", caller: "me", sessionId: "a", name: "name", cron: "* * * * *", zone: "UTC", description: "text" };
+    url.username = SERVICE;
+    {
+      await using records = new SharedRecords({ redisUrl: url.href, log: silentLogger });
+      const { claims, schedules } = await opened(records);
+      expect(await (await claims?.())?.claim(call, claim)).toMatchObject({ state: "taken" });
+      await schedules?.write({
+        key: "1",
+        caller: "me",
+        version: undefined,
+        task: { ...task, isOnce: false, hasReadUntrusted: false, createdAt: 1, nextAt: 1 },
+        spend: { day: "2026-01-01", fires: 1, tokens: 1 },
+      });
+    }
+    await redis.kill();
+    await redis.restart();
+
     await using records = new SharedRecords({ redisUrl: url.href, log: silentLogger });
     const { claims, schedules } = await opened(records);
-    expect(await (await claims?.())?.claim(call, claim)).toMatchObject({ state: "taken" });
-    await schedules?.write({
-      key: "1",
-      caller: "me",
-      version: undefined,
-      task: { ...task, isOnce: false, hasReadUntrusted: false, createdAt: 1, nextAt: 1 },
-      spend: { day: "2026-01-01", fires: 1, tokens: 1 },
-    });
-  }
-  await redis.kill();
-  await redis.restart();
-
-  await using records = new SharedRecords({ redisUrl: url.href, log: silentLogger });
-  const { claims, schedules } = await opened(records);
-  expect(await (await claims?.())?.claim(call, { ...claim, owner: "there" })).toMatchObject({ state: "held", owner: "here" });
-  expect(await schedules?.tasksOf("me")).toHaveLength(1);
-});
+    expect(await (await claims?.())?.claim(call, { ...claim, owner: "there" })).toMatchObject({ state: "held", owner: "here" });
+    expect(await schedules?.tasksOf("me")).toHaveLength(1);
+  },
+);

@@ -27,7 +27,17 @@ export async function startLocalRedis(options: StartOwnRedisOptions): Promise<Te
   const env = { PATH: process.env["PATH"], LANG: "C.UTF-8", REDISCLI_AUTH: password };
   const { start, signal, pause, kill } = createServerProcess({
     program: LOCAL_REDIS,
-    args: [...(options.isSentinel ? [sentinelFile] : []), "--bind", "127.0.0.1", "--port", String(port), "--dir", data, ...redisSettings(password, options), ...aclFile],
+    args: [
+      ...(options.isSentinel ? [sentinelFile] : []),
+      "--bind",
+      "127.0.0.1",
+      "--port",
+      String(port),
+      "--dir",
+      data,
+      ...redisSettings(password, options),
+      ...aclFile,
+    ],
     env,
     untilReady: (explain) => untilRedisAnswers(port, password, explain),
   });
