@@ -21,9 +21,7 @@ export async function startLocalRedis(options: StartOwnRedisOptions): Promise<Te
   await writeFile(sentinelFile, "");
   const port = await freePort();
   const password = randomBytes(12).toString("hex");
-  const usersFile = join(folder, "users.acl");
-  if (options.users !== undefined) await writeFile(usersFile, await options.users(password));
-  const aclFile = options.users === undefined ? [] : ["--aclfile", usersFile];
+  const aclFile = await usersArguments(join(folder, "users.acl"), await options.users?.(password));
   const env = { PATH: process.env["PATH"], LANG: "C.UTF-8", REDISCLI_AUTH: password };
   const { start, signal, pause, kill } = createServerProcess({
     program: LOCAL_REDIS,
@@ -75,4 +73,10 @@ export async function startLocalRedis(options: StartOwnRedisOptions): Promise<Te
     ctl: (...args) => run("redis-cli", ["-p", String(port), ...args], { timeoutMs: 60_000, env }),
     [Symbol.asyncDispose]: stop,
   };
+}
+
+async function usersArguments(file: string, users: string | undefined): Promise<string[]> {
+  if (users === undefined) return [];
+  await writeFile(file, users);
+  return ["--aclfile", file];
 }
