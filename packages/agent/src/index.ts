@@ -38,6 +38,7 @@ export type { FinalReport } from "./session-tools/final-report.ts";
 
 // What callers have made.
 
+export { changeRefusal, FROM_BEFORE, isBounded, keptGrant, NO_BOUNDS, recordTaint } from "./calls/grant.ts";
 export { type ChangeOutcome, isRecordId, isVisibleTo, type KeptRecord, MAX_CHARS_OF_MAKER, MAX_VISIBLE, type RecordStore } from "./records/record-store.ts";
 export { saveNamed } from "./records/save-named.ts";
 export { tooLarge } from "./records/too-large.ts";

@@ -3,6 +3,7 @@ import { tools } from "@rockbot/contracts";
 import type { Model } from "@rockbot/llm";
 import type { PolicyHolder } from "@rockbot/policy";
 import type { Tool, ToolCaller } from "@rockbot/tools";
+import { recordTaint } from "../calls/grant.ts";
 import type { InnerCalls } from "../calls/inner-calls.ts";
 import { SessionRights } from "../calls/session-rights.ts";
 import { type TurnTool, TurnTools } from "../calls/turn-tools.ts";
@@ -91,7 +92,10 @@ export class TurnRoles {
   /** One that is untrusted marks the turn. */
   become(definition: AgentDefinition | undefined): Role {
     const { agent, request, nonce, mark, scopeOf } = this.#options;
-    if (definition?.isUntrusted) mark.set("definition");
+    if (definition !== undefined) {
+      const { isUntrusted, origin } = recordTaint("agent", definition);
+      if (isUntrusted) mark.set(origin);
+    }
     const named = definition?.model === undefined ? undefined : agent.models?.(definition.model);
     if (definition?.model !== undefined && named === undefined)
       agent.log.warn({ agent: definition.name, model: definition.model }, "a definition names a model that the agent does not have, and gets the agent's own");
@@ -115,8 +119,8 @@ export class TurnRoles {
   #toolsOf(definition: AgentDefinition | undefined, scope: TurnScope): TurnTools {
     const { agent, request, visible, readTools, children } = this.#options;
     const { caller, policy, parts, log } = agent;
-    const parent = request.family?.rights;
-    const rights = definition === undefined && parent === undefined ? undefined : new SessionRights({ definition, parent, policy });
+    const all = new SessionRights({ definition, grant: request.parent?.grant, policy });
+    const rights = all.isBounded ? all : undefined;
     const made = parts.map((part) => ({ part, tools: [...(part.tools?.(scope) ?? []), ...(readTools.get(part)?.(scope) ?? [])] }));
     const toolsOf = (takes: (part: AgentParts) => boolean): readonly Tool[] => made.flatMap(({ part, tools }) => (takes(part) ? tools : []));
     const isOfSession = (part: AgentParts): boolean => part.isOfSession ?? false;
@@ -129,7 +133,7 @@ export class TurnRoles {
       local: byName(toolsOf((part) => !isOfSession(part))),
       unhurried: toolsOf((part) => part.takesTurnsTime ?? false),
       own: byName([...toolsOf(isOfSession), ...(definition === undefined ? [] : this.#sessionTools(definition, scope))]),
-      children: children.tools(definition, rights),
+      children: children.tools(definition),
       clientTools: request.clientTools?.length,
       rights,
       advise: withRobotIds(visible, scope.caller),

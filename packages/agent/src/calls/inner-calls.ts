@@ -97,7 +97,7 @@ export class InnerCalls {
       within.rights.check(tools.judged(name), args);
     };
     checkCall(call.name, JSON.parse(call.arguments));
-    return runner.respond(call, { ...turn, parent: { ...parent, checkCall } }, { isForModel: false });
+    return runner.respond(call, { ...turn, parent: { ...parent, checkCall, grant: within.rights.grant(parent.grant) } }, { isForModel: false });
   }
 
   /**

@@ -1,13 +1,14 @@
 import { ToolError, ToolErrorCode, tools } from "@rockbot/contracts";
 import { findGlob, type PolicyHolder } from "@rockbot/policy";
 import type { AgentDefinition } from "../definitions/agent-definition.ts";
+import { type Bound, grantOf, readGrant } from "./grant.ts";
 
 export interface SessionRightsOptions {
-  readonly definition: Pick<AgentDefinition, "name" | "tools" | "maker"> | undefined;
+  readonly definition: Pick<AgentDefinition, "name" | "tools" | "maker" | "grant"> | undefined;
   /** What has been defined. @default "agent" */
-  readonly kind?: "agent" | "wisp" | undefined;
-  /** What the parent's session may use. @default all */
-  readonly parent: SessionRights | undefined;
+  readonly kind?: Bound["kind"] | undefined;
+  /** The grant that the run was begun with: of the parent's session, or of what a session has left behind. @default nothing bounds it */
+  readonly grant?: string | undefined;
   readonly policy: PolicyHolder | undefined;
 }
 
@@ -23,19 +24,36 @@ export interface JudgedTool {
 }
 
 /**
- * What a session may use, as it is at this moment: what its definition names, what the maker of that may use, and what the parent's session may use. What
- * the present caller may use is asked of the policy at each call, as of any caller.
+ * What a run may use, as it is at this moment, and the one place that says so: what its definition names and the maker of that may use, within the grant of
+ * the definition, and within that of the run. What the present caller may use is asked of the policy at each call, as of any caller. So none adds a right.
  */
 export class SessionRights {
-  readonly #options: SessionRightsOptions;
+  readonly #bounds: readonly Bound[];
+  readonly #policy: PolicyHolder | undefined;
 
-  constructor(options: SessionRightsOptions) {
-    this.#options = options;
+  constructor({ definition, kind = "agent", grant, policy }: SessionRightsOptions) {
+    const own = definition === undefined ? [] : [{ kind, ...definition }, ...readGrant(definition.grant)];
+    this.#bounds = [...own, ...readGrant(grant)];
+    this.#policy = policy;
+  }
+
+  /** Whether anything bounds it but the policy. */
+  get isBounded(): boolean {
+    return this.#bounds.length > 0;
+  }
+
+  /** The grant of what the session leaves behind. @param more that bounds it besides */
+  grant(more?: string): string {
+    return grantOf(...this.#bounds, ...readGrant(more));
   }
 
   /** Why the session may not use a tool, in words; undefined if it may. */
   refusal(tool: JudgedTool): string | undefined {
-    return this.#ownRefusal(tool) ?? this.#options.parent?.refusal(tool);
+    for (const bound of this.#bounds) {
+      const refusal = this.#refusalBy(bound, tool);
+      if (refusal !== undefined) return refusal;
+    }
+    return undefined;
   }
 
   /** @param args of the call, a JSON object @throws {ToolError} */
@@ -45,22 +63,19 @@ export class SessionRights {
       throw new ToolError(ToolErrorCode.Denied, refusedText(tool.name, refusal), { details: { reason: "definition", mayHaveRun: false } });
   }
 
-  /** The maker may be allowed the tool with some arguments only. */
+  /** A maker may be allowed the tool with some arguments only. */
   #narrowing({ name: tool, isLocal, isDangerous }: JudgedTool, args: unknown): string | undefined {
-    const { definition, kind = "agent", parent, policy } = this.#options;
-    if (isLocal || policy === undefined) return undefined;
-    const rules = definition === undefined ? [] : policy.current().decide({ caller: definition.maker, tool, isDangerous }).argumentRules;
-    if (rules.some(({ validate }) => !validate(args))) return `the maker of the ${kind} "${definition?.name}" may not use it with these arguments`;
-    return parent === undefined ? undefined : parent.#narrowing({ name: tool, isLocal, isDangerous }, args);
+    const policy = isLocal ? undefined : this.#policy?.current();
+    const narrow = this.#bounds.find(({ maker: caller }) =>
+      policy?.decide({ caller, tool, isDangerous }).argumentRules.some(({ validate }) => !validate(args)),
+    );
+    return narrow && `the maker of the ${narrow.kind} "${narrow.name}" may not use it with these arguments`;
   }
 
-  #ownRefusal({ name: tool, isLocal, isDangerous }: JudgedTool): string | undefined {
-    const { definition, kind = "agent", policy } = this.#options;
-    if (definition === undefined) return undefined;
-    const { name, tools: globs, maker } = definition;
+  #refusalBy({ kind, name, tools: globs, maker }: Bound, { name: tool, isLocal, isDangerous }: JudgedTool): string | undefined {
     if (ALL_OF_THE_CALLER.has(tool)) return `it would begin a session that is not "${name}", with all tools of its caller`;
     if (findGlob(globs, tool) === undefined) return `the ${kind} "${name}" does not have this tool`;
-    const isAllowed = isLocal || policy === undefined || policy.current().decide({ caller: maker, tool, isDangerous }).isAllowed;
+    const isAllowed = isLocal || this.#policy === undefined || this.#policy.current().decide({ caller: maker, tool, isDangerous }).isAllowed;
     return isAllowed ? undefined : `the maker of the ${kind} "${name}" may not use it`;
   }
 }

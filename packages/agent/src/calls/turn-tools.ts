@@ -167,7 +167,7 @@ export class TurnTools {
   async run({ callId, name, arguments: args }: TurnCall, { parent: given, timeoutMs, onProgress, isForModel }: RunCallOptions): Promise<ToolInvokeResponse> {
     const { caller, effectiveCaller, namespace, fits, madeBy, layers, log, rights } = this.#options;
     if (rights !== undefined) this.check(name, JSON.parse(args));
-    const parent = rights === undefined ? given : { ...given, checkCall: this.#checkWith(given.checkCall) };
+    const parent = rights === undefined ? given : { ...given, checkCall: this.#checkWith(given.checkCall), grant: rights.grant(given.grant) };
     const request: ToolInvokeRequest = { toolCallId: callId, toolName: name, arguments: args, sessionId: namespace };
     const local = this.#local.get(name);
     const made = (isForModel ? madeBy?.({ name, arguments: args }) : undefined) ?? { name, arguments: args };

@@ -25,6 +25,8 @@ export interface AgentDefinition {
   readonly reportSchema?: object | undefined;
   /** The effective caller that wrote it. */
   readonly maker: string;
+  /** What bounds it besides: what the session was bounded by that wrote it. @default nothing */
+  readonly grant?: string | undefined;
   /** A turn that had read untrusted content has written it. */
   readonly isUntrusted: boolean;
   /** Of what a model reads of it. */

@@ -1,7 +1,6 @@
 import { type ToolDefinition, ToolError, ToolErrorCode } from "@rockbot/contracts";
 import type { PolicyHolder } from "@rockbot/policy";
 import { defineTool, type Tool, type ToolContext, type ToolResult } from "@rockbot/tools";
-import type { SessionRights } from "../calls/session-rights.ts";
 import type { AgentDefinition } from "../definitions/agent-definition.ts";
 import type { HeldTurn } from "../store/held-turn.ts";
 import { stepWords } from "../turn/step-words.ts";
@@ -48,24 +47,21 @@ export class Children {
     this.#count = options.request.family?.count ?? { sessions: 1 };
   }
 
-  /**
-   * @param self the definition of the session itself
-   * @param rights what the session may use, which bounds what its children may
-   */
-  tools(self: AgentDefinition | undefined, rights: SessionRights | undefined): readonly Tool[] {
+  /** @param self the definition of the session itself */
+  tools(self: AgentDefinition | undefined): readonly Tool[] {
     const before = this.#options.request.family?.path ?? [];
     const path = self === undefined ? before : [...before, self.name];
     return this.#options.visible.flatMap((definition) => {
       const tool = toolDefinitionOf(definition);
       if (tool === undefined || this.#refusal(definition.name) !== undefined) return [];
-      return defineTool(tool, ({ prompt }: ChildInput, context) => this.#run(definition, prompt, { path, rights, context: context as ChildContext }));
+      return defineTool(tool, ({ prompt }: ChildInput, context) => this.#run(definition, prompt, { path, context: context as ChildContext }));
     });
   }
 
   async #run(
     seen: AgentDefinition,
     prompt: string,
-    { path, rights, context }: { readonly path: readonly string[]; readonly rights: SessionRights | undefined; readonly context: ChildContext },
+    { path, context }: { readonly path: readonly string[]; readonly context: ChildContext },
   ): Promise<ToolResult<object>> {
     const { request, held, budget, session, visible, current, runTurn } = this.#options;
     const { toolCallId: turnId } = context;
@@ -83,12 +79,12 @@ export class Children {
         turnId,
         message: prompt,
         definition,
-        family: { depth: (request.family?.depth ?? 0) + 1, path, visible, rights, share, parent: session, count: this.#count },
+        family: { depth: (request.family?.depth ?? 0) + 1, path, visible, share, parent: session, count: this.#count },
         origin: request.origin,
         hasReadUntrusted: context.hasReadUntrusted,
         signal: context.signal,
         deadline: context.deadline - Math.min(MAX_RESERVE_MS, leftMs / 20),
-        parent: context,
+        parent: context, // its grant is what the session may use: it bounds the child
         onEvent(event) {
           const words = stepWords(event);
           if (words !== undefined && event.kind !== "turn_started") context.progress({ message: words });

@@ -1,4 +1,3 @@
-import type { SessionRights } from "../calls/session-rights.ts";
 import type { AgentDefinition } from "../definitions/agent-definition.ts";
 import type { BudgetShare } from "../turn/turn-budget.ts";
 import type { RunningSession } from "./family-session.ts";
@@ -11,8 +10,6 @@ export interface FamilyPlace {
   readonly path: readonly string[];
   /** Those that the caller saw when the root's turn began. */
   readonly visible: readonly AgentDefinition[];
-  /** What the parent may use. */
-  readonly rights: SessionRights | undefined;
   /** The part in the parent's budget. */
   readonly share: BudgetShare;
   /** The parent's turn. */

@@ -5,6 +5,8 @@ export interface KeptRecord {
   /** The effective caller that wrote it. */
   readonly maker: string;
   readonly name: string;
+  /** What bounds its use: what the session was bounded by that wrote it; FROM_BEFORE of one that was kept without. */
+  readonly grant?: string | undefined;
   /** A turn that had read untrusted content has written it. */
   readonly isUntrusted: boolean;
   /** Of what a model reads of it. */

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
+import { changeRefusal, FROM_BEFORE, keptGrant } from "../calls/grant.ts";
 import type { KeptRecord, RecordStore } from "./record-store.ts";
 import { tooLarge } from "./too-large.ts";
 import { withStore } from "./with-store.ts";
@@ -13,11 +14,13 @@ export interface SaveNamedOptions<T extends KeptRecord> {
   readonly version: number | null | undefined;
   readonly maxOfMaker: number;
   readonly hasReadUntrusted: boolean;
+  /** What bounds the session that saves it. */
+  readonly grant: string | undefined;
   /** In Unix milliseconds. */
   readonly now: number;
   /** All that is of this kind of record alone. */
   readonly content: Omit<T, keyof KeptRecord>;
-  readonly hashOf: (record: Omit<T, keyof KeptRecord> & Pick<KeptRecord, "name" | "maker" | "isUntrusted">) => string;
+  readonly hashOf: (record: Omit<T, keyof KeptRecord> & Pick<KeptRecord, "name" | "maker" | "isUntrusted" | "grant">) => string;
   /** What is wrong with the content, in words. Asked only if the record would change. */
   readonly faults: () => readonly string[] | Promise<readonly string[]>;
   readonly refusal: (faults: readonly string[]) => ToolError;
@@ -50,12 +53,14 @@ export async function saveNamed<T extends KeptRecord>(options: SaveNamedOptions<
 
 /** @returns undefined if another change came between */
 async function saveOnce<T extends KeptRecord>(options: SaveNamedOptions<T>): Promise<SavedRecord<T> | undefined> {
-  const { kind, store, maker, name, maxOfMaker, hasReadUntrusted, now, content, hashOf } = options;
+  const { kind, store, maker, name, maxOfMaker, hasReadUntrusted, grant, now, content, hashOf } = options;
   const id = idOf(kind, maker, name);
   const before = await store.get(id);
-  const plain = { ...content, name, maker, isUntrusted: hasReadUntrusted || before?.isUntrusted === true };
+  const refusal = before && changeRefusal(before.grant, grant);
+  if (refusal !== undefined) throw new ToolError(ToolErrorCode.Denied, `The ${kind} "${name}" was not saved: ${refusal}. Choose another name.`);
+  const plain = { ...content, name, maker, isUntrusted: hasReadUntrusted || before?.isUntrusted === true, grant: keptGrant(before?.grant, grant) };
   const hash = hashOf(plain);
-  if (before !== undefined && hash === before.hash) return { record: before, isChanged: false };
+  if (before !== undefined && hash === before.hash && before.grant !== FROM_BEFORE) return { record: before, isChanged: false };
   const faults = [...(await options.faults()), ...(await placeFaults(options, before))];
   if (faults.length > 0) throw options.refusal(faults);
   const { createdAt = now, approvedHash, version = 0 } = before ?? {};

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { canonicalJson } from "@rockbot/contracts";
+import { hashedGrant } from "../calls/grant.ts";
 import type { KeptSkill } from "./kept-skill.ts";
 
 /** The hash of all that a model reads of a skill. An approval is of one such hash. */
@@ -10,6 +11,9 @@ export function skillHash({
   content,
   maker,
   isUntrusted,
-}: Pick<KeptSkill, "name" | "summary" | "tags" | "content" | "maker" | "isUntrusted">): string {
-  return createHash("sha256").update(canonicalJson({ name, summary, tags, content, maker, isUntrusted })).digest("hex");
+  grant,
+}: Pick<KeptSkill, "name" | "summary" | "tags" | "content" | "maker" | "isUntrusted" | "grant">): string {
+  return createHash("sha256")
+    .update(canonicalJson({ name, summary, tags, content, maker, isUntrusted, grant: hashedGrant(grant) }))
+    .digest("hex");
 }

@@ -295,6 +295,7 @@ export class TurnRun {
       signal: this.#cancel.signal,
       deadline: budget.toolsDeadline,
       depth: request.parent?.depth,
+      grant: request.parent?.grant,
       mayHaveBegun: held.mayHaveCalled(iteration),
       ...mark.forCalls, // as the answer that asks for the calls was given, not as the first result makes it
     };

@@ -53,6 +53,8 @@ export const Header = {
   Blob: "rb-blob",
   /** On a request: `true` if untrusted content led to it, see hasReadUntrusted. */
   Untrusted: "rb-untrusted",
+  /** On a request: what bounds whatever the call leaves behind to run later, in the form of the agent that writes and reads it. */
+  Grant: "rb-grant",
 } as const;
 
 /** The fields that a sender has to give; `createEnvelope` fills in the rest. */

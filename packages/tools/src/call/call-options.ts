@@ -13,7 +13,7 @@ export interface CallOptions {
    * The call of a tool that makes this one. Its deadline and its cancellation hold for this call too, and it counts as one that led here. If
    * it has read untrusted content, so has this one, whatever `hasReadUntrusted` says. A call that its `checkCall` refuses is not made.
    */
-  readonly parent?: Pick<ToolContext, "signal" | "deadline" | "depth" | "hasReadUntrusted" | "untrustedFrom" | "checkCall"> | undefined;
+  readonly parent?: Pick<ToolContext, "signal" | "deadline" | "depth" | "hasReadUntrusted" | "untrustedFrom" | "checkCall" | "grant"> | undefined;
   /**
    * Whether untrusted content led to this call: the model that asks for it has read some. The policy may then deny tools with effects.
    * @default false
@@ -21,6 +21,8 @@ export interface CallOptions {
   readonly hasReadUntrusted?: boolean | undefined;
   /** Where that was read, for the words of a refusal: a URL, or the name of a server. */
   readonly untrustedFrom?: string | undefined;
+  /** What bounds the run that is asked for, as it was kept. @default that of the parent */
+  readonly grant?: string | undefined;
   /** The effective caller, if that is not the agent itself. Services believe it of delegates only. */
   readonly onBehalfOf?: string | undefined;
   /**

@@ -154,7 +154,8 @@ export class OutgoingCalls {
     const decision = policy === undefined ? undefined : decide(caller, policy, registry, name, hasReadUntrusted);
     const depth = parent === undefined ? 0 : (parent.depth ?? 0) + 1;
     const progress = onProgress === undefined ? ignoreProgress : noteFirst(onProgress, () => notes?.note(CallState.Running));
-    const context = { signal, deadline, caller, decision, depth, progress, log, notes, acceptBlob, onSent };
+    const grant = options.grant ?? parent?.grant;
+    const context = { signal, deadline, caller, decision, depth, progress, log, notes, acceptBlob, onSent, grant };
     return hasReadUntrusted ? { ...context, hasReadUntrusted, untrustedFrom: options.untrustedFrom ?? parent?.untrustedFrom } : context; // others pay nothing
   }
 

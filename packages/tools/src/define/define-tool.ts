@@ -24,7 +24,7 @@ export interface Tool {
  * The context of a call, for the code of a tool. A tool hands it on as `parent`, unchanged, to the calls that it makes. Those calls then
  * share its deadline and its cancellation, and the policy can count how many calls led to them. It also learns whether untrusted content did.
  */
-export interface ToolCallContext extends Pick<ToolContext, "caller" | "deadline" | "depth" | "hasReadUntrusted" | "log" | "progress" | "sessionId"> {
+export interface ToolCallContext extends Pick<ToolContext, "caller" | "deadline" | "depth" | "grant" | "hasReadUntrusted" | "log" | "progress" | "sessionId"> {
   /** An AbortSignal, which the `deadline` layer gives to all that is inside it. */
   readonly signal: AbortSignal;
   /** The same whenever the call is delivered: a key for whatever must not happen twice, together with `caller`. */

@@ -56,6 +56,8 @@ export interface ToolContext {
   readonly checkCall?: ((toolName: string, args: unknown) => void) | undefined;
   /** Whether untrusted content led to the call: its caller had read some, or a call that led here. @default false */
   readonly hasReadUntrusted?: boolean | undefined;
+  /** What bounds whatever the call leaves behind to run later, besides the policy. Its agent writes it; it is kept with that, and handed on at each run. */
+  readonly grant?: string | undefined;
   /** Where that was read, for the words of a refusal on the calling side: a URL, or the name of a server. */
   readonly untrustedFrom?: string | undefined;
   /** The parsed arguments, once the validate layer has passed them; and the id of the request, which the tool does not see. */

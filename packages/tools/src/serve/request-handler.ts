@@ -149,7 +149,18 @@ export class RequestHandler {
     const taken = { isRedelivered, maybeTakenSince: maybeTakenSince(delivery) };
     try {
       const { signal } = call;
-      const context = { signal, deadline, caller, decision, depth: depthOf(message), progress: progress.report, onStarted: waiting.started, log, ...taken };
+      const context = {
+        signal,
+        deadline,
+        caller,
+        decision,
+        depth: depthOf(message),
+        progress: progress.report,
+        onStarted: waiting.started,
+        log,
+        ...taken,
+        grant: message.headers[Header.Grant],
+      };
       return await executor.execute(request, hasReadUntrusted(message) ? { ...context, hasReadUntrusted: true } : context);
     } catch (error) {
       if (delivery.signal.aborted) throw error;

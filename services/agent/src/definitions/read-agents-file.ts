@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { definitionFaults, definitionHash, type KeptDefinition } from "@rockbot/agent";
+import { definitionFaults, definitionHash, type KeptDefinition, NO_BOUNDS } from "@rockbot/agent";
 import { ConfigError, loadConfig } from "@rockbot/process/config";
 import { type Agent, agentsSchema } from "../generated/agents.ts";
 import { schemaFaults } from "../robots/schema-faults.ts";
@@ -48,6 +48,7 @@ function definitionOf(name: string, { maxTokens, maxIterations, timeoutMs, maxCo
     ...(reportSchema === undefined ? {} : { reportSchema }),
     maker,
     isUntrusted: false,
+    grant: NO_BOUNDS,
   };
   const hash = definitionHash(plain);
   const id = createHash("sha256")

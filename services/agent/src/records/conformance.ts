@@ -6,6 +6,7 @@ import {
   type KeptSkill,
   type KeptWisp,
   MAX_CHARS_OF_MAKER,
+  NO_BOUNDS,
   type RecordStore,
   wispHash,
 } from "@rockbot/agent";
@@ -19,7 +20,16 @@ const idOf = (kind: string, maker: string, name: string): string => createHash("
 /** A definition for tests, by alice. */
 export function testKept(name: string, { approved = false, ...changes }: Changes<KeptDefinition> = {}): KeptDefinition {
   const maker = changes.maker ?? "alice";
-  const plain = { name, description: `About ${name}.`, playbook: `Work as ${name}.`, tools: ["web_*"], maker, isUntrusted: false, ...changes };
+  const plain = {
+    name,
+    description: `About ${name}.`,
+    playbook: `Work as ${name}.`,
+    tools: ["web_*"],
+    maker,
+    isUntrusted: false,
+    grant: NO_BOUNDS,
+    ...changes,
+  };
   const hash = definitionHash(plain);
   const facts = { id: idOf("definition", maker, name), version: 1, createdAt: 1_000, updatedAt: 1_000 };
   return { ...facts, ...plain, hash, ...(approved ? { approvedHash: hash } : {}) };
@@ -28,7 +38,7 @@ export function testKept(name: string, { approved = false, ...changes }: Changes
 /** A skill for tests, by alice. */
 function testSkill(name: string, { approved = false, ...changes }: Changes<KeptSkill> = {}): KeptSkill {
   const maker = changes.maker ?? "alice";
-  const plain = { name, summary: `About ${name}.`, tags: [], content: `How ${name} is done.`, maker, isUntrusted: false, ...changes };
+  const plain = { name, summary: `About ${name}.`, tags: [], content: `How ${name} is done.`, maker, isUntrusted: false, grant: NO_BOUNDS, ...changes };
   const hash = createHash("sha256").update(JSON.stringify(plain)).digest("hex");
   const facts = { id: idOf("skill", maker, name), version: 1, createdAt: 1_000, updatedAt: 1_000 };
   return { ...facts, ...plain, hash, ...(approved ? { approvedHash: hash } : {}) };
@@ -38,7 +48,7 @@ function testSkill(name: string, { approved = false, ...changes }: Changes<KeptS
 function testWisp(name: string, { approved = false, ...changes }: Changes<KeptWisp> = {}): KeptWisp {
   const maker = changes.maker ?? "alice";
   const definition: KeptWisp["definition"] = { description: `About ${name}.`, steps: [{ id: "a", tool: "web_search" }] };
-  const plain = { name, definition, maker, isUntrusted: false, ...changes };
+  const plain = { name, definition, maker, isUntrusted: false, grant: NO_BOUNDS, ...changes };
   const hash = wispHash(plain);
   const facts = { id: idOf("wisp", maker, name), version: 1, createdAt: 1_000, updatedAt: 1_000 };
   return { ...facts, ...plain, hash, ...(approved ? { approvedHash: hash } : {}) };

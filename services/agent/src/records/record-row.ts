@@ -1,4 +1,4 @@
-import type { KeptRecord } from "@rockbot/agent";
+import { FROM_BEFORE, type KeptRecord } from "@rockbot/agent";
 
 /** A row of either database. What only this code reads of a record is one JSON text. */
 interface RecordRow {
@@ -27,7 +27,7 @@ export const charsOf = (record: KeptRecord): number => String(valuesOf(record).a
 /** The record of a row. */
 export function recordOf<T extends KeptRecord>(row: Readonly<Record<string, unknown>>): T {
   const { id, maker, name, hash, approved_hash, version, created_at, updated_at, body } = row as unknown as RecordRow;
-  const facts: Omit<KeptRecord, "isUntrusted"> = {
+  const facts: Omit<KeptRecord, "isUntrusted" | "grant"> = {
     id,
     maker,
     name,
@@ -37,5 +37,5 @@ export function recordOf<T extends KeptRecord>(row: Readonly<Record<string, unkn
     createdAt: Number(created_at),
     updatedAt: Number(updated_at),
   };
-  return { ...(JSON.parse(body) as Omit<T, keyof typeof facts>), ...facts } as T;
+  return { grant: FROM_BEFORE, ...(JSON.parse(body) as Omit<T, keyof typeof facts>), ...facts } as T;
 }

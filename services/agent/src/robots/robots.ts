@@ -1,4 +1,4 @@
-import { type AgentDefinition, type DefinitionReader, type DefinitionStore, isRecordId, isVisibleTo, type KeptDefinition } from "@rockbot/agent";
+import { type AgentDefinition, changeRefusal, type DefinitionReader, type DefinitionStore, isRecordId, isVisibleTo, type KeptDefinition } from "@rockbot/agent";
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
 import { sessionNamespace } from "@rockbot/memory";
 
@@ -56,13 +56,15 @@ export class Robots implements DefinitionReader {
   }
 
   /** @throws {ToolError} as `find`, and if the robot is not the caller's own */
-  async findOwn(caller: string, id: string, what: string): Promise<KeptDefinition> {
+  async findOwn(caller: string, id: string, { what, grant }: { readonly what: string; readonly grant: string | undefined }): Promise<KeptDefinition> {
     const robot = await this.find(caller, id, `The robot was not ${what}.`);
     const refuse = (why: string): never => {
       throw new ToolError(ToolErrorCode.Denied, `The robot "${robot.name}" was not ${what}: ${why}. Make one of your own with robot_create.`);
     };
     if (this.ofFile.includes(robot)) return refuse("it is of the operator's file, which nobody changes by a tool");
-    return robot.maker === caller ? robot : refuse("another caller made it, who alone may change it");
+    if (robot.maker !== caller) return refuse("another caller made it, who alone may change it");
+    const refusal = changeRefusal(robot.grant, grant);
+    return refusal === undefined ? robot : refuse(refusal);
   }
 }
 

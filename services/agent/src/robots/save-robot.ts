@@ -1,4 +1,4 @@
-import { definitionFaults, definitionHash, type KeptDefinition, wispToolOf } from "@rockbot/agent";
+import { definitionFaults, definitionHash, FROM_BEFORE, type KeptDefinition, keptGrant, wispToolOf } from "@rockbot/agent";
 import { ToolError, ToolErrorCode, type ToolRobotCreateOutput, type ToolRobotUpdateInput } from "@rockbot/contracts";
 import type { ToolResult } from "@rockbot/tools";
 import { checkDestinations, checkModel, checkTools } from "./known-names.ts";
@@ -18,13 +18,15 @@ export interface DraftParts {
   readonly desk: RobotDesk;
   readonly caller: string;
   readonly hasReadUntrusted: boolean;
+  /** What bounds the session that asks for it. */
+  readonly grant: string | undefined;
 }
 
 /**
  * The robot as the input makes it of the one before. Names that nobody knows are left out, each with an error.
  * @throws {ToolError} with all that makes it impossible to keep
  */
-export async function draftOf(input: RobotInput, before: KeptDefinition, { desk, caller, hasReadUntrusted }: DraftParts): Promise<Draft> {
+export async function draftOf(input: RobotInput, before: KeptDefinition, { desk, caller, hasReadUntrusted, grant }: DraftParts): Promise<Draft> {
   const [visible, wisps] = await Promise.all([desk.robots.visibleTo(caller), desk.wisps.visibleTo(caller)]);
   const offered = [...desk.toolsOf(caller), ...wisps.map((wisp) => wispToolOf(wisp.name))];
   const name = input.name?.trim() ?? before.name;
@@ -33,6 +35,8 @@ export async function draftOf(input: RobotInput, before: KeptDefinition, { desk,
     input.destinations === undefined ? { kept: before.destinations ?? [], errors: [] } : checkDestinations(input.destinations ?? [], name, visible);
   const model = input.model === undefined ? { model: before.model, errors: [] } : checkModel(input.model ?? undefined, desk.models);
   const reportSchema = changed(input.report_schema, before.reportSchema);
+  // Of one from before, an earlier session may have written what stays.
+  const isAnew = before.grant !== FROM_BEFORE || (input.playbook !== undefined && input.tools !== undefined);
   const plain = {
     name,
     description: changed(input.description, before.description) ?? "",
@@ -49,6 +53,7 @@ export async function draftOf(input: RobotInput, before: KeptDefinition, { desk,
     ...(reportSchema === undefined ? {} : { reportSchema }),
     maker: caller,
     isUntrusted: before.isUntrusted || hasReadUntrusted, // nobody takes it off
+    grant: isAnew ? keptGrant(before.grant, grant) : FROM_BEFORE,
   };
   const other = visible.find((each) => each.name === name && each.id !== before.id);
   const faults = [

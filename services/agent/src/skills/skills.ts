@@ -1,4 +1,4 @@
-import type { KeptSkill, RecordStore, SkillReader } from "@rockbot/agent";
+import { changeRefusal, type KeptSkill, type RecordStore, type SkillReader } from "@rockbot/agent";
 import { nearestName, ToolError, ToolErrorCode, tools } from "@rockbot/contracts";
 import type { PolicyHolder } from "@rockbot/policy";
 import { skillNameFault } from "./read-skill.ts";
@@ -40,10 +40,11 @@ export class Skills implements SkillReader {
   }
 
   /** @throws {ToolError} as `find`, and if the skill is not the caller's own */
-  async findOwn(caller: string, name: string, what: string): Promise<KeptSkill> {
+  async findOwn(caller: string, name: string, { what, grant }: { readonly what: string; readonly grant: string | undefined }): Promise<KeptSkill> {
     const skill = await this.find(caller, name, `The skill was not ${what}.`);
-    if (skill.maker === caller) return skill;
-    throw new ToolError(ToolErrorCode.Denied, `The skill "${name}" was not ${what}: another caller made it, who alone may change it. ${SAVE_ANOTHER}`);
+    const refusal = skill.maker === caller ? changeRefusal(skill.grant, grant) : "another caller made it, who alone may change it";
+    if (refusal === undefined) return skill;
+    throw new ToolError(ToolErrorCode.Denied, `The skill "${name}" was not ${what}: ${refusal}. ${SAVE_ANOTHER}`);
   }
 
   #mayRead(caller: string): (name: string) => boolean {

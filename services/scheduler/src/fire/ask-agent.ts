@@ -7,7 +7,7 @@ import type { RunningFire, ScheduledTask, TaskRun } from "../task/scheduled-task
 export type AskOutcome = Omit<TaskRun, "fireAt" | "endedAt">;
 
 /** The fire to ask the agent for: the same for each replica that asks. */
-export interface AskedFire extends Pick<RunningFire, "fireId" | "message" | "hasReadUntrusted">, Pick<ScheduledTask, "caller" | "sessionId"> {}
+export interface AskedFire extends Pick<RunningFire, "fireId" | "message" | "hasReadUntrusted" | "grant">, Pick<ScheduledTask, "caller" | "sessionId"> {}
 
 /** Makes the one call that a fire is, and says how it ended. Never rejects. A call that the end of this process leaves to the next one does not settle. */
 export type AskAgent = (fire: AskedFire) => Promise<AskOutcome>;
@@ -20,12 +20,13 @@ const ASK_AGAIN_MS = 500;
 
 /** Asks the agent on the bus, on behalf of the task's caller. The fire's id is the call's id: however often it is made, the agent has one turn of it. */
 export function askAgent(caller: Pick<ToolCaller, "call">, { timeoutMs, isDurable }: { readonly timeoutMs: number; readonly isDurable: boolean }): AskAgent {
-  return async ({ fireId, message, sessionId, caller: onBehalfOf, hasReadUntrusted }) => {
+  return async ({ fireId, message, sessionId, caller: onBehalfOf, hasReadUntrusted, grant }) => {
     const options: CallOptions = {
       toolCallId: fireId,
       onBehalfOf,
       sessionId: `session/${sessionId}`,
       timeoutMs,
+      grant,
       ...(isDurable ? { durable: true } : {}),
       ...(hasReadUntrusted ? { hasReadUntrusted } : {}),
     };

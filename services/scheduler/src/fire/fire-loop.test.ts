@@ -157,6 +157,19 @@ test("a task that runs once is removed when it has run well; one that failed, or
   expect(scene.asked).toHaveLength(2);
 });
 
+test("a task hands its grant on, and one from before tasks had any runs as untrusted, and says why", async () => {
+  const scene = startScene();
+  await scene.put(testTask({ name: "new", nextAt: NINE, grant: "[1]" }));
+  await scene.put(testTask({ name: "old", nextAt: NINE, grant: undefined }));
+  await scene.start();
+  await vi.advanceTimersByTimeAsync(3_000);
+  const of = (name: string) => scene.asked.find(({ message }) => message.includes(`"${name}"`));
+  expect(of("new")).toMatchObject({ grant: "[1]", hasReadUntrusted: false, message: expect.not.stringContaining("earlier release") });
+  expect(of("old")).toMatchObject({ hasReadUntrusted: true, message: expect.stringContaining("An earlier release has kept it without its rights") });
+  await scene.answer();
+  await scene.answer();
+});
+
 test("a replica that is gone leaves its fire to another, which makes the same call", async () => {
   const book = new ScheduleBook();
   const scene = startScene({ book });

@@ -175,9 +175,19 @@ export class FireLoop {
 
   async #take({ task, version }: StoredTask, { fireAt, from, now }: { readonly fireAt: number; readonly from: number; readonly now: number }): Promise<void> {
     const { mostPerDay, zone } = this.#options;
-    const { hasReadUntrusted } = task;
+    const { grant } = task;
+    const hasReadUntrusted = task.hasReadUntrusted || grant === undefined;
     const message = taskMessage(task, fireAt);
-    const running: RunningFire = { fireAt, fireId: fireIdOf(task, fireAt), replica: this.#replica, takenAt: now, takeovers: 0, message, hasReadUntrusted };
+    const running: RunningFire = {
+      fireAt,
+      fireId: fireIdOf(task, fireAt),
+      replica: this.#replica,
+      takenAt: now,
+      takeovers: 0,
+      message,
+      hasReadUntrusted,
+      grant,
+    };
     const spend = { day: dayOf(now, zone), fires: 1, tokens: 0, most: mostPerDay };
     const outcome = await this.#write(task, { version, task: { ...task, running }, spend });
     if (outcome === "written") this.#run(task, running);
@@ -219,10 +229,10 @@ export class FireLoop {
   }
 
   #run(task: ScheduledTask, running: RunningFire): void {
-    const { fireId, message, hasReadUntrusted } = running;
+    const { fireId, message, hasReadUntrusted, grant } = running;
     const { caller, sessionId } = task;
     const run = this.#options
-      .ask({ fireId, message, hasReadUntrusted, caller, sessionId })
+      .ask({ fireId, message, hasReadUntrusted, grant, caller, sessionId })
       .then((outcome) => this.#note(task, running, outcome))
       .catch((error: unknown) => this.#options.log.error({ task: task.name, error: String(error) }, "could not note a run of a scheduled task"))
       .finally(() => {

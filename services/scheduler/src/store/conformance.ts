@@ -128,5 +128,5 @@ export function testScheduleStore(name: string, create: (clock: () => number) =>
 export function testTask(more: Partial<ScheduledTask> = {}): ScheduledTask {
   const { caller = "asker", sessionId = "s1", name = "news", isOnce = false } = more;
   const named = { caller, sessionId, name, isOnce, cron: "0 * * * *", zone: "UTC", description: "Say what is new." };
-  return { key: taskKey({ caller, sessionId, name }), id: newId(), hasReadUntrusted: false, createdAt: 0, nextAt: 0, ...named, ...more };
+  return { key: taskKey({ caller, sessionId, name }), id: newId(), hasReadUntrusted: false, grant: "[]", createdAt: 0, nextAt: 0, ...named, ...more };
 }

@@ -18,6 +18,8 @@ export interface ScheduledTask {
   readonly isOnce: boolean;
   /** The turn that made it had read untrusted content: so have its runs. */
   readonly hasReadUntrusted: boolean;
+  /** What bounded the session that made it: so its runs are. Absent of one from before, whose runs count as those of a turn that has read untrusted content. */
+  readonly grant?: string | undefined;
   readonly createdAt: number;
   /** Absent once a task that runs once was due. */
   readonly nextAt?: number | undefined;
@@ -41,6 +43,7 @@ export interface RunningFire {
   /** The text that the agent gets. The same for each replica, as the agent knows a call by its arguments, too. */
   readonly message: string;
   readonly hasReadUntrusted: boolean;
+  readonly grant?: string | undefined;
 }
 
 /** How a run ended. */

@@ -32,6 +32,7 @@ export function scheduleTask(desk: TaskDesk): Tool {
         description: input.description,
         isOnce,
         hasReadUntrusted: context.hasReadUntrusted === true,
+        grant: context.grant ?? "[]",
         createdAt: now,
         nextAt: times.next(now),
       };

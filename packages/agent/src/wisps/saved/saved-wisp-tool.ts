@@ -1,6 +1,7 @@
 import { describeFaults, faultsText, type ToolDefinition, ToolError, ToolErrorCode, type Validator } from "@rockbot/contracts";
 import { type PolicyHolder, schemaCompiler } from "@rockbot/policy";
 import { defineTool, type Tool } from "@rockbot/tools";
+import { recordTaint } from "../../calls/grant.ts";
 import type { InnerCalls } from "../../calls/inner-calls.ts";
 import { SessionRights } from "../../calls/session-rights.ts";
 import { availableTo, checkDefinition, faulty } from "../read-definitions.ts";
@@ -28,13 +29,15 @@ const anyArguments: Validator<Readonly<Record<string, unknown>>> = (value): valu
 export function savedWispTool(wisp: KeptWisp, parts: SavedWispParts): Tool {
   const { name } = wisp;
   return defineTool(toolDefinitionOf(wisp), async (input, context) => {
-    const { inputSchema, definition, isUntrusted } = await current(wisp, parts);
+    const now = await current(wisp, parts);
+    const { inputSchema, definition } = now;
     const fault = await inputFault(inputSchema ?? NO_INPUT, input);
     if (fault !== undefined) throw new ToolError(ToolErrorCode.InvalidArguments, `Cannot call "${wispToolOf(name)}": ${fault}`);
     const calls = callsOf({ ...wisp, tools: definition.tools }, parts);
     const checked = checkDefinition(definition, { ...availableTo(calls), input: inputSchema ?? NO_INPUT });
     if (checked.wisp === undefined || checked.faults.length > 0) throw faulty(`The saved wisp "${name}" was not run`, checked.faults);
-    const untrustedFrom = isUntrusted ? `wisp ${name}` : undefined;
+    const taint = recordTaint("wisp", now);
+    const untrustedFrom = taint.isUntrusted ? taint.origin : undefined;
     const done = await runWisps([checked.wisp], context as WispContext, { ...parts, calls, input, untrustedFrom });
     const [run] = done.runs;
     if (run === undefined) throw new TypeError("One wisp has one run");
@@ -45,10 +48,10 @@ export function savedWispTool(wisp: KeptWisp, parts: SavedWispParts): Tool {
 
 /** The calls of a session, as far as the maker of a wisp may make them, too. One of another caller's calls no agents: their sessions are the present caller's. */
 export function callsOf(
-  { name, maker, tools = ["*"] }: { readonly name: string; readonly maker: string; readonly tools?: readonly string[] | undefined },
+  { name, maker, tools = ["*"], grant }: Pick<KeptWisp, "name" | "maker" | "grant"> & { readonly tools?: readonly string[] | undefined },
   { calls, caller, policy }: Pick<SavedWispParts, "calls" | "caller" | "policy">,
 ): InnerCalls {
-  const rights = new SessionRights({ definition: { name, tools, maker }, kind: "wisp", parent: undefined, policy });
+  const rights = new SessionRights({ definition: { name, tools, maker, grant }, kind: "wisp", policy });
   return calls.narrowed(rights, { hasAgents: maker === caller });
 }
 

@@ -2,6 +2,7 @@ import { isRecord } from "@rockbot/base";
 import { ToolError, ToolErrorCode, type ToolSaveWispInput, type ToolSaveWispOutput, tools, type WispDefinition } from "@rockbot/contracts";
 import { schemaCompiler } from "@rockbot/policy";
 import { defineTool, type Tool, type ToolResult } from "@rockbot/tools";
+import { changeRefusal } from "../../calls/grant.ts";
 import { formFault } from "../../definitions/definition-faults.ts";
 import { saveNamed } from "../../records/save-named.ts";
 import { withStore } from "../../records/with-store.ts";
@@ -32,7 +33,7 @@ export const savedWispTools = (parts: SavedWispToolsParts): readonly Tool[] => [
 
 function saveTool(parts: SavedWispToolsParts): Tool {
   const { caller: maker, saved, maxWispsPerCaller: maxOfMaker } = parts;
-  return defineTool(tools.saveWisp, async (input, { hasReadUntrusted = false }) => {
+  return defineTool(tools.saveWisp, async (input, { hasReadUntrusted = false, grant }) => {
     const { name, definition, input_schema: inputSchema, version } = input;
     const { record, isChanged } = await saveNamed<KeptWisp>({
       kind: "wisp",
@@ -42,6 +43,7 @@ function saveTool(parts: SavedWispToolsParts): Tool {
       version,
       maxOfMaker,
       hasReadUntrusted: hasReadUntrusted || parts.hasReadUntrusted(),
+      grant,
       now: Date.now(),
       content: { definition: definition as unknown as WispDefinition, ...(inputSchema === undefined ? {} : { inputSchema }) },
       hashOf: wispHash,
@@ -133,9 +135,10 @@ function getTool({ caller, saved }: SavedWispToolsParts): Tool {
 }
 
 function deleteTool({ caller, saved }: SavedWispToolsParts): Tool {
-  return defineTool(tools.deleteWisp, async ({ name }) => {
-    const { id, maker, version } = await saved.find(caller, name);
-    if (maker !== caller) throw new ToolError(ToolErrorCode.Denied, `The wisp "${name}" was not deleted: another caller made it, who alone may change it.`);
+  return defineTool(tools.deleteWisp, async ({ name }, { grant }) => {
+    const { id, maker, version, grant: kept } = await saved.find(caller, name);
+    const refusal = maker === caller ? changeRefusal(kept, grant) : "another caller made it, who alone may change it";
+    if (refusal !== undefined) throw new ToolError(ToolErrorCode.Denied, `The wisp "${name}" was not deleted: ${refusal}.`);
     if ((await withStore("delete the wisp", () => saved.store.remove(id, version))) === "stale")
       throw new ToolError(ToolErrorCode.InvalidArguments, `The wisp "${name}" was not deleted: it was changed in this moment. Read it again.`);
     return { content: `Deleted the wisp ${name}, which was version ${version}.`, structured: { name, version } };

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { canonicalJson } from "@rockbot/contracts";
+import { hashedGrant } from "../../calls/grant.ts";
 import type { KeptWisp } from "./kept-wisp.ts";
 
 /** The hash of all that decides what a saved wisp does. An approval is of one such hash. */
@@ -9,6 +10,9 @@ export function wispHash({
   inputSchema,
   maker,
   isUntrusted,
-}: Pick<KeptWisp, "name" | "definition" | "inputSchema" | "maker" | "isUntrusted">): string {
-  return createHash("sha256").update(canonicalJson({ name, definition, inputSchema, maker, isUntrusted })).digest("hex");
+  grant,
+}: Pick<KeptWisp, "name" | "definition" | "inputSchema" | "maker" | "isUntrusted" | "grant">): string {
+  return createHash("sha256")
+    .update(canonicalJson({ name, definition, inputSchema, maker, isUntrusted, grant: hashedGrant(grant) }))
+    .digest("hex");
 }

@@ -39,6 +39,10 @@ export interface RemoteExecutorOptions {
   readonly source: string;
 }
 
+/** Of the bytes that all headers may have. What is left behind under more may use no tool, as nobody can read what it could. */
+const MAX_GRANT_BYTES = 12 * 1024;
+const TOO_LONG = "too long";
+
 /**
  * Runs a tool that is served on the bus: publishes the call, waits for the answer, and cancels the call when it gives up. Ends by the deadline,
  * and when it is aborted, also if the bus and the service are gone.
@@ -142,12 +146,18 @@ class RemoteExecutor implements ToolExecutor {
   }
 
   /** The request as it is published. @param address of the caller's station */
-  #envelopeOf(toolCallId: string, body: Uint8Array, address: string, { caller, depth = 0, hasReadUntrusted, acceptBlob, progress }: ToolContext): Envelope {
+  #envelopeOf(
+    toolCallId: string,
+    body: Uint8Array,
+    address: string,
+    { caller, depth = 0, hasReadUntrusted, grant, acceptBlob, progress }: ToolContext,
+  ): Envelope {
     const { topic } = this.#tool;
     const headers = this.#sayFor(caller);
     if (depth > 0) headers[Header.Depth] = String(depth);
     if (acceptBlob !== undefined) headers[Header.AcceptBlob] = acceptBlob;
     if (hasReadUntrusted) headers[Header.Untrusted] = "true";
+    if (grant !== undefined) headers[Header.Grant] = Buffer.byteLength(grant) > MAX_GRANT_BYTES ? TOO_LONG : grant;
     if (progress !== ignoreProgress) headers[Header.Progress] = "1";
     return createEnvelope({
       topic,

@@ -10,9 +10,9 @@ export function robotCreate(desk: RobotDesk, definition = tools.robotCreate): To
   const { robots, maxRobotsPerCaller, now } = desk;
   return defineTool(
     definition,
-    (input, { caller, toolCallId, hasReadUntrusted = false }) =>
+    (input, { caller, toolCallId, hasReadUntrusted = false, grant }) =>
       withStore("make the robot", async () => {
-        const draft = await draftOf(input, emptyRobot(caller, toolCallId, now()), { desk, caller, hasReadUntrusted });
+        const draft = await draftOf(input, emptyRobot(caller, toolCallId, now()), { desk, caller, hasReadUntrusted, grant });
         const made = await robots.store.create(draft.robot, maxRobotsPerCaller);
         const refuse = (code: ToolErrorCode, why: string): never => {
           throw new ToolError(code, `The robot was not saved. ${why}`);

@@ -1,4 +1,4 @@
-import { withStore } from "@rockbot/agent";
+import { isBounded, withStore } from "@rockbot/agent";
 import { ToolError, ToolErrorCode, tools } from "@rockbot/contracts";
 import { sessionNamespace } from "@rockbot/memory";
 import { defineTool, type Tool } from "@rockbot/tools";
@@ -8,7 +8,7 @@ import type { RobotDesk } from "../robot-desk.ts";
 export function robotSwitch({ robots, mayCall }: RobotDesk): Tool {
   return defineTool(
     tools.robotSwitch,
-    ({ robot_id: id, session_id }, { caller, sessionId }) =>
+    ({ robot_id: id, session_id }, { caller, sessionId, grant }) =>
       withStore("switch the session", async () => {
         const session = session_id == null ? sessionId : sessionNamespace(session_id);
         const robot = id === null ? undefined : await robots.find(caller, id, "The session was not switched.");
@@ -16,6 +16,11 @@ export function robotSwitch({ robots, mayCall }: RobotDesk): Tool {
           throw new ToolError(
             ToolErrorCode.InvalidArguments,
             "The session was not switched. session_id: this call belongs to no session, so say which one is to be switched.",
+          );
+        if (isBounded(grant) && session !== sessionId)
+          throw new ToolError(
+            ToolErrorCode.Denied,
+            "The session was not switched: an agent with tools of its own switches its own session only. Leave session_id out.",
           );
         if (robot !== undefined && !mayCall(caller, robot.name))
           throw new ToolError(

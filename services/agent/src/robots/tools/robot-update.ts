@@ -12,12 +12,12 @@ export function robotUpdate(desk: RobotDesk, definition = tools.robotUpdate): To
   const { robots } = desk;
   return defineTool(
     definition,
-    ({ robot_id: id, version, ...input }, { caller, hasReadUntrusted = false }) =>
+    ({ robot_id: id, version, ...input }, { caller, hasReadUntrusted = false, grant }) =>
       withStore("change the robot", async () => {
         for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-          const before = await robots.findOwn(caller, id, "changed");
-          const draft = await draftOf(input, before, { desk, caller, hasReadUntrusted });
-          if (draft.robot.hash === before.hash) return savedResult("Nothing changes in", { ...draft, robot: before }); // also where this call has made the change
+          const before = await robots.findOwn(caller, id, { what: "changed", grant });
+          const draft = await draftOf(input, before, { desk, caller, hasReadUntrusted, grant });
+          if (draft.robot.hash === before.hash && draft.robot.grant === before.grant) return savedResult("Nothing changes in", { ...draft, robot: before }); // also where this call has made the change
           if (version != null && before.version !== version)
             throw new ToolError(
               ToolErrorCode.InvalidArguments,

@@ -1,8 +1,7 @@
-import { withStore } from "@rockbot/agent";
+import { recordTaint, withStore } from "@rockbot/agent";
 import { tools } from "@rockbot/contracts";
 import { defineTool, type Tool } from "@rockbot/tools";
 import type { SkillDesk } from "../skill-desk.ts";
-import { skillTrust } from "../skill-trust.ts";
 
 /** `get_skill`: one skill in full. */
 export function getSkill({ skills }: SkillDesk): Tool {
@@ -10,6 +9,7 @@ export function getSkill({ skills }: SkillDesk): Tool {
     withStore("read the skill", async () => {
       const skill = await skills.find(caller, name);
       const { summary, tags, content, maker, hash, approvedHash, version, isUntrusted } = skill;
+      const taint = recordTaint("skill", skill);
       return {
         content,
         structured: {
@@ -26,7 +26,7 @@ export function getSkill({ skills }: SkillDesk): Tool {
           created_at: new Date(skill.createdAt).toISOString(),
           updated_at: new Date(skill.updatedAt).toISOString(),
         },
-        ...skillTrust([skill]),
+        ...(taint.isUntrusted ? { trust: { level: "untrusted" as const, origin: taint.origin } } : {}),
       };
     }),
   );

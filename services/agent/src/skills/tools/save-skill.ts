@@ -1,4 +1,4 @@
-import { type KeptSkill, saveNamed, skillHash } from "@rockbot/agent";
+import { isBounded, type KeptSkill, saveNamed, skillHash } from "@rockbot/agent";
 import { ToolError, ToolErrorCode, type ToolSaveSkillOutput, tools } from "@rockbot/contracts";
 import { defineTool, type Tool, type ToolResult } from "@rockbot/tools";
 import { readSkill } from "../read-skill.ts";
@@ -8,7 +8,7 @@ import type { SkillDesk } from "../skill-desk.ts";
 export function saveSkill({ skills, maxSkillsPerCaller: maxOfMaker, now }: SkillDesk): Tool {
   return defineTool(
     tools.saveSkill,
-    async ({ name, content, version }, { caller: maker, hasReadUntrusted = false }) => {
+    async ({ name, content, version }, { caller: maker, hasReadUntrusted = false, grant }) => {
       const { summary, tags, faults } = readSkill(name, content);
       const { record, isChanged } = await saveNamed<KeptSkill>({
         kind: "skill",
@@ -17,7 +17,8 @@ export function saveSkill({ skills, maxSkillsPerCaller: maxOfMaker, now }: Skill
         name,
         version,
         maxOfMaker,
-        hasReadUntrusted,
+        hasReadUntrusted: hasReadUntrusted || isBounded(grant), // its words would have rights that its session has not
+        grant,
         now: now(),
         content: { summary, tags, content },
         hashOf: skillHash,
