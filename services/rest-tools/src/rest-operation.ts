@@ -17,5 +17,5 @@ export interface RestOperation {
   readonly paging?: Paging | undefined;
   readonly credentials: readonly CredentialUse[];
   /** The request that these arguments make. @throws {ToolError} `invalid_arguments` if a value would leave its place */
-  prepare(args: Readonly<Record<string, unknown>>): Promise<PreparedRequest>;
+  prepare(args: Readonly<Record<string, unknown>>): PreparedRequest;
 }

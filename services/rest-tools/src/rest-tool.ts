@@ -60,7 +60,7 @@ export async function call(
   parts: RestToolParts,
 ): Promise<ToolResult<unknown>> {
   const { idempotencyKey, paging, select } = operation;
-  const request = await operation.prepare(input);
+  const request = operation.prepare(input);
   if (idempotencyKey !== undefined) request.headers[idempotencyKey.toLowerCase()] = keyOf(context);
   const trust = { level: "untrusted", origin: describeUrl(request.url) } as const;
   const { content, ...first } = await send(request, operation, context, parts);

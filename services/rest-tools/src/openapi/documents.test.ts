@@ -127,30 +127,121 @@ test("a form of several parts has files, JSON and texts, each as its own part of
       more: { type: "array", items: { type: "string", format: "binary" } },
       meta: { type: "object" },
       title: { type: "string" },
+      card: { type: "object" },
+      note: { type: "string" },
+      count: { type: "integer" },
     },
   };
-  const requestBody = { required: true, content: { "multipart/form-data": { schema, encoding: { file: { contentType: "image/*, image/png, image/jpeg" } } } } };
+  const encoding = {
+    file: { contentType: "image/*, image/png, image/jpeg" },
+    card: { contentType: "application/vnd.card+json" },
+    note: { contentType: "application/xml" },
+    count: { contentType: "application/json" },
+  };
+  const requestBody = { required: true, content: { "multipart/form-data": { schema, encoding } } };
   await using service = await startService((url) => ({ ...documentOf([{ url }]), paths: { "/files": { post: { operationId: "upload", requestBody } } } }));
   await using rest = await startTestRestTools({ openapi: { shop: { document: `${service.url}/openapi.json` } } }, { ports: [service.port] });
   const file = (text: string, more: object = {}) => ({ base64: Buffer.from(text).toString("base64"), ...more });
 
   const more = [file("a", { filename: "a.txt", contentType: "text/plain" }), file("b")];
-  await rest.caller.call("rest__shop_upload", { body: { file: file("the picture", { filename: 'x"\r\n.png' }), more, meta: { n: 1 }, title: "ü" } });
+  await rest.caller.call("rest__shop_upload", {
+    body: { file: file("the picture", { filename: 'x"\r\n.png' }), more, meta: { n: 1 }, title: "ü", card: { n: 2 }, note: "<a/>", count: 5 },
+  });
   const [{ body, headers } = {}] = service.calls();
-  const form = await new Response(body, { headers: { "content-type": headers?.["content-type"] ?? "" } }).formData();
+  const type = headers?.["content-type"] ?? "";
+  const form = await new Response(body, { headers: { "content-type": type } }).formData();
   const parts = await Promise.all(
     [...form].map(async ([name, part]) => [name, ...(typeof part === "string" ? [part] : [part.name, part.type, await part.text()])]),
   );
+  // Only files have a file name: with one, servers refuse a field.
   expect(parts).toEqual([
     ["file", 'x"\r\n.png', "image/png", "the picture"],
     ["more", "a.txt", "text/plain", "a"],
     ["more", "more", "application/octet-stream", "b"],
-    ["meta", "blob", "application/json", '{"n":1}'],
+    ["meta", '{"n":1}'],
     ["title", "ü"],
+    ["card", '{"n":2}'],
+    ["note", "<a/>"],
+    ["count", "5"],
+  ]);
+  const typeOf = (name: string) => new RegExp(`name="${name}"\r\n(?:content-type: (.*)\r\n)?\r\n`).exec(String(body))?.[1];
+  expect(["meta", "title", "card", "note", "count"].map(typeOf)).toEqual([
+    "application/json",
+    undefined,
+    "application/vnd.card+json",
+    "application/xml",
+    "application/json",
   ]);
   for (const wrong of [{ title: "x" }, { file: "bytes" }, { file: { base64: "no base64!" } }])
     await expect(rest.caller.call("rest__shop_upload", { body: wrong })).rejects.toMatchObject({ code: "invalid_arguments" });
   expect(service.calls()).toEqual([]);
+});
+
+test("a request is not asked for what only responses have, however the document says so", async () => {
+  const refer = (name: string) => ({ $ref: `#/components/schemas/${name}` });
+  const named = (id: object) => ({ type: "object", required: ["id", "name"], properties: { id, name: { type: "string" } } });
+  const schemas = {
+    Id: { type: "string", readOnly: true },
+    Base: { type: "object", properties: { id: { type: "string", readOnly: true }, name: { type: "string" } } },
+    Demands: { required: ["id", "name"] },
+    inline: named({ type: "string", readOnly: true }),
+    reference: named(refer("Id")),
+    composed: named({ allOf: [refer("Id")] }),
+    sibling: { allOf: [refer("Base"), { required: ["id", "name"] }] },
+    beside: { allOf: [refer("Base")], required: ["id", "name"] },
+    demands: { allOf: [refer("Base"), refer("Demands")] },
+    // A property of the same name of another object is asked for.
+    nested: { allOf: [refer("Base")], properties: { owner: named({ type: "string" }) } },
+  };
+  const names = ["inline", "reference", "composed", "sibling", "beside", "demands", "nested"];
+  const post = (name: string) => ({ post: { operationId: name, requestBody: { content: { "application/json": { schema: refer(name) } } } } });
+  await using service = await startService((url) => ({
+    ...documentOf([{ url }], { components: { schemas } }),
+    paths: Object.fromEntries(names.map((name) => [`/${name}`, post(name)])),
+    security: [],
+  }));
+  await using rest = await startTestRestTools({ openapi: { shop: { document: `${service.url}/openapi.json` } } }, { ports: [service.port] });
+
+  for (const name of names) await rest.caller.call(`rest__shop_${name}`, { body: { name: "x" } });
+  expect(service.calls().map(({ target, body }) => [target, String(body)])).toEqual(names.map((name) => [`/${name}`, '{"name":"x"}']));
+  for (const [name, body] of [
+    ["inline", {}],
+    ["demands", {}],
+    ["nested", { owner: { name: "x" } }],
+  ] as const)
+    await expect(rest.caller.call(`rest__shop_${name}`, { body })).rejects.toMatchObject({ code: "invalid_arguments" });
+});
+
+test("a header in another case is the same parameter, and no parameter stands where a credential goes", async () => {
+  const parameter = (place: string, name: string, required: boolean) => ({ name, in: place, required, schema: { type: "string" } });
+  const securitySchemes = { key: { type: "apiKey", in: "header", name: "x-key" }, token: { type: "apiKey", in: "query", name: "token" } };
+  const get = (operationId: string, parameters: object[], security: object[]) => ({ get: { operationId, parameters, security } });
+  await using service = await startService((url) => ({
+    ...documentOf([{ url }], { components: { securitySchemes } }),
+    paths: {
+      "/match": { parameters: [parameter("header", "If-Match", true)], ...get("match", [parameter("header", "if-match", false)], []) },
+      "/header": get("header", [parameter("header", "X-Key", true)], [{ key: [] }]),
+      "/query": get("query", [parameter("query", "token", true)], [{ token: [] }]),
+      "/open": get("open", [parameter("query", "token", true)], []),
+    },
+  }));
+  const origins = [service.url];
+  const file = {
+    credentials: { key: { origins, env: "KEY" } },
+    openapi: { shop: { document: `${service.url}/openapi.json`, credentials: { key: "key", token: "key" } } },
+  };
+  await using rest = await startTestRestTools(file, { env: { KEY: "k-0123456789" }, ports: [service.port] });
+
+  for (const name of ["match", "header", "query"]) await rest.caller.call(`rest__shop_${name}`, {});
+  await rest.caller.call("rest__shop_match", { "if-match": "v1" });
+  expect(service.calls().map(({ target, headers }) => [target, headers["if-match"], headers["x-key"]])).toEqual([
+    ["/match", undefined, undefined],
+    ["/header", undefined, "k-0123456789"],
+    ["/query?token=k-0123456789", undefined, undefined],
+    ["/match", "v1", undefined],
+  ]);
+  await expect(rest.caller.call("rest__shop_header", { "X-Key": "mine" })).rejects.toMatchObject({ code: "invalid_arguments" });
+  await expect(rest.caller.call("rest__shop_open", {})).rejects.toMatchObject({ code: "invalid_arguments" });
 });
 
 test("a body whose type the document leaves open is JSON, or of the kind that it names", async () => {

@@ -125,6 +125,9 @@ function isAsked({ method, path, operationId, entry }: Omit<Listed, "item">, fil
   );
 }
 
+/** Two parameters of one key are one. The case of a header's name means nothing. */
+const placeKey = (place: unknown, name: unknown): string => `${place} ${place === "header" ? String(name).toLowerCase() : name}`;
+
 interface BodyPlan {
   readonly argument: string;
   readonly type: BodyType;
@@ -157,9 +160,9 @@ class OperationReader {
     if (method === "TRACE") throw new RangeError("requests of this method show credentials, and are not sent");
     const settings = this.#from.operations.get(id) ?? (operationId === undefined ? undefined : this.#from.operations.get(operationId)) ?? {};
     const server = this.#server();
-    const parameters = this.#parameters();
-    const body = this.#body();
     const { uses, places } = this.#security();
+    const parameters = this.#parameters(uses);
+    const body = this.#body();
     const inputSchema = {
       type: "object",
       additionalProperties: false,
@@ -240,13 +243,15 @@ class OperationReader {
     return `${url.origin}${url.pathname.replace(/\/+$/, "")}`;
   }
 
-  #parameters(): Parameter[] {
+  /** @param uses the credentials of the request: no argument stands where one of them goes */
+  #parameters(uses: readonly CredentialUse[]): Parameter[] {
     const { item, entry, path } = this.#one;
     const merged = new Map<string, Json>();
     for (const given of [item["parameters"], entry["parameters"]].flatMap((list) => (Array.isArray(list) ? list : []))) {
       const parameter = this.#document.resolve(given);
-      merged.set(`${parameter["in"]} ${parameter["name"]}`, parameter);
+      merged.set(placeKey(parameter["in"], parameter["name"]), parameter);
     }
+    for (const { place } of uses) merged.delete(placeKey(place.in, place.name));
     for (const [, name = ""] of path.matchAll(/\{([^{}]*)\}/g))
       if (!merged.has(`path ${name}`)) merged.set(`path ${name}`, { name, in: "path", schema: { type: "string" } });
     return [...merged.values()].flatMap((parameter) => this.#parameter(parameter) ?? []);
@@ -374,7 +379,7 @@ interface RequestPlan {
   readonly body: BodyPlan | undefined;
 }
 
-async function prepareByPlan({ method, base, path, parameters, body }: RequestPlan, args: Readonly<Record<string, unknown>>): Promise<PreparedRequest> {
+function prepareByPlan({ method, base, path, parameters, body }: RequestPlan, args: Readonly<Record<string, unknown>>): PreparedRequest {
   const argumentOf = ({ argument }: Parameter): unknown => (Object.hasOwn(args, argument) ? args[argument] : undefined);
   const given = parameters.filter((parameter) => argumentOf(parameter) !== undefined);
   const url = new URL(base + filledPath(path, given, argumentOf));
@@ -390,7 +395,7 @@ async function prepareByPlan({ method, base, path, parameters, body }: RequestPl
   if (cookies.length > 0) headers["cookie"] = cookies.join("; ");
   const value = body === undefined ? undefined : args[body.argument];
   if (body === undefined || value === undefined) return { method, url, headers };
-  const encoded = await encodeBody(body.type, value, {
+  const encoded = encodeBody(body.type, value, {
     contentType: body.mediaType.includes("*") ? undefined : body.mediaType,
     encoding: body.encoding,
   });

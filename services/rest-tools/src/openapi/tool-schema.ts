@@ -10,6 +10,17 @@ const TYPES: ReadonlySet<unknown> = new Set(["string", "number", "integer", "boo
 const COUNTS = ["minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"];
 const NUMBERS = ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"];
 
+/** Of one value: beyond, further schemas say nothing of what is read-only. */
+const MAX_SAME = 100;
+const NONE: ReadonlySet<string> = new Set();
+
+interface SchemaContext {
+  /** Whether bytes in it are files of a form. */
+  readonly hasFiles?: boolean;
+  /** Properties that the object around it has in responses only. */
+  readonly unasked?: ReadonlySet<string>;
+}
+
 /** A file in a multipart form, as a model gives it. */
 const FILE = {
   type: "object",
@@ -37,20 +48,21 @@ export class ToolSchemas {
     this.#document = document;
   }
 
-  /** @param hasFiles whether bytes in it are files of a form */
-  schema(given: unknown, { hasFiles = false }: { readonly hasFiles?: boolean } = {}, depth = 0): unknown {
+  schema(given: unknown, { hasFiles = false, unasked = NONE }: SchemaContext = {}, depth = 0): unknown {
     if (typeof given === "boolean") return given;
     if (!isRecord(given) || depth > MAX_DEPTH) return {};
     if (hasFiles && isBytes(given)) return { ...FILE, ...described(given) };
     const { $ref } = given;
+    const hidden = new Set([...unasked, ...this.#readOnlyNames(given)]);
     const below = (value: unknown): unknown => this.schema(value, { hasFiles }, depth + 1);
+    const sameObject = (value: unknown): unknown => this.schema(value, { hasFiles, unasked: hidden }, depth + 1);
     const schema: Record<string, unknown> = {
-      ...(typeof $ref === "string" ? this.#reference($ref, hasFiles, depth) : {}),
+      ...(typeof $ref === "string" ? this.#reference($ref, { hasFiles, unasked: hidden }, depth) : {}),
       ...plainRules(given),
       ...described(given),
     };
     const { properties, required } = given;
-    const isOurs = (name: string): boolean => !(isRecord(properties) && isRecord(properties[name]) && properties[name]["readOnly"] === true);
+    const isOurs = (name: string): boolean => !hidden.has(name);
     if (isRecord(properties))
       schema["properties"] = Object.fromEntries(
         Object.entries(properties)
@@ -60,7 +72,7 @@ export class ToolSchemas {
     if (Array.isArray(required)) schema["required"] = [...new Set(required.filter((name) => typeof name === "string" && isOurs(name)))];
     for (const keyword of ["allOf", "anyOf", "oneOf", "prefixItems"]) {
       const list = given[keyword];
-      if (Array.isArray(list) && list.length > 0) schema[keyword] = list.map(below);
+      if (Array.isArray(list) && list.length > 0) schema[keyword] = list.map(keyword === "prefixItems" ? below : sameObject);
     }
     for (const keyword of ["items", "additionalProperties", "not", "propertyNames"]) {
       const value = given[keyword];
@@ -69,17 +81,40 @@ export class ToolSchemas {
     return schema;
   }
 
+  /** What responses alone have of an object. A request is not asked for it, though the object requires it. */
+  #readOnlyNames(given: Json): ReadonlySet<string> {
+    const names = new Set<string>();
+    for (const { properties } of this.#sameValue(given))
+      if (isRecord(properties))
+        for (const [name, value] of Object.entries(properties))
+          if (isRecord(value) && [...this.#sameValue(value)].some(({ readOnly }) => readOnly === true)) names.add(name);
+    return names;
+  }
+
+  /** The schemas that all hold for the value that `given` describes: itself, what it refers to, and the members of its allOf. */
+  #sameValue(given: Json): ReadonlySet<Json> {
+    const found = new Set([given]);
+    for (const { $ref, allOf } of found) // a set's loop also meets what is added on the way
+      for (const each of [...(typeof $ref === "string" ? [this.#referred($ref)] : []), ...(Array.isArray(allOf) ? allOf : [])])
+        if (isRecord(each) && found.size < MAX_SAME) found.add(each);
+    return found;
+  }
+
+  #referred(reference: string): unknown {
+    try {
+      return referred(this.#document.root, reference);
+    } catch {
+      return undefined;
+    }
+  }
+
   /** A part once, however often it is referred to; nothing of it, once there is no room. */
-  #reference(reference: string, hasFiles: boolean, depth: number): Json {
-    const key = `${reference}${hasFiles ? " with files" : ""}`;
+  #reference(reference: string, { hasFiles, unasked }: Required<SchemaContext>, depth: number): Json {
+    const key = JSON.stringify([reference, hasFiles, [...unasked].sort()]);
     const known = this.#names.get(key);
     if (known !== undefined) return { $ref: `#/$defs/${known}` };
-    let target: unknown;
-    try {
-      target = referred(this.#document.root, reference);
-    } catch {
-      return {};
-    }
+    const target = this.#referred(reference);
+    if (target === undefined) return {};
     const size = JSON.stringify(target).length;
     if (size > this.#room) return {};
     this.#room -= size;
@@ -91,7 +126,7 @@ export class ToolSchemas {
     const name = Object.hasOwn(this.parts, base) ? `${base}_${Object.keys(this.parts).length}` : base;
     this.#names.set(key, name);
     this.parts[name] = {};
-    this.parts[name] = this.schema(target, { hasFiles }, Math.min(depth, MAX_DEPTH / 2) + 1);
+    this.parts[name] = this.schema(target, { hasFiles, unasked }, Math.min(depth, MAX_DEPTH / 2) + 1);
     return { $ref: `#/$defs/${name}` };
   }
 }

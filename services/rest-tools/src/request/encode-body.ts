@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { isRecord } from "@rockbot/base";
 import { deepPairs, encodeKey } from "./deep-pairs.ts";
 import { encodeValue, refusal, textOf } from "./place-value.ts";
@@ -14,17 +15,17 @@ export type BodyType = "json" | "form" | "multipart" | "text" | "binary";
 export type FormEncoding = Readonly<Record<string, PropertyEncoding | undefined>>;
 
 interface PropertyEncoding {
-  readonly contentType?: string | undefined;
+  readonly contentType?: unknown;
   readonly explode?: boolean | undefined;
   readonly style?: string | undefined;
 }
 
 /** @throws {ToolError} if the value is none of this type */
-export async function encodeBody(
+export function encodeBody(
   type: BodyType,
   value: unknown,
   { contentType, encoding = {} }: { readonly contentType?: string | undefined; readonly encoding?: FormEncoding } = {},
-): Promise<EncodedBody> {
+): EncodedBody {
   switch (type) {
     case "json":
       return { contentType: contentType ?? "application/json", body: JSON.stringify(value) };
@@ -64,31 +65,53 @@ interface FormFile {
 
 const isFile = (value: unknown): value is FormFile => isRecord(value) && typeof value["base64"] === "string";
 
-/** The platform writes names and files of the parts so that none breaks out of its line. */
-async function multipart(fields: Readonly<Record<string, unknown>>, encoding: FormEncoding): Promise<EncodedBody> {
-  const form = new FormData();
+/** A part of a form. One with a `filename` is a file to servers, one without is a field. */
+interface FormPart {
+  readonly name: string;
+  readonly filename?: string;
+  readonly type?: string | undefined;
+  readonly content: string | Uint8Array;
+}
+
+/**
+ * A form of several parts. The platform's FormData gives a type to files only, and servers refuse a file where they expect a field.
+ * @see RFC 7578, and the WHATWG's "multipart/form-data encoding algorithm" for the names
+ */
+function multipart(fields: Readonly<Record<string, unknown>>, encoding: FormEncoding): EncodedBody {
+  const boundary = `form-${randomUUID()}`;
+  const pieces: (string | Uint8Array)[] = [];
   for (const [name, value] of Object.entries(fields))
     for (const each of Array.isArray(value) ? value : [value]) {
       if (each === undefined || each === null) continue;
-      if (isFile(each)) {
-        const type =
-          typeof each.contentType === "string" && /^[\w.+-]+\/[\w.+-]+$/.test(each.contentType) ? each.contentType : fileType(encoding[name]?.contentType);
-        form.append(name, new Blob([bytesOf(name, each.base64)], { type }), textOf(each.filename ?? name));
-      } else if (typeof each === "object") form.append(name, new Blob([JSON.stringify(each)], { type: "application/json" }));
-      else form.append(name, textOf(each));
+      const { filename, type, content } = formPart(name, each, namedType(encoding[name]?.contentType));
+      const file = filename === undefined ? "" : `; filename="${quoted(filename)}"`;
+      const typed = type === undefined ? "" : `content-type: ${type}\r\n`;
+      pieces.push(`--${boundary}\r\ncontent-disposition: form-data; name="${quoted(name)}"${file}\r\n${typed}\r\n`, content, "\r\n");
     }
-  const response = new Response(form);
-  return { contentType: response.headers.get("content-type") ?? "multipart/form-data", body: new Uint8Array(await response.arrayBuffer()) };
+  const body = Buffer.concat([...pieces, `--${boundary}--\r\n`].map((piece) => (typeof piece === "string" ? Buffer.from(piece) : piece)));
+  return { contentType: `multipart/form-data; boundary=${boundary}`, body };
 }
 
-/** A document may name several types for a file, and may leave a part of them open. */
-function fileType(types = ""): string {
-  return (
-    types
-      .split(",")
-      .map((type) => type.trim())
-      .find((type) => type !== "" && !type.includes("*")) ?? "application/octet-stream"
-  );
+/** @param named the type that the document gives to the property */
+function formPart(name: string, value: unknown, named: string | undefined): FormPart {
+  if (isFile(value)) {
+    const own = typeof value.contentType === "string" && MEDIA_TYPE.test(value.contentType) ? value.contentType : undefined;
+    return { name, filename: textOf(value.filename ?? name), type: own ?? named ?? "application/octet-stream", content: bytesOf(name, value.base64) };
+  }
+  return { name, type: named ?? (typeof value === "object" ? "application/json" : undefined), content: textOf(value) };
+}
+
+const MEDIA_TYPE = /^[\w.+-]+\/[\w.+-]+$/;
+
+/** No name or file name breaks out of its line. */
+const quoted = (text: string): string => text.replaceAll(/[\r\n"]/g, encodeURIComponent);
+
+/** A document may name several types for a part, and may leave a part of them open. */
+function namedType(types: unknown): string | undefined {
+  return String(types ?? "")
+    .split(",")
+    .map((type) => type.trim())
+    .find((type) => MEDIA_TYPE.test(type));
 }
 
 function bytesOf(name: string, value: unknown): Uint8Array<ArrayBuffer> {

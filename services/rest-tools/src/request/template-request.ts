@@ -28,7 +28,7 @@ export interface RequestTemplate {
 }
 
 /** @throws {ToolError} `invalid_arguments` if a value would leave its place */
-export async function prepareFromTemplate(from: RequestTemplate, args: Readonly<Record<string, unknown>>): Promise<PreparedRequest> {
+export function prepareFromTemplate(from: RequestTemplate, args: Readonly<Record<string, unknown>>): PreparedRequest {
   const used = new Set(usedBy(from));
   const rest = Object.entries(args).filter(([name, value]) => !used.has(name) && value !== undefined);
   const url = new URL(from.origin + pathOf(from.path, args));
@@ -47,7 +47,7 @@ export async function prepareFromTemplate(from: RequestTemplate, args: Readonly<
   }
   const value = from.body !== undefined ? filled(from.body, args) : from.rest === "body" ? Object.fromEntries(rest) : undefined;
   if (value === undefined) return { method: from.method, url, headers };
-  const { contentType, body } = await encodeBody(from.bodyType, value);
+  const { contentType, body } = encodeBody(from.bodyType, value);
   return { method: from.method, url, headers: { "content-type": contentType, ...headers }, body };
 }
 
