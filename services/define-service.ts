@@ -1,6 +1,7 @@
 import type { TurnStore } from "@rockbot/agent";
 import type { Bus, Logger } from "@rockbot/bus";
 import type { PageStore } from "@rockbot/edge/page-store";
+import type { SharedSessions } from "@rockbot/mcp/serve";
 import type { TrustStore } from "@rockbot/mcp/trust";
 import type { WorkingMemory } from "@rockbot/memory";
 import type { PolicyHolder } from "@rockbot/policy";
@@ -27,6 +28,7 @@ export const stateKeys = {
   leases: "rockbot:{leases}:*",
   trust: "rockbot:{mcp}:*",
   journals: "rockbot:{journal}:*",
+  mcpSessions: "rockbot:{journal}:mcp-sessions:*",
   schedules: "rockbot:{schedules}:*",
   memory: "rockbot:{memory}:*",
   turns: "rockbot:{turns}:*",
@@ -105,6 +107,7 @@ export interface BusStartParts<Config> extends StartParts<Config> {
   readonly leases: LeaseStore | undefined;
   readonly trustStore: TrustStore | undefined;
   readonly journals: JournalStore | undefined;
+  readonly mcpSessions: SharedSessions | undefined;
   readonly schedules: ScheduleStore | undefined;
   readonly workingMemory: WorkingMemory | undefined;
   readonly turnStore: TurnStore | undefined;

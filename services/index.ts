@@ -228,7 +228,7 @@ const listed = [
   defineService({
     name: "gateway",
     summary: "Lets callers in by HTTP and MCP, and calls tools for them.",
-    state: ["audit", "blobs", "journals", "tasks"],
+    state: ["audit", "blobs", "journals", "mcpSessions", "tasks"],
     isDelegate: true,
     port: 8480,
     egress: [],

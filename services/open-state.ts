@@ -9,6 +9,7 @@ type OpenedState = Pick<
   | "leases"
   | "trustStore"
   | "journals"
+  | "mcpSessions"
   | "schedules"
   | "workingMemory"
   | "turnStore"
@@ -31,6 +32,9 @@ export async function openState(state: readonly State[], records: SharedRecords)
     blobs: has("blobs") ? await records.blobs() : undefined,
     leases: has("leases") ? await records.leases() : undefined,
     journals: has("journals") ? await records.journals() : undefined,
+    mcpSessions: has("mcpSessions")
+      ? await records.open("sessions of MCP clients", async (...at) => (await import("@rockbot/mcp/serve/redis")).connectRedisSharedSessions(...at))
+      : undefined,
     trustStore: has("trust")
       ? await records.open("trust", async (...at) => (await import("@rockbot/mcp/trust/redis")).connectRedisTrustStore(...at))
       : undefined,

@@ -24,6 +24,10 @@ const uses: { readonly [Kind in Exclude<keyof typeof stateKeys, "audit" | "data"
     const record = { toolCallId: "1", toolName: "tool", caller: "me", state: CallState.Asked, attempts: 1, deadlineAt: Date.now() + 60_000, steps: [] };
     await journals?.write("me", [record]);
   },
+  mcpSessions: async ({ mcpSessions }) => {
+    await mcpSessions?.use("me", "1", { isNew: true, maxPerCaller: 1, idleMs: 60_000 });
+    await mcpSessions?.cancel({ sessionId: "1", requestId: 1 });
+  },
   schedules: async ({ schedules }) => {
     const running = { fireAt: 1, fireId: "1", replica: "here", takenAt: 1, takeovers: 0, message: "text", hasReadUntrusted: false };
     const named = { key: "1", id: "1", caller: "me", sessionId: "session", name: "name", cron: "* * * * *", zone: "UTC", description: "text" };

@@ -1,7 +1,7 @@
 import { isIPv6 } from "node:net";
 import { type Bus, type Logger, silentLogger } from "@rockbot/bus";
 import { mayHearBridge, offerMcpTools } from "@rockbot/mcp/for-agents";
-import type { EndpointLoad } from "@rockbot/mcp/serve";
+import type { EndpointLoad, SharedSessions } from "@rockbot/mcp/serve";
 import { callerTokens, type PolicyHolder } from "@rockbot/policy";
 import type { AuditLog } from "@rockbot/records/audit";
 import type { BlobStore } from "@rockbot/records/blobs";
@@ -32,6 +32,8 @@ export interface StartGatewayOptions {
   readonly blobs?: BlobStore | undefined;
   /** Where the journal of calls outlives this process. @default nowhere */
   readonly journals?: JournalStore | undefined;
+  /** Where other gateways find the sessions of MCP clients. @default each gateway has its own */
+  readonly mcpSessions?: SharedSessions | undefined;
   /** Where tasks of A2A clients outlive this process. @default nowhere */
   readonly tasks?: TaskStore | undefined;
   /** Whose tokens say who calls, and what each may use. @default the gateway's agent calls, and all is listed */
@@ -74,7 +76,7 @@ type GatewayAccess = "open to this machine" | "by the gateway's token" | "by the
 export async function startGateway(
   bus: Bus,
   config: Readonly<GatewayConfig>,
-  { log = silentLogger, current = () => config, audit, blobs, journals, tasks, policy, operator = callsAndPolicy, signal }: StartGatewayOptions = {},
+  { log = silentLogger, current = () => config, audit, blobs, journals, mcpSessions, tasks, policy, operator = callsAndPolicy, signal }: StartGatewayOptions = {},
 ): Promise<Gateway> {
   const { host, gatewayToken, allowedHosts, allowedOrigins, agentName, instance, callTimeoutMs, maxCallTimeoutMs, maxConcurrent } = config;
   const hostName = isIPv6(host) ? `[${host}]` : host;
@@ -87,7 +89,7 @@ export async function startGateway(
   if (mayHearBridge(bus, policy)) started.use(await offerMcpTools(bus, caller, { agent: agentName, policy, withRegistration: false, log }));
   const refusals = started.use(new RefusalLog({ audit, log }));
   const calls = { timeoutMs: callTimeoutMs, maxTimeoutMs: maxCallTimeoutMs, keys: new RunningKeys(), refusals, signal: drainOver.signal, log };
-  const mcp = started.use(new GatewayEndpoint(caller, { ...calls, policy }));
+  const mcp = started.use(new GatewayEndpoint(caller, { ...calls, policy, sessions: { shared: mcpSessions } }));
   const sessions = started.use(new SessionHub(bus, caller, { policy, log }));
   const ending = new AbortController();
   const needsToken = gatewayToken !== undefined || policy !== undefined;

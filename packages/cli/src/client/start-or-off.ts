@@ -30,6 +30,7 @@ export async function startOrOff(service: BusService, parts: ComposedParts): Pro
   const none = {
     ...shared,
     blobs: undefined,
+    mcpSessions: undefined,
     schedules: undefined,
     workingMemory: undefined,
     turnStore: undefined,

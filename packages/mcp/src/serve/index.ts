@@ -1,8 +1,8 @@
 // To serve MCP clients.
 
 export { ChangeWatch } from "./change-watch.ts";
-export type { SessionLimits } from "./http/sessions.ts";
-export { type EndpointLoad, ToolEndpoint } from "./http/tool-endpoint.ts";
+export type { SharedSessions } from "./http/shared-sessions.ts";
+export { type EndpointLoad, ToolEndpoint, type ToolEndpointOptions } from "./http/tool-endpoint.ts";
 export { type ServeToolsOverStdioOptions, type StdioToolServer, serveToolsOverStdio } from "./serve-stdio.ts";
 
 // The tools that clients get.

@@ -2,7 +2,7 @@ import { OldestFirstMap, RecentMap } from "@rockbot/base";
 import { type Logger, silentLogger } from "@rockbot/bus";
 import { CallNotes, type NotesKeeper } from "./call-notes.ts";
 import { ANSWER_KEPT_MS, type CallRecord, CallState, type CallStep, MAX_AGE_MS, MAX_CALLS, shownRecord, stays } from "./call-record.ts";
-import { type JournalStore, MAX_STORED_ANSWER_BYTES } from "./journal-store.ts";
+import { type JournalStore, MAX_SLOTS, MAX_STORED_ANSWER_BYTES } from "./journal-store.ts";
 
 /** Whose calls a journal keeps, where, and how many. */
 export interface CallJournalOptions {
@@ -167,23 +167,25 @@ export class CallJournal implements AsyncDisposable {
   async answer(toolCallId: string): Promise<Uint8Array | undefined> {
     const kept = this.#answers.get(toolCallId);
     if (kept !== undefined && kept.at > this.#clock() - ANSWER_KEPT_MS) return kept.bytes;
-    return this.#store?.readAnswer(this.#caller, toolCallId).catch(() => undefined);
+    return (await this.#ofAll((store, caller) => store.readAnswer(caller, toolCallId))).find((bytes) => bytes !== undefined);
   }
 
-  /** One call, also of an earlier process. */
+  /** One call, also of an earlier process or of another instance of the agent. */
   async find(toolCallId: string): Promise<CallRecord | undefined> {
     const call = this.#calls.get(toolCallId);
     const here = call === undefined || this.#isOver(call) ? undefined : call.record;
     // A process before may have had the call that the id stands for.
     const isSure = here !== undefined && (here.request === undefined || here.state === CallState.Answered);
-    const stored = isSure ? undefined : await this.#store?.read(this.#caller, toolCallId).catch(() => undefined);
+    const stored = isSure ? undefined : (await this.#ofAll((store, caller) => store.read(caller, toolCallId))).reduce(furtherOf, undefined);
     const record = here === undefined || (stored !== undefined && stays(stored, here)) ? stored : here;
     return record === undefined ? undefined : shownRecord(record);
   }
 
-  /** The newest calls first, those of earlier processes too as long as the store answers. */
+  /** The newest calls first, those of earlier processes and of the agent's other instances too as long as the store answers. */
   async recent(limit: number): Promise<readonly CallRecord[]> {
-    const stored = new Map(((await this.#store?.readRecent(this.#caller, limit).catch(() => [])) ?? []).map((record) => [record.toolCallId, record]));
+    const stored = new Map<string, CallRecord>();
+    for (const record of (await this.#ofAll((store, caller) => store.readRecent(caller, limit))).flatMap((records) => records ?? []))
+      stored.set(record.toolCallId, furtherOf(stored.get(record.toolCallId), record) ?? record);
     const here = this.#calls
       .newestFirst()
       .filter((call) => !this.#isOver(call))
@@ -208,6 +210,16 @@ export class CallJournal implements AsyncDisposable {
     this.#isGathered = true;
     while (this.#unwritten.size > 0) if (!(await this.#write())) break;
     tellAll(this.#awaited.splice(0), false);
+  }
+
+  /** Reads from the journals of all instances of the agent in the store, its own first. What cannot be read is undefined. */
+  async #ofAll<Read>(read: (store: JournalStore, caller: string) => Promise<Read>): Promise<(Read | undefined)[]> {
+    const store = this.#store;
+    if (store === undefined) return [];
+    const [agent = ""] = this.#caller.split(".", 1);
+    const callers = await store.readCallers().catch(() => []);
+    const others = callers.filter((caller) => caller !== this.#caller && (caller === agent || caller.startsWith(`${agent}.`)));
+    return Promise.all([this.#caller, ...others.slice(0, MAX_SLOTS)].map((caller) => read(store, caller).catch(() => undefined)));
   }
 
   #keepUnwritten(call: CallNotes): void {
@@ -295,6 +307,14 @@ export class CallJournal implements AsyncDisposable {
 
 function tellAll(awaited: readonly Awaited[], isWritten: boolean): void {
   for (const { tell } of awaited) tell(isWritten);
+}
+
+/** Of two records of one id the one that has its answer, else the later one. */
+function furtherOf(one: CallRecord | undefined, other: CallRecord | undefined): CallRecord | undefined {
+  if (one === undefined || other === undefined) return one ?? other;
+  const isAnswered = (record: CallRecord): boolean => record.state === CallState.Answered;
+  if (isAnswered(one) !== isAnswered(other)) return isAnswered(one) ? one : other;
+  return startOf(other) > startOf(one) ? other : one;
 }
 
 const startOf = ({ steps, deadlineAt }: CallRecord): number => steps[0]?.at ?? deadlineAt;

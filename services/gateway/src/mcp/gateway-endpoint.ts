@@ -1,6 +1,6 @@
 import { version } from "@rockbot/base/version";
 import type { Logger } from "@rockbot/bus";
-import type { EndpointLoad, SessionLimits, ToolEndpoint } from "@rockbot/mcp/serve";
+import type { EndpointLoad, ToolEndpoint, ToolEndpointOptions } from "@rockbot/mcp/serve";
 import type { PolicyHolder } from "@rockbot/policy";
 import type { ToolCaller } from "@rockbot/tools";
 import { type GatewayToolSourceOptions, gatewayToolSource } from "./gateway-tool-source.ts";
@@ -9,8 +9,8 @@ import { observeLoad } from "./observe-load.ts";
 export interface GatewayEndpointOptions extends GatewayToolSourceOptions {
   readonly policy: PolicyHolder | undefined;
   readonly log: Logger;
-  /** How many clients of the older era are remembered, and how long. */
-  readonly sessions?: SessionLimits | undefined;
+  /** How many clients of the older era are remembered, how long, and where else. */
+  readonly sessions?: Partial<Omit<ToolEndpointOptions, "sourceOf" | "version" | "log">> | undefined;
 }
 
 /** The MCP endpoint of a gateway. It is made, and the protocol's code loaded, when its first request comes. */

@@ -6,10 +6,11 @@ import { noSuchOperatorPath } from "./operator-routes.ts";
 export const CALLS_PATH = "/operator/calls";
 /** The largest number of calls in one answer. */
 export const MAX_LISTED_CALLS = 1_000;
+const LISTED_CALLS = 100;
 
 /**
- * The routes behind `rockbot calls`, for the calls of all callers in this process. They are `GET /operator/calls?limit=N` and `GET
- * /operator/calls/{toolCallId}`.
+ * The routes behind `rockbot calls`, for the calls of all callers in this process, and of the other instances of their agents that share a Redis.
+ * They are `GET /operator/calls?limit=N`, where N is 100 unless given, and `GET /operator/calls/{toolCallId}`.
  */
 export function createCallsApp(journals: readonly ToolCaller["journal"][]): HttpApp {
   return {
@@ -21,7 +22,9 @@ export function createCallsApp(journals: readonly ToolCaller["journal"][]): Http
         const found = await Promise.all(journals.map((journal) => journal.find(toolCallId)));
         return Response.json({ call: found.find((call) => call !== undefined) ?? null });
       }
-      const limit = Math.min(Math.max(Number(searchParams.get("limit")) || 1, 1), MAX_LISTED_CALLS);
+      const limit = Number(searchParams.get("limit") ?? LISTED_CALLS);
+      if (!Number.isInteger(limit) || limit < 1 || limit > MAX_LISTED_CALLS)
+        return Response.json({ message: `Cannot list calls: limit is a whole number from 1 to ${MAX_LISTED_CALLS}` }, { status: 400 });
       const calls = (await Promise.all(journals.map((journal) => journal.recent(limit)))).flat();
       return Response.json({ calls: calls.sort((a, b) => (b.steps[0]?.at ?? 0) - (a.steps[0]?.at ?? 0)).slice(0, limit) });
     },

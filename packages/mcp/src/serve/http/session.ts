@@ -9,6 +9,8 @@ export class Session {
   readonly id: string;
   /** Whose session it is; nobody else can use it. */
   readonly caller: string | undefined;
+  /** Whether the other endpoints have been told of it. */
+  isNoted = true;
   #usedAt: number;
   readonly #clock: () => number;
   readonly #running = new Map<RequestId, AbortController>();
@@ -28,6 +30,10 @@ export class Session {
 
   get isRunning(): boolean {
     return this.#running.size > 0;
+  }
+
+  get running(): readonly RequestId[] {
+    return [...this.#running.keys()];
   }
 
   get isListening(): boolean {

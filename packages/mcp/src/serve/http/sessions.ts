@@ -17,7 +17,7 @@ export interface SessionLimits {
 const MAX_SWEEP_MS = 60_000;
 const RETRY_AFTER_MS = 1_000;
 
-/** The sessions of clients of the older era. In this process only: one that another process does not know starts anew. */
+/** The sessions of clients of the older era, in this process. */
 export class Sessions implements Disposable {
   readonly #sessions = new Map<string, Session>();
   readonly #limits: Required<{ [Key in keyof SessionLimits]: NonNullable<SessionLimits[Key]> }>;
@@ -26,6 +26,15 @@ export class Sessions implements Disposable {
   constructor({ maxSessions = 1_024, maxSessionsPerCaller = 64, sessionIdleMs = 30 * 60_000, clock = () => performance.now() }: SessionLimits = {}) {
     this.#limits = { maxSessions, maxSessionsPerCaller, sessionIdleMs, clock };
     this.#sweep = setInterval(() => this.#endIdle(), Math.min(MAX_SWEEP_MS, sessionIdleMs / 2)).unref();
+  }
+
+  get all(): readonly Session[] {
+    return [...this.#sessions.values()];
+  }
+
+  /** What holds for the sessions of one caller. */
+  get bounds(): { readonly maxPerCaller: number; readonly idleMs: number } {
+    return { maxPerCaller: this.#limits.maxSessionsPerCaller, idleMs: this.#limits.sessionIdleMs };
   }
 
   get size(): number {
@@ -37,8 +46,11 @@ export class Sessions implements Disposable {
     return [...this.#sessions.values()].filter(({ isListening }) => isListening).length;
   }
 
-  /** @throws {ToolError} `overloaded` if there are too many, and none of the caller's can be spared */
-  open(caller: string | undefined): Session {
+  /**
+   * @param id that of a session which another process has opened
+   * @throws {ToolError} `overloaded` if there are too many, and none of the caller's can be spared
+   */
+  open(caller: string | undefined, id: string = randomUUID()): Session {
     const { maxSessions, maxSessionsPerCaller, clock } = this.#limits;
     const own = [...this.#sessions.values()].filter((session) => session.caller === caller);
     if (own.length >= maxSessionsPerCaller) {
@@ -49,7 +61,7 @@ export class Sessions implements Disposable {
       this.#endIdle();
       if (this.#sessions.size >= maxSessions) throw tooMany(`${maxSessions} sessions are open`);
     }
-    const session = new Session(randomUUID(), caller, clock);
+    const session = new Session(id, caller, clock);
     this.#sessions.set(session.id, session);
     return session;
   }

@@ -4,7 +4,9 @@ import { ToolError, ToolErrorCode } from "@rockbot/contracts";
 import { createToolServer } from "../create-tool-server.ts";
 import type { ToolSource } from "../tool-source.ts";
 import type { Session } from "./session.ts";
+import { SessionSharing } from "./session-sharing.ts";
 import { type SessionLimits, Sessions } from "./sessions.ts";
+import type { SharedSessions } from "./shared-sessions.ts";
 import { whenEnded } from "./when-ended.ts";
 
 export interface ToolEndpointOptions extends SessionLimits {
@@ -14,6 +16,8 @@ export interface ToolEndpointOptions extends SessionLimits {
   readonly log: Logger;
   /** How often a comment is sent on a stream that is silent. @default 15_000 */
   readonly keepAliveMs?: number | undefined;
+  /** Where other endpoints find the sessions that are opened here, and this one theirs. It is left to its owner. @default nowhere */
+  readonly shared?: SharedSessions | undefined;
   /** Streams of changes of one caller in the newer era; one more is refused. @default 64 */
   readonly maxListenersPerCaller?: number | undefined;
 }
@@ -48,6 +52,7 @@ export class ToolEndpoint implements AsyncDisposable {
   readonly #keepAliveMs: number;
   readonly #handler: McpHttpHandler;
   readonly #sessions: Sessions;
+  readonly #sharing: SessionSharing;
   /** Streams of changes of the newer era, by caller. */
   readonly #listeners = new Map<string | undefined, Set<AbortController>>();
   #isStopping = false;
@@ -57,6 +62,7 @@ export class ToolEndpoint implements AsyncDisposable {
     this.#options = options;
     this.#keepAliveMs = keepAliveMs;
     this.#sessions = new Sessions(options);
+    this.#sharing = new SessionSharing(this.#sessions, { shared: options.shared, log: options.log });
     this.#handler = createMcpHandler(({ authInfo }) => createToolServer(sourceOf(authInfo?.extra?.["caller"] as string | undefined), options), {
       keepAliveMs,
       maxSubscriptions: Number.MAX_SAFE_INTEGER, // bounded here, by caller
@@ -98,6 +104,7 @@ export class ToolEndpoint implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.stopListening();
+    await this.#sharing[Symbol.asyncDispose]();
     this.#sessions[Symbol.dispose]();
     await this.#handler.close();
   }
@@ -115,10 +122,11 @@ export class ToolEndpoint implements AsyncDisposable {
   async #fetchLegacy(request: Request, { caller, body }: EndpointRequest): Promise<Response> {
     const given = request.headers.get(SESSION_HEADER);
     if (given === null && isInitializeRequest(body)) return this.#initialize(request, { caller, body });
-    const session = given === null ? undefined : this.#sessions.find(given, caller);
+    const session = given === null ? undefined : await this.#sharing.find(given, caller);
     if (given !== null && session === undefined) return noSession();
     const { method, id, params } = (body ?? {}) as { readonly method?: unknown; readonly id?: RequestId; readonly params?: { readonly requestId?: RequestId } };
-    if (method === "notifications/cancelled" && params?.requestId !== undefined) session?.cancel(params.requestId);
+    if (method === "notifications/cancelled" && params?.requestId !== undefined && session !== undefined)
+      await this.#sharing.cancel(session, params.requestId);
     const isRequest = typeof method === "string" && id !== undefined;
     if (isRequest && session?.isTaken(id)) return refusal(400, INVALID_REQUEST, `A request with the id ${JSON.stringify(id)} still runs: choose another`);
 
@@ -138,7 +146,10 @@ export class ToolEndpoint implements AsyncDisposable {
     this.#refuseIfStopping();
     const session = this.#sessions.open(caller);
     const response = await this.#handle(request, { caller, body });
-    if (response.ok) return withSession(response, session);
+    if (response.ok) {
+      await this.#sharing.note(session);
+      return withSession(response, session);
+    }
     this.#sessions.end(session);
     return response;
   }
@@ -148,22 +159,22 @@ export class ToolEndpoint implements AsyncDisposable {
     return this.#handler.fetch(request, { parsedBody: body ?? null, authInfo: { token: "", clientId: caller ?? "", scopes: [], extra: { caller } } });
   }
 
-  #listen(request: Request, caller: string | undefined): Response {
+  async #listen(request: Request, caller: string | undefined): Promise<Response> {
     if (!(request.headers.get("accept") ?? "").includes("text/event-stream"))
       return refusal(406, INVALID_REQUEST, "A GET opens a stream of changes: accept text/event-stream");
     const given = request.headers.get(SESSION_HEADER);
     if (given === null) return refusal(400, INVALID_REQUEST, `A stream of changes belongs to a session: send the header ${SESSION_HEADER}`);
-    const session = this.#sessions.find(given, caller);
+    const session = await this.#sharing.find(given, caller);
     if (session === undefined) return noSession();
     this.#refuseIfStopping();
     const { body } = session.listen({ keepAliveMs: this.#keepAliveMs });
     return withSession(new Response(body, { headers: { "content-type": "text/event-stream" } }), session);
   }
 
-  #endSession(request: Request, caller: string | undefined): Response {
-    const session = this.#sessions.find(request.headers.get(SESSION_HEADER) ?? "", caller);
+  async #endSession(request: Request, caller: string | undefined): Promise<Response> {
+    const session = await this.#sharing.find(request.headers.get(SESSION_HEADER) ?? "", caller);
     if (session === undefined) return noSession();
-    this.#sessions.end(session);
+    await this.#sharing.end(session);
     return new Response(null, { status: 200 });
   }
 

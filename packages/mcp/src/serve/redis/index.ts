@@ -1,0 +1,1 @@
+export { connectRedisSharedSessions } from "./redis-shared-sessions.ts";
