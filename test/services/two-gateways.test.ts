@@ -18,7 +18,14 @@ async function start() {
   const name = `echo-${randomBytes(4).toString("hex")}`;
   const [waiting, cancelled]: [string[], string[]] = [[], []];
   const validateInput = ((_: unknown) => true) as unknown as Validator<{ readonly waits?: string }>;
-  const definition: ToolDefinition<{ readonly waits?: string }> = { name, description: "Echoes.", inputSchema: {}, readOnly: true, idempotent: true, validateInput };
+  const definition: ToolDefinition<{ readonly waits?: string }> = {
+    name,
+    description: "Echoes.",
+    inputSchema: {},
+    readOnly: true,
+    idempotent: true,
+    validateInput,
+  };
   const tool = defineTool(definition, async ({ waits }, { signal }) => {
     if (waits === undefined) return "done";
     waiting.push(waits);

@@ -76,7 +76,18 @@ type GatewayAccess = "open to this machine" | "by the gateway's token" | "by the
 export async function startGateway(
   bus: Bus,
   config: Readonly<GatewayConfig>,
-  { log = silentLogger, current = () => config, audit, blobs, journals, mcpSessions, tasks, policy, operator = callsAndPolicy, signal }: StartGatewayOptions = {},
+  {
+    log = silentLogger,
+    current = () => config,
+    audit,
+    blobs,
+    journals,
+    mcpSessions,
+    tasks,
+    policy,
+    operator = callsAndPolicy,
+    signal,
+  }: StartGatewayOptions = {},
 ): Promise<Gateway> {
   const { host, gatewayToken, allowedHosts, allowedOrigins, agentName, instance, callTimeoutMs, maxCallTimeoutMs, maxConcurrent } = config;
   const hostName = isIPv6(host) ? `[${host}]` : host;

@@ -9,6 +9,7 @@ import { type SessionLimits, Sessions } from "./sessions.ts";
 import type { SharedSessions } from "./shared-sessions.ts";
 import { whenEnded } from "./when-ended.ts";
 
+/** What an endpoint serves, to whom, and its bounds. */
 export interface ToolEndpointOptions extends SessionLimits {
   /** The tools that a caller may see and call; undefined stands for a client that needs no name. */
   readonly sourceOf: (caller: string | undefined) => ToolSource;
@@ -125,8 +126,7 @@ export class ToolEndpoint implements AsyncDisposable {
     const session = given === null ? undefined : await this.#sharing.find(given, caller);
     if (given !== null && session === undefined) return noSession();
     const { method, id, params } = (body ?? {}) as { readonly method?: unknown; readonly id?: RequestId; readonly params?: { readonly requestId?: RequestId } };
-    if (method === "notifications/cancelled" && params?.requestId !== undefined && session !== undefined)
-      await this.#sharing.cancel(session, params.requestId);
+    if (method === "notifications/cancelled" && params?.requestId !== undefined && session !== undefined) await this.#sharing.cancel(session, params.requestId);
     const isRequest = typeof method === "string" && id !== undefined;
     if (isRequest && session?.isTaken(id)) return refusal(400, INVALID_REQUEST, `A request with the id ${JSON.stringify(id)} still runs: choose another`);
 
