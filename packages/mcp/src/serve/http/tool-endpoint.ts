@@ -9,7 +9,7 @@ import { type SessionLimits, Sessions } from "./sessions.ts";
 import type { SharedSessions } from "./shared-sessions.ts";
 import { whenEnded } from "./when-ended.ts";
 
-/** What an endpoint serves, to whom, and its bounds. */
+/** The tools of an endpoint, by caller, and its bounds. */
 export interface ToolEndpointOptions extends SessionLimits {
   /** The tools that a caller may see and call; undefined stands for a client that needs no name. */
   readonly sourceOf: (caller: string | undefined) => ToolSource;
