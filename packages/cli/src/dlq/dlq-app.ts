@@ -1,4 +1,5 @@
 import type { Logger } from "@rockbot/bus";
+import { KEEP_ALIVE } from "@rockbot/edge/inbound";
 import { type HttpApp, noSuchOperatorPath } from "@rockbot/gateway";
 import { UsageError } from "../usage-error.ts";
 import type { DlqEvent } from "./dlq-client.ts";
@@ -43,7 +44,7 @@ function streamDlq(parts: DlqParts, action: string, fields: Readonly<Record<stri
   const emit = (event: DlqEvent): Promise<void> => send(`event: ${event.kind}\ndata: ${JSON.stringify(event)}\n\n`);
 
   async function run(): Promise<void> {
-    const keepAlive = setInterval(() => void send(": keep-alive\n\n").catch(() => {}), KEEP_ALIVE_MS);
+    const keepAlive = setInterval(() => void send(KEEP_ALIVE).catch(() => {}), KEEP_ALIVE_MS);
     try {
       const request = readDlqRequest(action, fields);
       log?.info({ action, service: request.service }, "an operator looks at parked messages");

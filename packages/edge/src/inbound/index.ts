@@ -19,6 +19,10 @@ export { bearerOf, createTokenCheck } from "./bearer-token.ts";
 export { createFrontDoor, type FrontDoorFault, type FrontDoorOptions } from "./front-door.ts";
 export { WaitingRoom } from "./waiting-room.ts";
 
+// What it sends.
+
+export { KEEP_ALIVE } from "./keep-alive.ts";
+
 // Whom it has refused.
 
 export { RefusalTally, type RefusalTallyOptions, tallyByAddress } from "./refusal-tally.ts";

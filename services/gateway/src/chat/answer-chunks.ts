@@ -1,5 +1,5 @@
 import type { AgentEvent, ToolInvokeResponse } from "@rockbot/contracts";
-import { KEEP_ALIVE } from "../sessions/session-events.ts";
+import { KEEP_ALIVE } from "@rockbot/edge/inbound";
 import type { SessionListener } from "../sessions/session-listener.ts";
 import { AnswerText } from "./answer-text.ts";
 import type { ChunkWriter } from "./completion.ts";

@@ -141,7 +141,7 @@ test("comments keep a silent stream alive, and stop with it", async () => {
   const text = await (await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`)).text();
   await new Promise((resolve) => server.close(resolve));
 
-  expect(text).toMatch(/^(: keep-alive\n\n){2,}event: result\ndata: \{\}\n\n$/);
+  expect(text).toMatch(/^(: keep-alive\n){2,}event: result\ndata: \{\}\n\n$/);
 });
 
 test("while a client does not read, only the latest progress is kept", async () => {

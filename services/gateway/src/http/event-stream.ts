@@ -1,4 +1,5 @@
 import type { ServerResponse } from "node:http";
+import { KEEP_ALIVE } from "@rockbot/edge/inbound";
 
 /** Server-Sent Events on one response. */
 export interface EventStream {
@@ -21,7 +22,7 @@ export function openEventStream(
     waiting = undefined;
   });
   const keepAlive = setInterval(() => {
-    if (!outgoing.writableNeedDrain) outgoing.write(": keep-alive\n\n");
+    if (!outgoing.writableNeedDrain) outgoing.write(KEEP_ALIVE);
   }, keepAliveMs);
   outgoing.once("close", () => clearInterval(keepAlive));
 

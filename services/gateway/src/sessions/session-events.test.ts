@@ -120,7 +120,7 @@ test("a silent stream has comments that keep it alive, and ends when its token i
   await using sessions = new SessionHub(bus, caller, { policy });
   await using server = await serveHttp(createGatewayApp(caller, { policy, sessions, keepAliveMs: 50 }), { host: "127.0.0.1", port: 0 });
   using stream = await openStream({ port: server.port, path: "/v1/sessions/s/events", headers: { authorization: "Bearer alice-token" } });
-  await expect.poll(() => stream.text()).toContain(": keep-alive\n\n: keep-alive\n\n");
+  await expect.poll(() => stream.text()).toContain(": keep-alive\n: keep-alive\n");
   write("a-newer-token");
 
   await expect.poll(() => stream.isCut(), { timeout: 20_000 }).toBe(true);
@@ -162,7 +162,7 @@ test("a client that reads slower than the agent writes gets each event once, in 
   for await (const chunk of (response.body as ReadableStream<Uint8Array>).pipeThrough(new TextDecoderStream())) {
     const blocks = (rest + chunk).split("\n\n");
     rest = blocks.pop() ?? "";
-    for (const block of blocks) ids.push(...(/^id: (\d+)/.exec(block)?.slice(1).map(Number) ?? []));
+    for (const block of blocks) ids.push(...(/^id: (\d+)/m.exec(block)?.slice(1).map(Number) ?? []));
     if (ids.at(-1) === texts + 2) break;
   }
 

@@ -1,5 +1,6 @@
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { type AgentEvent, ToolError, ToolErrorCode } from "@rockbot/contracts";
+import { KEEP_ALIVE } from "@rockbot/edge/inbound";
 import type { Context } from "hono";
 import { withoutNulls } from "../chat/completion.ts";
 import type { Authenticate } from "../door/authenticate.ts";
@@ -74,7 +75,5 @@ async function* texts(
     yield Buffer.from(events.map(textOf).join("") || KEEP_ALIVE);
   }
 }
-
-export const KEEP_ALIVE = ": keep-alive\n\n";
 
 const textOf = (event: AgentEvent): string => `id: ${event.sequence}\nevent: ${event.kind}\ndata: ${JSON.stringify(withoutNulls(event))}\n\n`;

@@ -1,3 +1,5 @@
+import { KEEP_ALIVE } from "@rockbot/edge/inbound";
+
 const encoder = new TextEncoder();
 
 /**
@@ -16,7 +18,7 @@ export class ChangeStream {
 
   constructor({ keepAliveMs }: { readonly keepAliveMs: number }) {
     this.ended = this.#end.promise;
-    this.#keepAlive = setInterval(() => this.#send(": keep-alive\n\n"), keepAliveMs).unref();
+    this.#keepAlive = setInterval(() => this.#send(KEEP_ALIVE), keepAliveMs).unref();
     this.body = new ReadableStream({ pull: (controller) => this.#pull(controller), cancel: () => this.end() }, { highWaterMark: 0 });
   }
 
