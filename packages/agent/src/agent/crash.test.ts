@@ -6,7 +6,7 @@ import { createToolCaller, serveTools, type ToolCaller } from "@rockbot/tools";
 import { expect, test } from "vitest";
 import { createMemoryTurnStore } from "../store/memory-turn-store.ts";
 import { connectRedisTurnStore } from "../store/redis/redis-turn-store.ts";
-import { called, said, scriptedModel } from "../test-model.ts";
+import { called, modelError, said, scriptedModel } from "../test-model.ts";
 import { Mortal } from "../test-mortal.ts";
 import { testRequest, testTool } from "../test-turn.ts";
 import type { TurnResult } from "../turn/turn.ts";
@@ -73,6 +73,31 @@ test("an agent that dies at any step of a turn leaves it to the next: each call 
       at,
     ).toEqual(["Go.", "done"]);
   }
+});
+
+test("text that is written again, by another agent or after the model broke off, has an event before it that drops the first", async () => {
+  await using bus = createMemoryBus();
+  await using store = createMemoryTurnStore();
+  const request = testRequest("Go.");
+  const write =
+    (text: string, end: () => Promise<never>) =>
+    ({ onText }: ModelRequest) => {
+      onText?.(text);
+      return end();
+    };
+  const never = () => new Promise<never>(() => {});
+  const first = await createAgent({ bus, model: scriptedModel([write("One", never)]).model, store }).start();
+  const left = first.runTurn(request).catch(() => {});
+  const log = async () => (await store.events({ caller: request.caller, sessionId: request.sessionId }, 0, 100)).events;
+  await expect.poll(log).toMatchObject([{}, { text: "One" }]);
+  await first[Symbol.asyncDispose]();
+  await left;
+  const broken = write("Two", async () => Promise.reject(modelError("interrupted")));
+  await using second = await createAgent({ bus, model: scriptedModel([broken, said("Three")]).model, store }).start();
+  await second.runTurn({ ...request, deadline: performance.now() + 60_000 });
+
+  const told = (await log()).map(({ kind, text, dropsText }) => (dropsText ? "drop" : kind === "text" ? text : kind));
+  expect(told).toEqual(["turn_started", "One", "drop", "Two", "drop", "Three", "turn_finished"]);
 });
 
 test("a call that may have run before a crash, and that nobody can be asked about, is told to the model as such", async () => {

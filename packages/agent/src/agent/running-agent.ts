@@ -200,7 +200,7 @@ export class RunningAgent implements Agent {
     const events = new TurnEvents({ store, session: { caller, sessionId }, turnId, tell, log });
     const history = asked.messages === undefined ? held.history : [];
     const mark = new UntrustedMark(hasReadUntrusted || held.hasReadUntrusted || history.some(({ isUntrusted }) => isUntrusted));
-    events.emit(held.isTakenUp ? { kind: "notice", text: "The turn is taken up again where it was cut off." } : { kind: "turn_started" });
+    events.emit(held.isTakenUp ? { kind: "notice", text: "The turn is taken up again where it was cut off.", dropsText: true } : { kind: "turn_started" });
     const ownSteps = await this.#ownSteps(asked, { events, mark });
     const memorySessionId = [...ownSteps.values()].at(-1)?.sessionId ?? sessionId;
     const { visible, first } = await this.#definitions.of(asked, held.answer(0)).catch(async (error: unknown) => {

@@ -15,8 +15,8 @@ export interface AskModelOptions {
   /** On the clock of `performance.now()`. */
   readonly deadline: number;
   readonly onText: (delta: string) => void;
-  /** Says something about the answer that those who follow the turn should know. */
-  readonly notice: (text: string) => void;
+  /** Says something about the answer that those who follow the turn should know. @param dropsText whether its text so far counts no more */
+  readonly notice: (text: string, dropsText?: boolean) => void;
 }
 
 /** What is left in the context window for an answer, when nobody says, in tokens. */
@@ -37,7 +37,7 @@ export async function askModel(options: AskModelOptions): Promise<ModelAnswer> {
     const code = codeOf(error);
     if (code === "context_overflow" && conversation.trimForOverflow())
       notice("The conversation was too long for the model: the largest results were shortened.");
-    else if (code === "interrupted") notice("The model's answer broke off. It is asked again.");
+    else if (code === "interrupted") notice("The model's answer broke off. It is asked again.", true);
     else throw error;
     return await ask(options);
   }

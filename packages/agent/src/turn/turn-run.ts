@@ -279,7 +279,10 @@ export class TurnRun {
         isTold = true;
         events.text(delta);
       },
-      notice: (text) => events.emit({ kind: "notice", text }),
+      notice(text, dropsText = false) {
+        if (dropsText) isTold = false;
+        events.emit({ kind: "notice", text, ...(dropsText ? { dropsText } : {}) });
+      },
     });
     if (!isTold) events.text(answer.text);
     this.#options.spending?.charge(request.caller, answer.usage.cost ?? 0);

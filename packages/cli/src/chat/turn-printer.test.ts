@@ -48,6 +48,20 @@ test("at a terminal text shows as it comes, and each tool has a line once it has
   expect(at.seen()).toBe("  ✓ web_browse 1.2 s\n  ✗ web_search 2.0 s timeout: no answer\n");
 });
 
+test("at a terminal an answer that begins again does so on a line of its own, and elsewhere nobody sees the first", () => {
+  const [terminal, pipe] = [streams(true), streams(false)];
+  for (const at of [terminal, pipe]) {
+    const printer = textPrinter(at);
+    printer.event(event("text", { text: "It is fo" }));
+    printer.event(event("notice", { text: "Taken up.", dropsText: true }));
+    printer.event(event("text", { text: "It is four" }));
+    printer.answer(turn("It is four."));
+  }
+
+  expect(terminal.kept.out).toBe("It is fo\n(The answer begins again.)\nIt is four.\n");
+  expect(pipe.kept.out).toBe("It is four.\n");
+});
+
 test("elsewhere only the answer is printed", () => {
   const at = streams(false);
   const printer = textPrinter(at);

@@ -1,6 +1,6 @@
 import type { WriteStream } from "node:tty";
 import { type AgentEvent, printableJson, type ToolError } from "@rockbot/contracts";
-import { AnswerText, type TurnOutput, withoutNulls } from "@rockbot/gateway/chat";
+import { AGAIN, AnswerText, type TurnOutput, withoutNulls } from "@rockbot/gateway/chat";
 import { plainText } from "../terminal/plain-text.ts";
 import { showProgress } from "../terminal/show-progress.ts";
 import { terminalText } from "../terminal/terminal-text.ts";
@@ -50,6 +50,7 @@ export function textPrinter({ out, err }: PrinterStreams): TurnPrinter {
   return {
     event(event) {
       const { kind, text, toolName, message } = event;
+      const beginsAgain = event.dropsText === true && answered.isBegun;
       answered.read([event]);
       if (kind === "text" && out.isTTY) write(text ?? "");
       else if (kind === "tool_started") {
@@ -58,7 +59,13 @@ export function textPrinter({ out, err }: PrinterStreams): TurnPrinter {
       } else if (kind === "tool_progress")
         progress.show({ progress: event.progress ?? undefined, total: event.total ?? undefined, message: `${toolName} ${message ?? ""}` });
       else if (kind === "tool_finished") note(finished(event));
-      else if (kind === "notice") note(text ?? message ?? "");
+      else if (kind === "notice") {
+        note(text ?? message ?? "");
+        if (beginsAgain && out.isTTY) {
+          endLine();
+          write(`${AGAIN}\n`);
+        }
+      }
     },
     answer({ output: { text, finish, reason } }) {
       write(out.isTTY ? answered.rest(text) : text);

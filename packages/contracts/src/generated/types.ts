@@ -539,6 +539,10 @@ kind: ("turn_started" | "text" | "tool_started" | "tool_progress" | "tool_finish
  * What the model has written since the last one, or the notice.
  */
 text?: (string | null)
+/**
+ * Of a notice: the text since the last call of a tool counts no more, as the model writes it again.
+ */
+dropsText?: (boolean | null)
 toolCallId?: (string | null)
 toolName?: (string | null)
 /**

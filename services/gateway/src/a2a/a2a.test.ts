@@ -115,6 +115,26 @@ test.each(ways)("a client of the SDK gets an answer, whole and as a stream, by $
   expect(system.agent.turns.map(({ sessionId }) => sessionId)).toEqual([task.contextId, task.contextId]);
 });
 
+test("an answer that begins again replaces the pieces that came before", async () => {
+  const script: Parameters<typeof serveTestAgent>[1] = async ({ tell }) => {
+    await tell({ kind: "text", text: "It is fo" });
+    await tell({ kind: "notice", text: "It is taken up.", dropsText: true });
+    await tell({ kind: "text", text: "It is " });
+    await tell({ kind: "text", text: "four." });
+    return { text: "It is four." };
+  };
+  await using system = await startSystem(script);
+  const pieces: unknown[] = [];
+  for await (const { payload } of (await clientOf(system.url)).sendMessageStream(message("Hi")))
+    if (payload?.$case === "artifactUpdate") pieces.push([payload.value.append, payload.value.artifact?.parts[0]?.content?.value]);
+
+  expect(pieces).toEqual([
+    [false, "It is fo"],
+    [false, "It is "],
+    [true, "four."],
+  ]);
+});
+
 test("the same message again is the same task, and another under its id is refused", async () => {
   await using system = await startSystem(twoWords);
   const client = await clientOf(system.url);

@@ -26,12 +26,12 @@ export class TaskEvents {
       case "text":
         return event.text && this.#hasPieces && !this.#isReport ? [this.#piece(event.text)] : [];
       case "tool_started":
-        this.#isBegun = false;
-        this.#text = "";
+        this.#drop();
         this.#isReport = event.toolName === tools.agentFinalReport.name;
         return [this.#working(`Calling ${event.toolName ?? "a tool"}`, event)];
       case "tool_progress":
       case "notice":
+        if (event.dropsText) this.#drop();
         return event.message || event.text ? [this.#working(event.message || event.text || "", event)] : [];
       default:
         return [];
@@ -43,6 +43,12 @@ export class TaskEvents {
     const whole = ended.standing === "completed" && ended.answer !== this.#text ? [this.#answer(ended.answer, false, true)] : [];
     const { id: taskId, contextId } = ended;
     return [...whole, { payload: { $case: "statusUpdate", value: { taskId, contextId, status: statusOf(ended), metadata: undefined } } }];
+  }
+
+  /** The next piece replaces what there is. */
+  #drop(): void {
+    this.#isBegun = false;
+    this.#text = "";
   }
 
   #piece(text: string): StreamResponse {

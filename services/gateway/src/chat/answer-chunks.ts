@@ -1,7 +1,8 @@
 import type { AgentEvent, ToolInvokeResponse } from "@rockbot/contracts";
 import { KEEP_ALIVE } from "@rockbot/edge/inbound";
+import { lastVersion } from "../sessions/last-version.ts";
 import type { SessionListener } from "../sessions/session-listener.ts";
-import { AnswerText } from "./answer-text.ts";
+import { AGAIN, AnswerText } from "./answer-text.ts";
 import type { ChunkWriter } from "./completion.ts";
 import { readOutput } from "./read-output.ts";
 
@@ -30,11 +31,17 @@ export async function* answerChunks(writer: ChunkWriter, options: AnswerChunksOp
   let isFinished = false;
   const written = (events: readonly AgentEvent[]): string => {
     const own = events.filter((event) => event.turnId === turnId);
-    answer.read(own);
     isFinished ||= own.some(({ kind }) => kind === "turn_finished");
-    return merged(own.filter(({ sequence }) => sequence > after))
-      .map((event) => (event.kind === "text" ? writer.text(event.text ?? "", event.sequence) : event.kind === "turn_finished" ? "" : writer.step(event)))
+    answer.read(own.filter(({ sequence }) => sequence <= after));
+    return merged(lastVersion(own.filter(({ sequence }) => sequence > after)))
+      .map(chunkOf)
       .join("");
+  };
+  const chunkOf = (event: AgentEvent): string => {
+    const beginsAgain = event.dropsText === true && answer.isBegun;
+    answer.read([event]);
+    if (event.kind === "text") return writer.text(event.text ?? "", event.sequence);
+    return event.kind === "turn_finished" ? "" : writer.step(event, beginsAgain ? `\n\n${AGAIN}\n\n` : undefined);
   };
   const settled = new AbortController();
   const settle = () => settled.abort();

@@ -1,14 +1,22 @@
 import type { AgentEvent } from "@rockbot/contracts";
 
+/** The line behind which a text begins again, where what stands there cannot be taken back. */
+export const AGAIN = "(The answer begins again.)";
+
 /** The text that a stream has carried, held against the answer at its end. The model may write before it calls tools, and events may be lost. */
 export class AnswerText {
   /** Since the last tool call. */
   #text = "";
 
+  /** Whether there is any. */
+  get isBegun(): boolean {
+    return this.#text !== "";
+  }
+
   read(events: readonly AgentEvent[]): void {
-    for (const { kind, text } of events) {
+    for (const { kind, text, dropsText } of events) {
       if (kind === "text") this.#text += text ?? "";
-      else if (kind === "tool_started") this.#text = "";
+      else if (kind === "tool_started" || dropsText) this.#text = "";
     }
   }
 

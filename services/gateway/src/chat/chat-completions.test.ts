@@ -3,6 +3,7 @@ import { ToolError } from "@rockbot/contracts";
 import { createPolicy, holdPolicy, readPolicy } from "@rockbot/policy";
 import OpenAI from "openai";
 import { expect, test } from "vitest";
+import { openStream } from "../sessions/test-stream.ts";
 import { startTestGateway } from "../test-gateway.ts";
 import { serveTestAgent, twoWords } from "./test-agent.ts";
 
@@ -86,6 +87,36 @@ test("OpenAI's client streams an answer as it is written, with steps of tools in
   expect(text).toBe("Let me look. It is so.");
   expect(steps).toEqual(["turn_started", "tool_started", "tool_finished", expect.objectContaining({ finish: "stop", isUntrusted: true })]);
   expect(usage).toEqual({ prompt_tokens: 7, completion_tokens: 5, total_tokens: 12 });
+});
+
+test("an answer that another agent takes up begins on a line of its own, which says so; a stream that begins later has the last version only", async () => {
+  await using gateway = await startTestGateway();
+  const seen = Promise.withResolvers<void>();
+  await using _agent = await serveTestAgent(gateway.bus, async ({ tell }) => {
+    await tell({ kind: "text", text: "The answer is fo" });
+    await seen.promise;
+    await tell({ kind: "notice", text: "The turn is taken up again where it was cut off.", dropsText: true });
+    await tell({ kind: "text", text: "The answer is four." });
+    return { text: "The answer is four." };
+  });
+  const headers = { "rockbot-session": "s", "idempotency-key": "k" };
+  const stream = await clientOf(gateway.url, headers).chat.completions.create({ ...hello, stream: true });
+  let text = "";
+  const marked: string[] = [];
+  for await (const chunk of stream) {
+    const content = chunk.choices[0]?.delta.content ?? "";
+    text += content;
+    if ((chunk as { rockbot?: { dropsText?: boolean } }).rockbot?.dropsText) marked.push(content);
+    if (text !== "") seen.resolve();
+  }
+  using session = await openStream({ port: gateway.port, path: "/v1/sessions/s/events" });
+  await expect.poll(() => session.events().at(-1)?.event).toBe("turn_finished");
+  const again = await clientOf(gateway.url, headers).chat.completions.stream(hello).finalChatCompletion();
+
+  expect(text).toBe("The answer is fo\n\n(The answer begins again.)\n\nThe answer is four.");
+  expect(marked).toEqual(["\n\n(The answer begins again.)\n\n"]);
+  expect(again.choices[0]?.message.content).toBe("The answer is four.");
+  expect(session.events().flatMap(({ event, data }) => (event === "text" ? JSON.parse(data).text : []))).toEqual(["The answer is four."]);
 });
 
 test("text that the bus has lost is in the stream all the same", async () => {

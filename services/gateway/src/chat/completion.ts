@@ -58,9 +58,9 @@ export class ChunkWriter {
     return this.#chunk({ content }, { sequence });
   }
 
-  /** A step of the turn that OpenAI's form has no place for: a chunk that adds nothing, with the event as `rockbot`. */
-  step(event: AgentEvent): string {
-    return this.#chunk({}, { sequence: event.sequence, extension: withoutNulls(event) });
+  /** A step of the turn that OpenAI's form has no place for: a chunk that adds nothing, or a text of ours, with the event as `rockbot`. */
+  step(event: AgentEvent, content?: string): string {
+    return this.#chunk(content === undefined ? {} : { content }, { sequence: event.sequence, extension: withoutNulls(event) });
   }
 
   /** The end: the calls of the client's tools, the reason, the usage, and the mark that nothing follows. */

@@ -7,6 +7,7 @@ import type { Authenticate } from "../door/authenticate.ts";
 import type { GatewayEnv } from "../door/guard.ts";
 import { recheck } from "../door/recheck.ts";
 import { sendStream } from "../http/send-stream.ts";
+import { lastVersion } from "./last-version.ts";
 import { readAfter, sessionFault } from "./read-session.ts";
 import type { SessionHub } from "./session-hub.ts";
 import type { SessionListener } from "./session-listener.ts";
@@ -63,7 +64,7 @@ async function* texts(
 ): AsyncGenerator<Uint8Array> {
   let lastKind = known.at(-1)?.kind ?? "turn_finished";
   let quietSince = performance.now();
-  yield Buffer.from(known.map(textOf).join("") || KEEP_ALIVE);
+  yield Buffer.from(lastVersion(known).map(textOf).join("") || KEEP_ALIVE);
   while (!signal.aborted) {
     await listener.wait(keepAliveMs, signal);
     if (signal.aborted) return;
@@ -72,7 +73,7 @@ async function* texts(
     if (isQuiet) events.push(...(await listener.readOn().catch(() => [])));
     if (isQuiet || events.length > 0) quietSince = performance.now();
     lastKind = events.at(-1)?.kind ?? lastKind;
-    yield Buffer.from(events.map(textOf).join("") || KEEP_ALIVE);
+    yield Buffer.from(lastVersion(events).map(textOf).join("") || KEEP_ALIVE);
   }
 }
 
