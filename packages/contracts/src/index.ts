@@ -26,6 +26,7 @@ export type {
   McpServersIndexed,
   McpToolDefinition,
   McpUnregisterServerRequest,
+  PartFailures,
   ResultSize,
   ScriptInvokeRequest,
   ScriptInvokeResponse,
@@ -132,6 +133,7 @@ export { referenceFault } from "./json-schema/reference-fault.ts";
 // Errors: what a call fails with.
 
 export { errorReply, textResponse, toolErrorFrom } from "./messages/tool-messages.ts";
+export { type PartFailure, partFailures, partFailuresText } from "./part-failures.ts";
 export { type TimedOut, timeoutError } from "./timeout-error.ts";
 export { ToolError, ToolErrorCode, type ToolErrorOptions } from "./tool-error.ts";
 

@@ -1,5 +1,5 @@
 import { unlessAborted } from "@rockbot/base";
-import { tools } from "@rockbot/contracts";
+import { ToolError, tools } from "@rockbot/contracts";
 import type { ServiceEntry } from "@rockbot/search";
 import type { AgentHost } from "../agent/agent-plugin.ts";
 
@@ -8,6 +8,8 @@ interface Known {
   /** On the clock of `performance.now()`. */
   askedAt: number;
   asking: Promise<void> | undefined;
+  /** Why those of now are not known. */
+  fault?: string | undefined;
 }
 
 /** Cards change rarely, and each question is a call of the caller. */
@@ -39,6 +41,12 @@ export class KnownAgents {
     return this.#known.get(by)?.entries ?? [];
   }
 
+  /** Why they may be more or others; undefined if they are those of the last minute. */
+  faultOf(by: string): string | undefined {
+    const known = this.#known.get(by);
+    return known?.asking === undefined ? known?.fault : "unavailable: the service has not answered yet";
+  }
+
   /** Asks for those of a caller, unless that was done a short time ago. Waits a second at most: a later answer counts from the next turn on. */
   async refresh(by: string): Promise<void> {
     if (!this.#host.caller.toolsOf(by).some(({ name }) => name === tools.listKnownAgents.name)) return void this.#known.delete(by);
@@ -65,7 +73,9 @@ export class KnownAgents {
       const onBehalfOf = by === caller.agent ? undefined : by;
       const { structured } = await caller.call(tools.listKnownAgents.name, {}, { onBehalfOf, timeoutMs: ASK_MS, signal: this.#stop.signal });
       known.entries = entriesIn(structured);
+      known.fault = undefined;
     } catch (error) {
+      known.fault = error instanceof ToolError ? `${error.code}: they could not be listed` : "unavailable: the answer is no list of agents"; // none of its words
       if (!this.#stop.signal.aborted) log.debug({ caller: by, reason: String(error) }, "could not list the agents that a caller may turn to");
     }
   }

@@ -174,6 +174,8 @@ test("a list of agents that is none is left out, and the search goes on", async 
   const result = requests.at(-1)?.messages.at(-1);
   expect(result).toMatchObject({ role: "tool", content: expect.stringContaining('"results"') });
   expect(result?.content).not.toContain("SalesOps");
+  const missing = { failed: 1, first: [{ item: "agents of other makers", error: "unavailable: the answer is no list of agents" }] };
+  expect(JSON.parse(result?.content ?? "")).toMatchObject({ missing });
 });
 
 test("the card of an agent is summarized by the model of summaries, once, and the sentence stands in the place of the card's words", async () => {

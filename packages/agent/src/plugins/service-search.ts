@@ -1,4 +1,4 @@
-import { AGENT, tools as definitions } from "@rockbot/contracts";
+import { AGENT, tools as definitions, type PartFailures, partFailures, ToolError } from "@rockbot/contracts";
 import type { PolicyHolder } from "@rockbot/policy";
 import {
   invokedCall,
@@ -45,7 +45,7 @@ export const serviceSearch = ({ hints = true, maxTools = 64, summaries, skills, 
     const entries = new KnownEntries(host, { summaries, skills, agents });
     const search = new ServiceSearch(() => entries.of(caller.agent), options);
     const entriesOf = (by: string): readonly ServiceEntry[] => entries.of(by);
-    const tools = [searchTool(search, entriesOf), ...toolsModeTools({ caller, entriesOf })];
+    const tools = [searchTool(search, entriesOf, (by) => entries.missingOf(by)), ...toolsModeTools({ caller, entriesOf })];
     return {
       tools: () => tools,
       madeBy: ({ caller: by }, call) => (call.name === INVOKE ? invokedCall(entriesOf(by), call.arguments) : undefined),
@@ -84,6 +84,8 @@ interface KnownParts extends Pick<ServiceSearchPluginOptions, "summaries" | "ski
 class KnownEntries {
   readonly #host: AgentHost;
   readonly #parts: KnownParts;
+  /** Callers whose skills could not be read, and why. */
+  readonly #skillFaults = new Map<string, string>();
   /** Guides and skills, which the search cannot wait for. */
   readonly #texts = new Map<string, readonly ServiceEntry[]>();
 
@@ -98,6 +100,22 @@ class KnownEntries {
     return [...(this.#parts.summaries?.apply(all) ?? all), ...(this.#texts.get(by) ?? [])];
   }
 
+  /** What could not be read of it all. */
+  async missingOf(by: string): Promise<PartFailures | undefined> {
+    const { missing } = await this.#host.caller.discovered();
+    const lists = missing.map(({ service, fault }) => ({
+      item: service,
+      error: `unavailable: its list of tools ${fault === undefined ? "has not come yet" : "cannot be used"}`,
+    }));
+    const [agents, skills] = [this.#parts.agents.faultOf(by), this.#skillFaults.get(by)];
+    const failures = [
+      ...lists,
+      ...(agents === undefined ? [] : [{ item: "agents of other makers", error: agents }]),
+      ...(skills === undefined ? [] : [{ item: "skills", error: skills }]),
+    ];
+    return partFailures(failures, serviceEntriesOf(this.#host.caller, by, mcpServersOf(this.#host)).length + failures.length);
+  }
+
   /** Reads the guides, skills and agents of a caller. Skills that cannot be read now are not found. */
   async refresh(by: string): Promise<void> {
     const [guides, skills] = await Promise.all([this.#host.caller.getGuides(by), this.#skillsOf(by), this.#parts.agents.refresh(by)]);
@@ -108,11 +126,14 @@ class KnownEntries {
   async #skillsOf(by: string): Promise<readonly ServiceEntry[]> {
     try {
       const skills = (await this.#parts.skills?.visibleTo(by)) ?? [];
+      this.#skillFaults.delete(by);
       return skills.map(({ name, summary, tags, isUntrusted }) => {
         const words = tags.length === 0 ? summary : `${summary} (${tags.join(", ")})`;
         return { id: name, type: "skill", summary: words, tools: [], isUntrusted };
       });
     } catch (error) {
+      if (this.#skillFaults.size >= MAX_TEXTS_OF) this.#skillFaults.clear();
+      this.#skillFaults.set(by, error instanceof ToolError ? `${error.code}: ${error.message}` : "unavailable: the store of skills could not be read");
       this.#host.log.warn({ reason: String(error) }, "could not read the skills of a caller");
       return [];
     }

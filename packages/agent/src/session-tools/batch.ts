@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import { createSemaphore } from "@rockbot/base";
-import { type ContentTrust, type ToolAgentBatchInput, type ToolAgentBatchOutput, ToolError, tools } from "@rockbot/contracts";
+import { type ContentTrust, partFailures, type ToolAgentBatchInput, type ToolAgentBatchOutput, ToolError, tools } from "@rockbot/contracts";
 import { defineTool, type Tool, type ToolContext } from "@rockbot/tools";
 import type { InnerCalls } from "../calls/inner-calls.ts";
 import { readCalls } from "../calls/read-calls.ts";
@@ -39,7 +39,12 @@ export function batchTool({ calls, maxParallel }: BatchToolOptions): Tool {
     );
     const [trust] = trusts;
     const isError = results.every(({ ok }) => !ok);
-    return { content: JSON.stringify({ results }), structured: { results }, isError, ...(trust === undefined ? {} : { trust }) };
+    const failures = partFailures(
+      results.flatMap(({ id, ok, error = "" }) => (ok ? [] : [{ item: id, error }])),
+      results.length,
+    );
+    const structured = { ...(failures === undefined ? {} : { failures }), results };
+    return { content: JSON.stringify(structured), structured, isError, ...(trust === undefined ? {} : { trust }) };
   });
 }
 

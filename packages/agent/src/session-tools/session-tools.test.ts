@@ -140,7 +140,10 @@ test("a batch makes many calls by one, in order: each with an id and an answer o
   });
   const robot = [called(["agent__batch", { calls: batchCalls, order: "sequential" }]), report({ format: "text", content: "done" })];
   const { requests, events } = await play({ as: testDefinition("robot"), scripts: { robot }, tools: [step] });
-  expect(JSON.parse(lastResults(requests)[0] ?? "").results).toEqual(batchResults);
+  expect(JSON.parse(lastResults(requests)[0] ?? "")).toMatchObject({
+    failures: { failed: 2, of: 4, first: [{ item: "2" }, { item: "3" }] },
+    results: batchResults,
+  });
   expect(ran).toEqual(["begin first", "end first", "begin last", "end last"]);
   expect(ids.size).toBe(2);
   expect(events.filter(({ kind, toolName }) => kind === "tool_started" && toolName === "step")).toHaveLength(2);

@@ -10,11 +10,12 @@ export interface Reference {
   readonly path: string;
 }
 
-/** What a step gives: its result as a value, its result as a text, whether it succeeded, and why it did not. */
-export type StepField = "data" | "text" | "ok" | "error";
+/** What a step gives: its result as a value, its result as a text, whether it succeeded, why it did not, and which of its items failed. */
+export type StepField = "data" | "text" | "ok" | "error" | "errors";
 
-const FIELDS: readonly string[] = ["data", "text", "ok", "error"] satisfies readonly StepField[];
-const FORMS = "{{/steps/ID/data}}, {{/steps/ID/text}}, {{/steps/ID/ok}}, {{/steps/ID/error}}, and in a step with for_each {{/item}} and {{/index}}";
+const FIELDS: readonly string[] = ["data", "text", "ok", "error", "errors"] satisfies readonly StepField[];
+const FORMS =
+  "{{/steps/ID/data}}, {{/steps/ID/text}}, {{/steps/ID/ok}}, {{/steps/ID/error}}, {{/steps/ID/errors}}, and in a step with for_each {{/item}} and {{/index}}";
 
 /** Reads what stands between the braces. @returns the reference, or what is wrong with it, in words */
 export function readReference(inner: string): Reference | string {
@@ -28,8 +29,9 @@ export function readReference(inner: string): Reference | string {
   if (root !== "steps") return `${shown} begins with none of the words that there are. There are ${FORMS}`;
   const [step = "", field = "", ...path] = rest;
   if (step === "") return `${shown} names no step. Write ${shown.slice(0, 2)}/steps/ID/text}} with the id of one`;
-  if (!isField(field)) return `${shown} does not say what of the step "${step}": /steps/${step}/data, /text, /ok or /error`;
-  if (field !== "data" && path.length > 0) return `${shown}: "${field}" is no data, with nothing in it. Data has /steps/${step}/data/${path.join("/")}`;
+  if (!isField(field)) return `${shown} does not say what of the step "${step}": /steps/${step}/data, /text, /ok, /error or /errors`;
+  if (field !== "data" && field !== "errors" && path.length > 0)
+    return `${shown}: "${field}" is no data, with nothing in it. Data has /steps/${step}/data/${path.join("/")}`;
   return { pointer, root, step, field, path: pathOf(path) };
 }
 

@@ -126,6 +126,48 @@ test("an item that fails ends its step, or leaves its place to the fallback", as
   expect(run.wisps[0]?.steps[0]?.calls).toBe(2); // the third was not made any more
 });
 
+test("a pipeline that goes on without items that failed says how many, why, and which may have run; its next steps can read it", async () => {
+  const { seen, tool } = echo();
+  const ship = testTool("ship", async ({ n }) => {
+    if (n === 2 || n === 4) throw new ToolError("outcome_unknown", "The ship may have left.");
+    if (n !== 0) throw new ToolError("unavailable", "The port is shut.");
+    return `${n}`;
+  });
+  const each = { id: "each", tool: "ship", for_each: { items: [0, 1, 2, 3, 4], max: 5 }, arguments: { n: "{{/item}}" } };
+  const told = { id: "told", tool: "echo", arguments: { errors: "{{/steps/each/errors}}", second: "{{/steps/each/errors/1/index}}" } };
+  const run = await spawn(
+    [
+      wisp([{ ...each, on_error: "continue" }, told]),
+      wisp([{ ...each, for_each: { items: [2, 4], max: 2 } }]),
+      wisp([
+        { id: "ok", tool: "echo", arguments: { errors: "{{/steps/none/errors}}" } },
+        { id: "none", tool: "ship", arguments: { n: 0 } },
+      ]),
+    ],
+    { tools: [ship, tool] },
+  );
+
+  const failures = {
+    failed: 4,
+    of: 5,
+    first: [
+      { item: "item 1", error: expect.stringContaining("The port is shut.") },
+      { item: "item 2", error: expect.stringContaining("The ship may have left.") },
+    ],
+    outcome_unknown: ["item 2", "item 4"],
+  };
+  expect(run.wisps.map(({ ok, steps }) => [ok, steps[0]?.state, steps[0]?.failures])).toEqual([
+    [true, "ok", failures],
+    [false, "failed", expect.objectContaining({ failed: 2, of: 2, outcome_unknown: ["item 0", "item 1"] })],
+    [true, "ok", undefined],
+  ]);
+  expect(run.text).toContain("(1 succeeded, 1 succeeded in part, 1 failed,");
+  expect(run.text).toMatch(/"a test" \[in part\]/);
+  expect(run.text).toMatch(/Step "each": 4 of 5 failed.*item 1: unavailable: .*may have happened, of: item 2, item 4/);
+  expect(run.text).toMatch(/the step "each" failed: 2 of 2 failed.*may have happened, of: item 0, item 1/);
+  expect(seen).toEqual(expect.arrayContaining([{ errors: [1, 2, 3, 4].map((index) => ({ index, error: expect.any(String) })), second: 2 }, { errors: [] }]));
+});
+
 test("a failure stops the pipeline, and nobody else's; with continue the others go on", async () => {
   const { seen, tool } = echo();
   const after = { id: "after", tool: "echo", after: ["bad"] };

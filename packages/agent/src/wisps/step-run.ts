@@ -1,10 +1,10 @@
 import type { Semaphore } from "@rockbot/base";
-import { ToolError, ToolErrorCode } from "@rockbot/contracts";
+import { type PartFailures, partFailures, partFailuresText, ToolError, ToolErrorCode } from "@rockbot/contracts";
 import type { Model } from "@rockbot/llm";
 import type { ToolContext } from "@rockbot/tools";
 import type { InnerCalls, PromptPart } from "../calls/inner-calls.ts";
 import type { ParentCall } from "../calls/turn-tools.ts";
-import { dataIn, holds, type StepEnd, type StepItem, StepValues, type Taint, taintOf } from "./step-values.ts";
+import { dataIn, holds, type ItemError, type StepEnd, type StepItem, StepValues, type Taint, taintOf } from "./step-values.ts";
 import { asText, charsOf, fillTemplate, readText, referencesIn } from "./template.ts";
 import { MAX_WISP_CHARS, type WispCall, type WispQuestion, type WispStep } from "./wisp.ts";
 import { categoryOf, type WispCategory, WispFault } from "./wisp-fault.ts";
@@ -40,8 +40,10 @@ export interface StepRunOptions extends StepRunParts {
 }
 
 /** What one call or question came to. */
-type Done = Taint &
-  ({ readonly ok: true; readonly text: string; readonly data: unknown } | { readonly ok: false; readonly error: string; readonly category: WispCategory });
+type Done = Taint & { readonly errors?: readonly ItemError[]; readonly failures?: PartFailures | undefined } & (
+    | { readonly ok: true; readonly text: string; readonly data: unknown }
+    | { readonly ok: false; readonly error: string; readonly category: WispCategory }
+  );
 /** Undefined if the pipeline was over before. */
 type Outcome = Done | undefined;
 
@@ -77,7 +79,8 @@ export class StepRun {
 
   #endOf({ isUntrusted, origin, ...outcome }: Done): StepEnd {
     const { fallback } = this.#options.step;
-    const shared = { calls: this.#count, isUntrusted, origin };
+    const { failures, errors = outcome.ok ? [] : [{ index: 0, error: outcome.error }] } = outcome;
+    const shared = { calls: this.#count, isUntrusted, origin, errors, failures };
     if (outcome.ok) return { state: "ok", value: { text: outcome.text, data: outcome.data }, ...shared };
     const value = fallback === undefined ? undefined : { text: asText(fallback), data: fallback };
     return { state: "failed", value, error: outcome.error, category: outcome.category, ...shared };
@@ -113,13 +116,20 @@ export class StepRun {
     const { step, taint } = this.#options;
     const outcomes = await Promise.all(items.map((value, index) => this.#once({ value, index })));
     const all = taintOf([taint, ...outcomes.filter((outcome) => outcome !== undefined)]);
-    const failed = outcomes.findIndex((outcome) => outcome?.ok === false);
-    const failure = outcomes[failed];
+    const errors = outcomes.flatMap((outcome, index) => (outcome?.ok === false ? [{ index, error: outcome.error }] : []));
+    const failures = partFailures(
+      errors.map(({ index, error }) => ({ item: `item ${index}`, error })),
+      items.length,
+    );
+    const failure = outcomes.find((outcome) => outcome?.ok === false);
     const isLost = step.onError === "stop" || outcomes.every((outcome) => outcome?.ok !== true);
-    if (failure?.ok === false && isLost) return { ok: false, error: `item ${failed}: ${failure.error}`, category: failure.category, ...all };
+    if (failure?.ok === false && failures !== undefined && isLost) {
+      const error = errors.length === 1 ? `item ${errors[0]?.index}: ${failure.error}` : partFailuresText(failures);
+      return { ok: false, error, category: failure.category, errors, failures, ...all };
+    }
     if (outcomes.length > 0 && outcomes.every((outcome) => outcome === undefined)) return undefined;
     const data = outcomes.map((outcome) => (outcome?.ok ? outcome.data : (step.fallback ?? null)));
-    return { ok: true, text: JSON.stringify(data), data, ...all };
+    return { ok: true, text: JSON.stringify(data), data, errors, failures, ...all };
   }
 
   async #once(item?: StepItem): Promise<Outcome> {

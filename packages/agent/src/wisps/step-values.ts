@@ -1,4 +1,4 @@
-import { canonicalJson, parseData, valueAt } from "@rockbot/contracts";
+import { canonicalJson, type PartFailures, parseData, valueAt } from "@rockbot/contracts";
 import type { Reference } from "./reference.ts";
 import type { WispCondition } from "./wisp.ts";
 import { type WispCategory, WispFault } from "./wisp-fault.ts";
@@ -23,6 +23,16 @@ export interface StepEnd extends Taint {
   readonly error?: string | undefined;
   readonly category?: WispCategory | undefined;
   readonly calls: number;
+  /** Why its items failed; of a step that goes on without them, too. */
+  readonly errors?: readonly ItemError[] | undefined;
+  /** The same in short. */
+  readonly failures?: PartFailures | undefined;
+}
+
+/** Why an item failed. Without `for_each` there is one, with the number 0. */
+export interface ItemError {
+  readonly index: number;
+  readonly error: string;
 }
 
 /** One item of a list, and which it is. */
@@ -65,6 +75,7 @@ export class StepValues {
     const end = this.#ends.get(step);
     if (field === "ok") return end?.state === "ok";
     if (field === "error") return end?.error ?? null;
+    if (field === "errors") return end?.errors ?? [];
     return field === "text" ? end?.value?.text : end?.value?.data;
   }
 

@@ -44,7 +44,7 @@ test("each text that is no reference is told so, in words that have a right one"
   expect(faultOf("{{/steps/a/text")).toMatch(/^"\{\{\/steps\/a\/text" has no \}\} at its end/);
   expect(faultOf("{{/stages/a/text}}")).toMatch(/begins with none of the words/);
   expect(faultOf("{{/steps}}")).toMatch(/names no step\. Write \{\{\/steps\/ID\/text\}\}/);
-  expect(faultOf("{{/steps/a}}")).toMatch(/does not say what of the step "a": \/steps\/a\/data, \/text, \/ok or \/error/);
+  expect(faultOf("{{/steps/a}}")).toMatch(/does not say what of the step "a": \/steps\/a\/data, \/text, \/ok, \/error or \/errors/);
   expect(faultOf("{{/steps/a/text/0}}")).toMatch(/"text" is no data, with nothing in it\. Data has \/steps\/a\/data\/0/);
   expect(faultOf("{{/index/0}}")).toMatch(/is a number, with nothing in it/);
   expect(faultOf("{{/steps/a/data/x~y}}")).toMatch(/is no JSON Pointer: in one, ~ is written ~0/);

@@ -1,4 +1,4 @@
-import type { ToolSpawnWispsOutput } from "@rockbot/contracts";
+import { partFailuresText, type ToolSpawnWispsOutput } from "@rockbot/contracts";
 import { asText } from "./template.ts";
 import type { Wisp } from "./wisp.ts";
 import type { WispEnd } from "./wisp-run.ts";
@@ -25,17 +25,28 @@ export const summaryKey = (batchId: string): string => `wisp/${batchId}/summary`
 
 /** What came of a call, for the model: the lines that the .NET original writes, and below each what came out. */
 export function reportText(batchId: string, runs: readonly RunWisp[], { ms, isKept }: { readonly ms: number; readonly isKept: boolean }): string {
-  const succeeded = runs.filter(({ end }) => end.ok).length;
-  const count = `${runs.length} wisp(s) completed (${succeeded} succeeded, ${runs.length - succeeded} failed, ${(ms / 1_000).toFixed(1)}s total):`;
+  const ok = runs.filter(({ end }) => end.ok).length;
+  const partly = runs.filter((run) => run.end.ok && partsOf(run).length > 0).length;
+  const counts = [`${ok - partly} succeeded`, ...(partly === 0 ? [] : [`${partly} succeeded in part`]), `${runs.length - ok} failed`];
+  const count = `${runs.length} wisp(s) completed (${counts.join(", ")}, ${(ms / 1_000).toFixed(1)}s total):`;
   const kept = isKept
     ? [`Batch ID: \`${batchId}\``, `Batch summary: \`${summaryKey(batchId)}\``]
     : [`Batch ID: \`${batchId}\``, "Working memory took no outputs: it is full, or away."];
   return [count, "", ...runs.map((run) => lineOf(run, isKept)), "", ...kept].join("\n");
 }
 
+/** What steps that went on say of their items that failed. */
+export const partsOf = ({ wisp, end }: Pick<RunWisp, "wisp" | "end">): readonly string[] =>
+  wisp.steps.flatMap((step) => {
+    const { state, failures } = end.steps.get(step.id) ?? {};
+    return state === "ok" && failures !== undefined ? [`  Step "${step.id}": ${partFailuresText(failures)}`] : [];
+  });
+
 function lineOf({ id, wisp, end, ms }: RunWisp, isKept: boolean): string {
   const { ok, category, error, result } = end;
-  const head = `- \`${id}\`: "${wisp.description.slice(0, MAX_DESCRIPTION)}" ${ok ? "[ok]" : "[failed]"} (${Math.round(ms)}ms)${ok ? "" : ` ${category}: ${error}`}`;
+  const parts = partsOf({ wisp, end });
+  const state = ok ? (parts.length === 0 ? "[ok]" : "[in part]") : "[failed]";
+  const head = `- \`${id}\`: "${wisp.description.slice(0, MAX_DESCRIPTION)}" ${state} (${Math.round(ms)}ms)${ok ? "" : ` ${category}: ${error}`}`;
   const notes = wisp.steps.flatMap((step) => {
     const { state, error: why } = end.steps.get(step.id) ?? {};
     const isWorthIt = (state === "skipped" && !step.isHidden) || (state === "failed" && ok);
@@ -44,6 +55,7 @@ function lineOf({ id, wisp, end, ms }: RunWisp, isKept: boolean): string {
   return [
     head,
     ...notes,
+    ...parts,
     ...(ok ? [] : doneBefore({ id, wisp, end }, isKept)),
     ...(ok ? [`  Output: ${shown(asText(result), { id, wisp, isKept })}`] : []),
   ].join("\n");
@@ -72,8 +84,8 @@ export function reportValue({ id, wisp, end }: RunWisp): WispResult {
   const steps = wisp.steps
     .filter(({ isHidden }) => !isHidden)
     .map((step) => {
-      const { state = "not_run", calls = 0, error: why } = end.steps.get(step.id) ?? {};
-      return { id: step.id, state, calls, ...(why === undefined ? {} : { error: why }) };
+      const { state = "not_run", calls = 0, error: why, failures } = end.steps.get(step.id) ?? {};
+      return { id: step.id, state, calls, ...(why === undefined ? {} : { error: why }), ...(failures === undefined ? {} : { failures }) };
     });
   return {
     wisp_id: id,

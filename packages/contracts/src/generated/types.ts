@@ -2603,7 +2603,29 @@ export interface ToolSearchKnownServicesInput {
 query: string
 }
 export interface ToolSearchKnownServicesOutput {
+missing?: PartFailures
 results: KnownService[]
+}
+/**
+ * What failed of a list of outcomes, or of the sources of one: more may be there.
+ */
+export interface PartFailures {
+failed: number
+/**
+ * How many outcomes the list has.
+ */
+of: number
+/**
+ * The first reasons that differ, each with the first item that has it.
+ */
+first: {
+item: string
+error: string
+}[]
+/**
+ * All items that may have run although they failed.
+ */
+outcome_unknown?: string[]
 }
 export interface KnownService {
 id: string
@@ -2792,6 +2814,7 @@ arguments?: {
 order?: ("parallel" | "sequential")
 }
 export interface ToolAgentBatchOutput {
+failures?: PartFailures
 /**
  * In the order of the calls.
  */
@@ -3311,7 +3334,7 @@ skip_to?: string
 }
 }
 /**
- * The step runs once for each item of a list. In it {{/item}} is the item, and {{/index}} its number from 0. Its data is the list of the results.
+ * The step runs once for each item of a list. In it {{/item}} is the item, and {{/index}} its number from 0. Its data is the list of the results, with the fallback or null where an item failed, and {{/steps/ID/errors}} the list of those.
  */
 export interface WispForEach {
 /**
@@ -3373,6 +3396,7 @@ state: ("ok" | "failed" | "skipped" | "not_run")
  */
 calls: number
 error?: string
+failures?: PartFailures
 }[]
 }
 /**

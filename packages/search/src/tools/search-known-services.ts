@@ -1,4 +1,4 @@
-import { tools } from "@rockbot/contracts";
+import { type PartFailures, tools } from "@rockbot/contracts";
 import { defineTool, type Tool } from "@rockbot/tools";
 import type { ServiceEntry } from "../services/service-entry.ts";
 import type { ServiceHit } from "../services/service-hit.ts";
@@ -6,11 +6,20 @@ import type { ServiceSearch } from "../services/service-search.ts";
 
 const MAX_RESULTS = 5;
 
-/** `search_known_services`. @param entriesOf the entries that a caller may see; all of the search's own source if left out */
-export function searchTool(search: Pick<ServiceSearch, "search">, entriesOf?: (caller: string) => readonly ServiceEntry[]): Tool {
+/**
+ * `search_known_services`.
+ * @param entriesOf the entries that a caller may see; all of the search's own source if left out
+ * @param missingOf the sources of a caller that could not be read
+ */
+export function searchTool(
+  search: Pick<ServiceSearch, "search">,
+  entriesOf?: (caller: string) => readonly ServiceEntry[],
+  missingOf?: (caller: string) => Promise<PartFailures | undefined>,
+): Tool {
   return defineTool(tools.searchKnownServices, async ({ query }, { caller }) => {
     const hits = await search.search(query, MAX_RESULTS, entriesOf?.(caller));
-    const structured = { results: hits.map(resultOf) };
+    const missing = await missingOf?.(caller);
+    const structured = { ...(missing === undefined ? {} : { missing }), results: hits.map(resultOf) };
     const trust = hits.some(({ entry }) => entry.isUntrusted) ? ({ level: "untrusted", origin: "services" } as const) : undefined;
     return { content: JSON.stringify(structured, undefined, 2), structured, trust };
   });

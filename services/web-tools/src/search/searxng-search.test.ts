@@ -61,6 +61,7 @@ test("web_search says which engines gave no answer, and does not call their sile
     message: expect.stringContaining("google: Suspended: CAPTCHA, bing: timeout, odd"),
   });
   it.searxng.pages = [[result(1)]];
+  expect((await it.search("y")).content).toContain("Results may be missing. These gave no answer: google: Suspended: CAPTCHA, bing: timeout, odd");
   expect((await it.search("y")).structured).toMatchObject({
     results: [{ title: "Title 1" }],
     unanswered: ["google: Suspended: CAPTCHA", "bing: timeout", "odd"],
@@ -97,7 +98,10 @@ test("web_search gives what it has when a further page fails", async () => {
   it.searxng.pages = [[result(1)]];
   it.searxng.faults.push({ kind: "slow", ms: 0 }, { kind: "status", status: 500 });
 
-  expect((await it.search("x")).content).toContain("Title 1");
+  expect(await it.search("x")).toMatchObject({
+    content: expect.stringMatching(/Title 1.*\n\nResults may be missing\. These gave no answer: page 2: unavailable$/s),
+    structured: { unanswered: ["page 2: unavailable"] },
+  });
 });
 
 test("web_search follows no redirect of an instance", async () => {

@@ -35,6 +35,7 @@ export function searxngSearch({ baseUrl, fetch }: SearxngSearchOptions): SearchP
       const parameters = parametersOf(query);
       const found = new Map<string, SearchResult>();
       const first = await ask(parameters, 1, signal);
+      const unanswered = [...first.unanswered];
       for (let page = 1, results = first.results; ; page++) {
         const known = found.size;
         for (const result of results) if (!found.has(result.url)) found.set(result.url, result);
@@ -42,12 +43,15 @@ export function searxngSearch({ baseUrl, fetch }: SearxngSearchOptions): SearchP
         // What the first page has is an answer, also where the instance has had enough of us.
         results = await ask(parameters, page + 1, signal).then(
           (next) => next.results,
-          () => [],
+          (error: unknown) => {
+            unanswered.push(`page ${page + 1}: ${error instanceof ToolError ? error.code : "no answer"}`);
+            return [];
+          },
         );
         signal.throwIfAborted();
       }
       if (found.size === 0 && first.unanswered.length > 0) throw noEngineAnswers(first.unanswered);
-      return { results: [...found.values()].slice(0, query.count), unanswered: first.unanswered };
+      return { results: [...found.values()].slice(0, query.count), unanswered };
     },
   };
 }

@@ -22,8 +22,10 @@ export function webSearch({ load, fetch, maxResults }: WebSearchOptions): Tool {
       const link = `${i + 1}. [${inLink(escapeText(title === "" ? nameOf(url) : title))}](${url.replaceAll(/[()]/g, encodeURIParenthesis)})`;
       return snippet === "" ? link : `${link} — ${escapeText(snippet)}`;
     };
+    const lines = results.length === 0 ? ["No results found."] : results.map(line);
+    if (unanswered.length > 0) lines.push("", `Results may be missing. These gave no answer: ${escapeText(unanswered.join(", "))}`);
     return {
-      content: results.length === 0 ? "No results found." : results.map(line).join("\n"),
+      content: lines.join("\n"),
       structured: { query, results: [...results], ...(unanswered.length === 0 ? {} : { unanswered: [...unanswered] }) },
       trust: { level: "untrusted", origin: provider.baseUrl },
     };

@@ -8,7 +8,7 @@ import { availableTo, checkDefinition, faulty } from "../read-definitions.ts";
 import { runWisps, trustOf, type WispParts } from "../run-wisps.ts";
 import type { WispContext } from "../step-run.ts";
 import { asText } from "../template.ts";
-import { failureText, reportValue } from "../wisp-report.ts";
+import { failureText, partsOf, reportValue } from "../wisp-report.ts";
 import { type KeptWisp, wispToolOf } from "./kept-wisp.ts";
 import type { SavedWisps } from "./saved-wisps.ts";
 
@@ -42,7 +42,8 @@ export function savedWispTool(wisp: KeptWisp, parts: SavedWispParts): Tool {
     const [run] = done.runs;
     if (run === undefined) throw new TypeError("One wisp has one run");
     const { end } = run;
-    return { content: end.ok ? asText(end.result) : failureText(run, done), structured: reportValue(run), isError: !end.ok, ...trustOf(done) };
+    const content = end.ok ? [asText(end.result), ...partsOf(run)].join("\n") : failureText(run, done);
+    return { content, structured: reportValue(run), isError: !end.ok, ...trustOf(done) };
   });
 }
 
