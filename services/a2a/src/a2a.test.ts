@@ -1,4 +1,8 @@
+import { createMemoryBus } from "@rockbot/bus";
 import { createMemoryTrustStore } from "@rockbot/mcp/trust";
+import { createWorkingMemory } from "@rockbot/memory";
+import { createMemoryClaimStore } from "@rockbot/records/claims";
+import { createToolCaller } from "@rockbot/tools";
 import { expect, test } from "vitest";
 import { startTestA2a } from "./test-a2a.ts";
 import { cardOf, startEchoPeer, startPeer } from "./test-peers.ts";
@@ -104,6 +108,50 @@ test("a task that takes too long is cancelled, and the error has its id", async 
   await expect(call).rejects.toMatchObject({ code: "timeout", message: expect.stringMatching(/was asked to cancel the task "/) });
   expect(peer.requests.some(({ body }) => body.includes("CancelTask"))).toBe(true);
 });
+
+/** A service that ends while an agent works, then another one. @param noted whether the first had heard the task's id */
+async function takenOver(noted: boolean) {
+  let isDone = false;
+  await using peer = await startPeer((request, response, url) => {
+    if (request.url === "/.well-known/agent-card.json") return void response.end(JSON.stringify(cardOf(url, { streaming: false })));
+    const { id, method } = JSON.parse(request.text);
+    if (method === "SendMessage" && !noted) return; // no answer comes
+    const status = isDone
+      ? { state: "TASK_STATE_COMPLETED", message: { messageId: "m", role: "ROLE_AGENT", parts: [{ text: "done" }] } }
+      : { state: "TASK_STATE_WORKING" };
+    const task = { id: "task-1", contextId: "c", status };
+    response.setHeader("content-type", "application/json").end(JSON.stringify({ jsonrpc: "2.0", id, result: method === "SendMessage" ? { task } : task }));
+  });
+  const methods = () => peer.requests.flatMap(({ body }) => (body === "" ? [] : [JSON.parse(body).method as string]));
+  await using bus = createMemoryBus();
+  await using claims = createMemoryClaimStore();
+  await using taskOwners = createWorkingMemory();
+  const options = { ports: [peer.port], bus, claims, taskOwners };
+  const agents = { parrot: { url: peer.url } };
+  const first = await startTestA2a(agents, { ...options, config: { shutdownGraceMs: 1 } });
+  await using caller = await createToolCaller(bus, { agent: "tester" });
+  await caller.discovered();
+  const call = caller.call("invoke_agent", { agent_name: "parrot", message: "x" }, { timeoutMs: 60_000 }).catch((error: unknown) => error);
+  await expect.poll(methods, { timeout: 10_000 }).toContain(noted ? "GetTask" : "SendMessage");
+  await first[Symbol.asyncDispose]();
+  isDone = true;
+  await using _third = await startTestA2a(agents, options);
+  return { outcome: await call, methods: methods() };
+}
+
+test("a call whose service ends is taken over with the task that the agent has, which is neither cancelled nor given again", async () => {
+  const { outcome, methods } = await takenOver(true);
+
+  expect(outcome).toMatchObject({ content: "done", structured: { state: "completed", taskId: "task-1" } });
+  expect(methods.filter((method) => method !== "GetTask")).toEqual(["SendMessage"]);
+}, 60_000);
+
+test("a call whose service ends before the agent has named a task ends in outcome_unknown, and the task is not given again", async () => {
+  const { outcome, methods } = await takenOver(false);
+
+  expect(outcome).toMatchObject({ code: "outcome_unknown", details: { mayHaveRun: true } });
+  expect(methods).toEqual(["SendMessage"]);
+}, 60_000);
 
 test("what is wrong with the arguments is said at once, and nothing is sent", async () => {
   await using peer = await startEchoPeer();

@@ -167,6 +167,76 @@ test("an agent that is gone while it works leaves the outcome open, with the tas
   });
 }, 60_000);
 
+const failure = (response: ServerResponse, { id }: Rpc, code: number): void =>
+  void response.setHeader("content-type", "application/json").end(JSON.stringify({ jsonrpc: "2.0", id, error: { code, message: "sorry" } }));
+
+test.each<readonly [string, number, { readonly breaks?: true; readonly status?: number }]>([
+  ["has forgotten it behind a broken stream", -32001, { breaks: true }],
+  ["has forgotten it", -32001, {}],
+  ["cannot be asked for tasks", -32601, {}],
+  ["fails when it is asked", -32603, {}],
+  ["fails with status 500 when it is asked", -32603, { status: 500 }],
+  ["does not let us ask", 0, { status: 401 }],
+])(
+  "a task that the agent took is never told as not run: the agent %s",
+  async (_, code, { breaks = false, status = 200 }) => {
+    await using peer = await startAgent((rpc, response) => {
+      if (rpc.method === "GetTask") {
+        response.statusCode = status;
+        return failure(response, rpc, code);
+      }
+      if (!breaks) return reply(response, rpc, { task: task("TASK_STATE_WORKING") });
+      open(response);
+      event(response, rpc, { task: task("TASK_STATE_WORKING") });
+      setImmediate(() => response.destroy());
+    }, breaks);
+
+    await expect(callOf(peer, { timeoutMs: 60_000 })).rejects.toMatchObject({
+      code: "outcome_unknown",
+      details: { mayHaveRun: true, taskId: "task-1" },
+      message: expect.stringContaining('"task-1"'),
+    });
+  },
+  60_000,
+);
+
+test("a message that the agent refuses before it begins has not run, and one that it says fails in the stream's middle may have", async () => {
+  await using refusing = await startAgent((rpc, response) => failure(response, rpc, -32004), false);
+  await expect(callOf(refusing)).rejects.toMatchObject({ code: "invalid_arguments", details: { mayHaveRun: false } });
+
+  await using breaking = await startAgent((rpc, response) => {
+    if (rpc.method === "GetTask") return failure(response, rpc, -32001);
+    open(response);
+    event(response, rpc, { task: task("TASK_STATE_WORKING") });
+    response.end(`data: ${JSON.stringify({ jsonrpc: "2.0", id: rpc.id, error: { code: -32602, message: "sorry" } })}\n\n`);
+  });
+  await expect(callOf(breaking)).rejects.toMatchObject({ code: "outcome_unknown", details: { taskId: "task-1" } });
+});
+
+const said = { role: "agent", parts: [{ kind: "text", text: "3 mails are sent" }] };
+const done = { kind: "task", id: "t", contextId: "c", status: { state: "completed" } };
+
+test.each<readonly [string, object]>([
+  ["a message has no id", { ...said, kind: "message" }],
+  ["a message has neither kind nor role", { parts: said.parts }],
+  ["the message of a status has no id", { ...done, status: { ...done.status, message: said } }],
+  ["a message of the history has no id", { ...done, history: [said] }],
+  ["an artifact has no id, and its part no kind", { ...done, artifacts: [{ parts: [{ text: "3 mails are sent" }] }] }],
+  ["a task has no context", { ...done, contextId: undefined, history: [said] }],
+])("a result of A2A 0.3 is not lost because %s", async (_, result) => {
+  for (const streaming of [false, true]) {
+    await using peer = await startPeer((request, response, url) => {
+      if (request.url === CARD) return response.end(JSON.stringify(cardOf(url, { streaming, version: "0.3" })));
+      const rpc = JSON.parse(request.text);
+      if (!streaming) return reply(response, rpc, result);
+      open(response);
+      event(response, rpc, result);
+      return response.end();
+    });
+    expect(await callOf(peer)).toMatchObject({ content: "3 mails are sent", isError: false });
+  }
+});
+
 test("a state that A2A does not have leaves the outcome open", async () => {
   await using peer = await startAgent((rpc, response) => {
     if (rpc.method === "GetTask") return reply(response, rpc, task("TASK_STATE_DANCING"));
@@ -206,14 +276,14 @@ test.each<readonly [string, (rpc: Rpc, response: ServerResponse) => void]>([
   await expect(callOf(peer)).rejects.toMatchObject({ code: "outcome_unknown", message: expect.stringMatching(/^The agent "peer" /) });
 });
 
-test("an agent that does not want the message says so in its own words, bounded", async () => {
+test("an agent that fails at the message says so in its own words, bounded, and may have begun", async () => {
   await using peer = await startAgent(({ id }, response) => {
     const error = { code: -32603, message: `No\u200b: ${"y".repeat(5_000)}` };
     response.setHeader("content-type", "application/json").end(JSON.stringify({ jsonrpc: "2.0", id, error }));
   }, false);
 
   const error = (await callOf(peer).catch((thrown: unknown) => thrown)) as Error;
-  expect(error).toMatchObject({ code: "execution_failed" });
+  expect(error).toMatchObject({ code: "outcome_unknown", details: { mayHaveRun: true } });
   expect(error.message).toMatch(/Its words: "No: y+"/);
   expect(error.message.length).toBeLessThan(600);
 });

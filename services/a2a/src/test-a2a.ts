@@ -1,8 +1,9 @@
-import { createMemoryBus } from "@rockbot/bus";
+import { type Bus, createMemoryBus } from "@rockbot/bus";
 import type { TrustStore } from "@rockbot/mcp/trust";
 import type { WorkingMemory } from "@rockbot/memory";
 import { createPolicy, holdPolicy, readPolicy } from "@rockbot/policy";
 import { loadConfig } from "@rockbot/process/config";
+import type { ClaimStore } from "@rockbot/records/claims";
 import { temporaryFolder } from "@rockbot/testing";
 import { createToolCaller } from "@rockbot/tools";
 import { startA2a } from "./a2a.ts";
@@ -15,6 +16,9 @@ export interface TestA2aOptions {
   readonly config?: Partial<A2AConfig>;
   readonly trustStore?: TrustStore;
   readonly taskOwners?: WorkingMemory;
+  /** Those that another instance shares, like the bus. */
+  readonly claims?: ClaimStore;
+  readonly bus?: Bus;
   readonly settleMs?: number;
   readonly agent?: string;
   /** Of local servers that may be reached. */
@@ -24,7 +28,7 @@ export interface TestA2aOptions {
 /** For tests: the whole service in memory, with a file of these agents, and a caller. */
 export async function startTestA2a(
   agents: object,
-  { env = {}, policy: yaml, config: settings = {}, trustStore, taskOwners, settleMs, agent = "tester", ports = [] }: TestA2aOptions = {},
+  { env = {}, policy: yaml, config: settings = {}, trustStore, taskOwners, claims, bus: given, settleMs, agent = "tester", ports = [] }: TestA2aOptions = {},
 ) {
   await using started = new AsyncDisposableStack();
   const folder = started.use(temporaryFolder());
@@ -32,8 +36,9 @@ export async function startTestA2a(
   const allowAddresses = ports.map((port) => `127.0.0.1:${port}`);
   const config = loadConfig(configSchema, { env: {}, overrides: { a2aAgentsFile, allowAddresses, shutdownGraceMs: 5_000, ...settings } });
   const policy = yaml === undefined ? undefined : holdPolicy(createPolicy(await readPolicy(yaml, "of the test")));
-  const bus = started.use(createMemoryBus());
-  const a2a = started.use(await startA2a(bus, config, { service: "a2a", topic: "tool.invoke.a2a", env, policy, trustStore, taskOwners, settleMs }));
+  const bus = given ?? started.use(createMemoryBus());
+  const parts = { policy, trustStore, taskOwners, claims, settleMs };
+  const a2a = started.use(await startA2a(bus, config, { service: "a2a", topic: "tool.invoke.a2a", env, ...parts }));
   const caller = started.use(await createToolCaller(bus, { agent, policy }));
   await caller.discovered();
   const open = started.move();

@@ -122,8 +122,7 @@ export class CallClaims {
         case "taken": {
           const mayHaveRun = outcome.isTakenOver || this.#mayBeForgotten({ maybeTakenSince, begunAt }, outcome.remembersSince);
           if (mayHaveRun && !tool.idempotent && !tool.isResumable) return this.#finish(outcome.claim, request, unknownOutcome(request));
-          const mayHaveBegun = mayHaveRun || maybeTakenSince !== undefined;
-          return this.#run(next, outcome.claim, request, mayHaveBegun ? { ...context, mayHaveBegun } : context);
+          return this.#run(next, outcome.claim, request, mayHaveRun ? { ...context, mayHaveBegun: true } : context);
         }
         case "done":
           return settle(outcome.reply === undefined ? forgotten(request) : (decodeReply(outcome.reply) ?? forgotten(request)));

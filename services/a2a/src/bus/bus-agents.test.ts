@@ -137,6 +137,15 @@ test("an error of the agent is one of the call, in words", async () => {
   await expect(both.caller.call("invoke_agent", invoke)).rejects.toMatchObject({ code: "invalid_arguments" });
 });
 
+test("an agent that refuses a task which it has begun does not make it one that never ran", async () => {
+  await using both = await startBoth(async (_, answer) => {
+    await answer("agent-task-status.working.json");
+    await answer("agent-response.error.json", { code: "task_not_found" });
+  });
+
+  await expect(both.caller.call("invoke_agent", invoke)).rejects.toMatchObject({ details: { mayHaveRun: true } });
+});
+
 test("a call that is given up, or takes too long, cancels the task", async () => {
   await using both = await startBoth((_, answer) => answer("agent-task-status.working-message.json"));
   const giveUp = new AbortController();

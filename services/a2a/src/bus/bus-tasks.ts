@@ -46,6 +46,8 @@ type Ended = Pick<TaskEnd, "state" | "text" | "contextId">;
 interface Pending {
   readonly agent: AnnouncedAgent;
   readonly onProgress: (message: string) => void;
+  /** Whether the agent has told of the task: it has taken it. */
+  isAtWork: boolean;
   readonly end: (end: Ended | ToolError) => void;
 }
 
@@ -105,7 +107,7 @@ export class BusTasks {
     const onAbort = () => giveUp(undefined);
     signal.addEventListener("abort", onAbort, { once: true });
     if (signal.aborted) onAbort();
-    this.#pending.set(taskId, { agent, onProgress, end: resolve });
+    this.#pending.set(taskId, { agent, onProgress, isAtWork: false, end: resolve });
     try {
       await onIds({ taskId, contextId });
       await this.#send(agent, { ...request, text: request.text, contextId }, options);
@@ -133,8 +135,9 @@ export class BusTasks {
     const { agent, end, onProgress } = pending;
     const from = this.#options.identity.senderOf(message);
     if ("refusal" in from || from.name !== agent.sender) return;
+    pending.isAtWork ||= message.type === messages.AgentTaskStatusUpdate.type;
     const isTooLarge = message.body.byteLength > this.#options.maxBytes;
-    const heard = isTooLarge ? failed(ToolErrorCode.TooLarge, agent, "sent more than is read of one answer. Ask it for less", true) : heardIn(message, agent);
+    const heard = isTooLarge ? failed(ToolErrorCode.TooLarge, agent, "sent more than is read of one answer. Ask it for less", true) : heardIn(message, pending);
     if (typeof heard === "string") onProgress(heard);
     else if (heard !== undefined) end(heard);
   }
@@ -182,12 +185,15 @@ export class BusTasks {
 }
 
 /** @returns how the task has ended, or progress as text; undefined if the message says nothing of it */
-function heardIn({ type, correlationId: id, body }: Envelope, agent: AnnouncedAgent): Ended | ToolError | string | undefined {
+function heardIn(
+  { type, correlationId: id, body }: Envelope,
+  { agent, isAtWork }: Pick<Pending, "agent" | "isAtWork">,
+): Ended | ToolError | string | undefined {
   if (type === messages.AgentTaskError.type) {
     const error = decodeMessage("AgentTaskError", body);
     if (!error.ok) return unreadable(agent);
     // The task goes on where its cancel is refused, and nobody waits for it any more.
-    return error.value.taskId === id && error.value.code !== "task_not_cancelable" ? errorOf(agent, error.value) : undefined;
+    return error.value.taskId === id && error.value.code !== "task_not_cancelable" ? errorOf(agent, error.value, isAtWork) : undefined;
   }
   const isStatus = type === messages.AgentTaskStatusUpdate.type;
   const told = isStatus ? decodeMessage("AgentTaskStatusUpdate", body) : decodeMessage("AgentTaskResult", body);
@@ -213,8 +219,8 @@ const unreadable = (agent: AnnouncedAgent): ToolError =>
 /** Of the original's codes: the request is wrong, not the agent. */
 const REFUSALS: ReadonlySet<string> = new Set(["invalid_request", "skill_not_supported", "task_not_found"]);
 
-function errorOf(agent: AnnouncedAgent, { code, message, isRetryable }: AgentTaskError): ToolError {
-  const isRefusal = REFUSALS.has(code);
+function errorOf(agent: AnnouncedAgent, { code, message, isRetryable }: AgentTaskError, isAtWork: boolean): ToolError {
+  const isRefusal = REFUSALS.has(code) && !isAtWork;
   const said = JSON.stringify(visibleText(message).slice(0, MAX_SAID));
   const what = isRefusal ? "refuses the task" : "has failed at the task";
   return new ToolError(

@@ -4,15 +4,33 @@ import { ToolError, ToolErrorCode, visibleText } from "@rockbot/contracts";
 const MAX_SAID = 300;
 /** Of A2A's reasons: the request is wrong, not the agent. */
 const ARGUMENTS: ReadonlySet<string> = new Set(["TASK_NOT_FOUND", "REQUEST_MALFORMED", "CONTENT_TYPE_NOT_SUPPORTED", "UNSUPPORTED_OPERATION"]);
+/** The reasons with which an agent refuses a request before it does anything. With any other it may have begun. */
+const REFUSALS: ReadonlySet<string> = new Set([
+  ...ARGUMENTS,
+  "INVALID_PARAMS",
+  "TASK_NOT_CANCELABLE",
+  "PUSH_NOTIFICATION_NOT_SUPPORTED",
+  "EXTENSION_SUPPORT_REQUIRED",
+  "VERSION_NOT_SUPPORTED",
+]);
 
-/** Whether the agent has answered, or the request was not sent: asking again changes nothing. */
-export const isRefusal = (error: unknown): boolean =>
-  a2aErrorIn(error) !== undefined || (error instanceof ToolError && (error.code === ToolErrorCode.Denied || isTooLarge(error)));
+/** Whether asking again changes nothing: the agent has refused, or the request was not sent. */
+export function isRefusal(error: unknown): boolean {
+  if (error instanceof ToolError) return error.code === ToolErrorCode.Denied;
+  return REFUSALS.has(a2aErrorIn(error)?.reason ?? "");
+}
 
-/** Of a request with effects the code says first that it may have run. */
-const isTooLarge = ({ code, details }: ToolError): boolean => code === ToolErrorCode.TooLarge || details?.["reason"] === ToolErrorCode.TooLarge;
+/** Whether the agent sent more than is read of one answer. Of a request with effects the code says first that it may have run. */
+export const isTooLarge = (error: unknown): boolean =>
+  error instanceof ToolError && (error.code === ToolErrorCode.TooLarge || error.details?.["reason"] === ToolErrorCode.TooLarge);
 
-/** The error in words for a model. The SDK's own texts quote whole answers. */
+/** What an agent that was asked for a task said instead. */
+export function refusalWords(error: unknown): string | undefined {
+  const said = a2aErrorIn(error);
+  return said === undefined ? undefined : `(${said.reason.slice(0, 50)}). Its words: ${JSON.stringify(visibleText(said.message).slice(0, MAX_SAID))}`;
+}
+
+/** The error of the first answer in words for a model. The SDK's own texts quote whole answers. */
 export function agentError(agent: string, error: unknown): ToolError {
   if (error instanceof ToolError)
     return isTooLarge(error)
@@ -22,15 +40,13 @@ export function agentError(agent: string, error: unknown): ToolError {
         })
       : error;
   const refusal = a2aErrorIn(error);
-  if (refusal !== undefined) {
-    const said = visibleText(refusal.message).slice(0, MAX_SAID);
+  if (refusal !== undefined && isRefusal(error)) {
     const code = ARGUMENTS.has(refusal.reason) ? ToolErrorCode.InvalidArguments : ToolErrorCode.ExecutionFailed;
-    return new ToolError(code, `The agent "${agent}" refuses the request (${refusal.reason.slice(0, 50)}). Its words: ${JSON.stringify(said)}.`, {
-      details: { mayHaveRun: false },
-    });
+    return new ToolError(code, `The agent "${agent}" refuses the request ${refusalWords(error)}.`, { details: { mayHaveRun: false } });
   }
   const status = error instanceof Error ? /\bStatus: (\d{3})\b|: (\d{3}) /.exec(error.message.slice(0, 300)) : null;
-  const what = status === null ? "its answer is none of A2A" : `it answered with status ${status[1] ?? status[2]}`;
+  const other = status === null ? "its answer is none of A2A" : `it answered with status ${status[1] ?? status[2]}`;
+  const what = refusal === undefined ? other : `it failed ${refusalWords(error)}`;
   return new ToolError(
     ToolErrorCode.OutcomeUnknown,
     `The agent "${agent}" was sent the request, and ${what}. It may have begun the task: find out before you send it again.`,
@@ -41,8 +57,8 @@ export function agentError(agent: string, error: unknown): ToolError {
   );
 }
 
-/** The error that the agent itself has answered; one in a stream is the cause of another. */
+/** The error that the agent itself has answered; one in a stream is the cause of another. Without a transport the SDK has made it, of an answer that it cannot read. */
 function a2aErrorIn(error: unknown): A2AError | undefined {
-  if (error instanceof A2AError) return error;
-  return error instanceof Error && error.cause instanceof A2AError ? error.cause : undefined;
+  const found = error instanceof Error && !(error instanceof A2AError) ? error.cause : error;
+  return found instanceof A2AError && "transport" in found ? found : undefined;
 }

@@ -2,6 +2,7 @@ import { ToolError, ToolErrorCode } from "@rockbot/contracts";
 import type { PublicFetch, PublicResponse } from "@rockbot/edge/outbound";
 import { readVariable } from "@rockbot/process/config";
 import type { AgentCredential, KnownAgent } from "../agents/known-agent.ts";
+import { mendAnswers } from "./mend-answers.ts";
 
 export interface AgentFetchParts {
   readonly fetch: PublicFetch;
@@ -32,9 +33,11 @@ export function agentFetch({ name, origins, credential }: KnownAgent, { fetch, e
       throw refusal;
     }
     const isEmpty = [204, 205, 304].includes(response.status);
-    return new Response(isEmpty ? null : ReadableStream.from(chunksOf(response)), {
+    const type = response.header("content-type") ?? "application/octet-stream";
+    const answer = mendAnswers(chunksOf(response), { isStream: type.startsWith("text/event-stream") });
+    return new Response(isEmpty ? null : ReadableStream.from(answer), {
       status: response.status,
-      headers: { "content-type": response.header("content-type") ?? "application/octet-stream" },
+      headers: { "content-type": type },
     });
   };
   return send as typeof globalThis.fetch;

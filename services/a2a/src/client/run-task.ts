@@ -1,8 +1,9 @@
 import { type Message, Role } from "@a2a-js/sdk";
 import type { Client } from "@a2a-js/sdk/client";
 import { backoffMs, pause } from "@rockbot/base";
+import { BusClosedError } from "@rockbot/bus";
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
-import { agentError, isRefusal } from "./agent-error.ts";
+import { agentError, isRefusal, isTooLarge, refusalWords } from "./agent-error.ts";
 import { type EndState, TaskView } from "./task-view.ts";
 
 /** What an agent is to do. Without a message its task is waited for. */
@@ -45,7 +46,7 @@ const CANCEL_TIMEOUT_MS = 5_000;
 /**
  * Gives an agent a task, and waits for its end. If the stream ends before the task does, the agent is asked until it has ended.
  * @throws {ToolError} `outcome_unknown` once the task may have begun and its end cannot be learnt; the reason of `signal` once that aborts, after the agent was
- * asked to cancel the task
+ * asked to cancel the task, unless the service stops
  */
 export async function runTask(client: Client, request: AgentRequest, options: RunTaskOptions): Promise<TaskEnd> {
   const view = new TaskView({ taskId: request.taskId, isAnswered: request.taskId !== undefined && request.text !== undefined });
@@ -53,8 +54,9 @@ export async function runTask(client: Client, request: AgentRequest, options: Ru
     if (request.text !== undefined) await send(client, request, view, options);
     if (view.end === undefined) await askUntilEnd(client, view, options);
   } catch (error) {
-    // Nobody reads on in either case.
-    if (options.signal.aborted || (error instanceof ToolError && error.code === ToolErrorCode.TooLarge)) await cancelTask(client, view.taskId);
+    // Nobody reads on. A service that stops leaves the task to the one that takes the call over.
+    const isLeft = options.signal.reason instanceof BusClosedError;
+    if ((options.signal.aborted && !isLeft) || isTooLarge(error)) await cancelTask(client, view.taskId);
     options.signal.throwIfAborted();
     throw error;
   }
@@ -96,7 +98,8 @@ async function send(client: Client, request: AgentRequest, view: TaskView, { age
       said = progress ?? said;
     }
   } catch (error) {
-    if (signal.aborted || isRefusal(error) || view.taskId === undefined || !isHeard) throw agentError(agent, error);
+    if (signal.aborted || isTooLarge(error) || !isHeard) throw agentError(agent, error);
+    if (view.taskId === undefined) throw lost(agent, view, "the stream of its answer broke off");
     onProgress("The stream broke off; asking for the task");
   }
 }
@@ -114,8 +117,9 @@ async function askUntilEnd(client: Client, view: TaskView, { agent, signal, onPr
       if (progress !== undefined) onProgress(progress.slice(0, 500));
     } catch (error) {
       signal.throwIfAborted();
-      if (isRefusal(error)) throw agentError(agent, error);
-      if (++silent >= MAX_SILENCE) throw lost(agent, view, "it does not answer any more");
+      if (isTooLarge(error)) throw agentError(agent, error);
+      // The agent took the task: whatever it says now, the task may have run.
+      if (isRefusal(error) || ++silent >= MAX_SILENCE) throw lost(agent, view, whyLost(error), { isForGood: isRefusal(error) });
     }
     if (view.end !== undefined) return;
     unknown = silent > 0 || view.isKnown ? 0 : unknown + 1;
@@ -139,13 +143,27 @@ function messageOf({ text, skill, taskId, contextId, messageId }: AgentRequest):
   };
 }
 
-const lost = (agent: string, { taskId }: TaskView, why: string): ToolError =>
-  new ToolError(
+function whyLost(error: unknown): string {
+  const said = refusalWords(error);
+  if (said !== undefined) return `it does not tell of the task ${said}`;
+  return isRefusal(error) ? "it cannot be asked for the task with the credential of now, which an operator looks after" : "it does not answer any more";
+}
+
+/** Of a task that the agent may have taken, as far as its ids are known. */
+export function lost(
+  agent: string,
+  { taskId, contextId }: { readonly taskId?: string | undefined; readonly contextId?: string | undefined },
+  why: string,
+  { isForGood = false }: { /** Asking the agent for the task is of no use. */ readonly isForGood?: boolean } = {},
+): ToolError {
+  const byContext =
+    contextId === undefined ? "Find out before you give it again." : `Ask for it with invoke_agent, with the context_id ${JSON.stringify(contextId)}.`;
+  const byTask = isForGood
+    ? `Find out what came of the task ${JSON.stringify(taskId)} before you give it again.`
+    : `Look after it with invoke_agent, with the task_id ${JSON.stringify(taskId)} and without a message.`;
+  return new ToolError(
     ToolErrorCode.OutcomeUnknown,
-    `The agent "${agent}" was given the task, and what came of it is not known: ${why}. ${
-      taskId === undefined
-        ? "Find out before you give it again."
-        : `Look after it with invoke_agent, with the task_id ${JSON.stringify(taskId)} and without a message.`
-    }`,
-    { details: { mayHaveRun: true, ...(taskId === undefined ? {} : { taskId }) } },
+    `The agent "${agent}" was given the task, and what came of it is not known: ${why}. ${taskId === undefined ? byContext : byTask}`,
+    { details: { mayHaveRun: true, ...(taskId === undefined ? {} : { taskId }), ...(contextId === undefined ? {} : { contextId }) } },
   );
+}

@@ -117,7 +117,8 @@ export class TaskView {
 }
 
 /** An id that can be given back to the agent as it is. */
-export const idOf = (id: string): string | undefined => (id !== "" && id.length <= MAX_ID && /^[\x21-\x7e]+$/.test(id) ? id : undefined);
+export const idOf = (id: string | undefined): string | undefined =>
+  id !== undefined && id !== "" && id.length <= MAX_ID && /^[\x21-\x7e]+$/.test(id) ? id : undefined;
 
 /** Neighbouring texts are pieces of one: agents send them as they come. */
 function textOf(parts: readonly Part[]): string {

@@ -1,14 +1,14 @@
 import { createHash } from "node:crypto";
 import { type ToolDefinition, ToolError, ToolErrorCode, tools } from "@rockbot/contracts";
-import { advised, defineTool, type Tool, type ToolCallContext, type ToolResult } from "@rockbot/tools";
+import { advised, defineTool, type ResumableCallContext, type Tool, type ToolCallContext, type ToolResult } from "@rockbot/tools";
 import { placeOf } from "../agents/agent-card.ts";
 import { type AgentList, type ReadyAgent, readyAgent } from "../agents/agent-pool.ts";
 import { isAnnounced } from "../agents/known-agent.ts";
 import type { BusTasks, GiveTaskOptions } from "../bus/bus-tasks.ts";
 import type { AgentFetchParts } from "../client/agent-fetch.ts";
 import { connectAgent } from "../client/connect-agent.ts";
-import { type AgentRequest, runTask, type TaskEnd } from "../client/run-task.ts";
-import type { TaskOwners } from "./task-owners.ts";
+import { type AgentRequest, lost, runTask, type TaskEnd } from "../client/run-task.ts";
+import type { TaskIds, TaskOwners } from "./task-owners.ts";
 import { trustOf } from "./trust-of.ts";
 
 export interface InvokeAgentParts extends AgentFetchParts {
@@ -31,7 +31,8 @@ export function invokeAgent({ agents, busTasks, owners, names, ...parts }: Invok
     if (isAnnounced(agent)) return busTasks.give(agent, request, options);
     return runTask(await connectAgent({ agent, card }, parts), request, { ...options, agent: agent.name });
   }
-  return defineTool(advised(tools.invokeAgent, { agent_name: names }), async (input, context) => {
+  /** @param begun the ids of the task that is waited for, if an earlier execution of the call may have given it */
+  async function invoke(input: InvokeAgentInput, context: ResumableCallContext, begun?: TaskIds): Promise<ToolResult<object>> {
     const { caller, signal, toolCallId, progress } = context;
     const ready = readyAgent(agents.all, input.agent_name);
     checkInput(input, ready);
@@ -41,16 +42,19 @@ export function invokeAgent({ agents, busTasks, owners, names, ...parts }: Invok
     const ms = timeFor(input, context);
     if (ms < 1) throw tooShort(name);
     const late = AbortSignal.timeout(ms);
-    let ids: Partial<Pick<TaskEnd, "taskId" | "contextId">> = {};
+    let ids: TaskIds = begun ?? {};
     try {
-      const request = { text: input.message, skill: input.skill, taskId: input.task_id, contextId: input.context_id, messageId: messageId(caller, toolCallId) };
+      const { taskId = input.task_id, contextId = input.context_id } = ids;
+      const text = begun === undefined ? input.message : undefined;
+      const request = { text, skill: input.skill, taskId, contextId, messageId: messageId(caller, toolCallId) };
       const end = await run(ready, request, {
         signal: AbortSignal.any([signal, late]),
         onProgress: (message) => progress({ message }),
         async onIds({ taskId, contextId }) {
           if (taskId === ids.taskId && contextId === ids.contextId) return;
           ids = { taskId, contextId };
-          await owners.note(caller, name, ids);
+          // An agent on the bus is not asked for its tasks.
+          await owners.note(caller, name, { toolCallId, contextId, taskId: isAnnounced(ready.agent) ? undefined : taskId });
         },
         timeoutMs: ms,
         depth: (context.depth ?? 0) + 1,
@@ -61,7 +65,24 @@ export function invokeAgent({ agents, busTasks, owners, names, ...parts }: Invok
       if (late.aborted && !signal.aborted) throw tooSlow(name, ms, ids.taskId);
       throw error;
     }
-  });
+  }
+  /** The agent is not given a task twice. */
+  async function resume(input: InvokeAgentInput, context: ResumableCallContext): Promise<ToolResult<object>> {
+    const ids: TaskIds = { taskId: input.task_id, ...(await owners.ofCall(context.caller, context.toolCallId)) };
+    try {
+      if (ids.taskId !== undefined) return await invoke(input, context, ids);
+    } catch (error) {
+      context.signal.throwIfAborted();
+      // What refuses the question says nothing of the task.
+      if (error instanceof ToolError && error.details?.["mayHaveRun"] === true) throw error;
+    }
+    throw lost(input.agent_name, ids, "the service that waited for it is gone");
+  }
+  return defineTool(
+    advised(tools.invokeAgent, { agent_name: names }),
+    (input, context) => (context.mayHaveBegun === true ? resume(input, context) : invoke(input, context)),
+    { isResumable: true },
+  );
 }
 
 /** @throws {ToolError} that names all that is wrong */

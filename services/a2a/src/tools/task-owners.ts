@@ -9,6 +9,11 @@ export interface TaskOwnersOptions {
   readonly log: Logger;
 }
 
+export interface TaskIds {
+  readonly taskId?: string | undefined;
+  readonly contextId?: string | undefined;
+}
+
 const KEPT_MS = 24 * 3_600_000;
 
 /**
@@ -24,18 +29,25 @@ export class TaskOwners {
     this.#log = log;
   }
 
-  /** Where it cannot be noted the task goes on, and its ids are of no use later. */
-  async note(
-    caller: string,
-    agent: string,
-    { taskId, contextId }: { readonly taskId?: string | undefined; readonly contextId?: string | undefined },
-  ): Promise<void> {
+  /** Notes whose the ids are, and which call they are of. Where it cannot be noted the task goes on, and its ids are of no use later. */
+  async note(caller: string, agent: string, { toolCallId, taskId, contextId }: TaskIds & { readonly toolCallId: string }): Promise<void> {
     const told = [
+      keyOf("call", toolCallId),
       ...(taskId === undefined ? [] : [keyOf(agent, "task_id", taskId)]),
       ...(contextId === undefined ? [] : [keyOf(agent, "context_id", contextId)]),
     ];
-    const writing = Promise.all(told.map((key) => this.#memory.of(caller).set(key, agent, { ttlMs: KEPT_MS })));
+    const value = JSON.stringify({ taskId, contextId });
+    const writing = Promise.all(told.map((key) => this.#memory.of(caller).set(key, value, { ttlMs: KEPT_MS })));
     await writing.catch((error: unknown) => this.#log.warn({ agent, reason: String(error) }, "could not note whose a task of an agent is"));
+  }
+
+  /** The ids that an earlier execution of the call has noted, as far as can be read now. */
+  async ofCall(caller: string, toolCallId: string): Promise<TaskIds> {
+    const noted = await this.#memory
+      .of(caller)
+      .get(keyOf("call", toolCallId))
+      .catch((error: unknown) => void this.#log.warn({ toolCallId, reason: String(error) }, "could not read which task of an agent a call was for"));
+    return noted === undefined ? {} : JSON.parse(noted.value);
   }
 
   /** @throws {ToolError} if the agent has not told this caller of it, as far as the memory knows */
