@@ -1,9 +1,10 @@
 /**
  * Checks the repository itself, all steps at once, and reports every fault: format and lint, types, generated files, layers
- * and cycles, dead code, long functions, manifests and lockfile, paths of one machine, links and English of documents, doc comments of exported names. Exit 0 if all is well, 1 if anything is not.
+ * and cycles, dead code, long functions, emitters that nobody hears, manifests and lockfile, paths of one machine, links and English of documents, doc comments of exported names. Exit 0 if all is well, 1 if anything is not.
  */
 import { dirname } from "node:path";
 import { checkDocComments } from "./check/check-doc-comments.ts";
+import { checkEmitters } from "./check/check-emitters.ts";
 import { checkFunctions } from "./check/check-functions.ts";
 import { checkLayers } from "./check/check-layers.ts";
 import { checkManifests } from "./check/check-manifests.ts";
@@ -31,6 +32,7 @@ const steps: readonly Step[] = [
   { name: "layers and cycles", run: () => checkLayers(root) },
   { name: "dead code", run: () => runTool(root, "knip", ["--no-progress", "--treat-config-hints-as-errors"]) },
   { name: "long functions", run: () => checkFunctions(root), remedy: "cut it into parts with names, or say above it: // Long because: ..." },
+  { name: "emitters", run: () => checkEmitters(root), remedy: 'listen by .on("error", ...) in the turn in which it is opened' },
   { name: "manifests", run: () => checkManifests(root) },
   { name: "services", run: () => checkServices(root) },
   { name: "paths", run: () => checkPaths(root) },

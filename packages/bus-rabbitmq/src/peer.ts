@@ -35,10 +35,10 @@ const ANSWER_MS = 10_000;
 
 /** @throws {Error} if the broker cannot be reached, or refuses */
 export async function connectPeer(url: string): Promise<Peer> {
-  const connection = await within(ANSWER_MS, connect(url, { noDelay: true, timeout: ANSWER_MS }), () => new Error(`no answer within ${ANSWER_MS} ms`));
-  connection.on("error", () => {}); // what is asked next says it
-  const onChannel = <T>(work: (channel: Channel) => Promise<T>): Promise<T> =>
-    within(ANSWER_MS, onScratchChannel({ openChannel: async () => connection.createChannel() }, work), noAnswer);
+  const opening = connect(url, { noDelay: true, timeout: ANSWER_MS }).then((opened) => opened.on("error", () => {})); // what is asked next says it
+  const connection = await within(ANSWER_MS, opening, () => new Error(`no answer within ${ANSWER_MS} ms`));
+  const openChannel = async (): Promise<Channel> => (await connection.createChannel()).on("error", () => {});
+  const onChannel = <T>(work: (channel: Channel) => Promise<T>): Promise<T> => within(ANSWER_MS, onScratchChannel({ openChannel }, work), noAnswer);
   await onChannel(async (channel) => {
     for (const exchange of [EXCHANGE, DEAD_LETTER_EXCHANGE]) await channel.assertExchange(exchange, "topic", { durable: true });
   });
@@ -49,8 +49,7 @@ export async function connectPeer(url: string): Promise<Peer> {
   return {
     publish: (topic, body, properties) => publish(sending, returned, { topic, body, properties }),
     async listen(topics, onMessage) {
-      const channel = await connection.createChannel();
-      channel.on("error", () => {});
+      const channel = await openChannel();
       const { queue } = await channel.assertQueue("", { exclusive: true, autoDelete: true, durable: false });
       for (const topic of topics) await channel.bindQueue(queue, EXCHANGE, topic);
       const receive = channel.consume(

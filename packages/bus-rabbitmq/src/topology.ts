@@ -230,7 +230,6 @@ export async function bind(link: Link, channel: Channel, queue: string, topics: 
  */
 export async function onScratchChannel<T>(link: Pick<Link, "openChannel">, work: (channel: Channel) => Promise<T>): Promise<T> {
   const channel = await link.openChannel();
-  channel.on("error", () => {}); // the answer that did not come says the same
   try {
     return await work(channel);
   } finally {

@@ -76,7 +76,7 @@ export class Inspector {
 
   #channelOn(link: Link): AskingChannel {
     if (this.#channel?.link === link) return this.#channel;
-    const opening = link.openChannel().then((channel) => channel.on("error", () => {})); // the answer that does not come says the same
+    const opening = link.openChannel();
     const asking = { link, opening };
     this.#channel = asking;
     return asking;

@@ -77,6 +77,12 @@ function toLink(model: ChannelModel): Link {
   }
 }
 
+/**
+ * A channel of which no error ends the process, in the turn in which it opens, also if nobody waits for it any more. The answer that does not come says the same, and
+ * whoever has to know listens as well.
+ */
+const listened = <C extends Channel>(channel: C): C => channel.on("error", () => {});
+
 /** One live connection to the broker. Once gone it never comes back. */
 export class Link {
   /** Carries messages and acks on channels of this connection. */
@@ -172,11 +178,11 @@ export class Link {
   }
 
   openChannel(): Promise<Channel> {
-    return this.answer("channel.open", this.#model.createChannel());
+    return this.answer("channel.open", this.#model.createChannel().then(listened));
   }
 
   openConfirmChannel(): Promise<ConfirmChannel> {
-    return this.answer("confirm.select", this.#model.createConfirmChannel());
+    return this.answer("confirm.select", this.#model.createConfirmChannel().then(listened));
   }
 
   /** Hears what comes on a channel, until it closes. */
@@ -189,8 +195,7 @@ export class Link {
   /** Finds out whether the broker still answers, and ends the connection if it does not. */
   async probe(deadlineMs: number): Promise<void> {
     try {
-      const channel = await this.answerWithin(deadlineMs, "a probe", this.#model.createChannel());
-      channel.on("error", () => {}); // only asked whether it opens
+      const channel = await this.answerWithin(deadlineMs, "a probe", this.#model.createChannel().then(listened));
       await this.answerWithin(deadlineMs, "a probe", channel.close());
     } catch (error) {
       this.destroy(error as Error);

@@ -31,7 +31,6 @@ export async function visitParked(
     }
   };
   const channel = await ask("channel.open", () => link.openChannel());
-  channel.on("error", () => {}); // the answer that does not come says the same
   let shown = 0;
   let kept = 0;
   let last = limit;

@@ -166,7 +166,7 @@ async function port({ name, port: number, host }: Listens, isRunning: boolean): 
 async function listenFault(number: number, host: string): Promise<string | undefined> {
   const { promise, resolve } = Promise.withResolvers<string | undefined>();
   const server = createServer();
-  server.once("error", (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
+  server.on("error", (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
   server.listen(number, host, () => server.close(() => resolve(undefined)));
   return await promise;
 }

@@ -25,7 +25,7 @@ async function get(path: string): Promise<unknown> {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   const signal = AbortSignal.timeout(Math.max(1, Math.round(ANSWER_MS - performance.now())));
   request({ socketPath: ownSocket(process.env).path, path, signal }, (response) => text(response).then(resolve, reject))
-    .once("error", reject)
+    .on("error", reject)
     .end();
   return JSON.parse(await promise);
 }

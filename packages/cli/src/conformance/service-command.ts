@@ -32,6 +32,7 @@ export function serviceCommand(command: string, env: Readonly<Record<string, str
       if (running !== undefined) await end("SIGKILL");
       if (isOver) throw new Error("the run is over");
       const child = spawn(command, { shell: true, detached: true, stdio: ["ignore", 2, 2], env: { ...process.env, ...env } });
+      child.on("error", (error) => (howEnded ??= error.message));
       if (child.pid === undefined) throw new Error(`Cannot start ${JSON.stringify(command)}`);
       howEnded = undefined;
       child.once("exit", (code, signal) => (howEnded = code === null ? `was ended by ${signal}` : `exited with code ${code}`));

@@ -9,7 +9,7 @@ export async function isLiveSocket(path: string): Promise<boolean> {
   const socket = connect(path);
   socket.setTimeout(TIMEOUT_MS, () => reject(new CommandError(`Cannot connect to ${path}: "rockbot up" runs but does not answer`)));
   socket.once("connect", () => resolve(true));
-  socket.once("error", (error: NodeJS.ErrnoException) => {
+  socket.on("error", (error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT" || error.code === "ECONNREFUSED") resolve(false);
     else reject(new CommandError(`Cannot connect to ${path}: ${error.code ?? error.message}`));
   });

@@ -31,7 +31,7 @@ export async function openGateFolder({ maxConnections, user, ...options }: GateF
   const server = createServer((connection) => gate.take(connection));
   server.maxConnections = maxConnections;
   const socket = join(path, GATE_SOCKET);
-  await new Promise<void>((resolve, reject) => server.once("error", reject).listen(socket, resolve));
+  await new Promise<void>((resolve, reject) => server.on("error", reject).listen(socket, resolve));
   opened.defer(async () => void server.close());
   const certificates = join(path, GATE_CERTIFICATES);
   await writeFile(certificates, getCACertificates("default").join("\n"), { mode: 0o400 });

@@ -159,7 +159,8 @@ function refuseExpectation(outgoing: ServerResponse, refusal: Refusal): void {
 
 async function listen(server: Server, where: ServerAddress): Promise<void> {
   const { promise: listening, resolve, reject } = Promise.withResolvers<void>();
-  server.once("error", (error: NodeJS.ErrnoException) => {
+  // Later errors are of a connection that the system could not take: its client sees that, and the others stay.
+  server.on("error", (error: NodeJS.ErrnoException) => {
     const [name, help] = "path" in where ? [where.path, ""] : [`${where.host}:${where.port}`, ". Free the port or choose another"];
     reject(Object.assign(new Error(`Cannot listen on ${name}: ${error.code ?? error.message}${help}`, { cause: error }), { code: error.code }));
   });

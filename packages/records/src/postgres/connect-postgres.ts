@@ -47,6 +47,8 @@ export async function connectPostgres(
     ...(settings === undefined ? {} : { options: settings }),
   });
   pool.on("error", () => {}); // an idle connection broke; the next question makes another
+  // The pool hears of its idle ones only. Of one in a transaction the next question says it.
+  pool.on("connect", (client) => client.on("error", () => {}));
   const database = new PostgresDatabase(pool, placeOf(url));
   try {
     await migrate(database, schema);
@@ -104,7 +106,7 @@ export class PostgresDatabase implements AsyncDisposable {
   /** Errors of the database and of its connection are of a class of its own, have a code, or are plain ones that say so. All others stay as they are. */
   #unavailable(what: string, error: unknown): unknown {
     const { code, message, name } = error as NodeJS.ErrnoException;
-    const isPlain = name === "Error" && /timeout|Connection terminated|pool/i.test(message);
+    const isPlain = name === "Error" && /timeout|connection (terminated|error)|pool/i.test(message);
     if (error instanceof StoreUnavailableError || !(error instanceof DatabaseError || code !== undefined || isPlain)) return error;
     return new StoreUnavailableError(`Cannot ${what} in ${this.where}: ${error instanceof DatabaseError ? `${message} (${code})` : (code ?? message)}`, {
       cause: error,

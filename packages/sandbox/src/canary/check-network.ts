@@ -70,7 +70,7 @@ export async function checkNetwork(runner: ScriptRunner, others: readonly Canary
 
 /** Somebody on this machine who takes connections. */
 async function listen(): Promise<AsyncDisposable & { readonly target: CanaryTarget }> {
-  const server = createServer((socket) => socket.destroy());
+  const server = createServer((socket) => socket.destroy()).on("error", () => {}); // nobody is said to have been reached
   server.listen(0, LOOPBACK);
   await once(server, "listening");
   return {

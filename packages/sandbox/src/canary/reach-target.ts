@@ -20,7 +20,7 @@ async function connects(host: string, port: number): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>();
   const socket = connect({ host, port, timeout: REACH_MS });
   socket.once("connect", () => resolve(true));
-  for (const event of ["error", "timeout"]) socket.once(event, () => resolve(false));
+  socket.once("timeout", () => resolve(false)).on("error", () => resolve(false));
   try {
     return await promise;
   } finally {

@@ -35,7 +35,7 @@ export async function startForwardProxy(options: ForwardProxyOptions = {}): Prom
   proxy.on("clientError", (_: Error, socket: Socket) => socket.destroy());
   proxy.maxConnections = options.maxConnections ?? 64;
   await new Promise<void>((resolve, reject) => {
-    proxy.once("error", reject);
+    proxy.on("error", reject); // later: a connection could not be taken, and its client sees that
     proxy.listen(0, "127.0.0.1", resolve);
   });
   return {

@@ -45,6 +45,7 @@ export function startProcessTree({ command, args, env, cwd, uid: asUser, gid: as
     ...(uid === undefined ? {} : { uid }),
     ...(gid === undefined ? {} : { gid }),
   });
+  child.on("error", () => {}); // told by whoever waits for the start; also that a signal cannot be sent
   child.once("spawn", () => {
     goFirst(child.pid);
     stepBack(child.pid);
