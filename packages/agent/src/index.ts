@@ -55,6 +55,7 @@ export { wispHash } from "./wisps/saved/wisp-hash.ts";
 // Where they are kept.
 
 export { createMemoryTurnStore, type MemoryTurnStoreOptions } from "./store/memory-turn-store.ts";
+export type { KeptSession, SessionShelf } from "./store/session-shelf.ts";
 export type {
   EventPage,
   SessionKey,

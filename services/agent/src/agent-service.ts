@@ -1,4 +1,4 @@
-import { createAgent, type DefinitionReader, mcpToolProxy, serviceSearch, spendingBy, type TurnStore, wisps } from "@rockbot/agent";
+import { createAgent, createMemoryTurnStore, type DefinitionReader, mcpToolProxy, serviceSearch, spendingBy, type TurnStore, wisps } from "@rockbot/agent";
 import { type Bus, type Logger, silentLogger } from "@rockbot/bus";
 import { AGENT_SHORT_SUBSCRIPTION, agentTopics, tools } from "@rockbot/contracts";
 import { createModel, type Model, type ModelError } from "@rockbot/llm";
@@ -21,6 +21,7 @@ import type { ConnectAgentRecords } from "./records/agent-records.ts";
 import { openAgentRecords } from "./records/open-agent-records.ts";
 import { RobotTools } from "./robots/robot-tools.ts";
 import { Robots } from "./robots/robots.ts";
+import { notKept, openSessionShelf } from "./sessions/open-session-shelf.ts";
 import { skillTools } from "./skills/skill-tools.ts";
 import { Skills } from "./skills/skills.ts";
 import { announceAgents, type ServedAgent } from "./tasks/announce-agents.ts";
@@ -101,6 +102,8 @@ export async function startAgentService(
   const caller = started.use(await createToolCaller(bus, { agent: service, results, blobs, journals, policy, maxCallsInFlight: MAX_CALLS_IN_FLIGHT, log }));
   const instructions = readSystemPrompt(config.systemPromptFile);
   const records = connectRecords && started.use(await openAgentRecords(config, connectRecords));
+  const keepsSessions = turnStore === undefined && connectRecords !== undefined && config.keepSessions;
+  const shelf = keepsSessions ? started.use(await openSessionShelf(config, log).catch(notKept(log))) : undefined;
   const ofFile = readAgentsFile(config.agentsFile);
   await checkReportSchemas(config.agentsFile, ofFile);
   const robots = records && new Robots(records.definitions, ofFile);
@@ -116,7 +119,7 @@ export async function startAgentService(
     instructions,
     policy,
     caller,
-    store: turnStore,
+    store: turnStore ?? started.use(createMemoryTurnStore({ shelf })),
     memory,
     audit: options.audit,
     maxCost: config.maxTurnCost,

@@ -3,6 +3,7 @@ import type { AgentEvent } from "@rockbot/contracts";
 import { StoreUnavailableError } from "@rockbot/records";
 import type { NewEvent } from "../turn/new-event.ts";
 import type { HistoryTurn, TurnResult } from "../turn/turn.ts";
+import type { KeptSession, SessionShelf } from "./session-shelf.ts";
 import { SizedList, sizeOf } from "./sized-list.ts";
 import {
   EVENTS_KEPT_MS,
@@ -32,6 +33,8 @@ export interface MemoryTurnStoreOptions {
   readonly maxBytes?: number | undefined;
   /** How long a session without a turn is remembered. @default 7 days */
   readonly sessionKeptMs?: number | undefined;
+  /** Where conversations outlive this process. @default nowhere */
+  readonly shelf?: SessionShelf | undefined;
 }
 
 interface MutableRecord extends TurnRecord {
@@ -79,7 +82,7 @@ const MAX_BYTES = 128 * 1024 * 1024;
 /** How often all sessions are looked through for events that are too old. */
 const SWEEP_MS = 60_000;
 
-/** Sessions and turns in this process, gone with it. */
+/** Sessions and turns in this process, gone with it but for what a shelf keeps. */
 export function createMemoryTurnStore(options: MemoryTurnStoreOptions = {}): TurnStore {
   return new MemoryTurnStore(options);
 }
@@ -91,12 +94,15 @@ class MemoryTurnStore implements TurnStore {
   #bytes = 0;
   #sweptAt = performance.now();
   readonly #sessionKeptMs: number;
+  readonly #shelf: SessionShelf | undefined;
   #isClosed = false;
 
-  constructor({ maxSessions = 1_000, maxBytes = MAX_BYTES, sessionKeptMs = SESSION_KEPT_MS }: MemoryTurnStoreOptions) {
+  constructor({ maxSessions = 1_000, maxBytes = MAX_BYTES, sessionKeptMs = SESSION_KEPT_MS, shelf }: MemoryTurnStoreOptions) {
     this.#maxSessions = maxSessions;
     this.#maxBytes = maxBytes;
     this.#sessionKeptMs = sessionKeptMs;
+    this.#shelf = shelf;
+    for (const kept of shelf?.sessions() ?? []) this.#restore(kept);
   }
 
   async take(key: SessionKey, { turnId, owner, leaseMs, maxWaiting, record }: TurnClaim): Promise<TakenTurn> {
@@ -195,6 +201,7 @@ class MemoryTurnStore implements TurnStore {
     session.current = undefined;
     session.records.delete(lease.turnId);
     this.#count(session);
+    await this.#keep(key, session);
     return true;
   }
 
@@ -207,6 +214,7 @@ class MemoryTurnStore implements TurnStore {
     session.history.add(entry);
     session.history.bound(MAX_HISTORY, MAX_LIST_BYTES);
     this.#count(session);
+    await this.#keep(key, session);
   }
 
   async addEvents(key: SessionKey, turnId: string, events: readonly NewEvent[], after: number): Promise<readonly AgentEvent[]> {
@@ -229,6 +237,22 @@ class MemoryTurnStore implements TurnStore {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosed = true;
+  }
+
+  #restore({ caller, sessionId, usedAt, sequence, history }: KeptSession): void {
+    const idleMs = Date.now() - usedAt;
+    if (idleMs >= this.#sessionKeptMs) return void this.#shelf?.drop({ caller, sessionId });
+    const session = newSession(undefined);
+    session.sequence = sequence;
+    session.usedAt = performance.now() - idleMs;
+    session.history.add(...history);
+    this.#sessions.set(JSON.stringify([caller, sessionId]), session);
+    if (this.#sessions.size > this.#maxSessions) this.#dropOldest();
+    this.#count(session);
+  }
+
+  async #keep({ caller, sessionId }: SessionKey, { sequence, history }: Session): Promise<void> {
+    await this.#shelf?.put({ caller, sessionId, usedAt: Date.now(), sequence, history: history.items });
   }
 
   #session({ caller, sessionId }: SessionKey, what: string): Session {
@@ -262,6 +286,8 @@ class MemoryTurnStore implements TurnStore {
       if ((lease !== undefined && lease.until > now) || waiting.size > 0) continue;
       this.#sessions.delete(key);
       this.#bytes -= bytes;
+      const [caller, sessionId] = JSON.parse(key) as [string, string];
+      void this.#shelf?.drop({ caller, sessionId });
       return true;
     }
     return false;

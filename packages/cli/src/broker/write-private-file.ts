@@ -1,5 +1,5 @@
-import { randomBytes } from "node:crypto";
-import { lstat, rename, rm, writeFile } from "node:fs/promises";
+import { lstat } from "node:fs/promises";
+import { replaceFile } from "@rockbot/records";
 import { CommandError } from "../command-error.ts";
 
 /** Rights of the group and of all others. */
@@ -11,17 +11,14 @@ const OTHERS = 0o077;
  * @throws {CommandError} if there is such a file, or it cannot be written
  */
 export async function writePrivateFile(path: string, text: string): Promise<void> {
-  const temporary = `${path}.${randomBytes(6).toString("hex")}`;
   try {
     const before = await lstat(path).catch(() => undefined);
     if (before !== undefined && !before.isFile()) throw new CommandError(`Cannot write ${path}: something is there that is no file`);
     if (before !== undefined && (before.mode & OTHERS) !== 0) {
       throw new CommandError(`Cannot write ${path}: there is one that others can read. Remove it, or take these rights away (chmod 600)`);
     }
-    await writeFile(temporary, text, { mode: 0o600, flag: "wx", flush: true });
-    await rename(temporary, path);
+    await replaceFile(path, text);
   } catch (error) {
-    await rm(temporary, { force: true });
     if (error instanceof CommandError) throw error;
     throw new CommandError(`Cannot write ${path}: ${(error as NodeJS.ErrnoException).code ?? "unknown error"}`);
   }

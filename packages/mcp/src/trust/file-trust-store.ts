@@ -1,7 +1,7 @@
-import { randomBytes } from "node:crypto";
-import { open, readFile, rename, rm } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
+import { basename, dirname } from "node:path";
 import { canonicalJson } from "@rockbot/contracts";
-import { StoreUnavailableError } from "@rockbot/records";
+import { replaceFile, StoreUnavailableError, sweepTemporaries } from "@rockbot/records";
 import { recordOf, textOf, versionOf } from "./record-text.ts";
 import { MAX_RECORDS, noRoomFor, type TrustStore } from "./trust-store.ts";
 
@@ -13,7 +13,7 @@ const FORMAT = 1;
  * one, even after a crash. Of several processes that write at the same moment, one may undo the other.
  */
 export function openFileTrustStore(file: string): TrustStore {
-  let writing: Promise<unknown> = Promise.resolve();
+  let writing: Promise<unknown> = sweepTemporaries(dirname(file), `${basename(file)}.`);
   return {
     where: `the file ${file}`,
     read: async (name) => recordOf(name, (await readRecords(file)).get(name)),
@@ -56,29 +56,18 @@ async function writeRecord(file: string, name: string, value: unknown, version: 
   if (value === undefined) texts.delete(name);
   else texts.set(name, textOf(name, value));
   if (texts.size > MAX_RECORDS) throw noRoomFor(name);
-  await replaceFile(file, texts);
+  await writeContent(file, texts);
   return true;
 }
 
-async function replaceFile(file: string, texts: ReadonlyMap<string, string>): Promise<void> {
+async function writeContent(file: string, texts: ReadonlyMap<string, string>): Promise<void> {
   const value = {
     format: FORMAT,
     records: Object.fromEntries([...texts].sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, text]) => [name, JSON.parse(text)])),
   };
-  const temporary = `${file}.${randomBytes(6).toString("hex")}`;
-  try {
-    const handle = await open(temporary, "wx", 0o600);
-    try {
-      await handle.writeFile(`${JSON.stringify(value, undefined, 2)}\n`);
-      await handle.sync();
-    } finally {
-      await handle.close();
-    }
-    await rename(temporary, file);
-  } catch (error) {
-    await rm(temporary, { force: true }).catch(() => {});
-    throw new StoreUnavailableError(`Cannot write the file ${file}: ${(error as NodeJS.ErrnoException).code}`);
-  }
+  await replaceFile(file, `${JSON.stringify(value, undefined, 2)}\n`).catch((error: NodeJS.ErrnoException) => {
+    throw new StoreUnavailableError(`Cannot write the file ${file}: ${error.code}`);
+  });
 }
 
 function parsed(text: string): { readonly format?: unknown; readonly records?: unknown } | undefined {

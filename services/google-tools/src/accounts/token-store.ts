@@ -1,9 +1,9 @@
 import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
-import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { registerSecret } from "@rockbot/base/redaction";
 import { parseJson } from "@rockbot/contracts";
-import { makeDataDirectory, StoreUnavailableError } from "@rockbot/records";
+import { makeDataDirectory, replaceFile, StoreUnavailableError, sweepTemporaries } from "@rockbot/records";
 import { type Product, products } from "./products.ts";
 
 /** What is kept of an account's consent. */
@@ -35,6 +35,7 @@ export class TokenStore {
   constructor(directory: string, key: string | undefined) {
     this.#directory = makeDataDirectory(directory);
     this.#key = key === undefined ? undefined : Buffer.from(key, key.length === 64 ? "hex" : "base64");
+    for (const product of Object.keys(products) as Product[]) void sweepTemporaries(this.#folder(product));
   }
 
   /** The accounts that have tokens, sorted. @throws {StoreUnavailableError} */
@@ -65,13 +66,10 @@ export class TokenStore {
   async write(product: Product, grant: AccountGrant): Promise<void> {
     for (const secret of [grant.refreshToken, grant.access?.token]) if (secret !== undefined) registerSecret(secret);
     const path = this.#path(product, grant.account);
-    const temporary = `${path}.${randomBytes(6).toString("hex")}`;
     try {
       await mkdir(this.#folder(product), { recursive: true, mode: 0o700 });
-      await writeFile(temporary, `${JSON.stringify(this.#closed(grant, path))}\n`, { mode: 0o600, flag: "wx", flush: true });
-      await rename(temporary, path);
+      await replaceFile(path, `${JSON.stringify(this.#closed(grant, path))}\n`);
     } catch (error) {
-      await rm(temporary, { force: true });
       throw new StoreUnavailableError(`Cannot keep tokens in ${path}: ${(error as NodeJS.ErrnoException).code}`, { cause: error });
     }
   }

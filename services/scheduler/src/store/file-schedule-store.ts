@@ -1,7 +1,6 @@
-import { randomBytes } from "node:crypto";
-import { mkdir, open, readFile, rename, rm, stat } from "node:fs/promises";
-import { dirname } from "node:path";
-import { StoreUnavailableError } from "@rockbot/records";
+import { mkdir, readFile, rename, stat } from "node:fs/promises";
+import { basename, dirname } from "node:path";
+import { replaceFile, StoreUnavailableError, sweepTemporaries } from "@rockbot/records";
 import { type BookContent, ScheduleBook } from "./schedule-book.ts";
 import type { ScheduleStore, TaskChange, Usage } from "./schedule-store.ts";
 
@@ -25,6 +24,7 @@ export interface OpenFileScheduleStoreOptions {
  * @throws {StoreUnavailableError} if the file can be neither read nor put aside
  */
 export async function openFileScheduleStore(file: string, { clock = Date.now }: OpenFileScheduleStoreOptions = {}): Promise<FileScheduleStore> {
+  await sweepTemporaries(dirname(file), `${basename(file)}.`);
   const { content, setAside } = await readOrSetAside(file, clock());
   const state = new ScheduleBook(content);
   let mark = await markOf(file);
@@ -43,7 +43,7 @@ export async function openFileScheduleStore(file: string, { clock = Date.now }: 
       try {
         if ((await markOf(file)) !== mark)
           throw new StoreUnavailableError(`Cannot write the scheduled tasks: another process has changed ${file}. Give each its own file, or set REDIS_URL`);
-        await replaceFile(file, state.content);
+        await writeContent(file, state.content);
         mark = await markOf(file);
         return outcome;
       } catch (error) {
@@ -133,32 +133,12 @@ function isUsage(value: unknown): boolean {
 
 const isObject = (value: unknown): boolean => typeof value === "object" && value !== null;
 
-async function replaceFile(file: string, content: BookContent): Promise<void> {
-  const temporary = `${file}.${randomBytes(6).toString("hex")}`;
+async function writeContent(file: string, content: BookContent): Promise<void> {
   try {
     await mkdir(dirname(file), { recursive: true, mode: 0o700 });
-    const handle = await open(temporary, "wx", 0o600);
-    try {
-      await handle.writeFile(`${JSON.stringify({ format: FORMAT, ...content }, undefined, 1)}\n`);
-      await handle.sync();
-    } finally {
-      await handle.close();
-    }
-    await rename(temporary, file);
-    await syncFolder(dirname(file));
+    await replaceFile(file, `${JSON.stringify({ format: FORMAT, ...content }, undefined, 1)}\n`);
   } catch (error) {
-    await rm(temporary, { force: true }).catch(() => {});
     throw failed(`write the file ${file}`, error);
-  }
-}
-
-/** So that the new name outlives a power cut, too. */
-async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, "r");
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
   }
 }
 

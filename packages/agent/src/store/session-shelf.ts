@@ -1,0 +1,20 @@
+import type { HistoryTurn } from "../turn/turn.ts";
+import type { SessionKey } from "./turn-store.ts";
+
+/** The part of a session that outlives its process. */
+export interface KeptSession extends SessionKey {
+  /** Unix milliseconds. */
+  readonly usedAt: number;
+  /** The number of its newest event. */
+  readonly sequence: number;
+  readonly history: readonly HistoryTurn[];
+}
+
+/** Where a store in this process keeps conversations. A write that fails costs no turn: the shelf tells the operator. */
+export interface SessionShelf {
+  /** The session used longest ago first. */
+  readonly sessions: () => readonly KeptSession[];
+  /** Takes the place of what there was. */
+  readonly put: (session: KeptSession) => Promise<void>;
+  readonly drop: (session: SessionKey) => Promise<void>;
+}
