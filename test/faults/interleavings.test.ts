@@ -20,6 +20,8 @@ const few: readonly (readonly (keyof Faults)[])[] = [
   ["copies", "lapses"],
   ["crashes", "forgets"],
   ["copies", "forgets"],
+  ["repeats", "forgets"],
+  ["disconnects", "outages"],
   isSoak ? ["disconnects", "forgets"] : ["disconnects"],
 ];
 const more: typeof few = [
@@ -31,6 +33,8 @@ const more: typeof few = [
   ["disconnects", "lapses"],
   ["copies", "crashes", "lapses"],
   ["crashes", "cancels", "lapses"],
+  ["crashes", "repeats"],
+  ["crashes", "repeats", "forgets"],
   ["cancels", "forgets"],
   ["deadlines", "forgets"],
   ["copies", "crashes", "forgets"],

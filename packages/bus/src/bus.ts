@@ -150,6 +150,11 @@ export interface Delivery {
    * `performance.now()`; -Infinity if the bus does not know. @default -Infinity if it is redelivered
    */
   readonly maybeHandledSince?: number | undefined;
+  /**
+   * Asks the bus whether the message is still this handler's: one whose connection was lost is somebody else's by now. For a handler that is about to say
+   * that nothing was done. @default it is
+   */
+  readonly isOurs?: (() => Promise<boolean>) | undefined;
 }
 
 /** Why a message became a dead letter. */

@@ -85,12 +85,12 @@ test("faults in headers are named all at once", async () => {
   const { status, json } = await gateway.invoke(
     "echo",
     {},
-    { "rockbot-timeout-ms": "60001", "rockbot-session": "a b", "rockbot-untrusted": "1", "idempotency-key": "x".repeat(257) },
+    { "rockbot-timeout-ms": "60001", "rockbot-session": "a b", "rockbot-untrusted": "1", "rockbot-age-ms": "1 s", "idempotency-key": "x".repeat(257) },
   );
 
   expect(status).toBe(400);
   expect(json?.["message"]).toBe(
-    "Cannot read the request's headers: Idempotency-Key: expected 1 to 256 visible ASCII characters; rockbot-session: expected 1 to 256 visible ASCII characters; rockbot-timeout-ms: expected a whole number from 1 to 60000; rockbot-untrusted: expected true or false",
+    "Cannot read the request's headers: Idempotency-Key: expected 1 to 256 visible ASCII characters; rockbot-age-ms: expected a whole number of milliseconds; rockbot-session: expected 1 to 256 visible ASCII characters; rockbot-timeout-ms: expected a whole number from 1 to 60000; rockbot-untrusted: expected true or false",
   );
 });
 
@@ -126,6 +126,23 @@ test("an idempotency key is the call's id if it has the form of one, else it is 
   expect(await idOf("order-7")).toMatch(/^[0-9a-f]{32}$/);
   expect(await idOf("order-7")).toBe(await idOf("order-7"));
   expect(await idOf("order-7")).not.toBe(await idOf("order-8"));
+});
+
+test("a repeat that says so is not run where the first may be forgotten, and one that says nothing is another call", async () => {
+  await using gateway = await startTestGateway();
+  let runs = 0;
+  const count = defineTool({ ...loose("count"), readOnly: false, idempotent: false }, async () => `${++runs}`);
+  await using _service = await serveOne(gateway.bus, count);
+  await expect.poll(async () => (await gateway.send({ path: "/v1/tools" })).text).toContain("count");
+  const asked = async (headers: Record<string, string>) => {
+    const { json } = await gateway.invoke("count", {}, { "idempotency-key": "lost", ...headers });
+    return json?.["code"] ?? json?.["content"];
+  };
+  expect(await asked({ "rockbot-age-ms": "600000" })).toBe("outcome_unknown");
+  expect(await asked({ "rockbot-age-ms": "0", "idempotency-key": "" })).toBe("invalid_arguments");
+  expect(await asked({ "idempotency-key": "new" })).toBe("1");
+  expect(await asked({ "rockbot-age-ms": "600000", "idempotency-key": "new" })).toBe("1"); // the answer is kept
+  expect(runs).toBe(1);
 });
 
 test("a second call under the key of a running one is refused until that one ends", async () => {

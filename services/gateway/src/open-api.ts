@@ -91,6 +91,13 @@ export function openApiDocument(tools: readonly ListedTool[], { version, needsTo
           description: "Identifies the call: the same key is the same call. 32 lower-case hex digits are its toolCallId, any other text is hashed to one.",
           schema: { type: "string", minLength: 1, maxLength: 256 },
         },
+        age: {
+          name: "rockbot-age-ms",
+          in: "header",
+          description:
+            "How long ago the client sent the call first, in milliseconds, on a repeat of one that it has no answer to. What a service may have forgotten since ends in outcome_unknown.",
+          schema: { type: "integer", minimum: 0 },
+        },
         onClose: {
           name: "rockbot-on-close",
           in: "header",
@@ -171,7 +178,7 @@ function invokeOperation(tool: ListedTool): object {
     operationId: tool.name,
     summary: tool.description,
     tags: [tool.source],
-    parameters: ["session", "timeout", "idempotencyKey", "onClose", "untrusted"].map((name) => ({ $ref: `#/components/parameters/${name}` })),
+    parameters: ["session", "timeout", "idempotencyKey", "age", "onClose", "untrusted"].map((name) => ({ $ref: `#/components/parameters/${name}` })),
     requestBody: { required: true, content: json(standalone(tool.parameters, `${tool.name}:parameters`)) },
     responses: {
       200: { description: "The tool's answer.", content: { ...json(answer), "text/event-stream": { schema: { type: "string", description: events } } } },

@@ -1,7 +1,8 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { type AbortSource, onAbort } from "@rockbot/base";
 import type { Bus, Delivery, Handler } from "@rockbot/bus";
-import { type Envelope, messages, ToolError, type ToolInvokeRequest, type ToolInvokeResponse } from "@rockbot/contracts";
+import { type Envelope, Header, messages, ToolError, type ToolInvokeRequest, type ToolInvokeResponse } from "@rockbot/contracts";
+import { StoreUnavailableError } from "@rockbot/records";
 import { type ClaimOutcome, type ClaimStore, createMemoryClaimStore } from "@rockbot/records/claims";
 import { createToolCaller, serveTools, type ToolCaller, type ToolContext } from "@rockbot/tools";
 import type { Step, World } from "./explore.ts";
@@ -14,6 +15,10 @@ export interface Faults {
   readonly crashes: number;
   /** The request is published once more. */
   readonly copies: number;
+  /** The caller's next process sends the request again, and says so. The bus knows nothing of it. */
+  readonly repeats: number;
+  /** The store of claims does not answer a service once. */
+  readonly outages: number;
   /** A service's connection is lost while it goes on: the broker delivers again what it had, and knows its acks no more. */
   readonly disconnects: number;
   /** The caller cancels. */
@@ -80,7 +85,7 @@ interface Sleeper {
   readonly wake: () => void;
 }
 
-const running = new AsyncLocalStorage<{ readonly world: CallWorld; readonly process: Process }>();
+const running = new AsyncLocalStorage<{ readonly world: CallWorld; readonly process: Process; readonly isOurs?: () => boolean }>();
 
 /** Takes the place of `pause`: who watches a call wakes when there is something to see, and loops never come round. */
 export function pauseInWorld(_ms: number, source: AbortSource): Promise<void> {
@@ -130,7 +135,7 @@ export class CallWorld implements World {
 
   private constructor(options: CallWorldOptions) {
     this.#options = options;
-    this.#left = { crashes: 0, copies: 0, disconnects: 0, cancels: 0, lapses: 0, deadlines: 0, forgets: 0, ...options.faults };
+    this.#left = { crashes: 0, copies: 0, repeats: 0, outages: 0, disconnects: 0, cancels: 0, lapses: 0, deadlines: 0, forgets: 0, ...options.faults };
     this.#store = this.#newStore();
     this.#storeClockMs = 0;
   }
@@ -152,7 +157,7 @@ export class CallWorld implements World {
   }
 
   steps(): readonly Step[] {
-    const { crashes, copies, disconnects, cancels, lapses, deadlines, forgets } = this.#left;
+    const { crashes, copies, repeats, outages, disconnects, cancels, lapses, deadlines, forgets } = this.#left;
     const alive = this.#processes.filter(({ isAlive }) => isAlive);
     const next = this.#queue.find(({ holder }) => holder === undefined);
     const held = new Set(this.#queue.map(({ holder }) => holder));
@@ -174,6 +179,14 @@ export class CallWorld implements World {
       ...steps,
       ...(crashes > 0 && alive.length > 1 ? alive.map((process) => fault(`${process.index} crashes`, "crashes", () => this.#crash(process))) : []),
       ...(copies > 0 ? [fault("request comes twice", "copies", () => this.#publishRequest())] : []),
+      ...(repeats > 0 ? [fault("request is repeated", "repeats", () => this.#repeatRequest())] : []),
+      ...(outages > 0
+        ? alive.flatMap((process) =>
+            process.gate.held
+              .filter(({ name }) => name === "claim")
+              .map(({ fail }) => fault(`${process.index}: the store is away`, "outages", () => fail(new StoreUnavailableError("away")))),
+          )
+        : []),
       ...(disconnects > 0
         ? alive.filter((process) => held.has(process)).map((process) => fault(`${process.index} is cut off`, "disconnects", () => this.#takeBack(process)))
         : []),
@@ -197,12 +210,14 @@ export class CallWorld implements World {
     const { isIdempotent, isResumable = false, faults } = this.#options;
     const outcome = this.#settled;
     const hasForgotten = this.#forgottenAt !== undefined;
-    const answers = [...this.#answers].filter((answer) => !hasForgotten || !answer.includes("outcome_unknown"));
+    // A refusal says nothing of the next delivery of the call.
+    const answers = [...this.#answers].filter((answer) => !(hasForgotten && answer.includes("outcome_unknown")) && !answer.includes('"unavailable"'));
     const code = outcome instanceof ToolError ? outcome.code : undefined;
     const when = (isBroken: boolean, rule: string) => (isBroken ? [rule] : []);
     const allowed = new Set([
       ...(this.#left.cancels < (faults.cancels ?? 0) ? ["cancelled"] : []),
       ...(this.#left.deadlines < (faults.deadlines ?? 0) ? ["timeout"] : []),
+      ...(this.#left.outages < (faults.outages ?? 0) ? ["unavailable"] : []),
       ...((this.#hasLapsed || hasForgotten) && !isIdempotent && !isResumable ? ["outcome_unknown"] : []),
     ]);
     return [
@@ -248,7 +263,7 @@ export class CallWorld implements World {
         const asleep = [...this.#sleepers].filter(({ process }) => process.index === index).map(({ version }) => version === this.#version);
         return [history, gate.held.map(({ name }) => name).toSorted(), cancels.length, asleep];
       }),
-      this.#queue.map(({ copy, deliveries, holder }) => [copy, deliveries, placeOf(holder?.index)]),
+      this.#queue.map(({ envelope, copy, deliveries, holder }) => [envelope.headers[Header.AgeMs], copy, deliveries, placeOf(holder?.index)]),
       [this.#stored, placeOf(this.#owner), this.#elapsedMs, this.#hasLapsed, this.#idleLapses, this.#forgottenAt],
       [...this.#answers].toSorted(),
       [this.#started, this.#effects, placeOf(this.#begunBy?.index), this.#startedWhenCancelled, this.#copies, this.#left],
@@ -280,13 +295,15 @@ export class CallWorld implements World {
   #deliver(message: Message, process: Process): void {
     const { envelope, copy } = message;
     const isRedelivered = message.deliveries++ > 0;
-    const isCopy = isRedelivered || (copy > 0 && this.#options.faults.forgets !== undefined);
+    const isCopy = isRedelivered || (copy > 0 && !(Header.AgeMs in envelope.headers) && this.#options.faults.forgets !== undefined);
     const name = `${copy}.${message.deliveries}`;
     message.holder = process;
     this.#learn(process, `gets ${name}`);
-    const delivery = { ...delivered(isRedelivered), maybeHandledSince: isCopy ? performance.now() - DEADLINE_MS - TRANSIT_MS : undefined };
     const deliveries = message.deliveries;
-    void running.run({ world: this, process }, async () => {
+    const isOurs = (): boolean => message.holder === process && message.deliveries === deliveries;
+    const maybeHandledSince = isCopy ? performance.now() - DEADLINE_MS - TRANSIT_MS : undefined;
+    const delivery = { ...delivered(isRedelivered), maybeHandledSince, isOurs: async () => isOurs() };
+    void running.run({ world: this, process, isOurs }, async () => {
       try {
         await process.handlers.get(SERVICE)?.(envelope, delivery);
       } catch (error) {
@@ -295,8 +312,7 @@ export class CallWorld implements World {
       }
       await process.gate
         .pass(`ack ${name}`, () => {
-          const isKnown = message.holder === process && message.deliveries === deliveries;
-          if (isKnown) this.#queue.splice(this.#queue.indexOf(message), 1);
+          if (isOurs()) this.#queue.splice(this.#queue.indexOf(message), 1);
         })
         .catch(() => {}); // the world has ended
     });
@@ -339,6 +355,13 @@ export class CallWorld implements World {
 
   #publishRequest(): void {
     if (this.#request !== undefined) this.#queue.push({ envelope: this.#request, copy: this.#copies++, deliveries: 0, holder: undefined });
+  }
+
+  #repeatRequest(): void {
+    const envelope = this.#request;
+    if (envelope === undefined) return;
+    const headers = { ...envelope.headers, [Header.AgeMs]: String(this.#elapsedMs) };
+    this.#queue.push({ envelope: { ...envelope, headers }, copy: this.#copies++, deliveries: 0, holder: undefined });
   }
 
   /** The caller waits no more, whatever comes. */
@@ -433,6 +456,8 @@ export class CallWorld implements World {
       subscribe: (name, handler) => process.handlers.set(name, handler),
       publish: async (envelope) => {
         if (ofDiscovery.has(envelope.type)) return void (await this.#hearAnnouncement(envelope, delivered()));
+        const isRefusal = Buffer.from(envelope.body).includes('"unavailable"');
+        if (isRefusal && running.getStore()?.isOurs?.() === false) this.#complaints.push("a service refuses a call that is another's by now");
         await process.gate.pass("publish", () => {
           if (!this.#isGivenUp) this.#answers.add(`${envelope.type} ${Buffer.from(envelope.body).toString()}`);
           void this.#hearAnswer(envelope, delivered());

@@ -16,12 +16,16 @@ export class Gate {
     return this.#closed !== undefined;
   }
 
-  get held(): readonly { readonly name: string; open(): void }[] {
-    return [...this.#held].map(([number, { name, open }]) => ({
+  get held(): readonly { readonly name: string; open(): void; fail(error: Error): void }[] {
+    return [...this.#held].map(([number, { name, open, fail }]) => ({
       name,
       open: () => {
         this.#held.delete(number);
         open();
+      },
+      fail: (error) => {
+        this.#held.delete(number);
+        fail(error);
       },
     }));
   }

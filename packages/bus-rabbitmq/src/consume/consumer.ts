@@ -11,9 +11,9 @@ export type Verdict = "done" | "reject" | "again";
 
 /**
  * Handles a delivery, and calls `settle` once with its outcome, which is cheaper than a promise. It never does so before it has returned. Must not
- * throw. `receivedAt` is on the clock of `performance.now()`.
+ * throw. `isOurs` is that of the Delivery, `receivedAt` is on the clock of `performance.now()`.
  */
-export type Handle = (message: IncomingMessage, receivedAt: number, settle: (verdict: Verdict) => void) => void;
+export type Handle = (message: IncomingMessage, receivedAt: number, settle: (verdict: Verdict) => void, isOurs?: () => Promise<boolean>) => void;
 
 export interface ConsumerOptions {
   /** How many deliveries the broker hands out before it wants answers. */
@@ -55,6 +55,9 @@ export class Consumer {
   /** Deliveries that no handler has seen yet. */
   readonly #unstarted = new LinkedList<Unstarted>();
   #tag: string | undefined;
+  /** The question to the broker that is out, and the one after it: all who ask meanwhile share that. */
+  #asked: Promise<boolean> = Promise.resolve(true);
+  #askedNext: Promise<boolean> | undefined;
   #isOpen = true;
   #isStopping = false;
 
@@ -163,7 +166,30 @@ export class Consumer {
 
   #start(message: IncomingMessage, receivedAt: number): void {
     const { deliveryTag } = message.fields;
-    this.#options.handle(message, receivedAt, (verdict) => this.#settle(deliveryTag, verdict));
+    this.#options.handle(message, receivedAt, (verdict) => this.#settle(deliveryTag, verdict), this.#holds);
+  }
+
+  /**
+   * Whether the broker still counts this consumer's deliveries as its own. A process that stood still learns last that it has lost its connection. One
+   * round trip at a time serves all who ask.
+   */
+  readonly #holds = (): Promise<boolean> => {
+    this.#askedNext ??= this.#asked.then(() => {
+      this.#askedNext = undefined;
+      this.#asked = this.#ask();
+      return this.#asked;
+    });
+    return this.#askedNext;
+  };
+
+  async #ask(): Promise<boolean> {
+    if (!this.#isOpen) return false;
+    try {
+      await this.#link.answer("basic.qos", this.#channel.prefetch(this.#options.prefetch)); // as it is: any question does
+    } catch {
+      this.#end("its channel does not answer"); // no ack may follow: the deliveries are others'
+    }
+    return this.#isOpen;
   }
 
   #drop(deliveryTag: number): void {

@@ -5,6 +5,7 @@ import {
   BusUnavailableError,
   type CheckedSubscribeOptions,
   DeadLetterError,
+  type Delivery,
   type Handler,
   type Logger,
   type QueuePart,
@@ -122,7 +123,7 @@ export class Subscription {
       queue: () => (kind === "copy" ? (this.#copy?.name ?? "") : (this.#mains[0] as string)),
       prefetch,
       slots,
-      handle: (message, receivedAt, settle) => void this.#first(message, receivedAt, settle),
+      handle: (message, receivedAt, settle, isOurs) => void this.#first(message, receivedAt, settle, isOurs),
       consumer: undefined,
     };
     // Before the main one: an instance that is seen halfway is taken for one of an earlier release, which costs nothing.
@@ -363,9 +364,9 @@ export class Subscription {
   #refusingStrays({ queue, part, handle }: Station, user: string): Station["handle"] {
     const { name, topics } = this.#options;
     const own = [...this.#mains, diedName(name), queueName(name, "retry"), queueName(name, "dlq")];
-    return (message, receivedAt, settle) => {
+    return (message, receivedAt, settle, isOurs) => {
       const isRightful = part === "main" ? isStraight(message, topics) || isPutBack(message, queue(), user) : isOwnDeadLetter(message, queue(), user, own);
-      if (isRightful) return handle(message, receivedAt, settle);
+      if (isRightful) return handle(message, receivedAt, settle, isOurs);
       countRefused(subscriptionLabel(this.#options));
       this.#log.warn({ subscription: name, user: message.properties.userId }, "dropped a message whose sender has no right to send it");
       queueMicrotask(() => settle("done")); // not at once: strays in a row would settle inside each other
@@ -373,7 +374,7 @@ export class Subscription {
   }
 
   /** A message on its way. One that succeeds, as nearly all do, has no frame but this one. */
-  async #first(message: IncomingMessage, receivedAt: number, settle: (verdict: Verdict) => void): Promise<void> {
+  async #first(message: IncomingMessage, receivedAt: number, settle: (verdict: Verdict) => void, isOurs: Delivery["isOurs"]): Promise<void> {
     const { fields, properties, content } = message;
     const isPutBack = this.#mains.includes(fields.routingKey);
     const read = isPutBack ? readDeadLetter(message, this.#mains).envelope : fromWire(fields.routingKey, properties, content);
@@ -385,7 +386,7 @@ export class Subscription {
       const { signal } = this.#abort;
       const hold = this.#options.kind === "service" ? this.#standstill.hold : undefined;
       if (hold !== undefined) await hold;
-      await this.#handler(envelope, { signal, receivedAt, isRedelivered: fields.redelivered || isPutBack, maybeHandledSince: triedSince });
+      await this.#handler(envelope, { signal, receivedAt, isRedelivered: fields.redelivered || isPutBack, maybeHandledSince: triedSince, isOurs });
     } catch (error) {
       verdict = await this.#firstFailed(message, envelope, { receivedAt, triedSince }, error).catch((unsettled: unknown) => this.#unsettled(unsettled));
     }

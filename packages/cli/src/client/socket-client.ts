@@ -67,7 +67,7 @@ async function callThrough(
   { dispatcher, url }: { readonly dispatcher: Agent; readonly url: string },
   name: string,
   args: object,
-  { toolCallId, timeoutMs, sessionId, signal, onProgress }: Parameters<ToolClient["call"]>[2],
+  { toolCallId, firstSentMsAgo, timeoutMs, sessionId, signal, onProgress }: Parameters<ToolClient["call"]>[2],
 ): Promise<ToolInvokeResponse> {
   const { statusCode, headers, body } = await request(url, {
     dispatcher,
@@ -76,6 +76,7 @@ async function callThrough(
       "content-type": "application/json",
       accept: "text/event-stream",
       "idempotency-key": toolCallId,
+      ...(firstSentMsAgo === undefined ? {} : { "rockbot-age-ms": String(firstSentMsAgo) }),
       ...(timeoutMs === undefined ? {} : { "rockbot-timeout-ms": String(timeoutMs) }),
       ...(sessionId === undefined ? {} : { "rockbot-session": sessionId }),
     },

@@ -51,6 +51,8 @@ export const Header = {
   AcceptBlob: "rb-accept-blob",
   /** On an answer: the hash and the length of what was left there, `{sha256}:{bytes}`. */
   Blob: "rb-blob",
+  /** On a request that its sender has sent before, and has no answer to: how long ago it did so first, in milliseconds, as decimal text. */
+  AgeMs: "rb-age-ms",
   /** On a request: `true` if untrusted content led to it, see hasReadUntrusted. */
   Untrusted: "rb-untrusted",
   /** On a request: what bounds whatever the call leaves behind to run later, in the form of the agent that writes and reads it. */

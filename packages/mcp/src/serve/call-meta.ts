@@ -6,6 +6,8 @@ import { Meta } from "./meta.ts";
 /** The words of a request's `_meta` about its call. */
 export interface CallMeta {
   readonly idempotencyKey: string | undefined;
+  /** How long ago the client sent the call first, if it repeats one that it has no answer to. */
+  readonly firstSentMsAgo: number | undefined;
   readonly timeoutMs: number | undefined;
   readonly sessionId: string | undefined;
   /** Whether the call goes on when its client goes away. */
@@ -16,9 +18,11 @@ export interface CallMeta {
 /** @throws {ProtocolError} that names every fault */
 export function readCallMeta(meta: Readonly<Record<string, unknown>> = {}, { maxTimeoutMs }: { readonly maxTimeoutMs: number }): CallMeta {
   const { [Meta.IdempotencyKey]: idempotencyKey, [Meta.TimeoutMs]: timeoutMs, [Meta.SessionId]: sessionId } = meta;
-  const { [Meta.OnClose]: onClose = "cancel", [Meta.Untrusted]: hasReadUntrusted = false } = meta;
+  const { [Meta.AgeMs]: firstSentMsAgo, [Meta.OnClose]: onClose = "cancel", [Meta.Untrusted]: hasReadUntrusted = false } = meta;
   const faults: string[] = [];
   if (idempotencyKey !== undefined && !isKey(idempotencyKey)) faults.push(`_meta["${Meta.IdempotencyKey}"]: expected 1 to 256 visible ASCII characters`);
+  if (firstSentMsAgo !== undefined && (idempotencyKey === undefined || !(Number.isSafeInteger(firstSentMsAgo) && (firstSentMsAgo as number) >= 0)))
+    faults.push(`_meta["${Meta.AgeMs}"]: expected a whole number of milliseconds, beside _meta["${Meta.IdempotencyKey}"]`);
   if (timeoutMs !== undefined && !isTimeout(timeoutMs, maxTimeoutMs))
     faults.push(`_meta["${Meta.TimeoutMs}"]: expected a whole number from 1 to ${maxTimeoutMs}`);
   if (sessionId !== undefined && !(typeof sessionId === "string" && isSessionId(sessionId)))
@@ -29,7 +33,7 @@ export function readCallMeta(meta: Readonly<Record<string, unknown>> = {}, { max
   if (typeof hasReadUntrusted !== "boolean") faults.push(`_meta["${Meta.Untrusted}"]: expected true or false`);
   if (faults.length > 0)
     throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Cannot call the tool: ${faults.join("; ")}`, { code: ToolErrorCode.InvalidArguments });
-  return { idempotencyKey, timeoutMs, sessionId, goesOn: onClose === "keep", hasReadUntrusted } as CallMeta;
+  return { idempotencyKey, firstSentMsAgo, timeoutMs, sessionId, goesOn: onClose === "keep", hasReadUntrusted } as CallMeta;
 }
 
 /** The trace that a request is part of: the one its `_meta` names, else that of what carries it. */

@@ -2,6 +2,8 @@
 export const Meta = {
   /** In a call: 1 to 256 visible ASCII characters of the client's choice. The same key of the same caller is the same call. */
   IdempotencyKey: "rockbot/idempotencyKey",
+  /** In a call with a key that the client has sent before, and has no answer to: how long ago that was first, in milliseconds. */
+  AgeMs: "rockbot/ageMs",
   /** In a call: how long it may take, in milliseconds. */
   TimeoutMs: "rockbot/timeoutMs",
   /** In a call with a key: `keep` lets it go on when its client goes away, which can call again with the key. Else that cancels it. */

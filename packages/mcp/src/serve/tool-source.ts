@@ -22,6 +22,8 @@ export interface OfferedCall {
   readonly sessionId: string | undefined;
   /** Whether untrusted content led to the call, as the client says. */
   readonly hasReadUntrusted: boolean;
+  /** How long ago the client sent the call first, if it repeats one that it has no answer to. */
+  readonly firstSentMsAgo: number | undefined;
   /** Aborting cancels the call, wherever it is. Undefined if it is to go on without its client. */
   readonly signal: AbortSignal | undefined;
   /** Undefined if the client wants no progress. */

@@ -1,7 +1,7 @@
 import { OldestFirstMap, RecentMap } from "@rockbot/base";
 import { type Logger, silentLogger } from "@rockbot/bus";
 import { CallNotes, type NotesKeeper } from "./call-notes.ts";
-import { ANSWER_KEPT_MS, type CallRecord, CallState, type CallStep, MAX_AGE_MS, MAX_CALLS, shownRecord, stays } from "./call-record.ts";
+import { ANSWER_KEPT_MS, type CallRecord, CallState, type CallStep, MAX_AGE_MS, MAX_CALLS, MAX_SENT_CHARACTERS, shownRecord, stays } from "./call-record.ts";
 import { type JournalStore, MAX_SLOTS, MAX_STORED_ANSWER_BYTES } from "./journal-store.ts";
 
 /** Whose calls a journal keeps, where, and how many. */
@@ -27,7 +27,7 @@ const GATHER_MS = 50;
 const RETRY_MS = 1_000;
 
 /** A call that its caller asks for. */
-export interface AskedCall extends Pick<CallRecord, "toolCallId" | "toolName" | "onBehalfOf" | "blob" | "request"> {
+export interface AskedCall extends Pick<CallRecord, "toolCallId" | "toolName" | "onBehalfOf" | "blob" | "request" | "sent"> {
   readonly timeoutMs: number;
   /** No call had its id before, so that none is looked for. @default false */
   readonly isNew?: boolean | undefined;
@@ -88,7 +88,7 @@ export class CallJournal implements AsyncDisposable {
   }
 
   /** Notes a call, and what is said of it; one whose id is known goes on under it. */
-  asked({ toolCallId, toolName, timeoutMs, onBehalfOf, blob, request, isNew = false }: AskedCall): CallNotes {
+  asked({ toolCallId, toolName, timeoutMs, onBehalfOf, blob, request, sent, isNew = false }: AskedCall): CallNotes {
     const before = isNew ? undefined : this.#calls.get(toolCallId)?.record;
     const attempts = (before?.attempts ?? 0) + 1;
     const deadlineAt = this.#clock() + timeoutMs;
@@ -102,6 +102,7 @@ export class CallJournal implements AsyncDisposable {
       deadlineAt,
       ...(blob === undefined ? {} : { blob }),
       ...(request === undefined ? {} : { request }),
+      ...(sent === undefined || (sent.arguments ?? "").length > MAX_SENT_CHARACTERS ? {} : { sent }),
     };
     return this.#begin(new CallNotes(this.#keeper, begun, before?.steps), CallState.Asked);
   }
@@ -115,6 +116,13 @@ export class CallJournal implements AsyncDisposable {
   answered(toolCallId: string): CallNotes | undefined {
     const call = this.#calls.get(toolCallId);
     return call?.record.state === CallState.Answered ? call : undefined;
+  }
+
+  /** How long ago a call was made under this id that may have run, as far as is known; undefined if there was none. */
+  unsureForMs(toolCallId: string): number | undefined {
+    const call = this.#calls.get(toolCallId);
+    const isUnsure = call !== undefined && unsure.has(call.record.state);
+    return isUnsure ? Math.max(0, this.#clock() - call.startedAt) : undefined;
   }
 
   /** Forgets a later attempt that was refused, or ended in another error: the call stands as it was answered. */
@@ -316,5 +324,8 @@ function furtherOf(one: CallRecord | undefined, other: CallRecord | undefined): 
   if (isAnswered(one) !== isAnswered(other)) return isAnswered(one) ? one : other;
   return startOf(other) > startOf(one) ? other : one;
 }
+
+/** States of calls that have no answer, and may have one. */
+const unsure: ReadonlySet<CallState> = new Set([CallState.Cancelled, CallState.TimedOut, CallState.Unknown]);
 
 const startOf = ({ steps, deadlineAt }: CallRecord): number => steps[0]?.at ?? deadlineAt;

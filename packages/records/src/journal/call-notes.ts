@@ -27,7 +27,9 @@ const REVISION = /^[a-z0-9]{1,32}$/;
 export class CallNotes {
   readonly #keeper: NotesKeeper;
   /** As it was when this began. */
-  readonly #begun: Omit<CallRecord, "steps">;
+  readonly #begun: Omit<CallRecord, "steps" | "sent">;
+  /** Let go at the end. */
+  #sent: CallRecord["sent"];
   /** Unix milliseconds. */
   readonly startedAt: number;
   #state: CallState;
@@ -36,9 +38,10 @@ export class CallNotes {
   #last: NotedStep | undefined;
   #count = 0;
 
-  constructor(keeper: NotesKeeper, begun: Omit<CallRecord, "steps">, steps: CallRecord["steps"] = []) {
+  constructor(keeper: NotesKeeper, { sent, ...begun }: Omit<CallRecord, "steps">, steps: CallRecord["steps"] = []) {
     this.#keeper = keeper;
     this.#begun = begun;
+    this.#sent = sent;
     this.#state = begun.state;
     this.#code = begun.code;
     this.#policy = begun.policy;
@@ -56,6 +59,7 @@ export class CallNotes {
     if (step === CallState.Accepted && this.#state === CallState.Running) return; // its progress overtook the confirm
     this.#add(step, this.#keeper.now());
     if (step !== "resumed" && step !== "late_answer") this.#state = step;
+    if (!isOpen({ state: this.#state })) this.#sent = undefined;
     if (code !== undefined) this.#code = code;
     this.#keeper.changed(this);
   }
@@ -73,7 +77,8 @@ export class CallNotes {
     const code = this.#code === undefined ? {} : { code: this.#code };
     const { blob, ...begun } = this.#begun;
     const opens = blob !== undefined && isOpen({ state: this.#state }) ? { blob } : {};
-    return { ...begun, ...opens, state: this.#state, ...policy, ...code, steps: steps.reverse() };
+    const sent = this.#sent === undefined ? {} : { sent: this.#sent };
+    return { ...begun, ...opens, ...sent, state: this.#state, ...policy, ...code, steps: steps.reverse() };
   }
 
   #add(step: CallStep, at: number): void {

@@ -20,7 +20,7 @@ export type CallState = (typeof CallState)[keyof typeof CallState];
 /** One step of a timeline: a new state, a call that a restarted caller resumed, or an answer that came after the end. */
 export type CallStep = CallState | "resumed" | "late_answer";
 
-/** A caller's memory of one call, without its arguments and its result. */
+/** A caller's memory of one call, without its result. */
 export interface CallRecord {
   readonly toolCallId: string;
   readonly toolName: string;
@@ -31,6 +31,16 @@ export interface CallRecord {
   readonly state: CallState;
   /** Opens the blob store's place for its result; only while it is open, and only for the process that takes it up. See `shownRecord`. */
   readonly blob?: string | undefined;
+  /** Only while it is open, unless its arguments have more than MAX_SENT_CHARACTERS, and only for the process that takes it up: it sends this again. */
+  readonly sent?:
+    | {
+        readonly arguments: string | null;
+        readonly sessionId: string | null;
+        readonly depth: number;
+        readonly hasReadUntrusted: boolean;
+        readonly grant?: string | undefined;
+      }
+    | undefined;
   /** A hash of its tool and arguments, where its caller chose the id: a call of other arguments under the same id is another one. */
   readonly request?: string | undefined;
   /** The revision of the policy that decided it, as the service says. */
@@ -46,8 +56,8 @@ export interface CallRecord {
 }
 
 /** A record as anybody but its caller sees it. */
-export function shownRecord<Record extends Pick<CallRecord, "blob" | "request">>(record: Record): Omit<Record, "blob" | "request"> {
-  const { blob: _blob, request: _request, ...shown } = record;
+export function shownRecord<Record extends Pick<CallRecord, "blob" | "request" | "sent">>(record: Record): Omit<Record, "blob" | "request" | "sent"> {
+  const { blob: _blob, request: _request, sent: _sent, ...shown } = record;
   return shown;
 }
 
@@ -64,6 +74,8 @@ export const stays = (kept: CallRecord, later: CallRecord): boolean =>
 export const MAX_CALLS = 10_000;
 /** The age beyond which a journal may forget a call, in milliseconds. */
 export const MAX_AGE_MS = 24 * 3_600_000;
+/** Longer arguments are not kept with their call. */
+export const MAX_SENT_CHARACTERS = 64 * 1024;
 /** Steps of one call beyond these push out the one after the first. */
 export const MAX_STEPS = 24;
 /** An answer that is kept can be fetched for so long. */

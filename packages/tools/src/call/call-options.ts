@@ -7,6 +7,11 @@ export interface CallOptions {
    * refused. @default 32 random hex digits
    */
   readonly toolCallId?: string | undefined;
+  /**
+   * How long ago this very call was sent first, in milliseconds, by somebody who had no answer to it. A service that may have forgotten it since ends
+   * it in `outcome_unknown`, and does not run it. @default what this caller's journal knows of a call with this id
+   */
+  readonly firstSentMsAgo?: number | undefined;
   /** From 1 ms to 20 minutes. @default 60_000, or what is left of the parent's time */
   readonly timeoutMs?: number | undefined;
   /**
@@ -31,6 +36,8 @@ export interface CallOptions {
    * makes the call also where it cannot be written
    */
   readonly durable?: boolean | undefined;
+  /** Whether the next process of this caller sends the call again, if there is no answer to it. Not of use if nobody comes back for that. @default true */
+  readonly isSentAgain?: boolean | undefined;
   /** Keeps the answer for 15 minutes, for `getAnswer`. @default false */
   readonly keepAnswer?: boolean | undefined;
   /** Aborting cancels the call, wherever it is. */

@@ -1,4 +1,3 @@
-import { hash } from "node:crypto";
 import { metrics } from "@opentelemetry/api";
 import { type AbortSource, LightAbort, onAbort, SlotMap } from "@rockbot/base";
 import type { Logger } from "@rockbot/bus";
@@ -10,6 +9,7 @@ import type { ToolRegistration, ToolRegistry } from "../define/tool-registry.ts"
 import { inTime } from "../layers/deadline.ts";
 import { DEFAULT_TIMEOUT_MS, MAX_TIMEOUT_MS } from "../limits.ts";
 import { newCapability } from "../messages/claim-check.ts";
+import { hashRequest } from "../messages/hash-request.ts";
 import { encodeReply } from "../messages/reply.ts";
 import { toToolError } from "../to-tool-error.ts";
 import { argumentsText } from "./arguments-text.ts";
@@ -62,7 +62,7 @@ export class OutgoingCalls {
 
   /** See ToolCaller.call. */
   async call(name: string, args: object | string | undefined, options: CallOptions): Promise<ToolInvokeResponse> {
-    const { self, executor, journal, acceptsBlobs, resumed, onEnded } = this.#options;
+    const { self, executor, journal, isJournalKept, acceptsBlobs, resumed, onEnded } = this.#options;
     const { toolCallId = newId(), parent, timeoutMs = parent === undefined ? DEFAULT_TIMEOUT_MS : MAX_TIMEOUT_MS, onBehalfOf: caller = self } = options;
     checkCall(name, toolCallId, timeoutMs);
     if (parent?.checkCall !== undefined) parent.checkCall(name, typeof args === "string" ? JSON.parse(args) : (args ?? {}));
@@ -77,6 +77,8 @@ export class OutgoingCalls {
     const stopListening = signals.length === 0 ? undefined : cancelWith(cancelled, signals, name);
     const acceptBlob = acceptsBlobs ? newCapability() : undefined;
     const answered = options.toolCallId === undefined ? undefined : journal.answered(toolCallId);
+    const sentMsAgo = options.firstSentMsAgo ?? (options.toolCallId === undefined ? undefined : journal.unsureForMs(toolCallId));
+    const maybeTakenSince = sentMsAgo === undefined ? undefined : start - sentMsAgo;
     /** Undefined for a call that joins one taken up: that one's end is the end. */
     const notes =
       resumed.open(toolCallId) !== undefined
@@ -88,13 +90,14 @@ export class OutgoingCalls {
             isNew: options.toolCallId === undefined,
             onBehalfOf: caller === self ? undefined : caller,
             blob: acceptBlob,
-            request: options.toolCallId === undefined ? undefined : hashOf(request),
+            request: options.toolCallId === undefined ? undefined : hashRequest(request),
+            sent: isJournalKept && options.isSentAgain !== false ? sentOf(request, options) : undefined,
           });
     const out: OutgoingCall = { request, caller, cancelled, keepAnswer: options.keepAnswer === true, joined: undefined };
     this.#out.set(toolCallId, out);
     this.#inFlight.add(1);
     try {
-      const context = this.#contextOf(name, { signal: cancelled, deadline, caller, notes, acceptBlob }, options);
+      const context = this.#contextOf(name, { signal: cancelled, deadline, caller, notes, acceptBlob, maybeTakenSince }, options);
       const noted = this.#noted(name, context, options);
       if (noted !== undefined) await noted;
       const response = await executor.execute(request, context);
@@ -103,7 +106,7 @@ export class OutgoingCalls {
       out.joined?.resolve(response);
       return response;
     } catch (error) {
-      const toolError = toToolError(error, name);
+      const toolError = maybeTakenSince === undefined ? toToolError(error, name) : orMayHaveRun(toToolError(error, name));
       notes?.note(endOf(toolError), toolError.code);
       if (answered !== undefined) journal.goBack(answered);
       else if (out.keepAnswer && notes !== undefined) keepError(journal, request, toolError);
@@ -145,17 +148,16 @@ export class OutgoingCalls {
 
   #contextOf(
     name: string,
-    { signal, deadline, caller, notes, acceptBlob }: Pick<ToolContext, "acceptBlob" | "signal" | "deadline" | "caller" | "notes">,
+    facts: Pick<ToolContext, "acceptBlob" | "signal" | "deadline" | "caller" | "notes" | "maybeTakenSince">,
     options: CallOptions,
   ): ToolContext {
     const { policy, registry, log } = this.#options;
     const { parent, onProgress, onSent } = options;
-    const hasReadUntrusted = options.hasReadUntrusted === true || parent?.hasReadUntrusted === true;
+    const { caller, notes } = facts;
+    const { hasReadUntrusted, depth, grant } = ledTo(options);
     const decision = policy === undefined ? undefined : decide(caller, policy, registry, name, hasReadUntrusted);
-    const depth = parent === undefined ? 0 : (parent.depth ?? 0) + 1;
     const progress = onProgress === undefined ? ignoreProgress : noteFirst(onProgress, () => notes?.note(CallState.Running));
-    const grant = options.grant ?? parent?.grant;
-    const context = { signal, deadline, caller, decision, depth, progress, log, notes, acceptBlob, onSent, grant };
+    const context = { ...facts, decision, depth, progress, log, onSent, grant };
     return hasReadUntrusted ? { ...context, hasReadUntrusted, untrustedFrom: options.untrustedFrom ?? parent?.untrustedFrom } : context; // others pay nothing
   }
 
@@ -174,14 +176,32 @@ export class OutgoingCalls {
   }
 }
 
+/** What a call inherits of the one that makes it. */
+const ledTo = ({ parent, hasReadUntrusted, grant }: CallOptions) => ({
+  depth: parent === undefined ? 0 : (parent.depth ?? 0) + 1,
+  hasReadUntrusted: hasReadUntrusted === true || parent?.hasReadUntrusted === true,
+  grant: grant ?? parent?.grant,
+});
+
+/** What the journal keeps of a request, so that a process that takes the call up can send it. */
+const sentOf = ({ arguments: args = null, sessionId = null }: ToolInvokeRequest, options: CallOptions) => ({ arguments: args, sessionId, ...ledTo(options) });
+
+const refusals: ReadonlySet<string> = new Set([ToolErrorCode.Unavailable, ToolErrorCode.Overloaded, ToolErrorCode.RateLimited]);
+
+/** The error of a call that was sent before: that it was refused this time says nothing of the time before. */
+function orMayHaveRun(error: ToolError): ToolError {
+  const { code, message, isRetryable, retryAfterMs, details } = error;
+  if (details?.["mayHaveRun"] ?? !refusals.has(code)) return error;
+  const words = `${message} The call was sent before, and may have been taken then.`;
+  return new ToolError(code, words, { cause: error, isRetryable, retryAfterMs, details: { ...details, mayHaveRun: true } });
+}
+
 /** A refusal of the arguments is no answer of the call that the id may stand for, of which only a process before may have known. */
 function keepError(journal: CallJournal, request: ToolInvokeRequest, error: ToolError): void {
   const { body } = encodeReply(request, error);
   if (error.code === ToolErrorCode.InvalidArguments) journal.keepRefusal(request.toolCallId, body);
   else journal.keepAnswer(request.toolCallId, body);
 }
-
-const hashOf = ({ toolName, arguments: args }: ToolInvokeRequest): string => hash("sha256", `${toolName}\0${args ?? ""}`, "base64url").slice(0, 22);
 
 const isSame = ({ request, caller: of }: OutgoingCall, { toolName, arguments: args, sessionId }: ToolInvokeRequest, caller: string): boolean =>
   of === caller && request.toolName === toolName && request.arguments === args && request.sessionId === sessionId;

@@ -1,7 +1,9 @@
 import { randomBytes } from "node:crypto";
-import { createMemoryBus } from "@rockbot/bus";
+import { type Bus, createMemoryBus } from "@rockbot/bus";
+import { messages } from "@rockbot/contracts";
 import { createMemoryBlobStore } from "@rockbot/records/blobs";
-import { CallState } from "@rockbot/records/journal";
+import { createMemoryClaimStore } from "@rockbot/records/claims";
+import { type CallRecord, CallState } from "@rockbot/records/journal";
 import { connectRedisJournalStore } from "@rockbot/records/journal/redis";
 import { sharedRedisUrl } from "@rockbot/testing";
 import { Redis } from "ioredis";
@@ -112,6 +114,84 @@ test("what is not answered by its deadline ends in timeout, also if that was ove
   await using caller = await createToolCaller(bus, { agent: "asker", instance: "a", journals });
   await expect(caller.resumed[0]?.answer).rejects.toMatchObject({ code: "timeout", details: { mayHaveRun: true } });
   await expect.poll(async () => journals.readOpen("asker.a")).toEqual([]);
+});
+
+/** The bus of a process that dies before it has sent its calls. */
+const neverSends = (bus: Bus): Bus =>
+  new Proxy(bus, {
+    get(target, property) {
+      const own = Reflect.get(target, property);
+      if (property !== "publish") return typeof own === "function" ? own.bind(target) : own;
+      return (...[message, options]: Parameters<Bus["publish"]>) =>
+        message.type === messages.ToolInvokeRequest.type ? new Promise(() => {}) : target.publish(message, options);
+    },
+  });
+
+/** Claims of a store that remembers the last hour. */
+function hourOldClaims() {
+  let aheadMs = -3_600_000;
+  const claims = createMemoryClaimStore({ clock: () => performance.now() + aheadMs });
+  aheadMs = 0;
+  return claims;
+}
+
+test.each([
+  ["has effects, by the next process itself", {}, true],
+  ["only reads, by the next process itself", { readOnly: true }, true],
+  ["has effects, once it is asked for again, where the next process is not to send it", {}, false],
+])("a call that was noted and not yet sent when its caller died is answered long before its deadline: of a tool that %s", async (_, promises, isSentAgain) => {
+  await using journals = await newJournals();
+  await using bus = createMemoryBus();
+  await using claims = hourOldClaims();
+  let effects = 0;
+  const act = testTool("act", async (input) => `${++effects} of ${JSON.stringify(input)}`, promises);
+  await using _service = await serveTools(bus, testSet(act), { service: "tests", claims });
+  const toolCallId = randomBytes(16).toString("hex");
+  const options = { toolCallId, timeoutMs: 600_000, onBehalfOf: "alice", durable: true, isSentAgain };
+  {
+    await using before = await createToolCaller(neverSends(bus), { agent: "gateway", instance: "a", journals });
+    before.call("act", { a: 1 }, options).catch(() => {});
+    await expect.poll(() => journals.readOpen("gateway.a")).toMatchObject([{ toolCallId, state: CallState.Asked }]);
+    expect(await before.journal.find(toolCallId)).not.toHaveProperty("sent"); // nobody else sees the arguments
+  }
+  await using after = await createToolCaller(bus, { agent: "gateway", instance: "a", journals });
+  const again = isSentAgain ? [] : [after.call("act", { a: 1 }, options), after.call("act", { a: 1 }, options)];
+  for (const answer of [after.resumed[0]?.answer, ...again]) await expect(answer).resolves.toMatchObject({ toolCallId, content: '1 of {"a":1}' });
+  await expect.poll(() => journals.readOpen("gateway.a")).toEqual([]);
+  expect(effects).toBe(1);
+});
+
+test("a call whose answer was lost with its caller is answered by what its service has kept, and runs no second time", async () => {
+  await using journals = await newJournals();
+  await using bus = createMemoryBus();
+  let runs = 0;
+  await using _service = await serveTools(bus, testSet(testTool("act", async () => `${++runs}`)), { service: "tests" });
+  const lost = Promise.withResolvers<void>();
+  {
+    await using _thief = await bus.subscribe({ name: "result.asker.b", topics: ["tool.result.asker.a"], kind: "result" }, async () => lost.resolve());
+    await using before = await createToolCaller(bus, { agent: "asker", instance: "a", journals });
+    before.call("act", {}, { toolCallId: "lost", timeoutMs: 600_000 }).catch(() => {});
+    await lost.promise;
+  }
+  const [record] = await journals.readRecent("asker.a", 1);
+  await journals.write("asker.a", [
+    { ...(record as CallRecord), state: CallState.Accepted, request: undefined, sent: { arguments: "{}", sessionId: null, depth: 0, hasReadUntrusted: false } },
+  ]);
+  await using after = await createToolCaller(bus, { agent: "asker", instance: "a", journals });
+  await expect(after.resumed[0]?.answer).resolves.toMatchObject({ toolCallId: "lost", content: "1" });
+  expect(runs).toBe(1);
+});
+
+test("a call that is sent again and refused is not said not to have run", async () => {
+  await using bus = createMemoryBus();
+  await using caller = await createToolCaller(bus, { agent: "asker" });
+  {
+    await using _service = await serveTools(bus, testSet(testTool("act", async () => "done")), { service: "tests" });
+    await caller.discovered();
+  }
+  const again = caller.call("act", {}, { toolCallId: "again", firstSentMsAgo: 1_000 });
+  await expect(again).rejects.toMatchObject({ code: "unavailable", message: expect.stringContaining("may have been taken"), details: { mayHaveRun: true } });
+  await expect(caller.call("act", {})).rejects.toMatchObject({ code: "unavailable", message: expect.not.stringContaining("taken") });
 });
 
 test("a caller without a configured instance leases one, and the next process gets the same", async () => {

@@ -27,6 +27,7 @@ import { OutgoingCalls } from "./outgoing-calls.ts";
 import type { StationOptions } from "./remote/caller-station.ts";
 import { type HeldStation, holdStation } from "./remote/held-station.ts";
 import { type ResumedCall, resumeCalls } from "./resume-calls.ts";
+import { sendTakenUp } from "./send-taken-up.ts";
 
 /** As which agent a caller calls, and what it uses of the process around it. */
 export interface ToolCallerOptions {
@@ -120,14 +121,14 @@ export async function createToolCaller(bus: Bus, options: ToolCallerOptions): Pr
   const resumed = await resumeCalls({ caller: address, store: isTakenUp ? journals : undefined, requester, journal, identity, blobs, log });
   const tools: CallableTools = stack.use(new CallableTools(bus, { agent, self, identity, policy, blobs, station: () => station.current, log }));
   await tools.open();
+  resumed.sendAgain(sendTakenUp({ tools, self, log }));
 
-  const { registry, directory } = tools;
   const calls = new OutgoingCalls({
     agent,
     self,
     maxCallsInFlight,
     executor: findingExecutor({ tools, resumed, station }),
-    registry,
+    registry: tools.registry,
     policy,
     journal,
     isJournalKept: journals !== undefined,
@@ -146,8 +147,8 @@ export async function createToolCaller(bus: Bus, options: ToolCallerOptions): Pr
     },
     journal,
     getGuides: (by = self) => tools.guidesFor(by),
-    discovered: () => directory.discovered(),
-    awaits: (toolName) => directory.awaits(toolName),
+    discovered: () => tools.directory.discovered(),
+    awaits: (toolName) => tools.directory.awaits(toolName),
     async getAnswer(toolCallId) {
       const bytes = await journal.answer(toolCallId);
       return bytes === undefined ? undefined : decodeReply(bytes);

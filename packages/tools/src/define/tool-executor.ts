@@ -28,7 +28,7 @@ export interface ToolContext {
   readonly isRedelivered?: boolean | undefined;
   /**
    * Set if a service may have taken the request before. It is the earliest possible moment of that, on the clock of
-   * `performance.now()`; -Infinity if it is unknown.
+   * `performance.now()`; -Infinity if it is unknown. On the calling side it is when the call was sent first.
    */
   readonly maybeTakenSince?: number | undefined;
   /** An earlier execution of the call may have begun: one of a tool that is resumable looks for it. @default false */

@@ -336,3 +336,17 @@ async function requestHashOf(): Promise<string> {
     .execute(request, context());
   return hash.promise;
 }
+
+test.each([
+  ["that another may have begun ends in outcome_unknown", Number.NEGATIVE_INFINITY, "outcome_unknown", true],
+  ["that nobody else can have begun is refused", undefined, "unavailable", false],
+])("a call of a resumable tool that refuses it and %s", async (_, maybeTakenSince, code, mayHaveRun) => {
+  await using store = createMemoryClaimStore();
+  const refuse = async (): Promise<string> => {
+    throw new ToolError("unavailable", "The message was not taken.", { details: { mayHaveRun: false } });
+  };
+  const { instance, runs } = instances(store, refuse, { isResumable: true });
+  for (const executor of [instance(), instance()])
+    await expect(executor.execute(request, context({ maybeTakenSince }))).rejects.toMatchObject({ code, details: { mayHaveRun } });
+  expect(runs()).toBe(1);
+});

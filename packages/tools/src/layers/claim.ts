@@ -1,4 +1,3 @@
-import { hash } from "node:crypto";
 import { metrics } from "@opentelemetry/api";
 import { LinkedList, type ListEntry, pause, SlotMap } from "@rockbot/base";
 import { newId, type ToolDefinition, ToolError, ToolErrorCode, type ToolInvokeRequest, type ToolInvokeResponse, timeoutError } from "@rockbot/contracts";
@@ -6,6 +5,7 @@ import { StoreUnavailableError } from "@rockbot/records";
 import { type Claim, type ClaimKey, type ClaimOutcome, type ClaimStore, claimKeyText } from "@rockbot/records/claims";
 import type { Tool } from "../define/define-tool.ts";
 import type { ToolContext, ToolExecutor, ToolLayer } from "../define/tool-executor.ts";
+import { hashRequest } from "../messages/hash-request.ts";
 import { decodeReply, encodeReplyToKeep } from "../messages/reply.ts";
 import { toToolError } from "../to-tool-error.ts";
 import { SupersededError } from "./superseded-error.ts";
@@ -73,7 +73,7 @@ export class CallClaims {
         execute: (request, context) => {
           const key: ClaimKey = { caller: context.caller, toolCallId: request.toolCallId };
           const text = claimKeyText(key);
-          const requestHash = hashOf(request);
+          const requestHash = hashRequest(request);
           const running = this.#running.get(text);
           if (running !== undefined) {
             if (running.requestHash !== requestHash) return Promise.reject(conflict(request));
@@ -122,7 +122,7 @@ export class CallClaims {
         case "taken": {
           const mayHaveRun = outcome.isTakenOver || this.#mayBeForgotten({ maybeTakenSince, begunAt }, outcome.remembersSince);
           if (mayHaveRun && !tool.idempotent && !tool.isResumable) return this.#finish(outcome.claim, request, unknownOutcome(request));
-          return this.#run(next, outcome.claim, request, mayHaveRun ? { ...context, mayHaveBegun: true } : context);
+          return this.#run(next, tool, outcome.claim, request, mayHaveRun ? { ...context, mayHaveBegun: true } : context);
         }
         case "done":
           return settle(outcome.reply === undefined ? forgotten(request) : (decodeReply(outcome.reply) ?? forgotten(request)));
@@ -149,7 +149,7 @@ export class CallClaims {
     return remembersSince > begunAt; // a copy may have come to another meanwhile, and the store have lost that claim
   }
 
-  async #run(next: ToolExecutor, claim: Claim, request: ToolInvokeRequest, context: ToolContext): Promise<ToolInvokeResponse> {
+  async #run(next: ToolExecutor, { idempotent }: ClaimedTool, claim: Claim, request: ToolInvokeRequest, context: ToolContext): Promise<ToolInvokeResponse> {
     let hasStarted = false;
     const held = this.#hold(claim);
     try {
@@ -163,7 +163,10 @@ export class CallClaims {
       return await this.#finish(claim, request, response);
     } catch (error) {
       if (error instanceof SupersededError || (context.signal.aborted && hasStarted)) throw error;
-      const toolError = toToolError(error, request.toolName);
+      const found = toToolError(error, request.toolName);
+      // What others may have begun is not said not to have run.
+      const isSure = !context.mayHaveBegun || idempotent || found.details?.["mayHaveRun"] !== false;
+      const toolError = isSure ? found : unknownOutcome(request);
       if (hasStarted) return await this.#finish(claim, request, toolError);
       held.remove(); // a renewal would take it anew
       await this.#store.release(claim).catch(() => {}); // else the lease ends it
@@ -212,8 +215,6 @@ export class CallClaims {
     await pause(Math.min(leaseLeftMs + 1, WATCH_MS, leftMs + 1), signal);
   }
 }
-
-const hashOf = ({ toolName, arguments: args }: ToolInvokeRequest): string => hash("sha256", `${toolName}\0${args ?? ""}`, "base64url").slice(0, 22);
 
 function settle(reply: ToolInvokeResponse | ToolError): ToolInvokeResponse {
   if (reply instanceof ToolError) throw reply;

@@ -73,5 +73,15 @@ export function depthOf(message: Envelope): number {
   return header !== undefined && /^\d{1,6}$/.test(header) ? Number(header) : 0;
 }
 
+/**
+ * The earliest moment at which a service may have taken the call, on the clock of `performance.now()`, if its sender says that it has sent it before.
+ * The message may have waited for as long as its time to live since then.
+ */
+export function sentSince({ headers, ttlMs = Number.POSITIVE_INFINITY }: Pick<Envelope, "headers" | "ttlMs">, receivedAt: number): number | undefined {
+  const age = headers[Header.AgeMs];
+  if (age === undefined) return undefined;
+  return receivedAt - ttlMs - (/^\d{1,12}$/.test(age) ? Number(age) : Number.POSITIVE_INFINITY);
+}
+
 /** How long the caller waits, as it says or by default, within what a call may take. */
 export const budgetMs = (message: Envelope, byForm: number | undefined): number => Math.min(waitsMs(message, byForm) ?? DEFAULT_TIMEOUT_MS, MAX_TIMEOUT_MS);

@@ -13,7 +13,7 @@ import type { AnswerWriter, Reply } from "./answer-writer.ts";
 import type { CallEntry, createCallAudit } from "./call-audit.ts";
 import type { Intake } from "./intake.ts";
 import { type ProgressReporter, progressReporter } from "./progress-reporter.ts";
-import { type Address, addressOf, budgetMs, depthOf, guessCall, readRequest } from "./read-request.ts";
+import { type Address, addressOf, budgetMs, depthOf, guessCall, readRequest, sentSince } from "./read-request.ts";
 import { type RequestLimit, tooMany } from "./request-limit.ts";
 import type { RunningCalls } from "./running-calls.ts";
 import type { ServedTool, ServedTools } from "./served-tools.ts";
@@ -122,7 +122,8 @@ export class RequestHandler {
     if (found instanceof ToolError) {
       this.#invocations.add(1, { tool_name: UNKNOWN_TOOL, status: found.code });
       // A tool that is not available here now may have run in the instance that got the call before.
-      const mayHaveRun = maybeTakenSince(delivery) !== undefined && found.code === ToolErrorCode.Unavailable;
+      const mayHaveRun = maybeTakenSince(delivery, message) !== undefined && found.code === ToolErrorCode.Unavailable;
+      if (!(await isOurs(delivery))) return entry.end(request, "superseded");
       return answers.write(address, request, mayHaveRun ? unknownOutcome(request) : found, deadline, { form, entry });
     }
     // Policy, limits and records know the tool by the name it is announced with, however the request names it.
@@ -131,7 +132,8 @@ export class RequestHandler {
     const decision = policy.current().decide({ caller: sender.caller, tool: name, isDangerous, isReadOnly, hasReadUntrusted: hasReadUntrusted(message) });
     const progress = progressReporter(bus, service, named, Header.Progress in message.headers ? address.topic : undefined);
     const reply = entry.refusal() ?? (await this.#run(found.executor, named, received, { deadline, decision, progress }));
-    if (reply === undefined) return entry.end(named, "superseded", decision);
+    // Somebody else has the call, and answers it.
+    if (reply === undefined || (reply instanceof ToolError && !(await isOurs(delivery)))) return entry.end(named, "superseded", decision);
     const asAsked = named === request || reply instanceof ToolError ? reply : { ...reply, toolName: request.toolName };
     await answers.write(address, request, asAsked, deadline, { form, entry, decision, toolName: name, progress: progress.sent });
   }
@@ -146,7 +148,7 @@ export class RequestHandler {
     const { running, log } = this.#options;
     const call = running.start(caller, request.toolCallId, delivery.signal);
     const { isRedelivered } = delivery;
-    const taken = { isRedelivered, maybeTakenSince: maybeTakenSince(delivery) };
+    const taken = { isRedelivered, maybeTakenSince: maybeTakenSince(delivery, message) };
     try {
       const { signal } = call;
       const context = {
@@ -213,6 +215,12 @@ export class RequestHandler {
 const readSent = (message: Envelope, sender: Sender | Stranger, form: RequestForm): RequestedCall | ToolError =>
   "refusal" in sender ? sender.refusal : readRequest(message, form);
 
-/** See ToolContext. */
-const maybeTakenSince = ({ isRedelivered, maybeHandledSince }: Delivery): number | undefined =>
-  maybeHandledSince ?? (isRedelivered ? Number.NEGATIVE_INFINITY : undefined);
+/** Whether a refusal is this handler's to give; see Delivery. */
+const isOurs = async (delivery: Delivery): Promise<boolean> => (await delivery.isOurs?.()) ?? true;
+
+/** See ToolContext. The bus knows of its own deliveries, and the sender of an earlier message. */
+function maybeTakenSince({ isRedelivered, maybeHandledSince, receivedAt }: Delivery, message: Envelope): number | undefined {
+  const byBus = maybeHandledSince ?? (isRedelivered ? Number.NEGATIVE_INFINITY : undefined);
+  const bySender = sentSince(message, receivedAt);
+  return byBus === undefined || bySender === undefined ? (byBus ?? bySender) : Math.min(byBus, bySender);
+}

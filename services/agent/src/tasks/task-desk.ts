@@ -138,6 +138,7 @@ class TaskDesk {
       hasReadUntrusted: hasReadUntrusted(message),
     };
     const answer = await turns.ask(question, { timeoutMs, delivery, onStep: (words) => messages.status(place, words) });
+    if (answer === undefined) return;
     // Whoever is asked needs the conversation's id to answer in it.
     await this.#tell(answer.asksBack === true ? { ...place, contextId: question.sessionId } : place, answer);
   }

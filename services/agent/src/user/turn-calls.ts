@@ -1,6 +1,6 @@
 import { unlessAborted } from "@rockbot/base";
 import type { Delivery } from "@rockbot/bus";
-import { type ToolAgentChatOutput, ToolError, tools } from "@rockbot/contracts";
+import { type ToolAgentChatOutput, ToolError, ToolErrorCode, tools } from "@rockbot/contracts";
 import type { ToolCaller } from "@rockbot/tools";
 
 /** A message that is to be answered. */
@@ -20,7 +20,7 @@ export interface TurnQuestion {
 
 export interface AskOptions {
   readonly timeoutMs: number;
-  readonly delivery: Pick<Delivery, "signal">;
+  readonly delivery: Pick<Delivery, "signal" | "isOurs">;
   /** Gets what happens, in words. It may fail. */
   readonly onStep?: ((words: string) => Promise<void>) | undefined;
 }
@@ -46,8 +46,13 @@ export class TurnCalls {
     this.#caller = caller;
   }
 
-  /** A message that comes again meanwhile, as after a lost connection, gets the same answer. @throws only if this process stops, so that the message goes back to the bus */
-  async ask(question: TurnQuestion, { timeoutMs, delivery: { signal }, onStep }: AskOptions): Promise<TurnAnswer> {
+  /**
+   * A message that comes again meanwhile, as after a lost connection, gets the same answer.
+   * @returns undefined if there is no answer and the message is another process's by now, which has the last word
+   * @throws only if this process stops, so that the message goes back to the bus
+   */
+  async ask(question: TurnQuestion, { timeoutMs, delivery, onStep }: AskOptions): Promise<TurnAnswer | undefined> {
+    const { signal } = delivery;
     const { caller, sessionId, turnId, message, agent, depth = 0, hasReadUntrusted } = question;
     let steps = Promise.resolve();
     let newest: string | undefined;
@@ -82,9 +87,13 @@ export class TurnCalls {
     } catch (error) {
       signal.throwIfAborted();
       if (!(error instanceof ToolError)) throw error;
-      return { text: `I could not answer: ${error.message}`, isAnswer: false, error, code: error.code };
+      if ((await delivery.isOurs?.()) === false) return undefined;
+      const text = error.code === ToolErrorCode.OutcomeUnknown ? MAYBE_TAKEN : `I could not answer: ${error.message}`;
+      return { text, isAnswer: false, error, code: error.code };
     } finally {
       await steps; // no update after the answer
     }
   }
 }
+
+const MAYBE_TAKEN = "Your message may have been taken, and the answer to it is lost. Look at what came of it before you send it again.";

@@ -38,13 +38,15 @@ test("a message that agents break off over again and again is answered once, in 
   );
 
   await expect.poll(async () => (await bus.inspect("agent.user", "parked"))?.messages).toBe(1);
-  expect(heard).toEqual([
-    expect.objectContaining({
-      correlationId: "q",
-      sessionId: "s",
-      isFinal: true,
-      content: "I could not answer: I broke off over your message again and again.",
-    }),
-  ]);
+  await expect
+    .poll(() => heard)
+    .toEqual([
+      expect.objectContaining({
+        correlationId: "q",
+        sessionId: "s",
+        isFinal: true,
+        content: "I could not answer: I broke off over your message again and again.",
+      }),
+    ]);
   expect(asked).toBe(2); // the bus tries once more
 });

@@ -141,7 +141,9 @@ class UserDesk {
       .catch((error: unknown) => log.warn({ reason: String(error) }, "could not keep where replies of a session go"));
     await placed;
     const timeoutMs = Math.min(turnTimeoutMs, waitsMs(message) ?? turnTimeoutMs);
-    const { text, isAnswer } = await this.#ask({ ...turn, message: content }, { timeoutMs, delivery, onStep: (words) => reply(words, false) });
+    const answer = await this.#ask({ ...turn, message: content }, { timeoutMs, delivery, onStep: (words) => reply(words, false) });
+    if (answer === undefined) return;
+    const { text, isAnswer } = answer;
     if (isAnswer) await unlessAborted(replyPlace.before, delivery.signal);
     await reply(text, true);
   }
@@ -151,10 +153,10 @@ class UserDesk {
     await agent.place(turn).catch((error: unknown) => log.debug({ reason: String(error) }, "could not give a turn its place: it takes one when it runs"));
   }
 
-  async #ask(question: TurnQuestion, options: AskOptions): Promise<TurnAnswer> {
+  async #ask(question: TurnQuestion, options: AskOptions): Promise<TurnAnswer | undefined> {
     const { turns, agent } = this.#options;
     const answer = await turns.ask(question, options);
-    if (!answer.isAnswer) await agent.leave(question).catch(() => {}); // it may never have run; else its place ends by itself
+    if (answer?.isAnswer === false) await agent.leave(question).catch(() => {}); // it may never have run; else its place ends by itself
     return answer;
   }
 
@@ -168,8 +170,8 @@ class UserDesk {
     if (isPositive) return agent.note(caller, sessionId, "system", `The user marked the reply ${JSON.stringify(messageId)} as ${mark}.`);
     const history = await agent.history(caller, sessionId);
     if (!history.some(({ role }) => role === "user")) return; // there is nothing to do better
-    const { text, isAnswer } = await this.#ask({ caller, sessionId, turnId: message.messageId, message: TRY_AGAIN }, { timeoutMs: turnTimeoutMs, delivery });
-    if (isAnswer) await replies.volunteer(caller, sessionId, message.messageId, text);
+    const answer = await this.#ask({ caller, sessionId, turnId: message.messageId, message: TRY_AGAIN }, { timeoutMs: turnTimeoutMs, delivery });
+    if (answer?.isAnswer) await replies.volunteer(caller, sessionId, message.messageId, answer.text);
   }
 
   async #tellHistory({ message, caller, address, refusal }: Asked): Promise<void> {

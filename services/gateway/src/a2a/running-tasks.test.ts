@@ -23,6 +23,11 @@ test("a turn that another gateway has ended first, and whose question is answere
   await using running = new RunningTasks(caller, { store, timeoutMs: 10_000, log: silentLogger });
   await store.write(task, undefined);
 
-  expect(await running.start(task).ended).toMatchObject({ turnId: task.turnId, standing: "input-required", answer: "Which size?", earlier: [] });
+  expect(await running.start(task, { isNew: true }).ended).toMatchObject({
+    turnId: task.turnId,
+    standing: "input-required",
+    answer: "Which size?",
+    earlier: [],
+  });
   expect(await store.read("", task.id)).toEqual(answered);
 });

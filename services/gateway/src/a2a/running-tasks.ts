@@ -45,12 +45,12 @@ export class RunningTasks implements AsyncDisposable {
     return own < MAX_RUNNING.ofOne && this.#running.size < MAX_RUNNING.ofAll;
   }
 
-  /** Makes the task's call, or joins it. */
-  start(task: StoredTask): Running {
+  /** Makes the task's call, or joins it. @param isNew whether nobody has made the call of its turn before */
+  start(task: StoredTask, { isNew = false }: { readonly isNew?: boolean } = {}): Running {
     const known = this.#running.get(task.turnId);
     if (known !== undefined) return known;
     const cancel = new AbortController();
-    const ended = this.#end(task, cancel.signal).finally(() => this.#running.delete(task.turnId));
+    const ended = this.#end(task, isNew, cancel.signal).finally(() => this.#running.delete(task.turnId));
     const running = { by: task.by, ended, cancel };
     this.#running.set(task.turnId, running);
     return running;
@@ -61,9 +61,9 @@ export class RunningTasks implements AsyncDisposable {
     this.#isStopping = true;
   }
 
-  async #end(task: StoredTask, signal: AbortSignal): Promise<StoredTask | undefined> {
+  async #end(task: StoredTask, isNew: boolean, signal: AbortSignal): Promise<StoredTask | undefined> {
     const { store, log } = this.#options;
-    const end = await this.#call(task, signal);
+    const end = await this.#call(task, isNew ? undefined : Math.max(0, Date.now() - task.updatedAt), signal);
     if (end === undefined) return undefined;
     const ended = { ...task, ...end, isUntrusted: task.isUntrusted || end.isUntrusted === true, updatedAt: Date.now() };
     try {
@@ -76,11 +76,16 @@ export class RunningTasks implements AsyncDisposable {
     return ended;
   }
 
-  async #call({ id, turnId, by, agent, contextId, asked }: StoredTask, signal: AbortSignal): Promise<Partial<StoredTask> | undefined> {
+  async #call(
+    { id, turnId, by, agent, contextId, asked }: StoredTask,
+    firstSentMsAgo: number | undefined,
+    signal: AbortSignal,
+  ): Promise<Partial<StoredTask> | undefined> {
     const { timeoutMs } = this.#options;
     try {
       const input = { message: asked, session_id: contextId, ...(agent === undefined ? {} : { agent }) };
-      const response = await this.#caller.call(TOOL, input, { toolCallId: turnId, onBehalfOf: by || undefined, timeoutMs, keepAnswer: true, signal });
+      const options = { toolCallId: turnId, firstSentMsAgo, onBehalfOf: by || undefined, timeoutMs, keepAnswer: true, signal };
+      const response = await this.#caller.call(TOOL, input, options);
       const { output, isUntrusted } = readOutput(response);
       if (Buffer.byteLength(output.text) > MAX_TEXT_BYTES)
         return { standing: "failed", isUntrusted, why: `The answer has more than ${MAX_TEXT_BYTES} bytes, which no task may have. Ask for less.` };

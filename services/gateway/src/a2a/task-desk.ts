@@ -223,7 +223,7 @@ export class TaskDesk implements A2ARequestHandler {
     };
     // The same message may have come to another gateway.
     if (!(await this.#kept(() => store.write(task, undefined)))) return await this.#begin(by, message);
-    running.start(task);
+    running.start(task, { isNew: true });
     return task;
   }
 
@@ -251,7 +251,7 @@ export class TaskDesk implements A2ARequestHandler {
     const next: StoredTask = { ...task, turnId, messageId, standing: "working", updatedAt: Date.now(), asked, answer: "", earlier: turnsBefore(task) };
     // Another answer, a cancel, or the end of the wait may have been first.
     if (!(await this.#kept(() => store.write(next, task)))) return await this.#goOn(await this.#taskOf(by, id), { messageId, contextId, asked });
-    running.start(next);
+    running.start(next, { isNew: true });
     return next;
   }
 

@@ -6,6 +6,8 @@ export interface CallHeaders {
   readonly toolCallId: string;
   readonly sessionId: string | undefined;
   readonly timeoutMs: number;
+  /** How long ago the client sent the call first, if it repeats one that it has no answer to. */
+  readonly firstSentMsAgo: number | undefined;
   /** Whether the call goes on when the client's connection closes. */
   readonly goesOn: boolean;
   /** Whether untrusted content led to the call, as the client says: that restricts only. */
@@ -22,7 +24,7 @@ export interface CallHeadersOptions {
 }
 
 /**
- * Reads `Idempotency-Key`, `rockbot-session`, `rockbot-timeout-ms`, `rockbot-on-close` and `rockbot-untrusted`. The same key of the
+ * Reads `Idempotency-Key`, `rockbot-age-ms`, `rockbot-session`, `rockbot-timeout-ms`, `rockbot-on-close` and `rockbot-untrusted`. The same key of the
  * same caller is the same call.
  * @throws {ToolError} `invalid_arguments` that names every fault
  */
@@ -30,6 +32,9 @@ export function readCallHeaders(header: (name: string) => string | undefined, { 
   const faults: string[] = [];
   const key = header("idempotency-key");
   if (key !== undefined && !/^[\x21-\x7e]{1,256}$/.test(key)) faults.push("Idempotency-Key: expected 1 to 256 visible ASCII characters");
+  const age = header("rockbot-age-ms");
+  if (age !== undefined && !/^\d{1,12}$/.test(age)) faults.push("rockbot-age-ms: expected a whole number of milliseconds");
+  if (age !== undefined && key === undefined) faults.push("rockbot-age-ms: needs the Idempotency-Key of the call that is repeated");
   const session = header("rockbot-session");
   if (session !== undefined && !isSessionId(session)) faults.push("rockbot-session: expected 1 to 256 visible ASCII characters");
   const timeout = header("rockbot-timeout-ms");
@@ -42,7 +47,8 @@ export function readCallHeaders(header: (name: string) => string | undefined, { 
   if (untrusted !== "true" && untrusted !== "false") faults.push("rockbot-untrusted: expected true or false");
   if (faults.length > 0) throw new ToolError(ToolErrorCode.InvalidArguments, `Cannot read the request's headers: ${faults.join("; ")}`);
   const toolCallId = key === undefined ? newId() : callIdOf(key, caller);
-  return { toolCallId, sessionId: session, timeoutMs: asked, goesOn: onClose === "keep", hasReadUntrusted: untrusted === "true" };
+  const firstSentMsAgo = age === undefined ? undefined : Number(age);
+  return { toolCallId, firstSentMsAgo, sessionId: session, timeoutMs: asked, goesOn: onClose === "keep", hasReadUntrusted: untrusted === "true" };
 }
 
 /**

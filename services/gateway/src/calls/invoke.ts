@@ -62,10 +62,12 @@ export function invoke(caller: ToolCaller, { timeoutMs, maxTimeoutMs, keepAliveM
       const options = {
         toolCallId,
         timeoutMs: asked.timeoutMs,
+        firstSentMsAgo: asked.firstSentMsAgo,
         sessionId,
         hasReadUntrusted: asked.hasReadUntrusted,
         onBehalfOf,
         keepAnswer: hasKey,
+        isSentAgain: hasKey,
         onSent: () => {
           isSent = true;
         },

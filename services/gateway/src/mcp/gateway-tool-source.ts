@@ -33,7 +33,8 @@ export function gatewayToolSource(
     },
     getGuides: () => caller.getGuides(by),
     toolCallIdOf: (key) => (key === undefined ? newId() : callIdOf(key, by)),
-    async call(name, args, { toolCallId, isKeyed, timeoutMs = Math.min(defaultMs, maxTimeoutMs), sessionId, hasReadUntrusted, signal: cancelled, onProgress }) {
+    async call(name, args, { isKeyed, timeoutMs = Math.min(defaultMs, maxTimeoutMs), signal: cancelled, ...asked }) {
+      const { toolCallId } = asked;
       const receivedAt = performance.now();
       let isSent = false;
       const onSent = () => {
@@ -41,7 +42,7 @@ export function gatewayToolSource(
       };
       // A call that goes on without its client is left for the next gateway, if there is a journal.
       const ends = cancelled === undefined ? undefined : AbortSignal.any([cancelled, signal]);
-      const options = { toolCallId, timeoutMs, sessionId, hasReadUntrusted, onBehalfOf: by, keepAnswer: isKeyed, signal: ends, onProgress, onSent };
+      const options = { ...asked, timeoutMs, onBehalfOf: by, keepAnswer: isKeyed, isSentAgain: isKeyed, signal: ends, onSent };
       try {
         using _key = isKeyed ? keys.hold(toolCallId, name) : undefined;
         return await caller.call(name, args, options);

@@ -165,9 +165,9 @@ describe.each(Object.entries(clients))("%s", (which, connect) => {
   test("is told every fault of what it sends beside the arguments", async () => {
     await using gateway = await startTestGateway();
     await using client = await connect(gateway);
-    const _meta = { "rockbot/idempotencyKey": "with blank", "rockbot/timeoutMs": 0, "rockbot/sessionId": "", "rockbot/onClose": "wait" };
+    const _meta = { "rockbot/idempotencyKey": "with blank", "rockbot/ageMs": -1, "rockbot/timeoutMs": 0, "rockbot/sessionId": "", "rockbot/onClose": "wait" };
 
-    await expect(client.call({ name: "echo", _meta })).rejects.toThrow(/idempotencyKey.*timeoutMs.*sessionId.*onClose/s);
+    await expect(client.call({ name: "echo", _meta })).rejects.toThrow(/idempotencyKey.*ageMs.*timeoutMs.*sessionId.*onClose/s);
     const timely = await client.call({ name: "wait", arguments: { id: "c" }, _meta: { "rockbot/timeoutMs": 50 } });
     expect(timely).toMatchObject({ isError: true, _meta: { "rockbot/error": { code: "timeout" } } });
   });
@@ -204,6 +204,8 @@ describe.each(Object.entries(clients))("%s", (which, connect) => {
 
     expect([first.content, second.content]).toEqual([[{ type: "text", text: "once" }], [{ type: "text", text: "once" }]]);
     expect([runs, second._meta?.["rockbot/toolCallId"]]).toEqual([1, first._meta?.["rockbot/toolCallId"]]);
+    const lost = await client.call({ name: "counting", _meta: { "rockbot/idempotencyKey": "order-2", "rockbot/ageMs": 600_000 } });
+    expect(lost).toMatchObject({ isError: true, _meta: { "rockbot/error": { code: "outcome_unknown" } } });
     expect((await gateway.send({ path: "/v1/calls/order-1" })).json).toMatchObject({ toolName: "counting", result: { content: "once" } });
   });
 });

@@ -53,12 +53,12 @@ class RedisJournalStore implements JournalStore {
 
   async readRecent(caller: string, limit: number): Promise<CallRecord[]> {
     const { records, order } = this.#names(caller);
-    return toRecords(await this.#connection.run("read calls", (redis) => redis.readRecentCalls(records, order, limit))).map(withoutBlob);
+    return toRecords(await this.#connection.run("read calls", (redis) => redis.readRecentCalls(records, order, limit))).map(withoutSecrets);
   }
 
   async read(caller: string, toolCallId: string): Promise<CallRecord | undefined> {
     const found = await this.#connection.run("read a call", (redis) => redis.hget(this.#names(caller).records, toolCallId));
-    return toRecords(found === null ? [] : [found]).map(withoutBlob)[0];
+    return toRecords(found === null ? [] : [found]).map(withoutSecrets)[0];
   }
 
   async readCallers(): Promise<string[]> {
@@ -124,6 +124,6 @@ class RedisJournalStore implements JournalStore {
   }
 }
 
-const withoutBlob = ({ blob: _, ...record }: CallRecord): CallRecord => record;
+const withoutSecrets = ({ blob: _blob, sent: _sent, ...record }: CallRecord): CallRecord => record;
 const idOf = ({ toolCallId }: CallRecord): string => toolCallId;
 const toRecords = (texts: unknown): CallRecord[] => (texts as string[]).map((text) => JSON.parse(text) as CallRecord);

@@ -1,13 +1,12 @@
 import type { Bus, Logger } from "@rockbot/bus";
 import type { ToolGuide } from "@rockbot/contracts";
 import type { PolicyHolder } from "@rockbot/policy";
-import type { ToolExecutor } from "../../define/tool-executor.ts";
 import { createToolRegistry, type ToolRegistration, type ToolRegistry } from "../../define/tool-registry.ts";
 import { ToolDirectory } from "../../discover/tool-directory.ts";
 import type { FoundTool } from "../../discover/tool-holders.ts";
 import { withLocalLayers } from "../../layers/layers.ts";
 import type { Identity } from "../../messages/identity.ts";
-import { type RemoteExecutorOptions, remoteExecutor } from "../remote/remote-executor.ts";
+import { type RemoteExecutorOptions, type RemoteTool, remoteExecutor } from "../remote/remote-executor.ts";
 import { guideFor } from "./guide-for.ts";
 import { guideTools } from "./guide-tools.ts";
 import { withOpenEnums } from "./open-enums.ts";
@@ -32,7 +31,7 @@ export class CallableTools implements AsyncDisposable {
   readonly directory: ToolDirectory;
   readonly #options: CallableToolsOptions;
   /** Of the tools that are listed because a service announced them; others are this process's own. */
-  readonly #remote = new Map<string, ToolExecutor>();
+  readonly #remote = new Map<string, RemoteTool>();
 
   constructor(bus: Bus, options: CallableToolsOptions) {
     const { agent, self, identity, policy, log } = options;
@@ -63,7 +62,7 @@ export class CallableTools implements AsyncDisposable {
   }
 
   /** The executor of a tool that a service offers, unless this process has a tool of that name. */
-  remote(name: string): ToolExecutor | undefined {
+  remote(name: string): RemoteTool | undefined {
     const executor = this.#remote.get(name);
     return executor !== undefined && executor === this.registry.getExecutor(name) ? executor : undefined;
   }

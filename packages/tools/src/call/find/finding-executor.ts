@@ -27,6 +27,7 @@ export function findingExecutor({ tools, resumed, station }: FindingExecutorOpti
       const before = resumed.open(toolCallId);
       if (before?.toolName === toolName) {
         onSent?.();
+        resumed.repeat(request, context);
         return inTime(before.answer, { signal, leftMs, late: late(true) });
       }
       const executor = await inTime(find(request, context), { signal, leftMs, late: late(false) });

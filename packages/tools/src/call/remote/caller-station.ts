@@ -27,6 +27,8 @@ export interface Station extends AsyncDisposable {
   readonly lost: Promise<void> | undefined;
 }
 
+/** Where a caller's results come. */
+export const resultTopic = (address: string): string => `tool.result.${address}`;
 /** Where a caller's results of scripts come: the original keeps them apart. */
 export const scriptResultTopic = (address: string): string => `script.result.${address}`;
 
@@ -52,7 +54,7 @@ interface Name {
 
 async function stationAt(bus: Bus, { agent, isGenuineProgress, messageMeter, onStray }: StationOptions, { instance, kind, lease }: Name): Promise<Station> {
   const address = addressOf(agent, instance);
-  const replyTo = `tool.result.${address}`;
+  const replyTo = resultTopic(address);
   const alsoHears = [scriptResultTopic(address)];
 
   await using stack = new AsyncDisposableStack();

@@ -22,7 +22,7 @@ import { CANCEL_TTL_MS } from "../../limits.ts";
 import type { Identity } from "../../messages/identity.ts";
 import { answerOf, misaddressed } from "../../messages/reply.ts";
 import { leftAnswer } from "../left-answer.ts";
-import { type Station, scriptResultTopic } from "./caller-station.ts";
+import { resultTopic, type Station, scriptResultTopic } from "./caller-station.ts";
 import { overloaded, toCallError, unavailable } from "./remote-errors.ts";
 
 /** Its answers have a topic of their own. */
@@ -43,15 +43,24 @@ export interface RemoteExecutorOptions {
 const MAX_GRANT_BYTES = 12 * 1024;
 const TOO_LONG = "too long";
 
+/** A tool of a service. */
+export interface RemoteTool extends ToolExecutor {
+  /**
+   * Sends a request whose answer is waited for already, at the address of a caller's station. Resolves once the bus has it.
+   * @throws {ToolError} if nobody serves the tool @throws what Bus.publish throws
+   */
+  send(request: ToolInvokeRequest, context: ToolContext, options: { readonly address: string; readonly isWanted: () => boolean }): Promise<void>;
+}
+
 /**
  * Runs a tool that is served on the bus: publishes the call, waits for the answer, and cancels the call when it gives up. Ends by the deadline,
  * and when it is aborted, also if the bus and the service are gone.
  */
-export function remoteExecutor(tool: FoundTool, options: RemoteExecutorOptions): ToolExecutor {
+export function remoteExecutor(tool: FoundTool, options: RemoteExecutorOptions): RemoteTool {
   return new RemoteExecutor(tool, options);
 }
 
-class RemoteExecutor implements ToolExecutor {
+class RemoteExecutor implements RemoteTool {
   readonly #tool: FoundTool;
   readonly #options: RemoteExecutorOptions;
   readonly #self: string;
@@ -106,6 +115,20 @@ class RemoteExecutor implements ToolExecutor {
     return left ?? (answer as ToolInvokeResponse);
   }
 
+  async send(
+    request: ToolInvokeRequest,
+    context: ToolContext,
+    { address, isWanted }: { readonly address: string; readonly isWanted: () => boolean },
+  ): Promise<void> {
+    const body = this.#encode(request);
+    await this.#served(context);
+    const ttlMs = Math.floor(context.deadline - performance.now());
+    if (ttlMs <= 0 || !isWanted()) return;
+    const message = this.#envelopeOf(request.toolCallId, body, address, context);
+    const options = { mandatory: true, offerAgainMs: HEALED_WITHIN_MS, timeoutMs: ttlMs, isWanted };
+    await this.#options.bus.publish({ ...message, replyTo: message.replyTo ?? resultTopic(address), ttlMs }, options);
+  }
+
   /** Headers that say for whom the call is made, if that is not whom the service sees anyway. */
   #sayFor(caller: string): Record<string, string> {
     return caller === this.#self ? {} : { [Header.OnBehalfOf]: caller };
@@ -146,12 +169,8 @@ class RemoteExecutor implements ToolExecutor {
   }
 
   /** The request as it is published. @param address of the caller's station */
-  #envelopeOf(
-    toolCallId: string,
-    body: Uint8Array,
-    address: string,
-    { caller, depth = 0, hasReadUntrusted, grant, acceptBlob, progress }: ToolContext,
-  ): Envelope {
+  #envelopeOf(toolCallId: string, body: Uint8Array, address: string, context: ToolContext): Envelope {
+    const { caller, depth = 0, hasReadUntrusted, grant, acceptBlob, progress, maybeTakenSince } = context;
     const { topic } = this.#tool;
     const headers = this.#sayFor(caller);
     if (depth > 0) headers[Header.Depth] = String(depth);
@@ -159,6 +178,7 @@ class RemoteExecutor implements ToolExecutor {
     if (hasReadUntrusted) headers[Header.Untrusted] = "true";
     if (grant !== undefined) headers[Header.Grant] = Buffer.byteLength(grant) > MAX_GRANT_BYTES ? TOO_LONG : grant;
     if (progress !== ignoreProgress) headers[Header.Progress] = "1";
+    if (maybeTakenSince !== undefined) headers[Header.AgeMs] = String(Math.ceil(Math.max(0, performance.now() - maybeTakenSince)));
     return createEnvelope({
       topic,
       type: messages.ToolInvokeRequest.type,
