@@ -5,9 +5,10 @@ import { openState } from "./open-state.ts";
 
 /** The life of a service of the list as a process of its own. For a main, as its one statement. */
 export async function runOnBus(service: BusService, env: Env): Promise<void> {
-  const { name, topic, state } = service;
+  const { name, topic, state, deployment } = service;
   return runBusService({
     service: name,
+    hasClients: deployment?.reachedBy === "outside",
     load: await settingsFor(service, env),
     start: async ({ records, ...parts }) => service.start({ ...parts, ...(await openState(state, records)), env, service: name, topic }),
   });

@@ -59,7 +59,7 @@ export interface Gateway extends AsyncDisposable {
   readonly url: string;
   /** The callers that are let in at its start; tokens may come and go with the policy. */
   readonly access: GatewayAccess;
-  /** Why calls cannot be carried now, in words; empty if they can. */
+  /** Why no requests should come now, in words; empty if they may. */
   notReady(): readonly string[];
   /** The journal of the calls made here. */
   readonly journal: ToolCaller["journal"];
@@ -78,7 +78,8 @@ export async function startGateway(bus: Bus, config: Readonly<GatewayConfig>, op
   const { host, gatewayToken, allowedHosts, allowedOrigins, agentName, instance, callTimeoutMs, maxCallTimeoutMs, maxConcurrent } = config;
   const hostName = isIPv6(host) ? `[${host}]` : host;
   let isStopping = false;
-  const notReady = () => [...(isStopping ? ["the gateway is stopping"] : []), ...(bus.isReady ? [] : ["the message bus cannot be reached"])];
+  // While the bus is away clients get an answer in words, which a balancer without any gateway could not give.
+  const notReady = () => (isStopping ? ["the gateway is stopping"] : []);
   const drainOver = new AbortController();
 
   await using started = new AsyncDisposableStack();

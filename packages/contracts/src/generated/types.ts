@@ -21,7 +21,7 @@ origin: string
 export type ServiceName = string
 export type InstanceName = string
 /**
- * Start time of the instance in Unix milliseconds: a later start has a higher epoch.
+ * Start time of the instance in Unix milliseconds: a later start has a higher epoch. In seconds, and so lower, while its list lacks tools that another instance may have.
  */
 export type Epoch = number
 /**

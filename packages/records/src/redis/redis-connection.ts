@@ -125,6 +125,10 @@ export class RedisConnection<Scripts extends RedisScripts> {
     }
   }
 
+  get isUp(): boolean {
+    return this.#facts !== undefined;
+  }
+
   /**
    * Sends one command.
    * @param what for the error: "take a claim"

@@ -25,10 +25,28 @@ export interface SharedRecordsOptions {
 export class SharedRecords implements AsyncDisposable {
   readonly #options: SharedRecordsOptions;
   readonly #stack = new AsyncDisposableStack();
+  readonly #seeking = new AbortController();
+  #isReached = false;
   readonly #opened = new Map<string, Promise<AsyncDisposable>>();
 
   constructor(options: SharedRecordsOptions) {
     this.#options = options;
+  }
+
+  /** Whether what Redis keeps could be reached since `seek`, if only once. */
+  get isReached(): boolean {
+    return this.#isReached;
+  }
+
+  /** Begins to ask whether Redis can be reached. */
+  seek(): void {
+    const { redisUrl, log } = this.#options;
+    const { signal } = this.#seeking;
+    if (redisUrl === undefined) this.#isReached = true;
+    else {
+      const reached = import("../redis/until-reached.ts").then(({ untilReached }) => untilReached(redisUrl, { log, signal }));
+      reached.then((isReached) => (this.#isReached = isReached)).catch(() => {}); // each store that is opened says why
+    }
   }
 
   /** The calls that were taken: see ClaimStore. */
@@ -78,6 +96,7 @@ export class SharedRecords implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#seeking.abort();
     await Promise.allSettled(this.#opened.values());
     await this.#stack.disposeAsync();
   }

@@ -38,6 +38,8 @@ export interface AnnouncedList {
 export interface AnnounceOptions {
   readonly service: string;
   readonly list: AnnouncedList;
+  /** Whether the list has all that the instance can serve. @default always */
+  readonly isWhole?: (() => boolean) | undefined;
   /** Says who may be answered. */
   readonly identity: Pick<Identity, "senderOf">;
   readonly log: Logger;
@@ -85,7 +87,8 @@ class ToldList {
   readonly #bus: Bus;
   readonly #options: AnnounceOptions;
   readonly #toAll: string;
-  readonly #self: { readonly service: string; readonly instance: string; readonly epoch: number };
+  readonly #instance = newId().slice(0, 12);
+  readonly #startedAt = Date.now();
   readonly #allowance = new AnswerAllowance();
   /**
    * The list that was announced to all. Heartbeats and answers say the same until a change is announced: a hash that is new to callers makes each ask
@@ -100,9 +103,17 @@ class ToldList {
     this.#bus = bus;
     this.#options = options;
     this.#toAll = announceTopic(service);
-    this.#self = { service, instance: newId().slice(0, 12), epoch: Date.now() };
     this.#announced = toAnnouncement(list);
     this.next = this.#announced;
+  }
+
+  /**
+   * Callers take the list of the highest epoch. While this one lacks something, each whole list of another instance comes before it: its epoch is that
+   * of a start long ago.
+   */
+  get #self(): { readonly service: string; readonly instance: string; readonly epoch: number } {
+    const { service, isWhole } = this.#options;
+    return { service, instance: this.#instance, epoch: (isWhole?.() ?? true) ? this.#startedAt : Math.floor(this.#startedAt / 1_000) };
   }
 
   beat({ topic = this.#toAll, isLeaving = false }: { readonly topic?: string; readonly isLeaving?: boolean } = {}): Promise<void> {
@@ -125,7 +136,7 @@ class ToldList {
     const probe = decodeMessage("ToolAnnounceProbe", message.body);
     if (!probe.ok || replyTo === undefined) return;
     const { service: asked, instance } = probe.value;
-    if ((asked ?? service) !== service || (instance ?? this.#self.instance) !== this.#self.instance) return;
+    if ((asked ?? service) !== service || (instance ?? this.#instance) !== this.#instance) return;
     const sender = identity.senderOf(message);
     if ("refusal" in sender || !sender.mayHear(replyTo)) return;
     const isForList = topic !== PROBE_TOPIC;

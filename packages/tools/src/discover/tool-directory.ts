@@ -153,6 +153,11 @@ export class ToolDirectory implements AsyncDisposable {
     return { isComplete: this.#echoMs !== undefined && this.#wanted.size === 0, services, missing: this.missing };
   }
 
+  /** Whether services could say now what they offer. */
+  get canAsk(): boolean {
+    return this.#bus.isReady;
+  }
+
   /** The lists that are not here yet. */
   get missing(): readonly MissingList[] {
     return [...this.#wanted]

@@ -13,20 +13,25 @@ const AWAY_RETRY_MS = 1_000;
 /** The tools of all servers of a pool, under the names that they are announced with. */
 export class McpToolProvider implements ToolProvider {
   readonly #pool: ServerPool;
-  readonly #trust: Pick<ToolTrust, "refusalOn" | "refusalOf" | "heldAs"> | undefined;
+  readonly #trust: Pick<ToolTrust, "refusalOn" | "refusalOf" | "heldAs" | "isBlind"> | undefined;
   /** One object for each tool for as long as it does not change. */
   readonly #made = new WeakMap<BridgedServer, WeakMap<McpTool, Tool>>();
 
   readonly #tell = new Set<() => void>();
 
   /** @param trust says why tools that are not offered are not called */
-  constructor(pool: ServerPool, trust?: Pick<ToolTrust, "refusalOn" | "refusalOf" | "heldAs">) {
+  constructor(pool: ServerPool, trust?: Pick<ToolTrust, "refusalOn" | "refusalOf" | "heldAs" | "isBlind">) {
     this.#pool = pool;
     this.#trust = trust;
   }
 
   get tools(): readonly Tool[] {
     return this.#pool.servers.flatMap((server) => server.tools.map((tool) => this.#toolOf(server, tool)));
+  }
+
+  /** A server that has failed once is waited for no more. */
+  get isWhole(): boolean {
+    return this.#trust?.isBlind !== true && this.#pool.servers.every(({ isHeard, health }) => isHeard || health.failures > 0);
   }
 
   get guides(): readonly ToolGuide[] {

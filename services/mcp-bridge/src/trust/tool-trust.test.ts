@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { createMemoryBus } from "@rockbot/bus";
 import { Header } from "@rockbot/contracts";
 import { createMemoryTrustStore, openFileTrustStore, type TrustStore } from "@rockbot/mcp/trust";
 import { createPolicy, holdPolicy, readPolicy } from "@rockbot/policy";
@@ -152,4 +153,27 @@ test("while it cannot be read what is approved nothing is offered, and a call is
     expect(await ask(name, headers)).toMatchObject({ code: "unavailable", message: expect.stringContaining("approved") });
   isAway = false;
   await announced(tested.caller).toEqual(["peer__echo"]);
+});
+
+test("a replica that cannot read what is approved hides no tool of another one, and its own list counts once that one is gone", async () => {
+  await using bus = createMemoryBus();
+  const heard: string[] = [];
+  const hear = async ({ type }: { readonly type: string }) => void heard.push(type);
+  await using _ears = await bus.subscribe({ name: "ears", topics: ["tool.announce.mcp-bridge"], kind: "copy" }, hear);
+  const servers = () => ({ peer: limited("echo"), open: { ...limited("echo"), pin: "off" } });
+  await using one = await startTestBridge(servers, { bus });
+  await announced(one.caller).toEqual(["open__echo", "peer__echo"]);
+  const read = () => Promise.reject(new StoreUnavailableError("Redis is away"));
+  await using two = await startTestBridge(servers, { bus, trustStore: { ...createMemoryTrustStore(), read } });
+  expect(two.bridge.servers.map(({ tools }) => tools).sort()).toEqual([0, 1]);
+
+  const before = heard.length; // from here on both have announced what they have, and each beats once a second
+  await expect.poll(() => heard.length, { timeout: 20_000 }).toBeGreaterThan(before + 5);
+  await one.caller.discovered();
+  expect([announcedTools(one.caller), announcedTools(two.caller)]).toEqual([
+    ["open__echo", "peer__echo"],
+    ["open__echo", "peer__echo"],
+  ]);
+  await one.bridge[Symbol.asyncDispose]();
+  await announced(two.caller).toEqual(["open__echo"]);
 });

@@ -33,9 +33,14 @@ export interface BusServiceParts<Config> {
   readonly records: SharedRecords;
 }
 
+export interface RunBusServiceOptions<Config> extends RunServiceOptions<Config, BusServiceParts<Config>> {
+  /** Whether clients connect to it, which it answers in words while the bus is away. @default false */
+  readonly hasClients?: boolean | undefined;
+}
+
 /** `runService` for a service on the bus: with the bus, the policy, and the audit log if there is a file for it. */
-export function runBusService<Config extends BusServiceConfig>(options: RunServiceOptions<Config, BusServiceParts<Config>>): Promise<void> {
-  const { service, load, start } = options;
+export function runBusService<Config extends BusServiceConfig>(options: RunBusServiceOptions<Config>): Promise<void> {
+  const { service, load, hasClients = false, start } = options;
   return runService({
     service,
     load,
@@ -52,9 +57,12 @@ export function runBusService<Config extends BusServiceConfig>(options: RunServi
           ? createMemoryBus({ log })
           : await connectBus(() => load().busUrl, { name: service, identity, heartbeatSeconds, silenceMs, log, waitsForRights: true, signal: stopping }),
       );
-      unreadyWhile(() => (bus.isReady ? undefined : "the bus is away"));
+      // By now it has been reached. A service with clients answers them better than a balancer that has nobody to ask.
+      if (!hasClients) unreadyWhile(() => (bus.isReady ? undefined : "the bus is away"));
       const redisUrl = url === undefined ? undefined : () => load().redisUrl ?? url;
       const records = stack.use(new SharedRecords({ redisUrl, keepsAll, log }));
+      records.seek();
+      unreadyWhile(() => (records.isReached ? undefined : "Redis has not been reached since the start"));
       return start({ bus, config, current, audit, log, policy, records, signal });
     },
   });

@@ -37,6 +37,11 @@ export function notServed(name: string, caller: string, tools: CallableTools): T
       { retryAfterMs: AWAITED_RETRY_MS, details: { mayHaveRun: false } },
     );
   }
+  if (!directory.canAsk)
+    return new ToolError(ToolErrorCode.Unavailable, `"${shown}" cannot be called now: the message bus cannot be reached. Nothing was run. Try again later.`, {
+      retryAfterMs: AWAITED_RETRY_MS,
+      details: { mayHaveRun: false },
+    });
   const known = tools.of(caller).map((tool) => tool.name);
   const nearest = nearestName(name, known);
   const help = nearest !== undefined ? `did you mean "${nearest}"?` : known.length > 0 ? `known: ${known.slice(0, 20).join(", ")}` : "none is known";
