@@ -28,8 +28,18 @@ END
 
 FROM ${NODE_IMAGE} AS build
 WORKDIR /src
-COPY package.json pnpm-lock.yaml pnpm-workspace.yaml ./
-RUN npm install --global "pnpm@$(node -p 'require("./package.json").engines.pnpm')"
+COPY package.json pnpm-lock.yaml pnpm-workspace.yaml .node-version ./
+COPY scripts/bootstrap/ scripts/bootstrap/
+# pnpm has to have its hash in scripts/bootstrap/hashes.json.
+RUN <<'END'
+set -eu
+folder=$(node --input-type=module --eval '
+  import { findPnpm, installTools, readWantedTools } from "/src/scripts/bootstrap/tools.mjs";
+  const wanted = await readWantedTools("/src");
+  await installTools("/src", wanted, { isPnpmNeeded: true });
+  console.log(findPnpm("/src", wanted));')
+ln -s "$folder/pnpm" /usr/local/bin/pnpm
+END
 RUN --mount=type=cache,id=pnpm,target=/pnpm-store pnpm fetch --store-dir /pnpm-store
 COPY . .
 RUN --mount=type=cache,id=pnpm,target=/pnpm-store pnpm install --frozen-lockfile --offline --store-dir /pnpm-store

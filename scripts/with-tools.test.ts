@@ -148,6 +148,16 @@ test.each([
     "request to https://r.test/node failed",
   ],
   [
+    "npm has another Node than the one whose hash is known",
+    {
+      npm: `${NPM}
+echo '{"node-${platform}@99.0.0":"sha512-ours"}' > "$CHECKOUT/scripts/bootstrap/hashes.json"
+echo '{"packages":{"node_modules/node-${platform}":{"integrity":"sha512-other"}}}' > "$2/node_modules/.package-lock.json"`,
+      pnpm: PNPM,
+    },
+    "with the hash sha512-other, and scripts/bootstrap/hashes.json expects sha512-ours. Do not use it.",
+  ],
+  [
     "pnpm refuses the lockfile",
     { npm: NPM, pnpm: `${ANSWER_VERSION}; printf 'Error: ERR_PNPM_X\\n\\n  × installing\\n  ╰─▶ It is not\\n      up to date.\\n\\n  help'; exit 1` },
     "ERR_PNPM_X: It is not up to date. Where the network is at fault",
@@ -164,6 +174,16 @@ test.each([
   expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
   expect(stderr.split("\n").filter((line) => line.startsWith("rockbot: Cannot"))).toEqual([expect.stringContaining(words)]);
   expect(stderr).not.toContain("secret");
+});
+
+test("the hashes of Node and pnpm are known for what images and pipelines run on", async () => {
+  const [node, { engines }, hashes] = await Promise.all([
+    readFile(join(root, ".node-version"), "utf8"),
+    readFile(join(root, "package.json"), "utf8").then((text) => JSON.parse(text) as { readonly engines: { readonly pnpm: string } }),
+    readFile(join(root, "scripts/bootstrap/hashes.json"), "utf8").then((text) => JSON.parse(text) as object),
+  ]);
+  const specs = ["linux-x64", "linux-arm64"].flatMap((on) => [`node-${on}@${node.trim()}`, `@pnpm/exe.${on}@${engines.pnpm}`]);
+  expect(Object.keys(hashes).sort()).toEqual(specs.sort());
 });
 
 /** Reads on to the end, so that the writer never waits for its reader. */

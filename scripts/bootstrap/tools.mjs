@@ -82,8 +82,26 @@ async function installTool(root, { title, folder, spec }) {
     deadlineMs: 600_000,
     advice: `Check the network and npm's registry setting, or put ${title} on PATH yourself.`,
   });
+  await checkHash(root, unfinished, { title, spec });
   await rm(target, { recursive: true, force: true });
   await rename(unfinished, target); // so that a folder of this name is always whole
+}
+
+/**
+ * npm has held the package against the hash that its registry names. That has to be ours, where `hashes.json` has one.
+ *
+ * @param {string} root
+ * @param {string} folder
+ * @param {{ title: string, spec: string }} tool
+ */
+async function checkHash(root, folder, { title, spec }) {
+  const expected = JSON.parse(await readFile(join(root, "scripts/bootstrap/hashes.json"), "utf8"))[spec];
+  if (expected === undefined) return;
+  const { packages } = JSON.parse(await readFile(join(folder, "node_modules/.package-lock.json"), "utf8"));
+  const got = packages[`node_modules/${spec.slice(0, spec.lastIndexOf("@"))}`]?.integrity;
+  if (got === expected) return;
+  await rm(folder, { recursive: true, force: true });
+  throw new SetupError(`Cannot bring in ${title}: npm has ${spec} with the hash ${got}, and scripts/bootstrap/hashes.json expects ${expected}. Do not use it.`);
 }
 
 /**

@@ -12,6 +12,8 @@ export interface BundledPackage {
   readonly license: string | undefined;
   /** The lockfile's hash of its tarball, such as `sha512-…`. */
   readonly integrity: string;
+  /** Its folder, relative to the repository's root. */
+  readonly folder: string;
 }
 
 interface Lockfile {
@@ -32,7 +34,7 @@ export async function bundledPackages(root: string, { outputs }: Metafile): Prom
     const { name, version, license } = JSON.parse(await readFile(join(root, folder, "package.json"), "utf8")) as BundledPackage;
     const integrity = lockfile.packages[`${name}@${version}`]?.resolution?.integrity;
     if (integrity === undefined) faults.push(`${folder}: pnpm-lock.yaml has no ${name}@${version}`);
-    else found.set(`${name}@${version}`, { name, version, license: typeof license === "string" ? license : undefined, integrity });
+    else found.set(`${name}@${version}`, { name, version, license: typeof license === "string" ? license : undefined, integrity, folder });
   }
   if (faults.length > 0) throw new Error(faults.join("\n"));
   return [...found].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, bundled]) => bundled);

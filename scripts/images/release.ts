@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { runTool } from "../check/run-tool.ts";
 import { repositoryUrl, sourceFaults } from "../release/source-faults.ts";
+import { readImages } from "./pinned-images.ts";
 
 export interface BuiltImage {
   readonly image: string;
@@ -42,6 +43,7 @@ type Env = Readonly<Record<string, string | undefined>>;
 /** Reads from the repository and the pipeline's variables what the options leave open. */
 export async function readRelease(root: string, options: ReleaseOptions, env: Env): Promise<Release> {
   const { version } = JSON.parse(await readFile(join(root, "package.json"), "utf8")) as { readonly version: string };
+  const images = readImages(await readFile(join(root, "docker/images.env"), "utf8"));
   const git = (...args: string[]) => runTool(root, "git", args);
   const [revision, epoch, source] = await Promise.all([git("rev-parse", "HEAD"), git("log", "-1", "--format=%ct"), repositoryUrl(root, env)]);
   const { GITHUB_SERVER_URL, GITHUB_REPOSITORY, GITHUB_RUN_ID, CI_JOB_URL } = env;
@@ -49,8 +51,8 @@ export async function readRelease(root: string, options: ReleaseOptions, env: En
   return {
     registry: options.registry ?? "rockbot",
     tag: options.tag ?? version,
-    nodeImage: options["node-image"] ?? "node:24-bookworm-slim",
-    pythonImage: options["python-image"] ?? "python:3.12-slim",
+    nodeImage: options["node-image"] ?? images["NODE_IMAGE"] ?? "node:24-bookworm-slim",
+    pythonImage: options["python-image"] ?? images["PYTHON_IMAGE"] ?? "python:3.12-slim",
     noCache: options["no-cache"] ?? false,
     version,
     revision,
@@ -65,8 +67,12 @@ const DIGEST = /@sha256:[0-9a-f]{64}$/;
 /** All that stands in the way of a release, in words. */
 export async function imageFaults(root: string, { nodeImage, pythonImage, version }: Release, env: Env): Promise<readonly string[]> {
   return [
-    ...(DIGEST.test(nodeImage) ? [] : [`--node-image: "${nodeImage}" names no digest, so that it may be another one tomorrow. Write NAME@sha256:DIGEST`]),
-    ...(DIGEST.test(pythonImage) ? [] : [`--python-image: "${pythonImage}" names no digest, so that it may be another one tomorrow. Write NAME@sha256:DIGEST`]),
+    ...(DIGEST.test(nodeImage)
+      ? []
+      : [`--node-image: "${nodeImage}" names no digest, so that it may be another one tomorrow. Run npm run images:pin, or write NAME@sha256:DIGEST`]),
+    ...(DIGEST.test(pythonImage)
+      ? []
+      : [`--python-image: "${pythonImage}" names no digest, so that it may be another one tomorrow. Run npm run images:pin, or write NAME@sha256:DIGEST`]),
     ...(await sourceFaults(root, version, env)),
   ];
 }
