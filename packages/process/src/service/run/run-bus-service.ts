@@ -33,6 +33,7 @@ export interface BusServiceParts<Config> {
   readonly records: SharedRecords;
 }
 
+/** The name of a service on the bus, its settings and its start, and who reaches it. */
 export interface RunBusServiceOptions<Config> extends RunServiceOptions<Config, BusServiceParts<Config>> {
   /** Whether clients connect to it, which it answers in words while the bus is away. @default false */
   readonly hasClients?: boolean | undefined;
