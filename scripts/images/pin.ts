@@ -2,13 +2,15 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { runTool } from "../check/run-tool.ts";
-import { pinImages, readImages } from "./pinned-images.ts";
+import { readImages } from "./pinned-images.ts";
 
 const root = dirname(dirname(import.meta.dirname));
 const file = join(root, "docker/images.env");
-const text = await readFile(file, "utf8");
+let text = await readFile(file, "utf8");
+for (const [name, image] of Object.entries(readImages(text))) {
+  const [tagged = ""] = image.split("@");
+  const digest = await runTool(root, "docker", ["buildx", "imagetools", "inspect", "--format", "{{.Manifest.Digest}}", tagged]);
+  text = text.replace(`${name}=${image}\n`, `${name}=${tagged}@${digest}\n`);
+}
 readImages(text);
-await writeFile(
-  file,
-  await pinImages(text, (image) => runTool(root, "docker", ["buildx", "imagetools", "inspect", "--format", "{{.Manifest.Digest}}", image])),
-);
+await writeFile(file, text);

@@ -26,27 +26,22 @@ export class SharedRecords implements AsyncDisposable {
   readonly #options: SharedRecordsOptions;
   readonly #stack = new AsyncDisposableStack();
   readonly #seeking = new AbortController();
-  #isReached = false;
   readonly #opened = new Map<string, Promise<AsyncDisposable>>();
 
   constructor(options: SharedRecordsOptions) {
     this.#options = options;
   }
 
-  /** Whether what Redis keeps could be reached since `seek`, if only once. */
-  get isReached(): boolean {
-    return this.#isReached;
-  }
-
-  /** Begins to ask whether Redis can be reached. */
-  seek(): void {
+  /** Begins to ask whether Redis can be reached. @returns says whether it could since, if only once */
+  seek(): () => boolean {
     const { redisUrl, log } = this.#options;
     const { signal } = this.#seeking;
-    if (redisUrl === undefined) this.#isReached = true;
-    else {
-      const reached = import("../redis/until-reached.ts").then(({ untilReached }) => untilReached(redisUrl, { log, signal }));
-      reached.then((isReached) => (this.#isReached = isReached)).catch(() => {}); // each store that is opened says why
-    }
+    let isReached = redisUrl === undefined;
+    const seek = async (): Promise<void> => {
+      if (redisUrl !== undefined) isReached = await (await import("../redis/until-reached.ts")).untilReached(redisUrl, { log, signal });
+    };
+    seek().catch(() => {}); // each store that is opened says why
+    return () => isReached;
   }
 
   /** The calls that were taken: see ClaimStore. */

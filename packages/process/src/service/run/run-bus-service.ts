@@ -62,8 +62,8 @@ export function runBusService<Config extends BusServiceConfig>(options: RunBusSe
       if (!hasClients) unreadyWhile(() => (bus.isReady ? undefined : "the bus is away"));
       const redisUrl = url === undefined ? undefined : () => load().redisUrl ?? url;
       const records = stack.use(new SharedRecords({ redisUrl, keepsAll, log }));
-      records.seek();
-      unreadyWhile(() => (records.isReached ? undefined : "Redis has not been reached since the start"));
+      const isReached = records.seek();
+      unreadyWhile(() => (isReached() ? undefined : "Redis has not been reached since the start"));
       return start({ bus, config, current, audit, log, policy, records, signal });
     },
   });
