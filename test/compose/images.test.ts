@@ -60,7 +60,7 @@ describe("an image that a clone of the last commit builds", () => {
     try {
       const { stdout } = await promisify(execFile)("sh", ["-c", `docker export ${id} | tar -t`], { maxBuffer: 64 * 1024 * 1024 });
       const files = stdout.trim().split("\n");
-      expect(files).toEqual(expect.arrayContaining(["usr/local/bin/node", "app/main.mjs", "app/sbom.cdx.json", "app/LICENSE"]));
+      expect(files).toEqual(expect.arrayContaining(["usr/local/bin/node", "app/main.mjs", "app/sbom.cdx.json", "app/licences.txt", "app/LICENSE"]));
       expect(
         files.filter((file) =>
           /(^|\/)(sh|bash|dash|busybox|apt|apt-get|dpkg|npm|npx|pnpm|yarn|corepack|gcc|cc|ld|strip|python3?)$|[.]ts$|node_modules/.test(file),
