@@ -1,10 +1,10 @@
 /** Writes into docker/images.env the digest that each image has in its registry now. Docker asks the registry; nothing is pulled. */
 import { readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { runTool } from "../check/run-tool.ts";
-import { readImages } from "./pinned-images.ts";
+import { runTool } from "./check/run-tool.ts";
+import { readImages } from "./images/pinned-images.ts";
 
-const root = dirname(dirname(import.meta.dirname));
+const root = dirname(import.meta.dirname);
 const file = join(root, "docker/images.env");
 let text = await readFile(file, "utf8");
 for (const [name, image] of Object.entries(readImages(text))) {
