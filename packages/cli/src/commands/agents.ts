@@ -138,6 +138,7 @@ function printAll(made: MadeByCaller): void {
     `${kind} ${nameOf(made)}, version ${record.version}: ${stateOf(record)}`,
     `  hash          ${record.hash}`,
     ...(record.isUntrusted ? ["  untrusted     a turn has written it that had read strangers' content: models read it fenced"] : []),
+    ...(record.grant === undefined || record.grant === "[]" ? [] : [`  grant         ${record.grant}`]), // what bounds it besides
   ];
   for (const line of [...head, ...lines]) console.log(printable(line, Number.POSITIVE_INFINITY));
 }

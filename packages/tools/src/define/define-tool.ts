@@ -16,6 +16,11 @@ export interface Tool {
    * gets on from death to death, is delivered as if for the first time. @default each is to blame
    */
   readonly isToBlame?: ((request: ToolInvokeRequest, caller: string) => Promise<boolean>) | undefined;
+  /**
+   * Of a resumable tool: whether a call waits until its deadline for a store of claims that is away, where others are refused as `unavailable`. For calls
+   * of which somebody was told, and for which nobody waits: the request stays with the bus meanwhile. @default false
+   */
+  readonly waitsForClaims?: boolean | undefined;
   /** Whether its calls may leave their place among those that run at once: they have `withoutPlace`. @default false */
   readonly leavesPlace?: boolean | undefined;
 }
@@ -55,17 +60,18 @@ export function defineTool<Input, Output>(definition: ToolDefinition<Input, Outp
 export function defineTool<Input, Output>(
   definition: ToolDefinition<Input, Output>,
   run: Run<Input, Output, ResumableCallContext>,
-  options: Pick<Tool, "isResumable" | "isToBlame" | "leavesPlace">,
+  options: Pick<Tool, "isResumable" | "isToBlame" | "waitsForClaims" | "leavesPlace">,
 ): Tool;
 export function defineTool<Input, Output>(
   definition: ToolDefinition<Input, Output>,
   run: Run<Input, Output, ResumableCallContext>,
-  { isResumable, isToBlame, leavesPlace }: Pick<Tool, "isResumable" | "isToBlame" | "leavesPlace"> = {},
+  { isResumable, isToBlame, waitsForClaims, leavesPlace }: Pick<Tool, "isResumable" | "isToBlame" | "waitsForClaims" | "leavesPlace"> = {},
 ): Tool {
   return {
     definition: definition as ToolDefinition,
     isResumable,
     isToBlame,
+    waitsForClaims,
     leavesPlace,
     executor: {
       async execute(request, context) {

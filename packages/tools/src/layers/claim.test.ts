@@ -16,7 +16,11 @@ const request = { toolCallId: "call-1", toolName: "effect", arguments: "{}", ses
 const key = { caller: "agent", toolCallId: "call-1" };
 
 /** A tool that counts its runs; one executor for each owner, as if each were an instance of the service. */
-function instances(store: ClaimStore, run: () => Promise<string>, { readOnly = false, idempotent = false, isResumable = false, seesAll = true } = {}) {
+function instances(
+  store: ClaimStore,
+  run: () => Promise<string>,
+  { readOnly = false, idempotent = false, isResumable = false, waitsForClaims = false, seesAll = true } = {},
+) {
   let runs = 0;
   const mayHaveBegun: (boolean | undefined)[] = [];
   const tool = testTool("effect", async (_input, context: ResumableCallContext) => {
@@ -30,6 +34,7 @@ function instances(store: ClaimStore, run: () => Promise<string>, { readOnly = f
       definition,
       executor: tool.executor,
       isResumable,
+      waitsForClaims,
     });
   return { instance, runs: () => runs, mayHaveBegun };
 }
@@ -307,6 +312,16 @@ test("a redelivered call with effects is not said to be unstarted when the store
     details: { mayHaveRun: true },
   });
   expect(runs()).toBe(0);
+});
+
+test("a call of which somebody was told waits for a store that does not answer, and says that it was not started if its time is over", async () => {
+  await using store = createMemoryClaimStore();
+  const options = { isResumable: true, waitsForClaims: true };
+  const { instance, runs } = instances(silentAtFirst(store, 2), async () => "done", options);
+  expect(await instance().execute(request, context())).toEqual(answer);
+  const late = instances(silentAtFirst(store, Number.POSITIVE_INFINITY), async () => "done", options);
+  await expect(late.instance().execute(request, context({ deadline: performance.now() + 100 }))).rejects.toMatchObject({ code: "unavailable" });
+  expect([runs(), late.runs()]).toEqual([1, 0]);
 });
 
 test("a store that goes away during the run changes nothing for the caller", async () => {

@@ -27,6 +27,7 @@ const CLOCK_TOLERANCE_MS = 2_000;
 interface ClaimedTool {
   readonly idempotent: boolean;
   readonly isResumable: boolean;
+  readonly waitsForClaims: boolean;
 }
 
 interface HeldClaim {
@@ -66,7 +67,7 @@ export class CallClaims {
    * only if the tool is idempotent or resumable. Else it ends in `outcome_unknown`, as it does if the store does not say. Read-only tools run as
    * often as they are delivered, and pay no claim.
    */
-  layer(definition: ToolDefinition, { isResumable = false }: Pick<Tool, "isResumable"> = {}): ToolLayer {
+  layer(definition: ToolDefinition, { isResumable = false, waitsForClaims = false }: Pick<Tool, "isResumable" | "waitsForClaims"> = {}): ToolLayer {
     if (definition.readOnly) return (next) => next;
     return (next) => {
       const executor: ToolExecutor = {
@@ -83,9 +84,13 @@ export class CallClaims {
               throw error;
             });
           }
-          const outcome = this.#execute(next, { idempotent: definition.idempotent, isResumable }, { key, requestHash }, request, context).finally(() =>
-            this.#running.delete(text),
-          );
+          const outcome = this.#execute(
+            next,
+            { idempotent: definition.idempotent, isResumable, waitsForClaims },
+            { key, requestHash },
+            request,
+            context,
+          ).finally(() => this.#running.delete(text));
           this.#running.set(text, { requestHash, outcome });
           return outcome;
         },
@@ -102,7 +107,7 @@ export class CallClaims {
     context: ToolContext,
   ): Promise<ToolInvokeResponse> {
     const begunAt = performance.now();
-    const answerDueAt = Math.min(begunAt + STORE_PATIENCE_MS, context.deadline);
+    const answerDueAt = tool.waitsForClaims ? context.deadline : Math.min(begunAt + STORE_PATIENCE_MS, context.deadline);
     let { maybeTakenSince } = context;
     for (;;) {
       context.signal.throwIfAborted();
@@ -113,8 +118,9 @@ export class CallClaims {
         if (!(error instanceof StoreUnavailableError)) throw error;
         this.#unavailable.add(1, { operation: "claim" });
         if (tool.idempotent) return next.execute(request, context);
-        if (maybeTakenSince === undefined) throw notStarted(request, error);
-        if (performance.now() >= answerDueAt) throw unknownOutcome(request);
+        const isOver = performance.now() >= answerDueAt;
+        if (maybeTakenSince === undefined && (isOver || !tool.waitsForClaims)) throw notStarted(request, error);
+        if (isOver) throw unknownOutcome(request);
         await pause(Math.max(1, Math.min(WATCH_MS, answerDueAt - performance.now())), context.signal);
         continue;
       }

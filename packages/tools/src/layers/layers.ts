@@ -36,7 +36,7 @@ export function servingLayers({ concurrency, waiting, isAside = () => false, cla
   const queued = queue();
   const bounded = boundRunning({ concurrency, away: waiting });
   const aside = boundRunning({ concurrency, away: waiting });
-  return ({ definition, executor, isResumable, leavesPlace }) =>
+  return ({ definition, executor, isResumable, waitsForClaims, leavesPlace }) =>
     wrap(executor, [
       record(servingNames),
       authorize,
@@ -44,7 +44,7 @@ export function servingLayers({ concurrency, waiting, isAside = () => false, cla
       rate(definition, rates),
       validate(definition),
       narrow,
-      claims.layer(definition, { isResumable }),
+      claims.layer(definition, { isResumable, waitsForClaims }),
       deadline(definition),
       cache(definition, results),
       queued,

@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import { type Agent, type TurnResult, usageMessage } from "@rockbot/agent";
+import { type Agent, type TurnRequest, type TurnResult, usageMessage } from "@rockbot/agent";
 import { pause } from "@rockbot/base";
 import { type ToolAgentHelperInput, ToolError, ToolErrorCode, tools } from "@rockbot/contracts";
 import { MemoryFullError } from "@rockbot/memory";
@@ -16,6 +16,15 @@ export interface AgentHelperOptions {
   readonly onUnasked: OnUnasked;
 }
 
+/** What tells of a helper needs. */
+export type HelperInput = Pick<ToolAgentHelperInput, "task_id" | "session_id" | "root_session_id" | "description">;
+
+/** How a session is told. */
+export interface ToldOptions extends Pick<TurnRequest, "caller" | "hasReadUntrusted" | "signal" | "deadline" | "withoutPlace" | "parent"> {
+  readonly toolCallId: string;
+  readonly failure?: string | undefined;
+}
+
 /** A helper that is cancelled is stopped within this time, wherever it runs. */
 const LOOK_MS = 1_000;
 /** What a helper leaves of its call's time, so that its session can be told: a fifth, at most so much. */
@@ -25,8 +34,7 @@ const MAX_RESERVE_MS = 120_000;
  * `agent__helper`: a helper's turn, then a turn of the session that has started it, which is told the result. The request stays in the queue until both have
  * ended. So a helper outlives its process, and a process that takes it up does neither of them twice.
  */
-export function agentHelper(agent: Pick<Agent, "runTurn" | "isToBlame">, options: AgentHelperOptions): Tool {
-  const run = new HelperRun(agent, options);
+export function agentHelper(agent: Pick<Agent, "isToBlame">, run: HelperRun): Tool {
   return defineTool(
     tools.agentHelper,
     async (input, context) => {
@@ -42,6 +50,7 @@ export function agentHelper(agent: Pick<Agent, "runTurn" | "isToBlame">, options
     },
     {
       isResumable: true,
+      waitsForClaims: true, // its session was told that it has started
       leavesPlace: true,
       isToBlame({ toolCallId: turnId, arguments: args }, caller) {
         const { task_id: taskId } = JSON.parse(args ?? "{}") as ToolAgentHelperInput;
@@ -51,25 +60,27 @@ export function agentHelper(agent: Pick<Agent, "runTurn" | "isToBlame">, options
   );
 }
 
-/** How long a memory that is away is waited for, and how often it is asked. */
-const PATIENCE_MS = 30_000;
+/** How often a store that is away is asked. */
 const ASK_MS = 500;
 
-/** Asks again while the memory is away. @throws {StoreUnavailableError} if it stays so */
-async function patiently<T>({ signal, deadline }: Pick<ResumableCallContext, "signal" | "deadline">, ask: () => Promise<T>): Promise<T> {
-  const until = Math.min(performance.now() + PATIENCE_MS, deadline - ASK_MS);
+/** Does a step of a helper again while a store is away, until its deadline. @throws what says that it stays so */
+export async function patiently<T>({ signal, deadline }: Pick<ResumableCallContext, "signal" | "deadline">, step: () => Promise<T>): Promise<T> {
   for (;;) {
     try {
-      return await ask();
+      return await step();
     } catch (error) {
-      if (!(error instanceof StoreUnavailableError) || signal.aborted || performance.now() >= until) throw error;
+      const isAway = error instanceof StoreUnavailableError || (error instanceof ToolError && error.code === ToolErrorCode.Unavailable);
+      if (!isAway || signal.aborted || performance.now() >= deadline - ASK_MS) throw error;
       await pause(ASK_MS, signal);
     }
   }
 }
 
+/** The call of a helper. */
+export const helperCallOf = (caller: string, taskId: string): string => hash("sha256", JSON.stringify(["helper", caller, taskId]), "hex").slice(0, 32);
+
 /** The steps of one helper. Each may be done again by another process, and changes nothing then. */
-class HelperRun {
+export class HelperRun {
   readonly #agent: Pick<Agent, "runTurn">;
   readonly #options: AgentHelperOptions;
   readonly #metrics = new TurnMetrics();
@@ -94,21 +105,20 @@ class HelperRun {
     const reserveMs = Math.min(MAX_RESERVE_MS, (context.deadline - performance.now()) / 5);
     const looking = setInterval(() => void isCancelled(), LOOK_MS);
     using _looking = { [Symbol.dispose]: () => clearInterval(looking) };
-    return await this.#metrics.measure("helper", () =>
-      this.#agent.runTurn({
-        caller,
-        sessionId: helperSession(taskId),
-        rootSessionId,
-        turnId,
-        origin: "helper",
-        message: more === undefined ? description : `${description}\n\nWhat you have to know besides:\n${more}`,
-        hasReadUntrusted,
-        signal: AbortSignal.any([context.signal, cancel.signal]),
-        deadline: Math.min(context.deadline - reserveMs, performance.now() + minutes * 60_000),
-        parent: context,
-        withoutPlace: context.withoutPlace,
-      }),
-    );
+    const request: TurnRequest = {
+      caller,
+      sessionId: helperSession(taskId),
+      rootSessionId,
+      turnId,
+      origin: "helper",
+      message: more === undefined ? description : `${description}\n\nWhat you have to know besides:\n${more}`,
+      hasReadUntrusted,
+      signal: AbortSignal.any([context.signal, cancel.signal]),
+      deadline: Math.min(context.deadline - reserveMs, performance.now() + minutes * 60_000),
+      parent: context,
+      withoutPlace: context.withoutPlace,
+    };
+    return await this.#metrics.measure("helper", () => patiently(request, () => this.#agent.runTurn(request)));
   }
 
   /** Keeps how it ended, and tells programs on the bus. One that was cancelled meanwhile stays so. */
@@ -136,18 +146,28 @@ class HelperRun {
   }
 
   /** A turn of the session that has started it. The result itself stands beside the message, as `helpers` says. */
-  async tellParent(
-    { task_id: taskId, session_id: sessionId, root_session_id: rootSessionId, description }: ToolAgentHelperInput,
-    context: ResumableCallContext,
-    { finish, reason, hasReadUntrusted }: TurnResult,
-  ): Promise<void> {
-    const { caller, toolCallId, signal, deadline, withoutPlace } = context;
-    const turnId = hash("sha256", JSON.stringify(["told", toolCallId]), "hex").slice(0, 32);
+  async tellParent(input: ToolAgentHelperInput, context: ResumableCallContext, { finish, reason, hasReadUntrusted }: TurnResult): Promise<void> {
     const how = reason === undefined ? "" : ` (${finish}: ${reason})`;
-    const message = `Your helper ${taskId} has ended${how}, and its result stands beside this message. Its task was: ${description.slice(0, 200).toWellFormed()}`;
-    const about = { caller, sessionId, rootSessionId, turnId, origin: "helper", message, hasReadUntrusted } as const;
-    const request = { ...about, signal, deadline, withoutPlace, parent: context };
-    const answer = await this.#metrics.measure("helper", () => this.#agent.runTurn(request));
-    await this.#options.onUnasked(caller, sessionId, turnId, answer.text);
+    const { caller, toolCallId, signal, deadline, withoutPlace } = context;
+    const about = { caller, toolCallId, hasReadUntrusted, signal, deadline, withoutPlace, parent: context };
+    await this.#tell(input, `${how}, and its result stands beside this message`, about);
+  }
+
+  /** The same for a helper whose call has ended in an error, so that nobody else tells of it. */
+  async tellFailure(input: HelperInput, failure: string, about: Omit<ToldOptions, "failure">): Promise<void> {
+    await this.#tell(input, " without a result, as its call has failed", { ...about, failure });
+  }
+
+  async #tell(
+    { task_id: taskId, session_id: sessionId, root_session_id: rootSessionId, description }: HelperInput,
+    how: string,
+    { toolCallId, failure, ...about }: ToldOptions,
+  ): Promise<void> {
+    const turnId = hash("sha256", JSON.stringify(["told", toolCallId]), "hex").slice(0, 32);
+    const why = failure === undefined ? "" : `\n\nThe error: ${failure}`;
+    const message = `Your helper ${taskId} has ended${how}. Its task was: ${description.slice(0, 200).toWellFormed()}${why}`;
+    const request: TurnRequest = { ...about, sessionId, rootSessionId, turnId, origin: "helper", message };
+    const answer = await this.#metrics.measure("helper", () => patiently(request, () => this.#agent.runTurn(request)));
+    await this.#options.onUnasked(about.caller, sessionId, turnId, answer.text);
   }
 }

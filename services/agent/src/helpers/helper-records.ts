@@ -18,6 +18,8 @@ export interface HelperRecord {
   readonly result?: string | undefined;
   /** Whether it had read untrusted content by its last change. */
   readonly isUntrusted?: boolean | undefined;
+  /** It has failed, and its conversation was not told yet. */
+  readonly isUntold?: boolean | undefined;
   /** How many helpers, this one too, turns that were told of a helper's end have started since a user's turn started one. */
   readonly unattended?: number | undefined;
 }
@@ -100,14 +102,30 @@ export class HelperRecords {
     return undefined;
   }
 
-  /** Changes a helper that has not ended, and nothing of one that has. @returns as it is then; undefined if it is forgotten */
-  async change(caller: string, rootSessionId: string, taskId: string, changes: Partial<HelperRecord>): Promise<HelperRecord | undefined> {
+  /** Those of a family that have failed, and of which it was not told. They are told from now on. */
+  async takeUntold(caller: string, rootSessionId: string): Promise<readonly HelperRecord[]> {
+    const untold = (await this.list(caller, rootSessionId)).filter(isUntold);
+    for (const { taskId } of untold) await this.change(caller, rootSessionId, taskId, { isUntold: false }, isUntold);
+    return untold;
+  }
+
+  /**
+   * Changes a helper that has not ended, and nothing of one that has.
+   * @param mayChange which one it changes @returns as it is then; undefined if it is forgotten
+   */
+  async change(
+    caller: string,
+    rootSessionId: string,
+    taskId: string,
+    changes: Partial<HelperRecord>,
+    mayChange: (record: HelperRecord) => boolean = isActive,
+  ): Promise<HelperRecord | undefined> {
     const memory = this.#memory.of(caller);
     for (;;) {
       const entry = await memory.get(keyOf(rootSessionId, taskId));
       if (entry === undefined) return undefined;
       const known = parsed(entry.value);
-      if (!isActive(known)) return known;
+      if (!mayChange(known)) return known;
       const changed = { ...known, ...changes };
       try {
         await memory.set(entry.key, JSON.stringify(changed), { ttlMs: KEPT_MS, ifVersion: entry.version });
@@ -119,6 +137,8 @@ export class HelperRecords {
   }
 }
 
+const isUntold = (record: HelperRecord): boolean => record.isUntold === true;
+
 const folderOf = (rootSessionId: string): string => `${familyNamespace(rootSessionId)}/helpers`;
 const keyOf = (rootSessionId: string, taskId: string): string => `${folderOf(rootSessionId)}/${taskId}`;
 
@@ -126,5 +146,7 @@ const keyOf = (rootSessionId: string, taskId: string): string => `${folderOf(roo
 function parsed(value: string): HelperRecord {
   const record = JSON.parse(value) as HelperRecord;
   const { endsBy = Number.POSITIVE_INFINITY } = record;
-  return isActive(record) && Date.now() > endsBy ? { ...record, state: "failed", endedAt: endsBy, progress: "it did not end in its time" } : record;
+  return isActive(record) && Date.now() > endsBy
+    ? { ...record, state: "failed", endedAt: endsBy, progress: "it did not end in its time", isUntold: true }
+    : record;
 }

@@ -1,24 +1,31 @@
 import type { AgentHost, TurnScope } from "@rockbot/agent";
 import { silentLogger } from "@rockbot/bus";
+import { ToolError } from "@rockbot/contracts";
 import { createWorkingMemory } from "@rockbot/memory";
 import type { Tool } from "@rockbot/tools";
 import { expect, test } from "vitest";
+import { HelperRun } from "./agent-helper.ts";
 import { type HelperBounds, type HelperRecord, HelperRecords } from "./helper-records.ts";
 import { helpers } from "./helpers-plugin.ts";
 
-type SendHelper = (onSent: () => void) => Promise<never>;
+type SendHelper = (onSent: () => void, toolCallId: string) => Promise<never>;
 
-/** The tool `spawn_subagent` as one process has it. */
-async function spawnTool(records: HelperRecords, send: SendHelper): Promise<(toolCallId: string) => Promise<unknown>> {
+const scope = { caller: "alice", sessionId: "s", rootSessionId: "s" } as TurnScope;
+
+/** The plugin as one process has it. */
+function startHelpers(records: HelperRecords, send: SendHelper, told: string[] = []) {
   const caller = {
     toolsOf: () => [{ name: "agent__helper" }],
-    call: (_name: string, _input: object, { onSent }: { readonly onSent: () => void }) => send(onSent),
+    call: (_name: string, _input: object, { onSent, toolCallId }: { readonly onSent: () => void; readonly toolCallId: string }) => send(onSent, toolCallId),
   };
-  const plugin = await helpers({ records, messages: { progress: async () => {} }, turnTimeoutMs: 1_000 }).start?.({
-    caller,
-    log: silentLogger,
-  } as unknown as AgentHost);
-  const scope = { caller: "alice", sessionId: "s", rootSessionId: "s" } as TurnScope;
+  const tellFailure = async (_input: object, failure: string) => void told.push(failure);
+  const plugin = helpers({ records, messages: { progress: async () => {} }, turnTimeoutMs: 10_000, tellFailure, againMs: 0 });
+  return plugin.start?.({ caller, log: silentLogger } as unknown as AgentHost);
+}
+
+/** The tool `spawn_subagent` as one process has it. */
+async function spawnTool(records: HelperRecords, send: SendHelper, told?: string[]): Promise<(toolCallId: string) => Promise<unknown>> {
+  const plugin = await startHelpers(records, send, told);
   const tool = plugin?.tools?.(scope)?.find(({ definition }) => definition.name === "spawn_subagent") as Tool;
   const context = { caller: "alice", signal: new AbortController().signal, deadline: performance.now() + 60_000, progress: () => {}, log: silentLogger };
   return (toolCallId) =>
@@ -47,6 +54,53 @@ test("a process that takes up a call sends the helper's request that the one bef
   expect(await spawn("call-1")).toMatchObject({ content: expect.stringMatching(/^Helper [0-9a-f]{12} has started/) });
   expect(sent).toBe(1);
   expect(await records.list("alice", "s")).toHaveLength(1);
+});
+
+test("a helper that was promised is asked for again under its id while its call is refused for now, and its session is told if it fails for good", async () => {
+  await using memory = createWorkingMemory();
+  const records = new HelperRecords(memory);
+  const ids: string[] = [];
+  const told: string[] = [];
+  const spawn = await spawnTool(
+    records,
+    async (onSent, toolCallId) => {
+      onSent();
+      ids.push(toolCallId);
+      throw new ToolError(ids.length < 4 ? "unavailable" : "denied", "not now");
+    },
+    told,
+  );
+  expect(await spawn("call-1")).toMatchObject({ content: expect.stringMatching(/^Helper [0-9a-f]{12} has started/) });
+  await expect.poll(() => told).toEqual([expect.stringContaining("not now")]);
+  expect([ids.length, new Set(ids).size]).toEqual([4, 1]);
+  expect(await records.list("alice", "s")).toMatchObject([{ state: "failed", isUntold: true }]); // until that turn, or any other, has it
+});
+
+test("a session is told of a helper again where the store of conversations was away", async () => {
+  await using memory = createWorkingMemory();
+  let asked = 0;
+  const runTurn = async () => {
+    if (++asked === 1) throw new ToolError("unavailable", "The message was not taken.");
+    return { text: "A pity.", finish: "stop", usage: { inputTokens: 1, outputTokens: 1 }, hasReadUntrusted: false } as const;
+  };
+  const heard: string[] = [];
+  const onUnasked = async (...of: readonly string[]) => void heard.push(of[3] ?? "");
+  const run = new HelperRun({ runTurn }, { records: new HelperRecords(memory), messages: { result: async () => {} }, onUnasked });
+  const about = { caller: "alice", toolCallId: "call-1", signal: new AbortController().signal, deadline: performance.now() + 60_000 };
+  await run.tellFailure({ task_id: "0123456789ab", session_id: "s", root_session_id: "s", description: "Count." }, "not now", about);
+  expect(heard).toEqual(["A pity."]);
+});
+
+test("a helper that has failed, and of which nobody was left to tell, stands beside the next message of its session, once", async () => {
+  await using memory = createWorkingMemory();
+  const records = new HelperRecords(memory);
+  const plugin = await startHelpers(records, never);
+  await records.add("alice", "s", record("0123456789ab", { state: "waiting", endsBy: Date.now() - 1 }));
+  expect(await plugin?.aside?.({ ...scope, sessionId: "sub-x" }, "Hello.")).toBeUndefined();
+  expect((await plugin?.aside?.(scope, "Hello."))?.text).toBe(
+    "Helper 0123456789ab has failed, and you were not told before: it did not end in its time. Its task was: x",
+  );
+  expect(await plugin?.aside?.(scope, "Hello.")).toBeUndefined();
 });
 
 test("helpers whose time is over take no place from others, though nobody was left to say that they have ended", async () => {

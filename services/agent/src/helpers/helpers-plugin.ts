@@ -5,12 +5,10 @@ import { withMemory } from "@rockbot/memory";
 import { defineTool, type Tool, type ToolCallContext } from "@rockbot/tools";
 import { type HelperMessages, helperSession } from "./helper-messages.ts";
 import { type HelperBounds, type HelperRecord, type HelperRecords, type HelperRefusal, isActive } from "./helper-records.ts";
+import { type StartHelperParts, startHelper } from "./start-helper.ts";
 
-export interface HelpersPluginOptions {
-  readonly records: HelperRecords;
+export interface HelpersPluginOptions extends StartHelperParts {
   readonly messages: Pick<HelperMessages, "progress">;
-  /** How long the session's turn may take that is told the result. */
-  readonly turnTimeoutMs: number;
 }
 
 /** Of a family, at once. */
@@ -30,13 +28,13 @@ const ENDED = /^Your helper ([0-9a-f]{12}) has ended/;
  * The tools of a conversation for its helpers, if its caller may use `agent__helper`. A session that another has started has none: nobody may be there any
  * more to read the result. A helper's session can report its progress.
  */
-export const helpers = ({ records, messages, turnTimeoutMs }: HelpersPluginOptions): AgentPlugin => ({
+export const helpers = ({ records, messages, ...parts }: HelpersPluginOptions): AgentPlugin => ({
   name: "helpers",
   async start(host) {
     return {
       tools(scope) {
         const isAllowed = scope.sessionId === scope.rootSessionId && host.caller.toolsOf(scope.caller).some(({ name }) => name === tools.agentHelper.name);
-        const own = isAllowed ? [spawnTool(host, scope, { records, turnTimeoutMs }), cancelTool(scope, records), listTool(scope, records)] : [];
+        const own = isAllowed ? [spawnTool(host, scope, { records, ...parts }), cancelTool(scope, records), listTool(scope, records)] : [];
         return scope.origin === "helper" && HELPER_SESSION.test(scope.sessionId) ? [...own, progressTool(scope, records, messages)] : own;
       },
       aside: (scope, message) => resultAside(scope, message, records),
@@ -44,47 +42,43 @@ export const helpers = ({ records, messages, turnTimeoutMs }: HelpersPluginOptio
   },
 });
 
-/** Beside the message that a helper has ended stands its result. Of what strangers wrote it may be a part, and is fenced then. */
-async function resultAside({ caller, rootSessionId, origin }: TurnScope, message: string, records: HelperRecords): Promise<Aside | undefined> {
+/**
+ * Beside the message that a helper has ended stands its result. Of what strangers wrote it may be a part, and is fenced then. Beside any message of the
+ * session itself stand the helpers that have failed, of which nobody was left to tell.
+ */
+async function resultAside({ caller, sessionId, rootSessionId, origin }: TurnScope, message: string, records: HelperRecords): Promise<Aside | undefined> {
   const taskId = origin === "helper" ? ENDED.exec(message)?.[1] : undefined;
-  const record = taskId === undefined ? undefined : await records.get(caller, rootSessionId, taskId);
-  if (record?.result === undefined) return undefined;
-  return { text: `The result of helper ${taskId}:\n${record.result || "(no text)"}`, isUntrusted: record.isUntrusted === true };
+  const untold = sessionId === rootSessionId ? await records.takeUntold(caller, rootSessionId).catch(() => []) : []; // the next turn has them else
+  const ended = taskId === undefined ? undefined : await records.get(caller, rootSessionId, taskId);
+  const told = [...untold.filter((record) => record.taskId !== taskId), ...(ended?.result === undefined ? [] : [ended])];
+  if (told.length === 0) return undefined;
+  const texts = told.map((record) => (record === ended ? `The result of helper ${taskId}:\n${ended.result || "(no text)"}` : failureText(record)));
+  return { text: texts.join("\n\n"), isUntrusted: told.some(({ isUntrusted }) => isUntrusted) };
 }
 
-function spawnTool(
-  { caller: calls, log }: AgentHost,
-  scope: TurnScope,
-  { records, turnTimeoutMs }: Pick<HelpersPluginOptions, "records" | "turnTimeoutMs">,
-): Tool {
+const failureText = ({ taskId, progress, description }: HelperRecord): string =>
+  `Helper ${taskId} has failed, and you were not told before: ${progress ?? "nothing is known of it"}. Its task was: ${description}`;
+
+function spawnTool(host: AgentHost, scope: TurnScope, parts: Omit<HelpersPluginOptions, "messages">): Tool {
+  const { records, turnTimeoutMs } = parts;
   const { caller, sessionId, rootSessionId, origin } = scope;
   const bounds: HelperBounds = { maxActive: MAX_ACTIVE, maxUnattended: MAX_UNATTENDED, isUnattended: origin === "helper" };
 
   const timeoutOf = ({ timeout_minutes: minutes = DEFAULT_MINUTES }: Pick<ToolSpawnSubagentInput, "timeout_minutes">): number =>
     Math.min(MAX_CALL_MS, minutes * 60_000 + turnTimeoutMs);
 
-  /** Resolves once the call is on its way. What becomes of it then is in its record. @throws {ToolError} if it was refused before */
-  async function start(
-    taskId: string,
-    { description, context: more, timeout_minutes: minutes = DEFAULT_MINUTES }: ToolSpawnSubagentInput,
-    context: ToolCallContext,
-  ) {
-    const sent = Promise.withResolvers<void>();
-    const input = { task_id: taskId, description, context: more, session_id: sessionId, root_session_id: rootSessionId, timeout_minutes: minutes };
-    const timeoutMs = timeoutOf({ timeout_minutes: minutes });
-    // The deadline and the cancellation of the turn do not hold for the helper, which goes on beside it. How many calls led here, and what they read, does.
-    const parent = { ...context, signal: new AbortController().signal, deadline: performance.now() + timeoutMs };
-    const toolCallId = hash("sha256", JSON.stringify(["helper", caller, taskId]), "hex").slice(0, 32);
-    calls
-      .call(tools.agentHelper.name, input, { toolCallId, onBehalfOf: caller, parent, timeoutMs, onSent: sent.resolve })
-      .catch(async (error: unknown) => {
-        sent.reject(error);
-        log.warn({ taskId, reason: String(error) }, "a helper has failed");
-        await records.change(caller, rootSessionId, taskId, { state: "failed", endedAt: Date.now(), progress: String(error).slice(0, 500) });
-      })
-      .catch((error: unknown) => log.warn({ taskId, reason: String(error) }, "could not note the end of a helper"));
-    await sent.promise;
-  }
+  const start = (taskId: string, { description, context: more, ...input }: ToolSpawnSubagentInput, context: ToolCallContext): Promise<void> => {
+    const minutes = input.timeout_minutes ?? DEFAULT_MINUTES;
+    const asked = {
+      task_id: taskId,
+      description,
+      ...(more === undefined ? {} : { context: more }),
+      session_id: sessionId,
+      root_session_id: rootSessionId,
+      timeout_minutes: minutes,
+    };
+    return startHelper(host, asked, { ...parts, caller, context, timeoutMs: timeoutOf(input) });
+  };
 
   return defineTool(tools.spawnSubagent, async (input, context) => {
     if (input.description.trim() === "")

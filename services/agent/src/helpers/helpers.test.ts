@@ -4,6 +4,7 @@ import { agentTopics, createEnvelope, encodeMessage, messages } from "@rockbot/c
 import { createWorkingMemory, MemoryFullError, type OwnedMemory, type WorkingMemory } from "@rockbot/memory";
 import { loadConfig } from "@rockbot/process/config";
 import { StoreUnavailableError } from "@rockbot/records";
+import { type ClaimStore, createMemoryClaimStore } from "@rockbot/records/claims";
 import { type ModelServerRequest, type ModelStep, startModelServer } from "@rockbot/testing";
 import { createToolCaller } from "@rockbot/tools";
 import { expect, test } from "vitest";
@@ -20,6 +21,7 @@ async function startAgent(
   script: (request: ModelServerRequest) => ModelStep | Promise<ModelStep>,
   env: Readonly<Record<string, string>> = {},
   given?: WorkingMemory,
+  claims?: ClaimStore,
 ) {
   await using started = new AsyncDisposableStack();
   const model = started.use(await startModelServer(script));
@@ -33,7 +35,7 @@ async function startAgent(
     await place(...of);
     places++;
   };
-  started.use(await startAgentService(bus, config, { service: "agent", topic: "tool.invoke.agent", workingMemory, turnStore }));
+  started.use(await startAgentService(bus, config, { service: "agent", topic: "tool.invoke.agent", workingMemory, turnStore, claims }));
   const caller = started.use(await createToolCaller(bus, { agent: "gateway" }));
   await caller.discovered();
   const heard: { readonly topic: string; readonly source: string; readonly body: Readonly<Record<string, unknown>> }[] = [];
@@ -262,6 +264,40 @@ test("a memory that is away or full when a helper ends keeps no session from bei
   await agent.ask("How many?");
   await expect.poll(() => told, WAIT).toHaveLength(2);
   expect(told[1]).toContain("Its result is not kept: ");
+});
+
+test("stores that stand still while a helper's request comes cost its session no helper", async () => {
+  let away = 0;
+  const standStill = (): void => {
+    if (away-- > 0) throw new StoreUnavailableError("Redis is away");
+  };
+  await using memory = createWorkingMemory();
+  const ofOwner = (owner: string): OwnedMemory => {
+    const owned = memory.of(owner);
+    const set: OwnedMemory["set"] = async (...of) => {
+      standStill();
+      return owned.set(...of);
+    };
+    return new Proxy(owned, { get: (target, name) => (name === "set" ? set : (Reflect.get(target, name) as () => void).bind(target)) });
+  };
+  const claims = createMemoryClaimStore();
+  const claim = claims.claim.bind(claims);
+  let claimed = 0;
+  claims.claim = async (...of) => {
+    if (++claimed === 2) away = 3; // that of the helper, behind that of the turn which starts it
+    standStill();
+    return claim(...of);
+  };
+  const told: string[] = [];
+  const script = (request: ModelServerRequest): ModelStep => {
+    if (isTold(request)) told.push(userText(request));
+    if (isTold(request) || request.messages.at(-1)?.role === "tool") return { text: "Good." };
+    if (userText(request) === "Count.") return { text: "It is forty-two." };
+    return { toolCalls: [{ name: "spawn_subagent", arguments: { description: "Count." } }] };
+  };
+  await using agent = await startAgent(script, {}, { of: ofOwner, [Symbol.asyncDispose]: async () => {} }, claims);
+  await agent.ask("How many?");
+  await expect.poll(() => told, WAIT).toEqual([expect.stringContaining("It is forty-two.")]);
 });
 
 test("where one turn runs at once, a helper that has ended lets a message go before that was sent before", { timeout: 60_000 }, async () => {

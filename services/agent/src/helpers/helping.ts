@@ -3,7 +3,7 @@ import type { Bus, Logger } from "@rockbot/bus";
 import type { WorkingMemory } from "@rockbot/memory";
 import type { Tool } from "@rockbot/tools";
 import type { OnUnasked } from "../chat/agent-chat.ts";
-import { agentHelper } from "./agent-helper.ts";
+import { agentHelper, HelperRun } from "./agent-helper.ts";
 import { HelperMessages } from "./helper-messages.ts";
 import { HelperRecords } from "./helper-records.ts";
 import { helpers } from "./helpers-plugin.ts";
@@ -20,14 +20,17 @@ export class Helping {
   readonly plugins: readonly AgentPlugin[];
   readonly #records: HelperRecords;
   readonly #messages: HelperMessages;
+  #run: HelperRun | undefined;
 
   constructor(bus: Bus, { memory, turnTimeoutMs, log }: HelpingOptions) {
     this.#records = new HelperRecords(memory);
     this.#messages = new HelperMessages(bus, log);
-    this.plugins = [whiteboard(memory), helpers({ records: this.#records, messages: this.#messages, turnTimeoutMs })];
+    const tellFailure: HelperRun["tellFailure"] = async (...of) => this.#run?.tellFailure(...of);
+    this.plugins = [whiteboard(memory), helpers({ records: this.#records, messages: this.#messages, turnTimeoutMs, tellFailure })];
   }
 
   tools(agent: Pick<Agent, "runTurn" | "isToBlame">, onUnasked: OnUnasked): readonly Tool[] {
-    return [agentHelper(agent, { records: this.#records, messages: this.#messages, onUnasked })];
+    this.#run = new HelperRun(agent, { records: this.#records, messages: this.#messages, onUnasked });
+    return [agentHelper(agent, this.#run)];
   }
 }
