@@ -1,15 +1,15 @@
-import { readdirSync, readFileSync, statSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { busRights, readPolicy } from "@rockbot/policy";
 import { envName } from "@rockbot/process/config";
 import { busServices, services } from "@rockbot/services";
 import { temporaryFolder } from "@rockbot/testing";
-import { expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { parse } from "yaml";
 import { initCompose } from "../packages/cli/src/commands/compose.ts";
 
 const root = dirname(import.meta.dirname);
-const policy = join(root, "docker/policy.yaml");
+const policy = join(root, "docker/policy/policy.yaml");
 
 interface Compose {
   readonly services: Readonly<
@@ -124,4 +124,49 @@ test("RabbitMQ gets a user for each name of the policy, with rights to topics, a
 
 test("a chosen password that cannot stand in an address is refused by its name", async () => {
   await expect(handedOut("ROCKBOT_PASSWORD_AGENT=p@ss word\n")).rejects.toThrow("ROCKBOT_PASSWORD_AGENT: expected 8 to 512 letters, digits and -._~");
+});
+
+describe("the files that services read again while they run", () => {
+  const reloaded: Readonly<Record<string, string>> = {
+    MCP_CONFIG: "ROCKBOT_MCP_CONFIG",
+    REST_CONFIG: "ROCKBOT_REST_CONFIG",
+    A2A_AGENTS_FILE: "ROCKBOT_A2A_AGENTS_FILE",
+  };
+
+  test("are mounted by their folder alone, read-only, into just the services that read them", () => {
+    const mounts = services.flatMap(({ name }) =>
+      (compose.services[name]?.volumes ?? []).flatMap((volume) => (typeof volume === "string" ? [`${name} ${volume}`] : [])),
+    );
+    const fromHere = mounts.filter((mount) => / [.$]/.test(mount) && !mount.includes("ROCKBOT_WORKSPACE"));
+    const expected = services.flatMap(({ name, onBus }) => {
+      const settings = Object.entries(compose.services[name]?.environment ?? {}).filter(([variable]) => variable in reloaded);
+      const named = settings.map(
+        ([variable, path]) => `${name} \${${reloaded[variable]}:-.${path?.match(/:-(.*)\}$/)?.[1]?.replace(/^/, "/")}}/..:${path}/..:ro`,
+      );
+      return [...(onBus ? [`${name} ./docker/policy:/etc/rockbot/policy:ro`] : []), ...named];
+    });
+    expect(fromHere.sort()).toEqual(expected.sort());
+    expect(expected.length).toBe(busServices.length + Object.keys(reloaded).length);
+  });
+
+  test("are refused in words where nobody reads them, where one is missing, and where its folder holds more", async () => {
+    using folder = temporaryFolder();
+    for (const name of ["docker", "folders/mcp", "folders/rest", "folders/a2a/.ssh"]) mkdirSync(join(folder.path, name), { recursive: true });
+    for (const file of ["docker/policy.yaml", "docker/mcp.json", "folders/mcp/other.json", "folders/rest/rest.json", "folders/a2a/well-known-agents.json"]) {
+      folder.write(file, "");
+    }
+    folder.write("folders/rest/secrets.env", "");
+    vi.stubEnv("ROCKBOT_REST_CONFIG", "./docker/rest.json");
+    const files = { file: join(folder.path, "kept.env"), from: join(folder.path, "docker/secrets.env"), out: join(folder.path, "out") };
+    const error: Error = await initCompose({ policy, ...files, folders: join(folder.path, "folders") }).then(expect.fail, (thrown) => thrown);
+    vi.unstubAllEnvs();
+
+    expect(error.message.split("\n").slice(1)).toEqual([
+      "docker/policy.yaml: nobody reads it any more. Move it to docker/policy/policy.yaml",
+      "docker/mcp.json: nobody reads it any more. Move it to docker/mcp/mcp.json",
+      "ROCKBOT_MCP_CONFIG: there is no file docker/mcp/mcp.json",
+      expect.stringMatching(/^ROCKBOT_REST_CONFIG: .* also secrets.env. Move the file into a folder of its own, such as docker\/rest$/),
+      expect.stringMatching(/^ROCKBOT_A2A_AGENTS_FILE: .* also .ssh. Move/),
+    ]);
+  });
 });

@@ -62,7 +62,7 @@ test("the bundle of the command runs a command from a folder that holds nothing 
   using folder = temporaryFolder();
   const bundle = await bundled(CLI);
   await cp(join(root, bundle.folder), join(folder.path, "app"), { recursive: true });
-  const [policy, file, out] = [join(root, "docker/policy.yaml"), join(folder.path, "secrets.env"), join(folder.path, "out")];
+  const [policy, file, out] = [join(root, "docker/policy/policy.yaml"), join(folder.path, "secrets.env"), join(folder.path, "out")];
   const { status, stderr } = spawnSync(
     process.execPath,
     [join(folder.path, "app/main.mjs"), "compose", "init", "--policy", policy, "--file", file, "--out", out],

@@ -47,7 +47,7 @@ test("a service that compose lacks is added with its secrets, network and volume
 });
 
 test("a delegate is a caller of the compose policy, and comments stay", () => {
-  const text = composePolicy(read("docker/policy.yaml"), [...busServices, helper]);
+  const text = composePolicy(read("docker/policy/policy.yaml"), [...busServices, helper]);
 
   const some = ["scheduler", "agent"].map((user) => ({ user, for: ["cli", "gateway"] }));
   expect(parse(text)).toMatchObject({ delegates: [...some, "gateway", "helper"], callers: { helper: { allow: ["*"] }, cli: { allow: ["*"] } } });
@@ -56,7 +56,10 @@ test("a delegate is a caller of the compose policy, and comments stay", () => {
 });
 
 test("what a service owns is in the compose policy, and so in its rights; for whom a delegate may call stays as it is", async () => {
-  const text = composePolicy(read("docker/policy.yaml").replace(/^delegates: .*$/m, "delegates: [{ user: helper, for: [gateway] }]"), [...busServices, helper]);
+  const text = composePolicy(read("docker/policy/policy.yaml").replace(/^delegates: .*$/m, "delegates: [{ user: helper, for: [gateway] }]"), [
+    ...busServices,
+    helper,
+  ]);
   const { document } = await readPolicy(text, "of the test");
 
   expect(document.services["helper"]).toMatchObject({ topic: "tool.invoke.helper", owns: ["helper.message"] });

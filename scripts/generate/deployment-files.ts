@@ -2,7 +2,7 @@ import type { PolicyDocument } from "@rockbot/policy";
 import type { BusService, Server } from "@rockbot/services";
 import { parse } from "yaml";
 
-/** How a service of the list is written down in `docker-compose.yml` and `docker/policy.yaml`. */
+/** How a service of the list is written down in `docker-compose.yml` and `docker/policy/policy.yaml`. */
 
 /** The variables of each service's secret settings, by its name. */
 type ServiceSecrets = ReadonlyMap<string, readonly string[]>;
@@ -72,7 +72,7 @@ function stanza(service: BusService | Server, services: readonly (BusService | S
   const kept = keptVolumes(service)
     .map((volume) => `, "${volume}:${KEPT}"`)
     .join("");
-  const policy = onBus ? `"./docker/policy.yaml:/etc/rockbot/policy.yaml:ro", ` : "";
+  const policy = onBus ? `"./docker/policy:/etc/rockbot/policy:ro", ` : "";
   return [
     `  # ${service.summary}`,
     `  ${name}:`,

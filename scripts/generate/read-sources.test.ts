@@ -8,7 +8,7 @@ import { readSources } from "./read-sources.ts";
 const root = dirname(dirname(import.meta.dirname));
 const SOURCES = [
   "docker-compose.yml",
-  "docker/policy.yaml",
+  "docker/policy/policy.yaml",
   "helm/values.schema.yaml",
   "packages/contracts/schema",
   "packages/policy/policy.schema.yaml",
@@ -38,7 +38,7 @@ test("what the project is generated from has no fault", async () => {
 
 test("faults of all files come at once, each with its file, and the list's with them", async () => {
   await using sources = await makeSources();
-  await sources.append("docker/policy.yaml", "\nidentity: verified\n");
+  await sources.append("docker/policy/policy.yaml", "\nidentity: verified\n");
   await sources.append("docker-compose.yml", "\nx: [\n");
   await sources.replace("services/settings.yaml", "type: string", "type: strng");
   await sources.replace("services/gateway/config.schema.yaml", "x-settings: process", "x-settings: proces");
@@ -52,7 +52,7 @@ test("faults of all files come at once, each with its file, and the list's with 
     /^packages\/contracts\/schema\/tools\/web\.yaml: ToolWebSearch: title: the name "web_browse" is taken/,
     /^services\/settings\.yaml: \w+: type is none of those that there are\. Did you mean "string"\?/,
     /^services\/gateway\/config\.schema\.yaml: x-settings is "proces"; there are: process, bus/,
-    /^docker\/policy\.yaml, line \d+: this is no YAML: Map keys must be unique/,
+    /^docker\/policy\/policy\.yaml, line \d+: this is no YAML: Map keys must be unique/,
     /^docker-compose\.yml, line \d+: this is no YAML: /,
     /^services\/index\.ts: "gateway" has no summary/,
   ];

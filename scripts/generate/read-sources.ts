@@ -8,7 +8,7 @@ import { schemaFaults } from "./schema-faults.ts";
 import { withSettings } from "./with-settings.ts";
 
 export const COMPOSE = "docker-compose.yml";
-export const POLICY = "docker/policy.yaml";
+export const POLICY = "docker/policy/policy.yaml";
 export const CHART_POLICY = "helm/rockbot/files/policy.yaml";
 
 /** What `npm run generate` makes files of, as far as people write it as YAML. */

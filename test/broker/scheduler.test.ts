@@ -9,7 +9,7 @@ import { expect, test } from "vitest";
 import { verifiedHost } from "./verified-broker.ts";
 import { connect } from "./verified-system.ts";
 
-const COMPOSE_POLICY = readFileSync(join(import.meta.dirname, "../../docker/policy.yaml"), "utf8");
+const COMPOSE_POLICY = readFileSync(join(import.meta.dirname, "../../docker/policy/policy.yaml"), "utf8");
 
 test("where the broker verifies senders, the policy of compose lets the scheduler run a task on behalf of its caller", async () => {
   using folder = temporaryFolder();

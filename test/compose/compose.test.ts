@@ -52,7 +52,8 @@ describe("the agent answers after it has called a tool of another service", () =
 
   test("over AMQP by the command, which calls tools there, too", async () => {
     const env = { ...process.env, ROCKBOT_BUS: project.busUrl };
-    const rockbot = (...args: string[]) => run(join(root, "rockbot"), [...args, "--policy", join(root, "docker/policy.yaml")], { timeoutMs: 120_000, env });
+    const rockbot = (...args: string[]) =>
+      run(join(root, "rockbot"), [...args, "--policy", join(root, "docker/policy/policy.yaml")], { timeoutMs: 120_000, env });
     expect(await rockbot("call", "system-info__system_info")).toContain("linux");
     expect((await rockbot("chat", "--prompt", QUESTION)).trim()).toMatch(ANSWER);
   });

@@ -17,7 +17,7 @@ const deployments: Readonly<Record<string, (folder: TemporaryFolder, password: s
   compose: async (folder, password) => {
     const given = ["REDIS", SERVICE.toUpperCase()].map((user) => `ROCKBOT_PASSWORD_${user}=${password}\n`);
     const [from, file, out] = [folder.write("given.env", given.join("")), join(folder.path, "kept.env"), join(folder.path, "out")];
-    await initCompose({ policy: join(root, "docker/policy.yaml"), file, from, out });
+    await initCompose({ policy: join(root, "docker/policy/policy.yaml"), file, from, out });
     return readFileSync(join(out, "redis/users.acl"), "utf8");
   },
   chart: async (folder, password) => {

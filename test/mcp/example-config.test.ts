@@ -24,7 +24,7 @@ test("the example of a file of servers works in the repository's folder", { time
   expect(JSON.parse(cli.stdout())).toMatchObject({ runtime: { version: process.version } });
 });
 
-test.each(["docker/mcp.json", "docker/mcp.openrouter.json"])("the servers in %s are services of the compose file, by name, port and token", (file) => {
+test.each(["docker/mcp/mcp.json", "docker/mcp/mcp.openrouter.json"])("the servers in %s are services of the compose file, by name, port and token", (file) => {
   const { services } = read<Compose>("docker-compose.yml");
   const servers = Object.values(read<Servers>(file).mcpServers);
   expect(servers.length).toBeGreaterThan(0);

@@ -65,7 +65,7 @@ export async function startObservedSystem({ only }: StartObservedSystemOptions =
   const { path: folder } = starting.use(await temporaryFolder());
   const [broker, redis, pages] = await Promise.all([startOwnBroker({ hasManagement: true }), startOwnRedis(), startPageServer(PAGES)]);
   for (const part of [broker, redis, pages]) starting.use(part);
-  const policy = (await readFile(join(ROOT, "docker/policy.yaml"), "utf8")).replace("identity: verified", "identity: trusted");
+  const policy = (await readFile(join(ROOT, "docker/policy/policy.yaml"), "utf8")).replace("identity: verified", "identity: trusted");
   await writeFile(join(folder, "policy.yaml"), policy);
   await copyFile(join(folder, "policy.yaml"), join(folder, "policy.to-break.yaml"));
   await writeFile(join(folder, "bus-url"), broker.url);

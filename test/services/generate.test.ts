@@ -14,7 +14,7 @@ test("generate names the faults of schemas, list and policy in words, and writes
   replace("packages/contracts/schema/tools/web.yaml", "title: web_search", "title: web_browse");
   replace("packages/contracts/schema/tools/web.yaml", "description: Read one public", "description: Fetch one public"); // what would be written
   replace("services/index.ts", '"rates", "pages"]', '"rate", "pages"]');
-  write("docker/policy.yaml", `${read("docker/policy.yaml")}\nidentity: verified\n`);
+  write("docker/policy/policy.yaml", `${read("docker/policy/policy.yaml")}\nidentity: verified\n`);
   const before = read("packages/contracts/src/generated/tools.ts");
   const { code, stderr } = await new Promise<{ readonly code: number | null; readonly stderr: string }>((resolve) => {
     const child = execFile(process.execPath, ["scripts/generate.ts"], { cwd: folder.path, timeout: 30_000 }, (_error, _stdout, stderr) =>

@@ -49,7 +49,7 @@ test("a service that is built as docs/start/first-service.md says runs on Rabbit
   });
   expect(services["init"]?.volumes).toContain("echo-secrets:/secrets/echo");
   for (const server of ["rabbitmq", "redis"]) expect(services[server]?.networks).toContain("echo");
-  expect(parse(read("docker/policy.yaml"))).toMatchObject({ services: { echo: { topic: "tool.invoke.echo", tools: ["echo_*"] } } });
+  expect(parse(read("docker/policy/policy.yaml"))).toMatchObject({ services: { echo: { topic: "tool.invoke.echo", tools: ["echo_*"] } } });
   expect(read("docs/reference/services.md")).toContain("| `echo` |");
 
   const env = { BUS_URL, REDIS_URL, PREFIX: "again: " };

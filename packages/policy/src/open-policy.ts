@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { metrics } from "@opentelemetry/api";
+import { metrics, type ObservableCallback } from "@opentelemetry/api";
 import { startLoop } from "@rockbot/base";
 import { type Logger, silentLogger } from "@rockbot/bus";
 import { ConfigError } from "@rockbot/contracts";
@@ -35,7 +35,10 @@ export async function openPolicy(file: string | undefined, { log = silentLogger,
     );
     return holdPolicy(createPolicy(defaultPolicySource()));
   }
-  const reloads = metrics.getMeter("@rockbot/policy").createCounter("rockbot.policy.reloads", { description: "Times the policy file changed, by outcome." });
+  const meter = metrics.getMeter("@rockbot/policy");
+  const reloads = meter.createCounter("rockbot.policy.reloads", { description: "Times the policy file changed, by outcome." });
+  const inForce = meter.createObservableGauge("rockbot.policy.in_force", { description: "1, with the revision of the policy that this process goes by." });
+  const observe: ObservableCallback = (result) => result.observe(1, { revision: policy.revision });
   const listeners = new Set<(policy: Policy) => void>();
   let used = await readText(file);
   let policy = createPolicy(await readPolicy(used, file));
@@ -43,6 +46,7 @@ export async function openPolicy(file: string | undefined, { log = silentLogger,
   let seen = used;
   /** Why what is there now cannot be used, and what that is if it could be read. */
   let trouble: { readonly message: string; readonly text?: string } | undefined;
+  inForce.addCallback(observe);
   log.info({ file, revision: policy.revision, notes: policyNotes(policy.document) }, "loaded the policy");
 
   function refuse(error: unknown, text?: string): void {
@@ -87,7 +91,10 @@ export async function openPolicy(file: string | undefined, { log = silentLogger,
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
-    [Symbol.asyncDispose]: () => loop[Symbol.asyncDispose](),
+    async [Symbol.asyncDispose]() {
+      inForce.removeCallback(observe);
+      await loop[Symbol.asyncDispose]();
+    },
   };
 }
 

@@ -26,9 +26,10 @@ export { CallClaims } from "./layers/claim.ts";
 export { type Serving, servingLayers, withCallingLayers, withLocalLayers } from "./layers/layers.ts";
 export { ResultCache, type ResultCacheOptions } from "./layers/result-cache.ts";
 
-// For operators: to replay parked requests, and to read them.
+// For operators: to replay parked requests, and to read them; which policy each service goes by.
 
 export { createReplayer, OPERATOR, type ReplayAnswer, type Replayer, type ReplayOptions, ReplayRefusedError } from "./call/replay-parked.ts";
+export { heardPolicies } from "./discover/heard-policies.ts";
 export type { RequestForm } from "./messages/request-form.ts";
 export { readCall } from "./serve/read-request.ts";
 

@@ -30,7 +30,7 @@ export interface ScaledSystem extends AsyncDisposable {
   versions(): Promise<string>;
 }
 
-/** As docker/policy.yaml has it: who comes by the gateway is the caller `gateway`. */
+/** As docker/policy/policy.yaml has it: who comes by the gateway is the caller `gateway`. */
 const policyText = `
 identity: verified
 services: { ${SCALE_SERVICE}: { topic: tool.invoke.${SCALE_SERVICE}, tools: [${Object.keys(works).join(", ")}] } }

@@ -3,7 +3,9 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { connectBus } from "@rockbot/bus-rabbitmq";
+import { openPolicy } from "@rockbot/policy";
 import { startOwnBroker, temporaryFolder } from "@rockbot/testing";
+import { serveTools } from "@rockbot/tools";
 import { expect, test } from "vitest";
 import { runHere, startCli } from "../test-cli.ts";
 
@@ -96,6 +98,17 @@ test("doctor tells a user of the broker without rights from one that has those o
   const doctor = () => runHere(["doctor", "--policy", policy, "--bus", bus], { folder: folder.path, env: env() });
 
   await expect.poll(async () => (await doctor()).stdout, { timeout: 60_000 }).toMatch(/^ok +identity +verified by the broker/m);
+  {
+    await using inForce = await openPolicy(policy);
+    await using served = await connectBus(bus, { identity: "verified", name: "web-tools" });
+    await using _tools = await serveTools(served, { tools: [] }, { service: "web-tools", topic: "tool.invoke", policy: inForce });
+    const reader = Object.assign(new URL(broker.url), { username: "researcher", password: "pw-researcher" }).href;
+    const compared = (file: string) => runHere(["doctor", "--policy", file, "--bus", reader], { folder: folder.path, env: env() });
+    const same = /^ok +policy +\S+, revision (\w+).*^ok +policy in force web-tools: revision \1$/ms;
+    await expect.poll(async () => (await compared(policy)).stdout, { timeout: 60_000 }).toMatch(same);
+    const differs = { code: 1, stdout: expect.stringMatching(/^broken +policy in force web-tools: revision \w+; the file's is \w+/m) };
+    await expect.poll(() => compared(folder.write("other.yaml", BEFORE)), { timeout: 60_000 }).toMatchObject(differs);
+  }
   await broker.importDefinitions({ permissions: [{ user: "web-tools", vhost: "/", configure: "^$", write: "^$", read: "^$" }] });
   const lacks = /^broken +identity +the user "web-tools" lacks rights of the policy/m;
   // A busy machine's broker may answer no handshake in the time that doctor gives it.

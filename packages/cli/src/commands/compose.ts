@@ -1,5 +1,7 @@
+import { dirname } from "node:path";
 import { policyUsers } from "../broker/policy-users.ts";
 import { CommandError } from "../command-error.ts";
+import { checkFolders } from "../compose/check-folders.ts";
 import { composeSecrets, keepSecrets, readSecrets } from "../compose/compose-secrets.ts";
 import { handOutSecrets } from "../compose/hand-out-secrets.ts";
 import { UsageError } from "../usage-error.ts";
@@ -9,6 +11,7 @@ export interface ComposeInitOptions {
   readonly file: string;
   readonly from?: string;
   readonly out?: string;
+  readonly folders?: string;
 }
 
 const COMMENT = `# The secrets of docker-compose.yml, made by rockbot compose init. The next docker compose up takes them over.
@@ -16,7 +19,8 @@ const COMMENT = `# The secrets of docker-compose.yml, made by rockbot compose in
 `;
 
 /** `rockbot compose init`: makes up the secrets that are missing, and hands them out if it is told where. */
-export async function initCompose({ policy, file, from, out }: ComposeInitOptions): Promise<void> {
+export async function initCompose({ policy, file, from, out, folders }: ComposeInitOptions): Promise<void> {
+  if (from !== undefined && folders !== undefined) checkFolders(dirname(from), folders, process.env);
   const { users } = await policyUsers(policy);
   const names = users.map(({ user }) => user);
   const secrets = await composeSecrets(from === undefined ? [file] : [file, from], names);

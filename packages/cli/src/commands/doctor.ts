@@ -5,6 +5,7 @@ import type { ConnectBusOptions } from "@rockbot/bus-rabbitmq";
 import { openPolicy, policyNotes } from "@rockbot/policy";
 import { ConfigError } from "@rockbot/process/config";
 import { type BusService, busServices, type Finding } from "@rockbot/services";
+import { heardPolicies } from "@rockbot/tools";
 import packageJson from "../../package.json" with { type: "json" };
 import { busUrlFaults, chooseBusUrl, displayBusUrl, MEMORY_BUS } from "../bus-url.ts";
 import { CommandError } from "../command-error.ts";
@@ -31,7 +32,7 @@ export async function doctor({ bus, policy: option, json = false }: DoctorOption
   const findings: Finding[] = [
     node(),
     policy.finding,
-    ...(await broker(url, policy.identity)),
+    ...(await broker(url, policy)),
     ...examined.flatMap(({ found }) => found),
     ...(url === MEMORY_BUS ? [running.finding] : []),
     ...(await Promise.all(examined.flatMap(({ listens }) => (listens === undefined ? [] : [port(listens, running.isRunning)])))),
@@ -51,7 +52,7 @@ function node(): Finding {
   };
 }
 
-async function broker(url: string, identity: ConnectBusOptions["identity"]): Promise<Finding[]> {
+async function broker(url: string, { identity, revision }: FoundPolicy): Promise<Finding[]> {
   const what = "bus";
   const [fault] = busUrlFaults(url);
   if (fault !== undefined) return [{ what, state: "broken", message: fault }];
@@ -64,7 +65,7 @@ async function broker(url: string, identity: ConnectBusOptions["identity"]): Pro
   const { connectBus } = await import("@rockbot/bus-rabbitmq");
   try {
     await using connected = await connectBus(url, { name: "rockbot doctor", connectTimeoutMs: BROKER_MS, identity });
-    return [{ what, state: "ok", message: `${displayBusUrl(url)} answers` }, await senders(connected)];
+    return [{ what, state: "ok", message: `${displayBusUrl(url)} answers` }, await senders(connected), ...(await policies(connected, revision))];
   } catch (error) {
     return [{ what, state: "broken", message: `${displayBusUrl(url)} cannot be used: ${error instanceof Error ? error.message : String(error)}` }];
   }
@@ -93,7 +94,29 @@ async function senders(bus: Bus): Promise<Finding> {
   };
 }
 
-async function readPolicyFile(file: string | undefined): Promise<{ readonly finding: Finding; readonly identity?: ConnectBusOptions["identity"] }> {
+/** The policy that each service with tools goes by, beside that of the file. Those of the gateways are in a metric only. */
+async function policies(bus: Bus, revision: string | undefined): Promise<Finding[]> {
+  const what = "policy in force";
+  let heard: Awaited<ReturnType<typeof heardPolicies>>;
+  try {
+    heard = await heardPolicies(bus);
+  } catch (error) {
+    return [{ what, state: "missing", message: `services cannot be heard by this user: ${error instanceof Error ? error.message : String(error)}` }];
+  }
+  return [...heard].map(([service, revisions]) => {
+    const isSame = revision === undefined || revisions.every((each) => each === revision);
+    const others = isSame ? "" : `; the file's is ${revision}. Services take a changed file within seconds: look whether theirs is this one, and at their log`;
+    return { what, state: isSame ? "ok" : "broken", message: `${service}: revision ${revisions.join(", ")}${others}` };
+  });
+}
+
+interface FoundPolicy {
+  readonly finding: Finding;
+  readonly identity?: ConnectBusOptions["identity"];
+  readonly revision?: string;
+}
+
+async function readPolicyFile(file: string | undefined): Promise<FoundPolicy> {
   const what = "policy";
   if (file === undefined)
     return {
@@ -107,7 +130,7 @@ async function readPolicyFile(file: string | undefined): Promise<{ readonly find
     await using policy = await openPolicy(file);
     const { revision, document } = policy.current();
     const message = [`${file}, revision ${revision}, identity ${document.identity}`, ...policyNotes(document)].join("; ");
-    return { finding: { what, state: "ok", message }, identity: document.identity };
+    return { finding: { what, state: "ok", message }, identity: document.identity, revision };
   } catch (error) {
     return { finding: { what, state: "broken", message: error instanceof Error ? error.message.replaceAll("\n", ";") : String(error) } };
   }

@@ -13,9 +13,13 @@ export function addComposeCommand(program: Command): void {
     .command("init")
     .description("Make up the passwords and tokens, and write them to a file that only you can read.")
     .option(...FILE)
-    .option("--policy <file>", "the policy file, whose users get passwords (default POLICY_FILE, or docker/policy.yaml)")
+    .option("--policy <file>", "the policy file, whose users get passwords (default POLICY_FILE, or docker/policy/policy.yaml)")
     .option("--from <file>", "secrets that count more than those of --file")
     .option("--out <folder>", "hand the secrets out into a folder for each service; docker-compose.yml does that")
+    .option(
+      "--folders <folder>",
+      "check the folders that services get, and that nothing lies where --from is and nobody reads it; docker-compose.yml does that",
+    )
     .addHelpText(
       "after",
       `
@@ -26,7 +30,7 @@ Examples:
 docker compose up makes up all secrets itself when there is no such file. Write the file to choose them, or to add keys such as BRAVE_API_KEY.`,
     )
     .action(async (options: Partial<ComposeInitOptions>) => {
-      const policy = options.policy ?? (process.env["POLICY_FILE"] || "docker/policy.yaml");
+      const policy = options.policy ?? (process.env["POLICY_FILE"] || "docker/policy/policy.yaml");
       await (await import("../commands/compose.ts")).initCompose({ ...options, policy, file: options.file ?? fileDefault() });
     });
 

@@ -39,7 +39,7 @@ export const Header = {
   McpServer: "rb-mcp-server",
   /** How many calls, each made by a tool, led to this one, as decimal text; none if absent. */
   Depth: "rb-depth",
-  /** On an answer: the revision of the policy that decided the call. */
+  /** On an answer: the revision of the policy that decided the call. On an announcement: of the one that its sender goes by. */
   Policy: "rb-policy",
   /** On a request: present when the caller wants progress. On an answer: how many updates went before it, as decimal text; none if absent. */
   Progress: "rb-progress",

@@ -13,6 +13,7 @@ import {
   type ToolGuide,
   type ToolListChange,
 } from "@rockbot/contracts";
+import type { PolicyHolder } from "@rockbot/policy";
 import { ANNOUNCEMENT_TTL_MS, HEARTBEAT_MS, MAX_PAGE_BYTES } from "../limits.ts";
 import type { Identity } from "../messages/identity.ts";
 import { METERED } from "../messages/message-meter.ts";
@@ -42,6 +43,8 @@ export interface AnnounceOptions {
   readonly isWhole?: (() => boolean) | undefined;
   /** Says who may be answered. */
   readonly identity: Pick<Identity, "senderOf">;
+  /** The policy that the service goes by, whose revision is told. */
+  readonly policy?: Pick<PolicyHolder, "current"> | undefined;
   readonly log: Logger;
 }
 
@@ -118,7 +121,9 @@ class ToldList {
 
   beat({ topic = this.#toAll, isLeaving = false }: { readonly topic?: string; readonly isLeaving?: boolean } = {}): Promise<void> {
     const { hash, pages } = this.#announced;
-    return this.#send(topic, messages.ToolHeartbeat.type, encodeMessage("ToolHeartbeat", { ...this.#self, hash, pages: pages.length, isLeaving }));
+    const revision = this.#options.policy?.current().revision;
+    const body = encodeMessage("ToolHeartbeat", { ...this.#self, hash, pages: pages.length, isLeaving });
+    return this.#send(topic, messages.ToolHeartbeat.type, body, revision === undefined ? {} : { [Header.Policy]: revision });
   }
 
   async tellChange(): Promise<void> {

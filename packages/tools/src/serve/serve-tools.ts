@@ -146,7 +146,8 @@ export async function serveTools(bus: Bus, set: ToolSet, options: ServeToolsOpti
   const queues = [await takeRequests({ ...parts, served }, { ...queue, subscription: service, topic })];
   started.defer(async () => void (await Promise.all(queues.map((each) => each[Symbol.asyncDispose]()))));
   if (options.aside !== undefined) queues.push(await takeRequests({ ...parts, served: served.only(options.aside.tools) }, { ...queue, ...options.aside }));
-  const announcer = started.use(await announceTools(bus, { service, list: list(), isWhole: () => !isProvider(set) || set.isWhole !== false, identity, log }));
+  const isWhole = (): boolean => !isProvider(set) || set.isWhole !== false;
+  const announcer = started.use(await announceTools(bus, { service, list: list(), isWhole, identity, policy, log }));
   started.defer(served.onChange(() => announcer.update(list())));
   announcer.update(list()); // what changed while the first announcement was on its way
   return started.move();
