@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { readFile, rename, symlink, unlink, writeFile } from "node:fs/promises";
+import { appendFile, readFile, rename, symlink, unlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createEnvelope, encodeMessage, messages, toWire } from "@rockbot/contracts";
@@ -133,6 +133,10 @@ const reasons: readonly Reason[] = [
     async cause({ call }) {
       void repeat(underway(), () => Promise.all(Array.from({ length: 50 }, () => call("web_browse", {}, { token: "wrong" }))));
     },
+  },
+  {
+    fires: { RockBotPolicyDiffers: {} },
+    cause: ({ folder }) => appendFile(join(folder, "policy.to-break.yaml"), "\nlegacyPeers: []\n"),
   },
   {
     fires: { RockBotPolicyRefused: scheduler },
