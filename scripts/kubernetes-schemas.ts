@@ -26,6 +26,7 @@ const KINDS = [
   "apps/v1/Deployment",
   "apps/v1/StatefulSet",
   "autoscaling/v2/HorizontalPodAutoscaler",
+  "batch/v1/CronJob",
   "batch/v1/Job",
   "networking.k8s.io/v1/Ingress",
   "networking.k8s.io/v1/NetworkPolicy",

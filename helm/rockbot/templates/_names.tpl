@@ -1,6 +1,25 @@
 {{- /* Of everything that belongs to a service, or to another part: `dict "root" $ "part" NAME`. */ -}}
 {{- define "rockbot.fullname" -}}
-{{ .root.Release.Name | trunc 40 | trimSuffix "-" }}-{{ .part }}
+{{ include "rockbot.shortName" .root }}-{{ .part }}
+{{- end }}
+
+{{- /*
+The release's name, of at most 40 characters: a longer one ends in a hash, so that two that begin alike share nothing. A release whose data lies under the name that
+releases before had keeps that name.
+*/ -}}
+{{- define "rockbot.shortName" -}}
+{{- $name := .Release.Name -}}
+{{- if le (len $name) 40 -}}
+{{ $name }}
+{{- else -}}
+{{- $cut := $name | trunc 40 | trimSuffix "-" -}}
+{{- $isKept := false -}}
+{{- range $part := tuple "broker" "redis" -}}
+{{- $found := lookup "apps/v1" "StatefulSet" $.Release.Namespace (printf "%s-%s" $cut $part) -}}
+{{- if eq (dig "metadata" "labels" "app.kubernetes.io/instance" "" ($found | default dict)) $name -}}{{- $isKept = true -}}{{- end -}}
+{{- end -}}
+{{- if $isKept -}}{{ $cut }}{{- else -}}{{ $name | trunc 31 | trimSuffix "-" }}-{{ $name | sha256sum | trunc 8 }}{{- end -}}
+{{- end -}}
 {{- end }}
 
 {{- define "rockbot.managerName" -}}
@@ -75,13 +94,22 @@ app.kubernetes.io/component: {{ .component }}
 {{- end -}}
 {{- end }}
 
-{{- /* What the restricted profile asks of a pod; `1000` is the user of our images. */ -}}
+{{- /* What the restricted profile asks of a pod. */ -}}
 {{- define "rockbot.podSecurityContext" -}}
+{{- include "rockbot.users.of" .Values.podSecurityContext }}
+{{- end }}
+
+{{- /* The same, with a user and groups, of which any may be left out. */ -}}
+{{- define "rockbot.users.of" -}}
 runAsNonRoot: true
-runAsUser: 1000
-runAsGroup: 1000
-fsGroup: 1000
+{{- range $key := tuple "runAsUser" "runAsGroup" "fsGroup" }}
+{{- if not (kindIs "invalid" (index $ $key)) }}
+{{ $key }}: {{ int64 (index $ $key) }}
+{{- end }}
+{{- end }}
+{{- if not (kindIs "invalid" .fsGroup) }}
 fsGroupChangePolicy: OnRootMismatch
+{{- end }}
 seccompProfile: { type: RuntimeDefault }
 {{- end }}
 

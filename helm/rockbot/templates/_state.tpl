@@ -11,13 +11,7 @@ enableServiceLinks: false
 priorityClassName: {{ . }}
 {{- end }}
 securityContext:
-  runAsNonRoot: true
-  # The user of the official images.
-  runAsUser: 999
-  runAsGroup: 999
-  fsGroup: 999
-  fsGroupChangePolicy: OnRootMismatch
-  seccompProfile: { type: RuntimeDefault }
+  {{- include "rockbot.users.of" .values.podSecurityContext | nindent 2 }}
 {{- with $root.Values.global.imagePullSecrets }}
 imagePullSecrets:
   {{- toYaml . | nindent 2 }}

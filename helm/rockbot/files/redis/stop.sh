@@ -1,14 +1,23 @@
 #!/bin/sh
-# Before a master ends: has the Sentinels make a replica the master, and waits until that is so.
+# Before a master ends: has the Sentinels make a replica the master, once, and waits until one of them names another.
 own=/etc/rockbot/own-passwords
+others=$(grep -vF "$POD_NAME." /etc/rockbot/redis/hosts)
+ask() { REDISCLI_AUTH=$(cat $own/sentinel) redis-cli -t 2 --user sentinel -h "$1" -p 26379 sentinel "$2" rockbot 2>/dev/null | head -n 1; }
 is_master() { REDISCLI_AUTH=$(cat $own/reload) redis-cli -t 2 --user reload role | head -n 1 | grep -q master; }
+# A Sentinel names the next one as soon as it has made it the master. This Redis hears of that later, and a second request meanwhile would be a second failover.
+is_named() {
+  for host in $others; do
+    case $(ask "$host" get-master-addr-by-name) in "" | "$POD_NAME."*) ;; *) return 1 ;; esac
+  done
+  return 0
+}
+is_master || exit 0
+is_asked=
 seconds=0
-while is_master && [ $seconds -lt 15 ]; do
-  if [ $((seconds % 5)) = 0 ]; then
-    for host in $(grep -vF "$POD_NAME." /etc/rockbot/redis/hosts); do
-      REDISCLI_AUTH=$(cat $own/sentinel) redis-cli -t 2 --user sentinel -h "$host" -p 26379 sentinel failover rockbot >/dev/null && break
-    done
-  fi
+while [ $seconds -lt 15 ] && is_named; do
+  for host in $others; do
+    if [ -z "$is_asked" ] && [ "$(ask "$host" failover)" = OK ]; then is_asked=yes; fi
+  done
   sleep 1
   seconds=$((seconds + 1))
 done

@@ -3,6 +3,24 @@
 {{ .Values.rights.passwordsSecret | default (include "rockbot.fullname" (dict "root" . "part" "passwords")) }}
 {{- end }}
 
+{{- /*
+Whether Secrets may be made up: where helm has no cluster to ask, what is there already is not known, and each rendering would have others. Every cluster has the
+namespace `default`.
+*/ -}}
+{{- define "rockbot.draws" -}}
+{{ or .Values.credentials.drawWithoutCluster (not (empty (lookup "v1" "Namespace" "" "default"))) }}
+{{- end }}
+
+{{- /* The values that name a Secret in the place of each that would be made up, as a JSON list. */ -}}
+{{- define "rockbot.undrawn" -}}
+{{- $values := list -}}
+{{- if and (not .Values.rights.passwordsSecret) (or (ne .Values.broker.kind "existing") (ne .Values.redis.kind "existing")) -}}{{- $values = append $values "rights.passwordsSecret" -}}{{- end -}}
+{{- if and (eq .Values.broker.kind "builtin") (not .Values.broker.existingSecret) -}}{{- $values = append $values "broker.existingSecret" -}}{{- end -}}
+{{- if and (ne .Values.redis.kind "existing") (not .Values.redis.existingSecret) -}}{{- $values = append $values "redis.existingSecret" -}}{{- end -}}
+{{- if ne (include "rockbot.madeCredentials" .) "[]" -}}{{- $values = append $values "defaults.secrets.existingSecret" -}}{{- end -}}
+{{ ternary (list) $values (eq (include "rockbot.draws" .) "true") | toJson }}
+{{- end }}
+
 {{- /* The Secret with the secrets of services that no Secret of yours has: each under SERVICE.NAME. */ -}}
 {{- define "rockbot.credentials" -}}
 {{ include "rockbot.fullname" (dict "root" . "part" "credentials") }}

@@ -66,7 +66,8 @@ export async function renderChart(
   values: Readonly<Record<string, unknown>> = {},
   { release = RELEASE, namespace = RELEASE_NAMESPACE }: { readonly release?: string; readonly namespace?: string } = {},
 ): Promise<readonly KubeObject[]> {
-  const options = ["--namespace", namespace, ...args, "--values", "-"];
+  const drawn = ["--set", "credentials.drawWithoutCluster=true"]; // as an installation has them
+  const options = ["--namespace", namespace, ...drawn, ...args, "--values", "-"];
   const text = await run(helm, ["template", release, CHART, ...options], { timeoutMs: 60_000, input: JSON.stringify(values) });
   return parseAllDocuments(text)
     .map((document) => document.toJS() as KubeObject | null)
