@@ -158,7 +158,10 @@ describe("the files that services read again while they run", () => {
     folder.write("folders/rest/secrets.env", "");
     vi.stubEnv("ROCKBOT_REST_CONFIG", "./docker/rest.json");
     const files = { file: join(folder.path, "kept.env"), from: join(folder.path, "docker/secrets.env"), out: join(folder.path, "out") };
-    const error: Error = await initCompose({ policy, ...files, folders: join(folder.path, "folders") }).then(expect.fail, (thrown) => thrown);
+    const error: Error = await initCompose({ policy, ...files, folders: join(folder.path, "folders") }).then(
+      () => expect.fail(),
+      (thrown) => thrown,
+    );
     vi.unstubAllEnvs();
 
     expect(error.message.split("\n").slice(1)).toEqual([

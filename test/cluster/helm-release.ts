@@ -8,6 +8,8 @@ const WAIT_S = 300;
 
 export interface InstallReleaseOptions {
   readonly namespace: string;
+  /** The chart's folder. @default that of the repository */
+  readonly chart?: string;
   /** Files of the chart, such as values-dev.yaml, under `values`. */
   readonly valuesFiles?: readonly string[];
   readonly values?: Readonly<Record<string, unknown>>;
@@ -43,10 +45,10 @@ export async function installRelease(cluster: Cluster, { namespace, ...options }
     run(program, ["--kubeconfig", cluster.kubeconfig, "--namespace", namespace, ...args], { timeoutMs });
   const uninstall = async (): Promise<void> =>
     void (await helm(["uninstall", name, "--wait", "--ignore-not-found", "--timeout", `${UNINSTALL_MS / 1_000}s`], UNINSTALL_MS + 10_000));
-  const upgrade: HelmRelease["upgrade"] = async ({ values = {}, valuesFiles = [] }) => {
+  const upgrade: HelmRelease["upgrade"] = async ({ values = {}, valuesFiles = [], chart = CHART }) => {
     using folder = temporaryFolder();
-    const files = [...valuesFiles.map((file) => join(CHART, file)), folder.write("values.json", values)].flatMap((file) => ["--values", file]);
-    return await helm(["upgrade", "--install", name, CHART, ...files, "--wait", "--timeout", `${WAIT_S}s`], (WAIT_S + 60) * 1_000).catch(
+    const files = [...valuesFiles.map((file) => join(chart, file)), folder.write("values.json", values)].flatMap((file) => ["--values", file]);
+    return await helm(["upgrade", "--install", name, chart, ...files, "--wait", "--timeout", `${WAIT_S}s`], (WAIT_S + 60) * 1_000).catch(
       async (error: Error) => {
         throw new Error(`${error.message}\n${await statesOf(cluster, namespace)}`);
       },

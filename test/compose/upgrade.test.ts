@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { freePort, type GatewayClient, gatewayClient, temporaryFolder } from "@rockbot/testing";
 import { expect, test } from "vitest";
-import { cloneAt, LAST_RELEASE, lacksLastRelease } from "./clone-at.ts";
+import { cloneAt, LAST_RELEASE, lacksLastRelease } from "../last-release.ts";
 
 const exec = promisify(execFile);
 const UP_MS = 1_500_000;
@@ -96,7 +96,7 @@ test.skipIf(lacksLastRelease !== undefined)(
     const password = (await compose(after, "run", "--rm", "init", "compose", "secret", "ROCKBOT_PASSWORD_REDIS")).trim();
     const redis = (...args: readonly string[]) => compose(after, "exec", "-T", "-e", `REDISCLI_AUTH=${password}`, "redis", "redis-cli", ...args);
     await redis("bgrewriteaof");
-    await expect.poll(() => redis("info", "persistence")).toMatch(/aof_rewrite_in_progress:0\s[^]*aof_rewrite_scheduled:0/);
+    await expect.poll(() => redis("info", "persistence")).toMatch(/aof_rewrite_in_progress:0.*aof_rewrite_scheduled:0/s);
     await up(before);
     expect(await tasksOf(alice)).toEqual(["four", ...tasks]);
   },

@@ -35,10 +35,7 @@ export async function openPolicy(file: string | undefined, { log = silentLogger,
     );
     return holdPolicy(createPolicy(defaultPolicySource()));
   }
-  const meter = metrics.getMeter("@rockbot/policy");
-  const reloads = meter.createCounter("rockbot.policy.reloads", { description: "Times the policy file changed, by outcome." });
-  const inForce = meter.createObservableGauge("rockbot.policy.in_force", { description: "1, with the revision of the policy that this process goes by." });
-  const observe: ObservableCallback = (result) => result.observe(1, { revision: policy.revision });
+  const reloads = metrics.getMeter("@rockbot/policy").createCounter("rockbot.policy.reloads", { description: "Times the policy file changed, by outcome." });
   const listeners = new Set<(policy: Policy) => void>();
   let used = await readText(file);
   let policy = createPolicy(await readPolicy(used, file));
@@ -46,7 +43,6 @@ export async function openPolicy(file: string | undefined, { log = silentLogger,
   let seen = used;
   /** Why what is there now cannot be used, and what that is if it could be read. */
   let trouble: { readonly message: string; readonly text?: string } | undefined;
-  inForce.addCallback(observe);
   log.info({ file, revision: policy.revision, notes: policyNotes(policy.document) }, "loaded the policy");
 
   function refuse(error: unknown, text?: string): void {
@@ -84,15 +80,27 @@ export async function openPolicy(file: string | undefined, { log = silentLogger,
     else if (isSettled && text !== trouble?.text) await take(text).catch((error: unknown) => refuse(error, text));
   }
 
-  const loop = startLoop(everyMs, look);
+  const loop = observeRevision(() => policy.revision, startLoop(everyMs, look));
   return {
     current: () => policy,
     onChange(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
+    [Symbol.asyncDispose]: () => loop[Symbol.asyncDispose](),
+  };
+}
+
+/** The metric is there until the disposal of `loop`, as which it is disposed of. */
+function observeRevision(revision: () => string, loop: AsyncDisposable): AsyncDisposable {
+  const gauge = metrics.getMeter("@rockbot/policy").createObservableGauge("rockbot.policy.in_force", {
+    description: "1, with the revision of the policy that this process goes by.",
+  });
+  const observe: ObservableCallback = (result) => result.observe(1, { revision: revision() });
+  gauge.addCallback(observe);
+  return {
     async [Symbol.asyncDispose]() {
-      inForce.removeCallback(observe);
+      gauge.removeCallback(observe);
       await loop[Symbol.asyncDispose]();
     },
   };

@@ -17,7 +17,10 @@ namespace `default`.
 {{- if and (not .Values.rights.passwordsSecret) (or (ne .Values.broker.kind "existing") (ne .Values.redis.kind "existing")) -}}{{- $values = append $values "rights.passwordsSecret" -}}{{- end -}}
 {{- if and (eq .Values.broker.kind "builtin") (not .Values.broker.existingSecret) -}}{{- $values = append $values "broker.existingSecret" -}}{{- end -}}
 {{- if and (ne .Values.redis.kind "existing") (not .Values.redis.existingSecret) -}}{{- $values = append $values "redis.existingSecret" -}}{{- end -}}
-{{- if ne (include "rockbot.madeCredentials" .) "[]" -}}{{- $values = append $values "defaults.secrets.existingSecret" -}}{{- end -}}
+{{- $made := include "rockbot.madeCredentials" . -}}
+{{- range (include "rockbot.services" . | fromJson).services -}}
+{{- if contains (printf "\"service\":%q" .name) $made -}}{{- $values = append $values (printf "%s.secrets.existingSecret" .key) -}}{{- end -}}
+{{- end -}}
 {{ ternary (list) $values (eq (include "rockbot.draws" .) "true") | toJson }}
 {{- end }}
 

@@ -9,8 +9,8 @@ import { announceTopic } from "./announce-tools.ts";
 const MAX_SERVICES = 1_000;
 
 /**
- * Listens for as long as each instance of a service takes to be heard of. @returns by service, sorted: the revisions of the policy that its instances go by;
- * `none` stands for one that does not say, as it is of an older release
+ * Listens for as long as each instance of a service takes to be heard of. An instance of an older release does not say its revision, which is `none` then.
+ * @returns by service, sorted: the revisions of the policy that its instances go by
  */
 export async function heardPolicies(bus: Bus): Promise<ReadonlyMap<string, readonly string[]>> {
   const heard = new Map<string, Map<string, string>>();

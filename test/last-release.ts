@@ -2,7 +2,7 @@ import { execFile, execFileSync } from "node:child_process";
 import { dirname } from "node:path";
 import { promisify } from "node:util";
 
-const root = dirname(dirname(import.meta.dirname));
+const root = dirname(import.meta.dirname);
 const exec = promisify(execFile);
 
 /** The release from which upgrades are tested. */
