@@ -103,14 +103,18 @@ export async function startComposeProject(): Promise<ComposeProject> {
 /** What an operator does for the services of profiles: secrets, a file of endpoints, a folder of the workspace, and dangerous tools in the policy. */
 function setUpTools(folder: TemporaryFolder, clone: string): { readonly policyFile: string; readonly settings: Readonly<Record<string, string>> } {
   const policyFile = join(clone, "docker/policy/policy.yaml");
+  const inOwnFolder = (name: string, text: string): string => {
+    mkdirSync(join(folder.path, dirname(name)));
+    return folder.write(name, text);
+  };
   const [ROCKBOT_WORKSPACE, SHOP_KEY_FILE] = [join(folder.path, "workspace"), folder.write("shop-key", SHOP_KEY)];
   mkdirSync(ROCKBOT_WORKSPACE);
   chmodSync(ROCKBOT_WORKSPACE, 0o777); // for the images' user
   writeFileSync(policyFile, readFileSync(policyFile, "utf8").replaceAll('allow: ["*"]', 'allow: ["*", write_file, edit_file, bash]'));
   const given = Object.entries(secrets).map(([variable, value]) => `${variable}=${value}\n`);
   writeFileSync(join(clone, "docker/secrets.env"), given.join(""), { mode: 0o600 });
-  const ROCKBOT_A2A_AGENTS_FILE = folder.write("well-known-agents.json", agentsFile("http://outside:8490"));
-  const ROCKBOT_REST_CONFIG = folder.write("rest.json", restFile("http://shop:8490"));
+  const ROCKBOT_A2A_AGENTS_FILE = inOwnFolder("a2a/well-known-agents.json", agentsFile("http://outside:8490"));
+  const ROCKBOT_REST_CONFIG = inOwnFolder("rest/rest.json", restFile("http://shop:8490"));
   return {
     policyFile,
     settings: {
