@@ -103,9 +103,9 @@ export async function startComposeProject(): Promise<ComposeProject> {
 /** What an operator does for the services of profiles: secrets, a file of endpoints, a folder of the workspace, and dangerous tools in the policy. */
 function setUpTools(folder: TemporaryFolder, clone: string): { readonly policyFile: string; readonly settings: Readonly<Record<string, string>> } {
   const policyFile = join(clone, "docker/policy/policy.yaml");
-  const inOwnFolder = (name: string, text: string): string => {
+  const inOwnFolder = (name: string, content: object): string => {
     mkdirSync(join(folder.path, dirname(name)));
-    return folder.write(name, text);
+    return folder.write(name, content);
   };
   const [ROCKBOT_WORKSPACE, SHOP_KEY_FILE] = [join(folder.path, "workspace"), folder.write("shop-key", SHOP_KEY)];
   mkdirSync(ROCKBOT_WORKSPACE);

@@ -25,7 +25,7 @@ test("generate names the faults of schemas, list and policy in words, and writes
   expect(code).toBe(1);
   expect(stderr.trim().split("\n")).toEqual([
     expect.stringMatching(/^Cannot generate: packages\/contracts\/schema\/tools\/web\.yaml: ToolWebSearch: .*web_browse.* is taken/),
-    expect.stringMatching(/^Cannot generate: docker\/policy\.yaml, line \d+: this is no YAML: /),
+    expect.stringMatching(/^Cannot generate: docker\/policy\/policy\.yaml, line \d+: this is no YAML: /),
     expect.stringMatching(/^Cannot generate: services\/index\.ts: "web-tools" has the state "rate", which is none\. Did you mean "rates"\?$/),
   ]);
   expect(read("packages/contracts/src/generated/tools.ts")).toBe(before);
