@@ -37,7 +37,7 @@ test("a service that compose lacks is added with its secrets, network and volume
     cap_drop: ["ALL"],
     environment: { HOST: "0.0.0.0", POLICY_FILE: expect.anything(), REDIS_URL_FILE: "/run/rockbot/REDIS_URL", DATA_DIRECTORY: "/var/lib/rockbot/data" },
     networks: ["helper", "out"],
-    volumes: [expect.stringContaining("policy.yaml"), "helper-secrets:/run/rockbot:ro", "helper-data:/var/lib/rockbot"],
+    volumes: ["./docker/policy:/etc/rockbot/policy:ro", "helper-secrets:/run/rockbot:ro", "helper-data:/var/lib/rockbot"],
   });
   expect(compose.volumes).toMatchObject({ "helper-data": null, "helper-secrets": null });
   expect(compose.networks.helper).toEqual({ internal: true });
