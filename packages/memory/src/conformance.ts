@@ -136,16 +136,21 @@ function testBounds(create: (limits?: Bounds) => Promise<WorkingMemory>): void {
     await own.setAll(chunks(0, 3), { isChunk: true });
   });
 
-  test("bounds the bytes of an owner, over all namespaces", async () => {
+  test("bounds the bytes of an owner, over all namespaces: its entries that end first give way", async () => {
     await using memory = await create({ maxBytes: 10_000 });
     const own = memory.of("someone");
-    await own.set("session/a/x", "x".repeat(5_000));
-    await expect(own.set("session/b/x", "x".repeat(5_000))).rejects.toMatchObject({ name: "MemoryFullError", message: expect.stringContaining("10000 bytes") });
-    await expect(own.set("session/b/x", "漢".repeat(2_500))).rejects.toMatchObject({ name: "MemoryFullError" });
-    await own.set("session/a/x", "x".repeat(9_000)); // in place of the first
+    const keys = async () => (await own.list("")).map(({ key }) => key);
     await memory.of("another").set("session/a/x", "x".repeat(9_000));
-    await own.delete("session/a/x");
-    await own.set("session/b/x", "x".repeat(9_000));
+    await own.set("session/a/late", "x".repeat(4_000), { ttlMs: 3_600_000 });
+    await own.set("session/a/early", "x".repeat(3_000), { ttlMs: 60_000 });
+    await own.set("session/b/x", "x".repeat(3_000), { ttlMs: 600_000 });
+    expect(await keys()).toEqual(["session/a/late", "session/b/x"]);
+    await own.set("session/b/x", "漢".repeat(2_400), { ttlMs: 600_000 }); // in place of the first, and with two bytes for each character
+    expect(await keys()).toEqual(["session/a/late", "session/b/x"]);
+    const tooLarge = own.set("session/b/y", "x".repeat(10_000));
+    await expect(tooLarge).rejects.toMatchObject({ name: "MemoryFullError", message: expect.stringContaining("10000 bytes") });
+    expect(await keys()).toEqual(["session/a/late", "session/b/x"]);
+    expect(await memory.of("another").list("")).toHaveLength(1);
   });
 
   test("says at once all that is wrong with an entry", async () => {

@@ -27,8 +27,15 @@ export function createWorkingMemory(limits: Partial<MemoryLimits> = {}): Working
       if (entries.isEmpty) owners.delete(owner);
     }
   }
+  /** Has the entries of the owner with the most give way that end first. @param writer who wants the room, and has so much of its own @param keys not these */
+  function makeRoom(writer: OwnedEntries, more: number, keys: ReadonlySet<string>): void {
+    writer.giveWay(writer.bytes + more - bounds.maxBytes, keys);
+    const sizeOf = (entries: OwnedEntries): number => entries.bytes + (entries === writer ? more : 0);
+    const [most] = [...owners.values()].sort((one, other) => sizeOf(other) - sizeOf(one));
+    most?.giveWay(total.bytes + more - bounds.maxTotalBytes, most === writer ? keys : new Set());
+  }
   const entriesOf = (owner: string): OwnedEntries => {
-    const entries = owners.get(owner) ?? new OwnedEntries(bounds, total, sweep);
+    const entries = owners.get(owner) ?? new OwnedEntries(bounds, total, { sweep, makeRoom });
     owners.set(owner, entries);
     return entries;
   };
@@ -50,18 +57,28 @@ export function createWorkingMemory(limits: Partial<MemoryLimits> = {}): Working
   };
 }
 
+/** What concerns the entries of all owners. */
+interface AllEntries {
+  sweep(): void;
+  makeRoom(writer: OwnedEntries, more: number, keys: ReadonlySet<string>): void;
+}
+
 /** The entries of one owner, by namespace and key. */
 class OwnedEntries {
   readonly #limits: MemoryLimits;
   readonly #total: { bytes: number };
-  readonly #sweepAll: () => void;
+  readonly #all: AllEntries;
   readonly #namespaces = new Map<string, Map<string, Kept>>();
   #bytes = 0;
 
-  constructor(limits: MemoryLimits, total: { bytes: number }, sweepAll: () => void) {
+  constructor(limits: MemoryLimits, total: { bytes: number }, all: AllEntries) {
     this.#limits = limits;
     this.#total = total;
-    this.#sweepAll = sweepAll;
+    this.#all = all;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
   }
 
   get isEmpty(): boolean {
@@ -74,7 +91,10 @@ class OwnedEntries {
       if (ifVersion !== undefined && (ifVersion ?? undefined) !== version) throw new MemoryChangedError(info.key, version);
     }
     const kept = entries.map(({ info, value }) => ({ info, value, bytes: bytesOf(info, isNarrow(value)) }));
-    if (this.#exceededBy(kept) !== undefined) this.#sweepAll(); // before anything is said to be full
+    if (this.#exceededBy(kept) !== undefined) this.#all.sweep(); // before anything is said to be full
+    const bytes = kept.reduce((sum, entry) => sum + entry.bytes, 0);
+    const isOver = ["bytes", "total"].includes(this.#exceededBy(kept)?.kind ?? "");
+    if (isOver && bytes <= this.#limits.maxBytes) this.#makeRoom(kept, bytes);
     const exceeded = this.#exceededBy(kept);
     if (exceeded !== undefined) {
       const keys = entries.map(({ info }) => info.key);
@@ -87,6 +107,23 @@ class OwnedEntries {
       this.#namespaces.set(namespace, inNamespace);
       inNamespace.set(entry.info.key, entry);
       this.#count(entry.bytes);
+    }
+  }
+
+  #makeRoom(kept: readonly Kept[], bytes: number): void {
+    const replaced = kept.reduce((sum, { info }) => sum + (this.#live(info.key)?.bytes ?? 0), 0);
+    this.#all.makeRoom(this, bytes - replaced, new Set(kept.map(({ info }) => info.key)));
+  }
+
+  /** Drops so many bytes, of the entries that end first, and none of these keys. */
+  giveWay(bytes: number, keys: ReadonlySet<string>): void {
+    if (bytes <= 0) return;
+    const entries = [...this.#namespaces.values()].flatMap((namespace) => [...namespace.values()]).filter(({ info }) => !keys.has(info.key));
+    let left = bytes;
+    for (const { info, bytes: own } of entries.sort((one, other) => one.info.expiresAt - other.info.expiresAt)) {
+      if (left <= 0) return;
+      this.delete(info.key);
+      left -= own;
     }
   }
 

@@ -1,3 +1,3 @@
 export { makeDataDirectory } from "./make-data-directory.ts";
 export { replaceFile, sweepTemporaries } from "./replace-file.ts";
-export { StoreUnavailableError } from "./store-unavailable-error.ts";
+export { StoreFullError, StoreUnavailableError } from "./store-unavailable-error.ts";

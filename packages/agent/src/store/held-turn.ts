@@ -48,6 +48,7 @@ export async function holdTurn(store: TurnStore, options: HoldTurnOptions): Prom
     if (taken.state === "taken") return new HeldTurn(store, options, claim, taken);
     if (taken.state === "ended") return taken.result;
     if (taken.state === "full") throw overloaded(taken.waiting);
+    if (taken.state === "no room") throw noRoom(taken.most);
     if (performance.now() >= deadline) throw late(taken.ahead);
     return undefined;
   }
@@ -258,6 +259,13 @@ const overloaded = (waiting: number): ToolError =>
     retryAfterMs: 5_000,
     details: { reason: "session_queue", mayHaveRun: false },
   });
+
+const noRoom = (most: number): ToolError =>
+  new ToolError(
+    ToolErrorCode.Overloaded,
+    `The message was not taken: the conversations of this caller that are at work have all of the ${most} bytes that one caller may have. Send it again once one is answered.`,
+    { retryAfterMs: 5_000, details: { reason: "caller_share", mayHaveRun: false } },
+  );
 
 const late = (ahead: number): ToolError =>
   new ToolError(ToolErrorCode.Timeout, `The message was not answered in time: ${ahead} messages of this session were before it. Send it again later.`, {

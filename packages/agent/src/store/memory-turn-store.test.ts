@@ -33,6 +33,19 @@ test("beyond its bytes the sessions that were used longest ago give way, and one
   expect(kept).toEqual([1, 0, 0, 1, 1]);
 });
 
+test("one caller's sessions, however many and large, push out none of another's, and its running ones let no further turn of it begin", async () => {
+  await using store = createMemoryTurnStore({ maxSessions: 8, maxBytes: 8 * MIB });
+  const own = { caller: "b", sessionId: "own" };
+  await store.note(own, said(1));
+  for (let index = 0; index < 12; index++) await store.note(keyOf(`many ${index}`), said(1));
+  for (let index = 0; index < 6; index++) await store.note(keyOf(`large ${index}`), said(MIB));
+  expect(await store.history(own)).toHaveLength(1);
+  const claimOf = (turnId: string) => ({ turnId, owner: turnId, leaseMs: 60_000, maxWaiting: 1, record: { ...record, nonce: "x".repeat(1.5 * MIB) } });
+  for (const turn of ["1", "2", "3"]) expect(await store.take(keyOf(turn), claimOf(turn))).toMatchObject({ state: "taken" });
+  expect(await store.take(keyOf("4"), claimOf("4"))).toEqual({ state: "no room", most: 8 * MIB });
+  expect(await store.take(own, claimOf("own"))).toMatchObject({ state: "taken", history: [said(1)] });
+});
+
 test("a session keeps no more than some megabytes of messages, results and events, and the newest of each", async () => {
   await using store = createMemoryTurnStore();
   for (let index = 0; index < 8; index++) await store.note(keyOf("s"), { ...said(MIB), at: index });

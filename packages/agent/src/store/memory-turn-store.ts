@@ -27,9 +27,9 @@ import {
 
 /** Bounds of a store in this process. */
 export interface MemoryTurnStoreOptions {
-  /** The session that was used longest ago gives way to one more. @default 1_000 */
+  /** Of the caller with the most sessions, the one that was used longest ago gives way to one more. @default 1_000 */
   readonly maxSessions?: number | undefined;
-  /** About how many bytes all sessions take. Those that were used longest ago give way; one with a turn stays. @default 128 MiB */
+  /** About how many bytes all sessions take. Those of the caller with the most give way, the one that was used longest ago first; one with a turn stays. @default 128 MiB */
   readonly maxBytes?: number | undefined;
   /** How long a session without a turn is remembered. @default 7 days */
   readonly sessionKeptMs?: number | undefined;
@@ -52,6 +52,7 @@ interface OpenTurn {
 }
 
 interface Session {
+  readonly caller: string;
   readonly history: SizedList<HistoryTurn>;
   readonly events: SizedList<AgentEvent>;
   sequence: number;
@@ -116,6 +117,7 @@ class MemoryTurnStore implements TurnStore {
       if (!waitInLine(session, { turnId, maxWaiting, until: now + leaseMs })) return { state: "full", waiting: session.waiting.size };
       return { state: "waiting", ahead: [...session.waiting.keys()].indexOf(turnId) + (session.lease === undefined ? 0 : 1) };
     }
+    if (!session.records.has(turnId) && this.#isFullFor(key.caller)) return { state: "no room", most: this.#maxBytes };
     const isNewTaking = session.lease?.owner !== owner;
     if (isNewTaking) session.fence += 1;
     session.waiting.delete(turnId);
@@ -242,12 +244,12 @@ class MemoryTurnStore implements TurnStore {
   #restore({ caller, sessionId, usedAt, sequence, history }: KeptSession): void {
     const idleMs = Date.now() - usedAt;
     if (idleMs >= this.#sessionKeptMs) return void this.#shelf?.drop({ caller, sessionId });
-    const session = newSession(undefined);
+    const session = newSession(caller, undefined);
     session.sequence = sequence;
     session.usedAt = performance.now() - idleMs;
     session.history.add(...history);
     this.#sessions.set(JSON.stringify([caller, sessionId]), session);
-    if (this.#sessions.size > this.#maxSessions) this.#dropOldest();
+    if (this.#sessions.size > this.#maxSessions) this.#dropOldest("sessions");
     this.#count(session);
   }
 
@@ -261,13 +263,13 @@ class MemoryTurnStore implements TurnStore {
     const now = performance.now();
     const known = this.#sessions.get(key);
     const isFresh = known !== undefined && now - known.usedAt < this.#sessionKeptMs;
-    const session = isFresh ? known : newSession(known);
+    const session = isFresh ? known : newSession(caller, known);
     if (now - this.#sweptAt >= SWEEP_MS) this.#sweep(now);
     if (isFresh && now - session.usedAt < ORDER_MS) return session; // each look would cost a place in the order
     session.usedAt = now;
     if (!isFresh) this.#bytes -= known?.bytes ?? 0;
     this.#sessions.set(key, session);
-    if (this.#sessions.size > this.#maxSessions) this.#dropOldest();
+    if (this.#sessions.size > this.#maxSessions) this.#dropOldest("sessions");
     return session;
   }
 
@@ -276,21 +278,38 @@ class MemoryTurnStore implements TurnStore {
     const bytes = bytesOf(session);
     this.#bytes += bytes - session.bytes;
     session.bytes = bytes;
-    while (this.#bytes > this.#maxBytes && this.#dropOldest());
+    while (this.#bytes > this.#maxBytes && this.#dropOldest("bytes"));
+  }
+
+  /** Whether sessions with a turn alone take all bytes, and most of them are this caller's. */
+  #isFullFor(caller: string): boolean {
+    return this.#bytes > this.#maxBytes && this.#callers("bytes")[0]?.[0] === caller;
+  }
+
+  /** Each caller, and how much it has. The one with the most comes first. */
+  #callers(measure: "sessions" | "bytes"): [caller: string, amount: number][] {
+    const amounts = new Map<string, number>();
+    for (const [, { caller, bytes }] of this.#sessions) amounts.set(caller, (amounts.get(caller) ?? 0) + (measure === "bytes" ? bytes : 1));
+    return [...amounts].sort(([, one], [, other]) => other - one);
   }
 
   /** Sessions with a turn stay, whatever the bound: as many as turns run. @returns whether there was one to drop */
-  #dropOldest(): boolean {
+  #dropOldest(measure: "sessions" | "bytes"): boolean {
     const now = performance.now();
-    for (const [key, { lease, waiting, bytes }] of this.#sessions) {
-      if ((lease !== undefined && lease.until > now) || waiting.size > 0) continue;
-      this.#sessions.delete(key);
-      this.#bytes -= bytes;
-      const [caller, sessionId] = JSON.parse(key) as [string, string];
-      void this.#shelf?.drop({ caller, sessionId });
-      return true;
-    }
-    return false;
+    const idle = [...this.#sessions].filter(([, { lease, waiting }]) => (lease === undefined || lease.until <= now) && waiting.size === 0);
+    const ofCaller = Map.groupBy(idle, ([, { caller }]) => caller);
+    const callers = this.#callers(measure);
+    // Where the sessions of one run, those of others with less than an equal share stay all the same.
+    const fair = (measure === "bytes" ? this.#maxBytes : this.#maxSessions) / callers.length;
+    const [most] = callers.find(([caller, amount]) => ofCaller.has(caller) && amount > fair) ?? [];
+    const first = most === undefined ? undefined : ofCaller.get(most)?.[0];
+    if (first === undefined) return false;
+    const [key, { bytes }] = first;
+    this.#sessions.delete(key);
+    this.#bytes -= bytes;
+    const [caller, sessionId] = JSON.parse(key) as [string, string];
+    void this.#shelf?.drop({ caller, sessionId });
+    return true;
   }
 
   /** A session that nobody uses keeps no events, either. */
@@ -318,7 +337,8 @@ function dropOldEvents({ events }: Session): void {
 }
 
 /** A session that is forgotten goes on counting its events. */
-const newSession = (forgotten: Session | undefined): Session => ({
+const newSession = (caller: string, forgotten: Session | undefined): Session => ({
+  caller,
   history: new SizedList(),
   events: new SizedList(),
   sequence: forgotten?.sequence ?? 0,

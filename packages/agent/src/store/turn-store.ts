@@ -6,7 +6,8 @@ import type { NewEvent } from "../turn/new-event.ts";
 import type { HistoryTurn, TurnResult } from "../turn/turn.ts";
 
 /**
- * Remembers sessions and their turns. One turn of a session runs at a time, under the session's lease. A turn writes only while its
+ * Remembers sessions and their turns. Of each caller it keeps a bounded number of bytes: what expires first of its ended turns and sessions gives way. A session
+ * with a turn, or one that waits, stays. One turn of a session runs at a time, under the session's lease. A turn writes only while its
  * lease holds: a process that has lost the lease changes nothing any more.
  *
  * Each operation happens whole or not at all. It rejects with StoreUnavailableError if the store does not answer in time, refuses, or is closed. Then
@@ -87,6 +88,8 @@ export type TakenTurn =
   | { readonly state: "taken"; readonly fence: number; readonly record: TurnRecord | undefined; readonly history: readonly HistoryTurn[] }
   | { readonly state: "waiting"; readonly ahead: number }
   | { readonly state: "full"; readonly waiting: number }
+  /** The caller's sessions have so many bytes, all that one may, and are at work. The turn was not begun before. */
+  | { readonly state: "no room"; readonly most: number }
   | { readonly state: "ended"; readonly result: TurnResult };
 
 /** All that a turn needs to be taken up again, beside its request. */

@@ -1,3 +1,6 @@
+/** So many entries give way to others at once, as a script must be over soon. */
+const MAX_GIVING_WAY = 4_096;
+
 /** Reads the head of an entry's facts: when it was stored and ends, its bytes, its kind, its width, and the name of its text. */
 const HEAD = `
 local function head(facts)
@@ -39,7 +42,8 @@ export const commands = {
    * KEYS: facts, keys, ends, counts. ARGV: prefix of texts' names, maxEntries, maxChunks, maxBytes, how long all of this is kept, then for
    * each entry: key, time to live, bytes, kind, width, name, further facts, the name that its key must have now ("-" for none, "" for any),
    * and its text, or "" if that lies there. Answers "", or the bound that would be exceeded: its kind, its namespace, and the milliseconds
-   * until the next entry expires. An entry of another name is a bound, too: "v", its key, and its name.
+   * until the next entry expires. An entry of another name is a bound, too: "v", its key, and its name. Where there are too many bytes, entries that end first
+   * give way, unless these would not fit alone.
    */
   putMemory: {
     numberOfKeys: 4,
@@ -49,6 +53,7 @@ removeExpired(now, 5000)
 local limits = {e = tonumber(ARGV[2]), c = tonumber(ARGV[3])}
 local bytes = tonumber(redis.call('HGET', KEYS[4], 'bytes') or '0')
 local counts = {}
+local own, ownBytes = {}, 0
 local function add(kind, key, by)
   local count = countOf(kind, key)
   counts[count] = (counts[count] or tonumber(redis.call('HGET', KEYS[4], count) or '0')) + by
@@ -62,12 +67,25 @@ for at = 6, #ARGV, 9 do
     bytes = bytes - there.bytes
     add(there.kind, ARGV[at], -1)
   end
+  own[ARGV[at]] = true
+  ownBytes = ownBytes + tonumber(ARGV[at + 2])
   bytes = bytes + tonumber(ARGV[at + 2])
   add(ARGV[at + 3], ARGV[at], 1)
 end
 local exceeded = false
 for count, value in pairs(counts) do
   if value > limits[string.sub(count, 1, 1)] then exceeded = {string.sub(count, 1, 1), string.sub(count, 2)} end
+end
+if not exceeded and bytes > tonumber(ARGV[4]) and ownBytes <= tonumber(ARGV[4]) then
+  for _, key in ipairs(redis.call('ZRANGE', KEYS[3], 0, ${MAX_GIVING_WAY - 1})) do
+    if bytes <= tonumber(ARGV[4]) then break end
+    local facts = redis.call('HGET', KEYS[1], key)
+    if facts and not own[key] then
+      local old = remove(key, facts)
+      redis.call('UNLINK', ARGV[1] .. old.name)
+      bytes = bytes - old.bytes
+    end
+  end
 end
 if not exceeded and bytes > tonumber(ARGV[4]) then exceeded = {'b', ''} end
 if exceeded then

@@ -25,7 +25,8 @@ test("nothing stays in Redis for ever, and texts that were overwritten, refused 
   const own = memory.of("someone");
   await own.set("session/a/x", "y".repeat(600_000));
   await own.set("session/a/x", "z".repeat(600_000));
-  await expect(own.set("session/a/big", "y".repeat(600_000))).rejects.toMatchObject({ name: "MemoryFullError" });
+  await expect(own.set("session/a/big", "y".repeat(1_000_000))).rejects.toMatchObject({ name: "MemoryFullError" });
+  await own.set("session/a/other", "y".repeat(600_000)); // what was there gives way
   await own.set("session/a/small", "x");
   await own.delete("session/a/small");
   const redis = new Redis(url);
@@ -85,20 +86,33 @@ test("a Redis that is nearly full takes no texts, and has room left for what mat
   await redis.ctl("config", "set", "maxmemory", "20mb");
   await using memory = await connectRedisWorkingMemory(redis.url);
   const own = memory.of("someone");
-  await own.set("session/a/x", "x".repeat(8_000_000));
-  await expect(own.set("session/a/y", "y".repeat(8_000_000))).rejects.toMatchObject({
-    name: "MemoryFullError",
-    message: expect.stringContaining("Redis keeps the rest"),
-  });
+  await own.set("session/a/x", "x".repeat(3_500_000));
+  await own.set("session/a/z", "z".repeat(3_500_000)); // in its place, one caller may have 3/16
+  const outcomes: string[] = [];
+  for (const other of ["a", "b", "c", "d", "e", "f"]) {
+    const saving = memory.of(other).set("session/a/x", "x".repeat(3_500_000));
+    outcomes.push(
+      await saving.then(
+        () => "kept",
+        ({ message }) => message,
+      ),
+    );
+  }
+  expect(outcomes[0]).toBe("kept");
+  expect(outcomes.at(-1)).toContain("Redis keeps the rest");
   expect(await redis.ctl("set", "claim", "kept")).toContain("OK");
-  await own.delete("session/a/x");
+  expect(await own.delete("session/a/x")).toBe(false);
+  expect(await own.delete("session/a/z")).toBe(true);
   await expect
     .poll(
       () =>
-        own.set("session/a/y", "y".repeat(8_000_000)).then(
-          () => true,
-          () => false,
-        ),
+        memory
+          .of("d")
+          .set("session/a/y", "y".repeat(3_500_000))
+          .then(
+            () => true,
+            () => false,
+          ),
       { timeout: 10_000 },
     )
     .toBe(true);

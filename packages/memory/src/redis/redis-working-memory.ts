@@ -105,7 +105,9 @@ class RedisEntries implements EntryRecords {
     }
     try {
       if (isStaged) await this.#stage(texts);
-      const { maxEntries, maxChunks, maxBytes } = this.#limits;
+      const { maxEntries, maxChunks } = this.#limits;
+      const { most } = this.#room.knownShare("memory");
+      const maxBytes = Math.min(this.#limits.maxBytes, most);
       const values = texts.flatMap(({ info, isNarrowText, name, before, bytes }) => [
         info.key,
         info.expiresAt - info.storedAt,
@@ -120,7 +122,7 @@ class RedisEntries implements EntryRecords {
       const answer = await this.#connection.run("keep in working memory", (redis) =>
         redis.putMemory(...this.#keys, this.#textPrefix, maxEntries, maxChunks, maxBytes, FACTS_KEPT_MS, ...values),
       );
-      if (answer !== "") throw this.#refusal(entries, answer as [string, string, string]);
+      if (answer !== "") throw this.#refusal(entries, answer as [string, string, string], maxBytes);
     } catch (error) {
       if (isStaged) await this.#unstage(texts.map(({ name }) => name));
       throw error;
@@ -198,9 +200,9 @@ class RedisEntries implements EntryRecords {
     await this.#connection.run("give up texts", (redis) => redis.unlink(...names.map((name) => this.#textPrefix + name))).catch(() => {}); // they expire
   }
 
-  #refusal(entries: Parameters<EntryRecords["put"]>[0], [kind, subject, detail]: [string, string, string]): Error {
+  #refusal(entries: Parameters<EntryRecords["put"]>[0], [kind, subject, detail]: [string, string, string], maxBytes: number): Error {
     if (kind === "v") return new MemoryChangedError(subject, detail === NO_ENTRY ? undefined : detail);
-    const { maxEntries, maxChunks, maxBytes } = this.#limits;
+    const { maxEntries, maxChunks } = this.#limits;
     const bounds: Record<string, Pick<ExceededBound, "kind" | "max">> = {
       e: { kind: "entries", max: maxEntries },
       c: { kind: "chunks", max: maxChunks },

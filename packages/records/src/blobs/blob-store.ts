@@ -4,7 +4,8 @@
  */
 export interface BlobStore extends AsyncDisposable {
   /**
-   * Keeps bytes under a name. One that has bytes already keeps those: a call that is delivered twice leaves the same.
+   * Keeps bytes under a name. One that has bytes already keeps those: a call that is delivered twice leaves the same. In Redis, where the owner
+   * may have no more, its blobs that nobody has fetched for FETCHED_MS give way, those first that expire first.
    * @throws {BlobError} `too_large`, or `full` if that would exceed what the owner may have; then nothing was kept
    * @throws {StoreUnavailableError} if the store does not answer in time, refuses, or is closed
    */
@@ -40,6 +41,9 @@ export const DEFAULT_BLOB_LIMITS: BlobLimits = { maxBytesPerOwner: 256 * 1024 **
 export const MAX_BLOB_BYTES = 32 * 1024 ** 2 + 1024;
 /** The longest that a call may take, and ten minutes for a caller that is restarted meanwhile. */
 export const MAX_BLOB_TTL_MS = 30 * 60_000;
+
+/** A reader that is there fetches a blob within this time. */
+export const FETCHED_MS = 60_000;
 
 /** Why a blob could not be kept or read. */
 export class BlobError extends Error {

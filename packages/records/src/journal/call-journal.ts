@@ -157,7 +157,7 @@ export class CallJournal implements AsyncDisposable {
     if (this.#keeper.isClosed) return;
     if (this.#store === undefined) {
       if (!this.#answers.has(toolCallId)) this.keepAnswer(toolCallId, bytes);
-    } else this.#store.writeAnswer(this.#caller, toolCallId, bytes, { isFirst: true }).catch((error: unknown) => this.#failed(error));
+    } else this.#storeAnswer(toolCallId, bytes, true);
   }
 
   /** Keeps an answer for ANSWER_KEPT_MS, here and, unless it is too large, in the store. */
@@ -168,7 +168,12 @@ export class CallJournal implements AsyncDisposable {
     this.#answerBytes += bytes.byteLength;
     const isOver = ({ at }: { readonly at: number }) => this.#answerBytes > MAX_ANSWER_BYTES || at <= this.#clock() - ANSWER_KEPT_MS;
     for (let { oldest } = this.#answers; oldest !== undefined && isOver(oldest.value); { oldest } = this.#answers) this.#dropAnswer(oldest.key);
-    if (bytes.byteLength <= MAX_STORED_ANSWER_BYTES) this.#store?.writeAnswer(this.#caller, toolCallId, bytes).catch((error: unknown) => this.#failed(error));
+    if (bytes.byteLength <= MAX_STORED_ANSWER_BYTES) this.#storeAnswer(toolCallId, bytes, false);
+  }
+
+  #storeAnswer(toolCallId: string, bytes: Uint8Array, isFirst: boolean): void {
+    const onBehalfOf = this.#calls.get(toolCallId)?.record.onBehalfOf;
+    this.#store?.writeAnswer(this.#caller, toolCallId, bytes, { isFirst, onBehalfOf }).catch((error: unknown) => this.#failed(error));
   }
 
   /** The answer, if it is kept. */

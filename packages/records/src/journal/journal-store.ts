@@ -18,14 +18,20 @@ export interface JournalStore extends AsyncDisposable {
   read(caller: string, toolCallId: string): Promise<CallRecord | undefined>;
   /** The callers that have written in the last MAX_AGE_MS, sorted. */
   readCallers(): Promise<string[]>;
-  /** Keeps an answer for ANSWER_KEPT_MS; one that is to be the first, only if there is none. */
-  writeAnswer(caller: string, toolCallId: string, answer: Uint8Array, options?: { readonly isFirst?: boolean }): Promise<void>;
+  /** Keeps an answer for ANSWER_KEPT_MS, if there is room for it; one that is to be the first, only if there is none. */
+  writeAnswer(caller: string, toolCallId: string, answer: Uint8Array, options?: WriteAnswerOptions): Promise<void>;
   readAnswer(caller: string, toolCallId: string): Promise<Uint8Array | undefined>;
   /** For each of the agent's slots how long its lease still holds, in milliseconds; 0 if nobody has it. */
   readSlots(agent: string): Promise<number[]>;
   /** Takes a slot that nobody has, and makes the lease of its owner hold from now. @returns false if somebody else has the slot */
   holdSlot(agent: string, slot: number, lease: SlotClaim): Promise<boolean>;
   releaseSlot(agent: string, slot: number, owner: string): Promise<void>;
+}
+
+export interface WriteAnswerOptions {
+  readonly isFirst?: boolean | undefined;
+  /** The effective caller that it is counted for. @default the caller itself */
+  readonly onBehalfOf?: string | undefined;
 }
 
 /** The claim of a process to the name of an instance. */

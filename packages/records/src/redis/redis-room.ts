@@ -1,15 +1,40 @@
 import type { RedisConnection, RedisScripts } from "./redis-connection.ts";
 
-/** Large texts take at most this part of Redis's maxmemory. The rest is for what is small and matters more: claims, rates, journals. */
+/** Large texts take at most this part of Redis's maxmemory. The rest is for what is small and matters more: claims, answers, journals, rates. */
 const PART = 0.75;
+/** Of a Redis without a maxmemory, or one that does not tell it, each caller's shares are those of this one. */
+const UNTOLD_BYTES = 1024 ** 3;
 /** An answer of Redis about its memory counts for so long, together with what was written since. */
 const FRESH_MS = 1_000;
 
-/** The room that a Redis has for large texts. One that is full refuses every write of everybody, as it must drop nothing. */
+/**
+ * What one caller may have of each kind, as a part of maxmemory; and of pages, which are nobody's, what all have. Together they are less than PART. So
+ * one caller that takes all it may leaves room for others.
+ */
+export const SHARES = {
+  sessions: 3 / 16,
+  memory: 3 / 16,
+  blobs: 1 / 8,
+  tasks: 1 / 16,
+  pages: 1 / 8,
+  /** Of these the share counts only while PART is exceeded, and for each process. */
+  claims: 1 / 32,
+  answers: 1 / 64,
+} as const;
+
+/** A caller's part of a kind, and by how much all together have too much, in bytes. */
+export interface Share {
+  readonly most: number;
+  readonly over: number;
+}
+
+/** The room that a Redis has. One that is full refuses every write of everybody, as it must drop nothing. */
 export class RedisRoom<Scripts extends RedisScripts> {
   readonly #connection: RedisConnection<Scripts>;
+  #max = UNTOLD_BYTES;
   #left = Number.POSITIVE_INFINITY;
   #readAt = Number.NEGATIVE_INFINITY;
+  #reading: Promise<void> | undefined;
 
   constructor(connection: RedisConnection<Scripts>) {
     this.#connection = connection;
@@ -17,20 +42,50 @@ export class RedisRoom<Scripts extends RedisScripts> {
 
   /** Whether there is room for so many bytes; then they count as written. @throws {StoreUnavailableError} if Redis does not answer */
   async take(bytes: number): Promise<boolean> {
-    if (performance.now() - this.#readAt > FRESH_MS) {
-      this.#left = await this.#read();
-      this.#readAt = performance.now();
-    }
+    await this.#fresh();
     if (bytes > this.#left) return false;
     this.#left -= bytes;
     return true;
   }
 
-  async #read(): Promise<number> {
+  /** How many bytes one caller may have of a kind, and how many all together have too many. @throws {StoreUnavailableError} if Redis does not answer */
+  async share(kind: keyof typeof SHARES): Promise<Share> {
+    await this.#fresh();
+    return this.knownShare(kind);
+  }
+
+  /** The same by the last answer of Redis; another is asked for, and not waited for. */
+  knownShare(kind: keyof typeof SHARES): Share {
+    if (!this.#isFresh) this.#fresh().catch(() => {}); // what is known stays
+    return { most: Math.floor(this.#max * SHARES[kind]), over: Math.ceil(Math.max(0, -this.#left)) };
+  }
+
+  /** Counts bytes that are written anyway, without waiting for Redis. @returns the share of one caller while PART is exceeded, as far as is known */
+  wrote(bytes: number, kind: keyof typeof SHARES): number {
+    this.#left -= bytes;
+    const { most, over } = this.knownShare(kind);
+    return over > 0 ? most : Number.POSITIVE_INFINITY;
+  }
+
+  get #isFresh(): boolean {
+    return performance.now() - this.#readAt <= FRESH_MS;
+  }
+
+  async #fresh(): Promise<void> {
+    if (this.#isFresh) return;
+    this.#reading ??= this.#read().finally(() => {
+      this.#reading = undefined;
+    });
+    await this.#reading;
+  }
+
+  async #read(): Promise<void> {
     const info = await this.#connection.run("ask for the room left", (redis) => redis.info("memory").catch(nothingIfForbidden));
     const number = (name: string): number => Number(new RegExp(`^${name}:(\\d+)`, "m").exec(String(info))?.[1] ?? 0);
     const most = number("maxmemory");
-    return most === 0 ? Number.POSITIVE_INFINITY : most * PART - number("used_memory");
+    this.#max = most || UNTOLD_BYTES;
+    this.#left = most === 0 ? Number.POSITIVE_INFINITY : most * PART - number("used_memory");
+    this.#readAt = performance.now();
   }
 }
 

@@ -1,7 +1,7 @@
 import { metrics } from "@opentelemetry/api";
 import { LinkedList, type ListEntry, pause, SlotMap } from "@rockbot/base";
 import { newId, type ToolDefinition, ToolError, ToolErrorCode, type ToolInvokeRequest, type ToolInvokeResponse, timeoutError } from "@rockbot/contracts";
-import { StoreUnavailableError } from "@rockbot/records";
+import { StoreFullError, StoreUnavailableError } from "@rockbot/records";
 import { type Claim, type ClaimKey, type ClaimOutcome, type ClaimStore, claimKeyText } from "@rockbot/records/claims";
 import type { Tool } from "../define/define-tool.ts";
 import type { ToolContext, ToolExecutor, ToolLayer } from "../define/tool-executor.ts";
@@ -236,6 +236,11 @@ function conflict({ toolName, toolCallId }: ToolInvokeRequest): ToolError {
 }
 
 function notStarted({ toolName }: ToolInvokeRequest, cause: StoreUnavailableError): ToolError {
+  if (cause instanceof StoreFullError)
+    return new ToolError(ToolErrorCode.Overloaded, `"${toolName}" was not started: ${cause.message}`, {
+      details: { reason: "caller_share", mayHaveRun: false },
+      cause,
+    });
   return new ToolError(
     ToolErrorCode.Unavailable,
     `"${toolName}" was not started: the store that keeps a call from running twice does not answer. Try again later.`,

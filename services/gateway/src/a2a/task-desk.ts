@@ -28,7 +28,7 @@ import {
 } from "@a2a-js/sdk/errors";
 import type { A2ARequestHandler, ServerCallContext } from "@a2a-js/sdk/server";
 import { fileText, newId, ToolError, ToolErrorCode } from "@rockbot/contracts";
-import { StoreUnavailableError } from "@rockbot/records";
+import { StoreFullError, StoreUnavailableError } from "@rockbot/records";
 import { sessionFault } from "../sessions/read-session.ts";
 import type { SessionHub } from "../sessions/session-hub.ts";
 import type { A2aClient } from "./a2a-client.ts";
@@ -274,6 +274,7 @@ export class TaskDesk implements A2ARequestHandler {
     try {
       return await work();
     } catch (error) {
+      if (error instanceof StoreFullError) throw new UnsupportedOperationError(error.message);
       if (!(error instanceof StoreUnavailableError)) throw error;
       throw new Error("Tasks cannot be kept now, so nothing was done. Try again later", { cause: error });
     }

@@ -1,7 +1,16 @@
 import { hash } from "node:crypto";
 import { silentLogger } from "@rockbot/bus";
 import type { AgentEvent } from "@rockbot/contracts";
-import { connectStore, parseRedisAddress, type RedisAddress, RedisConnection, type RedisStoreOptions, type RedisUrl } from "@rockbot/records/redis";
+import {
+  connectStore,
+  parseRedisAddress,
+  type RedisAddress,
+  RedisConnection,
+  RedisRoom,
+  type RedisStoreOptions,
+  type RedisUrl,
+  type Share,
+} from "@rockbot/records/redis";
 import type { NewEvent } from "../../turn/new-event.ts";
 import type { HistoryTurn, TurnResult } from "../../turn/turn.ts";
 import {
@@ -18,7 +27,10 @@ import {
   type TurnRecord,
   type TurnStore,
 } from "../turn-store.ts";
+import { roomCommands } from "./room-commands.ts";
 import { turnCommands } from "./turn-commands.ts";
+
+const commands = { ...turnCommands, ...roomCommands } as const;
 
 /** How a store of turns in Redis is connected. */
 export interface RedisTurnStoreOptions extends RedisStoreOptions {
@@ -27,8 +39,8 @@ export interface RedisTurnStoreOptions extends RedisStoreOptions {
 }
 
 /**
- * Sessions and turns in Redis 7.0 or later, shared by all processes that use it. Each operation is one round trip, and ends within 500 ms. A Redis that
- * cannot be reached is no error here: operations fail until it can be, now as later.
+ * Sessions and turns in Redis 7.0 or later, shared by all processes that use it. Each operation ends within 500 ms for each of its round trips.
+ * A Redis that cannot be reached is no error here: operations fail until it can be, now as later.
  * @param url `redis://user:password@host:port/database`, or `rediss://…`
  * @throws {RangeError} if the address makes no sense
  * @throws {StoreUnavailableError} if Redis refuses: a wrong password, missing rights
@@ -37,8 +49,11 @@ export async function connectRedisTurnStore(url: RedisUrl, options: RedisTurnSto
   return connectStore(new RedisTurnStore(parseRedisAddress(url), options), options);
 }
 
+type Send = Parameters<RedisConnection<typeof commands>["run"]>[1];
+
 class RedisTurnStore implements TurnStore {
-  readonly #connection: RedisConnection<typeof turnCommands>;
+  readonly #connection: RedisConnection<typeof commands>;
+  readonly #room: RedisRoom<typeof commands>;
   /** The braces make a cluster keep all in one place, as a script needs its keys. */
   readonly #prefix: string;
   readonly #sessionKeptMs: number;
@@ -51,8 +66,9 @@ class RedisTurnStore implements TurnStore {
       ca,
       purpose: "turns",
       whileAway: "turns wait for it for 10 s, and end in words after that",
-      scripts: turnCommands,
+      scripts: commands,
     });
+    this.#room = new RedisRoom(this.#connection);
   }
 
   start(timeoutMs: number): Promise<void> {
@@ -61,6 +77,9 @@ class RedisTurnStore implements TurnStore {
 
   async take(session: SessionKey, { turnId, owner, leaseMs, maxWaiting, record }: TurnClaim): Promise<TakenTurn> {
     const { lease, fence, queue, seen, current, history, turn } = this.#keys(session, turnId);
+    const { most, counted } = this.#count(session.caller, await this.#room.share("sessions"));
+    const has = Number(await this.#connection.run("look whether there is room for a turn", (redis) => redis.askForRoom(...counted([turn]))));
+    if (has > most) return { state: "no room", most };
     const answer = (await this.#connection.run("take a session", (redis) =>
       redis.takeSession(lease, fence, queue, seen, current, turn, history, turnId, owner, leaseMs, maxWaiting, ...fieldsOf(record)),
     )) as readonly unknown[];
@@ -94,18 +113,18 @@ class RedisTurnStore implements TurnStore {
 
   async addAnswer(session: SessionKey, { turnId, owner, fence: term }: TurnLease, index: number, answer: StoredAnswer): Promise<boolean> {
     const { lease, fence, turn } = this.#keys(session, turnId);
-    return this.#did("keep an answer", (redis) => redis.addAnswer(lease, fence, turn, owner, term, index, JSON.stringify(answer)));
+    return this.#counted(session, [turn], "keep an answer", (redis) => redis.addAnswer(lease, fence, turn, owner, term, index, JSON.stringify(answer)));
   }
 
   async addResult(session: SessionKey, { turnId, owner, fence: term }: TurnLease, callId: string, result: StoredResult): Promise<boolean> {
     const { lease, fence, turn } = this.#keys(session, turnId);
-    return this.#did("keep a result", (redis) => redis.addResult(lease, fence, turn, owner, term, callId, JSON.stringify(result)));
+    return this.#counted(session, [turn], "keep a result", (redis) => redis.addResult(lease, fence, turn, owner, term, callId, JSON.stringify(result)));
   }
 
   async end(session: SessionKey, { turnId, owner, fence: term }: TurnLease, result: TurnResult, entries: readonly HistoryTurn[]): Promise<boolean> {
     const { lease, fence, current, turn, history } = this.#keys(session, turnId);
     const texts = entries.map((entry) => JSON.stringify(entry));
-    return this.#did("end a turn", (redis) =>
+    return this.#counted(session, [turn, history], "end a turn", (redis) =>
       redis.endTurn(lease, fence, current, turn, history, owner, term, JSON.stringify(result), this.#sessionKeptMs, ...texts),
     );
   }
@@ -116,13 +135,14 @@ class RedisTurnStore implements TurnStore {
   }
 
   async note(session: SessionKey, entry: HistoryTurn): Promise<void> {
-    await this.#connection.run("note a message", (redis) => redis.noteMessage(this.#keys(session).history, this.#sessionKeptMs, JSON.stringify(entry)));
+    const { history } = this.#keys(session);
+    await this.#counted(session, [history], "note a message", (redis) => redis.noteMessage(history, this.#sessionKeptMs, JSON.stringify(entry)));
   }
 
   async addEvents(session: SessionKey, turnId: string, added: readonly NewEvent[], after: number): Promise<readonly AgentEvent[]> {
     const { events, sequence } = this.#keys(session);
     const texts = added.map((event) => JSON.stringify({ sessionId: session.sessionId, turnId, ...event }));
-    const first = Number(await this.#connection.run("keep events", (redis) => redis.addEvents(events, sequence, after, ...texts)));
+    const first = await this.#write(session, [events], "keep events", (redis) => redis.addEvents(events, sequence, after, ...texts));
     return added.map((event, index) => ({ sessionId: session.sessionId, turnId, sequence: first + index, ...event }));
   }
 
@@ -139,7 +159,28 @@ class RedisTurnStore implements TurnStore {
     await this.#connection.close();
   }
 
-  async #did(what: string, send: Parameters<RedisConnection<typeof turnCommands>["run"]>[1]): Promise<boolean> {
+  async #counted(session: SessionKey, written: readonly string[], what: string, send: Send): Promise<boolean> {
+    return (await this.#write(session, written, what, send)) === 1;
+  }
+
+  /** Writes, and counts what was written without a further wait. */
+  async #write(session: SessionKey, written: readonly string[], what: string, send: Send): Promise<number> {
+    const { counted } = this.#count(session.caller, this.#room.knownShare("sessions"));
+    const writing = this.#connection.run(what, send);
+    const counting = this.#connection.run("count what a caller has", (redis) => redis.countSession(3 + written.length, ...counted(written)));
+    const [answer] = await Promise.all([writing, counting.catch(() => {})]); // the next write counts, too
+    return Number(answer);
+  }
+
+  /** The caller's share, and the keys and arguments of a script that counts. */
+  #count(caller: string, { most, over }: Share) {
+    const name = hash("sha256", caller, "hex").slice(0, 32);
+    const count = [`${this.#prefix}:room`, `${this.#prefix}:room:keys:${name}`, `${this.#prefix}:room:bytes:${name}`];
+    const places = ["current", "lease", "queue"].map((kind) => `${this.#prefix}:${kind}:`);
+    return { most, counted: (keys: readonly string[]): (string | number)[] => [...count, ...keys, name, most, over, ...places] };
+  }
+
+  async #did(what: string, send: Send): Promise<boolean> {
     return (await this.#connection.run(what, send)) === 1;
   }
 

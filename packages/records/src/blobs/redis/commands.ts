@@ -1,6 +1,9 @@
 /** The scripts of the blob store. What an owner has is a sorted set of `name:bytes` by when each expires, of a thousand at most. */
 export const commands = {
-  /** KEYS: owned, ownerOf, blob. ARGV: name, bytes, ttl, maxBytes, how long `owned` is kept. Answers 1 if there is room, 0 if not, 2 if the blob is there. */
+  /**
+   * KEYS: owned, ownerOf, blob. ARGV: name, bytes, ttl, maxBytes, how long `owned` is kept, how the names of ownerOf and blob begin, after how many seconds
+   * one that nobody fetches may go. Answers 1 if there is room, 0 if not, 2 if the blob is there. What expires first makes room.
+   */
   reserveBlob: {
     numberOfKeys: 3,
     lua: `
@@ -10,8 +13,19 @@ local now = time[1] * 1000 + math.floor(time[2] / 1000)
 redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now)
 local member = ARGV[1] .. ':' .. ARGV[2]
 local bytes = tonumber(ARGV[2])
-for _, other in ipairs(redis.call('ZRANGE', KEYS[1], 0, -1)) do
+local others = redis.call('ZRANGE', KEYS[1], 0, -1)
+for _, other in ipairs(others) do
   if other ~= member then bytes = bytes + tonumber(string.match(other, ':(%d+)$')) end
+end
+for _, other in ipairs(others) do
+  if bytes <= tonumber(ARGV[4]) then break end
+  local name, size = string.match(other, '^(.*):(%d+)$')
+  local idle = redis.pcall('OBJECT', 'IDLETIME', ARGV[7] .. name)
+  if other ~= member and (not idle or (type(idle) == 'number' and idle >= tonumber(ARGV[8]))) then
+    redis.call('ZREM', KEYS[1], other)
+    redis.call('UNLINK', ARGV[6] .. name, ARGV[7] .. name)
+    bytes = bytes - tonumber(size)
+  end
 end
 if bytes > tonumber(ARGV[4]) then return 0 end
 redis.call('ZADD', KEYS[1], string.format('%.0f', now + tonumber(ARGV[3])), member)

@@ -47,3 +47,19 @@ test("a Redis that is nearly full takes no blobs", async () => {
     message: expect.stringContaining("Redis keeps the rest"),
   });
 });
+
+test("what nobody has fetched for a minute gives way to more of its owner", async () => {
+  const prefix = uniquePrefix();
+  await using store = await connectRedisBlobStore(url, { prefix, maxBytesPerOwner: 100 });
+  await store.put("old", new Uint8Array(60), options);
+  await expect(store.put("new", new Uint8Array(60), options)).rejects.toMatchObject({ code: "full" });
+  const redis = new Redis(url);
+  try {
+    const key = `${prefix}:{blobs}:blob:old`;
+    await redis.restore(key, 60_000, await redis.dumpBuffer(key), "REPLACE", "IDLETIME", 60);
+  } finally {
+    redis.disconnect();
+  }
+  await store.put("new", new Uint8Array(60), options);
+  await expect(store.get("old", 60)).rejects.toMatchObject({ code: "missing" });
+});

@@ -9,6 +9,8 @@ import {
   blobsFull,
   checkBlobLength,
   DEFAULT_BLOB_LIMITS,
+  FETCHED_MS,
+  MAX_BLOB_BYTES,
   MAX_BLOB_TTL_MS,
   type PutBlobOptions,
 } from "../blob-store.ts";
@@ -16,7 +18,7 @@ import { commands } from "./commands.ts";
 
 /** How a blob store in Redis is connected, and how much each caller may have there. */
 export interface RedisBlobStoreOptions extends RedisStoreOptions {
-  /** In bytes. @default 268_435_456 */
+  /** In bytes, and not more than its share of Redis. @default 268_435_456 */
   readonly maxBytesPerOwner?: number | undefined;
 }
 
@@ -70,10 +72,14 @@ class RedisBlobStore implements BlobStore {
       throw new BlobError("full", `Cannot keep a result of ${length} bytes: Redis keeps the rest of its memory for what matters more`);
     const ttlMs = Math.ceil(Math.min(Math.max(1, wantedMs), MAX_BLOB_TTL_MS));
     const owned = `${this.#prefix}:owned:${encodeURIComponent(owner)}`;
+    const { most } = await this.#room.share("blobs");
+    const maxBytes = Math.min(this.#maxBytes, Math.max(most, MAX_BLOB_BYTES));
+    const names = [this.#key("owner", name), this.#key("blob", name), name] as const;
+    const begin = [this.#key("owner", ""), this.#key("blob", "")] as const;
     const reserved = await this.#connection.run("make room for a result", (redis) =>
-      redis.reserveBlob(owned, this.#key("owner", name), this.#key("blob", name), name, length, ttlMs, this.#maxBytes, MAX_BLOB_TTL_MS),
+      redis.reserveBlob(owned, ...names, length, ttlMs, maxBytes, MAX_BLOB_TTL_MS, ...begin, FETCHED_MS / 1_000),
     );
-    if (reserved === 0) throw blobsFull(length, this.#maxBytes);
+    if (reserved === 0) throw blobsFull(length, maxBytes);
     if (reserved === 2) return;
     const part = this.#key("part", randomBytes(8).toString("hex"));
     try {

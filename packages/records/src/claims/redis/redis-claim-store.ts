@@ -5,13 +5,26 @@ import {
   parseRedisAddress,
   type RedisAddress,
   RedisConnection,
+  RedisRoom,
   type RedisStoreOptions,
   type RedisUrl,
   type ServerFacts,
+  WrittenBytes,
 } from "../../redis/index.ts";
+import { StoreFullError } from "../../store-unavailable-error.ts";
 import { checkLeaseMs } from "../check-lease-ms.ts";
 import { claimKeyText } from "../claim-key-text.ts";
-import { type Claim, type ClaimKey, type ClaimOptions, type ClaimOutcome, type ClaimStore, type ClaimView, MAX_REPLY_BYTES } from "../claim-store.ts";
+import {
+  type Claim,
+  type ClaimKey,
+  type ClaimOptions,
+  type ClaimOutcome,
+  type ClaimStore,
+  type ClaimView,
+  MAX_REPLY_BYTES,
+  RECORD_KEPT_MS,
+  REPLY_KEPT_MS,
+} from "../claim-store.ts";
 import { endOfTurn } from "./end-of-turn.ts";
 import { transitions } from "./transitions.ts";
 import { TurnBatch } from "./turn-batch.ts";
@@ -36,10 +49,16 @@ export interface RedisClaimStoreOptions extends RedisStoreOptions {
   readonly keepsAll?: boolean | undefined;
 }
 
+/** What a record takes in Redis, about. */
+const RECORD_BYTES = 400;
+
 class RedisClaimStore implements ClaimStore {
   readonly #label: string;
   readonly #log: Logger;
   readonly #connection: RedisConnection<typeof transitions>;
+  readonly #room: RedisRoom<typeof transitions>;
+  readonly #records = new WrittenBytes(RECORD_KEPT_MS);
+  readonly #replies = new WrittenBytes(REPLY_KEPT_MS);
   /** The common part of names; the braces make a cluster keep all in one place, as a script needs its keys. */
   readonly #prefix: string;
   readonly #marker: string;
@@ -70,6 +89,7 @@ class RedisClaimStore implements ClaimStore {
         await redis.openClaimsBuffer(this.#marker, ...this.#birthArguments(facts));
       },
     });
+    this.#room = new RedisRoom(this.#connection);
   }
 
   start(timeoutMs: number): Promise<void> {
@@ -78,6 +98,10 @@ class RedisClaimStore implements ClaimStore {
 
   async claim(key: ClaimKey, { owner, requestHash, leaseMs }: ClaimOptions): Promise<ClaimOutcome> {
     checkLeaseMs(leaseMs);
+    if (!this.#mayWrite(this.#records, key.caller, RECORD_BYTES) && (await this.look(key)) === undefined)
+      throw new StoreFullError(
+        `"${key.caller}" makes no further call with effects for now: Redis has little room left, and remembers more calls of this caller than its share. It forgets each after 8 days.`,
+      );
     const answer = await this.#taking.add({ names: this.#names(key), args: [owner, requestHash, leaseMs] });
     const [state, epoch, memoryMs] = answer as [Buffer, number, number];
     switch (state.toString()) {
@@ -102,7 +126,8 @@ class RedisClaimStore implements ClaimStore {
   }
 
   async complete({ key, owner, epoch, requestHash }: Claim, reply: Uint8Array): Promise<boolean> {
-    const kept = reply.length > MAX_REPLY_BYTES ? ["", "0"] : [toArgument(reply), "1"];
+    const isKept = reply.length <= MAX_REPLY_BYTES && this.#mayWrite(this.#replies, key.caller, reply.length);
+    const kept = isKept ? [toArgument(reply), "1"] : ["", "0"];
     return (await this.#completing.add({ names: this.#names(key), args: [owner, epoch, requestHash, ...kept] })) === 1;
   }
 
@@ -128,6 +153,13 @@ class RedisClaimStore implements ClaimStore {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#connection.close();
+  }
+
+  /** Whether the caller may have more here, by what this process knows; then it counts as written. While there is room, it may. */
+  #mayWrite(written: WrittenBytes, caller: string, bytes: number): boolean {
+    if (written.of(caller) + bytes > this.#room.wrote(bytes, "claims")) return false;
+    written.add(caller, bytes);
+    return true;
   }
 
   #take(calls: readonly BatchedCall[]): Promise<unknown[]> {

@@ -1,8 +1,17 @@
 import { silentLogger } from "@rockbot/bus";
-import { connectStore, parseRedisAddress, type RedisAddress, RedisConnection, type RedisStoreOptions, type RedisUrl } from "../../redis/index.ts";
+import {
+  connectStore,
+  parseRedisAddress,
+  type RedisAddress,
+  RedisConnection,
+  RedisRoom,
+  type RedisStoreOptions,
+  type RedisUrl,
+  WrittenBytes,
+} from "../../redis/index.ts";
 import { StoreUnavailableError } from "../../store-unavailable-error.ts";
 import { ANSWER_KEPT_MS, type CallRecord, isOpen } from "../call-record.ts";
-import { type JournalStore, MAX_SLOTS, type SlotClaim } from "../journal-store.ts";
+import { type JournalStore, MAX_SLOTS, type SlotClaim, type WriteAnswerOptions } from "../journal-store.ts";
 import { commands } from "./commands.ts";
 
 /**
@@ -18,6 +27,8 @@ export async function connectRedisJournalStore(url: RedisUrl, options: RedisStor
 
 class RedisJournalStore implements JournalStore {
   readonly #connection: RedisConnection<typeof commands>;
+  readonly #room: RedisRoom<typeof commands>;
+  readonly #answers = new WrittenBytes(ANSWER_KEPT_MS);
   /** The common part of names; the braces make a cluster keep all in one place, as a script needs its keys. */
   readonly #prefix: string;
 
@@ -30,6 +41,7 @@ class RedisJournalStore implements JournalStore {
       whileAway: "only this process remembers its calls",
       scripts: commands,
     });
+    this.#room = new RedisRoom(this.#connection);
   }
 
   start(timeoutMs: number): Promise<void> {
@@ -65,7 +77,10 @@ class RedisJournalStore implements JournalStore {
     return ((await this.#connection.run("read callers", (redis) => redis.zrange(this.#callers, "0", "-1"))) as string[]).sort();
   }
 
-  async writeAnswer(caller: string, toolCallId: string, answer: Uint8Array, { isFirst = false }: { readonly isFirst?: boolean } = {}): Promise<void> {
+  async writeAnswer(caller: string, toolCallId: string, answer: Uint8Array, { isFirst = false, onBehalfOf = caller }: WriteAnswerOptions = {}): Promise<void> {
+    // While Redis has little room, a caller's further answers are with this process alone.
+    if (this.#answers.of(onBehalfOf) + answer.byteLength > this.#room.wrote(answer.byteLength, "answers")) return;
+    this.#answers.add(onBehalfOf, answer.byteLength);
     const bytes = Buffer.from(answer.buffer, answer.byteOffset, answer.byteLength);
     await this.#connection.run("keep an answer", (redis) => {
       const key = this.#answer(caller, toolCallId);

@@ -5,7 +5,7 @@ import { commands } from "./commands.ts";
 
 /** How a store of pages in Redis is connected, and how much it keeps. */
 export interface RedisPageStoreOptions extends RedisStoreOptions {
-  /** Of all pages together, in bytes. @default 33_554_432 */
+  /** Of all pages together, in bytes, and not more than their part of Redis. @default 33_554_432 */
   readonly maxBytes?: number | undefined;
 }
 
@@ -45,9 +45,10 @@ class RedisPageStore implements PageStore, AsyncDisposable {
   async set(key: string, bytes: Uint8Array, { ttlMs }: { readonly ttlMs: number }): Promise<void> {
     const length = bytes.byteLength;
     if (length > Math.min(MAX_KEPT_BYTES, this.#maxBytes) || !(await this.#room.take(length))) return;
+    const maxBytes = Math.min(this.#maxBytes, this.#room.knownShare("pages").most);
     const page = Buffer.from(bytes.buffer, bytes.byteOffset, length);
     await this.#connection.run("keep a page", (redis) =>
-      redis.keepPage(`${this.#prefix}:index`, this.#page(key), key, page, Math.ceil(ttlMs), this.#maxBytes, MAX_KEPT_PAGES, this.#page("")),
+      redis.keepPage(`${this.#prefix}:index`, this.#page(key), key, page, Math.ceil(ttlMs), maxBytes, MAX_KEPT_PAGES, this.#page("")),
     );
   }
 

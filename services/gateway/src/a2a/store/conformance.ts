@@ -47,6 +47,21 @@ export function testTaskStore(name: string, create: () => Promise<TaskStore>): v
     expect(await store.read("bob", "other")).toBeDefined();
   });
 
+  test(`${name}: tasks that have not ended stay, and a caller that has as many as it may begins no further one`, async () => {
+    await using store = await create();
+    await store.write(testTask({ id: "ended", standing: "completed" }), undefined);
+    for (let i = 0; i < MAX_TASKS; i++) await store.write(testTask({ id: `task-${i}`, standing: i % 2 === 0 ? "working" : "input-required" }), undefined);
+
+    await expect(store.write(testTask({ id: "one more" }), undefined)).rejects.toThrow("take all the room that one caller may have");
+    expect((await store.list("alice")).map(({ id }) => id).includes("ended")).toBe(false);
+    expect(await store.list("alice")).toHaveLength(MAX_TASKS);
+    await store.write(testTask({ id: "other", by: "bob" }), undefined);
+    await store.write(testTask({ id: "task-0", standing: "completed" }), testTask({ id: "task-0" }));
+    await store.write(testTask({ id: "one more" }), undefined);
+    expect(await store.read("alice", "task-0")).toBeUndefined();
+    expect(await store.read("alice", "task-2")).toBeDefined();
+  });
+
   test(`${name}: tasks that have not ended are found`, async () => {
     await using store = await create();
     await store.write(testTask({ id: "one" }), undefined);
@@ -122,5 +137,22 @@ export function testTaskStore(name: string, create: () => Promise<TaskStore>): v
     expect(await store.holdHook(hook, "two")).toBe(false);
     await store.releaseHook(hook, "one");
     expect(await store.holdHook(hook, "two")).toBe(true);
+  });
+}
+
+/** @param create a store in which one caller may have 2 MiB of texts */
+export function testBytesOfTasks(name: string, create: () => Promise<TaskStore>): void {
+  test(`${name}: a caller's large tasks push out its own that have ended, the oldest first, and nobody else's`, async () => {
+    await using store = await create();
+    const asked = "x".repeat(500_000);
+    const now = Date.now();
+    await store.write(testTask({ id: "other", by: "bob", standing: "completed" }), undefined);
+    for (let i = 0; i < 10; i++) await store.write(testTask({ id: `task-${i}`, asked, standing: "completed", updatedAt: now + i }), undefined);
+    expect((await store.list("alice")).map(({ id }) => id)).toEqual(["task-9", "task-8", "task-7", "task-6"]);
+    for (let i = 0; i < 4; i++) await store.write(testTask({ id: `open-${i}`, asked, updatedAt: now + 10 + i }), undefined);
+    await expect(store.write(testTask({ id: "one more", asked }), undefined)).rejects.toThrow("take all the room that one caller may have");
+    expect((await store.list("alice")).map(({ id }) => id)).toEqual(["open-3", "open-2", "open-1", "open-0"]);
+    await store.write(testTask({ id: "open-0", asked, standing: "completed" }), testTask({ id: "open-0", asked }));
+    expect(await store.read("bob", "other")).toBeDefined();
   });
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { testTask, testTaskStore } from "./conformance.ts";
+import { testBytesOfTasks, testTask, testTaskStore } from "./conformance.ts";
 import { createMemoryTaskStore } from "./memory-task-store.ts";
 import { KEPT_MS } from "./task-store.ts";
 
@@ -14,3 +14,5 @@ test("a task is forgotten a day after its last change", async () => {
   now += 1;
   expect(await store.read("alice", "one")).toBeUndefined();
 });
+
+testBytesOfTasks("memory", async () => createMemoryTaskStore({ maxCharacters: 2 * 1024 * 1024 }));

@@ -1,6 +1,7 @@
 import {
   charactersOf,
   HOOK_LEASE_MS,
+  isOpen,
   KEPT_MS,
   MAX_OPEN,
   MAX_TASKS,
@@ -10,18 +11,18 @@ import {
   stateToken,
   type TaskNote,
   type TaskStore,
+  tasksFull,
 } from "./task-store.ts";
-
-/** Of all callers together, in characters of their texts. */
-const MAX_CHARACTERS = 128 * 1024 * 1024;
 
 export interface MemoryTaskStoreOptions {
   /** Unix milliseconds. @default Date.now */
   readonly clock?: (() => number) | undefined;
+  /** Of all callers together, in characters of their texts. Those of the caller with the most give way. @default 128 Mi */
+  readonly maxCharacters?: number | undefined;
 }
 
 /** Tasks in the memory of this process, and gone with it. */
-export function createMemoryTaskStore({ clock = Date.now }: MemoryTaskStoreOptions = {}): TaskStore {
+export function createMemoryTaskStore({ clock = Date.now, maxCharacters = 128 * 1024 * 1024 }: MemoryTaskStoreOptions = {}): TaskStore {
   /** The one with the oldest change first. */
   const tasks = new Map<string, StoredTask>();
   /** By task and id. */
@@ -32,20 +33,18 @@ export function createMemoryTaskStore({ clock = Date.now }: MemoryTaskStoreOptio
     tasks.delete(id);
     hooks.delete(id);
   }
-  function makeRoom(by: string): void {
+  function makeRoom(by: string, begun?: StoredTask): void {
     for (const [id, task] of tasks) if (clock() - task.updatedAt >= KEPT_MS) forget(id);
-    for (const { id } of of(by).slice(0, -MAX_TASKS)) forget(id);
-    let characters = [...tasks.values()].reduce((sum, task) => sum + charactersOf(task), 0);
-    for (const [id, task] of tasks) {
-      if (characters <= MAX_CHARACTERS) break;
-      forget(id);
-      characters -= charactersOf(task);
-    }
+    const others = [...tasks.values()].filter(({ id }) => id !== begun?.id);
+    const { forgotten, isFull } = roomFor(begun === undefined ? others : [...others, begun], by, maxCharacters);
+    for (const id of forgotten) forget(id);
+    if (begun !== undefined && isFull) throw tasksFull();
   }
   return {
     async write(task, before) {
       const now = tasks.get(task.id);
       if (now !== undefined && (before === undefined || stateToken(now) !== stateToken(before))) return false;
+      if (task.standing === "working") makeRoom(task.by, task);
       tasks.delete(task.id);
       tasks.set(task.id, task);
       makeRoom(task.by);
@@ -79,6 +78,27 @@ export function createMemoryTaskStore({ clock = Date.now }: MemoryTaskStoreOptio
       [...hooks.values()].flatMap((ofTask) => [...ofTask.values()].filter(({ told }) => told !== Number.POSITIVE_INFINITY).slice(0, 1)).slice(-MAX_OPEN),
     async [Symbol.asyncDispose]() {},
   };
+}
+
+/** Which of the tasks give way: of those that have ended the caller's beyond MAX_TASKS, then those of who has most. The caller is full if that is not enough. */
+function roomFor(tasks: readonly StoredTask[], by: string, maxCharacters: number): { readonly forgotten: ReadonlySet<string>; readonly isFull: boolean } {
+  const forgotten = new Set<string>();
+  const own = tasks.filter((task) => task.by === by);
+  for (const task of own) if (own.length - forgotten.size > MAX_TASKS && !isOpen(task)) forgotten.add(task.id);
+  const hasTooMany = own.length - forgotten.size > MAX_TASKS;
+  const ofAll = Map.groupBy(
+    tasks.filter(({ id }) => !forgotten.has(id)),
+    (task) => task.by,
+  );
+  const sizes = [...ofAll].map(([each, some]) => [each, some.reduce((sum, task) => sum + charactersOf(task), 0)] as const);
+  let over = sizes.reduce((sum, [, size]) => sum + size, -maxCharacters);
+  const [[most] = [by]] = sizes.sort(([, one], [, other]) => other - one);
+  for (const task of ofAll.get(most) ?? []) {
+    if (over <= 0 || isOpen(task)) continue;
+    over -= charactersOf(task);
+    forgotten.add(task.id);
+  }
+  return { forgotten, isFull: hasTooMany || (over > 0 && most === by) };
 }
 
 /** Who may send news by which hook. */

@@ -1,3 +1,5 @@
+import { StoreFullError } from "@rockbot/records";
+
 /** How a task stands, in A2A's words. */
 export type TaskStanding = "working" | "input-required" | "completed" | "failed" | "canceled" | "rejected";
 
@@ -64,14 +66,15 @@ export interface StoredHook extends PushHook {
 }
 
 /**
- * Keeps tasks of A2A clients where a restarted process finds them: of each caller the newest MAX_TASKS, for KEPT_MS after their last change.
- * Operations reject with StoreUnavailableError if the store does not answer.
+ * Keeps tasks of A2A clients where a restarted process finds them: of each caller the newest MAX_TASKS, and so many bytes, for KEPT_MS after their last change.
+ * Those that have ended give way, the oldest first; one that is at work or waits for input stays. Operations reject with StoreUnavailableError if the store does not answer.
  */
 export interface TaskStore extends AsyncDisposable {
   /**
    * Writes the task if the store has it as it was before, or does not have it. So of two that change a task at once, one does.
    * @param before undefined of a task that is new
    * @returns whether it was written
+   * @throws {StoreFullError} if the task is to be at work, and the caller's other tasks that have not ended leave no room
    */
   write(task: StoredTask, before: TaskNote | undefined): Promise<boolean>;
   /** A task of that caller. */
@@ -95,6 +98,13 @@ export interface TaskStore extends AsyncDisposable {
   /** Tasks of which some hook has not told the end, at most MAX_OPEN. */
   hooked(): Promise<readonly Pick<PushHook, "by" | "taskId">[]>;
 }
+
+export const isOpen = ({ standing }: Pick<TaskNote, "standing">): boolean => standing === "working" || standing === "input-required";
+
+export const tasksFull = (): StoreFullError =>
+  new StoreFullError(
+    "Your tasks that have not ended take all the room that one caller may have here. Send the message again when one has ended, or cancel one",
+  );
 
 /** Changes with each change of a task but for its texts: by it two are compared. */
 export const stateToken = ({ turnId, standing }: Pick<TaskNote, "turnId" | "standing">): string => `${turnId} ${standing}`;

@@ -1,15 +1,22 @@
 import { randomBytes } from "node:crypto";
 import { silentLogger } from "@rockbot/bus";
 import { parseRedisAddress, RedisConnection } from "@rockbot/records/redis";
-import { sharedRedisUrl } from "@rockbot/testing";
-import { expect, test } from "vitest";
-import { testTask, testTaskStore } from "../conformance.ts";
+import { sharedRedisUrl, startOwnRedis } from "@rockbot/testing";
+import { expect, onTestFinished, test } from "vitest";
+import { testBytesOfTasks, testTask, testTaskStore } from "../conformance.ts";
 import type { StoredTask } from "../task-store.ts";
 import { connectRedisTaskStore } from "./redis-task-store.ts";
 
 const prefix = (): string => `test-${randomBytes(6).toString("hex")}`;
 
 testTaskStore("Redis", async () => connectRedisTaskStore(await sharedRedisUrl(), { prefix: prefix() }));
+
+testBytesOfTasks("Redis", async () => {
+  const redis = await startOwnRedis();
+  onTestFinished(() => redis[Symbol.asyncDispose]());
+  await redis.ctl("config", "set", "maxmemory", "32mb"); // a sixteenth is a caller's
+  return connectRedisTaskStore(redis.url);
+});
 
 test("gateways share tasks", async () => {
   const own = prefix();

@@ -6,6 +6,7 @@ import {
   parseRedisAddress,
   type RedisAddress,
   RedisConnection,
+  RedisRoom,
   type RedisStoreOptions,
   type RedisUrl,
 } from "@rockbot/records/redis";
@@ -23,6 +24,7 @@ import {
   type TaskStanding,
   type TaskStore,
   type TaskTexts,
+  tasksFull,
 } from "../task-store.ts";
 
 /** In Lua: Redis runs a script whole or not at all. */
@@ -46,6 +48,32 @@ for i = 3, 4 do
 end
 return 1`,
   },
+  /**
+   * KEYS: a caller's tasks, those at work, those that wait. ARGV: the task that is written, its bytes, tasks and bytes that the caller may have, how names of
+   * tasks, of their hooks, and of what was told begin. Answers whether it fits.
+   */
+  boundTasks: {
+    numberOfKeys: 3,
+    lua: `
+local count, bytes, ended = 1, tonumber(ARGV[2]), {}
+for _, id in ipairs(redis.call('ZRANGE', KEYS[1], 0, -1, 'REV')) do
+  local size = redis.call('HSTRLEN', ARGV[5] .. id, 'note') + redis.call('HSTRLEN', ARGV[5] .. id, 'texts')
+  if size == 0 then redis.call('ZREM', KEYS[1], id)
+  elseif id ~= ARGV[1] then
+    if redis.call('ZSCORE', KEYS[2], id) or redis.call('ZSCORE', KEYS[3], id) then count, bytes = count + 1, bytes + size
+    else ended[#ended + 1] = {id, size} end
+  end
+end
+local fits = count <= tonumber(ARGV[3]) and bytes <= tonumber(ARGV[4])
+for _, task in ipairs(ended) do
+  count, bytes = count + 1, bytes + task[2]
+  if count > tonumber(ARGV[3]) or bytes > tonumber(ARGV[4]) then
+    redis.call('DEL', ARGV[5] .. task[1], ARGV[6] .. task[1], ARGV[7] .. task[1])
+    redis.call('ZREM', KEYS[1], task[1])
+  end
+end
+return fits and 1 or 0`,
+  },
 } as const;
 
 const PLACES: Readonly<Partial<Record<TaskStanding, number>>> = { working: 3, "input-required": 4 };
@@ -63,6 +91,7 @@ export async function connectRedisTaskStore(url: RedisUrl, options: RedisStoreOp
 class RedisTaskStore implements TaskStore {
   readonly #connection: RedisConnection<typeof taskCommands>;
   readonly #prefix: string;
+  readonly #room: RedisRoom<typeof taskCommands>;
 
   constructor(address: RedisAddress, { log = silentLogger, prefix = "rockbot", ca }: RedisStoreOptions) {
     this.#prefix = `${prefix}:{tasks}`;
@@ -73,6 +102,7 @@ class RedisTaskStore implements TaskStore {
       whileAway: "no task is begun or told of; those that run go on",
       scripts: taskCommands,
     });
+    this.#room = new RedisRoom(this.#connection);
   }
 
   start(timeoutMs: number): Promise<void> {
@@ -83,27 +113,24 @@ class RedisTaskStore implements TaskStore {
     const { id, by, updatedAt, standing, asked, answer, earlier } = task;
     const own = this.#callers(by);
     const [note, texts] = [JSON.stringify(withoutTexts(task)), JSON.stringify({ asked, answer, earlier })];
+    await this.#makeRoom(task, Buffer.byteLength(note) + Buffer.byteLength(texts));
     const states = [before === undefined ? "" : stateToken(before), stateToken(task)] as const;
     const written = await this.#connection.run("write a task", (redis) =>
       redis.writeTask(this.#task(id), own, this.#open, this.#waiting, ...states, note, texts, id, updatedAt, KEPT_MS, PLACES[standing] ?? 0),
     );
-    if (Number(written) === 1) await this.#forgetOld(own);
     return Number(written) === 1;
   }
 
-  /** Of a caller that has more than MAX_TASKS. */
-  async #forgetOld(own: string): Promise<void> {
-    const old = (await this.#connection.run("find old tasks", (redis) => redis.zrange(own, "0", String(-(MAX_TASKS + 1))))) as string[];
-    if (old.length === 0) return;
-    await this.#connection.run("forget old tasks", (redis) =>
-      redis
-        .pipeline()
-        .del(...old.flatMap((each) => [this.#task(each), this.#hooks(each), this.#told(each)]))
-        .zrem(own, ...old)
-        .zrem(this.#open, ...old)
-        .zrem(this.#waiting, ...old)
-        .exec(),
+  /** Of the tasks of its caller those that have ended make room, so that the task fits. @throws {StoreFullError} if it is to be at work, and does not fit */
+  async #makeRoom({ id, by, standing }: StoredTask, bytes: number): Promise<void> {
+    const isBegun = standing === "working";
+    if (isBegun && !(await this.#room.take(bytes))) throw tasksFull();
+    const { most } = await this.#room.share("tasks");
+    const names = [this.#task(""), this.#hooks(""), this.#told("")] as const;
+    const fits = await this.#connection.run("make room for a task", (redis) =>
+      redis.boundTasks(this.#callers(by), this.#open, this.#waiting, id, bytes, MAX_TASKS, most, ...names),
     );
+    if (isBegun && Number(fits) === 0) throw tasksFull();
   }
 
   async read(by: string, id: string): Promise<StoredTask | undefined> {
