@@ -161,6 +161,20 @@ test("all that is missing of a new item is said at once, and a caller has so man
   await scene.call("b", "knowledge_save", { title: "y", body: "y" });
 });
 
+test("the items of one caller have so many bytes at most, in words that name the bound, and another's have theirs", async () => {
+  await using scene = await startScene({ settings: { maxBytesPerCaller: 1_000_000 } });
+  const body = "ü".repeat(100_000);
+  const ids: unknown[] = [];
+  for (let i = 0; i < 4; i++) ids.push((await scene.call("a", "knowledge_save", { title: `${i}`, body })).structured?.["id"]);
+  const refused = { code: "denied", message: expect.stringMatching(/would have 11\d{5} bytes, and may have 1000000/) };
+  await scene.call("a", "knowledge_save", { title: "5", body: body.slice(0, 50_000) });
+  await expect(scene.call("a", "knowledge_save", { title: "6", body })).rejects.toMatchObject(refused);
+  await expect(scene.call("a", "knowledge_save", { id: ids[0], body: body.repeat(2) })).rejects.toMatchObject(refused);
+  await scene.call("a", "knowledge_save", { id: ids[0], body: "short" });
+  await scene.call("a", "knowledge_save", { title: "6", body });
+  await scene.call("b", "knowledge_save", { title: "1", body });
+});
+
 test("a search under the name search is offered where the settings say so", async () => {
   await using without = await startScene();
   expect(without.service.off).toEqual([{ tool: "search", reason: expect.stringContaining("OFFER_SEARCH") }]);

@@ -47,6 +47,7 @@ export async function startKnowledgeTools(
     kinds: config.kinds,
     meanings: embed === undefined ? undefined : new Meanings(embed),
     maxItemsPerCaller: config.maxItemsPerCaller,
+    maxBytesPerCaller: config.maxBytesPerCaller,
     readerOf: (caller) => new Reader(caller, policy?.current()),
     onSaved: () => void adviser.look(),
     now: Date.now,

@@ -53,8 +53,8 @@ interface A2aRequest extends IncomingMessage {
 }
 
 const LOOK_MS = 1_000;
-/** Of one answer. A client that leaves more unread is cut off at once. */
-const MAX_UNREAD_BYTES = 16 * 1024 * 1024;
+/** Of one answer, and of all of one caller. A client that leaves more unread is cut off: of a caller's answers, the one with most. */
+const MAX_UNREAD_BYTES = { ofOne: 16 * 1024 * 1024, ofCaller: 32 * 1024 * 1024 } as const;
 
 /**
  * The door for A2A, in both bindings and versions. The SDK has HTTP+JSON, and 0.3, for express alone. So its express app answers here, behind the gateway's
@@ -62,6 +62,7 @@ const MAX_UNREAD_BYTES = 16 * 1024 * 1024;
  */
 export function a2aDoor({ agents, headers, stallMs, ending, log }: A2aDoorOptions): A2aDoor {
   const app = express();
+  const readers = new Readers(stallMs);
   app.disable("x-powered-by");
   const userBuilder = async (request: unknown) => (request as A2aRequest).a2aClient;
   const legacyCompat = { enabled: true };
@@ -91,7 +92,7 @@ export function a2aDoor({ agents, headers, stallMs, ending, log }: A2aDoorOption
       const gone = new AbortController();
       outgoing.once("close", () => gone.abort());
       const a2aClient = new A2aClient(c.get("caller") ?? "", ending === undefined ? gone.signal : AbortSignal.any([gone.signal, ending]));
-      using _reader = watchReader(outgoing, stallMs, () => c.get("visit").awaitReader());
+      using _reader = readers.watch(outgoing, a2aClient.by, () => c.get("visit").awaitReader());
       return await answer(c, { body, a2aClient });
     },
   };
@@ -115,16 +116,40 @@ const failed =
     else response.status(statusOf(said.code)).json(errorBody(said));
   };
 
-/** A client that does not read takes no place of running requests, and is cut off after so long: the SDK writes on without waiting. */
-function watchReader(outgoing: ServerResponse, stallMs: number, onStall: () => () => void): Disposable {
-  let stall: { readonly since: number; readonly readsOn: () => void } | undefined;
-  const timer = setInterval(() => {
-    if (outgoing.writableLength > MAX_UNREAD_BYTES) outgoing.destroy();
-    else if (!outgoing.writableNeedDrain) {
-      stall?.readsOn();
-      stall = undefined;
-    } else if (stall === undefined) stall = { since: performance.now(), readsOn: onStall() };
-    else if (performance.now() - stall.since > stallMs) outgoing.destroy();
-  }, LOOK_MS);
-  return { [Symbol.dispose]: () => clearInterval(timer) };
+/** A client that does not read takes no place of running requests, and is cut off in time: the SDK writes on without waiting. */
+class Readers {
+  readonly #stallMs: number;
+  /** Answers by caller. */
+  readonly #answers = new Map<string, Set<ServerResponse>>();
+
+  constructor(stallMs: number) {
+    this.#stallMs = stallMs;
+  }
+
+  watch(outgoing: ServerResponse, caller: string, onStall: () => () => void): Disposable {
+    let stall: { readonly since: number; readonly readsOn: () => void } | undefined;
+    const timer = setInterval(() => {
+      if (this.#leavesTooMuch(outgoing, caller)) outgoing.destroy();
+      else if (!outgoing.writableNeedDrain) {
+        stall?.readsOn();
+        stall = undefined;
+      } else if (stall === undefined) stall = { since: performance.now(), readsOn: onStall() };
+      else if (performance.now() - stall.since > this.#stallMs) outgoing.destroy();
+    }, LOOK_MS);
+    const own = this.#answers.get(caller) ?? new Set();
+    this.#answers.set(caller, own.add(outgoing));
+    return {
+      [Symbol.dispose]: () => {
+        clearInterval(timer);
+        own.delete(outgoing);
+        if (own.size === 0) this.#answers.delete(caller);
+      },
+    };
+  }
+
+  #leavesTooMuch({ writableLength }: ServerResponse, caller: string): boolean {
+    if (writableLength > MAX_UNREAD_BYTES.ofOne) return true;
+    const unread = [...(this.#answers.get(caller) ?? [])].filter(({ destroyed }) => !destroyed).map((answer) => answer.writableLength);
+    return unread.reduce((sum, bytes) => sum + bytes, 0) > MAX_UNREAD_BYTES.ofCaller && writableLength >= Math.max(...unread);
+  }
 }

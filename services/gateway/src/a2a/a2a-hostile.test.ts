@@ -109,23 +109,40 @@ test("of one caller so many tasks run at once, and one more is refused", async (
   resolve();
 });
 
-test("a client that does not read its stream holds up neither its task nor others", { timeout: 60_000 }, async () => {
-  await using system = await startSystem(async ({ tell }) => {
-    for (let i = 0; i < 400; i++) await tell({ kind: "text", text: "x".repeat(100_000) });
-    return { text: "Done." };
-  });
-  const body = rpc("SendStreamingMessage", { message });
-  const socket = connect(system.port, "127.0.0.1");
+/** Asks for a stream, and reads nothing of it. */
+function askAndReadNothing(port: number, messageId: string) {
+  const body = rpc("SendStreamingMessage", { message: { ...message, messageId } });
+  const socket = connect(port, "127.0.0.1");
   socket.pause();
   socket.on("error", () => {});
-  socket.write(
-    ["POST /a2a/agent/rpc HTTP/1.1", "host: localhost", "content-type: application/json", "a2a-version: 1.0", `content-length: ${body.length}`, "", body].join(
-      "\r\n",
-    ),
-  );
+  const head = ["POST /a2a/agent/rpc HTTP/1.1", "host: localhost", "content-type: application/json", "a2a-version: 1.0", `content-length: ${body.length}`];
+  socket.write([...head, "", body].join("\r\n"));
+  return socket;
+}
+
+const startTalkative = (events: number) =>
+  startSystem(async ({ tell }) => {
+    for (let i = 0; i < events; i++) await tell({ kind: "text", text: "x".repeat(100_000) });
+    return { text: "Done." };
+  });
+
+test("a client that does not read its stream holds up neither its task nor others", { timeout: 60_000 }, async () => {
+  await using system = await startTalkative(400);
+  const socket = askAndReadNothing(system.port, "m");
 
   await expect.poll(async () => JSON.stringify((await system.post("rpc", rpc("ListTasks", {}))).json), { timeout: 30_000 }).toContain("TASK_STATE_COMPLETED");
   socket.destroy();
+});
+
+test("of many streams that one caller leaves unread those with most are cut off, though each is within its bound", { timeout: 60_000 }, async () => {
+  await using system = await startTalkative(155);
+  const countSockets = () => process.getActiveResourcesInfo().filter((kind) => kind === "TCPSocketWrap").length;
+  const before = countSockets();
+  const sockets = Array.from({ length: 8 }, (_, index) => askAndReadNothing(system.port, `m-${index}`));
+
+  await expect.poll(() => system.agent.turns.length, { timeout: 20_000 }).toBe(8);
+  await expect.poll(() => countSockets() - before, { timeout: 30_000 }).toBeLessThanOrEqual(11); // the clients' ends, and two or three of the gateway's
+  for (const socket of sockets) socket.destroy();
 });
 
 test.each([

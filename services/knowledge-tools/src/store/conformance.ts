@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { facet } from "../item/facets.ts";
 import type { KnowledgeItem } from "../item/knowledge-item.ts";
 import { queryTerms } from "../text/terms.ts";
-import { type KnowledgeStore, MAX_RANKED, type MatchQuery, OtherOwnerError } from "./knowledge-store.ts";
+import { bytesOf, type KnowledgeStore, MAX_RANKED, type MatchQuery, OtherOwnerError } from "./knowledge-store.ts";
 
 /** An item for tests: shared, and by alice. */
 export const testItem = (id: string, changes: Partial<KnowledgeItem> = {}): KnowledgeItem => ({
@@ -172,7 +172,11 @@ export function testKnowledgeStore(
       const listed: KnowledgeItem[] = [];
       for await (const item of other.all()) listed.push(item);
       expect(listed.toSorted(byId)).toEqual(items.toSorted(byId));
-      expect([await other.countOf("bob"), await other.countOf("nobody")]).toEqual([150, 0]);
+      const bytes = items.filter(({ owner }) => owner === "bob").reduce((sum, item) => sum + bytesOf(item), 0);
+      expect([await other.countOf("bob"), await other.countOf("nobody")]).toEqual([
+        { items: 150, bytes },
+        { items: 0, bytes: 0 },
+      ]);
       await Promise.all([store, other].map((each, i) => each.save([testItem(`by${i}`, { body: "together" })])));
       expect((await matching(other, "together")).toSorted()).toEqual(["by0", "by1"]);
     });

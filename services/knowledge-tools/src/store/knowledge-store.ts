@@ -56,11 +56,15 @@ export interface KnowledgeStore extends AsyncDisposable {
   save(items: AsyncIterable<KnowledgeItem> | Iterable<KnowledgeItem>): Promise<Saved>;
   /** Those that most items have first, then by name. */
   labels(query: LabelQuery): Promise<readonly Label[]>;
-  /** How many items a caller owns. */
-  countOf(owner: string): Promise<number>;
+  /** How many items a caller owns, and how many bytes they have: see `bytesOf`. */
+  countOf(owner: string): Promise<{ readonly items: number; readonly bytes: number }>;
   /** All items, by id. */
   all(): AsyncIterable<KnowledgeItem>;
 }
+
+/** All that is long of an item. */
+export const bytesOf = ({ title, body, categories, tags }: KnowledgeItem): number =>
+  [title, body, ...categories, ...tags].reduce((sum, text) => sum + Buffer.byteLength(text), 0);
 
 /** An item belongs to another caller. */
 export class OtherOwnerError extends Error {

@@ -13,6 +13,7 @@ export interface KnowledgeDesk {
   /** What ranks the items that words have found by their meaning, too. */
   readonly meanings: Meanings | undefined;
   readonly maxItemsPerCaller: number;
+  readonly maxBytesPerCaller: number;
   /** What a caller may read by the policy in force. */
   readonly readerOf: (caller: string) => Reader;
   /** Called when something was saved. */

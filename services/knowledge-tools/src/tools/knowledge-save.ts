@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { namesHelp, ToolError, ToolErrorCode, type ToolKnowledgeSaveInput, tools } from "@rockbot/contracts";
 import { defineTool, type Tool } from "@rockbot/tools";
 import { fold, type KnowledgeItem, storable } from "../item/knowledge-item.ts";
+import { bytesOf } from "../store/knowledge-store.ts";
 import { type KnowledgeDesk, withStore } from "./knowledge-desk.ts";
 import { noSuchItem } from "./knowledge-get.ts";
 
@@ -33,7 +34,13 @@ export function knowledgeSave(desk: KnowledgeDesk, definition = tools.knowledgeS
         if (space !== undefined && space !== known?.space && !spaces.includes(space))
           throw denied(`the policy does not open the space "${space}" for "${caller}". ${namesHelp(space, [...spaces, PRIVATE])}`);
         const item = itemOf(input, known, { id, space, caller, kinds, at: now(), origin: hasReadUntrusted ? `knowledge of ${caller}` : undefined });
-        if (known === undefined && (await store.countOf(caller)) >= desk.maxItemsPerCaller)
+        const has = await store.countOf(caller);
+        const more = bytesOf(item) - (known === undefined ? 0 : bytesOf(known));
+        if (more > 0 && has.bytes + more > desk.maxBytesPerCaller)
+          throw denied(
+            `the items of "${caller}" would have ${has.bytes + more} bytes, and may have ${desk.maxBytesPerCaller}. Make one that is there shorter.`,
+          );
+        if (known === undefined && has.items >= desk.maxItemsPerCaller)
           throw denied(`"${caller}" has ${desk.maxItemsPerCaller} items, which is all that it may have. Change one that is there.`);
         await store.save([item]);
         onSaved();

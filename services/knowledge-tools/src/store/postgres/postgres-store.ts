@@ -90,9 +90,12 @@ class PostgresStore implements KnowledgeStore {
     return rows.map((row) => ({ name: String(row["name"]), folded: String(row["folded"]) }));
   }
 
-  async countOf(owner: string): Promise<number> {
-    const [row] = await this.#database.query("read", "SELECT count(*) AS items FROM knowledge_item WHERE owner = $1", [owner]);
-    return Number(row?.["items"]);
+  async countOf(owner: string): Promise<{ items: number; bytes: number }> {
+    // The length of a long text is read without the text.
+    const bytes = "octet_length(title) + octet_length(body) + octet_length(array_to_string(categories || tags, ''))";
+    const sql = `SELECT count(*) AS items, coalesce(sum(${bytes}), 0) AS bytes FROM knowledge_item WHERE owner = $1`;
+    const [row] = await this.#database.query("read", sql, [owner]);
+    return { items: Number(row?.["items"]), bytes: Number(row?.["bytes"]) };
   }
 
   async *all(): AsyncIterable<KnowledgeItem> {

@@ -106,8 +106,13 @@ class SqliteStore implements KnowledgeStore {
     });
   }
 
-  async countOf(owner: string): Promise<number> {
-    return this.#read("read", () => Number(this.#prepared("SELECT count(*) AS items FROM item WHERE owner = ?").get(owner)?.["items"]));
+  async countOf(owner: string): Promise<{ items: number; bytes: number }> {
+    // The length of a long text is read without the text.
+    const names = "(SELECT sum(octet_length(value)) FROM json_each(%))";
+    const bytes = ["octet_length(title)", "octet_length(body)", ...["categories", "tags"].map((column) => `coalesce(${names.replace("%", column)}, 0)`)];
+    const sql = `SELECT count(*) AS items, coalesce(sum(${bytes.join(" + ")}), 0) AS bytes FROM item WHERE owner = ?`;
+    const counted = this.#read("read", () => this.#prepared(sql).get(owner));
+    return { items: Number(counted?.["items"]), bytes: Number(counted?.["bytes"]) };
   }
 
   async *all(): AsyncIterable<KnowledgeItem> {
