@@ -14,8 +14,11 @@ export type AskAgent = (fire: AskedFire) => Promise<AskOutcome>;
 
 /** The part of an answer that is kept. */
 const MAX_TEXT = 1_000;
-/** When Redis comes back, the tasks may be there before the journal, or before the agent's claims: these are waited for. */
-const PATIENCE_MS = 10_000;
+/**
+ * At a start the tasks may be there before the agent, and when Redis comes back, before the journal, or before the agent's claims: these are waited for. The time is
+ * that of the slowest start, of an agent whose machine starts much else.
+ */
+const PATIENCE_MS = 20_000;
 const ASK_AGAIN_MS = 500;
 
 /** Asks the agent on the bus, on behalf of the task's caller. The fire's id is the call's id: however often it is made, the agent has one turn of it. */
@@ -49,14 +52,15 @@ export function askAgent(caller: Pick<ToolCaller, "call">, { timeoutMs, isDurabl
   };
 }
 
-/** Asks again while the call is refused as `unavailable`, for PATIENCE_MS, where a store is shared. Under the same id that is the same call. */
+/** Asks again while the call is refused as `unavailable`, for PATIENCE_MS. Under the same id that is the same call, where a store is shared; elsewhere it must not have run. */
 async function patiently<T>(call: () => Promise<T>, isDurable: boolean): Promise<T> {
-  const until = performance.now() + (isDurable ? PATIENCE_MS : 0);
+  const until = performance.now() + PATIENCE_MS;
   for (;;) {
     try {
       return await call();
     } catch (error) {
       if (!(error instanceof ToolError) || error.code !== ToolErrorCode.Unavailable || performance.now() >= until) throw error;
+      if (!isDurable && error.details?.["mayHaveRun"] === true) throw error;
       await sleep(ASK_AGAIN_MS);
     }
   }
