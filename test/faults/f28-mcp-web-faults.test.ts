@@ -12,7 +12,7 @@ const webFaults: Readonly<Record<string, McpFault & { readonly answer: FaultAnsw
   "401": { answer: httpFaults.status(401), outcome: /^unavailable$/ },
   "404": { answer: httpFaults.status(404), outcome: /^unavailable$/ },
   "429": { answer: httpFaults.status(429, { "retry-after": "1" }), outcome: /^rate_limited$/ },
-  "500": { answer: httpFaults.status(500), outcome: /^execution_failed$/ },
+  "500": { answer: httpFaults.status(500), outcome: /^outcome_unknown$/ },
   redirect: { answer: httpFaults.redirect("http://169.254.169.254/latest"), outcome: /^unavailable$/ },
   no_answer: { answer: httpFaults.events(": begun\n\n"), outcome: /^outcome_unknown$/ },
   reset: { answer: httpFaults.reset, outcome: /^outcome_unknown$/ },

@@ -1,14 +1,15 @@
 import { Client, type Client as ClientType, type PriorDiscovery, SdkError, type Tool, type Transport } from "@modelcontextprotocol/client";
 import { startLoop, unlessAborted, within } from "@rockbot/base";
 import { version } from "@rockbot/base/version";
-import { boundedSchemaValidator } from "../schema/bounded-schema-validator.ts";
 import { cleanSchema } from "../text/clean-schema.ts";
 import { cleanText } from "../text/clean-text.ts";
 import { callResult, type McpCallResult } from "./call/call-result.ts";
 import { NotSentError } from "./call/not-sent-error.ts";
+import { withSchemaFault } from "./call/schema-fault.ts";
 import { createTransport, type TransportType } from "./create-transport.ts";
 import { type LeftOut, Listing } from "./incoming/listing.ts";
 import { readIncoming } from "./incoming/read-incoming.ts";
+import { structuredOf } from "./incoming/readable-result.ts";
 import type { McpServerAddress, McpTool } from "./server-options.ts";
 import { activityOf, type ProcessActivity } from "./stdio/process-family.ts";
 import { StdioTransport } from "./stdio/stdio-transport.ts";
@@ -203,13 +204,12 @@ async function callOnce(
     { name: tool.name, arguments: args, _meta: traceMeta() },
     { timeout: timeoutMs, maxTotalTimeout: timeoutMs, resetTimeoutOnProgress: false, signal, onprogress: onProgress },
   );
-  return callResult(result);
+  return withSchemaFault(callResult(result), tool.outputSchema, structuredOf(result));
 }
 
 function createClient(timeoutMs: number, onToolsChanged: () => void): ClientType {
   return new Client(CLIENT, {
     capabilities: {},
-    jsonSchemaValidator: boundedSchemaValidator,
     listMaxPages: 0, // the listing ends it
     versionNegotiation: { mode: "auto", probe: { timeoutMs: Math.min(PROBE_TIMEOUT_MS, timeoutMs / 2), maxRetries: 0 } },
     inputRequired: { autoFulfill: false },
@@ -240,9 +240,10 @@ async function readTools(
   const inTime = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
   const { tools } = await client.listTools(undefined, { timeout: timeoutMs, signal: inTime, cacheMode: "refresh" });
   const { names, leftOut } = listing();
+  const outputSchemaOf = (tool: string) => listing().outputSchemaOf(tool);
   const taken = new Set(tools.map(({ name }) => name));
-  const refused = [...names].filter((name) => !taken.has(name)).map((tool) => ({ tool, why: "its x-mcp-header is none that a request can carry" }));
-  return { tools: tools.map(toMcpTool), leftOut: [...leftOut, ...refused] };
+  const refused = names.filter((name) => !taken.has(name)).map((tool) => ({ tool, why: "its x-mcp-header is none that a request can carry" }));
+  return { tools: tools.map((tool) => toMcpTool(tool, outputSchemaOf(tool.name))), leftOut: [...leftOut, ...refused] };
 }
 
 /** A newer server tells changes over a stream that is opened for them; when it ends, what changed meanwhile is not known. */
@@ -284,7 +285,7 @@ function hasNotSent(error: unknown): boolean {
   return false;
 }
 
-function toMcpTool({ name, title, description, inputSchema, outputSchema, annotations }: Tool): McpTool {
+function toMcpTool({ name, title, description, inputSchema, annotations }: Tool, outputSchema: object | undefined): McpTool {
   return {
     name,
     description: cleanText(description ?? title ?? "", MAX_DESCRIPTION),

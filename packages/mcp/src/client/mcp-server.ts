@@ -4,7 +4,7 @@ import { within } from "@rockbot/base";
 import { createRedactor } from "@rockbot/base/redaction";
 import { type Logger, silentLogger } from "@rockbot/bus";
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
-import { callError, isLost, isRefusedUnseen, isTimeOut } from "./call/call-error.ts";
+import { callError, isLost, isRefusedUnseen, isTimeOut, mayBeForgotten, sessionLost } from "./call/call-error.ts";
 import { CallLimit, type CallLimitOptions } from "./call/call-limit.ts";
 import type { McpCallResult } from "./call/call-result.ts";
 import { NotSentError } from "./call/not-sent-error.ts";
@@ -77,6 +77,8 @@ const BROKEN_AFTER = 5;
 /** A call waits this long for a server that is being connected. */
 const READY_WAIT_MS = 10_000;
 const LIST_TIMEOUT_MS = 60_000;
+/** For the question whether the server knows the session still. */
+const PING_MS = 5_000;
 /** A call that is ended so shortly before its deadline had all its time. */
 const LATE_MS = 50;
 /** Lists are read again so often although no notification of a change came. */
@@ -91,8 +93,8 @@ const MAX_FAILURE_TEXT = 2_000;
 
 /**
  * One MCP server, kept connected until the disposal of this object. A connection that ends or fails is made again, after waits that grow. A
- * call is sent once more, over the next connection, if it has certainly not reached the server. The same holds if the connection was lost
- * over it, the server says that its tool may be repeated, and it is trusted with that.
+ * call is sent once more, over the next connection, if it has certainly not reached the server. The same holds if the connection or the session was
+ * lost over it, the server says that its tool may be repeated, and it is trusted with that.
  */
 export class McpServer implements AsyncDisposable {
   readonly name: string;
@@ -260,11 +262,33 @@ export class McpServer implements AsyncDisposable {
           continue;
         }
         const isRepeatSafe = isRepeatable(tool, this.trustsAnnotations);
-        const failure = callError(error, { server: this.name, tool: tool.name, redact: this.#secrets.redact, isRepeatSafe });
-        if (attempt > 1 || !isLost(error) || !isRepeatSafe) throw failure;
+        const call = { server: this.name, tool: tool.name, redact: this.#secrets.redact, isRepeatSafe };
+        const failure = callError(error, call);
+        const isForgotten = mayBeForgotten(error) && !(await this.#knowsUs(connection, deadline, signal));
+        if (isForgotten) this.#lose(connection, error);
+        if (attempt > 1 || !(isForgotten || isLost(error))) throw failure;
+        if (!isRepeatSafe) throw isForgotten && (await this.#isBack(deadline, signal)) ? sessionLost(call, error) : failure;
         lost = failure;
       }
     }
+  }
+
+  /** Whether the server answers a question that changes nothing as one that knows the session; one that says nothing in time is looked at elsewhere. */
+  async #knowsUs(connection: McpConnection, deadline: number, signal: AbortSignal): Promise<boolean> {
+    const timeoutMs = Math.ceil(Math.min(PING_MS, deadline - performance.now()));
+    if (timeoutMs <= 0) return true;
+    return await connection.ping({ timeoutMs, signal }).then(
+      () => true,
+      (error: unknown) => !mayBeForgotten(error),
+    );
+  }
+
+  /** Whether there is another session in time: then it was not our credentials that the server refused. */
+  async #isBack(deadline: number, signal: AbortSignal): Promise<boolean> {
+    return await this.#ready(deadline, signal).then(
+      () => true,
+      () => false,
+    );
   }
 
   #timedOut({ name }: McpTool, hadMs: number, afterMs: number): void {

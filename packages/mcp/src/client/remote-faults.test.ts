@@ -1,3 +1,7 @@
+import { randomUUID } from "node:crypto";
+import { createServer, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
 import { type FaultAnswer, freePort, httpFaults, startFaultHttpServer, startPageServer } from "@rockbot/testing";
 import { expect, test } from "vitest";
 import { callTool, startServer, until } from "./test-servers.ts";
@@ -5,7 +9,7 @@ import { callTool, startServer, until } from "./test-servers.ts";
 const remote = (url: string, headers: Record<string, string> = {}) => ({ type: "http", url, headers }) as const;
 
 const TIMEOUT_MS = 30_000;
-const mayHaveRun = { code: "execution_failed", message: expect.stringContaining("may have run"), details: { mayHaveRun: true } };
+const mayHaveRun = { code: "outcome_unknown", message: expect.stringContaining("find out before"), details: { mayHaveRun: true } };
 const noAnswer = { code: "outcome_unknown", isRetryable: false, details: { mayHaveRun: true }, message: expect.stringContaining("find out before") };
 
 test.each<[string, FaultAnswer, object]>([
@@ -86,6 +90,87 @@ test("a session that the server has forgotten is made anew, and the call that it
   };
   expect(await callTool(server, "act")).toMatchObject({ content: "fine" });
   expect(peer.calls).toBe(2);
+});
+
+/** A server with sessions, which it forgets as one does that is started anew. `refuse` is how it answers to a session that it does not know. */
+async function startSessionServer(refuse: (response: ServerResponse, id: unknown) => void) {
+  const sessions = new Set<string>();
+  const state = { effects: 0, isBroken: false };
+  const server = createServer(async (request, response) => {
+    if (request.method !== "POST") return void response.writeHead(405).end();
+    const { id, method } = JSON.parse(await text(request)) as { readonly id?: number; readonly method: string };
+    const answer = (result: object): void => void response.setHeader("content-type", "application/json").end(JSON.stringify({ jsonrpc: "2.0", id, result }));
+    if (method === "initialize") {
+      const session = randomUUID();
+      sessions.add(session);
+      response.setHeader("mcp-session-id", session);
+      return answer({ protocolVersion: "2025-11-25", capabilities: { tools: {} }, serverInfo: { name: "sessions", version: "1" } });
+    }
+    const session = request.headers["mcp-session-id"];
+    if (session === undefined) return void response.writeHead(400).end(); // the question for the era
+    if (!sessions.has(String(session))) return refuse(response, id);
+    if (id === undefined) return void response.writeHead(202).end();
+    if (method === "tools/list") return answer({ tools: [{ name: "act", inputSchema: { type: "object" }, annotations: { idempotentHint: true } }] });
+    if (method !== "tools/call") return answer({});
+    state.effects++;
+    if (state.isBroken) return void response.writeHead(500).end("oops");
+    answer({ content: [{ type: "text", text: "fine" }] });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return Object.assign(state, {
+    address: remote(`http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`),
+    forget: () => sessions.clear(),
+    async [Symbol.asyncDispose]() {
+      const closed = new Promise((resolve) => server.close(resolve));
+      server.closeAllConnections();
+      await closed;
+    },
+  });
+}
+
+const status = (code: number, body: string) => (response: ServerResponse) => void response.writeHead(code).end(body);
+const rpcError = (response: ServerResponse, id: unknown): void =>
+  void response
+    .setHeader("content-type", "application/json")
+    .end(JSON.stringify({ jsonrpc: "2.0", id, error: { code: -32001, message: "Session not found" } }));
+
+test.each<[string, Parameters<typeof startSessionServer>[0], "again" | "open"]>([
+  ["404", status(404, "Not Found"), "again"],
+  ["400 that names the session", status(400, "Bad Request: No valid session ID provided"), "again"],
+  ["410 that names the session", status(410, "The session has ended"), "again"],
+  ["400", status(400, "Bad Request"), "open"],
+  ["410", status(410, "Gone"), "open"],
+  ["401", status(401, ""), "open"],
+  ["500", status(500, "oops"), "open"],
+  ["the error -32001", rpcError, "open"],
+])("a server that was started anew and answers %s gets a new session; the call is sent again only where it surely did not run", async (_, refuse, then) => {
+  await using peer = await startSessionServer(refuse);
+  await using server = startServer(peer.address);
+  await until(server, "ready");
+  peer.forget();
+
+  const first = await callTool(server, "act").catch((error: unknown) => error);
+  expect(first).toMatchObject(then === "again" ? { content: "fine" } : { code: "outcome_unknown", details: { mayHaveRun: true } });
+  expect(await callTool(server, "act")).toMatchObject({ content: "fine" });
+  expect(peer.effects).toBe(then === "again" ? 2 : 1);
+});
+
+test("a call that met a forgotten session is sent again if its tool may run twice", async () => {
+  await using peer = await startSessionServer(status(500, "oops"));
+  await using server = startServer(peer.address, { trustsAnnotations: true });
+  await until(server, "ready");
+  peer.forget();
+  expect(await callTool(server, "act")).toMatchObject({ content: "fine" });
+});
+
+test("a server that does what it is asked for and then answers 500 does it once", async () => {
+  await using peer = await startSessionServer(status(404, ""));
+  await using server = startServer(peer.address);
+  await until(server, "ready");
+  peer.isBroken = true;
+  await expect(callTool(server, "act")).rejects.toMatchObject({ code: "outcome_unknown", details: { mayHaveRun: true } });
+  expect(peer.effects).toBe(1);
+  expect(server.health).toMatchObject({ state: "ready", failures: 0 });
 });
 
 test("configured headers go with each request, and with none to another host", async () => {

@@ -13,7 +13,6 @@ const wrong: readonly (readonly [string, unknown, string, string])[] = [
   ["inputSchema an array", { name: "bad", inputSchema: [] }, "bad", "inputSchema: expected object"],
   ["inputSchema a text", { name: "bad", inputSchema: "object" }, "bad", "inputSchema: expected object"],
   ["inputSchema of another type", { name: "bad", inputSchema: { type: "string" } }, "bad", 'inputSchema.type: expected "object"'],
-  ["properties null", { name: "bad", inputSchema: { type: "object", properties: null } }, "bad", "inputSchema.properties"],
   ["properties an array", { name: "bad", inputSchema: { type: "object", properties: [] } }, "bad", "inputSchema.properties"],
   ["required a text", { name: "bad", inputSchema: { type: "object", required: "a" } }, "bad", "inputSchema.required"],
   ["no name", { inputSchema: { type: "object" } }, "number 2 of the list", "name: expected string"],
@@ -24,17 +23,12 @@ const wrong: readonly (readonly [string, unknown, string, string])[] = [
   ["name of two lines", { ...good, name: "b\u2028ad" }, "b\\u2028ad", "characters that are not seen"],
   ["name endless", { ...good, name: "x".repeat(300) }, `${"x".repeat(80)}…`, "its name has 300 characters"],
   ["name twice", good, "good", "is in the list already"],
-  ["description null", { ...good, name: "bad", description: null }, "bad", "description: expected string"],
   ["description a number", { ...good, name: "bad", description: 7 }, "bad", "description: expected string"],
-  ["title null", { ...good, name: "bad", title: null }, "bad", "title: expected string"],
-  ["annotations null", { ...good, name: "bad", annotations: null }, "bad", "annotations: expected object"],
   ["annotations a text", { ...good, name: "bad", annotations: "readOnly" }, "bad", "annotations: expected object"],
   ["a hint that is no truth", { ...good, name: "bad", annotations: { readOnlyHint: "yes" } }, "bad", "annotations.readOnlyHint: expected boolean"],
-  ["outputSchema null", { ...good, name: "bad", outputSchema: null }, "bad", "outputSchema: expected object"],
   ["outputSchema an array", { ...good, name: "bad", outputSchema: [] }, "bad", "outputSchema: expected object"],
   ["outputSchema a text", { ...good, name: "bad", outputSchema: "number" }, "bad", "outputSchema: expected object"],
   ["_meta a text", { ...good, name: "bad", _meta: "x" }, "bad", "_meta: expected record"],
-  ["icons null", { ...good, name: "bad", icons: null }, "bad", "icons: expected array"],
   ["schema without a floor", { name: "bad", inputSchema: { type: "object", ...nested(2_000) } }, "bad", "nested too deeply"],
   ["schema without an end", { name: "bad", inputSchema: { type: "object", $comment: "x", enum: ["y".repeat(70_000)] } }, "bad", "more than 65536 characters"],
   ["no definition: null", null, "number 2 of the list", "expected object"],
@@ -52,6 +46,22 @@ describe.each(["older", "newer"] as const)("a server of the %s era", (era) => {
     expect(server.tools.map(({ name }) => name)).toEqual(["good", "last"]);
     expect(server.health).toMatchObject({ state: "ready", failures: 0, leftOut: [{ tool, why: expect.stringContaining(why) }] });
     expect(await callTool(server, "last")).toMatchObject({ content: "fine" });
+  });
+
+  test("is served with definitions in which null stands for what may be missing", async () => {
+    const { inputSchema } = good;
+    const nulls = { description: null, title: null, annotations: null, outputSchema: null, icons: null, _meta: null };
+    const tools = [
+      { ...good, ...nulls },
+      { name: "hints", inputSchema, annotations: { title: null, readOnlyHint: null } },
+      { name: "schema", inputSchema: { type: "object", properties: null, required: null } },
+    ];
+    await using peer = await startRawHttpServer({ era, tools });
+    await using server = startServer({ type: "http", url: peer.url, headers: {} });
+    await until(server, "ready");
+    expect(server.health.leftOut).toEqual([]);
+    expect(server.tools.map(({ name }) => name)).toEqual(["good", "hints", "schema"]);
+    expect(await callTool(server, "schema")).toMatchObject({ content: "fine" });
   });
 
   test("has more pages than are read: what was read is served, and that the list goes on is told", async () => {

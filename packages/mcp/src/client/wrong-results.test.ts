@@ -76,6 +76,23 @@ describe.each(["older", "newer"] as const)("a server of the %s era", (era) => {
     expect(answer).toMatchObject(expected);
   });
 
+  test.each<readonly [string, unknown, object]>([
+    ["is missing", undefined, { structured: undefined }],
+    ["is null", null, { structured: undefined }],
+    ["does not fit", { degrees: "warm" }, { structured: { degrees: "warm" } }],
+    ["is a list", [1, 2], { structured: { $value: [1, 2] } }],
+  ])("has a text beside structured content that %s: the text is kept, and the fault said beside it", async (_, structuredContent, expected) => {
+    const outputSchema = { type: "object", required: ["degrees"], properties: { degrees: { type: "number" } } };
+    const promised = [{ ...tools[0], outputSchema }];
+    const result = { content: [text], ...(structuredContent === undefined ? {} : { structuredContent }) };
+    const found = await answerOf({ era, tools: promised, calls: { act: { result } } });
+    expect(found).toMatchObject({
+      isError: true,
+      content: expect.stringMatching(/^readable\n\n\[The tool has run, and its result breaks the tool's own schema: /),
+    });
+    expect((found as { structured?: unknown }).structured).toEqual((expected as { structured: unknown }).structured);
+  });
+
   test("wants its user to open an address: the model learns which, and nothing was run", async () => {
     const elicitations = [{ mode: "url", elicitationId: "e1", url: "https://auth.example/connect?id=1", message: "Connect." }];
     const answer = await answerOf({ era, calls: { act: { error: { code: -32042, message: "Authorization is needed", data: { elicitations } } } } });

@@ -21,12 +21,33 @@ const MAX_DATA = 2_000;
 const URL_ELICITATION_REQUIRED = -32_042;
 /** A session that the server does not know any more. */
 const NO_SESSION = 404;
+/** Statuses by which servers say the same, if their words name the session. */
+const NO_NAMED_SESSION: ReadonlySet<number> = new Set([400, 410]);
+/** The code of an answer by which servers say the same; some give it other meanings. */
+const SESSION_NOT_FOUND = -32_001;
 
 /** Whether the server has certainly not begun with what it was asked, so that it may be asked again over another connection. */
 export function isRefusedUnseen(error: unknown): boolean {
   if (error instanceof NotSentError || statusOf(error) === NO_SESSION) return true;
+  if (error instanceof SdkHttpError && NO_NAMED_SESSION.has(error.status) && /\bsession/i.test(error.message)) return true;
   return error instanceof SdkError && error.code === SdkErrorCode.NotConnected;
 }
+
+/** Whether the server may have forgotten the session, as one does that was started anew. What it was asked may have run. */
+export function mayBeForgotten(error: unknown): boolean {
+  if (error instanceof ProtocolError) return error.code === SESSION_NOT_FOUND;
+  const status = statusOf(error);
+  return (
+    isRefusedUnseen(error) || error instanceof UnauthorizedError || (status !== undefined && (NO_NAMED_SESSION.has(status) || status === 401 || status >= 500))
+  );
+}
+
+/** Of a call that met a session which the server has forgotten, and which is made anew by now. */
+export const sessionLost = ({ server, tool }: Pick<FailedCall, "server" | "tool">, cause: unknown): ToolError =>
+  new ToolError(ToolErrorCode.OutcomeUnknown, `The MCP server "${server}" has forgotten its session with us, perhaps while it ran "${tool}". ${FIND_OUT}`, {
+    cause,
+    details: { mayHaveRun: true },
+  });
 
 export interface FailedCall {
   readonly server: string;
@@ -74,7 +95,7 @@ export function callError(error: unknown, { server, tool, redact, isRepeatSafe =
   }
   if (status !== undefined && status >= 400 && status < 500 && !UNCLEAR.has(status))
     return failed(ToolErrorCode.ExecutionFailed, `${what} was not run: its server refused the request with status ${status}.`, false);
-  if (status !== undefined) return failed(ToolErrorCode.ExecutionFailed, `${what} failed: its server answered with status ${status}. It may have run.`, true);
+  if (status !== undefined) return failed(ToolErrorCode.OutcomeUnknown, `${what} failed: its server answered with status ${status}. ${FIND_OUT}`, true);
   if (error instanceof ProtocolError) return protocolError(error, { what, said, serverData, failed });
   if (isTimeOut(error)) return timeoutError(what, { mayHaveRun: true, isRepeatSafe, cause: error });
   if (error instanceof SdkError && error.code === SdkErrorCode.InvalidResult)
@@ -111,8 +132,6 @@ function protocolError(error: ProtocolError, { what, said, serverData, failed }:
   if (error.code === UNREADABLE_CODE)
     return failed(ToolErrorCode.ExecutionFailed, `${what} has run, and its answer is no result as the protocol has it: ${error.message}.`, true);
   if (error.code === ProtocolErrorCode.InvalidParams || error.code === ProtocolErrorCode.MethodNotFound) {
-    if (/^Structured content|has an invalid outputSchema|has an output schema/.test(error.message))
-      return failed(ToolErrorCode.ExecutionFailed, `${what} has run, and its result breaks the tool's own schema${said(error.message)}`, true);
     return /unknown tool|tool .*not found/i.test(error.message)
       ? failed(ToolErrorCode.ToolNotFound, `${what} is not there${said(error.message)}`, false)
       : failed(ToolErrorCode.InvalidArguments, `${what} does not take these arguments${said(error.message)}`, false);

@@ -12,15 +12,17 @@ const KNOWN: ReadonlySet<string> = new Set(["content", "structuredContent", "isE
 
 /** A result of a call in a form that the SDK takes. It keeps all that is in the result: blocks of unknown kinds, and fields that are not where they belong. */
 export function readableResult(result: Result): Result {
-  const { content, isError, _meta: meta, ...others } = result;
-  const structured = result["structuredContent"];
-  const isWhole = !(isRecord(structured) && Object.hasOwn(structured, "__proto__"));
-  const isNothing = content === undefined && structured === undefined;
+  const { content, isError, _meta: meta, ...known } = result;
+  const { structuredContent: structured, ...others } = known;
+  // The SDK refuses a result whose structured content is no object, and its text with it.
+  const isWhole = structured == null || (isRecord(structured) && !Object.hasOwn(structured, "__proto__"));
+  const isNothing = content === undefined && structured == null;
   const rest = Object.fromEntries(Object.entries(result).filter(([key]) => !KNOWN.has(key)));
   const given = isNothing && Object.keys(rest).length > 0 ? [JSON.stringify(rest)] : content;
   const blocks: readonly unknown[] = Array.isArray(given) ? given : given === undefined || given === null ? [] : [given];
   return {
     ...others,
+    ...(structured == null || !isWhole ? {} : { structuredContent: structured }),
     content: blocks.map(readableBlock),
     ...(isError === undefined || isError === null ? {} : { isError: isError !== false && isError !== "false" }),
     ...(isRecord(meta) || !isWhole ? { _meta: { ...(isRecord(meta) ? meta : {}), ...(isWhole ? {} : { [WHOLE_STRUCTURED]: structured }) } } : {}),
