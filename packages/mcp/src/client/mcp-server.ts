@@ -93,8 +93,8 @@ const MAX_FAILURE_TEXT = 2_000;
 
 /**
  * One MCP server, kept connected until the disposal of this object. A connection that ends or fails is made again, after waits that grow. A
- * call is sent once more, over the next connection, if it has certainly not reached the server. The same holds if the connection or the session was
- * lost over it, the server says that its tool may be repeated, and it is trusted with that.
+ * call is sent once more, over the next connection, if it has certainly not reached the server. One over which the connection or the session was lost is
+ * sent once more only if its tool may be repeated. The server says that of a tool, and is believed if it is trusted with it.
  */
 export class McpServer implements AsyncDisposable {
   readonly name: string;

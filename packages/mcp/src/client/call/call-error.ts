@@ -23,6 +23,8 @@ const URL_ELICITATION_REQUIRED = -32_042;
 const NO_SESSION = 404;
 /** Statuses by which servers say the same, if their words name the session. */
 const NO_NAMED_SESSION: ReadonlySet<number> = new Set([400, 410]);
+/** Statuses by which servers say the same, and other things. A server that is out of service for now, or one in between, has forgotten nothing. */
+const MAYBE_NO_SESSION: ReadonlySet<number> = new Set([...NO_NAMED_SESSION, 401, 500]);
 /** The code of an answer by which servers say the same; some give it other meanings. */
 const SESSION_NOT_FOUND = -32_001;
 
@@ -37,9 +39,7 @@ export function isRefusedUnseen(error: unknown): boolean {
 export function mayBeForgotten(error: unknown): boolean {
   if (error instanceof ProtocolError) return error.code === SESSION_NOT_FOUND;
   const status = statusOf(error);
-  return (
-    isRefusedUnseen(error) || error instanceof UnauthorizedError || (status !== undefined && (NO_NAMED_SESSION.has(status) || status === 401 || status >= 500))
-  );
+  return isRefusedUnseen(error) || error instanceof UnauthorizedError || (status !== undefined && MAYBE_NO_SESSION.has(status));
 }
 
 /** Of a call that met a session which the server has forgotten, and which is made anew by now. */
