@@ -31,7 +31,7 @@ export async function measureSpeed(services: readonly ServiceEntry[], questions:
     took.push(performance.now() - start);
   }
   const { user, system } = process.cpuUsage(before);
-  now = [...entries, { id: "new", type: "tool", summary: "", tools: [{ name: "a_new_tool", description: "Does what none did before." }], isUntrusted: false }];
+  now = [...entries, { id: "new", type: "tool", summary: "", tools: [{ name: "a_new_tool", description: "Does what none did before." }] }];
   const start = performance.now();
   await search.search("new");
   const change = performance.now() - start;

@@ -120,7 +120,9 @@ export { partWords } from "./agent/task-part.ts";
 export { allToolNames, dangerousToolNames, tools } from "./generated/tools.ts";
 export { announcedMcpName, announcedMcpPrefix, mayBeAnnouncedMcpName } from "./mcp/announced-mcp-name.ts";
 export { type McpCall, mcpCallEnvelope } from "./mcp/mcp-call-envelope.ts";
+export { mcpError } from "./mcp/mcp-error.ts";
 export { mcpServerSummary } from "./mcp/mcp-server-summary.ts";
+export { mcpServerTrust } from "./mcp/mcp-server-trust.ts";
 export { MCP_BRIDGE, MCP_MANAGE_SUBSCRIPTION, mcpTopics } from "./mcp/mcp-topics.ts";
 export { reservedPrefixOf } from "./mcp/reserved-prefixes.ts";
 export type { ToolDefinition } from "./tool-definition.ts";
@@ -129,6 +131,10 @@ export type { ToolDefinition } from "./tool-definition.ts";
 
 export { boundedValidator } from "./json-schema/bounded-validator.ts";
 export { referenceFault } from "./json-schema/reference-fault.ts";
+
+// Whose words a text is.
+
+export { boundedTrust, definedBy, marks, saidBy, trustOfAll, withTrust } from "./foreign-words.ts";
 
 // Errors: what a call fails with.
 

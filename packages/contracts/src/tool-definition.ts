@@ -1,5 +1,5 @@
 import type { Validator } from "./faults/validator.ts";
-import type { ResultSize } from "./generated/types.ts";
+import type { ContentTrust, ResultSize } from "./generated/types.ts";
 
 /** The promises of a tool, generated from its schema. */
 export interface ToolDefinition<Input = unknown, Output = unknown> {
@@ -20,6 +20,8 @@ export interface ToolDefinition<Input = unknown, Output = unknown> {
   readonly cacheSeconds?: number | undefined;
   /** From when on a result is too large for a model. @default the agent decides */
   readonly resultSize?: ResultSize | undefined;
+  /** Whose words name, description and schemas are. @default our own */
+  readonly trust?: ContentTrust | undefined;
   readonly validateInput: Validator<Input>;
   readonly validateOutput?: Validator<Output> | undefined;
 }

@@ -1,3 +1,5 @@
+import type { ContentTrust } from "./generated/types.ts";
+
 /** Why a call failed. Closed for us; readers accept codes they do not know. */
 export const ToolErrorCode = {
   /** No such tool, as far as the caller has heard. */
@@ -38,6 +40,8 @@ export interface ToolErrorOptions {
   readonly retryAfterMs?: number | undefined;
   /** Machine-readable particulars. No secrets, no paths. */
   readonly details?: Readonly<Record<string, unknown>> | undefined;
+  /** Whose words are in the message: `saidBy` if it quotes others. @default as the cause says, else our own */
+  readonly trust?: ContentTrust | undefined;
 }
 
 /**
@@ -51,12 +55,14 @@ export class ToolError extends Error {
   readonly isRetryable: boolean;
   readonly retryAfterMs: number | undefined;
   readonly details: Readonly<Record<string, unknown>> | undefined;
+  readonly trust: ContentTrust | undefined;
 
-  constructor(code: string, message: string, { cause, isRetryable, retryAfterMs, details }: ToolErrorOptions = {}) {
+  constructor(code: string, message: string, { cause, isRetryable, retryAfterMs, details, trust }: ToolErrorOptions = {}) {
     super(message, cause === undefined ? undefined : { cause });
     this.code = code;
     this.isRetryable = isRetryable ?? retryable.has(code);
     this.retryAfterMs = retryAfterMs;
     this.details = details;
+    this.trust = trust ?? (cause instanceof ToolError ? cause.trust : undefined);
   }
 }

@@ -16,7 +16,7 @@ export function checkKey(key: string): void {
 
 /** The facts of an entry that is about to be kept. @throws {RangeError} for what is beyond a bound, all at once */
 export function entryInfo(key: string, value: string, options: KeepOptions, now: number): MemoryEntryInfo {
-  const { ttlMs = DEFAULT_TTL_MS, category, tags = [], isUntrusted = false, origin, isChunk = false } = options;
+  const { ttlMs = DEFAULT_TTL_MS, category, tags = [], isUntrusted = false, isApproved = false, origin, isChunk = false } = options;
   checkKey(key);
   const faults = [
     ...(value.length > MAX_VALUE_LENGTH ? [`it has ${value.length} characters, and may have ${MAX_VALUE_LENGTH}`] : []),
@@ -35,6 +35,7 @@ export function entryInfo(key: string, value: string, options: KeepOptions, now:
     ...(category === undefined || category === "" ? {} : { category }),
     tags,
     isUntrusted,
+    ...(isApproved ? { isApproved } : {}),
     ...(origin === undefined ? {} : { origin }),
     isChunk,
   };

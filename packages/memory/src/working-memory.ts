@@ -45,6 +45,8 @@ export interface KeepOptions {
   readonly tags?: readonly string[] | undefined;
   /** Whether the text is a stranger's, or made from one. @default false */
   readonly isUntrusted?: boolean | undefined;
+  /** Of a stranger's definitions: an operator has approved them. @default false */
+  readonly isApproved?: boolean | undefined;
   /** Where the text comes from, such as a URL. At most 2048 characters. */
   readonly origin?: string | undefined;
   /** A part of a result that was too large for a model. Parts have a bound of their own, so that they take no room from saved entries. @default false */
@@ -77,6 +79,7 @@ export interface MemoryEntryInfo {
   readonly category?: string;
   readonly tags: readonly string[];
   readonly isUntrusted: boolean;
+  readonly isApproved?: boolean;
   readonly origin?: string;
   readonly isChunk: boolean;
 }

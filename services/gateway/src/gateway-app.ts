@@ -200,7 +200,7 @@ function addGuideRoutes(app: Hono<GatewayEnv>, caller: ToolCaller): void {
     const name = c.req.param("name");
     const guides = await caller.getGuides(c.get("caller"));
     const guide = guides.find((candidate) => candidate.name.toLowerCase() === name.toLowerCase());
-    if (guide !== undefined) return c.json({ name: guide.name, summary: guide.summary, document: guide.document });
+    if (guide !== undefined) return c.json({ name: guide.name, summary: guide.summary, document: guide.document, trust: guide.trust });
     const names = guides.map((candidate) => candidate.name);
     const help = namesHelp(name, names);
     throw new ToolError(HttpErrorCode.NotFound, `Cannot read the guide ${JSON.stringify(name.slice(0, 80))}: there is none of that name. ${help}`);

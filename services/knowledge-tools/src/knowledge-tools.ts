@@ -92,7 +92,7 @@ interface AdviserParts {
   readonly log: Logger;
 }
 
-/** Finds out which kinds and categories may be announced: those of items that every caller may read. */
+/** Finds out which kinds and categories may be announced: those of items that every caller may read, and that strangers had no part in. */
 class Adviser {
   onAdvice: (advice: Advice) => void = () => {};
   readonly #parts: AdviserParts;
@@ -104,7 +104,7 @@ class Adviser {
 
   async advice(): Promise<Advice> {
     const { store, kinds, policy } = this.#parts;
-    const labels = await store.labels({ kind: "category", scopes: commonScopes(policy?.current()), limit: MAX_ADVICE });
+    const labels = await store.labels({ kind: "category", scopes: commonScopes(policy?.current()), areOurs: true, limit: MAX_ADVICE });
     return { kinds, categories: labels.map(({ name }) => name).sort() };
   }
 

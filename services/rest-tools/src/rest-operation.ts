@@ -1,3 +1,4 @@
+import type { ContentTrust } from "@rockbot/contracts";
 import type { CredentialUse } from "./credentials/credential.ts";
 import type { PreparedRequest } from "./request/prepared-request.ts";
 import type { Paging } from "./response/next-page.ts";
@@ -8,6 +9,8 @@ export interface RestOperation {
   readonly toolName: string;
   readonly description: string;
   readonly inputSchema: object;
+  /** Whose words these are. @default those of the operator's file */
+  readonly trust?: ContentTrust | undefined;
   readonly method: string;
   readonly isReadOnly: boolean;
   readonly cacheSeconds?: number | undefined;

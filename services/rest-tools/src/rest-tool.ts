@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { type ToolDefinition, ToolError, ToolErrorCode } from "@rockbot/contracts";
+import { saidBy, type ToolDefinition, ToolError, ToolErrorCode } from "@rockbot/contracts";
 import { describeUrl, type PublicFetch, type PublicResponse } from "@rockbot/edge/outbound";
 import { validatorOf } from "@rockbot/mcp/schema";
 import { decodeText } from "@rockbot/page";
@@ -43,6 +43,7 @@ export function restTool(operation: RestOperation, parts: RestToolParts): Tool {
     name,
     description,
     inputSchema,
+    trust: operation.trust,
     readOnly: isReadOnly,
     idempotent: isReadOnly,
     ...(isReadOnly && cacheSeconds !== undefined ? { cacheSeconds } : {}),
@@ -62,7 +63,7 @@ export async function call(
   const { idempotencyKey, paging, select } = operation;
   const request = operation.prepare(input);
   if (idempotencyKey !== undefined) request.headers[idempotencyKey.toLowerCase()] = keyOf(context);
-  const trust = { level: "untrusted", origin: describeUrl(request.url) } as const;
+  const trust = saidBy(describeUrl(request.url));
   const { content, ...first } = await send(request, operation, context, parts);
   if (content.kind === "text") return { content: content.text, trust };
   if (paging === undefined) return { content: jsonText(selected(content.value, select)), trust };
@@ -112,7 +113,7 @@ async function send(request: PreparedRequest, { isReadOnly, credentials }: RestO
     throw new ToolError(
       ToolErrorCode.ExecutionFailed,
       `"${what}" was answered with status ${status}, so nothing was carried out: it has moved${location === undefined ? "" : ` to ${location}`}. The operator of the tool has to correct its address.`,
-      { details: { status } },
+      { details: { status }, ...(location === undefined ? {} : { trust: saidBy(what) }) },
     );
   const named =
     location === undefined ? "names no address to go on at, and its content is not shown" : `names another address, ${location}, which is not followed`;

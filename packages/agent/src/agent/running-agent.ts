@@ -309,7 +309,7 @@ export class RunningAgent implements Agent {
       const found = await this.#keptSteps.find(caller, given);
       for (const { answer, results } of [...found.values()].flatMap(({ steps }) => steps)) {
         if (answer.isMarked) mark.set(undefined);
-        for (const result of results) if (result?.isUntrusted) mark.set(result.origin);
+        for (const result of results) if (result !== null) mark.read(result);
       }
       return found;
     } catch (error) {

@@ -128,13 +128,12 @@ class ConversationTools implements BusTools {
     const { timeoutMs = 300_000 } = this.#options;
     const parent = { signal, deadline: performance.now() + MAX_TIMEOUT_MS, ...this.#mark.forCalls };
     const call = { callId: newId(), name, arguments: read.text };
-    const { content, isError, isUntrusted, origin } = await tools
-      .run(call, { parent, timeoutMs, onProgress: () => {}, isForModel: true })
-      .then(storedResponse, (error: unknown) => {
-        signal.throwIfAborted();
-        return storedError(error instanceof ToolError ? error : new ToolError(ToolErrorCode.ExecutionFailed, String(error)), tools.get(name)?.source);
-      });
-    if (isUntrusted) this.#mark.set(origin);
+    const result = await tools.run(call, { parent, timeoutMs, onProgress: () => {}, isForModel: true }).then(storedResponse, (error: unknown) => {
+      signal.throwIfAborted();
+      return storedError(error instanceof ToolError ? error : new ToolError(ToolErrorCode.ExecutionFailed, String(error)));
+    });
+    const { content, isError, isUntrusted, origin } = result;
+    this.#mark.read(result);
     const fenced = isUntrusted ? fence(content, { nonce: this.#nonce, origin }) : content;
     return { content: read.repair === undefined ? fenced : `[Note: about the arguments: ${read.repair}]\n${fenced}`, isError };
   }

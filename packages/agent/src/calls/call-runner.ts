@@ -63,7 +63,7 @@ export class CallRunner {
       return storedResponse(await this.respond(call, turn, { isForModel: true }));
     } catch (error) {
       turn.parent.signal.throwIfAborted();
-      return storedError(toolErrorOf(error), turn.tools.get(call.name)?.source);
+      return storedError(toolErrorOf(error));
     }
   }
 

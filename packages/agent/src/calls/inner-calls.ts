@@ -113,7 +113,7 @@ export class InnerCalls {
       result = storedValue(await this.call(call, parent));
     } catch (error) {
       if (!(error instanceof ToolError) || parent.signal.aborted) throw error;
-      result = storedError(error, this.tools.find(({ tool }) => tool.name === call.name)?.source);
+      result = storedError(error);
     }
     await held.keepResult(call.callId, result);
     return result;

@@ -1,5 +1,4 @@
-import { MCP_BRIDGE, type ToolError, ToolErrorCode, type ToolInvokeResponse } from "@rockbot/contracts";
-import { MemoryFullError } from "@rockbot/memory";
+import { type ContentTrust, definedBy, type ToolError, type ToolInvokeResponse } from "@rockbot/contracts";
 import type { StoredResult } from "../store/turn-store.ts";
 
 /** A result may have so many characters in the store and for the model, if no size layer has made it smaller. */
@@ -10,7 +9,7 @@ export function storedResponse({ content, structured, isError = false, trust }: 
   const whole = text === "" ? "(the tool gave no output)" : text;
   const kept =
     whole.length <= MAX_RESULT_LENGTH ? whole : `${whole.slice(0, MAX_RESULT_LENGTH)}\n[result truncated — ${whole.length - MAX_RESULT_LENGTH} chars omitted]`;
-  return { content: kept, isError, isUntrusted: trust?.level === "untrusted", ...(trust?.origin === undefined ? {} : { origin: trust.origin }) };
+  return { content: kept, isError, ...taintBy(trust) };
 }
 
 /** A response as the next step of a pipeline reads it: with its value, unless that is too large to keep. */
@@ -20,9 +19,19 @@ export function storedValue(response: ToolInvokeResponse): StoredResult {
   return structured == null || JSON.stringify(structured).length > MAX_RESULT_LENGTH ? stored : { ...stored, structured };
 }
 
-/** An error as the model reads it. Foreign servers word their errors themselves, also where a tool of the session has called them. A full memory is none of theirs. */
-export function storedError({ code, message, retryAfterMs, cause }: ToolError, source: string | undefined): StoredResult {
+/** An error as the model reads it. */
+export function storedError({ code, message, retryAfterMs, trust }: ToolError): StoredResult {
   const when = retryAfterMs === undefined ? "" : ` (not before ${Math.ceil(retryAfterMs / 1000)} s from now)`;
-  const isForeign = (source === MCP_BRIDGE || source === "agent") && code === ToolErrorCode.ExecutionFailed && !(cause instanceof MemoryFullError);
-  return { content: `${code}: ${message}${when}`, isError: true, isUntrusted: isForeign, ...(isForeign ? { origin: "mcp" } : {}) };
+  return { content: `${code}: ${message}${when}`, isError: true, ...taintBy(trust) };
 }
+
+/** Whose words something is, as the store has it. */
+export type Taint = Pick<StoredResult, "isUntrusted" | "isApproved" | "origin">;
+
+export function taintBy(trust: ContentTrust | undefined): Taint {
+  const isUntrusted = trust?.level === "untrusted";
+  return { isUntrusted, ...(isUntrusted && trust.isApproved ? { isApproved: true } : {}), ...(trust == null ? {} : { origin: trust.origin }) };
+}
+
+export const trustIn = ({ isUntrusted, isApproved = false, origin = "" }: Taint): ContentTrust | undefined =>
+  isUntrusted ? definedBy(origin, isApproved) : undefined;

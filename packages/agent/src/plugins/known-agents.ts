@@ -1,5 +1,5 @@
 import { unlessAborted } from "@rockbot/base";
-import { ToolError, tools } from "@rockbot/contracts";
+import { definedBy, ToolError, tools } from "@rockbot/contracts";
 import type { ServiceEntry } from "@rockbot/search";
 import type { AgentHost } from "../agent/agent-plugin.ts";
 
@@ -85,13 +85,13 @@ export class KnownAgents {
 function entriesIn(structured: unknown): readonly ServiceEntry[] {
   if (!tools.listKnownAgents.validateOutput?.(structured)) throw new Error("the answer is no list of agents");
   return structured.agents.slice(0, MAX_AGENTS).map(
-    ({ agentName, description, skills }): ServiceEntry => ({
+    ({ agentName, description, isApproved = false, skills }): ServiceEntry => ({
       id: agentName,
       type: "a2a",
       summary: description,
       tools: [],
       skills: skills.slice(0, MAX_SKILLS).map(({ id, description: told }) => ({ name: id, description: told })),
-      isUntrusted: true,
+      trust: definedBy(`a2a:${agentName}`, isApproved),
     }),
   );
 }

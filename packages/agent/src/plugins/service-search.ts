@@ -1,5 +1,4 @@
-import { AGENT, tools as definitions, type PartFailures, partFailures, ToolError } from "@rockbot/contracts";
-import type { PolicyHolder } from "@rockbot/policy";
+import { AGENT, tools as definitions, type PartFailures, partFailures, saidBy, ToolError } from "@rockbot/contracts";
 import {
   invokedCall,
   type ServiceEntry,
@@ -10,7 +9,7 @@ import {
   serviceEntriesOf,
   toolsModeTools,
 } from "@rockbot/search";
-import type { AgentHost, AgentPlugin, TurnScope } from "../agent/agent-plugin.ts";
+import type { AgentHost, AgentPlugin } from "../agent/agent-plugin.ts";
 import { CHILD_SOURCE } from "../calls/turn-tools.ts";
 import type { SkillReader } from "../skills/skill-reader.ts";
 import { KnownAgents } from "./known-agents.ts";
@@ -40,7 +39,7 @@ const MAX_TEXTS_OF = 1_000;
 export const serviceSearch = ({ hints = true, maxTools = 64, summaries, skills, ...options }: ServiceSearchPluginOptions = {}): AgentPlugin => ({
   name: "service search",
   async start(host) {
-    const { caller, policy } = host;
+    const { caller } = host;
     const agents = new KnownAgents(host);
     const entries = new KnownEntries(host, { summaries, skills, agents });
     const search = new ServiceSearch(() => entries.of(caller.agent), options);
@@ -58,23 +57,12 @@ export const serviceSearch = ({ hints = true, maxTools = 64, summaries, skills, 
       async aside(scope, message) {
         await entries.refresh(scope.caller);
         const found = hints && message !== "" ? await search.hints(message, entries.of(scope.caller)) : undefined;
-        return found === undefined || (found.isUntrusted && losesEffects(scope, policy, caller.toolsOf(scope.caller))) ? undefined : found;
+        return found === undefined ? undefined : { ...found, isUntrusted: false };
       },
       [Symbol.asyncDispose]: () => agents[Symbol.asyncDispose](),
     };
   },
 });
-
-/** Whether untrusted hints would take tools from the turn before it has begun. Then it does without them: the search has the same. */
-function losesEffects(
-  { caller, hasReadUntrusted }: TurnScope,
-  policy: PolicyHolder | undefined,
-  tools: readonly { readonly name: string; readonly readOnly: boolean }[],
-): boolean {
-  if (policy === undefined || hasReadUntrusted) return false;
-  const current = policy.current();
-  return tools.some(({ name, readOnly }) => current.decide({ caller, tool: name, isReadOnly: readOnly, hasReadUntrusted: true }).isDeniedAfterUntrusted);
-}
 
 interface KnownParts extends Pick<ServiceSearchPluginOptions, "summaries" | "skills"> {
   readonly agents: KnownAgents;
@@ -120,7 +108,7 @@ class KnownEntries {
   async refresh(by: string): Promise<void> {
     const [guides, skills] = await Promise.all([this.#host.caller.getGuides(by), this.#skillsOf(by), this.#parts.agents.refresh(by)]);
     if (this.#texts.size >= MAX_TEXTS_OF && !this.#texts.has(by)) this.#texts.clear();
-    this.#texts.set(by, [...guides.map(({ name, summary }): ServiceEntry => ({ id: name, type: "guide", summary, tools: [], isUntrusted: false })), ...skills]);
+    this.#texts.set(by, [...guides.map(({ name, summary, trust }): ServiceEntry => ({ id: name, type: "guide", summary, tools: [], trust })), ...skills]);
   }
 
   async #skillsOf(by: string): Promise<readonly ServiceEntry[]> {
@@ -129,7 +117,7 @@ class KnownEntries {
       this.#skillFaults.delete(by);
       return skills.map(({ name, summary, tags, isUntrusted }) => {
         const words = tags.length === 0 ? summary : `${summary} (${tags.join(", ")})`;
-        return { id: name, type: "skill", summary: words, tools: [], isUntrusted };
+        return { id: name, type: "skill", summary: words, tools: [], ...(isUntrusted ? { trust: saidBy(`skill ${name}`) } : {}) };
       });
     } catch (error) {
       if (this.#skillFaults.size >= MAX_TEXTS_OF) this.#skillFaults.clear();

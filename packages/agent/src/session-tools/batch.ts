@@ -1,10 +1,18 @@
 import { hash } from "node:crypto";
 import { createSemaphore } from "@rockbot/base";
-import { type ContentTrust, partFailures, type ToolAgentBatchInput, type ToolAgentBatchOutput, ToolError, tools } from "@rockbot/contracts";
+import {
+  type ContentTrust,
+  partFailures,
+  type ToolAgentBatchInput,
+  type ToolAgentBatchOutput,
+  ToolError,
+  tools,
+  trustOfAll,
+} from "@rockbot/contracts";
 import { defineTool, type Tool, type ToolContext } from "@rockbot/tools";
 import type { InnerCalls } from "../calls/inner-calls.ts";
 import { readCalls } from "../calls/read-calls.ts";
-import { storedError, storedResponse } from "../calls/stored-result.ts";
+import { storedError, storedResponse, trustIn } from "../calls/stored-result.ts";
 import type { StoredResult } from "../store/turn-store.ts";
 
 type BatchCall = ToolAgentBatchInput["calls"][number];
@@ -26,38 +34,33 @@ const batchCallId = (batchId: string, index: number): string => hash("sha256", `
 export function batchTool({ calls, maxParallel }: BatchToolOptions): Tool {
   return defineTool(tools.agentBatch, async ({ calls: wanted, order = "parallel" }, context) => {
     const places = createSemaphore(order === "sequential" ? 1 : maxParallel);
-    const trusts: ContentTrust[] = [];
+    const trusts: (ContentTrust | undefined)[] = [];
     const results = await Promise.all(
       wanted.map(async (call, index): Promise<BatchResult> => {
         using _place = await places.acquire(context.signal);
         return await runCall(call, index, {
           calls,
           context: context as ToolContext & { readonly toolCallId: string },
-          onUntrusted: (trust) => trusts.push(trust),
+          onRead: (trust) => trusts.push(trust),
         });
       }),
     );
-    const [trust] = trusts;
     const isError = results.every(({ ok }) => !ok);
     const failures = partFailures(
       results.flatMap(({ id, ok, error = "" }) => (ok ? [] : [{ item: id, error }])),
       results.length,
     );
     const structured = { ...(failures === undefined ? {} : { failures }), results };
-    return { content: JSON.stringify(structured), structured, isError, ...(trust === undefined ? {} : { trust }) };
+    return { content: JSON.stringify(structured), structured, isError, trust: trustOfAll(trusts) };
   });
 }
 
 interface RunCallOptions extends Pick<BatchToolOptions, "calls"> {
   readonly context: ToolContext & { readonly toolCallId: string };
-  readonly onUntrusted: (trust: ContentTrust) => void;
+  readonly onRead: (trust: ContentTrust | undefined) => void;
 }
 
-async function runCall(
-  { id = "", tool, arguments: args = {} }: BatchCall,
-  index: number,
-  { calls, context, onUntrusted }: RunCallOptions,
-): Promise<BatchResult> {
+async function runCall({ id = "", tool, arguments: args = {} }: BatchCall, index: number, { calls, context, onRead }: RunCallOptions): Promise<BatchResult> {
   const answer = {
     text: "",
     toolCalls: [{ id: "", name: tool, arguments: JSON.stringify(args) }],
@@ -70,13 +73,13 @@ async function runCall(
   if (read?.refusal !== undefined) return { ...own, ok: false, error: read.refusal };
   if (NOT_IN_A_BATCH.includes(name)) return { ...own, ok: false, error: `"${name}" cannot be part of a batch: call it by itself.` };
   const asRead = (stored: StoredResult): BatchResult => {
-    if (stored.isUntrusted) onUntrusted({ level: "untrusted", origin: stored.origin ?? "" });
+    onRead(trustIn(stored));
     return stored.isError ? { ...own, ok: false, error: stored.content } : { ...own, ok: true, result: stored.content };
   };
   try {
     return asRead(storedResponse(await calls.call({ callId: batchCallId(context.toolCallId, index), name, arguments: read?.arguments ?? "{}" }, context)));
   } catch (error) {
     if (!(error instanceof ToolError)) throw error;
-    return asRead(storedError(error, calls.tools.find((known) => known.tool.name === name)?.source));
+    return asRead(storedError(error));
   }
 }

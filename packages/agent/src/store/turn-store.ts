@@ -127,7 +127,10 @@ export interface StoredCall extends ModelToolCall {
 export interface StoredResult {
   readonly content: string;
   readonly isError: boolean;
+  /** Others' words: they are fenced. */
   readonly isUntrusted: boolean;
+  /** They describe what others offer, and an operator has approved them: they do not mark the turn. @default false */
+  readonly isApproved?: boolean | undefined;
   readonly origin?: string | undefined;
   /** The same as a value, where a step of a pipeline reads it. */
   readonly structured?: unknown;

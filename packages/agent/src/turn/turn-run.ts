@@ -179,7 +179,7 @@ export class TurnRun {
     if (!hasOwn) return { ...this.#result(answer.text, "tool_calls"), toolCalls };
     await this.#keep(iteration, answer);
     const results = await this.#runCalls(iteration, answer.toolCalls);
-    for (const result of results) if (result?.isUntrusted) this.#options.mark.set(result.origin);
+    for (const result of results) if (result !== null) this.#options.mark.read(result);
     try {
       await keptSteps.keep(request.caller, toolCalls[0]?.id ?? "", { sessionId, steps: [...this.#steps, { answer, results }] });
     } catch (error) {
@@ -325,7 +325,7 @@ export class TurnRun {
   /** Gives the model a result. Untrusted content is fenced, and marks the turn. */
   #read(call: StoredCall, result: StoredResult): void {
     const { conversation, held, mark } = this.#options;
-    if (result.isUntrusted) mark.set(result.origin);
+    mark.read(result);
     const text = resultText(call, result, held.nonce);
     const isNamed = result.isError && this.#role.definition !== undefined;
     conversation.addResult(call, isNamed ? `${outcomeLine(result)}\n${text}` : text, result.isError);

@@ -1,4 +1,5 @@
 import type { CallOptions } from "@rockbot/tools";
+import type { StoredResult } from "../store/turn-store.ts";
 
 /** Whether a turn has read untrusted content, and where from first. Once it has, it stays so. */
 export class UntrustedMark {
@@ -17,6 +18,11 @@ export class UntrustedMark {
   get forCalls(): Pick<CallOptions, "hasReadUntrusted" | "untrustedFrom"> {
     if (!this.#isSet) return {};
     return { hasReadUntrusted: true, ...(this.#from === undefined ? {} : { untrustedFrom: this.#from }) };
+  }
+
+  /** Notes what a model reads. What an operator has approved is fenced, and marks nothing. */
+  read({ isUntrusted, isApproved = false, origin }: Pick<StoredResult, "isUntrusted" | "isApproved" | "origin">): void {
+    if (isUntrusted && !isApproved) this.set(origin);
   }
 
   set(from: string | undefined): void {

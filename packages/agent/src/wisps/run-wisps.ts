@@ -1,10 +1,11 @@
 import { hash } from "node:crypto";
 import { createSemaphore } from "@rockbot/base";
-import type { ContentTrust, ToolSpawnWispsOutput } from "@rockbot/contracts";
+import type { ToolSpawnWispsOutput } from "@rockbot/contracts";
 import type { OwnedMemory } from "@rockbot/memory";
 import type { InnerCalls } from "../calls/inner-calls.ts";
+import type { Taint } from "../calls/stored-result.ts";
 import type { StepRunParts, WispContext } from "./step-run.ts";
-import { type Taint, taintOf } from "./step-values.ts";
+import { taintOf } from "./step-values.ts";
 import { MAX_WISP_RESULTS, type Wisp } from "./wisp.ts";
 import { WispFault } from "./wisp-fault.ts";
 import { outputKey, type RunWisp, reportValue, summaryKey, withPreview } from "./wisp-report.ts";
@@ -67,10 +68,6 @@ export async function runWisps(wisps: readonly Wisp[], context: WispContext, { c
   const isKept = await keepOutputs(runs, { memory, batchId, structured, isUntrusted: taint.isUntrusted || context.hasReadUntrusted === true });
   return { batchId, runs, structured, ms: performance.now() - startedAt, isKept, ...taint };
 }
-
-/** The trust of a result that strangers may have had a part in. */
-export const trustOf = ({ isUntrusted, origin = "" }: Taint): { readonly trust?: ContentTrust } =>
-  isUntrusted ? { trust: { level: "untrusted", origin } } : {};
 
 interface KeepingOutputs extends Pick<WispParts, "memory"> {
   readonly batchId: string;

@@ -1,7 +1,8 @@
 import { type ToolSpawnWispsInput, tools, type Validator } from "@rockbot/contracts";
 import { defineTool, type Tool } from "@rockbot/tools";
+import { trustIn } from "../calls/stored-result.ts";
 import { availableTo, readDefinitions } from "./read-definitions.ts";
-import { runWisps, trustOf, type WispParts } from "./run-wisps.ts";
+import { runWisps, type WispParts } from "./run-wisps.ts";
 import type { WispContext } from "./step-run.ts";
 import { reportText } from "./wisp-report.ts";
 
@@ -17,7 +18,7 @@ export function spawnWispsTool(parts: WispParts): Tool {
       content: reportText(done.batchId, done.runs, done),
       structured: done.structured,
       isError: done.runs.every(({ end }) => !end.ok),
-      ...trustOf(done),
+      trust: trustIn(done),
     };
   });
 }

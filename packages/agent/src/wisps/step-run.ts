@@ -1,10 +1,11 @@
 import type { Semaphore } from "@rockbot/base";
-import { type PartFailures, partFailures, partFailuresText, ToolError, ToolErrorCode } from "@rockbot/contracts";
+import { marks, type PartFailures, partFailures, partFailuresText, ToolError, ToolErrorCode } from "@rockbot/contracts";
 import type { Model } from "@rockbot/llm";
 import type { ToolContext } from "@rockbot/tools";
 import type { InnerCalls, PromptPart } from "../calls/inner-calls.ts";
+import { type Taint, trustIn } from "../calls/stored-result.ts";
 import type { ParentCall } from "../calls/turn-tools.ts";
-import { dataIn, holds, type ItemError, type StepEnd, type StepItem, StepValues, type Taint, taintOf } from "./step-values.ts";
+import { dataIn, holds, type ItemError, type StepEnd, type StepItem, StepValues, taintOf } from "./step-values.ts";
 import { asText, charsOf, fillTemplate, readText, referencesIn } from "./template.ts";
 import { MAX_WISP_CHARS, type WispCall, type WispQuestion, type WispStep } from "./wisp.ts";
 import { categoryOf, type WispCategory, WispFault } from "./wisp-fault.ts";
@@ -77,10 +78,10 @@ export class StepRun {
     }
   }
 
-  #endOf({ isUntrusted, origin, ...outcome }: Done): StepEnd {
+  #endOf(outcome: Done): StepEnd {
     const { fallback } = this.#options.step;
-    const { failures, errors = outcome.ok ? [] : [{ index: 0, error: outcome.error }] } = outcome;
-    const shared = { calls: this.#count, isUntrusted, origin, errors, failures };
+    const { isUntrusted, isApproved, origin, failures, errors = outcome.ok ? [] : [{ index: 0, error: outcome.error }] } = outcome;
+    const shared = { calls: this.#count, isUntrusted, isApproved, origin, errors, failures };
     if (outcome.ok) return { state: "ok", value: { text: outcome.text, data: outcome.data }, ...shared };
     const value = fallback === undefined ? undefined : { text: asText(fallback), data: fallback };
     return { state: "failed", value, error: outcome.error, category: outcome.category, ...shared };
@@ -160,11 +161,11 @@ export class StepRun {
   async #call({ tool, arguments: template }: WispCall, callId: string, values: StepValues): Promise<Done> {
     const { calls, context, taint } = this.#options;
     const args = JSON.stringify(fillTemplate(template, values.of, counter("arguments")));
-    const mark = taint.isUntrusted ? { hasReadUntrusted: true, ...(taint.origin === undefined ? {} : { untrustedFrom: taint.origin }) } : {};
+    const mark = marks(trustIn(taint)) ? { hasReadUntrusted: true, ...(taint.origin === undefined ? {} : { untrustedFrom: taint.origin }) } : {};
     const parent: ParentCall = { ...context, ...mark };
-    const { content, structured, isError, isUntrusted, origin } = await calls.callKept({ callId, name: tool, arguments: args }, parent);
-    if (isError) return { ok: false, error: content.slice(0, MAX_ERROR), category: categoryOf(content), isUntrusted, origin };
-    return { ok: true, text: content, data: structured ?? dataIn(content), isUntrusted, origin };
+    const { content, structured, isError, isUntrusted, isApproved, origin } = await calls.callKept({ callId, name: tool, arguments: args }, parent);
+    if (isError) return { ok: false, error: content.slice(0, MAX_ERROR), category: categoryOf(content), isUntrusted, isApproved, origin };
+    return { ok: true, text: content, data: structured ?? dataIn(content), isUntrusted, isApproved, origin };
   }
 
   async #ask({ prompt, inputs }: WispQuestion, id: string, values: StepValues): Promise<Done> {

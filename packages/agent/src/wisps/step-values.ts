@@ -1,19 +1,11 @@
-import { canonicalJson, type PartFailures, parseData, valueAt } from "@rockbot/contracts";
+import { canonicalJson, type PartFailures, parseData, trustOfAll, valueAt } from "@rockbot/contracts";
+import { type Taint, taintBy, trustIn } from "../calls/stored-result.ts";
 import type { Reference } from "./reference.ts";
 import type { WispCondition } from "./wisp.ts";
 import { type WispCategory, WispFault } from "./wisp-fault.ts";
 
-/** Whether strangers had a part in something; and the first of them. */
-export interface Taint {
-  readonly isUntrusted: boolean;
-  readonly origin?: string | undefined;
-}
-
-/** That of all of them together. */
-export function taintOf(all: readonly Taint[]): Taint {
-  const first = all.find(({ isUntrusted }) => isUntrusted);
-  return { isUntrusted: first !== undefined, origin: first?.origin };
-}
+/** Whose words all of them together are. */
+export const taintOf = (all: readonly Taint[]): Taint => taintBy(trustOfAll(all.map(trustIn)));
 
 /** What became of a step, and whether strangers had a part in it, or in what it waited for. */
 export interface StepEnd extends Taint {

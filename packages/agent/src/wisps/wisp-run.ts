@@ -1,6 +1,7 @@
+import type { Taint } from "../calls/stored-result.ts";
 import { inOrder, waitsFor } from "./step-order.ts";
 import { StepRun, type StepRunParts } from "./step-run.ts";
-import { type StepEnd, StepValues, type Taint, taintOf } from "./step-values.ts";
+import { type StepEnd, StepValues, taintOf } from "./step-values.ts";
 import { asText, charsOf, fillTemplate } from "./template.ts";
 import { MAX_WISP_CHARS, type Wisp, type WispStep } from "./wisp.ts";
 import { type WispCategory, WispFault } from "./wisp-fault.ts";

@@ -503,7 +503,7 @@ export const tools = {
     name: "list_known_agents",
     description: "List the agents outside that you can give tasks to, each with what it does and its skills. Give one a task with invoke_agent.",
     inputSchema: {"type":"object","additionalProperties":false,"properties":{"skill":{"type":"string","maxLength":256,"description":"Only agents with a skill of which the id, the name or a tag has this text. Case does not matter."}}},
-    outputSchema: {"type":"object","additionalProperties":false,"required":["agents"],"properties":{"agents":{"type":"array","items":{"type":"object","additionalProperties":false,"required":["agentName","description","lastSeen","skills"],"properties":{"agentName":{"type":"string"},"description":{"type":"string"},"lastSeen":{"type":"string"},"skills":{"type":"array","items":{"type":"object","additionalProperties":false,"required":["id","description"],"properties":{"id":{"type":"string"},"description":{"type":"string"}}}}}}}}},
+    outputSchema: {"type":"object","additionalProperties":false,"required":["agents"],"properties":{"agents":{"type":"array","items":{"type":"object","additionalProperties":false,"required":["agentName","description","lastSeen","skills"],"properties":{"agentName":{"type":"string"},"description":{"type":"string"},"lastSeen":{"type":"string"},"isApproved":{"type":"boolean","description":"An operator, or a lock file, has approved these words. Else they were pinned at first sight."},"skills":{"type":"array","items":{"type":"object","additionalProperties":false,"required":["id","description"],"properties":{"id":{"type":"string"},"description":{"type":"string"}}}}}}}}},
     readOnly: true,
     idempotent: true,
     dangerous: false,

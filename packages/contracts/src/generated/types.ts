@@ -17,6 +17,10 @@ level: ("system" | "untrusted")
  * Where the content was read, such as an URL or a server's name.
  */
 origin: string
+/**
+ * Of untrusted definitions: an operator has approved these very words. Readers fence them, and may act afterwards as before.
+ */
+isApproved?: boolean
 } | null)
 export type ServiceName = string
 export type InstanceName = string
@@ -122,6 +126,7 @@ retryAfterMs?: (number | null)
 details?: ({
 [k: string]: unknown | undefined
 } | null)
+trust?: ContentTrust
 }
 /**
  * A running call is alive. Never moves the deadline; may be lost.
@@ -186,6 +191,7 @@ readOnly?: boolean
  */
 dangerous?: boolean
 resultSize?: ResultSize
+trust?: ContentTrust
 }
 /**
  * From when on a result of the tool is too large for a model, and how an agent then keeps it in working memory. Without it the agent decides.
@@ -233,6 +239,7 @@ held?: HeldTool[]
 sections?: GuideSection[]
 summary: string
 document: string
+trust?: ContentTrust
 }
 /**
  * A tool that is not called until an operator approves it. Told only to whoever may use it.
@@ -254,6 +261,7 @@ export interface GuideSection {
  */
 toolsBeginWith: string
 text: string
+trust?: ContentTrust
 }
 /**
  * The differences between an instance's list and the one that it announced before. A caller without that one asks for the whole list.
@@ -733,6 +741,10 @@ agents: {
 agentName: string
 description: string
 lastSeen: string
+/**
+ * An operator, or a lock file, has approved these words. Else they were pinned at first sight.
+ */
+isApproved?: boolean
 skills: A2ASkillSummary[]
 }[]
 }

@@ -1,3 +1,4 @@
+import { boundedTrust } from "../foreign-words.ts";
 import type { ToolError as ToolErrorMessage, ToolInvokeRequest, ToolInvokeResponse } from "../generated/types.ts";
 import { ToolError } from "../tool-error.ts";
 
@@ -11,6 +12,7 @@ export function errorReply(request: Pick<ToolInvokeRequest, "toolCallId" | "tool
     isRetryable: error.isRetryable,
     ...(error.retryAfterMs === undefined ? {} : { retryAfterMs: Math.ceil(error.retryAfterMs) }),
     ...(error.details === undefined ? {} : { details: error.details as ToolErrorMessage["details"] }),
+    ...(error.trust == null ? {} : { trust: boundedTrust(error.trust) }),
   } as ToolErrorMessage;
 }
 
@@ -20,6 +22,7 @@ export function toolErrorFrom(message: ToolErrorMessage): ToolError {
     isRetryable: message.isRetryable ?? false,
     retryAfterMs: message.retryAfterMs ?? undefined,
     details: message.details ?? undefined,
+    trust: message.trust ?? undefined,
   });
 }
 

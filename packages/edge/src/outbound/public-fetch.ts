@@ -1,5 +1,5 @@
 import { retryAfterMs } from "@rockbot/base";
-import { ToolError, ToolErrorCode } from "@rockbot/contracts";
+import { saidBy, ToolError, ToolErrorCode, withTrust } from "@rockbot/contracts";
 import { type Dispatcher, request } from "undici";
 import { BodyTooLargeError } from "../body/index.ts";
 import { type AddressPolicy, type AddressPolicyOptions, createAddressPolicy } from "./address-policy.ts";
@@ -114,7 +114,8 @@ export function createPublicFetch(options: PublicFetchOptions = {}): PublicFetch
   const fetch: PublicFetch = async (text, { signal: callerSignal, method = "GET", body, headers = {}, maxRedirects = 5, permit } = {}) => {
     const timeout = AbortSignal.timeout(timeoutMs);
     const signal = callerSignal === undefined ? timeout : AbortSignal.any([callerSignal, timeout]);
-    let url = parseUrl(text);
+    const start = parseUrl(text);
+    let url = start;
     const hasEffects = method !== "GET" && method !== "HEAD";
     const follows = hasEffects ? 0 : maxRedirects;
     const failure = (error: unknown): unknown => {
@@ -122,7 +123,7 @@ export function createPublicFetch(options: PublicFetchOptions = {}): PublicFetch
       if (timeout.aborted) return new ToolError(ToolErrorCode.Unavailable, `${cannotRead(url, limits)}: no complete answer within ${timeoutMs} ms.`);
       return fetchError(url, error, limits);
     };
-    const fail = (error: unknown): unknown => (hasEffects ? effectError(failure(error), error) : failure(error));
+    const fail = (error: unknown): unknown => redirectTold(start, url, hasEffects ? effectError(failure(error), error) : failure(error));
 
     try {
       let carried = headers;
@@ -150,6 +151,10 @@ export function createPublicFetch(options: PublicFetchOptions = {}): PublicFetch
     },
   });
 }
+
+/** The site names the place that it redirects to. */
+const redirectTold = (start: URL, url: URL, error: unknown): unknown =>
+  error instanceof ToolError && url !== start ? withTrust(error, saidBy(describeUrl(start))) : error;
 
 async function answered(url: URL, options: NonNullable<Parameters<typeof request>[1]>): Promise<Answer> {
   const { statusCode: status, headers, body } = await request(url, options);

@@ -13,7 +13,7 @@ export {
   type McpServerState,
   serverAwayError,
 } from "./mcp-server.ts";
-export type { ToolScreen } from "./offered-tools.ts";
+export { INSTRUCTIONS, type Instructions, type ToolScreen } from "./offered-tools.ts";
 
 // How they are reached.
 

@@ -12,7 +12,7 @@ import { TimeOutBreaker } from "./call/time-out-breaker.ts";
 import { ConnectError, connectMcp, type KnownPeer, type McpCallOptions, type McpConnection } from "./connect-mcp.ts";
 import type { LeftOut } from "./incoming/listing.ts";
 import { ServerLog } from "./incoming/server-log.ts";
-import { OfferedTools, type ToolScreen } from "./offered-tools.ts";
+import { type Instructions, OfferedTools, type ToolScreen } from "./offered-tools.ts";
 import type { McpServerAddress, McpTool } from "./server-options.ts";
 import { ServerWatch, WATCH_TIMES, type WatchTimes } from "./server-watch.ts";
 import { type ToolFilterOptions, toolFilter } from "./tool-filter.ts";
@@ -154,8 +154,9 @@ export class McpServer implements AsyncDisposable {
     return this.#offered.areKnown;
   }
 
-  get instructions(): string | undefined {
-    return this.#connection?.instructions;
+  /** What it says of itself, as far as that passes the screen. */
+  get instructions(): Instructions | undefined {
+    return this.#offered.instructions;
   }
 
   get health(): McpServerHealth {
@@ -413,7 +414,7 @@ export class McpServer implements AsyncDisposable {
       if (leftOut.length > 0)
         this.#log.warn({ server: this.name, leftOut: leftOut.slice(0, MAX_LOGGED) }, 'left out tools of an MCP server. "rockbot mcp ls" names them');
     }
-    await this.#offered.take(tools);
+    await this.#offered.take(tools, connection.instructions);
   }
 
   #lose(connection: McpConnection, error: unknown): void {

@@ -3,6 +3,12 @@ import type { McpTool } from "./server-options.ts";
 /** Resolves with those of the tools that may be offered; with undefined as long as that cannot be said: then none is. */
 export type ToolScreen = (tools: readonly McpTool[]) => Promise<readonly McpTool[] | undefined>;
 
+/** Under this name the screen sees what a server says of itself, like a tool of its. No tool has it. */
+export const INSTRUCTIONS = "(instructions)";
+
+/** The words of a server about itself, once they have passed the screen. */
+export type Instructions = Pick<McpTool, "description" | "isApproved">;
+
 export interface OfferedToolsOptions {
   /** Whether a tool of the name is allowed here. */
   readonly isAllowed: (toolName: string) => boolean;
@@ -12,10 +18,13 @@ export interface OfferedToolsOptions {
   readonly onChange: () => void;
 }
 
-/** The tools that a server offers of those that it lists: those that are allowed and pass the screen. The screen may take its time and change its mind. */
+const NO_ANNOTATIONS = { readOnly: false, idempotent: false, destructive: true, openWorld: true } as const;
+
+/** The tools that a server offers of those that it lists, and its instructions: what is allowed and passes the screen. The screen may take its time and change its mind. */
 export class OfferedTools {
   readonly #options: OfferedToolsOptions;
-  #tools: readonly McpTool[] | undefined;
+  #passed: readonly McpTool[] | undefined;
+  #tools: readonly McpTool[] = [];
   /** As listed last, those left out that are not allowed. */
   #listed: readonly McpTool[] | undefined;
   #screenings = 0;
@@ -26,17 +35,22 @@ export class OfferedTools {
   }
 
   get tools(): readonly McpTool[] {
-    return this.#tools ?? [];
+    return this.#tools;
+  }
+
+  get instructions(): Instructions | undefined {
+    return this.#passed?.find(({ name }) => name === INSTRUCTIONS);
   }
 
   /** Whether it is known what is offered, be it nothing: not before the first list, nor while the screen cannot say. */
   get areKnown(): boolean {
-    return this.#tools !== undefined;
+    return this.#passed !== undefined;
   }
 
   /** Resolves once it is decided what is offered of them. */
-  async take(tools: readonly McpTool[]): Promise<void> {
+  async take(tools: readonly McpTool[], instructions: string | undefined): Promise<void> {
     const allowed = tools.filter(({ name }) => this.#options.isAllowed(name));
+    if (instructions !== undefined) allowed.push({ name: INSTRUCTIONS, description: instructions, inputSchema: {}, annotations: NO_ANNOTATIONS });
     if (JSON.stringify(allowed) !== JSON.stringify(this.#listed)) this.#listed = allowed;
     await this.#screen(this.#listed ?? allowed);
   }
@@ -54,10 +68,11 @@ export class OfferedTools {
 
   async #takeScreened(screening: number, listed: readonly McpTool[]): Promise<void> {
     const { screen } = this.#options;
-    const tools = screen === undefined ? listed : await screen(listed);
+    const passed = screen === undefined ? listed : await screen(listed);
     if (screening !== this.#screenings) return this.#screened;
-    if (JSON.stringify(tools) === JSON.stringify(this.#tools)) return;
-    this.#tools = tools;
+    if (JSON.stringify(passed) === JSON.stringify(this.#passed)) return;
+    this.#passed = passed;
+    this.#tools = passed?.filter(({ name }) => name !== INSTRUCTIONS) ?? [];
     this.#options.onChange();
   }
 }

@@ -25,7 +25,7 @@ describe.each(matrix)("over %s", (_, startPeer, version, transport) => {
     await using server = startServer(peer.address);
     await until(server, "ready");
     expect(server.health).toMatchObject({ state: "ready", protocolVersion: version, transport });
-    expect(server.instructions).toBe("Made for tests.");
+    expect(server.instructions?.description).toBe("Made for tests.");
     expect(server.tools.find(({ name }) => name === "echo")).toMatchObject({ description: "Echoes.", annotations: { readOnly: true, idempotent: false } });
     expect(server.tools.find(({ name }) => name === "sum")).toMatchObject({ outputSchema: { properties: { sum: { type: "number" } } } });
     expect(await callTool(server, "echo", { text: "ü" })).toEqual({ content: '{"text":"ü"}', isError: false });

@@ -4,6 +4,7 @@ import {
   type Envelope,
   MCP_BRIDGE,
   mcpCallEnvelope,
+  mcpError,
   mcpTopics,
   messages,
   ToolError,
@@ -43,7 +44,7 @@ export function invokeByServer(
       if (response?.ok) return response.value;
       const error = decodeMessage("ToolError", reply.body);
       throw error.ok
-        ? toolErrorFrom(error.value)
+        ? mcpError(toolErrorFrom(error.value))
         : new ToolError(ToolErrorCode.OutcomeUnknown, `"${toolName}" was answered with something that cannot be read.`);
     },
     [Symbol.asyncDispose]: () => requester[Symbol.asyncDispose](),

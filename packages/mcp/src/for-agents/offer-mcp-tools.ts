@@ -1,5 +1,5 @@
 import { type Bus, type Logger, silentLogger } from "@rockbot/bus";
-import { MCP_BRIDGE, type McpServerSummary, type McpServersIndexed } from "@rockbot/contracts";
+import { MCP_BRIDGE, type McpServerSummary, type McpServersIndexed, mcpServerTrust } from "@rockbot/contracts";
 import type { PolicyHolder } from "@rockbot/policy";
 import { createIdentity, DuplicateToolError, type Tool, type ToolCaller, withLocalLayers } from "@rockbot/tools";
 import { followIndex } from "./follow-index.ts";
@@ -49,7 +49,9 @@ export async function offerMcpTools(
   const management = started.use(createManagementClient(bus, agent, identity));
   const proxy = started.use(invokeByServer(bus, agent, identity));
   const indexOf = visibleIndex(index, { policy, tools: caller.tools, awaits: (toolName) => caller.awaits(toolName) });
-  const always = [mcpListServices(indexOf), mcpGetServiceDetails(indexOf, management), mcpInvokeTool(indexOf, caller, proxy.invoke)];
+  const trustOf = ({ serverName, toolNames = [] }: Pick<McpServerSummary, "serverName" | "toolNames">) =>
+    mcpServerTrust(serverName, toolNames, (name) => caller.tools.get(name)?.trust);
+  const always = [mcpListServices(indexOf, trustOf), mcpGetServiceDetails(indexOf, management, trustOf), mcpInvokeTool(indexOf, caller, proxy.invoke)];
   const registering = withRegistration ? [mcpRegisterServer(management), mcpUnregisterServer(management)] : [];
   const own = new Set([...always, ...registering].map(({ definition }) => definition.name));
   /** The tools of them that this agent has now. */

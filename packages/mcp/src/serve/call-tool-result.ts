@@ -34,7 +34,7 @@ export function errorResult(error: ToolError, call: { readonly toolCallId: strin
   return {
     content: [{ type: "text", text: `${reply.message}\n(${reply.code}${retry})` }],
     isError: true,
-    _meta: { [Meta.ToolCallId]: call.toolCallId, [Meta.Error]: reply },
+    _meta: { [Meta.ToolCallId]: call.toolCallId, ...(reply.trust == null ? {} : { [Meta.Trust]: reply.trust }), [Meta.Error]: reply },
   };
 }
 

@@ -216,8 +216,8 @@ class RedisEntries implements EntryRecords {
 
 type FurtherFacts = Omit<MemoryEntryInfo, "key" | "version" | "storedAt" | "expiresAt" | "isChunk">;
 
-function furtherFacts({ length, category, tags, isUntrusted, origin }: MemoryEntryInfo): string {
-  return JSON.stringify({ length, category, tags, isUntrusted, origin } satisfies Record<keyof FurtherFacts, unknown>);
+function furtherFacts({ length, category, tags, isUntrusted, isApproved, origin }: MemoryEntryInfo): string {
+  return JSON.stringify({ length, category, tags, isUntrusted, isApproved, origin } satisfies Record<keyof FurtherFacts, unknown>);
 }
 
 /** Reads the facts of an entry. Times are by the clock of Redis, and become ones of this process. */

@@ -74,6 +74,7 @@ async function store(
       ttlMs: Math.min(bounds.ttlMs, MAX_TTL_MS),
       category: isWeb ? "web" : "tool-result",
       isUntrusted,
+      isApproved: response.trust?.isApproved,
       ...(isUntrusted ? { origin: response.trust?.origin.slice(0, 2048) } : {}),
       isChunk: true,
     });

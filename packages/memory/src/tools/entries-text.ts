@@ -1,4 +1,4 @@
-import type { ContentTrust } from "@rockbot/contracts";
+import { type ContentTrust, definedBy, trustOfAll } from "@rockbot/contracts";
 import type { MemoryEntryInfo } from "../working-memory.ts";
 
 /** A line of a list of entries: `- session/a/notes (1 200 characters, expires in 4m59s, category: research, tags: shop, hours)`. */
@@ -35,9 +35,9 @@ export function fittingLines(lines: readonly string[], maxChars: number): readon
 }
 
 /** What is to be said of a result that shows these entries. */
-export function trustOf(entries: readonly MemoryEntryInfo[]): { readonly trust?: ContentTrust } {
-  const untrusted = entries.find(({ isUntrusted }) => isUntrusted);
-  return untrusted === undefined ? {} : { trust: { level: "untrusted", origin: untrusted.origin ?? untrusted.key } };
+export function trustOf(entries: readonly MemoryEntryInfo[]): { readonly trust?: ContentTrust | undefined } {
+  const all = entries.map(({ isUntrusted, isApproved = false, origin, key }) => (isUntrusted ? definedBy(origin ?? key, isApproved) : undefined));
+  return { trust: trustOfAll(all) };
 }
 
 /** A text of tags as models write it: separated by commas. */

@@ -8,7 +8,6 @@ const entry = (id: string, description: string): ServiceEntry => ({
   type: "tool",
   summary: "",
   tools: [{ name: `${id}_it`, description }],
-  isUntrusted: false,
 });
 const entries = [entry("ship", "Move goods by sea."), entry("mail", "Send letters."), entry("bake", "Make bread.")];
 

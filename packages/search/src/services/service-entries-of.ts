@@ -1,4 +1,4 @@
-import { announcedMcpName, MCP_BRIDGE, type McpServerSummary, mcpServerSummary, parseJson } from "@rockbot/contracts";
+import { announcedMcpName, MCP_BRIDGE, type McpServerSummary, mcpServerSummary, mcpServerTrust, parseJson, trustOfAll } from "@rockbot/contracts";
 import type { ToolCaller, ToolRegistration } from "@rockbot/tools";
 import type { ServiceEntry, ServiceTool } from "./service-entry.ts";
 
@@ -25,7 +25,13 @@ export function serviceEntriesOf(caller: Pick<ToolCaller, "toolsOf">, by: string
     groups.set(tool.source, group);
   }
   const built = [...groups].map(
-    ([id, group]): ServiceEntry => ({ id, type: "tool", summary: listingOf(group), tools: group.map(serviceToolOf), isUntrusted: false }),
+    ([id, group]): ServiceEntry => ({
+      id,
+      type: "tool",
+      summary: listingOf(group),
+      tools: group.map(serviceToolOf),
+      trust: trustOfAll(group.map(({ trust }) => trust)),
+    }),
   );
   return [...built.toSorted((a, b) => (a.id < b.id ? -1 : 1)), ...mcp];
 }
@@ -45,7 +51,7 @@ function mcpEntry({ serverName, displayName, summary, toolNames = [] }: McpServe
       const announced = tools.get(announcedMcpName(serverName, name));
       return { ...(announced === undefined ? { description: "" } : serviceToolOf(announced)), name };
     }),
-    isUntrusted: true,
+    trust: mcpServerTrust(serverName, toolNames, (name) => tools.get(name)?.trust),
   };
 }
 

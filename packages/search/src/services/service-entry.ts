@@ -1,3 +1,5 @@
+import type { ContentTrust } from "@rockbot/contracts";
+
 /** One thing that a model can turn to: an MCP server, an agent, the tools of a service, a guide, or a saved skill. */
 export interface ServiceEntry {
   /** What names it to the tool that tells more of it. */
@@ -7,8 +9,8 @@ export interface ServiceEntry {
   readonly tools: readonly ServiceTool[];
   /** Of an agent. */
   readonly skills?: readonly ServiceTool[] | undefined;
-  /** Whether summary and names are a stranger's text. */
-  readonly isUntrusted: boolean;
+  /** Whose words summary, names and descriptions are. @default our own */
+  readonly trust?: ContentTrust | undefined;
 }
 
 /** A tool of a service, or a skill of an agent. */

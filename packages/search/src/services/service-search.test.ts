@@ -5,7 +5,7 @@ import { ServiceSearch } from "./service-search.ts";
 
 afterEach(() => void vi.useRealTimers());
 
-const entry = (id: string, tools: readonly ServiceTool[], summary = ""): ServiceEntry => ({ id, type: "mcp", summary, tools, isUntrusted: true });
+const entry = (id: string, tools: readonly ServiceTool[], summary = ""): ServiceEntry => ({ id, type: "mcp", summary, tools });
 const tool = (name: string, description = ""): ServiceTool => ({ name, description });
 const idsOf = async (search: ServiceSearch, query: string, among?: readonly ServiceEntry[]): Promise<string[]> =>
   (await search.search(query, 5, among)).map(({ entry: { id } }) => id);
@@ -58,8 +58,8 @@ test("what a tool says now is searched, and nothing that it said before", async 
 });
 
 test("a guide without tools is found by its name and summary, and agents by their skills", async () => {
-  const guide: ServiceEntry = { id: "mcp-tool-guide", type: "guide", summary: "How to use MCP servers.", tools: [], isUntrusted: false };
-  const agent: ServiceEntry = { id: "SalesOps", type: "a2a", summary: "Sales.", tools: [], skills: [tool("audit-pipeline")], isUntrusted: true };
+  const guide: ServiceEntry = { id: "mcp-tool-guide", type: "guide", summary: "How to use MCP servers.", tools: [] };
+  const agent: ServiceEntry = { id: "SalesOps", type: "a2a", summary: "Sales.", tools: [], skills: [tool("audit-pipeline")] };
   const search = new ServiceSearch(() => [guide, agent, files]);
   expect(await search.search("mcp servers")).toMatchObject([{ entry: guide, top: [] }]);
   expect(await search.search("audit")).toMatchObject([{ entry: agent, top: ["audit-pipeline"] }]);

@@ -1,3 +1,4 @@
+import { marks } from "@rockbot/contracts";
 import type { Extras } from "../rank/extras.ts";
 import { type Embed, fuseRanks, Meanings } from "../rank/meanings.ts";
 import { type FoundTool, ServiceDocuments } from "./service-documents.ts";
@@ -108,9 +109,10 @@ export class ServiceSearch {
     );
   }
 
-  /** The two services that fit a user's message best, for a model; undefined if none fits well. @param among as in `search` */
+  /** The approved services, two at most, that fit a user's message best, for a model; undefined if none fits well. @param among as in `search` */
   async hints(message: string, among = this.#source()): Promise<Hints | undefined> {
-    const hits = await this.search(message, MAX_HINTS, among);
+    const approved = among.filter(({ trust }) => !marks(trust));
+    const hits = await this.search(message, MAX_HINTS, approved);
     const minScore = MIN_HINT_SHARE * this.#documents.rarestScore;
     return writeHints(hits.filter(({ score, relevance }) => score >= minScore && relevance >= MIN_HINT_RELEVANCE));
   }

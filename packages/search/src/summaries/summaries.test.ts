@@ -1,3 +1,4 @@
+import { definedBy } from "@rockbot/contracts";
 import { expect, test } from "vitest";
 import type { ServiceEntry } from "../services/service-entry.ts";
 import { ServiceSearch } from "../services/service-search.ts";
@@ -9,9 +10,9 @@ const crm = (description = "Find sales leads."): ServiceEntry => ({
   type: "mcp",
   summary: "Provides 1 tool(s): find.",
   tools: [{ name: "find", description }],
-  isUntrusted: true,
+  trust: definedBy("mcp:crm", true),
 });
-const guide: ServiceEntry = { id: "how-to", type: "guide", summary: "How to sell.", tools: [], isUntrusted: false };
+const guide: ServiceEntry = { id: "how-to", type: "guide", summary: "How to sell.", tools: [] };
 
 const summaryOf = (summaries: Summaries, entry: ServiceEntry): string | undefined => summaries.apply([entry])[0]?.summary;
 
@@ -20,7 +21,7 @@ test("a service's own text stands until its summary is made, which is made once 
   await using summaries = new Summaries({ summarizer: async () => `Customers and\n their deals, ${++asked}.` });
   expect(summaries.apply([crm(), guide])).toEqual([crm(), guide]);
   await expect.poll(() => summaryOf(summaries, crm())).toBe("Customers and their deals, 1.");
-  expect(summaries.apply([crm(), guide])).toMatchObject([{ isUntrusted: true }, { summary: "How to sell." }]);
+  expect(summaries.apply([crm(), guide])).toMatchObject([{ trust: { origin: "mcp:crm" } }, { summary: "How to sell." }]);
   expect((await new ServiceSearch(() => summaries.apply([crm(), guide])).search("customers"))[0]?.entry.id).toBe("crm");
   expect(asked).toBe(1);
   summaries.apply([crm("Something else.")]);

@@ -1,4 +1,4 @@
-import { type PartFailures, tools } from "@rockbot/contracts";
+import { type PartFailures, tools, trustOfAll } from "@rockbot/contracts";
 import { defineTool, type Tool } from "@rockbot/tools";
 import type { ServiceEntry } from "../services/service-entry.ts";
 import type { ServiceHit } from "../services/service-hit.ts";
@@ -20,8 +20,7 @@ export function searchTool(
     const hits = await search.search(query, MAX_RESULTS, entriesOf?.(caller));
     const missing = await missingOf?.(caller);
     const structured = { ...(missing === undefined ? {} : { missing }), results: hits.map(resultOf) };
-    const trust = hits.some(({ entry }) => entry.isUntrusted) ? ({ level: "untrusted", origin: "services" } as const) : undefined;
-    return { content: JSON.stringify(structured, undefined, 2), structured, trust };
+    return { content: JSON.stringify(structured, undefined, 2), structured, trust: trustOfAll(hits.map(({ entry }) => entry.trust)) };
   });
 }
 

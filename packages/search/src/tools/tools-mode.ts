@@ -1,4 +1,4 @@
-import { parseArguments, ToolError, ToolErrorCode, tools } from "@rockbot/contracts";
+import { type ContentTrust, parseArguments, ToolError, ToolErrorCode, tools, trustOfAll } from "@rockbot/contracts";
 import { defineTool, innerCallId, listTools, type Tool, type ToolCaller, type ToolContext } from "@rockbot/tools";
 import type { ServiceEntry } from "../services/service-entry.ts";
 import { callNameOf, knownService, resolveTool } from "./resolve-tool.ts";
@@ -21,39 +21,39 @@ function getToolDetails({ caller, entriesOf }: ToolsModeOptions): Tool {
     if (service === undefined && names === undefined)
       throw new ToolError(ToolErrorCode.InvalidArguments, 'Cannot give the details of tools: name a service, or tools in "names"');
     const entries = entriesOf(by);
-    const { found, isUntrusted } =
+    const { found, trust } =
       names === undefined
         ? outline(knownService(entries, service ?? ""))
         : detailed(
             names.map((name) => resolveTool(entries, name, service)),
             caller.toolsOf(by),
           );
-    const trust = isUntrusted ? ({ level: "untrusted", origin: "services" } as const) : undefined;
     return { content: JSON.stringify(found), structured: { tools: found }, trust };
   });
 }
 
 interface Details {
   readonly found: { name: string; description: string; parameters?: Record<string, unknown> }[];
-  readonly isUntrusted: boolean;
+  readonly trust: ContentTrust | undefined;
 }
 
 function outline(entry: ServiceEntry): Details {
   return {
     found: entry.tools.map(({ name, description }) => ({ name: callNameOf(entry, name), description: firstSentence(description) })),
-    isUntrusted: entry.isUntrusted,
+    trust: entry.trust,
   };
 }
 
 function detailed(resolved: readonly ReturnType<typeof resolveTool>[], known: ReturnType<ToolCaller["toolsOf"]>): Details {
   const wanted = new Set(resolved.map(({ callName }) => callName));
+  const chosen = known.filter(({ name }) => wanted.has(name));
   return {
-    found: listTools(known.filter(({ name }) => wanted.has(name))).map(({ name, description, parameters }) => ({
+    found: listTools(chosen).map(({ name, description, parameters }) => ({
       name,
       description,
       parameters: parameters as Record<string, unknown>,
     })),
-    isUntrusted: resolved.some(({ entry }) => entry.isUntrusted),
+    trust: trustOfAll(chosen.map((tool) => tool.trust)),
   };
 }
 

@@ -2,6 +2,8 @@
 export interface RawAnswers {
   /** The protocol's newer era, of 2026-07-28, or its older one, of 2025-11-25. @default older */
   readonly era?: "older" | "newer" | undefined;
+  /** What it says of itself. */
+  readonly instructions?: string | undefined;
   /** The definitions in the answer to `tools/list`. */
   readonly tools?: unknown;
   /** How many definitions are in one answer; the rest is had by a cursor. @default all */
@@ -31,7 +33,7 @@ export function rawMessages(answers: RawAnswers, request: RawRequest): readonly 
   const complete = (result: unknown) =>
     message({ result: isNewer && typeof result === "object" && result !== null && !Array.isArray(result) ? { resultType: "complete", ...result } : result });
   if (method === "server/discover" && isNewer) return [complete({ supportedVersions: ["2026-07-28"], ttlMs: 0, cacheScope: "private", ...SERVER })];
-  if (method === "initialize" && !isNewer) return [complete({ protocolVersion: "2025-11-25", ...SERVER })];
+  if (method === "initialize" && !isNewer) return [complete({ protocolVersion: "2025-11-25", instructions: answers.instructions, ...SERVER })];
   if (method === "ping") return [complete({})];
   if (method === "tools/list") return [complete({ ...(isNewer ? { ttlMs: 0, cacheScope: "private" } : {}), ...page(answers, params.cursor), ...answers.list })];
   if (method !== "tools/call") return [message({ error: { code: -32601, message: "Method not found" } })];

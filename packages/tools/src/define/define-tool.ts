@@ -1,4 +1,4 @@
-import { type ContentTrust, type ToolDefinition, type ToolInvokeRequest, textResponse } from "@rockbot/contracts";
+import { boundedTrust, type ContentTrust, type ToolDefinition, type ToolInvokeRequest, textResponse } from "@rockbot/contracts";
 import type { ToolContext, ToolExecutor } from "./tool-executor.ts";
 
 /** A tool with what it promises. Runs its arguments as given: `serveTools` and the registry put the layers around it. */
@@ -49,11 +49,9 @@ export interface ToolResult<Output> {
   readonly structured?: Output | undefined;
   /** The tool ran and reports a failure of its own. @default false */
   readonly isError?: boolean | undefined;
+  /** Whose words it has: `saidBy` or `definedBy` those of others. @default our own */
   readonly trust?: ContentTrust | undefined;
 }
-
-/** Of `ContentTrust.origin` in the schema of messages: the path of a file, and an encoded address, may be longer. */
-const MAX_ORIGIN = 2048;
 
 /** Binds a definition to the function that does the work. The function gets arguments that passed the input schema. */
 export function defineTool<Input, Output>(definition: ToolDefinition<Input, Output>, run: Run<Input, Output, ToolCallContext>): Tool;
@@ -81,7 +79,7 @@ export function defineTool<Input, Output>(
         return textResponse(request, content, {
           isError,
           ...(structured === undefined ? {} : { structured: structured as Record<string, unknown> }),
-          ...(trust == null ? {} : { trust: { ...trust, origin: trust.origin.slice(0, MAX_ORIGIN).toWellFormed() } }),
+          ...(trust == null ? {} : { trust: boundedTrust(trust) }),
         });
       },
     },

@@ -1,4 +1,4 @@
-import type { ResultSize } from "@rockbot/contracts";
+import type { ContentTrust, ResultSize } from "@rockbot/contracts";
 import type { ToolExecutor } from "./tool-executor.ts";
 
 /** A caller's knowledge of a tool. Schemas are JSON text, ready for a model's API. */
@@ -13,6 +13,8 @@ export interface ToolRegistration {
   readonly dangerous?: boolean | undefined;
   /** From when on a result is too large for a model. @default the agent decides */
   readonly resultSize?: ResultSize | undefined;
+  /** Whose words name, description and schemas are. @default our own */
+  readonly trust?: ContentTrust | undefined;
   /** The service that runs it, or `local`. */
   readonly source: string;
 }

@@ -7,8 +7,9 @@ export function validate(definition: ToolDefinition): ToolLayer {
     execute(request, context) {
       const input = readArguments(definition.name, request.arguments);
       if (!definition.validateInput(input)) {
+        const { trust } = definition; // the faults name what its schema does
         const faults = describeFaults(definition.validateInput, definition.inputSchema, input);
-        throw new ToolError(ToolErrorCode.InvalidArguments, `Cannot call "${definition.name}": ${faultsText(faults)}`, { details: { faults } });
+        throw new ToolError(ToolErrorCode.InvalidArguments, `Cannot call "${definition.name}": ${faultsText(faults)}`, { details: { faults }, trust });
       }
       return next.execute(request, { ...context, toolCallId: request.toolCallId, sessionId: request.sessionId ?? undefined, input });
     },

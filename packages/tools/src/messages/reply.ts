@@ -6,6 +6,7 @@ import {
   errorReply,
   type MessageFault,
   messages,
+  saidBy,
   ToolError,
   ToolErrorCode,
   type ToolInvokeRequest,
@@ -123,6 +124,7 @@ export function answerOf({ body, type }: Envelope, { toolCallId, toolName }: Ids
   const said = typeof ids.message === "string" ? ` It says: ${ids.message.slice(0, MAX_SAID)}` : "";
   return new ToolError(ToolErrorCode.ExecutionFailed, `"${toolName}" has answered with what cannot be read: ${fault.message}. It may have run.${said}`, {
     details: { reason: fault.reason, mayHaveRun: true },
+    ...(said === "" ? {} : { trust: saidBy(toolName) }),
   });
 }
 

@@ -1,4 +1,4 @@
-import type { AnnouncedTool } from "@rockbot/contracts";
+import { type AnnouncedTool, boundedTrust } from "@rockbot/contracts";
 import type { Tool } from "../define/define-tool.ts";
 import type { ToolExecutor } from "../define/tool-executor.ts";
 import { isProvider } from "../define/tool-provider.ts";
@@ -49,7 +49,7 @@ export class ServedTools {
 
   /** The list that is announced of them. */
   announced(placeOf: (tool: string) => Pick<AnnouncedTool, "topic" | "subscription">): AnnouncedTool[] {
-    return this.#set.tools.map(({ definition: { name, description, inputSchema, outputSchema, readOnly, idempotent, dangerous, resultSize } }) => ({
+    return this.#set.tools.map(({ definition: { name, description, inputSchema, outputSchema, readOnly, idempotent, dangerous, resultSize, trust } }) => ({
       name,
       description,
       parametersSchema: JSON.stringify(inputSchema),
@@ -60,6 +60,7 @@ export class ServedTools {
       idempotent,
       ...(dangerous ? { dangerous } : {}),
       ...(resultSize === undefined ? {} : { resultSize }),
+      ...(trust == null ? {} : { trust: boundedTrust(trust) }),
     }));
   }
 

@@ -1,5 +1,5 @@
 import type { Logger } from "@rockbot/bus";
-import { namesHelp, ToolError, ToolErrorCode } from "@rockbot/contracts";
+import { type ContentTrust, definedBy, namesHelp, saidBy, ToolError, ToolErrorCode } from "@rockbot/contracts";
 import type { PublicFetch } from "@rockbot/edge/outbound";
 import { A2A_PINS, type HeldTool, type PinMode, type PinnedSource, PinnedSources, type TrustStore, whyHeld } from "@rockbot/mcp/trust";
 import { type AgentCard, CARD_PIN, pinnedParts, readAgentCard, skillPin } from "./agent-card.ts";
@@ -21,6 +21,8 @@ export interface AgentPoolOptions {
 export interface ReadyAgent<Agent extends KnownAgent | AnnouncedAgent = KnownAgent | AnnouncedAgent> {
   readonly agent: Agent;
   readonly card: AgentCard;
+  /** Whose words the card is, and whether they are approved. */
+  readonly trust: ContentTrust;
 }
 
 /** An agent as models are told of it. */
@@ -31,6 +33,8 @@ export interface ShownAgent {
   readonly card: AgentCard | undefined;
   /** Why it cannot be called now. */
   readonly off: ToolError | undefined;
+  /** Whose words its card is, and whether they are approved. */
+  readonly trust: NonNullable<ContentTrust>;
   /** When its card was read last, as `Date.now()`. */
   readonly readAt: number | undefined;
 }
@@ -96,23 +100,29 @@ export function readyAgent(all: readonly ShownAgent[], name: string): ReadyAgent
       details: { mayHaveRun: false },
     });
   if (found.card === undefined) throw found.off as ToolError;
-  return { agent: found.agent, card: found.card };
+  return { agent: found.agent, card: found.card, trust: found.trust };
 }
 
 /** @param pins how the names begin under which its parts are pinned */
 export function shownAgent<Agent extends KnownAgent | AnnouncedAgent>(source: PinnedSource<Agent, AgentCard>, pins: string): ShownAgent {
-  const { from: agent, content, offered, held, fault, isBlind, readAt } = source;
+  const { from: agent, content, offered, approved, held, fault, isBlind, readAt } = source;
   const isReady = content !== undefined && offered.has(CARD_PIN);
   const card = isReady ? { ...content, skills: content.skills.filter(({ id }) => offered.has(skillPin(id))) } : undefined;
   const why = isBlind ? "whether its card is approved cannot be read now" : (fault ?? "its card is still being read");
   const heldCard = held.find(({ name }) => name === CARD_PIN);
-  const off = isReady ? undefined : heldCard === undefined ? unread(agent.name, why) : heldError(agent.name, heldCard, pins);
-  return { name: agent.name, agent, card, off, readAt };
+  const off = isReady
+    ? undefined
+    : heldCard === undefined
+      ? unread(agent.name, why, isBlind || fault === undefined ? undefined : saidBy(`${pins}${agent.name}`))
+      : heldError(agent.name, heldCard, pins);
+  const isApproved = [...offered].every((name) => approved.has(name));
+  return { name: agent.name, agent, card, off, trust: definedBy(`${pins}${agent.name}`, isApproved), readAt };
 }
 
-const unread = (name: string, why: string): ToolError =>
+const unread = (name: string, why: string, trust: ContentTrust | undefined): ToolError =>
   new ToolError(ToolErrorCode.Unavailable, `The agent "${name}" cannot be called: ${why.slice(0, 500)}. Nothing was sent. Try again later, or do without it.`, {
     details: { mayHaveRun: false },
+    trust,
   });
 
 function heldError(name: string, held: HeldTool, pins: string): ToolError {

@@ -7,6 +7,7 @@ import {
   encodeMessage,
   Header,
   messages,
+  saidBy,
   ToolError,
   ToolErrorCode,
   taskTopics,
@@ -226,6 +227,6 @@ function errorOf(agent: AnnouncedAgent, { code, message, isRetryable }: AgentTas
   return new ToolError(
     isRefusal ? ToolErrorCode.InvalidArguments : ToolErrorCode.ExecutionFailed,
     `The agent "${agent.name}" ${what} (${visibleText(code).slice(0, 50)}). Its words: ${said}.`,
-    { isRetryable: !isRefusal && isRetryable === true, details: { mayHaveRun: !isRefusal } },
+    { isRetryable: !isRefusal && isRetryable === true, details: { mayHaveRun: !isRefusal }, trust: saidBy(`a2a:${agent.name}`) },
   );
 }

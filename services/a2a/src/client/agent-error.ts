@@ -1,5 +1,5 @@
 import { A2AError } from "@a2a-js/sdk/errors";
-import { ToolError, ToolErrorCode, visibleText } from "@rockbot/contracts";
+import { saidBy, ToolError, ToolErrorCode, visibleText } from "@rockbot/contracts";
 
 const MAX_SAID = 300;
 /** Of A2A's reasons: the request is wrong, not the agent. */
@@ -42,7 +42,10 @@ export function agentError(agent: string, error: unknown): ToolError {
   const refusal = a2aErrorIn(error);
   if (refusal !== undefined && isRefusal(error)) {
     const code = ARGUMENTS.has(refusal.reason) ? ToolErrorCode.InvalidArguments : ToolErrorCode.ExecutionFailed;
-    return new ToolError(code, `The agent "${agent}" refuses the request ${refusalWords(error)}.`, { details: { mayHaveRun: false } });
+    return new ToolError(code, `The agent "${agent}" refuses the request ${refusalWords(error)}.`, {
+      details: { mayHaveRun: false },
+      trust: saidBy(`a2a:${agent}`),
+    });
   }
   const status = error instanceof Error ? /\bStatus: (\d{3})\b|: (\d{3}) /.exec(error.message.slice(0, 300)) : null;
   const other = status === null ? "its answer is none of A2A" : `it answered with status ${status[1] ?? status[2]}`;
@@ -53,6 +56,7 @@ export function agentError(agent: string, error: unknown): ToolError {
     {
       cause: error,
       details: { mayHaveRun: true },
+      ...(refusal === undefined ? {} : { trust: saidBy(`a2a:${agent}`) }),
     },
   );
 }

@@ -5,7 +5,7 @@ import type { KnownAgent } from "../agents/known-agent.ts";
 import { type AgentFetchParts, agentFetch } from "./agent-fetch.ts";
 
 /** A client of the SDK for an agent, by the first of its interfaces that can be used. It connects to nothing yet. */
-export async function connectAgent({ agent, card }: ReadyAgent<KnownAgent>, parts: AgentFetchParts): Promise<Client> {
+export async function connectAgent({ agent, card }: Pick<ReadyAgent<KnownAgent>, "agent" | "card">, parts: AgentFetchParts): Promise<Client> {
   const options = { fetchImpl: agentFetch(agent, parts), legacyCompat: { enabled: true } };
   const factory = new ClientFactory({
     transports: [new JsonRpcTransportFactory(options), new RestTransportFactory(options)],

@@ -2,7 +2,7 @@ import { type Message, Role } from "@a2a-js/sdk";
 import type { Client } from "@a2a-js/sdk/client";
 import { backoffMs, pause } from "@rockbot/base";
 import { BusClosedError } from "@rockbot/bus";
-import { ToolError, ToolErrorCode } from "@rockbot/contracts";
+import { saidBy, ToolError, ToolErrorCode } from "@rockbot/contracts";
 import { agentError, isRefusal, isTooLarge, refusalWords } from "./agent-error.ts";
 import { type EndState, TaskView } from "./task-view.ts";
 
@@ -164,6 +164,9 @@ export function lost(
   return new ToolError(
     ToolErrorCode.OutcomeUnknown,
     `The agent "${agent}" was given the task, and what came of it is not known: ${why}. ${taskId === undefined ? byContext : byTask}`,
-    { details: { mayHaveRun: true, ...(taskId === undefined ? {} : { taskId }), ...(contextId === undefined ? {} : { contextId }) } },
+    {
+      details: { mayHaveRun: true, ...(taskId === undefined ? {} : { taskId }), ...(contextId === undefined ? {} : { contextId }) },
+      ...(taskId === undefined && contextId === undefined ? {} : { trust: saidBy(`a2a:${agent}`) }), // the agent makes up the ids
+    },
   );
 }

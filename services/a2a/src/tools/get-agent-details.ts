@@ -4,7 +4,6 @@ import { placeOf } from "../agents/agent-card.ts";
 import type { AgentList } from "../agents/agent-pool.ts";
 import { agentNamed, isAnnounced } from "../agents/known-agent.ts";
 import { lastSeen } from "./last-seen.ts";
-import { trustOf } from "./trust-of.ts";
 
 /** `get_agent_details`: what is approved of one agent's card. A name that nobody has is no error. */
 export function getAgentDetails(agents: AgentList): Tool {
@@ -18,8 +17,8 @@ export function getAgentDetails(agents: AgentList): Tool {
       );
       return { content: `There is no agent ${JSON.stringify(name)}. ${help}`, structured: { agentName: name } };
     }
-    const { agent, card, off, readAt } = found;
-    if (card === undefined) return { content: off?.message ?? "", structured: { agentName: found.name } };
+    const { agent, card, off, readAt, trust } = found;
+    if (card === undefined) return { content: off?.message ?? "", structured: { agentName: found.name }, trust: off?.trust };
     const skills = card.skills.map(({ tags, examples, ...skill }) => ({
       ...skill,
       ...(tags.length === 0 ? {} : { tags }),
@@ -33,6 +32,6 @@ export function getAgentDetails(agents: AgentList): Tool {
       lastSeen: lastSeen(readAt),
       skills,
     };
-    return { content: JSON.stringify(details, null, 2), structured: details, trust: trustOf(isAnnounced(agent) ? placeOf({ agent, card }) : agent.cardUrl) };
+    return { content: JSON.stringify(details, null, 2), structured: details, trust };
   });
 }

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { type ToolDefinition, ToolError, ToolErrorCode, tools } from "@rockbot/contracts";
+import { saidBy, type ToolDefinition, ToolError, ToolErrorCode, tools } from "@rockbot/contracts";
 import { advised, defineTool, type ResumableCallContext, type Tool, type ToolCallContext, type ToolResult } from "@rockbot/tools";
 import { placeOf } from "../agents/agent-card.ts";
 import { type AgentList, type ReadyAgent, readyAgent } from "../agents/agent-pool.ts";
@@ -9,7 +9,6 @@ import type { AgentFetchParts } from "../client/agent-fetch.ts";
 import { connectAgent } from "../client/connect-agent.ts";
 import { type AgentRequest, lost, runTask, type TaskEnd } from "../client/run-task.ts";
 import type { TaskIds, TaskOwners } from "./task-owners.ts";
-import { trustOf } from "./trust-of.ts";
 
 export interface InvokeAgentParts extends AgentFetchParts {
   readonly agents: AgentList;
@@ -86,7 +85,7 @@ export function invokeAgent({ agents, busTasks, owners, names, ...parts }: Invok
 }
 
 /** @throws {ToolError} that names all that is wrong */
-function checkInput({ message, skill, task_id: taskId }: InvokeAgentInput, { agent, card }: ReadyAgent): void {
+function checkInput({ message, skill, task_id: taskId }: InvokeAgentInput, { agent, card, trust }: ReadyAgent): void {
   const faults = [
     ...(message === undefined && taskId === undefined ? ["message is missing: say what the agent is to do"] : []),
     ...(skill === undefined || card.skills.some(({ id }) => id === skill)
@@ -96,6 +95,7 @@ function checkInput({ message, skill, task_id: taskId }: InvokeAgentInput, { age
   if (faults.length > 0)
     throw new ToolError(ToolErrorCode.InvalidArguments, `Nothing was sent to the agent "${agent.name}": ${faults.join("; ")}.`, {
       details: { mayHaveRun: false },
+      trust, // it may name skills
     });
 }
 
@@ -117,7 +117,7 @@ function resultOf({ agent, card }: ReadyAgent, { state, text, taskId, contextId 
     content: isAsking ? asked(agent.name, { state, text, taskId, contextId }) : ended(agent.name, state, text),
     structured: { agentName: agent.name, state, ...ids },
     isError: !isAsking && state !== "completed",
-    trust: trustOf(placeOf({ agent, card })),
+    trust: saidBy(placeOf({ agent, card })),
   };
 }
 
@@ -146,5 +146,5 @@ const tooSlow = (name: string, ms: number, taskId: string | undefined): ToolErro
     `The agent "${name}" did not end the task within ${Math.round(ms / 1_000)} s. ${
       taskId === undefined ? "It did not say the task's id, so it may still work on it." : `It was asked to cancel the task ${JSON.stringify(taskId)}.`
     }`,
-    { details: { mayHaveRun: true, ...(taskId === undefined ? {} : { taskId }) } },
+    { details: { mayHaveRun: true, ...(taskId === undefined ? {} : { taskId }) }, ...(taskId === undefined ? {} : { trust: saidBy(`a2a:${name}`) }) },
   );

@@ -1,8 +1,7 @@
-import { tools } from "@rockbot/contracts";
+import { definedBy, tools } from "@rockbot/contracts";
 import { defineTool, type Tool } from "@rockbot/tools";
 import type { AgentList } from "../agents/agent-pool.ts";
 import { lastSeen } from "./last-seen.ts";
-import { trustOf } from "./trust-of.ts";
 
 const MAX_DESCRIPTION = 500;
 
@@ -10,15 +9,24 @@ const MAX_DESCRIPTION = 500;
 export function listKnownAgents(agents: AgentList): Tool {
   return defineTool(tools.listKnownAgents, async ({ skill }) => {
     const wanted = skill?.toLowerCase() ?? "";
-    const listed = agents.all.flatMap(({ name, card, readAt }) => {
+    const listed = agents.all.flatMap(({ name, card, readAt, trust }) => {
       if (card === undefined) return [];
       const fits = card.skills.some(({ id, name: title, tags }) => [id, title, ...tags].some((text) => text.toLowerCase().includes(wanted)));
       if (wanted !== "" && !fits) return [];
       const skills = card.skills.map(({ id, description }) => ({ id, description: description.slice(0, MAX_DESCRIPTION) }));
-      return [{ agentName: name, description: card.description.slice(0, MAX_DESCRIPTION), lastSeen: lastSeen(readAt), skills }];
+      return [
+        { agentName: name, description: card.description.slice(0, MAX_DESCRIPTION), lastSeen: lastSeen(readAt), isApproved: trust.isApproved === true, skills },
+      ];
     });
     if (listed.length === 0)
       return { content: wanted === "" ? "No agents can be called now." : "No agents have such a skill.", structured: { agents: listed } };
-    return { content: JSON.stringify(listed, null, 2), structured: { agents: listed }, trust: trustOf("cards of agents") };
+    return {
+      content: JSON.stringify(listed, null, 2),
+      structured: { agents: listed },
+      trust: definedBy(
+        "cards of agents",
+        listed.every(({ isApproved }) => isApproved),
+      ),
+    };
   });
 }

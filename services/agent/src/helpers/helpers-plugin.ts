@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import type { AgentHost, AgentPlugin, Aside, TurnScope } from "@rockbot/agent";
-import { type ContentTrust, type ToolSpawnSubagentInput, tools } from "@rockbot/contracts";
+import { type ContentTrust, saidBy, type ToolSpawnSubagentInput, tools } from "@rockbot/contracts";
 import { withMemory } from "@rockbot/memory";
 import { defineTool, type Tool, type ToolCallContext } from "@rockbot/tools";
 import { type HelperMessages, helperSession } from "./helper-messages.ts";
@@ -133,7 +133,7 @@ function listTool({ caller, rootSessionId }: TurnScope, records: HelperRecords):
     const lines = subagents.map(({ task_id: id, state, seconds, description, progress }) => {
       return `- ${id} (${state}, ${seconds} s): ${description}${progress === undefined ? "" : `. Last: ${progress}`}`;
     });
-    const untrusted: { readonly trust?: ContentTrust } = all.some(({ isUntrusted }) => isUntrusted) ? { trust: { level: "untrusted", origin: "helpers" } } : {};
+    const untrusted: { readonly trust?: ContentTrust } = all.some(({ isUntrusted }) => isUntrusted) ? { trust: saidBy("helpers") } : {};
     return { content: lines.length === 0 ? "This conversation has no helpers." : lines.join("\n"), structured: { subagents }, ...untrusted };
   });
 }

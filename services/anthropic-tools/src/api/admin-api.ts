@@ -1,5 +1,5 @@
 import { isRecord } from "@rockbot/base";
-import { ToolError, ToolErrorCode, valueAt } from "@rockbot/contracts";
+import { saidBy, ToolError, ToolErrorCode, valueAt } from "@rockbot/contracts";
 import { jsonBody, type PublicFetch, type PublicResponse } from "@rockbot/edge/outbound";
 
 /** Where the Admin API is, and with which key it is asked. */
@@ -86,8 +86,9 @@ function statusFault({ status, retryAfterMs }: PublicResponse, body: Entry | und
     });
   }
   const words = said === "" ? "" : `: ${said}`;
+  const quoting = { details, ...(said === "" ? {} : { trust: saidBy("anthropic.com") }) };
   if (status === 400 || status === 404) {
-    return new ToolError(ToolErrorCode.InvalidArguments, `Cannot read the report: the API does not take the arguments${words}`, { details });
+    return new ToolError(ToolErrorCode.InvalidArguments, `Cannot read the report: the API does not take the arguments${words}`, quoting);
   }
-  return new ToolError(ToolErrorCode.ExecutionFailed, `Cannot read the report: the API answered with status ${status}${words}`, { details });
+  return new ToolError(ToolErrorCode.ExecutionFailed, `Cannot read the report: the API answered with status ${status}${words}`, quoting);
 }

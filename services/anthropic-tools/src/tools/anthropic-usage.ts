@@ -1,4 +1,4 @@
-import { type ToolAnthropicUsageInput, ToolError, ToolErrorCode, tools, visibleText } from "@rockbot/contracts";
+import { saidBy, type ToolAnthropicUsageInput, ToolError, ToolErrorCode, tools, visibleText } from "@rockbot/contracts";
 import { defineTool, type Tool } from "@rockbot/tools";
 import type { AdminApiOptions } from "../api/admin-api.ts";
 import { DAY_MS, type Row, reports, rounded, type Span } from "../api/reports.ts";
@@ -22,7 +22,7 @@ export function anthropicUsage(api: AdminApiOptions): Tool {
         rows: rows.map((row) => ({ ...row })),
         totals,
       },
-      trust: { level: "untrusted", origin: api.baseUrl },
+      trust: saidBy(api.baseUrl),
     };
   });
 }

@@ -1,5 +1,5 @@
 import { isRecord } from "@rockbot/base";
-import { ToolError, ToolErrorCode, visibleText } from "@rockbot/contracts";
+import { saidBy, ToolError, ToolErrorCode, visibleText } from "@rockbot/contracts";
 import { loginRequired } from "../accounts/access-tokens.ts";
 import type { Product } from "../accounts/products.ts";
 
@@ -37,10 +37,11 @@ export function statusFault({ status, body, retryAfterMs }: ApiAnswer, { what, h
     });
   }
   const words = said === "" ? "" : `: ${said}`;
+  const quoting = { details, ...(said === "" ? {} : { trust: saidBy("googleapis.com") }) };
   if (status === 404 || status === 410)
-    return new ToolError(ToolErrorCode.InvalidArguments, `${cannot}: there is no such thing in this account${words}`, { details });
-  if (status === 400) return new ToolError(ToolErrorCode.InvalidArguments, `${cannot}: Google does not take the arguments${words}`, { details });
-  return new ToolError(ToolErrorCode.ExecutionFailed, `${cannot}: Google answered with status ${status}${words}`, { details });
+    return new ToolError(ToolErrorCode.InvalidArguments, `${cannot}: there is no such thing in this account${words}`, quoting);
+  if (status === 400) return new ToolError(ToolErrorCode.InvalidArguments, `${cannot}: Google does not take the arguments${words}`, quoting);
+  return new ToolError(ToolErrorCode.ExecutionFailed, `${cannot}: Google answered with status ${status}${words}`, quoting);
 }
 
 function errorOf(body: ApiAnswer["body"]): { readonly reasons: readonly string[]; readonly said: string } {

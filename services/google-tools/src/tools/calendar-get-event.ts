@@ -1,4 +1,4 @@
-import { ToolError, ToolErrorCode, tools } from "@rockbot/contracts";
+import { saidBy, ToolError, ToolErrorCode, tools } from "@rockbot/contracts";
 import { defineTool, type Tool } from "@rockbot/tools";
 import type { GoogleApi } from "../api/google-api.ts";
 import { isTimeZone, zoneFault } from "../events/calendar-time.ts";
@@ -13,6 +13,6 @@ export function calendarGetEvent(api: GoogleApi): Tool {
     const calendar = await api.of(caller, "calendar");
     const event = await calendar.ask([...CALENDARS, calendar_id, "events", event_id], { query: { timeZone: time_zone }, signal, what: "read the event" });
     const facts = eventFacts(event, calendar_id);
-    return { content: eventText(facts), structured: { account: calendar.account, event: facts }, trust: { level: "untrusted", origin: calendar.origin } };
+    return { content: eventText(facts), structured: { account: calendar.account, event: facts }, trust: saidBy(calendar.origin) };
   });
 }

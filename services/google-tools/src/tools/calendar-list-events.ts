@@ -1,5 +1,5 @@
 import { isRecord } from "@rockbot/base";
-import { ToolError, ToolErrorCode, tools } from "@rockbot/contracts";
+import { saidBy, ToolError, ToolErrorCode, tools } from "@rockbot/contracts";
 import { defineTool, type Tool } from "@rockbot/tools";
 import type { AccountApi, GoogleApi } from "../api/google-api.ts";
 import { calendarTime, instantOf, isTimeZone, timeFault, zoneFault } from "../events/calendar-time.ts";
@@ -23,7 +23,7 @@ export function calendarListEvents(api: GoogleApi): Tool {
       return {
         content: [`Events of ${calendar.account}:`, "", ...lines, ...(isCut ? ["", "There are more: ask for a shorter time."] : [])].join("\n"),
         structured: { account: calendar.account, events, has_more: isCut },
-        trust: { level: "untrusted", origin: calendar.origin },
+        trust: saidBy(calendar.origin),
       };
     },
   );

@@ -1,4 +1,4 @@
-import { fence, ToolError, ToolErrorCode, tools, visibleText } from "@rockbot/contracts";
+import { fence, saidBy, ToolError, ToolErrorCode, tools, visibleText } from "@rockbot/contracts";
 import { decodeText, PageConversionError, type PageConverter } from "@rockbot/page";
 import { defineTool, type Tool } from "@rockbot/tools";
 import type { AccountApi, GoogleApi } from "../api/google-api.ts";
@@ -28,7 +28,7 @@ export function gmailRead({ api, converter }: GmailReadOptions): Tool {
     const { snippet: _, ...summary } = mailSummary(mail, part);
     const attachments = contents.attachments.map(({ filename, type, bytes }) => ({ name: visibleText(filename), type, bytes }));
     const structured = { account: gmail.account, ...summary, cc: headerOf(part, "cc"), reply_to: headerOf(part, "reply-to"), format: body.format, attachments };
-    return { content: contentOf(structured, body.text), structured, trust: { level: "untrusted", origin: gmail.origin } };
+    return { content: contentOf(structured, body.text), structured, trust: saidBy(gmail.origin) };
   });
 }
 

@@ -1,5 +1,5 @@
 import { isRecord } from "@rockbot/base";
-import { tools } from "@rockbot/contracts";
+import { saidBy, tools } from "@rockbot/contracts";
 import { defineTool, type Tool } from "@rockbot/tools";
 import type { GoogleApi } from "../api/google-api.ts";
 import { type MailSummary, mailSummary, SUMMARY_HEADERS } from "../mail/mail-summary.ts";
@@ -28,7 +28,7 @@ export function gmailSearch(api: GoogleApi): Tool {
     return {
       content: contentOf(gmail.account, messages, next),
       structured: { account: gmail.account, messages, ...(next === undefined ? {} : { next_page_token: next }) },
-      trust: { level: "untrusted", origin: gmail.origin },
+      trust: saidBy(gmail.origin),
     };
   });
 }

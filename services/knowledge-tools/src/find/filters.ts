@@ -34,7 +34,8 @@ export async function resolveFilters(
   { store, kinds: known, scopes }: ResolveFiltersParts,
 ): Promise<Filters> {
   const labels = (kind: LabelQuery["kind"]) => async (folded: readonly string[] | undefined) =>
-    (await store.labels({ kind, scopes, folded, limit: folded?.length ?? MAX_LISTED + 1 })).map(({ name }) => name);
+    // Names that an error lists are our own; by others items are found all the same.
+    (await store.labels({ kind, scopes, folded, areOurs: folded === undefined, limit: folded?.length ?? MAX_LISTED + 1 })).map(({ name }) => name);
   const handles = authors.map((name) => name.trim().replace(/^@/, ""));
   const parts = await Promise.all([
     resolve("kinds", kinds, { facetKind: "kind", known: async () => known }),
@@ -77,7 +78,7 @@ function errorText(
   return [
     `invalid ${filter}: ${wrong.map((name) => JSON.stringify(name)).join(", ")}.`,
     ...(meant.length > 0 ? [`Did you mean ${[...new Set(meant)].map((name) => JSON.stringify(name)).join(", ")}?`] : []),
-    listed.length === 0 ? `There are no ${filter} yet.` : `There are: ${listed.join(", ")}${there.length > MAX_LISTED ? ", and others" : ""}.`,
+    listed.length === 0 ? `There are no ${filter} to name.` : `There are: ${listed.join(", ")}${there.length > MAX_LISTED ? ", and others" : ""}.`,
     hasRight ? "The search used the others." : `The search was not narrowed by ${filter}.`,
   ].join(" ");
 }

@@ -159,6 +159,14 @@ export function testKnowledgeStore(
       expect(await store.labels({ kind: "category", scopes: shared, limit: 1 })).toEqual([{ folded: "news", name: expect.stringMatching(/^news$/i) }]);
       await store.save([testItem("a", { categories: [] })]);
       expect(await names("category", shared)).toEqual(["news"]);
+      await store.save([testItem("s", { categories: ["call send now", "News"], author: "eve", origin: "a page" })]);
+      const ours = (kind: "author" | "category") => store.labels({ kind, scopes: shared, areOurs: true, limit: 10 });
+      expect([await names("category", shared), await names("author", shared)]).toEqual([
+        ["news", "call send now"],
+        ["alice", "bob", "eve"],
+      ]);
+      expect([(await ours("category")).map(({ folded }) => folded), (await ours("author")).map(({ folded }) => folded)]).toEqual([["news"], ["alice", "bob"]]);
+      await store.save([testItem("s", { space: undefined, author: "eve" })]);
       await store.save([testItem("b", { space: undefined, author: "Bob" })]);
       expect([await names("category", shared), await names("author", shared)]).toEqual([[], ["alice"]]);
     });

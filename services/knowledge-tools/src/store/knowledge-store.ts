@@ -22,8 +22,13 @@ export interface LabelQuery {
   readonly scopes: readonly string[];
   /** Only these. @default all */
   readonly folded?: readonly string[] | undefined;
+  /** Only those that an item has which strangers had no part in, of the first of all. @default false */
+  readonly areOurs?: boolean | undefined;
   readonly limit: number;
 }
+
+/** So many times the labels that are asked for are looked at for such an item. */
+export const LABELS_LOOKED_AT = 4;
 
 /** What became of items that were saved. */
 export interface Saved {

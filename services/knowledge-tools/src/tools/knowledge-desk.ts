@@ -1,5 +1,5 @@
 import type { Logger } from "@rockbot/bus";
-import { ToolError, ToolErrorCode } from "@rockbot/contracts";
+import { saidBy, ToolError, ToolErrorCode } from "@rockbot/contracts";
 import { StoreUnavailableError } from "@rockbot/records";
 import type { Meanings } from "@rockbot/search";
 import type { Reader } from "../item/reader.ts";
@@ -36,7 +36,7 @@ export async function withStore<T>(what: string, log: Logger, work: () => Promis
 /** For items of which one was read from strangers. */
 export const trustOf = (items: readonly { readonly origin: string | undefined }[]) => {
   const origin = items.find((item) => item.origin !== undefined)?.origin;
-  return origin === undefined ? {} : { trust: { level: "untrusted" as const, origin } };
+  return origin === undefined ? {} : { trust: saidBy(origin) };
 };
 
 export const isoTime = (ms: number): string => new Date(ms).toISOString();

@@ -1,4 +1,4 @@
-import { ToolError, ToolErrorCode, type ToolLinkedinJobDetailOutput, tools } from "@rockbot/contracts";
+import { saidBy, ToolError, ToolErrorCode, type ToolLinkedinJobDetailOutput, tools } from "@rockbot/contracts";
 import type { ExtractedRecord, PageConverter } from "@rockbot/page";
 import { defineTool, type Tool } from "@rockbot/tools";
 import { jobIdOf, jobUrl } from "../site/job-id.ts";
@@ -18,7 +18,7 @@ export function linkedinJobDetail({ site, converter }: { readonly site: Linkedin
     const { title, description, ...facts } = found;
     if (title === undefined || description === undefined) throw pageChanged("the posting", title === undefined ? ["the title"] : ["the description"]);
     const structured: ToolLinkedinJobDetailOutput = { id, title, ...facts, criteria: criteriaOf(criteria), url };
-    return { content: contentOf(structured, description), structured, trust: { level: "untrusted", origin: url } };
+    return { content: contentOf(structured, description), structured, trust: saidBy(url) };
   });
 }
 

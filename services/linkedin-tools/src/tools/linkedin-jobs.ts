@@ -1,4 +1,4 @@
-import { ToolError, type ToolLinkedinJobsInput, type ToolLinkedinJobsOutput, tools } from "@rockbot/contracts";
+import { saidBy, ToolError, type ToolLinkedinJobsInput, type ToolLinkedinJobsOutput, tools } from "@rockbot/contracts";
 import type { ExtractedRecord, PageConverter } from "@rockbot/page";
 import { defineTool, type Tool } from "@rockbot/tools";
 import { jobIdOf, jobUrl } from "../site/job-id.ts";
@@ -28,7 +28,7 @@ export function linkedinJobs({ site, converter }: { readonly site: LinkedinSite;
     return {
       content: isRefused ? `${contentOf(jobs, page)} ${REFUSED}` : contentOf(jobs, page),
       structured: { jobs, page },
-      trust: { level: "untrusted", origin: site.baseUrl },
+      trust: saidBy(site.baseUrl),
     };
 
     /** LinkedIn answers with an empty page, or with its own words for no results. Of any other page it is the reader that is wrong. */

@@ -10,6 +10,8 @@ export interface OwnerNote {
   /** Absent in the note of an older version. */
   readonly leftOut?: readonly LeftOut[] | undefined;
   readonly instructions: string | null;
+  /** Absent in the note of an older version. */
+  readonly areInstructionsApproved?: boolean | undefined;
   readonly state: McpServerHealth["state"];
   readonly transport: string;
   readonly protocolVersion: string | null;
@@ -20,7 +22,8 @@ export function noteOf({ tools, isHeard, instructions, health }: BridgedServer):
   const note: OwnerNote = {
     tools: isHeard ? tools : null,
     leftOut,
-    instructions: instructions ?? null,
+    instructions: instructions?.description ?? null,
+    areInstructionsApproved: instructions?.isApproved ?? false,
     state,
     transport,
     protocolVersion: protocolVersion ?? null,

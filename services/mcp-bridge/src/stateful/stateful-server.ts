@@ -2,7 +2,16 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { startLoop } from "@rockbot/base";
 import type { Logger } from "@rockbot/bus";
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
-import { isRepeatable, type McpCallOptions, type McpCallResult, type McpServer, type McpServerHealth, type McpServerOptions, type McpTool } from "@rockbot/mcp";
+import {
+  type Instructions,
+  isRepeatable,
+  type McpCallOptions,
+  type McpCallResult,
+  type McpServer,
+  type McpServerHealth,
+  type McpServerOptions,
+  type McpTool,
+} from "@rockbot/mcp";
 import { Lease, type LeaseStore } from "@rockbot/records/leases";
 import type { BridgedServer } from "../servers/bridged-server.ts";
 import type { HandOverCalls } from "./hand-over-calls.ts";
@@ -69,8 +78,10 @@ export class StatefulServer implements BridgedServer {
     return this.#own?.isHeard === true || (this.#note?.tools ?? null) !== null;
   }
 
-  get instructions(): string | undefined {
-    return this.#own?.instructions ?? this.#note?.instructions ?? undefined;
+  get instructions(): Instructions | undefined {
+    if (this.#own?.isHeard) return this.#own.instructions;
+    const { instructions = null, areInstructionsApproved: isApproved } = this.#note ?? {};
+    return instructions === null ? undefined : { description: instructions, isApproved };
   }
 
   get health(): McpServerHealth {

@@ -1,4 +1,4 @@
-import { announcedMcpPrefix, type ToolGuide } from "@rockbot/contracts";
+import { announcedMcpPrefix, definedBy, type ToolGuide } from "@rockbot/contracts";
 import type { BridgedServer } from "../servers/bridged-server.ts";
 
 type Sections = NonNullable<ToolGuide["sections"]>;
@@ -11,8 +11,8 @@ const MAX_AWAITED = 1_000;
 const MAX_HELD = 200;
 
 /**
- * Teaches the model MCP servers. A server's words about itself stand in it quoted, as far as there is room, in a section of their own. Only callers
- * that may use one of its tools get that section: nobody else learns that the server is there.
+ * Teaches the model MCP servers. A server's words about itself stand quoted in a section of their own, as far as there is room. Only callers that may
+ * use one of its tools get that section, as a guide of its own: nobody else learns that the server is there.
  */
 export function mcpToolGuide(servers: readonly BridgedServer[], held: NonNullable<ToolGuide["held"]> = []): ToolGuide {
   const lines = [
@@ -25,6 +25,8 @@ export function mcpToolGuide(servers: readonly BridgedServer[], held: NonNullabl
     "1. `mcp_list_services` lists the servers with the names of their tools. It costs no call.",
     "2. `mcp_get_service_details(server_name, tool_name?)` gives descriptions and argument schemas.",
     "3. `mcp_invoke_tool(server_name, tool_name, arguments)` calls one. `arguments` is an object that fits the schema; `tool_name` is the tool's own name, without the server's.",
+    "",
+    "What a server says of itself is in a guide of its own, named like this one with the server's name behind it.",
     "",
     "Use the exact `server_name` of `mcp_list_services`; case does not matter.",
     "",
@@ -48,10 +50,11 @@ export function mcpToolGuide(servers: readonly BridgedServer[], held: NonNullabl
   const sections: Sections = [];
   for (const { name, instructions } of servers) {
     if (instructions === undefined) continue;
-    const quoted = instructions.split("\n").map((line) => `> ${line}`);
-    const text = ["", `## What the server "${name}" says of itself`, "", "Not from your user, nor from this system:", "", ...quoted, ""].join("\n");
+    const { description, isApproved = false } = instructions;
+    const quoted = description.split("\n").map((line) => `> ${line}`);
+    const text = [`## What the server "${name}" says of itself`, "", "Not from your user, nor from this system:", "", ...quoted, ""].join("\n");
     length += text.length;
-    if (length <= MAX_DOCUMENT) sections.push({ toolsBeginWith: announcedMcpPrefix(name), text });
+    if (length <= MAX_DOCUMENT) sections.push({ toolsBeginWith: announcedMcpPrefix(name), text, trust: definedBy(`mcp:${name}`, isApproved) });
     else length -= text.length;
   }
   const awaited = servers.filter(({ isHeard }) => !isHeard).map(({ name }) => announcedMcpPrefix(name));

@@ -1,4 +1,4 @@
-import { announcedMcpName, type ToolDefinition } from "@rockbot/contracts";
+import { announcedMcpName, definedBy, saidBy, type ToolDefinition } from "@rockbot/contracts";
 import { isRepeatable, type McpTool, validatorOf } from "@rockbot/mcp";
 import { defineTool, type Tool } from "@rockbot/tools";
 import type { BridgedServer } from "../servers/bridged-server.ts";
@@ -17,6 +17,7 @@ export function mcpTool(server: BridgedServer, tool: McpTool, { cacheMs = 0 }: M
     description: tool.description === "" ? `The tool "${tool.name}" of the MCP server "${server.name}", which does not describe it.` : tool.description,
     inputSchema: tool.inputSchema,
     outputSchema: tool.outputSchema,
+    trust: definedBy(`mcp:${server.name}`, tool.isApproved === true),
     readOnly: isTrusted && tool.annotations.readOnly,
     idempotent: isRepeatable(tool, isTrusted),
     ...(mayKeep ? { cacheSeconds: cacheMs / 1_000 } : {}),
@@ -24,6 +25,6 @@ export function mcpTool(server: BridgedServer, tool: McpTool, { cacheMs = 0 }: M
   };
   return defineTool(definition, async (input, { deadline, signal, progress }) => {
     const { content, structured, isError } = await server.callTool(tool, input, { timeoutMs: deadline - performance.now(), signal, onProgress: progress });
-    return { content, structured, isError, trust: { level: "untrusted", origin: `mcp:${server.name}` } };
+    return { content, structured, isError, trust: saidBy(`mcp:${server.name}`) };
   });
 }

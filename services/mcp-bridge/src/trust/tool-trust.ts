@@ -1,7 +1,7 @@
 import { metrics, type ObservableResult } from "@opentelemetry/api";
 import type { Logger } from "@rockbot/bus";
 import { announcedMcpName, mayBeAnnouncedMcpName, ToolError, ToolErrorCode, type ToolGuide } from "@rockbot/contracts";
-import type { McpTool, ToolScreen } from "@rockbot/mcp";
+import { INSTRUCTIONS, type McpTool, type ToolScreen } from "@rockbot/mcp";
 import { forgetWaiting, type HeldTool, isOthersPin, PinBook, type PinMode, readWaiting, type TrustStore } from "@rockbot/mcp/trust";
 import { StoreUnavailableError } from "@rockbot/records";
 import type { BridgedServerOptions } from "../servers/bridged-server.ts";
@@ -88,7 +88,8 @@ export class ToolTrust implements Disposable {
 
   /** The held tools of a server, in words for callers that may use it. */
   heldAs(server: string): NonNullable<ToolGuide["held"]> {
-    return this.#heldOn(server).map((held) => ({
+    const tools = this.#heldOn(server).filter(({ name }) => name !== INSTRUCTIONS);
+    return tools.map((held) => ({
       name: announcedMcpName(server, held.name),
       why: heldError(server, held).message,
       reason: held.rejectedBy === undefined ? "not_approved" : "rejected",
@@ -124,10 +125,10 @@ export class ToolTrust implements Disposable {
 
   async #screen(server: string, tools: readonly McpTool[], mode: PinMode): ReturnType<ToolScreen> {
     try {
-      const { offered, newlyHeld } = await this.#book.screen(server, tools, mode);
+      const { offered, approved, newlyHeld } = await this.#book.screen(server, tools, mode);
       this.#unreadable.delete(server);
       for (const held of newlyHeld) this.#alert(server, held);
-      return offered;
+      return offered.map((tool) => (approved.has(tool.name) ? { ...tool, isApproved: true } : tool));
     } catch (error) {
       if (!(error instanceof StoreUnavailableError)) throw error;
       if (!this.#unreadable.has(server)) this.#log.error({ server, reason: error.message }, "offers nothing of an MCP server whose pins cannot be read");

@@ -1,4 +1,4 @@
-import { tools } from "@rockbot/contracts";
+import { saidBy, tools } from "@rockbot/contracts";
 import { defineTool, type Tool } from "@rockbot/tools";
 import { type RenderLimits, renderPage } from "../browser/render-page.ts";
 
@@ -10,7 +10,7 @@ export function renderPageTool(limits: RenderLimits): Tool {
     return {
       content: page.html,
       structured: { url: page.url, truncated: page.isCut, settled: page.isSettled },
-      trust: { level: "untrusted", origin: page.url },
+      trust: saidBy(page.url),
     };
   });
 }

@@ -1,5 +1,5 @@
 import type { Logger } from "@rockbot/bus";
-import { ToolError, ToolErrorCode } from "@rockbot/contracts";
+import { definedBy, ToolError, ToolErrorCode } from "@rockbot/contracts";
 import type { PublicFetch } from "@rockbot/edge/outbound";
 import { type HeldTool, type PinMode, PinnedSources, REST_PINS, type TrustStore, whyHeld } from "@rockbot/mcp/trust";
 import type { RestOperation } from "../rest-operation.ts";
@@ -25,6 +25,7 @@ export interface DocumentPoolOptions {
  */
 export class DocumentPool implements AsyncDisposable {
   readonly #sources: PinnedSources<DocumentImport, ImportedOperations>;
+  readonly #known = new WeakMap<RestOperation, RestOperation>();
 
   constructor({ fetch, onChange, log, ...options }: DocumentPoolOptions) {
     this.#sources = new PinnedSources({
@@ -54,9 +55,21 @@ export class DocumentPool implements AsyncDisposable {
   }
 
   get operations(): readonly RestOperation[] {
-    return this.#sources.all.flatMap(({ content, offered }) =>
-      (content?.operations ?? []).flatMap(({ seen, operation }) => (offered.has(seen.name) ? [operation] : [])),
+    return this.#sources.all.flatMap(({ from, content, offered, approved }) =>
+      (content?.operations ?? []).flatMap(({ seen, operation }) =>
+        offered.has(seen.name) ? [this.#labelled(from.name, operation, approved.has(seen.name))] : [],
+      ),
     );
+  }
+
+  /** One object for an operation for as long as neither it nor its approval changes. */
+  #labelled(document: string, operation: RestOperation, isApproved: boolean): RestOperation {
+    const known = this.#known.get(operation);
+    const trust = definedBy(`${REST_PINS}${document}`, isApproved);
+    if (known?.trust?.isApproved === trust.isApproved && known !== undefined) return known;
+    const labelled = { ...operation, trust };
+    this.#known.set(operation, labelled);
+    return labelled;
   }
 
   /** Documents that could not be read the last time, or not yet, and why. */

@@ -1,5 +1,5 @@
 import { isRecord } from "@rockbot/base";
-import { parseJson, ToolError, ToolErrorCode, visibleText } from "@rockbot/contracts";
+import { parseJson, saidBy, ToolError, ToolErrorCode, visibleText } from "@rockbot/contracts";
 
 export interface HttpFailure {
   /** The method and the address, without its query. */
@@ -17,17 +17,17 @@ const MAX_SAID = 500;
 export function httpError({ what, status, retryAfterMs, text, hasEffects }: HttpFailure): ToolError {
   const said = saidIn(text);
   const words = `"${what}" was answered with status ${status}${said === undefined ? "" : `. The server's words: ${JSON.stringify(said)}`}`;
-  const details = { status };
-  if (status === 429) return new ToolError(ToolErrorCode.RateLimited, `${words}. Wait before you try again.`, { retryAfterMs, details });
+  const more = { details: { status }, ...(said === undefined ? {} : { trust: saidBy(what) }) };
+  if (status === 429) return new ToolError(ToolErrorCode.RateLimited, `${words}. Wait before you try again.`, { retryAfterMs, ...more });
   if (status === 401 || status === 403)
-    return new ToolError(ToolErrorCode.Denied, `${words}. The credential is missing, wrong, or has no right to this: an operator looks after it.`, { details });
-  if (status === 400 || status === 422) return new ToolError(ToolErrorCode.InvalidArguments, `${words}. Correct the arguments.`, { details });
+    return new ToolError(ToolErrorCode.Denied, `${words}. The credential is missing, wrong, or has no right to this: an operator looks after it.`, more);
+  if (status === 400 || status === 422) return new ToolError(ToolErrorCode.InvalidArguments, `${words}. Correct the arguments.`, more);
   if (status === 408 || status === 425 || status === 503)
-    return new ToolError(ToolErrorCode.Unavailable, `${words}. Try again later.`, { retryAfterMs, details });
+    return new ToolError(ToolErrorCode.Unavailable, `${words}. Try again later.`, { retryAfterMs, ...more });
   if (status >= 500 && hasEffects)
-    return new ToolError(ToolErrorCode.OutcomeUnknown, `${words}. It may have been carried out all the same: find out before you send it again.`, { details });
-  if (status >= 500) return new ToolError(ToolErrorCode.Unavailable, `${words}. Try again later.`, { retryAfterMs, details });
-  return new ToolError(ToolErrorCode.ExecutionFailed, `${words}.`, { details });
+    return new ToolError(ToolErrorCode.OutcomeUnknown, `${words}. It may have been carried out all the same: find out before you send it again.`, more);
+  if (status >= 500) return new ToolError(ToolErrorCode.Unavailable, `${words}. Try again later.`, { retryAfterMs, ...more });
+  return new ToolError(ToolErrorCode.ExecutionFailed, `${words}.`, more);
 }
 
 /** What a body says of the failure: where APIs have it, RFC 9457 included, else its beginning. */

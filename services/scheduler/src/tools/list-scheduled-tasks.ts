@@ -1,4 +1,4 @@
-import { type ToolListScheduledTasksOutput, tools } from "@rockbot/contracts";
+import { saidBy, type ToolListScheduledTasksOutput, tools } from "@rockbot/contracts";
 import { defineTool, type Tool } from "@rockbot/tools";
 import type { Usage } from "../store/schedule-store.ts";
 import type { ScheduledTask } from "../task/scheduled-task.ts";
@@ -27,7 +27,7 @@ export function listScheduledTasks({ store, zone, maxTasks, mostPerDay }: TaskDe
       return {
         content: lines.join("\n"),
         structured: { now: isoTime(now, zone), time_zone: zone, tasks: own.map(listed) },
-        ...(isUntrusted ? { trust: { level: "untrusted" as const, origin: "scheduled tasks" } } : {}),
+        ...(isUntrusted ? { trust: saidBy("scheduled tasks") } : {}),
       };
     }),
   );

@@ -1,7 +1,8 @@
-import { ToolError, type ToolErrorOptions } from "@rockbot/contracts";
+import { saidBy, ToolError, type ToolErrorOptions } from "@rockbot/contracts";
 import type { GateFault } from "@rockbot/edge/gate";
 
 const MAX_WORDS = 600;
+const FROM_PIP = { trust: saidBy("pip") };
 
 /** What an installation that failed is told as: by what the gate has seen, and by what pip said at last. */
 export function installError(words: string, fault: GateFault | undefined): ToolError {
@@ -32,12 +33,13 @@ export function installError(words: string, fault: GateFault | undefined): ToolE
       "invalid_arguments",
       `no such packages go together. Only wheels for this Python are taken. pip says: ${sayable(words)}`,
       "packages_not_found",
+      FROM_PIP,
     );
   }
-  return failure("execution_failed", `pip did not manage to. It says: ${sayable(words)}`, "install_failed");
+  return failure("execution_failed", `pip did not manage to. It says: ${sayable(words)}`, "install_failed", FROM_PIP);
 }
 
-export function failure(code: string, words: string, reason: string, options: Pick<ToolErrorOptions, "cause" | "isRetryable"> = {}): ToolError {
+export function failure(code: string, words: string, reason: string, options: Pick<ToolErrorOptions, "cause" | "isRetryable" | "trust"> = {}): ToolError {
   return new ToolError(code, `Cannot install the packages: ${words}`, { ...options, details: { reason } });
 }
 

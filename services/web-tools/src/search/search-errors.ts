@@ -1,4 +1,4 @@
-import { ToolError, ToolErrorCode } from "@rockbot/contracts";
+import { saidBy, ToolError, ToolErrorCode } from "@rockbot/contracts";
 import type { PublicResponse } from "@rockbot/edge/outbound";
 
 /** An answer that is no answer to a search. */
@@ -23,7 +23,7 @@ export function searchError({ response: { status, retryAfterMs }, baseUrlSetting
     return new ToolError(
       ToolErrorCode.InvalidArguments,
       `Cannot search: the search service does not accept the query${detail === "" ? "" : ` (${detail})`}. Use at most 50 words and 400 characters.`,
-      { details },
+      { details, ...(detail === "" ? {} : { trust: saidBy("the search service") }) },
     );
   }
   if (status >= 300 && status < 400) {

@@ -1,4 +1,4 @@
-import { ToolError, ToolErrorCode, valueAt } from "@rockbot/contracts";
+import { saidBy, ToolError, ToolErrorCode, valueAt } from "@rockbot/contracts";
 import { errorBody, jsonBody, type PublicFetch, type PublicResponse } from "@rockbot/edge/outbound";
 import { plainText } from "@rockbot/page/text";
 import { malformedAnswer, searchError, searchLimitError } from "./search-errors.ts";
@@ -106,7 +106,7 @@ const noEngineAnswers = (unanswered: readonly string[]): ToolError =>
   new ToolError(
     ToolErrorCode.Unavailable,
     `Cannot search: there are no results, and of the engines behind the search service these gave no answer: ${unanswered.slice(0, 5).join(", ")}. Try again later.`,
-    { details: { unanswered: [...unanswered] } },
+    { details: { unanswered: [...unanswered] }, trust: saidBy("the search service") },
   );
 
 function searxngError(response: PublicResponse, body: unknown): ToolError {

@@ -1,4 +1,4 @@
-import { tools } from "@rockbot/contracts";
+import { saidBy, ToolError, tools, withTrust } from "@rockbot/contracts";
 import { describeUrl, type FetchOptions, type PublicFetch, type PublicResponse, statusError } from "@rockbot/edge/outbound";
 import { mediaTypeOf, type PageConverter } from "@rockbot/page";
 import { defineTool, type Tool } from "@rockbot/tools";
@@ -25,7 +25,7 @@ export function webBrowse({ fetch, permit, converter, readRendered, readGithub }
     const { url, status, retryAfterMs } = response;
     if (status >= 200 && status <= 299) return response;
     await response[Symbol.asyncDispose]();
-    throw statusError(describeUrl(url), status, retryAfterMs);
+    throw told(statusError(describeUrl(url), status, retryAfterMs), response, requested);
   }
 
   return defineTool(tools.webBrowse, async ({ url: requested }, context) => {
@@ -34,11 +34,13 @@ export function webBrowse({ fetch, permit, converter, readRendered, readGithub }
     const github = await askTwice(() => readGithub(requested, { caller, signal }), { signal, deadline });
     if (github !== undefined) {
       const structured = { url: requested, title: github.title, contentType: "text/markdown", truncated: false, needsBrowser: false };
-      return { content: contentOf(github), structured, trust: { level: "untrusted", origin: requested } };
+      return { content: contentOf(github), structured, trust: saidBy(requested) };
     }
     await using response = await askTwice(() => fetchPage(requested, signal), { signal, deadline });
     const { url } = response;
-    const plain = await readPage(response, { converter, signal, progress });
+    const plain = await readPage(response, { converter, signal, progress }).catch((error: unknown) => {
+      throw told(error, response, requested);
+    });
     const drawn = plain.needsBrowser === true ? await readRendered?.(url, context) : undefined;
     const { page, url: at } = drawn !== undefined && "page" in drawn ? drawn : { page: plain, url: url.href };
     return {
@@ -50,10 +52,14 @@ export function webBrowse({ fetch, permit, converter, readRendered, readGithub }
         truncated: page.cut !== undefined,
         needsBrowser: page.needsBrowser === true,
       },
-      trust: { level: "untrusted", origin: at },
+      trust: saidBy(at),
     };
   });
 }
+
+/** A place that the site redirects to is named by the site. */
+const told = (error: unknown, { url }: PublicResponse, requested: string): unknown =>
+  error instanceof ToolError && url.href !== URL.parse(requested)?.href ? withTrust(error, saidBy(requested)) : error;
 
 const why = {
   limit: "(The page is longer than what is read of one: it goes on after this.)",

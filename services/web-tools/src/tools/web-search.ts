@@ -1,4 +1,4 @@
-import { tools } from "@rockbot/contracts";
+import { saidBy, tools } from "@rockbot/contracts";
 import type { PublicFetch } from "@rockbot/edge/outbound";
 import { defineTool, type Tool } from "@rockbot/tools";
 import { askTwice } from "../ask-twice.ts";
@@ -27,7 +27,7 @@ export function webSearch({ load, fetch, maxResults }: WebSearchOptions): Tool {
     return {
       content: lines.join("\n"),
       structured: { query, results: [...results], ...(unanswered.length === 0 ? {} : { unanswered: [...unanswered] }) },
-      trust: { level: "untrusted", origin: provider.baseUrl },
+      trust: saidBy(provider.baseUrl),
     };
   });
 }

@@ -1,4 +1,4 @@
-import type { ContentTrust } from "@rockbot/contracts";
+import { type ContentTrust, saidBy } from "@rockbot/contracts";
 
 /** What stands in files may come from anybody. */
-export const fromWorkspace = (path: string): ContentTrust => ({ level: "untrusted", origin: `workspace:${path}` });
+export const fromWorkspace = (path: string): ContentTrust => saidBy(`workspace:${path}`);

@@ -108,5 +108,7 @@ function failed(said: string, limit: string | null): ToolError {
   const [fault = ""] = words.replace(/^rg: /, "").split("\n\n");
   if (/regex parse error|error parsing glob|not allowed in a regex|regex exceeds size limit/.test(fault))
     return new ToolError(ToolErrorCode.InvalidArguments, `Nothing was searched: the pattern or the glob cannot be used: ${fault}`);
-  return new ToolError(ToolErrorCode.ExecutionFailed, `The search has failed: ${words === "" ? "ripgrep says nothing of it" : words}`);
+  return new ToolError(ToolErrorCode.ExecutionFailed, `The search has failed: ${words === "" ? "ripgrep says nothing of it" : words}`, {
+    trust: words === "" ? undefined : fromWorkspace("ripgrep"),
+  });
 }

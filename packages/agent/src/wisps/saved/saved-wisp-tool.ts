@@ -4,8 +4,9 @@ import { defineTool, type Tool } from "@rockbot/tools";
 import { recordTaint } from "../../calls/grant.ts";
 import type { InnerCalls } from "../../calls/inner-calls.ts";
 import { SessionRights } from "../../calls/session-rights.ts";
+import { trustIn } from "../../calls/stored-result.ts";
 import { availableTo, checkDefinition, faulty } from "../read-definitions.ts";
-import { runWisps, trustOf, type WispParts } from "../run-wisps.ts";
+import { runWisps, type WispParts } from "../run-wisps.ts";
 import type { WispContext } from "../step-run.ts";
 import { asText } from "../template.ts";
 import { failureText, partsOf, reportValue } from "../wisp-report.ts";
@@ -43,7 +44,7 @@ export function savedWispTool(wisp: KeptWisp, parts: SavedWispParts): Tool {
     if (run === undefined) throw new TypeError("One wisp has one run");
     const { end } = run;
     const content = end.ok ? [asText(end.result), ...partsOf(run)].join("\n") : failureText(run, done);
-    return { content, structured: reportValue(run), isError: !end.ok, ...trustOf(done) };
+    return { content, structured: reportValue(run), isError: !end.ok, trust: trustIn(done) };
   });
 }
 

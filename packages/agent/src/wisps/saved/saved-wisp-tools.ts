@@ -3,11 +3,11 @@ import { ToolError, ToolErrorCode, type ToolSaveWispInput, type ToolSaveWispOutp
 import { schemaCompiler } from "@rockbot/policy";
 import { defineTool, type Tool, type ToolResult } from "@rockbot/tools";
 import { changeRefusal } from "../../calls/grant.ts";
+import { trustIn } from "../../calls/stored-result.ts";
 import { formFault } from "../../definitions/definition-faults.ts";
 import { saveNamed } from "../../records/save-named.ts";
 import { withStore } from "../../records/with-store.ts";
 import { availableTo, checkDefinition, faulty } from "../read-definitions.ts";
-import { trustOf } from "../run-wisps.ts";
 import { taintOf } from "../step-values.ts";
 import { type KeptWisp, wispToolOf } from "./kept-wisp.ts";
 import { callsOf, type SavedWispParts } from "./saved-wisp-tool.ts";
@@ -112,7 +112,7 @@ function listTool({ caller, saved }: SavedWispToolsParts): Tool {
     const lines = wisps.map(({ tool, version, is_own: isOwn, description }) => `- ${tool} (version ${version}${isOwn ? ", yours" : ""}): ${description}`);
     const more = visible.length > shown.length ? [`${visible.length - shown.length} more.`] : [];
     const content = lines.length === 0 ? "There are no saved wisps yet. save_wisp makes one." : [...lines, ...more].join("\n");
-    return { content, structured: { wisps, total: visible.length }, ...trustOf(taintOf(shown.map(taintOfKept))) };
+    return { content, structured: { wisps, total: visible.length }, trust: trustIn(taintOf(shown.map(taintOfKept))) };
   });
 }
 
@@ -130,7 +130,7 @@ function getTool({ caller, saved }: SavedWispToolsParts): Tool {
       is_shared: approvedHash === hash,
       is_untrusted: isUntrusted,
     };
-    return { content: JSON.stringify(structured, undefined, 2), structured, ...trustOf(taintOfKept(wisp)) };
+    return { content: JSON.stringify(structured, undefined, 2), structured, trust: trustIn(taintOfKept(wisp)) };
   });
 }
 

@@ -1,6 +1,6 @@
 import { ProtocolError, ProtocolErrorCode, SdkError, SdkErrorCode, SdkHttpError, UnauthorizedError } from "@modelcontextprotocol/client";
 import type { Redactor } from "@rockbot/base/redaction";
-import { ToolError, ToolErrorCode, type ToolErrorOptions, timeoutError, UncarriableError } from "@rockbot/contracts";
+import { MCP_BRIDGE, saidBy, ToolError, ToolErrorCode, type ToolErrorOptions, timeoutError, UncarriableError } from "@rockbot/contracts";
 import { cleanText } from "../../text/clean-text.ts";
 import { dataText } from "../../text/data-text.ts";
 import { NO_ANSWER_CODE, UNREADABLE_CODE } from "../incoming/mend-answers.ts";
@@ -14,6 +14,8 @@ const OPERATOR = "Only the operator can mend that.";
 const MOVED: ReadonlySet<number> = new Set([301, 302, 307, 308]);
 /** Statuses that a server in between may answer with, too, to a request that it passed on. */
 const UNCLEAR: ReadonlySet<number> = new Set([408, 499]);
+/** Said of what quotes nobody, as a reader cannot tell by its code. */
+const OUR_WORDS = { level: "system", origin: MCP_BRIDGE } as const;
 const MAX_SAID = 500;
 /** Of what an error carries beside its words. */
 const MAX_DATA = 2_000;
@@ -64,14 +66,21 @@ export interface FailedCall {
 export function callError(error: unknown, { server, tool, redact, isRepeatSafe = false }: FailedCall): ToolError {
   if (error instanceof ToolError) return error;
   const what = `"${tool}" of the MCP server "${server}"`;
-  const said = (text: string): string => {
-    const clean = cleanText(redact(text), MAX_SAID).trim();
-    return clean === "" ? "" : `. The server says: ${clean}`;
-  };
   // No part of an answer, as it may be of any form.
   const serverData = error instanceof ProtocolError && error.data != null ? dataText(error.data, redact, MAX_DATA) : undefined;
+  let quotes = serverData !== undefined;
+  const said = (text: string, before = ". The server says: "): string => {
+    const clean = cleanText(redact(text), MAX_SAID).trim();
+    quotes ||= clean !== "";
+    return clean === "" ? "" : `${before}${clean}`;
+  };
   const failed: Failed = (code, message, mayHaveRun, more = {}) =>
-    new ToolError(code, message, { cause: error, ...more, details: { mayHaveRun, ...(serverData === undefined ? {} : { serverData }), ...more.details } });
+    new ToolError(code, message, {
+      cause: error,
+      ...more,
+      trust: quotes ? saidBy(`mcp:${server}`) : OUR_WORDS,
+      details: { mayHaveRun, ...(serverData === undefined ? {} : { serverData }), ...more.details },
+    });
 
   if (error instanceof NotSentError)
     return failed(ToolErrorCode.Unavailable, `${what} cannot be called now: ${redact(error.message)}. Try again later.`, false);
@@ -103,7 +112,7 @@ export function callError(error: unknown, { server, tool, redact, isRepeatSafe =
   if (error instanceof SdkError && error.code === SdkErrorCode.UnsupportedResultType)
     return failed(ToolErrorCode.ExecutionFailed, `${what} asks its caller for more input, which nobody here can give.`, true);
   if (error instanceof UncarriableError)
-    return failed(ToolErrorCode.ExecutionFailed, `${what} has run, and its result cannot be carried: it ${error.message}.`, true);
+    return failed(ToolErrorCode.ExecutionFailed, `${what} has run, and its result cannot be carried${said(error.message, ": it ")}.`, true);
   if (isLost(error)) return failed(ToolErrorCode.OutcomeUnknown, `The connection to ${what} was lost before its answer. ${FIND_OUT}`, true);
   const name = error instanceof Error ? error.message : String(error);
   return failed(ToolErrorCode.ExecutionFailed, `${what} failed${said(name)}`, true);
@@ -113,7 +122,8 @@ type Failed = (code: string, message: string, mayHaveRun: boolean, more?: Pick<T
 
 interface Telling {
   readonly what: string;
-  readonly said: (text: string) => string;
+  /** The server's words, which mark the error. */
+  readonly said: (text: string, before?: string) => string;
   readonly serverData: string | undefined;
   readonly failed: Failed;
 }
@@ -130,7 +140,7 @@ function protocolError(error: ProtocolError, { what, said, serverData, failed }:
   if (error.code === TOO_LONG_CODE) return failed(ToolErrorCode.TooLarge, `${what} has run, and ${error.message}, more than is read. Ask for less.`, true);
   if (error.code === NO_ANSWER_CODE) return failed(ToolErrorCode.OutcomeUnknown, `The server of ${what} ended without an answer. ${FIND_OUT}`, true);
   if (error.code === UNREADABLE_CODE)
-    return failed(ToolErrorCode.ExecutionFailed, `${what} has run, and its answer is no result as the protocol has it: ${error.message}.`, true);
+    return failed(ToolErrorCode.ExecutionFailed, `${what} has run, and its answer is no result as the protocol has it${said(error.message, ": ")}.`, true);
   if (error.code === ProtocolErrorCode.InvalidParams || error.code === ProtocolErrorCode.MethodNotFound) {
     return /unknown tool|tool .*not found/i.test(error.message)
       ? failed(ToolErrorCode.ToolNotFound, `${what} is not there${said(error.message)}`, false)

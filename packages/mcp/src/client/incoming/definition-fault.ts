@@ -2,6 +2,7 @@ import { specTypeSchemas } from "@modelcontextprotocol/client";
 import { printable } from "@rockbot/contracts";
 import { isTooDeep } from "../../text/clean-schema.ts";
 import { cleanText } from "../../text/clean-text.ts";
+import { INSTRUCTIONS } from "../offered-tools.ts";
 
 const MAX_NAME = 256;
 const MAX_SCHEMA_LENGTH = 64 * 1024;
@@ -20,6 +21,7 @@ export function definitionFault(definition: unknown): string | undefined {
     readonly _meta?: object;
   };
   if (name === "") return "it has no name";
+  if (name === INSTRUCTIONS) return "its name stands for the server's instructions";
   if (name.length > MAX_NAME) return `its name has ${name.length} characters, more than ${MAX_NAME}`;
   // It cannot be cleaned, as calls carry it.
   if (cleanText(name, MAX_NAME) !== name) return "its name has characters that are not seen";

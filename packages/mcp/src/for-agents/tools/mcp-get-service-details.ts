@@ -1,11 +1,15 @@
-import { nearestName, ToolError, ToolErrorCode, tools } from "@rockbot/contracts";
+import { type ContentTrust, type McpServerSummary, nearestName, ToolError, ToolErrorCode, tools } from "@rockbot/contracts";
 import { defineTool, type Tool } from "@rockbot/tools";
 import { knownServer } from "../known-server.ts";
 import type { ManagementClient } from "../management-client.ts";
 import type { VisibleIndex } from "../visible-index.ts";
 
 /** `mcp_get_service_details`: descriptions and schemas of those of a server's tools that the caller may use, or of one of them. */
-export function mcpGetServiceDetails(indexOf: (caller: string) => VisibleIndex, management: ManagementClient): Tool {
+export function mcpGetServiceDetails(
+  indexOf: (caller: string) => VisibleIndex,
+  management: ManagementClient,
+  trustOf: (server: Pick<McpServerSummary, "serverName" | "toolNames">) => ContentTrust,
+): Tool {
   return defineTool(tools.mcpGetServiceDetails, async ({ server_name, tool_name }, { signal, deadline, caller }) => {
     const index = indexOf(caller);
     const { serverName } = knownServer(index, server_name);
@@ -20,8 +24,9 @@ export function mcpGetServiceDetails(indexOf: (caller: string) => VisibleIndex, 
       throw new ToolError(
         ToolErrorCode.ToolNotFound,
         `The MCP server "${serverName}" offers no tool "${tool_name}"${nearest === undefined ? "." : `; did you mean "${nearest}"?`}`,
+        nearest === undefined ? {} : { trust: trustOf({ serverName, toolNames: [nearest] }) },
       );
     }
-    return { content: JSON.stringify(chosen), structured: { tools: [...chosen] } };
+    return { content: JSON.stringify(chosen), structured: { tools: [...chosen] }, trust: trustOf({ serverName, toolNames: chosen.map(({ name }) => name) }) };
   });
 }

@@ -1,4 +1,4 @@
-import { announcedMcpName, nearestName, parseArguments, ToolError, ToolErrorCode, type ToolInvokeResponse, tools } from "@rockbot/contracts";
+import { announcedMcpName, nearestName, parseArguments, saidBy, ToolError, ToolErrorCode, type ToolInvokeResponse, tools } from "@rockbot/contracts";
 import { defineTool, innerCallId, type Tool, type ToolCaller, type ToolContext } from "@rockbot/tools";
 import { knownServer } from "../known-server.ts";
 import type { VisibleIndex } from "../visible-index.ts";
@@ -34,7 +34,7 @@ export function mcpInvokeTool(indexOf: (caller: string) => VisibleIndex, caller:
       : await invokeByServer(serverName, toolName, args, context).catch((error: unknown) => {
           throw withNearest(error, toolName, toolNames);
         });
-    return { content: content ?? "", isError, structured, trust: trust ?? { level: "untrusted", origin: `mcp:${serverName}` } };
+    return { content: content ?? "", isError, structured, trust: trust ?? saidBy(`mcp:${serverName}`) };
   });
 }
 
@@ -42,7 +42,11 @@ export function mcpInvokeTool(indexOf: (caller: string) => VisibleIndex, caller:
 function withNearest(error: unknown, toolName: string, toolNames: readonly string[]): unknown {
   const nearest = nearestName(toolName, [...toolNames]);
   if (!(error instanceof ToolError) || error.code !== ToolErrorCode.ToolNotFound || nearest === undefined) return error;
-  return new ToolError(error.code, `${error.message} Did you mean "${nearest}"?`, { cause: error, details: { ...error.details, nearest } });
+  return new ToolError(error.code, `${error.message} Did you mean "${nearest}"?`, {
+    cause: error,
+    details: { ...error.details, nearest },
+    trust: saidBy("mcp"),
+  });
 }
 
 /** Models give the arguments as an object, or as the text of one. */

@@ -1,11 +1,11 @@
-import { tools } from "@rockbot/contracts";
+import { type ContentTrust, type McpServerSummary, tools, trustOfAll } from "@rockbot/contracts";
 import { defineTool, type Tool } from "@rockbot/tools";
 import type { VisibleIndex } from "../visible-index.ts";
 
 /** `mcp_list_services`: what has been heard of and the caller may use, without a call to anybody. */
-export function mcpListServices(indexOf: (caller: string) => VisibleIndex): Tool {
+export function mcpListServices(indexOf: (caller: string) => VisibleIndex, trustOf: (server: McpServerSummary) => ContentTrust): Tool {
   return defineTool(tools.mcpListServices, async (_, { caller }) => {
     const services = [...indexOf(caller).servers];
-    return { content: JSON.stringify(services), structured: { services } };
+    return { content: JSON.stringify(services), structured: { services }, trust: trustOfAll(services.map(trustOf)) };
   });
 }

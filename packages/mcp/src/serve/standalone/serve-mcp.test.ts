@@ -46,7 +46,7 @@ test("clients of both eras list and call", async () => {
   await using modern = client(server.url);
   expect(await callTool(modern, "echo", { text: "ü", times: 1 })).toEqual({ content: "ü", isError: false });
   expect(modern.health).toMatchObject({ protocolVersion: "2026-07-28" });
-  expect(modern.instructions).toBe("For tests.");
+  expect(modern.instructions?.description).toBe("For tests.");
   expect(modern.tools).toMatchObject([{ name: "echo", description: "The echo.", annotations: { readOnly: true, idempotent: true } }]);
 
   const legacy = new LegacyClient({ name: "old", version: "1.0.0" });

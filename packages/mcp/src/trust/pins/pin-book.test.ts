@@ -18,7 +18,7 @@ const namesOf = (tools: readonly { readonly name: string }[]) => tools.map(({ na
 test("a server that is new has its tools pinned; what changes by a byte, and what comes later, is held until it is approved", async () => {
   const store = createMemoryTrustStore();
   const book = new PinBook({ store });
-  expect(await book.screen("Files", [], "first-sight")).toEqual({ offered: [], held: [], newlyHeld: [] });
+  expect(await book.screen("Files", [], "first-sight")).toMatchObject({ offered: [], held: [], newlyHeld: [] });
   expect(namesOf((await book.screen("Files", [tool("read"), tool("write")], "first-sight")).offered)).toEqual(["read", "write"]);
   const changed = [tool("read", { description: "Does read!" }), tool("write"), tool("delete")];
   const screened = await book.screen("files", changed, "first-sight");
@@ -41,6 +41,22 @@ test("a server that is new has its tools pinned; what changes by a byte, and wha
   });
   expect(namesOf((await book.screen("files", changed, "first-sight")).offered)).toEqual(["read", "write"]);
   expect(namesOf((await book.screen("files", [tool("read"), tool("write")], "first-sight")).offered)).toEqual(["write"]); // back again is a change, too
+});
+
+test("what an operator, a lock file or the mode file has approved is told apart from what was pinned at first sight", async () => {
+  const store = createMemoryTrustStore();
+  const [first, filed] = [new PinBook({ store }), new PinBook({ store: createMemoryTrustStore(), filed: store })];
+  const approvedBy = async (book: PinBook, tools: readonly ReturnType<typeof tool>[], mode: "first-sight" | "file" = "first-sight") =>
+    [...(await book.screen("s", tools, mode)).approved].sort();
+  expect(await approvedBy(first, [tool("read"), tool("write")])).toEqual([]);
+  expect(await approvedBy(first, [tool("read"), tool("write")])).toEqual([]);
+  expect(await approvedBy(filed, [tool("read"), tool("new")])).toEqual(["read"]);
+  expect(await approvedBy(first, [tool("read")], "file")).toEqual(["read"]);
+  const changed = tool("write", { description: "Writes." });
+  await first.screen("s", [tool("read"), changed], "first-sight");
+  await approve(store, await readWaiting(store), "ada");
+  expect(await approvedBy(first, [tool("read"), changed])).toEqual(["write"]);
+  expect(await approvedBy(first, [tool("read"), tool("write")])).toEqual([]); // held
 });
 
 test("what is refused waits no more and is not offered, until it changes or is approved after all", async () => {

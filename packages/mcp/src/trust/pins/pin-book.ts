@@ -17,6 +17,8 @@ export interface PinBookOptions {
 /** The tools that may be offered, and those that wait for an approval. */
 export interface Screened<Tool> {
   readonly offered: readonly Tool[];
+  /** The names of those of them that an operator or a lock file has approved. */
+  readonly approved: ReadonlySet<string>;
   readonly held: readonly HeldTool[];
   /** Those of them that were not held before, for code that raises alerts. */
   readonly newlyHeld: readonly HeldTool[];
@@ -50,9 +52,10 @@ export class PinBook {
     const now = this.#now().toISOString();
     const filed = await this.#filedPins(name);
     let offered: readonly Tool[] = [];
+    let approved: ReadonlySet<string> = new Set();
     const screen = (value: unknown): PinRecord | undefined => {
       const screening = screenTools(readPinRecord(name, value) ?? known, tools, { server, mode, filed, now });
-      offered = screening.offered;
+      ({ offered, approved } = screening);
       return screening.record;
     };
     let record: PinRecord | undefined;
@@ -71,7 +74,7 @@ export class PinBook {
     if (record !== undefined) this.#known.set(name, record);
     const before = new Set(known?.held.map(({ hash }) => hash));
     const held = record?.held ?? [];
-    return { offered, held, newlyHeld: held.filter(({ hash }) => !before.has(hash)) };
+    return { offered, approved, held, newlyHeld: held.filter(({ hash }) => !before.has(hash)) };
   }
 
   /** Takes in what others have pinned and held of a server. @throws {StoreUnavailableError} */

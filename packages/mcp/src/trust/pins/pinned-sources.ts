@@ -22,6 +22,8 @@ export interface PinnedSource<From, Content> {
   readonly content: Content | undefined;
   /** The parts that may be used, by the names under which they are pinned. */
   readonly offered: ReadonlySet<string>;
+  /** Those of them that an operator or a lock file has approved. */
+  readonly approved: ReadonlySet<string>;
   readonly held: readonly HeldTool[];
   /** Why it could not be read the last time. */
   readonly fault: string | undefined;
@@ -54,6 +56,7 @@ export interface PinnedSourcesOptions<From, Content> {
 interface Entry<From, Content> extends PinnedSource<From, Content> {
   content: Content | undefined;
   offered: ReadonlySet<string>;
+  approved: ReadonlySet<string>;
   held: readonly HeldTool[];
   fault: string | undefined;
   isBlind: boolean;
@@ -117,6 +120,7 @@ export class PinnedSources<From extends { readonly name: string }, Content> impl
     const none = {
       content: undefined,
       offered: new Set<string>(),
+      approved: new Set<string>(),
       held: [],
       fault: "it is still being read",
       isBlind: false,
@@ -183,9 +187,10 @@ export class PinnedSources<From extends { readonly name: string }, Content> impl
 
   async #screen(entry: Entry<From, Content>, content: Content): Promise<void> {
     const { pin, prefix, partsOf, onHeld } = this.#options;
-    const { offered, held, newlyHeld } = await this.#book.screen(`${prefix}${entry.from.name}`, partsOf(content), pin);
+    const { offered, approved, held, newlyHeld } = await this.#book.screen(`${prefix}${entry.from.name}`, partsOf(content), pin);
     entry.content = content;
     entry.offered = new Set(offered.map(({ name }) => name));
+    entry.approved = approved;
     entry.held = held;
     for (const each of newlyHeld.slice(0, MAX_TOLD)) onHeld(entry.from, each);
   }

@@ -9,6 +9,8 @@ export interface Screening<Tool extends SeenTool> {
   readonly record: PinRecord | undefined;
   /** The tools that may be announced and called, in their order. */
   readonly offered: readonly Tool[];
+  /** The names of those that an operator or a lock file has approved. Others were pinned at first sight. */
+  readonly approved: ReadonlySet<string>;
 }
 
 export interface ScreenOptions {
@@ -20,6 +22,7 @@ export interface ScreenOptions {
   readonly now: string;
 }
 
+const FIRST_SIGHT = "first sight";
 /** All definitions of a record together, in characters; beyond, only their hashes are kept. */
 const MAX_KEPT_DEFINITIONS = 1024 * 1024;
 const MAX_KEPT_DEFINITION = 32 * 1024;
@@ -31,7 +34,7 @@ const MAX_KEPT_DEFINITION = 32 * 1024;
  */
 export function screenTools<Tool extends SeenTool>(record: PinRecord | undefined, tools: readonly Tool[], options: ScreenOptions): Screening<Tool> {
   const { server, mode, filed = [], now } = options;
-  if (tools.length === 0 && record === undefined) return { record: undefined, offered: [] };
+  if (tools.length === 0 && record === undefined) return { record: undefined, offered: [], approved: new Set() };
   const isFirstSight = record === undefined && filed.length === 0 && mode === "first-sight";
   const pins = new Map((record?.pins ?? []).map((pin) => [pin.name, pin]));
   const approved = new Map<string, Set<string>>();
@@ -41,12 +44,16 @@ export function screenTools<Tool extends SeenTool>(record: PinRecord | undefined
   const before = new Map((record?.held ?? []).map((held) => [held.name, held]));
   const room = { left: MAX_KEPT_DEFINITIONS - lengthOfKept(record) };
   const offered: Tool[] = [];
+  const approvals = new Set<string>();
+  const isApproved = (name: string, hash: string): boolean =>
+    mode === "file" || filed.some((pin) => pin.name === name && pin.hash === hash) || (pins.get(name)?.hash === hash && pins.get(name)?.by !== FIRST_SIGHT);
   const held: HeldTool[] = [];
   for (const tool of tools) {
     const { name } = tool;
     const hash = hashOf(tool);
     if (approved.get(name)?.has(hash) === true) {
       offered.push(tool);
+      if (isApproved(name, hash)) approvals.add(name);
       continue;
     }
     const known = before.get(name);
@@ -57,7 +64,7 @@ export function screenTools<Tool extends SeenTool>(record: PinRecord | undefined
     const [shape, suspicions] = [shapeOf(tool), [...(tool.concerns ?? []), ...suspicionsOf(tool)]];
     const definition = keep(tool, room);
     if (isFirstSight && suspicions.length === 0) {
-      pins.set(name, { name, hash, shape, definition, by: "first sight", at: now });
+      pins.set(name, { name, hash, shape, definition, by: FIRST_SIGHT, at: now });
       offered.push(tool);
       continue;
     }
@@ -74,7 +81,7 @@ export function screenTools<Tool extends SeenTool>(record: PinRecord | undefined
       at: now,
     });
   }
-  return { record: { server, pins: [...pins.values()], held }, offered };
+  return { record: { server, pins: [...pins.values()], held }, offered, approved: approvals };
 }
 
 function lengthOfKept(record: PinRecord | undefined): number {

@@ -1,5 +1,5 @@
 import type { Bus, Logger } from "@rockbot/bus";
-import type { ToolGuide } from "@rockbot/contracts";
+import { definedBy, MCP_BRIDGE, type ToolGuide } from "@rockbot/contracts";
 import type { PolicyHolder } from "@rockbot/policy";
 import { createToolRegistry, type ToolRegistration, type ToolRegistry } from "../../define/tool-registry.ts";
 import { ToolDirectory } from "../../discover/tool-directory.ts";
@@ -7,8 +7,8 @@ import type { FoundTool } from "../../discover/tool-holders.ts";
 import { withLocalLayers } from "../../layers/layers.ts";
 import type { Identity } from "../../messages/identity.ts";
 import { type RemoteExecutorOptions, type RemoteTool, remoteExecutor } from "../remote/remote-executor.ts";
-import { guideFor } from "./guide-for.ts";
 import { guideTools } from "./guide-tools.ts";
+import { guidesIn } from "./guides-in.ts";
 import { withOpenEnums } from "./open-enums.ts";
 import { decide, usableBy, usableTools } from "./usable-tools.ts";
 
@@ -83,7 +83,7 @@ export class CallableTools implements AsyncDisposable {
     await this.directory.discovered();
     const tools = this.of(caller);
     const services = new Set(tools.map(({ source }) => source));
-    return this.directory.guidesOf((service) => services.has(service)).map((guide) => guideFor(guide, tools));
+    return this.directory.guidesOf((service) => services.has(service)).flatMap((guide) => guidesIn(guide, tools));
   }
 
   #add(bus: Bus, tool: FoundTool): void {
@@ -93,8 +93,10 @@ export class CallableTools implements AsyncDisposable {
       return;
     }
     const { name, description, parametersSchema, outputSchema, readOnly = false, idempotent = false, dangerous = false, resultSize, service } = tool;
+    // A bridge of an earlier release says nothing of it.
+    const trust = tool.trust ?? (service === MCP_BRIDGE ? definedBy("mcp", false) : undefined);
     const output = outputSchema == null ? {} : { outputSchema };
-    const registration = { name, description, parametersSchema, ...output, readOnly, idempotent, dangerous, resultSize, source: service };
+    const registration = { name, description, parametersSchema, ...output, readOnly, idempotent, dangerous, resultSize, trust, source: service };
     const executor = remoteExecutor(tool, { bus, station, directory: this.directory, identity, blobs, source: agent });
     this.registry.register(registration, executor);
     this.#remote.set(name, executor);

@@ -5,6 +5,8 @@ import {
   encodeMessage,
   Header,
   MAX_REQUEST_BYTES,
+  MCP_BRIDGE,
+  mcpError,
   messages,
   ToolError,
   ToolErrorCode,
@@ -110,7 +112,7 @@ class RemoteExecutor implements RemoteTool {
     }
     directory.sawAlive(tool);
     if (updates > 0) await heard.heardAll(toolCallId, updates);
-    if (answer instanceof ToolError) throw answer;
+    if (answer instanceof ToolError) throw tool.service === MCP_BRIDGE ? mcpError(answer) : answer;
     const left = leftAnswer(reply as unknown as Envelope, request, { store: blobs, capability: acceptBlob, deadline, signal });
     return left ?? (answer as ToolInvokeResponse);
   }

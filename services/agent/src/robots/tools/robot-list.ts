@@ -1,5 +1,5 @@
 import { type KeptDefinition, withStore } from "@rockbot/agent";
-import { tools } from "@rockbot/contracts";
+import { saidBy, tools } from "@rockbot/contracts";
 import { defineTool, type Tool } from "@rockbot/tools";
 import type { RobotDesk } from "../robot-desk.ts";
 
@@ -33,5 +33,5 @@ export function robotList({ robots }: RobotDesk): Tool {
 /** For robots of which one was written after strangers' content was read. */
 export function trustOf(robots: readonly KeptDefinition[]) {
   const untrusted = robots.find(({ isUntrusted }) => isUntrusted);
-  return untrusted === undefined ? {} : { trust: { level: "untrusted" as const, origin: `robot ${untrusted.name}` } };
+  return untrusted === undefined ? {} : { trust: saidBy(`robot ${untrusted.name}`) };
 }

@@ -4,6 +4,7 @@ import type { KnowledgeItem } from "../../item/knowledge-item.ts";
 import {
   type ConnectStoreOptions,
   type KnowledgeStore,
+  LABELS_LOOKED_AT,
   type Label,
   type LabelQuery,
   levelsOf,
@@ -79,13 +80,21 @@ class PostgresStore implements KnowledgeStore {
     kind,
     scopes,
     folded = null,
+    areOurs = false,
     limit,
   }: { readonly folded?: LabelQuery["folded"] | null } & Omit<LabelQuery, "folded">): Promise<readonly Label[]> {
     const rows = await this.#database.query(
       "read",
-      `SELECT folded, min(name) AS name FROM knowledge_label WHERE kind = $1 AND scope = ANY($2) AND ($3::text[] IS NULL OR folded = ANY($3))
-       GROUP BY folded ORDER BY sum(items) DESC, folded COLLATE "C" LIMIT $4`,
-      [kind, scopes, folded, limit],
+      `SELECT folded, name FROM (
+         SELECT folded, min(name) AS name, sum(items) AS items FROM knowledge_label
+         WHERE kind = $1 AND scope = ANY($2) AND ($3::text[] IS NULL OR folded = ANY($3))
+         GROUP BY folded ORDER BY items DESC, folded COLLATE "C" LIMIT $5
+       ) AS label
+       WHERE NOT $4 OR EXISTS (
+         SELECT FROM knowledge_item WHERE facets @> ARRAY[$1 || ':' || label.folded] AND facets && $2 AND origin IS NULL
+       )
+       ORDER BY items DESC, folded COLLATE "C" LIMIT $6`,
+      [kind, scopes, folded, areOurs, areOurs ? LABELS_LOOKED_AT * limit : limit, limit],
     );
     return rows.map((row) => ({ name: String(row["name"]), folded: String(row["folded"]) }));
   }

@@ -2,10 +2,10 @@ import { join } from "node:path";
 import type { DatabaseSync, SQLOutputValue, StatementSync } from "node:sqlite";
 import { StoreUnavailableError } from "@rockbot/records";
 import { inTransaction, openDatabase, unavailable } from "@rockbot/records/sqlite";
-import { facetsOf } from "../../item/facets.ts";
+import { facet, facetsOf } from "../../item/facets.ts";
 import type { KnowledgeItem } from "../../item/knowledge-item.ts";
 import { termsOf } from "../../text/terms.ts";
-import { type KnowledgeStore, type Label, type LabelQuery, levelsOf, MAX_RANKED, type MatchQuery, type Saved } from "../knowledge-store.ts";
+import { type KnowledgeStore, LABELS_LOOKED_AT, type Label, type LabelQuery, levelsOf, MAX_RANKED, type MatchQuery, type Saved } from "../knowledge-store.ts";
 import { LabelChanges, mergeItem } from "../merge-item.ts";
 import { migrations } from "./migrations.ts";
 
@@ -95,14 +95,18 @@ class SqliteStore implements KnowledgeStore {
     return saving;
   }
 
-  async labels({ kind, scopes, folded, limit }: LabelQuery): Promise<readonly Label[]> {
+  async labels({ kind, scopes, folded, areOurs = false, limit }: LabelQuery): Promise<readonly Label[]> {
     return this.#read("read", () => {
       const only = folded === undefined ? "" : "AND folded IN (SELECT value FROM json_each(?))";
       const rows = this.#prepared(
         `SELECT folded, min(name) AS name FROM label WHERE kind = ? AND scope IN (SELECT value FROM json_each(?)) ${only}
          GROUP BY folded ORDER BY sum(items) DESC, folded LIMIT ?`,
-      ).all(kind, JSON.stringify(scopes), ...(folded === undefined ? [] : [JSON.stringify(folded)]), limit);
-      return rows.map((row) => ({ name: String(row["name"]), folded: String(row["folded"]) }));
+      ).all(kind, JSON.stringify(scopes), ...(folded === undefined ? [] : [JSON.stringify(folded)]), areOurs ? LABELS_LOOKED_AT * limit : limit);
+      const labels = rows.map((row) => ({ name: String(row["name"]), folded: String(row["folded"]) }));
+      if (!areOurs || scopes.length === 0) return labels;
+      const own = this.#prepared("SELECT 1 FROM item_words JOIN item ON item.seq = item_words.rowid WHERE item_words MATCH ? AND item.origin IS NULL LIMIT 1");
+      const visible = `{facets} : (${scopes.map(facetToken).join(" OR ")})`;
+      return labels.filter((label) => own.get(`{facets} : (${facetToken(facet(kind, label.folded))}) AND ${visible}`) !== undefined).slice(0, limit);
     });
   }
 
