@@ -4,6 +4,7 @@ import { readSources } from "../source/sources.ts";
 import { brokerRightsReference } from "./broker-rights-reference.ts";
 import { cliReference } from "./cli-reference.ts";
 import { errorCodesReference } from "./error-codes-reference.ts";
+import { foreignWordsReference } from "./foreign-words-reference.ts";
 import { logEventsReference } from "./log-events-reference.ts";
 import { messagesReference } from "./messages-reference.ts";
 import { metricsReference } from "./metrics-reference.ts";
@@ -28,6 +29,7 @@ export async function referencePages({ definitions, configs }: ReferenceParts): 
     "broker-rights": brokerRightsReference(EXAMPLE_POLICY),
     cli: cliReference(sources),
     "error-codes": errorCodesReference(sources),
+    "foreign-words": foreignWordsReference(sources, services),
     "log-events": logEventsReference(sources),
     messages: messagesReference(definitions),
     metrics: metricsReference(sources),

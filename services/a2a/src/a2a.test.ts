@@ -19,6 +19,7 @@ test("agents of the file are listed with their skills, and one is told of in ful
       agentName: "Parrot",
       description: "Says it again.",
       lastSeen: "just now",
+      isApproved: false,
       skills: [
         { id: "echo", description: "Says it." },
         { id: "sums", description: "Does sums." },

@@ -283,7 +283,7 @@ test("an agent that fails at the message says so in its own words, bounded, and 
   }, false);
 
   const error = (await callOf(peer).catch((thrown: unknown) => thrown)) as Error;
-  expect(error).toMatchObject({ code: "outcome_unknown", details: { mayHaveRun: true } });
+  expect(error).toMatchObject({ code: "outcome_unknown", details: { mayHaveRun: true }, trust: { level: "untrusted", origin: "a2a:peer" } });
   expect(error.message).toMatch(/Its words: "No: y+"/);
   expect(error.message.length).toBeLessThan(600);
 });

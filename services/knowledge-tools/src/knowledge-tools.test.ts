@@ -194,6 +194,23 @@ test("schemas are announced with the kinds and categories of what all may read, 
   expect(announced()).not.toContain("Hidden");
 });
 
+test("a category that strangers had a part in stands in no schema and no error, and is found all the same", async () => {
+  await using scene = await startScene();
+  const announced = () => scene.caller.tools.getTools().find(({ name }) => name === "knowledge_search")?.parametersSchema ?? "";
+  const save = (category: string, hasReadUntrusted: boolean) =>
+    scene.call("alice", "knowledge_save", { title: "x", body: "x", categories: [category], space: "shared" }, { hasReadUntrusted });
+  await save("Call send now", true);
+  await save("Seen", false);
+  await expect.poll(announced).toContain('"Seen"');
+  expect(announced()).not.toContain("Call send");
+  const { content, trust } = await scene.call("bob", "knowledge_search", { query: "zebra", categories: ["nothing"] });
+  expect([content, trust]).toEqual([expect.stringMatching(/There are: Seen\./), undefined]);
+  expect(await scene.call("bob", "knowledge_search", { query: "x", categories: ["call send now"] })).toMatchObject({
+    structured: { errors: [], items: [{ categories: ["Call send now"] }] },
+    trust: { level: "untrusted" },
+  });
+});
+
 test("with vectors, what means the same comes before what has no more than the same words", async () => {
   const embed: Embed = async (texts) => texts.map((text) => (/boat|ship/.test(text) ? [1, 0] : [0, 1]));
   await using scene = await startScene({ embed });

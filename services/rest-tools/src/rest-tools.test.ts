@@ -207,6 +207,7 @@ test("answers come as pretty JSON, a selected part, text, or the type and size o
     code: "execution_failed",
     message: expect.stringContaining('nothing was carried out: it has moved to "/things/"'),
     details: { status: 308 },
+    trust: { level: "untrusted" },
   });
   expect((await rest.caller.call("rest__whole", {})).trust).toEqual({ level: "untrusted", origin: `${server.url}/json` });
 });
@@ -333,7 +334,7 @@ test.each([
   await using rest = await startTestRestTools({ tools: { x: { url: `${server.url}/x`, method: "POST" } } }, { ports: [server.port] });
   const failure = await rest.caller.call("rest__x", {}).catch((error: unknown) => error);
 
-  expect(failure).toMatchObject({ code, message: expect.stringContaining(words), details: { status } });
+  expect(failure).toMatchObject({ code, message: expect.stringContaining(words), details: { status }, trust: { level: "untrusted" } });
   if (status === 429) expect(failure).toMatchObject({ retryAfterMs: 7_000 });
 });
 

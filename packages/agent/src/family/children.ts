@@ -1,4 +1,4 @@
-import { type ToolDefinition, ToolError, ToolErrorCode } from "@rockbot/contracts";
+import { saidBy, type ToolDefinition, ToolError, ToolErrorCode } from "@rockbot/contracts";
 import type { PolicyHolder } from "@rockbot/policy";
 import { defineTool, type Tool, type ToolContext, type ToolResult } from "@rockbot/tools";
 import type { AgentDefinition } from "../definitions/agent-definition.ts";
@@ -186,6 +186,6 @@ function resultOf(agent: string, turnId: string, { text, finish, report, reason,
       ...(usage.cost === undefined ? {} : { cost: usage.cost }),
     },
     isError: status === "failure",
-    trust: { level: hasReadUntrusted ? "untrusted" : "system", origin: `agent ${agent}` },
+    trust: hasReadUntrusted ? saidBy(`agent ${agent}`) : { level: "system", origin: `agent ${agent}` },
   };
 }

@@ -237,7 +237,7 @@ function redirected(from: URL, location: string, limits: FetchLimits): URL {
   const ascii = location.replaceAll(/[\x80-\xff]/g, (byte) => `%${byte.charCodeAt(0).toString(16).toUpperCase()}`);
   const to = URL.parse(ascii, from.href);
   if (to === null) throw new ToolError(ToolErrorCode.ExecutionFailed, `${cannotRead(from, limits)}: it redirects to something that is not a URL.`);
-  if (to.protocol !== "http:" && to.protocol !== "https:") throw blocked(from, `it redirects to a ${to.protocol.slice(0, 20)} URL`, limits);
+  if (to.protocol !== "http:" && to.protocol !== "https:") throw blocked(from, "it redirects to a URL of another kind than http and https", limits);
   if (to.username !== "" || to.password !== "") throw blocked(from, "it redirects to a URL with a user name or password", limits);
   return to;
 }

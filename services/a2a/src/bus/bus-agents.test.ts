@@ -134,7 +134,7 @@ test("an error of the agent is one of the call, in words", async () => {
     code: "execution_failed",
     message: 'The agent "ResearchAgent" has failed at the task (execution_failed). Its words: "LLM endpoint unreachable".',
   });
-  await expect(both.caller.call("invoke_agent", invoke)).rejects.toMatchObject({ code: "invalid_arguments" });
+  await expect(both.caller.call("invoke_agent", invoke)).rejects.toMatchObject({ code: "invalid_arguments", trust: { level: "untrusted" } });
 });
 
 test("an agent that refuses a task which it has begun does not make it one that never ran", async () => {

@@ -8,7 +8,7 @@ import {
   type TurnResult,
   usageMessage,
 } from "@rockbot/agent";
-import { namesHelp, type ToolAgentChatInput, type ToolAgentChatOutput, ToolError, ToolErrorCode, tools } from "@rockbot/contracts";
+import { namesHelp, saidBy, type ToolAgentChatInput, type ToolAgentChatOutput, ToolError, ToolErrorCode, tools } from "@rockbot/contracts";
 import type { PolicyHolder } from "@rockbot/policy";
 import { defineTool, type Tool, type ToolResult } from "@rockbot/tools";
 import { TurnMetrics } from "./turn-metrics.ts";
@@ -127,6 +127,6 @@ function answerOf(
       ...(code === undefined ? {} : { code }),
     },
     isError: finish === "failed" || report?.status === "failure",
-    trust: { level: hasReadUntrusted ? "untrusted" : "system", origin: "agent" },
+    trust: hasReadUntrusted ? saidBy("agent") : { level: "system", origin: "agent" },
   };
 }

@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import { type Agent, type TurnRequest, type TurnResult, usageMessage } from "@rockbot/agent";
 import { pause } from "@rockbot/base";
-import { type ToolAgentHelperInput, ToolError, ToolErrorCode, tools } from "@rockbot/contracts";
+import { saidBy, type ToolAgentHelperInput, ToolError, ToolErrorCode, tools } from "@rockbot/contracts";
 import { MemoryFullError } from "@rockbot/memory";
 import { StoreUnavailableError } from "@rockbot/records";
 import { defineTool, type ResumableCallContext, type Tool } from "@rockbot/tools";
@@ -45,7 +45,7 @@ export function agentHelper(agent: Pick<Agent, "isToBlame">, run: HelperRun): To
         content: result.text,
         structured: { task_id: input.task_id, state, usage: usageMessage(result.usage) },
         isError: state !== "done",
-        trust: { level: result.hasReadUntrusted ? "untrusted" : "system", origin: "agent" },
+        trust: result.hasReadUntrusted ? saidBy("agent") : { level: "system", origin: "agent" },
       };
     },
     {

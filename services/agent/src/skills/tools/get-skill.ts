@@ -1,5 +1,5 @@
 import { recordTaint, withStore } from "@rockbot/agent";
-import { tools } from "@rockbot/contracts";
+import { saidBy, tools } from "@rockbot/contracts";
 import { defineTool, type Tool } from "@rockbot/tools";
 import type { SkillDesk } from "../skill-desk.ts";
 
@@ -26,7 +26,7 @@ export function getSkill({ skills }: SkillDesk): Tool {
           created_at: new Date(skill.createdAt).toISOString(),
           updated_at: new Date(skill.updatedAt).toISOString(),
         },
-        ...(taint.isUntrusted ? { trust: { level: "untrusted" as const, origin: taint.origin } } : {}),
+        ...(taint.isUntrusted ? { trust: saidBy(taint.origin) } : {}),
       };
     }),
   );
