@@ -1,14 +1,6 @@
 import { hash } from "node:crypto";
 import { createSemaphore } from "@rockbot/base";
-import {
-  type ContentTrust,
-  partFailures,
-  type ToolAgentBatchInput,
-  type ToolAgentBatchOutput,
-  ToolError,
-  tools,
-  trustOfAll,
-} from "@rockbot/contracts";
+import { type ContentTrust, partFailures, type ToolAgentBatchInput, type ToolAgentBatchOutput, ToolError, tools, trustOfAll } from "@rockbot/contracts";
 import { defineTool, type Tool, type ToolContext } from "@rockbot/tools";
 import type { InnerCalls } from "../calls/inner-calls.ts";
 import { readCalls } from "../calls/read-calls.ts";
