@@ -16,8 +16,8 @@ export async function foreignWordsReference(sources: readonly Source[], services
   const rows = (kind: string) =>
     found
       .filter(({ key }) => key.endsWith(` ${kind}`))
-      .map(({ key, files }) => [code(key.slice(0, -kind.length - 1)), words[key] ?? "", files.map(code).join(", ")]);
-  const head = ["part", "words", "in its `src`"];
+      .map(({ key, files }) => [code(key.slice(0, -kind.length - 1)), words[key] ?? "", files.map((file) => code(`src/${file}`)).join(", ")]);
+  const head = ["part", "words", "where"];
   const nothing = silent.map(({ name, egress }) => [code(name), egress.map((each) => egresses[each]).join(", "), words[`${name} says nothing`] ?? ""]);
   return fillPage("foreign-words", "the calls of saidBy, definedBy and fence", {
     says: table(head, rows("says")),

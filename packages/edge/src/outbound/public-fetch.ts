@@ -114,8 +114,7 @@ export function createPublicFetch(options: PublicFetchOptions = {}): PublicFetch
   const fetch: PublicFetch = async (text, { signal: callerSignal, method = "GET", body, headers = {}, maxRedirects = 5, permit } = {}) => {
     const timeout = AbortSignal.timeout(timeoutMs);
     const signal = callerSignal === undefined ? timeout : AbortSignal.any([callerSignal, timeout]);
-    const start = parseUrl(text);
-    let url = start;
+    let url = parseUrl(text);
     const hasEffects = method !== "GET" && method !== "HEAD";
     const follows = hasEffects ? 0 : maxRedirects;
     const failure = (error: unknown): unknown => {
@@ -123,7 +122,7 @@ export function createPublicFetch(options: PublicFetchOptions = {}): PublicFetch
       if (timeout.aborted) return new ToolError(ToolErrorCode.Unavailable, `${cannotRead(url, limits)}: no complete answer within ${timeoutMs} ms.`);
       return fetchError(url, error, limits);
     };
-    const fail = (error: unknown): unknown => redirectTold(start, url, hasEffects ? effectError(failure(error), error) : failure(error));
+    const fail = (error: unknown): unknown => redirectTold(text, url, hasEffects ? effectError(failure(error), error) : failure(error));
 
     try {
       let carried = headers;
@@ -153,8 +152,8 @@ export function createPublicFetch(options: PublicFetchOptions = {}): PublicFetch
 }
 
 /** The site names the place that it redirects to. */
-const redirectTold = (start: URL, url: URL, error: unknown): unknown =>
-  error instanceof ToolError && url !== start ? withTrust(error, saidBy(describeUrl(start))) : error;
+const redirectTold = (asked: string, url: URL, error: unknown): unknown =>
+  error instanceof ToolError && url.href !== URL.parse(asked)?.href ? withTrust(error, saidBy(describeUrl(new URL(asked)))) : error;
 
 async function answered(url: URL, options: NonNullable<Parameters<typeof request>[1]>): Promise<Answer> {
   const { statusCode: status, headers, body } = await request(url, options);
