@@ -14,7 +14,7 @@ const MAX_REASON = 300;
 export function partFailures(failures: readonly PartFailure[], of: number): PartFailures | undefined {
   if (failures.length === 0) return undefined;
   const others = failures.filter(({ error }, index) => failures.findIndex((one) => one.error === error) === index);
-  const first = others.slice(0, MAX_REASONS).map(({ item, error }) => ({ item, error: error.slice(0, MAX_REASON) }));
+  const first = others.slice(0, MAX_REASONS).map(({ item, error }) => ({ item, error: error.slice(0, MAX_REASON).toWellFormed() }));
   const unknown = failures.filter(({ error }) => error.startsWith(`${ToolErrorCode.OutcomeUnknown}: `)).map(({ item }) => item);
   return { failed: failures.length, of, first, ...(unknown.length === 0 ? {} : { outcome_unknown: unknown }) };
 }

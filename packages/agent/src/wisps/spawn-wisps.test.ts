@@ -143,6 +143,14 @@ test("a pipeline that goes on without items that failed says how many, why, and 
         { id: "ok", tool: "echo", arguments: { errors: "{{/steps/none/errors}}" } },
         { id: "none", tool: "ship", arguments: { n: 0 } },
       ]),
+      wisp([
+        { ...each, id: "all", for_each: { items: [2, 4], max: 2 }, on_error: "continue" },
+        { id: "last", tool: "echo", after: ["all"] },
+      ]),
+      wisp([
+        { ...each, on_error: "continue" },
+        { id: "bad", tool: "ship", after: ["each"], arguments: { n: 2 } },
+      ]),
     ],
     { tools: [ship, tool] },
   );
@@ -160,9 +168,13 @@ test("a pipeline that goes on without items that failed says how many, why, and 
     [true, "ok", failures],
     [false, "failed", expect.objectContaining({ failed: 2, of: 2, outcome_unknown: ["item 0", "item 1"] })],
     [true, "ok", undefined],
+    [true, "failed", expect.objectContaining({ failed: 2, of: 2 })],
+    [false, "ok", failures],
   ]);
-  expect(run.text).toContain("(1 succeeded, 1 succeeded in part, 1 failed,");
+  expect(run.text).toContain("(1 succeeded, 2 succeeded in part, 2 failed,");
   expect(run.text).toMatch(/"a test" \[in part\]/);
+  expect(run.text).toMatch(/"a test" \[in part\].*\n {2}Step "all" failed: 2 of 2 failed.*may have happened, of: item 0, item 1/);
+  expect(run.text).toMatch(/the step "bad" failed: .*\n {2}Step "each": 4 of 5 failed/);
   expect(run.text).toMatch(/Step "each": 4 of 5 failed.*item 1: unavailable: .*may have happened, of: item 2, item 4/);
   expect(run.text).toMatch(/the step "each" failed: 2 of 2 failed.*may have happened, of: item 0, item 1/);
   expect(seen).toEqual(expect.arrayContaining([{ errors: [1, 2, 3, 4].map((index) => ({ index, error: expect.any(String) })), second: 2 }, { errors: [] }]));
@@ -471,7 +483,7 @@ test("a pipeline in the form of the original runs in order, adds earlier results
   expect(seen).toEqual([{ query: "first" }, { query: "a sum in found" }, { query: '<{"query":"first"}>' }]);
   expect(run.questions).toEqual(['Sum up.\n\n## Result of the step a\n\n{"query":"first"}']);
   expect(run.text).toMatch(
-    /"as the original" \[ok\] \(\d+ms\)\n {2}Step "bad" failed: unavailable: .*\n {2}Step "over" skipped: the step "bad" failed\n {2}Output: \{"query":"<\{/,
+    /"as the original" \[in part\] \(\d+ms\)\n {2}Step "bad" failed: unavailable: .*\n {2}Step "over" skipped: the step "bad" failed\n {2}Output: \{"query":"<\{/,
   );
 });
 

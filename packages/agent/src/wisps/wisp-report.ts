@@ -1,6 +1,6 @@
 import { partFailuresText, type ToolSpawnWispsOutput } from "@rockbot/contracts";
 import { asText } from "./template.ts";
-import type { Wisp } from "./wisp.ts";
+import type { Wisp, WispStep } from "./wisp.ts";
 import type { WispEnd } from "./wisp-run.ts";
 
 /** A pipeline, what became of it, and how long it took. */
@@ -35,27 +35,26 @@ export function reportText(batchId: string, runs: readonly RunWisp[], { ms, isKe
   return [count, "", ...runs.map((run) => lineOf(run, isKept)), "", ...kept].join("\n");
 }
 
-/** What steps that went on say of their items that failed. */
-export const partsOf = ({ wisp, end }: Pick<RunWisp, "wisp" | "end">): readonly string[] =>
-  wisp.steps.flatMap((step) => {
-    const { state, failures } = end.steps.get(step.id) ?? {};
-    return state === "ok" && failures !== undefined ? [`  Step "${step.id}": ${partFailuresText(failures)}`] : [];
-  });
+/** What failed of a pipeline beside the step that ended it: steps that it went on without, and items that steps went on without. */
+export const partsOf = ({ wisp, end }: Pick<RunWisp, "wisp" | "end">): readonly string[] => wisp.steps.flatMap((step) => partsOfStep(step, end));
+
+function partsOfStep({ id }: WispStep, { steps, failedStep }: WispEnd): readonly string[] {
+  const { state, error, failures } = steps.get(id) ?? {};
+  if (state === "failed") return id === failedStep ? [] : [`  Step "${id}" failed: ${error}`];
+  return failures === undefined ? [] : [`  Step "${id}": ${partFailuresText(failures)}`];
+}
 
 function lineOf({ id, wisp, end, ms }: RunWisp, isKept: boolean): string {
   const { ok, category, error, result } = end;
-  const parts = partsOf({ wisp, end });
-  const state = ok ? (parts.length === 0 ? "[ok]" : "[in part]") : "[failed]";
+  const state = !ok ? "[failed]" : partsOf({ wisp, end }).length > 0 ? "[in part]" : "[ok]";
   const head = `- \`${id}\`: "${wisp.description.slice(0, MAX_DESCRIPTION)}" ${state} (${Math.round(ms)}ms)${ok ? "" : ` ${category}: ${error}`}`;
   const notes = wisp.steps.flatMap((step) => {
     const { state, error: why } = end.steps.get(step.id) ?? {};
-    const isWorthIt = (state === "skipped" && !step.isHidden) || (state === "failed" && ok);
-    return isWorthIt ? [`  Step "${step.id}" ${state}: ${why}`] : [];
+    return state === "skipped" && !step.isHidden ? [`  Step "${step.id}" skipped: ${why}`] : partsOfStep(step, end);
   });
   return [
     head,
     ...notes,
-    ...parts,
     ...(ok ? [] : doneBefore({ id, wisp, end }, isKept)),
     ...(ok ? [`  Output: ${shown(asText(result), { id, wisp, isKept })}`] : []),
   ].join("\n");
@@ -63,7 +62,7 @@ function lineOf({ id, wisp, end, ms }: RunWisp, isKept: boolean): string {
 
 /** Why a pipeline failed, and what it has done before. */
 export function failureText({ id, wisp, end }: RunWisp, { isKept }: { readonly isKept: boolean }): string {
-  return [`The wisp failed. ${end.category}: ${end.error}`, ...doneBefore({ id, wisp, end }, isKept)].join("\n");
+  return [`The wisp failed. ${end.category}: ${end.error}`, ...partsOf({ wisp, end }), ...doneBefore({ id, wisp, end }, isKept)].join("\n");
 }
 
 function doneBefore({ id, wisp, end }: Omit<RunWisp, "ms">, isKept: boolean): readonly string[] {

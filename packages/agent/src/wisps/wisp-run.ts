@@ -20,6 +20,8 @@ export interface WispEnd extends Taint {
   readonly result: unknown;
   readonly error?: string | undefined;
   readonly category?: WispCategory | undefined;
+  /** The id of the step that ended it. */
+  readonly failedStep?: string | undefined;
   readonly steps: ReadonlyMap<string, StepEnd>;
 }
 
@@ -48,7 +50,7 @@ export async function runWisp({ wisp, idOf, onStep, ...parts }: WispRunOptions):
   const taint = taintOf(await Promise.all(running.values()));
   if (failed !== undefined) {
     const { error, category } = ends.get(failed.id) as StepEnd;
-    return { ok: false, result: null, error: `the step "${failed.id}" failed: ${error}`, category, steps: ends, ...taint };
+    return { ok: false, result: null, error: `the step "${failed.id}" failed: ${error}`, category, failedStep: failed.id, steps: ends, ...taint };
   }
   return { ok: true, result: resultOf(wisp, ends, parts.input), steps: ends, ...taint };
 }
