@@ -3,7 +3,7 @@ import { type AgentEvent, ToolError } from "@rockbot/contracts";
 import type { Model, ModelRequest } from "@rockbot/llm";
 import { serveTools, type Tool } from "@rockbot/tools";
 import { expect, test } from "vitest";
-import { called, modelError, said, scriptedModel } from "../test-model.ts";
+import { called, modelError, said, scriptedModel, type TestStep } from "../test-model.ts";
 import { testRequest, testTool } from "../test-turn.ts";
 import type { TurnRequest, TurnResult } from "../turn/turn.ts";
 import { type AgentOptions, createAgent } from "./create-agent.ts";
@@ -263,6 +263,23 @@ test("a model that only announces a call is asked once to make it, where its beh
   expect((await runTurn(nudged.model, [clock])).text).toBe("done");
   const left = scriptedModel([said(prose)]);
   expect((await runTurn(left.model, [clock])).text).toBe(prose);
+});
+
+test("text that other words replace has an event before those that drops it: of a model that breaks off for good, or speaks of a call", async () => {
+  const textsOf = async (script: readonly TestStep[]) => {
+    const { text, events } = await runTurn(scriptedModel(script, { nudgesOnProse: true }).model, [clock]);
+    const told = events.flatMap((event) => (event.dropsText ? ["drop"] : event.kind === "text" ? [event.text] : []));
+    expect(told.at(-1)).toBe(text);
+    return told;
+  };
+  const prose = "I will now call time_now";
+  const breaksOff = ({ onText }: ModelRequest): never => {
+    onText?.("Ha");
+    throw modelError("interrupted");
+  };
+  expect(await textsOf([breaksOff, breaksOff])).toEqual(["Ha", "drop", "Ha", "drop", expect.stringContaining("model")]);
+  expect(await textsOf([said(prose), said("Noon.")])).toEqual([prose, "drop", "Noon."]);
+  expect(await textsOf([said(prose), said("")])).toEqual([prose, "drop", prose]);
 });
 
 test.each([

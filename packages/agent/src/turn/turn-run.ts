@@ -202,14 +202,12 @@ export class TurnRun {
     if (why === undefined || !isFirst || finish === "length") {
       const earlier = this.#retried.find((before) => before.text.trim() !== "")?.text;
       if (!isEmpty) return this.#result(text, finish === "length" ? "length" : "stop");
-      if (earlier !== undefined) return this.#result(earlier, "stop");
+      if (earlier !== undefined) return this.#result(this.#say(earlier), "stop"); // which was dropped as it was asked again
       return this.#result(this.#say(ownWords.empty), finish === "length" ? "length" : "failed", "the model gave no answer");
     }
     this.#retried.push({ text, why });
-    events.emit({
-      kind: "notice",
-      text: why === "empty" ? "The model's answer was empty. It is asked again." : "The model spoke of a call and made none. It is asked again.",
-    });
+    if (why === "empty") events.emit({ kind: "notice", text: "The model's answer was empty. It is asked again." });
+    else events.emit({ kind: "notice", text: "The model spoke of a call and made none. It is asked again.", dropsText: true });
     conversation.addAnswer(answer);
     conversation.addNote(notes[why]);
     return undefined;
@@ -266,6 +264,10 @@ export class TurnRun {
     const tokens = conversation.tokens(this.#offered);
     using _reserved = budget.reserve({ tokens, cost: pricedUsage({ inputTokens: tokens, outputTokens: 0 }, model.behavior.price).cost ?? 0 });
     let isTold = false;
+    const drop = (text: string): void => {
+      isTold = false;
+      events.emit({ kind: "notice", text, dropsText: true });
+    };
     const answer = await askModel({
       model,
       conversation,
@@ -279,10 +281,10 @@ export class TurnRun {
         isTold = true;
         events.text(delta);
       },
-      notice(text, dropsText = false) {
-        if (dropsText) isTold = false;
-        events.emit({ kind: "notice", text, ...(dropsText ? { dropsText } : {}) });
-      },
+      notice: (text, dropsText = false) => (dropsText ? drop(text) : events.emit({ kind: "notice", text })),
+    }).catch((error: unknown) => {
+      if (isTold && !this.#signal.aborted) drop("The model's answer broke off."); // what is said in its place begins anew
+      throw error;
     });
     if (!isTold) events.text(answer.text);
     this.#options.spending?.charge(request.caller, answer.usage.cost ?? 0);
