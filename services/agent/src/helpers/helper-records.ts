@@ -20,6 +20,8 @@ export interface HelperRecord {
   readonly isUntrusted?: boolean | undefined;
   /** It has failed, and its conversation was not told yet. */
   readonly isUntold?: boolean | undefined;
+  /** The id of the turn beside whose message that stood. */
+  readonly toldIn?: string | undefined;
   /** How many helpers, this one too, turns that were told of a helper's end have started since a user's turn started one. */
   readonly unattended?: number | undefined;
 }
@@ -102,10 +104,14 @@ export class HelperRecords {
     return undefined;
   }
 
-  /** Those of a family that have failed, and of which it was not told. They are told from now on. */
-  async takeUntold(caller: string, rootSessionId: string): Promise<readonly HelperRecord[]> {
-    const untold = (await this.list(caller, rootSessionId)).filter(isUntold);
-    for (const { taskId } of untold) await this.change(caller, rootSessionId, taskId, { isUntold: false }, isUntold);
+  /**
+   * Those of a family that have failed, and of which no other turn was told. They are told from now on; again to this turn, if another process takes it up.
+   * @param but the one that this turn is about
+   */
+  async takeUntold(caller: string, rootSessionId: string, { turnId, but }: { readonly turnId: string; readonly but?: string | undefined }) {
+    const known = await this.list(caller, rootSessionId);
+    const untold = known.filter((record) => record.taskId !== but && (isUntold(record) || record.toldIn === turnId));
+    for (const { taskId } of untold) await this.change(caller, rootSessionId, taskId, { isUntold: false, toldIn: turnId }, isUntold);
     return untold;
   }
 
@@ -137,7 +143,7 @@ export class HelperRecords {
   }
 }
 
-const isUntold = (record: HelperRecord): boolean => record.isUntold === true;
+export const isUntold = (record: HelperRecord): boolean => record.isUntold === true;
 
 const folderOf = (rootSessionId: string): string => `${familyNamespace(rootSessionId)}/helpers`;
 const keyOf = (rootSessionId: string, taskId: string): string => `${folderOf(rootSessionId)}/${taskId}`;

@@ -1,5 +1,5 @@
 import type { AgentHost, TurnScope } from "@rockbot/agent";
-import { silentLogger } from "@rockbot/bus";
+import { BusClosedError, silentLogger } from "@rockbot/bus";
 import { ToolError } from "@rockbot/contracts";
 import { createWorkingMemory } from "@rockbot/memory";
 import type { Tool } from "@rockbot/tools";
@@ -10,7 +10,7 @@ import { helpers } from "./helpers-plugin.ts";
 
 type SendHelper = (onSent: () => void, toolCallId: string) => Promise<never>;
 
-const scope = { caller: "alice", sessionId: "s", rootSessionId: "s" } as TurnScope;
+const scope = { caller: "alice", sessionId: "s", rootSessionId: "s", turnId: "t1" } as TurnScope;
 
 /** The plugin as one process has it. */
 function startHelpers(records: HelperRecords, send: SendHelper, told: string[] = []) {
@@ -73,7 +73,24 @@ test("a helper that was promised is asked for again under its id while its call 
   expect(await spawn("call-1")).toMatchObject({ content: expect.stringMatching(/^Helper [0-9a-f]{12} has started/) });
   await expect.poll(() => told).toEqual([expect.stringContaining("not now")]);
   expect([ids.length, new Set(ids).size]).toEqual([4, 1]);
-  expect(await records.list("alice", "s")).toMatchObject([{ state: "failed", isUntold: true }]); // until that turn, or any other, has it
+  await expect.poll(() => records.list("alice", "s")).toMatchObject([{ state: "failed", isUntold: false }]);
+});
+
+test("a process that closes its bus says of no helper that it has failed, as its request lies with the bus, or is sent by the next process", async () => {
+  await using memory = createWorkingMemory();
+  const records = new HelperRecords(memory);
+  const told: string[] = [];
+  const closed = new ToolError("outcome_unknown", "this process closed its bus", { cause: new BusClosedError("closed") });
+  const ends: ((error: Error) => void)[] = [];
+  const untilClosed: SendHelper = (onSent) => {
+    onSent();
+    return new Promise((_, reject) => ends.push(reject));
+  };
+  await (await spawnTool(records, untilClosed, told))("call-1");
+  ends[0]?.(closed);
+  await (await spawnTool(records, () => Promise.reject(closed), told))("call-2").catch(() => {});
+  expect(await records.list("alice", "s")).toMatchObject([{ state: "waiting" }, { state: "waiting" }]);
+  expect(told).toEqual([]);
 });
 
 test("a session is told of a helper again where the store of conversations was away", async () => {
@@ -91,16 +108,16 @@ test("a session is told of a helper again where the store of conversations was a
   expect(heard).toEqual(["A pity."]);
 });
 
-test("a helper that has failed, and of which nobody was left to tell, stands beside the next message of its session, once", async () => {
+test("a helper that has failed, and of which nobody was left to tell, stands beside the next message of its session, and no other turn's", async () => {
   await using memory = createWorkingMemory();
   const records = new HelperRecords(memory);
   const plugin = await startHelpers(records, never);
   await records.add("alice", "s", record("0123456789ab", { state: "waiting", endsBy: Date.now() - 1 }));
   expect(await plugin?.aside?.({ ...scope, sessionId: "sub-x" }, "Hello.")).toBeUndefined();
-  expect((await plugin?.aside?.(scope, "Hello."))?.text).toBe(
-    "Helper 0123456789ab has failed, and you were not told before: it did not end in its time. Its task was: x",
-  );
-  expect(await plugin?.aside?.(scope, "Hello.")).toBeUndefined();
+  const untold = { text: "Helper 0123456789ab has failed, and you were not told before: it did not end in its time. Its task was: x", isUntrusted: false };
+  expect(await plugin?.aside?.(scope, "Hello.")).toEqual(untold);
+  expect(await plugin?.aside?.(scope, "Hello.")).toEqual(untold); // as another process takes the turn up
+  expect(await plugin?.aside?.({ ...scope, turnId: "t2" }, "Hello.")).toBeUndefined();
 });
 
 test("helpers whose time is over take no place from others, though nobody was left to say that they have ended", async () => {

@@ -5,7 +5,7 @@ import { withMemory } from "@rockbot/memory";
 import { defineTool, type Tool, type ToolCallContext } from "@rockbot/tools";
 import { type HelperMessages, helperSession } from "./helper-messages.ts";
 import { type HelperBounds, type HelperRecord, type HelperRecords, type HelperRefusal, isActive } from "./helper-records.ts";
-import { type StartHelperParts, startHelper } from "./start-helper.ts";
+import { type StartHelperOptions, type StartHelperParts, startHelper } from "./start-helper.ts";
 
 export interface HelpersPluginOptions extends StartHelperParts {
   readonly messages: Pick<HelperMessages, "progress">;
@@ -31,13 +31,18 @@ const ENDED = /^Your helper ([0-9a-f]{12}) has ended/;
 export const helpers = ({ records, messages, ...parts }: HelpersPluginOptions): AgentPlugin => ({
   name: "helpers",
   async start(host) {
+    const stop = new AbortController();
+    const starting = { records, ...parts, stopping: stop.signal };
     return {
       tools(scope) {
         const isAllowed = scope.sessionId === scope.rootSessionId && host.caller.toolsOf(scope.caller).some(({ name }) => name === tools.agentHelper.name);
-        const own = isAllowed ? [spawnTool(host, scope, { records, ...parts }), cancelTool(scope, records), listTool(scope, records)] : [];
+        const own = isAllowed ? [spawnTool(host, scope, starting), cancelTool(scope, records), listTool(scope, records)] : [];
         return scope.origin === "helper" && HELPER_SESSION.test(scope.sessionId) ? [...own, progressTool(scope, records, messages)] : own;
       },
       aside: (scope, message) => resultAside(scope, message, records),
+      async [Symbol.asyncDispose]() {
+        stop.abort();
+      },
     };
   },
 });
@@ -46,11 +51,13 @@ export const helpers = ({ records, messages, ...parts }: HelpersPluginOptions): 
  * Beside the message that a helper has ended stands its result. Of what strangers wrote it may be a part, and is fenced then. Beside any message of the
  * session itself stand the helpers that have failed, of which nobody was left to tell.
  */
-async function resultAside({ caller, sessionId, rootSessionId, origin }: TurnScope, message: string, records: HelperRecords): Promise<Aside | undefined> {
+async function resultAside(scope: TurnScope, message: string, records: HelperRecords): Promise<Aside | undefined> {
+  const { caller, sessionId, rootSessionId, turnId, origin } = scope;
   const taskId = origin === "helper" ? ENDED.exec(message)?.[1] : undefined;
-  const untold = sessionId === rootSessionId ? await records.takeUntold(caller, rootSessionId).catch(() => []) : []; // the next turn has them else
+  const isItself = sessionId === rootSessionId;
+  const untold = isItself ? await records.takeUntold(caller, rootSessionId, { turnId, but: taskId }).catch(() => []) : []; // the next turn has them else
   const ended = taskId === undefined ? undefined : await records.get(caller, rootSessionId, taskId);
-  const told = [...untold.filter((record) => record.taskId !== taskId), ...(ended?.result === undefined ? [] : [ended])];
+  const told = [...untold, ...(ended?.result === undefined ? [] : [ended])];
   if (told.length === 0) return undefined;
   const texts = told.map((record) => (record === ended ? `The result of helper ${taskId}:\n${ended.result || "(no text)"}` : failureText(record)));
   return { text: texts.join("\n\n"), isUntrusted: told.some(({ isUntrusted }) => isUntrusted) };
@@ -59,7 +66,7 @@ async function resultAside({ caller, sessionId, rootSessionId, origin }: TurnSco
 const failureText = ({ taskId, progress, description }: HelperRecord): string =>
   `Helper ${taskId} has failed, and you were not told before: ${progress ?? "nothing is known of it"}. Its task was: ${description}`;
 
-function spawnTool(host: AgentHost, scope: TurnScope, parts: Omit<HelpersPluginOptions, "messages">): Tool {
+function spawnTool(host: AgentHost, scope: TurnScope, parts: StartHelperParts & Pick<StartHelperOptions, "stopping">): Tool {
   const { records, turnTimeoutMs } = parts;
   const { caller, sessionId, rootSessionId, origin } = scope;
   const bounds: HelperBounds = { maxActive: MAX_ACTIVE, maxUnattended: MAX_UNATTENDED, isUnattended: origin === "helper" };

@@ -1,9 +1,10 @@
 import type { AgentHost } from "@rockbot/agent";
 import { pause } from "@rockbot/base";
+import { BusClosedError } from "@rockbot/bus";
 import { type ToolAgentHelperInput, ToolError, ToolErrorCode, tools } from "@rockbot/contracts";
 import type { ToolCallContext } from "@rockbot/tools";
 import { type HelperRun, helperCallOf, patiently } from "./agent-helper.ts";
-import type { HelperRecords } from "./helper-records.ts";
+import { type HelperRecords, isUntold } from "./helper-records.ts";
 
 export interface StartHelperParts {
   readonly records: HelperRecords;
@@ -16,6 +17,8 @@ export interface StartHelperParts {
 }
 
 export interface StartHelperOptions extends StartHelperParts {
+  /** Aborts when this process stops: it waits for nothing more then. */
+  readonly stopping: AbortSignal;
   readonly caller: string;
   /** Of the call that starts the helper. */
   readonly context: ToolCallContext;
@@ -30,7 +33,7 @@ export interface StartHelperOptions extends StartHelperParts {
 export async function startHelper(
   { caller: calls, log }: Pick<AgentHost, "caller" | "log">,
   input: ToolAgentHelperInput,
-  { records, turnTimeoutMs, tellFailure, againMs = 2_000, caller, context, timeoutMs }: StartHelperOptions,
+  { records, turnTimeoutMs, tellFailure, againMs = 2_000, stopping, caller, context, timeoutMs }: StartHelperOptions,
 ): Promise<void> {
   const { task_id: taskId, root_session_id: rootSessionId } = input;
   // The deadline and the cancellation of the turn do not hold for the helper, which goes on beside it. How many calls led here, and what they read, does.
@@ -52,19 +55,22 @@ export async function startHelper(
         const isForNow = error instanceof ToolError && error.isRetryable && error.code !== ToolErrorCode.Timeout;
         const waitMs = isForNow ? Math.max(againMs, error.retryAfterMs ?? 0) : 0;
         if (!isSent || !isForNow || performance.now() + waitMs >= parent.deadline) throw error;
-        await pause(waitMs, parent.signal);
+        await pause(waitMs, stopping);
       }
     }
   }
 
   async function failed(error: unknown): Promise<void> {
     sent.reject(error);
+    if (isOfTheEnd(error)) return; // the request lies with the bus, or the process that takes the turn up sends it
     log.warn({ taskId, reason: String(error) }, "a helper has failed");
     const progress = String(error).slice(0, 500).toWellFormed();
-    const patience = { signal: parent.signal, deadline: performance.now() + turnTimeoutMs };
+    const patience = { signal: stopping, deadline: performance.now() + turnTimeoutMs };
     const changes = { state: "failed", endedAt: Date.now(), progress, ...(isSent ? { isUntold: true } : {}) } as const;
     const record = await patiently(patience, () => records.change(caller, rootSessionId, taskId, changes));
-    if (record?.isUntold) await tellFailure(input, progress, { ...patience, caller, toolCallId, hasReadUntrusted: context.hasReadUntrusted });
+    if (!record?.isUntold) return;
+    await tellFailure(input, progress, { ...patience, caller, toolCallId, hasReadUntrusted: context.hasReadUntrusted });
+    await records.change(caller, rootSessionId, taskId, { isUntold: false }, isUntold);
   }
 
   call()
@@ -72,3 +78,6 @@ export async function startHelper(
     .catch((error: unknown) => log.warn({ taskId, reason: String(error) }, "could not tell of the end of a helper"));
   await sent.promise;
 }
+
+/** Whether a call has failed as its process closed the bus. */
+const isOfTheEnd = (error: unknown): boolean => error instanceof BusClosedError || (error instanceof Error && isOfTheEnd(error.cause));
