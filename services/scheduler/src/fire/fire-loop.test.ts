@@ -188,6 +188,16 @@ test("a replica that is gone leaves its fire to another, which makes the same ca
   expect(await scene.store.usage("asker", "2026-11-25")).toMatchObject({ fires: 1 });
 });
 
+test("a fire that a scheduler of an earlier release has taken without the task's grant keeps to it when another takes it over", async () => {
+  const scene = startScene({ book: new ScheduleBook() });
+  const running = { fireAt: NINE, fireId: "f", replica: "gone", takenAt: NINE, takeovers: 0, message: "do", hasReadUntrusted: false };
+  await scene.put(testTask({ nextAt: NINE + HOUR, grant: "[1]", running }));
+  await scene.start();
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect(scene.asked).toMatchObject([{ grant: "[1]" }]);
+  await scene.answer();
+});
+
 test("a fire that three replicas have died over is not tried again", async () => {
   const scene = startScene();
   const running = { fireAt: NINE, fireId: "f", replica: "gone", takenAt: NINE, takeovers: 3, message: "do", hasReadUntrusted: false };

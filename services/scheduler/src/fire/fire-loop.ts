@@ -175,19 +175,10 @@ export class FireLoop {
 
   async #take({ task, version }: StoredTask, { fireAt, from, now }: { readonly fireAt: number; readonly from: number; readonly now: number }): Promise<void> {
     const { mostPerDay, zone } = this.#options;
-    const { grant } = task;
-    const hasReadUntrusted = task.hasReadUntrusted || grant === undefined;
+    const { hasReadUntrusted, grant } = task;
     const message = taskMessage(task, fireAt);
-    const running: RunningFire = {
-      fireAt,
-      fireId: fireIdOf(task, fireAt),
-      replica: this.#replica,
-      takenAt: now,
-      takeovers: 0,
-      message,
-      hasReadUntrusted,
-      grant,
-    };
+    const taken = { fireId: fireIdOf(task, fireAt), replica: this.#replica, takenAt: now, takeovers: 0 };
+    const running: RunningFire = { fireAt, ...taken, message, hasReadUntrusted, grant };
     const spend = { day: dayOf(now, zone), fires: 1, tokens: 0, most: mostPerDay };
     const outcome = await this.#write(task, { version, task: { ...task, running }, spend });
     if (outcome === "written") this.#run(task, running);
@@ -229,8 +220,9 @@ export class FireLoop {
   }
 
   #run(task: ScheduledTask, running: RunningFire): void {
-    const { fireId, message, hasReadUntrusted, grant } = running;
+    const { fireId, message, grant = task.grant } = running; // a scheduler of an earlier release takes a fire without it
     const { caller, sessionId } = task;
+    const hasReadUntrusted = running.hasReadUntrusted || grant === undefined;
     const run = this.#options
       .ask({ fireId, message, hasReadUntrusted, grant, caller, sessionId })
       .then((outcome) => this.#note(task, running, outcome))
