@@ -1,3 +1,5 @@
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { createMemoryTurnStore } from "@rockbot/agent";
 import { createMemoryBus, silentLogger } from "@rockbot/bus";
 import { loadConfig } from "@rockbot/process/config";
@@ -45,6 +47,20 @@ test("what a killed process has kept is there for the next, within the bounds of
   expect((await after.events(key("b"), 0, 10)).last).toBe(1);
   expect(await after.history(key("c"))).toHaveLength(1);
   await expect.poll(() => again.sessions().map(({ sessionId }) => sessionId)).toEqual(["b", "c"]);
+});
+
+test("an agent that cannot read what lies there begins anew, and its log says so", async () => {
+  using folder = temporaryFolder();
+  const warned: unknown[] = [];
+  const log = { ...silentLogger, warn: (fields: object) => void warned.push(fields) };
+  await using shelf = await openSessionShelf({ dataDirectory: folder.path, busyTimeoutMs: 1_000 }, log);
+  await shelf.put({ caller: "alice", sessionId: "s", usedAt: Date.now(), sequence: 1, history: [] });
+  using database = new DatabaseSync(join(folder.path, "sessions.db"));
+  database.exec("UPDATE session SET history = '['");
+  const store = createMemoryTurnStore({ shelf });
+  await store.note({ caller: "alice", sessionId: "s" }, { role: "user", content: "Hello", at: 1 });
+  expect(warned).toEqual([{ reason: expect.stringContaining("JSON") }]);
+  expect(shelf.sessions()).toMatchObject([{ sessionId: "s", history: [{ content: "Hello" }] }]);
 });
 
 test("an agent that cannot write where its conversations lie answers, and its log says so", async () => {

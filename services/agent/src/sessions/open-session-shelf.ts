@@ -38,7 +38,14 @@ export async function openSessionShelf(
   const database = new SharedDatabase(file, await openDatabase(file, { holds: "the conversations", migrations, busyTimeoutMs }), busyTimeoutMs);
   const change = (run: () => void): Promise<void> => database.change("save to", run).catch(notKept(log));
   return {
-    sessions: () => database.read(() => database.all("SELECT * FROM session ORDER BY used_at").map(keptOf)),
+    sessions() {
+      try {
+        return database.read(() => database.all("SELECT * FROM session ORDER BY used_at").map(keptOf));
+      } catch (error) {
+        notKept(log)(error);
+        return [];
+      }
+    },
     put({ caller, sessionId, usedAt, sequence, history }) {
       const text = JSON.stringify(history); // as it is now
       return change(() => database.run("INSERT OR REPLACE INTO session VALUES (?, ?, ?, ?, ?)", caller, sessionId, usedAt, sequence, text));
