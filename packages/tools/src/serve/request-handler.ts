@@ -76,7 +76,11 @@ export class RequestHandler {
     if (delivery.signal.aborted) throw delivery.signal.reason; // the service stops: somebody else has it next
     const read = retryAfterMs === undefined ? readSent(message, sender, form) : tooMany(caller, retryAfterMs);
     const entry = this.#entryOf(message, sender, read, delivery.receivedAt);
-    const refuse = (refusal: ToolError) => answers.write(address, guessCall(message), refusal, delivery.receivedAt, { form, entry });
+    const refuse = async (refusal: ToolError) => {
+      const ids = guessCall(message);
+      if (!(await isOurs(delivery))) return entry.end(ids, "superseded");
+      return answers.write(address, ids, refusal, delivery.receivedAt, { form, entry });
+    };
     if (read instanceof ToolError) {
       if (retryAfterMs === undefined) this.#unreadable.add(1, { outcome: "answered" });
       return refuse(read);

@@ -305,3 +305,25 @@ test("without shared claims a call with effects that another process may have ha
   expect((await call("another's")).answer).toMatchObject({ code: "outcome_unknown", details: { mayHaveRun: true } });
   expect(runs).toHaveLength(1);
 });
+
+test.each([
+  ["cannot be read", "{"],
+  ["names a tool that nobody has", request("none")],
+  ["fails", request("fail")],
+])("a request that %s is refused by nobody whose delivery another has by now", async (_, body) => {
+  await using memory = createMemoryBus();
+  const handled = Promise.withResolvers<void>();
+  const bus: Bus = {
+    ...memory,
+    publish: (...args) => memory.publish(...args),
+    subscribe: (options, handle) =>
+      memory.subscribe(options, (message, delivery) => handle(message, { ...delivery, isOurs: async () => false }).finally(handled.resolve)),
+  };
+  const fail = testTool("fail", () => Promise.reject(new Error("broken")));
+  await using _service = await serveTools(bus, testSet(fail), { service: "tests" });
+  const answers: Envelope[] = [];
+  await using _answers = await memory.subscribe({ name: "a", topics: ["tool.result.someone"], kind: "copy" }, async (answer) => void answers.push(answer));
+  await publish(memory, { body, replyTo: "tool.result.someone" });
+  await handled.promise;
+  expect(answers).toEqual([]);
+});
