@@ -20,18 +20,17 @@ export async function* mendAnswers(chunks: AsyncIterable<Uint8Array>, { isStream
   yield Buffer.from(isStream ? mendLines(last) : mend(last));
 }
 
-const mendLines = (text: string): string => text.replace(/^data:(.*)$/gm, (_, data: string) => `data: ${mend(data.trim())}`);
+const mendLines = (text: string): string => text.replace(/(?<=^|[\r\n])data:([^\r\n]*)/g, (_, data: string) => `data: ${mend(data.trim())}`);
 
 function mend(text: string): string {
-  let answer: unknown;
   try {
-    answer = JSON.parse(text);
+    const answer: unknown = JSON.parse(text);
+    if (!isObject(answer) || !isObject(answer["result"])) return text;
+    mendResult(answer["result"]);
+    return JSON.stringify(answer);
   } catch {
     return text;
   }
-  if (!isObject(answer) || !isObject(answer["result"])) return text;
-  mendResult(answer["result"]);
-  return JSON.stringify(answer);
 }
 
 function mendResult(result: Json): void {

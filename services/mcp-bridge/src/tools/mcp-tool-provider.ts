@@ -29,9 +29,8 @@ export class McpToolProvider implements ToolProvider {
     return this.#pool.servers.flatMap((server) => server.tools.map((tool) => this.#toolOf(server, tool)));
   }
 
-  /** A server that has failed once is waited for no more. */
   get isWhole(): boolean {
-    return this.#trust?.isBlind !== true && this.#pool.servers.every(({ isHeard, health }) => isHeard || health.failures > 0);
+    return this.#trust?.isBlind !== true && this.#pool.servers.every(({ isHeard }) => isHeard);
   }
 
   get guides(): readonly ToolGuide[] {

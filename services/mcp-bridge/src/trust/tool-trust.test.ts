@@ -155,7 +155,10 @@ test("while it cannot be read what is approved nothing is offered, and a call is
   await announced(tested.caller).toEqual(["peer__echo"]);
 });
 
-test("a replica that cannot read what is approved hides no tool of another one, and its own list counts once that one is gone", async () => {
+test.each([
+  ["read what is approved", {}, { read: () => Promise.reject(new StoreUnavailableError("Redis is away")) }],
+  ["start one of its servers", { peer: { command: "no-such-program" } }, {}],
+])("a replica that cannot %s hides no tool of another one, and its own list counts once that one is gone", async (_, broken, store) => {
   await using bus = createMemoryBus();
   const heard: string[] = [];
   const hear = async ({ type }: { readonly type: string }) => void heard.push(type);
@@ -163,8 +166,7 @@ test("a replica that cannot read what is approved hides no tool of another one, 
   const servers = () => ({ peer: limited("echo"), open: { ...limited("echo"), pin: "off" } });
   await using one = await startTestBridge(servers, { bus });
   await announced(one.caller).toEqual(["open__echo", "peer__echo"]);
-  const read = () => Promise.reject(new StoreUnavailableError("Redis is away"));
-  await using two = await startTestBridge(servers, { bus, trustStore: { ...createMemoryTrustStore(), read } });
+  await using two = await startTestBridge(() => ({ ...servers(), ...broken }), { bus, trustStore: { ...createMemoryTrustStore(), ...store } });
   expect(two.bridge.servers.map(({ tools }) => tools).sort()).toEqual([0, 1]);
 
   const before = heard.length; // from here on both have announced what they have, and each beats once a second
