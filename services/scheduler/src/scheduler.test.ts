@@ -80,7 +80,7 @@ test("a fire asks the agent on behalf of the task's caller, and its answer is li
 test("a fire that is due before the agent is there waits for it, also without a shared store, and runs once", async () => {
   await using scene = await startScene({ settings: { shortestIntervalSeconds: 1 }, hasAgent: false });
   await scene.call("schedule_task", { ...everySecond, run_once: true });
-  await expect.poll(async () => (await scene.call("list_scheduled_tasks", {})).content, { timeout: 10_000 }).toContain("running since");
+  await expect.poll(async () => (await scene.call("list_scheduled_tasks", {})).content, { timeout: 10_000 }).toContain("it is asked for again. unavailable: ");
   await using agent = await serveTestAgent(scene.bus);
 
   await expect.poll(async () => (await scene.call("list_scheduled_tasks", {})).structured?.["tasks"], { timeout: 10_000 }).toEqual([]); // it has fired
@@ -104,10 +104,10 @@ test("a task that is replaced while a run of it goes on has no second run beside
 test("without an agent a run ends in words, and the next fire comes", async () => {
   await using scene = await startScene({ settings: { shortestIntervalSeconds: 1 }, hasAgent: false });
   expect((await scene.call("schedule_task", everySecond)).content).toContain("No agent is on the bus now");
-  await expect.poll(async () => (await scene.call("list_scheduled_tasks", {})).content, { timeout: 60_000 }).toMatch(/failed: \w+: .*agent__chat/);
+  await expect.poll(async () => (await scene.call("list_scheduled_tasks", {})).content).toMatch(/failed: \w+: .*agent__chat/);
   await using agent = await serveTestAgent(scene.bus);
   await expect.poll(() => agent.turns.length).toBeGreaterThan(0);
-}, 120_000);
+});
 
 test("what was made from untrusted content stays so: its runs, and the list that shows it", async () => {
   await using scene = await startScene({ settings: { shortestIntervalSeconds: 1 } });

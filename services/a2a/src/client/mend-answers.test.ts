@@ -1,11 +1,12 @@
+import { text as textOf } from "node:stream/consumers";
 import { expect, test } from "vitest";
 import { mendAnswers } from "./mend-answers.ts";
 
-async function mended(text: string, isStream: boolean): Promise<string> {
+function mended(text: string, isStream: boolean): Promise<string> {
   const chunks = (async function* () {
     yield Buffer.from(text);
   })();
-  return (await Array.fromAsync(mendAnswers(chunks, { isStream }))).join("");
+  return textOf(mendAnswers(chunks, { isStream }));
 }
 
 test("an answer in a stream is mended whatever signs its texts have", async () => {

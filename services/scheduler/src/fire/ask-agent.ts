@@ -1,10 +1,12 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { type ToolAgentChatOutput, ToolError, ToolErrorCode, tools } from "@rockbot/contracts";
 import type { CallOptions, ToolCaller } from "@rockbot/tools";
 import type { RunningFire, ScheduledTask, TaskRun } from "../task/scheduled-task.ts";
 
 /** How a run ended, as far as the agent says. */
-export type AskOutcome = Omit<TaskRun, "fireAt" | "endedAt">;
+export interface AskOutcome extends Omit<TaskRun, "fireAt" | "endedAt"> {
+  /** No agent took the call for now: it may be made again. @default false */
+  readonly isRefused?: boolean | undefined;
+}
 
 /** The fire to ask the agent for: the same for each replica that asks. */
 export interface AskedFire extends Pick<RunningFire, "fireId" | "message" | "hasReadUntrusted" | "grant">, Pick<ScheduledTask, "caller" | "sessionId"> {}
@@ -14,12 +16,6 @@ export type AskAgent = (fire: AskedFire) => Promise<AskOutcome>;
 
 /** The part of an answer that is kept. */
 const MAX_TEXT = 1_000;
-/**
- * At a start the tasks may be there before the agent, and when Redis comes back, before the journal, or before the agent's claims: these are waited for. The time is
- * that of the slowest start, of an agent whose machine starts much else.
- */
-const PATIENCE_MS = 20_000;
-const ASK_AGAIN_MS = 500;
 
 /** Asks the agent on the bus, on behalf of the task's caller. The fire's id is the call's id: however often it is made, the agent has one turn of it. */
 export function askAgent(caller: Pick<ToolCaller, "call">, { timeoutMs, isDurable }: { readonly timeoutMs: number; readonly isDurable: boolean }): AskAgent {
@@ -35,7 +31,7 @@ export function askAgent(caller: Pick<ToolCaller, "call">, { timeoutMs, isDurabl
     };
     try {
       const input = { message, session_id: sessionId, origin: "schedule" };
-      const { content, structured, isError, trust } = await patiently(() => caller.call(tools.agentChat.name, input, options), isDurable);
+      const { content, structured, isError, trust } = await caller.call(tools.agentChat.name, input, options);
       const answer = (structured ?? {}) as Partial<ToolAgentChatOutput>;
       const hasFailed = isError || answer.finish === "failed" || answer.finish === "refused";
       const text = answer.text ?? content ?? "";
@@ -47,23 +43,14 @@ export function askAgent(caller: Pick<ToolCaller, "call">, { timeoutMs, isDurabl
       };
     } catch (error) {
       const text = error instanceof ToolError ? `${error.code}: ${error.message}` : String(error);
-      return { outcome: "failed", text: beginningOf(text), isUntrusted: hasReadUntrusted };
+      return { outcome: "failed", text: beginningOf(text), isUntrusted: hasReadUntrusted, isRefused: isRefused(error, isDurable) };
     }
   };
 }
 
-/** Asks again while the call is refused as `unavailable`, for PATIENCE_MS. Under the same id that is the same call, where a store is shared; elsewhere it must not have run. */
-async function patiently<T>(call: () => Promise<T>, isDurable: boolean): Promise<T> {
-  const until = performance.now() + PATIENCE_MS;
-  for (;;) {
-    try {
-      return await call();
-    } catch (error) {
-      if (!(error instanceof ToolError) || error.code !== ToolErrorCode.Unavailable || performance.now() >= until) throw error;
-      if (!isDurable && error.details?.["mayHaveRun"] === true) throw error;
-      await sleep(ASK_AGAIN_MS);
-    }
-  }
+/** Under the same id a call is the same where a store is shared. Elsewhere it must not have run. */
+function isRefused(error: unknown, isDurable: boolean): boolean {
+  return error instanceof ToolError && error.code === ToolErrorCode.Unavailable && (isDurable || error.details?.["mayHaveRun"] !== true);
 }
 
 function beginningOf(text: string): string {

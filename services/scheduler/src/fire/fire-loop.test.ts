@@ -13,6 +13,7 @@ const NINE = Date.UTC(2026, 10, 25, 9);
 const HOUR = 3_600_000;
 const MINUTE = 60_000;
 const done: AskOutcome = { outcome: "answered", text: "done", tokens: 100, isUntrusted: false };
+const nobody: AskOutcome = { outcome: "failed", text: "nobody", isUntrusted: false, isRefused: true };
 
 /** A loop on simulated time that begins at `now`, with an agent that answers as it is told to. */
 function startScene({ now = NINE, book = new ScheduleBook(), isShared = true }: { now?: number; book?: ScheduleBook; isShared?: boolean } = {}) {
@@ -155,6 +156,43 @@ test("a task that runs once is removed when it has run well; one that failed, or
   await vi.advanceTimersByTimeAsync(25 * HOUR);
   expect(await scene.store.tasksOf("asker")).toEqual([]);
   expect(scene.asked).toHaveLength(2);
+});
+
+test("a fire that no agent takes is asked for again under its id by any replica, counts once, and runs late", async () => {
+  const scene = startScene();
+  const task = await scene.put(testTask({ isOnce: true, nextAt: NINE }));
+  const ask = async (fire: AskedFire): Promise<AskOutcome> => {
+    scene.asked.push(fire);
+    return Date.now() < NINE + 50 * MINUTE ? nobody : { ...done, outcome: "failed" }; // a task that runs once is removed if it ran well
+  };
+  const first = await scene.start({ ask });
+  await vi.advanceTimersByTimeAsync(10 * MINUTE);
+  expect(await task.now()).toMatchObject({
+    nextAt: NINE,
+    lastRun: { outcome: "failed", text: "no agent has taken it yet, and it is asked for again. nobody" },
+  });
+  await first.stop();
+  await scene.start({ ask });
+  await vi.advanceTimersByTimeAsync(41 * MINUTE);
+  expect(await task.now()).toMatchObject({ lastRun: { fireAt: NINE, outcome: "failed", text: "done" } });
+  expect(new Set(scene.asked.map(({ fireId, message }) => fireId + message)).size).toBe(1);
+  expect(scene.asked.length).toBeLessThan(50 * 4 + 20);
+  expect(await scene.store.usage("asker", "2026-11-25")).toEqual({ fires: 1, tokens: 100 });
+});
+
+test.each([
+  ["its window is over", { isOnce: true }, HOUR, undefined],
+  ["the next one is due", { cron: "*/10 * * * *" }, 10 * MINUTE, NINE + 20 * MINUTE],
+])("a fire that no agent takes ends in words when %s", async (_, more, lateMs, nextAt) => {
+  const scene = startScene();
+  const task = await scene.put(testTask({ nextAt: NINE, ...more }));
+  await scene.start({ ask: async () => (Date.now() < NINE + 10 * MINUTE || nextAt === undefined ? nobody : done) });
+  await vi.advanceTimersByTimeAsync(lateMs - MINUTE);
+  expect((await task.now())?.nextAt).toBe(NINE);
+  await vi.advanceTimersByTimeAsync(MINUTE + 1_000);
+  const ended = await task.now();
+  expect(ended).toMatchObject({ lastRun: nextAt === undefined ? { outcome: "failed", text: "nobody" } : { outcome: "answered", fireAt: NINE + 10 * MINUTE } });
+  expect([ended?.nextAt, ended?.notBefore]).toEqual([nextAt, undefined]);
 });
 
 test("a task hands its grant on, and one from before tasks had any runs as untrusted, and says why", async () => {

@@ -19,6 +19,10 @@ const outside = AsyncLocalStorage.snapshot();
 const LOOKS_MISSED = 4;
 /** The wait after a look or a change that the store did not answer. */
 const RETRY_MS = 1_000;
+/** A fire that no agent took is asked for again, the later it is the less often, between these bounds. */
+const AGAIN_MS = { least: 1_000, most: 15_000 } as const;
+/** So late it still runs, whatever the window of missed fires: that of the slowest start of an agent. */
+const LEAST_PATIENCE_MS = 20_000;
 /** So many tasks are looked at in one go. */
 const BATCH = 64;
 /** A fire that so many replicas have died over is not tried again. */
@@ -159,27 +163,36 @@ export class FireLoop {
 
   /** Deals with the fires of a task that are due: the last of them runs, or is skipped in words. */
   async #deal({ task, version }: StoredTask, now: number): Promise<void> {
-    const { missedWindowMs } = this.#options;
-    const { nextAt, running } = task;
+    const { nextAt, notBefore, running } = task;
     if (nextAt === undefined) return void (await this.#write(task, { version, task: undefined }));
     const times = this.#timesOf(task);
     if (times === undefined) return void (await this.#write(task, { version, task: ended(task, now, { first: nextAt, last: nextAt, reason: UNREADABLE }) }));
     const fireAt = task.isOnce ? nextAt : lastDue(times, { nextAt, now });
     const moved = advanced(task, times, { fireAt, now });
-    if (now - fireAt > missedWindowMs) return this.#skip({ task: moved, version }, { first: nextAt, last: fireAt, reason: "missed" }, now);
+    const isAgain = notBefore !== undefined && fireAt === nextAt;
+    if (now - fireAt > (isAgain ? this.#patienceMs : this.#options.missedWindowMs))
+      return this.#skip({ task: moved, version }, { first: nextAt, last: fireAt, reason: "missed" }, now);
     if (running !== undefined) return this.#skip({ task: moved, version }, { first: nextAt, last: fireAt, reason: "overlap" }, now);
     const before = fireAt > nextAt ? { lastSkip: { first: nextAt, last: times.latest(fireAt - 1) ?? nextAt, reason: REASONS.superseded } } : {};
     if (fireAt > nextAt) this.#fires.add(1, { outcome: "missed" });
-    await this.#take({ task: { ...moved, ...before }, version }, { fireAt, from: nextAt, now });
+    await this.#take({ task: { ...moved, ...before }, version }, { fireAt, from: nextAt, now, isAgain });
   }
 
-  async #take({ task, version }: StoredTask, { fireAt, from, now }: { readonly fireAt: number; readonly from: number; readonly now: number }): Promise<void> {
+  /** How late a fire may run that no agent took at its time. */
+  get #patienceMs(): number {
+    return Math.max(LEAST_PATIENCE_MS, this.#options.missedWindowMs);
+  }
+
+  async #take(
+    { task, version }: StoredTask,
+    { fireAt, from, now, isAgain }: { readonly fireAt: number; readonly from: number; readonly now: number; readonly isAgain: boolean },
+  ): Promise<void> {
     const { mostPerDay, zone } = this.#options;
     const { hasReadUntrusted, grant } = task;
     const message = taskMessage(task, fireAt);
     const taken = { fireId: fireIdOf(task, fireAt), replica: this.#replica, takenAt: now, takeovers: 0 };
     const running: RunningFire = { fireAt, ...taken, message, hasReadUntrusted, grant };
-    const spend = { day: dayOf(now, zone), fires: 1, tokens: 0, most: mostPerDay };
+    const spend = { day: dayOf(now, zone), fires: isAgain ? 0 : 1, tokens: 0, most: mostPerDay };
     const outcome = await this.#write(task, { version, task: { ...task, running }, spend });
     if (outcome === "written") this.#run(task, running);
     else if (outcome === "spent") await this.#skip({ task, version }, { first: from, last: fireAt, reason: "budget" }, now);
@@ -241,6 +254,7 @@ export class FireLoop {
       try {
         const outcome = await this.#noteOnce(task, { fireAt, fireId, mayBeNoted }, asked);
         if (outcome === "stale") continue;
+        if (outcome === "put back") return;
         this.#fires.add(1, { outcome: asked.outcome });
         this.#options.log.info({ task: task.name, caller: task.caller, outcome: asked.outcome }, "ran a scheduled task");
         return;
@@ -256,7 +270,7 @@ export class FireLoop {
   async #noteOnce(
     { key, caller }: ScheduledTask,
     { fireAt, fireId, mayBeNoted }: { readonly fireAt: number; readonly fireId: string; readonly mayBeNoted: boolean },
-    asked: AskOutcome,
+    { isRefused = false, ...asked }: AskOutcome,
   ) {
     const { store, zone } = this.#options;
     const now = await store.now();
@@ -268,7 +282,18 @@ export class FireLoop {
       return "written";
     }
     const { task, version } = stored;
-    return this.#write(task, { version, task: withRun(task, { ...asked, fireAt, endedAt: now }), spend: { day: dayOf(now, zone), fires: 0, tokens } });
+    const run = { ...asked, fireAt, endedAt: now };
+    const again = isRefused && fireIdOf(task, fireAt) === fireId ? this.#putBack(task, run) : undefined;
+    const outcome = await this.#write(task, { version, task: again ?? withRun(task, run), spend: { day: dayOf(now, zone), fires: 0, tokens } });
+    return again !== undefined && outcome === "written" ? "put back" : outcome;
+  }
+
+  /** The task with the fire that no agent took, for any replica to take it again; undefined if it would be too late then, or the next fire is due before. */
+  #putBack({ running: _, ...task }: ScheduledTask, run: TaskRun): ScheduledTask | undefined {
+    const { fireAt, endedAt, text } = run;
+    const notBefore = endedAt + Math.round(Math.min(AGAIN_MS.most, Math.max(AGAIN_MS.least, (endedAt - fireAt) / 4)));
+    if (notBefore - fireAt > this.#patienceMs || notBefore >= (task.nextAt ?? Number.POSITIVE_INFINITY)) return undefined;
+    return { ...task, nextAt: fireAt, notBefore, lastRun: { ...run, text: `no agent has taken it yet, and it is asked for again. ${text}` } };
   }
 
   #write({ key, caller }: ScheduledTask, change: Omit<TaskChange, "key" | "caller">) {

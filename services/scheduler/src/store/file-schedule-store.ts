@@ -121,7 +121,7 @@ const isListOf = (value: unknown, is: (each: unknown) => boolean): boolean => Ar
 function isTask(value: unknown): boolean {
   const task = (value ?? {}) as Readonly<Record<string, unknown>>;
   const areTexts = ["key", "id", "caller", "sessionId", "name", "cron", "zone", "description"].every((field) => typeof task[field] === "string");
-  const areNumbers = ["createdAt", "nextAt", "keptUntil"].every((field) => task[field] === undefined || Number.isSafeInteger(task[field]));
+  const areNumbers = ["createdAt", "nextAt", "notBefore", "keptUntil"].every((field) => task[field] === undefined || Number.isSafeInteger(task[field]));
   return areTexts && areNumbers && ["running", "lastRun", "lastSkip"].every((field) => task[field] === undefined || isObject(task[field]));
 }
 

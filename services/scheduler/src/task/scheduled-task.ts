@@ -23,6 +23,8 @@ export interface ScheduledTask {
   readonly createdAt: number;
   /** Absent once a task that runs once was due. */
   readonly nextAt?: number | undefined;
+  /** Set while no agent has taken the fire of `nextAt`: when it is asked for again. */
+  readonly notBefore?: number | undefined;
   readonly running?: RunningFire | undefined;
   readonly lastRun?: TaskRun | undefined;
   readonly lastSkip?: TaskSkip | undefined;
@@ -79,11 +81,12 @@ export function fireIdOf({ key, id }: Pick<ScheduledTask, "key" | "id">, fireAt:
 }
 
 /** When there is something to do for the task: undefined if not by time. */
-export function wakeAtOf({ nextAt, running, keptUntil }: ScheduledTask): number | undefined {
-  return nextAt ?? (running === undefined ? keptUntil : undefined);
+export function wakeAtOf({ nextAt, notBefore = 0, running, keptUntil }: ScheduledTask): number | undefined {
+  if (nextAt !== undefined) return Math.max(nextAt, notBefore);
+  return running === undefined ? keptUntil : undefined;
 }
 
 /** The task after its fires up to `fireAt` have been dealt with, by `now`. A fire time never comes again, also if the clock goes back. */
 export function advanced(task: ScheduledTask, times: CronTimes, { fireAt, now }: { readonly fireAt: number; readonly now: number }): ScheduledTask {
-  return { ...task, nextAt: task.isOnce ? undefined : times.next(Math.max(now, fireAt)) };
+  return { ...task, nextAt: task.isOnce ? undefined : times.next(Math.max(now, fireAt)), notBefore: undefined };
 }
