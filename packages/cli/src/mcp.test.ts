@@ -70,7 +70,7 @@ test("mcp ls says why a program has ended, at the end of what it said, and which
   const { code, stdout } = await runHere(["mcp", "ls", "--mcp-config", file], { folder: folder.path });
   expect([code, stdout]).toEqual([1, expect.stringMatching(/^fails .*\n +it cannot be connected: .*exit code 1\n(?: .*frame.*\n)+ +TypeError: the cause$/m)]);
   expect(stdout).toMatch(
-    /^wrong +ready .* 1 tools, 2 left out\n +left out: "bad\\u001b\[2J": inputSchema: expected object, received null\n +left out: "nameless": .*description/m,
+    /^wrong +ready .* 1 tools, 2 left out\n +left out: "bad\\u001b\[2J": inputSchema: expected object, received undefined\n +left out: "nameless": inputSchema: expected object/m,
   );
 });
 
@@ -105,7 +105,12 @@ test("mcp approve shows what has changed, approves what it has shown, and the to
       /^works: the tool "echo" has changed since it was approved; held since .*\n {2}description: was "The fault echo\.", is "Now\[2J else"$/m,
     );
     expect([shown.code, shown.stderr]).toEqual([1, expect.stringContaining("Nothing is approved. Add --yes")]);
-    expect(await runHere(["mcp", "approve", "works", "hang"], options)).toMatchObject({ code: 1, stderr: expect.stringContaining("Nothing of") });
+    expect(await runHere(["mcp", "approve", "works", "gone"], options)).toMatchObject({ code: 1, stderr: expect.stringContaining("Nothing of") });
+    expect(await runHere(["mcp", "approve", "works", "hang", "--yes"], options)).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^works: the tool "hang" is offered as it was first seen, .*; seen since /),
+      stderr: expect.stringContaining("approved works: hang"),
+    });
     expect(await runHere(["mcp", "approve", "WORKS", "echo", "--yes"], options)).toMatchObject({
       code: 0,
       stderr: expect.stringContaining("approved works: echo"),

@@ -1,16 +1,17 @@
 import { describeChange } from "./pins/describe-change.ts";
-import { type HeldReason, type HeldTool, PIN_RECORDS, type PinRecord, pinRecordName } from "./pins/pin.ts";
+import { FIRST_SIGHT, type HeldReason, type HeldTool, PIN_RECORDS, type PinRecord, pinRecordName } from "./pins/pin.ts";
 import { readPinRecord } from "./pins/read-pin-record.ts";
 import { Registrations } from "./registrations.ts";
 import { describeRequest } from "./requested-server.ts";
 import { type TrustStore, unchanged, updateRecord } from "./trust-store.ts";
 
-/** A definition that waits, with what there is to know about it. Its texts are a stranger's. */
+/** A definition that an operator can approve, with what there is to know about it. Its texts are a stranger's. */
 export interface WaitingTool {
   readonly server: string;
   readonly tool: string;
   readonly hash: string;
-  readonly reason: HeldReason;
+  /** `first_sight` of one that is offered as it was first seen: nobody has approved it, and it does not wait. */
+  readonly reason: HeldReason | typeof FIRST_SIGHT_REASON;
   readonly renamedFrom?: string | undefined;
   readonly suspicions: readonly string[];
   /** The changes since it was pinned, or the words of a new one. */
@@ -28,10 +29,14 @@ export interface WaitingServer {
   readonly at: string;
 }
 
+const FIRST_SIGHT_REASON = "first_sight";
+
 /** All that waits for an operator: tools and servers. */
 export interface Waiting {
   readonly tools: readonly WaitingTool[];
   readonly servers: readonly WaitingServer[];
+  /** What is offered though nobody has approved it. A service of an earlier release does not tell. */
+  readonly firstSeen?: readonly WaitingTool[] | undefined;
 }
 
 /** A definition as an operator was shown it: of one that was shown as rejected, also by whom. */
@@ -68,27 +73,37 @@ export async function readWaiting(store: TrustStore, now?: () => Date): Promise<
   const servers = asked
     .filter(({ approvedBy, rejectedBy }) => approvedBy === undefined && rejectedBy === undefined)
     .map(({ request, agent, digest, at }) => ({ server: request.name, agent, digest, lines: describeRequest(request), at }));
-  return { tools, servers };
+  return { tools, servers, firstSeen: (await readRecords(store)).flatMap(firstSeenIn) };
 }
 
-/** All definitions that are held, those that were refused too. @throws {StoreUnavailableError} */
-export async function readHeld(store: TrustStore): Promise<(WaitingTool & Partial<RejectedTool>)[]> {
-  const tools: (WaitingTool & Partial<RejectedTool>)[] = [];
+async function readRecords(store: TrustStore): Promise<PinRecord[]> {
+  const records: PinRecord[] = [];
   for (const name of await store.names()) {
     if (!name.startsWith(PIN_RECORDS)) continue;
     const record = readPinRecord(name, (await store.read(name)).value);
-    if (record !== undefined) tools.push(...heldIn(record));
+    if (record !== undefined) records.push(record);
   }
-  return tools;
+  return records;
 }
+
+/** All definitions that are held, those that were refused too. @throws {StoreUnavailableError} */
+export const readHeld = async (store: TrustStore): Promise<(WaitingTool & Partial<RejectedTool>)[]> => (await readRecords(store)).flatMap(heldIn);
+
+function firstSeenIn({ server, pins, held }: PinRecord): WaitingTool[] {
+  return pins.flatMap(({ name: tool, hash, definition, by, at }) => {
+    if (by !== FIRST_SIGHT || held.some(({ name }) => name === tool)) return [];
+    const changes = definition === undefined ? [TOO_LARGE] : describeChange(undefined, definition);
+    return [{ server, tool, hash, reason: FIRST_SIGHT_REASON, suspicions: [], changes, at }];
+  });
+}
+
+const TOO_LARGE = "the definition is too large to be kept, so its words cannot be shown: read it at the server";
 
 function heldIn({ server, pins, held }: PinRecord): (WaitingTool & Partial<RejectedTool>)[] {
   return held.map(({ name: tool, hash, reason, renamedFrom, suspicions = [], definition, at, rejectedBy }) => {
     const before = pins.find(({ name }) => name === (renamedFrom ?? tool));
     const changes =
-      definition === undefined || (before !== undefined && before.definition === undefined)
-        ? ["the definition is too large to be kept, so what has changed cannot be said: read it at the server"]
-        : describeChange(before?.definition, definition);
+      definition === undefined || (before !== undefined && before.definition === undefined) ? [TOO_LARGE] : describeChange(before?.definition, definition);
     return {
       server,
       tool,
@@ -113,22 +128,34 @@ export async function approve(store: TrustStore, { tools, servers }: Approval, b
   return { approved, stale };
 }
 
-const approveTool = (store: TrustStore, shown: ShownTool, stamp: { readonly by: string; readonly at: string }): Promise<boolean> =>
-  decideHeld(store, shown, ({ pins, held, ...record }, { name, hash, shape, definition }) => ({
+const approveTool = async (store: TrustStore, shown: ShownTool, stamp: { readonly by: string; readonly at: string }): Promise<boolean> =>
+  (await decideHeld(store, shown, ({ pins, held, ...record }, { name, hash, shape, definition }) => ({
     ...record,
     pins: [...pins.filter((pin) => pin.name !== name), { name, hash, shape, definition, ...stamp }],
     held: held.filter((one) => one.name !== name),
-  }));
+  }))) ||
+  (await decide(store, shown.server, (record) =>
+    firstSeenIn(record).some(({ tool, hash }) => tool === shown.tool && hash === shown.hash)
+      ? { ...record, pins: record.pins.map((pin) => (pin.name === shown.tool ? { ...pin, ...stamp } : pin)) }
+      : undefined,
+  ));
 
 /** Decides about a definition that is held as it was shown. @returns false if it is not any more */
-export async function decideHeld(store: TrustStore, shown: ShownTool, decide: (record: PinRecord, held: HeldTool) => PinRecord): Promise<boolean> {
-  const name = pinRecordName(shown.server);
+export const decideHeld = (store: TrustStore, shown: ShownTool, decideAbout: (record: PinRecord, held: HeldTool) => PinRecord): Promise<boolean> =>
+  decide(store, shown.server, (record) => {
+    const found = record.held.find((held) => held.name === shown.tool && held.hash === shown.hash && held.rejectedBy === shown.rejectedBy);
+    return found === undefined ? undefined : decideAbout(record, found);
+  });
+
+/** @param change returns undefined if the record does not have what was shown. @returns whether it had */
+async function decide(store: TrustStore, server: string, change: (record: PinRecord) => PinRecord | undefined): Promise<boolean> {
+  const name = pinRecordName(server);
   let isFound = false;
   await updateRecord(store, name, (value) => {
     const record = readPinRecord(name, value);
-    const found = record?.held.find((held) => held.name === shown.tool && held.hash === shown.hash && held.rejectedBy === shown.rejectedBy);
-    isFound = found !== undefined;
-    return record === undefined || found === undefined ? unchanged : decide(record, found);
+    const changed = record === undefined ? undefined : change(record);
+    isFound = changed !== undefined;
+    return changed ?? unchanged;
   });
   return isFound;
 }

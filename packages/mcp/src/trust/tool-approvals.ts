@@ -36,7 +36,10 @@ export function createToolApprovals(store: TrustStore, { log, owns, takeIn = asy
     servers: shown.servers.filter(({ server }) => owns(server)),
   });
   return {
-    waiting: async () => own(await readWaiting(store)),
+    async waiting() {
+      const { firstSeen = [], ...shown } = own(await readWaiting(store));
+      return { ...shown, firstSeen: firstSeen.filter(({ server }) => owns(server)) };
+    },
     async approve(approval, by) {
       const outcome = await approve(store, own(approval), by);
       log.info({ operator: by, ...outcome }, "an operator approved tools or servers");

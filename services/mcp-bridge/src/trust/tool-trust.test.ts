@@ -97,7 +97,7 @@ test("nothing of the servers from npm looks poisoned", async () => {
     files: realServers.filesystem(folder),
     thinking: realServers.thinking,
   }));
-  expect(await tested.bridge.approvals.waiting()).toEqual({ tools: [], servers: [] });
+  expect(await tested.bridge.approvals.waiting()).toMatchObject({ tools: [], servers: [] });
 });
 
 test("what was pinned holds after a restart, in a file that people can read", async () => {

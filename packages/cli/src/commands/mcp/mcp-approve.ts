@@ -20,10 +20,12 @@ const WHY: Readonly<Record<WaitingTool["reason"], string>> = {
   changed: "has changed since it was approved",
   renamed: "was approved under another name",
   suspicious: "looks as if it was written to mislead a model",
+  first_sight: "is offered as it was first seen, and marks what reads it until it is approved",
 };
 
-/** The tools and servers that can be approved: those that wait, and those that are rejected and can be approved after all. */
+/** The tools and servers that can be approved: those that wait, those that are rejected, and those that are offered as they were first seen. */
 interface Approvable extends Waiting {
+  readonly firstSeen: readonly WaitingTool[];
   readonly rejected: Rejected;
 }
 
@@ -35,18 +37,20 @@ export async function approveMcp(
 ): Promise<void> {
   const { env } = process;
   await using source = await openApprovalSource({ redis, lockFile, mcpConfig, env });
-  const all = { ...(await source.waiting()), rejected: await source.rejected() };
-  const shown = server === undefined ? all : chosen(all, server, tool);
-  const { rejected } = shown;
-  const tools = [...shown.tools, ...rejected.tools];
-  const servers = [...shown.servers, ...rejected.servers];
+  const { firstSeen = [], ...waiting } = await source.waiting();
+  const rejected = await source.rejected();
+  const all = { ...waiting, rejected, firstSeen };
+  const shown = server === undefined ? { ...all, firstSeen: [] } : chosen(all, server, tool);
+  const tools = [...shown.tools, ...shown.rejected.tools, ...shown.firstSeen];
+  const servers = [...shown.servers, ...shown.rejected.servers];
   const count = tools.length + servers.length;
   const refusals = rejected.tools.length + rejected.servers.length;
   if (json) console.log(JSON.stringify(shown, undefined, 2));
   else for (const line of described(shown)) console.log(printable(line, MAX_LINE));
   if (server === undefined) {
     const refused = refusals === 0 ? "" : `, and ${refusals} ${refusals === 1 ? "is" : "are"} rejected`;
-    console.error(`${count - refusals} wait for an approval${refused}, as ${source.where} has it. To approve: rockbot mcp approve SERVER [TOOL]`);
+    const unseen = firstSeen.length === 0 ? "" : `. ${firstSeen.length} are offered as they were first seen`;
+    console.error(`${count - refusals} wait for an approval${refused}, as ${source.where} has it${unseen}. To approve: rockbot mcp approve SERVER [TOOL]`);
     return;
   }
   if (count === 0)
@@ -65,8 +69,8 @@ export async function approveMcp(
   process.exitCode = stale.length === 0 ? ExitCode.Ok : ExitCode.Failed;
 }
 
-/** A rejection is undone only where nothing of what is meant waits. */
-function chosen({ tools, servers, rejected }: Approvable, server: string, tool: string | undefined): Approvable {
+/** A rejection is undone, and what was first seen approved, only where nothing of what is meant waits. */
+function chosen({ tools, servers, rejected, firstSeen }: Approvable, server: string, tool: string | undefined): Approvable {
   const isOf = (one: { readonly server: string }): boolean => one.server.toLowerCase() === server.toLowerCase();
   const isMeant = (one: WaitingTool): boolean => isOf(one) && (tool === undefined || one.tool === tool);
   const areServersMeant = (one: { readonly server: string }): boolean => tool === undefined && isOf(one);
@@ -75,15 +79,21 @@ function chosen({ tools, servers, rejected }: Approvable, server: string, tool: 
   return {
     ...waiting,
     rejected: isWaiting ? { tools: [], servers: [] } : { tools: rejected.tools.filter(isMeant), servers: rejected.servers.filter(areServersMeant) },
+    firstSeen: isWaiting ? [] : firstSeen.filter(isMeant),
   };
 }
 
-function described({ tools, servers, rejected }: Approvable): string[] {
-  return [...tools.flatMap(toolLines), ...servers.flatMap(serverLines), ...rejected.tools.flatMap(toolLines), ...rejected.servers.flatMap(rejectedLines)];
+function described({ tools, servers, rejected, firstSeen }: Approvable): string[] {
+  return [
+    ...[...tools, ...firstSeen].flatMap(toolLines),
+    ...servers.flatMap(serverLines),
+    ...rejected.tools.flatMap(toolLines),
+    ...rejected.servers.flatMap(rejectedLines),
+  ];
 }
 
 export const toolLines = ({ server, tool, reason, renamedFrom, suspicions, changes, at, rejectedBy }: WaitingTool & Partial<RejectedTool>): string[] => [
-  `${server}: the tool ${JSON.stringify(tool)} ${WHY[reason]}${renamedFrom === undefined ? "" : `, ${JSON.stringify(renamedFrom)}`}; held since ${at}${rejectedBy === undefined ? "" : `, and rejected by ${JSON.stringify(rejectedBy)}`}`,
+  `${server}: the tool ${JSON.stringify(tool)} ${WHY[reason]}${renamedFrom === undefined ? "" : `, ${JSON.stringify(renamedFrom)}`}; ${reason === "first_sight" ? "seen" : "held"} since ${at}${rejectedBy === undefined ? "" : `, and rejected by ${JSON.stringify(rejectedBy)}`}`,
   ...suspicions.map((suspicion) => `  ! ${suspicion}`),
   ...changes.map((change) => `  ${change}`),
 ];

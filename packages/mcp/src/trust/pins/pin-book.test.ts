@@ -57,6 +57,16 @@ test("what an operator, a lock file or the mode file has approved is told apart 
   await approve(store, await readWaiting(store), "ada");
   expect(await approvedBy(first, [tool("read"), changed])).toEqual(["write"]);
   expect(await approvedBy(first, [tool("read"), tool("write")])).toEqual([]); // held
+
+  const { firstSeen = [] } = await readWaiting(store);
+  expect(firstSeen).toMatchObject([
+    { server: "s", tool: "read", reason: "first_sight", changes: ['description: "Does read."', expect.any(String), expect.any(String)] },
+  ]);
+  const swapped = firstSeen.map((one) => ({ ...one, hash: "of something else" }));
+  expect(await approve(store, { tools: swapped, servers: [] }, "ada")).toEqual({ approved: [], stale: ["s: read"] });
+  expect(await approve(store, { tools: firstSeen, servers: [] }, "ada")).toEqual({ approved: ["s: read"], stale: [] });
+  expect(await approvedBy(first, [tool("read"), changed])).toEqual(["read", "write"]);
+  expect((await readWaiting(store)).firstSeen).toEqual([]);
 });
 
 test("what is refused waits no more and is not offered, until it changes or is approved after all", async () => {

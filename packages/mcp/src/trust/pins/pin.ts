@@ -21,11 +21,14 @@ export interface Pin {
   readonly shape: string;
   /** Absent if there was no room for it; it serves to say what has changed. */
   readonly definition?: SeenTool | undefined;
-  /** `first sight`, or who approved it. */
+  /** `FIRST_SIGHT`, or who approved it. */
   readonly by: string;
   /** ISO 8601. */
   readonly at: string;
 }
+
+/** Who has approved a definition that was taken as it was first seen: nobody. */
+export const FIRST_SIGHT = "first sight";
 
 /** Why a definition waits for an operator. */
 export type HeldReason = "new" | "changed" | "renamed" | "suspicious";

@@ -1,4 +1,4 @@
-import { type HeldTool, hashOf, type Pin, type PinRecord, type SeenTool, shapeOf } from "./pin.ts";
+import { FIRST_SIGHT, type HeldTool, hashOf, type Pin, type PinRecord, type SeenTool, shapeOf } from "./pin.ts";
 import { suspicionsOf } from "./suspicions.ts";
 
 /** Which definitions are pinned without an operator: those of a server that is seen for the first time, or none. */
@@ -22,7 +22,6 @@ export interface ScreenOptions {
   readonly now: string;
 }
 
-const FIRST_SIGHT = "first sight";
 /** All definitions of a record together, in characters; beyond, only their hashes are kept. */
 const MAX_KEPT_DEFINITIONS = 1024 * 1024;
 const MAX_KEPT_DEFINITION = 32 * 1024;
