@@ -79,8 +79,10 @@ class TaskDesk {
     const { identity, meter } = this.#options;
     const sender = identity.senderOf(message);
     const caller = callerOf(message, sender);
-    const waitMs = meter.take("invoke", caller, message.body.byteLength);
+    // One that came before may have been taken, and one whose delivery is lost has been: neither is said not to be.
+    const waitMs = delivery.isRedelivered ? undefined : meter.take("invoke", caller, message.body.byteLength);
     if (waitMs !== undefined && !meter.takeExtra("refusal", caller)) return meter.drop("invoke", caller);
+    if (waitMs !== undefined && (await delivery.isOurs?.()) === false) return;
     const asked = this.#askedIn(message);
     if (asked === undefined) {
       if (!meter.takeExtra("unanswerable", caller)) return meter.drop("unanswerable", caller);

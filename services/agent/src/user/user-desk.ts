@@ -83,8 +83,10 @@ class UserDesk {
     const { identity, meter } = this.#options;
     const sender = identity.senderOf(message);
     const caller = callerOf(message, sender);
-    const waitMs = meter.take("invoke", caller, message.body.byteLength);
+    // One that came before may have been taken, and one whose delivery is lost has been: neither is said not to be.
+    const waitMs = delivery.isRedelivered ? undefined : meter.take("invoke", caller, message.body.byteLength);
     if (waitMs !== undefined && !meter.takeExtra("refusal", caller)) return meter.drop("invoke", caller);
+    if (waitMs !== undefined && (await delivery.isOurs?.()) === false) return;
     const isKnown = !("refusal" in sender) || sender.mayHear !== undefined;
     const address = isKnown ? replyAddress(message, nameOf(message), this.#bus.traits) : undefined;
     if (address === undefined) {
