@@ -71,7 +71,7 @@ test("a helper that was promised is asked for again under its id while its call 
     told,
   );
   expect(await spawn("call-1")).toMatchObject({ content: expect.stringMatching(/^Helper [0-9a-f]{12} has started/) });
-  await expect.poll(() => told).toEqual([expect.stringContaining("not now")]);
+  await expect.poll(() => told).toEqual(["denied: not now"]);
   expect([ids.length, new Set(ids).size]).toEqual([4, 1]);
   await expect.poll(() => records.list("alice", "s")).toMatchObject([{ state: "failed", isUntold: false }]);
 });

@@ -64,7 +64,7 @@ export async function startHelper(
     sent.reject(error);
     if (isOfTheEnd(error)) return; // the request lies with the bus, or the process that takes the turn up sends it
     log.warn({ taskId, reason: String(error) }, "a helper has failed");
-    const progress = String(error).slice(0, 500).toWellFormed();
+    const progress = (error instanceof ToolError ? `${error.code}: ${error.message}` : String(error)).slice(0, 500).toWellFormed();
     const patience = { signal: stopping, deadline: performance.now() + turnTimeoutMs };
     const changes = { state: "failed", endedAt: Date.now(), progress, ...(isSent ? { isUntold: true } : {}) } as const;
     const record = await patiently(patience, () => records.change(caller, rootSessionId, taskId, changes));
