@@ -16,6 +16,8 @@ export const SHARES = {
   memory: 3 / 16,
   blobs: 1 / 8,
   tasks: 1 / 16,
+  schedules: 1 / 64,
+  trust: 1 / 64,
   pages: 1 / 8,
   /** Of these the share counts only while PART is exceeded, and for each process. */
   claims: 1 / 32,
@@ -54,17 +56,23 @@ export class RedisRoom<Scripts extends RedisScripts> {
     return this.knownShare(kind);
   }
 
-  /** The same by the last answer of Redis; another is asked for, and not waited for. */
+  /** The same by the last answer of Redis; another is asked for, and not waited for. What all have too many is told once: who hears of it makes room. */
   knownShare(kind: keyof typeof SHARES): Share {
     if (!this.#isFresh) this.#fresh().catch(() => {}); // what is known stays
-    return { most: Math.floor(this.#max * SHARES[kind]), over: Math.ceil(Math.max(0, -this.#left)) };
+    const over = Math.ceil(Math.max(0, -this.#left));
+    this.#left += over;
+    return { most: this.#most(kind), over };
   }
 
   /** Counts bytes that are written anyway, without waiting for Redis. @returns the share of one caller while PART is exceeded, as far as is known */
   wrote(bytes: number, kind: keyof typeof SHARES): number {
+    if (!this.#isFresh) this.#fresh().catch(() => {});
     this.#left -= bytes;
-    const { most, over } = this.knownShare(kind);
-    return over > 0 ? most : Number.POSITIVE_INFINITY;
+    return this.#left < 0 ? this.#most(kind) : Number.POSITIVE_INFINITY;
+  }
+
+  #most(kind: keyof typeof SHARES): number {
+    return Math.floor(this.#max * SHARES[kind]);
   }
 
   get #isFresh(): boolean {

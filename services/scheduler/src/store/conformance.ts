@@ -52,6 +52,20 @@ export function testScheduleStore(name: string, create: (clock: () => number) =>
       expect(await store.tasksOf("nobody")).toEqual([]);
     });
 
+    test("refuses a task beyond the bytes that its caller's tasks may have, and takes a shorter one in its place", async () => {
+      await using store = await create(() => AT);
+      const description = "x".repeat(1024 * 1024);
+      const refusal = { name: "StoreFullError", message: expect.stringMatching(/^the scheduled tasks of one caller, .* may have 16777216 bytes/) };
+      for (let i = 0; i < 15; i++) expect(await put(store, testTask({ name: `${i}`, description }), { maxTasks: 99 })).toBe("written");
+      await expect(put(store, testTask({ name: "more", description }), { maxTasks: 99 })).rejects.toMatchObject(refusal);
+      const known = await store.read(testTask({ name: "0" }).key);
+      const replaced = { version: known?.version, maxTasks: 99 };
+      await expect(put(store, testTask({ name: "0", description: description.repeat(2) }), replaced)).rejects.toMatchObject(refusal);
+      expect(await put(store, testTask({ name: "0", description: "short" }), replaced)).toBe("written");
+      expect(await put(store, testTask({ name: "more", description }), { maxTasks: 99 })).toBe("written");
+      expect(await put(store, testTask({ name: "x", caller: "other", description }), { maxTasks: 99 })).toBe("written");
+    });
+
     test("has what is due in the order of its time, at most so many, and says when the next one is", async () => {
       await using store = await create(() => AT);
       for (const minutes of [3, -1, -3, 0, -2, 9]) await put(store, testTask({ name: `at ${minutes}`, nextAt: AT + minutes * 60_000 }));

@@ -4,10 +4,12 @@ import {
   type ChangeOutcome,
   CLOCK_SLACK_MS,
   type Look,
+  MAX_TASK_BYTES,
   MAX_TASKS,
   type Spending,
   type StoredTask,
   type TaskChange,
+  tasksFull,
   type Usage,
   type Work,
 } from "./schedule-store.ts";
@@ -46,6 +48,10 @@ export class ScheduleBook {
     if (before?.version !== version) return refused("stale");
     const isNew = before === undefined && task !== undefined;
     if (isNew && (this.#tasks.size >= MAX_TASKS || (maxTasks !== undefined && this.tasksOf(caller).length >= maxTasks))) return refused("no_room");
+    if (task !== undefined && maxTasks !== undefined && bytesOf(task) > (before === undefined ? 0 : bytesOf(before.task))) {
+      const others = this.tasksOf(caller).filter((other) => other.key !== key);
+      if ([...others, task].reduce((sum, each) => sum + bytesOf(each), 0) > MAX_TASK_BYTES) throw tasksFull(MAX_TASK_BYTES);
+    }
     const usageKey = spend === undefined ? "" : usageKeyOf(caller, spend.day);
     const used = this.#usages.get(usageKey);
     if (spend !== undefined && isSpent(used, spend)) return refused("spent");
@@ -115,5 +121,7 @@ const usageKeyOf = (caller: string, day: string): string => `${day} ${caller}`;
 
 const isSpent = ({ fires, tokens }: Usage = NOTHING, { fires: more, most }: Spending): boolean =>
   most !== undefined && (fires + more > most.fires || tokens >= most.tokens);
+
+const bytesOf = (task: ScheduledTask): number => Buffer.byteLength(JSON.stringify(task));
 
 const refused = (outcome: ChangeOutcome) => ({ outcome, undo: () => {} });

@@ -1,3 +1,4 @@
+import { StoreFullError } from "@rockbot/records";
 import type { ScheduledTask } from "../task/scheduled-task.ts";
 
 /**
@@ -14,7 +15,7 @@ export interface ScheduleStore extends AsyncDisposable {
   read(key: string): Promise<StoredTask | undefined>;
   /** The tasks of a caller, in all sessions. */
   tasksOf(caller: string): Promise<readonly ScheduledTask[]>;
-  /** Makes the change whole or not at all. */
+  /** Makes the change whole or not at all. @throws {StoreFullError} if a change with `maxTasks` leaves its caller more bytes of tasks than it may have */
   write(change: TaskChange): Promise<ChangeOutcome>;
   /** Says that the replica lives, and what there is to do. At most `limit` tasks of each kind. */
   look(asked: Look): Promise<Work>;
@@ -40,7 +41,7 @@ export interface TaskChange {
   readonly version: string | undefined;
   /** What it becomes; undefined removes it. */
   readonly task: ScheduledTask | undefined;
-  /** How many tasks the caller may have, for a new one. */
+  /** How many tasks the caller may have, for a new one. The bytes of all of them are bounded then, too. */
   readonly maxTasks?: number | undefined;
   readonly spend?: Spending | undefined;
 }
@@ -85,6 +86,13 @@ export interface Work {
 
 /** How many tasks one store keeps. */
 export const MAX_TASKS = 10_000;
+/** How many bytes the tasks of one caller have in a file. In Redis a caller has a share. */
+export const MAX_TASK_BYTES = 16 * 1024 * 1024;
+
+export const tasksFull = (most: number): StoreFullError =>
+  new StoreFullError(
+    `the scheduled tasks of one caller, in all its conversations, may have ${most} bytes. Cancel one that is not needed, or shorten its description.`,
+  );
 /** A replica's sign of life is not believed if it lies so much further ahead than it can: the clock has gone back since. */
 export const CLOCK_SLACK_MS = 60_000;
 /** How long a day's usage is kept, in milliseconds: longer than any day of any zone. */

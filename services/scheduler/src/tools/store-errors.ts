@@ -1,5 +1,5 @@
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
-import { StoreUnavailableError } from "@rockbot/records";
+import { StoreFullError, StoreUnavailableError } from "@rockbot/records";
 
 /** Runs what uses the store, whose absence is the caller's to hear of. @throws {ToolError} `unavailable` while the store is away */
 export async function withStore<T>(what: string, work: () => Promise<T>): Promise<T> {
@@ -7,6 +7,11 @@ export async function withStore<T>(what: string, work: () => Promise<T>): Promis
     return await work();
   } catch (error) {
     if (!(error instanceof StoreUnavailableError)) throw error;
+    if (error instanceof StoreFullError)
+      throw new ToolError(ToolErrorCode.Overloaded, `Cannot ${what}: ${error.message}`, {
+        details: { reason: "caller_share", mayHaveRun: false },
+        cause: error,
+      });
     throw new ToolError(ToolErrorCode.Unavailable, `Cannot ${what}: the store of scheduled tasks does not answer. Try again later.`, { cause: error });
   }
 }

@@ -14,7 +14,7 @@ end`;
 export const commands = {
   /**
    * KEYS: tasks, due, running, of:caller, spent:day:caller. ARGV: key, version or "", version and JSON or "", when it wakes or "", replica or "",
-   * tasks of the caller at most or "", fires, tokens, fires at most or "", tokens at most or "".
+   * tasks of the caller at most or "", fires, tokens, fires at most or "", tokens at most or "", bytes of the caller's tasks at most.
    */
   changeTask: {
     numberOfKeys: 5,
@@ -25,6 +25,13 @@ if version ~= ARGV[2] then return 'stale' end
 if not before and ARGV[3] ~= '' then
   local most = tonumber(ARGV[6])
   if redis.call('HLEN', KEYS[1]) >= ${MAX_TASKS} or (most and redis.call('SCARD', KEYS[4]) >= most) then return 'no_room' end
+end
+if ARGV[6] ~= '' and #ARGV[3] > #(before or '') then
+  local bytes = #ARGV[3]
+  for _, key in ipairs(redis.call('SMEMBERS', KEYS[4])) do
+    if key ~= ARGV[1] then bytes = bytes + redis.call('HSTRLEN', KEYS[1], key) end
+  end
+  if bytes > tonumber(ARGV[11]) then return 'no_bytes' end
 end
 local fires, tokens = tonumber(ARGV[7]), tonumber(ARGV[8])
 if ARGV[9] ~= '' then

@@ -1,8 +1,9 @@
 import { silentLogger } from "@rockbot/bus";
 import { newId } from "@rockbot/contracts";
-import { connectStore, parseRedisAddress, type RedisAddress, RedisConnection, type RedisStoreOptions, type RedisUrl } from "@rockbot/records/redis";
+import { StoreFullError } from "@rockbot/records";
+import { connectStore, parseRedisAddress, type RedisAddress, RedisConnection, RedisRoom, type RedisStoreOptions, type RedisUrl } from "@rockbot/records/redis";
 import { type ScheduledTask, wakeAtOf } from "../../task/scheduled-task.ts";
-import type { ChangeOutcome, Look, ScheduleStore, StoredTask, TaskChange, Usage, Work } from "../schedule-store.ts";
+import { type ChangeOutcome, type Look, type ScheduleStore, type StoredTask, type TaskChange, tasksFull, type Usage, type Work } from "../schedule-store.ts";
 import { commands } from "./commands.ts";
 
 /** How a store in Redis is connected. */
@@ -29,6 +30,7 @@ class RedisScheduleStore implements ScheduleStore {
   /** The braces make a cluster keep all in one place, as a script needs its keys. */
   readonly #prefix: string;
   readonly #clock: (() => number) | undefined;
+  readonly #room: RedisRoom<typeof commands>;
 
   constructor(address: RedisAddress, { log = silentLogger, prefix = "rockbot", ca, clock }: RedisScheduleStoreOptions) {
     this.#prefix = `${prefix}:{schedules}`;
@@ -48,6 +50,7 @@ class RedisScheduleStore implements ScheduleStore {
         if (mayEvict) log.warn({ redis: address.label }, "Redis may evict scheduled tasks when its memory is full. Set `maxmemory-policy noeviction`");
       },
     });
+    this.#room = new RedisRoom(this.#connection);
   }
 
   start(timeoutMs: number): Promise<void> {
@@ -72,6 +75,10 @@ class RedisScheduleStore implements ScheduleStore {
 
   async write({ key, caller, version = "", task, maxTasks, spend }: TaskChange): Promise<ChangeOutcome> {
     const { fires = 0, tokens = 0, day = "", most } = spend ?? {};
+    const text = task === undefined ? "" : `${newId()}${JSON.stringify(task)}`;
+    const share = maxTasks === undefined ? "" : (await this.#room.share("schedules")).most;
+    if (maxTasks !== undefined && version === "" && !(await this.#room.take(Buffer.byteLength(text))))
+      throw new StoreFullError("Redis has no room left for scheduled tasks. Try again later.");
     const outcome = await this.#connection.run("change a scheduled task", (redis) =>
       redis.changeTask(
         ...["tasks", "due", "running"].map((kind) => this.#key(kind)),
@@ -79,7 +86,7 @@ class RedisScheduleStore implements ScheduleStore {
         this.#key("spent", day, caller),
         key,
         version,
-        task === undefined ? "" : `${newId()}${JSON.stringify(task)}`,
+        text,
         (task && wakeAtOf(task)) ?? "",
         task?.running?.replica ?? "",
         maxTasks ?? "",
@@ -87,8 +94,10 @@ class RedisScheduleStore implements ScheduleStore {
         tokens,
         most?.fires ?? "",
         most?.tokens ?? "",
+        share,
       ),
     );
+    if (outcome === "no_bytes") throw tasksFull(Number(share));
     return outcome as ChangeOutcome;
   }
 
