@@ -4,8 +4,8 @@
  */
 export interface BlobStore extends AsyncDisposable {
   /**
-   * Keeps bytes under a name. One that has bytes already keeps those: a call that is delivered twice leaves the same. In Redis, where the owner
-   * may have no more, its blobs that nobody has fetched for FETCHED_MS give way, those first that expire first.
+   * Keeps bytes under a name. One that has bytes already keeps those: a call that is delivered twice leaves the same. Where the owner
+   * may have no more, its blobs that nobody has fetched for FETCHED_MS give way.
    * @throws {BlobError} `too_large`, or `full` if that would exceed what the owner may have; then nothing was kept
    * @throws {StoreUnavailableError} if the store does not answer in time, refuses, or is closed
    */

@@ -1,13 +1,30 @@
-import { type BlobLimits, type BlobStore, blobDamaged, blobMissing, blobsFull, checkBlobLength, DEFAULT_BLOB_LIMITS, MAX_BLOB_TTL_MS } from "./blob-store.ts";
+import {
+  type BlobLimits,
+  type BlobStore,
+  blobDamaged,
+  blobMissing,
+  blobsFull,
+  checkBlobLength,
+  DEFAULT_BLOB_LIMITS,
+  FETCHED_MS,
+  MAX_BLOB_TTL_MS,
+} from "./blob-store.ts";
 
 interface Blob {
   readonly bytes: Uint8Array;
   readonly owner: string;
   readonly timer: NodeJS.Timeout;
+  readonly at: number;
+}
+
+/** The bounds of a blob store in this process, and its clock. */
+export interface MemoryBlobStoreOptions extends Partial<BlobLimits> {
+  /** Milliseconds that never step back. @default performance.now */
+  readonly clock?: (() => number) | undefined;
 }
 
 /** A blob store for services and callers of one process, which ends with it. */
-export function createMemoryBlobStore(limits: Partial<BlobLimits> = {}): BlobStore {
+export function createMemoryBlobStore({ clock = () => performance.now(), ...limits }: MemoryBlobStoreOptions = {}): BlobStore {
   const { maxBytesPerOwner, maxBytes } = { ...DEFAULT_BLOB_LIMITS, ...limits };
   const blobs = new Map<string, Blob>();
   const owned = new Map<string, number>();
@@ -26,15 +43,23 @@ export function createMemoryBlobStore(limits: Partial<BlobLimits> = {}): BlobSto
     blobs.delete(name);
     count(blob.owner, -blob.bytes.byteLength);
   }
+  /** The oldest go first. */
+  function giveWay(owner: string, isOver: () => boolean): void {
+    for (const [name, blob] of blobs) if (isOver() && blob.owner === owner && clock() - blob.at >= FETCHED_MS) remove(name);
+  }
   return {
     async put(name, bytes, { owner, ttlMs }) {
       const length = bytes.byteLength;
       checkBlobLength(length);
       if (blobs.has(name)) return;
-      if ((owned.get(owner) ?? 0) + length > maxBytesPerOwner) throw blobsFull(length, maxBytesPerOwner);
+      const isOwnerOver = (): boolean => (owned.get(owner) ?? 0) + length > maxBytesPerOwner;
+      giveWay(owner, isOwnerOver);
+      if (isOwnerOver()) throw blobsFull(length, maxBytesPerOwner);
+      const [[most] = [owner]] = [...owned].sort(([, one], [, other]) => other - one);
+      giveWay(most, () => total + length > maxBytes);
       if (total + length > maxBytes) throw blobsFull(length, maxBytes);
       const timer = setTimeout(() => remove(name), Math.min(Math.max(1, ttlMs), MAX_BLOB_TTL_MS)).unref();
-      blobs.set(name, { bytes, owner, timer });
+      blobs.set(name, { bytes, owner, timer, at: clock() });
       count(owner, length);
     },
     async get(name, length) {

@@ -81,6 +81,18 @@ test("a memory claim store forgets the oldest replies when all together are too 
   expect(await store.look(key("c"))).toMatchObject({ state: "done", reply: expect.any(Uint8Array) });
 });
 
+test("in a memory claim store the replies of one caller push out none of another's", async () => {
+  await using store = createMemoryClaimStore({ maxTotalReplyBytes: 12 });
+  const complete = async (caller: string, toolCallId: string) => {
+    await store.claim({ caller, toolCallId }, request);
+    await store.complete({ ...claimOf(toolCallId), key: { caller, toolCallId } }, Buffer.from("12345"));
+  };
+  await complete("other", "x");
+  for (const id of ["a", "b", "c"]) await complete("agent", id);
+  expect(await store.look({ caller: "other", toolCallId: "x" })).toMatchObject({ reply: expect.any(Uint8Array) });
+  expect([await store.look(key("b")), await store.look(key("c"))]).toMatchObject([{ reply: undefined }, { reply: expect.any(Uint8Array) }]);
+});
+
 test.each([{ maxRecords: 0 }, { maxRecords: 1.5 }, { maxTotalReplyBytes: -1 }])("a memory claim store refuses %j", (options) => {
   expect(() => createMemoryClaimStore(options)).toThrow(RangeError);
 });

@@ -24,7 +24,7 @@ export interface MemoryClaimStoreOptions {
    * shorter by that. While all are being run, another claim is refused. @default 100_000
    */
   readonly maxRecords?: number | undefined;
-  /** All replies together. Beyond, the oldest is forgotten; that its call is done is not. @default 64 MiB */
+  /** All replies together. Beyond, the oldest of the caller with the most is forgotten; that its call is done is not. @default 64 MiB */
   readonly maxTotalReplyBytes?: number | undefined;
 }
 
@@ -48,6 +48,7 @@ interface Ended {
 type Owned = Omit<Claim, "key">;
 
 interface Reply {
+  readonly caller: string;
   readonly bytes: Uint8Array;
   readonly keptAt: number;
 }
@@ -57,6 +58,8 @@ class MemoryClaimStore implements ClaimStore {
   readonly #held = new OldestFirstMap<string, Held>();
   readonly #ended = new OldestFirstMap<string, Ended>();
   readonly #replies = new OldestFirstMap<string, Reply>();
+  /** By caller. */
+  readonly #repliesOf = new Map<string, { bytes: number; readonly oldestFirst: OldestFirstMap<string, Reply> }>();
   readonly #unseen = new UnseenCancels();
   readonly #clock: () => number;
   readonly #maxRecords: number;
@@ -128,7 +131,7 @@ class MemoryClaimStore implements ClaimStore {
     if (held !== undefined && !isThis(held, claim)) return false;
     if (!this.#held.delete(text)) this.#makeRoom(now);
     this.#ended.set(text, { done: ownedBy(held ?? claim), endedAt: now });
-    if (reply.length <= MAX_REPLY_BYTES) this.#keep(text, { bytes: new Uint8Array(reply), keptAt: now });
+    if (reply.length <= MAX_REPLY_BYTES) this.#keep(text, { caller: claim.key.caller, bytes: new Uint8Array(reply), keptAt: now });
     return true;
   }
 
@@ -169,6 +172,7 @@ class MemoryClaimStore implements ClaimStore {
     this.#held.clear();
     this.#ended.clear();
     this.#replies.clear();
+    this.#repliesOf.clear();
     this.#unseen.clear();
   }
 
@@ -176,7 +180,8 @@ class MemoryClaimStore implements ClaimStore {
   #begin(what: string): number {
     if (this.#isClosed) throw new StoreUnavailableError(`Cannot ${what}: the store is closed`);
     const now = this.#clock();
-    this.#forgetRepliesWhile(({ keptAt }) => keptAt + REPLY_KEPT_MS <= now);
+    for (let { oldest } = this.#replies; oldest !== undefined && oldest.value.keptAt + REPLY_KEPT_MS <= now; { oldest } = this.#replies)
+      this.#forgetReply(oldest.key);
     this.#ended.deleteOldestWhile(({ endedAt }) => endedAt + RECORD_KEPT_MS <= now);
     this.#held.deleteOldestWhile(({ touchedAt }) => touchedAt + RECORD_KEPT_MS <= now);
     return now;
@@ -211,17 +216,26 @@ class MemoryClaimStore implements ClaimStore {
 
   #keep(text: string, reply: Reply): void {
     this.#replies.set(text, reply);
+    const own = this.#repliesOf.get(reply.caller) ?? { bytes: 0, oldestFirst: new OldestFirstMap<string, Reply>() };
+    own.bytes += reply.bytes.length;
+    own.oldestFirst.set(text, reply);
+    this.#repliesOf.set(reply.caller, own);
     this.#replyBytes += reply.bytes.length;
-    this.#forgetRepliesWhile(() => this.#replyBytes > this.#maxTotalReplyBytes);
-  }
-
-  #forgetRepliesWhile(isOver: (reply: Reply) => boolean): void {
-    for (let { oldest } = this.#replies; oldest !== undefined && isOver(oldest.value); { oldest } = this.#replies) this.#forgetReply(oldest.key);
+    while (this.#replyBytes > this.#maxTotalReplyBytes) {
+      const most = [...this.#repliesOf.values()].reduce((one, other) => (other.bytes > one.bytes ? other : one));
+      this.#forgetReply(most.oldestFirst.oldest?.key ?? "");
+    }
   }
 
   #forgetReply(text: string): void {
-    this.#replyBytes -= this.#replies.get(text)?.bytes.length ?? 0;
+    const reply = this.#replies.get(text);
+    const own = reply && this.#repliesOf.get(reply.caller);
+    if (reply === undefined || own === undefined) return;
+    this.#replyBytes -= reply.bytes.length;
     this.#replies.delete(text);
+    own.bytes -= reply.bytes.length;
+    own.oldestFirst.delete(text);
+    if (own.oldestFirst.size === 0) this.#repliesOf.delete(reply.caller);
   }
 
   #reply(text: string): Uint8Array | undefined {
