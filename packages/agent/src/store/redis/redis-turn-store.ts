@@ -27,10 +27,7 @@ import {
   type TurnRecord,
   type TurnStore,
 } from "../turn-store.ts";
-import { roomCommands } from "./room-commands.ts";
 import { turnCommands } from "./turn-commands.ts";
-
-const commands = { ...turnCommands, ...roomCommands } as const;
 
 /** How a store of turns in Redis is connected. */
 export interface RedisTurnStoreOptions extends RedisStoreOptions {
@@ -49,11 +46,11 @@ export async function connectRedisTurnStore(url: RedisUrl, options: RedisTurnSto
   return connectStore(new RedisTurnStore(parseRedisAddress(url), options), options);
 }
 
-type Send = Parameters<RedisConnection<typeof commands>["run"]>[1];
+type Send = Parameters<RedisConnection<typeof turnCommands>["run"]>[1];
 
 class RedisTurnStore implements TurnStore {
-  readonly #connection: RedisConnection<typeof commands>;
-  readonly #room: RedisRoom<typeof commands>;
+  readonly #connection: RedisConnection<typeof turnCommands>;
+  readonly #room: RedisRoom<typeof turnCommands>;
   /** The braces make a cluster keep all in one place, as a script needs its keys. */
   readonly #prefix: string;
   readonly #sessionKeptMs: number;
@@ -66,7 +63,7 @@ class RedisTurnStore implements TurnStore {
       ca,
       purpose: "turns",
       whileAway: "turns wait for it for 10 s, and end in words after that",
-      scripts: commands,
+      scripts: turnCommands,
     });
     this.#room = new RedisRoom(this.#connection);
   }
@@ -77,13 +74,15 @@ class RedisTurnStore implements TurnStore {
 
   async take(session: SessionKey, { turnId, owner, leaseMs, maxWaiting, record }: TurnClaim): Promise<TakenTurn> {
     const { lease, fence, queue, seen, current, history, turn } = this.#keys(session, turnId);
-    const { most, counted } = this.#count(session.caller, await this.#room.share("sessions"));
-    const has = Number(await this.#connection.run("look whether there is room for a turn", (redis) => redis.askForRoom(...counted([turn]))));
-    if (has > most) return { state: "no room", most };
+    const share = await this.#room.share("sessions");
     const answer = (await this.#connection.run("take a session", (redis) =>
-      redis.takeSession(lease, fence, queue, seen, current, turn, history, turnId, owner, leaseMs, maxWaiting, ...fieldsOf(record)),
+      redis.takeSession(
+        ...this.#counted(session, [lease, fence, queue, seen, current, turn, history], share),
+        ...[turnId, owner, leaseMs, maxWaiting, ...fieldsOf(record)],
+      ),
     )) as readonly unknown[];
     const [state, value] = answer;
+    if (state === "no room") return { state, most: share.most };
     if (state === "ended") return { state, result: JSON.parse(value as string) as TurnResult };
     if (state === "full") return { state, waiting: Number(value) };
     if (state === "waiting") return { state, ahead: Number(value) };
@@ -113,20 +112,21 @@ class RedisTurnStore implements TurnStore {
 
   async addAnswer(session: SessionKey, { turnId, owner, fence: term }: TurnLease, index: number, answer: StoredAnswer): Promise<boolean> {
     const { lease, fence, turn } = this.#keys(session, turnId);
-    return this.#counted(session, [turn], "keep an answer", (redis) => redis.addAnswer(lease, fence, turn, owner, term, index, JSON.stringify(answer)));
+    const keys = this.#counted(session, [lease, fence, turn]);
+    return this.#did("keep an answer", (redis) => redis.addAnswer(...keys, owner, term, index, JSON.stringify(answer)));
   }
 
   async addResult(session: SessionKey, { turnId, owner, fence: term }: TurnLease, callId: string, result: StoredResult): Promise<boolean> {
     const { lease, fence, turn } = this.#keys(session, turnId);
-    return this.#counted(session, [turn], "keep a result", (redis) => redis.addResult(lease, fence, turn, owner, term, callId, JSON.stringify(result)));
+    const keys = this.#counted(session, [lease, fence, turn]);
+    return this.#did("keep a result", (redis) => redis.addResult(...keys, owner, term, callId, JSON.stringify(result)));
   }
 
   async end(session: SessionKey, { turnId, owner, fence: term }: TurnLease, result: TurnResult, entries: readonly HistoryTurn[]): Promise<boolean> {
     const { lease, fence, current, turn, history } = this.#keys(session, turnId);
     const texts = entries.map((entry) => JSON.stringify(entry));
-    return this.#counted(session, [turn, history], "end a turn", (redis) =>
-      redis.endTurn(lease, fence, current, turn, history, owner, term, JSON.stringify(result), this.#sessionKeptMs, ...texts),
-    );
+    const keys = this.#counted(session, [lease, fence, current, turn, history]);
+    return this.#did("end a turn", (redis) => redis.endTurn(...keys, owner, term, JSON.stringify(result), this.#sessionKeptMs, ...texts));
   }
 
   async history(session: SessionKey): Promise<readonly HistoryTurn[]> {
@@ -135,14 +135,15 @@ class RedisTurnStore implements TurnStore {
   }
 
   async note(session: SessionKey, entry: HistoryTurn): Promise<void> {
-    const { history } = this.#keys(session);
-    await this.#counted(session, [history], "note a message", (redis) => redis.noteMessage(history, this.#sessionKeptMs, JSON.stringify(entry)));
+    const keys = this.#counted(session, [this.#keys(session).history]);
+    await this.#connection.run("note a message", (redis) => redis.noteMessage(...keys, this.#sessionKeptMs, JSON.stringify(entry)));
   }
 
   async addEvents(session: SessionKey, turnId: string, added: readonly NewEvent[], after: number): Promise<readonly AgentEvent[]> {
     const { events, sequence } = this.#keys(session);
     const texts = added.map((event) => JSON.stringify({ sessionId: session.sessionId, turnId, ...event }));
-    const first = await this.#write(session, [events], "keep events", (redis) => redis.addEvents(events, sequence, after, ...texts));
+    const keys = this.#counted(session, [events, sequence]);
+    const first = Number(await this.#connection.run("keep events", (redis) => redis.addEvents(...keys, after, ...texts)));
     return added.map((event, index) => ({ sessionId: session.sessionId, turnId, sequence: first + index, ...event }));
   }
 
@@ -159,25 +160,11 @@ class RedisTurnStore implements TurnStore {
     await this.#connection.close();
   }
 
-  async #counted(session: SessionKey, written: readonly string[], what: string, send: Send): Promise<boolean> {
-    return (await this.#write(session, written, what, send)) === 1;
-  }
-
-  /** Writes, and counts what was written without a further wait. */
-  async #write(session: SessionKey, written: readonly string[], what: string, send: Send): Promise<number> {
-    const { counted } = this.#count(session.caller, this.#room.knownShare("sessions"));
-    const writing = this.#connection.run(what, send);
-    const counting = this.#connection.run("count what a caller has", (redis) => redis.countSession(3 + written.length, ...counted(written)));
-    const [answer] = await Promise.all([writing, counting.catch(() => {})]); // the next write counts, too
-    return Number(answer);
-  }
-
-  /** The caller's share, and the keys and arguments of a script that counts. */
-  #count(caller: string, { most, over }: Share) {
+  /** The keys of a script, behind those of the count, and the arguments of the count: see `counted`. */
+  #counted({ caller }: SessionKey, keys: readonly string[], { most, over }: Share = this.#room.knownShare("sessions")): (string | number)[] {
     const name = hash("sha256", caller, "hex").slice(0, 32);
     const count = [`${this.#prefix}:room`, `${this.#prefix}:room:keys:${name}`, `${this.#prefix}:room:bytes:${name}`];
-    const places = ["current", "lease", "queue"].map((kind) => `${this.#prefix}:${kind}:`);
-    return { most, counted: (keys: readonly string[]): (string | number)[] => [...count, ...keys, name, most, over, ...places] };
+    return [...count, ...keys, name, most, over, ...["current", "lease", "queue"].map((kind) => `${this.#prefix}:${kind}:`)];
   }
 
   async #did(what: string, send: Send): Promise<boolean> {

@@ -1,4 +1,5 @@
 import { EVENTS_KEPT_MS, MAX_EVENTS, MAX_HISTORY, MAX_TAKES, RECORD_KEPT_MS, RESULT_KEPT_MS, TAKE_UP_LEASES } from "../turn-store.ts";
+import { counted } from "./room-commands.ts";
 
 /** A fence is remembered for so long after its lease was held last. It is a time, so that a new one is higher also after that. */
 const FENCE_KEPT_MS = 24 * 3600_000;
@@ -31,13 +32,16 @@ redis.call('PEXPIRE', ${seen}, 2 * ${forMs})`;
 
 // A turn is a hash: `record`, how many answers there are (`n`), each answer (`a:0`), each result (`r:` and the call's id), and in the end `result` alone.
 // `takes` says how often it was taken since it last got on. Redis runs a script whole or not at all.
+// KEYS and ARGV of what is counted come behind those of the count.
 export const turnCommands = {
   /** KEYS: lease, fence, queue, seen, current, turn, history. ARGV: turn, owner, leaseMs, maxWaiting, then fields and values of a new record. */
-  takeSession: {
-    numberOfKeys: 7,
-    lua: `
+  takeSession: counted(
+    7,
+    [],
+    `
 local result = redis.call('HGET', KEYS[6], 'result')
 if result then return {'ended', result} end
+if redis.call('EXISTS', KEYS[6]) == 0 and makeRoom() > tonumber(MOST) then return {'no room'} end
 ${dropSilent("KEYS[3]", "KEYS[4]")}
 local owner = redis.call('GET', KEYS[1])
 local current = redis.call('GET', KEYS[5])
@@ -63,7 +67,7 @@ if #record == 0 then redis.call('HSET', KEYS[6], unpack(ARGV, 5)) end
 if owner ~= ARGV[2] then redis.call('HINCRBY', KEYS[6], 'takes', 1) end
 redis.call('PEXPIRE', KEYS[6], ${RECORD_KEPT_MS})
 return {'taken', term, record, redis.call('LRANGE', KEYS[7], 0, -1)}`,
-  },
+  ),
   /** KEYS: queue, seen, turn. ARGV: turn, placeMs, maxWaiting. */
   placeTurn: {
     numberOfKeys: 3,
@@ -105,9 +109,10 @@ redis.call('ZREM', KEYS[2], ARGV[2])
 return redis.call('ZREM', KEYS[3], ARGV[2])`,
   },
   /** KEYS: lease, fence, turn. ARGV: owner, fence, index, answer. */
-  addAnswer: {
-    numberOfKeys: 3,
-    lua: `
+  addAnswer: counted(
+    3,
+    [3],
+    `
 ${mustHold}
 local count, index = tonumber(redis.call('HGET', KEYS[3], 'n') or '-1'), tonumber(ARGV[3])
 if count < index then return 0 end
@@ -115,21 +120,23 @@ if count > index then return redis.call('HGET', KEYS[3], 'a:' .. ARGV[3]) == ARG
 redis.call('HSET', KEYS[3], 'a:' .. ARGV[3], ARGV[4], 'n', index + 1, 'takes', 0)
 redis.call('PEXPIRE', KEYS[3], ${RECORD_KEPT_MS})
 return 1`,
-  },
+  ),
   /** KEYS: lease, fence, turn. ARGV: owner, fence, call, result. */
-  addResult: {
-    numberOfKeys: 3,
-    lua: `
+  addResult: counted(
+    3,
+    [3],
+    `
 ${mustHold}
 if redis.call('HEXISTS', KEYS[3], 'record') == 0 then return 0 end
 if redis.call('HSETNX', KEYS[3], 'r:' .. ARGV[3], ARGV[4]) == 1 then redis.call('HSET', KEYS[3], 'takes', 0) end
 redis.call('PEXPIRE', KEYS[3], ${RECORD_KEPT_MS})
 return 1`,
-  },
+  ),
   /** KEYS: lease, fence, current, turn, history. ARGV: owner, fence, result, how long a session is kept, then messages. */
-  endTurn: {
-    numberOfKeys: 5,
-    lua: `
+  endTurn: counted(
+    5,
+    [4, 5],
+    `
 local kept = redis.call('HGET', KEYS[4], 'result')
 if kept then return kept == ARGV[3] and 1 or 0 end
 ${mustHold}
@@ -142,19 +149,21 @@ if #ARGV > 4 then
 end
 redis.call('PEXPIRE', KEYS[5], ARGV[4])
 return 1`,
-  },
+  ),
   /** KEYS: history. ARGV: how long a session is kept, message. */
-  noteMessage: {
-    numberOfKeys: 1,
-    lua: `
+  noteMessage: counted(
+    1,
+    [1],
+    `
 redis.call('RPUSH', KEYS[1], ARGV[2])
 redis.call('LTRIM', KEYS[1], -${MAX_HISTORY}, -1)
 return redis.call('PEXPIRE', KEYS[1], ARGV[1])`,
-  },
+  ),
   /** KEYS: events, sequence. ARGV: the number that all are above, then events. Returns the number of the first. */
-  addEvents: {
-    numberOfKeys: 2,
-    lua: `
+  addEvents: counted(
+    2,
+    [1],
+    `
 local last = math.max(tonumber(redis.call('GET', KEYS[2]) or '0'), tonumber(ARGV[1]))
 for i = 2, #ARGV do
   redis.call('XADD', KEYS[1], 'MAXLEN', ${MAX_EVENTS}, string.format('%.0f-0', last + i - 1), 'e', ARGV[i])
@@ -162,7 +171,7 @@ end
 redis.call('SET', KEYS[2], string.format('%.0f', last + #ARGV - 1), 'PX', ${SEQUENCE_KEPT_MS})
 redis.call('PEXPIRE', KEYS[1], ${EVENTS_KEPT_MS})
 return last + 1`,
-  },
+  ),
   /** KEYS: events, sequence. ARGV: after, limit. */
   readEvents: {
     numberOfKeys: 2,

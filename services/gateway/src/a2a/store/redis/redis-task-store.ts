@@ -32,13 +32,32 @@ const taskCommands = {
   ...leaseCommands,
   /**
    * KEYS: task, its caller's tasks, those at work, those that wait. ARGV: the state before, or an empty text; the state now; note, texts, id, time; KEPT_MS; at
-   * which of the last two keys it stands now, or 0. Returns whether the task stood as before, or was not there.
+   * which of the last two keys it stands now, or 0; tasks and bytes that the caller may have, how names of tasks, of their hooks, and of what was told begin; 1
+   * if it is to be at work. Of the caller's other tasks those that have ended make room. Returns 1, 0 if the task stood otherwise, or -1 if it does not fit.
    */
   writeTask: {
     numberOfKeys: 4,
     lua: `
 local now = redis.call('HGET', KEYS[1], 'state')
 if now and now ~= ARGV[1] then return 0 end
+local count, bytes, ended = 1, #ARGV[3] + #ARGV[4], {}
+for _, id in ipairs(redis.call('ZRANGE', KEYS[2], 0, -1, 'REV')) do
+  local size = redis.call('HSTRLEN', ARGV[11] .. id, 'note') + redis.call('HSTRLEN', ARGV[11] .. id, 'texts')
+  if size == 0 then redis.call('ZREM', KEYS[2], id)
+  elseif id ~= ARGV[5] then
+    if redis.call('ZSCORE', KEYS[3], id) or redis.call('ZSCORE', KEYS[4], id) then count, bytes = count + 1, bytes + size
+    else ended[#ended + 1] = {id, size} end
+  end
+end
+local maxCount, maxBytes = tonumber(ARGV[9]), tonumber(ARGV[10])
+if ARGV[14] == '1' and (count > maxCount or bytes > maxBytes) then return -1 end
+for _, task in ipairs(ended) do
+  count, bytes = count + 1, bytes + task[2]
+  if count > maxCount or bytes > maxBytes then
+    redis.call('DEL', ARGV[11] .. task[1], ARGV[12] .. task[1], ARGV[13] .. task[1])
+    redis.call('ZREM', KEYS[2], task[1])
+  end
+end
 redis.call('HSET', KEYS[1], 'state', ARGV[2], 'note', ARGV[3], 'texts', ARGV[4])
 redis.call('PEXPIRE', KEYS[1], ARGV[7])
 redis.call('ZADD', KEYS[2], ARGV[6], ARGV[5])
@@ -47,32 +66,6 @@ for i = 3, 4 do
   if tonumber(ARGV[8]) == i then redis.call('ZADD', KEYS[i], ARGV[6], ARGV[5]) else redis.call('ZREM', KEYS[i], ARGV[5]) end
 end
 return 1`,
-  },
-  /**
-   * KEYS: a caller's tasks, those at work, those that wait. ARGV: the task that is written, its bytes, tasks and bytes that the caller may have, how names of
-   * tasks, of their hooks, and of what was told begin. Answers whether it fits.
-   */
-  boundTasks: {
-    numberOfKeys: 3,
-    lua: `
-local count, bytes, ended = 1, tonumber(ARGV[2]), {}
-for _, id in ipairs(redis.call('ZRANGE', KEYS[1], 0, -1, 'REV')) do
-  local size = redis.call('HSTRLEN', ARGV[5] .. id, 'note') + redis.call('HSTRLEN', ARGV[5] .. id, 'texts')
-  if size == 0 then redis.call('ZREM', KEYS[1], id)
-  elseif id ~= ARGV[1] then
-    if redis.call('ZSCORE', KEYS[2], id) or redis.call('ZSCORE', KEYS[3], id) then count, bytes = count + 1, bytes + size
-    else ended[#ended + 1] = {id, size} end
-  end
-end
-local fits = count <= tonumber(ARGV[3]) and bytes <= tonumber(ARGV[4])
-for _, task in ipairs(ended) do
-  count, bytes = count + 1, bytes + task[2]
-  if count > tonumber(ARGV[3]) or bytes > tonumber(ARGV[4]) then
-    redis.call('DEL', ARGV[5] .. task[1], ARGV[6] .. task[1], ARGV[7] .. task[1])
-    redis.call('ZREM', KEYS[1], task[1])
-  end
-end
-return fits and 1 or 0`,
   },
 } as const;
 
@@ -113,24 +106,16 @@ class RedisTaskStore implements TaskStore {
     const { id, by, updatedAt, standing, asked, answer, earlier } = task;
     const own = this.#callers(by);
     const [note, texts] = [JSON.stringify(withoutTexts(task)), JSON.stringify({ asked, answer, earlier })];
-    await this.#makeRoom(task, Buffer.byteLength(note) + Buffer.byteLength(texts));
+    const isBegun = standing === "working";
+    if (isBegun && !(await this.#room.take(Buffer.byteLength(note) + Buffer.byteLength(texts)))) throw tasksFull();
+    const { most } = await this.#room.share("tasks");
+    const bounds = [MAX_TASKS, most, this.#task(""), this.#hooks(""), this.#told(""), isBegun ? 1 : 0] as const;
     const states = [before === undefined ? "" : stateToken(before), stateToken(task)] as const;
     const written = await this.#connection.run("write a task", (redis) =>
-      redis.writeTask(this.#task(id), own, this.#open, this.#waiting, ...states, note, texts, id, updatedAt, KEPT_MS, PLACES[standing] ?? 0),
+      redis.writeTask(this.#task(id), own, this.#open, this.#waiting, ...states, note, texts, id, updatedAt, KEPT_MS, PLACES[standing] ?? 0, ...bounds),
     );
+    if (Number(written) === -1) throw tasksFull();
     return Number(written) === 1;
-  }
-
-  /** Of the tasks of its caller those that have ended make room, so that the task fits. @throws {StoreFullError} if it is to be at work, and does not fit */
-  async #makeRoom({ id, by, standing }: StoredTask, bytes: number): Promise<void> {
-    const isBegun = standing === "working";
-    if (isBegun && !(await this.#room.take(bytes))) throw tasksFull();
-    const { most } = await this.#room.share("tasks");
-    const names = [this.#task(""), this.#hooks(""), this.#told("")] as const;
-    const fits = await this.#connection.run("make room for a task", (redis) =>
-      redis.boundTasks(this.#callers(by), this.#open, this.#waiting, id, bytes, MAX_TASKS, most, ...names),
-    );
-    if (isBegun && Number(fits) === 0) throw tasksFull();
   }
 
   async read(by: string, id: string): Promise<StoredTask | undefined> {
