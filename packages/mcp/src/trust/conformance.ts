@@ -78,6 +78,12 @@ export function testTrustStore(name: string, create: () => Promise<TrustStore>):
       expect(await registrations.read()).toMatchObject({ asked: [{ rejectedBy: "ada", approvedBy: "bob" }] });
     });
 
+    test("says how many bytes each record has", async () => {
+      await using store = await create();
+      await store.write("pins/a", "é", undefined);
+      expect(await store.room()).toMatchObject({ sizes: new Map([["pins/a", 4]]), mostPerAgent: 16 * 1024 * 1024 });
+    });
+
     test("keeps no record that is too long", async () => {
       await using store = await create();
       await expect(store.write("a", "x".repeat(4 * 1024 * 1024), undefined)).rejects.toThrow(StoreUnavailableError);

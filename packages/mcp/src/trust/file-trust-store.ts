@@ -2,8 +2,8 @@ import { readFile } from "node:fs/promises";
 import { basename, dirname } from "node:path";
 import { canonicalJson } from "@rockbot/contracts";
 import { replaceFile, StoreUnavailableError, sweepTemporaries } from "@rockbot/records";
-import { recordOf, textOf, versionOf } from "./record-text.ts";
-import { MAX_RECORDS, noRoomFor, type TrustStore } from "./trust-store.ts";
+import { recordOf, sizesOf, textOf, versionOf } from "./record-text.ts";
+import { MAX_BYTES_PER_AGENT, MAX_RECORDS, noRoomFor, type TrustStore } from "./trust-store.ts";
 
 const FORMAT = 1;
 
@@ -23,6 +23,7 @@ export function openFileTrustStore(file: string): TrustStore {
       return written;
     },
     names: async () => [...(await readRecords(file)).keys()].sort(),
+    room: async () => ({ sizes: sizesOf(await readRecords(file)), mostPerAgent: MAX_BYTES_PER_AGENT }),
     revision: async () => versionOf((await readContent(file)) ?? ""),
     async [Symbol.asyncDispose]() {
       await writing;

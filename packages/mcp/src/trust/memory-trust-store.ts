@@ -1,5 +1,5 @@
-import { recordOf, textOf, versionOf } from "./record-text.ts";
-import { MAX_RECORDS, noRoomFor, type TrustStore } from "./trust-store.ts";
+import { recordOf, sizesOf, textOf, versionOf } from "./record-text.ts";
+import { MAX_BYTES_PER_AGENT, MAX_RECORDS, noRoomFor, type TrustStore } from "./trust-store.ts";
 
 /** Records of this process: they end with it. */
 export function createMemoryTrustStore(): TrustStore {
@@ -21,6 +21,7 @@ export function createMemoryTrustStore(): TrustStore {
       return true;
     },
     names: async () => [...texts.keys()].sort(),
+    room: async () => ({ sizes: sizesOf(texts), mostPerAgent: MAX_BYTES_PER_AGENT }),
     revision: async () => String(revision),
     async [Symbol.asyncDispose]() {
       texts.clear();

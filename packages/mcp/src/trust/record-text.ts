@@ -22,3 +22,6 @@ export function recordOf(name: string, text: string | undefined): TrustRecord {
     throw new StoreUnavailableError(`Cannot read the record "${name}": it is damaged`);
   }
 }
+
+export const sizesOf = (texts: ReadonlyMap<string, string>): ReadonlyMap<string, number> =>
+  new Map([...texts].map(([name, text]) => [name, Buffer.byteLength(text)]));

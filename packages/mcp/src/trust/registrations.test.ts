@@ -120,6 +120,36 @@ test("an agent can fill neither the operator's list nor the list of servers", as
   expect(outcomes.toSorted()).toEqual(["registered", "registered", "too_many", "too_many", "too_many", "too_many"]);
 });
 
+test("an agent that registers one server after the other cannot fill the store with what is pinned of them", async () => {
+  const store = createMemoryTrustStore();
+  const registrations = new Registrations(store);
+  const once = async (name: string, agent: string, size: number) => {
+    const outcome = await registrations.register(program(name), { ...limits, agent });
+    if (outcome === "registered") await store.write(`pins/${name}`, "x".repeat(size), (await store.read(`pins/${name}`)).version);
+    await registrations.unregister(name, agent);
+    return outcome;
+  };
+  for (let i = 0; i < 6; i++) expect(await once(`large${i}`, "one", 3_000_000)).toBe("registered");
+  expect(await once("more", "one", 1)).toEqual({ mostBytes: 16 * 1024 * 1024 });
+  expect(await once("large0", "one", 1)).toBe("registered"); // again
+  expect(await once("more", "one", 3_000_000)).toBe("registered");
+  for (let i = 0; i < 64; i++) expect(await once(`small${i}`, "two", 1)).toBe("registered");
+  expect(await once("one more", "two", 1)).toMatchObject({ mostBytes: expect.any(Number) });
+  expect(
+    await registrations.ask(
+      program(
+        "long",
+        ..."x"
+          .repeat(64)
+          .split("")
+          .map((x) => x.repeat(10_000)),
+      ),
+      "three",
+    ),
+  ).toBe(false);
+  expect(await registrations.ask(program("long"), "three")).toBe(true);
+});
+
 test("a name belongs to the agent that has registered it, until it unregisters it", async () => {
   const registrations = new Registrations(createMemoryTrustStore());
   expect(await registrations.register(program("a"), limits)).toBe("registered");

@@ -1,6 +1,7 @@
 import { StoreUnavailableError } from "@rockbot/records";
+import { pinRecordName } from "./pins/pin.ts";
 import { digestOf, type RequestedServer } from "./requested-server.ts";
-import { type TrustStore, unchanged, updateRecord } from "./trust-store.ts";
+import { MAX_RECORD_LENGTH, type TrustStore, unchanged, updateRecord } from "./trust-store.ts";
 
 /**
  * A request that waits for an operator, or that an operator has decided. After an approval the agent that asked may have that very server, once;
@@ -31,6 +32,8 @@ export interface RegisteredServer {
 export interface RegistrationRecord {
   readonly asked: readonly AskedServer[];
   readonly registered: readonly RegisteredServer[];
+  /** Who has registered servers of whom something is pinned, also if they are registered no more. A release without this lets it lapse. */
+  readonly pinned?: readonly { readonly server: string; readonly agent: string }[] | undefined;
 }
 
 const REGISTRATIONS = "registrations";
@@ -38,6 +41,10 @@ const REGISTRATIONS = "registrations";
 export const MAX_ASKED_PER_AGENT = 5;
 const MAX_ASKED = 100;
 const MAX_REGISTERED = 100;
+/** What is pinned of one server counts as this part of what an agent may have, if it is less: so names are bounded, too. */
+const LEAST_PART = 1 / 64;
+/** What one agent asks for and has registered may take this part of the record that it is in. */
+const MAX_OWN_LENGTH = MAX_RECORD_LENGTH / 8;
 /** A request that nobody has approved, or whose approval nobody has used, is over then, and so is a rejection. */
 export const ASKED_KEPT_MS = 24 * 3_600_000;
 
@@ -66,8 +73,9 @@ export class Registrations {
       hasRoom = true;
       if (record.asked.some((asked) => asked.digest === digest && asked.agent === agent)) return record;
       const own = record.asked.filter((asked) => asked.agent === agent).length;
-      hasRoom = own < MAX_ASKED_PER_AGENT && record.asked.length < MAX_ASKED;
-      return hasRoom ? { ...record, asked: [...record.asked, { request, digest, agent, at: this.#now().toISOString() }] } : record;
+      const asked = [...record.asked, { request, digest, agent, at: this.#now().toISOString() }];
+      hasRoom = own < MAX_ASKED_PER_AGENT && record.asked.length < MAX_ASKED && ownLength({ ...record, asked }, agent) <= MAX_OWN_LENGTH;
+      return hasRoom ? { ...record, asked } : record;
     });
     return hasRoom;
   }
@@ -115,6 +123,7 @@ export class Registrations {
       const { request, agent } = found;
       const rejected = { request, digest, agent, at: this.#now().toISOString(), rejectedBy: by };
       return {
+        ...record,
         asked: [...record.asked.filter((asked) => asked.digest !== digest || asked.agent !== agent), rejected],
         registered: record.registered.filter((one) => one !== found),
       };
@@ -122,17 +131,30 @@ export class Registrations {
     return found !== undefined;
   }
 
-  /** Keeps a server that has been connected; an approval is used up by it. */
+  /**
+   * Keeps a server that has been connected; an approval is used up by it. What is pinned of a server stays when it is gone, so an agent that has registered as
+   * many as its share holds, registers only those again.
+   */
   async register(
     request: RequestedServer,
     { agent, by, maxPerAgent }: { readonly agent: string; readonly by: string; readonly maxPerAgent: number },
-  ): Promise<"registered" | "taken" | "too_many"> {
+  ): Promise<"registered" | "taken" | "too_many" | { readonly mostBytes: number }> {
     const digest = digestOf(request);
-    let outcome: "registered" | "taken" | "too_many" = "registered";
+    const { sizes, mostPerAgent: mostBytes } = await this.#store.room();
+    let outcome: "registered" | "taken" | "too_many" | { readonly mostBytes: number } = "registered";
     await this.#update((record) => {
       const { registered } = record;
       const holder = registered.find((one) => one.request.name === request.name);
       const own = registered.filter((one) => one.agent === agent).length;
+      const bytesOf = (server: string): number => sizes.get(pinRecordName(server)) ?? 0;
+      const holders = registered.map((one) => ({ server: one.request.name, agent: one.agent }));
+      const all = new Map([...(record.pinned ?? []), ...holders].map((one) => [one.server, one]));
+      const pinned = [...all.values()].filter((one) => bytesOf(one.server) > 0 || holders.some(({ server }) => server === one.server));
+      const others = pinned.filter((one) => one.agent === agent && one.server !== request.name);
+      const bytes = others.reduce((sum, { server }) => sum + Math.max(bytesOf(server), mostBytes * LEAST_PART), 0);
+      const added: RegisteredServer = { request, digest, agent, at: this.#now().toISOString(), by };
+      const isNew = !pinned.some(({ server }) => server === request.name);
+      const isFull = (isNew && bytes >= mostBytes) || ownLength({ ...record, registered: [...registered, added] }, agent) > MAX_OWN_LENGTH;
       outcome =
         holder !== undefined
           ? holder.agent === agent && holder.digest === digest
@@ -140,11 +162,14 @@ export class Registrations {
             : "taken"
           : own >= maxPerAgent || registered.length >= MAX_REGISTERED
             ? "too_many"
-            : "registered";
+            : isFull
+              ? { mostBytes }
+              : "registered";
       if (outcome !== "registered" || holder !== undefined) return record;
       return {
         asked: record.asked.filter((asked) => asked.digest !== digest || asked.agent !== agent),
-        registered: [...registered, { request, digest, agent, at: this.#now().toISOString(), by }],
+        registered: [...registered, added],
+        pinned: isNew ? [...pinned, { server: request.name, agent }] : pinned,
       };
     });
     return outcome;
@@ -183,21 +208,29 @@ export class Registrations {
     });
   }
 
-  #fresh({ asked, registered }: RegistrationRecord): RegistrationRecord {
+  #fresh({ asked, ...record }: RegistrationRecord): RegistrationRecord {
     const since = this.#now().getTime() - ASKED_KEPT_MS;
-    return { asked: asked.filter(({ at }) => Date.parse(at) > since), registered };
+    return { ...record, asked: asked.filter(({ at }) => Date.parse(at) > since) };
   }
 }
 
 export const isRejected = ({ approvedBy, rejectedBy }: AskedServer): boolean => rejectedBy !== undefined && approvedBy === undefined;
 
+const ownLength = ({ asked, registered }: RegistrationRecord, agent: string): number =>
+  JSON.stringify([...asked, ...registered].filter((one) => one.agent === agent)).length;
+
 /** People may have written it: what is no registration is not taken for one, nor for none. */
 function recordOf(value: unknown): RegistrationRecord {
   if (value === undefined) return NONE;
-  const { asked, registered } = (typeof value === "object" && value !== null ? value : {}) as { readonly [Key in keyof RegistrationRecord]?: unknown };
+  const { asked, registered, pinned } = (typeof value === "object" && value !== null ? value : {}) as { readonly [Key in keyof RegistrationRecord]?: unknown };
   if (!Array.isArray(asked) || !Array.isArray(registered) || ![...asked, ...registered].every(isEntry))
     throw new StoreUnavailableError(`Cannot read the record "${REGISTRATIONS}": it is no record of registrations`);
-  return { asked: asked as AskedServer[], registered: registered as RegisteredServer[] };
+  const isPinned = (one: unknown): boolean => typeof one === "object" && one !== null && "server" in one && "agent" in one;
+  return {
+    asked: asked as AskedServer[],
+    registered: registered as RegisteredServer[],
+    ...(Array.isArray(pinned) ? { pinned: pinned.filter(isPinned) } : {}),
+  };
 }
 
 /** An approval is for the entry of its digest: an entry that says something else by now has none. */

@@ -1,4 +1,5 @@
 import { StoreUnavailableError } from "@rockbot/records";
+
 /**
  * The memory of MCP servers from one start to the next: records with names, each a JSON value. Several processes may share one. A writer says
  * which version it has read, so that it undoes nothing that it has not seen.
@@ -17,8 +18,18 @@ export interface TrustStore extends AsyncDisposable {
   write(name: string, value: unknown, version: string | undefined): Promise<boolean>;
   /** Of all records, sorted. */
   names(): Promise<readonly string[]>;
+  /** How much of this there is. */
+  room(): Promise<TrustRoom>;
   /** Another text whenever a record has changed since. */
   revision(): Promise<string>;
+}
+
+/** How many bytes records have. */
+export interface TrustRoom {
+  /** By name of the record. */
+  readonly sizes: ReadonlyMap<string, number>;
+  /** So many may those have that are kept because of one agent. */
+  readonly mostPerAgent: number;
 }
 
 /** A record that is not there has neither value nor version. */
@@ -29,6 +40,8 @@ export interface TrustRecord {
 
 /** Of a record as JSON, in characters. */
 export const MAX_RECORD_LENGTH = 4 * 1024 * 1024;
+/** For records that are not in Redis. */
+export const MAX_BYTES_PER_AGENT = 16 * 1024 * 1024;
 /** More servers than a bridge may have. */
 export const MAX_RECORDS = 2_000;
 

@@ -91,6 +91,7 @@ export class ServerRegistrar {
     const outcome = await this.#registrations.register(request, { agent, by, maxPerAgent: this.#settings.registrationMaxPerAgent });
     if (outcome === "taken") throw this.#taken(request.name);
     if (outcome === "too_many") throw this.#tooMany();
+    if (typeof outcome === "object") throw this.#denied(this.#full(outcome.mostBytes));
     await this.sync();
     return this.#summary(request.name);
   }
@@ -186,6 +187,10 @@ export class ServerRegistrar {
 
   #tooMany(): ToolError {
     return this.#denied(`you have as many as you may, ${this.#settings.registrationMaxPerAgent}, or there are too many in all. Unregister one of yours first`);
+  }
+
+  #full(mostBytes: number): string {
+    return `what is kept of servers that you have registered, now or before, has all of the ${mostBytes} bytes that an agent may have. Register one of those again, or ask an operator to remove what is pinned of them`;
   }
 
   #taken(name: string): ToolError {

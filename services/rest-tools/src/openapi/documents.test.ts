@@ -464,6 +464,7 @@ test("documents whose approvals cannot be read are offered once they can", async
     read: (name) => (isAway ? Promise.reject(new StoreUnavailableError("it is away")) : memory.read(name)),
     write: (...change) => memory.write(...change),
     names: () => memory.names(),
+    room: () => memory.room(),
     revision: () => memory.revision(),
     [Symbol.asyncDispose]: () => memory[Symbol.asyncDispose](),
   };

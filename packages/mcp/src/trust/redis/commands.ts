@@ -18,4 +18,15 @@ end
 redis.call('INCR', KEYS[2])
 return 1`,
   },
+  /** KEYS: records. Answers names and bytes in turns. */
+  sizeTrustRecords: {
+    numberOfKeys: 1,
+    lua: `
+local answer = {}
+for _, name in ipairs(redis.call('HKEYS', KEYS[1])) do
+  answer[#answer + 1] = name
+  answer[#answer + 1] = redis.call('HSTRLEN', KEYS[1], name)
+end
+return answer`,
+  },
 } as const;

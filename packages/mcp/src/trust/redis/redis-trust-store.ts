@@ -1,7 +1,8 @@
 import { silentLogger } from "@rockbot/bus";
-import { connectStore, parseRedisAddress, type RedisAddress, RedisConnection, type RedisStoreOptions, type RedisUrl } from "@rockbot/records/redis";
+import { StoreFullError } from "@rockbot/records";
+import { connectStore, parseRedisAddress, type RedisAddress, RedisConnection, RedisRoom, type RedisStoreOptions, type RedisUrl } from "@rockbot/records/redis";
 import { recordOf, textOf } from "../record-text.ts";
-import { MAX_RECORDS, noRoomFor, type TrustRecord, type TrustStore } from "../trust-store.ts";
+import { MAX_RECORDS, noRoomFor, type TrustRecord, type TrustRoom, type TrustStore } from "../trust-store.ts";
 import { commands } from "./commands.ts";
 
 /**
@@ -20,6 +21,7 @@ class RedisTrustStore implements TrustStore {
   readonly #connection: RedisConnection<typeof commands>;
   readonly #records: string;
   readonly #revision: string;
+  readonly #room: RedisRoom<typeof commands>;
 
   constructor(address: RedisAddress, { log = silentLogger, prefix = "rockbot", ca }: RedisStoreOptions) {
     this.#records = `${prefix}:{mcp}:records`;
@@ -31,6 +33,7 @@ class RedisTrustStore implements TrustStore {
       whileAway: "approvals of MCP servers stay as this process has read them, and other servers offer nothing",
       scripts: commands,
     });
+    this.#room = new RedisRoom(this.#connection);
   }
 
   start(timeoutMs: number): Promise<void> {
@@ -44,6 +47,8 @@ class RedisTrustStore implements TrustStore {
 
   async write(name: string, value: unknown, version: string | undefined): Promise<boolean> {
     const text = value === undefined ? "" : textOf(name, value);
+    if (version === undefined && text !== "" && !(await this.#room.take(Buffer.byteLength(text))))
+      throw new StoreFullError(`Cannot write the record "${name}": Redis keeps the rest of its memory for what matters more`);
     const written = await this.#connection.run("write what is approved of MCP servers", (redis) =>
       redis.replaceTrustRecord(this.#records, this.#revision, name, version ?? "", text, MAX_RECORDS),
     );
@@ -54,6 +59,14 @@ class RedisTrustStore implements TrustStore {
   async names(): Promise<readonly string[]> {
     const names = await this.#connection.run("list what is approved of MCP servers", (redis) => redis.hkeys(this.#records));
     return (names as string[]).sort();
+  }
+
+  async room(): Promise<TrustRoom> {
+    const { most } = await this.#room.share("trust");
+    const answer = (await this.#connection.run("size what is approved of MCP servers", (redis) => redis.sizeTrustRecords(this.#records))) as unknown[];
+    const sizes = new Map<string, number>();
+    for (let at = 0; at < answer.length; at += 2) sizes.set(String(answer[at]), Number(answer[at + 1]));
+    return { sizes, mostPerAgent: most };
   }
 
   async revision(): Promise<string> {
