@@ -155,7 +155,7 @@ describe("the files that services read again while they run", () => {
     for (const file of ["docker/policy.yaml", "docker/mcp.json", "folders/mcp/other.json", "folders/rest/rest.json", "folders/a2a/well-known-agents.json"]) {
       folder.write(file, "");
     }
-    folder.write("folders/rest/secrets.env", "");
+    folder.write("folders/rest/.env.local", "");
     vi.stubEnv("ROCKBOT_REST_CONFIG", "./docker/rest.json");
     const files = { file: join(folder.path, "kept.env"), from: join(folder.path, "docker/secrets.env"), out: join(folder.path, "out") };
     const error: Error = await initCompose({ policy, ...files, folders: join(folder.path, "folders") }).then(
@@ -168,7 +168,7 @@ describe("the files that services read again while they run", () => {
       "docker/policy.yaml: nobody reads it any more. Move it to docker/policy/policy.yaml",
       "docker/mcp.json: nobody reads it any more. Move it to docker/mcp/mcp.json",
       "ROCKBOT_MCP_CONFIG: there is no file docker/mcp/mcp.json",
-      expect.stringMatching(/^ROCKBOT_REST_CONFIG: .* also secrets.env. Move the file into a folder of its own, such as docker\/rest$/),
+      expect.stringMatching(/^ROCKBOT_REST_CONFIG: .* also .env.local. Move the file into a folder of its own, such as docker\/rest$/),
       expect.stringMatching(/^ROCKBOT_A2A_AGENTS_FILE: .* also .ssh. Move/),
     ]);
   });

@@ -122,11 +122,8 @@
 {{- define "rockbot.releaseFaults" -}}
 {{- $values := .Values -}}
 {{- $faults := list -}}
-{{- /* Only who knows of a cluster tells helm of kinds, and not of versions alone: then this is to be deployed, and not just looked at. */ -}}
-{{- if .Capabilities.APIVersions.Has "apps/v1/Deployment" -}}
 {{- range include "rockbot.undrawn" . | fromJsonArray -}}
 {{- $faults = append $faults (printf "%s: name a Secret of yours: this rendering has no cluster to ask, so that the chart cannot make it once and keep it. See docs/operate/cluster.md" .) -}}
-{{- end -}}
 {{- end -}}
 {{- if not (regexMatch "^[a-z][-a-z0-9]*$" .Release.Name) -}}
 {{- $faults = append $faults (printf "the release's name: expected a letter, then letters, digits and hyphens, as names of Services have, got %s" .Release.Name) -}}

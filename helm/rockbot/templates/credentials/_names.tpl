@@ -4,14 +4,9 @@
 {{- end }}
 
 {{- /*
-Whether Secrets may be made up: where helm has no cluster to ask, what is there already is not known, and each rendering would have others. Every cluster has the
-namespace `default`.
+The values that have to name a Secret, as a JSON list: where helm has no cluster to ask, what the chart has made before is not known, and each rendering would have
+others. Every cluster has the namespace `default`.
 */ -}}
-{{- define "rockbot.draws" -}}
-{{ or .Values.credentials.drawWithoutCluster (not (empty (lookup "v1" "Namespace" "" "default"))) }}
-{{- end }}
-
-{{- /* The values that name a Secret in the place of each that would be made up, as a JSON list. */ -}}
 {{- define "rockbot.undrawn" -}}
 {{- $values := list -}}
 {{- if and (not .Values.rights.passwordsSecret) (or (ne .Values.broker.kind "existing") (ne .Values.redis.kind "existing")) -}}{{- $values = append $values "rights.passwordsSecret" -}}{{- end -}}
@@ -21,7 +16,8 @@ namespace `default`.
 {{- range (include "rockbot.services" . | fromJson).services -}}
 {{- if contains (printf "\"service\":%q" .name) $made -}}{{- $values = append $values (printf "%s.secrets.existingSecret" .key) -}}{{- end -}}
 {{- end -}}
-{{ ternary (list) $values (eq (include "rockbot.draws" .) "true") | toJson }}
+{{- $isKnown := or .Values.credentials.drawWithoutCluster (lookup "v1" "Namespace" "" "default") -}}
+{{ ternary (list) $values (not (empty $isKnown)) | toJson }}
 {{- end }}
 
 {{- /* The Secret with the secrets of services that no Secret of yours has: each under SERVICE.NAME. */ -}}

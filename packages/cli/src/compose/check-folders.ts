@@ -11,7 +11,7 @@ const FILES = [
 ] as const;
 
 /** Files that nobody means to hand to a service. */
-const SECRET = /\.(env|pem|key)$/;
+const SECRET = /\.(env|pem|key)(\.|$)/i;
 
 /**
  * Checks the folders that compose mounts into the services which read a file in them.
