@@ -29,6 +29,7 @@ const ways: readonly (readonly [string, "says" | "defines", string, object])[] =
   ["the details of a tool", "defines", "get_tool_details", { names: ["zoo__read"] }],
   ["the list of servers", "defines", "mcp_list_services", {}],
   ["a server's tools", "defines", "mcp_get_service_details", { server_name: "zoo" }],
+  ["the name of the nearest tool", "defines", "mcp_invoke_tool", { server_name: "zoo", tool_name: "raed", arguments: {} }],
   ["a fault of the arguments", "defines", "zoo__choose", { animal: "lion" }],
   ["a result", "says", "zoo__read", {}],
   ["a result by a call within a call", "says", "mcp_invoke_tool", { server_name: "zoo", tool_name: "read", arguments: {} }],

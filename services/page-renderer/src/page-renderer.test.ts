@@ -160,15 +160,23 @@ describe.skipIf(browserPath === undefined)(`a page in ${why}`, { timeout: 180_00
     });
 
     await expect(system.render("/broken")).rejects.toMatchObject({ code: "unavailable", details: { status: 500 } });
-    await expect(system.render("/gone")).rejects.toMatchObject({ code: "execution_failed", message: expect.stringContaining("there is no such page") });
+    await expect(system.render("/gone")).rejects.toMatchObject({
+      code: "execution_failed",
+      message: expect.stringContaining("there is no such page"),
+      trust: undefined,
+    });
     await expect(system.render("/login")).rejects.toMatchObject({ code: "execution_failed", details: { status: 401 } });
     await expect(system.render("/nothing")).rejects.toMatchObject({ code: "execution_failed", details: { status: 404 } });
-    await expect(system.render("/to-gone")).rejects.toMatchObject({ code: "execution_failed", details: { status: 404 } });
+    const said = { trust: { level: "untrusted" } };
+    await expect(system.render("/to-gone")).rejects.toMatchObject({ code: "execution_failed", details: { status: 404 }, ...said });
     await expect(system.render("/document")).rejects.toMatchObject({
       code: "execution_failed",
       message: expect.stringMatching(/application\/pdf, and no page|a download, not a page/),
     });
-    await expect(system.render("/blank")).rejects.toMatchObject({ message: expect.stringContaining("it leads to about:blank, which is no page of the web") });
+    await expect(system.render("/blank")).rejects.toMatchObject({
+      message: expect.stringContaining("it leads to about:blank, which is no page of the web"),
+      ...said,
+    });
     await expect(system.render("/blob")).rejects.toMatchObject({ message: expect.stringMatching(/it leads to blob:.*no page of the web/) });
   });
 

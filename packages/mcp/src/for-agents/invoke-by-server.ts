@@ -44,7 +44,7 @@ export function invokeByServer(
       if (response?.ok) return response.value;
       const error = decodeMessage("ToolError", reply.body);
       throw error.ok
-        ? mcpError(toolErrorFrom(error.value))
+        ? mcpError(toolErrorFrom(error.value), false)
         : new ToolError(ToolErrorCode.OutcomeUnknown, `"${toolName}" was answered with something that cannot be read.`);
     },
     [Symbol.asyncDispose]: () => requester[Symbol.asyncDispose](),

@@ -5,6 +5,7 @@ import { createIdentity, DuplicateToolError, type Tool, type ToolCaller, withLoc
 import { followIndex } from "./follow-index.ts";
 import { invokeByServer } from "./invoke-by-server.ts";
 import { createManagementClient } from "./management-client.ts";
+import type { TrustOf } from "./named-tools.ts";
 import { ServerIndex } from "./server-index.ts";
 import { mcpGetServiceDetails } from "./tools/mcp-get-service-details.ts";
 import { mcpInvokeTool } from "./tools/mcp-invoke-tool.ts";
@@ -49,9 +50,12 @@ export async function offerMcpTools(
   const management = started.use(createManagementClient(bus, agent, identity));
   const proxy = started.use(invokeByServer(bus, agent, identity));
   const indexOf = visibleIndex(index, { policy, tools: caller.tools, awaits: (toolName) => caller.awaits(toolName) });
-  const trustOf = ({ serverName, toolNames = [] }: Pick<McpServerSummary, "serverName" | "toolNames">) =>
-    mcpServerTrust(serverName, toolNames, (name) => caller.tools.get(name)?.trust);
-  const always = [mcpListServices(indexOf, trustOf), mcpGetServiceDetails(indexOf, management, trustOf), mcpInvokeTool(indexOf, caller, proxy.invoke)];
+  const trustOf: TrustOf = ({ serverName, toolNames = [] }) => mcpServerTrust(serverName, toolNames, (name) => caller.tools.get(name)?.trust);
+  const always = [
+    mcpListServices(indexOf, trustOf),
+    mcpGetServiceDetails(indexOf, management, trustOf),
+    mcpInvokeTool(indexOf, { caller, invokeByServer: proxy.invoke, trustOf }),
+  ];
   const registering = withRegistration ? [mcpRegisterServer(management), mcpUnregisterServer(management)] : [];
   const own = new Set([...always, ...registering].map(({ definition }) => definition.name));
   /** The tools of them that this agent has now. */

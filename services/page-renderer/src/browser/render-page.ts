@@ -1,5 +1,5 @@
 import { unlessAborted } from "@rockbot/base";
-import { ToolError, ToolErrorCode } from "@rockbot/contracts";
+import { saidBy, ToolError, ToolErrorCode, withTrust } from "@rockbot/contracts";
 import { describeUrl, type ForwardProxy, startForwardProxy, statusError } from "@rockbot/edge/outbound";
 import type { BrowserContext, CDPSession, Page, Response } from "playwright-core";
 import { BrowserMemoryError, startBrowser } from "./start-browser.ts";
@@ -117,13 +117,15 @@ const isReached = (page: Page, state: "domcontentloaded" | "networkidle", timeou
 /** @throws {ToolError} if it is an error, or no page */
 function checkAnswer(url: URL, at: URL, answer: Response): void {
   const status = answer.status();
-  if (status >= 400) throw statusError(describeUrl(at), status, undefined);
+  if (status >= 400) throw withTrust(statusError(describeUrl(at), status, undefined), at.href === url.href ? undefined : saidBy(describeUrl(url)));
   const type = answer.headers()["content-type"]?.split(";")[0]?.trim().toLowerCase() ?? "";
   // What the browser shows of other kinds is a viewer of its own.
   if (/^(?:application\/pdf|image\/(?!svg)|audio\/|video\/)/.test(type)) throw noPage(url, `it is of the type ${type}, and no page. It needs no browser`);
 }
 
-const noPage = (url: URL, why: string): ToolError => new ToolError(ToolErrorCode.ExecutionFailed, `Cannot render ${describeUrl(url)}: ${why}.`);
+/** @param why in the page's words, too: where it leads, and its type */
+const noPage = (url: URL, why: string): ToolError =>
+  new ToolError(ToolErrorCode.ExecutionFailed, `Cannot render ${describeUrl(url)}: ${why}.`, { trust: saidBy(describeUrl(url)) });
 
 /** Of the document with its open shadow trees. It is cut where it is made, in a world where the page has changed no function. */
 async function htmlOf(page: Page, session: CDPSession, most: number): Promise<string> {

@@ -1,15 +1,12 @@
-import { type ContentTrust, type McpServerSummary, nearestName, ToolError, ToolErrorCode, tools } from "@rockbot/contracts";
+import { nearestName, ToolError, ToolErrorCode, tools } from "@rockbot/contracts";
 import { defineTool, type Tool } from "@rockbot/tools";
 import { knownServer } from "../known-server.ts";
 import type { ManagementClient } from "../management-client.ts";
+import type { TrustOf } from "../named-tools.ts";
 import type { VisibleIndex } from "../visible-index.ts";
 
 /** `mcp_get_service_details`: descriptions and schemas of those of a server's tools that the caller may use, or of one of them. */
-export function mcpGetServiceDetails(
-  indexOf: (caller: string) => VisibleIndex,
-  management: ManagementClient,
-  trustOf: (server: Pick<McpServerSummary, "serverName" | "toolNames">) => ContentTrust,
-): Tool {
+export function mcpGetServiceDetails(indexOf: (caller: string) => VisibleIndex, management: ManagementClient, trustOf: TrustOf): Tool {
   return defineTool(tools.mcpGetServiceDetails, async ({ server_name, tool_name }, { signal, deadline, caller }) => {
     const index = indexOf(caller);
     const { serverName } = knownServer(index, server_name);

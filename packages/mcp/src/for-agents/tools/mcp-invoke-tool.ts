@@ -1,13 +1,30 @@
-import { announcedMcpName, nearestName, parseArguments, saidBy, ToolError, ToolErrorCode, type ToolInvokeResponse, tools } from "@rockbot/contracts";
+import {
+  announcedMcpName,
+  nearestName,
+  parseArguments,
+  saidBy,
+  ToolError,
+  ToolErrorCode,
+  type ToolInvokeResponse,
+  tools,
+  trustOfAll,
+} from "@rockbot/contracts";
 import { defineTool, innerCallId, type Tool, type ToolCaller, type ToolContext } from "@rockbot/tools";
 import { knownServer } from "../known-server.ts";
+import type { NamedTools, TrustOf } from "../named-tools.ts";
 import type { VisibleIndex } from "../visible-index.ts";
 
 /** Calls a tool by its server, where no announcement says how. */
 export type InvokeByServer = (serverName: string, toolName: string, args: object, context: ToolContext) => Promise<ToolInvokeResponse>;
 
+interface McpInvokeToolParts {
+  readonly caller: Pick<ToolCaller, "call" | "tools">;
+  readonly invokeByServer: InvokeByServer;
+  readonly trustOf: TrustOf;
+}
+
 /** `mcp_invoke_tool`: a call within the call that asks for it, whose caller, deadline, cancellation and progress are the same. */
-export function mcpInvokeTool(indexOf: (caller: string) => VisibleIndex, caller: Pick<ToolCaller, "call" | "tools">, invokeByServer: InvokeByServer): Tool {
+export function mcpInvokeTool(indexOf: (caller: string) => VisibleIndex, { caller, invokeByServer, trustOf }: McpInvokeToolParts): Tool {
   return defineTool(tools.mcpInvokeTool, async ({ server_name, tool_name, arguments: given }, context) => {
     const { caller: onBehalfOf } = context;
     const index = indexOf(onBehalfOf);
@@ -32,20 +49,20 @@ export function mcpInvokeTool(indexOf: (caller: string) => VisibleIndex, caller:
           onProgress: context.progress,
         })
       : await invokeByServer(serverName, toolName, args, context).catch((error: unknown) => {
-          throw withNearest(error, toolName, toolNames);
+          throw withNearest(error, toolName, { serverName, toolNames }, trustOf);
         });
     return { content: content ?? "", isError, structured, trust: trust ?? saidBy(`mcp:${serverName}`) };
   });
 }
 
 /** The bridge names no other tool, as it does not know which of them its asker may know of. */
-function withNearest(error: unknown, toolName: string, toolNames: readonly string[]): unknown {
-  const nearest = nearestName(toolName, [...toolNames]);
+function withNearest(error: unknown, toolName: string, { serverName, toolNames = [] }: NamedTools, trustOf: TrustOf): unknown {
+  const nearest = nearestName(toolName, toolNames);
   if (!(error instanceof ToolError) || error.code !== ToolErrorCode.ToolNotFound || nearest === undefined) return error;
   return new ToolError(error.code, `${error.message} Did you mean "${nearest}"?`, {
     cause: error,
     details: { ...error.details, nearest },
-    trust: saidBy("mcp"),
+    trust: trustOfAll([error.trust, trustOf({ serverName, toolNames: [nearest] })]),
   });
 }
 

@@ -112,7 +112,7 @@ class RemoteExecutor implements RemoteTool {
     }
     directory.sawAlive(tool);
     if (updates > 0) await heard.heardAll(toolCallId, updates);
-    if (answer instanceof ToolError) throw tool.service === MCP_BRIDGE ? mcpError(answer) : answer;
+    if (answer instanceof ToolError) throw tool.service === MCP_BRIDGE ? mcpError(answer, tool.trust == null) : answer; // one of today labels its tools
     const left = leftAnswer(reply as unknown as Envelope, request, { store: blobs, capability: acceptBlob, deadline, signal });
     return left ?? (answer as ToolInvokeResponse);
   }
