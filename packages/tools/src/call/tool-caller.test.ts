@@ -1,5 +1,5 @@
 import { type Bus, createMemoryBus } from "@rockbot/bus";
-import { createEnvelope, encodeMessage, MAX_REQUEST_BYTES, messages, ToolError } from "@rockbot/contracts";
+import { createEnvelope, definedBy, encodeMessage, MAX_REQUEST_BYTES, MCP_BRIDGE, messages, ToolError } from "@rockbot/contracts";
 import { expect, test, vi } from "vitest";
 import type { ToolExecutor } from "../define/tool-executor.ts";
 import { MAX_CALLS_IN_FLIGHT } from "../limits.ts";
@@ -39,6 +39,19 @@ test("calls the tool of a set without a guide", async () => {
 
   expect(await caller.getGuides()).toEqual([]);
   await expect(caller.call("echo", {})).resolves.toMatchObject({ content: "{}" });
+});
+
+test("an error of a bridge that labels no tool, as one of an earlier release, counts as a server's words, whatever its code", async () => {
+  await using bus = createMemoryBus();
+  const refuse = (): never => {
+    throw new ToolError("invalid_arguments", "Zebras, it says.");
+  };
+  const tools = [testTool("earlier", refuse), testTool("labelled", refuse, { trust: definedBy("mcp:zoo", false) })];
+  await using _service = await serveTools(bus, { tools }, { service: MCP_BRIDGE });
+  await using caller = await createToolCaller(bus, { agent: "agent" });
+
+  await expect(caller.call("earlier", {})).rejects.toMatchObject({ code: "invalid_arguments", trust: { level: "untrusted", origin: "mcp" } });
+  await expect(caller.call("labelled", {})).rejects.toMatchObject({ code: "invalid_arguments", trust: undefined });
 });
 
 test("finds and calls a tool, whichever side started first", async () => {
