@@ -36,7 +36,10 @@ export interface CallOptions {
    * makes the call also where it cannot be written
    */
   readonly durable?: boolean | undefined;
-  /** Whether the next process of this caller sends the call again, if there is no answer to it. Not of use if nobody comes back for that. @default true */
+  /**
+   * Whether the next process of this caller sends the call again, if there is no answer to it. Not of use if nobody comes back for that, nor where a tool
+   * makes the call: its own call may be over by then, and else makes this one again. @default unless there is a parent
+   */
   readonly isSentAgain?: boolean | undefined;
   /** Keeps the answer for 15 minutes, for `getAnswer`. @default false */
   readonly keepAnswer?: boolean | undefined;

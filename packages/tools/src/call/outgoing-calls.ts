@@ -91,7 +91,7 @@ export class OutgoingCalls {
             onBehalfOf: caller === self ? undefined : caller,
             blob: acceptBlob,
             request: options.toolCallId === undefined ? undefined : hashRequest(request),
-            sent: isJournalKept && options.isSentAgain !== false ? sentOf(request, options) : undefined,
+            sent: isJournalKept && (options.isSentAgain ?? parent === undefined) ? sentOf(request, options) : undefined,
           });
     const out: OutgoingCall = { request, caller, cancelled, keepAnswer: options.keepAnswer === true, joined: undefined };
     this.#out.set(toolCallId, out);

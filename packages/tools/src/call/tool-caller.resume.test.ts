@@ -139,6 +139,7 @@ test.each([
   ["has effects, by the next process itself", {}, true],
   ["only reads, by the next process itself", { readOnly: true }, true],
   ["has effects, once it is asked for again, where the next process is not to send it", {}, false],
+  ["has effects, once the tool that made it makes it again", {}, undefined],
 ])("a call that was noted and not yet sent when its caller died is answered long before its deadline: of a tool that %s", async (_, promises, isSentAgain) => {
   await using journals = await newJournals();
   await using bus = createMemoryBus();
@@ -147,11 +148,13 @@ test.each([
   const act = testTool("act", async (input) => `${++effects} of ${JSON.stringify(input)}`, promises);
   await using _service = await serveTools(bus, testSet(act), { service: "tests", claims });
   const toolCallId = randomBytes(16).toString("hex");
-  const options = { toolCallId, timeoutMs: 600_000, onBehalfOf: "alice", durable: true, isSentAgain };
+  const parent = { signal: new AbortController().signal, deadline: performance.now() + 600_000 };
+  const options = { toolCallId, timeoutMs: 600_000, onBehalfOf: "alice", durable: true, isSentAgain, ...(isSentAgain === undefined ? { parent } : {}) };
   {
     await using before = await createToolCaller(neverSends(bus), { agent: "gateway", instance: "a", journals });
     before.call("act", { a: 1 }, options).catch(() => {});
     await expect.poll(() => journals.readOpen("gateway.a")).toMatchObject([{ toolCallId, state: CallState.Asked }]);
+    expect((await journals.readOpen("gateway.a")).map(({ sent }) => sent !== undefined)).toEqual([isSentAgain === true]);
     expect(await before.journal.find(toolCallId)).not.toHaveProperty("sent"); // nobody else sees the arguments
   }
   await using after = await createToolCaller(bus, { agent: "gateway", instance: "a", journals });

@@ -50,7 +50,8 @@ export async function startHelper(
     for (;;) {
       try {
         const leftMs = Math.max(1, parent.deadline - performance.now());
-        return void (await calls.call(tools.agentHelper.name, input, { toolCallId, onBehalfOf: caller, parent, timeoutMs: leftMs, onSent }));
+        const about = { toolCallId, onBehalfOf: caller, parent, isSentAgain: true, timeoutMs: leftMs, onSent };
+        return void (await calls.call(tools.agentHelper.name, input, about));
       } catch (error) {
         const isForNow = error instanceof ToolError && error.isRetryable && error.code !== ToolErrorCode.Timeout;
         const waitMs = isForNow ? Math.max(againMs, error.retryAfterMs ?? 0) : 0;
