@@ -24,7 +24,7 @@ async function turn(store: TurnStore, session: SessionKey): Promise<boolean> {
   return await store.end(session, lease, result, [{ role: "user", content: TEXT, at: Date.now() }]);
 }
 
-test("one caller with a session for each of its large messages takes no more than its share, and others chat and call on", async () => {
+test("one caller with a session for each of its large messages takes no more than its share, and others chat on", async () => {
   await using redis = await startOwnRedis();
   await redis.ctl("config", "set", "maxmemory", "32mb", "maxmemory-policy", "noeviction");
   await using store = await connectRedisTurnStore(redis.url);

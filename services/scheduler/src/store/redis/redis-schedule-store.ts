@@ -78,7 +78,7 @@ class RedisScheduleStore implements ScheduleStore {
     const text = task === undefined ? "" : `${newId()}${JSON.stringify(task)}`;
     const share = maxTasks === undefined ? "" : (await this.#room.share("schedules")).most;
     if (maxTasks !== undefined && version === "" && !(await this.#room.take(Buffer.byteLength(text))))
-      throw new StoreFullError("Redis has no room left for scheduled tasks. Try again later.");
+      throw new StoreFullError("Redis has no room left for scheduled tasks. Cancel one that is not needed, or try again later.");
     const outcome = await this.#connection.run("change a scheduled task", (redis) =>
       redis.changeTask(
         ...["tasks", "due", "running"].map((kind) => this.#key(kind)),
