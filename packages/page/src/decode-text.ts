@@ -1,15 +1,18 @@
 import { analyse } from "chardet";
+import { ResultType, Sniffer } from "encoding-sniffer/sniffer";
 
 /**
  * The text of a body, in whatever encoding it is. Its byte order mark says so first, then the `charset` of its `Content-Type`. Its own
  * declaration comes next, in a `meta` element or an XML declaration, and its bytes come last. Of the bytes, valid UTF-8 is UTF-8, and UTF-16 has every second byte of its
  * marks zero. Else it is the encoding whose letters are as frequent as in its languages, or Windows-1252. A body that says it is UTF-8 but
- * is not is read by the next rule that applies. Its bytes decide only where most of what is not ASCII is no UTF-8. Bytes that stand for nothing become U+FFFD.
+ * is not is read by the next rule that applies. JSON is UTF-8 whatever its `charset` (RFC 8259), unless its bytes are not. Its bytes decide only where most of what is not ASCII is no UTF-8. Bytes that stand for nothing become U+FFFD.
  * @returns undefined if it says nothing of its encoding, and its bytes make no text in any
  */
 export function decodeText(bytes: Uint8Array, contentType: string | undefined): string | undefined {
   const mark = byteOrderMark(bytes) ?? unmarkedUtf16(bytes);
   if (mark !== undefined) return new TextDecoder(mark).decode(bytes);
+  const json = JSON_TYPE.test(contentType ?? "") ? ifUtf8(bytes) : undefined;
+  if (json !== undefined) return json;
   const declared = [charsetOf(contentType), declaredInside(bytes)].flatMap((label) => decoderFor(label) ?? []);
   for (const decoder of declared) {
     if (decoder.encoding !== "utf-8") return decoder.decode(bytes);
@@ -23,6 +26,8 @@ export function decodeText(bytes: Uint8Array, contentType: string | undefined): 
   const broken = new TextDecoder("utf-8").decode(bytes);
   return 2 * countOf(/\ufffd/g, broken) > countOf(/[^\0-\x7f]/gu, broken) ? (guess(bytes) ?? broken) : broken;
 }
+
+const JSON_TYPE = /^[^;]*[/+.-]json\b/i;
 
 function byteOrderMark(bytes: Uint8Array): string | undefined {
   const [a, b, c] = bytes;
@@ -67,12 +72,17 @@ const isAsciiText = (byte: number | undefined): boolean =>
 const charsetOf = (text: string | undefined): string | undefined => /charset\s*=\s*["']?\s*([\w.:-]{1,40})/i.exec(text ?? "")?.[1];
 
 /** Looks at the first 4 KiB: the standard asks authors for the first 1024 bytes, and some come late. */
+const PRESCAN_BYTES = 4096;
+
+/** Its XML declaration, or the `meta` that a browser takes: none in a comment, an attribute, or about something else. */
 function declaredInside(bytes: Uint8Array): string | undefined {
-  const head = Buffer.from(bytes.subarray(0, 4096)).toString("latin1");
-  const label =
-    /^\s*<\?xml[^>]{0,200}?encoding\s*=\s*["']([\w.:-]{1,40})/i.exec(head)?.[1] ?? charsetOf(/<meta\b[^>]{0,500}?charset\s*=[^>]{0,60}/i.exec(head)?.[0]);
+  const head = bytes.subarray(0, PRESCAN_BYTES);
+  const label = /^\s*<\?xml[^>]{0,200}?encoding\s*=\s*["']([\w.:-]{1,40})/i.exec(Buffer.from(head).toString("latin1"))?.[1];
   // Text whose declaration could be read byte by byte is not UTF-16. @see https://encoding.spec.whatwg.org, "prescan"
-  return label !== undefined && /^utf-?16/i.test(label) ? "utf-8" : label;
+  if (label !== undefined) return /^utf-?16/i.test(label) ? "utf-8" : label;
+  const sniffer = new Sniffer({ maxBytes: PRESCAN_BYTES });
+  sniffer.write(head);
+  return sniffer.resultType === ResultType.META_TAG ? sniffer.encoding : undefined;
 }
 
 function decoderFor(label: string | undefined): InstanceType<typeof TextDecoder> | undefined {

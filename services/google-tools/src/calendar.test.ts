@@ -47,6 +47,17 @@ test("calendar_create_event creates what calendar_get_event then reads", async (
   expect(system.google.accounts[ALICE]?.calendars["primary"]?.[1]).toMatchObject({ start: { date: "2025-08-01" }, end: { date: "2025-08-03" } });
 });
 
+test("an event of days reads as its days, with the last, and not with the day after it", async () => {
+  await using system = await startTestGoogle();
+  const days = (id: string, start: string, end: string) => ({ ...event(id, "", ""), start: { date: start }, end: { date: end } });
+  system.google.accounts[ALICE]?.calendars["primary"]?.push(days("one", "2025-02-28", "2025-03-01"), days("two", "2025-12-31", "2026-01-02"));
+  const { content, structured } = await system.call("calendar_list_events", { time_min: "2025-01-01" });
+  expect(content).toContain("- 2025-02-28, all day: Title of one (");
+  expect(content).toContain("- 2025-12-31 to 2026-01-01, all day: Title of two (");
+  expect(structured).toMatchObject({ events: [{ end: "2025-03-01", all_day: true }, {}] });
+  expect((await system.call("calendar_get_event", { event_id: "one" })).content).toContain("When: 2025-02-28, all day\n");
+});
+
 test("an event that was created although Google answered 503 is found, and not created twice", async () => {
   await using system = await startTestGoogle();
   const input = { title: "Lunch", start: "2025-08-01T12:00:00Z", end: "2025-08-01T13:00:00Z" };

@@ -72,6 +72,25 @@ test("gmail_read finds the text ten parts deep, and none in a mail that has none
   expect(await system.call("gmail_read", { message_id: "a2" })).toMatchObject({ structured: { format: "none" }, content: expect.stringContaining("no text") });
 });
 
+test.each([false, true])(
+  "gmail_read reads the plain text where the HTML says nothing, and a text that is shown in its place, with raw_html %s",
+  async (raw_html) => {
+    await using system = await startTestGoogle();
+    const empty = "<html><head><title>T</title><style>p{}</style></head><body>&nbsp;<p> </p></body></html>";
+    const payload = part("multipart/mixed", [
+      part("multipart/alternative", [part("text/plain", "plain words"), part("multipart/related", [part("text/html", empty)]), part("text/calendar", "BEGIN")]),
+      { ...part("text/plain", "a note in its place", { "Content-Disposition": "inline; filename=note.txt" }), filename: "note.txt" },
+      { ...part("text/csv", "a file of its own", { "Content-Disposition": "attachment; filename=a.csv" }), filename: "a.csv" },
+    ]);
+    system.google.accounts[ALICE]?.messages.push(message("a1", payload), message("a2", part("text/html", empty)));
+    const { content, structured } = await system.call("gmail_read", { message_id: "a1", raw_html });
+    expect(content).toContain("plain words\n\na note in its place\n");
+    expect(content).not.toMatch(/<html|BEGIN|of its own/);
+    expect(structured).toMatchObject({ format: "text", attachments: [{ name: "note.txt" }, { name: "a.csv" }] });
+    expect((await system.call("gmail_read", { message_id: "a2", raw_html })).content).toContain("(The mail has no text.)");
+  },
+);
+
 test.each([
   ["text/plain; charset=iso-8859-1", Buffer.from("Grüße", "latin1"), "Grüße"],
   ["text/plain; charset=no-such-charset", Buffer.from("Grüße"), "Grüße"],

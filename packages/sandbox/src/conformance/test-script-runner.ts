@@ -201,9 +201,13 @@ if __name__ == "__main__":
       });
 
       test("knows of no variables but a short list", async () => {
-        const allowed = ["HOME", "LANG", "LC_CTYPE", "PATH", "PYTHONDONTWRITEBYTECODE", "ROCKBOT_INPUT", "TMPDIR"];
+        const allowed = ["HOME", "LANG", "LC_CTYPE", "LOGNAME", "PATH", "PYTHONDONTWRITEBYTECODE", "ROCKBOT_INPUT", "TMPDIR", "USER"];
 
         expect(await look(`[name for name in os.environ if name not in ${JSON.stringify(allowed)}]`)).toEqual([]);
+      });
+
+      test("has a name and a home for what asks who runs it", async () => {
+        expect(await look("[__import__('getpass').getuser(), os.path.expanduser('~') == os.environ['HOME']]")).toEqual(["nobody", true]);
       });
 
       test.runIf(packages !== undefined)("can import what was installed for it, and only then", async () => {

@@ -45,19 +45,30 @@ const text = (from: Resource, name: string): string => (typeof from[name] === "s
 
 const timeOf = (value: unknown): string => (isRecord(value) ? text(value, "dateTime") || text(value, "date") : "");
 
+/** Calendar's `end` of days is the day after the last, which would read as one of them. */
+function timesOf({ start, end, all_day }: EventFacts): string {
+  if (!all_day) return `${start} to ${end}`;
+  const next = Date.parse(end);
+  const last = Number.isNaN(next) ? "" : new Date(next - DAY_MS).toISOString().slice(0, 10);
+  return last <= start ? `${start}, all day` : `${start} to ${last}, all day`;
+}
+
+const DAY_MS = 86_400_000;
+
 /** One line of a list. */
-export function eventLine({ id, calendar_id, title, start, end, location }: EventFacts): string {
+export function eventLine(event: EventFacts): string {
+  const { id, calendar_id, title, location } = event;
   const one = (value: string): string => value.replaceAll(/\s+/g, " ");
   const place = location === "" ? "" : `, at ${one(location)}`;
-  return `- ${start} to ${end}: ${one(title) || "(no title)"}${place} (id ${id}, calendar ${calendar_id})`;
+  return `- ${timesOf(event)}: ${one(title) || "(no title)"}${place} (id ${id}, calendar ${calendar_id})`;
 }
 
 /** All of it. */
 export function eventText(event: EventFacts): string {
-  const { title, start, end, location, organizer, attendees, recurrence, description, link, id, calendar_id } = event;
+  const { title, location, organizer, attendees, recurrence, description, link, id, calendar_id } = event;
   const people = attendees.map(({ email, response }) => `${email} (${response || "no answer"})`).join(", ");
   const facts = [
-    ["When", `${start} to ${end}`],
+    ["When", timesOf(event)],
     ["Where", location],
     ["Organizer", organizer],
     ["Attendees", people],

@@ -15,9 +15,12 @@ export interface MailPart {
   readonly parts: readonly MailPart[];
 }
 
+/** A text of a mail, or versions of one: the first that has text is the one to read. */
+export type MailText = MailPart | { readonly versions: readonly (readonly MailText[])[] };
+
 /** What of a mail is text to read, and what is listed. */
 export interface MailContents {
-  readonly texts: readonly MailPart[];
+  readonly texts: readonly MailText[];
   readonly attachments: readonly MailPart[];
 }
 
@@ -57,20 +60,28 @@ function headersOf(values: unknown): Map<string, string> {
   return headers;
 }
 
-/** The texts that a person reads: of alternatives the HTML rather than the plain text, and all of what stands one after another. */
+/** The texts that a person reads: of alternatives the HTML before the plain text, and all of what stands one after another. */
 export function mailContents(part: MailPart): MailContents {
-  if (isAttachment(part)) return { texts: [], attachments: [part] };
+  const disposition = dispositionOf(part);
+  // Mail programs show a named text in its place if it is `inline`; its name is listed all the same.
+  const isShown = disposition === "inline" && part.type.startsWith("text/") && part.bytes <= MAX_INLINE_BYTES;
+  if (isShown && part.filename !== "") return { texts: [part], attachments: [part] };
+  if (part.filename !== "" || disposition === "attachment" || part.type === "message/rfc822") return { texts: [], attachments: [part] };
   if (part.type.startsWith("text/")) return { texts: [part], attachments: [] };
   if (!part.type.startsWith("multipart/") && part.parts.length === 0) return { texts: [], attachments: part.bytes > 0 ? [part] : [] };
   const children = part.parts.map(mailContents);
   const attachments = children.flatMap((child) => child.attachments);
   if (part.type !== "multipart/alternative") return { texts: children.flatMap(({ texts }) => texts), attachments };
-  const withText = children.filter(({ texts }) => texts.length > 0);
-  const best = withText.find(({ texts }) => texts.some(({ type }) => type === "text/html")) ?? withText.find(({ texts }) => texts.some(isPlain)) ?? withText[0];
-  return { texts: best?.texts ?? [], attachments };
+  const versions = children.flatMap(({ texts }) => (texts.length > 0 ? [texts] : [])).sort((a, b) => rank(a) - rank(b));
+  return { texts: versions.length === 0 ? [] : [{ versions }], attachments };
 }
 
-const isPlain = ({ type }: MailPart): boolean => type === "text/plain";
+/** A longer text that has a name is a file. */
+const MAX_INLINE_BYTES = 100_000;
 
-const isAttachment = ({ filename, headers, type }: MailPart): boolean =>
-  filename !== "" || /^\s*attachment\b/i.test(headers.get("content-disposition") ?? "") || type === "message/rfc822";
+const dispositionOf = ({ headers }: MailPart): string | undefined =>
+  /^\s*(attachment|inline)\b/i.exec(headers.get("content-disposition") ?? "")?.[1]?.toLowerCase();
+
+const has = (texts: readonly MailText[], type: string): boolean =>
+  texts.some((text) => ("versions" in text ? text.versions.some((version) => has(version, type)) : text.type === type));
+const rank = (texts: readonly MailText[]): number => (has(texts, "text/html") ? 0 : has(texts, "text/plain") ? 1 : 2);

@@ -2,7 +2,7 @@ import { fence, saidBy, ToolError, ToolErrorCode, tools, visibleText } from "@ro
 import { decodeText, PageConversionError, type PageConverter } from "@rockbot/page";
 import { defineTool, type Tool } from "@rockbot/tools";
 import type { AccountApi, GoogleApi } from "../api/google-api.ts";
-import { type MailPart, mailContents, mailPart } from "../mail/mail-parts.ts";
+import { type MailPart, type MailText, mailContents, mailPart } from "../mail/mail-parts.ts";
 import { headerOf, mailSummary } from "../mail/mail-summary.ts";
 import { MESSAGES } from "./gmail-search.ts";
 
@@ -47,25 +47,41 @@ interface Reading {
 
 type Format = "markdown" | "html" | "text" | "none";
 
-async function bodyOf(parts: readonly MailPart[], reading: Reading): Promise<{ readonly text: string; readonly format: Format }> {
-  const size = parts.reduce((sum, { bytes }) => sum + bytes, 0);
-  if (size > MAX_TEXT_BYTES) {
+interface Body {
+  readonly text: string;
+  readonly format: Format;
+  /** Of what was read for it. */
+  readonly bytes: number;
+}
+
+async function bodyOf(texts: readonly MailText[], reading: Reading, before = 0): Promise<Body> {
+  const read: Body[] = [];
+  let bytes = before;
+  for (const item of texts) {
+    for (const version of "versions" in item ? item.versions : [item]) {
+      const body = "type" in version ? await leafOf(version, reading, bytes) : await bodyOf(version, reading, bytes);
+      bytes = body.bytes;
+      read.push(body);
+      if (body.text !== "") break; // a version without text, as an empty page beside the plain text, is not the one to read
+    }
+  }
+  const filled = read.filter(({ text }) => text !== "");
+  const format = filled.findLast(({ format }) => format !== "text")?.format ?? filled[0]?.format ?? "none";
+  return { text: filled.map(({ text }) => text).join("\n\n"), format, bytes };
+}
+
+async function leafOf(part: MailPart, reading: Reading, before: number): Promise<Body> {
+  const bytes = before + part.bytes;
+  if (bytes > MAX_TEXT_BYTES) {
     throw new ToolError(
       ToolErrorCode.TooLarge,
-      `Cannot read the mail: its text has ${size} bytes, and at most ${MAX_TEXT_BYTES} are read. Have a person look at it.`,
+      `Cannot read the mail: its text has ${bytes} bytes, and at most ${MAX_TEXT_BYTES} are read. Have a person look at it.`,
     );
   }
-  const texts: string[] = [];
-  let format: Format = "none";
-  for (const part of parts) {
-    const isHtml = part.type === "text/html";
-    const text = await textOf(part, reading);
-    if (text.trim() === "") continue;
-    texts.push(isHtml && !reading.raw_html ? await markdownOf(text, reading) : visibleText(text).trim());
-    if (isHtml) format = reading.raw_html ? "html" : "markdown";
-    else if (format === "none") format = "text";
-  }
-  return { text: texts.join("\n\n"), format };
+  const text = (await textOf(part, reading)).trim();
+  if (part.type !== "text/html" || text === "") return { text: visibleText(text).trim(), format: "text", bytes };
+  const markdown = await markdownOf(text, reading);
+  return reading.raw_html ? { text: markdown === "" ? "" : visibleText(text).trim(), format: "html", bytes } : { text: markdown, format: "markdown", bytes };
 }
 
 async function textOf({ data, attachmentId, headers, type }: MailPart, { read }: Reading): Promise<string> {
@@ -74,11 +90,12 @@ async function textOf({ data, attachmentId, headers, type }: MailPart, { read }:
   return decodeText(bytes, headers.get("content-type") ?? type) ?? new TextDecoder("windows-1252").decode(bytes);
 }
 
-async function markdownOf(html: string, { converter, signal }: Reading): Promise<string> {
+async function markdownOf(html: string, { raw_html, converter, signal }: Reading): Promise<string> {
   try {
-    return (await converter.convert(html, BASE_URL, { signal, isWhole: true })).markdown;
+    return (await converter.convert(html, BASE_URL, { signal, isWhole: true })).markdown.trim();
   } catch (error) {
     if (!(error instanceof PageConversionError)) throw error;
+    if (raw_html) return html; // what is no markdown may be read as it is
     const message = `Cannot turn the mail into markdown: ${error.message}. Set raw_html to read it as it was sent.`;
     throw new ToolError(ToolErrorCode.ExecutionFailed, message, { cause: error });
   }

@@ -742,7 +742,7 @@ def set_environment(script_input, packages):
     folder = CONFIG["folder"]
     search = dict.fromkeys([os.path.dirname(sys.executable) or "/bin", "/usr/local/bin", "/usr/bin", "/bin"])
     variables = {b"PATH": ":".join(search).encode(), b"HOME": folder.encode(), b"TMPDIR": folder.encode(), b"LANG": b"C.UTF-8"}
-    variables[b"PYTHONDONTWRITEBYTECODE"] = b"1"
+    variables |= {b"USER": b"nobody", b"LOGNAME": b"nobody", b"PYTHONDONTWRITEBYTECODE": b"1"}
     name, value = b"ROCKBOT_INPUT", script_input or b""
     if len(name) + 1 + len(value) < MAX_VARIABLE_BYTES and b"\0" not in value:
         variables[name] = value
