@@ -46,7 +46,7 @@ function ofHtml({ html, url, form, maxLength }: HtmlJob): PageResult {
 
 function ofPage(html: string, url: string, maxLength: number): MarkdownPage {
   const page = toMarkdown(html, url, { maxLength });
-  return scriptPage(html, page, maxLength) ?? page;
+  return scriptPage(html, page, { url, maxLength }) ?? page;
 }
 
 async function ofBody({ body, contentType, isBeginning, ...job }: BodyJob): Promise<PageOutcome> {

@@ -180,6 +180,12 @@ test("more than five redirects are an error", async () => {
   expect(site.server.requests).toHaveLength(6);
 });
 
+test("redirects that lead nowhere without a cookie say so", async () => {
+  await using site = await startSite({ "/": { status: 302, headers: { location: "/", "set-cookie": "seen=1; Path=/" } } });
+
+  await expect(site.read("/")).rejects.toMatchObject({ code: "execution_failed", message: expect.stringMatching(/5 times, and wants a cookie kept/) });
+});
+
 test("a caller's headers go to the first origin only, and never come back", async () => {
   await using other = await startPageServer({});
   await using site = await startSite({ "/": badPages.redirect("/same"), "/same": badPages.redirect(`${other.url}/away`), "/back": "end" });

@@ -134,7 +134,7 @@ export function createPublicFetch(options: PublicFetchOptions = {}): PublicFetch
           return publicResponse(url, answer, { maxBytes, fail });
         }
         answer.destroy();
-        if (hops === follows) throw new ToolError(ToolErrorCode.ExecutionFailed, `${cannotRead(url, limits)}: it redirects more than ${follows} times.`);
+        if (hops === follows) throw endless(url, follows, { answer, limits });
         const next = redirected(url, location, limits);
         if (next.origin !== url.origin) carried = harmless;
         url = next;
@@ -149,6 +149,12 @@ export function createPublicFetch(options: PublicFetchOptions = {}): PublicFetch
       await agent.destroy();
     },
   });
+}
+
+/** Many sites that redirect for ever wait for a cookie. */
+function endless(url: URL, follows: number, { answer, limits }: { readonly answer: Answer; readonly limits: FetchLimits }): ToolError {
+  const cookies = answer.headers["set-cookie"] === undefined ? "" : ", and wants a cookie kept, which is not done here: it may open in a browser";
+  return new ToolError(ToolErrorCode.ExecutionFailed, `${cannotRead(url, limits)}: it redirects more than ${follows} times${cookies}.`);
 }
 
 /** The site names the place that it redirects to. */

@@ -11,6 +11,9 @@ interface Told {
   /** HTML, as the text is. */
   readonly title: string | undefined;
   readonly link: string | undefined;
+  /** Its `xml:base`, and that of its text: its link and those of its text are relative to them. */
+  readonly base?: string | undefined;
+  readonly textBase?: string | undefined;
   readonly facts: readonly (string | undefined)[];
   /** HTML, which plain text mostly is, too. */
   readonly text: string | undefined;
@@ -18,7 +21,7 @@ interface Told {
 
 /**
  * RSS, Atom, RDF or a JSON Feed as a list: for each item its title, which links to it, its date and author, and its text.
- * @param url where it came from; links are resolved against it
+ * @param url where it came from; links are resolved against it, unless an `xml:base` says another
  * @returns undefined if it is none of these, or broken
  * @throws {PageTooComplexError} if it becomes too long
  */
@@ -26,10 +29,11 @@ export function feedToMarkdown(text: string, url: string, { maxLength = 10_000_0
   const read = told(text);
   if (read === undefined) return undefined;
   const [channel, ...items] = read;
-  const parts = [headOf(channel as Told, items.length, url)];
+  const base = within(url, channel?.base);
+  const parts = [headOf(channel as Told, items.length, base)];
   let length = 0;
   for (const item of items) {
-    const part = itemOf(item, url);
+    const part = itemOf(item, base, base !== url);
     length += part.length;
     if (length > maxLength) throw new PageTooComplexError(`more than ${maxLength} characters once it is converted`);
     parts.push(part);
@@ -42,34 +46,42 @@ function told(text: string): readonly Told[] | undefined {
   const parsed = readFeed(text);
   switch (parsed?.format) {
     case "rss": {
-      const { title, link, description, language, lastBuildDate, items = [] } = parsed.feed;
+      const { title, link, description, language, lastBuildDate, xml, items = [] } = parsed.feed;
+      const base = xml?.base ?? RSS_BASE.exec(text.slice(0, ROOT_LENGTH))?.[1];
       const item = (of: (typeof items)[number]): Told => ({
+        base: of.xml?.base,
         title: of.title,
         link: of.link ?? permalink(of.guid),
         facts: [of.pubDate ?? of.dc?.dates?.[0], ...(of.authors ?? of.dc?.creators ?? []).map(nameOf), ...(of.categories ?? []).map(({ name }) => name)],
         text: of.content?.encoded ?? of.description ?? of.itunes?.summary,
       });
-      return [{ title, link, facts: [lastBuildDate, language], text: description }, ...items.map(item)];
+      return [{ title, link, base, facts: [lastBuildDate, language], text: description }, ...items.map(item)];
     }
     case "atom": {
-      const { title, subtitle, links, updated, entries = [] } = parsed.feed;
+      const { title, subtitle, links, updated, xml, entries = [] } = parsed.feed;
       const entry = (of: (typeof entries)[number]): Told => ({
+        base: of.xml?.base,
+        textBase: (of.content ?? of.summary)?.xml?.base,
         title: ofAtom(of.title),
         link: alternate(of.links),
         facts: [of.published ?? of.updated, ...(of.authors ?? []).map(({ name }) => name), ...(of.categories ?? []).map(({ label, term }) => label ?? term)],
         text: ofAtom(of.content) ?? ofAtom(of.summary) ?? of.media?.groups?.[0]?.description?.value,
       });
-      return [{ title: ofAtom(title), link: alternate(links), facts: [updated], text: ofAtom(subtitle) }, ...entries.map(entry)];
+      return [
+        { title: ofAtom(title), link: alternate(links), base: xml?.base, textBase: subtitle?.xml?.base, facts: [updated], text: ofAtom(subtitle) },
+        ...entries.map(entry),
+      ];
     }
     case "rdf": {
-      const { title, link, description, items = [] } = parsed.feed;
+      const { title, link, description, xml, items = [] } = parsed.feed;
       const item = (of: (typeof items)[number]): Told => ({
+        base: of.xml?.base,
         title: of.title,
         link: of.link,
         facts: [of.dc?.dates?.[0], ...(of.dc?.creators ?? [])],
         text: of.content?.encoded ?? of.description,
       });
-      return [{ title, link, facts: [], text: description }, ...items.map(item)];
+      return [{ title, link, base: xml?.base, facts: [], text: description }, ...items.map(item)];
     }
     case "json": {
       const { title, home_page_url, description, language, items = [] } = parsed.feed;
@@ -85,6 +97,13 @@ function told(text: string): readonly Told[] | undefined {
       return undefined;
   }
 }
+
+/** The reader of feeds passes over the base of RSS's root, where Drupal has it. */
+const RSS_BASE = /<rss\b[^>]*?\sxml:base\s*=\s*["']([^"']*)/i;
+const ROOT_LENGTH = 4_096;
+
+/** The base of what stands inside. */
+const within = (outer: string, base: string | undefined): string => (base === undefined ? outer : (URL.parse(base, outer)?.href ?? outer));
 
 function readFeed(text: string) {
   try {
@@ -113,17 +132,20 @@ function permalink({ value = "", isPermaLink }: { readonly value?: string; reado
 const alternate = (links: readonly { readonly href?: string; readonly rel?: string }[] = []): string | undefined =>
   (links.find(({ rel = "alternate" }) => rel === "alternate") ?? links[0])?.href;
 
-function headOf({ link, facts, text }: Told, items: number, url: string): string {
+function headOf({ link, textBase, facts, text }: Told, items: number, url: string): string {
   const about = [`A feed of ${items} ${items === 1 ? "item" : "items"}`, absolute(link, url), ...facts.map(fact)].filter((part) => part !== "");
-  return [about.join(" · "), prose(text, url)].filter((part) => part !== "").join("\n\n");
+  return [about.join(" · "), prose(text, within(url, textBase))].filter((part) => part !== "").join("\n\n");
 }
 
-function itemOf({ title, link, facts, text }: Told, url: string): string {
-  const address = absolute(link, url);
+/** @param isBased whether `url` is a base that the feed names. If nobody names one, an item's text is relative to its address. */
+function itemOf({ title, link, base, textBase, facts, text }: Told, url: string, isBased: boolean): string {
+  const home = within(url, base);
+  const address = absolute(link, home);
+  const textHome = isBased || (base ?? textBase) !== undefined ? home : address || home;
   const name = inLink(fact(title)) || address || "(without a title)";
   const heading = address === "" ? `## ${name}` : `## [${name}](${address})`;
   const about = facts.map(fact).filter((part) => part !== "");
-  return [heading, about.join(" · "), prose(text, address || url)].filter((part) => part !== "").join("\n\n");
+  return [heading, about.join(" · "), prose(text, within(textHome, textBase))].filter((part) => part !== "").join("\n\n");
 }
 
 /** A text without markup: what still looks like a tag or a link is one that it speaks of. */

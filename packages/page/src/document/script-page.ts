@@ -3,11 +3,12 @@ import { load } from "cheerio/slim";
 import type { MarkdownPage } from "../to-markdown.ts";
 import { type Element, elementsBelow, type ParentNode, textOf } from "../tree/dom.ts";
 import { parsePage } from "../tree/parse-page.ts";
+import { baseOf } from "../tree/resolve-links.ts";
 import { escapeText } from "../write/escape-text.ts";
 import { prettyJson } from "./pretty-json.ts";
 import { statesOf } from "./script-state.ts";
 
-/** A page that shows more letters than that without its scripts is read as it is. */
+/** A page that shows more letters than that is read as it is, whatever its scripts and its `refresh` may do. */
 const LITTLE = 200;
 /** The elements that scripts draw into have these names in what frameworks generate; some have a custom element. */
 const MOUNTS = /^(?:root|app|main-app|app-root|react-root|___gatsby|__next|__nuxt|__layout|q-app|svelte|ember-app)$/;
@@ -18,14 +19,22 @@ const NEEDS_BROWSER = "(This page is drawn by its scripts, which are not run her
 
 /**
  * What a page that its scripts draw holds without them: what it says to those who run none, its description, and the data that it carries
- * along: JSON-LD, the state of Next.js and its like, and what its scripts assign to the window.
+ * along: JSON-LD, the state of Next.js and its like, and what its scripts assign to the window. A page that sends browsers on to another says to which.
  * @param read what of the page can be read as it is
- * @returns undefined if the page is not drawn by scripts
+ * @param url where it came from
+ * @returns undefined if the page is what it shows
  */
-export function scriptPage(html: string, { title, markdown }: MarkdownPage, maxLength: number): MarkdownPage | undefined {
+export function scriptPage(
+  html: string,
+  read: MarkdownPage,
+  { url, maxLength }: { readonly url: string; readonly maxLength: number },
+): MarkdownPage | undefined {
+  const { title, markdown } = read;
   const letters = markdown.replaceAll(/\s+/g, "").length;
   if (letters >= LITTLE) return undefined;
   const root = parsePage(html).root()[0] as ParentNode;
+  const next = refreshOf(root, url);
+  if (next !== undefined) return { ...read, markdown: `${markdown}\n\n(The page sends browsers on to ${next}. It was not followed.)`.trim() };
   const scripts = elementsBelow(root, "script");
   if (scripts.every(isData) || (letters > 0 && !hasMount(root))) return undefined;
   const parts = [NEEDS_BROWSER, markdown, ...described(root), ...elementsBelow(root, "noscript").map((element) => withoutTags(textOf(element)))];
@@ -37,6 +46,20 @@ export function scriptPage(html: string, { title, markdown }: MarkdownPage, maxL
     parts.push(`${called}:\n\n${fence(pretty, "json")}`);
   }
   return { title, markdown: [...new Set(parts.filter((part) => part !== ""))].join("\n\n"), needsBrowser: true };
+}
+
+/** Later, in seconds, a page is for reading. */
+const MAX_REFRESH = 60;
+const MAX_ADDRESS = 2_048;
+
+/** The other page that a `refresh` leads to. @see https://html.spec.whatwg.org/multipage/semantics.html#attr-meta-http-equiv-refresh */
+function refreshOf(root: ParentNode, url: string): string | undefined {
+  const { content = "" } = elementsBelow(root, "meta").find(({ attribs }) => attribs["http-equiv"]?.trim().toLowerCase() === "refresh")?.attribs ?? {};
+  const [, seconds, quoted, bare] = /^\s*(\d+)[\d.]*\s*[;,\s]\s*(?:url\s*=\s*)?(?:["']([^"']*)|(.*))/is.exec(content) ?? [];
+  const to = URL.parse((quoted ?? bare ?? "").trim(), baseOf(root, url)?.href);
+  if (to === null || !/^https?:$/.test(to.protocol) || Number(seconds) > MAX_REFRESH || to.href.length > MAX_ADDRESS) return undefined;
+  to.hash = "";
+  return to.href === URL.parse(url)?.href.replace(/#.*/s, "") ? undefined : to.href;
 }
 
 /** The data that a page carries along, with a title for each. */

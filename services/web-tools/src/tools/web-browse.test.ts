@@ -196,6 +196,28 @@ test("web_browse gives a feed of whatever format and type as a list", async () =
   }
 });
 
+test("web_browse resolves the links of a feed against the nearest xml:base", async () => {
+  const atom = (base: string, entry: string): string => `<feed xmlns="http://www.w3.org/2005/Atom"${base}><title>F</title><entry${entry}</entry></feed>`;
+  const [on, in_b] = ['&lt;a href="c"&gt;on&lt;/a&gt;', ' xml:base="b/"'];
+  const rss = (root: string, item: string): string =>
+    `<rss version="2.0"${root}><channel><title>F</title><item${item}><title>I</title><link>p</link><description>${on}</description></item></channel></rss>`;
+  const host = ' xml:base="https://example.com/a/"';
+  const feeds: [string, string, string][] = [
+    [atom(host, `${in_b}><title>I</title><link href="p"/><content type="html">${on}</content>`), "https://example.com/a/b/p", "https://example.com/a/b/c"],
+    [atom(host, `><title>I</title><link href="p"/><content type="html"${in_b}>${on}</content>`), "https://example.com/a/p", "https://example.com/a/b/c"],
+    [rss(host, ""), "https://example.com/a/p", "https://example.com/a/c"],
+    [rss(host, in_b), "https://example.com/a/b/p", "https://example.com/a/b/c"],
+    [rdf.replace("<rdf:RDF", `<rdf:RDF${host}`).replace(">/one<", ">p<").replace(">Text<", `>${on}<`), "https://example.com/a/p", "https://example.com/a/c"],
+  ];
+  await using web = await startTestWebTools(Object.fromEntries(feeds.map(([feed], i) => [`/${i}`, page("text/xml", feed)])));
+
+  for (const [i, [, address, link]] of feeds.entries()) {
+    const { content } = await web.browse(`/${i}`);
+    expect(content, String(i)).toContain(`](${address})`);
+    expect(content, String(i)).toContain(`on (${link})`);
+  }
+});
+
 test("web_browse keeps what a text of a feed says of markup, and gives no markup of it", async () => {
   const atomOfCode =
     '<feed xmlns="http://www.w3.org/2005/Atom"><title type="text">Use &lt;div&gt;</title><entry><title>A &lt;b&gt;</title><content type="text">List&lt;T&gt; a &lt; b</content></entry><entry><title type="html">&lt;b&gt;B&lt;/b&gt;</title><content type="html">&lt;p&gt;&amp;lt;script&gt; tags&lt;/p&gt;</content></entry></feed>';
