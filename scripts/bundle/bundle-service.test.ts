@@ -1,5 +1,6 @@
 import { fork, spawnSync } from "node:child_process";
 import { once } from "node:events";
+import { existsSync } from "node:fs";
 import { cp, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -44,6 +45,7 @@ test("the bundle of web-tools holds the program that converts pages, which runs 
   const folder = await mkdtemp(join(tmpdir(), "bundle-"));
   const bundle = await bundled("web-tools");
   await cp(join(root, bundle.folder), folder, { recursive: true });
+  expect(existsSync(join(folder, "node_modules/pdfjs-dist/cmaps/UniJIS-UCS2-H.bcmap"))).toBe(true);
   const program = fork(join(folder, "page-process-main.mjs"), [], { env: {}, execArgv: [], serialization: "advanced" });
   const ended = once(program, "exit");
   try {

@@ -52,6 +52,7 @@ export async function bundleService(root: string, service: string): Promise<Bund
     : await build({ ...settings, entryPoints: [main], plugins: [...settings.plugins, onlyService(service)] });
   if (!isCli) for (const program of programs) await addProgram(metafile, root, { folder, program });
   if (!isCli) for (const library of AS_THEY_ARE) await copyLibrary(root, library, { service, folder });
+  if (programs.some((program) => program.endsWith(PAGES))) await copyMaps(root, folder);
   const lost = Object.values(metafile.outputs).flatMap(({ entryPoint = "" }) => (metafile.inputs[entryPoint]?.format === "cjs" ? entryPoint : []));
   if (lost.length > 0) throw new Error(`Cannot bundle ${service}: a file of its own gives no names of ${lost.join(", ")}. Import it in a module that you load`);
   const bytes = Object.values(metafile.outputs).reduce((sum, output) => sum + output.bytes, 0);
@@ -61,6 +62,14 @@ export async function bundleService(root: string, service: string): Promise<Bund
 async function copyLibrary(root: string, library: string, { service, folder }: { readonly service: string; readonly folder: string }): Promise<void> {
   const from = await realpath(join(root, "services", service, "node_modules", library)).catch(() => undefined);
   if (from !== undefined) await cp(from, join(root, folder, "node_modules", library), { recursive: true });
+}
+
+/** The program that converts pages, which finds Adobe's maps of characters by the name of their package. */
+const PAGES = "packages/page/src/page-process-main.ts";
+
+async function copyMaps(root: string, folder: string): Promise<void> {
+  const from = await realpath(join(root, "packages/page/node_modules/pdfjs-dist"));
+  for (const part of ["package.json", "LICENSE", "cmaps"]) await cp(join(from, part), join(root, folder, "node_modules/pdfjs-dist", part), { recursive: true });
 }
 
 /** A program of a process of its own, as files in memory. */

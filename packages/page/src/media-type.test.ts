@@ -1,5 +1,6 @@
 import { gzipSync } from "node:zlib";
 import { expect, test } from "vitest";
+import { documentKind } from "./document/document-kind.ts";
 import { kindByBytes, kindByType, mediaTypeOf } from "./media-type.ts";
 
 test.each([
@@ -98,4 +99,16 @@ test.each([
 test("a page with a zero byte or a control character is a page", () => {
   for (const declared of [undefined, { kind: "html" }] as const)
     expect(kindByBytes(Buffer.from("<!doctype html><p>a\0b\x01c"), declared)).toEqual({ kind: "html" });
+});
+
+test("a document without a type is known by what it begins with and holds, also a little later", () => {
+  const pdf = "%PDF-1.4\n1 0 obj<<>>endobj\nstartxref\n0\n%%EOF";
+  const known = { kind: "unreadable", what: "a PDF document", document: "pdf" };
+  for (const before of ["", "\r\n\r\n", "\ufeff", "--part\r\nContent-Type: application/pdf\r\n\r\n"])
+    expect(kindByBytes(Buffer.from(before + pdf), undefined), before).toEqual(known);
+  expect(kindByBytes(Buffer.from("A text that speaks of %PDF-1.4."), undefined)).toEqual({ kind: "text" });
+  const entry = (name: string): string => `PK\x03\x04${"\0".repeat(26)}${name}`;
+  expect(documentKind(Buffer.from(`${entry("[Content_Types].xml")}<>${entry("word/document.xml")}<>`), "/download")).toBe("docx");
+  expect(documentKind(Buffer.from(`${entry("files/a.docx")}${entry("[Content_Types].xml")}${entry("word/document.xml")}`), "/download")).toBeUndefined();
+  expect(documentKind(Buffer.from(entry("xl/workbook.xml")), "/download")).toBeUndefined();
 });

@@ -1,5 +1,5 @@
 import { isUtf16 } from "./decode-text.ts";
-import type { DocumentKind } from "./document/document-kind.ts";
+import { type DocumentKind, documentKind } from "./document/document-kind.ts";
 
 /** The kind of a body, as far as reading it goes. */
 export type BodyKind =
@@ -55,7 +55,8 @@ const BINARY_BYTES = 1024;
  */
 export function kindByBytes(bytes: Uint8Array, declared: BodyKind | undefined, contentType?: string): BodyKind {
   const start = Buffer.from(bytes.subarray(0, ROOT_BYTES)).toString("latin1");
-  if (start.startsWith("%PDF-")) return unreadable("a PDF document", "pdf");
+  const isPdf = PDF.test(start) || (declared === undefined && documentKind(bytes, "") === "pdf" && Buffer.from(bytes).includes("startxref"));
+  if (isPdf) return unreadable("a PDF document", "pdf");
   if (start.startsWith("PK\x03\x04") && declared?.kind === "unreadable" && declared.document === "docx") return declared;
   for (const [magic, what] of signatures) if (magic.test(start)) return unreadable(what);
   const isWide = isUtf16(bytes, contentType);
@@ -88,6 +89,9 @@ const FEED = new RegExp(String.raw`${PROLOG}<(?:rss[\s>]|(?:\w+:)?feed\s[^>]*Ato
 const XHTML = new RegExp(String.raw`${PROLOG}<(?:[\w.-]+:)?html\s[^>]*xmlns(?::[\w.-]+)?\s*=\s*["']http://www\.w3\.org/1999/xhtml`, "i");
 const JSON_START = /^\s*(?:\{\s*"|\[\s*[[{"\d])/;
 const JSON_FEED = /^\s*\{[\s\S]*"version"\s*:\s*"https?:\\?\/\\?\/jsonfeed\.org/;
+
+/** Readers take a document that begins a little later, too. */
+const PDF = /^(?:\xef\xbb\xbf)?\s*%PDF-/;
 
 const signatures: readonly (readonly [RegExp, string])[] = [
   [/^(PK\x03\x04|PK\x05\x06|\x1f\x8b|7z\xbc\xaf\x27\x1c|Rar!\x1a|BZh[1-9]|\xfd7zXZ|\x28\xb5\x2f\xfd)/, "an archive"],

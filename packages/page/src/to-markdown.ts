@@ -24,6 +24,8 @@ export interface MarkdownPage {
   readonly needsBrowser?: true;
   /** It is the beginning of a document that is too long to be read whole. */
   readonly isBeginning?: true;
+  /** Some of a document's text could not be read, which its markdown says in its place. */
+  readonly lacksText?: true;
   /** What an HTML page says of itself, as YAML between lines of `---`; left out where it says nothing but its title. */
   readonly frontMatter?: string;
 }

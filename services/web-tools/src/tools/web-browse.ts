@@ -49,7 +49,7 @@ export function webBrowse({ fetch, permit, converter, readRendered, readGithub }
         url: at,
         title: page.title,
         contentType: mediaTypeOf(response.header("content-type")),
-        truncated: page.cut !== undefined,
+        truncated: page.cut !== undefined || page.lacksText === true,
         needsBrowser: page.needsBrowser === true,
       },
       trust: saidBy(at),
