@@ -68,7 +68,9 @@ function beginElement(writer: TextWriter, element: Element): void {
 
 function endElement(writer: TextWriter, element: Element, base: string | undefined): void {
   const { name } = element;
-  if (name === "a") writer.closeLink(target(element.attribs["href"], base));
+  if (name === "td" || name === "th") writer.endCell();
+  else if (name === "li") writer.endItem();
+  else if (name === "a") writer.closeLink(target(element.attribs["href"], base));
   else if (name === "pre") writer.closePre();
   else if (lists.has(name)) writer.closeList();
   if (paragraphs.has(name)) writer.breakLine(2);
@@ -105,6 +107,8 @@ class TextWriter {
   #isEmpty = true;
   #pre = 0;
   #cells = 0;
+  /** Behind a marker or a tab: the first block there begins on the same line. */
+  #isAtStart = false;
 
   text(text: string): void {
     if (this.#pre > 0) {
@@ -123,6 +127,7 @@ class TextWriter {
 
   /** At least so many line ends before what follows. */
   breakLine(newlines: number): void {
+    if (this.#isAtStart) return;
     this.#newlines = Math.max(this.#newlines, newlines);
     this.#hasSpace = false;
   }
@@ -134,6 +139,7 @@ class TextWriter {
   }
 
   openList(start: number | undefined): void {
+    this.#isAtStart = false;
     this.breakLine(this.#lists.length === 0 ? 2 : 1);
     this.#lists.push({ next: start });
   }
@@ -149,18 +155,27 @@ class TextWriter {
     const marker = list?.next === undefined ? "-" : `${list.next}.`;
     if (list?.next !== undefined) list.next++;
     this.#write(`${indent}${marker} `);
-    this.#newlines = 0;
+    this.#isAtStart = true;
+  }
+
+  endItem(): void {
+    this.#isAtStart = false;
   }
 
   row(): void {
     this.#cells = 0;
   }
 
+  /** The line end before a row stays until its first sign, which is a tab if its first cell is empty. */
   cell(): void {
-    if (this.#cells++ === 0) return;
-    this.#newlines = 0;
     this.#hasSpace = false;
-    this.#write("\t");
+    if (this.#cells++ > 0) this.#write("\t");
+    this.#isAtStart = true;
+  }
+
+  endCell(): void {
+    if (!this.#isAtStart) this.#newlines = 0;
+    this.#isAtStart = false;
   }
 
   openPre(): void {
@@ -184,7 +199,11 @@ class TextWriter {
   }
 
   finish(): string {
-    return this.#parts.join("").trim();
+    return this.#parts
+      .join("")
+      .replaceAll("\u00a0", " ")
+      .replace(/^[ \n]+/, "")
+      .trimEnd();
   }
 
   #write(text: string): void {
@@ -196,6 +215,7 @@ class TextWriter {
     this.#newlines = 0;
     this.#hasSpace = false;
     this.#isEmpty = false;
+    this.#isAtStart = false;
   }
 }
 

@@ -9,6 +9,7 @@ test("html_to_text gives the text of HTML that the caller has, with absolute lin
     content: "Read on (https://example.com/a/b)\n\n- x",
     structured: { characters: 38 },
   });
+  expect(await call({ html: "<style>p{}</style>&nbsp;" })).toMatchObject({ content: "(The HTML holds no text.)", structured: { characters: 0 } });
   await expect(call({ html: "<b>".repeat(300_000) })).rejects.toMatchObject({ code: "execution_failed", message: expect.stringContaining("with a part") });
   await expect(call({ html: "x", url: 5 })).rejects.toMatchObject({ code: "invalid_arguments" });
 });

@@ -7,7 +7,7 @@ export function htmlToTextTool({ converter }: { readonly converter: PageConverte
   return defineTool(tools.htmlToText, async ({ html, url }, { signal }) => {
     try {
       const text = await converter.text(html, { url, signal });
-      return { content: text, structured: { characters: text.length } };
+      return { content: text || "(The HTML holds no text.)", structured: { characters: text.length } };
     } catch (error) {
       if (!(error instanceof PageConversionError)) throw error;
       throw new ToolError(ToolErrorCode.ExecutionFailed, `Cannot turn the HTML into text: ${error.message}. Try it with a part of the HTML.`, { cause: error });
