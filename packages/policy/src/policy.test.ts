@@ -17,7 +17,7 @@ test("without a file all callers may use all tools but the dangerous ones", () =
 });
 
 test("what no list of a file allows is denied: to callers that are not named, and to those without a list of their own", async () => {
-  for (const text of ["", "{}", "everyone: {}", "callers: { a: { deny: [x] } }\neveryone: { deny: [y], limits: { depth: 1 } }"]) {
+  for (const text of ["{}", "everyone: {}", "callers: { a: { deny: [x] } }\neveryone: { deny: [y], limits: { depth: 1 } }"]) {
     const policy = await policyOf(text);
     for (const caller of ["a", "stranger", ""]) {
       expect(policy.decide({ caller, tool: "web_search" })).toMatchObject({ isAllowed: false, because: expect.stringContaining("everyone.allow") });
@@ -26,7 +26,7 @@ test("what no list of a file allows is denied: to callers that are not named, an
 });
 
 test.each<[string, string[]]>([
-  ["", ["callers that are not named may use no tool: everyone.allow names none"]],
+  ["{}", ["callers that are not named may use no tool: everyone.allow names none"]],
   ["everyone: { allow: ['*'] }", ["callers that are not named may use every tool but the dangerous ones"]],
   ["everyone: { allow: [web_search, 'a_*'] }\ncallers: { a: {} }", ["callers that are not named may use only web_search, a_*"]],
   [
@@ -247,9 +247,9 @@ test("a caller opens the roots of its list, else everyone's; once a list stands,
   expect([named.rootsOf("a"), named.rootsOf("b")]).toEqual([["notes"], []]);
   const shared = await policyOf("callers: { a: { roots: [] } }\neveryone: { roots: [docs] }");
   expect([shared.rootsOf("a"), shared.rootsOf("b")]).toEqual([[], ["docs"]]);
-  expect((await policyOf("")).rootsOf("a")).toBeUndefined();
+  expect((await policyOf("{}")).rootsOf("a")).toBeUndefined();
   const hosts = await policyOf("callers: { a: { hosts: ['pypi.org:443'] }, b: {} }");
-  expect([hosts.hostsOf("a"), hosts.hostsOf("b"), (await policyOf("")).hostsOf("a")]).toEqual([["pypi.org:443"], [], []]);
+  expect([hosts.hostsOf("a"), hosts.hostsOf("b"), (await policyOf("{}")).hostsOf("a")]).toEqual([["pypi.org:443"], [], []]);
   expect(hosts.explain({ caller: "a", tool: "bash" })).toContain("reaches pypi.org:443 from commands");
   await expect(policyOf("everyone: { hosts: ['https://pypi.org'] }")).rejects.toThrow(/hosts/);
 });
@@ -260,7 +260,7 @@ test("a caller opens the spaces of its list, else everyone's; those that all ope
   expect(policy.commonSpaces()).toEqual(["shared"]);
   const named = await policyOf("callers: { a: { spaces: [team] } }");
   expect([named.spacesOf("b"), named.commonSpaces()]).toEqual([[], []]);
-  const silent = await policyOf("");
+  const silent = await policyOf("{}");
   expect([silent.spacesOf("a"), silent.commonSpaces()]).toEqual([undefined, undefined]);
   expect(policy.explain({ caller: "a", tool: "x" })).toContain("opens the space team of the knowledge base");
 });

@@ -34,7 +34,7 @@ async function completionIn(shell: Shell, folder: ReturnType<typeof temporaryFol
 
 test.for(shells)("in %s commands, options, files and names are completed with nothing running", async (shell, { skip }) => {
   using folder = temporaryFolder();
-  folder.write("policy.yaml", "");
+  folder.write("policy.yaml", "{}");
   const complete = await completionIn(shell, folder, skip);
 
   expect(complete("rockbot ")).toEqual(expect.arrayContaining(["up", "call", "dlq", "completion"]));
@@ -60,7 +60,7 @@ test.for([
   ["rockbot call x script=@pol", "script=@policy.yaml"],
 ] as const)("in bash a file is completed behind = and @: %s", async ([line, word], { skip }) => {
   using folder = temporaryFolder();
-  folder.write("policy.yaml", "");
+  folder.write("policy.yaml", "{}");
   const complete = await completionIn("bash", folder, skip);
 
   expect(complete(line)).toContain(word);

@@ -24,7 +24,7 @@ operators: [{ name: ops, tokens: [{ hash: "${hash("4")}", expires: 2021-01-01T00
 });
 
 test.each<[string, readonly string[]]>([
-  ["", ["nothing is denied after untrusted content was read: set everyone.afterUntrusted to deny tools with effects then"]],
+  ["{}", ["nothing is denied after untrusted content was read: set everyone.afterUntrusted to deny tools with effects then"]],
   ["everyone: { afterUntrusted: { effects: deny } }", []],
   [
     "everyone: { afterUntrusted: { effects: deny } }\ncallers: { a: {}, b: { afterUntrusted: { effects: allow } } }",

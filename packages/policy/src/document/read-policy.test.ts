@@ -59,6 +59,11 @@ test.each([
   }
 });
 
+test.each(["", "# nothing yet\n", "null"])("an empty file is refused, as somebody may be writing it: %j", async (text) => {
+  expect(await faultsOf(text)).toEqual(["it is empty: write {} for a policy that allows nothing"]);
+  expect(await faultsOf("{}")).toEqual([]);
+});
+
 test("a file whose aliases lead into themselves is refused in words", async () => {
   expect(await faultsOf("callers: &a { x: *a }")).toEqual(["it has an alias of what the alias is a part of"]);
 });

@@ -40,9 +40,10 @@ export async function readPolicy(text: string, name: string): Promise<PolicySour
   if (yaml.errors.length > 0) {
     throw failed(yamlFaults(yaml, lines));
   }
-  const { value: written, fault } = yamlValue(yaml);
+  const { value, fault } = yamlValue(yaml);
   if (fault !== undefined) throw failed([fault]);
-  const value = written ?? {};
+  // An editor that empties a file before it writes it must not take everybody's tokens for a moment.
+  if (value == null) throw failed(["it is empty: write {} for a policy that allows nothing"]);
 
   function lineOf(path: PolicyPath): number | undefined {
     for (let length = path.length; length > 0; length--) {
