@@ -1,5 +1,6 @@
 import { type Bus, createRequester, RequestTimeoutError, UnroutableError } from "@rockbot/bus";
 import {
+  announcedMcpName,
   decodeMessage,
   type Envelope,
   MCP_BRIDGE,
@@ -25,7 +26,8 @@ export function invokeByServer(
   const requester = createRequester(bus, { replyTo: `tool.result.${agent}.mcp`, subscription: { name: `mcp-proxy.${agent}`, kind: "copy" } });
   const accept = (reply: Envelope): boolean => identity.isFrom(MCP_BRIDGE, reply, "result");
   return {
-    async invoke(serverName, toolName, args, { caller, deadline, signal, hasReadUntrusted }) {
+    async invoke(serverName, toolName, args, { caller, deadline, signal, hasReadUntrusted, checkCall }) {
+      checkCall?.(announcedMcpName(serverName, toolName), args);
       const timeoutMs = Math.max(1, Math.floor(deadline - performance.now()));
       const envelope = mcpCallEnvelope({
         topic: mcpTopics.invoke,

@@ -157,7 +157,7 @@ export class OutgoingCalls {
     const { hasReadUntrusted, depth, grant } = ledTo(options);
     const decision = policy === undefined ? undefined : decide(caller, policy, registry, name, hasReadUntrusted);
     const progress = onProgress === undefined ? ignoreProgress : noteFirst(onProgress, () => notes?.note(CallState.Running));
-    const context = { ...facts, decision, depth, progress, log, onSent, grant };
+    const context = { ...facts, decision, depth, progress, log, onSent, grant, checkCall: parent?.checkCall };
     return hasReadUntrusted ? { ...context, hasReadUntrusted, untrustedFrom: options.untrustedFrom ?? parent?.untrustedFrom } : context; // others pay nothing
   }
 

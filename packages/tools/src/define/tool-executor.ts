@@ -52,7 +52,7 @@ export interface ToolContext {
   readonly resultSize?: ResultSize | undefined;
   /** How many calls, each made by a tool, led to this one. @default 0 */
   readonly depth?: number | undefined;
-  /** Refuses a call that this one may not lead to, besides what the policy says, on the calling side. @throws {ToolError} */
+  /** Refuses a call that this one may not lead to, besides what the policy says, on the calling side; that one has it, too. @throws {ToolError} */
   readonly checkCall?: ((toolName: string, args: unknown) => void) | undefined;
   /** Whether untrusted content led to the call: its caller had read some, or a call that led here. @default false */
   readonly hasReadUntrusted?: boolean | undefined;
