@@ -55,6 +55,20 @@ test("the store was born before its first claim, and for all who use it at the s
   }
 });
 
+test("a store that was emptied notes so by itself, so that a call that comes later is no lost one", async () => {
+  const prefix = uniquePrefix();
+  await using store = await connectRedisClaimStore(url, { prefix });
+  await using redis = rawRedis();
+  const emptiedAt = performance.now();
+  await redis.client.del(`${prefix}:{claims}:born`);
+  await expect.poll(() => redis.client.exists(`${prefix}:{claims}:born`), { timeout: 10_000 }).toBe(1);
+  await new Promise((resolve) => setTimeout(resolve, 2)); // Redis tells whole milliseconds
+  const before = performance.now();
+  const { remembersSince } = (await store.claim(key, request)) as { remembersSince: number };
+  expect(remembersSince).toBeLessThanOrEqual(before);
+  expect(remembersSince).toBeGreaterThan(emptiedAt - 2);
+});
+
 test("records and replies in Redis expire, and only the marker stays", async () => {
   const prefix = uniquePrefix();
   await using store = await connectRedisClaimStore(url, { prefix });

@@ -49,6 +49,8 @@ export interface RedisClaimStoreOptions extends RedisStoreOptions {
   readonly keepsAll?: boolean | undefined;
 }
 
+/** How often the marker is looked at, so that a Redis that was emptied is known as such before the next call comes, and not by that call. */
+const LOOK_MS = 1_000;
 /** What a record takes in Redis, about. */
 const RECORD_BYTES = 400;
 
@@ -70,6 +72,7 @@ class RedisClaimStore implements ClaimStore {
   /** Whether the server may drop records, or be another at each command, without a word to anybody. */
   #isForgetful = false;
   #hasWarned = false;
+  #looking: NodeJS.Timeout | undefined;
 
   constructor(address: RedisAddress, { log = silentLogger, prefix = "rockbot", ca, keepsAll = false }: RedisClaimStoreOptions) {
     this.#label = address.label;
@@ -92,8 +95,11 @@ class RedisClaimStore implements ClaimStore {
     this.#room = new RedisRoom(this.#connection);
   }
 
-  start(timeoutMs: number): Promise<void> {
-    return this.#connection.start(timeoutMs);
+  async start(timeoutMs: number): Promise<void> {
+    await this.#connection.start(timeoutMs);
+    this.#looking = setInterval(() => {
+      if (this.#connection.isUp) this.#take([]).catch(() => {}); // the next look, or the next claim, finds it out
+    }, LOOK_MS).unref();
   }
 
   async claim(key: ClaimKey, { owner, requestHash, leaseMs }: ClaimOptions): Promise<ClaimOutcome> {
@@ -152,6 +158,7 @@ class RedisClaimStore implements ClaimStore {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    clearInterval(this.#looking);
     await this.#connection.close();
   }
 
