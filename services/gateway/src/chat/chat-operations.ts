@@ -14,7 +14,6 @@ export const chatPaths: Readonly<Record<string, object>> = {
         },
         { $ref: "#/components/parameters/timeout" },
         { $ref: "#/components/parameters/idempotencyKey" },
-        { $ref: "#/components/parameters/age" },
         {
           name: "rockbot-on-close",
           in: "header",

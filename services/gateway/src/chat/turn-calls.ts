@@ -35,7 +35,7 @@ export class TurnCalls {
 
   async #call(
     by: string | undefined,
-    { toolCallId, timeoutMs, firstSentMsAgo, goesOn, hasKey, hasReadUntrusted }: ChatHeaders,
+    { toolCallId, timeoutMs, goesOn, hasKey, hasReadUntrusted }: ChatHeaders,
     input: ChatRequest["input"],
     gone: AbortSignal,
   ): Promise<ToolInvokeResponse> {
@@ -50,7 +50,7 @@ export class TurnCalls {
     try {
       using _key = hasKey ? keys.hold(toolCallId, TOOL) : undefined;
       const keepAnswer = hasKey || goesOn;
-      const about = { toolCallId, timeoutMs, firstSentMsAgo, onBehalfOf: by, hasReadUntrusted, keepAnswer, isSentAgain: keepAnswer };
+      const about = { toolCallId, timeoutMs, onBehalfOf: by, hasReadUntrusted, keepAnswer, isSentAgain: keepAnswer };
       return await this.#caller.call(TOOL, input, { ...about, signal: ends, onSent });
     } catch (error) {
       const toolError = orNoAgent(asToolError(error, TOOL, { ...this.#options, caller: this.#caller, isSent }), this.#caller);
