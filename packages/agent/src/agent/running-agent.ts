@@ -156,6 +156,7 @@ export class RunningAgent implements Agent {
         session: { caller, sessionId },
         turnId,
         hasReadUntrusted,
+        message: request.message,
         signal,
         deadline,
         leaseMs,

@@ -14,6 +14,8 @@ export interface HoldTurnOptions {
   readonly session: SessionKey;
   readonly turnId: string;
   readonly hasReadUntrusted: boolean;
+  /** What the session is asked. */
+  readonly message?: string | undefined;
   /** Ends the wait for the turns before. */
   readonly signal: AbortSignal;
   /** On the clock of `performance.now()`. */
@@ -38,9 +40,9 @@ const ASK_MS = 250;
  * @throws {ToolError} if too many turns wait, the time is over, or the store is away
  */
 export async function holdTurn(store: TurnStore, options: HoldTurnOptions): Promise<HeldTurn | TurnResult> {
-  const { session, turnId, signal, deadline, leaseMs, maxWaiting, nextEnd, withoutPlace = (wait) => wait() } = options;
+  const { session, turnId, message, signal, deadline, leaseMs, maxWaiting, nextEnd, withoutPlace = (wait) => wait() } = options;
   const owner = newId();
-  const claim = { turnId, owner, leaseMs, maxWaiting, record: newRecord(options.hasReadUntrusted) };
+  const claim = { turnId, owner, leaseMs, maxWaiting, record: newRecord(options.hasReadUntrusted), message };
   /** @returns undefined if the turn has to wait */
   async function take(): Promise<HeldTurn | TurnResult | undefined> {
     signal.throwIfAborted();
@@ -193,10 +195,11 @@ export class HeldTurn implements AsyncDisposable {
    * record, or the last of it, gets it back.
    */
   async #takeAgain(): Promise<void> {
-    const { session, turnId, leaseMs, maxWaiting } = this.#options;
+    const { session, turnId, leaseMs, maxWaiting, message } = this.#options;
     const { nonce, startedAt } = this;
     const record = { nonce, startedAt, hasReadUntrusted: this.#hasReadUntrusted, answers: this.#answers, results: this.#results };
-    const taken = await patiently(() => this.#store.take(session, { turnId, owner: this.#lease.owner, leaseMs, maxWaiting, record }), this.#options);
+    const claim = { turnId, owner: this.#lease.owner, leaseMs, maxWaiting, record, message };
+    const taken = await patiently(() => this.#store.take(session, claim), this.#options);
     if (taken.state !== "taken") throw this.#lose();
     this.#lease = { ...this.#lease, fence: taken.fence };
     const { record: known = record } = taken;

@@ -2,6 +2,7 @@ import { OldestFirstMap } from "@rockbot/base";
 import type { AgentEvent } from "@rockbot/contracts";
 import { StoreUnavailableError } from "@rockbot/records";
 import type { NewEvent } from "../turn/new-event.ts";
+import { ownWords } from "../turn/notes.ts";
 import type { HistoryTurn, TurnResult } from "../turn/turn.ts";
 import type { KeptSession, SessionShelf } from "./session-shelf.ts";
 import { SizedList, sizeOf } from "./sized-list.ts";
@@ -46,6 +47,8 @@ interface MutableRecord extends TurnRecord {
 interface OpenTurn {
   readonly record: MutableRecord;
   readonly until: number;
+  /** What the shelf remembers of it until it ends. */
+  readonly interrupted: readonly HistoryTurn[];
   bytes: number;
   /** How often it was taken since it last got on. */
   takes: number;
@@ -106,7 +109,7 @@ class MemoryTurnStore implements TurnStore {
     for (const kept of shelf?.sessions() ?? []) this.#restore(kept);
   }
 
-  async take(key: SessionKey, { turnId, owner, leaseMs, maxWaiting, record }: TurnClaim): Promise<TakenTurn> {
+  async take(key: SessionKey, { turnId, owner, leaseMs, maxWaiting, record, message }: TurnClaim): Promise<TakenTurn> {
     const session = this.#session(key, "take a session");
     const now = performance.now();
     const result = resultOf(session, turnId);
@@ -125,11 +128,13 @@ class MemoryTurnStore implements TurnStore {
     session.current = { turnId, until: now + TAKE_UP_LEASES * leaseMs };
     const open = session.records.get(turnId);
     const known = copyOf(open?.record);
-    const turn: OpenTurn = open ?? { record: copyOf(record), until: now + RECORD_KEPT_MS, bytes: sizeOf(record), takes: 0 };
+    const turn: OpenTurn = open ?? newTurn(record, message, now);
     if (isNewTaking) turn.takes += 1;
     session.records.set(turnId, turn);
     this.#count(session);
-    return { state: "taken", fence: session.fence, record: known, history: [...session.history.items] };
+    const taken: TakenTurn = { state: "taken", fence: session.fence, record: known, history: [...session.history.items] };
+    if (open === undefined && message !== undefined) await this.#keep(key, session);
+    return taken;
   }
 
   async place(key: SessionKey, { turnId, placeMs, maxWaiting }: TurnPlacing): Promise<void> {
@@ -248,13 +253,15 @@ class MemoryTurnStore implements TurnStore {
     session.sequence = sequence;
     session.usedAt = performance.now() - idleMs;
     session.history.add(...history);
+    session.history.bound(MAX_HISTORY, MAX_LIST_BYTES);
     this.#sessions.set(JSON.stringify([caller, sessionId]), session);
     if (this.#sessions.size > this.#maxSessions) this.#dropOldest("sessions");
     this.#count(session);
   }
 
-  async #keep({ caller, sessionId }: SessionKey, { sequence, history }: Session): Promise<void> {
-    await this.#shelf?.put({ caller, sessionId, usedAt: Date.now(), sequence, history: history.items });
+  async #keep({ caller, sessionId }: SessionKey, { sequence, history, records, current }: Session): Promise<void> {
+    const { interrupted = [] } = (current && records.get(current.turnId)) ?? {};
+    await this.#shelf?.put({ caller, sessionId, usedAt: Date.now(), sequence, history: [...history.items, ...interrupted] });
   }
 
   #session({ caller, sessionId }: SessionKey, what: string): Session {
@@ -321,6 +328,12 @@ class MemoryTurnStore implements TurnStore {
       session.bytes = bytesOf(session);
     }
   }
+}
+
+function newTurn(record: TurnRecord, message: string | undefined, now: number): OpenTurn {
+  const asked = { role: "user", content: message ?? "", at: record.startedAt, ...(record.hasReadUntrusted ? { isUntrusted: true } : {}) } as const;
+  const interrupted = message === undefined ? [] : [asked, { role: "assistant", content: ownWords.interrupted, at: record.startedAt } as const];
+  return { record: copyOf(record), interrupted, until: now + RECORD_KEPT_MS, bytes: sizeOf(record) + sizeOf(interrupted), takes: 0 };
 }
 
 const resultOf = ({ results }: Session, turnId: string): TurnResult | undefined => results.items.find((one) => one.turnId === turnId)?.result;

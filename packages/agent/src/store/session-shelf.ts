@@ -7,6 +7,7 @@ export interface KeptSession extends SessionKey {
   readonly usedAt: number;
   /** The number of its newest event. */
   readonly sequence: number;
+  /** What a turn that runs was asked is the last of it, as interrupted: that is so when the next process reads it. */
   readonly history: readonly HistoryTurn[];
 }
 

@@ -67,6 +67,8 @@ export interface TurnClaim {
   readonly maxWaiting: number;
   /** Begins the turn. */
   readonly record: TurnRecord;
+  /** What is asked, for a store whose turns end with its process: the session remembers it as interrupted. @default nothing is remembered */
+  readonly message?: string | undefined;
 }
 
 /** Which turn gets a place, and for how long. */

@@ -31,6 +31,40 @@ test("a conversation without Redis goes on after a restart, unless a setting say
   expect([await say("Three", { KEEP_SESSIONS: "false" }), await say("Three")]).toEqual(["I have 1", "I have 3"]);
 });
 
+test("a question that a killed process has not answered is remembered as interrupted, and one that is answered is not", async () => {
+  using folder = temporaryFolder();
+  const never = Promise.withResolvers<void>();
+  const reached = Promise.withResolvers<void>();
+  const read: string[][] = [];
+  await using model = await startModelServer(async ({ messages }) => {
+    const said = messages.flatMap(({ role, text }) => (role === "system" ? [] : [text]));
+    read.push(said);
+    if (said.at(-1) !== "Send the mail") return { text: "Yes." };
+    reached.resolve();
+    await never.promise;
+    return { text: "Too late." };
+  });
+  const env = { MODEL_URL: model.url, MODEL: model.model, MODEL_API_KEY: model.apiKey, DATA_DIRECTORY: folder.path };
+  async function start(started: AsyncDisposableStack) {
+    const bus = started.use(createMemoryBus());
+    started.use(await startAgentService(bus, loadConfig(configSchema, { env }), { service: "agent", topic: "tool.invoke.agent", connectRecords }));
+    const caller = started.use(await createToolCaller(bus, { agent: "gateway" }));
+    await caller.discovered();
+    return (message: string) => caller.call("agent__chat", { session_id: "s", message });
+  }
+
+  await using killed = new AsyncDisposableStack(); // never closed before the next one starts, as when it is killed
+  using _end = { [Symbol.dispose]: () => never.resolve() };
+  const ask = await start(killed);
+  await ask("Remember alpha");
+  void ask("Send the mail").catch(() => {});
+  await reached.promise;
+  await using next = new AsyncDisposableStack();
+  await (await start(next))("What did I ask last?");
+
+  expect(read.at(-1)).toEqual(["Remember alpha", "Yes.", "Send the mail", expect.stringContaining("may have run"), "What did I ask last?"]);
+});
+
 test("what a killed process has kept is there for the next, within the bounds of sessions, and events go on counting", async () => {
   using folder = temporaryFolder();
   const config = { dataDirectory: folder.path, busyTimeoutMs: 1_000 };
