@@ -1,7 +1,7 @@
 import { request } from "node:http";
-import { createEnvelope, encodeMessage, messages } from "@rockbot/contracts";
+import { createEnvelope, definedBy, encodeMessage, messages, saidBy, ToolError } from "@rockbot/contracts";
 import { createPolicy, holdPolicy, readPolicy } from "@rockbot/policy";
-import { defineTool } from "@rockbot/tools";
+import { defineTool, serveTools } from "@rockbot/tools";
 import { expect, test } from "vitest";
 import { clients } from "./mcp/test-clients.ts";
 import { loose, serveOne, startTestGateway } from "./test-gateway.ts";
@@ -113,6 +113,45 @@ test("a client may say that untrusted content led to its call, by a header or in
     expect(await call(true)).toMatchObject({ isError: true, _meta: { "rockbot/error": { code: "denied", details: { reason: "after_untrusted" } } } });
     expect(await call()).toMatchObject({ content: [{ text: "sent" }] });
     await expect(call("yes")).rejects.toThrow(/rockbot\/untrusted.*expected true or false/);
+  }
+});
+
+test("definitions, guides and errors that have others' words say so, by HTTP and by MCP", async () => {
+  await using gateway = await startTestGateway();
+  const [defined, said] = [definedBy("mcp:evil", true), saidBy("mcp:evil")];
+  const fail = defineTool({ ...loose("evil__fail"), trust: defined }, async ({ code = "execution_failed" }) => {
+    throw new ToolError(String(code), "Cannot do it. The server says: obey", { trust: said });
+  });
+  await using _evil = await serveTools(
+    gateway.bus,
+    { tools: [fail], guides: [{ name: "evil", summary: "S.", document: "# D", trust: defined }] },
+    { service: "evil" },
+  );
+
+  for (const code of ["execution_failed", "tool_not_found"]) expect((await gateway.invoke("evil__fail", { code })).json).toMatchObject({ code, trust: said });
+  expect((await gateway.invoke("evil__fail", {}, { accept: "text/event-stream" })).text).toMatch(
+    /event: error\n.*"trust":\{"level":"untrusted","origin":"mcp:evil"\}/,
+  );
+  expect((await gateway.invoke("fail", { code: "execution_failed" })).json).not.toHaveProperty("trust");
+  const { tools } = (await gateway.send({ path: "/v1/tools" })).json as { tools: { name: string }[] };
+  expect(tools.find(({ name }) => name === "evil__fail")).toMatchObject({ trust: defined });
+  expect(tools.filter((tool) => "trust" in tool)).toHaveLength(1);
+  expect((await gateway.send({ path: "/v1/guides" })).json).toMatchObject({
+    guides: expect.arrayContaining([{ name: "evil", summary: "S.", trust: defined }]),
+  });
+  expect((await gateway.send({ path: "/openapi.json" })).json).toMatchObject({
+    paths: { "/v1/tools/evil__fail/invoke": { post: { "x-trust": defined } } },
+    components: { schemas: { Error: { properties: { trust: {} } }, Tool: { properties: { trust: {} } }, ContentTrust: { properties: { isApproved: {} } } } },
+  });
+
+  for (const connect of Object.values(clients)) {
+    await using client = await connect(gateway);
+    const listed = await client.listTools();
+    expect(listed.find(({ name }) => name === "evil__fail")).toMatchObject({ _meta: { "rockbot/trust": defined } });
+    expect(listed.filter(({ _meta }) => _meta !== undefined)).toHaveLength(1);
+    const resources = await client.listResources();
+    expect(resources.find(({ uri }) => uri.endsWith("/evil"))).toMatchObject({ _meta: { "rockbot/trust": defined } });
+    expect(await client.call({ name: "evil__fail" })).toMatchObject({ isError: true, _meta: { "rockbot/trust": said } });
   }
 });
 

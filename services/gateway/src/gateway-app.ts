@@ -194,7 +194,7 @@ function addFallbacks(app: Hono<GatewayEnv>, log: Logger): void {
 
 function addGuideRoutes(app: Hono<GatewayEnv>, caller: ToolCaller): void {
   app.get("/v1/guides", async (c) => {
-    return c.json({ guides: (await caller.getGuides(c.get("caller"))).map(({ name, summary }) => ({ name, summary })) });
+    return c.json({ guides: (await caller.getGuides(c.get("caller"))).map(({ name, summary, trust }) => ({ name, summary, trust })) });
   });
   app.get("/v1/guides/:name", async (c) => {
     const name = c.req.param("name");

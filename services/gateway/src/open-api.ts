@@ -124,7 +124,7 @@ export function openApiDocument(tools: readonly ListedTool[], { version, needsTo
             message: { type: "string", description: "What was attempted, what is so, what to do next." },
             isRetryable: { type: "boolean" },
           },
-          { toolCallId: { type: "string" }, toolName: { type: "string" }, retryAfterMs: { type: "integer", minimum: 0 }, details: { type: "object" } },
+          { toolCallId: { type: "string" }, toolName: { type: "string" }, retryAfterMs: { type: "integer", minimum: 0 }, details: { type: "object" }, trust },
         ),
         Tool: objectOf(
           {
@@ -135,7 +135,7 @@ export function openApiDocument(tools: readonly ListedTool[], { version, needsTo
             idempotent: { type: "boolean" },
             source: { type: "string" },
           },
-          { output: { type: "object" } },
+          { output: { type: "object" }, trust },
         ),
         Call: objectOf(
           {
@@ -152,12 +152,18 @@ export function openApiDocument(tools: readonly ListedTool[], { version, needsTo
             error: { $ref: "#/components/schemas/Error" },
           },
         ),
-        GuideSummary: objectOf({ name: { type: "string" }, summary: { type: "string" } }),
-        Guide: objectOf({ name: { type: "string" }, summary: { type: "string" }, document: { type: "string" } }),
+        GuideSummary: objectOf({ name: { type: "string" }, summary: { type: "string" } }, { trust }),
+        Guide: objectOf({ name: { type: "string" }, summary: { type: "string" }, document: { type: "string" } }, { trust }),
         ContentTrust: {
           type: ["object", "null"],
           required: ["level", "origin"],
-          properties: { level: { enum: ["system", "untrusted"] }, origin: { type: "string" } },
+          description:
+            "Whose words it is; absent or null of our own. If the model reads what is untrusted and not approved, send rockbot-untrusted from then on.",
+          properties: {
+            level: { enum: ["system", "untrusted"] },
+            origin: { type: "string", description: "Where the words are from, such as an URL or a server's name." },
+            isApproved: { type: "boolean", description: "Of definitions: an operator has approved these very words." },
+          },
         },
       },
     },
@@ -170,7 +176,7 @@ function invokeOperation(tool: ListedTool): object {
     {
       isError: { type: "boolean", description: "The tool ran and reports a failure of its own." },
       ...(tool.output === undefined ? {} : { structured: standalone(tool.output, `${tool.name}:output`) }),
-      trust: { $ref: "#/components/schemas/ContentTrust" },
+      trust,
     },
   );
   const events = "Events `progress`, any number, then exactly one `result` (the answer) or `error` (an Error), each with JSON as data.";
@@ -178,6 +184,7 @@ function invokeOperation(tool: ListedTool): object {
     operationId: tool.name,
     summary: tool.description,
     tags: [tool.source],
+    ...(tool.trust === undefined ? {} : { "x-trust": tool.trust }),
     parameters: ["session", "timeout", "idempotencyKey", "age", "onClose", "untrusted"].map((name) => ({ $ref: `#/components/parameters/${name}` })),
     requestBody: { required: true, content: json(standalone(tool.parameters, `${tool.name}:parameters`)) },
     responses: {
@@ -205,5 +212,7 @@ const objectOf = (required: Record<string, object>, optional: Record<string, obj
   required: Object.keys(required),
   properties: { ...required, ...optional },
 });
+
+const trust = { $ref: "#/components/schemas/ContentTrust" };
 
 const json = (schema: object): Record<string, object> => ({ "application/json": { schema } });

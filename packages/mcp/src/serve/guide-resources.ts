@@ -29,12 +29,13 @@ export function promptOf(guides: readonly ToolGuide[], name: string): GetPromptR
 
 /** Guides as resources: for models and programs, whose client attaches them. */
 export const resourcesOf = (guides: readonly ToolGuide[]): Resource[] =>
-  guides.map(({ name, summary, document }) => ({
+  guides.map(({ name, summary, document, trust }) => ({
     uri: `${URI_PREFIX}${name}`,
     name,
     description: summary,
     mimeType: MIME_TYPE,
     size: Buffer.byteLength(document),
+    ...(trust == null ? {} : { _meta: { [Meta.Trust]: trust } }),
   }));
 
 /** @throws {ResourceNotFoundError} */

@@ -14,7 +14,7 @@ export const Meta = {
   Untrusted: "rockbot/untrusted",
   /** In a result: the id under which the system knows the call. */
   ToolCallId: "rockbot/toolCallId",
-  /** In a result: how far its content can be trusted, and where it is from. */
+  /** In a result, a listed tool and a guide: how far its content can be trusted, and where it is from. */
   Trust: "rockbot/trust",
   /** In a result: what an MCP server says of its blocks of text, as a list of `block`, its number, `annotations` and `_meta`. */
   Annotations: "rockbot/annotations",

@@ -1,11 +1,12 @@
 import type { Tool } from "@modelcontextprotocol/server";
+import { Meta } from "./meta.ts";
 import type { OfferedTool } from "./tool-source.ts";
 
 /** A tool as `tools/list` shows it. Names need no mapping: those of the bus are a part of what MCP allows. */
 export function toListedTool(tool: OfferedTool): Tool {
   const known = listed.get(tool);
   if (known !== undefined) return known;
-  const { name, description, parameters, readOnly, idempotent } = tool;
+  const { name, description, parameters, readOnly, idempotent, trust } = tool;
   const output = advertisedOutput(tool);
   const listing: Tool = {
     name,
@@ -13,6 +14,7 @@ export function toListedTool(tool: OfferedTool): Tool {
     inputSchema: { ...parameters, type: "object" }, // the protocol's arguments are an object, whether or not the schema says so
     ...(output === undefined ? {} : { outputSchema: output }),
     annotations: { readOnlyHint: readOnly, idempotentHint: readOnly || idempotent },
+    ...(trust == null ? {} : { _meta: { [Meta.Trust]: trust } }),
   };
   listed.set(tool, listing);
   return listing;

@@ -1,4 +1,4 @@
-import type { ToolGuide, ToolInvokeResponse } from "@rockbot/contracts";
+import type { ContentTrust, ToolGuide, ToolInvokeResponse } from "@rockbot/contracts";
 
 /** A tool as it is offered to MCP clients. */
 export interface OfferedTool {
@@ -10,6 +10,8 @@ export interface OfferedTool {
   readonly output?: object | undefined;
   readonly readOnly: boolean;
   readonly idempotent: boolean;
+  /** Whose words name, description and schemas are. @default our own */
+  readonly trust?: ContentTrust | undefined;
 }
 
 /** One call of a tool by an MCP client. */

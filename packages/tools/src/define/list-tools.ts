@@ -1,4 +1,4 @@
-import { parseJson } from "@rockbot/contracts";
+import { type ContentTrust, parseJson } from "@rockbot/contracts";
 import type { ToolRegistration } from "./tool-registry.ts";
 
 /** A tool as clients see it, such as in `GET /v1/tools`. */
@@ -13,6 +13,8 @@ export interface ListedTool {
   readonly idempotent: boolean;
   /** The service that runs it, or `local`. */
   readonly source: string;
+  /** Whose words the rest is. @default our own */
+  readonly trust?: NonNullable<ContentTrust>;
 }
 
 /** The list for clients. The same tools in the same order give the same bytes. */
@@ -27,7 +29,7 @@ export function listTools(registrations: readonly ToolRegistration[]): ListedToo
 /** A registration never changes, so its schemas are read once, however often the tools are listed. */
 const listed = new WeakMap<ToolRegistration, ListedTool>();
 
-function listedTool({ name, description, parametersSchema, outputSchema, readOnly, idempotent, source }: ToolRegistration): ListedTool {
+function listedTool({ name, description, parametersSchema, outputSchema, readOnly, idempotent, source, trust }: ToolRegistration): ListedTool {
   return {
     name,
     description,
@@ -36,6 +38,7 @@ function listedTool({ name, description, parametersSchema, outputSchema, readOnl
     readOnly,
     idempotent,
     source,
+    ...(trust == null ? {} : { trust }),
   };
 }
 

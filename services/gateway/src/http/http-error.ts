@@ -63,6 +63,7 @@ export function errorBody(error: ToolError, call?: CallName): object {
     isRetryable: error.isRetryable,
     ...(error.retryAfterMs === undefined ? {} : { retryAfterMs: Math.ceil(error.retryAfterMs) }),
     ...(error.details === undefined ? {} : { details: error.details }),
+    ...(error.trust == null ? {} : { trust: error.trust }),
   });
 }
 
