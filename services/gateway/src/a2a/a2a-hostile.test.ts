@@ -95,7 +95,9 @@ test("a page of a stranger cannot ask, nor read what it asked", async () => {
   expect(headers["x-powered-by"]).toBeUndefined();
 });
 
-test("of one caller so many tasks run at once, and one more is refused", async () => {
+const quota = { code: "overloaded", reason: "caller_share" };
+
+test("of one caller so many tasks run at once, and one more is refused for now", async () => {
   const { promise, resolve } = Promise.withResolvers<void>();
   await using system = await startSystem(async () => {
     await promise;
@@ -105,8 +107,27 @@ test("of one caller so many tasks run at once, and one more is refused", async (
     system.post("rpc", rpc("SendMessage", { message: { ...message, messageId }, configuration: { returnImmediately: true } }));
 
   for (let i = 0; i < 32; i++) expect((await begin(`m-${i}`)).json).toHaveProperty("result");
-  expect((await begin("one-more")).json).toMatchObject({ error: { message: expect.stringContaining("Too many tasks") } });
+  expect((await begin("one-more")).json).toMatchObject({
+    error: { code: -32603, message: expect.stringMatching(/^32 of your tasks/), data: [{ metadata: quota }] },
+  });
   resolve();
+});
+
+test("a caller whose tasks that have not ended take all its room is refused for now, and is told the room", { timeout: 60_000 }, async () => {
+  await using system = await startSystem(async () => ({ text: "Which?", report: { status: "input-required", format: "text" } }));
+  const params = (messageId: string) => ({ message: { ...message, messageId } });
+  for (let i = 0; i < 200; i += 20)
+    await Promise.all(Array.from({ length: 20 }, (_, index) => system.post("rpc", rpc("SendMessage", params(`m-${i + index}`)))));
+
+  const refused = { message: expect.stringMatching(/all the room .* 200 tasks, and its part of the 134217728 characters .* or cancel one$/) };
+  const byRpc = await system.post("rpc", rpc("SendMessage", params("one-more")));
+  expect(byRpc.json).toMatchObject({ error: { ...refused, code: -32603, data: [{ reason: "INTERNAL_ERROR", metadata: quota }] } });
+  const byHttp = await system.post("http/message:send", JSON.stringify(params("one-more")));
+  expect([byHttp.status, byHttp.json]).toEqual([
+    503,
+    { error: expect.objectContaining({ ...refused, code: 503, details: [expect.objectContaining({ metadata: quota })] }) },
+  ]);
+  expect(system.agent.turns).toHaveLength(200);
 });
 
 /** Asks for a stream, and reads nothing of it. */

@@ -3,6 +3,7 @@ import type { Logger } from "@rockbot/bus";
 import { ToolError, ToolErrorCode, tools } from "@rockbot/contracts";
 import type { ToolCaller } from "@rockbot/tools";
 import { readOutput } from "../chat/read-output.ts";
+import { OverloadedError } from "./overloaded-error.ts";
 import { MAX_TEXT_BYTES, type StoredTask, type TaskStore } from "./store/task-store.ts";
 
 export interface RunningTasksOptions {
@@ -39,10 +40,12 @@ export class RunningTasks implements AsyncDisposable {
     this.#options = options;
   }
 
-  /** Whether one more of this caller may run. */
-  hasRoomFor(by: string): boolean {
+  /** @throws {OverloadedError} if one more of this caller may not run now */
+  checkRoom(by: string): void {
     const own = [...this.#running.values()].filter((task) => task.by === by).length;
-    return own < MAX_RUNNING.ofOne && this.#running.size < MAX_RUNNING.ofAll;
+    const again = "Send the message again when one has ended";
+    if (own >= MAX_RUNNING.ofOne) throw new OverloadedError(`${own} of your tasks are at work, the most that one caller may have. ${again}`, "caller_share");
+    if (this.#running.size >= MAX_RUNNING.ofAll) throw new OverloadedError(`${this.#running.size} tasks are at work here, the most that may be. ${again}`);
   }
 
   /** Makes the task's call, or joins it. @param isNew whether nobody has made the call of its turn before */

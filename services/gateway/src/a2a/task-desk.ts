@@ -33,6 +33,7 @@ import { sessionFault } from "../sessions/read-session.ts";
 import type { SessionHub } from "../sessions/session-hub.ts";
 import type { A2aClient } from "./a2a-client.ts";
 import { followTask } from "./follow-task.ts";
+import { OverloadedError } from "./overloaded-error.ts";
 import type { TaskPushes } from "./push/task-pushes.ts";
 import type { RunningTasks } from "./running-tasks.ts";
 import { charactersOf, MAX_MESSAGES, MAX_TEXT_BYTES, type StoredTask, type TaskStore, type TaskTurn } from "./store/task-store.ts";
@@ -204,7 +205,7 @@ export class TaskDesk implements A2ARequestHandler {
       if (known.standing === "working") running.start(known);
       return known;
     }
-    if (!running.hasRoomFor(by)) throw new UnsupportedOperationError("Too many tasks are at work now. Send the message again when one has ended");
+    running.checkRoom(by);
     const now = Date.now();
     const task: StoredTask = {
       id,
@@ -246,7 +247,7 @@ export class TaskDesk implements A2ARequestHandler {
     }
     if (earlier.length + 1 >= MAX_MESSAGES)
       throw new UnsupportedOperationError(`The task ${id} has had ${MAX_MESSAGES} messages, the most that it may. Cancel it, and begin another`);
-    if (!running.hasRoomFor(by)) throw new UnsupportedOperationError("Too many tasks are at work now. Send the message again when one has ended");
+    running.checkRoom(by);
     const turnId = turnIdOf(task, messageId);
     const next: StoredTask = { ...task, turnId, messageId, standing: "working", updatedAt: Date.now(), asked, answer: "", earlier: turnsBefore(task) };
     // Another answer, a cancel, or the end of the wait may have been first.
@@ -274,7 +275,7 @@ export class TaskDesk implements A2ARequestHandler {
     try {
       return await work();
     } catch (error) {
-      if (error instanceof StoreFullError) throw new UnsupportedOperationError(error.message);
+      if (error instanceof StoreFullError) throw new OverloadedError(error.message, "caller_share");
       if (!(error instanceof StoreUnavailableError)) throw error;
       throw new Error("Tasks cannot be kept now, so nothing was done. Try again later", { cause: error });
     }

@@ -52,7 +52,9 @@ export function testTaskStore(name: string, create: () => Promise<TaskStore>): v
     await store.write(testTask({ id: "ended", standing: "completed" }), undefined);
     for (let i = 0; i < MAX_TASKS; i++) await store.write(testTask({ id: `task-${i}`, standing: i % 2 === 0 ? "working" : "input-required" }), undefined);
 
-    await expect(store.write(testTask({ id: "one more" }), undefined)).rejects.toThrow("take all the room that one caller may have");
+    await expect(store.write(testTask({ id: "one more" }), undefined)).rejects.toThrow(
+      `take all the room that one caller may have here: ${MAX_TASKS} tasks, and `,
+    );
     expect((await store.list("alice")).map(({ id }) => id).includes("ended")).toBe(false);
     expect(await store.list("alice")).toHaveLength(MAX_TASKS);
     await store.write(testTask({ id: "other", by: "bob" }), undefined);

@@ -38,7 +38,7 @@ export function createMemoryTaskStore({ clock = Date.now, maxCharacters = 128 * 
     const others = [...tasks.values()].filter(({ id }) => id !== begun?.id);
     const { forgotten, isFull } = roomFor(begun === undefined ? others : [...others, begun], by, maxCharacters);
     for (const id of forgotten) forget(id);
-    if (begun !== undefined && isFull) throw tasksFull();
+    if (begun !== undefined && isFull) throw tasksFull(`its part of the ${maxCharacters} characters that all callers share`);
   }
   return {
     async write(task, before) {

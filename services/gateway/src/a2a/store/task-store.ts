@@ -101,9 +101,10 @@ export interface TaskStore extends AsyncDisposable {
 
 export const isOpen = ({ standing }: Pick<TaskNote, "standing">): boolean => standing === "working" || standing === "input-required";
 
-export const tasksFull = (): StoreFullError =>
+/** @param room what one caller may have, besides MAX_TASKS */
+export const tasksFull = (room: string): StoreFullError =>
   new StoreFullError(
-    "Your tasks that have not ended take all the room that one caller may have here. Send the message again when one has ended, or cancel one",
+    `Your tasks that have not ended take all the room that one caller may have here: ${MAX_TASKS} tasks, and ${room}. Send the message again when one has ended, or cancel one`,
   );
 
 /** Changes with each change of a task but for its texts: by it two are compared. */

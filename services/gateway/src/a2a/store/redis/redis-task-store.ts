@@ -107,14 +107,15 @@ class RedisTaskStore implements TaskStore {
     const own = this.#callers(by);
     const [note, texts] = [JSON.stringify(withoutTexts(task)), JSON.stringify({ asked, answer, earlier })];
     const isBegun = standing === "working";
-    if (isBegun && !(await this.#room.take(Buffer.byteLength(note) + Buffer.byteLength(texts)))) throw tasksFull();
+    if (isBegun && !(await this.#room.take(Buffer.byteLength(note) + Buffer.byteLength(texts))))
+      throw new StoreUnavailableError("Cannot write a task: Redis keeps the rest of its memory for what matters more");
     const { most } = await this.#room.share("tasks");
     const bounds = [MAX_TASKS, most, this.#task(""), this.#hooks(""), this.#told(""), isBegun ? 1 : 0] as const;
     const states = [before === undefined ? "" : stateToken(before), stateToken(task)] as const;
     const written = await this.#connection.run("write a task", (redis) =>
       redis.writeTask(this.#task(id), own, this.#open, this.#waiting, ...states, note, texts, id, updatedAt, KEPT_MS, PLACES[standing] ?? 0, ...bounds),
     );
-    if (Number(written) === -1) throw tasksFull();
+    if (Number(written) === -1) throw tasksFull(`${most} bytes of texts`);
     return Number(written) === 1;
   }
 
