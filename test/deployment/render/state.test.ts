@@ -7,7 +7,8 @@ import { helm, helmProgram, named, profiles } from "./profiles.ts";
 
 /** The Secrets of which NOTES say that an uninstall leaves them. */
 async function leftSecrets(args: readonly string[], values: object): Promise<readonly string[]> {
-  const options = ["--namespace", "rockbot", "--dry-run=client", ...args, "--values", "-"];
+  const drawn = ["--set", "credentials.drawWithoutCluster=true"]; // a dry run on the client has no cluster to ask
+  const options = ["--namespace", "rockbot", "--dry-run=client", ...drawn, ...args, "--values", "-"];
   const output = await run(helmProgram, ["install", "rockbot", CHART, ...options], { timeoutMs: 60_000, input: JSON.stringify(values) });
   const notes = output.slice(output.indexOf("\nNOTES:"));
   return [...notes.matchAll(/^ {2}- Secret (.+)$/gm)].map(([, name = ""]) => name).sort();
