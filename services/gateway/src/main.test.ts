@@ -6,12 +6,14 @@ import { expect, test } from "vitest";
 const startMain = (env: Record<string, string>) => startNodeProgram(join(import.meta.dirname, "../../main.ts"), { args: ["gateway"], env });
 
 test("a wrong configuration ends the process with code 2 and every fault", async () => {
-  await using main = startMain({ HOST: "0.0.0.0", CALL_TIMEOUT_MS: "5000", MAX_CALL_TIMEOUT_MS: "1000" });
+  await using main = startMain({ HOST: "0.0.0.0", CALL_TIMEOUT_MS: "5000", MAX_CALL_TIMEOUT_MS: "1000", A2A_PUSH: "true" });
   await using invalid = startMain({ PORT: "x", GATEWAY_TOKEN: "canary", ALLOWED_ORIGINS: "null" });
 
   expect([await main.ended, main.stderr()]).toEqual([
     2,
-    expect.stringMatching(/2 faults\n +gatewayToken: is required.*\n +callTimeoutMs: expected at most maxCallTimeoutMs/),
+    expect.stringMatching(
+      /3 faults\n +gatewayToken: is required.*\n +callTimeoutMs: expected at most maxCallTimeoutMs.*\n +a2aPush: has no effect without a2aUrl/,
+    ),
   ]);
   const code = await invalid.ended;
   const stderr = invalid.stderr();
