@@ -18,7 +18,15 @@ function resultOf(modules: readonly TestModule[], errors: readonly unknown[]): R
   const { passed, skipped, unended, ...rest } = countTests(modules);
   // A file that could not be loaded and an error outside any test have no test that fails.
   const failed = rest.failed + unended + modules.filter((module) => module.errors().length > 0).length + errors.length;
-  return { passed, failed, skipped, files: modules.filter(hasFailed).map(failedFile), errors: errors.length };
+  const files = modules.filter(hasFailed).map(failedFile);
+  const strayErrors = errors.filter((error) => !files.some(({ file }) => file === fileOf(error)));
+  return { passed, failed, skipped, files, strayErrors: strayErrors.length };
+}
+
+/** The file that ran when an error came outside of its tests: of calls, say, that a test left behind when it failed. */
+function fileOf(error: unknown): string | undefined {
+  const path = (error as { readonly VITEST_TEST_PATH?: string } | null)?.VITEST_TEST_PATH;
+  return path === undefined ? undefined : relative(process.cwd(), path);
 }
 
 function countTests(modules: readonly TestModule[]) {

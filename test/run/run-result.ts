@@ -24,8 +24,8 @@ export interface FailedFile {
 /** How a run of tests ended. */
 export interface RunResult extends TestCounts {
   readonly files: readonly FailedFile[];
-  /** How many errors came outside of any file's tests. */
-  readonly errors: number;
+  /** How many errors came outside of any test while no file of {@link files} ran: a second try of these says nothing of them. */
+  readonly strayErrors: number;
 }
 
 /** @returns undefined if the run did not get as far as to note it */

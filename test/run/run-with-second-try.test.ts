@@ -6,8 +6,8 @@ import { expect, test } from "vitest";
 const MAIN = join(import.meta.dirname, "run-with-second-try.ts");
 const REPORTER = join(import.meta.dirname, "closing-line-reporter.ts");
 
-/** Test files by their names: each has a test that passes, and one that fails in so many runs. */
-function project(failures: Readonly<Record<string, number>>): TemporaryFolder {
+/** Test files by their names: each has a test that passes, and one that fails in so many runs. The latter also does what `leftBehind` says. */
+function project(failures: Readonly<Record<string, number>>, leftBehind = ""): TemporaryFolder {
   const folder = temporaryFolder();
   folder.write(
     "vitest.config.ts",
@@ -22,6 +22,7 @@ export default { test: { globals: true, reporters: [new ClosingLineReporter()] }
 test("is well", () => {});
 test("counts", () => {
   appendFileSync(${runs}, "x");
+  ${leftBehind}
   expect(readFileSync(${runs}, "utf8").length).toBeGreaterThan(${count});
 });`,
     );
@@ -56,6 +57,16 @@ test("a test that fails again fails the run", async () => {
   expect(lines.at(-1)).toBe("5 passed, 1 failed");
   expect(lines.join("\n")).not.toContain("passed alone");
   expect([code, note]).toEqual([1, ""]);
+});
+
+test("what a failed test leaves behind is tried again with it; an error of a file that passed is not", async () => {
+  const rejection = "if (readFileSync(RUNS).length === 1) Promise.reject(new Error('left behind'));";
+  using failing = project({ crowded: 1 }, rejection.replace("RUNS", JSON.stringify("crowded.runs")));
+  const tried = await runIn(failing);
+  expect([tried.code, tried.lines.at(-1), tried.runs("crowded")]).toEqual([0, "2 passed, 0 failed, 1 failed in the crowd and passed alone", 2]);
+  using passing = project({ well: 0 }, rejection.replace("RUNS", JSON.stringify("well.runs")));
+  const untried = await runIn(passing);
+  expect([untried.code, untried.lines.at(-1), untried.runs("well")]).toEqual([1, "2 passed, 1 failed", 1]);
 });
 
 test("where many files fail, none is run again", async () => {

@@ -46,6 +46,6 @@ async function runAgain(crowd: RunResult, options: readonly string[]): Promise<n
 
 const args = process.argv.slice(2);
 const [code, crowd] = await run("crowd", args);
-const isFew = crowd !== undefined && crowd.errors === 0 && crowd.files.length > 0 && crowd.files.length <= MOST_FILES;
+const isFew = crowd !== undefined && crowd.strayErrors === 0 && crowd.files.length > 0 && crowd.files.length <= MOST_FILES;
 const options = args.filter((arg) => arg.startsWith("-"));
 process.exitCode = code !== 0 && isFew ? await runAgain(crowd, options) : code;
