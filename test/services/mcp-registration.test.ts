@@ -32,7 +32,7 @@ test.skipIf(!canMakeCertificates())(
     await using broker = await ownVirtualHost(); // another test's bridge would take requests to this one's
     const amqpUrl = broker.url;
     writeFileSync(config, JSON.stringify({ mcpServers: { files: faultServer() } }));
-    writeFileSync(policy, 'callers: { registering-agent: { allow: ["*", mcp_register_server] } }');
+    writeFileSync(policy, 'callers: { registering-agent: { allow: ["*", mcp_register_server, mcp_unregister_server] } }');
     writeFileSync(ca, tls.certificate);
     const env = {
       BUS_URL: amqpUrl,

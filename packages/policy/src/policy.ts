@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { RecentMap } from "@rockbot/base";
 import { dangerousToolNames, tools } from "@rockbot/contracts";
+import { delegatesOf } from "./delegates.ts";
 import type { ArgumentRule } from "./document/argument-rules.ts";
 import { entries, type PolicyPath } from "./document/document-place.ts";
 import type { PolicySource } from "./document/read-policy.ts";
@@ -101,6 +102,8 @@ const DEFAULT_DEPTH = 8;
 const DANGEROUS: ReadonlySet<string> = new Set(dangerousToolNames);
 /** Their effects are those of the calls that they make, which are marked as they are, and decided one by one. */
 const ONLY_CALLS: ReadonlySet<string> = new Set([tools.agentChat.name, tools.mcpInvokeTool.name]);
+/** What they register belongs to one caller, so nobody has them who calls for others. */
+const NOT_FOR_DELEGATES: ReadonlySet<string> = new Set([tools.mcpRegisterServer.name, tools.mcpUnregisterServer.name]);
 /** Decisions that are remembered; callers and tools are few, names that peers make up are not. */
 const MAX_REMEMBERED = 10_000;
 const DAY_MS = 86_400_000;
@@ -282,6 +285,9 @@ class Judge {
       const glob = findGlob(globs, tool);
       if (glob !== undefined) return { isAllowed: false, because: `"${glob}" in ${this.#at([...path, globs.indexOf(glob)])}` };
     }
+    const user = own?.user === undefined ? caller : own.user;
+    if (NOT_FOR_DELEGATES.has(tool) && delegatesOf(this.#source.document).some((delegate) => delegate.user === user))
+      return { isAllowed: false, because: `"${caller}" calls for others, who would share what it registers` };
     const [path, allowed]: [PolicyPath, readonly string[]] =
       own?.allow === undefined ? [["everyone", "allow"], this.#source.document.everyone.allow] : [["callers", caller, "allow"], own.allow];
     if (isDangerous || DANGEROUS.has(tool)) {

@@ -1857,9 +1857,13 @@ output: ToolMcpRegisterServerOutput
 }
 export interface ToolMcpRegisterServerInput {
 /**
- * What it is to be called: lower-case letters, digits and hyphens.
+ * Needed. What it is to be called: lower-case letters, digits and hyphens.
  */
-name: string
+server_name?: string
+/**
+ * Another name for server_name.
+ */
+name?: string
 /**
  * How a url is reached; left out: either.
  */
@@ -1874,6 +1878,12 @@ url?: string
 command?: string
 /**
  * The program's arguments.
+ * 
+ * @maxItems 64
+ */
+arguments?: string[]
+/**
+ * Another name for arguments.
  * 
  * @maxItems 64
  */

@@ -21,6 +21,8 @@ import type { Identity } from "@rockbot/tools";
 const MAX_WAIT_MS = 30_000;
 
 interface AskOptions {
+  /** The caller for whom the bridge is asked. */
+  readonly onBehalfOf: string;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
   /** Whether untrusted content led to the request. @default false */
@@ -30,10 +32,10 @@ interface AskOptions {
 /** Asks the bridge about single servers. */
 export interface ManagementClient extends AsyncDisposable {
   /** The tools of a server, as far as somebody may use them. @throws {ToolError} */
-  details(serverName: string, options: AskOptions & { readonly onBehalfOf: string }): Promise<readonly McpToolDefinition[]>;
-  /** Asks for one more server. @returns what it offers, in words @throws {ToolError} */
+  details(serverName: string, options: AskOptions): Promise<readonly McpToolDefinition[]>;
+  /** Asks for one more server, which then is the caller's. @returns what it offers, in words @throws {ToolError} */
   register(server: McpRegisterServerRequest, options: AskOptions): Promise<string>;
-  /** Asks for a server to go that this agent has registered. @throws {ToolError} */
+  /** Asks for a server to go that the caller has registered. @throws {ToolError} */
   unregister(serverName: string, options: AskOptions): Promise<void>;
 }
 
@@ -48,7 +50,7 @@ export function createManagementClient(bus: Bus, agent: string, identity: Pick<I
   async function ask<Request extends MessageName, Response extends MessageName>(
     [requestName, responseName]: readonly [Request, Response],
     value: Messages[Request] & { readonly serverName: string },
-    { timeoutMs, signal, hasReadUntrusted = false, onBehalfOf = self }: AskOptions & { readonly onBehalfOf?: string },
+    { timeoutMs, signal, hasReadUntrusted = false, onBehalfOf }: AskOptions,
   ): Promise<Messages[Response]> {
     const body = encodeMessage(requestName, value);
     const headers = {

@@ -20,8 +20,8 @@ export interface OfferMcpToolsOptions {
   readonly agent: string;
   /** Says what each caller may use, and as whom the bridge speaks where the bus verifies senders. @default everything, and as mcp-bridge */
   readonly policy?: PolicyHolder | undefined;
-  /** Whether the agent may ask for further servers, which are its own: not for one that calls for others. @default true */
-  readonly withRegistration?: boolean | undefined;
+  /** Whether its callers are known, so that each may have servers registered, where the policy names the tools in full. Asked again when the policy changes. @default they are */
+  readonly mayRegister?: (() => boolean) | undefined;
   readonly log?: Logger | undefined;
 }
 
@@ -36,13 +36,13 @@ const ASK_AGAIN_MS = 200;
 
 /**
  * Gives an agent the tools for MCP servers. They are there from the first index of servers that it hears. Tools that add and remove servers
- * are there while the bridge says that it takes such requests. It listens before it asks for an index, and asks again when tools come or go.
+ * are there while the bridge says that it takes such requests, and `mayRegister` does. It listens before it asks for an index, and asks again when tools come or go.
  * So it does not matter which of the two starts first, or that a restarted bridge knows no agents. Disposal takes the tools away.
  */
 export async function offerMcpTools(
   bus: Bus,
   caller: ToolCaller,
-  { agent, policy, withRegistration = true, log = silentLogger }: OfferMcpToolsOptions,
+  { agent, policy, mayRegister = () => true, log = silentLogger }: OfferMcpToolsOptions,
 ): Promise<OfferedMcpTools> {
   await using started = new AsyncDisposableStack();
   const index = new ServerIndex();
@@ -56,19 +56,20 @@ export async function offerMcpTools(
     mcpGetServiceDetails(indexOf, management, trustOf),
     mcpInvokeTool(indexOf, { caller, invokeByServer: proxy.invoke, trustOf }),
   ];
-  const registering = withRegistration ? [mcpRegisterServer(management), mcpUnregisterServer(management)] : [];
+  const registering = [mcpRegisterServer(management), mcpUnregisterServer(management)];
   const own = new Set([...always, ...registering].map(({ definition }) => definition.name));
   /** The tools of them that this agent has now. */
   const offered = new Set<Tool>();
   let asking: NodeJS.Timeout | undefined;
 
   function offer(): void {
-    for (const tool of index.canRegister ? [...always, ...registering] : always) {
+    const canRegister = index.canRegister && mayRegister();
+    for (const tool of canRegister ? [...always, ...registering] : always) {
       if (offered.has(tool)) continue;
       offered.add(tool);
       register(caller, tool, log);
     }
-    if (!index.canRegister) for (const tool of registering) if (offered.delete(tool)) caller.tools.unregister(tool.definition.name);
+    if (!canRegister) for (const tool of registering) if (offered.delete(tool)) caller.tools.unregister(tool.definition.name);
   }
 
   const hear = (message: McpServersIndexed): void => {
@@ -85,6 +86,7 @@ export async function offerMcpTools(
       }, ASK_AGAIN_MS).unref();
     }),
   );
+  if (policy !== undefined) started.defer(policy.onChange(() => offered.size > 0 && offer()));
   started.defer(() => {
     clearTimeout(asking);
     for (const { definition } of offered) caller.tools.unregister(definition.name);

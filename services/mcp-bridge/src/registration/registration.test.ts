@@ -36,7 +36,7 @@ async function policyFor(...callers: readonly string[]) {
   const file = join(folder.path, "policy.yaml");
   writeFileSync(
     file,
-    `callers: { ${callers.map((name) => `${name}: { allow: ["*", mcp_register_server], limits: { messages: { manage: { perSecond: 1000, bytesPerSecond: 10000000 } } } }`).join(", ")} }\neveryone: { afterUntrusted: { effects: deny } }`,
+    `callers: { ${callers.map((name) => `${name}: { allow: ["*", mcp_register_server, mcp_unregister_server], limits: { messages: { manage: { perSecond: 1000, bytesPerSecond: 10000000 } } } }`).join(", ")} }\neveryone: { afterUntrusted: { effects: deny } }`,
   );
   return openPolicy(file);
 }

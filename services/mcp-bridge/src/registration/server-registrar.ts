@@ -96,7 +96,7 @@ export class ServerRegistrar {
     return this.#summary(request.name);
   }
 
-  /** A server that nobody has registered is gone already. @throws {ToolError} */
+  /** @throws {ToolError} if it is not one that the agent has registered */
   async unregister(name: string, agent: string): Promise<void> {
     if (!this.isOpen) throw this.#closed();
     const outcome = await this.#registrations.unregister(name.toLowerCase(), agent);
@@ -106,6 +106,7 @@ export class ServerRegistrar {
         ToolErrorCode.Denied,
         `Cannot unregister the server "${name.slice(0, 80)}": it is not one that you have registered. Only those can be.`,
       );
+    if (outcome === "unknown") throw new ToolError(ToolErrorCode.ToolNotFound, `You have registered no server "${name.slice(0, 80)}". Nothing was removed.`);
     await this.sync();
   }
 

@@ -66,7 +66,7 @@ export class ServerRequests {
       decision = (this.#parts.policy?.current() ?? nothingAllowed()).decide({
         caller,
         tool,
-        isDangerous: tool === "mcp_register_server",
+        isDangerous: true,
         hasReadUntrusted: hasReadUntrusted(message),
       });
       if (decision.isDeniedAfterUntrusted)
