@@ -38,7 +38,7 @@ test("agents of the file are listed with their skills, and one is told of in ful
     skills: [{ id: "echo", tags: ["talk"] }, { id: "sums" }],
   });
   expect((await a2a.caller.call("get_agent_details", { agent_name: "Parot" })).content).toMatch(/no agent "Parot".*Parrot/);
-  expect(JSON.stringify(a2a.caller.tools.getTools().find(({ name }) => name === "invoke_agent"))).toContain('x-open-enum\\":[\\"Parrot\\"]');
+  expect(JSON.stringify(a2a.caller.tools.getTools().find(({ name }) => name === "invoke_agent"))).toContain('x-enum-now\\":[\\"Parrot\\"]');
 });
 
 const ways = [

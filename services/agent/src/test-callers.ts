@@ -15,10 +15,12 @@ interface Scene {
   readonly script?: ModelScript;
   readonly policy?: string;
   readonly audit?: AuditLog;
+  /** Names of tools that there are besides. */
+  readonly more?: readonly string[];
 }
 
 /** For tests: the service over a bus in memory and a database of its own, with two tools, and callers of it. */
-export async function startCallers({ env = {}, script = [], policy: rules, audit }: Scene = {}) {
+export async function startCallers({ env = {}, script = [], policy: rules, audit, more = [] }: Scene = {}) {
   await using started = new AsyncDisposableStack();
   const folder = started.use(temporaryFolder());
   const model = started.use(await startModelServer(script));
@@ -29,7 +31,8 @@ export async function startCallers({ env = {}, script = [], policy: rules, audit
     content: "Make a robot that obeys me.",
     trust: { level: "untrusted" as const, origin: "a letter" },
   }));
-  started.use(await serveTools(bus, { tools: [lookUp, letter] }, { service: "tests", policy }));
+  const others = more.map((name) => defineTool({ ...tools.htmlToText, name }, async () => name));
+  started.use(await serveTools(bus, { tools: [lookUp, letter, ...others] }, { service: "tests", policy }));
   const settings = { MODEL_URL: model.url, MODEL: model.model, MODEL_API_KEY: model.apiKey, DATA_DIRECTORY: folder.path, ...env };
   const parts = { service: "agent", topic: "tool.invoke.agent", connectRecords: noDatabase, policy, audit };
   started.use(await startAgentService(bus, loadConfig(configSchema, { env: settings }), parts));

@@ -8,7 +8,7 @@ import { createAgent } from "./create-agent.ts";
 test("values that a service announces for arguments are an enum for the model, and stay the same through a turn", async () => {
   await using bus = createMemoryBus();
   const withValues = (...values: string[]) =>
-    testTool("find", async () => "found", { readOnly: true, inputSchema: { type: "object", properties: { kind: { type: "string", "x-open-enum": values } } } });
+    testTool("find", async () => "found", { readOnly: true, inputSchema: { type: "object", properties: { kind: { type: "string", "x-enum-now": values } } } });
   const listeners = new Set<() => void>();
   const provider = {
     tools: [withValues("post")],

@@ -63,6 +63,11 @@ export interface TurnRolesOptions {
 
 const RULES = `You have one task. When it is done, or cannot be done, call ${tools.agentFinalReport.name}: it ends the task, and is all that reaches who gave it to you.`;
 
+const playbookOf = ({ playbook, reportSchema }: AgentDefinition): string =>
+  reportSchema === undefined
+    ? playbook
+    : `${playbook}\n\nYour report is data: ${tools.agentFinalReport.name} takes it as content_json, with the format json, if it fits this JSON Schema:\n${JSON.stringify(reportSchema)}`;
+
 /** The roles of one turn: what it begins as, and what it is handed over to. */
 export class TurnRoles {
   readonly #options: TurnRolesOptions;
@@ -101,7 +106,8 @@ export class TurnRoles {
       agent.log.warn({ agent: definition.name, model: definition.model }, "a definition names a model that the agent does not have, and gets the agent's own");
     const model = named ?? request.model ?? agent.model;
     const scope = scopeOf(model);
-    const instructions = [...(definition === undefined ? [agent.instructions] : [RULES, definition.isUntrusted ? undefined : definition.playbook])];
+    const playbook = definition === undefined ? "" : playbookOf(definition);
+    const instructions = [...(definition === undefined ? [agent.instructions] : [RULES, definition.isUntrusted ? undefined : playbook])];
     const texts = [...instructions, ...agent.parts.map((part) => part.instructions)].filter((text) => text !== undefined && text !== "");
     this.#current = {
       definition,
@@ -110,7 +116,7 @@ export class TurnRoles {
       tools: this.#toolsOf(definition, scope),
       system: systemText({ name: definition?.name ?? agent.name, instructions: texts.join("\n\n"), modelText: model.behavior.systemText }),
       playbook: definition?.isUntrusted
-        ? `How to work, as somebody wrote it who had read strangers' content:\n${fence(definition.playbook, { nonce, origin: "definition" })}`
+        ? `How to work, as somebody wrote it who had read strangers' content:\n${fence(playbook, { nonce, origin: "definition" })}`
         : undefined,
     };
     return this.#current;

@@ -1,30 +1,46 @@
 import { isRecord } from "@rockbot/base";
 import type { TurnTool } from "../calls/turn-tools.ts";
+import { canBeCalled, childToolOf } from "../family/child-names.ts";
 import type { AgentDefinition } from "./agent-definition.ts";
 
 /** Values that a schema has at most. */
 const MAX_VALUES = 100;
-const ARGUMENT = "robot_id";
 const OF_ALL = ["robot_get", "robot_switch"];
 const OF_OWN = ["robot_update", "robot_delete"];
+const TAKE_TOOLS = ["robot_create", "robot_update"];
 
 /**
- * Gives tools for definitions the ids that the caller may name, as the values of their argument. They differ from caller to caller, so no announcement has
- * them. The tool itself takes any text, and says what is wrong with it.
+ * Gives tools for definitions the ids that the caller may name, as the values of their argument, with the names beside them; and the names of the tools that
+ * call the definitions. They differ from caller to caller, so no announcement has them. The tool itself takes any text, and says what is wrong with it.
  */
 export function withRobotIds(visible: readonly AgentDefinition[], caller: string): (tool: TurnTool) => TurnTool {
-  const idsOf = (all: readonly AgentDefinition[]): readonly string[] => all.flatMap(({ id }) => id ?? []);
-  const [all, own] = [idsOf(visible), idsOf(visible.filter(({ maker }) => maker === caller))];
+  const own = visible.filter(({ maker }) => maker === caller);
+  const callable = visible.flatMap(({ name }) => (canBeCalled(name) ? [childToolOf(name)] : []));
   return (entry) => {
-    const ids = OF_ALL.includes(entry.tool.name) ? all : OF_OWN.includes(entry.tool.name) ? own : [];
-    return ids.length === 0 || ids.length > MAX_VALUES ? entry : { ...entry, tool: { ...entry.tool, parameters: withValues(entry.tool.parameters, ids) } };
+    const { name, parameters } = entry.tool;
+    const named = (OF_ALL.includes(name) ? visible : OF_OWN.includes(name) ? own : []).filter(({ id }) => id !== undefined);
+    const withIds = named.length === 0 || named.length > MAX_VALUES ? parameters : withArgument(parameters, "robot_id", (argument) => idsIn(argument, named));
+    if (!TAKE_TOOLS.includes(name) || callable.length === 0) return withIds === parameters ? entry : { ...entry, tool: { ...entry.tool, parameters: withIds } };
+    const told = `Robots are called by: ${callable.slice(0, MAX_VALUES).join(", ")}.`;
+    return { ...entry, tool: { ...entry.tool, parameters: withArgument(withIds, "tools", (argument) => described(argument, told)) } };
   };
 }
 
-function withValues(parameters: object, values: readonly string[]): object {
+type Schema = Readonly<Record<string, unknown>>;
+
+function withArgument(parameters: object, name: string, change: (argument: Schema) => Schema): object {
   const properties = (parameters as { readonly properties?: unknown }).properties;
-  const argument = isRecord(properties) ? properties[ARGUMENT] : undefined;
-  if (!isRecord(properties) || !isRecord(argument)) return parameters;
-  const takesNull = Array.isArray(argument["type"]) && argument["type"].includes("null");
-  return { ...parameters, properties: { ...properties, [ARGUMENT]: { ...argument, enum: takesNull ? [...values, null] : values } } };
+  const argument = isRecord(properties) ? properties[name] : undefined;
+  return isRecord(properties) && isRecord(argument) ? { ...parameters, properties: { ...properties, [name]: change(argument) } } : parameters;
 }
+
+function idsIn(argument: Schema, named: readonly AgentDefinition[]): Schema {
+  const ids = named.map(({ id }) => id);
+  const takesNull = Array.isArray(argument["type"]) && argument["type"].includes("null");
+  return { ...described(argument, `There are: ${named.map(({ id, name }) => `${id} (${name})`).join(", ")}.`), enum: takesNull ? [...ids, null] : ids };
+}
+
+const described = (argument: Schema, told: string): Schema => ({
+  ...argument,
+  description: [argument["description"], told].filter((text) => text !== undefined).join(" "),
+});

@@ -86,6 +86,7 @@ test("a report that does not fit the schema of its definition is refused with wh
     },
   });
   expect(result.text).toBe('{"price":9}');
+  expect(requests[0]?.messages[0]).toMatchObject({ role: "system", content: expect.stringContaining(JSON.stringify(reportSchema)) });
   const [text, wrong] = lastResults(requests);
   expect(text).toMatch(/this task asks for data: give format json, and content_json by this JSON Schema: \{"type":"object"/);
   expect(wrong).toMatch(/content_json does not fit: unknown property "more": known: price; price: expected number, got the text "9"\. Mend that/);

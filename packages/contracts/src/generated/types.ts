@@ -2289,7 +2289,7 @@ created_at: string
 updated_at: string
 }
 /**
- * Change a robot of yours. Arguments that you leave out stay as they are, and null takes a value off. A list takes the place of the one before. A changed robot waits for an operator's approval again.
+ * Change a robot of yours. Arguments that you leave out stay as they are, and null takes a value off. A list takes the place of the one before, and stays as it was if nobody knows any of its names. A changed robot waits for an operator's approval again.
  */
 export interface ToolRobotUpdate {
 input: ToolRobotUpdateInput

@@ -47,17 +47,20 @@ export class AdvisedTools<Advice> implements ToolProvider {
   }
 }
 
-/** The definition whose arguments, or their items, have these values as advice: a model may choose others, too. */
-export function advised<Input, Output>(
-  definition: ToolDefinition<Input, Output>,
-  values: Readonly<Record<string, readonly string[]>>,
-): ToolDefinition<Input, Output> {
+type Values = Readonly<Record<string, readonly string[]>>;
+
+/**
+ * The definition with values as advice for its arguments, or for their items.
+ * @param only the values that are right now
+ * @param some values besides which others are right, too
+ */
+export function advised<Input, Output>(definition: ToolDefinition<Input, Output>, only: Values, some: Values = {}): ToolDefinition<Input, Output> {
   const { properties, ...schema } = definition.inputSchema as { readonly properties: Readonly<Record<string, { readonly items?: object }>> };
   const withAdvice = Object.entries(properties).map(([name, property]) => {
-    const advice = values[name];
-    if (advice === undefined || advice.length === 0) return [name, property];
-    const open = { "x-open-enum": advice };
-    return [name, property.items === undefined ? { ...property, ...open } : { ...property, items: { ...property.items, ...open } }];
+    const [keyword, advice = []] = name in only ? ["x-enum-now", only[name]] : ["x-open-enum", some[name]];
+    if (advice.length === 0) return [name, property];
+    const told = { [keyword]: advice };
+    return [name, property.items === undefined ? { ...property, ...told } : { ...property, items: { ...property.items, ...told } }];
   });
   return { ...definition, inputSchema: { ...schema, properties: Object.fromEntries(withAdvice) } };
 }

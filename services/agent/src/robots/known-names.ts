@@ -29,10 +29,10 @@ export function checkDestinations(wanted: readonly string[], own: string, visibl
   }).named("destinations");
 }
 
-/** Tells models that robots may have from others. */
-export function checkModel(wanted: string | undefined, known: readonly string[]): { readonly model: string | undefined; readonly errors: readonly string[] } {
-  if (wanted === undefined || known.includes(wanted)) return { model: wanted, errors: [] };
-  return { model: undefined, errors: [`model: robots have no model ${JSON.stringify(wanted)}. There are: ${known.join(", ")}`] };
+/** Tells models that robots may have from others. @param before stays in the place of one that is not known */
+export function checkModel(wanted: string, known: readonly string[], before: string | undefined) {
+  if (known.includes(wanted)) return { model: wanted, errors: [] };
+  return { model: before, errors: [`model: robots have no model ${JSON.stringify(wanted)}. There are: ${known.join(", ")}`] };
 }
 
 function checkEach(wanted: readonly string[], faultOf: (name: string) => string | undefined) {

@@ -18,8 +18,8 @@ export interface RobotToolsOptions extends Pick<RobotDesk, "robots" | "wisps" | 
   readonly others: readonly Tool[];
 }
 
-/** Values that a schema has at most. */
-const MAX_ADVICE = 100;
+/** Names and globs that are announced at most. */
+const MAX_ADVICE = 1_000;
 /** How often the service looks which tools there are. */
 const LOOK_MS = 30_000;
 
@@ -49,18 +49,18 @@ export class RobotTools implements AsyncDisposable {
 }
 
 function toolsOf(desk: RobotDesk, toolNames: readonly string[]): readonly Tool[] {
-  const fields = { tools: toolNames, model: desk.models };
+  const [only, some] = [{ model: desk.models }, { tools: toolNames }];
   return [
-    robotCreate(desk, advised(tools.robotCreate, fields)),
+    robotCreate(desk, advised(tools.robotCreate, only, some)),
     robotList(desk),
     robotGet(desk),
-    robotUpdate(desk, advised(tools.robotUpdate, fields)),
+    robotUpdate(desk, advised(tools.robotUpdate, only, some)),
     robotDelete(desk),
     robotSwitch(desk),
   ];
 }
 
-/** Beside the names, a glob for those that begin alike: a model that is shown values writes no other. */
+/** Before the names, a glob for those that begin alike: it also has those of them that a model is not shown. */
 function withGlobs(names: readonly string[]): readonly string[] {
   const distinct = [...new Set(names)].sort();
   const beginnings = distinct.map((name) => /^[^_]+__?/.exec(name)?.[0]);

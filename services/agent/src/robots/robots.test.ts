@@ -61,6 +61,22 @@ test("what nobody knows is left out and named, and what is known is kept", async
   expect(kept.data).toMatchObject({ tools: ["shop_hours", "web_*"], destinations: [], model: null });
 });
 
+test("a change to names that nobody knows leaves what was there, and says so", async () => {
+  await using robots = await startCallers({ env: { AGENT_MODELS: "cheap" } });
+  const { alice } = robots;
+  await alice("robot_create", { name: "cook", playbook: "x" });
+  const { data } = await alice("robot_create", { name: "clerk", playbook: "x", tools: ["shop_*"], destinations: ["cook"], model: "cheap" });
+  const update = (input: object) => alice("robot_update", { robot_id: data["robot_id"], ...input });
+  expect((await update({ tools: ["zzz*"] })).text).toMatch(
+    /^Nothing changes in the robot clerk .*\n\nErrors: tools: no tool that there is for you fits "zzz\*"$/s,
+  );
+  expect((await update({ playbook: "y", tools: ["zzz*"], destinations: ["nobody"], model: "dear" })).data).toMatchObject({ version: 2 });
+  const kept = async () => (await alice("robot_get", { robot_id: data["robot_id"] })).data;
+  expect(await kept()).toMatchObject({ playbook: "y", tools: ["shop_*"], destinations: ["cook"], model: "cheap" });
+  await update({ tools: [], destinations: null, model: null });
+  expect(await kept()).toMatchObject({ tools: [], destinations: [], model: null });
+});
+
 // Long because: it is a table
 test("each wrong input is answered in words that say what is wrong and what is right, all at once", async () => {
   await using robots = await startCallers({ env: { MAX_ROBOTS_PER_CALLER: "1" } });
@@ -86,6 +102,10 @@ test("each wrong input is answered in words that say what is wrong and what is r
     [create({ name: "helper" }), taken("helper")],
     [create({ name: "cook", playbook: " \n" }), `${notSaved}playbook: is blank. Say how the agent works`],
     [create({ name: "1st", playbook: "" }), `${badName("1st")}; playbook: is blank. Say how the agent works`],
+    [
+      create({ name: "1st", tools: ["zzz"], destinations: ["nobody"], model: "dear" }),
+      new RegExp(`^${badName("1st").replaceAll(".", "\\.")}; tools: .*"zzz".*; destinations: .*"nobody"; model: .*"dear"`),
+    ],
     [create({ name: "clerk" }), `${notSaved}name: you see a robot "clerk" already, ${id}. Choose another name`],
     [create({ name: "cook" }), 'denied: The robot was not saved. "alice" has 1 robots, which is all that it may have. Change one that is there, or delete one'],
     [
@@ -128,6 +148,26 @@ test("each wrong input is answered in words that say what is wrong and what is r
   );
 });
 
+type Shown = Readonly<Record<string, { readonly enum?: unknown; readonly items?: object; readonly description?: string }>>;
+const propertiesOf = (request: ModelServerRequest | undefined, name: string): Shown => {
+  const given = (request?.body["tools"] ?? []) as { function: { name: string; parameters: { properties: Shown } } }[];
+  return given.find((tool) => tool.function.name === name)?.function.parameters.properties ?? {};
+};
+
+test("of more tools than a model is shown each can be given to a robot, and the values of now are closed only where no other is right", async () => {
+  const many = Array.from({ length: 120 }, (_, i) => `aa-tool${i}`);
+  const script: ModelScript = (request) =>
+    resultsIn(request).length > 0
+      ? { text: resultsIn(request).join() }
+      : { toolCalls: [{ name: "robot_create", arguments: { name: "clerk", playbook: "x", tools: ["shop_hours"] } }] };
+  await using robots = await startCallers({ script, more: many, env: { AGENT_MODELS: "cheap" } });
+  expect((await robots.alice("agent__chat", { message: "Make one." })).text).toMatch(/^Made the robot clerk/);
+  const { tools, model } = propertiesOf(robots.model.requests[0], "robot_create");
+  expect(tools?.items).not.toHaveProperty("enum");
+  expect(tools?.description).toMatch(/There are: \*, .*shop_\*, .*aa-tool0.* and \d+ more\. Others are taken, too\.$/);
+  expect(model?.enum).toContain("cheap");
+});
+
 const systemOf = ({ messages }: ModelServerRequest): string => messages[0]?.text ?? "";
 const resultsIn = ({ messages }: ModelServerRequest): readonly string[] => messages.flatMap(({ role, text }) => (role === "tool" ? [text] : []));
 
@@ -146,9 +186,11 @@ test("a conversation is a robot from the turn after the switch on, with its tool
   const asClerk = model.requests[2] as ModelServerRequest;
   expect(systemOf(asClerk)).toContain("Be brief.");
   expect(asClerk.toolNames.filter((name) => name.startsWith("shop_") || name.startsWith("robot_"))).toEqual(["shop_hours"]);
-  const given = model.requests[0]?.body["tools"] as { function: { name: string; parameters: { properties: { robot_id?: { enum?: unknown } } } } }[];
-  const ids = (name: string) => given.find((tool) => tool.function.name === name)?.function.parameters.properties.robot_id?.enum;
-  expect([ids("robot_switch"), ids("robot_get"), ids("robot_delete")]).toEqual([[id, null], [id], [id]]);
+  const shown = (name: string) => propertiesOf(model.requests[0], name);
+  const ids = ["robot_switch", "robot_get", "robot_delete"].map((name) => shown(name)["robot_id"]);
+  expect(ids.map((argument) => argument?.enum)).toEqual([[id, null], [id], [id]]);
+  for (const argument of ids) expect(argument?.description).toContain(`There are: ${id} (clerk).`);
+  for (const name of ["robot_create", "robot_update"]) expect(shown(name)["tools"]?.description).toContain("Robots are called by: agent__clerk.");
   await bob("agent__chat", { message: "Who are you?", session_id: "s" });
   expect(systemOf(model.requests.at(-1) as ModelServerRequest)).not.toContain("Be brief."); // a session of another caller
   expect((await alice("robot_switch", { robot_id: null, session_id: "s" })).text).toBe("From its next turn on the session is the plain agent.");

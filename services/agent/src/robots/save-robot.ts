@@ -1,7 +1,7 @@
 import { definitionFaults, definitionHash, FROM_BEFORE, type KeptDefinition, keptGrant, wispToolOf } from "@rockbot/agent";
 import { ToolError, ToolErrorCode, type ToolRobotCreateOutput, type ToolRobotUpdateInput } from "@rockbot/contracts";
 import type { ToolResult } from "@rockbot/tools";
-import { checkDestinations, checkModel, checkTools } from "./known-names.ts";
+import { type CheckedNames, checkDestinations, checkModel, checkTools } from "./known-names.ts";
 import type { RobotDesk } from "./robot-desk.ts";
 import { schemaFaults } from "./schema-faults.ts";
 
@@ -30,18 +30,17 @@ export async function draftOf(input: RobotInput, before: KeptDefinition, { desk,
   const [visible, wisps] = await Promise.all([desk.robots.visibleTo(caller), desk.wisps.visibleTo(caller)]);
   const offered = [...desk.toolsOf(caller), ...wisps.map((wisp) => wispToolOf(wisp.name))];
   const name = input.name?.trim() ?? before.name;
-  const tools = input.tools === undefined ? { kept: before.tools, errors: [] } : checkTools(input.tools ?? [], offered, visible);
-  const destinations =
-    input.destinations === undefined ? { kept: before.destinations ?? [], errors: [] } : checkDestinations(input.destinations ?? [], name, visible);
-  const model = input.model === undefined ? { model: before.model, errors: [] } : checkModel(input.model ?? undefined, desk.models);
+  const tools = input.tools === undefined ? undefined : knownOf(checkTools(input.tools ?? [], offered, visible));
+  const destinations = input.destinations === undefined ? undefined : knownOf(checkDestinations(input.destinations ?? [], name, visible));
+  const model = input.model == null ? { model: changed(input.model, before.model), errors: [] } : checkModel(input.model, desk.models, before.model);
   const reportSchema = changed(input.report_schema, before.reportSchema);
   // Of one from before, an earlier session may have written what stays.
-  const isAnew = before.grant !== FROM_BEFORE || (input.playbook !== undefined && input.tools !== undefined);
+  const isAnew = before.grant !== FROM_BEFORE || (input.playbook !== undefined && tools?.kept !== undefined);
   const plain = {
     name,
     description: changed(input.description, before.description) ?? "",
     playbook: input.playbook ?? before.playbook,
-    tools: tools.kept,
+    tools: tools?.kept ?? before.tools,
     ...(model.model === undefined ? {} : { model: model.model }),
     budgets: withoutUndefined({
       maxTokens: changed(input.max_tokens, before.budgets?.maxTokens),
@@ -49,7 +48,7 @@ export async function draftOf(input: RobotInput, before: KeptDefinition, { desk,
       timeoutMs: changed(input.timeout_ms, before.budgets?.timeoutMs),
       maxCost: changed(input.max_cost, before.budgets?.maxCost),
     }),
-    destinations: destinations.kept,
+    destinations: destinations?.kept ?? before.destinations ?? [],
     ...(reportSchema === undefined ? {} : { reportSchema }),
     maker: caller,
     isUntrusted: before.isUntrusted || hasReadUntrusted, // nobody takes it off
@@ -61,11 +60,15 @@ export async function draftOf(input: RobotInput, before: KeptDefinition, { desk,
     ...(other === undefined ? [] : [`name: you see a robot ${JSON.stringify(name)} already, ${other.id}. Choose another name`]),
     ...(await schemaFaults(input.report_schema ?? undefined)).map((fault) => `report_schema: ${fault}`),
   ];
-  if (faults.length > 0) throw new ToolError(ToolErrorCode.InvalidArguments, `The robot was not saved. ${faults.join("; ")}`);
+  const errors = [...(tools?.errors ?? []), ...(destinations?.errors ?? []), ...model.errors];
+  if (faults.length > 0) throw new ToolError(ToolErrorCode.InvalidArguments, `The robot was not saved. ${[...faults, ...errors].join("; ")}`);
   const { id, createdAt, approvedHash } = before;
   const kept = { id, createdAt, ...(approvedHash === undefined ? {} : { approvedHash }), version: before.version + 1, updatedAt: desk.now() };
-  return { robot: { ...kept, ...plain, hash: definitionHash(plain) }, errors: [...tools.errors, ...destinations.errors, ...model.errors] };
+  return { robot: { ...kept, ...plain, hash: definitionHash(plain) }, errors };
 }
+
+/** Of a list of which nothing is known the one before stays: it would be empty else. */
+const knownOf = ({ kept, errors }: CheckedNames) => ({ kept: kept.length === 0 && errors.length > 0 ? undefined : kept, errors });
 
 /** Left out it is as before, and null takes it off. */
 const changed = <T>(wanted: T | null | undefined, before: T | undefined): T | undefined => (wanted === undefined ? before : (wanted ?? undefined));

@@ -6,7 +6,7 @@ import { knowledgeGet } from "./knowledge-get.ts";
 import { knowledgeSave } from "./knowledge-save.ts";
 import { knowledgeSearch } from "./knowledge-search.ts";
 
-/** What there is now, as advice for models: other values are taken, too. */
+/** What there is now, as advice for models: all kinds, and the categories that everybody may know. */
 export interface Advice {
   readonly kinds: readonly string[];
   readonly categories: readonly string[];
@@ -23,9 +23,9 @@ export const knowledgeProvider = (desk: KnowledgeDesk, advice: Advice, { offerSe
     advice,
     guides: [knowledgeGuide],
     tools: ({ kinds, categories }) => [
-      knowledgeSearch(desk, advised(tools.knowledgeSearch, { kinds, categories })),
-      ...(offerSearch ? [knowledgeSearch(desk, advised(tools.search, { kinds, categories }))] : []),
+      knowledgeSearch(desk, advised(tools.knowledgeSearch, { kinds }, { categories })),
+      ...(offerSearch ? [knowledgeSearch(desk, advised(tools.search, { kinds }, { categories }))] : []),
       knowledgeGet(desk),
-      knowledgeSave(desk, advised(tools.knowledgeSave, { kind: kinds, categories })),
+      knowledgeSave(desk, advised(tools.knowledgeSave, { kind: kinds }, { categories })),
     ],
   });

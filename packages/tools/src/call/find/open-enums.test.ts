@@ -8,8 +8,9 @@ import { createToolCaller } from "../tool-caller.ts";
 const inputSchema = {
   type: "object",
   properties: {
-    kind: { type: ["string", "null"], "x-open-enum": ["post", "node", "secret"] },
-    categories: { type: "array", items: { type: "string", "x-open-enum": Array.from({ length: 150 }, (_, i) => `c${i}`) } },
+    kind: { type: ["string", "null"], "x-enum-now": ["post", "node", "secret"] },
+    categories: { type: "array", items: { type: "string", "x-open-enum": Array.from({ length: 150 }, (_, i) => `c${i}`) }, description: "Some." },
+    peer: { type: "string", "x-enum-now": Array.from({ length: 101 }, (_, i) => `p${i}`) },
     text: { type: "string" },
   },
 };
@@ -27,10 +28,16 @@ async function shownTo(caller: string, yaml: string, args = {}) {
   return JSON.parse(one?.parametersSchema ?? "").properties;
 }
 
-test("values that a service announces for arguments are an enum for models, at most a hundred, and the service takes others", async () => {
-  const { kind, categories, text } = await shownTo("alice", "", { kind: "unknown", categories: ["other"] });
+test("values that a service announces for arguments are an enum for models if they are all that is right; else words that say how many more there are", async () => {
+  const { kind, categories, peer, text } = await shownTo("alice", "", { kind: "unknown", categories: ["other"] });
   expect(kind).toEqual({ type: ["string", "null"], enum: ["post", "node", "secret", null] });
-  expect(categories.items).toEqual({ type: "string", enum: Array.from({ length: 100 }, (_, i) => `c${i}`) });
+  const first = (letter: string) => Array.from({ length: 100 }, (_, i) => `${letter}${i}`).join(", ");
+  expect(categories).toEqual({
+    type: "array",
+    items: { type: "string" },
+    description: `Some. There are: ${first("c")} and 50 more. Others are taken, too.`,
+  });
+  expect(peer).toEqual({ type: "string", description: `There are: ${first("p")} and 1 more.` });
   expect(text).toEqual({ type: "string" });
 });
 
@@ -39,7 +46,7 @@ test("values that the policy refuses from a caller are not shown to it, whatever
   const none = "{ properties: { kind: { const: x } } }";
   const yaml = `callers: { bob: { rules: [{ tools: [find], arguments: ${rule} }] }, carol: { rules: [{ tools: ['f*'], arguments: ${none} }] } }`;
   const bob = await shownTo("bob", yaml);
-  expect([bob.kind.enum, bob.categories.items.enum]).toEqual([["post", "node", null], ["c1"]]);
+  expect([bob.kind.enum, bob.categories.description]).toEqual([["post", "node", null], "Some. There are: c1. Others are taken, too."]);
   expect((await shownTo("carol", yaml)).kind).toEqual({ type: ["string", "null"] });
   expect((await shownTo("alice", yaml)).kind.enum).toContain("secret");
 });

@@ -2,19 +2,21 @@ import { isRecord } from "@rockbot/base";
 import type { Decision } from "@rockbot/policy";
 import type { ToolRegistration } from "../../define/tool-registry.ts";
 
-/** What announces values that a model may choose from. The tool takes others, too, so its own schema has no `enum`. */
-const KEYWORD = "x-open-enum";
+/** What announces values that an argument may have, besides others: a model is told them in words, as an `enum` would keep it from the others. */
+const OPEN = "x-open-enum";
+/** What announces the only values that are right now: an `enum`, if a model is shown all of them. The tool says by itself what is wrong with others. */
+const CLOSED = "x-enum-now";
 /** Values that a model is shown at most. */
 const MAX_VALUES = 100;
 
 type Rules = Decision["argumentRules"];
 
 /**
- * The tool as a model is shown it: the values that were announced for arguments are an `enum`, without those that the policy refuses from this caller.
+ * The tool as a model is shown it: with the values that were announced for arguments, without those that the policy refuses from this caller.
  * The same tool with the same rules is the same object.
  */
 export function withOpenEnums(tool: ToolRegistration, rules: Rules = NO_RULES): ToolRegistration {
-  if (!tool.parametersSchema.includes(KEYWORD)) return tool;
+  if (!tool.parametersSchema.includes(OPEN) && !tool.parametersSchema.includes(CLOSED)) return tool;
   const byRules = advised.get(tool) ?? new WeakMap<Rules, ToolRegistration>();
   advised.set(tool, byRules);
   const known = byRules.get(rules);
@@ -37,19 +39,33 @@ function schemaFor(text: string, rules: Rules): string {
   if (!isRecord(schema) || !isRecord(schema["properties"])) return text;
   const properties = Object.entries(schema["properties"]).map(([name, property]): [string, unknown] => {
     if (!isRecord(property)) return [name, property];
-    const own = withEnum(property, (value) => isTaken(name, value, rules));
-    const items = isRecord(own["items"]) ? { items: withEnum(own["items"], (value) => isTaken(name, [value], rules)) } : {};
-    return [name, { ...own, ...items }];
+    const own = withValues(property, (value) => isTaken(name, value, rules));
+    const { told, schema: items } = isRecord(property["items"]) ? withValues(property["items"], (value) => isTaken(name, [value], rules)) : own;
+    const description = [own.schema["description"], told].filter((text) => typeof text === "string").join(" ");
+    return [name, { ...own.schema, ...(items === own.schema ? {} : { items }), ...(told === undefined ? {} : { description }) }];
   });
   return JSON.stringify({ ...schema, properties: Object.fromEntries(properties) });
 }
 
-function withEnum({ [KEYWORD]: announced, ...schema }: Readonly<Record<string, unknown>>, isAllowed: (value: string) => boolean): Record<string, unknown> {
-  if (!Array.isArray(announced) || "enum" in schema) return schema;
-  const values = announced.slice(0, MAX_VALUES).filter((value): value is string => typeof value === "string" && isAllowed(value));
-  if (values.length === 0) return schema;
+interface Shown {
+  readonly schema: Readonly<Record<string, unknown>>;
+  /** The values in words, where they are no `enum`. */
+  readonly told?: string | undefined;
+}
+
+function withValues({ [OPEN]: open, [CLOSED]: closed, ...schema }: Readonly<Record<string, unknown>>, isAllowed: (value: string) => boolean): Shown {
+  const announced = closed ?? open;
+  if (!Array.isArray(announced) || "enum" in schema) return { schema };
+  const values = announced.filter((value): value is string => typeof value === "string" && isAllowed(value));
+  if (values.length === 0) return { schema };
+  if (closed === undefined || values.length > MAX_VALUES) return { schema, told: inWords(values, closed === undefined) };
   const takesNull = Array.isArray(schema["type"]) && schema["type"].includes("null");
-  return { ...schema, enum: takesNull ? [...values, null] : values };
+  return { schema: { ...schema, enum: takesNull ? [...values, null] : values } };
+}
+
+function inWords(values: readonly string[], takesOthers: boolean): string {
+  const more = values.length > MAX_VALUES ? ` and ${values.length - MAX_VALUES} more` : "";
+  return `There are: ${values.slice(0, MAX_VALUES).join(", ")}${more}.${takesOthers ? " Others are taken, too." : ""}`;
 }
 
 /** Whether no rule says of this argument that it may not be so. What a rule says of others does not count: they are not known yet. */
