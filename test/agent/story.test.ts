@@ -152,11 +152,12 @@ async function startUp(env: Readonly<Record<string, string>>) {
 
 /** The services and tools of the calls in the trace of a tool's call, sorted. */
 function servedIn(collector: OtlpCollector, toolName: string): string[] {
-  const isServing = ({ name }: CollectedSpan): boolean => name.startsWith("tool.invoke ");
+  const EXECUTES = "execute_tool ";
+  const isServing = ({ kind, name }: CollectedSpan): boolean => kind === "consumer" && name.startsWith(EXECUTES);
   const spans = collector.spans();
-  const first = spans.find(({ name }) => name === `tool.invoke ${toolName}`);
+  const first = spans.find((span) => isServing(span) && span.name === EXECUTES + toolName);
   return spans
     .filter((span) => span.traceId === first?.traceId && isServing(span))
-    .map(({ service, name }) => `${service} ${name.slice("tool.invoke ".length)}`)
+    .map(({ service, name }) => `${service} ${name.slice(EXECUTES.length)}`)
     .toSorted();
 }

@@ -4,13 +4,14 @@ import { join } from "node:path";
 import { temporaryFolder } from "@rockbot/testing";
 import { expect, test } from "vitest";
 import { stringify } from "yaml";
+import { startObservedSystem } from "./observed-system.ts";
 import { whyNoPrometheus } from "./prometheus.ts";
 
 const RULES = join(import.meta.dirname, "../../docker/observability/rules.yml");
 const missing = whyNoPrometheus();
 
-function promtool(...args: readonly string[]): { readonly status: number | null; readonly output: string } {
-  const { status, stdout, stderr } = spawnSync("promtool", args, { encoding: "utf8" });
+function promtool(args: readonly string[], input = ""): { readonly status: number | null; readonly output: string } {
+  const { status, stdout, stderr } = spawnSync("promtool", args, { encoding: "utf8", input });
   return { status, output: `${stdout}${stderr}` };
 }
 
@@ -83,7 +84,7 @@ const cases: readonly Case[] = [
 ];
 
 test.skipIf(missing !== undefined)(`Prometheus takes the rules${missing === undefined ? "" : ` (${missing})`}`, () => {
-  const { status, output } = promtool("check", "rules", RULES);
+  const { status, output } = promtool(["check", "rules", RULES]);
 
   expect(output).toContain("SUCCESS");
   expect(status).toBe(0);
@@ -110,8 +111,17 @@ test.skipIf(missing !== undefined)("the rules fire at what their alerts mean, an
     ],
   }));
   await writeFile(join(folder.path, "tests.yml"), stringify({ rule_files: ["rules.yml"], evaluation_interval: "30s", tests }));
-  const { status, output } = promtool("test", "rules", join(folder.path, "tests.yml"));
+  const { status, output } = promtool(["test", "rules", join(folder.path, "tests.yml")]);
 
   expect(output).toContain("SUCCESS");
   expect(status).toBe(0);
+});
+
+test.skipIf(missing !== undefined)("promtool finds nothing to say of the metrics of services that have run a call", { timeout: 120_000 }, async () => {
+  await using system = await startObservedSystem({ only: ["scripts-manager", "gateway"] });
+  await expect.poll(() => system.call("execute_python_script", { script: "print(1)" }).catch(String), { timeout: 60_000 }).toBe(200);
+  for (const { address } of system.targets) {
+    const metrics = await (await fetch(`http://${address}/metrics`)).text();
+    expect(promtool(["check", "metrics"], metrics)).toEqual({ status: 0, output: "" });
+  }
 });

@@ -136,7 +136,7 @@ class RabbitMqBus implements Bus {
       waitsForRights,
     } = options;
     this.#user = identity === "verified" ? address.current.user : undefined;
-    this.traits = { isDurable: true, verifiesSender: this.#user !== undefined, user: this.#user };
+    this.traits = { system: "rabbitmq", isDurable: true, verifiesSender: this.#user !== undefined, user: this.#user };
     this.#drainMs = drainMs;
     this.#versions = options.queueVersions ?? QUEUE_VERSIONS;
     this.#log = log;

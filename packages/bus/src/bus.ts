@@ -52,6 +52,8 @@ export interface Bus extends AsyncDisposable {
 
 /** Properties in which buses differ. Everything else holds for each bus, as the conformance suite checks. */
 export interface BusTraits {
+  /** The broker, as spans name it. @default none: messages stay in the process */
+  readonly system?: "rabbitmq" | undefined;
   /** Messages and their queues outlive the processes. */
   readonly isDurable: boolean;
   /** `userId` of a received message is the sender as the bus verified it. */
@@ -130,7 +132,7 @@ export interface SubscribeOptions {
   readonly onBusClosed?: (() => void) | undefined;
   /** How long disposal waits for running handlers. @default 20_000 */
   readonly drainMs?: number | undefined;
-  /** Whether the handler runs in a span of its own, in the trace that the message carries. @default true */
+  /** Whether the handler runs in the trace that the message carries. @default true */
   readonly isTraced?: boolean | undefined;
 }
 

@@ -52,4 +52,4 @@ export { createRequester, type Requester, type RequesterOptions, type RequestOpt
 export { type CheckedSubscribeOptions, checkSubscribeOptions } from "./check-subscribe-options.ts";
 export { headerBytesBeyond } from "./header-bytes.ts";
 export { matchesTopic } from "./topic.ts";
-export { subscriptionLabel, traceBus } from "./trace-bus.ts";
+export { messagingSpan, subscriptionLabel, traceBus } from "./trace-bus.ts";

@@ -1,18 +1,4 @@
-import {
-  type Attributes,
-  type Context,
-  type Counter,
-  context,
-  type Histogram,
-  type Meter,
-  metrics,
-  propagation,
-  type Span,
-  SpanKind,
-  SpanStatusCode,
-  type Tracer,
-  trace,
-} from "@opentelemetry/api";
+import { type Attributes, type Context, type Counter, context, type Histogram, type Meter, metrics, propagation } from "@opentelemetry/api";
 import { remembered } from "@rockbot/base";
 import type { Envelope } from "@rockbot/contracts";
 import type { Bus, Handler, PublishOptions, SubscribeOptions } from "./bus.ts";
@@ -20,12 +6,11 @@ import { headersFault } from "./header-bytes.ts";
 import { topicFault } from "./topic.ts";
 
 /**
- * Adds a span, a duration and a count to each publish and each handled message. It carries W3C trace context in the envelope's headers, so
- * that one trace leads from caller to service. Where `isTraced` is false it carries no trace, and makes no span for a handled message. It
+ * Adds a duration and a count to each publish and each handled message. It carries W3C trace context in the envelope's headers, so that one trace
+ * leads from caller to service. It makes no spans: who calls and who handles make their own, with the attributes of {@link messagingSpan}. It
  * also refuses messages that no bus carries, so every adapter returns its bus through this function.
  */
 export function traceBus(bus: Bus): Bus {
-  const tracer = trace.getTracer("@rockbot/bus");
   const meter = metrics.getMeter("@rockbot/bus");
   const { published, processed, active } = createMeasures(meter);
   const destinationOf = remembered(destinationOfTopic);
@@ -43,18 +28,12 @@ export function traceBus(bus: Bus): Bus {
     publish(message: Envelope, options?: PublishOptions) {
       const start = performance.now();
       const destination = destinationOf(message.topic);
-      const parent = context.active();
-      const span = startPublishSpan(tracer, parent, destination.name);
       const fault = destination.isTopic ? headersFault(message) : topicFault(message.topic);
-      const isCarried = options?.isTraced !== false;
-      const sent = isCarried ? withTrace(message, span === undefined ? parent : trace.setSpan(parent, span)) : message;
+      const sent = options?.isTraced === false ? message : withTrace(message);
       return (fault === undefined ? bus.publish(sent, options) : Promise.reject(fault)).then(
-        () => {
-          span?.end();
-          record(published, destination, undefined, start);
-        },
+        () => record(published, destination, undefined, start),
         (error: unknown) => {
-          record(published, destination, endWithFault(span, error), start);
+          record(published, destination, faultOf(error), start);
           throw error;
         },
       );
@@ -65,15 +44,12 @@ export function traceBus(bus: Bus): Bus {
       return bus.subscribe(options, async (message, delivery) => {
         const start = performance.now();
         const destination = destinationOf(message.topic);
-        const inside = isTraced ? enterProcessSpan(tracer, message, destination.name) : undefined;
-        const span = inside && trace.getSpan(inside);
         active.add(1, place);
         try {
-          await (inside === undefined ? handler(message, delivery) : context.with(inside, handler, undefined, message, delivery));
-          span?.end();
+          await (isTraced ? context.with(traceOf(message), handler, undefined, message, delivery) : handler(message, delivery));
           record(processed, destination, undefined, start);
         } catch (error) {
-          record(processed, destination, endWithFault(span, error), start);
+          record(processed, destination, faultOf(error), start);
           throw error;
         } finally {
           active.add(-1, place);
@@ -99,12 +75,15 @@ function createMeasures(meter: Meter) {
   return { published, processed, active };
 }
 
-/** The message with the trace of a context in its headers. */
-function withTrace(message: Envelope, from: Context): Envelope {
+/** The message with the trace of now in its headers. */
+function withTrace(message: Envelope): Envelope {
   const headers = { ...message.headers };
-  propagation.inject(from, headers);
+  propagation.inject(context.active(), headers);
   return { ...message, headers };
 }
+
+/** The trace that the message carries. */
+const traceOf = ({ headers }: Envelope): Context => propagation.extract(context.active(), headers);
 
 interface Measures {
   readonly count: Counter;
@@ -117,28 +96,23 @@ function record({ count, duration }: Measures, { name, succeeded }: Destination,
   duration.record(performance.now() - start, attributes);
 }
 
-/** @returns undefined inside a span that is not recorded: its children would not be either, and its own id is as good as theirs */
-function startPublishSpan(tracer: Tracer, parent: Context, destination: string): Span | undefined {
-  if (trace.getSpan(parent)?.isRecording() === false) return undefined;
-  return tracer.startSpan("publish", { kind: SpanKind.PRODUCER, attributes: { "messaging.destination": destination } }, parent);
+/** What the fault is called in metrics. */
+const faultOf = (error: unknown): string => (error instanceof Error ? error.name : "error");
+
+/**
+ * The attributes of a span in which a message is sent or handled, by OpenTelemetry's conventions.
+ * @see https://opentelemetry.io/docs/specs/semconv/messaging/messaging-spans/
+ */
+export function messagingSpan({ traits }: Pick<Bus, "traits">, type: "send" | "process", topic: string): Attributes {
+  return {
+    "messaging.system": traits.system ?? "in_process",
+    "messaging.operation.name": type === "send" ? "publish" : "process",
+    "messaging.operation.type": type,
+    "messaging.destination.name": destinationOfTopic(topic).name,
+  };
 }
 
-/** @returns the context of the new span, in the trace that the message carries */
-function enterProcessSpan(tracer: Tracer, { headers }: Envelope, destination: string): Context {
-  const parent = propagation.extract(context.active(), headers);
-  const span = tracer.startSpan("process", { kind: SpanKind.CONSUMER, attributes: { "messaging.destination": destination } }, parent);
-  return trace.setSpan(parent, span);
-}
-
-/** @returns what the fault is called in metrics */
-function endWithFault(span: Span | undefined, error: unknown): string {
-  const result = error instanceof Error ? error.name : "error";
-  span?.setStatus({ code: SpanStatusCode.ERROR, message: result });
-  span?.end();
-  return result;
-}
-
-/** Where messages go, as metrics and spans have it. */
+/** Where messages go, as metrics have it. */
 interface Destination {
   readonly name: string;
   readonly succeeded: Attributes;

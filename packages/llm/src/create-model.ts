@@ -59,7 +59,7 @@ export function createModel(options: CreateModelOptions): Model {
   const behavior = behaviorOf(model, options.behaviors);
   const returnsReasoning = behavior.returnsReasoning ?? false;
   const subject = `model ${JSON.stringify(model)} at ${url.host}`;
-  const records = recordAnswers({ model, url });
+  const records = recordAnswers({ model, url, provider: settings.kind === "other" ? settings.protocol : settings.kind });
   const provider = (settings.protocol === "anthropic" ? anthropicProvider : openAiProvider)({
     ...settings,
     returnsReasoning,

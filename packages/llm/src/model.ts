@@ -67,6 +67,8 @@ export interface ModelAnswer {
   /** `refused`: the model will not answer; `text` has its words, if it has any. `length`: it ran out of output tokens. */
   readonly finish: "stop" | "tool_calls" | "length" | "refused" | "other";
   readonly usage: ModelUsage;
+  /** The model that answered, as the provider names it. */
+  readonly model?: string | undefined;
   /** Hand it on with the assistant message that repeats this answer: what some models have thought, which they want back in a loop of tool calls. */
   readonly providerData?: ProviderData | undefined;
 }

@@ -71,7 +71,7 @@ test("in one process a family works with an agent elsewhere, a wisp and a whiteb
   vi.unstubAllEnvs();
 
   const spans = collector.spans();
-  const turnSpans = spans.filter(({ name }) => name === "agent.turn");
+  const turnSpans = spans.filter(({ name }) => name.startsWith("invoke_agent"));
   const effects = spans.filter(({ name }) => name.includes("effect"));
   expect(turnSpans).toHaveLength(4);
   expect(effects.length).toBeGreaterThanOrEqual(storyEffects("").length);

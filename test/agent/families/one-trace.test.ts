@@ -44,7 +44,7 @@ test("the turn of an agent that is called, and its calls, stand below the call i
     return span === undefined ? [] : [...pathOf(span.parentSpanId), span.name];
   };
   const paths = spans.map(({ spanId }) => pathOf(spanId).join(" > "));
-  expect(paths).toContain("agent.turn > tool.invoke agent__clerk > agent.turn > tool.invoke list_working_memory");
-  expect(paths).toContain("agent.turn > tool.invoke agent__clerk > agent.turn > tool.invoke agent__final_report");
-  expect(new Set(spans.filter(({ name }) => name === "agent.turn").map(({ traceId }) => traceId)).size).toBe(1);
+  expect(paths).toContain("invoke_agent agent > execute_tool agent__clerk > invoke_agent agent > execute_tool list_working_memory");
+  expect(paths).toContain("invoke_agent agent > execute_tool agent__clerk > invoke_agent agent > execute_tool agent__final_report");
+  expect(new Set(spans.filter(({ name }) => name.startsWith("invoke_agent")).map(({ traceId }) => traceId)).size).toBe(1);
 });

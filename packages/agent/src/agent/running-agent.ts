@@ -169,7 +169,7 @@ export class RunningAgent implements Agent {
       if (!(held instanceof HeldTurn)) return held;
       await using turn = held;
       try {
-        return await recordTurn(request, () => this.#run(request, turn));
+        return await recordTurn(this.name, request, () => this.#run(request, turn));
       } catch (error) {
         if (!(error instanceof TurnLostError)) throw error;
         log.info({ turnId }, "another process has taken the turn: waits for its result");

@@ -42,6 +42,8 @@ class Answer {
   readonly #reasoning = new Map<string, Reasoning>();
   #end: { readonly reason: LanguageModelV4FinishReason; readonly usage: LanguageModelV4Usage } | undefined;
 
+  #model: string | undefined;
+
   constructor(options: ReadAnswerOptions) {
     this.#options = options;
   }
@@ -65,6 +67,9 @@ class Answer {
       case "tool-call":
         this.#calls.push({ id: this.#idFor(part.toolCallId), name: part.toolName, arguments: part.input, metadata: part.providerMetadata });
         break;
+      case "response-metadata":
+        this.#model = part.modelId ?? this.#model;
+        break;
       case "finish":
         this.#end = { reason: part.finishReason, usage: part.usage };
         break;
@@ -83,7 +88,15 @@ class Answer {
     if (this.#text.trim() === "" && toolCalls.length === 0 && finish !== "refused" && finish !== "length") throw this.#broken("there is nothing in it");
     const calls = toolCalls.length === 0 ? [] : this.#calls.map(({ metadata }) => metadata);
     const providerData = writeProviderData([...this.#reasoning.values()], calls);
-    return { text: this.#text, toolCalls, finish, usage: this.#usageOf(usage), ...(providerData !== undefined && { providerData }) };
+    const model = this.#model;
+    return {
+      text: this.#text,
+      toolCalls,
+      finish,
+      usage: this.#usageOf(usage),
+      ...(model !== undefined && { model }),
+      ...(providerData !== undefined && { providerData }),
+    };
   }
 
   #show(text: string): void {

@@ -20,7 +20,9 @@ test("an answer is a span with its tokens and its end, an error one with its cod
   expect(answered).toMatchObject({
     name: "chat test-model",
     attributes: {
+      "gen_ai.provider.name": "openai",
       "gen_ai.request.model": "test-model",
+      "gen_ai.response.model": "test-model",
       "server.address": "127.0.0.1",
       "gen_ai.usage.output_tokens": 3,
       "gen_ai.response.finish_reasons": ["stop"],

@@ -6,6 +6,8 @@ import { ModelError } from "../model-error.ts";
 export interface RecordedModel {
   readonly model: string;
   readonly url: URL;
+  /** As the conventions name it. Of an unknown host: the provider whose API it speaks. */
+  readonly provider: string;
 }
 
 /**
@@ -13,7 +15,7 @@ export interface RecordedModel {
  * names of the conventions for generative AI, and no text of the conversation.
  * @see https://opentelemetry.io/docs/specs/semconv/gen-ai/
  */
-export function recordAnswers({ model, url }: RecordedModel) {
+export function recordAnswers({ model, url, provider }: RecordedModel) {
   const tracer = trace.getTracer("@rockbot/llm");
   const meter = metrics.getMeter("@rockbot/llm");
   const duration = meter.createHistogram("rockbot.model.answer.duration", {
@@ -21,7 +23,7 @@ export function recordAnswers({ model, url }: RecordedModel) {
     description: "Time until a model has answered, retries included, by how the answer ended.",
   });
   const retries = meter.createCounter("rockbot.model.retries", { description: "Requests to a model that failed and were made again, by the error's code." });
-  const attributes = { "gen_ai.operation.name": "chat", "gen_ai.request.model": model, "server.address": url.hostname };
+  const attributes = { "gen_ai.operation.name": "chat", "gen_ai.provider.name": provider, "gen_ai.request.model": model, "server.address": url.hostname };
 
   return {
     retried: ({ code }: ModelError): void => retries.add(1, { code }),
@@ -48,12 +50,13 @@ export function recordAnswers({ model, url }: RecordedModel) {
   };
 }
 
-function describe(span: Span, { finish, usage, toolCalls }: ModelAnswer): void {
+function describe(span: Span, { finish, usage, toolCalls, model }: ModelAnswer): void {
+  if (model !== undefined) span.setAttribute("gen_ai.response.model", model);
   span.setAttributes({
     "gen_ai.response.finish_reasons": [finish],
     "gen_ai.usage.input_tokens": usage.inputTokens,
     "gen_ai.usage.output_tokens": usage.outputTokens,
-    "rockbot.model.cached_input_tokens": usage.cachedInputTokens ?? 0,
+    "gen_ai.usage.cache_read.input_tokens": usage.cachedInputTokens ?? 0,
     "rockbot.model.tool_calls": toolCalls.length,
   });
 }

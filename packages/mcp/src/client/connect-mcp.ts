@@ -13,7 +13,7 @@ import { structuredOf } from "./incoming/readable-result.ts";
 import type { McpServerAddress, McpTool } from "./server-options.ts";
 import { activityOf, type ProcessActivity } from "./stdio/process-family.ts";
 import { StdioTransport } from "./stdio/stdio-transport.ts";
-import { traceMeta } from "./trace-meta.ts";
+import { markMcpCall, traceMeta } from "./trace-meta.ts";
 
 /** The facts of a server that are remembered between connections, so that the next connection asks nothing twice. */
 export interface KnownPeer {
@@ -149,11 +149,13 @@ async function open(address: McpServerAddress, type: TransportType, prior: Prior
     isDisposed = true;
     options.onClosed(transport instanceof StdioTransport ? transport.exit : undefined);
   };
+  const facts = factsOf(client, type);
+  const { protocolVersion } = facts;
   const listening = keepListening(client, options.onToolsChanged);
   /** One list at a time is read. */
   let lists: Promise<unknown> = Promise.resolve();
   return {
-    ...factsOf(client, type),
+    ...facts,
     get heardAt() {
       return heardAt;
     },
@@ -168,6 +170,7 @@ async function open(address: McpServerAddress, type: TransportType, prior: Prior
     },
     async callTool(tool, args, options) {
       if (isDisposed) throw new NotSentError("the connection has ended");
+      markMcpCall({ type, protocolVersion });
       return await callOnce(client, tool, args, options);
     },
     async [Symbol.asyncDispose]() {

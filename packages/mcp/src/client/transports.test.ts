@@ -81,17 +81,21 @@ test("a tool that comes later is listed over Streamable HTTP in the newer era", 
   await when(server, () => server.tools.some(({ name }) => name === "grown"));
 });
 
-test("the trace of the call goes with it", async () => {
+test("the trace of the call goes with it, and its span says that it is a call of an MCP server", async () => {
   context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
   propagation.setGlobalPropagator(new W3CTraceContextPropagator());
   await using peer = await peers.stdioModern();
   await using server = startServer(peer.address);
   const traceId = "0af7651916cd43dd8448eb211c80319c";
   const spanContext = { traceId, spanId: "b7ad6b7169203331", traceFlags: TraceFlags.SAMPLED };
-  const { content } = await context.with(trace.setSpanContext(context.active(), spanContext), () => callTool(server, "meta"));
+  const said: Record<string, unknown> = {};
+  const setAttributes = (attributes: object) => Object.assign(said, attributes);
+  const span = Object.assign(trace.wrapSpanContext(spanContext), { setAttributes });
+  const { content } = await context.with(trace.setSpan(context.active(), span), () => callTool(server, "meta"));
   context.disable();
   propagation.disable();
   expect(JSON.parse(content ?? "{}")).toMatchObject({ traceparent: `00-${traceId}-b7ad6b7169203331-01` });
+  expect(said).toEqual({ "mcp.method.name": "tools/call", "mcp.protocol.version": "2026-07-28", "network.transport": "pipe" });
 });
 
 test("a real server with everything: each kind of content arrives, and nothing vanishes", async () => {

@@ -1,6 +1,6 @@
 import { ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
-import { type Context, context, propagation } from "@opentelemetry/api";
-import { isSessionId, ToolErrorCode } from "@rockbot/contracts";
+import { context, propagation, SpanKind, SpanStatusCode, trace } from "@opentelemetry/api";
+import { isSessionId, ToolError, ToolErrorCode } from "@rockbot/contracts";
 import { Meta } from "./meta.ts";
 
 /** The words of a request's `_meta` about its call. */
@@ -36,10 +36,30 @@ export function readCallMeta(meta: Readonly<Record<string, unknown>> = {}, { max
   return { idempotencyKey, firstSentMsAgo, timeoutMs, sessionId, goesOn: onClose === "keep", hasReadUntrusted } as CallMeta;
 }
 
-/** The trace that a request is part of: the one its `_meta` names, else that of what carries it. */
-export function traceOf(meta: Readonly<Record<string, unknown>> = {}): Context {
-  const { traceparent, tracestate } = meta;
-  return typeof traceparent === "string" ? propagation.extract(context.active(), { traceparent, tracestate }) : context.active();
+/**
+ * Runs a call in the trace that its `_meta` names, in a span of its own; else in the span of the HTTP request that carries it, which says then that
+ * it is a call.
+ * @see https://opentelemetry.io/docs/specs/semconv/gen-ai/mcp/
+ */
+export function tracedCall<T>(toolName: string, { traceparent, tracestate }: Readonly<Record<string, unknown>> = {}, run: () => Promise<T>): Promise<T> {
+  const attributes = { "mcp.method.name": "tools/call", "gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": toolName };
+  const carrying = trace.getActiveSpan();
+  if (carrying !== undefined && typeof traceparent !== "string") {
+    carrying.setAttributes(attributes);
+    return run();
+  }
+  const parent = propagation.extract(context.active(), { traceparent, tracestate });
+  return trace.getTracer("@rockbot/mcp").startActiveSpan(`tools/call ${toolName}`, { kind: SpanKind.SERVER, attributes }, parent, async (span) => {
+    try {
+      return await run();
+    } catch (error) {
+      const code = error instanceof ToolError ? error.code : ToolErrorCode.ExecutionFailed;
+      span.setStatus({ code: SpanStatusCode.ERROR }).setAttribute("error.type", code);
+      throw error;
+    } finally {
+      span.end();
+    }
+  });
 }
 
 const isKey = (value: unknown): boolean => typeof value === "string" && /^[\x21-\x7e]{1,256}$/.test(value);

@@ -1,10 +1,9 @@
 import { type CallToolRequestParams, type CallToolResult, ProtocolError, ProtocolErrorCode, Server, type ServerContext } from "@modelcontextprotocol/server";
-import { context } from "@opentelemetry/api";
 import { redactValue } from "@rockbot/base/redaction";
 import type { Logger } from "@rockbot/bus";
 import { errorReply, ToolError, ToolErrorCode } from "@rockbot/contracts";
 import { boundedSchemaValidator } from "../schema/bounded-schema-validator.ts";
-import { readCallMeta, traceOf } from "./call-meta.ts";
+import { readCallMeta, tracedCall } from "./call-meta.ts";
 import { callToolResult, errorResult } from "./call-tool-result.ts";
 import { promptOf, promptsOf, resourceOf, resourcesOf } from "./guide-resources.ts";
 import { progressNotifications } from "./progress-notifications.ts";
@@ -55,7 +54,7 @@ async function callTool(source: ToolSource, params: CallToolRequestParams, { mcp
   const token = meta?.progressToken;
   const onProgress = token === undefined ? undefined : progressNotifications(token, mcpReq.notify);
   try {
-    const answer = context.with(traceOf(meta), () =>
+    const answer = tracedCall(call.toolName, meta, () =>
       source.call(name, args, { toolCallId, isKeyed: idempotencyKey !== undefined, ...asked, signal: goesOn ? undefined : signal, onProgress }),
     );
     return callToolResult(await answer);

@@ -1,3 +1,4 @@
+import type { Attributes } from "@opentelemetry/api";
 import type { RateStore } from "@rockbot/records/rates";
 import type { Tool } from "../define/define-tool.ts";
 import type { ToolExecutor, ToolLayer } from "../define/tool-executor.ts";
@@ -10,7 +11,7 @@ import { deadline } from "./deadline.ts";
 import { narrow } from "./narrow.ts";
 import { queue } from "./queue.ts";
 import { rate } from "./rate.ts";
-import { callingNames, record, servingNames } from "./record.ts";
+import { callingNames, localNames, record, servingNames } from "./record.ts";
 import type { ResultCache } from "./result-cache.ts";
 import { start } from "./start.ts";
 import { validate } from "./validate.ts";
@@ -28,17 +29,19 @@ export interface Serving {
   readonly claims: CallClaims;
   readonly rates: RateStore;
   readonly results: ResultCache;
+  /** The attributes of the messages that bring calls, for spans. */
+  readonly hop?: Attributes;
 }
 
 /** Puts every layer of the serving side around tools that share claims, counts, limits and kept results. */
-export function servingLayers({ concurrency, waiting, isAside = () => false, claims, rates, results }: Serving): (tool: Tool) => ToolExecutor {
+export function servingLayers({ concurrency, waiting, isAside = () => false, claims, rates, results, hop }: Serving): (tool: Tool) => ToolExecutor {
   const inFlight = boundInFlight();
   const queued = queue();
   const bounded = boundRunning({ concurrency, away: waiting });
   const aside = boundRunning({ concurrency, away: waiting });
   return ({ definition, executor, isResumable, waitsForClaims, leavesPlace }) =>
     wrap(executor, [
-      record(servingNames),
+      record(servingNames, hop),
       authorize,
       inFlight,
       rate(definition, rates),
@@ -58,7 +61,7 @@ export function servingLayers({ concurrency, waiting, isAside = () => false, cla
  * call runs the tool.
  */
 export function withLocalLayers({ definition, executor }: Tool): ToolExecutor {
-  return wrap(executor, [record(servingNames), validate(definition), deadline(definition), start]);
+  return wrap(executor, [record(localNames), validate(definition), deadline(definition), start]);
 }
 
 /** The executor with every layer of the calling side around it. It keeps the deadline itself, as remote executors do. */

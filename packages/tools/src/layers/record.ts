@@ -1,4 +1,4 @@
-import { metrics, type Span, SpanKind, SpanStatusCode, trace } from "@opentelemetry/api";
+import { type Attributes, metrics, type Span, SpanKind, SpanStatusCode, trace } from "@opentelemetry/api";
 import { remembered } from "@rockbot/base";
 import { ToolErrorCode } from "@rockbot/contracts";
 import type { ToolLayer } from "../define/tool-executor.ts";
@@ -8,8 +8,8 @@ import { SupersededError } from "./superseded-error.ts";
 export interface RecordNames {
   /** The side that records, in its log lines: both may write to one log. */
   readonly side: "caller" | "service";
-  /** The span's name, before the tool's. */
-  readonly span: string;
+  /** The span's kind: that of the end of a message that it stands for, if there is one. */
+  readonly kind: SpanKind;
   /** The histogram of milliseconds, tagged `tool_name` and `status`. */
   readonly duration: string;
   /** The counter, with the same tags. */
@@ -21,19 +21,30 @@ export interface RecordNames {
 /** The names of what the side that runs a tool records. */
 export const servingNames: RecordNames = {
   side: "service",
-  span: "tool.invoke",
+  kind: SpanKind.CONSUMER,
   duration: "rockbot.tool.invoke.duration",
   count: "rockbot.tool.invocations",
   margin: "rockbot.tool.margin.duration",
 };
+/** The names of what the side that runs a tool of its own process records. */
+export const localNames: RecordNames = { ...servingNames, kind: SpanKind.INTERNAL };
 /** The names of what the side that calls a tool records. They differ, so that nothing counts twice. */
-export const callingNames: RecordNames = { side: "caller", span: "tool.call", duration: "rockbot.tool.call.duration", count: "rockbot.tool.calls" };
+export const callingNames: RecordNames = {
+  side: "caller",
+  kind: SpanKind.PRODUCER,
+  duration: "rockbot.tool.call.duration",
+  count: "rockbot.tool.calls",
+};
 
 /** The label of names that nobody serves: callers choose them, and each label is kept for ever. */
 export const UNKNOWN_TOOL = "unknown";
 
-/** A span, a duration, a count, sizes, and a log line for each start and end. Status is `ok`, `tool_error`, `superseded` or the error's code. */
-export function record(names: RecordNames): ToolLayer {
+/**
+ * A span, a duration, a count, sizes, and a log line for each start and end. Status is `ok`, `tool_error`, `superseded` or the error's code. The span
+ * is also that of the call's message, so that a call has one span in each process; `hop` has the message's attributes.
+ * @see https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-spans/#execute-tool-span
+ */
+export function record(names: RecordNames, hop: Attributes = {}): ToolLayer {
   const tracer = trace.getTracer("@rockbot/tools");
   const meter = metrics.getMeter("@rockbot/tools");
   const duration = meter.createHistogram(names.duration, { unit: "ms", description: "Time from the call's start to its end." });
@@ -49,12 +60,15 @@ export function record(names: RecordNames): ToolLayer {
     execute(request, context) {
       const { toolName, toolCallId } = request;
       return tracer.startActiveSpan(
-        `${names.span} ${toolName}`,
+        `execute_tool ${toolName}`,
         {
-          kind: SpanKind.INTERNAL,
+          kind: names.kind,
           attributes: {
-            "rockbot.tool.name": toolName,
-            "rockbot.tool.call_id": toolCallId,
+            ...hop,
+            "gen_ai.operation.name": "execute_tool",
+            "gen_ai.tool.name": toolName,
+            "gen_ai.tool.type": "function",
+            "gen_ai.tool.call.id": toolCallId,
             ...(context.decision === undefined ? {} : { "rockbot.policy.revision": context.decision.revision }),
           },
         },
@@ -93,7 +107,7 @@ export function record(names: RecordNames): ToolLayer {
 function finish(span: Span, status: string, charactersIn: number, charactersOut: number): void {
   if (span.isRecording()) {
     span.setAttributes({ "rockbot.tool.status": status, "rockbot.tool.characters_in": charactersIn, "rockbot.tool.characters_out": charactersOut });
-    if (status !== "ok") span.setStatus({ code: SpanStatusCode.ERROR, message: status });
+    if (status !== "ok") span.setStatus({ code: SpanStatusCode.ERROR, message: status }).setAttribute("error.type", status);
   }
   span.end();
 }

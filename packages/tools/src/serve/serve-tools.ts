@@ -1,5 +1,5 @@
 import { metrics } from "@opentelemetry/api";
-import { type Bus, DEFAULT_CONCURRENCY, DEFAULT_DRAIN_MS, type Logger, silentLogger } from "@rockbot/bus";
+import { type Bus, DEFAULT_CONCURRENCY, DEFAULT_DRAIN_MS, type Logger, messagingSpan, silentLogger } from "@rockbot/bus";
 import { checkName } from "@rockbot/contracts";
 import { createPolicy, defaultPolicySource, holdPolicy, type PolicyHolder } from "@rockbot/policy";
 import type { AuditLog } from "@rockbot/records/audit";
@@ -120,7 +120,15 @@ export async function serveTools(bus: Bus, set: ToolSet, options: ServeToolsOpti
   const placeOf = (tool: string) => (options.aside?.tools.includes(tool) ? options.aside : { subscription: service, topic });
   const isAside = (tool: string): boolean => placeOf(tool) === options.aside;
   const served = new ServedTools(set, {
-    withLayers: servingLayers({ concurrency, waiting, isAside, claims, rates, results: new ResultCache({ maxBytes: options.maxKeptBytes }) }),
+    withLayers: servingLayers({
+      concurrency,
+      waiting,
+      isAside,
+      claims,
+      rates,
+      results: new ResultCache({ maxBytes: options.maxKeptBytes }),
+      hop: messagingSpan(bus, "process", topic),
+    }),
   });
   const list = (): AnnouncedList => ({ tools: served.announced(placeOf), guides: set.guides ?? [] });
   if (!isProvider(set)) checkToolSet(service, list());

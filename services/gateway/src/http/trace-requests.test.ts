@@ -1,6 +1,7 @@
 import { startTelemetry } from "@rockbot/process/telemetry";
 import { startOtlpCollector } from "@rockbot/testing";
 import { expect, test, vi } from "vitest";
+import { mcpHeaders, message, openSession, postMcp } from "../mcp/test-messages.ts";
 import { startTestGateway } from "../test-gateway.ts";
 
 test("a request is a span of its client's trace, named by its route, and the call's spans lie below it", async () => {
@@ -23,4 +24,26 @@ test("a request is a span of its client's trace, named by its route, and the cal
   expect(root).toMatchObject({ parentSpanId: "b7ad6b7169203331" });
   expect(spans.filter(({ parentSpanId }) => parentSpanId === root?.spanId).length).toBeGreaterThan(0);
   expect(collector.spans().filter(({ name }) => name === "POST /v1/tools/:name/invoke")).toHaveLength(2);
+});
+
+test("a call of an MCP client has two spans here: in its request's span, or in one of its own where the client names its trace", async () => {
+  await using collector = await startOtlpCollector();
+  for (const [name, value] of Object.entries(collector.env)) vi.stubEnv(name, value);
+  const traceId = "0af7651916cd43dd8448eb211c80319c";
+  {
+    await using _telemetry = await startTelemetry({ service: "gateway", logLevel: "silent" });
+    await using gateway = await startTestGateway();
+    const session = await openSession(gateway);
+    for (const _meta of [{}, { traceparent: `00-${traceId}-b7ad6b7169203331-01` }])
+      await postMcp(gateway, message(2, "tools/call", { name: "echo", arguments: { text: "a" }, _meta }), mcpHeaders({ session }));
+  }
+  vi.unstubAllEnvs();
+  const called = collector.spans().filter(({ kind }) => kind === "producer");
+  const parents = called.map(({ parentSpanId }) => collector.spans().find(({ spanId }) => spanId === parentSpanId));
+  const mcp = { "mcp.method.name": "tools/call", "gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "echo" };
+  expect(called.map(({ name }) => name)).toEqual(["execute_tool echo", "execute_tool echo"]);
+  expect(parents).toMatchObject([
+    { name: "POST /mcp", kind: "server", attributes: mcp },
+    { name: "tools/call echo", kind: "server", attributes: mcp, traceId, parentSpanId: "b7ad6b7169203331" },
+  ]);
 });

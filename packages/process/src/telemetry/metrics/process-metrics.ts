@@ -14,7 +14,7 @@ let registry: Registry | undefined;
 
 /**
  * prom-client's metrics of this process (CPU, memory, file descriptors, event loop lag, handles), as a source for any
- * reader. Histograms are left out: garbage collections are no use without their trace.
+ * reader. Histograms are left out: garbage collections are no use without their trace. So are gauges named like counters, which are sums of others.
  */
 export function processMetrics(): MetricProducer {
   // Its observers of the event loop cannot be stopped, so they are made once for the whole process.
@@ -39,11 +39,11 @@ export function processMetrics(): MetricProducer {
 function toMetricData({ name, help, type, values }: MetricObjectWithValues<MetricValue<string>>, startTime: HrTime, endTime: HrTime): MetricData[] {
   // At run time the type is a word, whatever prom-client declares.
   const kind = String(type);
-  if (kind !== "counter" && kind !== "gauge") return [];
+  if (kind !== "counter" && (kind !== "gauge" || name.endsWith("_total"))) return [];
   const data = {
-    // The serializer adds `_total` to every counter; a gauge such as nodejs_active_handles_total keeps its own.
+    // The serializer adds `_total` to every counter.
     descriptor: {
-      name: kind === "counter" ? name.replace(/_total$/, "") : name,
+      name: name.replace(/_total$/, ""),
       description: help,
       unit: "",
       valueType: ValueType.DOUBLE,

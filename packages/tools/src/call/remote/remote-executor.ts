@@ -1,4 +1,5 @@
-import { type Bus, HEALED_WITHIN_MS, RequestTimeoutError } from "@rockbot/bus";
+import { type Attributes, trace } from "@opentelemetry/api";
+import { type Bus, HEALED_WITHIN_MS, messagingSpan, RequestTimeoutError } from "@rockbot/bus";
 import {
   createEnvelope,
   type Envelope,
@@ -66,11 +67,13 @@ class RemoteExecutor implements RemoteTool {
   readonly #tool: FoundTool;
   readonly #options: RemoteExecutorOptions;
   readonly #self: string;
+  readonly #hop: Attributes;
 
   constructor(tool: FoundTool, options: RemoteExecutorOptions) {
     this.#tool = tool;
     this.#options = options;
     this.#self = options.identity.callerNamed(options.source);
+    this.#hop = messagingSpan(options.bus, "send", tool.topic);
   }
 
   async execute(request: ToolInvokeRequest, context: ToolContext): Promise<ToolInvokeResponse> {
@@ -90,6 +93,7 @@ class RemoteExecutor implements RemoteTool {
     try {
       const message = this.#envelopeOf(toolCallId, body, address, context);
       onSent?.();
+      trace.getActiveSpan()?.setAttributes(this.#hop);
       await requester.request(message, {
         timeoutMs: Math.max(1, Math.floor(deadline - performance.now())),
         offerAgainMs: HEALED_WITHIN_MS, // the service is there: only what leads to it is gone
