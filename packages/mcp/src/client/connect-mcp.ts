@@ -149,13 +149,11 @@ async function open(address: McpServerAddress, type: TransportType, prior: Prior
     isDisposed = true;
     options.onClosed(transport instanceof StdioTransport ? transport.exit : undefined);
   };
-  const facts = factsOf(client, type);
-  const { protocolVersion } = facts;
   const listening = keepListening(client, options.onToolsChanged);
   /** One list at a time is read. */
   let lists: Promise<unknown> = Promise.resolve();
   return {
-    ...facts,
+    ...factsOf(client, type),
     get heardAt() {
       return heardAt;
     },
@@ -170,7 +168,7 @@ async function open(address: McpServerAddress, type: TransportType, prior: Prior
     },
     async callTool(tool, args, options) {
       if (isDisposed) throw new NotSentError("the connection has ended");
-      markMcpCall({ type, protocolVersion });
+      markMcpCall(type, client.getNegotiatedProtocolVersion());
       return await callOnce(client, tool, args, options);
     },
     async [Symbol.asyncDispose]() {

@@ -11,10 +11,10 @@ export function traceMeta(): Record<string, string> {
  * Adds to the span of a tool's call that it is a call of an MCP server, as the conventions ask for where a tool's span is there already.
  * @see https://opentelemetry.io/docs/specs/semconv/gen-ai/mcp/
  */
-export function markMcpCall({ type, protocolVersion }: { readonly type: string; readonly protocolVersion: string }): void {
+export function markMcpCall(transport: string, protocolVersion: string | undefined): void {
   trace.getActiveSpan()?.setAttributes({
     "mcp.method.name": "tools/call",
-    "mcp.protocol.version": protocolVersion,
-    "network.transport": type === "stdio" ? "pipe" : "tcp",
+    ...(protocolVersion === undefined ? {} : { "mcp.protocol.version": protocolVersion }),
+    "network.transport": transport === "stdio" ? "pipe" : "tcp",
   });
 }
