@@ -240,11 +240,10 @@ async function readTools(
 ): Promise<McpListing> {
   const inTime = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
   const { tools } = await client.listTools(undefined, { timeout: timeoutMs, signal: inTime, cacheMode: "refresh" });
-  const { names, leftOut } = listing();
-  const outputSchemaOf = (tool: string) => listing().outputSchemaOf(tool);
+  const { used, leftOut } = listing();
   const taken = new Set(tools.map(({ name }) => name));
-  const refused = names.filter((name) => !taken.has(name)).map((tool) => ({ tool, why: "its x-mcp-header is none that a request can carry" }));
-  return { tools: tools.map((tool) => toMcpTool(tool, outputSchemaOf(tool.name))), leftOut: [...leftOut, ...refused] };
+  const refused = used.filter(({ name }) => !taken.has(name)).map(({ name: tool }) => ({ tool, why: "its x-mcp-header is none that a request can carry" }));
+  return { tools: used.filter(({ name }) => taken.has(name)).map(toMcpTool), leftOut: [...leftOut, ...refused] };
 }
 
 /** A newer server tells changes over a stream that is opened for them; when it ends, what changed meanwhile is not known. */
@@ -286,7 +285,7 @@ function hasNotSent(error: unknown): boolean {
   return false;
 }
 
-function toMcpTool({ name, title, description, inputSchema, annotations }: Tool, outputSchema: object | undefined): McpTool {
+function toMcpTool({ name, title, description, inputSchema, outputSchema, annotations }: Tool): McpTool {
   return {
     name,
     description: cleanText(description ?? title ?? "", MAX_DESCRIPTION),

@@ -216,7 +216,7 @@ function nullable(schema: Json, keyword: string): unknown {
 }
 
 /** The part of the schema that a reference within it points to. */
-function targetOf(root: unknown, reference: string): unknown {
+export function targetOf(root: unknown, reference: string): unknown {
   if (!/^#(?:\/|$)/.test(reference)) return undefined;
   let at = root;
   for (const step of reference.split("/").slice(1)) {

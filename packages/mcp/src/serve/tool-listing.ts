@@ -1,4 +1,5 @@
 import type { Tool } from "@modelcontextprotocol/server";
+import { isRecord } from "@rockbot/base";
 import { Meta } from "./meta.ts";
 import type { OfferedTool } from "./tool-source.ts";
 
@@ -11,7 +12,8 @@ export function toListedTool(tool: OfferedTool): Tool {
   const listing: Tool = {
     name,
     description,
-    inputSchema: { ...parameters, type: "object" }, // the protocol's arguments are an object, whether or not the schema says so
+    // The protocol's arguments are an object, whether or not the schema says so. Some clients refuse one that names no properties.
+    inputSchema: { properties: {}, ...listable({ ...parameters, type: "object" }) } as Tool["inputSchema"],
     ...(output === undefined ? {} : { outputSchema: output }),
     annotations: { readOnlyHint: readOnly, idempotentHint: readOnly || idempotent },
     ...(trust == null ? {} : { _meta: { [Meta.Trust]: trust } }),
@@ -22,9 +24,22 @@ export function toListedTool(tool: OfferedTool): Tool {
 
 /** A client refuses a result without structured content if the tool has an output schema: one for any object promises none. */
 export function advertisedOutput({ output }: OfferedTool): NonNullable<Tool["outputSchema"]> | undefined {
-  const { type, properties = {}, ...rest } = (output ?? {}) as { readonly type?: unknown; readonly properties?: object };
-  const isAnyObject = type === "object" && Object.keys(properties).length === 0 && Object.keys(rest).every((key) => VAGUE.has(key));
-  return isAnyObject ? undefined : (output as NonNullable<Tool["outputSchema"]>);
+  const { type, properties, ...rest } = (output ?? {}) as { readonly type?: unknown; readonly properties?: object | null };
+  const isAnyObject = type === "object" && Object.keys(properties ?? {}).length === 0 && Object.keys(rest).every((key) => VAGUE.has(key));
+  return isAnyObject || output === undefined ? undefined : listable(output as Readonly<Record<string, unknown>>);
+}
+
+/** The schema in the form that every client takes. Clients refuse the whole list for one schema whose keywords at the top have other types. */
+function listable({ $schema, properties, required, ...others }: Readonly<Record<string, unknown>>): Tool["inputSchema"] {
+  const named = isRecord(properties)
+    ? Object.entries(properties).map(([name, schema]) => [name, isRecord(schema) ? schema : schema === false ? { not: {} } : {}])
+    : undefined;
+  return {
+    ...(typeof $schema === "string" ? { $schema } : {}),
+    ...others,
+    ...(named === undefined ? {} : { properties: Object.fromEntries(named) }),
+    ...(Array.isArray(required) ? { required: required.filter((name) => typeof name === "string") } : {}),
+  } as Tool["inputSchema"];
 }
 
 /** Keywords of a schema for any object. */

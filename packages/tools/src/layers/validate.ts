@@ -5,7 +5,8 @@ import type { ToolLayer } from "../define/tool-executor.ts";
 export function validate(definition: ToolDefinition): ToolLayer {
   return (next) => ({
     execute(request, context) {
-      const input = readArguments(definition.name, request.arguments);
+      const given = readArguments(definition.name, request.arguments);
+      const input: unknown = definition.validateInput(given) ? given : (definition.mendInput?.(given) ?? given);
       if (!definition.validateInput(input)) {
         const { trust } = definition; // the faults name what its schema does
         const faults = describeFaults(definition.validateInput, definition.inputSchema, input);
@@ -16,7 +17,7 @@ export function validate(definition: ToolDefinition): ToolLayer {
   });
 }
 
-function readArguments(toolName: string, text: string | null | undefined): unknown {
+function readArguments(toolName: string, text: string | null | undefined): Record<string, unknown> {
   if (text === undefined || text === null || text.trim() === "") return {};
   const parsed = parseArguments(text);
   if (!parsed.ok)
@@ -24,7 +25,7 @@ function readArguments(toolName: string, text: string | null | undefined): unkno
   if (typeof parsed.value !== "object" || parsed.value === null || Array.isArray(parsed.value)) {
     throw new ToolError(ToolErrorCode.InvalidArguments, `Cannot call "${toolName}": the arguments are ${kindOf(parsed.value)}; expected a JSON object`);
   }
-  return parsed.value;
+  return parsed.value as Record<string, unknown>;
 }
 
 const kindOf = (value: unknown): string => (Array.isArray(value) ? "an array" : value === null ? "null" : `a ${typeof value}`);

@@ -157,9 +157,34 @@ describe.each(Object.entries(clients))("%s", (which, connect) => {
     await using client = await connect(gateway);
     const listed = (await client.listTools()).filter(({ name }) => name in schemas);
 
-    expect(Object.fromEntries(listed.map(({ name, inputSchema }) => [name, inputSchema]))).toEqual(schemas);
+    expect(listed.map(({ name, inputSchema }) => [name, inputSchema])).toEqual([
+      ["endless", { ...schemas.endless, properties: {} }],
+      ["tree", schemas.tree],
+    ]);
     expect(await client.call({ name: "tree", arguments: { child: { child: {} } } })).toMatchObject({ content: [{ text: "a tree" }] });
     expect(await client.call({ name: "endless" })).toMatchObject({ content: [{ text: "no end" }] });
+  });
+
+  test("lists all tools, whatever schemas one of them has: properties are named, be there none", async () => {
+    await using gateway = await startTestGateway();
+    const odd = { type: "object", $schema: 3, properties: { a: true, b: false, c: "text" }, required: "a" };
+    const tools = [
+      { ...loose("odd-input", odd), outputSchema: { type: "object", properties: [1], required: 7 } },
+      { ...loose("odd-output", { type: "object", properties: null }), outputSchema: odd },
+      { ...loose("list-output"), outputSchema: { type: "array" } },
+    ];
+    for (const tool of tools)
+      await serveOne(
+        gateway.bus,
+        defineTool(tool, async () => "hello"),
+      );
+    await using client = await connect(gateway);
+    const inputs = (await client.listTools()).filter(({ name }) => /odd|list-/.test(name)).map(({ name, inputSchema }) => [name, inputSchema]);
+    expect(inputs).toEqual([
+      ["list-output", { type: "object", properties: {} }],
+      ["odd-input", { type: "object", properties: { a: {}, b: { not: {} }, c: {} } }],
+      ["odd-output", { type: "object", properties: {} }],
+    ]);
   });
 
   test("is told every fault of what it sends beside the arguments", async () => {

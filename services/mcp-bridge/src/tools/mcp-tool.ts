@@ -1,5 +1,5 @@
 import { announcedMcpName, definedBy, saidBy, type ToolDefinition } from "@rockbot/contracts";
-import { isRepeatable, type McpTool, validatorOf } from "@rockbot/mcp";
+import { isRepeatable, type McpTool, mendArguments, validatorOf } from "@rockbot/mcp";
 import { defineTool, type Tool } from "@rockbot/tools";
 import type { BridgedServer } from "../servers/bridged-server.ts";
 
@@ -22,6 +22,7 @@ export function mcpTool(server: BridgedServer, tool: McpTool, { cacheMs = 0 }: M
     idempotent: isRepeatable(tool, isTrusted),
     ...(mayKeep ? { cacheSeconds: cacheMs / 1_000 } : {}),
     validateInput: validatorOf(tool.inputSchema),
+    mendInput: (input) => mendArguments(tool.inputSchema, input),
   };
   return defineTool(definition, async (input, { deadline, signal, progress }) => {
     const { content, structured, isError } = await server.callTool(tool, input, { timeoutMs: deadline - performance.now(), signal, onProgress: progress });

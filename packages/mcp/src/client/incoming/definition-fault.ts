@@ -1,4 +1,4 @@
-import { specTypeSchemas } from "@modelcontextprotocol/client";
+import { specTypeSchemas, type Tool } from "@modelcontextprotocol/client";
 import { printable } from "@rockbot/contracts";
 import { isTooDeep } from "../../text/clean-schema.ts";
 import { cleanText } from "../../text/clean-text.ts";
@@ -14,12 +14,7 @@ export function definitionFault(definition: unknown): string | undefined {
   if (isTooDeep(definition)) return "it is nested too deeply";
   const issues = issuesOf(definition);
   if (issues.length > 0) return issues.slice(0, MAX_ISSUES).join("; ");
-  const { name, inputSchema, outputSchema, _meta } = definition as {
-    readonly name: string;
-    readonly inputSchema: object;
-    readonly outputSchema?: object;
-    readonly _meta?: object;
-  };
+  const { name, inputSchema, outputSchema, execution, _meta } = definition as Tool;
   if (name === "") return "it has no name";
   if (name === INSTRUCTIONS) return "its name stands for the server's instructions";
   if (name.length > MAX_NAME) return `its name has ${name.length} characters, more than ${MAX_NAME}`;
@@ -27,6 +22,7 @@ export function definitionFault(definition: unknown): string | undefined {
   if (cleanText(name, MAX_NAME) !== name) return "its name has characters that are not seen";
   for (const [field, schema] of Object.entries({ inputSchema, outputSchema }))
     if (JSON.stringify(schema ?? {}).length > MAX_SCHEMA_LENGTH) return `${field}: it has more than ${MAX_SCHEMA_LENGTH} characters`;
+  if (execution?.taskSupport === "required") return "it runs only as a task, and tasks of MCP are not started here";
   return isForModels(_meta) ? undefined : "it is for apps only";
 }
 

@@ -1,3 +1,4 @@
+import type { Tool } from "@modelcontextprotocol/client";
 import { isRecord } from "@rockbot/base";
 import { definitionFault, nameOfDefinition } from "./definition-fault.ts";
 
@@ -8,10 +9,11 @@ export interface LeftOut {
   readonly why: string;
 }
 
-/** Bounds a server whose list never ends. */
-const MAX_PAGES = 64;
 /** More would not be listed to a model anyway. */
 const MAX_TOOLS = 2_000;
+/** Bounds a server whose list never ends. Some list one tool a page. */
+const MAX_PAGES = MAX_TOOLS;
+const MAX_MS = 30_000;
 const MAX_TOLD = 200;
 
 /** Parts of a definition whose fields may be missing. */
@@ -21,12 +23,14 @@ const VALUES: ReadonlySet<string> = new Set(["const", "default"]);
 
 /**
  * Reads the pages of one list of tools before the SDK does, which would refuse the whole list for one definition. It takes out definitions that
- * cannot be used, and ends a list that is too long. The schemas of results stay here: the SDK would throw away a whole result that breaks its schema.
+ * cannot be used, and ends a list that is too long. The SDK gets names and schemas of arguments only. The rest stays here: the protocol's eras differ
+ * in what it may be, and the SDK would throw away a whole result that breaks its schema.
  */
 export class Listing {
   readonly #leftOut: LeftOut[] = [];
-  readonly #names = new Map<string, object | undefined>();
+  readonly #used = new Map<string, Tool>();
   readonly #cursors = new Set<string>();
+  readonly #since = performance.now();
   #pages = 0;
   #seen = 0;
   #isCut = false;
@@ -35,14 +39,9 @@ export class Listing {
     return this.#leftOut;
   }
 
-  /** The names that were handed on. */
-  get names(): readonly string[] {
-    return [...this.#names.keys()];
-  }
-
-  /** The schema of the tool's results. */
-  outputSchemaOf(tool: string): object | undefined {
-    return this.#names.get(tool);
+  /** The definitions whose names were handed on. */
+  get used(): readonly Tool[] {
+    return [...this.#used.values()];
   }
 
   leaveOut(tool: string, why: string): void {
@@ -55,37 +54,42 @@ export class Listing {
     const { tools, nextCursor, ...others } = result;
     if (!Array.isArray(tools)) return result;
     this.#pages++;
-    const used = tools.map(withoutNulls).filter((definition: unknown) => this.#takes(definition));
-    const page = { ...others, tools: used.map((definition) => ({ ...(definition as object), outputSchema: undefined })) };
+    const used = tools.map(usableParts).filter((definition: unknown) => this.#takes(definition)) as Tool[];
+    const page = { ...others, tools: used.map(({ name, inputSchema }) => ({ name, inputSchema: { ...inputSchema, $schema: undefined } })) };
     if (typeof nextCursor !== "string" || nextCursor === "" || this.#cursors.has(nextCursor)) return page;
     this.#cursors.add(nextCursor);
-    if (this.#pages >= MAX_PAGES) this.#cut();
+    if (this.#pages >= MAX_PAGES || performance.now() - this.#since > MAX_MS) this.#cut();
     return this.#isCut ? page : { ...page, nextCursor };
   }
 
   #cut(): void {
-    if (!this.#isCut) this.leaveOut("the rest of the list", `more than ${MAX_PAGES} pages or ${MAX_TOOLS} tools are not read`);
+    if (!this.#isCut)
+      this.leaveOut("the rest of the list", `it is longer than what is read: ${MAX_TOOLS} tools, ${MAX_PAGES} pages, ${MAX_MS / 1_000} seconds`);
     this.#isCut = true;
   }
 
   #takes(definition: unknown): boolean {
-    const before = this.#names.size;
-    const tool = nameOfDefinition(definition, ++this.#seen);
+    const before = this.#used.size;
+    const shown = nameOfDefinition(definition, ++this.#seen);
     const fault = definitionFault(definition);
-    const { name, outputSchema } = (fault === undefined ? definition : {}) as { readonly name?: string; readonly outputSchema?: object };
-    if (fault !== undefined) this.leaveOut(tool, fault);
-    else if (name === undefined || this.#names.has(name)) this.leaveOut(tool, "a tool of its name is in the list already");
-    else if (this.#names.size >= MAX_TOOLS) this.#cut();
-    else this.#names.set(name, outputSchema);
-    return before < this.#names.size;
+    if (fault !== undefined) this.leaveOut(shown, fault);
+    else if (this.#used.has((definition as Tool).name)) this.leaveOut(shown, "a tool of its name is in the list already");
+    else if (this.#used.size >= MAX_TOOLS) this.#cut();
+    else this.#used.set((definition as Tool).name, definition as Tool);
+    return before < this.#used.size;
   }
 }
 
-/** Without the nulls that servers in some languages write for a field that is not there. */
-function withoutNulls(definition: unknown): unknown {
+/**
+ * Without the nulls that servers in some languages write for a field that is not there, and without a schema of results that is no object. Such a
+ * schema promises nothing, and the tool works without it.
+ */
+function usableParts(definition: unknown): unknown {
   if (!isRecord(definition)) return definition;
+  const { outputSchema, ...others } = definition;
+  const given = { ...others, ...(isRecord(outputSchema) ? { outputSchema } : {}) };
   const parts = PARTS.flatMap((part) => (isRecord(definition[part]) ? [[part, dropNulls(definition[part])]] : []));
-  return { ...dropNulls(definition), ...Object.fromEntries(parts) };
+  return { ...dropNulls(given), ...Object.fromEntries(parts) };
 }
 
 const dropNulls = (record: Readonly<Record<string, unknown>>): object =>
