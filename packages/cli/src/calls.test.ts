@@ -20,6 +20,7 @@ test("rockbot calls lists the calls of the running system, and show tells one of
       expect.stringMatching(/Z {2}answered +\d+ ms {2}1 attempt {2}list_tool_guides +cli\.[0-9a-f]{12} {2}[0-9a-f]{32}$/),
     ],
   ]);
+  expect(listed.stderr).toMatch(/^started +state +took +attempts +tool +caller +id\n2 calls/);
   const json = JSON.parse((await runHere(["calls", "--json", "--limit", "1"], options)).stdout) as { toolCallId: string }[];
   expect(json).toMatchObject([{ toolName: "web_browze", state: "failed", code: "tool_not_found" }]);
 
@@ -28,6 +29,7 @@ test("rockbot calls lists the calls of the running system, and show tells one of
     0,
     expect.stringMatching(/^web_browze for gateway, call [0-9a-f]{32}\nfailed: tool_not_found after .*\n.* \+0 ms {2}asked\n.* ms {2}failed\n$/),
   ]);
+  expect((await runHere(["calls", "show", json[0]?.toolCallId.slice(0, 8) ?? ""], options)).stdout).toBe(shown.stdout);
   expect(await runHere(["calls", "show", "nobodys"], options)).toMatchObject({ code: 1, stderr: expect.stringContaining('Cannot find the call "nobodys"') });
 
   // Only the socket tells: the gateway's port has no such path.

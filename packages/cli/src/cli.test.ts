@@ -178,8 +178,11 @@ test.each([
 test("tools and guides are listed with nothing running", async () => {
   using folder = temporaryFolder();
   const options = { folder: folder.path };
-  const [tools, json, guides, guide, none] = await Promise.all([
+  const [tools, one, unknown, off, json, guides, guide, none] = await Promise.all([
     runHere(["tools"], options),
+    runHere(["tools", "web_browse"], options),
+    runHere(["tools", "web_brows"], options),
+    runHere(["tools", "web_search"], options),
     runHere(["tools", "--json"], options),
     runHere(["guide"], options),
     runHere(["guide", "WEB-tools"], options),
@@ -188,9 +191,12 @@ test("tools and guides are listed with nothing running", async () => {
 
   expect(tools).toMatchObject({
     code: 0,
-    stdout: expect.stringMatching(/^web_browse\(url\) +Read one public web page, feed, JSON or PDF document\.$/m),
+    stdout: expect.stringMatching(/^web_browse +Read one public web page, feed, JSON or PDF document\.$/m),
     stderr: expect.stringContaining("run by this process"),
   });
+  expect(one).toMatchObject({ code: 0, stdout: expect.stringMatching(/^web_browse, run by web-tools\. .*Arguments:\n {2}url +string, required +\S/s) });
+  expect(unknown).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining('Did you mean "web_browse"?') });
+  expect(off).toMatchObject({ code: 1, stdout: "", stderr: expect.stringContaining("web_search is off. It needs a key") });
   expect(JSON.parse(json.stdout)).toContainEqual(
     expect.objectContaining({ name: "web_browse", source: "web-tools", parameters: expect.objectContaining({ required: ["url"] }) }),
   );
@@ -221,10 +227,14 @@ test("up serves HTTP, and other commands by a socket that only its user can open
   expect(listed.stderr).toContain('run by the running "rockbot up"');
   expect([statSync(join(folder.path, "run")).mode & 0o777, statSync(join(folder.path, "run/rockbot.sock")).mode & 0o777]).toEqual([0o700, 0o600]);
   expect(up.stderr()).toMatch(/gateway +http.*token +none needed.*tools +.*web_browse/s);
-  expect(up.stderr()).toMatch(/try +curl -s http:\/\/127\.0\.0\.1:\d+\/v1\/tools\/web_browse\/invoke/);
+  expect(up.stderr()).toMatch(/^ready in \d+ ms\n {2}try +curl -s http:\/\/127\.0\.0\.1:\d+\/v1\/tools\/.*\n$/m);
 
   up.kill("SIGTERM");
-  expect(await up.ended).toMatchObject({ code: 0, stdout: "" });
+  expect(await up.ended).toMatchObject({
+    code: 0,
+    stdout: "",
+    stderr: expect.stringMatching(/\nstopping: running calls have 20 s to end; Ctrl-C stops now\n$/),
+  });
   expect(existsSync(join(folder.path, "run/rockbot.sock"))).toBe(false);
 });
 
@@ -241,24 +251,13 @@ test.each([true, false])("what a page holds cannot steer a terminal, and reaches
   else expect(plain.stdout).toBe(`${(JSON.parse(json.stdout) as { content: string }).content}\n`);
 });
 
-test("up names a call to try of a tool that is there", async () => {
+test("the call that up names to try is one of a tool that is there, and needs no internet", async () => {
   using folder = temporaryFolder();
-  const options = { folder: folder.path };
-  await using few = await startUp(options, FEW);
-  few.kill("SIGTERM");
-  await few.ended;
-  await using alone = await startUp(options, ["--only", "gateway"]);
-  const [, path, body] =
-    / (\/v1\/tools\/\S+|http\S+) .* -d '(.*)'/.exec(
-      alone
-        .stderr()
-        .split("\n")
-        .find((line) => line.startsWith("  try")) ?? "",
-    ) ?? [];
+  await using up = await startUp({ folder: folder.path }, FEW);
+  const [, url, body] = /^ {2}try .* (http\S+) .* -d '(.*)'/m.exec(up.stderr()) ?? [];
 
-  expect(few.stderr()).toMatch(/^ {2}try .*\/v1\/tools\/web_browse\/invoke/m);
-  expect(path).not.toContain("web_browse");
-  const answer = await fetch(String(path), { method: "POST", headers: { "content-type": "application/json" }, body: String(body) });
+  expect(url).not.toContain("/web_");
+  const answer = await fetch(String(url), { method: "POST", headers: { "content-type": "application/json" }, body: String(body) });
   expect(answer.status).toBe(200);
 });
 
@@ -309,7 +308,7 @@ test("a port that is taken is said in words", async () => {
   const port = String(page.address.split(":")[1]);
   const { code, stderr } = await runHere(["up", "--port", port], { folder: folder.path });
 
-  expect([code, stderr]).toEqual([1, expect.stringContaining(`Cannot listen on 127.0.0.1:${port}: EADDRINUSE. Free the port or choose another`)]);
+  expect([code, stderr]).toEqual([1, expect.stringContaining(`Cannot listen on 127.0.0.1:${port}: EADDRINUSE. Free the port or choose another: --port `)]);
 });
 
 test("a folder that others can use is refused", async () => {

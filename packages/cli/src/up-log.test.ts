@@ -16,7 +16,8 @@ async function upLog(
   using folder = temporaryFolder();
   const up = cliCommand(["up", "--port", String(port)], { folder: folder.path, env: { TERM: "xterm-256color", ...env } });
   const line = [up.command, ...up.args].map((word) => `'${word}'`).join(" ");
-  const child = to === "pipe" ? spawn(up.command, up.args, { env: up.env }) : spawn("script", ["-qec", line, "/dev/null"], { env: up.env });
+  const child =
+    to === "pipe" ? spawn(up.command, up.args, { env: up.env }) : spawn("script", ["-qec", `stty cols 80; exec ${line}`, "/dev/null"], { env: up.env });
   const ended = once(child, "close");
   let text = "";
   let isReady = false;
@@ -35,8 +36,16 @@ async function upLog(
 const textLine = /^\d\d:\d\d:\d\d\.\d{3} WARN {2}rockbot there is no policy file/m;
 const jsonLine = /^\{"level":"warn",.*there is no policy file.*\}\r?$/m;
 
+test.skipIf(!hasTerminal)("at a terminal up prints its summary alone, in lines that fit, with the call to try at its end", async () => {
+  const shown = (await upLog("terminal", { NO_COLOR: "1", OLLAMA_URL: "http://127.0.0.1:1" })).replaceAll("\r", "");
+  const [summary = ""] = /^[\s\S]*?\n {2}try .*\n/.exec(shown) ?? [];
+
+  expect(summary).toMatch(/^rockbot \S+: .*\n {2}gateway [\s\S]*\n {2}off .*\n(?:.*\n)*ready in \d+ ms\n {2}try .*\n$/);
+  expect(summary.split("\n").filter((line) => line.length > 80 && !/^(rockbot| {2}(try|socket|gateway))/.test(line))).toEqual([]);
+});
+
 test.skipIf(!hasTerminal)("up logs text with colours at a terminal, and without them where NO_COLOR asks for it", async () => {
-  const [coloured, plain] = await Promise.all([upLog("terminal", {}), upLog("terminal", { NO_COLOR: "1" })]);
+  const [coloured, plain] = await Promise.all([upLog("terminal", { LOG_LEVEL: "info" }), upLog("terminal", { LOG_LEVEL: "info", NO_COLOR: "1" })]);
 
   expect(coloured).toContain("\u001b[");
   expect(coloured.replaceAll(/\u001b\[\d+m/g, "")).toMatch(textLine);
@@ -45,7 +54,11 @@ test.skipIf(!hasTerminal)("up logs text with colours at a terminal, and without 
 });
 
 test.skipIf(!hasTerminal)("up logs JSON to a pipe, and LOG_FORMAT forces either form", async () => {
-  const [piped, text, json] = await Promise.all([upLog("pipe", {}), upLog("pipe", { LOG_FORMAT: "text" }), upLog("terminal", { LOG_FORMAT: "json" })]);
+  const [piped, text, json] = await Promise.all([
+    upLog("pipe", {}),
+    upLog("pipe", { LOG_FORMAT: "text" }),
+    upLog("terminal", { LOG_FORMAT: "json", LOG_LEVEL: "info" }),
+  ]);
 
   expect(piped).toMatch(jsonLine);
   expect(text).toMatch(textLine);
@@ -74,6 +87,6 @@ test("another LOG_FORMAT is refused in words", async () => {
 
 test("without a model up says in one line that the agent is off, and what to set", async () => {
   expect(await upLog("pipe", { OLLAMA_URL: "http://127.0.0.1:1" })).toMatch(
-    /^ {2}off {7}agent__cancel, agent__chat, agent__events, agent__family, agent__helper, delete_skill, get_skill, list_skills, robot_create, robot_delete, robot_get, robot_list, robot_switch, robot_update, save_skill\. There is no model: set MODEL_URL and MODEL, and MODEL_API_KEY if it needs one; no Ollama answers at \S+$/m,
+    /^ {2}off {7}agent__cancel, agent__chat, agent__events and \d+ more\. There is no model: set MODEL_URL and MODEL, and MODEL_API_KEY if it needs one; no Ollama answers at \S+$/m,
   );
 });

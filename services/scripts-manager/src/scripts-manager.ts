@@ -44,7 +44,7 @@ export async function startScriptsManager(
     log.warn({ kind: runner.kind, error: String(error) }, "could not run a script at the start, and accepts calls all the same");
     return undefined;
   });
-  log.info({ kind: runner.kind, ...python }, "ready to run scripts");
+  log.info({ kind: runner.kind, python: python?.version }, "ready to run scripts");
   started.use(
     await serveTools(bus, scriptToolSet(config, { runner, packages, python, rates }), {
       ...options,

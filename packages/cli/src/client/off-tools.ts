@@ -16,5 +16,7 @@ export function offTools(running: ReadonlyMap<string, RunningService>): readonly
 /** A line for each reason, for people. */
 export function offLines(off: readonly OffTool[]): string[] {
   const byReason = Map.groupBy(off, ({ reason }) => reason);
-  return [...byReason].map(([reason, tools]) => `off       ${tools.map(({ tool }) => tool).join(", ")}. ${reason}`);
+  return [...byReason].map(([reason, tools]) => `off       ${few(tools.map(({ tool }) => tool))}. ${reason}`);
 }
+
+const few = (names: readonly string[]): string => (names.length <= 4 ? names.join(", ") : `${names.slice(0, 3).join(", ")} and ${names.length - 3} more`);

@@ -1,6 +1,7 @@
 import { printable } from "@rockbot/contracts";
 import { MAX_LISTED_CALLS } from "@rockbot/gateway";
 import { type CallRecord, isOpen } from "@rockbot/records/journal";
+import type { CallSource } from "../client/calls/call-source.ts";
 import { openCallSource } from "../client/calls/open-call-source.ts";
 import { CommandError } from "../command-error.ts";
 import { UsageError } from "../usage-error.ts";
@@ -12,6 +13,7 @@ export interface CallsOptions {
 }
 
 const DEFAULT_LIMIT = 20;
+const HEADER = ["started", "state", "took", "attempts", "tool", "caller", "id"];
 
 /** `rockbot calls`: the newest calls, one a line. */
 export async function listCalls({ redis, json = false, limit = String(DEFAULT_LIMIT) }: CallsOptions): Promise<void> {
@@ -25,16 +27,18 @@ export async function listCalls({ redis, json = false, limit = String(DEFAULT_LI
     return;
   }
   const rows = calls.map((call) => [startOf(call), stateOf(call), durationOf(call), attemptsOf(call), ...namesOf(call)]);
-  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
-  for (const row of rows)
-    console.log(row.map((cell, column) => (column === 2 ? cell.padStart(widths[column] ?? 0) : cell.padEnd(widths[column] ?? 0))).join("  "));
-  console.error(`${calls.length} calls, the newest first, from ${source.where}. One in full: rockbot calls show ID`);
+  const widths = HEADER.map((title, column) => Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)));
+  const line = (cells: readonly string[]): string =>
+    cells.map((cell, column) => (column === 2 ? cell.padStart(widths[column] ?? 0) : cell.padEnd(widths[column] ?? 0))).join("  ");
+  if (rows.length > 0) console.error(line(HEADER).trimEnd());
+  for (const row of rows) console.log(line(row));
+  console.error(`${calls.length} calls, the newest first, from ${source.where}. One in full: rockbot calls show ID, also by the beginning of the id`);
 }
 
 /** `rockbot calls show`: what happened to one call, step by step. */
 export async function showCall(toolCallId: string, { redis, json = false }: CallsOptions): Promise<void> {
   await using source = await openCallSource({ redis, env: process.env });
-  const call = await source.find(toolCallId);
+  const call = (await source.find(toolCallId)) ?? (await findByBeginning(source, toolCallId));
   if (call === undefined) throw new CommandError(`Cannot find the call ${JSON.stringify(toolCallId)} in ${source.where}: "rockbot calls" lists what is there`);
   if (json) {
     console.log(JSON.stringify(call, undefined, 2));
@@ -46,6 +50,13 @@ export async function showCall(toolCallId: string, { redis, json = false }: Call
   console.log(`${stateOf(call)} after ${durationOf(call)}, ${attemptsOf(call)}; deadline ${new Date(call.deadlineAt).toISOString()}`);
   if (call.policy !== undefined) console.log(`decided by policy revision ${printable(call.policy)}`);
   for (const { step, at } of call.steps) console.log(`${new Date(at).toISOString()}  ${`+${at - startAt} ms`.padStart(12)}  ${step}`);
+}
+
+/** The one of the newest calls whose id begins so. @throws {UsageError} if there are several */
+async function findByBeginning(source: CallSource, beginning: string): Promise<CallRecord | undefined> {
+  const found = beginning === "" ? [] : (await source.recent(MAX_LISTED_CALLS)).filter(({ toolCallId }) => toolCallId.startsWith(beginning));
+  if (found.length > 1) throw new UsageError([`the id: ${found.length} calls begin with ${JSON.stringify(beginning)}. Give more of it`]);
+  return found[0];
 }
 
 const startOf = ({ steps, deadlineAt }: CallRecord): string => new Date(steps[0]?.at ?? deadlineAt).toISOString();

@@ -20,8 +20,9 @@ import { untilHeard } from "../client/until-heard.ts";
 import { CommandError } from "../command-error.ts";
 import { mergeApprovals } from "../runtime/merge-approvals.ts";
 import { operatorApp } from "../runtime/operator-app.ts";
-import { ownSocket } from "../runtime/own-socket.ts";
+import { type OwnSocket, ownSocket } from "../runtime/own-socket.ts";
 import { refuseSecondUp, serveSocket } from "../runtime/serve-socket.ts";
+import { fitLine } from "../terminal/fit-line.ts";
 import { printError } from "../terminal/print-error.ts";
 import { type ChosenService, readUpConfig, type UpConfig, type UpOptions } from "./up-config.ts";
 
@@ -33,24 +34,22 @@ export async function up(options: UpOptions): Promise<void> {
   const { busUrl, policyFile, auditFile, auditKey, chosen } = config;
   const isMemory = busUrl === MEMORY_BUS;
   const graceMs = Math.max(0, ...chosen.map(({ config: { shutdownGraceMs } }) => shutdownGraceMs));
-
   using shutdown = onShutdown({ graceMs });
-  const { logLevel, logFormat } = (chosen.find(({ service }) => service.name === "gateway") ?? chosen[0])?.config ?? {};
-  await using telemetry = await startTelemetry({ service: "rockbot", version, logLevel, logFormat, logTo: "stderr" });
+  const { isQuiet, ...logging } = loggingOf(chosen);
+  await using telemetry = await startTelemetry({ service: "rockbot", version, ...logging, logTo: "stderr" });
   const { log } = telemetry;
   exitOnCrash(log);
   logConsole(log);
-  const socket = isMemory ? ownSocket(process.env) : undefined;
-  socket?.makeFolder();
-  if (socket !== undefined) await refuseSecondUp(socket);
+  const socket = isMemory ? await freeSocket() : undefined;
 
-  await using policy = await openPolicy(policyFile, { log });
+  await using policy = await openPolicy(policyFile, isQuiet && policyFile === undefined ? {} : { log }); // the summary says so
   const { identity } = policy.current().document;
   if (isMemory && identity === "verified") log.warn({}, "the policy asks for verified senders, and the in-memory bus verifies none");
   await using audit = auditFile === undefined ? undefined : await openAudit(auditFile, { key: auditKey, log });
   await using bus = isMemory
     ? createMemoryBus({ log })
     : await (await import("../connect-broker.ts")).connectBroker(busUrl, "rockbot up", { identity, log, requested: shutdown.requested });
+  void shutdown.requested.then(() => sayStop(graceMs));
   await using records = new SharedRecords({ redisUrl: config.redisUrl, keepsAll: keepsAll(chosen), log });
   await using inProcess = config.redisUrl === undefined && isMemory ? createMemoryBlobStore() : undefined;
   // Other commands of this user come by the socket; over a broker they come by the broker. It listens before the services start, so that
@@ -62,7 +61,7 @@ export async function up(options: UpOptions): Promise<void> {
   for (const { service, config } of chosen) {
     const parts = { bus, config, env: process.env, audit, log, policy, signal: shutdown.signal, operator: operatorOf(approvalsIn(running), log) };
     const remembered = await remember({ service, config }, { records, started, log });
-    running.set(service.name, started.use(await startOrOff(service, { ...parts, ...remembered, blobs: inProcess ?? remembered.blobs })));
+    running.set(service.name, started.use(await startOrOff(service, { ...parts, ...remembered, blobs: inProcess ?? remembered.blobs }).catch(nameThePort)));
   }
   const bridge = running.get("mcp-bridge") as McpBridge | undefined; // undefined, too, if it cannot run here
   const gateway = running.get("gateway") as Gateway | undefined;
@@ -89,6 +88,7 @@ export async function up(options: UpOptions): Promise<void> {
         );
   await bridge?.settled?.(MCP_SERVERS_MS); // one that cannot run here has none
   await (caller && untilHeard(caller, servingOf(chosen, running)));
+  if (shutdown.isRequested) return;
   printError(describe(config, { running, gateway, tools: caller?.tools.getTools(), socket: socket?.path, policy: policy.current(), traits: bus.traits }));
   await shutdown.requested; // Then running calls drain, the bus closes, spans are flushed.
 }
@@ -134,7 +134,31 @@ const tokens: Readonly<Record<Gateway["access"], string>> = {
   "by the policy's tokens": "the token of a caller in the policy, as a bearer token",
 };
 
-/** The services that run, their addresses, the one command to try, and how long the start took. */
+/** A person at a terminal reads the summary. The log of what goes as usual is there when asked for. */
+function loggingOf(chosen: readonly ChosenService[]) {
+  const { logLevel, logFormat } = (chosen.find(({ service }) => service.name === "gateway") ?? chosen[0])?.config ?? {};
+  const isQuiet = process.stderr.isTTY === true && logLevel === "info" && !process.env["LOG_LEVEL"];
+  return { isQuiet, logFormat, logLevel: isQuiet ? ("warn" as const) : logLevel };
+}
+
+/** The socket that other commands look for, in a folder that is there. @throws {CommandError} if another `rockbot up` has it */
+async function freeSocket(): Promise<OwnSocket> {
+  const socket = ownSocket(process.env);
+  socket.makeFolder();
+  await refuseSecondUp(socket);
+  return socket;
+}
+
+const sayStop = (graceMs: number): void =>
+  printError(`${process.stderr.isTTY ? "\n" : ""}stopping: running calls have ${graceMs / 1000} s to end; Ctrl-C stops now`);
+
+/** @throws {CommandError} for a port that is taken, with the option for another */
+function nameThePort(error: Error & { readonly code?: string }): never {
+  if (error.code !== "EADDRINUSE") throw error;
+  throw new CommandError(`${error.message}: --port 8481, or --port 0 for any that is free`);
+}
+
+/** The services that run, their addresses, how long the start took, and one command to try. */
 function describe(
   { busUrl, policyFile, chosen }: UpConfig,
   {
@@ -161,7 +185,7 @@ function describe(
     const forChat = hasAgent ? `, for chat clients ${gateway.url}/v1` : "";
     lines.push(`  gateway   ${gateway.url}, for MCP clients ${gateway.url}/mcp${forChat}`, `  token     ${tokens[gateway.access]}`);
   }
-  if (tools !== undefined) lines.push(`  tools     ${tools.map(({ name }) => name).join(", ") || "none"}`);
+  if (tools !== undefined) lines.push(fitLine(`  tools     ${tools.length}: ${tools.map(({ name }) => name).join(", ")}`, process.stderr));
   if (socket !== undefined) lines.push(`  socket    ${socket}`);
   if (mcpConfig !== undefined) lines.push(`  mcp       the servers of ${mcpConfig}; "rockbot mcp ls" shows their state`);
   lines.push(
@@ -169,24 +193,32 @@ function describe(
     ...(policyFile === undefined ? [] : policyNotes(document).map((words) => `            ${words}`)),
   );
   lines.push(`  identity  ${verifiesSender ? "verified by the broker" : "trusted: every process on this bus can act as any agent"}`);
-  for (const { off = [], notes = [] } of running.values()) lines.push(...[...offLines(off), ...notes].map((words) => `  ${words}`));
-  const example = exampleCall(tools, names);
+  for (const { off = [], notes = [] } of running.values()) lines.push(...[...offLines(off), ...notes].map((words) => wrapped(`  ${words}`)));
+  lines.push(`ready in ${Math.round(performance.now())} ms`);
+  const example = exampleCall(tools, running);
   if (gateway !== undefined && example !== undefined) {
     const auth = gateway.access === "open to this machine" ? "" : ' -H "authorization: Bearer $TOKEN"';
     lines.push(`  try       curl -s${auth} ${gateway.url}/v1/tools/${example.name}/invoke -H 'content-type: application/json' -d '${example.body}'`);
   }
-  return [...lines, `ready in ${Math.round(performance.now())} ms`].join("\n");
+  return lines.join("\n");
+}
+
+/** Broken between words, where a terminal would break it anywhere. */
+function wrapped(text: string): string {
+  const width = (process.stderr.columns ?? 0) - 12;
+  return width < 20 ? text : (text.match(new RegExp(`.{1,${width}}(?: |$)|\\S+`, "g")) ?? []).join(`\n${" ".repeat(12)}`);
 }
 
 interface Named {
   readonly name: string;
 }
 
-/** A call to try, of a tool that is there; over a broker only the services here are known. Of other tools, one of RockBot's own that needs no arguments. */
-function exampleCall(tools: readonly Named[] | undefined, services: readonly string[]) {
-  const { webBrowse, ...others } = ownTools;
+/** A call to try that needs no internet, of a tool of RockBot's own that is there; over a broker only the services here are known. */
+function exampleCall(tools: readonly Named[] | undefined, running: ReadonlyMap<string, RunningOrOff>) {
+  const { executePythonScript, ...others } = ownTools;
+  const runsHere = running.has("scripts-manager") && running.get("scripts-manager")?.isOff !== true;
   const isThere = (name: string): boolean => tools?.some((tool) => tool.name === name) === true;
-  if (tools === undefined ? services.includes("web-tools") : isThere(webBrowse.name)) return { name: webBrowse.name, body: '{"url":"https://example.com/"}' };
+  if (tools === undefined ? runsHere : isThere(executePythonScript.name)) return { name: executePythonScript.name, body: '{"script":"print(sum(range(10)))"}' };
   const other = Object.values(others).find(({ name, dangerous, inputSchema }) => !dangerous && !("required" in inputSchema) && isThere(name));
   return other && { name: other.name, body: "{}" };
 }

@@ -28,7 +28,7 @@ socket that only the same user can open. A gateway with REDIS_URL keeps its jour
   calls
     .command("show")
     .description("Print the timeline of one call.")
-    .argument("<id>", 'the toolCallId, as "rockbot calls" prints it')
+    .argument("<id>", 'the toolCallId, as "rockbot calls" prints it, or its beginning')
     .option("--json", "print JSON")
     .option("--redis <url>", REDIS)
     .action(async (id: string, _: CallsOptions, command: Command) => (await import("../commands/calls.ts")).showCall(id, command.optsWithGlobals()));

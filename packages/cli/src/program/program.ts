@@ -76,6 +76,7 @@ Examples:
 
 Each setting of the file is also a variable: braveApiKey is BRAVE_API_KEY. An option beats a variable, and a variable
 beats the file. The log is text at a terminal and JSON elsewhere; LOG_FORMAT=json or LOG_FORMAT=text forces one.
+At a terminal it has warnings and errors only, unless the variable LOG_LEVEL asks for more, as LOG_LEVEL=info does.
 Over the in-memory bus, other commands reach this process through a unix socket. Its folder is $ROCKBOT_RUNTIME_DIR,
 else $XDG_RUNTIME_DIR/rockbot, else {tmpdir}/rockbot-{uid}. A folder that is there already needs the mode 0700.`,
     )
@@ -83,13 +84,17 @@ else $XDG_RUNTIME_DIR/rockbot, else {tmpdir}/rockbot-{uid}. A folder that is the
 
   program
     .command("tools")
-    .description("List the tools that you can call now.")
+    .description("List the tools that you can call now, or print all about one.")
+    .argument("[tool]", "the name of a tool, to read its whole description and its arguments")
     .option("--bus <url>", BUS)
     .option("--mcp-config <file>", `${MCP_CONFIG}; only if no "rockbot up" runs`)
     .option("--policy <file>", POLICY)
     .option("--json", "print JSON with the full schemas")
-    .addHelpText("after", "\nExamples:\n  rockbot tools\n  rockbot tools --json | jq '.[].name'\n  rockbot tools --bus amqp://guest:guest@localhost")
-    .action(async (options) => (await import("../commands/list-tools.ts")).listTools(options));
+    .addHelpText(
+      "after",
+      "\nExamples:\n  rockbot tools\n  rockbot tools web_browse\n  rockbot tools --json | jq '.[].name'\n  rockbot tools --bus amqp://guest:guest@localhost",
+    )
+    .action(async (name: string | undefined, options) => (await import("../commands/list-tools.ts")).listTools(name, options));
 
   program
     .command("call")

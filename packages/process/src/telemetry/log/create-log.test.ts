@@ -27,6 +27,18 @@ test("a line says what happened, when, and in which service", () => {
   ]);
 });
 
+test("no line has a name twice, also where an event has a field of the name that every line has", () => {
+  const { log, texts, lines } = logInMemory({ version: "1.2.3" });
+  log.info({ service: "web-tools", version: "3.11.7", level: 3, msg: "no", time: 1 }, "heard");
+  log.child({ service: "web-tools" }).info({}, "heard");
+
+  for (const text of texts) for (const name of ["service", "version", "level", "msg", "time"]) expect(text.split(`"${name}":`).length).toBeLessThanOrEqual(2);
+  expect(lines()).toMatchObject([
+    { service: "test", event_service: "web-tools", version: "1.2.3", event_version: "3.11.7", msg: "heard" },
+    { service: "test" },
+  ]);
+});
+
 test.each([
   "authorization",
   "Authorization",

@@ -37,7 +37,7 @@ export function createLog(destination: DestinationStream, { service, version, le
         return span === undefined ? {} : { trace_id: span.traceId, span_id: span.spanId };
       },
       // The one place that sees all fields before pino reads them; `formatters.log` comes after a getter has thrown.
-      mixinMergeStrategy: (fields, ids) => ({ ...safeFields(fields), ...ids }),
+      mixinMergeStrategy: (fields, ids) => ({ ...eventFields(fields), ...ids }),
       hooks: {
         streamWrite(line) {
           const json = redact(Buffer.byteLength(line) > MAX_LINE_BYTES ? shortened(line) : line);
@@ -50,9 +50,19 @@ export function createLog(destination: DestinationStream, { service, version, le
   // pino writes a child's fields as they are; children inherit this function.
   const { child } = log;
   log.child = function safeChild(this: Log, bindings, options) {
-    return child.call(this, safeFields(bindings), options);
+    return child.call(this, eventFields(bindings), options);
   } as typeof child;
   return log;
+}
+
+/** What every line has of its process. JSON with one name twice is read as the last one says. */
+const ofLine = ["level", "time", "service", "version", "msg"];
+
+/** The fields of an event, also where one has the name of what every line has: `service` is `event_service` then. */
+function eventFields(fields: object): Record<string, unknown> {
+  const safe = safeFields(fields);
+  if (!ofLine.some((name) => Object.hasOwn(safe, name))) return safe;
+  return Object.fromEntries(Object.entries(safe).map(([name, value]) => [ofLine.includes(name) ? `event_${name}` : name, value]));
 }
 
 /** The part of a line that identifies the event, without its fields. */
