@@ -39,5 +39,5 @@ test("a program composes an agent, the web and a scheduler in one process: the m
   expect({ text, finish }).toEqual({ text: "It opens at nine. I will tell you.", finish: "stop" });
   const results = server.requests.at(-1)?.messages.flatMap(({ role, text: result }) => (role === "tool" ? [result] : []));
   expect(results).toEqual([expect.stringContaining("The shop opens at nine."), expect.stringMatching(/shop/)]);
-  expect((await agent.caller.call("list_scheduled_tasks", {}, { sessionId: "session/monday" })).content).toContain("| shop | 0 9 * * * |");
+  expect((await agent.caller.call("list_scheduled_tasks", {}, { sessionId: "session/monday" })).content).toContain("| shop | this one | 0 9 * * * |");
 });

@@ -30,6 +30,7 @@ async function startScene({ settings = {}, answer, hasAgent = true }: { settings
 }
 
 const news = { name: "news", cron: "0 9 * * 1-5", description: "Say what is new." };
+const NINE = Date.UTC(2026, 10, 25, 9);
 const everySecond = { ...news, cron: "* * * * * *" };
 
 test("a task is scheduled, listed as a table with the present time, replaced and cancelled", async () => {
@@ -40,26 +41,47 @@ test("a task is scheduled, listed as a table with the present time, replaced and
   expect(scheduled.structured?.["next_fires"]).toHaveLength(3);
   const table = await scene.call("list_scheduled_tasks", {});
   expect(table.content).toMatch(/^Now: \w{3} \d{4}-\d\d-\d\d \d\d:\d\d:\d\d \+0[12]:00, time zone Europe\/Berlin\.$/m);
-  expect(table.content).toMatch(/^\| news \| 0 9 \* \* 1-5 \| \w{3} \d{4}-\d\d-\d\d 09:00:00 \+0[12]:00 \| none \| Say what is new\. \|$/m);
+  expect(table.content).toMatch(/^\| news \| this one \| 0 9 \* \* 1-5 \| \w{3} \d{4}-\d\d-\d\d 09:00:00 \+0[12]:00 \| none \| Say what is new\. \|$/m);
   expect(table.content).toContain("Tasks of this caller: 1 of 50. Today: 0 of 500 fires, 0 of 1000000 tokens.");
   expect(table.trust).toBeUndefined();
   const again = await scene.call("schedule_task", { ...news, name: " NEWS ", cron: "0  8 * * *", description: "a | b\nc" });
   expect(again.structured).toMatchObject({ name: "NEWS", cron: "0 8 * * *", replaced: true });
   expect((await scene.call("list_scheduled_tasks", {})).content).toContain("| a \\| b c |");
-  expect((await scene.call("cancel_scheduled_task", { name: "news" })).structured).toEqual({ name: "NEWS", cancelled: true });
+  expect((await scene.call("cancel_scheduled_task", { name: "news" })).structured).toEqual({ name: "NEWS", cancelled: true, conversation: "s1" });
   expect((await scene.call("cancel_scheduled_task", { name: "news" })).structured).toEqual({ name: "news", cancelled: false });
-  expect((await scene.call("list_scheduled_tasks", {})).content).toContain("There are no scheduled tasks in this conversation.");
+  expect((await scene.call("list_scheduled_tasks", {})).content).toContain("There are no scheduled tasks.");
 });
 
-test("a task belongs to its caller and conversation: another's of the same name is another", async () => {
+test("a caller lists and cancels its tasks from any conversation, another caller none of them, and a robot's session those of its own", async () => {
   await using scene = await startScene();
-  await scene.call("schedule_task", news);
-  for (const other of [{ sessionId: "s2" }, { sessionId: "s1", onBehalfOf: "someone" }, {}]) {
-    expect((await scene.call("list_scheduled_tasks", {}, other)).structured?.["tasks"]).toEqual([]);
-    expect((await scene.call("cancel_scheduled_task", { name: "news" }, other)).structured).toMatchObject({ cancelled: false });
-    expect((await scene.call("schedule_task", news, other)).structured).toMatchObject({ replaced: false });
+  const robot = JSON.stringify([{ kind: "agent", name: "cook", maker: "someone", tools: ["*"] }]);
+  const list = async (options: CallOptions) => {
+    const { content, structured } = await scene.call("list_scheduled_tasks", {}, options);
+    const tasks = (structured?.["tasks"] ?? []) as readonly { readonly conversation: string }[];
+    return { content, of: tasks.map(({ conversation }) => conversation) };
+  };
+  const cancel = async (options: CallOptions, conversation?: string) =>
+    (await scene.call("cancel_scheduled_task", { name: "NEWS", ...(conversation === undefined ? {} : { conversation }) }, options)).structured;
+  for (const sessionId of ["s1", "s2"]) expect((await scene.call("schedule_task", news, { sessionId })).structured).toMatchObject({ replaced: false });
+
+  expect(await list({ sessionId: "session/s2" })).toMatchObject({
+    of: ["s1", "s2"],
+    content: expect.stringMatching(/\| news \| s1 \|.*\n\| news \| this one \|/),
+  });
+  expect((await list({})).content).toContain("Tasks of this caller: 2 of 50.");
+  for (const options of [
+    { sessionId: "s1", onBehalfOf: "someone" },
+    { sessionId: "s3", grant: robot },
+  ]) {
+    expect((await list(options)).of).toEqual([]);
+    expect(await cancel(options, "s1")).toMatchObject({ cancelled: false });
   }
-  expect((await scene.call("list_scheduled_tasks", {}, { sessionId: "session/s1" })).content).toContain("3 of 50, 2 of them of other conversations");
+  expect((await list({ sessionId: "s1", grant: robot })).of).toEqual(["s1"]);
+  expect((await list({ sessionId: "s3", grant: "[]" })).of).toEqual(["s1", "s2"]);
+  await expect(cancel({ sessionId: "s2" })).rejects.toThrow('2 conversations have a scheduled task "NEWS". Give conversation as one of "s1", "s2" (this one).');
+  expect(await cancel({ sessionId: "s2" }, "s9")).toMatchObject({ cancelled: false });
+  expect(await cancel({ sessionId: "s2" }, "s1")).toEqual({ name: "news", cancelled: true, conversation: "s1" });
+  expect(await cancel({ sessionId: "s3" })).toEqual({ name: "news", cancelled: true, conversation: "s2" });
 });
 
 test("a fire asks the agent on behalf of the task's caller, and its answer is listed", async () => {
@@ -71,7 +93,9 @@ test("a fire asks the agent on behalf of the task's caller, and its answer is li
   expect(once).toMatchObject({ hasReadUntrusted: false, input: { session_id: "s1", origin: "schedule" } });
   expect(once?.input.message).toMatch(/^This scheduled task runs once: "news", at .* \(Europe\/Berlin\)\..*\n\nSay what is new\.$/s);
   expect(scene.turns.filter((turn) => turn.caller === "someone")).toHaveLength(1);
-  expect((await scene.call("list_scheduled_tasks", {}, { sessionId: "s1", onBehalfOf: "someone" })).structured?.["tasks"]).toEqual([]); // it has fired
+  await expect
+    .poll(async () => (await scene.call("list_scheduled_tasks", {}, { onBehalfOf: "someone" })).structured?.["tasks"])
+    .toMatchObject([{ conversation: "s1", last_run: { outcome: "answered", text: "all | quiet" } }]); // it has fired, and is there for its answer
   await expect.poll(async () => (await scene.call("list_scheduled_tasks", {})).content).toContain("answered: all \\| quiet");
   await scene.call("cancel_scheduled_task", { name: "again" });
   expect(new Set(scene.turns.map((turn) => turn.turnId)).size).toBe(scene.turns.length);
@@ -83,7 +107,7 @@ test("a fire that is due before the agent is there waits for it, also without a 
   await expect.poll(async () => (await scene.call("list_scheduled_tasks", {})).content, { timeout: 10_000 }).toContain("it is asked for again. unavailable: ");
   await using agent = await serveTestAgent(scene.bus);
 
-  await expect.poll(async () => (await scene.call("list_scheduled_tasks", {})).structured?.["tasks"], { timeout: 10_000 }).toEqual([]); // it has fired
+  await expect.poll(async () => (await scene.call("list_scheduled_tasks", {})).content, { timeout: 10_000 }).toContain("| none | "); // it has fired
   expect(agent.turns).toHaveLength(1);
 });
 
@@ -159,6 +183,43 @@ test("a caller has at most so many tasks, over all conversations", async () => {
   await scene.call("schedule_task", news, { sessionId: "s2" });
   await expect(scene.call("schedule_task", news, { sessionId: "s3" })).rejects.toMatchObject({ code: "denied", details: { reason: "too_many_tasks" } });
   expect((await scene.call("schedule_task", { ...news, cron: "1 9 * * *" })).structured).toMatchObject({ replaced: true });
+});
+
+test("a task that has run once gives way to a new one, where its caller has as many as it may", async () => {
+  await using scene = await startScene({ settings: { maxTasks: 2, shortestIntervalSeconds: 1 } });
+  for (const name of ["first", "second"]) await scene.call("schedule_task", { ...everySecond, name, run_once: true });
+  const answers = async () => (await scene.call("list_scheduled_tasks", {})).content?.match(/answered: done/g)?.length;
+  await expect.poll(answers, { timeout: 10_000 }).toBe(2);
+  for (const name of ["third", "fourth"]) expect((await scene.call("schedule_task", { ...news, name })).structured).toMatchObject({ replaced: false });
+  await expect(scene.call("schedule_task", { ...news, name: "fifth" })).rejects.toMatchObject({ code: "denied" });
+  expect((await scene.call("list_scheduled_tasks", {})).content).toMatch(/fourth.*\n.*third.*\n\nTasks of this caller: 2 of 2\./);
+});
+
+test("the last answers of a task are read with its name, whole, from any conversation, and those of strangers' words mark the reader", async () => {
+  using folder = temporaryFolder();
+  const file = join(folder.path, "schedules.json");
+  {
+    await using store = await openFileScheduleStore(file);
+    const runOf = (hour: number, text: string, isUntrusted: boolean) => ({
+      fireAt: NINE + hour,
+      endedAt: NINE + hour,
+      outcome: "answered" as const,
+      text,
+      isUntrusted,
+    });
+    const task = testTask({ nextAt: Date.now() + 3_600_000, lastRun: runOf(1, "x".repeat(3_000), false), earlierRuns: [runOf(0, "strange", true)] });
+    await store.write({ key: task.key, caller: task.caller, version: undefined, task });
+  }
+  await using scene = await startScene({ settings: { schedulesFile: file } });
+  const read = (args: object) => scene.call("list_scheduled_tasks", args, { sessionId: "another" });
+
+  const [all, one] = [await read({}), await read({ name: " News " })];
+  expect(all.structured?.["tasks"]).toEqual([expect.not.objectContaining({ earlier_runs: expect.anything() })]);
+  expect([all.content?.length, all.trust]).toEqual([expect.closeTo(800, -3), undefined]);
+  expect(one.structured?.["tasks"]).toMatchObject([{ last_run: { text: "x".repeat(3_000) }, earlier_runs: [{ text: "strange" }] }]);
+  expect(one.content).toMatch(/## news at Wed 2026-11-25 09:00:00 \+00:00: answered\n\nx{3000}\n\n## news at .*: answered\n\nstrange\n/);
+  expect(one.trust).toEqual({ level: "untrusted", origin: "scheduled tasks" });
+  expect((await read({ name: "olds" })).content).toContain('There is no scheduled task "olds".');
 });
 
 test("a file that cannot be read is put aside, and the scheduler says so", async () => {

@@ -1,12 +1,12 @@
 import { costText } from "@rockbot/agent";
-import { type AgentUsage, type FamilyTurn, newId, printable, type ToolAgentChatOutput, ToolError, type ToolInvokeResponse, tools } from "@rockbot/contracts";
+import { type AgentUsage, type FamilyTurn, newId, printable, type ToolAgentChatOutput, ToolError, tools } from "@rockbot/contracts";
 import { MAX_TIMEOUT_MS } from "@rockbot/tools";
 import { busUrlFaults, chooseBusUrl } from "../bus-url.ts";
 import { askAgent } from "../chat/ask-agent.ts";
 import { jsonPrinter, textPrinter } from "../chat/turn-printer.ts";
 import { callerFaults } from "../client/agents/caller-faults.ts";
+import { askTool } from "../client/ask-tool.ts";
 import { openToolClient } from "../client/open-tool-client.ts";
-import type { ToolClient } from "../client/tool-client.ts";
 import { CommandError } from "../command-error.ts";
 import { ExitCode } from "../exit-code.ts";
 import { Interrupted } from "../interrupted.ts";
@@ -67,21 +67,19 @@ export function closingLines(agent: string, { session_id: session, usage, report
 
 /** `rockbot agents cancel`: ends what runs of a session, or one of its turns. */
 export async function cancelAgent(sessionId: string, turnId: string | undefined, options: AgentsSessionOptions): Promise<void> {
-  await using client = await openClient(options);
   const input = { session_id: sessionId, ...(turnId === undefined ? {} : { turn_id: turnId }) };
-  const { content, structured } = await call(client, tools.agentCancel.name, input);
+  const { content, structured } = await askTool(tools.agentCancel, input, options);
   if (options.json) console.log(JSON.stringify(structured, undefined, 2));
   else console.error(printable(content ?? ""));
 }
 
 /** `rockbot agents show --session`: what a session has led to, as a tree. */
 export async function showSession(sessionId: string, options: AgentsSessionOptions): Promise<void> {
-  await using client = await openClient(options);
-  const { structured } = await call(client, tools.agentFamily.name, { session_id: sessionId });
+  const { structured, where } = await askTool(tools.agentFamily, { session_id: sessionId }, options);
   const { turns } = structured as { readonly turns: readonly FamilyTurn[] };
   if (turns.length === 0)
     throw new CommandError(
-      `Nothing is known of the session ${printable(sessionId)} in the last day, as ${client.where} has it. Name the conversation that the others stem from`,
+      `Nothing is known of the session ${printable(sessionId)} in the last day, as ${where} has it. Name the conversation that the others stem from`,
     );
   if (options.json) console.log(JSON.stringify(turns, undefined, 2));
   else for (const line of familyLines(turns)) console.log(printable(line, MAX_LINE));
@@ -124,22 +122,4 @@ function usageWords({ input_tokens, output_tokens, cost, unpriced_tokens: unpric
   const known = cost === undefined ? [] : [`cost ${costText(cost)}`];
   const unknown = unpriced === 0 ? [] : [`${cost === undefined ? "cost unknown" : `and what ${unpriced} tokens cost is unknown`}`];
   return [`${input_tokens} + ${output_tokens} tokens`, ...known, ...unknown].join(", ");
-}
-
-const CALL_MS = 30_000;
-
-async function openClient({ bus, policy, for: onBehalfOf }: AgentsSessionOptions): Promise<ToolClient> {
-  const faults = [...busUrlFaults(chooseBusUrl(bus, process.env)), ...callerFaults(onBehalfOf)];
-  if (faults.length > 0) throw new UsageError(faults);
-  return openToolClient({ bus, allowAddress: [], mcpConfig: undefined, tool: tools.agentFamily.name, policy, onBehalfOf, env: process.env });
-}
-
-/** @throws {CommandError} */
-async function call(client: ToolClient, name: string, input: object): Promise<ToolInvokeResponse> {
-  try {
-    return await client.call(name, input, { toolCallId: newId(), timeoutMs: CALL_MS });
-  } catch (error) {
-    if (error instanceof ToolError) throw new CommandError(error.message);
-    throw error;
-  }
 }

@@ -1,9 +1,7 @@
 import type { Command } from "commander";
 import type { AgentsApproveOptions, AgentsListOptions, AgentsShowOptions } from "../commands/agents.ts";
 import type { AgentsRunOptions, AgentsSessionOptions } from "../commands/agents-run.ts";
-import { BUS, POLICY } from "./common-options.ts";
-
-const FOR = "the caller for whom the command asks; at a broker with rights, its user has to be a delegate (default: you)";
+import { BUS, FOR, POLICY } from "./common-options.ts";
 
 /** Adds `rockbot agents` and its commands. */
 export function addAgentsCommand(program: Command): void {

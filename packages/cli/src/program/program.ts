@@ -18,6 +18,7 @@ import { addKnowledgeCommand } from "./knowledge-command.ts";
 import { addMcpCommand, MCP_CONFIG } from "./mcp-command.ts";
 import { addPolicyCommand } from "./policy-command.ts";
 import { addRestCommand } from "./rest-command.ts";
+import { addSchedulesCommand } from "./schedules-command.ts";
 
 const DLQ_POLICY = "the policy file, for a broker that verifies senders; default POLICY_FILE";
 
@@ -37,6 +38,7 @@ Examples:
   rockbot tools                                                 list the tools
   rockbot call web_browse url=https://example.com/              call one tool; no running system is needed
   rockbot chat                                                  talk to the agent
+  rockbot schedules ls                                          list scheduled tasks
   rockbot guide web-tools                                       print how to use a group of tools
   rockbot mcp ls                                                list the MCP servers and their state
   rockbot mcp serve                                             serve the tools to a desktop MCP client
@@ -138,6 +140,7 @@ starts in this process. Ctrl-C cancels the call, wherever it runs.`,
     .addHelpText("after", "\nExamples:\n  rockbot guide\n  rockbot guide web-tools")
     .action(async (name: string | undefined, options) => (await import("../commands/guide.ts")).guide(name, options));
 
+  addSchedulesCommand(program);
   addCallsCommand(program);
   addMcpCommand(program);
   addAgentsCommand(program);

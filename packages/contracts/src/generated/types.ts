@@ -2454,14 +2454,17 @@ now: string
 time_zone: string
 }
 /**
- * List the scheduled tasks of this conversation with their next and last run, and the present time with its zone.
+ * List scheduled tasks, also those of the user's other conversations, with their next and last run, and the present time with its zone. With a name, that task alone with its last answers. A task without a next run is there for its answer.
  */
 export interface ToolListScheduledTasks {
 input: ToolListScheduledTasksInput
 output: ToolListScheduledTasksOutput
 }
 export interface ToolListScheduledTasksInput {
-
+/**
+ * Only the tasks of this name, with their last answers. Case does not matter.
+ */
+name?: (string | null)
 }
 export interface ToolListScheduledTasksOutput {
 now: string
@@ -2470,6 +2473,10 @@ tasks: ListedTask[]
 }
 export interface ListedTask {
 name: string
+/**
+ * The conversation that its answers go to.
+ */
+conversation: string
 cron: string
 /**
  * The zone that its cron expression is in.
@@ -2487,10 +2494,14 @@ next_fire?: string
  */
 is_running: boolean
 last_run?: TaskRun
+/**
+ * Those before the last one, the newest first; in the answer to a name alone.
+ */
+earlier_runs?: TaskRun[]
 last_skip?: TaskSkip
 }
 /**
- * How the last run of a scheduled task ended.
+ * How a run of a scheduled task ended.
  */
 export interface TaskRun {
 /**
@@ -2503,7 +2514,7 @@ ended_at: string
  */
 outcome: ("answered" | "failed")
 /**
- * The beginning of its answer, or why there is none.
+ * The answer, or why there is none; without a name the beginning of it.
  */
 text: string
 tokens?: number
@@ -2517,7 +2528,7 @@ last: string
 reason: string
 }
 /**
- * Remove a scheduled task of this conversation by its name.
+ * Remove a scheduled task by its name, also one of another conversation of the user. Where several conversations have one of this name, say which.
  */
 export interface ToolCancelScheduledTask {
 input: ToolCancelScheduledTaskInput
@@ -2528,6 +2539,10 @@ export interface ToolCancelScheduledTaskInput {
  * The task's name. Case does not matter.
  */
 name: string
+/**
+ * The conversation of the task, as list_scheduled_tasks gives it.
+ */
+conversation?: (string | null)
 }
 export interface ToolCancelScheduledTaskOutput {
 name: string
@@ -2535,6 +2550,10 @@ name: string
  * False if there was no such task.
  */
 cancelled: boolean
+/**
+ * The conversation that it was of.
+ */
+conversation?: string
 }
 /**
  * Run a Python script in a sandbox of its own, without network, credentials or anything of earlier scripts, and get what it prints. Use it to calculate, and to parse or transform data. Print the result: only stdout comes back.

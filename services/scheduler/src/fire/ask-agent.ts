@@ -1,5 +1,6 @@
 import { type ToolAgentChatOutput, ToolError, ToolErrorCode, tools } from "@rockbot/contracts";
 import type { CallOptions, ToolCaller } from "@rockbot/tools";
+import { beginningOf } from "../task/beginning-of.ts";
 import type { RunningFire, ScheduledTask, TaskRun } from "../task/scheduled-task.ts";
 
 /** How a run ended, as far as the agent says. */
@@ -15,7 +16,7 @@ export interface AskedFire extends Pick<RunningFire, "fireId" | "message" | "has
 export type AskAgent = (fire: AskedFire) => Promise<AskOutcome>;
 
 /** The part of an answer that is kept. */
-const MAX_TEXT = 1_000;
+const MAX_TEXT = 4_000;
 
 /** Asks the agent on the bus, on behalf of the task's caller. The fire's id is the call's id: however often it is made, the agent has one turn of it. */
 export function askAgent(caller: Pick<ToolCaller, "call">, { timeoutMs, isDurable }: { readonly timeoutMs: number; readonly isDurable: boolean }): AskAgent {
@@ -37,13 +38,13 @@ export function askAgent(caller: Pick<ToolCaller, "call">, { timeoutMs, isDurabl
       const text = answer.text ?? content ?? "";
       return {
         outcome: hasFailed ? "failed" : "answered",
-        text: beginningOf(hasFailed ? [answer.reason, text].filter(Boolean).join(": ") : text),
+        text: beginningOf(hasFailed ? [answer.reason, text].filter(Boolean).join(": ") : text, MAX_TEXT),
         tokens: answer.usage === undefined ? undefined : answer.usage.input_tokens + answer.usage.output_tokens,
         isUntrusted: hasReadUntrusted || trust?.level === "untrusted",
       };
     } catch (error) {
       const text = error instanceof ToolError ? `${error.code}: ${error.message}` : String(error);
-      return { outcome: "failed", text: beginningOf(text), isUntrusted: hasReadUntrusted, isRefused: isRefused(error, isDurable) };
+      return { outcome: "failed", text: beginningOf(text, MAX_TEXT), isUntrusted: hasReadUntrusted, isRefused: isRefused(error, isDurable) };
     }
   };
 }
@@ -51,9 +52,4 @@ export function askAgent(caller: Pick<ToolCaller, "call">, { timeoutMs, isDurabl
 /** Under the same id a call is the same where a store is shared. Elsewhere it must not have run. */
 function isRefused(error: unknown, isDurable: boolean): boolean {
   return error instanceof ToolError && error.code === ToolErrorCode.Unavailable && (isDurable || error.details?.["mayHaveRun"] !== true);
-}
-
-function beginningOf(text: string): string {
-  if (text.length <= MAX_TEXT) return text;
-  return `${text.slice(0, MAX_TEXT).replace(/[\ud800-\udbff]$/, "")}…`;
 }

@@ -142,20 +142,45 @@ test("a caller has so many fires on a day, and none once its tokens are used up;
   expect(scene.asked.length).toBeGreaterThan(4);
 });
 
-test("a task that runs once is removed when it has run well; one that failed, or was missed, is shown for a day", async () => {
+test("a task that runs once is shown for a week with how it went, whether it ran well, failed, or was missed", async () => {
   const scene = startScene({ now: NINE });
   const [well, badly] = await Promise.all(["well", "badly"].map((name) => scene.put(testTask({ name, isOnce: true, nextAt: NINE }))));
   const missed = await scene.put(testTask({ name: "missed", isOnce: true, nextAt: NINE - 2 * HOUR }));
-  await scene.start();
+  await scene.start({ lookMs: HOUR });
   await scene.answer();
   await scene.answer({ outcome: "failed", text: "unavailable: nobody", isUntrusted: false });
-  const left = (await Promise.all([well, badly].map((task) => task?.now()))).filter((task) => task !== undefined);
-  expect(left).toEqual([expect.objectContaining({ keptUntil: NINE + 24 * HOUR, lastRun: expect.objectContaining({ text: "unavailable: nobody" }) })]);
+  const left = [await well?.now(), await badly?.now()];
+  expect(new Set(left.map((task) => task?.lastRun?.text))).toEqual(new Set(["done", "unavailable: nobody"]));
+  for (const task of left) expect(task).toMatchObject({ keptUntil: NINE + 7 * 24 * HOUR });
   expect(left[0]?.nextAt).toBeUndefined();
-  expect(await missed.now()).toMatchObject({ keptUntil: NINE + 24 * HOUR, lastSkip: { reason: expect.stringContaining("missed") } });
-  await vi.advanceTimersByTimeAsync(25 * HOUR);
+  expect(await missed.now()).toMatchObject({ keptUntil: NINE + 7 * 24 * HOUR, lastSkip: { reason: expect.stringContaining("missed") } });
+  await vi.advanceTimersByTimeAsync(7 * 24 * HOUR + MINUTE);
   expect(await scene.store.tasksOf("asker")).toEqual([]);
   expect(scene.asked).toHaveLength(2);
+});
+
+test("a task keeps its last answers, so many, so many bytes and for a week, and one attempt of a fire is none of them", async () => {
+  const scene = startScene();
+  const task = await scene.put(testTask({ nextAt: NINE }));
+  let count = 0;
+  await scene.start({
+    lookMs: HOUR,
+    ask: async () => (count++ % 2 === 0 ? nobody : { ...done, text: `${Math.floor(count / 2)}${count > 14 ? "é".repeat(3_000) : ""}` }),
+  });
+  await vi.advanceTimersByTimeAsync(6 * HOUR + 20 * MINUTE);
+  expect((await task.now())?.lastRun?.text).toBe("7");
+  expect((await task.now())?.earlierRuns?.map(({ text }) => text)).toEqual(["6", "5", "4", "3"]);
+  await vi.advanceTimersByTimeAsync(4 * HOUR);
+  expect((await task.now())?.earlierRuns?.map(({ text }) => Number.parseInt(text, 10))).toEqual([10, 9]);
+  const after = await scene.store.read(testTask().key);
+  await scene.store.write({
+    key: testTask().key,
+    caller: "asker",
+    version: after?.version,
+    task: { ...testTask({ ...after?.task }), nextAt: NINE + 9 * 24 * HOUR },
+  });
+  await vi.advanceTimersByTimeAsync(9 * 24 * HOUR - 10 * HOUR);
+  expect((await task.now())?.earlierRuns).toBeUndefined();
 });
 
 test("a fire that no agent takes is asked for again under its id by any replica, counts once, and runs late", async () => {

@@ -6,7 +6,7 @@ import { newId } from "@rockbot/contracts";
 import { StoreUnavailableError } from "@rockbot/records";
 import { CronError, type CronTimes, readCron } from "../cron/read-cron.ts";
 import type { ScheduleStore, StoredTask, TaskChange, Usage } from "../store/schedule-store.ts";
-import { advanced, FAILED_ONCE_KEPT_MS, fireIdOf, type RunningFire, type ScheduledTask, type TaskRun } from "../task/scheduled-task.ts";
+import { ANSWERS_KEPT_MS, advanced, fireIdOf, type RunningFire, type ScheduledTask, type TaskRun, withLastRun } from "../task/scheduled-task.ts";
 import { taskMessage } from "../task/task-message.ts";
 import { dayOf } from "../time/zoned-time.ts";
 import type { AskAgent, AskOutcome } from "./ask-agent.ts";
@@ -293,7 +293,7 @@ export class FireLoop {
     const { fireAt, endedAt, text } = run;
     const notBefore = endedAt + Math.round(Math.min(AGAIN_MS.most, Math.max(AGAIN_MS.least, (endedAt - fireAt) / 4)));
     if (notBefore - fireAt > this.#patienceMs || notBefore >= (task.nextAt ?? Number.POSITIVE_INFINITY)) return undefined;
-    return { ...task, nextAt: fireAt, notBefore, lastRun: { ...run, text: `no agent has taken it yet, and it is asked for again. ${text}` } };
+    return { ...withLastRun(task, { ...run, text: `no agent has taken it yet, and it is asked for again. ${text}` }), nextAt: fireAt, notBefore };
   }
 
   #write({ key, caller }: ScheduledTask, change: Omit<TaskChange, "key" | "caller">) {
@@ -335,12 +335,11 @@ function lastDue(times: CronTimes, { nextAt, now }: { readonly nextAt: number; r
 
 /** A task that has no next fire and was skipped: it is shown for a while. */
 function ended(task: ScheduledTask, now: number, lastSkip: ScheduledTask["lastSkip"]): ScheduledTask {
-  return { ...task, nextAt: undefined, lastSkip, keptUntil: now + FAILED_ONCE_KEPT_MS };
+  return { ...task, nextAt: undefined, lastSkip, keptUntil: now + ANSWERS_KEPT_MS };
 }
 
-/** The task after its run. One that runs once is removed if it has run well. */
-function withRun(task: ScheduledTask, lastRun: TaskRun): ScheduledTask | undefined {
-  const { running: _, ...rest } = task;
-  if (task.nextAt !== undefined) return { ...rest, lastRun };
-  return lastRun.outcome === "answered" ? undefined : { ...rest, lastRun, keptUntil: lastRun.endedAt + FAILED_ONCE_KEPT_MS };
+/** The task after its run. One that runs once is shown with its answer for a while. */
+function withRun({ running: _, ...task }: ScheduledTask, run: TaskRun): ScheduledTask {
+  const ran = withLastRun(task, run);
+  return task.nextAt === undefined ? { ...ran, keptUntil: run.endedAt + ANSWERS_KEPT_MS } : ran;
 }

@@ -122,7 +122,8 @@ function isTask(value: unknown): boolean {
   const task = (value ?? {}) as Readonly<Record<string, unknown>>;
   const areTexts = ["key", "id", "caller", "sessionId", "name", "cron", "zone", "description"].every((field) => typeof task[field] === "string");
   const areNumbers = ["createdAt", "nextAt", "notBefore", "keptUntil"].every((field) => task[field] === undefined || Number.isSafeInteger(task[field]));
-  return areTexts && areNumbers && ["running", "lastRun", "lastSkip"].every((field) => task[field] === undefined || isObject(task[field]));
+  const areLists = task["earlierRuns"] === undefined || isListOf(task["earlierRuns"], isObject);
+  return areTexts && areNumbers && areLists && ["running", "lastRun", "lastSkip"].every((field) => task[field] === undefined || isObject(task[field]));
 }
 
 function isUsage(value: unknown): boolean {

@@ -27,8 +27,10 @@ export interface ScheduledTask {
   readonly notBefore?: number | undefined;
   readonly running?: RunningFire | undefined;
   readonly lastRun?: TaskRun | undefined;
+  /** Those before it, the newest first: see withLastRun. */
+  readonly earlierRuns?: readonly TaskRun[] | undefined;
   readonly lastSkip?: TaskSkip | undefined;
-  /** When a task that has no next fire is forgotten: one that did not run well is shown until then. */
+  /** When a task that has no next fire is forgotten: until then it is shown with its answer. */
   readonly keptUntil?: number | undefined;
 }
 
@@ -53,7 +55,7 @@ export interface TaskRun {
   readonly fireAt: number;
   readonly endedAt: number;
   readonly outcome: "answered" | "failed";
-  /** The beginning of the answer, or why there is none. */
+  /** The answer, or why there is none; of a long one the beginning. */
   readonly text: string;
   readonly tokens?: number | undefined;
   /** The text came from where untrusted content was read. */
@@ -67,8 +69,25 @@ export interface TaskSkip {
   readonly reason: string;
 }
 
-/** How long a task that ran once, and not well, is shown. */
-export const FAILED_ONCE_KEPT_MS = 24 * 3_600_000;
+/** How long a task that has no next fire is shown, and an answer that is not a task's last one. */
+export const ANSWERS_KEPT_MS = 7 * 24 * 3_600_000;
+/** Of a task's answers before its last one. */
+const EARLIER = { count: 4, bytes: 12 * 1024 } as const;
+
+/** Whether nothing comes of the task any more: it is there for its answer. */
+export const isOver = ({ nextAt, running }: ScheduledTask): boolean => nextAt === undefined && running === undefined;
+
+/** The task with one more run. A fire has one run: what was noted of it before gives way. */
+export function withLastRun(task: ScheduledTask, lastRun: TaskRun): ScheduledTask {
+  const before = [task.lastRun, ...(task.earlierRuns ?? [])].filter((run) => run !== undefined);
+  const recent = before.filter(({ fireAt, endedAt }) => fireAt !== lastRun.fireAt && endedAt > lastRun.endedAt - ANSWERS_KEPT_MS);
+  let left: number = EARLIER.bytes;
+  const earlierRuns = recent.slice(0, EARLIER.count).filter(({ text }) => {
+    left -= Buffer.byteLength(text);
+    return left >= 0;
+  });
+  return { ...task, lastRun, earlierRuns: earlierRuns.length === 0 ? undefined : earlierRuns };
+}
 
 /** The place of a task: another caller's, another session's task of that name is another. */
 export function taskKey({ caller, sessionId, name }: Pick<ScheduledTask, "caller" | "sessionId" | "name">): string {

@@ -1,45 +1,60 @@
 import { saidBy, type ToolListScheduledTasksOutput, tools } from "@rockbot/contracts";
 import { defineTool, type Tool } from "@rockbot/tools";
 import type { Usage } from "../store/schedule-store.ts";
-import type { ScheduledTask } from "../task/scheduled-task.ts";
+import { beginningOf } from "../task/beginning-of.ts";
+import { isOver, type ScheduledTask, type TaskRun } from "../task/scheduled-task.ts";
 import { dayOf, isoTime, zonedTime } from "../time/zoned-time.ts";
 import { withStore } from "./store-errors.ts";
-import { ownerOf, type TaskDesk } from "./task-desk.ts";
+import { isSameName, ownerOf, type TaskDesk, visibleTasks } from "./task-desk.ts";
 
-/** `list_scheduled_tasks`: the tasks of the same caller and session as a table, with the present time. */
+/** `list_scheduled_tasks`: the tasks of the same caller as a table, with the present time; those of one name with their last answers. */
 export function listScheduledTasks({ store, zone, maxTasks, mostPerDay }: TaskDesk): Tool {
-  return defineTool(tools.listScheduledTasks, (_, context) =>
+  return defineTool(tools.listScheduledTasks, ({ name }, context) =>
     withStore("list the tasks", async () => {
       const { caller, sessionId } = ownerOf(context);
-      const [now, all] = await Promise.all([store.now(), store.tasksOf(caller)]);
+      const [now, { all, visible, isBounded }] = await Promise.all([store.now(), visibleTasks(store, context)]);
       const used = await store.usage(caller, dayOf(now, zone));
-      const own = all
-        .filter((task) => task.sessionId === sessionId)
+      const shown = visible
+        .filter((task) => name == null || isSameName(task.name, name))
         .sort((a, b) => (a.nextAt ?? Infinity) - (b.nextAt ?? Infinity) || (a.name < b.name ? -1 : 1));
+      const where = isBounded ? " in this conversation" : "";
       const lines = [
         `Now: ${zonedTime(now, zone)}, time zone ${zone}.`,
         "",
-        ...(own.length === 0 ? ["There are no scheduled tasks in this conversation."] : [...HEAD, ...own.map(rowOf)]),
+        ...(shown.length === 0
+          ? [name == null ? `There are no scheduled tasks${where}.` : `There is no scheduled task "${name}"${where}.`]
+          : [...HEAD, ...shown.map((task) => rowOf(task, sessionId))]),
+        ...(name == null ? [] : shown.flatMap((task) => runsOf(task).flatMap((run) => answerLines(task, run)))),
         "",
-        usageText({ count: all.length, elsewhere: all.length - own.length, used }, { maxTasks, mostPerDay }),
+        usageText({ count: all.filter((task) => !isOver(task)).length, used }, { maxTasks, mostPerDay }),
       ];
-      const isUntrusted = own.some(({ hasReadUntrusted, lastRun }) => hasReadUntrusted || lastRun?.isUntrusted === true);
+      const isUntrusted = shown.some((task) => task.hasReadUntrusted || (name == null ? [task.lastRun] : runsOf(task)).some((run) => run?.isUntrusted));
       return {
         content: lines.join("\n"),
-        structured: { now: isoTime(now, zone), time_zone: zone, tasks: own.map(listed) },
+        structured: { now: isoTime(now, zone), time_zone: zone, tasks: shown.map((task) => listed(task, name != null)) },
         ...(isUntrusted ? { trust: saidBy("scheduled tasks") } : {}),
       };
     }),
   );
 }
 
-const HEAD = ["| name | cron | next fire | last run | description |", "|---|---|---|---|---|"];
+const HEAD = ["| name | conversation | cron | next fire | last run | description |", "|---|---|---|---|---|---|"];
 
-function rowOf(task: ScheduledTask): string {
-  const { name, cron, zone, nextAt, isOnce, description } = task;
+function rowOf(task: ScheduledTask, here: string): string {
+  const { name, sessionId, cron, zone, nextAt, isOnce, description } = task;
   const next = nextAt === undefined ? "none" : `${zonedTime(nextAt, zone)}${isOnce ? ", once" : ""}`;
-  return `| ${[name, cron, next, lastOf(task), description].map((text) => cell(text)).join(" | ")} |`;
+  return `| ${[name, sessionId === here ? "this one" : sessionId, cron, next, lastOf(task), description].map((text) => cell(text)).join(" | ")} |`;
 }
+
+/** The newest first. */
+const runsOf = ({ lastRun, earlierRuns = [] }: ScheduledTask): readonly TaskRun[] => [lastRun, ...earlierRuns].filter((run) => run !== undefined);
+
+const answerLines = ({ name, zone }: ScheduledTask, { fireAt, outcome, text }: TaskRun): readonly string[] => [
+  "",
+  `## ${name} at ${zonedTime(fireAt, zone)}: ${outcome}`,
+  "",
+  text,
+];
 
 function lastOf({ zone, running, lastRun, lastSkip }: ScheduledTask): string {
   const words = [
@@ -65,19 +80,30 @@ function cell(text: string): string {
 }
 
 function usageText(
-  { count, elsewhere, used }: { readonly count: number; readonly elsewhere: number; readonly used: Usage },
+  { count, used }: { readonly count: number; readonly used: Usage },
   { maxTasks, mostPerDay }: Pick<TaskDesk, "maxTasks" | "mostPerDay">,
 ): string {
-  const other = elsewhere === 0 ? "" : `, ${elsewhere} of them of other conversations`;
-  return `Tasks of this caller: ${count} of ${maxTasks}${other}. Today: ${used.fires} of ${mostPerDay.fires} fires, ${used.tokens} of ${mostPerDay.tokens} tokens.`;
+  return `Tasks of this caller: ${count} of ${maxTasks}. Today: ${used.fires} of ${mostPerDay.fires} fires, ${used.tokens} of ${mostPerDay.tokens} tokens.`;
 }
 
 type Listed = ToolListScheduledTasksOutput["tasks"][number];
 
-function listed({ name, cron, zone, description, isOnce, createdAt, nextAt, running, lastRun, lastSkip }: ScheduledTask): Listed {
+/** What the list of all tasks has of an answer. */
+const MAX_LISTED = 1_000;
+
+function listed(task: ScheduledTask, isWhole: boolean): Listed {
+  const { name, sessionId, cron, zone, description, isOnce, createdAt, nextAt, running, lastRun, earlierRuns, lastSkip } = task;
   const at = (time: number): string => isoTime(time, zone);
+  const runOf = ({ fireAt, endedAt, outcome, text, tokens }: TaskRun): NonNullable<Listed["last_run"]> => ({
+    fire: at(fireAt),
+    ended_at: at(endedAt),
+    outcome,
+    text: isWhole ? text : beginningOf(text, MAX_LISTED),
+    ...(tokens === undefined ? {} : { tokens }),
+  });
   return {
     name,
+    conversation: sessionId,
     cron,
     time_zone: zone,
     description,
@@ -85,17 +111,8 @@ function listed({ name, cron, zone, description, isOnce, createdAt, nextAt, runn
     created_at: at(createdAt),
     ...(nextAt === undefined ? {} : { next_fire: at(nextAt) }),
     is_running: running !== undefined,
-    ...(lastRun === undefined
-      ? {}
-      : {
-          last_run: {
-            fire: at(lastRun.fireAt),
-            ended_at: at(lastRun.endedAt),
-            outcome: lastRun.outcome,
-            text: lastRun.text,
-            ...(lastRun.tokens === undefined ? {} : { tokens: lastRun.tokens }),
-          },
-        }),
+    ...(lastRun === undefined ? {} : { last_run: runOf(lastRun) }),
+    ...(isWhole && earlierRuns !== undefined ? { earlier_runs: earlierRuns.map(runOf) } : {}),
     ...(lastSkip === undefined ? {} : { last_skip: { first: at(lastSkip.first), last: at(lastSkip.last), reason: lastSkip.reason } }),
   };
 }

@@ -3,10 +3,10 @@ import { defineTool, type Tool } from "@rockbot/tools";
 import { nearestReading } from "../cron/nearest-reading.ts";
 import { CronError, type CronTimes, readCron } from "../cron/read-cron.ts";
 import { tooCloseFires } from "../cron/shortest-gap.ts";
-import { type ScheduledTask, taskKey } from "../task/scheduled-task.ts";
+import { isOver, type ScheduledTask, taskKey } from "../task/scheduled-task.ts";
 import { isoTime, zonedTime } from "../time/zoned-time.ts";
 import { withStore } from "./store-errors.ts";
-import { ownerOf, type TaskDesk } from "./task-desk.ts";
+import { NO_BOUNDS, ownerOf, type TaskDesk } from "./task-desk.ts";
 
 /** `schedule_task`: makes a task, or replaces the one of that name of the same caller and session. */
 export function scheduleTask(desk: TaskDesk): Tool {
@@ -32,7 +32,7 @@ export function scheduleTask(desk: TaskDesk): Tool {
         description: input.description,
         isOnce,
         hasReadUntrusted: context.hasReadUntrusted === true,
-        grant: context.grant ?? "[]",
+        grant: context.grant ?? NO_BOUNDS,
         createdAt: now,
         nextAt: times.next(now),
       };
@@ -55,10 +55,11 @@ async function put(task: ScheduledTask, { store, maxTasks }: TaskDesk): Promise<
   const { key, caller } = task;
   for (;;) {
     const before = await store.read(key);
-    const running = before?.task.running; // its end is noted, and no fire comes beside it
-    const outcome = await store.write({ key, caller, version: before?.version, task: running === undefined ? task : { ...task, running }, maxTasks });
-    if (outcome === "written") return before !== undefined;
-    if (outcome === "no_room") {
+    // The end of a run that goes on is noted, and no fire comes beside it.
+    const { running, lastRun, earlierRuns } = before?.task ?? {};
+    const outcome = await store.write({ key, caller, version: before?.version, task: { ...task, running, lastRun, earlierRuns }, maxTasks });
+    if (outcome === "written") return before !== undefined && !isOver(before.task);
+    if (outcome === "no_room" && !(await madeRoom(caller, store))) {
       throw new ToolError(
         ToolErrorCode.Denied,
         `Cannot schedule "${task.name}": ${maxTasks} tasks of one caller, in all its conversations, are the most, or the scheduler is full. Cancel one that is not needed.`,
@@ -66,6 +67,17 @@ async function put(task: ScheduledTask, { store, maxTasks }: TaskDesk): Promise<
       );
     }
   }
+}
+
+/** Of the caller's tasks that are there for their answers alone, the oldest gives way. @returns false if there is none */
+async function madeRoom(caller: string, store: TaskDesk["store"]): Promise<boolean> {
+  const over = (await store.tasksOf(caller)).filter(isOver).sort((a, b) => (a.keptUntil ?? 0) - (b.keptUntil ?? 0));
+  for (const { key } of over) {
+    const stored = await store.read(key);
+    if (stored !== undefined && isOver(stored.task) && (await store.write({ key, caller, version: stored.version, task: undefined })) === "written")
+      return true;
+  }
+  return false;
 }
 
 /** The next fires, as they are told. @throws {ToolError} with all that is wrong with the expression */

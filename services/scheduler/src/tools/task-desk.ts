@@ -1,4 +1,5 @@
 import type { ScheduleStore, Usage } from "../store/schedule-store.ts";
+import type { ScheduledTask } from "../task/scheduled-task.ts";
 
 /** What the tools share: the tasks, and the bounds of one caller. */
 export interface TaskDesk {
@@ -31,3 +32,20 @@ export function ownerOf({ caller, sessionId }: { readonly caller: string; readon
   const id = (sessionId ?? "").replace(/^session\//, "");
   return { caller, sessionId: id === "" || id.length > MAX_SESSION ? NO_SESSION : id };
 }
+
+/** The grant of a session that nothing bounds. */
+export const NO_BOUNDS = "[]";
+
+/** The tasks that a session may see and cancel: all of its caller, or those of this conversation alone if it is bounded, as that of a robot is. */
+export async function visibleTasks(
+  store: ScheduleStore,
+  context: { readonly caller: string; readonly sessionId?: string | undefined; readonly grant?: string | undefined },
+): Promise<{ readonly all: readonly ScheduledTask[]; readonly visible: readonly ScheduledTask[]; readonly isBounded: boolean }> {
+  const { caller, sessionId } = ownerOf(context);
+  const all = await store.tasksOf(caller);
+  const isBounded = (context.grant ?? NO_BOUNDS) !== NO_BOUNDS;
+  return { all, visible: isBounded ? all.filter((task) => task.sessionId === sessionId) : all, isBounded };
+}
+
+/** Whether two names are those of one task. */
+export const isSameName = (one: string, other: string): boolean => one.trim().toLowerCase() === other.trim().toLowerCase();
