@@ -32,7 +32,7 @@ if (faults.length > 0) process.exit(1); // before anything is written
 
 const files = new Map<string, string>();
 await make(`${contracts}/schema`, async () => {
-  for (const [name, text] of Object.entries(await contractsModules(definitions))) files.set(join(contracts, "src/generated", name), text);
+  for (const [name, text] of Object.entries(await contractsModules(definitions, busServices))) files.set(join(contracts, "src/generated", name), text);
 });
 const configs = new Map<string, JsonSchema>();
 for (const [file, schema] of settings) {

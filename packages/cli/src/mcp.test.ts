@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { faultServer, rawServer, startOwnRedis, temporaryFolder } from "@rockbot/testing";
+import { faultServer, ownVirtualHost, rawServer, startOwnRedis, temporaryFolder } from "@rockbot/testing";
 import { expect, test } from "vitest";
 import { runCli, runHere, startUp } from "./test-cli.ts";
 
@@ -36,11 +36,28 @@ test("up starts the servers, and mcp ls says how each stands", { timeout: 120_00
     .poll(async () => await runHere(["mcp", "ls"], options), { timeout: 20_000, interval: 200 })
     .toMatchObject({ code: 1, stdout: expect.stringMatching(/^fails +(failing|broken|connecting) .*\n(?: .*\n)*.*refusing to start/m) });
   expect((await runHere(["call", "works__echo", "b:=2"], options)).stdout).toBe('{"b":2}\n');
+  const off = JSON.parse((await runHere(["call", "web_search", "query=x", "--json"], options)).stdout);
+  expect(off).toMatchObject({ isRetryable: false, message: expect.stringContaining("it is off. It needs a key of the Brave Search API") });
   const invoke = ["call", "mcp_invoke_tool", '{"server_name":"works","tool_name":"echo"}'];
   await expect.poll(async () => (await runHere(invoke, options)).stdout, { timeout: 20_000 }).toBe("{}\n");
   const answer = await fetch(`${up.url}/v1/tools/works__echo/invoke`, { method: "POST", headers: { "content-type": "application/json" }, body: '{"c":3}' });
   expect(await answer.json()).toMatchObject({ content: '{"c":3}', trust: { level: "untrusted", origin: "mcp:works" } });
   expect((await fetch(`${up.url}/operator/mcp`)).status).toBe(404); // only the socket tells
+});
+
+test("over a broker, tools and call know the tools for MCP servers, and say of what never comes that it does not", { timeout: 60_000 }, async () => {
+  using folder = temporaryFolder();
+  await using host = await ownVirtualHost();
+  const options = { folder: folder.path };
+  await using _up = await startUp(options, ["--only", "mcp-bridge,knowledge-tools,gateway", "--bus", host.url, "--mcp-config", writeServers(folder.path)]);
+  const run = (...args: string[]) => runHere([...args, "--bus", host.url], options);
+  expect((await run("tools")).stdout).toMatch(/^mcp_list_services\(\)/m);
+  await expect.poll(async () => (await run("call", "mcp_list_services")).stdout, { timeout: 20_000 }).toContain("works");
+  expect(await run("call", "mcp_invoke_tool", '{"server_name":"works","tool_name":"echo"}')).toMatchObject({ code: 0, stdout: "{}\n" });
+  for (const name of ["search", "spawn_wisps", "wisp__digest", "mcp_register_server"]) {
+    const { code, stdout } = await run("call", name, "--json");
+    expect([code, JSON.parse(stdout)], name).toMatchObject([1, { code: "unavailable", isRetryable: false }]);
+  }
 });
 
 test("mcp ls names the replica that has a server with state", { timeout: 120_000 }, async () => {

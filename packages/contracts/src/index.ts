@@ -117,7 +117,7 @@ export {
   taskTopics,
 } from "./agent/agent-topics.ts";
 export { partWords } from "./agent/task-part.ts";
-export { allToolNames, dangerousToolNames, tools } from "./generated/tools.ts";
+export { allToolNames, dangerousToolNames, toolServices, tools } from "./generated/tools.ts";
 export { announcedMcpName, announcedMcpPrefix, mayBeAnnouncedMcpName } from "./mcp/announced-mcp-name.ts";
 export { type McpCall, mcpCallEnvelope } from "./mcp/mcp-call-envelope.ts";
 export { mcpError } from "./mcp/mcp-error.ts";

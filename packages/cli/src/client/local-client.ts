@@ -1,5 +1,5 @@
 import { type Bus, createMemoryBus } from "@rockbot/bus";
-import { allToolNames, ToolError, ToolErrorCode } from "@rockbot/contracts";
+import { allToolNames } from "@rockbot/contracts";
 import type { McpBridge } from "@rockbot/mcp-bridge";
 import { findGlob, openPolicy, type PolicyHolder } from "@rockbot/policy";
 import { type BlobStore, createMemoryBlobStore } from "@rockbot/records/blobs";
@@ -10,6 +10,7 @@ import { plainText } from "../terminal/plain-text.ts";
 import { callerClient } from "./caller-client.ts";
 import { withLockFile } from "./lock-file.ts";
 import { offTools } from "./off-tools.ts";
+import { sayingOff } from "./saying-off.ts";
 import { startOrOff } from "./start-or-off.ts";
 import type { ToolClient } from "./tool-client.ts";
 
@@ -45,15 +46,7 @@ export async function openLocalClient({ tool, policyFile, onBehalfOf, ...options
     started.use(await offerMcpTools(bus, caller, { agent, policy }));
   }
   const client = callerClient(caller, { where: "this process", bus, policy, onBehalfOf }, started.move());
-  return {
-    ...client,
-    listOff: async () => offTools(running),
-    async call(name, args, options) {
-      const off = offTools(running).find(({ tool }) => tool === name);
-      if (off !== undefined) throw new ToolError(ToolErrorCode.Unavailable, `Cannot call "${name}": it is off. ${off.reason}`, { isRetryable: false });
-      return await client.call(name, args, options);
-    },
-  };
+  return sayingOff({ ...client, listOff: async () => offTools(running) });
 }
 
 type Config = Parameters<BusService["start"]>[0]["config"];

@@ -33,7 +33,7 @@ export async function openToolClient({ bus, allowAddress, mcpConfig, tool, polic
   if (url !== MEMORY_BUS) {
     noteUnused({ allowAddress, mcpConfig }, displayBusUrl(url));
     const { openBrokerClient } = await import("./broker-client.ts");
-    return openBrokerClient(url, { policyFile, requested, onBehalfOf });
+    return openBrokerClient(url, { tool, policyFile, requested, onBehalfOf });
   }
   const socket = ownSocket(env);
   if (await socket.isLive()) {
@@ -43,8 +43,8 @@ export async function openToolClient({ bus, allowAddress, mcpConfig, tool, polic
         'Cannot call for another caller by --for: the running "rockbot up" takes calls of its user alone. Give it a broker, and name that by --bus',
       );
     if (policy !== undefined) console.error('rockbot: --policy has no effect here: the running "rockbot up" has its own');
-    const { openSocketClient } = await import("./socket-client.ts");
-    return openSocketClient(socket.path);
+    const [{ openSocketClient }, { sayingOff }] = await Promise.all([import("./socket-client.ts"), import("./saying-off.ts")]);
+    return sayingOff(openSocketClient(socket.path));
   }
   const { openLocalClient } = await import("./local-client.ts");
   return openLocalClient({ allowAddress, mcpConfig: chooseMcpConfig(mcpConfig, env), tool, policyFile, onBehalfOf, env });

@@ -110,6 +110,19 @@ test("fails at once when nobody serves the tool, and works again when somebody d
   await expect(caller.call("echo", {})).resolves.toMatchObject({ content: "{}" });
 });
 
+test("a tool that never comes is not to be tried again: one of the agent's turns, or of a running service that has it off", async () => {
+  await using bus = createMemoryBus();
+  await using _ = await serveTools(bus, testSet(echo), { service: "knowledge-tools" });
+  await using caller = await createToolCaller(bus, { agent: "waiter" });
+  const never = { code: "unavailable", isRetryable: false, message: expect.not.stringContaining("Try again") };
+  for (const name of ["spawn_wisps", "wisp__digest", "list_working_memory", "report_progress", "search"])
+    await expect(caller.call(name, {}), name).rejects.toMatchObject(never);
+  await expect(caller.call("search", {})).rejects.toThrow('"knowledge-tools" is running, and has it off');
+  for (const name of ["web_search", "mcp_list_services"]) // their services may start
+    await expect(caller.call(name, {}), name).rejects.toMatchObject({ code: "unavailable", isRetryable: true });
+  await expect(caller.call("toString", {})).rejects.toMatchObject({ code: "tool_not_found", isRetryable: false });
+});
+
 test("fails at once when a service is gone without a word", async () => {
   await using bus = createMemoryBus();
   await using caller = await createToolCaller(bus, { agent: "waiter" });

@@ -175,6 +175,11 @@ export class ToolDirectory implements AsyncDisposable {
     return [...byName.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
   }
 
+  /** Whether a service of the name is there, and its list. */
+  knows(service: string): boolean {
+    return this.#services.has(service);
+  }
+
   /** Whether a service announced the name within the last 10 minutes. */
   remembers(name: string): boolean {
     return this.#holders.remembers(name);

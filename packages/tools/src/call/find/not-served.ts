@@ -1,8 +1,14 @@
-import { allToolNames, nearestName, ToolError, ToolErrorCode } from "@rockbot/contracts";
+import { allToolNames, nearestName, ToolError, ToolErrorCode, toolServices } from "@rockbot/contracts";
 import type { CallableTools } from "./callable-tools.ts";
 
 /** When a tool may be there that a service says may come. */
 const AWAITED_RETRY_MS = 2_000;
+
+/** A wisp that somebody has saved. */
+const WISP = /^wisp__/;
+
+const never = (why: string): ToolError =>
+  new ToolError(ToolErrorCode.Unavailable, `${why} Nothing was run.`, { isRetryable: false, details: { mayHaveRun: false } });
 
 /** Why a tool that is not listed cannot be called on behalf of a caller. The caller learns only of tools that it may use. */
 export function notServed(name: string, caller: string, tools: CallableTools): ToolError {
@@ -27,7 +33,14 @@ export function notServed(name: string, caller: string, tools: CallableTools): T
   if (held !== undefined && tools.mayUse(name, caller)) {
     return new ToolError(ToolErrorCode.Denied, held.why, { details: { mayHaveRun: false, reason: held.reason } });
   }
-  if (directory.remembers(name) || allToolNames.includes(name)) {
+  const service = allToolNames.includes(name) ? toolServices[name] : undefined;
+  if (WISP.test(name) || (allToolNames.includes(name) && service === undefined)) {
+    return never(`"${shown}" cannot be called from here: only the agent has it, in its turns. Ask the agent for what it does.`);
+  }
+  if (service !== undefined && directory.knows(service)) {
+    return never(`"${shown}" cannot be called: no running service offers it. "${service}" is running, and has it off. Only its operator can change that.`);
+  }
+  if (directory.remembers(name) || service !== undefined) {
     return new ToolError(ToolErrorCode.Unavailable, `"${shown}" cannot be called now: no running service offers it. Try again later.`);
   }
   if (directory.awaits(name)) {
