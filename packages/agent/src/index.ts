@@ -20,7 +20,7 @@ export { type WorkingMemoryOptions, workingMemory } from "./plugins/working-memo
 export type { NewEvent } from "./turn/new-event.ts";
 export { type Spending, spendingBy } from "./turn/spending.ts";
 export { stepWords } from "./turn/step-words.ts";
-export type { HistoryTurn, TurnPlace, TurnRequest, TurnResult } from "./turn/turn.ts";
+export type { HistoryTurn, LargeResult, TurnPlace, TurnRequest, TurnResult } from "./turn/turn.ts";
 export { costText } from "./turn/turn-budget.ts";
 export { usageMessage } from "./turn/usage-message.ts";
 

@@ -59,6 +59,7 @@ export type {
   ToolListChange,
   ToolListFilesOutput,
   ToolListScheduledTasksOutput,
+  ToolOutput,
   ToolProgress,
   ToolReadFileOutput,
   ToolRobotCreateOutput,

@@ -31,8 +31,9 @@ export type { MemoryToolsOptions } from "./tools/memory-tools-options.ts";
 
 export { type Chunk, type ChunkOptions, chunkContent } from "./chunks/chunk-content.ts";
 export { outlineOf } from "./chunks/outline-of.ts";
+export { keepWhole, type WholeResult } from "./size/keep-whole.ts";
 export { type SizeBounds, type SizeBoundsOf, type SizeBoundsOptions, sizeBounds } from "./size/size-bounds.ts";
-export { type SizeLayerOptions, sizeLayer } from "./size/size-layer.ts";
+export { type SizeLayerOptions, sizeLayer, toolOutputIn } from "./size/size-layer.ts";
 
 // What a family of sessions shares.
 

@@ -16,6 +16,7 @@ export {
   type EventPage,
   type FinalReport,
   type HistoryTurn,
+  type LargeResult,
   localScriptRunner,
   type MemoryTurnStoreOptions,
   mcpToolProxy,

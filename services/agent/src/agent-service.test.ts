@@ -133,6 +133,14 @@ test("a session continues by its id, and the same id of another caller is anothe
   expect(told[2]).toEqual(["three"]);
 });
 
+test("agent__chat says where the results are that were too large for the model", async () => {
+  const large = defineTool(slowTool().tool.definition, async () => "x".repeat(70_000));
+  await using agent = await startTestAgent([{ toolCalls: [{ name: "multiply" }] }, { text: "Done." }], { tools: [large] });
+  const { structured } = await agent.caller.call("agent__chat", { message: "Go.", session_id: "s" });
+  const tool_output = { handle: expect.stringMatching(/^session\/s\/tool-multiply-/), bytes: 70_000 };
+  expect(structured).toMatchObject({ tool_outputs: [{ tool: "multiply", tool_output }] });
+});
+
 test("agent__chat says how the turn ended and what it used, and refuses what it cannot take in words", async () => {
   await using agent = await startTestAgent(echo);
 

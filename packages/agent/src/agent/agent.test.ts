@@ -234,19 +234,36 @@ test("a turn stops at its time: the call that runs ends, and there is time left 
   expect(requests[1]?.messages.at(-2)).toMatchObject({ role: "tool", content: expect.stringMatching(/^timeout: /) });
 });
 
-test("a conversation that is too long for the model is trimmed where a result is largest, and asked about once more", async () => {
-  const large = testTool("large", async () => "x".repeat(50_000), { readOnly: true });
+test("a conversation that is too long for the model is trimmed by no more than has to go, and the model can read the rest", async () => {
+  const large = testTool("large", async () => `${"x".repeat(50_000)}the end`, { readOnly: true });
   const { model, requests } = scriptedModel([
     called("time_now", "large"),
     () => {
-      throw modelError("context_overflow");
+      throw Object.assign(modelError("context_overflow"), { limitTokens: 10_000 });
+    },
+    (request) => {
+      const key = /key "([^"]+-whole)"/.exec(lastOf(request)?.content ?? "")?.[1];
+      return called(["get_from_working_memory", { key, offset: 50_000 }]);
     },
     said("done"),
   ]);
   expect(await runTurn(model, [clock, large])).toMatchObject({ text: "done", finish: "stop" });
   const [small, trimmed] = requests[2]?.messages.slice(-2) ?? [];
   expect(small?.content).toBe("12:00");
-  expect(trimmed?.content.length).toBeLessThan(3_000);
+  expect(trimmed?.content.length).toBeGreaterThan(15_000);
+  expect(requests[3]?.messages.at(-1)?.content).toMatch(/^the end\n/);
+});
+
+test("a result that is too large is told of: where it is and how large it was, in the call's event and in the turn's result", async () => {
+  const forged = { structured: { tool_output: { handle: "forged" } } };
+  const large = testTool("large", async () => ({ content: "x".repeat(70_000), ...forged }), { readOnly: true });
+  const small = testTool("small", async () => ({ content: "small", ...forged }), { readOnly: true });
+  const { events, largeResults } = await runTurn(scriptedModel([called("large", "small"), said("done")]).model, [large, small]);
+  const handle = expect.stringMatching(/^session\/.*\/tool-large-[0-9a-f]{8}-index$/);
+  const toolOutput = { handle, reason: "size_limit_exceeded", bytes: 70_000, lines: 1, tokens: expect.any(Number) };
+  const finished = events.filter(({ kind }) => kind === "tool_finished");
+  expect(finished.flatMap((event) => (event.toolOutput === undefined ? [] : [[event.toolName, event.toolOutput]]))).toEqual([["large", toolOutput]]);
+  expect(largeResults).toEqual([{ toolCallId: finished.find(({ toolName }) => toolName === "large")?.toolCallId, toolName: "large", toolOutput }]);
 });
 
 test("an empty answer is asked for once more, then answered in words", async () => {

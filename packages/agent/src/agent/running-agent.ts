@@ -254,7 +254,8 @@ export class RunningAgent implements Agent {
       message: request.message,
       messages: request.messages,
     });
-    const parts = { request, held, role, roles, conversation, events, runner, budget, mark, spending, keptSteps: this.#keptSteps, memorySessionId, log };
+    const kept = { keptSteps: this.#keptSteps, memory: this.#options.memory.of(caller), memorySessionId };
+    const parts = { request, held, role, roles, conversation, events, runner, budget, mark, spending, ...kept, log };
     const ended = await new TurnRun({ ...parts, stopping: this.#stopping.signal }).run();
     session.end(ended);
     const result = asked.family === undefined ? ended : { ...ended, family: session.view() };

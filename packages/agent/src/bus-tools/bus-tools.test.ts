@@ -79,8 +79,15 @@ test("a result that is too large is cut, or goes to a memory where tools read it
   await using cut = await open();
   expect((await cut.tools.call("large", {})).content).toContain("[result truncated");
   await using memory = createWorkingMemory();
-  await using kept = await open({ memory, sessionId: "s" });
-  const { content } = await kept.tools.call("large", {});
+  const told: unknown[] = [];
+  await using kept = await open({ memory, sessionId: "s", onToolOutput: (...of) => told.push(of) });
+  const { content, toolOutput } = await kept.tools.call("large", {});
+  expect(toolOutput).toMatchObject({ handle: expect.stringMatching(/^session\/s\/tool-large-.*-index$/), bytes: 70_000, lines: 1 });
+  await kept.tools.aiSdk()["large"]?.execute({}, {});
+  expect(told).toEqual([
+    ["large", toolOutput],
+    ["large", expect.objectContaining({ bytes: 70_000 })],
+  ]);
   const key = /`(session\/s\/[^`]*-chunk0)`/.exec(content)?.[1];
   expect((await kept.tools.call("get_from_working_memory", { key })).content).toContain("xxx");
 });

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { type Bus, type Logger, silentLogger } from "@rockbot/bus";
-import { newId, ToolError, ToolErrorCode } from "@rockbot/contracts";
+import { newId, ToolError, ToolErrorCode, type ToolOutput } from "@rockbot/contracts";
 import { memoryTools, sessionNamespace, sizeBounds, sizeLayer, type WorkingMemory } from "@rockbot/memory";
 import type { PolicyHolder } from "@rockbot/policy";
 import { createToolCaller, MAX_TIMEOUT_MS, type ToolCaller } from "@rockbot/tools";
@@ -27,6 +27,8 @@ export interface BusToolsOptions {
   readonly memory?: WorkingMemory | undefined;
   /** The most characters of a result that the model gets. @default 64_000 */
   readonly threshold?: number | undefined;
+  /** Is told of each result that is too large for the model, also of calls that other libraries make. Must not throw. */
+  onToolOutput?(toolName: string, output: ToolOutput): void;
   /** How long one call may take. @default 300_000 */
   readonly timeoutMs?: number | undefined;
   readonly policy?: PolicyHolder | undefined;
@@ -132,10 +134,12 @@ class ConversationTools implements BusTools {
       signal.throwIfAborted();
       return storedError(error instanceof ToolError ? error : new ToolError(ToolErrorCode.ExecutionFailed, String(error)));
     });
-    const { content, isError, isUntrusted, origin } = result;
+    const { content, isError, isUntrusted, origin, toolOutput } = result;
+    if (toolOutput !== undefined) this.#options.onToolOutput?.(name, toolOutput);
     this.#mark.read(result);
     const fenced = isUntrusted ? fence(content, { nonce: this.#nonce, origin }) : content;
-    return { content: read.repair === undefined ? fenced : `[Note: about the arguments: ${read.repair}]\n${fenced}`, isError };
+    const large = toolOutput === undefined ? {} : { toolOutput };
+    return { content: read.repair === undefined ? fenced : `[Note: about the arguments: ${read.repair}]\n${fenced}`, isError, ...large };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -1,7 +1,7 @@
 import { trace } from "@opentelemetry/api";
 import { createSemaphore, type Semaphore } from "@rockbot/base";
 import type { Logger } from "@rockbot/bus";
-import { tools as ownTools, ToolError, ToolErrorCode, type ToolInvokeResponse } from "@rockbot/contracts";
+import { tools as ownTools, ToolError, ToolErrorCode, type ToolInvokeResponse, type ToolOutput } from "@rockbot/contracts";
 import type { PolicyHolder } from "@rockbot/policy";
 import type { AuditLog } from "@rockbot/records/audit";
 import type { ProgressUpdate } from "@rockbot/tools";
@@ -82,17 +82,17 @@ export class CallRunner {
     const namespace = /^(.+?)__/.exec(toolName)?.[1] ?? tools.get(toolName)?.source ?? null;
     const charactersIn = call.arguments.length;
     log.debug({ toolCallId, toolName, namespace, charactersIn, arguments: call.arguments.slice(0, MAX_EVENT_ARGUMENTS) }, "tool request");
-    const ended = async (status: string, isError: boolean, message: string | null, charactersOut: number): Promise<void> => {
+    const ended = async (status: string, isError: boolean, message: string | null, charactersOut: number, toolOutput?: ToolOutput): Promise<void> => {
       await this.#audit(call, { tools, parent }, { status, startedAt });
       const facts = { status, durationMs: Math.round(performance.now() - startedAt), charactersIn, charactersOut, namespace };
-      events.emit({ kind: "tool_finished", toolCallId, toolName, isError, message, ...facts });
+      events.emit({ kind: "tool_finished", toolCallId, toolName, isError, message, ...facts, ...(toolOutput === undefined ? {} : { toolOutput }) });
       log.debug({ toolCallId, toolName, ...facts, ...(isError ? { error: message } : {}) }, "tool response");
     };
     try {
       const response = await tools.run(call, { parent, timeoutMs, onProgress, isForModel });
-      const { content } = storedResponse(response);
-      if (response.isError) await ended("error", true, content.slice(0, MAX_EVENT_ARGUMENTS), content.length);
-      else await ended("ok", false, null, content.length);
+      const { content, toolOutput } = storedResponse(response);
+      if (response.isError) await ended("error", true, content.slice(0, MAX_EVENT_ARGUMENTS), content.length, toolOutput);
+      else await ended("ok", false, null, content.length, toolOutput);
       return response;
     } catch (error) {
       parent.signal.throwIfAborted();

@@ -1,4 +1,5 @@
 import { type ContentTrust, definedBy, type ToolError, type ToolInvokeResponse } from "@rockbot/contracts";
+import { toolOutputIn } from "@rockbot/memory";
 import type { StoredResult } from "../store/turn-store.ts";
 
 /** A result may have so many characters in the store and for the model, if no size layer has made it smaller. */
@@ -9,7 +10,8 @@ export function storedResponse({ content, structured, isError = false, trust }: 
   const whole = text === "" ? "(the tool gave no output)" : text;
   const kept =
     whole.length <= MAX_RESULT_LENGTH ? whole : `${whole.slice(0, MAX_RESULT_LENGTH)}\n[result truncated — ${whole.length - MAX_RESULT_LENGTH} chars omitted]`;
-  return { content: kept, isError, ...taintBy(trust) };
+  const toolOutput = toolOutputIn(structured);
+  return { content: kept, isError, ...taintBy(trust), ...(toolOutput === undefined ? {} : { toolOutput }) };
 }
 
 /** A response as the next step of a pipeline reads it: with its value, unless that is too large to keep. */

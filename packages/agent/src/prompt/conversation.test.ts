@@ -24,9 +24,9 @@ function expectPaired(messages: readonly ModelMessage[]): void {
 
 const lengths = fc.array(fc.array(fc.nat({ max: 30_000 }), { maxLength: 4 }), { maxLength: 6 });
 
-test("a conversation that is made to fit keeps its rules and what is asked, and no call without its result", () => {
-  fc.assert(
-    fc.property(lengths, fc.array(fc.nat({ max: 5_000 }), { maxLength: 10 }), fc.nat({ max: 20_000 }), (answers, earlier, maxTokens) => {
+test("a conversation that is made to fit keeps its rules and what is asked, and no call without its result", async () => {
+  await fc.assert(
+    fc.asyncProperty(lengths, fc.array(fc.nat({ max: 5_000 }), { maxLength: 10 }), fc.nat({ max: 20_000 }), async (answers, earlier, maxTokens) => {
       const history = earlier.map((length, index): ModelMessage => ({ role: index % 2 === 0 ? "user" : "assistant", content: "h".repeat(length) }));
       const conversation = new Conversation([system], history, [asked]);
       for (const [at, results] of answers.entries()) {
@@ -35,7 +35,7 @@ test("a conversation that is made to fit keeps its rules and what is asked, and 
         for (const [index, length] of results.entries()) conversation.addResult(toolCalls[index] as (typeof toolCalls)[number], "r".repeat(length), false);
       }
       const before = conversation.messages.reduce((sum, { content }) => sum + content.length, 0);
-      conversation.fit(maxTokens, []);
+      await conversation.fit(maxTokens, []);
       const { messages } = conversation;
       expectPaired(messages);
       expect(messages[0]).toEqual(system);
@@ -45,20 +45,32 @@ test("a conversation that is made to fit keeps its rules and what is asked, and 
   );
 });
 
-test("what is too long for a model gives way: the largest result first, its fence kept", () => {
+test("results give way to what a model can read: the oldest first, no more than has to go, their fences and their wholes kept", async () => {
   const conversation = new Conversation([system], [], [asked]);
-  const toolCalls = [
-    { id: "a", name: "t", arguments: "{}" },
-    { id: "b", name: "t", arguments: "{}" },
-  ];
-  conversation.addAnswer({ text: "", toolCalls });
-  const large = fence("x".repeat(90_000), { nonce: "0123456789abcdef", origin: undefined });
-  conversation.addResult(toolCalls[0] as (typeof toolCalls)[number], "y".repeat(10_000), false);
-  conversation.addResult(toolCalls[1] as (typeof toolCalls)[number], large, false);
-  expect(conversation.trimForOverflow()).toBe(true);
-  const [small, trimmed] = conversation.messages.slice(-2);
-  expect(small?.content).toHaveLength(10_000);
-  expect(trimmed?.content).toMatch(/^<untrusted-0123456789abcdef>\n[\s\S]*characters left out[\s\S]*\n<\/untrusted-0123456789abcdef>$/);
+  const kept: string[] = [];
+  const add = (id: string, content: string): void => {
+    const call = { id, name: "t", arguments: "{}" };
+    conversation.addAnswer({ text: "", toolCalls: [call] });
+    conversation.addResult(call, content, false, async () => {
+      kept.push(id);
+      return `key-${id}`;
+    });
+  };
+  const results = () => conversation.messages.flatMap((message) => (message.role === "tool" ? [message.content] : []));
+  add("old", fence("x".repeat(150_000), { nonce: "0123456789abcdef", origin: undefined }));
+  add("new", "y".repeat(10_000));
+  await conversation.fit(16_000, []);
+  const [old, newest] = results();
+  expect(newest).toHaveLength(10_000);
+  expect(old?.length).toBeGreaterThan(44_000); // 16 000 tokens, less those of the rest
+  expect(conversation.tokens([])).toBeLessThanOrEqual(16_000);
+  expect(old).toMatch(/^<untrusted-0123456789abcdef>\n[\s\S]*characters left out.*key "key-old"[\s\S]*\n<\/untrusted-0123456789abcdef>$/);
+  expect(await conversation.trimForOverflow(8_000, [])).toBe(true);
+  expect(conversation.tokens([])).toBeLessThanOrEqual(8_000);
+  expect(await conversation.trimForOverflow(undefined, [])).toBe(true);
+  expect(conversation.tokens([])).toBeLessThanOrEqual((8_000 * 2) / 3);
+  expect(results().map((content) => content.match(/characters left out/g)?.length)).toEqual([1, undefined]);
+  expect([...new Set(kept)]).toEqual(["old"]);
 });
 
 test("no content can write the mark that ends its fence", () => {

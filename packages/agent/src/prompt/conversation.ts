@@ -1,10 +1,15 @@
 import type { ModelAnswer, ModelMessage, ModelTool, ModelToolCall } from "@rockbot/llm";
 
-/** How much of a result stays when it has to give way. */
-const TRIMMED_HEAD = 1_500;
-const TRIMMED_TAIL = 500;
+/** So many characters of a result stay at least when it has to give way. */
+const LEAST_LEFT = 2_000;
+/** The part of them that is its beginning; the rest is its end. */
+const HEAD = 3 / 4;
 /** A result of fewer characters is not worth trimming. */
 const WORTH_TRIMMING = 4_000;
+/** The notice about what is left out. */
+const NOTICE_TOKENS = 150;
+/** What is left is estimated, so that a second look may find a little too much. */
+const TRIES = 3;
 /** What a message has besides its text, in tokens. */
 const MESSAGE_TOKENS = 8;
 /** The question, and the newest answer with its results, always stay. */
@@ -19,6 +24,15 @@ export function answerMessage({ text, toolCalls, providerData }: RepeatedAnswer)
   return { role: "assistant", content: text, ...more };
 }
 
+/** Keeps a result whole, where its model can read it. Resolves with its key, or nothing if it is not kept. */
+export type KeepWhole = () => Promise<string | undefined>;
+
+/** A result as it was before it was trimmed. */
+interface Whole {
+  readonly content: string;
+  readonly keep: KeepWhole;
+}
+
 /** The messages of a turn. A call and its result belong together: they come and go together. */
 export class Conversation {
   #system: readonly ModelMessage[];
@@ -26,6 +40,7 @@ export class Conversation {
   readonly #earlier: ModelMessage[][];
   /** Of this turn: what is asked, then each answer with the results of its calls. */
   readonly #turn: ModelMessage[][];
+  readonly #wholes = new WeakMap<ModelMessage, Whole>();
   #hasCutResults = false;
 
   constructor(system: readonly ModelMessage[], earlier: readonly ModelMessage[], asked: readonly ModelMessage[]) {
@@ -53,9 +68,11 @@ export class Conversation {
     this.#turn.push([answerMessage(answer)]);
   }
 
-  /** The result of a call of the last answer. */
-  addResult(call: ModelToolCall, content: string, isError: boolean): void {
-    this.#turn.at(-1)?.push({ role: "tool", toolCallId: call.id, toolName: call.name, content, isError });
+  /** The result of a call of the last answer. @param keep once it has to give way */
+  addResult(call: ModelToolCall, content: string, isError: boolean, keep: KeepWhole = async () => undefined): void {
+    const message: ModelMessage = { role: "tool", toolCallId: call.id, toolName: call.name, content, isError };
+    this.#turn.at(-1)?.push(message);
+    this.#wholes.set(message, { content, keep });
   }
 
   /** Puts other rules in the place of ours, which are the first message. */
@@ -73,52 +90,62 @@ export class Conversation {
     return [...tools.map(toolTokens), ...this.messages.map(messageTokens)].reduce((sum, tokens) => sum + tokens, 0);
   }
 
-  /** Makes the conversation fit, as far as it can: earlier turns go first, then the largest results are trimmed, then the oldest answers go. */
-  fit(maxTokens: number, tools: readonly ModelTool[]): void {
+  /** Makes the conversation fit, as far as it can: earlier turns go first, then results are trimmed, the oldest first, then the oldest answers go. */
+  async fit(maxTokens: number, tools: readonly ModelTool[]): Promise<void> {
     const isTooLong = (): boolean => this.tokens(tools) > maxTokens;
     while (isTooLong() && this.#earlier.length > 0) this.#earlier.shift();
-    while (isTooLong() && this.#trimLargest()); // each makes it shorter
+    await this.#trim(() => this.tokens(tools) - maxTokens);
     while (isTooLong() && this.#turn.length > GROUPS_TO_KEEP) {
       this.#hasCutResults ||= this.#turn[1]?.some(({ role }) => role === "tool") === true;
       this.#turn.splice(1, 1);
     }
   }
 
-  /** Trims the largest results, then leaves out earlier turns, until about a third of the conversation is gone. @returns whether anything is */
-  trimForOverflow(): boolean {
-    const before = this.#length();
-    const isLongStill = (): boolean => this.#length() > (before * 2) / 3;
-    while (isLongStill() && this.#trimLargest());
-    while (isLongStill() && this.#earlier.length > 0) this.#earlier.shift();
-    return this.#length() < before;
+  /**
+   * Trims results, then leaves out earlier turns, until the rest fits.
+   * @param maxTokens what the model takes; if that is not known, or is more than it seems to get, about a third has to go
+   * @returns whether anything is gone
+   */
+  async trimForOverflow(maxTokens: number | undefined, tools: readonly ModelTool[]): Promise<boolean> {
+    const before = this.tokens(tools);
+    const ofMessages = this.tokens([]);
+    const known = maxTokens === undefined || maxTokens >= before ? undefined : maxTokens - before + ofMessages;
+    const excess = (): number => this.tokens([]) - (known ?? (ofMessages * 2) / 3);
+    await this.#trim(excess);
+    while (excess() > 0 && this.#earlier.length > 0) this.#earlier.shift();
+    return this.tokens(tools) < before;
   }
 
-  #trimLargest(): boolean {
-    let largest: { readonly group: ModelMessage[]; readonly index: number } | undefined;
-    let length = WORTH_TRIMMING;
-    for (const group of [...this.#earlier, ...this.#turn]) {
-      for (const [index, message] of group.entries()) {
-        if (message.role !== "tool" || message.content.length <= length) continue;
-        largest = { group, index };
-        length = message.content.length;
+  /** Trims results by no more than has to go: the oldest answer's first, and of one answer the largest. */
+  async #trim(excess: () => number): Promise<void> {
+    for (let i = 0; i < TRIES && excess() > 0; i++) {
+      for (const group of [...this.#earlier, ...this.#turn]) {
+        const results = [...group.entries()].filter(([, { role, content }]) => role === "tool" && content.length > WORTH_TRIMMING);
+        for (const [index, message] of results.sort(([, a], [, b]) => b.content.length - a.content.length)) {
+          const tokens = excess();
+          if (tokens <= 0) return;
+          group[index] = await this.#trimmed(message, tokens + NOTICE_TOKENS);
+        }
       }
     }
-    const message = largest?.group[largest.index];
-    if (largest === undefined || message === undefined) return false;
-    this.#hasCutResults = true;
-    largest.group[largest.index] = { ...message, content: trimmed(message.content) };
-    return true;
   }
 
-  #length(): number {
-    return this.messages.reduce((sum, { content }) => sum + content.length, 0);
+  async #trimmed(message: ModelMessage, tokens: number): Promise<ModelMessage> {
+    this.#hasCutResults = true;
+    const whole = this.#wholes.get(message);
+    const left = Math.max(LEAST_LEFT, Math.floor(message.content.length * (1 - tokens / tokensOf(message.content))));
+    const shorter = { ...message, content: trimmed(whole?.content ?? message.content, left, await whole?.keep()) };
+    if (whole !== undefined) this.#wholes.set(shorter, whole);
+    return shorter;
   }
 }
 
 /** The head and the tail of a result, with a notice between. A fence around it stays whole: its marks are the first and the last line. */
-function trimmed(content: string): string {
-  const left = content.length - TRIMMED_HEAD - TRIMMED_TAIL;
-  return `${content.slice(0, TRIMMED_HEAD)}\n[${left} characters left out, as the conversation was too long for the model]\n${content.slice(-TRIMMED_TAIL)}`;
+function trimmed(content: string, left: number, key: string | undefined): string {
+  const head = Math.floor(left * HEAD);
+  const where = key === undefined ? "" : `. The whole is in working memory, key "${key}": read a part of it, or find a text in it`;
+  const notice = `[${content.length - left} characters left out, as the conversation was too long for the model${where}]`;
+  return `${content.slice(0, head).toWellFormed()}\n${notice}\n${content.slice(head - left).toWellFormed()}`;
 }
 
 /** An answer with calls stays with their results. */

@@ -1,4 +1,4 @@
-import type { AgentEvent } from "@rockbot/contracts";
+import type { AgentEvent, ToolOutput } from "@rockbot/contracts";
 import type { ModelAnswer, ModelToolCall, ModelUsage } from "@rockbot/llm";
 import type { AgentDefinition } from "../definitions/agent-definition.ts";
 import type { FamilySession } from "../family/family-session.ts";
@@ -134,6 +134,8 @@ export interface StoredResult {
   /** They describe what others offer, and an operator has approved them: they do not mark the turn. @default false */
   readonly isApproved?: boolean | undefined;
   readonly origin?: string | undefined;
+  /** Where the whole is, of a result that was too large for the model. */
+  readonly toolOutput?: ToolOutput | undefined;
   /** The same as a value, where a step of a pipeline reads it. */
   readonly structured?: unknown;
   /** What was used up of the turn's tokens for it. */

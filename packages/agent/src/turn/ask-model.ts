@@ -29,14 +29,16 @@ const ANSWER_TOKENS = 4_096;
 export async function askModel(options: AskModelOptions): Promise<ModelAnswer> {
   const { model, conversation, tools, maxOutputTokens, notice } = options;
   const { contextTokens } = model.behavior;
-  conversation.fit(contextTokens - Math.min(maxOutputTokens ?? ANSWER_TOKENS, contextTokens / 4), tools);
+  const roomIn = (tokens: number): number => tokens - Math.min(maxOutputTokens ?? ANSWER_TOKENS, tokens / 4);
+  await conversation.fit(roomIn(contextTokens), tools);
   try {
     return await ask(options);
   } catch (error) {
     options.signal.throwIfAborted();
     const code = codeOf(error);
-    if (code === "context_overflow" && conversation.trimForOverflow())
-      notice("The conversation was too long for the model: the largest results were shortened.");
+    const limit = limitOf(error);
+    if (code === "context_overflow" && (await conversation.trimForOverflow(limit === undefined ? undefined : roomIn(limit), tools)))
+      notice("The conversation was too long for the model: results were shortened.");
     else if (code === "interrupted") notice("The model's answer broke off. It is asked again.", true);
     else throw error;
     return await ask(options);
@@ -47,6 +49,12 @@ export async function askModel(options: AskModelOptions): Promise<ModelAnswer> {
 export const codeOf = (error: unknown): string | undefined => {
   const code = typeof error === "object" && error !== null && "code" in error ? error.code : undefined;
   return typeof code === "string" ? code : undefined;
+};
+
+/** What the model can read, if its error says so. */
+const limitOf = (error: unknown): number | undefined => {
+  const limit = typeof error === "object" && error !== null && "limitTokens" in error ? error.limitTokens : undefined;
+  return typeof limit === "number" ? limit : undefined;
 };
 
 async function ask({ model, conversation, tools, toolChoice, maxOutputTokens, cacheKey, signal, deadline, onText }: AskModelOptions): Promise<ModelAnswer> {

@@ -3,6 +3,7 @@ import { BusClosedError, type Logger } from "@rockbot/bus";
 import { ToolErrorCode, type TurnFinish } from "@rockbot/contracts";
 import type { ModelTool } from "@rockbot/llm";
 import { pricedUsage } from "@rockbot/llm/priced-usage"; // alone: an agent of a program's own model needs no SDK of a model
+import { keepWhole, type OwnedMemory, sessionNamespace } from "@rockbot/memory";
 import { StoreUnavailableError } from "@rockbot/records";
 import type { Role, TurnRoles } from "../agent/turn-roles.ts";
 import { callIdOf } from "../calls/call-id.ts";
@@ -22,7 +23,7 @@ import { notes, ownWords } from "./notes.ts";
 import { DoneStreak, handOffIn, type MadeCall, madeCalls, reportIn } from "./own-calls.ts";
 import { clientCallId, type KeptSteps, type OwnStep } from "./own-steps.ts";
 import type { Spending } from "./spending.ts";
-import type { TurnRequest, TurnResult } from "./turn.ts";
+import type { LargeResult, TurnRequest, TurnResult } from "./turn.ts";
 import type { TurnBudget } from "./turn-budget.ts";
 import type { TurnEvents } from "./turn-events.ts";
 import { TurnLostError } from "./turn-lost-error.ts";
@@ -44,7 +45,8 @@ export interface TurnRunOptions {
   /** @default none: callers may spend what they like */
   readonly spending: Spending | undefined;
   readonly keptSteps: Pick<KeptSteps, "keep">;
-  /** The session whose working memory the turn uses. */
+  /** The working memory of the turn's caller, and the session whose it uses. */
+  readonly memory: OwnedMemory;
   readonly memorySessionId: string;
   readonly log: Logger;
 }
@@ -54,6 +56,9 @@ interface Retried {
   readonly text: string;
   readonly why: "empty" | "missedCall";
 }
+
+/** Of the results that were too large for the model, those that a turn's result names. */
+const MAX_LARGE_RESULTS = 100;
 
 /** One run of a turn, from its first question to the model, or from what an earlier run has left. */
 export class TurnRun {
@@ -72,6 +77,7 @@ export class TurnRun {
   readonly #signal: AbortSignal;
   readonly #streak = new FailureStreak();
   readonly #retried: Retried[] = [];
+  readonly #largeResults: LargeResult[] = [];
   /** The answers with calls so far. */
   readonly #steps: OwnStep[] = [];
   /** Why no further calls are made, once a call has shown it. */
@@ -129,7 +135,8 @@ export class TurnRun {
       await this.#keep(iteration, answer);
       this.#options.conversation.addAnswer(answer);
       const results = await this.#runCalls(iteration, answer.toolCalls);
-      for (const [index, call] of answer.toolCalls.entries()) this.#read(call, results[index] as StoredResult);
+      for (const [index, call] of answer.toolCalls.entries())
+        this.#read(call, results[index] as StoredResult, callIdOf({ ...this.#options.request, iteration, index }));
       this.#steps.push({ answer, results });
       this.#stop = this.#streak.add(answer.toolCalls.map(({ name, arguments: args }, index) => ({ name, args, isError: results[index]?.isError === true })));
       const ended = await this.#afterOwnCalls(madeCalls(answer, results));
@@ -310,10 +317,10 @@ export class TurnRun {
       if (refusal !== undefined) return { content: refusal, isError: true, isUntrusted: false };
       const callId = callIdOf({ ...request, iteration, index });
       const known = held.result(callId);
-      if (known !== undefined) return known;
-      using _place = await places.acquire(this.#signal);
-      const result = await unlessAborted(runner.run({ callId, name, arguments: args }, { tools, events, parent }), this.#signal);
-      held.addResult(callId, result);
+      using _place = known === undefined ? await places.acquire(this.#signal) : undefined;
+      const result = known ?? (await unlessAborted(runner.run({ callId, name, arguments: args }, { tools, events, parent }), this.#signal));
+      if (known === undefined) held.addResult(callId, result);
+      if (result.toolOutput !== undefined) this.#largeResults.push({ toolCallId: callId, toolName: name, toolOutput: result.toolOutput });
       return result;
     });
     const all = Promise.all(running);
@@ -325,12 +332,15 @@ export class TurnRun {
   }
 
   /** Gives the model a result. Untrusted content is fenced, and marks the turn. */
-  #read(call: StoredCall, result: StoredResult): void {
-    const { conversation, held, mark } = this.#options;
+  #read(call: StoredCall, result: StoredResult, toolCallId: string): void {
+    const { conversation, held, mark, memory, memorySessionId, log } = this.#options;
     mark.read(result);
     const text = resultText(call, result, held.nonce);
     const isNamed = result.isError && this.#role.definition !== undefined;
-    conversation.addResult(call, isNamed ? `${outcomeLine(result)}\n${text}` : text, result.isError);
+    const { content, isError, isUntrusted, isApproved, origin } = result;
+    const whole = { toolName: call.name, toolCallId, content, isUntrusted, isApproved, origin };
+    const keep = () => keepWhole({ memory, namespace: sessionNamespace(memorySessionId), log }, whole);
+    conversation.addResult(call, isNamed ? `${outcomeLine(result)}\n${text}` : text, isError, keep);
   }
 
   #isClients({ name, refusal }: StoredCall): boolean {
@@ -345,7 +355,8 @@ export class TurnRun {
   #result(text: string, finish: TurnFinish, reason?: string): TurnResult {
     const { budget, mark, conversation } = this.#options;
     const cut = conversation.hasCutResults ? { toolBudgetExceeded: true } : {};
-    return { text, finish, usage: budget.usage, hasReadUntrusted: mark.isSet, ...cut, ...(reason === undefined ? {} : { reason }) };
+    const large = this.#largeResults.length === 0 ? {} : { largeResults: this.#largeResults.slice(-MAX_LARGE_RESULTS) };
+    return { text, finish, usage: budget.usage, hasReadUntrusted: mark.isSet, ...cut, ...large, ...(reason === undefined ? {} : { reason }) };
   }
 
   /** The end of a turn whose model, or whose store, is gone: words of our own. */

@@ -1,4 +1,4 @@
-import type { AgentEvent, ChatMessage, TurnFinish } from "@rockbot/contracts";
+import type { AgentEvent, ChatMessage, ToolOutput, TurnFinish } from "@rockbot/contracts";
 import type { Model, ModelTool, ModelToolCall, ModelUsage } from "@rockbot/llm";
 import type { CallOptions, ToolContext } from "@rockbot/tools";
 import type { AgentDefinition } from "../definitions/agent-definition.ts";
@@ -47,6 +47,13 @@ export interface TurnRequest extends TurnPlace {
   onEvent?(event: AgentEvent): void;
 }
 
+/** A call whose result was too large for the model. */
+export interface LargeResult {
+  readonly toolCallId: string;
+  readonly toolName: string;
+  readonly toolOutput: ToolOutput;
+}
+
 /** The one result of a turn. */
 export interface TurnResult {
   readonly text: string;
@@ -60,6 +67,8 @@ export interface TurnResult {
   readonly hasReadUntrusted: boolean;
   /** Results of tools were shortened or left out, as the conversation was too long for the model. @default false */
   readonly toolBudgetExceeded?: boolean | undefined;
+  /** Results that were too large for the model: the newest 100. @default none */
+  readonly largeResults?: readonly LargeResult[] | undefined;
   /** Of a turn that another one has called: what it did, with the agents that it has called. */
   readonly family?: FamilySession | undefined;
   /** Why it ended so, in words, unless it simply ended. */

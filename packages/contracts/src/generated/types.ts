@@ -281,6 +281,22 @@ guides: ToolGuide[]
 removedGuides: ToolName[]
 }
 /**
+ * How large a result was that was too large for the model, and where it is now.
+ */
+export interface ToolOutput {
+/**
+ * The key of its outline in the working memory of the session. Absent where the memory did not take it: then it was cut.
+ */
+handle?: string
+reason: "size_limit_exceeded"
+bytes: number
+lines: number
+/**
+ * An estimate.
+ */
+tokens: number
+}
+/**
  * The instance still serves the list with this hash. The instance sends it each second, and to a caller that probes. isLeaving says it has stopped taking calls.
  */
 export interface ToolHeartbeat {
@@ -579,6 +595,10 @@ charactersIn?: (number | null)
  * Of its result, as the model reads it.
  */
 charactersOut?: (number | null)
+/**
+ * Of a tool that has ended, if its result was too large for the model.
+ */
+toolOutput?: (ToolOutput | null)
 /**
  * Of a turn that has ended: results of tools were shortened or left out, as the conversation was too long for the model.
  */
@@ -911,6 +931,16 @@ finish: TurnFinish
  */
 tool_calls?: ChatToolCall[]
 usage: AgentUsage
+/**
+ * Results that were too large for the model, at most the newest 100.
+ * 
+ * @maxItems 100
+ */
+tool_outputs?: {
+tool_call_id: string
+tool: string
+tool_output: ToolOutput
+}[]
 /**
  * Of a session of a definition that ended with its final report: text is the content.
  */

@@ -57,11 +57,6 @@ describe("any text", () => {
     fc.assert(fc.property(fc.string({ unit: "binary", maxLength: 2_000 }), maxLength, (text, max) => void check(text, { maxLength: max })));
   });
 
-  test("has few chunks where many would be too many", () => {
-    const chunks = check("# a\n".repeat(5_000), { maxLength: 1_000, maxChunks: 100 });
-    expect(chunks.length).toBeLessThanOrEqual(41);
-  });
-
   test("without any line end is cut at the bound", () => {
     expect(texts(check("x".repeat(250), { maxLength: 100 }))).toEqual(["x".repeat(100), "x".repeat(100), "x".repeat(50)]);
     expect(texts(check("", { maxLength: 100 }))).toEqual([""]);
@@ -73,16 +68,32 @@ describe("any text", () => {
 });
 
 describe("markdown", () => {
-  test("is split at headings of three levels, and a heading without text is kept", () => {
-    const text = "before\n# One\n## Two\ntext\n### Three\n#### Four\nmore\n";
-    const chunks = check(text, { maxLength: 100, form: "markdown" });
-    expect(texts(chunks)).toEqual(["before\n", "# One\n", "## Two\ntext\n", "### Three\n#### Four\nmore\n"]);
-    expect(chunks.map(({ heading, level }) => [heading, level])).toEqual([
-      ["", 0],
-      ["One", 1],
-      ["Two", 2],
-      ["Three", 3],
+  test("ends chunks at headings, of the highest level best, and keeps a heading with its text", () => {
+    const text = `before\n# One\n## Two\n${"t".repeat(80)}\n### Three\n${"t".repeat(15)}\n# Four\n#### Five\n${"t".repeat(70)}\n`;
+    const chunks = check(text, { maxLength: 140, form: "markdown" });
+    expect(chunks.map(({ heading, level, sections }) => [heading, level, sections.map((section) => section.heading)])).toEqual([
+      ["One … Three", 1, ["One", "Two", "Three"]],
+      ["Four", 1, ["Four"]],
     ]);
+    expect(names(check(text, { maxLength: 100, form: "markdown" }))).toEqual(["", "One … Two", "Three", "Four"]);
+  });
+
+  test("has short sections together, and neither a heading alone nor a mere rest", () => {
+    const sections = (count: number, length: number) =>
+      Array.from({ length: count }, (_, i) => `# Section ${i}\n\n${"w ".repeat(length / 2 - 7)}\n\n`).join("");
+    expect(check("# a\n".repeat(5_000), { maxLength: 1_000 })).toHaveLength(20);
+    expect(check(sections(100, 1_000), { maxLength: 64_000 })).toHaveLength(2);
+    expect(check(sections(100, 1_000), { maxLength: 4_000 }).length).toBeLessThan(40);
+    expect(check("a line of the list\n".repeat(25_667).slice(0, 462_000), { maxLength: 20_500 })).toHaveLength(23);
+    for (const text of [
+      "x".repeat(64_001),
+      `${"y".repeat(99)}\n`.repeat(640).concat("z"),
+      `# A\n\n## B\n${"x".repeat(63_998)}\n`,
+      `id,b\n${"1,2\n".repeat(16_000)}`,
+    ]) {
+      const chunks = check(text, { maxLength: 64_000 });
+      expect(chunks.map(({ start, end }) => end - start >= 8_000)).toEqual([true, true]);
+    }
   });
 
   test("a long section is split at blank lines, and its further parts are named as continued", () => {
@@ -149,17 +160,21 @@ const blocks = fc
 describe("markdown of known blocks", () => {
   const chunksOf = (known: { readonly text: string }[], max: number) => check(known.map(({ text }) => text).join(""), { maxLength: max, form: "markdown" });
 
-  test("no line, row or fence is cut that fits in a chunk", () => {
+  test("no line, row or fence is cut that fits in a chunk with the headings before it", () => {
     fc.assert(
       fc.property(blocks, fc.integer({ min: 200, max: 900 }), (known, max) => {
         const chunks = texts(chunksOf(known, max));
+        let led = 0;
         for (const { kind, lines, text } of known) {
-          for (const line of lines)
-            expect(
-              chunks.filter((chunk) => chunk.includes(line)),
-              line,
-            ).toHaveLength(1);
-          if (kind === "fence" && lines.length > 0 && text.length <= max) expect(chunks.filter((chunk) => chunk.includes(text.trimEnd()))).toHaveLength(1);
+          for (const [at, line] of lines.entries())
+            if (at > 0 || led + line.length + 30 <= max)
+              expect(
+                chunks.filter((chunk) => chunk.includes(line)),
+                line,
+              ).toHaveLength(1);
+          if (kind === "fence" && lines.length > 0 && led + text.length <= max)
+            expect(chunks.filter((chunk) => chunk.includes(text.trimEnd()))).toHaveLength(1);
+          led = kind === "heading" ? led + text.length : 0;
         }
       }),
     );
@@ -184,18 +199,15 @@ describe("markdown of known blocks", () => {
     );
   });
 
-  test("every heading is the name of a chunk, and every key of the outline is that of a chunk", () => {
+  test("every heading is in the outline once, and every chunk has a key there", () => {
     fc.assert(
       fc.property(blocks, fc.integer({ min: 200, max: 900 }), (known, max) => {
         const chunks = chunksOf(known, max);
         const headings = known.filter(({ kind }) => kind === "heading").flatMap(({ lines }) => lines);
-        expect(
-          names(chunks)
-            .filter((name) => name !== "" && !name.includes("(continued"))
-            .map((name) => name.trim()),
-        ).toEqual(headings.map((line) => line.trim()));
+        const sections = chunks.flatMap((chunk) => chunk.sections.map(({ heading }) => heading.trim()));
+        expect(sections.filter((name) => !name.includes("(continued"))).toEqual(headings.map((line) => line.trim()));
         const keys = [...outlineOf(chunks, (i) => `key-${i}`).matchAll(/→ `(key-\d+)`/g)].map(([, key]) => key);
-        expect(keys).toEqual(chunks.map((_, i) => `key-${i}`));
+        expect([...new Set(keys)]).toEqual(chunks.map((_, i) => `key-${i}`));
       }),
     );
   });
@@ -273,9 +285,9 @@ describe("CSV", () => {
 });
 
 test("the outline nests headings, names what has none by its number, and leads to the keys", () => {
-  const chunks = chunkContent("before\n# One\n## Two\n### Three\n", { maxLength: 100 });
-  expect(outlineOf(chunks, (i) => `k/${i}`)).toBe(
-    "## Document Outline\n\n- **Part 0** → `k/0`\n- **One** → `k/1`\n  - **Two** → `k/2`\n    - **Three** → `k/3`",
+  const text = `${"before\n".repeat(12)}# One\n## Two\n### Three\n${"text\n".repeat(30)}`;
+  expect(outlineOf(chunkContent(text, { maxLength: 100 }), (i) => `k/${i}`)).toBe(
+    "## Document Outline\n\n- **Part 0** → `k/0`\n- **One** → `k/1`\n  - **Two** → `k/1`\n    - **Three** → `k/1`\n    - **Three (continued 1)** → `k/2`",
   );
   expect(outlineOf([], String)).toBe("");
 });

@@ -1,5 +1,5 @@
-import { Packer } from "./packer.ts";
-import { type Piece, shortHeading } from "./piece.ts";
+import { Border, Packer } from "./packer.ts";
+import { type Piece, type PieceBounds, shortHeading } from "./piece.ts";
 
 /** A text is taken for CSV if so many records have as many fields as the first. */
 const SAMPLE = 50;
@@ -7,9 +7,9 @@ const SAMPLE_CHARS = 256 * 1024;
 const DELIMITERS = [44, 9, 59]; // comma, tab, semicolon
 
 /** Splits CSV: see `chunkContent`. Nothing if the text does not look like CSV, unless that is sure. */
-export function splitCsv(text: string, maxLength: number, { isSure }: { readonly isSure: boolean }): readonly Piece[] | undefined {
+export function splitCsv(text: string, bounds: PieceBounds, { isSure }: { readonly isSure: boolean }): readonly Piece[] | undefined {
   if (!isSure && !looksLikeCsv(text)) return undefined;
-  const packer = new Packer(text, maxLength);
+  const packer = new Packer(text, bounds);
   const headerEnd = recordEnd(text, 0);
   const header = text.slice(0, headerEnd);
   /** Where each record begins. */
@@ -17,7 +17,7 @@ export function splitCsv(text: string, maxLength: number, { isSure }: { readonly
   for (let start = 0; start < text.length; ) {
     const end = recordEnd(text, start);
     starts.push(start);
-    packer.pack({ start, end, before: start === 0 ? "" : header, isBlank: false });
+    packer.add({ start, end, before: start === 0 ? "" : header, isBlank: false, border: Border.Unit });
     start = end;
   }
   let row = 0;

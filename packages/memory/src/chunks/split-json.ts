@@ -1,4 +1,4 @@
-import { isWithinPair, type Piece, shortHeading } from "./piece.ts";
+import { boundAt, isWithinPair, type Piece, type PieceBounds, shortHeading } from "./piece.ts";
 
 /** Deeper texts are not split as JSON. */
 const MAX_DEPTH = 256;
@@ -33,15 +33,15 @@ interface Boundary {
 }
 
 /** Splits JSON: see `chunkContent`. Nothing if the text is not JSON of an array or object, or is nested too deeply. */
-export function splitJson(text: string, maxLength: number): readonly Piece[] | undefined {
+export function splitJson(text: string, bounds: PieceBounds): readonly Piece[] | undefined {
   const first = /^[ \t\r\n]{0,1000}[[{]/.exec(text.slice(0, 1001));
-  return first === null ? undefined : new JsonSplitter(text, maxLength).split();
+  return first === null ? undefined : new JsonSplitter(text, bounds).split();
 }
 
 /** Reads a text once, from its beginning. It checks no more than brackets, strings and commas. */
 class JsonSplitter {
   readonly #text: string;
-  readonly #maxLength: number;
+  readonly #bounds: PieceBounds;
   readonly #pieces: Piece[] = [];
   #start = 0;
   #before = "";
@@ -52,9 +52,13 @@ class JsonSplitter {
   #container: Container | undefined;
   #isOver = false;
 
-  constructor(text: string, maxLength: number) {
+  constructor(text: string, bounds: PieceBounds) {
     this.#text = text;
-    this.#maxLength = maxLength;
+    this.#bounds = bounds;
+  }
+
+  get #maxLength(): number {
+    return boundAt(this.#bounds, this.#start);
   }
 
   split(): readonly Piece[] | undefined {
@@ -210,7 +214,7 @@ class JsonSplitter {
 
   #emit(end: number, after: string, boundary: Boundary | undefined, omitted: number): void {
     const heading = shortHeading(this.#nameUpTo(boundary));
-    this.#pieces.push({ start: this.#start, end, before: this.#before, after, omitted, heading, level: 0 });
+    this.#pieces.push({ start: this.#start, end, before: this.#before, after, omitted, heading, level: 0, sections: [] });
     this.#start = end;
     this.#from = boundary ?? this.#from;
   }

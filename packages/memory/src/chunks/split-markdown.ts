@@ -1,31 +1,37 @@
-import { Packer, type Unit } from "./packer.ts";
-import type { Piece } from "./piece.ts";
+import { Border, Packer } from "./packer.ts";
+import type { Piece, PieceBounds } from "./piece.ts";
 
 /** Splits markdown: see `chunkContent`. */
-export function splitMarkdown(text: string, maxLength: number): readonly Piece[] {
-  const packer = new Packer(text, maxLength);
+export function splitMarkdown(text: string, bounds: PieceBounds): readonly Piece[] {
+  const packer = new Packer(text, bounds);
   /** The last line was blank, so that the next other one begins a paragraph. */
-  let isAfterBlank = false;
+  let isAfterBlank = true;
   /** The header of the table that the lines are in, with the line below it. */
   let header = "";
   for (let start = 0; start < text.length; ) {
     const end = lineEnd(text, start);
+    const border = isAfterBlank ? Border.Paragraph : Border.Unit;
     const fence = fenceAt(text, start, end);
     const heading = fence === undefined ? headingAt(text, start, end) : undefined;
-    const isBlank = fence === undefined && heading === undefined && isBlankLine(text, start, end);
-    if (!isBlank && isAfterBlank) packer.endParagraph();
-    if (heading !== undefined) packer.beginSection(heading.text, heading.level);
     if (fence !== undefined) {
       const closed = endOfFence(text, end, fence);
-      packer.add({ start, end: closed, before: "", within: { before: fence.open, after: `\n${fence.mark}\n` }, isBlank: false });
+      packer.add({ start, end: closed, before: "", within: { before: fence.open, after: `\n${fence.mark}\n` }, isBlank: false, border });
       header = "";
       isAfterBlank = false;
       start = closed;
       continue;
     }
-    const headerEnd = header === "" && !isBlank && heading === undefined ? headerEndAt(text, start, end) : undefined;
-    if (isBlank || heading !== undefined) header = "";
-    packer.add({ start, end: headerEnd ?? end, before: header, isBlank } satisfies Unit);
+    if (heading !== undefined) {
+      packer.addHeading(heading.text, heading.level, { start, end });
+      header = "";
+      isAfterBlank = false;
+      start = end;
+      continue;
+    }
+    const isBlank = isBlankLine(text, start, end);
+    const headerEnd = header === "" && !isBlank ? headerEndAt(text, start, end) : undefined;
+    if (isBlank) header = "";
+    packer.add({ start, end: headerEnd ?? end, before: header, isBlank, border: isBlank ? Border.Unit : border });
     if (headerEnd !== undefined) header = text.slice(start, headerEnd);
     isAfterBlank = isBlank;
     start = headerEnd ?? end;

@@ -20,20 +20,21 @@ export interface SizeBoundsOptions {
 }
 
 const DEFAULT_THRESHOLD = 64_000;
-/** Chunks of a result are at least as large, as each costs a call to read; a tool's own size may be smaller. */
-const MIN_CHUNK_LENGTH = 20_000;
-const TTL_MS = 20 * 60_000;
+/** How long results are kept whose tool says nothing. */
+export const TTL_MS = 20 * 60_000;
 
 /** The bounds of one tool's results, of which it may have declared some itself. */
 export type SizeBoundsOf = (toolName: string, declared?: ResultSize) => SizeBounds;
 
-/** The bounds of each tool's results for a model. No result may be larger than what the model takes. */
+/** The bounds of each tool's results for a model. No result and no chunk may be larger than what the model takes, so that one call reads a chunk. */
 export function sizeBounds({ threshold = DEFAULT_THRESHOLD, tools = {} }: SizeBoundsOptions = {}): SizeBoundsOf {
   const ofTools = new Map(Object.entries(tools));
-  const ofModel = { threshold, chunkLength: Math.max(threshold, MIN_CHUNK_LENGTH), ttlMs: TTL_MS };
+  const ofModel = { threshold, chunkLength: threshold, ttlMs: TTL_MS };
   return (toolName, declared) => {
     const own = ofTools.get(toolName) ?? (declared && boundsOf(declared));
-    return own === undefined ? ofModel : { ...own, threshold: Math.min(own.threshold, threshold) };
+    if (own === undefined) return ofModel;
+    const most = Math.min(own.threshold, threshold);
+    return { ...own, threshold: most, chunkLength: Math.min(own.chunkLength, most) };
   };
 }
 

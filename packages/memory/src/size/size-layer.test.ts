@@ -115,23 +115,25 @@ test("addresses that differ have keys that differ, also where they are cut", asy
 test("the index fits the model, however many chunks there are", async () => {
   await using memory = createWorkingMemory();
   const own = memory.of("someone");
-  const content = Array.from({ length: 900 }, (_, i) => `# Heading ${i}\ntext\n`).join("");
+  const content = Array.from({ length: 900 }, (_, i) => `# Heading ${i}\n${"text ".repeat(600)}\n`).join("");
   const { content: index } = await sized({ content, tool: "web_browse", args: { url: "https://example.com/" } }, { memory: own });
   expect(index?.length).toBeLessThanOrEqual(8_000);
-  expect(index).toMatch(/… and \d+ more, up to `session\/abc123\/web-https___example.com_-chunk899`: the outline has them all\.$/);
+  expect(index).toMatch(/… and \d+ more, up to `session\/abc123\/web-https___example.com_-chunk\d+`: the outline has them all\.$/);
   expect((await own.get(`${NAMESPACE}/web-https___example.com_-index`))?.value).toContain("**Heading 899**");
 });
 
 test("a model with little room has the threshold that is said, also for pages", async () => {
   await using memory = createWorkingMemory();
   const threshold = sizeBounds({ threshold: 2_000, tools: { own: { threshold: 50_000, chunkLength: 100, ttlMs: 1_000 } } });
-  expect(threshold("any")).toEqual({ threshold: 2_000, chunkLength: 20_000, ttlMs: 1_200_000 });
-  expect(threshold("web_browse", tools.webBrowse.resultSize)).toEqual({ threshold: 2_000, chunkLength: 4_000, ttlMs: 1_800_000, isOfUrl: true });
+  expect(threshold("any")).toEqual({ threshold: 2_000, chunkLength: 2_000, ttlMs: 1_200_000 });
+  expect(threshold("web_browse", tools.webBrowse.resultSize)).toEqual({ threshold: 2_000, chunkLength: 2_000, ttlMs: 1_800_000, isOfUrl: true });
   expect(threshold("own", tools.webSearch.resultSize).chunkLength).toBe(100);
   expect(threshold("own")).toEqual({ threshold: 2_000, chunkLength: 100, ttlMs: 1_000 });
   expect(sizeBounds({ threshold: 200_000 })("any").chunkLength).toBe(200_000);
-  const { content } = await sized({ content: lines(200) }, { memory: memory.of("someone"), threshold });
-  expect(content).toContain("split into 1 chunk(s)");
+  const own = memory.of("someone");
+  const { content } = await sized({ content: lines(200) }, { memory: own, threshold });
+  expect(content).toContain("split into 3 chunk(s)");
+  for (const { key, length } of await own.list("")) if (!key.endsWith("-index")) expect(length).toBeLessThanOrEqual(2_000); // what one call reads
 });
 
 test("a value without text counts as its JSON", async () => {

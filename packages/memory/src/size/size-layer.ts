@@ -1,4 +1,4 @@
-import type { ToolInvokeRequest, ToolInvokeResponse } from "@rockbot/contracts";
+import type { ToolInvokeRequest, ToolInvokeResponse, ToolOutput } from "@rockbot/contracts";
 import type { ToolContext, ToolLayer } from "@rockbot/tools";
 import { chunkContent } from "../chunks/chunk-content.ts";
 import { outlineOf } from "../chunks/outline-of.ts";
@@ -21,10 +21,17 @@ export interface SizeLayerOptions {
   readonly exempt?: ((toolName: string) => boolean) | undefined;
 }
 
+/** What size layers have said, by `structured` of the response: a tool can write the same, and is not believed. */
+const said = new WeakMap<object, ToolOutput>();
+
+/** Where the result of a call is that a size layer found too large. Nothing of any other. */
+export const toolOutputIn = (structured: ToolInvokeResponse["structured"]): ToolOutput | undefined => said.get(Object(structured));
+
 /** A larger text is cut into larger chunks, so that there are about as many: the memory of a session has a bound. */
 const MANY_CHUNKS = 1_000;
 
-const memoryReaders = new Set(["get_from_working_memory", "search_working_memory", "list_working_memory"]);
+/** Tools whose results are in working memory already. */
+export const memoryReaders: ReadonlySet<string> = new Set(["get_from_working_memory", "search_working_memory", "list_working_memory"]);
 
 /**
  * Keeps what a model cannot read at once out of its context. A result above the tool's threshold goes to working memory in chunks, and the
@@ -40,10 +47,12 @@ export function sizeLayer(options: SizeLayerOptions): ToolLayer {
       const text = response.content ?? (response.structured === undefined ? "" : JSON.stringify(response.structured));
       const bounds = threshold(request.toolName, context.resultSize);
       if (text.length <= bounds.threshold) return response;
-      const facts = { reason: "size_limit_exceeded", bytes: Buffer.byteLength(text), lines: linesOf(text), tokens: countTokens(text) };
+      const facts = { reason: "size_limit_exceeded" as const, bytes: Buffer.byteLength(text), lines: linesOf(text), tokens: countTokens(text) };
       const stored = await store(text, { request, response, context, bounds, ...options });
-      const handle = stored === undefined ? {} : { handle: stored.indexKey };
-      return { ...response, content: stored?.content ?? truncated(text, bounds.threshold), structured: { tool_output: { ...handle, ...facts } } };
+      const output: ToolOutput = { ...(stored === undefined ? {} : { handle: stored.indexKey }), ...facts };
+      const structured = { tool_output: output };
+      said.set(structured, output);
+      return { ...response, content: stored?.content ?? truncated(text, bounds.threshold), structured };
     },
   });
 }
@@ -66,7 +75,7 @@ async function store(
   const key = resultKey(namespace, { toolName, toolCallId, url: isWeb ? urlIn(request.arguments) : undefined });
   const keyOf = (index: number): string => `${key}-chunk${index}`;
   const indexKey = `${key}-index`;
-  const chunks = chunkContent(text, { maxLength: Math.max(64, bounds.chunkLength, Math.ceil(text.length / MANY_CHUNKS)), maxChunks: MANY_CHUNKS });
+  const chunks = chunkContent(text, { maxLength: Math.max(64, bounds.chunkLength, Math.ceil(text.length / MANY_CHUNKS)) });
   const isUntrusted = response.trust?.level === "untrusted";
   const entries = [...chunks.map((chunk, index) => ({ key: keyOf(index), value: chunk.text })), { key: indexKey, value: outlineOf(chunks, keyOf) }];
   try {

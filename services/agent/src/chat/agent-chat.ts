@@ -108,7 +108,7 @@ function requestOf({ message, messages, tools: clientTools, origin, max_output_t
 }
 
 function answerOf(
-  { text, finish, toolCalls, report, usage, hasReadUntrusted, reason, code }: TurnResult,
+  { text, finish, toolCalls, report, usage, hasReadUntrusted, reason, code, largeResults = [] }: TurnResult,
   { turnId, sessionId }: { readonly turnId: string; readonly sessionId: string },
 ): ToolResult<ToolAgentChatOutput> {
   return {
@@ -120,6 +120,11 @@ function answerOf(
       finish,
       ...(toolCalls === undefined ? {} : { tool_calls: toolCalls.map(({ id, name, arguments: args }) => ({ id, name, arguments: args })) }),
       usage: usageMessage(usage),
+      ...(largeResults.length === 0
+        ? {}
+        : {
+            tool_outputs: largeResults.map(({ toolCallId, toolName, toolOutput }) => ({ tool_call_id: toolCallId, tool: toolName, tool_output: toolOutput })),
+          }),
       ...(report === undefined
         ? {}
         : { report: { status: report.status, format: report.format, ...(report.metadata === undefined ? {} : { metadata: report.metadata }) } }),
