@@ -1,8 +1,12 @@
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
+import { createMemoryBus } from "@rockbot/bus";
 import { missingNamespaces, temporaryFolder } from "@rockbot/testing";
+import { createToolCaller } from "@rockbot/tools";
 import { expect, test } from "vitest";
+import { ownSocket } from "./runtime/own-socket.ts";
+import { serveSocket } from "./runtime/serve-socket.ts";
 import { runCli, runHere, startCli, startPage, startUp } from "./test-cli.ts";
 
 /** For a test of the socket or of a signal: half of what all services cost to start. */
@@ -389,15 +393,37 @@ test("a broker that does not answer is said in words, without the password", asy
   }
 }, 45_000);
 
-test("doctor says what is missing and what it costs", async () => {
+test("doctor says what is off and what it costs, and that it is optional", async () => {
   using folder = temporaryFolder();
   const plain = await runHere(["doctor"], { folder: folder.path });
   const json = await runHere(["doctor", "--json"], { folder: folder.path, env: { BRAVE_API_KEY: "canary-key" } });
 
   expect(plain.code).toBe(0);
   expect(plain.stdout).toMatch(/^ok +Node\.js +24\./m);
-  expect(plain.stdout).toMatch(/^missing +BRAVE_API_KEY +not set, so web_search is off/m);
+  expect(plain.stdout).toMatch(/^off \(optional\) BRAVE_API_KEY +not set, so web_search is off/m);
   expect(plain.stdout).toMatch(/^ok +rockbot up +does not run/m);
   expect(JSON.parse(json.stdout)).toMatchObject({ findings: expect.arrayContaining([{ what: "BRAVE_API_KEY", state: "ok", message: "set" }]) });
   expect(json.stdout).not.toContain("canary-key");
+});
+
+test("doctor asks the running system what it finds, not its own shell", async () => {
+  using folder = temporaryFolder();
+  await using _up = await startUp({ folder: folder.path, env: { BRAVE_API_KEY: "canary-key" } }, FEW);
+  const { code, stdout } = await runHere(["doctor"], { folder: folder.path, env: { POLICY_FILE: "/nonexistent" } });
+
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/^ok +rockbot up +runs;.*\noff \(optional\) policy +none.*^ok +BRAVE_API_KEY +set$/ms);
+  expect(stdout).not.toMatch(/broken|missing|port|canary-key/);
+});
+
+test("a command that joins the rockbot up of another checkout says whose it is", async () => {
+  using folder = temporaryFolder();
+  const socket = ownSocket({ ROCKBOT_RUNTIME_DIR: join(folder.path, "run") });
+  socket.makeFolder();
+  await using bus = createMemoryBus();
+  await using caller = await createToolCaller(bus, { agent: "cli", results: "copy" });
+  await using _server = await serveSocket(socket, { bus, caller, root: "/elsewhere/rockbot" }, { drainMs: 1000, signal: new AbortController().signal });
+  const whose = 'rockbot: the "rockbot up" that runs is that of /elsewhere/rockbot. ';
+
+  for (const words of ["tools", "calls", "dlq list", "up --port 0"]) expect((await runHere(words.split(" "), { folder: folder.path })).stderr).toContain(whose);
 });

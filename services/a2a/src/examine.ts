@@ -8,7 +8,7 @@ import type { A2AConfig } from "./generated/config.ts";
 export function examine({ a2aAgentsFile }: Readonly<A2AConfig>, env: Readonly<Record<string, string | undefined>>): readonly Finding[] {
   const what = "A2A_AGENTS_FILE";
   if (a2aAgentsFile === undefined)
-    return [{ what, state: "missing", message: "not set, so there are no agents of other makers. It names a file such as well-known-agents.json" }];
+    return [{ what, state: "off", message: "not set, so there are no agents of other makers. It names a file such as well-known-agents.json" }];
   try {
     const agents = readAgentsFile(a2aAgentsFile);
     return [
@@ -16,7 +16,7 @@ export function examine({ a2aAgentsFile }: Readonly<A2AConfig>, env: Readonly<Re
       ...agents.flatMap(({ name, credential }) =>
         credential === undefined || readVariable(credential.env, env) !== undefined
           ? []
-          : [{ what: credential.env, state: "missing" as const, message: `not set, so the agent "${name}" cannot be called` }],
+          : [{ what: credential.env, state: "off" as const, message: `not set, so the agent "${name}" cannot be called` }],
       ),
     ];
   } catch (error) {

@@ -27,5 +27,5 @@ test("a server that gives a model less room than we think says so, and one witho
 test("without a model the agent is off, and what to set is said", async () => {
   const config = loadConfig(configSchema, { env: { OLLAMA_URL: "http://127.0.0.1:1" } });
 
-  expect(await examine(config)).toMatchObject([{ state: "missing", message: expect.stringContaining("the agent is off. There is no model: set MODEL_URL") }]);
+  expect(await examine(config)).toMatchObject([{ state: "off", message: expect.stringContaining("the agent is off. There is no model: set MODEL_URL") }]);
 });

@@ -13,7 +13,7 @@ const LIST_MS = 5_000;
 /** For `rockbot doctor`: whether there is a model for the agent, whether its server offers it, and where robots are kept. */
 export async function examine(config: Readonly<AgentConfig>, connect?: ConnectAgentRecords): Promise<readonly Finding[]> {
   const model = await examineModel(config);
-  return connect === undefined || model.some(({ state }) => state === "missing") ? model : [...model, await examineStore(config, connect)];
+  return connect === undefined || model.some(({ state }) => state === "off") ? model : [...model, await examineStore(config, connect)];
 }
 
 async function examineStore(config: Readonly<AgentConfig>, connect: ConnectAgentRecords): Promise<Finding> {
@@ -36,7 +36,7 @@ async function examineModel(config: Readonly<AgentConfig>): Promise<readonly Fin
     return [{ what, state, message: `${where}${note}` }] as const;
   } catch (error) {
     if (!(error instanceof ToolError)) throw error;
-    return [{ what, state: "missing", message: `the agent is off. ${error.message}` }] as const;
+    return [{ what, state: "off", message: `the agent is off. ${error.message}` }] as const;
   }
 }
 

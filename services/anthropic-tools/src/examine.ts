@@ -4,5 +4,5 @@ import type { AnthropicToolsConfig } from "./generated/config.ts";
 export function examine({ anthropicAdminApiKey }: Readonly<AnthropicToolsConfig>) {
   const isSet = anthropicAdminApiKey !== undefined;
   const message = isSet ? "set" : "not set, so anthropic_usage is off. An Admin API key comes from the Claude Console";
-  return [{ what: "ANTHROPIC_ADMIN_API_KEY", state: isSet ? "ok" : "missing", message } as const];
+  return [{ what: "ANTHROPIC_ADMIN_API_KEY", state: isSet ? "ok" : "off", message } as const];
 }

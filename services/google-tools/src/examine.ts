@@ -10,7 +10,7 @@ export async function examine(config: Readonly<GoogleToolsConfig>): Promise<read
   if (googleToolsOff(config).length > 0) {
     const message =
       "not set with GOOGLE_CLIENT_SECRET, so Gmail and Calendar are off. Make an OAuth client of the kind Desktop app in the Google Cloud console, then run ./rockbot google login";
-    return [{ what, state: "missing", message }];
+    return [{ what, state: "off", message }];
   }
   const accounts = await Promise.all((Object.keys(products) as Product[]).map((product) => accountsOf(product, config)));
   return [{ what, state: "ok", message: "set" }, ...accounts];
@@ -25,7 +25,7 @@ async function accountsOf(product: Product, { dataDirectory, googleTokenKey }: R
     for (const account of accounts) await store.read(product, account);
     const exposed = (await Promise.all(accounts.map((account) => store.exposedFile(product, account)))).filter((path) => path !== undefined);
     if (exposed.length > 0) return { what, state: "broken", message: `other users of this machine may read tokens. Run chmod 600 ${exposed.join(" ")}` };
-    if (accounts.length === 0) return { what, state: "missing", message: `no account has logged in. Run ${loginCommand(product)}` };
+    if (accounts.length === 0) return { what, state: "off", message: `no account has logged in. Run ${loginCommand(product)}` };
     return { what, state: "ok", message: `logged in: ${accounts.join(", ")}` };
   } catch (error) {
     return { what, state: "broken", message: error instanceof Error ? error.message : String(error) };

@@ -86,7 +86,7 @@ test("without an OAuth client no tool is offered, and the service and doctor say
   await using running = await startGoogleTools(bus, config, { service: "google-tools" });
   expect(running.off.map(({ tool }) => tool)).toContain("gmail_search");
   expect(running.off[0]?.reason).toMatch(/set GOOGLE_CLIENT_SECRET, then run \.\/rockbot google login/);
-  expect(await examine(config)).toEqual([{ what: "GOOGLE_CLIENT_ID", state: "missing", message: expect.stringContaining("google login") }]);
+  expect(await examine(config)).toEqual([{ what: "GOOGLE_CLIENT_ID", state: "off", message: expect.stringContaining("google login") }]);
   await using system = await startTestGoogle();
   expect(await examine(system.config)).toMatchObject([{ state: "ok" }, { what: "Gmail", state: "ok", message: `logged in: ${ALICE}` }, { state: "ok" }]);
 });

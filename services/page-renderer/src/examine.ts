@@ -5,7 +5,7 @@ import type { PageRendererConfig } from "./generated/config.ts";
 /** For `rockbot doctor`: whether there is a browser, and whether its sandbox can be had. */
 export async function examine({ browserPath, browserSandbox }: Readonly<PageRendererConfig>): Promise<readonly Finding[]> {
   const what = "BROWSER_PATH";
-  if (browserPath === undefined) return [{ what, state: "missing", message: "not set, so render_page is off. Pages that need a browser are read without one" }];
+  if (browserPath === undefined) return [{ what, state: "off", message: "not set, so render_page is off. Pages that need a browser are read without one" }];
   try {
     await access(browserPath, constants.X_OK);
   } catch {

@@ -10,7 +10,7 @@ test("doctor says which search service is asked, and without one what to set", (
   expect(look({ SEARCH_PROVIDER: "searxng", SEARXNG_BASE_URL: "https://search.example" })).toMatchObject([
     { what: "SEARXNG_BASE_URL", state: "ok", message: "web_search asks https://search.example" },
   ]);
-  const off = (what: string) => [{ what, state: "missing", message: expect.stringMatching(/^not set, so web_search is off\. .+ web_browse needs none$/) }];
+  const off = (what: string) => [{ what, state: "off", message: expect.stringMatching(/^not set, so web_search is off\. .+ web_browse needs none$/) }];
   expect(look({})).toMatchObject(off("BRAVE_API_KEY"));
   expect(look({ SEARCH_PROVIDER: "searxng" })).toMatchObject(off("SEARXNG_BASE_URL"));
 });

@@ -9,7 +9,7 @@ export async function examine(config: Readonly<WorkspaceToolsConfig>, env: Reado
   const what = "workspace";
   if (config.workspaceRoots === undefined) {
     const message = "there are no read_file, write_file and bash: WORKSPACE_ROOTS names no folder";
-    return [{ what, state: "missing", message } as const];
+    return [{ what, state: "off", message } as const];
   }
   try {
     const roots = await workspaceRoots(config, holdPolicy(createPolicy(defaultPolicySource())));
@@ -17,9 +17,9 @@ export async function examine(config: Readonly<WorkspaceToolsConfig>, env: Reado
     await using set = await workspaceToolSet(config, { roots, log: silentLogger, path: env["PATH"] });
     return [
       { what, state: "ok", message: words.join("; ") } as const,
-      ...set.off.map(({ tool, reason }) => ({ what: tool, state: "missing", message: `it is off. ${reason}` }) as const),
+      ...set.off.map(({ tool, reason }) => ({ what: tool, state: "off", message: `it is off. ${reason}` }) as const),
     ];
   } catch (error) {
-    return [{ what, state: "missing", message: error instanceof Error ? error.message : String(error) } as const];
+    return [{ what, state: "off", message: error instanceof Error ? error.message : String(error) } as const];
   }
 }

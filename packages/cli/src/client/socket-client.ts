@@ -2,13 +2,11 @@ import { type AgentEvent, ToolError, ToolErrorCode, type ToolErrorMessage, type 
 import type { ListedTool } from "@rockbot/tools";
 import { Agent, type Dispatcher, request } from "undici";
 import { CommandError } from "../command-error.ts";
+import { HERE_PATH } from "../runtime/own-socket.ts";
 import type { OffTool } from "./off-tools.ts";
 import { readEvents } from "./read-events.ts";
 import type { ToolClient } from "./tool-client.ts";
 import { watchFor } from "./watch-for.ts";
-
-/** Where the other side says which tools are off there. */
-export const OFF_PATH = "/operator/off";
 
 const CONNECT_MS = 2000;
 const LIST_MS = 10_000;
@@ -40,7 +38,7 @@ export function openSocketClient(socketPath: string): ToolClient {
       const { missing = [], unusable = {} } = await list();
       return missing.map((service) => ({ service, fault: unusable[service] }));
     },
-    listOff: async () => ((await get(OFF_PATH)) as { readonly off: readonly OffTool[] }).off,
+    listOff: async () => ((await get(HERE_PATH)) as { readonly off: readonly OffTool[] }).off,
     async getGuides() {
       const { guides } = (await get("/v1/guides")) as { readonly guides: readonly { readonly name: string }[] };
       return await Promise.all(guides.map(async ({ name }) => (await get(`/v1/guides/${encodeURIComponent(name)}`)) as ToolGuide));

@@ -2,15 +2,15 @@ import { createServer } from "node:net";
 import { version } from "@rockbot/base/version";
 import type { Bus } from "@rockbot/bus";
 import type { ConnectBusOptions } from "@rockbot/bus-rabbitmq";
-import { openPolicy, policyNotes } from "@rockbot/policy";
-import { ConfigError } from "@rockbot/process/config";
-import { type BusService, busServices, type Finding } from "@rockbot/services";
+import { openPolicy } from "@rockbot/policy";
+import type { Finding } from "@rockbot/services";
 import { heardPolicies } from "@rockbot/tools";
-import packageJson from "../../package.json" with { type: "json" };
 import { busUrlFaults, chooseBusUrl, displayBusUrl, MEMORY_BUS } from "../bus-url.ts";
 import { CommandError } from "../command-error.ts";
+import { examineHere, type Listens, policyFinding } from "../doctor/examine-here.ts";
 import { ExitCode } from "../exit-code.ts";
 import { ownSocket } from "../runtime/own-socket.ts";
+import { FINDINGS_PATH } from "../runtime/serve-socket.ts";
 import { plainText } from "../terminal/plain-text.ts";
 
 const BROKER_MS = 5000;
@@ -22,52 +22,55 @@ export interface DoctorOptions {
   readonly json?: boolean;
 }
 
-/** `rockbot doctor`: what is missing on this machine, and what that costs. */
+/** `rockbot doctor`: how the running system stands, or else what this machine has for one. */
 export async function doctor({ bus, policy: option, json = false }: DoctorOptions): Promise<void> {
   const { env } = process;
   const url = chooseBusUrl(bus, env);
-  const running = await findRunning(env);
+  const running = url === MEMORY_BUS ? await findRunning(env) : undefined;
   const policy = await readPolicyFile(option ?? (env["POLICY_FILE"] || undefined));
-  const examined = await Promise.all(busServices.map((service) => examine(service, url, env)));
-  const findings: Finding[] = [
-    node(),
-    policy.finding,
-    ...(await broker(url, policy)),
-    ...examined.flatMap(({ found }) => found),
-    ...(url === MEMORY_BUS ? [running.finding] : []),
-    ...(await Promise.all(examined.flatMap(({ listens }) => (listens === undefined ? [] : [port(listens, running.isRunning)])))),
-  ];
+  const findings = running?.found === undefined ? await examineShell({ url, env, policy, running: running?.finding }) : [running.finding, ...running.found];
   if (json) console.log(JSON.stringify({ version, findings }, undefined, 2));
-  else for (const { what, state, message } of findings) console.log(plainText(`${state.padEnd(8)} ${what.padEnd(15)} ${message}`));
+  else
+    for (const { what, state, message } of findings)
+      console.log(plainText(`${(state === "off" ? OFF : state).padEnd(OFF.length)} ${what.padEnd(15)} ${message}`));
   process.exitCode = findings.some(({ state }) => state === "broken") ? ExitCode.Failed : ExitCode.Ok;
 }
 
-function node(): Finding {
-  const wanted = /\d+/.exec(packageJson.engines.node)?.[0];
-  const isNew = Number(process.versions.node.split(".", 1)[0]) >= Number(wanted);
-  return {
-    what: "Node.js",
-    state: isNew ? "ok" : "broken",
-    message: isNew ? process.versions.node : `${process.versions.node} is too old: RockBot needs ${wanted}. Start it with ./rockbot, which installs its own`,
-  };
+const OFF = "off (optional)";
+
+interface Shell {
+  readonly url: string;
+  readonly env: Env;
+  readonly policy: FoundPolicy;
+  /** Over the in-memory bus. */
+  readonly running: Finding | undefined;
 }
 
-async function broker(url: string, { identity, revision }: FoundPolicy): Promise<Finding[]> {
+/** What would run with the settings of this shell. Of services that run behind a broker it says nothing more: their settings are theirs. */
+async function examineShell({ url, env, policy, running }: Shell): Promise<readonly Finding[]> {
+  const { findings, heard } = await broker(url, policy);
+  const shell = await examineHere({ busUrl: url, env, except: heard });
+  const ports = running === undefined ? [] : await Promise.all(shell.listens.map(port));
+  return [...(running === undefined ? [] : [running]), policy.finding, ...findings, ...shell.findings, ...ports];
+}
+
+/** @returns what is so of the bus, and the services that are heard there */
+async function broker(url: string, { identity, revision }: FoundPolicy): Promise<{ readonly findings: readonly Finding[]; readonly heard: readonly string[] }> {
   const what = "bus";
   const [fault] = busUrlFaults(url);
-  if (fault !== undefined) return [{ what, state: "broken", message: fault }];
+  if (fault !== undefined) return { findings: [{ what, state: "broken", message: fault }], heard: [] };
   if (url === MEMORY_BUS) {
-    return [
-      { what, state: "ok", message: "in memory, all services in one process. --bus amqp://… connects several processes" },
-      { what: "identity", state: "ok", message: TRUSTED },
-    ];
+    const inMemory = { what, state: "ok", message: "in memory, all services in one process. --bus amqp://… connects several processes" } as const;
+    return { findings: [inMemory, { what: "identity", state: "ok", message: TRUSTED }], heard: [] };
   }
   const { connectBus } = await import("@rockbot/bus-rabbitmq");
   try {
     await using connected = await connectBus(url, { name: "rockbot doctor", connectTimeoutMs: BROKER_MS, identity });
-    return [{ what, state: "ok", message: `${displayBusUrl(url)} answers` }, await senders(connected), ...(await policies(connected, revision))];
+    const { found, heard } = await policies(connected, revision);
+    return { findings: [{ what, state: "ok", message: `${displayBusUrl(url)} answers` }, await senders(connected), ...found], heard };
   } catch (error) {
-    return [{ what, state: "broken", message: `${displayBusUrl(url)} cannot be used: ${error instanceof Error ? error.message : String(error)}` }];
+    const message = `${displayBusUrl(url)} cannot be used: ${error instanceof Error ? error.message : String(error)}`;
+    return { findings: [{ what, state: "broken", message }], heard: [] };
   }
 }
 
@@ -95,19 +98,21 @@ async function senders(bus: Bus): Promise<Finding> {
 }
 
 /** The policy that each service with tools goes by, beside that of the file. Those of the gateways are in a metric only. */
-async function policies(bus: Bus, revision: string | undefined): Promise<Finding[]> {
+async function policies(bus: Bus, revision: string | undefined): Promise<{ readonly found: readonly Finding[]; readonly heard: readonly string[] }> {
   const what = "policy in force";
   let heard: Awaited<ReturnType<typeof heardPolicies>>;
   try {
     heard = await heardPolicies(bus);
   } catch (error) {
-    return [{ what, state: "missing", message: `services cannot be heard by this user: ${error instanceof Error ? error.message : String(error)}` }];
+    const message = `services cannot be heard by this user: ${error instanceof Error ? error.message : String(error)}`;
+    return { found: [{ what, state: "off", message }], heard: [] };
   }
-  return [...heard].map(([service, revisions]) => {
+  const found = [...heard].map(([service, revisions]): Finding => {
     const isSame = revision === undefined || revisions.every((each) => each === revision);
     const others = isSame ? "" : `; the file's is ${revision}. Services take a changed file within seconds: look whether theirs is this one, and at their log`;
     return { what, state: isSame ? "ok" : "broken", message: `${service}: revision ${revisions.join(", ")}${others}` };
   });
+  return { found, heard: [...heard.keys()] };
 }
 
 interface FoundPolicy {
@@ -117,73 +122,54 @@ interface FoundPolicy {
 }
 
 async function readPolicyFile(file: string | undefined): Promise<FoundPolicy> {
-  const what = "policy";
-  if (file === undefined)
-    return {
-      finding: {
-        what,
-        state: "missing",
-        message: "none: every caller may use every tool except the dangerous ones. Set --policy or POLICY_FILE",
-      },
-    };
   try {
     await using policy = await openPolicy(file);
     const { revision, document } = policy.current();
-    const message = [`${file}, revision ${revision}, identity ${document.identity}`, ...policyNotes(document)].join("; ");
-    return { finding: { what, state: "ok", message }, identity: document.identity, revision };
+    return { finding: policyFinding(file, policy), ...(file === undefined ? {} : { identity: document.identity, revision }) };
   } catch (error) {
-    return { finding: { what, state: "broken", message: error instanceof Error ? error.message.replaceAll("\n", ";") : String(error) } };
+    return { finding: { what: "policy", state: "broken", message: error instanceof Error ? error.message.replaceAll("\n", ";") : String(error) } };
   }
 }
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** The findings of each service, and whether its settings and its port can be used. */
-async function examine(service: BusService, busUrl: string, env: Env): Promise<{ readonly found: readonly Finding[]; readonly listens?: Listens }> {
-  try {
-    const [load, { checkFiles }] = await Promise.all([service.loader(), service.settings()]);
-    const config = load({ env, overrides: { busUrl } });
-    checkFiles?.(config, env);
-    const found = (await service.examine?.(config, env)) ?? [];
-    return service.port === undefined ? { found } : { found, listens: { name: service.name, ...(config as unknown as Omit<Listens, "name">) } };
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    return { found: [{ what: service.name, state: "broken", message: `cannot start: ${error.faults.join("; ")}` }] };
-  }
-}
-
-/** Whether `rockbot up` runs, and whether it could. */
-async function findRunning(env: Readonly<Record<string, string | undefined>>): Promise<{ readonly isRunning: boolean; readonly finding: Finding }> {
+/** Whether `rockbot up` runs, whether it could, and what it finds if it does. */
+async function findRunning(env: Env): Promise<{ readonly finding: Finding; readonly found?: readonly Finding[] }> {
   const what = "rockbot up";
   try {
     const socket = ownSocket(env);
-    const isRunning = await socket.isLive();
-    return {
-      isRunning,
-      finding: {
-        what,
-        state: "ok",
-        message: isRunning ? `runs; its socket is ${socket.path}` : "does not run. Each command starts the tool that it needs, which takes longer",
-      },
-    };
+    if (!(await socket.isLive()))
+      return { finding: { what, state: "ok", message: "does not run. Each command starts the tool that it needs, which takes longer" } };
+    const finding: Finding = { what, state: "ok", message: `runs; its socket is ${socket.path}. What follows is what it finds, with its settings` };
+    return { finding, found: await findingsOf(socket.path) };
   } catch (error) {
     if (!(error instanceof CommandError)) throw error;
-    return { isRunning: false, finding: { what, state: "broken", message: error.message } };
+    return { finding: { what, state: "broken", message: error.message } };
   }
 }
 
-interface Listens {
-  readonly name: string;
-  readonly port: number;
-  readonly host: string;
+/** It may start a script in a sandbox of each kind, and ask a model's server. */
+const FINDINGS_MS = 60_000;
+
+/** @throws {CommandError} if the process at the socket does not tell */
+async function findingsOf(socketPath: string): Promise<readonly Finding[]> {
+  const { Agent, request } = await import("undici");
+  const dispatcher = new Agent({ connect: { socketPath, timeout: 2_000 } });
+  try {
+    const { body } = await request(`http://localhost${FINDINGS_PATH}`, { dispatcher, signal: AbortSignal.timeout(FINDINGS_MS) });
+    return ((await body.json()) as { readonly findings: readonly Finding[] }).findings;
+  } catch (error) {
+    throw new CommandError(`runs, and does not say what it finds (${error instanceof Error ? error.message : String(error)})`);
+  } finally {
+    await dispatcher.destroy();
+  }
 }
 
-async function port({ name, port: number, host }: Listens, isRunning: boolean): Promise<Finding> {
+async function port({ name, port: number, host }: Listens): Promise<Finding> {
   const what = `port ${number}`;
   const fault = await listenFault(number, host);
   if (fault === undefined) return { what, state: "ok", message: `free for the ${name}` };
-  if (fault === "EADDRINUSE" && isRunning) return { what, state: "ok", message: 'taken, probably by the running "rockbot up"' };
-  return { what, state: "missing", message: `is not available (${fault}). Start with --port N` };
+  return { what, state: "broken", message: `is not available (${fault}). Start with --port N` };
 }
 
 async function listenFault(number: number, host: string): Promise<string | undefined> {

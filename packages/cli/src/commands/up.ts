@@ -18,6 +18,7 @@ import { offLines, offTools } from "../client/off-tools.ts";
 import { type RunningOrOff, startOrOff } from "../client/start-or-off.ts";
 import { untilHeard } from "../client/until-heard.ts";
 import { CommandError } from "../command-error.ts";
+import { examineHere, policyFinding } from "../doctor/examine-here.ts";
 import { mergeApprovals } from "../runtime/merge-approvals.ts";
 import { operatorApp } from "../runtime/operator-app.ts";
 import { type OwnSocket, ownSocket } from "../runtime/own-socket.ts";
@@ -29,6 +30,7 @@ import { type ChosenService, readUpConfig, type UpConfig, type UpOptions } from 
 export type { UpOptions } from "./up-config.ts";
 
 /** `rockbot up`: the services of the list in one process, until a signal. The one place that composes services. */
+// Long because: it composes the parts of the process in the order in which one needs the other
 export async function up(options: UpOptions): Promise<void> {
   const config = await readUpConfig(options, process.env);
   const { busUrl, policyFile, auditFile, auditKey, chosen } = config;
@@ -52,8 +54,7 @@ export async function up(options: UpOptions): Promise<void> {
   void shutdown.requested.then(() => sayStop(graceMs));
   await using records = new SharedRecords({ redisUrl: config.redisUrl, keepsAll: keepsAll(chosen), log });
   await using inProcess = config.redisUrl === undefined && isMemory ? createMemoryBlobStore() : undefined;
-  // Other commands of this user come by the socket; over a broker they come by the broker. It listens before the services start, so that
-  // the pause in which it learns which services there are is over when the slowest has started.
+  // Other commands of this user come by the socket, or by the broker. It listens before the services start: it has heard of all when the slowest runs.
   const cli = { agent: "cli", results: "copy", policy, log } as const;
   await using caller = socket === undefined ? undefined : await createToolCaller(bus, { ...cli, blobs: inProcess ?? (await records.blobs()) });
   await using started = new AsyncDisposableStack();
@@ -79,6 +80,7 @@ export async function up(options: UpOptions): Promise<void> {
             caller,
             mcpServers: () => bridge?.servers,
             off: () => offTools(running),
+            findings: async () => [policyFinding(policyFile, policy), ...(await examineHere({ busUrl, env: process.env, chosen })).findings],
             approvals: approvalsIn(running),
             journals: [caller, ...running.values()].flatMap(({ journal }) => journal ?? []),
             policy,

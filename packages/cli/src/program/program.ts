@@ -45,7 +45,7 @@ Examples:
   rockbot mcp approve                                           list the tools and servers that wait for approval
   rockbot policy explain researcher web_search                  say whether a caller may use a tool, and why
   rockbot dlq list                                              list the messages that no service could handle
-  rockbot doctor                                                check what is missing on this machine
+  rockbot doctor                                                check what works, what is off, and what is broken
 
 Results go to stdout, everything else to stderr. Exit codes: 0 success, 1 the tool failed, 2 wrong usage, 130 stopped by
 Ctrl-C, 143 by SIGTERM. An unknown tool and arguments that a tool refuses are wrong usage.`,
@@ -157,13 +157,13 @@ starts in this process. Ctrl-C cancels the call, wherever it runs.`,
 
   program
     .command("doctor")
-    .description("Check this machine: what is missing, and which features that disables.")
+    .description("Check the running system, or this machine where none runs: what works, what is off, and what is broken.")
     .option("--bus <url>", BUS)
     .option("--policy <file>", DLQ_POLICY)
     .option("--json", "print JSON")
     .addHelpText(
       "after",
-      "\nExamples:\n  rockbot doctor\n  rockbot doctor --bus amqp://guest:guest@localhost\n\nExit code 1 if something is broken that RockBot needs, else 0.",
+      '\nExamples:\n  rockbot doctor\n  rockbot doctor --bus amqp://guest:guest@localhost\n\nA running "rockbot up" says what it finds with its own settings; of services behind a broker only their policy is known.\nWhat is off is optional. Exit code 1 if something is broken that is set up, else 0.',
     )
     .action(async (options) => (await import("../commands/doctor.ts")).doctor(options));
 

@@ -1,12 +1,25 @@
+import { get } from "node:http";
+import { join } from "node:path";
+import { json } from "node:stream/consumers";
+import { printError } from "../terminal/print-error.ts";
 import { isLiveSocket } from "./is-live-socket.ts";
 import { checkRuntimeFolder, makeRuntimeFolder, runtimeFolder, socketPath } from "./runtime-folder.ts";
+
+/** The folder of this program. */
+export const CHECKOUT = join(import.meta.dirname, "../../../..");
+
+/** Where the process at the socket says whose it is, and which tools are off there. */
+export const HERE_PATH = "/operator/here";
 
 /** The socket by which this user's `rockbot up` is reached, whether or not one runs. */
 export interface OwnSocket {
   readonly path: string;
   /** Makes its folder if it is missing. @throws {CommandError} if others could use the folder */
   makeFolder(): void;
-  /** Whether a `rockbot up` listens on it. @throws {CommandError} if others could use its folder, or if nobody answers */
+  /**
+   * Whether a `rockbot up` listens on it; says whose, if it is one of another checkout.
+   * @throws {CommandError} if others could use its folder, or if nobody answers
+   */
   isLive(): Promise<boolean>;
 }
 
@@ -18,6 +31,26 @@ export function ownSocket(env: Readonly<Record<string, string | undefined>>): Ow
   return {
     path,
     makeFolder: () => makeRuntimeFolder(folder, uid),
-    isLive: async () => checkRuntimeFolder(folder, uid) && (await isLiveSocket(path)),
+    async isLive() {
+      if (!checkRuntimeFolder(folder, uid) || !(await isLiveSocket(path))) return false;
+      const root = await rootOf(path);
+      if (root !== undefined && root !== CHECKOUT)
+        printError(`rockbot: the "rockbot up" that runs is that of ${root}. ROCKBOT_RUNTIME_DIR separates yours from it`);
+      return true;
+    },
   };
+}
+
+const ANSWER_MS = 2_000;
+
+/** Whose the process at the other side is; undefined for one that does not say so in time. */
+async function rootOf(socketPath: string): Promise<string | undefined> {
+  const { promise, resolve } = Promise.withResolvers<{ readonly root?: string }>();
+  get({ socketPath, path: HERE_PATH, agent: false, timeout: ANSWER_MS, signal: AbortSignal.timeout(ANSWER_MS) }, (response) => {
+    json(response).then(
+      (answer) => resolve(answer as object),
+      () => resolve({}),
+    );
+  }).on("error", () => resolve({}));
+  return (await promise).root;
 }

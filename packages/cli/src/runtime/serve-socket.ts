@@ -4,14 +4,17 @@ import { createGatewayApp, type GatewayAppOptions, type HttpApp, OPERATOR_PATH, 
 import { SessionHub } from "@rockbot/gateway/chat";
 import type { BridgeApprovals, BridgedServerHealth } from "@rockbot/mcp-bridge";
 import type { PolicyHolder } from "@rockbot/policy";
+import type { Finding } from "@rockbot/process";
 import type { AuditLog } from "@rockbot/records/audit";
 import type { ToolCaller } from "@rockbot/tools";
 import type { OffTool } from "../client/off-tools.ts";
-import { OFF_PATH } from "../client/socket-client.ts";
 import { CommandError } from "../command-error.ts";
 import { operatorApp } from "./operator-app.ts";
 import { createMcpApp, MCP_PATH } from "./operator-mcp.ts";
-import type { OwnSocket } from "./own-socket.ts";
+import { CHECKOUT, HERE_PATH, type OwnSocket } from "./own-socket.ts";
+
+/** Where the process says what it finds on its machine, with its settings. */
+export const FINDINGS_PATH = "/operator/findings";
 
 /** How often the name is tried for, when it goes to others in between. */
 const MAX_ATTEMPTS = 5;
@@ -39,6 +42,10 @@ export interface SocketParts {
   readonly approvals?: BridgeApprovals | undefined;
   /** The tools that are not offered here. @default none */
   readonly off?: (() => readonly OffTool[]) | undefined;
+  /** For `rockbot doctor`. @default nothing is found */
+  readonly findings?: (() => Promise<readonly Finding[]>) | undefined;
+  /** The folder of its program. @default this one's */
+  readonly root?: string | undefined;
   /** Of all callers in this process, for the operator. @default the caller's */
   readonly journals?: readonly ToolCaller["journal"][] | undefined;
   /** Where calls that are refused here leave a line. @default nowhere: they are logged and counted only */
@@ -55,7 +62,18 @@ export interface SocketParts {
  */
 export async function serveSocket(
   socket: OwnSocket,
-  { bus, caller, mcpServers = () => undefined, off = () => [], approvals, journals = [caller.journal], policy, audit }: SocketParts,
+  {
+    bus,
+    caller,
+    mcpServers = () => undefined,
+    off = () => [],
+    findings = async () => [],
+    root = CHECKOUT,
+    approvals,
+    journals = [caller.journal],
+    policy,
+    audit,
+  }: SocketParts,
   { drainMs, signal, log = silentLogger, notReady }: ServeSocketOptions,
 ): Promise<AsyncDisposable> {
   const drainOver = new AbortController();
@@ -67,9 +85,10 @@ export async function serveSocket(
   const operator = operatorApp({ bus, caller, journals, policy, approvals, signal: drainOver.signal, log });
   const mcp = createMcpApp(mcpServers);
   const app: HttpApp = {
-    fetch(request, env) {
+    async fetch(request, env) {
       const { pathname } = new URL(request.url);
-      if (pathname === OFF_PATH) return Response.json({ off: off() });
+      if (pathname === HERE_PATH) return Response.json({ root, off: off() });
+      if (pathname === FINDINGS_PATH) return Response.json({ findings: await findings() });
       return (pathname === MCP_PATH ? mcp : pathname.startsWith(OPERATOR_PATH) ? operator : gateway).fetch(request, env);
     },
   };
