@@ -141,6 +141,7 @@ export class TurnRoles {
       own: byName([...toolsOf(isOfSession), ...(definition === undefined ? [] : this.#sessionTools(definition, scope))]),
       children: children.tools(definition),
       clientTools: request.clientTools?.length,
+      policy,
       rights,
       advise: withRobotIds(visible, scope.caller),
       select,

@@ -2,7 +2,11 @@ import type { ModelAnswer } from "@rockbot/llm";
 import { expect, test } from "vitest";
 import { readCalls } from "./read-calls.ts";
 
-const tools = ["web_search", "web_browse", "get_time"].map((name) => ({ name, description: "", parameters: { type: "object" } }));
+const tools = ["web_search", "web_browse", "get_time", "clock__tell_time", "stranger__bash"].map((name) => ({
+  name,
+  description: "",
+  parameters: { type: "object" },
+}));
 const read = (toolCalls: ModelAnswer["toolCalls"], finish: ModelAnswer["finish"] = "tool_calls") =>
   readCalls({ text: "", toolCalls, finish, usage: { inputTokens: 1, outputTokens: 1 } }, { tools, refusal: () => undefined, results: [], iteration: 3 })
     .toolCalls;
@@ -33,4 +37,6 @@ test("a name is taken for a tool's only if it can mean no other", () => {
     "refused",
   ]);
   expect(read([call("a", "web_serch")])[0]?.refusal).toMatch(/The nearest are: web_search/);
+  expect(read([call("a", "tell_time")])[0]?.refusal).toMatch(/The nearest are: clock__tell_time\.$/);
+  expect(read([call("a", "functions.bash")])[0]?.refusal).not.toContain("stranger__bash"); // ours is denied here
 });

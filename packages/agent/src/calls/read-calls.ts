@@ -1,4 +1,4 @@
-import { nearestName } from "@rockbot/contracts";
+import { nearestTools } from "@rockbot/contracts";
 import type { ModelAnswer, ModelTool } from "@rockbot/llm";
 import type { StoredAnswer, StoredCall } from "../store/turn-store.ts";
 import { readArguments } from "./repair-arguments.ts";
@@ -10,6 +10,8 @@ export interface ReadCallsOptions {
   readonly tools: readonly ModelTool[];
   /** Why a tool of another name is not among them, if that is so by the session's rights. */
   readonly refusal: (name: string) => string | undefined;
+  /** Whether the caller may not use a tool of that name, whether there is one or not. @default so it is */
+  readonly isDenied?: ((name: string) => boolean) | undefined;
   /** The results that it has read in this turn. */
   readonly results: readonly string[];
   /** Which answer of the turn it is, from 0. */
@@ -27,7 +29,7 @@ const PREFIX = /^(?:functions?|tools?|default_api|api|mcp)[.:/]/;
  * An answer as it is kept and acted on: its calls are read from its text where the model wrote them there, each has an id of its own, the name of a tool
  * and arguments that can be parsed. What was changed, or why a call does not run, is noted with it, for the model.
  */
-export function readCalls(answer: ModelAnswer, { tools, refusal, results, iteration }: ReadCallsOptions): StoredAnswer {
+export function readCalls(answer: ModelAnswer, { tools, refusal, isDenied = () => true, results, iteration }: ReadCallsOptions): StoredAnswer {
   const written = answer.toolCalls.length > 0 ? undefined : readTextCalls(answer.text, { tools, results });
   const isWritten = written !== undefined && written.calls.length > 0;
   const found = isWritten ? written.calls.map((call) => ({ id: "", ...call })) : answer.toolCalls;
@@ -36,16 +38,18 @@ export function readCalls(answer: ModelAnswer, { tools, refusal, results, iterat
     const id = ID.test(call.id) && !ids.has(call.id) ? call.id : `call_${iteration}_${index}`;
     ids.add(id);
     if (index >= MAX_RUN) return { ...call, id, refusal: `Not run: an answer may have ${MAX_RUN} calls. Make this one again if it is still needed.` };
-    return { ...readCall(call, { tools, refusal, isCut: answer.finish === "length" && index === found.length - 1 }), id };
+    return { ...readCall(call, { tools, refusal, isDenied, isCut: answer.finish === "length" && index === found.length - 1 }), id };
   });
   return { ...answer, text: isWritten ? written.text : answer.text, toolCalls, ...(isWritten ? { finish: "tool_calls" } : {}) };
 }
 
-function readCall(call: StoredCall, { tools, refusal, isCut }: Pick<ReadCallsOptions, "tools" | "refusal"> & { readonly isCut: boolean }): StoredCall {
+type ReadCallOptions = Pick<ReadCallsOptions, "tools" | "refusal"> & { readonly isDenied: (name: string) => boolean; readonly isCut: boolean };
+
+function readCall(call: StoredCall, { tools, refusal, isDenied, isCut }: ReadCallOptions): StoredCall {
   const known = knownName(call.name, tools);
   if (known === undefined) {
     const why = refusal(call.name);
-    return { ...call, arguments: "{}", refusal: why === undefined ? unknownTool(call.name, tools) : `denied: ${refusedText(call.name, why)}` };
+    return { ...call, arguments: "{}", refusal: why === undefined ? unknownTool(call.name, tools, isDenied) : `denied: ${refusedText(call.name, why)}` };
   }
   const renamed = known === call.name ? [] : [`there is no tool "${call.name}": "${known}" was called`];
   const read = readArguments(call.arguments);
@@ -77,22 +81,10 @@ function knownName(name: string, tools: readonly ModelTool[]): string | undefine
 
 const letters = (name: string): string => name.toLowerCase().replaceAll(/[^a-z0-9]/g, "");
 
-/** Up to three names, the nearest first. */
-function unknownTool(name: string, tools: readonly ModelTool[]): string {
-  const left = tools.map((tool) => tool.name);
-  const nearest: string[] = [];
-  for (let next = nearestName(name, left); next !== undefined && nearest.length < 3; next = nearestName(name, left)) {
-    nearest.push(next);
-    left.splice(left.indexOf(next), 1);
-  }
-  const similar = tools.map((tool) => tool.name).filter((known) => !nearest.includes(known) && wordsOf(known).some((word) => wordsOf(name).includes(word)));
-  const names = [...nearest, ...similar].slice(0, 3);
-  const help = names.length === 0 ? "Call one of the tools that you have been given, or answer without." : `The nearest are: ${names.join(", ")}.`;
-  return `tool_not_found: There is no tool "${name.slice(0, 100)}". ${help}`;
+function unknownTool(name: string, tools: readonly ModelTool[], isDenied: (name: string) => boolean): string {
+  const plain = name.trim().replace(PREFIX, "");
+  const known = tools.map((tool) => tool.name);
+  const { names, more } = nearestTools(plain, known, { isDenied: isDenied(plain) });
+  const nearest = `The nearest are: ${names.join(", ")}${more === 0 ? "" : `, and ${more} more`}.`;
+  return `tool_not_found: There is no tool "${name.slice(0, 100)}". ${names.length === 0 ? "Call one of the tools that you have been given, or answer without." : nearest}`;
 }
-
-const wordsOf = (name: string): readonly string[] =>
-  name
-    .toLowerCase()
-    .split(/[^a-z0-9]+/)
-    .filter((word) => word.length > 2);

@@ -1,6 +1,7 @@
 import type { Logger } from "@rockbot/bus";
 import type { ResultSize, ToolDefinition, ToolInvokeRequest, ToolInvokeResponse } from "@rockbot/contracts";
 import type { ModelTool } from "@rockbot/llm";
+import type { PolicyHolder } from "@rockbot/policy";
 import {
   type CallOptions,
   type ListedTool,
@@ -53,6 +54,8 @@ export interface TurnToolsOptions {
   readonly children?: readonly Tool[] | undefined;
   /** How many tools the client has besides. @default 0 */
   readonly clientTools?: number | undefined;
+  /** @default everything is allowed */
+  readonly policy?: PolicyHolder | undefined;
   /** What the session may use, besides what its caller may. @default all that its caller may */
   readonly rights?: SessionRights | undefined;
   /** Which of the tools the model is given. */
@@ -144,6 +147,10 @@ export class TurnTools {
   waitsForAgent(name: string): boolean {
     return this.#byName.get(name)?.source === CHILD_SOURCE;
   }
+
+  /** Whether the policy lets the caller use no tool of that name. */
+  readonly isDenied = (name: string): boolean =>
+    this.#options.policy?.current().decide({ caller: this.#options.effectiveCaller, tool: name }).isAllowed === false;
 
   /** @throws {ToolError} if the session may not make the call now */
   readonly check = (name: string, args: unknown): void => {

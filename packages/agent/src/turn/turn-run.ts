@@ -232,7 +232,9 @@ export class TurnRun {
     if (limit !== undefined) return this.#lastAnswer(limit);
     try {
       const answer = await this.#ask("auto", budget.toolsDeadline);
-      const read = readCalls(answer, { tools: this.#callable, refusal: this.#role.tools.refusal, results: conversation.results, iteration });
+      const { tools } = this.#role;
+      const reading = { tools: this.#callable, refusal: tools.refusal, isDenied: tools.isDenied, results: conversation.results, iteration };
+      const read = readCalls(answer, reading);
       return mark.isSet ? { ...read, isMarked: true } : read;
     } catch (error) {
       const isLate = codeOf(error) === "timeout" && !this.#signal.aborted;

@@ -1,5 +1,5 @@
 import { isRecord } from "@rockbot/base";
-import { tools as contracts, namesHelp, nearestName } from "@rockbot/contracts";
+import { tools as contracts, didYouMean, namesHelp, nearestTools } from "@rockbot/contracts";
 import { findGlob } from "@rockbot/policy";
 import type { TurnTool } from "../calls/turn-tools.ts";
 import { isWispTool } from "./saved/kept-wisp.ts";
@@ -80,6 +80,6 @@ export function toolListFaults(
 
 /** There may be too many tools to name them all. */
 function nearestHelp(name: string, known: readonly string[]): string {
-  const nearest = nearestName(name, known);
-  return nearest === undefined ? "" : `. Did you mean "${nearest}"?`;
+  const help = didYouMean(nearestTools(name, known));
+  return help === undefined ? "" : `. D${help.slice(1)}`;
 }

@@ -9,6 +9,8 @@ export interface VisibleIndex {
   /** Case does not matter. */
   find(serverName: string): McpServerSummary | undefined;
   mayUse(serverName: string, toolName: string): boolean;
+  /** Whether the policy lets the caller use anything of a server of the name, if there were one. */
+  mayUseSome(serverName: string): boolean;
   /** Whether there is a server of the name that has not said yet what it offers, and of which the caller may use something. */
   isAwaited(serverName: string): boolean;
 }
@@ -29,6 +31,7 @@ export function visibleIndex(index: Pick<ServerIndex, "servers" | "find">, { pol
       const tool = announcedMcpName(serverName, toolName);
       return policy?.current().decide({ caller, tool, isDangerous: tools.get(tool)?.dangerous }).isAllowed ?? true;
     }
+    const mayUseSomeOf = (serverName: string): boolean => policy === undefined || mayUseSome(policy.current(), caller, `${announcedMcpPrefix(serverName)}*`);
     function narrowed(server: McpServerSummary): McpServerSummary[] {
       const { serverName, displayName, toolNames = [] } = server;
       const usable = toolNames.filter((name) => mayUse(serverName, name));
@@ -45,10 +48,8 @@ export function visibleIndex(index: Pick<ServerIndex, "servers" | "find">, { pol
         return server === undefined ? undefined : narrowed(server)[0];
       },
       mayUse,
-      isAwaited(serverName) {
-        const prefix = announcedMcpPrefix(serverName);
-        return awaits(prefix) && (policy === undefined || mayUseSome(policy.current(), caller, `${prefix}*`));
-      },
+      mayUseSome: mayUseSomeOf,
+      isAwaited: (serverName) => awaits(announcedMcpPrefix(serverName)) && mayUseSomeOf(serverName),
     };
   };
 }

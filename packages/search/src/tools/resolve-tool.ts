@@ -1,4 +1,4 @@
-import { announcedMcpName, nearestName, ToolError, ToolErrorCode } from "@rockbot/contracts";
+import { announcedMcpName, didYouMean, nearestName, nearestTools, ToolError, ToolErrorCode } from "@rockbot/contracts";
 import type { ServiceEntry } from "../services/service-entry.ts";
 
 /** A tool as its service names it, and as it is called. */
@@ -12,13 +12,11 @@ export function knownService(entries: readonly ServiceEntry[], id: string): Serv
   const [service, ...others] = [...entries.filter((entry) => entry.id === id), ...entries.filter((entry) => entry.id.toLowerCase() === id.toLowerCase())];
   const withTools = [service, ...others].find((entry) => (entry?.tools.length ?? 0) > 0) ?? service;
   if (withTools !== undefined) return withTools;
-  throw new ToolError(
-    ToolErrorCode.ToolNotFound,
-    `There is no service "${id}"${didYouMean(
-      id,
-      entries.map((entry) => entry.id),
-    )}`,
+  const nearest = nearestName(
+    id,
+    entries.map((entry) => entry.id),
   );
+  throw new ToolError(ToolErrorCode.ToolNotFound, `There is no service "${id}"${orSearch(nearest === undefined ? undefined : `did you mean "${nearest}"?`)}`);
 }
 
 /**
@@ -40,7 +38,7 @@ export function resolveTool(entries: readonly ServiceEntry[], name: string, serv
   const names = all.map(({ callName }) => callName);
   throw new ToolError(
     ToolErrorCode.ToolNotFound,
-    `There is no tool "${name}"${service === undefined ? "" : ` of the service "${service}"`}${didYouMean(name, names)}`,
+    `There is no tool "${name}"${service === undefined ? "" : ` of the service "${service}"`}${orSearch(didYouMean(nearestTools(name, names)))}`,
   );
 }
 
@@ -52,7 +50,4 @@ function onlyOne(found: readonly (ResolvedTool & { readonly own: string })[], na
   throw new ToolError(ToolErrorCode.InvalidArguments, `Cannot tell which tool "${name}" is meant: ${names}`);
 }
 
-function didYouMean(name: string, known: readonly string[]): string {
-  const nearest = nearestName(name, known);
-  return nearest === undefined ? ". Find the right one with search_known_services." : `; did you mean "${nearest}"?`;
-}
+const orSearch = (help: string | undefined): string => (help === undefined ? ". Find the right one with search_known_services." : `; ${help}`);

@@ -106,8 +106,11 @@ test("fails at once when nobody serves the tool, and works again when somebody d
     isRetryable: false,
     message: expect.stringContaining('did you mean "list_tool_guides"?'),
   });
-  await using _ = await serveTools(bus, testSet(echo), { service: "tests" });
+  const others = Array.from({ length: 30 }, (_, i) => testTool(`server${i}__forecast`, async () => ""));
+  await using _ = await serveTools(bus, testSet(echo, ...others), { service: "tests" });
   await expect(caller.call("echo", {})).resolves.toMatchObject({ content: "{}" });
+  await expect(caller.call("nothing_alike", {})).rejects.toThrow(/: known: echo, .*, and 13 more$/);
+  await expect(caller.call("forecast", {})).rejects.toThrow('did you mean "server0__forecast", "server10__forecast", "server11__forecast", or one of 27 more?');
 });
 
 test("a tool that never comes is not to be tried again: one of the agent's turns, or of a running service that has it off", async () => {

@@ -1,6 +1,16 @@
 import { metrics } from "@opentelemetry/api";
 import { type Bus, DeadLetterError, type Death, type Delivery, type Logger } from "@rockbot/bus";
-import { type Envelope, Header, hasReadUntrusted, MAX_REQUEST_BYTES, nearestName, ToolError, ToolErrorCode, type ToolInvokeRequest } from "@rockbot/contracts";
+import {
+  didYouMean,
+  type Envelope,
+  Header,
+  hasReadUntrusted,
+  MAX_REQUEST_BYTES,
+  nearestTools,
+  ToolError,
+  ToolErrorCode,
+  type ToolInvokeRequest,
+} from "@rockbot/contracts";
 import type { Decision, PolicyHolder } from "@rockbot/policy";
 import type { ToolExecutor } from "../define/tool-executor.ts";
 import { unknownOutcome } from "../layers/claim.ts";
@@ -205,14 +215,9 @@ export class RequestHandler {
   #unknownTool(name: string, caller: string): ToolError {
     const { service, served, policy } = this.#options;
     const { decide } = policy.current();
-    const nearest = nearestName(
-      name,
-      served.names.filter((tool) => decide({ caller, tool }).isAllowed),
-    );
-    return new ToolError(
-      ToolErrorCode.ToolNotFound,
-      `"${service}" has no tool "${name.slice(0, 80)}"${nearest === undefined ? "" : `; did you mean "${nearest}"?`}`,
-    );
+    const isAllowed = (tool: string): boolean => decide({ caller, tool }).isAllowed;
+    const help = didYouMean(nearestTools(name, served.names.filter(isAllowed), { isDenied: !isAllowed(name) }));
+    return new ToolError(ToolErrorCode.ToolNotFound, `"${service}" has no tool "${name.slice(0, 80)}"${help === undefined ? "" : `; ${help}`}`);
   }
 }
 

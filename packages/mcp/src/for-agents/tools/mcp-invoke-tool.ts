@@ -1,6 +1,7 @@
 import {
   announcedMcpName,
-  nearestName,
+  didYouMean,
+  nearestTools,
   parseArguments,
   saidBy,
   ToolError,
@@ -57,12 +58,13 @@ export function mcpInvokeTool(indexOf: (caller: string) => VisibleIndex, { calle
 
 /** The bridge names no other tool, as it does not know which of them its asker may know of. */
 function withNearest(error: unknown, toolName: string, { serverName, toolNames = [] }: NamedTools, trustOf: TrustOf): unknown {
-  const nearest = nearestName(toolName, toolNames);
-  if (!(error instanceof ToolError) || error.code !== ToolErrorCode.ToolNotFound || nearest === undefined) return error;
-  return new ToolError(error.code, `${error.message} Did you mean "${nearest}"?`, {
+  const found = nearestTools(toolName, toolNames);
+  const help = didYouMean(found);
+  if (!(error instanceof ToolError) || error.code !== ToolErrorCode.ToolNotFound || help === undefined) return error;
+  return new ToolError(error.code, `${error.message} D${help.slice(1)}`, {
     cause: error,
-    details: { ...error.details, nearest },
-    trust: trustOfAll([error.trust, trustOf({ serverName, toolNames: [nearest] })]),
+    details: { ...error.details, nearest: found.names[0] },
+    trust: trustOfAll([error.trust, trustOf({ serverName, toolNames: [...found.names] })]),
   });
 }
 

@@ -1,9 +1,10 @@
-import { allToolNames, nearestName, ToolError, ToolErrorCode, toolServices } from "@rockbot/contracts";
+import { allToolNames, didYouMean, nearestTools, ToolError, ToolErrorCode, toolServices } from "@rockbot/contracts";
 import type { CallableTools } from "./callable-tools.ts";
 
 /** When a tool may be there that a service says may come. */
 const AWAITED_RETRY_MS = 2_000;
 
+const MAX_NAMED = 20;
 /** A wisp that somebody has saved. */
 const WISP = /^wisp__/;
 
@@ -56,7 +57,9 @@ export function notServed(name: string, caller: string, tools: CallableTools): T
       details: { mayHaveRun: false },
     });
   const known = tools.of(caller).map((tool) => tool.name);
-  const nearest = nearestName(name, known);
-  const help = nearest !== undefined ? `did you mean "${nearest}"?` : known.length > 0 ? `known: ${known.slice(0, 20).join(", ")}` : "none is known";
+  const found = nearestTools(name, known, { isDenied: !tools.mayUse(name, caller) });
+  const nearest = found.names[0];
+  const more = known.length > MAX_NAMED ? `, and ${known.length - MAX_NAMED} more` : "";
+  const help = didYouMean(found) ?? (known.length > 0 ? `known: ${known.slice(0, MAX_NAMED).join(", ")}${more}` : "none is known");
   return new ToolError(ToolErrorCode.ToolNotFound, `There is no tool "${shown}": ${help}`, { details: { ...(nearest === undefined ? {} : { nearest }) } });
 }

@@ -1,0 +1,75 @@
+import leven from "leven";
+import { allToolNames } from "../generated/tools.ts";
+
+/** Tools that a wrong name may mean, the likeliest first, and how many are as likely besides. */
+export interface NearestTools {
+  readonly names: readonly string[];
+  readonly more: number;
+}
+
+const MOST = 3;
+const MAX_NAME = 256;
+
+/**
+ * The one ranking for suggestions of tools. First come those that are called so at their server, then slips of the pen, then those that share most of
+ * their words. The part after the last `__` counts like the whole name.
+ * @param known those that the caller may use
+ * @param isDenied whether the caller may not use a tool of that name: then none of another server takes its place
+ */
+export function nearestTools(name: string, known: readonly string[], { isDenied = true }: { readonly isDenied?: boolean } = {}): NearestTools {
+  if (name.length > MAX_NAME) return { names: [], more: 0 };
+  const { server, own } = partsOf(name);
+  const isBound = isDenied && (server !== undefined || allToolNames.includes(name));
+  const ranked = known
+    .filter((candidate) => !isBound || letters(partsOf(candidate).server ?? "") === letters(server ?? ""))
+    .map((candidate) => ({ candidate, rank: rankOf({ name, server, own }, candidate) }))
+    .sort((a, b) => a.rank - b.rank || slips(name, a.candidate) - slips(name, b.candidate) || (a.candidate < b.candidate ? -1 : 1));
+  const best = ranked[0]?.rank ?? FAR;
+  const found = ranked.filter(({ rank }) => rank < FAR && Math.trunc(rank) <= Math.trunc(best) + (best >= 1 && best < WORDS ? 1 : 0));
+  return { names: found.slice(0, MOST).map(({ candidate }) => candidate), more: Math.max(0, found.length - MOST) };
+}
+
+/** A question, which ends a sentence or stands alone; undefined if there is nothing to suggest. */
+export function didYouMean({ names, more }: NearestTools): string | undefined {
+  const all = [...names.map((name) => JSON.stringify(name)), ...(more > 0 ? [`one of ${more} more`] : [])];
+  return names.length === 0 ? undefined : `did you mean ${new Intl.ListFormat("en", { type: "disjunction" }).format(all)}?`;
+}
+
+/** Ranks of words begin here, above those of slips of the pen. */
+const WORDS = 100;
+const FAR = WORDS + 1;
+
+function rankOf({ name, server = "", own }: ReturnType<typeof partsOf> & { readonly name: string }, candidate: string): number {
+  const { server: theirServer = "", own: theirs } = partsOf(candidate);
+  if (letters(own) === letters(theirs)) return wordsOf(theirServer).some((word) => wordsOf(server).includes(word)) ? 0 : 1 / 2;
+  const fewest = Math.min(slips(name, candidate), slips(own, theirs));
+  if (fewest < WORDS) return fewest;
+  const words = wordsOf(own);
+  const shared = wordsOf(theirs).filter((word) => words.includes(word));
+  const part = shared.join("").length / words.join("").length;
+  return part >= 1 / 2 ? WORDS + (1 - Math.min(1, part)) : FAR;
+}
+
+/** `WORDS` if they are too many to be slips. */
+function slips(name: string, candidate: string): number {
+  const most = Math.max(2, Math.floor(name.length / 3));
+  const count = leven(name.toLowerCase(), candidate.toLowerCase(), { maxDistance: most + 1 });
+  return count > most ? WORDS : Math.max(1, count);
+}
+
+function partsOf(name: string): { readonly server: string | undefined; readonly own: string } {
+  const at = name.lastIndexOf("__");
+  return at <= 0 ? { server: undefined, own: name } : { server: name.slice(0, at), own: name.slice(at + 2) };
+}
+
+const letters = (name: string): string => name.toLowerCase().replaceAll(/[^a-z0-9]/g, "");
+
+const wordsOf = (name: string): readonly string[] => [
+  ...new Set(
+    name
+      .replaceAll(/([a-z0-9])([A-Z])/g, "$1_$2")
+      .toLowerCase()
+      .split(/[^a-z0-9]+/)
+      .filter((word) => word.length > 2),
+  ),
+];
