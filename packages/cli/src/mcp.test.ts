@@ -117,6 +117,7 @@ test("mcp approve shows what has changed, approves what it has shown, and the to
       .toBe(0);
     await expect.poll(async () => (await runHere(["mcp", "approve"], options)).stdout, { timeout: 20_000, interval: 200 }).toContain("echo");
     expect((await runHere(["mcp", "ls"], options)).stdout).toContain("1 wait for an approval");
+    expect((await runHere(["tools"], options)).stderr).toContain('works__echo. Held until an operator approves: rockbot mcp approve "works"');
     const shown = await runHere(["mcp", "approve", "works"], options);
     expect(shown.stdout).toMatch(
       /^works: the tool "echo" has changed since it was approved; held since .*\n {2}description: was "The fault echo\.", is "Now\[2J else"$/m,

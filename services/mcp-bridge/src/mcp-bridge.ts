@@ -46,6 +46,8 @@ export interface StartMcpBridgeOptions extends Omit<StartServiceOptions, "servic
 
 /** A running bridge. Disposal ends its servers after their calls. */
 export interface McpBridge extends AsyncDisposable {
+  /** The tools that wait for an operator. */
+  readonly off: readonly { readonly tool: string; readonly reason: string }[];
   /** How each server stands now. */
   readonly servers: readonly BridgedServerHealth[];
   /** For operators, who come by a socket or a token: never for what comes over the bus. */
@@ -99,10 +101,7 @@ export async function startMcpBridge(
   const sources = new ServerSources(pool);
   let catalogue: readonly BridgedServerOptions[] = [];
   const registrar = new ServerRegistrar(config, { store, pool, sources, trust, catalogue: () => catalogue, env, log });
-  const takeIn = async (): Promise<void> => {
-    await registrar.sync();
-    await pool.screenAgain();
-  };
+  const takeIn = () => registrar.sync().then(() => pool.screenAgain());
   let isFirst = true;
   /** What went while no bridge ran waits for nobody. Once: bridges of other servers may share the store. */
   const takeInChanges = async (): Promise<void> => {
@@ -129,6 +128,9 @@ export async function startMcpBridge(
   if (stateful !== undefined) started.defer(() => stateful.beginDrain());
   const running = started.move();
   return {
+    get off() {
+      return pool.servers.flatMap(({ name }) => heldTools(name, trust));
+    },
     get servers() {
       return pool.servers.map((server) => healthOf(server, { trust, instance }));
     },
@@ -163,6 +165,12 @@ function bridgeApprovals(store: TrustStore, { takeIn, log }: { readonly takeIn: 
     },
   };
 }
+
+const heldTools = (server: string, trust: ToolTrust): McpBridge["off"] =>
+  trust
+    .heldAs(server)
+    .filter(({ reason }) => reason === "not_approved")
+    .map(({ name }) => ({ tool: name, reason: `Held until an operator approves: rockbot mcp approve ${JSON.stringify(server)}` }));
 
 function healthOf(
   { name, health, owner: replica }: Pick<BridgedServer, "name" | "health" | "owner">,

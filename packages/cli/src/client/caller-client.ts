@@ -24,7 +24,7 @@ export function callerClient(caller: ToolCaller, { where, bus, policy, onBehalfO
       return listTools(caller.toolsOf(onBehalfOf ?? caller.agent));
     },
     listMissing: async () => (await caller.discovered()).missing,
-    listOff: async () => [],
+    listOff: async () => caller.heldFrom(onBehalfOf ?? caller.agent).map((tool) => ({ tool, reason: "Held until an operator approves: rockbot mcp approve" })),
     getGuides: () => caller.getGuides(onBehalfOf),
     onChange: (listener) => caller.tools.onChange(listener),
     follow: (sessionId, turnId, signal) => follow(sessions, { by: onBehalfOf, sessionId, turnId }, signal),

@@ -76,7 +76,8 @@ Examples:
 
 The command approves exactly what it shows: a definition that changes meanwhile waits again. For a server that an agent
 asks for, it shows the exact command or address, and the agent may register it once. To refuse: rockbot mcp reject
-SERVER [TOOL]. The list marks what was rejected or removed; you can still approve it if nothing else of its name waits.`,
+SERVER [TOOL]. What was rejected or removed is off the list, which only counts it. With SERVER [TOOL] the command shows it if
+nothing else of that name waits, and you can still approve it.`,
     )
     .action(async (server: string | undefined, tool: string | undefined, options: McpApproveOptions) =>
       (await import("../commands/mcp/mcp-approve.ts")).approveMcp(server, tool, options),

@@ -72,6 +72,8 @@ export interface ToolCaller extends AsyncDisposable {
    * seconds from when the list is known of. Lists that are missing are asked for until they come.
    */
   discovered(): Promise<Discovery>;
+  /** The names of tools that wait for an operator, of those that a caller may use. */
+  heldFrom(caller: string): readonly string[];
   /** Whether a service says that tools whose names begin so may come, as what offers them is being connected. */
   awaits(toolName: string): boolean;
   /**
@@ -148,11 +150,9 @@ export async function createToolCaller(bus: Bus, options: ToolCallerOptions): Pr
     journal,
     getGuides: (by = self) => tools.guidesFor(by),
     discovered: () => tools.directory.discovered(),
+    heldFrom: (by) => tools.heldFrom(by),
     awaits: (toolName) => tools.directory.awaits(toolName),
-    async getAnswer(toolCallId) {
-      const bytes = await journal.answer(toolCallId);
-      return bytes === undefined ? undefined : decodeReply(bytes);
-    },
+    getAnswer: (toolCallId) => journal.answer(toolCallId).then((bytes) => (bytes === undefined ? undefined : decodeReply(bytes))),
     call: (name, args, callOptions = {}) => calls.call(name, args, callOptions),
     async [Symbol.asyncDispose]() {
       calls.close(isTakenUp ? undefined : callerHasEnded);

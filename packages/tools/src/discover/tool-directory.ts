@@ -195,8 +195,11 @@ export class ToolDirectory implements AsyncDisposable {
   /** The words of a service on a tool that it holds back until an operator approves it. Case does not matter. */
   heldBack(name: string): NonNullable<ToolGuide["held"]>[number] | undefined {
     const lower = name.toLowerCase();
-    const held = [...this.#services.values()].flatMap((view) => view.guides.flatMap((guide) => guide.held ?? []));
-    return held.find((tool) => tool.name.toLowerCase() === lower);
+    return this.held.find((tool) => tool.name.toLowerCase() === lower);
+  }
+
+  get held(): NonNullable<ToolGuide["held"]> {
+    return [...this.#services.values()].flatMap((view) => view.guides.flatMap((guide) => guide.held ?? []));
   }
 
   /** The service that a tool's name belongs to now. */

@@ -14,6 +14,7 @@ export interface McpApproveOptions {
 }
 
 const MAX_LINE = 2_000;
+const MAX_NAMES = 20;
 
 const WHY: Readonly<Record<WaitingTool["reason"], string>> = {
   new: "has come since the server's tools were approved",
@@ -40,17 +41,18 @@ export async function approveMcp(
   const { firstSeen = [], ...waiting } = await source.waiting();
   const rejected = await source.rejected();
   const all = { ...waiting, rejected, firstSeen };
-  const shown = server === undefined ? { ...all, firstSeen: [] } : chosen(all, server, tool);
+  const shown = server === undefined ? { ...waiting, rejected: { tools: [], servers: [] }, firstSeen: [] } : chosen(all, server, tool);
   const tools = [...shown.tools, ...shown.rejected.tools, ...shown.firstSeen];
   const servers = [...shown.servers, ...shown.rejected.servers];
   const count = tools.length + servers.length;
   const refusals = rejected.tools.length + rejected.servers.length;
-  if (json) console.log(JSON.stringify(shown, undefined, 2));
+  if (json) console.log(JSON.stringify(server === undefined ? { ...shown, rejected } : shown, undefined, 2));
   else for (const line of described(shown)) console.log(printable(line, MAX_LINE));
   if (server === undefined) {
-    const refused = refusals === 0 ? "" : `, and ${refusals} ${refusals === 1 ? "is" : "are"} rejected`;
+    const named = [...new Set([...rejected.tools, ...rejected.servers].map((one) => printable(one.server)))].slice(0, MAX_NAMES).join(", ");
+    const refused = refusals === 0 ? "" : `, and ${refusals} ${refusals === 1 ? "is" : "are"} rejected (of ${named})`;
     const unseen = firstSeen.length === 0 ? "" : `. ${firstSeen.length} are offered as they were first seen`;
-    console.error(`${count - refusals} wait for an approval${refused}, as ${source.where} has it${unseen}. To approve: rockbot mcp approve SERVER [TOOL]`);
+    console.error(`${count} wait for an approval${refused}, as ${source.where} has it${unseen}. To approve: rockbot mcp approve SERVER [TOOL]`);
     return;
   }
   if (count === 0)

@@ -21,14 +21,6 @@ const SIGNS: readonly (readonly [string, RegExp])[] = [
     /<\/?\s*(?:important|system|instructions?|secret|hidden|admin|assistant|user|tool_?(?:call|result)s?|function_calls?|critical)\b[^>]{0,60}>|\[\/?(?:INST|SYSTEM|SYS)\]|<\|[a-z_]{2,30}\|>|<<SYS>>|^\s*#{0,4}\s*(?:system|assistant|developer)\s*(?:prompt|message|instructions?)?\s*:/im,
   ],
   [
-    "names files that hold secrets",
-    /(?:~|\$HOME|%USERPROFILE%|\/root|\/home\/\w+)?\/?\.(?:ssh|aws|gnupg|kube|docker|netrc|npmrc|pypirc|git-credentials|bash_history)\b|\bid_(?:rsa|ed25519|ecdsa)\b|\/etc\/(?:passwd|shadow)\b|(?:^|[\s"'`/])\.env\b|\bmcp\.json\b|\bclaude_desktop_config\b|\/proc\/(?:self|\d+|\*)\/environ/i,
-  ],
-  [
-    "asks for secrets or for the conversation",
-    /\b(?:read|send|pass|include|provide|append|attach|upload|post|forward|supply|put|paste|copy|fill|insert)\b[^.\n]{0,60}\b(?:api[ _-]?keys?|access tokens?|passwords?|credentials?|private keys?|secrets?|environment variables?|system prompt|conversation(?: history)?|chat history|previous messages|entire context)\b/i,
-  ],
-  [
     "gives orders about other tools",
     /\b(?:before|after|whenever|instead of|prior to|every time)\b[^.\n]{0,30}\b(?:any|all|every|each|other)\b[^.\n]{0,20}\btools?\b|\b(?:when|whenever|if|once)\b[^.\n]{0,30}\btools?\b (?:is|are|gets?) (?:used|called|invoked|available|present)\b|\b(?:must|always|have to)\b[^.\n]{0,20}\b(?:call|use|invoke|run)\b[^.\n]{0,20}\b(?:first|before anything|before answering|before you)\b|\b(?:replaces|supersedes|deprecates)\b[^.\n]{0,30}\btools?\b|\bdo not (?:use|call)\b[^.\n]{0,30}\b(?:tools?|any other|\w+__\w+)\b/i,
   ],
@@ -37,6 +29,23 @@ const SIGNS: readonly (readonly [string, RegExp])[] = [
   ["holds characters that nobody sees", /[\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]|[\u{e0000}-\u{e007f}]/u],
   [ENCODED, /(?:\\x[0-9a-f]{2}){8,}|(?:\\u[0-9a-f]{4}){8,}|(?:%[0-9a-f]{2}){12,}/i],
 ];
+
+const GIVE = String.raw`\b(?:put|give|send|pass|include|provide|append|attach|upload|post|forward|supply|paste|copy|insert|contents?[ _]of)`;
+const SECRET_FILE = String.raw`(?:\.(?:ssh|aws|gnupg|kube|docker|netrc|npmrc|pypirc|git-credentials|bash_history)\b|\bid_(?:rsa|ed25519|ecdsa)\b|\/etc\/(?:passwd|shadow)\b|(?<![\w.])\.env\b|\bmcp\.json\b|\bclaude_desktop_config\b|\/proc\/(?:self|\d+|\*)\/environ)`;
+const SECRET = String.raw`(?:api[ _-]?keys?|access tokens?|passwords?|credentials?|private keys?|secrets?|environment variables?)\b`;
+const CONVERSATION = String.raw`\b(?:your|our|the|this|full|entire|whole|complete) (?:\w+ ){0,2}(?:conversation history|chat history|system prompt|previous messages|context)\b`;
+const OWNED = String.raw`(?:\b(?:your|their|(?:the )?users?['’]s?|users['’]) (?:\w+ ){0,2}${SECRET}|\b${SECRET}[^.\n]{0,20}\bof (?:the|your|this) (?:user|human|model|agent|host)\b)`;
+
+/**
+ * The same where only an order counts. Many tools speak of files and passwords, to say what they do, or what is not to be given to them: that is taken
+ * out first.
+ */
+const ORDERS: readonly (readonly [string, RegExp])[] = [
+  ["asks for files that hold secrets", new RegExp(String.raw`(?:${GIVE}|\bneeds?\b)[^.\n]{0,60}${SECRET_FILE}|${SECRET_FILE}[^.\n]{0,80}${GIVE}\b`, "i")],
+  ["asks for secrets or for the conversation", new RegExp(String.raw`${GIVE}\b[^.\n]{0,60}(?:${OWNED}|${CONVERSATION})`, "i")],
+];
+const PROHIBITION =
+  /\b(?:do(?: not|n['’]t)|never|cannot|can['’]t|must not|should not|shouldn['’]t|refuses?|blocks?|rejects?|except|without)\b(?! (?:forget|fail|omit|skip|hesitate|mind|miss|leave))[^.\n]*/gi;
 
 /** Of a definition's texts together. */
 const MAX_READ = 200_000;
@@ -48,7 +57,8 @@ const MAX_DEPTH = 64;
  */
 export function suspicionsOf({ name, description, inputSchema, outputSchema }: SeenTool): readonly string[] {
   const text = [name, description, ...textsIn([inputSchema, outputSchema])].join("\n").slice(0, MAX_READ);
-  const signs = SIGNS.flatMap(([sign, expression]) => (expression.test(text) ? [sign] : []));
+  const ordered = text.replaceAll(PROHIBITION, "");
+  const signs = [...SIGNS.filter(([, sign]) => sign.test(text)), ...ORDERS.filter(([, sign]) => sign.test(ordered))].map(([sign]) => sign);
   return [...new Set(hidesText(text) ? [...signs, ENCODED] : signs)].map((sign) => `it ${sign}`);
 }
 

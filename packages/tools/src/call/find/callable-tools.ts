@@ -78,6 +78,11 @@ export class CallableTools implements AsyncDisposable {
     return this.#options.policy?.current().decide({ caller, tool }).isAllowed ?? true;
   }
 
+  /** See ToolCaller.heldFrom. */
+  heldFrom(caller: string): readonly string[] {
+    return this.directory.held.flatMap(({ name, reason }) => (reason === "not_approved" && this.mayUse(name, caller) ? [name] : []));
+  }
+
   /** See ToolCaller.getGuides. */
   async guidesFor(caller: string): Promise<readonly ToolGuide[]> {
     await this.directory.discovered();
