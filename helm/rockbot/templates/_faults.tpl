@@ -51,8 +51,8 @@
 {{- if and (eq $data "emptyDir") (or (gt (int $service.replicas) 1) (ne $service.autoscaling.kind "none")) -}}
 {{- $faults = append $faults (printf "%s.data.kind: several replicas would each keep data of their own: expected claim, or none where its data lies elsewhere" .key) -}}
 {{- end -}}
-{{- if and (ne $service.autoscaling.kind "none") (not .topic) -}}
-{{- $faults = append $faults (printf "%s.autoscaling.kind: must be none: no calls wait for it in a queue" .key) -}}
+{{- if and (has $service.autoscaling.kind (tuple "hpa" "keda")) (not .topic) -}}
+{{- $faults = append $faults (printf "%s.autoscaling.kind: expected none or cpu: no calls wait for it in a queue" .key) -}}
 {{- end -}}
 {{- if gt (int $service.autoscaling.min) (int $service.autoscaling.max) -}}
 {{- $faults = append $faults (printf "%s.autoscaling: expected min to be at most max, got %d and %d" .key (int $service.autoscaling.min) (int $service.autoscaling.max)) -}}
@@ -76,8 +76,8 @@
 {{- $faults = append $faults (printf "%s.settings: expected sandboxFloor to be at most sandboxCeiling, got %d and %d" .key (int $service.settings.sandboxFloor) (int $service.settings.sandboxCeiling)) -}}
 {{- end -}}
 {{- $admission := $values.scripts.admissionPolicy -}}
-{{- if and $admission.enabled $admission.allowedImages (not (has $service.settings.kubernetesImage $admission.allowedImages)) -}}
-{{- $faults = append $faults (printf "scripts.admissionPolicy.allowedImages: expected %s among them, the image of %s.settings.kubernetesImage: no script would run" $service.settings.kubernetesImage .key) -}}
+{{- if and $admission.enabled $admission.allowedImages (not (has (include "rockbot.scripts.image" $) (include "rockbot.scripts.allowedImages" $ | fromJsonArray))) -}}
+{{- $faults = append $faults (printf "scripts.admissionPolicy.allowedImages: expected %s among them, the image of %s.settings.kubernetesImage: no script would run" (include "rockbot.scripts.image" $) .key) -}}
 {{- end -}}
 {{- if $production -}}
 {{- if not (contains "@sha256:" $service.settings.kubernetesImage) -}}
@@ -142,6 +142,14 @@
 {{- end -}}
 {{- if and $values.mcp.servers $values.mcp.existingConfigMap -}}
 {{- $faults = append $faults "mcp: expected servers or existingConfigMap, got both" -}}
+{{- end -}}
+{{- $bridge := (include "rockbot.service.values" (dict "root" . "service" (dict "key" "mcpBridge" "values" dict)) | fromJson) -}}
+{{- range $name, $server := $values.mcp.servers -}}
+{{- $host := (urlParse ($server.url | default "")).hostname -}}
+{{- $isInside := or (not (contains "." $host)) (regexMatch "\\.(svc|local|internal|lan)$|\\.svc\\.|^(10|127)\\.|^192\\.168\\.|^172\\.(1[6-9]|2[0-9]|3[01])\\." $host) -}}
+{{- if and $host $isInside $values.networkPolicy.enabled (not $bridge.egress) -}}
+{{- $faults = append $faults (printf "mcp.servers.%s.url: nothing lets mcp-bridge reach %s: write a rule into mcpBridge.egress" $name $host) -}}
+{{- end -}}
 {{- end -}}
 {{- if and $values.monitoring.otlp.endpoint $values.networkPolicy.enabled (not $values.monitoring.otlp.egress) -}}
 {{- $faults = append $faults "monitoring.otlp.egress: write the rule that lets services reach monitoring.otlp.endpoint" -}}

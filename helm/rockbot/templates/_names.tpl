@@ -4,11 +4,11 @@
 {{- end }}
 
 {{- /*
-The release's name, of at most 40 characters: a longer one ends in a hash, so that two that begin alike share nothing. A release whose data lies under the name that
+fullnameOverride, or the release's name, of at most 40 characters: a longer one ends in a hash, so that two that begin alike share nothing. A release whose data lies under the name that
 releases before had keeps that name.
 */ -}}
 {{- define "rockbot.shortName" -}}
-{{- $name := .Release.Name -}}
+{{- $name := .Values.fullnameOverride | default .Release.Name -}}
 {{- if le (len $name) 40 -}}
 {{ $name }}
 {{- else -}}
@@ -92,6 +92,26 @@ app.kubernetes.io/component: {{ .component }}
 {{- else -}}
 {{ .image.repository }}:{{ .image.tag | default .root.Chart.AppVersion }}
 {{- end -}}
+{{- end }}
+
+{{- /* The image of scripts. */ -}}
+{{- define "rockbot.scripts.image" -}}
+{{ include "rockbot.belowRegistry" (dict "root" . "image" .Values.scriptsManager.settings.kubernetesImage) }}
+{{- end }}
+
+{{- /* A whole image, below global.registry as all others, unless it is there already: `dict "root" $ "image" TEXT`. */ -}}
+{{- define "rockbot.belowRegistry" -}}
+{{- $registry := trimSuffix "/" .root.Values.global.registry -}}
+{{- if and $registry (not (hasPrefix (print $registry "/") .image)) }}{{ $registry }}/{{ end }}{{ .image }}
+{{- end }}
+
+{{- /* The images that scripts may have, as a JSON list. */ -}}
+{{- define "rockbot.scripts.allowedImages" -}}
+{{- $images := list -}}
+{{- range .Values.scripts.admissionPolicy.allowedImages | default (list .Values.scriptsManager.settings.kubernetesImage) -}}
+{{- $images = append $images (include "rockbot.belowRegistry" (dict "root" $ "image" .)) -}}
+{{- end -}}
+{{ $images | toJson }}
 {{- end }}
 
 {{- /* What the restricted profile asks of a pod. */ -}}

@@ -24,6 +24,10 @@ nodeSelector:
 tolerations:
   {{- toYaml . | nindent 2 }}
 {{- end }}
+{{- with .values.affinity }}
+affinity:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
 topologySpreadConstraints:
   {{- include "rockbot.topologySpread" (dict "over" .values.topologySpread "labels" (include "rockbot.selector" .)) | nindent 2 }}
 {{- end }}
@@ -96,6 +100,7 @@ spec:
 {{- $broker := .Values.broker -}}{{- $redis := .Values.redis -}}{{- $rights := .Values.rights -}}
 {{- if and $rights.enabled (eq $broker.kind "existing") -}}
 {{- if not $broker.existing.managementUrl -}}{{- $faults = append $faults "broker.existing.managementUrl: name the management API of your broker, such as https://broker.example:15671, or set rights.enabled to false" -}}{{- end -}}
+{{- if and .Values.production (hasPrefix "http:" $broker.existing.managementUrl) -}}{{- $faults = append $faults "broker.existing.managementUrl: expected https, as the administrator's password goes there" -}}{{- end -}}
 {{- if not $rights.managementSecret.name -}}{{- $faults = append $faults "rights.managementSecret.name: name a Secret with the broker's administrator, or set rights.enabled to false" -}}{{- end -}}
 {{- end -}}
 {{- range $service := (include "rockbot.services" . | fromJson).services -}}

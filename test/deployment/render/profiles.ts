@@ -72,6 +72,8 @@ const askedFor = Object.fromEntries(
     ]),
 );
 
+const affinity = { podAntiAffinity: { preferredDuringSchedulingIgnoredDuringExecution: [] } };
+
 /** The whole of what the chart can render, and what people install. */
 export const profiles = {
   default: { args: [], values: {} },
@@ -86,8 +88,14 @@ export const profiles = {
       ...production,
       ...askedFor,
       policy: {},
-      broker: { replicas: 3 },
-      redis: { kind: "sentinel" },
+      broker: { replicas: 3, affinity },
+      redis: { kind: "sentinel", affinity },
+      ipFamily: "IPv6",
+      extraObjects: [
+        { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "{{ .Release.Name }}-more" } },
+        "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: text }",
+      ],
+      gateway: { autoscaling: { kind: "cpu" } },
       rights: {},
       global: { registry: "registry.example/team", imagePullSecrets: [{ name: "pull" }], labels: { team: "tools" } },
       defaults: {
@@ -97,7 +105,9 @@ export const profiles = {
         podLabels: { more: "text" },
         nodeSelector: { disk: "fast" },
         tolerations: [{ key: "tools", operator: "Exists" }],
-        affinity: { podAntiAffinity: { preferredDuringSchedulingIgnoredDuringExecution: [] } },
+        affinity,
+        podSecurityContext: { supplementalGroups: [7] },
+        securityContext: { seLinuxOptions: { level: "s0:c123" } },
         extraEnv: [{ name: "TZ", value: "UTC" }],
         extraVolumes: [{ name: "more", emptyDir: {} }],
         extraVolumeMounts: [{ name: "more", mountPath: "/more" }],

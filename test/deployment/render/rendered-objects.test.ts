@@ -55,6 +55,38 @@ describe.skipIf("why" in helm)(named("what the chart renders"), () => {
     }
   });
 
+  test("has what clusters ask for: names, images, addresses, containers and objects of theirs, and no password over plain http", async () => {
+    const { args, values } = profiles.everything;
+    const own = {
+      fullnameOverride: "tools",
+      broker: { replicas: 3, affinity: { nodeAffinity: {} }, tls: { existingSecret: "broker-tls" } },
+      gateway: {
+        autoscaling: { kind: "cpu" },
+        initContainers: [{ name: "before", image: "registry.example/aside" }],
+        extraContainers: [{ name: "beside", image: "registry.example/aside" }],
+      },
+    };
+    const objects: readonly Rendered[] = await renderChart(helmProgram, args, { ...values, ...own });
+    const text = JSON.stringify(objects);
+    const named = (kind: string, name: string) => objects.find((object) => object.kind === kind && object.metadata.name === name);
+    const gateway = named("Deployment", "tools-gateway")?.spec?.template;
+    const images = objects.flatMap(podsOf).flatMap(({ spec }) => [...(spec.initContainers ?? []), ...spec.containers].map(({ image }) => image));
+
+    expect(images.filter((image) => !image?.startsWith("registry.example/"))).toEqual([]);
+    expect(text).toContain("kubernetesImage: registry.example/team/python@sha256");
+    expect(gateway?.spec).toMatchObject({
+      securityContext: { runAsNonRoot: true, supplementalGroups: [7] },
+      initContainers: [{ name: "before" }],
+      containers: [{ name: "gateway", securityContext: { readOnlyRootFilesystem: true, seLinuxOptions: { level: "s0:c123" } } }, { name: "beside" }],
+    });
+    expect(named("HorizontalPodAutoscaler", "tools-gateway")?.spec).toMatchObject({ metrics: [{ type: "Resource", resource: { name: "cpu" } }] });
+    for (const part of ["broker", "redis"]) expect(named("StatefulSet", `tools-${part}`)?.spec?.template).toHaveProperty("spec.affinity");
+    expect(named("PodMonitor", "tools-broker")?.spec).toMatchObject({ podMetricsEndpoints: [{ port: "metrics" }] });
+    expect([named("ConfigMap", "rockbot-more"), named("ConfigMap", "text")]).not.toContain(undefined);
+    expect(text).toContain("https://tools-broker.rockbot.svc:15671");
+    expect(text).not.toMatch(/15672|0\.0\.0\.0[^/]/);
+  });
+
   describe.each(Object.keys(profiles) as (keyof typeof profiles)[])("under the profile %s", (profile) => {
     test.each(validators)("is known to Kubernetes %s and to the operators, field by field", async (_version, validatorOf) => {
       const faults = (await objectsOf(profile)).flatMap((object) => {

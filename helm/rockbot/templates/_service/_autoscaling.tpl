@@ -1,10 +1,10 @@
 {{- /*
-How many of a service run, by how many calls wait for it and for how long. What is asked of which metrics is in "rockbot.scaling.hpaMetrics" and
+How many of a service run, by how many calls wait for it and for how long, or by its processor time. What is asked of which metrics is in "rockbot.scaling.hpaMetrics" and
 "rockbot.scaling.kedaTriggers". Never none: without a consumer a call is `unavailable` at once.
 */ -}}
 {{- define "rockbot.service.autoscaling" -}}
 {{- $scaling := .service.values.autoscaling -}}
-{{- if eq $scaling.kind "hpa" }}
+{{- if has $scaling.kind (tuple "hpa" "cpu") }}
 apiVersion: autoscaling/v2
 kind: HorizontalPodAutoscaler
 metadata:

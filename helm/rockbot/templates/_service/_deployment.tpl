@@ -54,7 +54,7 @@ spec:
       priorityClassName: {{ . }}
       {{- end }}
       securityContext:
-        {{- include "rockbot.podSecurityContext" $root | nindent 8 }}
+        {{- mergeOverwrite (include "rockbot.podSecurityContext" $root | fromYaml) $values.podSecurityContext | toYaml | nindent 8 }}
       {{- with $root.Values.global.imagePullSecrets }}
       imagePullSecrets:
         {{- toYaml . | nindent 8 }}
@@ -75,6 +75,10 @@ spec:
         {{- /* Each roll-out is spread by itself. */}}
         {{- $spread := dict "over" $values.topologySpread "labels" (include "rockbot.service.selector" .) "keys" (list "pod-template-hash") }}
         {{- include "rockbot.topologySpread" $spread | nindent 8 }}
+      {{- with $values.initContainers }}
+      initContainers:
+        {{- toYaml . | nindent 8 }}
+      {{- end }}
       containers:
         - name: {{ $service.name }}
           image: {{ include "rockbot.image" (dict "root" $root "image" $values.image) }}
@@ -117,7 +121,7 @@ spec:
           resources:
             {{- toYaml $values.resources | nindent 12 }}
           securityContext:
-            {{- include "rockbot.containerSecurityContext" $root | nindent 12 }}
+            {{- mergeOverwrite (include "rockbot.containerSecurityContext" $root | fromYaml) $values.securityContext | toYaml | nindent 12 }}
           volumeMounts:
             - { name: tmp, mountPath: /tmp }
             - { name: config, mountPath: /etc/rockbot/config, readOnly: true }
@@ -145,6 +149,9 @@ spec:
             {{- with $values.extraVolumeMounts }}
             {{- toYaml . | nindent 12 }}
             {{- end }}
+        {{- with $values.extraContainers }}
+        {{- toYaml . | nindent 8 }}
+        {{- end }}
       volumes:
         - { name: tmp, emptyDir: { medium: Memory, sizeLimit: {{ $service.scratch }} } }
         - { name: config, configMap: { name: {{ $service.fullname }} } }

@@ -3,10 +3,11 @@
 {{- $root := .root -}}
 {{- $service := .service -}}
 {{- $settings := deepCopy $service.values.settings -}}
-{{- $_ := set $settings "healthHost" "0.0.0.0" -}}
+{{- $every := ternary "::" "0.0.0.0" (eq $root.Values.ipFamily "IPv6") -}}
+{{- $_ := set $settings "healthHost" $every -}}
 {{- $_ := set $settings "healthPort" 8481 -}}
 {{- if $service.port -}}
-{{- $_ := set $settings "host" "0.0.0.0" -}}
+{{- $_ := set $settings "host" $every -}}
 {{- $_ := set $settings "port" $service.port -}}
 {{- $hosts := include "rockbot.serviceHosts" (dict "root" $root "part" $service.name) | fromJsonArray -}}
 {{- if eq ($service.reachedBy | default "") "outside" -}}
@@ -28,7 +29,7 @@
 {{- $_ := set $settings "dataDirectory" "/var/lib/rockbot/data" -}}
 {{- end -}}
 {{- if has "cluster" $service.egress -}}
-{{- $settings = merge (include "rockbot.scripts.settings" . | fromJson) $settings -}}
+{{- $settings = merge (dict "kubernetesImage" (include "rockbot.scripts.image" $root)) (include "rockbot.scripts.settings" . | fromJson) $settings -}}
 {{- end -}}
 {{ $settings | toJson }}
 {{- end }}

@@ -30,8 +30,14 @@
 {{- if eq .Values.broker.kind "existing" -}}
 {{ .Values.broker.existing.managementUrl }}
 {{- else -}}
-http://{{ include "rockbot.broker.name" . }}.{{ .Release.Namespace }}.svc:15672
+{{- $tls := not (empty .Values.broker.tls.existingSecret) -}}
+{{ ternary "https" "http" $tls }}://{{ include "rockbot.broker.name" . }}.{{ .Release.Namespace }}.svc:{{ include "rockbot.broker.managementPort" . }}
 {{- end -}}
+{{- end }}
+
+{{- /* With TLS the administrator's password goes over it, too. */ -}}
+{{- define "rockbot.broker.managementPort" -}}
+{{ ternary 15671 15672 (not (empty .Values.broker.tls.existingSecret)) }}
 {{- end }}
 
 {{- /* The configuration of RabbitMQ that RockBot relies on, whoever runs it. */ -}}

@@ -1,6 +1,10 @@
-{{- /* What an autoscaler asks of a service's queue, by `values.autoscaling` of the service: `queueDepth` calls that wait for each replica, `ageSeconds` of the oldest. */ -}}
+{{- /* What an autoscaler asks of a service's queue or pods, by `values.autoscaling` of the service: `queueDepth` calls that wait for each replica, `ageSeconds` of the oldest. */ -}}
 {{- define "rockbot.scaling.hpaMetrics" -}}
 {{- $scaling := .service.values.autoscaling }}
+{{- if eq $scaling.kind "cpu" }}
+- type: Resource
+  resource: { name: cpu, target: { type: Utilization, averageUtilization: {{ int $scaling.cpuPercent }} } }
+{{- else }}
 - type: External
   external:
     metric: { name: rockbot_queue_messages, selector: { matchLabels: { service: {{ .service.name }} } } }
@@ -9,6 +13,7 @@
   external:
     metric: { name: rockbot_queue_age_seconds, selector: { matchLabels: { service: {{ .service.name }} } } }
     target: { type: Value, value: {{ int $scaling.ageSeconds | quote }} }
+{{- end }}
 {{- end }}
 
 {{- define "rockbot.scaling.kedaTriggers" -}}
