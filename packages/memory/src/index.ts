@@ -24,6 +24,7 @@ export type {
 // The tools of a session for its memory.
 
 export { withMemory } from "./tools/memory-failure.ts";
+export { memoryGuide } from "./tools/memory-guide.ts";
 export { memoryTools } from "./tools/memory-tools.ts";
 export type { MemoryToolsOptions } from "./tools/memory-tools-options.ts";
 

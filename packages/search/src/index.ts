@@ -15,8 +15,10 @@ export { type Hints, writeHints } from "./services/write-hints.ts";
 
 // To give a model.
 
+export { searchGuide } from "./tools/search-guide.ts";
 export { searchTool } from "./tools/search-known-services.ts";
 export { invokedCall, type ToolsModeOptions, toolsModeTools } from "./tools/tools-mode.ts";
+export { usableEntries } from "./tools/usable-entries.ts";
 
 // To summarize services.
 

@@ -18,25 +18,30 @@ test("agents of the file are listed with their skills, and one is told of in ful
     {
       agentName: "Parrot",
       description: "Says it again.",
-      lastSeen: "just now",
-      isApproved: false,
       skills: [
         { id: "echo", description: "Says it." },
         { id: "sums", description: "Does sums." },
       ],
     },
   ]);
-  expect(all.trust?.level).toBe("untrusted");
+  const agents = [
+    {
+      lastSeen: "just now",
+      isApproved: false,
+      skills: [
+        { id: "echo", tags: ["talk"] },
+        { id: "sums", examples: [] },
+      ],
+    },
+  ];
+  expect(all).toMatchObject({ trust: { level: "untrusted" }, structured: { agents } });
   expect(json((await a2a.caller.call("list_known_agents", { skill: "TALK" })).content)).toHaveLength(1);
   expect((await a2a.caller.call("list_known_agents", { skill: "cooking" })).content).toContain("No agents");
   const details = await a2a.caller.call("get_agent_details", { agent_name: "parrot" });
-  expect(json(details.content)).toMatchObject({
-    agentName: "Parrot",
-    hasAuth: true,
-    isWellKnown: true,
-    url: `${peer.url}/rpc`,
-    skills: [{ id: "echo", tags: ["talk"] }, { id: "sums" }],
-  });
+  const told = { agentName: "Parrot", description: "Says it again.", skills: [{ id: "echo", tags: ["talk"] }, { id: "sums" }] };
+  expect(json(details.content)).toMatchObject(told);
+  expect(Object.keys(json(details.content))).toEqual(Object.keys(told)); // and nothing that helps no model
+  expect(details.structured).toMatchObject({ ...told, hasAuth: true, isWellKnown: true, url: `${peer.url}/rpc` });
   expect((await a2a.caller.call("get_agent_details", { agent_name: "Parot" })).content).toMatch(/no agent "Parot".*Parrot/);
   expect(JSON.stringify(a2a.caller.tools.getTools().find(({ name }) => name === "invoke_agent"))).toContain('x-enum-now\\":[\\"Parrot\\"]');
 });

@@ -1,4 +1,5 @@
 import type { Bus, Logger } from "@rockbot/bus";
+import type { ToolGuide } from "@rockbot/contracts";
 import type { Model } from "@rockbot/llm";
 import type { PolicyHolder } from "@rockbot/policy";
 import type { Tool, ToolCaller, ToolLayer } from "@rockbot/tools";
@@ -39,8 +40,10 @@ export interface AgentParts extends Partial<AsyncDisposable> {
   readonly madeBy?: ((scope: TurnScope, call: NamedCall) => NamedCall | undefined) | undefined;
   /** The same for every turn: a part of the system message. */
   readonly instructions?: string | undefined;
-  /** For one turn: it stands after what a provider's cache can keep. */
-  readonly aside?: ((scope: TurnScope, message: string) => Promise<Aside | undefined>) | undefined;
+  /** For one turn: it stands after what a provider's cache can keep. @param mayUse whether the turn has a tool */
+  readonly aside?: ((scope: TurnScope, message: string, mayUse: (tool: string) => boolean) => Promise<Aside | undefined>) | undefined;
+  /** Teach the model tools of these, each for those who may use the tool, if one is named. */
+  readonly guides?: readonly (readonly [guide: ToolGuide, tool?: string])[] | undefined;
   /** Those of a turn's tools that its model is given. It can call the others by name, too. @default all */
   readonly select?: ((scope: TurnScope, tools: readonly TurnTool[]) => readonly TurnTool[]) | undefined;
 }

@@ -81,6 +81,7 @@ async function startAgent(options: AgentOptions, limits: AgentLimits, plugins: r
   for (const plugin of [workingMemory(memory), ...plugins]) {
     const part = await plugin.start({ name, bus, caller, policy, log });
     parts.push(part);
+    for (const [guide, tool] of part.guides ?? []) caller.addGuide(guide, tool);
     started.defer(async () => part[Symbol.asyncDispose]?.());
   }
   await caller.discovered();

@@ -247,7 +247,7 @@ export class RunningAgent implements Agent {
     const conversation = openConversation({
       ...request,
       ...role,
-      ...(await this.#asideOf(role.scope, request, { nonce: held.nonce, mark })),
+      ...(await this.#asideOf(role, request, { nonce: held.nonce, mark })),
       ownSteps,
       nonce: held.nonce,
       history,
@@ -355,12 +355,13 @@ export class RunningAgent implements Agent {
   }
 
   /** What stands beside the user's message. */
-  async #asideOf(scope: TurnScope, { message, messages: given }: TurnRequest, { nonce, mark }: { readonly nonce: string; readonly mark: UntrustedMark }) {
+  async #asideOf({ scope, tools: has }: Role, request: TurnRequest, { nonce, mark }: { readonly nonce: string; readonly mark: UntrustedMark }) {
     const { parts, log } = this.#options;
-    const asked = message ?? given?.findLast(({ role }) => role === "user")?.content ?? "";
+    const asked = request.message ?? request.messages?.findLast(({ role }) => role === "user")?.content ?? "";
+    const mayUse = (tool: string): boolean => has.get(tool) !== undefined;
     const asides = await Promise.all(
       parts.map((part) =>
-        part.aside?.(scope, asked).catch((error: unknown) => {
+        part.aside?.(scope, asked, mayUse).catch((error: unknown) => {
           log.warn({ error: String(error) }, "a part of the prompt is missing");
           return undefined;
         }),

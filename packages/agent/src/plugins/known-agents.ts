@@ -7,12 +7,14 @@ interface Known {
   entries: readonly ServiceEntry[];
   /** On the clock of `performance.now()`. */
   askedAt: number;
+  /** The definition of `invoke_agent` then. It names the agents, so another one says that some came or went. */
+  names: string | undefined;
   asking: Promise<void> | undefined;
   /** Why those of now are not known. */
   fault?: string | undefined;
 }
 
-/** Cards change rarely, and each question is a call of the caller. */
+/** Cards change rarely, and each question is a call of the caller. Agents that come or go are asked for at once. */
 const FRESH_MS = 60_000;
 /** Callers whose agents are remembered. */
 const MAX_KNOWN_OF = 1_000;
@@ -25,7 +27,7 @@ const MAX_AGENTS = 1_000;
 const MAX_SKILLS = 100;
 
 /**
- * The agents of other makers that each caller may turn to, as `list_known_agents` has them for it: at most a minute old. What they say of themselves is
+ * The agents of other makers that each caller may turn to, as `list_known_agents` has them for it: at most a minute old, and anew when the names change. What they say of themselves is
  * strangers' text. Without that tool there are none.
  */
 export class KnownAgents {
@@ -49,11 +51,14 @@ export class KnownAgents {
 
   /** Asks for those of a caller, unless that was done a short time ago. Waits a second at most: a later answer counts from the next turn on. */
   async refresh(by: string): Promise<void> {
-    if (!this.#host.caller.toolsOf(by).some(({ name }) => name === tools.listKnownAgents.name)) return void this.#known.delete(by);
-    const known = this.#known.get(by) ?? { entries: [], askedAt: Number.NEGATIVE_INFINITY, asking: undefined };
+    const offered = new Map(this.#host.caller.toolsOf(by).map((tool) => [tool.name, tool.parametersSchema]));
+    if (!offered.has(tools.listKnownAgents.name)) return void this.#known.delete(by);
+    const names = offered.get(tools.invokeAgent.name);
+    const known = this.#known.get(by) ?? { entries: [], askedAt: Number.NEGATIVE_INFINITY, names, asking: undefined };
     if (!this.#known.has(by) && this.#known.size >= MAX_KNOWN_OF) this.#known.clear();
     this.#known.set(by, known);
-    if (known.asking === undefined && performance.now() - known.askedAt < FRESH_MS) return;
+    if (known.asking === undefined && known.names === names && performance.now() - known.askedAt < FRESH_MS) return;
+    known.names = names;
     known.asking ??= this.#ask(by, known).finally(() => {
       known.asking = undefined;
     });
@@ -90,7 +95,9 @@ function entriesIn(structured: unknown): readonly ServiceEntry[] {
       type: "a2a",
       summary: description,
       tools: [],
-      skills: skills.slice(0, MAX_SKILLS).map(({ id, description: told }) => ({ name: id, description: told })),
+      skills: skills
+        .slice(0, MAX_SKILLS)
+        .map(({ id, description: told, tags = [], examples = [] }) => ({ name: id, description: [told, ...tags, ...examples].join("\n") })),
       trust: definedBy(`a2a:${agentName}`, isApproved),
     }),
   );

@@ -3,9 +3,11 @@ import { tools } from "@rockbot/contracts";
 import type { Model, ModelRequest } from "@rockbot/llm";
 import { createPolicy, defaultPolicySource, holdPolicy, type PolicyHolder, readPolicy } from "@rockbot/policy";
 import { Summaries } from "@rockbot/search";
-import { innerCallId, serveTools, type Tool } from "@rockbot/tools";
+import { AdvisedTools, createToolCaller, innerCallId, serveTools, type Tool } from "@rockbot/tools";
 import { expect, test } from "vitest";
 import { createAgent } from "../agent/create-agent.ts";
+import type { AgentDefinition } from "../definitions/agent-definition.ts";
+import { definitionsOf, testDefinition } from "../test-definitions.ts";
 import { called, said, scriptedModel } from "../test-model.ts";
 import { testRequest, testTool } from "../test-turn.ts";
 import { type ServiceSearchPluginOptions, serviceSearch } from "./service-search.ts";
@@ -24,7 +26,7 @@ const FEW = [
 ];
 
 /** An agent beside a service of many tools, of which one sends mail. */
-async function startAgent(model: Model, options: ServiceSearchPluginOptions, more: readonly Tool[] = []) {
+async function startAgent(model: Model, options: ServiceSearchPluginOptions, more: readonly Tool[] = [], as?: AgentDefinition) {
   await using started = new AsyncDisposableStack();
   const bus = started.use(createMemoryBus());
   const calls: object[] = [];
@@ -34,7 +36,11 @@ async function startAgent(model: Model, options: ServiceSearchPluginOptions, mor
   });
   const others = Array.from({ length: 40 }, (_, i) => testTool(`thing_${i}`, async () => "done"));
   started.use(await serveTools(bus, { tools: [mail, ...others, ...more] }, { service: "office" }));
-  const agent = started.use(await createAgent({ bus, model }).use(serviceSearch(options)).start());
+  const agent = started.use(
+    await createAgent({ bus, model, definitions: definitionsOf([], as) })
+      .use(serviceSearch(options))
+      .start(),
+  );
   const running = started.move();
   return { agent, calls, [Symbol.asyncDispose]: () => running.disposeAsync() };
 }
@@ -124,7 +130,7 @@ test("a model's sentence about a service stands in the place of its own text, on
     .toContain("- office (tool): All about the office, top tools: mail_send");
 });
 
-const skills = [{ id: "audit-pipeline", description: "Audits deals." }];
+const skills = [{ id: "audit-pipeline", description: "Audits deals.", tags: ["quarter"], examples: ["Which customers are lost?"] }];
 const salesOps = { agentName: "SalesOps", description: "Sales for all.", lastSeen: "just now", skills };
 
 /** A service beside the agent that lists agents of other makers, and counts who asks. */
@@ -143,12 +149,24 @@ async function startWithAgents(
   });
   const list = testTool(tools.listKnownAgents.name, async (_input, { caller }) => {
     asked.push(caller);
-    return { content: "", structured: { agents } };
+    return { content: "", structured: { agents: now } };
   });
-  started.use(await serveTools(bus, { tools: [{ ...list, definition: { ...list.definition, readOnly: true } }, send] }, { service: "a2a", policy }));
-  const agent = started.use(await createAgent({ bus, model, policy }).use(serviceSearch(options)).start());
+  let now = agents;
+  const toolsNow = () => {
+    const invoke = testTool(tools.invokeAgent.name, async () => "done", { inputSchema: { type: "object", description: JSON.stringify(now) } });
+    return [{ ...list, definition: { ...list.definition, readOnly: true } }, send, invoke];
+  };
+  const provider = new AdvisedTools({ advice: agents.length, tools: toolsNow });
+  started.use(await serveTools(bus, provider, { service: "a2a", policy }));
+  const caller = started.use(await createToolCaller(bus, { agent: "agent", policy }));
+  const agent = started.use(await createAgent({ bus, model, policy, caller }).use(serviceSearch(options)).start());
   const running = started.move();
-  return { agent, asked, sent, [Symbol.asyncDispose]: () => running.disposeAsync() };
+  const announce = (others: readonly object[]) => {
+    now = others;
+    provider.advise(others.length);
+  };
+  const isKnown = (name: string): boolean => caller.toolsOf("agent").some(({ parametersSchema }) => parametersSchema.includes(name));
+  return { agent, asked, sent, announce, isKnown, [Symbol.asyncDispose]: () => running.disposeAsync() };
 }
 
 test("agents of other makers are found by their skills, asked for on behalf of the caller once in a while, and mark the turn", async () => {
@@ -159,11 +177,39 @@ test("agents of other makers are found by their skills, asked for on behalf of t
   for (const turnId of ["1", "2"]) {
     const turn = await scene.agent.runTurn(testRequest("Find it.", { sessionId: "s", turnId }));
     expect(turn).toMatchObject({ finish: "stop", hasReadUntrusted: true });
-    expect(results()).toContain('"id": "SalesOps"');
-    expect(results()).toContain('"type": "a2a"');
+    expect(results()).toContain('"id":"SalesOps","type":"a2a"');
     expect(results()).toContain('"audit-pipeline"');
   }
   expect(scene.asked).toEqual(["agent"]);
+});
+
+test("an agent that comes is found in the turn that has begun before, by the tags and the examples of its skills", async () => {
+  const search = (query: string) => called(["search_known_services", { query }]);
+  const { model, requests } = scriptedModel([
+    async () => {
+      scene.announce([salesOps, { ...salesOps, agentName: "Newcomer", description: "", skills: [] }]);
+      await expect.poll(() => scene.isKnown("Newcomer")).toBe(true);
+      return search("newcomer");
+    },
+    search("quarter"),
+    search("lost customers"),
+    said("ok"),
+  ]);
+  await using scene = await startWithAgents(model, { hints: false });
+  await scene.agent.runTurn(testRequest("Find it."));
+  const results = requests.at(-1)?.messages.flatMap(({ role, content }) => (role === "tool" ? [content] : []));
+  expect(results).toEqual([expect.stringContaining("Newcomer"), expect.stringContaining("SalesOps"), expect.stringContaining("SalesOps")]);
+  expect(scene.asked).toHaveLength(2);
+});
+
+test("a session with fewer tools is hinted at, and finds, those alone", async () => {
+  const robot = testDefinition("robot", { tools: ["mail_send", "thing_1", "search_known_services"] });
+  const { model, requests } = scriptedModel([called(["search_known_services", { query: "mail thing done" }]), said("ok")]);
+  await using scene = await startAgent(model, {}, [], robot);
+  await scene.agent.runTurn(testRequest("Please send a mail with the thing."));
+  const found = JSON.parse(requests.at(-1)?.messages.findLast(({ role }) => role === "tool")?.content ?? "");
+  expect(found.results).toMatchObject([{ id: "office", summary: "Provides 2 tool(s): mail_send, thing_1." }]);
+  expect(told(requests[0] as ModelRequest)).toContain("office (tool): Provides 2 tool(s): mail_send, thing_1");
 });
 
 test("a list of agents that is none is left out, and the search goes on", async () => {

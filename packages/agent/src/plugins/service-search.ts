@@ -5,11 +5,14 @@ import {
   ServiceSearch,
   type ServiceSearchOptions,
   type Summaries,
+  searchGuide,
   searchTool,
   serviceEntriesOf,
   toolsModeTools,
+  usableEntries,
 } from "@rockbot/search";
 import type { AgentHost, AgentPlugin } from "../agent/agent-plugin.ts";
+import { SessionRights } from "../calls/session-rights.ts";
 import { CHILD_SOURCE } from "../calls/turn-tools.ts";
 import type { SkillReader } from "../skills/skill-reader.ts";
 import { KnownAgents } from "./known-agents.ts";
@@ -30,6 +33,7 @@ export interface ServiceSearchPluginOptions extends ServiceSearchOptions {
 /** The tools that a model keeps when it has too many: to find, read about and call the others, and those of its session. */
 const KEPT = new Set(["search_known_services", "get_tool_details", "invoke_tool", "list_tool_guides", "get_tool_guide", "get_skill"]);
 const INVOKE = definitions.invokeTool.name;
+const SEARCH = definitions.searchKnownServices.name;
 /** The tools for what is not given. */
 const TOOLS_MODE = new Set(["get_tool_details", INVOKE]);
 /** Callers whose guides and skills are remembered. */
@@ -43,9 +47,19 @@ export const serviceSearch = ({ hints = true, maxTools = 64, summaries, skills, 
     const agents = new KnownAgents(host);
     const entries = new KnownEntries(host, { summaries, skills, agents });
     const search = new ServiceSearch(() => entries.of(caller.agent), options);
-    const entriesOf = (by: string): readonly ServiceEntry[] => entries.of(by);
-    const tools = [searchTool(search, entriesOf, (by) => entries.missingOf(by)), ...toolsModeTools({ caller, entriesOf })];
+    const entriesOf = (by: string, grant?: string): readonly ServiceEntry[] => {
+      const rights = new SessionRights({ definition: undefined, grant, policy: host.policy });
+      const dangerous = new Set(caller.toolsOf(by).flatMap((tool) => (tool.dangerous ? [tool.name] : [])));
+      const mayUse = (name: string): boolean => rights.refusal({ name, isDangerous: dangerous.has(name), isLocal: false }) === undefined;
+      return rights.isBounded ? usableEntries(entries.of(by), mayUse) : entries.of(by);
+    };
+    const searched = async (by: string, grant?: string): Promise<readonly ServiceEntry[]> => {
+      await entries.refresh(by);
+      return entriesOf(by, grant);
+    };
+    const tools = [searchTool(search, searched, (by) => entries.missingOf(by)), ...toolsModeTools({ caller, entriesOf })];
     return {
+      guides: [[searchGuide]],
       tools: () => tools,
       madeBy: ({ caller: by }, call) => (call.name === INVOKE ? invokedCall(entriesOf(by), call.arguments) : undefined),
       select(_scope, all) {
@@ -54,9 +68,10 @@ export const serviceSearch = ({ hints = true, maxTools = 64, summaries, skills, 
           ? others
           : all.filter(({ tool, source }) => KEPT.has(tool.name) || source === "agent" || source === CHILD_SOURCE);
       },
-      async aside(scope, message) {
+      async aside(scope, message, mayUse) {
         await entries.refresh(scope.caller);
-        const found = hints && message !== "" ? await search.hints(message, entries.of(scope.caller)) : undefined;
+        if (!hints || message === "") return undefined;
+        const found = await search.hints(message, usableEntries(entries.of(scope.caller), mayUse), mayUse(SEARCH));
         return found === undefined ? undefined : { ...found, isUntrusted: false };
       },
       [Symbol.asyncDispose]: () => agents[Symbol.asyncDispose](),

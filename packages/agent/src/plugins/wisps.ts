@@ -1,3 +1,4 @@
+import { tools } from "@rockbot/contracts";
 import type { Model } from "@rockbot/llm";
 import type { WorkingMemory } from "@rockbot/memory";
 import type { Tool } from "@rockbot/tools";
@@ -9,6 +10,7 @@ import { savedWispTool } from "../wisps/saved/saved-wisp-tool.ts";
 import { savedWispTools } from "../wisps/saved/saved-wisp-tools.ts";
 import { SavedWisps } from "../wisps/saved/saved-wisps.ts";
 import { spawnWispsTool } from "../wisps/spawn-wisps.ts";
+import { wispsGuide } from "../wisps/wisps-guide.ts";
 
 /** The memory, the bound and the model of wisps. */
 export interface WispsOptions {
@@ -39,6 +41,7 @@ export const wisps = ({ memory, store, maxWispsPerCaller = 100, maxParallel = 10
     const partsOf = ({ caller, calls }: TurnScope): WispParts => ({ calls, memory: memory.of(caller), maxParallel, model });
     return {
       takesTurnsTime: true,
+      guides: [[wispsGuide, tools.spawnWisps.name]],
       tools: (scope) => [spawnWispsTool(partsOf(scope))].filter((tool) => mayUse(scope.caller, tool)),
       async readTools(caller) {
         if (saved === undefined) return () => [];

@@ -1,4 +1,4 @@
-import { createWorkingMemory, memoryTools, type SizeBounds, sizeBounds, sizeLayer, type WorkingMemory } from "@rockbot/memory";
+import { createWorkingMemory, memoryGuide, memoryTools, type SizeBounds, sizeBounds, sizeLayer, type WorkingMemory } from "@rockbot/memory";
 import type { AgentPlugin } from "../agent/agent-plugin.ts";
 
 /** The bounds of single tools' results. */
@@ -17,6 +17,7 @@ export const workingMemory = (memory?: WorkingMemory, { sizes }: WorkingMemoryOp
     const own = memory ?? createWorkingMemory();
     return {
       isOfSession: true,
+      guides: [[memoryGuide]],
       tools(scope) {
         const { caller, namespace, model } = scope;
         return memoryTools(own.of(caller), { namespace, pageChars: model.behavior.chunkingThreshold, hasReadUntrusted: () => scope.hasReadUntrusted });

@@ -771,6 +771,8 @@ skills: A2ASkillSummary[]
 export interface A2ASkillSummary {
 id: string
 description: string
+tags?: string[]
+examples?: string[]
 }
 /**
  * Read what an agent outside says of itself, with all that it says of its skills. Names come from list_known_agents.
@@ -2661,7 +2663,7 @@ stdout: number
 stderr: number
 }
 /**
- * Find MCP servers, agents, groups of tools, skills and guides for a task, best first. get_skill reads a skill, and get_agent_details an agent. A relevance_score below 0.3 is a guess. Ask again in other words before you give up.
+ * Find MCP servers, agents, groups of tools, skills and guides for a task, best first. A relevance_score below 0.3 is a guess. Ask again in other words before you give up. The guide service-search says more.
  */
 export interface ToolSearchKnownServices {
 input: ToolSearchKnownServicesInput

@@ -14,6 +14,10 @@ export type Fields = { readonly [Name in Field]?: string | undefined };
 export interface Match {
   readonly key: string;
   readonly score: number;
+  /** How much of the question the document has, in [0, 1]: each word counts by its rarity, and one that no document has counts like the rarest. */
+  readonly share: number;
+  /** What the words of the question count together. The score of a document that has all of them is about twice as much. */
+  readonly possible: number;
 }
 
 const FIELDS = Object.keys(fieldWeights) as Field[];
@@ -118,13 +122,15 @@ export class SearchIndex {
   search(query: string): Match[] {
     if (this.#areNormsDue) this.#setNorms();
     const words = this.#forms.words(query.slice(0, MAX_QUERY_CHARS)).slice(0, MAX_QUERY_TERMS);
-    const scores = new Map<number, number>();
+    const [scores, shares] = [new Map<number, number>(), new Map<number, number>()];
     const distinct = new Map(words.map((word) => [word.term, word]));
     const variants = new Map([...distinct].map(([term, word]) => [term, this.#variantsOf(word)]));
-    for (const of of variants.values()) this.#add(scores, 1, of);
+    let possible = 0;
+    for (const of of variants.values()) possible += this.#add(scores, 1, of, shares);
     const pairs = new Map(words.slice(1).map((word, i) => [`${words[i]?.term} ${word.term}`, [words[i] ?? word, word] as const]));
     for (const [pair, of] of pairs) this.#add(scores, PHRASE_BONUS, this.#pairVariantsOf(pair, of, variants));
-    return [...scores].map(([slot, score]) => ({ key: this.#slots[slot]?.key ?? "", score })).sort((a, b) => b.score - a.score || (a.key < b.key ? -1 : 1));
+    const found = [...scores].map(([slot, score]) => ({ key: this.#slots[slot]?.key ?? "", score, share: (shares.get(slot) ?? 0) / possible, possible }));
+    return found.sort((a, b) => b.score - a.score || (a.key < b.key ? -1 : 1));
   }
 
   #postingsOf(term: string): Postings {
@@ -168,9 +174,14 @@ export class SearchIndex {
     return found;
   }
 
-  /** Adds to each document's score what the best of the variants gives it. */
-  #add(scores: Map<number, number>, weight: number, variants: readonly Variant[]): void {
-    const best = new Map<number, number>();
+  /**
+   * Adds to each document's score what the best of the variants gives it, and to its share how rare that is.
+   * @returns the most that is added to a share
+   */
+  #add(scores: Map<number, number>, weight: number, variants: readonly Variant[], shares?: Map<number, number>): number {
+    const [best, rarest] = [new Map<number, number>(), new Map<number, number>()];
+    const own = variants[0]?.[0] ?? "";
+    const most = idfOf(this.#documents.size, this.#postingsOf(own).get(own)?.size ?? 1);
     for (const [term, share] of variants) {
       const posting = this.#postingsOf(term).get(term);
       if (posting === undefined) continue;
@@ -181,8 +192,11 @@ export class SearchIndex {
         for (let at = 0; at < counts.length; at++) frequency += (counts[at] ?? 0) * (norms[at] ?? 0);
         const score = (weight * share * idf * frequency * (K1 + 1)) / (frequency + K1);
         if (score > (best.get(slot) ?? 0)) best.set(slot, score);
+        if (share * idf > (rarest.get(slot) ?? 0)) rarest.set(slot, Math.min(most, share * idf));
       }
     }
     for (const [slot, score] of best) scores.set(slot, (scores.get(slot) ?? 0) + score);
+    if (shares !== undefined) for (const [slot, share] of rarest) shares.set(slot, (shares.get(slot) ?? 0) + share);
+    return most;
   }
 }

@@ -10,9 +10,8 @@ export interface FoundTool {
 }
 
 /** A service that a question finds by all of its texts together. */
-export interface FoundService {
+export interface FoundService extends Pick<Match, "score" | "share" | "possible"> {
   readonly entry: ServiceEntry;
-  readonly score: number;
 }
 
 /** A document, as the latest question that looked among its texts saw it. */
@@ -75,10 +74,10 @@ export class ServiceDocuments {
     return this.#visible(this.#services.search(query));
   }
 
-  #visible(matches: readonly Match[]): FoundTool[] {
-    return matches.flatMap(({ key, score }) => {
+  #visible(matches: readonly Match[]): (FoundTool & FoundService)[] {
+    return matches.flatMap(({ key, ...match }) => {
       const indexed = this.#byKey.get(key);
-      return indexed?.view === this.#view ? [{ entry: indexed.entry, tool: indexed.tool, score }] : [];
+      return indexed?.view === this.#view ? [{ entry: indexed.entry, tool: indexed.tool, ...match }] : [];
     });
   }
 
@@ -167,4 +166,4 @@ const isSame = (one: ServiceTool | undefined, other: ServiceTool | undefined): b
   one === other || (one?.description === other?.description && one?.parameters === other?.parameters);
 
 /** Whether a summary only lists names of tools, as it is until somebody has written one: each tool has its own name already. */
-const isListing = (summary: string): boolean => /(^|: )Provides (\d+ tool\(s\)|no tools)/.test(summary);
+export const isListing = (summary: string): boolean => /(^|: )Provides (\d+ tool\(s\)|no tools)/.test(summary);

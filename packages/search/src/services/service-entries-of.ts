@@ -14,7 +14,11 @@ export const alwaysThere: ReadonlySet<string> = new Set(["list_tool_guides", "ge
  * The services that a caller may turn to, by what is announced: its MCP servers, and the other tools by the service that runs them. Sorted, each time anew.
  * @param by on whose behalf calls are made
  */
-export function serviceEntriesOf(caller: Pick<ToolCaller, "toolsOf">, by: string, servers?: VisibleServers): readonly ServiceEntry[] {
+export function serviceEntriesOf(
+  caller: Pick<ToolCaller, "toolsOf"> & Partial<Pick<ToolCaller, "summaryOf">>,
+  by: string,
+  servers?: VisibleServers,
+): readonly ServiceEntry[] {
   const tools = new Map(caller.toolsOf(by).map((tool) => [tool.name, tool]));
   const mcp = (servers?.serversOf(by) ?? []).map((server) => mcpEntry(server, tools));
   const groups = new Map<string, ToolRegistration[]>();
@@ -28,7 +32,7 @@ export function serviceEntriesOf(caller: Pick<ToolCaller, "toolsOf">, by: string
     ([id, group]): ServiceEntry => ({
       id,
       type: "tool",
-      summary: listingOf(group),
+      summary: caller.summaryOf?.(id) ?? listingOf(group),
       tools: group.map(serviceToolOf),
       trust: trustOfAll(group.map(({ trust }) => trust)),
     }),

@@ -18,16 +18,30 @@ const mail = entry("mail", [
 ]);
 const files = entry("files", [tool("read_file", "Read a file.")]);
 
-test("at most five services, with shares of the best score, and the three tools that the question finds", async () => {
+test("at most five services, the three tools that the question finds, and no hit that is far behind the best one", async () => {
   const many = Array.from({ length: 9 }, (_, i) => entry(`post-${i}`, [tool("post_letter")]));
   const search = new ServiceSearch(() => [mail, ...many]);
+  expect(await search.search("letters")).toHaveLength(5);
+  expect(await search.search("letters", 2)).toHaveLength(2);
   const hits = await search.search("sort letters");
-  expect(hits).toHaveLength(5);
-  expect(hits[0]).toMatchObject({ entry: mail, relevance: 1 });
+  expect(hits).toMatchObject([{ entry: mail, relevance: 1 }]);
   expect(hits[0]?.top[0]).toBe("sort_mail");
   expect(hits[0]?.top).toHaveLength(3);
-  for (const { relevance } of hits.slice(1)) expect(relevance).toBeLessThan(1);
-  expect(await search.search("sort letters", 2)).toHaveLength(2);
+});
+
+test("how relevant a hit is follows from the question: nonsense finds nothing, and a guess looks like one", async () => {
+  const calendar = entry("calendar", [tool("move_event", "Reschedule a meeting.")]);
+  const others = [
+    entry("office", [tool("run_tool", "Run a tool. Fits in a meeting room's planner."), tool("list_rooms", "Rooms.")]),
+    ...["news", "shop", "map"].map((id) => entry(id, [tool(`read_${id}`, `Read the ${id}.`), tool(`find_${id}`, `Find in the ${id}.`)])),
+  ];
+  const search = new ServiceSearch(() => [mail, files, ...others]);
+  const relevanceOf = async (query: string, among?: readonly ServiceEntry[]) => (await search.search(query, 5, among)).map(({ relevance }) => relevance);
+  expect((await relevanceOf("reschedule meeting", [mail, files, ...others, calendar]))[0]).toBeGreaterThan(0.9);
+  for (const query of ["read zebras", "bake the cake then read it aloud twice"]) expect([query, await relevanceOf(query)]).toEqual([query, []]);
+  for (const query of ["send a letter", "mail", "read"]) expect([query, (await relevanceOf(query))[0]]).toEqual([query, 1]); // also what many have
+  for (const relevance of [...(await relevanceOf("aws spend audit")), ...(await relevanceOf("where zebras have a meeting"))])
+    expect(relevance).toBeLessThan(0.5);
 });
 
 test("a service that the question names comes before others with the same tools", async () => {

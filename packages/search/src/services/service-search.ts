@@ -33,7 +33,18 @@ const MAX_NEAREST = 20;
 const MAX_HINTS = 2;
 /** Of what the rarest word scores at most in a text of average length. A hit with less shares words with the message by chance. */
 const MIN_HINT_SHARE = 0.7;
-const MIN_HINT_RELEVANCE = 0.5;
+/** Of the best hit's score. */
+const MIN_HINT_SCORE = 0.5;
+/** A hit with less relevance is a guess. */
+const GUESS = 0.3;
+/** Of the nearest by meaning alone: how near is near depends on the vectors. */
+const MEANT = 0.5;
+/** The score of a hit that leaves no doubt, beside what the words of the question count. */
+const SURE_SCORE = 2;
+/** With less the best hit is no answer: a question of so few rare words shares one with it by chance. Answers of the measured set have more. */
+const minRelevance = (rareWords: number): number => (rareWords <= 2 ? 0.33 : 0.18);
+/** Of the best hit's relevance, likewise. */
+const MIN_SHARE_OF_BEST = 1 / 3;
 
 /** Finds services and their tools by words. It looks at what its source says at each question, and takes in what has changed since. */
 export class ServiceSearch {
@@ -51,10 +62,7 @@ export class ServiceSearch {
   async search(query: string, limit = MAX_HITS, among = this.#source()): Promise<readonly ServiceHit[]> {
     const byWords = this.#byWords(query, among);
     const nearest = await this.#nearest(query, among);
-    if (nearest === undefined) {
-      const best = byWords[0]?.score ?? 1;
-      return byWords.slice(0, limit).map((hit) => ({ ...hit, relevance: hit.score / best }));
-    }
+    if (nearest === undefined) return byWords.slice(0, limit);
     const top = new Map<ServiceEntry, string[]>();
     for (const { entry, tool } of nearest) {
       const names = top.get(entry) ?? [];
@@ -64,9 +72,8 @@ export class ServiceSearch {
     const words = new Map(byWords.map((hit) => [hit.entry, hit]));
     const fused = fuseRanks([byWords.map(({ entry }) => entry), [...top.keys()].slice(0, MAX_NEAREST)]);
     const best = fused[0]?.score ?? 1;
-    return fused
-      .slice(0, limit)
-      .map(({ item: entry, score }) => ({ ...(words.get(entry) ?? { entry, score: 0, top: top.get(entry) ?? [] }), relevance: score / best }));
+    const hits = fused.map(({ item: entry, score }) => words.get(entry) ?? { entry, score: 0, top: top.get(entry) ?? [], relevance: (MEANT * score) / best });
+    return falling(hits).slice(0, limit);
   }
 
   /** The tools that the question finds, best first. @param among as in `search` */
@@ -82,21 +89,26 @@ export class ServiceSearch {
       .slice(0, limit);
   }
 
-  #byWords(query: string, among: readonly ServiceEntry[]): Omit<ServiceHit, "relevance">[] {
-    const found = new Map<ServiceEntry, { score: number; tools: FoundTool[] }>();
+  #byWords(query: string, among: readonly ServiceEntry[]): readonly ServiceHit[] {
+    const found = new Map<ServiceEntry, { score: number; relevance: number; tools: FoundTool[] }>();
     for (const one of this.#documents.findTools(query, among)) {
-      const known = found.get(one.entry) ?? { score: 0, tools: [] };
+      const known = found.get(one.entry) ?? { score: 0, relevance: 0, tools: [] };
       if (known.tools.length === MAX_TOP) continue;
       known.score += known.tools.length === 0 ? one.score : MORE_TOOLS_SHARE * one.score;
       known.tools.push(one);
       found.set(one.entry, known);
     }
-    for (const { entry, score } of this.#documents.findServices(query, among)) {
+    const services = this.#documents.findServices(query, among);
+    for (const { entry, score, share, possible } of services) {
       const known = found.get(entry);
-      if (known !== undefined) known.score += WHOLE_SHARE * score;
+      if (known === undefined) continue;
+      known.score += WHOLE_SHARE * score;
+      known.relevance = Math.sqrt(share * Math.min(1, known.score / (SURE_SCORE * possible)));
     }
-    const hits = [...found].map(([entry, { score, tools }]) => ({ entry, score, top: tools.flatMap(({ tool }) => tool?.name ?? []) }));
-    return hits.sort((a, b) => b.score - a.score);
+    const hits = [...found].map(([entry, { tools, ...hit }]) => ({ entry, ...hit, top: tools.flatMap(({ tool }) => tool?.name ?? []) }));
+    const [ranked, rareWords] = [falling(hits.sort((a, b) => b.score - a.score)), (services[0]?.possible ?? 0) / this.#documents.rarestScore];
+    const best = ranked[0]?.relevance ?? 0;
+    return best < minRelevance(rareWords) ? [] : ranked.filter(({ relevance }) => relevance >= MIN_SHARE_OF_BEST * best);
   }
 
   /** The tools by their meaning; undefined without vectors. */
@@ -109,13 +121,27 @@ export class ServiceSearch {
     );
   }
 
-  /** The approved services, two at most, that fit a user's message best, for a model; undefined if none fits well. @param among as in `search` */
-  async hints(message: string, among = this.#source()): Promise<Hints | undefined> {
+  /**
+   * The approved services, two at most, that fit a user's message best, for a model; undefined if none fits well.
+   * @param among as in `search`
+   * @param canSearch whether the model has `search_known_services`
+   */
+  async hints(message: string, among = this.#source(), canSearch = true): Promise<Hints | undefined> {
     const approved = among.filter(({ trust }) => !marks(trust));
     const hits = await this.search(message, MAX_HINTS, approved);
-    const minScore = MIN_HINT_SHARE * this.#documents.rarestScore;
-    return writeHints(hits.filter(({ score, relevance }) => score >= minScore && relevance >= MIN_HINT_RELEVANCE));
+    const minScore = Math.max(MIN_HINT_SHARE * this.#documents.rarestScore, MIN_HINT_SCORE * (hits[0]?.score ?? 0));
+    return writeHints(
+      hits.filter(({ score, relevance }) => score >= minScore && relevance >= GUESS),
+      canSearch,
+    );
   }
+}
+
+/** The hits, each at least as relevant as those behind it. */
+function falling(hits: readonly ServiceHit[]): readonly ServiceHit[] {
+  const relevances = hits.map(({ relevance }) => relevance);
+  for (let i = relevances.length - 2; i >= 0; i--) relevances[i] = Math.max(relevances[i] ?? 0, relevances[i + 1] ?? 0);
+  return hits.map((hit, i) => ({ ...hit, relevance: relevances[i] ?? 0 }));
 }
 
 interface EntryTool {

@@ -6,13 +6,13 @@ export interface Hints {
   readonly text: string;
 }
 
-const HEADING = "Potentially relevant services for this request (call search_known_services for full search):";
+const HEADING = "Potentially relevant services for this request";
 const MAX_SUMMARY = 200;
 const MAX_NAME = 80;
 
-/** The hits as lines for a model. Undefined without any. */
-export const writeHints = (hits: readonly ServiceHit[]): Hints | undefined =>
-  hits.length === 0 ? undefined : { text: [HEADING, ...hits.map(lineOf)].join("\n") };
+/** The hits as lines for a model. Undefined without any. @param canSearch whether it can search for more */
+export const writeHints = (hits: readonly ServiceHit[], canSearch = true): Hints | undefined =>
+  hits.length === 0 ? undefined : { text: [`${HEADING}${canSearch ? " (call search_known_services for full search)" : ""}:`, ...hits.map(lineOf)].join("\n") };
 
 function lineOf({ entry: { id, type, summary, tools, skills, trust }, top }: ServiceHit): string {
   const kind = skills === undefined ? "tools" : "skills";

@@ -8,19 +8,19 @@ const MAX_RESULTS = 5;
 
 /**
  * `search_known_services`.
- * @param entriesOf the entries that a caller may see; all of the search's own source if left out
+ * @param entriesOf the entries that a caller may see, in a session with this grant; all of the search's own source if left out
  * @param missingOf the sources of a caller that could not be read
  */
 export function searchTool(
   search: Pick<ServiceSearch, "search">,
-  entriesOf?: (caller: string) => readonly ServiceEntry[],
+  entriesOf?: (caller: string, grant?: string) => readonly ServiceEntry[] | Promise<readonly ServiceEntry[]>,
   missingOf?: (caller: string) => Promise<PartFailures | undefined>,
 ): Tool {
-  return defineTool(tools.searchKnownServices, async ({ query }, { caller }) => {
-    const hits = await search.search(query, MAX_RESULTS, entriesOf?.(caller));
+  return defineTool(tools.searchKnownServices, async ({ query }, { caller, grant }) => {
+    const hits = await search.search(query, MAX_RESULTS, await entriesOf?.(caller, grant));
     const missing = await missingOf?.(caller);
     const structured = { ...(missing === undefined ? {} : { missing }), results: hits.map(resultOf) };
-    return { content: JSON.stringify(structured, undefined, 2), structured, trust: trustOfAll(hits.map(({ entry }) => entry.trust)) };
+    return { content: JSON.stringify(structured), structured, trust: trustOfAll(hits.map(({ entry }) => entry.trust)) };
   });
 }
 

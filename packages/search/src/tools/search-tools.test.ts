@@ -53,13 +53,14 @@ test("services are found live, in the seeds' form, and a stranger's words are ma
   await using agent = await startAgent({ bus });
   const { caller } = agent;
   const found = await caller.call("search_known_services", { query: "prospects" });
+  expect(found.content).not.toContain("\n"); // no room for the eye
   expect(JSON.parse(found.content ?? "")).toEqual({
     results: [
       {
         id: "crm",
         type: "mcp",
         summary: "Provides 2 tool(s): search_leads, update_opportunity.",
-        relevance_score: 1,
+        relevance_score: expect.closeTo(0.6, 0),
         top_tools: ["search_leads", "update_opportunity"],
       },
     ],
@@ -69,8 +70,11 @@ test("services are found live, in the seeds' form, and a stranger's words are ma
   expect((await caller.call("search_known_services", { query: "surf the internet" })).trust).toBeUndefined();
   expect((await caller.call("search_known_services", { query: "zzz" })).structured).toEqual({ results: [] });
   {
-    await using _mail = await serveTools(bus, { tools: [testTool("mail_send", "Send an email.")], guides: [] }, { service: "mail" });
-    await expect.poll(async () => (await caller.call("search_known_services", { query: "email" })).content).toContain("mail_send");
+    const guides = [{ name: "mail", summary: "Letters without stamps.", document: "# Mail" }];
+    await using _mail = await serveTools(bus, { tools: [testTool("mail_send", "Send an email.")], guides }, { service: "mail" });
+    const searched = async () => (await caller.call("search_known_services", { query: "email" })).content;
+    await expect.poll(searched).toContain('"summary":"Letters without stamps."');
+    expect(await searched()).toContain("mail_send");
   }
   await expect.poll(async () => (await caller.call("search_known_services", { query: "email" })).content).not.toContain("mail_send");
 });
@@ -155,6 +159,7 @@ test("hints name the two best services that are approved, in one line each, by o
     "- SalesOps (a2a): skills: 1",
     "- crm (mcp): tools: 1",
   ]);
+  expect((await search.hints("search the web", undefined, false))?.text).not.toContain("search_known_services"); // the model does not have it
   expect((await search.hints("search the web"))?.text).toContain("- web-tools (tool): top tools: web_search");
   expect(await search.hints("thank you, that was great")).toBeUndefined();
   expect(await search.hints("x".repeat(300_000))).toBeUndefined();

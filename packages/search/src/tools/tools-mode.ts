@@ -6,8 +6,8 @@ import { callNameOf, knownService, resolveTool } from "./resolve-tool.ts";
 /** The caller whose tools they stand for, and the services that each asker may see. */
 export interface ToolsModeOptions {
   readonly caller: Pick<ToolCaller, "call" | "toolsOf">;
-  /** The entries that a caller may see. */
-  readonly entriesOf: (caller: string) => readonly ServiceEntry[];
+  /** The entries that a caller may see, in a session with this grant. */
+  readonly entriesOf: (caller: string, grant?: string) => readonly ServiceEntry[];
 }
 
 /** `get_tool_details` and `invoke_tool`: with `search_known_services` they stand for all tools, so that a model need not be given each. */
@@ -17,10 +17,10 @@ export function toolsModeTools(options: ToolsModeOptions): readonly Tool[] {
 
 /** `get_tool_details`: of a service's tools the first sentence of each; of named tools all. */
 function getToolDetails({ caller, entriesOf }: ToolsModeOptions): Tool {
-  return defineTool(tools.getToolDetails, async ({ service, names }, { caller: by }) => {
+  return defineTool(tools.getToolDetails, async ({ service, names }, { caller: by, grant }) => {
     if (service === undefined && names === undefined)
       throw new ToolError(ToolErrorCode.InvalidArguments, 'Cannot give the details of tools: name a service, or tools in "names"');
-    const entries = entriesOf(by);
+    const entries = entriesOf(by, grant);
     const { found, trust } =
       names === undefined
         ? outline(knownService(entries, service ?? ""))
@@ -67,7 +67,7 @@ function firstSentence(text: string): string {
 /** `invoke_tool`: a call within the call that asks for it, whose caller, session, deadline, cancellation, mark and progress are the same. */
 function invokeTool({ caller, entriesOf }: ToolsModeOptions): Tool {
   return defineTool(tools.invokeTool, async ({ name, service, arguments: given }, context) => {
-    const { callName } = resolveTool(entriesOf(context.caller), name, service);
+    const { callName } = resolveTool(entriesOf(context.caller, context.grant), name, service);
     const { content, isError, structured, trust } = await caller.call(callName, argumentsOf(given), {
       toolCallId: innerCallId(context.toolCallId),
       parent: context as ToolContext,

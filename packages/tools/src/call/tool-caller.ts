@@ -67,6 +67,10 @@ export interface ToolCaller extends AsyncDisposable {
    * @param by on whose behalf calls are made; the agent itself by default
    */
   getGuides(by?: string): Promise<readonly ToolGuide[]>;
+  /** Puts a guide for tools of this process beside the announced ones. @param tool those who may use it read the guide; everybody if left out */
+  addGuide(guide: ToolGuide, tool?: string): void;
+  /** What a service's first guide says of it in a sentence. */
+  summaryOf(service: string): string | undefined;
   /**
    * Resolves with the tools known by then, once the services that are there have answered and their lists are here. It waits for a list at most 5
    * seconds from when the list is known of. Lists that are missing are asked for until they come.
@@ -93,6 +97,7 @@ export interface ToolCaller extends AsyncDisposable {
   getAnswer(toolCallId: string): Promise<ToolInvokeResponse | ToolError | undefined>;
 }
 
+// Long because: it is the list of a caller's parts, in the order in which they start
 /**
  * Resolves once the caller listens for announcements. Answers are subscribed to with the first call, or at once if an earlier
  * process had calls out. A caller without `instance` and `journals` subscribes at once, too, to see whether its agent's name is free.
@@ -149,6 +154,8 @@ export async function createToolCaller(bus: Bus, options: ToolCallerOptions): Pr
     },
     journal,
     getGuides: (by = self) => tools.guidesFor(by),
+    addGuide: (guide, tool) => tools.addGuide(guide, tool),
+    summaryOf: (service) => tools.directory.summaryOf(service),
     discovered: () => tools.directory.discovered(),
     heldFrom: (by) => tools.heldFrom(by),
     awaits: (toolName) => tools.directory.awaits(toolName),

@@ -180,6 +180,11 @@ export class ToolDirectory implements AsyncDisposable {
     return this.#services.has(service);
   }
 
+  /** What the first guide of a service says in a sentence. */
+  summaryOf(service: string): string | undefined {
+    return this.#services.get(service)?.guides[0]?.summary;
+  }
+
   /** Whether a service announced the name within the last 10 minutes. */
   remembers(name: string): boolean {
     return this.#holders.remembers(name);

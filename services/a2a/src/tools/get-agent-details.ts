@@ -32,6 +32,7 @@ export function getAgentDetails(agents: AgentList): Tool {
       lastSeen: lastSeen(readAt),
       skills,
     };
-    return { content: JSON.stringify(details, null, 2), structured: details, trust };
+    const { agentName, description } = details;
+    return { content: JSON.stringify({ agentName, description, skills }), structured: details, trust };
   });
 }

@@ -13,7 +13,12 @@ export function listKnownAgents(agents: AgentList): Tool {
       if (card === undefined) return [];
       const fits = card.skills.some(({ id, name: title, tags }) => [id, title, ...tags].some((text) => text.toLowerCase().includes(wanted)));
       if (wanted !== "" && !fits) return [];
-      const skills = card.skills.map(({ id, description }) => ({ id, description: description.slice(0, MAX_DESCRIPTION) }));
+      const skills = card.skills.map(({ id, description, tags, examples }) => ({
+        id,
+        description: description.slice(0, MAX_DESCRIPTION),
+        tags: [...tags],
+        examples: examples.map((example) => example.slice(0, MAX_DESCRIPTION)),
+      }));
       return [
         { agentName: name, description: card.description.slice(0, MAX_DESCRIPTION), lastSeen: lastSeen(readAt), isApproved: trust.isApproved === true, skills },
       ];
@@ -21,7 +26,7 @@ export function listKnownAgents(agents: AgentList): Tool {
     if (listed.length === 0)
       return { content: wanted === "" ? "No agents can be called now." : "No agents have such a skill.", structured: { agents: listed } };
     return {
-      content: JSON.stringify(listed, null, 2),
+      content: JSON.stringify(listed, ["agentName", "description", "skills", "id"]),
       structured: { agents: listed },
       trust: definedBy(
         "cards of agents",

@@ -113,11 +113,11 @@ test("a helper that has failed, and of which nobody was left to tell, stands bes
   const records = new HelperRecords(memory);
   const plugin = await startHelpers(records, never);
   await records.add("alice", "s", record("0123456789ab", { state: "waiting", endsBy: Date.now() - 1 }));
-  expect(await plugin?.aside?.({ ...scope, sessionId: "sub-x" }, "Hello.")).toBeUndefined();
+  expect(await plugin?.aside?.({ ...scope, sessionId: "sub-x" }, "Hello.", () => true)).toBeUndefined();
   const untold = { text: "Helper 0123456789ab has failed, and you were not told before: it did not end in its time. Its task was: x", isUntrusted: false };
-  expect(await plugin?.aside?.(scope, "Hello.")).toEqual(untold);
-  expect(await plugin?.aside?.(scope, "Hello.")).toEqual(untold); // as another process takes the turn up
-  expect(await plugin?.aside?.({ ...scope, turnId: "t2" }, "Hello.")).toBeUndefined();
+  expect(await plugin?.aside?.(scope, "Hello.", () => true)).toEqual(untold);
+  expect(await plugin?.aside?.(scope, "Hello.", () => true)).toEqual(untold); // as another process takes the turn up
+  expect(await plugin?.aside?.({ ...scope, turnId: "t2" }, "Hello.", () => true)).toBeUndefined();
 });
 
 test("helpers whose time is over take no place from others, though nobody was left to say that they have ended", async () => {

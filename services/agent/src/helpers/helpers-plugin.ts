@@ -5,6 +5,7 @@ import { withMemory } from "@rockbot/memory";
 import { defineTool, type Tool, type ToolCallContext } from "@rockbot/tools";
 import { type HelperMessages, helperSession } from "./helper-messages.ts";
 import { type HelperBounds, type HelperRecord, type HelperRecords, type HelperRefusal, isActive } from "./helper-records.ts";
+import { helpersGuide } from "./helpers-guide.ts";
 import { type StartHelperOptions, type StartHelperParts, startHelper } from "./start-helper.ts";
 
 export interface HelpersPluginOptions extends StartHelperParts {
@@ -34,6 +35,7 @@ export const helpers = ({ records, messages, ...parts }: HelpersPluginOptions): 
     const stop = new AbortController();
     const starting = { records, ...parts, stopping: stop.signal };
     return {
+      guides: [[helpersGuide(MAX_ACTIVE), tools.agentHelper.name]],
       tools(scope) {
         const isAllowed = scope.sessionId === scope.rootSessionId && host.caller.toolsOf(scope.caller).some(({ name }) => name === tools.agentHelper.name);
         const own = isAllowed ? [spawnTool(host, scope, starting), cancelTool(scope, records), listTool(scope, records)] : [];

@@ -71,7 +71,12 @@ test("the policy says by its rules for get_skill which shared skills a caller se
 
 test("a skill is hinted at and found in a turn, and read by its name", async () => {
   const script = [
-    { toolCalls: [{ name: "search_known_services", arguments: { query: "weekly report" } }] },
+    {
+      toolCalls: [
+        { name: "search_known_services", arguments: { query: "weekly report" } },
+        { name: "list_tool_guides", arguments: {} },
+      ],
+    },
     { toolCalls: [{ name: "get_skill", arguments: { name: NAME } }] },
     { text: "done" },
   ];
@@ -81,7 +86,8 @@ test("a skill is hinted at and found in a turn, and read by its name", async () 
   await alice("agent__chat", { message: "Please write the weekly report." });
   const [first, second, third] = model.requests as [ModelServerRequest, ModelServerRequest, ModelServerRequest];
   expect(systemText(first)).toContain(`- ${NAME} (skill): Writes the weekly report. (report, office)`);
-  expect(told(second)).toContain('"type": "skill"');
+  expect(told(second)).toContain('"type":"skill"');
+  expect(second.messages.at(-1)?.text).toMatch(/- helpers: .*- service-search: .*- wisps: .*- working-memory: /s);
   expect(told(third)).toContain("1. Read the calendar.");
 });
 

@@ -7,6 +7,10 @@ import type { VisibleIndex } from "../visible-index.ts";
 export function mcpListServices(indexOf: (caller: string) => VisibleIndex, trustOf: TrustOf): Tool {
   return defineTool(tools.mcpListServices, async (_, { caller }) => {
     const services = [...indexOf(caller).servers];
-    return { content: JSON.stringify(services), structured: { services }, trust: trustOfAll(services.map(trustOf)) };
+    return {
+      content: JSON.stringify(services, (_, value) => value ?? undefined),
+      structured: { services },
+      trust: trustOfAll(services.map(trustOf)),
+    };
   });
 }

@@ -29,6 +29,8 @@ export class CallableTools implements AsyncDisposable {
   /** The registry, with what the caller itself may use. */
   readonly usable: ToolRegistry;
   readonly directory: ToolDirectory;
+  /** Guides for tools of this process's own, some with a tool whose users alone read it. */
+  readonly #guides = new Map<string, { readonly guide: ToolGuide; readonly tool: string | undefined }>();
   readonly #options: CallableToolsOptions;
   /** Of the tools that are listed because a service announced them; others are this process's own. */
   readonly #remote = new Map<string, RemoteTool>();
@@ -83,12 +85,19 @@ export class CallableTools implements AsyncDisposable {
     return this.directory.held.flatMap(({ name, reason }) => (reason === "not_approved" && this.mayUse(name, caller) ? [name] : []));
   }
 
+  /** See ToolCaller.addGuide. */
+  addGuide(guide: ToolGuide, tool?: string): void {
+    this.#guides.set(guide.name, { guide, tool });
+  }
+
   /** See ToolCaller.getGuides. */
   async guidesFor(caller: string): Promise<readonly ToolGuide[]> {
     await this.directory.discovered();
     const tools = this.of(caller);
     const services = new Set(tools.map(({ source }) => source));
-    return this.directory.guidesOf((service) => services.has(service)).flatMap((guide) => guidesIn(guide, tools));
+    const own = [...this.#guides.values()].flatMap(({ guide, tool }) => (tool === undefined || this.mayUse(tool, caller) ? [guide] : []));
+    const announced = this.directory.guidesOf((service) => services.has(service)).flatMap((guide) => guidesIn(guide, tools));
+    return [...own, ...announced].sort((a, b) => (a.name < b.name ? -1 : 1));
   }
 
   #add(bus: Bus, tool: FoundTool): void {
