@@ -2,7 +2,7 @@ import { request } from "node:http";
 import { type ModelScript, type ModelServerRequest, type ModelStep, startModelServer, temporaryFolder } from "@rockbot/testing";
 import OpenAI from "openai";
 import { expect, test } from "vitest";
-import { type CliOptions, runCli, startCli, startPage, startUp } from "./test-cli.ts";
+import { type CliOptions, runCli, runHere, startCli, startPage, startUp } from "./test-cli.ts";
 
 const FEW = ["--only", "web-tools,agent,gateway"];
 
@@ -45,6 +45,19 @@ test("chat -p prints the agent's answer, --json each step of it, and a session g
   expect(lines.map(({ kind }) => kind)).toEqual(["turn_started", "text", "tool_started", "tool_finished", "text", "turn_finished", "answer"]);
   expect(lines[3]).toMatchObject({ toolName: "web_browse", status: "ok" });
   expect(lines.at(-1)).toMatchObject({ text: "It says: From a page of our own.", is_untrusted: true });
+});
+
+test("the conversations are listed, and --continue goes on with the one in which the user has spoken last", { timeout: 60_000 }, async () => {
+  await using system = await startSystem(reader);
+  const chat = (...args: string[]) => runHere(["chat", ...args], system.options);
+
+  expect((await chat("--continue", "-p", "And before?")).stderr).toContain("You have no conversation with the agent");
+  await chat("-p", "What is there?", "--session", "notes");
+  await chat("-p", "What is here?");
+  expect((await chat("--continue", "-p", "And before?")).stdout).toBe("Before: What is here?\n");
+  expect((await chat("--list")).stdout).toMatch(/^20\S+ +[0-9a-f]{32} +And before\?\n20\S+ +notes +What is there\?\n$/);
+  expect(JSON.parse((await chat("--list", "--json")).stdout)).toMatchObject([{ said: "And before?" }, { session_id: "notes" }]);
+  for (const more of ["--list", "--session=notes"]) expect((await chat("--continue", "-p", "x", more)).code).toBe(2);
 });
 
 test("Ctrl-C cancels the turn, down to the tool that runs for it", { timeout: 60_000 }, async () => {

@@ -49,37 +49,25 @@ test("a task is scheduled, listed as a table with the present time, replaced and
   expect((await scene.call("list_scheduled_tasks", {})).content).toContain("| a \\| b c |");
   expect((await scene.call("cancel_scheduled_task", { name: "news" })).structured).toEqual({ name: "NEWS", cancelled: true, conversation: "s1" });
   expect((await scene.call("cancel_scheduled_task", { name: "news" })).structured).toEqual({ name: "news", cancelled: false });
-  expect((await scene.call("list_scheduled_tasks", {})).content).toContain("There are no scheduled tasks.");
+  expect((await scene.call("list_scheduled_tasks", {})).content).toContain("There are no scheduled tasks");
 });
 
 test("a caller lists and cancels its tasks from any conversation, another caller none of them, and a robot's session those of its own", async () => {
   await using scene = await startScene();
   const robot = JSON.stringify([{ kind: "agent", name: "cook", maker: "someone", tools: ["*"] }]);
-  const list = async (options: CallOptions) => {
-    const { content, structured } = await scene.call("list_scheduled_tasks", {}, options);
-    const tasks = (structured?.["tasks"] ?? []) as readonly { readonly conversation: string }[];
-    return { content, of: tasks.map(({ conversation }) => conversation) };
-  };
+  const list = async (options: CallOptions) => (await scene.call("list_scheduled_tasks", {}, options)).content?.match(/(?<=\| news \| )[^|]+(?= \|)/g);
   const cancel = async (options: CallOptions, conversation?: string) =>
-    (await scene.call("cancel_scheduled_task", { name: "NEWS", ...(conversation === undefined ? {} : { conversation }) }, options)).structured;
+    (await scene.call("cancel_scheduled_task", { name: "NEWS", conversation: conversation ?? null }, options)).structured;
   for (const sessionId of ["s1", "s2"]) expect((await scene.call("schedule_task", news, { sessionId })).structured).toMatchObject({ replaced: false });
 
-  expect(await list({ sessionId: "session/s2" })).toMatchObject({
-    of: ["s1", "s2"],
-    content: expect.stringMatching(/\| news \| s1 \|.*\n\| news \| this one \|/),
-  });
-  expect((await list({})).content).toContain("Tasks of this caller: 2 of 50.");
-  for (const options of [
-    { sessionId: "s1", onBehalfOf: "someone" },
-    { sessionId: "s3", grant: robot },
-  ]) {
-    expect((await list(options)).of).toEqual([]);
+  expect(await list({ sessionId: "session/s2" })).toEqual(["s1", "this one"]);
+  for (const options of [{ onBehalfOf: "someone" }, { sessionId: "s3", grant: robot }]) {
+    expect(await list(options)).toBeNull();
     expect(await cancel(options, "s1")).toMatchObject({ cancelled: false });
   }
-  expect((await list({ sessionId: "s1", grant: robot })).of).toEqual(["s1"]);
-  expect((await list({ sessionId: "s3", grant: "[]" })).of).toEqual(["s1", "s2"]);
-  await expect(cancel({ sessionId: "s2" })).rejects.toThrow('2 conversations have a scheduled task "NEWS". Give conversation as one of "s1", "s2" (this one).');
-  expect(await cancel({ sessionId: "s2" }, "s9")).toMatchObject({ cancelled: false });
+  expect(await list({ sessionId: "s1", grant: robot })).toEqual(["this one"]);
+  expect(await list({ sessionId: "s3", grant: "[]" })).toEqual(["s1", "s2"]);
+  await expect(cancel({ sessionId: "s2" })).rejects.toThrow('several conversations have a scheduled task "NEWS". Give conversation');
   expect(await cancel({ sessionId: "s2" }, "s1")).toEqual({ name: "news", cancelled: true, conversation: "s1" });
   expect(await cancel({ sessionId: "s3" })).toEqual({ name: "news", cancelled: true, conversation: "s2" });
 });
@@ -177,22 +165,16 @@ test("all that is wrong with the arguments is said at once", async () => {
   });
 });
 
-test("a caller has at most so many tasks, over all conversations", async () => {
-  await using scene = await startScene({ settings: { maxTasks: 2 } });
+test("a caller has at most so many tasks, over all conversations; those that have run once give way to new ones", async () => {
+  await using scene = await startScene({ settings: { maxTasks: 2, shortestIntervalSeconds: 1 } });
+  for (const name of ["first", "second"]) await scene.call("schedule_task", { ...everySecond, name, run_once: true });
+  const list = async () => (await scene.call("list_scheduled_tasks", {})).content;
+  await expect.poll(async () => (await list())?.match(/answered: done/g)?.length, { timeout: 10_000 }).toBe(2);
   await scene.call("schedule_task", news);
   await scene.call("schedule_task", news, { sessionId: "s2" });
   await expect(scene.call("schedule_task", news, { sessionId: "s3" })).rejects.toMatchObject({ code: "denied", details: { reason: "too_many_tasks" } });
   expect((await scene.call("schedule_task", { ...news, cron: "1 9 * * *" })).structured).toMatchObject({ replaced: true });
-});
-
-test("a task that has run once gives way to a new one, where its caller has as many as it may", async () => {
-  await using scene = await startScene({ settings: { maxTasks: 2, shortestIntervalSeconds: 1 } });
-  for (const name of ["first", "second"]) await scene.call("schedule_task", { ...everySecond, name, run_once: true });
-  const answers = async () => (await scene.call("list_scheduled_tasks", {})).content?.match(/answered: done/g)?.length;
-  await expect.poll(answers, { timeout: 10_000 }).toBe(2);
-  for (const name of ["third", "fourth"]) expect((await scene.call("schedule_task", { ...news, name })).structured).toMatchObject({ replaced: false });
-  await expect(scene.call("schedule_task", { ...news, name: "fifth" })).rejects.toMatchObject({ code: "denied" });
-  expect((await scene.call("list_scheduled_tasks", {})).content).toMatch(/fourth.*\n.*third.*\n\nTasks of this caller: 2 of 2\./);
+  expect(await list()).toMatch(/news.*\n.*news.*\n\nTasks of this caller: 2 of 2\./);
 });
 
 test("the last answers of a task are read with its name, whole, from any conversation, and those of strangers' words mark the reader", async () => {
@@ -200,26 +182,19 @@ test("the last answers of a task are read with its name, whole, from any convers
   const file = join(folder.path, "schedules.json");
   {
     await using store = await openFileScheduleStore(file);
-    const runOf = (hour: number, text: string, isUntrusted: boolean) => ({
-      fireAt: NINE + hour,
-      endedAt: NINE + hour,
-      outcome: "answered" as const,
-      text,
-      isUntrusted,
-    });
-    const task = testTask({ nextAt: Date.now() + 3_600_000, lastRun: runOf(1, "x".repeat(3_000), false), earlierRuns: [runOf(0, "strange", true)] });
+    const run = { fireAt: NINE, endedAt: NINE, outcome: "answered", isUntrusted: false } as const;
+    const earlierRuns = [{ ...run, text: "strange", isUntrusted: true }];
+    const task = testTask({ nextAt: Date.now() + 3_600_000, lastRun: { ...run, text: "x".repeat(3_000) }, earlierRuns });
     await store.write({ key: task.key, caller: task.caller, version: undefined, task });
   }
   await using scene = await startScene({ settings: { schedulesFile: file } });
   const read = (args: object) => scene.call("list_scheduled_tasks", args, { sessionId: "another" });
 
   const [all, one] = [await read({}), await read({ name: " News " })];
-  expect(all.structured?.["tasks"]).toEqual([expect.not.objectContaining({ earlier_runs: expect.anything() })]);
-  expect([all.content?.length, all.trust]).toEqual([expect.closeTo(800, -3), undefined]);
+  expect([JSON.stringify(all).length, all.trust]).toEqual([expect.closeTo(2_000, -3), undefined]);
   expect(one.structured?.["tasks"]).toMatchObject([{ last_run: { text: "x".repeat(3_000) }, earlier_runs: [{ text: "strange" }] }]);
   expect(one.content).toMatch(/## news at Wed 2026-11-25 09:00:00 \+00:00: answered\n\nx{3000}\n\n## news at .*: answered\n\nstrange\n/);
   expect(one.trust).toEqual({ level: "untrusted", origin: "scheduled tasks" });
-  expect((await read({ name: "olds" })).content).toContain('There is no scheduled task "olds".');
 });
 
 test("a file that cannot be read is put aside, and the scheduler says so", async () => {

@@ -1,6 +1,6 @@
 import type { ToolCaller } from "@rockbot/tools";
 import type { FamilySession } from "../family/family-session.ts";
-import type { EventPage } from "../store/turn-store.ts";
+import type { EventPage, SessionListing } from "../store/turn-store.ts";
 import type { HistoryTurn, TurnPlace, TurnRequest, TurnResult } from "../turn/turn.ts";
 
 /** An agent that runs: it takes turns, of many sessions at once, one turn at a time each. Disposal leaves the turns that run for another process. */
@@ -24,6 +24,8 @@ export interface Agent extends AsyncDisposable {
   leave(turn: TurnPlace): Promise<void>;
   /** Whether a turn that processes have died over again and again may be what they died of: it was begun time and again, and did not get on. */
   isToBlame(turn: TurnPlace): Promise<boolean>;
+  /** The caller's sessions in which a user has spoken, the one last spoken in first. */
+  sessions(caller: string): Promise<readonly SessionListing[]>;
   /** The messages that a session remembers, oldest first. */
   history(caller: string, sessionId: string): Promise<readonly HistoryTurn[]>;
   /** The steps of a session after the one of this number, as far as they are kept. */

@@ -15,7 +15,7 @@ import { type FamilySession, type FamilySessionFacts, type RunningSession, runni
 import { fence } from "../prompt/fence.ts";
 import { openConversation } from "../prompt/open-conversation.ts";
 import { HeldTurn, holdTurn } from "../store/held-turn.ts";
-import { type EventPage, TAKE_UP_LEASES, type TurnStore } from "../store/turn-store.ts";
+import { type EventPage, type SessionListing, TAKE_UP_LEASES, type TurnStore } from "../store/turn-store.ts";
 import { ownWords } from "../turn/notes.ts";
 import { KeptSteps, type OwnSteps } from "../turn/own-steps.ts";
 import { recordTurn } from "../turn/record-turn.ts";
@@ -108,6 +108,10 @@ export class RunningAgent implements Agent {
 
   async isToBlame({ caller, sessionId, turnId }: TurnPlace): Promise<boolean> {
     return !(await this.#options.store.getsOn({ caller, sessionId }, turnId));
+  }
+
+  sessions(caller: string): Promise<readonly SessionListing[]> {
+    return this.#options.store.sessions(caller);
   }
 
   history(caller: string, sessionId: string): Promise<readonly HistoryTurn[]> {
@@ -431,12 +435,14 @@ const notTaken = ({ message }: ToolError, { isSet }: UntrustedMark): TurnResult 
 
 /** What the session remembers of a turn: what was asked, and what was answered. A client that brings its history keeps it itself. */
 function historyOf(
-  { message, hasReadUntrusted = false }: TurnRequest,
+  { message, hasReadUntrusted = false, origin: by = "user", family }: TurnRequest,
   startedAt: number,
   { text, finish, hasReadUntrusted: isUntrusted }: TurnResult,
 ): HistoryTurn[] {
   if (message === undefined) return [];
-  const asked: HistoryTurn = { role: "user", content: message, at: startedAt, ...(hasReadUntrusted ? { isUntrusted: true } : {}) };
+  const origin = family !== undefined ? ("agent" as const) : by === "user" ? undefined : by;
+  const about = { ...(hasReadUntrusted ? { isUntrusted: true } : {}), ...(origin === undefined ? {} : { origin }) };
+  const asked: HistoryTurn = { role: "user", content: message, at: startedAt, ...about };
   // Without a word behind it, a model would take the question as part of the next one.
   if (text === "") return finish === "failed" ? [asked, { role: "assistant", content: ownWords.cancelled, at: Date.now() }] : [asked];
   return [asked, { role: "assistant", content: text, at: Date.now(), ...(isUntrusted ? { isUntrusted: true } : {}) }];

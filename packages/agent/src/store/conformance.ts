@@ -1,5 +1,6 @@
 import { newId } from "@rockbot/contracts";
 import { describe, expect, test, vi } from "vitest";
+import type { HistoryTurn } from "../turn/turn.ts";
 import type { SessionKey, StoredAnswer, TurnClaim, TurnLease, TurnRecord, TurnStore } from "./turn-store.ts";
 
 /** A store, and a second one that sees the same records if the store is shared. */
@@ -225,6 +226,7 @@ function records(open: () => Promise<StorePair>): void {
   });
 }
 
+// Long because: it is a list of tests
 function sessions(open: Open): void {
   test("a session is forgotten once it was without a turn for its time, and begins anew", async () => {
     await using pair = await open({ sessionKeptMs: 1_000 });
@@ -248,6 +250,26 @@ function sessions(open: Open): void {
     expect([history.length, history[0], history.at(-1)]).toEqual([50, said("11"), said("noted")]);
     expect(await store.take(session, claimOf("next"))).toMatchObject({ history });
     expect(await store.history({ ...session, caller: "ben" })).toEqual([]);
+  });
+
+  test("lists a caller's sessions in which a user has spoken, the one last spoken in first, and no other's", async () => {
+    await using pair = await open();
+    const { store, other } = pair;
+    const caller = newId();
+    const end = async (sessionId: string, ...history: HistoryTurn[]) =>
+      store.end({ caller, sessionId }, await taken(store, { caller, sessionId }), result, history);
+    await end("old", { ...said("a"), at: 1 }, { role: "assistant", content: "Yes.", at: 9 });
+    await end("new", { ...said("b".repeat(300)), at: 2, isUntrusted: true });
+    for (const sessionId of ["old", "run"]) await end(sessionId, { ...said("do"), at: 4, origin: "schedule" });
+
+    const [first, last] = [
+      { caller, sessionId: "new", at: 2, said: "b".repeat(200), isUntrusted: true },
+      { caller, sessionId: "old", at: 1, said: "a" },
+    ];
+    expect(await other.sessions(caller)).toEqual([first, last]);
+    await end("old", { ...said("c"), at: 5 });
+    expect(await other.sessions(caller)).toEqual([{ ...last, at: 5, said: "c" }, first]);
+    expect(await other.sessions(newId())).toEqual([]);
   });
 
   test("events have numbers without gaps, whoever adds them; the newest 1 000 are kept", async () => {

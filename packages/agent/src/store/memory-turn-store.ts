@@ -9,12 +9,15 @@ import { SizedList, sizeOf } from "./sized-list.ts";
 import {
   EVENTS_KEPT_MS,
   type EventPage,
+  listingOf,
   MAX_EVENTS,
   MAX_HISTORY,
   MAX_TAKES,
+  newestOf,
   RECORD_KEPT_MS,
   SESSION_KEPT_MS,
   type SessionKey,
+  type SessionListing,
   type StoredAnswer,
   type StoredResult,
   TAKE_UP_LEASES,
@@ -214,6 +217,12 @@ class MemoryTurnStore implements TurnStore {
 
   async history(key: SessionKey): Promise<readonly HistoryTurn[]> {
     return [...this.#session(key, "read a session").history.items];
+  }
+
+  async sessions(caller: string): Promise<readonly SessionListing[]> {
+    const now = performance.now();
+    const own = [...this.#sessions].filter(([, session]) => session.caller === caller && now - session.usedAt < this.#sessionKeptMs);
+    return newestOf(own.flatMap(([key, { history }]) => listingOf({ caller, sessionId: (JSON.parse(key) as [string, string])[1] }, history.items) ?? []));
   }
 
   async note(key: SessionKey, entry: HistoryTurn): Promise<void> {

@@ -39,6 +39,8 @@ export interface TurnStore extends AsyncDisposable {
   end(session: SessionKey, lease: TurnLease, result: TurnResult, history: readonly HistoryTurn[]): Promise<boolean>;
   /** The messages of the session, oldest first, at most MAX_HISTORY. */
   history(session: SessionKey): Promise<readonly HistoryTurn[]>;
+  /** The caller's sessions in which a user has spoken, the one last spoken in first, at most 200. */
+  sessions(caller: string): Promise<readonly SessionListing[]>;
   /** Adds a message to the session's history, whichever turn runs. */
   note(session: SessionKey, entry: HistoryTurn): Promise<void>;
   /**
@@ -143,6 +145,18 @@ export interface StoredResult {
   /** The turn of the agent that was called, as it ended. */
   readonly family?: FamilySession | undefined;
 }
+
+/** A session in which a user has spoken: the beginning of the last message, and when it came. */
+export type SessionListing = SessionKey & Pick<HistoryTurn, "at" | "isUntrusted"> & { readonly said: string };
+
+/** What a list has of a session; undefined if no user has spoken in these messages. */
+export function listingOf({ caller, sessionId }: SessionKey, history: readonly HistoryTurn[]): SessionListing | undefined {
+  const last = history.findLast(({ role, origin }) => role === "user" && origin === undefined);
+  return last && { caller, sessionId, at: last.at, said: last.content.slice(0, 200).toWellFormed(), isUntrusted: last.isUntrusted };
+}
+
+/** The newest ones, as a store lists them. */
+export const newestOf = (listings: readonly SessionListing[]): readonly SessionListing[] => listings.toSorted((a, b) => b.at - a.at).slice(0, 200);
 
 /** Events of a session. */
 export interface EventPage {

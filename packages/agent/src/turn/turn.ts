@@ -85,4 +85,6 @@ export interface HistoryTurn {
   readonly at: number;
   /** Whether it stems from a turn that has read untrusted content. @default false */
   readonly isUntrusted?: boolean | undefined;
+  /** Who asked, if no user did. */
+  readonly origin?: "schedule" | "helper" | "agent" | undefined;
 }

@@ -2,6 +2,7 @@ import { newId, ToolError } from "@rockbot/contracts";
 import { MAX_TIMEOUT_MS } from "@rockbot/tools";
 import { busUrlFaults, chooseBusUrl } from "../bus-url.ts";
 import { askAgent } from "../chat/ask-agent.ts";
+import { lastConversation, listConversations } from "../chat/conversations.ts";
 import { converse } from "../chat/converse.ts";
 import { jsonPrinter, type PrinterStreams, textPrinter } from "../chat/turn-printer.ts";
 import { openToolClient } from "../client/open-tool-client.ts";
@@ -15,6 +16,8 @@ export interface ChatCommandOptions {
   readonly bus?: string;
   readonly prompt?: string;
   readonly session?: string;
+  readonly continue?: boolean;
+  readonly list?: boolean;
   readonly json?: boolean;
   readonly timeout?: string;
   readonly mcpConfig?: string;
@@ -22,13 +25,18 @@ export interface ChatCommandOptions {
 }
 
 /** `rockbot chat`: one question to the agent, or a conversation at the terminal. */
-export async function chat({ bus, prompt, session, json = false, timeout, mcpConfig, policy }: ChatCommandOptions): Promise<void> {
+export async function chat({ continue: goesOn = false, list = false, ...options }: ChatCommandOptions): Promise<void> {
+  const { bus, prompt, session, json = false, timeout, mcpConfig, policy } = options;
+  if (list && (goesOn || [prompt, session, timeout, mcpConfig].some((option) => option !== undefined)))
+    throw new UsageError(["--list: asks the agent nothing. It goes with --json, --bus and --policy alone"]);
+  if (list) return await listConversations(json, options);
   const isConversation = prompt === undefined && process.stdin.isTTY === true;
   const faults = busUrlFaults(chooseBusUrl(bus, process.env));
   const timeoutMs = timeout === undefined ? MAX_TIMEOUT_MS : /^\d{1,9}$/.test(timeout) ? Number(timeout) : 0;
   if (timeoutMs < 1 || timeoutMs > MAX_TIMEOUT_MS)
     faults.push(`--timeout: expected milliseconds, a whole number from 1 to ${MAX_TIMEOUT_MS}, got ${JSON.stringify(timeout)}`);
   if (session !== undefined && !/^[\x21-\x7e]{1,128}$/.test(session)) faults.push("--session: expected 1 to 128 visible ASCII characters");
+  if (goesOn && session !== undefined) faults.push("--continue: --session names the conversation already. Leave one out");
   if (json && isConversation) faults.push("--json: needs a question, by -p or on stdin");
   const question = isConversation || faults.length > 0 ? "" : (prompt === undefined || prompt === "-" ? await readStdin() : prompt).trim();
   if (question === "" && !isConversation && faults.length === 0) faults.push("the question: it is empty. Give it by -p, or on stdin");
@@ -37,6 +45,7 @@ export async function chat({ bus, prompt, session, json = false, timeout, mcpCon
   using interrupted = interruption();
   const { signal, requested } = interrupted;
   await using client = await openToolClient({ bus, allowAddress: [], mcpConfig, policy, requested, env: process.env });
+  const given = goesOn ? await lastConversation(client) : session;
   const streams: PrinterStreams = { out: process.stdout, err: process.stderr };
   /** @returns whether there is an answer, and it is complete */
   const say = async (message: string, sessionId: string | undefined, cancel: AbortSignal): Promise<boolean> => {
@@ -52,11 +61,11 @@ export async function chat({ bus, prompt, session, json = false, timeout, mcpCon
     }
   };
   if (!isConversation) {
-    const isAnswered = await say(question, session, signal);
+    const isAnswered = await say(question, given, signal);
     process.exitCode = signal.aborted ? new Interrupted(await requested).exitCode : isAnswered ? ExitCode.Ok : ExitCode.Failed;
     return;
   }
-  const sessionId = session ?? `chat-${newId().slice(0, 12)}`;
+  const sessionId = given ?? `chat-${newId().slice(0, 12)}`;
   console.error(
     `session ${sessionId} of the agent in ${client.where}. Ctrl-C cancels an answer, twice ends; Ctrl-D ends. "--session ${sessionId}" comes back to it.`,
   );

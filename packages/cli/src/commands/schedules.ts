@@ -2,11 +2,11 @@ import { printable, type ToolListScheduledTasksOutput, tools } from "@rockbot/co
 import { type AskToolOptions, askTool } from "../client/ask-tool.ts";
 import { CommandError } from "../command-error.ts";
 import { plainText } from "../terminal/plain-text.ts";
-import { tableLines } from "../terminal/table-lines.ts";
+import { printTable } from "../terminal/print-table.ts";
 
 export interface SchedulesOptions extends AskToolOptions {
   readonly json?: boolean;
-  /** The conversation of the task, where several have one of its name. */
+  /** Only tasks of this conversation. */
   readonly session?: string;
 }
 
@@ -17,18 +17,17 @@ export async function listSchedules({ json = false, ...options }: SchedulesOptio
   const { tasks, where, now, zone } = await read({}, options);
   if (json) return console.log(JSON.stringify(tasks, undefined, 2));
   const rows = tasks.map((task) => [task.name, task.next_fire ?? "none", task.is_running ? "running" : lastOf(task), task.conversation, task.cron]);
-  if (rows.length > 0) for (const line of tableLines([["NAME", "NEXT", "LAST", "CONVERSATION", "CRON"], ...rows])) console.log(line);
+  printTable(["NAME", "NEXT", "LAST", "CONVERSATION", "CRON"], rows);
   console.error(`${tasks.length} scheduled tasks in ${where}, where it is ${now} (${zone}). The answers of one: rockbot schedules show NAME`);
 }
 
 /** `rockbot schedules show`: all of a task, with its last answers. */
 export async function showSchedule(name: string, { json = false, ...options }: SchedulesOptions): Promise<void> {
   const { tasks, where } = await read({ name }, options);
-  const shown = tasks.filter(({ conversation }) => options.session === undefined || conversation === options.session);
-  if (shown.length === 0)
+  if (tasks.length === 0)
     throw new CommandError(`There is no scheduled task ${JSON.stringify(printable(name))} in ${where}: "rockbot schedules ls" lists those that there are`);
-  if (json) return console.log(JSON.stringify(shown, undefined, 2));
-  for (const line of shown.flatMap(linesOf)) console.log(plainText(line));
+  if (json) return console.log(JSON.stringify(tasks, undefined, 2));
+  for (const line of tasks.flatMap(linesOf)) console.log(plainText(line));
 }
 
 /** `rockbot schedules cancel`: removes a task. */
@@ -40,12 +39,12 @@ export async function cancelSchedule(name: string, { session, json = false, ...o
   else console.error(printable(content ?? ""));
 }
 
-async function read(input: object, options: AskToolOptions) {
+async function read(input: object, { session, ...options }: SchedulesOptions) {
   const { structured, where } = await askTool(tools.listScheduledTasks, input, options);
   const { validateOutput } = tools.listScheduledTasks;
   if (validateOutput?.(structured) !== true) throw new CommandError(`${where} gave a list of scheduled tasks that cannot be read. Is it of another version?`);
   const { tasks, now, time_zone: zone } = structured;
-  return { tasks, now, zone, where };
+  return { tasks: tasks.filter(({ conversation }) => (session ?? conversation) === conversation), now, zone, where };
 }
 
 function lastOf({ last_run: run, last_skip: skip }: Task): string {
@@ -53,24 +52,13 @@ function lastOf({ last_run: run, last_skip: skip }: Task): string {
   return run === undefined ? "none" : `${run.outcome} ${run.fire}`;
 }
 
-function linesOf(task: Task): readonly string[] {
-  const {
-    name,
-    conversation,
-    cron,
-    time_zone: zone,
-    description,
-    next_fire: next = "none",
-    last_skip: skip,
-    last_run: last,
-    earlier_runs: earlier = [],
-  } = task;
+function linesOf({ name, conversation, last_skip: skip, last_run: last, earlier_runs: earlier = [], ...task }: Task): readonly string[] {
   return [
     `${name}, of the conversation ${conversation}`,
-    `  cron         ${cron} (${zone})${task.run_once ? ", once" : ""}`,
-    `  next         ${next}${task.is_running ? "; a run goes on" : ""}`,
-    ...(skip === undefined ? [] : [`  skipped      ${skip.first === skip.last ? "" : `${skip.first} to `}${skip.last}: ${skip.reason}`]),
-    `  description  ${description}`,
+    `  cron         ${task.cron} (${task.time_zone})${task.run_once ? ", once" : ""}`,
+    `  next         ${task.next_fire ?? "none"}${task.is_running ? "; a run goes on" : ""}`,
+    ...(skip === undefined ? [] : [`  skipped      ${skip.first} to ${skip.last}: ${skip.reason}`]),
+    `  description  ${task.description}`,
     ...[last, ...earlier].flatMap((run) => (run === undefined ? [] : ["", `${run.fire}  ${run.outcome}`, run.text])),
     "",
   ];

@@ -10,6 +10,8 @@ export function addChatCommand(program: Command): void {
     .description("Ask the agent one question, or talk to it at the terminal.")
     .option("-p, --prompt <question>", "ask this and end; - reads the question from stdin")
     .option("--session <id>", "the session to go on with (default: a new one)")
+    .option("--continue", "go on with the session in which you have spoken last")
+    .option("--list", "list your sessions and what you said last in each, the newest first, and end")
     .option("--json", "print each step of the turn as a line of JSON, and the answer as the last one")
     .option("--bus <url>", BUS)
     .option("--timeout <ms>", "the timeout of each turn in milliseconds (default 1200000, the longest)")
@@ -22,6 +24,8 @@ Examples:
   rockbot chat
   rockbot chat -p "What is on https://example.com/?"
   rockbot chat -p "And who runs it?" --session my-notes
+  rockbot chat --continue
+  rockbot chat --list
   cat question.md | rockbot chat --json | jq -r 'select(.kind == "answer").text'
   rockbot chat --bus amqp://guest:guest@localhost
 

@@ -1014,7 +1014,7 @@ events: AgentEvent[]
 last: number
 }
 /**
- * See what a session of the agent has led to in the last day, also while it runs. Its turns and those of its helpers are there, with states, calls and tokens. Below each stand the sessions of the agents that it has called.
+ * See what a session of the agent has led to in the last day, also while it runs. Its turns and those of its helpers are there, with states, calls and tokens. Below each stand the sessions of the agents that it has called. Without session_id, list the sessions in which the user has spoken, the last one first.
  */
 export interface ToolAgentFamily {
 input: ToolAgentFamilyInput
@@ -1024,13 +1024,24 @@ export interface ToolAgentFamilyInput {
 /**
  * The conversation that the others stem from.
  */
-session_id: string
+session_id?: string
 }
 export interface ToolAgentFamilyOutput {
 /**
  * A parent before its children, the oldest first.
  */
 turns: FamilyTurn[]
+/**
+ * Those of the user, where no session is asked for; at most 200.
+ */
+sessions?: {
+session_id: string
+said_at: string
+/**
+ * How the user's last message begins.
+ */
+said: string
+}[]
 }
 export interface FamilyTurn {
 turn_id: string

@@ -16,6 +16,19 @@ const script = (request: ModelServerRequest): ModelStep => {
   return { toolCalls: [isClerk(request) ? { name: "shop_hours", arguments: { html: "x" } } : { name: "agent__clerk", arguments: { prompt: "Go." } }] };
 };
 
+test("a caller's sessions are listed without runs of tasks; another caller has none, and a robot's session sees itself alone", async () => {
+  await using agent = await startTestAgent(() => ({ text: "Yes." }));
+  const say = (session_id: string, origin = "user") => agent.caller.call("agent__chat", { message: `Hi\n${session_id}${origin}`, session_id, origin });
+  for (const id of ["one", "two"]) await say(id);
+  await say("one", "schedule");
+  const list = async (options: object) => (await agent.caller.call("agent__family", {}, options)).content;
+  const grant = JSON.stringify([{ kind: "agent", name: "cook", maker: "bob", tools: ["*"] }]);
+
+  expect(await list({})).toMatch(/^- two, 20\S+Z: Hi twouser\n- one, 20\S+Z: Hi oneuser$/);
+  expect(await list({ onBehalfOf: "bob" })).toBe("There are no sessions.");
+  expect(await list({ grant, sessionId: "session/one" })).toMatch(/^- one, .*one/);
+});
+
 async function startScene(shop: (signal: AbortSignal) => Promise<string>) {
   const tool = defineTool({ ...tools.htmlToText, name: "shop_hours" }, async (_input, { signal }) => shop(signal));
   const agent = await startTestAgent(script, { tools: [tool], definitions: { visibleTo: async () => [clerk], ofSession: async () => undefined } });

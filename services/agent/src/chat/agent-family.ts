@@ -1,12 +1,20 @@
-import { type Agent, type FamilySession, usageMessage } from "@rockbot/agent";
-import { type FamilyTurn, ToolError, ToolErrorCode, tools } from "@rockbot/contracts";
+import { type Agent, type FamilySession, isBounded, usageMessage } from "@rockbot/agent";
+import { type FamilyTurn, saidBy, ToolError, ToolErrorCode, tools } from "@rockbot/contracts";
+import { sessionNamespace } from "@rockbot/memory";
 import { StoreUnavailableError } from "@rockbot/records";
 import { defineTool, type Tool } from "@rockbot/tools";
 
-/** `agent__family`: what a session of the caller has led to. */
-export function agentFamily(agent: Pick<Agent, "family">): Tool {
-  return defineTool(tools.agentFamily, ({ session_id: sessionId }, { caller }) =>
+/** `agent__family`: what a session of the caller has led to, or its sessions; of those one that is bounded, as that of a robot is, sees itself alone. */
+export function agentFamily(agent: Pick<Agent, "family" | "sessions">): Tool {
+  return defineTool(tools.agentFamily, ({ session_id: sessionId }, { caller, sessionId: here, grant }) =>
     withMemory("read what the session has led to", async () => {
+      if (sessionId === undefined) {
+        const seen = (await agent.sessions(caller)).filter((each) => !isBounded(grant) || sessionNamespace(each.sessionId) === here);
+        const sessions = seen.map(({ sessionId: session_id, at, said }) => ({ session_id, said_at: new Date(at).toISOString(), said }));
+        const content = sessions.map(({ session_id, said_at, said }) => `- ${session_id}, ${said_at}: ${said.replaceAll(/\s+/g, " ")}`).join("\n");
+        const trust = seen.some(({ isUntrusted }) => isUntrusted) ? { trust: saidBy("conversations") } : {};
+        return { content: content || "There are no sessions.", structured: { turns: [], sessions }, ...trust };
+      }
       const turns = (await agent.family(caller, sessionId)).flatMap((turn) => turnsOf(turn));
       const lines = turns.map(
         ({ agent: name = "agent", depth, state, session_id, calls }) => `${"  ".repeat(depth)}${name} (${session_id}): ${state}, ${calls} calls`,
@@ -58,6 +66,6 @@ async function withMemory<T>(what: string, work: () => Promise<T>): Promise<T> {
     return await work();
   } catch (error) {
     if (!(error instanceof StoreUnavailableError)) throw error;
-    throw new ToolError(ToolErrorCode.Unavailable, `Cannot ${what}: working memory does not answer. Try again later.`, { cause: error });
+    throw new ToolError(ToolErrorCode.Unavailable, `Cannot ${what}: the store of sessions does not answer. Try again later.`, { cause: error });
   }
 }

@@ -12,18 +12,15 @@ export function listScheduledTasks({ store, zone, maxTasks, mostPerDay }: TaskDe
   return defineTool(tools.listScheduledTasks, ({ name }, context) =>
     withStore("list the tasks", async () => {
       const { caller, sessionId } = ownerOf(context);
-      const [now, { all, visible, isBounded }] = await Promise.all([store.now(), visibleTasks(store, context)]);
+      const [now, { all, visible }] = await Promise.all([store.now(), visibleTasks(store, context)]);
       const used = await store.usage(caller, dayOf(now, zone));
       const shown = visible
         .filter((task) => name == null || isSameName(task.name, name))
         .sort((a, b) => (a.nextAt ?? Infinity) - (b.nextAt ?? Infinity) || (a.name < b.name ? -1 : 1));
-      const where = isBounded ? " in this conversation" : "";
       const lines = [
         `Now: ${zonedTime(now, zone)}, time zone ${zone}.`,
         "",
-        ...(shown.length === 0
-          ? [name == null ? `There are no scheduled tasks${where}.` : `There is no scheduled task "${name}"${where}.`]
-          : [...HEAD, ...shown.map((task) => rowOf(task, sessionId))]),
+        ...(shown.length === 0 ? ["There are no scheduled tasks to show."] : [...HEAD, ...shown.map((task) => rowOf(task, sessionId))]),
         ...(name == null ? [] : shown.flatMap((task) => runsOf(task).flatMap((run) => answerLines(task, run)))),
         "",
         usageText({ count: all.filter((task) => !isOver(task)).length, used }, { maxTasks, mostPerDay }),

@@ -40,11 +40,10 @@ export const NO_BOUNDS = "[]";
 export async function visibleTasks(
   store: ScheduleStore,
   context: { readonly caller: string; readonly sessionId?: string | undefined; readonly grant?: string | undefined },
-): Promise<{ readonly all: readonly ScheduledTask[]; readonly visible: readonly ScheduledTask[]; readonly isBounded: boolean }> {
+): Promise<{ readonly all: readonly ScheduledTask[]; readonly visible: readonly ScheduledTask[] }> {
   const { caller, sessionId } = ownerOf(context);
   const all = await store.tasksOf(caller);
-  const isBounded = (context.grant ?? NO_BOUNDS) !== NO_BOUNDS;
-  return { all, visible: isBounded ? all.filter((task) => task.sessionId === sessionId) : all, isBounded };
+  return { all, visible: (context.grant ?? NO_BOUNDS) === NO_BOUNDS ? all : all.filter((task) => task.sessionId === sessionId) };
 }
 
 /** Whether two names are those of one task. */

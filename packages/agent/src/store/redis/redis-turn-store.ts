@@ -16,8 +16,11 @@ import type { HistoryTurn, TurnResult } from "../../turn/turn.ts";
 import {
   EVENTS_KEPT_MS,
   type EventPage,
+  listingOf,
+  newestOf,
   SESSION_KEPT_MS,
   type SessionKey,
+  type SessionListing,
   type StoredAnswer,
   type StoredResult,
   type TakenTurn,
@@ -123,10 +126,16 @@ class RedisTurnStore implements TurnStore {
   }
 
   async end(session: SessionKey, { turnId, owner, fence: term }: TurnLease, result: TurnResult, entries: readonly HistoryTurn[]): Promise<boolean> {
-    const { lease, fence, current, turn, history } = this.#keys(session, turnId);
+    const { lease, fence, current, turn, history, about } = this.#keys(session, turnId);
     const texts = entries.map((entry) => JSON.stringify(entry));
-    const keys = this.#counted(session, [lease, fence, current, turn, history]);
-    return this.#did("end a turn", (redis) => redis.endTurn(...keys, owner, term, JSON.stringify(result), this.#sessionKeptMs, ...texts));
+    const keys = this.#counted(session, [lease, fence, current, turn, history, about]);
+    const values = [JSON.stringify(result), this.#sessionKeptMs, JSON.stringify(listingOf(session, entries)) ?? "", ...texts];
+    return this.#did("end a turn", (redis) => redis.endTurn(...keys, owner, term, ...values));
+  }
+
+  async sessions(caller: string): Promise<readonly SessionListing[]> {
+    const texts = await this.#connection.run("list sessions", (redis) => redis.listSessions(`${this.#prefix}:room:keys:${nameOf(caller)}`));
+    return newestOf((texts as readonly string[]).map((text) => JSON.parse(text) as SessionListing));
   }
 
   async history(session: SessionKey): Promise<readonly HistoryTurn[]> {
@@ -162,7 +171,7 @@ class RedisTurnStore implements TurnStore {
 
   /** The keys of a script, behind those of the count, and the arguments of the count: see `counted`. */
   #counted({ caller }: SessionKey, keys: readonly string[], { most, over }: Share = this.#room.knownShare("sessions")): (string | number)[] {
-    const name = hash("sha256", caller, "hex").slice(0, 32);
+    const name = nameOf(caller);
     const count = [`${this.#prefix}:room`, `${this.#prefix}:room:keys:${name}`, `${this.#prefix}:room:bytes:${name}`];
     return [...count, ...keys, name, most, over, ...["current", "lease", "queue"].map((kind) => `${this.#prefix}:${kind}:`)];
   }
@@ -181,12 +190,16 @@ class RedisTurnStore implements TurnStore {
       seen: key("seen"),
       current: key("current"),
       history: key("history"),
+      about: key("about"),
       events: key("events"),
       sequence: key("sequence"),
       turn: `${key("turn")}:${turnId}`,
     };
   }
 }
+
+/** Of the keys of a caller's count. */
+const nameOf = (caller: string): string => hash("sha256", caller, "hex").slice(0, 32);
 
 /** @returns names and values in turns */
 const fieldsOf = ({ answers, results, ...record }: TurnRecord): string[] => [

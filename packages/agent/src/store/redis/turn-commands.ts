@@ -132,10 +132,10 @@ if redis.call('HSETNX', KEYS[3], 'r:' .. ARGV[3], ARGV[4]) == 1 then redis.call(
 redis.call('PEXPIRE', KEYS[3], ${RECORD_KEPT_MS})
 return 1`,
   ),
-  /** KEYS: lease, fence, current, turn, history. ARGV: owner, fence, result, how long a session is kept, then messages. */
+  /** KEYS: lease, fence, current, turn, history, about. ARGV: owner, fence, result, how long a session is kept, what a list has of it or "", then messages. */
   endTurn: counted(
-    5,
-    [4, 5],
+    6,
+    [4, 5, 6],
     `
 local kept = redis.call('HGET', KEYS[4], 'result')
 if kept then return kept == ARGV[3] and 1 or 0 end
@@ -143,13 +143,25 @@ ${mustHold}
 redis.call('DEL', KEYS[1], KEYS[3], KEYS[4])
 redis.call('HSET', KEYS[4], 'result', ARGV[3])
 redis.call('PEXPIRE', KEYS[4], ${RESULT_KEPT_MS})
-if #ARGV > 4 then
-  redis.call('RPUSH', KEYS[5], unpack(ARGV, 5))
+if ARGV[5] ~= '' then redis.call('SET', KEYS[6], ARGV[5]) end
+redis.call('PEXPIRE', KEYS[6], ARGV[4])
+if #ARGV > 5 then
+  redis.call('RPUSH', KEYS[5], unpack(ARGV, 6))
   redis.call('LTRIM', KEYS[5], -${MAX_HISTORY}, -1)
 end
 redis.call('PEXPIRE', KEYS[5], ARGV[4])
 return 1`,
   ),
+  /** KEYS: those that the caller has, by when they expire. Answers with what a list has of the newest sessions. */
+  listSessions: {
+    numberOfKeys: 1,
+    lua: `
+local found = {}
+for _, key in ipairs(redis.call('ZREVRANGE', KEYS[1], 0, 1999)) do
+  if string.find(key, '}:about:', 1, true) then found[#found + 1] = redis.call('GET', key) or nil end
+end
+return found`,
+  },
   /** KEYS: history. ARGV: how long a session is kept, message. */
   noteMessage: counted(
     1,
