@@ -215,6 +215,6 @@ export function defineServer<const Name extends string, Config extends ServiceCo
 }
 
 async function loaderOf<Config>({ settings }: Definition<string, Config>): Promise<LoadSettings<Config>> {
-  const [{ loadConfig }, { configSchema, check }] = await Promise.all([import("@rockbot/process/config"), settings()]);
-  return (options) => loadConfig(configSchema, { ...options, check });
+  const [{ loadConfig }, { elsewhere }, { configSchema, check }] = await Promise.all([import("@rockbot/process/config"), import("./elsewhere.ts"), settings()]);
+  return (options) => loadConfig(configSchema, { ...options, elsewhere, check });
 }

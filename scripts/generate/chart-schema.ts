@@ -34,7 +34,11 @@ export function chartSchema(schema: JsonSchema, services: readonly ChartedServic
       },
     ];
   });
-  const filledIn = { ...schema, properties: { ...own, ...Object.fromEntries(keys) }, definitions: { ...definitions, mcpServer } };
+  const filledIn = {
+    ...schema,
+    properties: { ...own, ...Object.fromEntries(keys) },
+    definitions: { ...definitions, mcpServer: { ...mcpServer, additionalProperties: false } },
+  };
   return `${JSON.stringify(filledIn, (key, value: unknown) => (key.startsWith("x-") ? undefined : value), 2)}\n`;
 }
 

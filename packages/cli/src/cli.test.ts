@@ -66,6 +66,18 @@ test.each([
   expect(stderr).not.toMatch(/\.ts:|\n +at /);
 });
 
+test("up serves probes on HEALTH_PORT, and refuses CONFIG_FILE and sections that differ in what a process has once", async () => {
+  using folder = temporaryFolder();
+  const options = { folder: folder.path, env: { HEALTH_PORT: "0" } };
+  await using up = await startUp(options, ["--only", "gateway"]);
+  const [, url = ""] = /^ {2}health +(http:\S+)\/healthz/m.exec(up.stderr()) ?? [];
+  expect(await (await fetch(`${url}/readyz`)).json()).toEqual({ status: "ready" });
+  const config = folder.write("rockbot.yaml", "webTools: { busSilenceMs: 3000, logLevel: warn }\ngateway: { logLevel: error }\n");
+  const { code, stderr } = await runCli(["up", "--config", config], { ...options, env: { CONFIG_FILE: config } });
+  expect(code).toBe(2);
+  expect(stderr).toMatch(/2 faults\n.*CONFIG_FILE: .*--config.*\n.*logLevel: the sections have different ones.*LOG_LEVEL/);
+});
+
 test("every fault of a file and the environment is listed once, with exit 2", async () => {
   using folder = temporaryFolder();
   const file = join(folder.path, "rockbot.yaml");

@@ -8,7 +8,7 @@ import { unlessInterrupted } from "./terminal/interruption.ts";
 
 const CONNECT_MS = 10_000;
 
-interface ConnectBrokerOptions extends Pick<ConnectBusOptions, "log" | "identity"> {
+interface ConnectBrokerOptions extends Pick<ConnectBusOptions, "log" | "identity" | "heartbeatSeconds" | "silenceMs"> {
   /** Resolves when a signal asks the command to end. The attempt to connect then holds it up no longer. */
   readonly requested?: Promise<NodeJS.Signals> | undefined;
 }
@@ -18,8 +18,8 @@ interface ConnectBrokerOptions extends Pick<ConnectBusOptions, "log" | "identity
  * @throws {CommandError} in words for the user, without the password
  * @throws {Interrupted} if a signal comes before
  */
-export async function connectBroker(url: string, name: string, { log, identity, requested }: ConnectBrokerOptions = {}) {
-  const connecting = connectBus(url, { name, connectTimeoutMs: CONNECT_MS, identity, log });
+export async function connectBroker(url: string, name: string, { requested, ...options }: ConnectBrokerOptions = {}) {
+  const connecting = connectBus(url, { name, connectTimeoutMs: CONNECT_MS, ...options });
   try {
     return await (requested === undefined ? connecting : unlessInterrupted(connecting, requested));
   } catch (error) {

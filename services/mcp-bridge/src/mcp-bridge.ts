@@ -26,7 +26,7 @@ import { ServerRequests } from "./registration/server-requests.ts";
 import { ServerSources } from "./registration/server-sources.ts";
 import { observeServers } from "./server-metrics.ts";
 import type { BridgedServer, BridgedServerOptions } from "./servers/bridged-server.ts";
-import type { readServerFile } from "./servers/read-servers.ts";
+import type { ServerFile } from "./servers/read-servers.ts";
 import { ServerPool } from "./servers/server-pool.ts";
 import { watchServers } from "./servers/watch-servers.ts";
 import { replicaName } from "./stateful/replica-name.ts";
@@ -50,6 +50,8 @@ export interface McpBridge extends AsyncDisposable {
   readonly off: readonly { readonly tool: string; readonly reason: string }[];
   /** How each server stands now. */
   readonly servers: readonly BridgedServerHealth[];
+  /** What the file of servers says that has no effect. */
+  readonly notes: readonly string[];
   /** For operators, who come by a socket or a token: never for what comes over the bus. */
   readonly approvals: BridgeApprovals;
   /**
@@ -81,6 +83,7 @@ export interface BridgeApprovals extends ToolApprovals {
  * are announced as they do. Disposal waits for running calls, at most `shutdownGraceMs`, then ends the servers.
  * @throws {ConfigError} if the file of servers has faults
  */
+// Long because: it composes the parts of the bridge in the order in which one needs the other
 export async function startMcpBridge(
   bus: Bus,
   config: Readonly<McpBridgeConfig>,
@@ -100,6 +103,7 @@ export async function startMcpBridge(
   if (mcpConfig === undefined) log.warn({}, "there are no MCP servers. Set MCP_CONFIG to a file that names them");
   const sources = new ServerSources(pool);
   let catalogue: readonly BridgedServerOptions[] = [];
+  let notes: readonly string[] = [];
   const registrar = new ServerRegistrar(config, { store, pool, sources, trust, catalogue: () => catalogue, env, log });
   const takeIn = () => registrar.sync().then(() => pool.screenAgain());
   let isFirst = true;
@@ -110,8 +114,10 @@ export async function startMcpBridge(
     isFirst = false;
   };
   if (mcpConfig !== undefined) {
-    const applyFile = (content: ReturnType<typeof readServerFile>): void => {
+    const applyFile = (content: ServerFile): void => {
       catalogue = content.catalogue;
+      notes = content.warnings.map((words) => `${mcpConfig}: ${words}`);
+      pool.tracesAll = content.tracesAll;
       sources.apply(content.servers);
       void registrar.sync().catch((error: unknown) => log.warn({ reason: String(error) }, "could not read which servers agents have registered"));
     };
@@ -133,6 +139,9 @@ export async function startMcpBridge(
     },
     get servers() {
       return pool.servers.map((server) => healthOf(server, { trust, instance }));
+    },
+    get notes() {
+      return notes;
     },
     approvals: bridgeApprovals(store, { takeIn, log }),
     async settled(ms) {

@@ -1,5 +1,5 @@
 import { createRequire } from "node:module";
-import { type Bus, createMemoryBus, createRequester } from "@rockbot/bus";
+import { type Bus, createMemoryBus, createRequester, type Logger } from "@rockbot/bus";
 import { createEnvelope, encodeMessage, messages, newId } from "@rockbot/contracts";
 import type { TrustStore } from "@rockbot/mcp/trust";
 import type { PolicyHolder } from "@rockbot/policy";
@@ -49,19 +49,20 @@ export interface TestBridgeOptions {
   readonly settleMs?: number;
   /** The other parts of the file beside the servers. */
   readonly beside?: object;
+  readonly log?: Logger;
 }
 
 /** A bridge with these servers on a bus of its own, and somebody who calls. Resolves once each server is connected or has failed, or after `settleMs`. */
 export async function startTestBridge(
   servers: (folder: string) => object,
-  { env = {}, bus: given, policy, audit, config: settings = {}, trustStore, leases, settleMs = 20_000, beside = {} }: TestBridgeOptions = {},
+  { env = {}, bus: given, policy, audit, config: settings = {}, trustStore, leases, settleMs = 20_000, beside = {}, log }: TestBridgeOptions = {},
 ): Promise<TestBridge> {
   await using started = new AsyncDisposableStack();
   const folder = started.use(temporaryFolder());
   const bus = given ?? started.use(createMemoryBus());
   const file = folder.write("mcp.json", { ...beside, mcpServers: servers(folder.path) });
   const config = loadConfig(configSchema, { env: {}, overrides: { mcpConfig: file, shutdownGraceMs: 5_000, ...settings } });
-  const bridge = started.use(await startMcpBridge(bus, config, { env: { PATH: process.env["PATH"], ...env }, policy, audit, trustStore, leases }));
+  const bridge = started.use(await startMcpBridge(bus, config, { env: { PATH: process.env["PATH"], ...env }, policy, audit, trustStore, leases, log }));
   const caller = started.use(await createToolCaller(bus, { agent: "tester" }));
   await bridge.settled(settleMs);
   await caller.discovered();

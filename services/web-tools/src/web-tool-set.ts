@@ -2,7 +2,7 @@ import { createMemoryPageStore, createPublicFetch, fetchedRobots, hostAndPort, t
 import { createPageConverter } from "@rockbot/page";
 import type { PolicyHolder } from "@rockbot/policy";
 import type { OwnedToolSet } from "@rockbot/process/tool-set";
-import type { ToolCaller } from "@rockbot/tools";
+import type { Tool, ToolCaller } from "@rockbot/tools";
 import { renderWith } from "./browse/render-with.ts";
 import type { WebToolsConfig } from "./generated/config.ts";
 import { createGithubReader } from "./github/read-github.ts";
@@ -48,11 +48,18 @@ export function webToolSet(config: Readonly<WebToolsConfig>, { policy, pageStore
     tools.push(webSearch({ load: search.load, fetch: serviceFetch("the search service", search.address, 2_000_000), maxResults: maxSearchResults }));
   }
   return {
-    tools,
+    tools: tools.map((tool) => withSize(tool, config)),
     guides: [webToolsGuide({ search, maxSearchResults, isRendering: caller !== undefined })],
     off: webToolsOff(config),
     [Symbol.asyncDispose]: () => open.disposeAsync(),
   };
+}
+
+/** The tool with the bounds of `config` in its announcement, if it has any. */
+function withSize(tool: Tool, { chunkingThreshold: threshold, chunkMaxLength: chunkLength, chunkTtlMinutes }: Readonly<WebToolsConfig>): Tool {
+  const { definition } = tool;
+  if (definition.resultSize === undefined) return tool;
+  return { ...tool, definition: { ...definition, resultSize: { ...definition.resultSize, threshold, chunkLength, keptSeconds: chunkTtlMinutes * 60 } } };
 }
 
 /** The tools that `config` leaves out, and what has to be set for each. */

@@ -28,6 +28,8 @@ test("agents learn from the bus from when on results are too large for a model, 
     expect(web.caller.tools.get(name)?.resultSize).toEqual({ threshold: 8_000, chunkLength: 4_000, keptSeconds: 1_800, key: "url" });
   }
   expect(web.caller.tools.get("html_to_text")?.resultSize).toBeUndefined();
+  await using own = await startTestWebTools({}, { CHUNKING_THRESHOLD: "900", CHUNK_MAX_LENGTH: "600", CHUNK_TTL_MINUTES: "5" });
+  expect(own.caller.tools.get("web_browse")?.resultSize).toEqual({ threshold: 900, chunkLength: 600, keptSeconds: 300, key: "url" });
 });
 
 test("the robots.txt of a site decides where the operator says so, and a page that may be kept is asked for once", async () => {

@@ -1,5 +1,5 @@
 import { namesHelp } from "@rockbot/contracts";
-import { ConfigError } from "@rockbot/process/config";
+import { ConfigError, envName } from "@rockbot/process/config";
 import { type BusService, busServices, isConfigured, type ServiceName, settingsKey } from "@rockbot/services";
 import { withLockFile } from "../client/lock-file.ts";
 import { UsageError } from "../usage-error.ts";
@@ -43,9 +43,14 @@ export interface UpConfig {
   readonly auditKey: string | undefined;
   /** The one Redis of the services that count what callers use up. */
   readonly redisUrl: string | undefined;
+  /** Of the process: where probes are answered, its log, and its patience with the broker. */
+  readonly own: Pick<Config, (typeof PROCESS_SETTINGS)[number]>;
   /** In the order of the list; without those that lack the setting they need. */
   readonly chosen: readonly ChosenService[];
 }
+
+/** Of these a process has one. A section that leaves its default takes the one of the others. */
+const PROCESS_SETTINGS = ["healthPort", "healthHost", "logLevel", "logFormat", "busHeartbeatSeconds", "busSilenceMs"] as const;
 
 const sections = busServices.map(({ name }) => settingsKey(name));
 
@@ -56,6 +61,8 @@ const sections = busServices.map(({ name }) => settingsKey(name));
 export async function readUpConfig(options: UpOptions, env: Readonly<Record<string, string | undefined>>): Promise<UpConfig> {
   const names = chosenNames(options);
   const faults: string[] = [];
+  if (env["CONFIG_FILE"])
+    faults.push("the variable CONFIG_FILE: it names the settings of one service. Name a file with a section for each by --config, and unset it");
   const loaded: ChosenService[] = [];
   for (const service of busServices.filter(({ name }) => names.has(name))) {
     const load = await service.loader();
@@ -78,6 +85,11 @@ export async function readUpConfig(options: UpOptions, env: Readonly<Record<stri
     if (others.length > 0) faults.push(`${setting}: ${fault}`);
     return value;
   };
+  const defaults = (await busServices[0]?.loader())?.({ env: {} });
+  const ofProcess = (setting: (typeof PROCESS_SETTINGS)[number]): string | undefined => {
+    const differing = loaded.filter(({ config }) => config[setting] !== defaults?.[setting]);
+    return one(setting, `the sections have different ones, and one process has one. Set ${envName(setting)}`, differing);
+  };
   const counting = loaded.filter(({ service }) => service.state.includes("rates"));
   const common = {
     busUrl: one("busUrl", "the sections name different buses, and one process has one. Use --bus") ?? "memory:",
@@ -85,6 +97,7 @@ export async function readUpConfig(options: UpOptions, env: Readonly<Record<stri
     auditFile: one("auditFile", "the sections name different files, and one process has one. Use --audit"),
     auditKey: one("auditKey", "the sections have different ones, and one file has one. Set AUDIT_KEY"),
     redisUrl: one("redisUrl", "the sections of the tool services name different ones, and the limits of a caller are counted in one", counting),
+    own: Object.fromEntries(PROCESS_SETTINGS.map((setting) => [setting, ofProcess(setting) ?? defaults?.[setting]])) as UpConfig["own"],
   };
   if (faults.length > 0) throw new ConfigError([...new Set(faults)]);
   const chosen = loaded.filter(({ service, config }) => options.only !== undefined || isConfigured(service, config));

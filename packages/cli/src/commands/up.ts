@@ -5,7 +5,7 @@ import { tools as ownTools } from "@rockbot/contracts";
 import type { Gateway, OperatorParts } from "@rockbot/gateway";
 import type { BridgeApprovals, McpBridge } from "@rockbot/mcp-bridge";
 import { openPolicy, type Policy, policyNotes } from "@rockbot/policy";
-import { exitOnCrash, onShutdown } from "@rockbot/process";
+import { exitOnCrash, onShutdown, type Readiness, serveHealth } from "@rockbot/process";
 import { logConsole, startTelemetry } from "@rockbot/process/telemetry";
 import { AuditFileError, type OpenAuditLogOptions, openAuditLog } from "@rockbot/records/audit";
 import { createMemoryBlobStore } from "@rockbot/records/blobs";
@@ -33,11 +33,12 @@ export type { UpOptions } from "./up-config.ts";
 // Long because: it composes the parts of the process in the order in which one needs the other
 export async function up(options: UpOptions): Promise<void> {
   const config = await readUpConfig(options, process.env);
-  const { busUrl, policyFile, auditFile, auditKey, chosen } = config;
+  const { busUrl, policyFile, auditFile, auditKey, chosen, own } = config;
   const isMemory = busUrl === MEMORY_BUS;
   const graceMs = Math.max(0, ...chosen.map(({ config: { shutdownGraceMs } }) => shutdownGraceMs));
   using shutdown = onShutdown({ graceMs });
-  const { isQuiet, ...logging } = loggingOf(chosen);
+  const { healthPort: port, healthHost: host } = own;
+  const { isQuiet, ...logging } = loggingOf(own);
   await using telemetry = await startTelemetry({ service: "rockbot", version, ...logging, logTo: "stderr" });
   const { log } = telemetry;
   exitOnCrash(log);
@@ -48,9 +49,10 @@ export async function up(options: UpOptions): Promise<void> {
   const { identity } = policy.current().document;
   if (isMemory && identity === "verified") log.warn({}, "the policy asks for verified senders, and the in-memory bus verifies none");
   await using audit = auditFile === undefined ? undefined : await openAudit(auditFile, { key: auditKey, log });
+  const patience = { heartbeatSeconds: own.busHeartbeatSeconds, silenceMs: own.busSilenceMs };
   await using bus = isMemory
     ? createMemoryBus({ log })
-    : await (await import("../connect-broker.ts")).connectBroker(busUrl, "rockbot up", { identity, log, requested: shutdown.requested });
+    : await (await import("../connect-broker.ts")).connectBroker(busUrl, "rockbot up", { ...patience, identity, log, requested: shutdown.requested });
   void shutdown.requested.then(() => sayStop(graceMs));
   await using records = new SharedRecords({ redisUrl: config.redisUrl, keepsAll: keepsAll(chosen), log });
   await using inProcess = config.redisUrl === undefined && isMemory ? createMemoryBlobStore() : undefined;
@@ -91,7 +93,10 @@ export async function up(options: UpOptions): Promise<void> {
   await bridge?.settled?.(MCP_SERVERS_MS); // one that cannot run here has none
   await (caller && untilHeard(caller, servingOf(chosen, running)));
   if (shutdown.isRequested) return;
-  printError(describe(config, { running, gateway, tools: caller?.tools.getTools(), socket: socket?.path, policy: policy.current(), traits: bus.traits }));
+  const ready = (): Readiness => (shutdown.isRequested ? ["the process is stopping"] : bus.isReady ? [] : ["the bus is away"]);
+  await using health = await serveHealth({ port, host, ready, metrics: () => telemetry.metricsText() });
+  const parts = { running, gateway, tools: caller?.tools.getTools(), socket: socket?.path, policy: policy.current(), traits: bus.traits };
+  printError(describe(config, { ...parts, probes: health.port }));
   await shutdown.requested; // Then running calls drain, the bus closes, spans are flushed.
 }
 
@@ -137,8 +142,7 @@ const tokens: Readonly<Record<Gateway["access"], string>> = {
 };
 
 /** A person at a terminal reads the summary. The log of what goes as usual is there when asked for. */
-function loggingOf(chosen: readonly ChosenService[]) {
-  const { logLevel, logFormat } = (chosen.find(({ service }) => service.name === "gateway") ?? chosen[0])?.config ?? {};
+function loggingOf({ logLevel, logFormat }: UpConfig["own"]) {
   const isQuiet = process.stderr.isTTY === true && logLevel === "info" && !process.env["LOG_LEVEL"];
   return { isQuiet, logFormat, logLevel: isQuiet ? ("warn" as const) : logLevel };
 }
@@ -162,10 +166,11 @@ function nameThePort(error: Error & { readonly code?: string }): never {
 
 /** The services that run, their addresses, how long the start took, and one command to try. */
 function describe(
-  { busUrl, policyFile, chosen }: UpConfig,
+  { busUrl, policyFile, chosen, own }: UpConfig,
   {
     running,
     gateway,
+    probes,
     tools,
     socket,
     policy: { revision, document },
@@ -173,6 +178,7 @@ function describe(
   }: {
     readonly running: ReadonlyMap<string, RunningOrOff>;
     readonly gateway: Gateway | undefined;
+    readonly probes: number | undefined;
     readonly tools: readonly Named[] | undefined;
     readonly socket: string | undefined;
     readonly policy: Policy;
@@ -187,6 +193,7 @@ function describe(
     const forChat = hasAgent ? `, for chat clients ${gateway.url}/v1` : "";
     lines.push(`  gateway   ${gateway.url}, for MCP clients ${gateway.url}/mcp${forChat}`, `  token     ${tokens[gateway.access]}`);
   }
+  if (probes !== undefined) lines.push(`  health    http://${own.healthHost}:${probes}/healthz, /readyz and /metrics`);
   if (tools !== undefined) lines.push(fitLine(`  tools     ${tools.length}: ${tools.map(({ name }) => name).join(", ")}`, process.stderr));
   if (socket !== undefined) lines.push(`  socket    ${socket}`);
   if (mcpConfig !== undefined) lines.push(`  mcp       the servers of ${mcpConfig}; "rockbot mcp ls" shows their state`);

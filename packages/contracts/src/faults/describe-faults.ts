@@ -11,7 +11,7 @@ export interface Fault {
 }
 
 export interface DescribeFaultsOptions {
-  /** Whether a message may quote what came, names that are not known included. Off for values that can be secrets. @default true */
+  /** Whether a message may quote what came, names that are not known and may be keys or tokens included. Off for values that can be secrets. @default true */
   readonly quoteValues?: boolean | undefined;
   /** At most this many faults are described; more would not help a reader. @default 20 */
   readonly maxFaults?: number | undefined;
@@ -56,7 +56,7 @@ function describe(error: SchemaError, schema: object, value: unknown, quoteValue
       const known = Object.keys(parent?.properties ?? {});
       const nearest = nearestName(name, known);
       const help = nearest !== undefined ? `did you mean "${nearest}"?` : known.length > 0 ? `known: ${known.join(", ")}` : "none is allowed";
-      const isTold = quoteValues || nearest !== undefined; // a slip of the pen is no secret
+      const isTold = quoteValues || nearest !== undefined || /^[A-Za-z_.-]{1,40}$/.test(name); // a name of letters is no key and no token
       return isTold ? `unknown property "${clip(name)}": ${help}` : `unknown property: ${help}`;
     }
     case "type":

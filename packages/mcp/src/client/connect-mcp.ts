@@ -30,6 +30,8 @@ export interface ConnectMcpOptions {
   readonly onToolsChanged: () => void;
   /** The server says something for a log, in the protocol's form or nearly so. */
   readonly onLog: (params: unknown) => void;
+  /** Told of each message. */
+  readonly onFrame: (direction: "sent" | "received", message: unknown) => void;
   /** The connection has ended, and not by disposal. Called once, with how its process ended, if it has one. */
   readonly onClosed: (exit: string | undefined) => void;
 }
@@ -122,10 +124,10 @@ async function open(address: McpServerAddress, type: TransportType, prior: Prior
   let listing = new Listing();
   let heardAt = performance.now();
   readIncoming(transport, {
+    ...options,
     onHeard: () => (heardAt = performance.now()),
     onListBegins: () => (listing = new Listing()),
     readPage: (result) => listing.readPage(result),
-    onLog: options.onLog,
   });
   let isOpen = false;
   let isDisposed = false;

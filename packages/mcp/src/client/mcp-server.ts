@@ -43,6 +43,8 @@ export interface McpServerParts {
   readonly admit?: ((signal: AbortSignal) => Promise<Disposable>) | undefined;
   /** Decides which of the tools that it lists are offered, each time it lists them and by `screenAgain`. @default all */
   readonly screen?: ToolScreen | undefined;
+  /** Whether each message goes to the log, asked for each. @default none does */
+  readonly isTraced?: (() => boolean) | undefined;
   /** Says why a tool that does not pass the screen is not called. @default in words that fit any */
   readonly refusal?: ((toolName: string) => ToolError | undefined) | undefined;
   /** The waits before each attempt to connect, in milliseconds; the last one holds for all further ones. @default 0, 1, 2, 5, 10, 30 and 60 s */
@@ -138,7 +140,7 @@ export class McpServer implements AsyncDisposable {
     this.#parts = parts;
     this.#log = parts.log ?? silentLogger;
     for (const secret of options.secrets ?? []) this.#secrets.register(secret);
-    this.#serverLog = new ServerLog({ server: options.name, log: this.#log, redact: this.#secrets.redact });
+    this.#serverLog = new ServerLog({ server: options.name, log: this.#log, redact: this.#secrets.redact, isTraced: parts.isTraced });
     this.#offered = new OfferedTools({ isAllowed: toolFilter(options), screen: parts.screen, onChange: () => this.#changed() });
     this.#limit = parts.limit ?? new CallLimit(options.queue);
     this.#run = this.#supervise();
@@ -345,6 +347,7 @@ export class McpServer implements AsyncDisposable {
         known: this.#known,
         onToolsChanged: () => void this.#list(connection).catch((error: unknown) => this.#note("the list of tools cannot be read", error)),
         onLog: (params) => this.#serverLog.say(params),
+        onFrame: (direction, message) => this.#serverLog.trace(direction, message),
         onClosed: (exit) => {
           if (this.#connection === connection) this.#fail("the connection was lost", exit);
           isGone = true;

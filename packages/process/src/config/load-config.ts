@@ -1,7 +1,7 @@
 import { registerSecret, registerUrlSecret } from "@rockbot/base/redaction";
 import { ConfigError, describeFaults } from "@rockbot/contracts";
 import { type ConfigSchema, type PropertySchema, propertiesOf } from "./config-schema.ts";
-import { type ConfigSection, sectionOf } from "./config-section.ts";
+import { type ConfigSection, type Elsewhere, sectionOf, whereIs } from "./config-section.ts";
 import { readConfigFile } from "./read-config-file.ts";
 import { envName, readEnv } from "./read-env.ts";
 import type { Setting } from "./setting.ts";
@@ -20,6 +20,8 @@ export interface LoadConfigOptions<T = unknown> {
   readonly section?: ConfigSection | undefined;
   /** Values by property name that beat all others, such as command line options; undefined is not set. */
   readonly overrides?: Readonly<Record<string, unknown>> | undefined;
+  /** What to tell who sets one of these here. @default the names that are known */
+  readonly elsewhere?: Elsewhere | undefined;
   /**
    * Finds the faults that the schema cannot know. It sees the properties that are right by themselves, also where others are not, so that all faults
    * are found at once. `isFaulty` tells those others from properties that are not set. Its words hold no secret.
@@ -35,11 +37,11 @@ export interface LoadConfigOptions<T = unknown> {
  */
 export function loadConfig<T>(
   config: ConfigSchema<T>,
-  { env, file = env.CONFIG_FILE || undefined, section, overrides = {}, check = () => [] }: LoadConfigOptions<T>,
+  { env, file = env.CONFIG_FILE || undefined, section, overrides = {}, elsewhere = {}, check = () => [] }: LoadConfigOptions<T>,
 ): Readonly<T> {
   const properties = propertiesOf(config);
   const whole = file === undefined ? undefined : readConfigFile(file);
-  const fromFile = whole === undefined || section === undefined ? whole : sectionOf(whole, section);
+  const fromFile = whole === undefined || section === undefined ? whole : sectionOf(whole, section, elsewhere);
   const fromEnv = readEnv(properties, env);
   const fromOptions = Object.entries(overrides).flatMap(([name, value]): [string, Setting][] =>
     value === undefined ? [] : [[name, { value, source: "an option" }]],
@@ -51,7 +53,7 @@ export function loadConfig<T>(
   registerSecrets(value, config.schema);
   const faults = [...(fromFile?.faults ?? []), ...fromEnv.faults];
   const faulty = new Set<PropertyKey>(fromEnv.faulty);
-  if (!config.validate(value)) faults.push(...validationFaults(config, value, { settings, file, faulty }));
+  if (!config.validate(value)) faults.push(...validationFaults(config, value, { settings, file, faulty, elsewhere }));
   const valid = Object.fromEntries(Object.entries(value as object).filter(([property]) => !faulty.has(property))) as Partial<T>;
   faults.push(...addressFaults(properties, valid), ...check(valid, (property) => faulty.has(property)));
   if (faults.length > 0) throw new ConfigError(faults);
@@ -72,9 +74,10 @@ interface Origin {
   readonly file: string | undefined;
   /** Takes the properties that have a fault. */
   readonly faulty: Set<PropertyKey>;
+  readonly elsewhere: Elsewhere;
 }
 
-function validationFaults<T>(config: ConfigSchema<T>, value: unknown, { settings, file, faulty }: Origin): string[] {
+function validationFaults<T>(config: ConfigSchema<T>, value: unknown, { settings, file, faulty, elsewhere }: Origin): string[] {
   const quoted = describeFaults(config.validate, config.schema, value, { maxFaults: MAX_FAULTS });
   const unquoted = describeFaults(config.validate, config.schema, value, { maxFaults: MAX_FAULTS, quoteValues: false });
   return quoted.map(({ path, message }, i) => {
@@ -82,7 +85,11 @@ function validationFaults<T>(config: ConfigSchema<T>, value: unknown, { settings
     const [property] = segments;
     const text = concernsSecret(config.schema, segments) ? (unquoted[i]?.message ?? "is not valid") : withoutUserInfo(message);
     // Only the file and the options can hold a name that the schema does not know, and such a fault has no path.
-    if (property === undefined) return `${settings.get(unknownName(message) ?? "")?.source ?? `the file ${file}`}: ${text}`;
+    if (property === undefined) {
+      const name = unknownName(message) ?? "";
+      const where = whereIs(name, elsewhere);
+      return `${settings.get(name)?.source ?? `the file ${file}`}: ${where === undefined ? text : `unknown property "${name}": ${where}`}`;
+    }
     faulty.add(property);
     const setting = settings.get(property);
     if (setting !== undefined) return `${segments.join(".")}, from ${setting.source}: ${text}`;

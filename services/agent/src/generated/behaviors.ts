@@ -3,7 +3,21 @@ import type { Validator } from "@rockbot/contracts";
 import { validate } from "./behaviors-validator.js";
 
 export interface AgentBehaviors {
-[k: string]: Behavior | undefined
+/**
+ * The same, in the form of the .NET original.
+ */
+ModelBehaviors?: {
+Models?: OriginalBehaviors
+}
+[k: string]: Behavior | {
+Models?: OriginalBehaviors
+} | undefined
+}
+export interface OriginalBehaviors {
+[k: string]: OriginalBehavior | undefined
+}
+export interface OriginalBehavior {
+ToolResultChunkingThreshold?: number
 }
 export interface Behavior {
 /**
@@ -54,4 +68,4 @@ output: number
 cachedInput?: number
 }
 
-export const behaviorsSchema: { readonly schema: object; readonly validate: Validator<AgentBehaviors> } = { schema: {"type":"object","x-unquoted":true,"maxProperties":1000,"additionalProperties":{"type":"object","additionalProperties":false,"properties":{"chunkingThreshold":{"type":"integer","minimum":1000,"maximum":10000000,"description":"Results of more characters go to working memory in chunks, and the model gets an index."},"contextTokens":{"type":"integer","minimum":1000,"maximum":100000000,"description":"The tokens that a request and its answer may have together."},"maxIterations":{"type":"integer","minimum":1,"maximum":200,"description":"How often the model is asked in a turn."},"systemText":{"type":"string","maxLength":65536,"description":"Further words at the end of the system prompt."},"usesTextToolCalls":{"type":"boolean","description":"Whether the model writes its tool calls as text, instead of by its API."},"nudgesOnProse":{"type":"boolean","description":"Whether the model is asked once to go on when it only says what it is about to do."},"price":{"type":"object","additionalProperties":false,"required":["input","output"],"description":"What a million tokens cost, in a currency that is the same for all models. Without it nobody knows what a turn costs.","properties":{"input":{"type":"number","minimum":0,"maximum":1000000,"description":"Tokens that the model reads."},"output":{"type":"number","minimum":0,"maximum":1000000,"description":"Tokens that it writes, its thoughts included."},"cachedInput":{"type":"number","minimum":0,"maximum":1000000,"description":"Tokens that the provider had in its cache; as input when left out."}}},"returnsReasoning":{"type":"boolean","description":"Whether the model gets back what it thought, as models demand that do not sign their thoughts."}}},"properties":{}}, validate };
+export const behaviorsSchema: { readonly schema: object; readonly validate: Validator<AgentBehaviors> } = { schema: {"type":"object","x-unquoted":true,"maxProperties":1000,"properties":{"ModelBehaviors":{"type":"object","additionalProperties":false,"properties":{"Models":{"type":"object","maxProperties":1000,"additionalProperties":{"type":"object","additionalProperties":false,"properties":{"ToolResultChunkingThreshold":{"type":"integer","minimum":1000,"maximum":10000000}}}}},"description":"The same, in the form of the .NET original."}},"additionalProperties":{"type":"object","additionalProperties":false,"properties":{"chunkingThreshold":{"type":"integer","minimum":1000,"maximum":10000000,"description":"Results of more characters go to working memory in chunks, and the model gets an index."},"contextTokens":{"type":"integer","minimum":1000,"maximum":100000000,"description":"The tokens that a request and its answer may have together."},"maxIterations":{"type":"integer","minimum":1,"maximum":200,"description":"How often the model is asked in a turn."},"systemText":{"type":"string","maxLength":65536,"description":"Further words at the end of the system prompt."},"usesTextToolCalls":{"type":"boolean","description":"Whether the model writes its tool calls as text, instead of by its API."},"nudgesOnProse":{"type":"boolean","description":"Whether the model is asked once to go on when it only says what it is about to do."},"price":{"type":"object","additionalProperties":false,"required":["input","output"],"description":"What a million tokens cost, in a currency that is the same for all models. Without it nobody knows what a turn costs.","properties":{"input":{"type":"number","minimum":0,"maximum":1000000,"description":"Tokens that the model reads."},"output":{"type":"number","minimum":0,"maximum":1000000,"description":"Tokens that it writes, its thoughts included."},"cachedInput":{"type":"number","minimum":0,"maximum":1000000,"description":"Tokens that the provider had in its cache; as input when left out."}}},"returnsReasoning":{"type":"boolean","description":"Whether the model gets back what it thought, as models demand that do not sign their thoughts."}}}}, validate };

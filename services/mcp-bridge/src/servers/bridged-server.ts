@@ -31,6 +31,10 @@ export interface BridgedServerOptions extends McpServerOptions {
   readonly cacheMs?: number | undefined;
   /** Servers that name the same queue share its limit. @default `queue` is the server's own */
   readonly queueName?: string | undefined;
+  /** Results of more characters are kept in chunks by an agent. @default as the agent has it */
+  readonly maxResultChars?: number | undefined;
+  /** Whether each frame goes to the log. A change of that leaves the server connected. @default false */
+  readonly isTraced?: boolean | undefined;
   /** Which of its definitions are pinned without an operator. @default as the bridge is configured */
   readonly pin?: PinMode | "off" | undefined;
 }

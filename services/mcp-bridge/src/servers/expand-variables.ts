@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 
-/** A text with `${NAME}` and `${NAME:-default}`, or what is wrong with it. */
+/** A text with `${NAME}`, `${env:NAME}` and `${NAME:-default}`, or what is wrong with it. */
 export interface Expanded {
   readonly text: string;
   /** The variables that stand in it, and their values. */
@@ -11,7 +11,7 @@ export interface Expanded {
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-const VARIABLE = /\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g;
+const VARIABLE = /\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g;
 
 /** Puts the environment's values into a text: that of `NAME`, or what is in the file that `NAME_FILE` names. An empty variable counts as not set. */
 export function expandVariables(text: string, env: Env): Expanded {

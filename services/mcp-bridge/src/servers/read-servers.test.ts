@@ -3,7 +3,7 @@ import { ConfigError } from "@rockbot/process/config";
 import { temporaryFolder } from "@rockbot/testing";
 import { expect, test } from "vitest";
 import { variable } from "../test-bridge.ts";
-import { readServers } from "./read-servers.ts";
+import { readServerFile, readServers } from "./read-servers.ts";
 
 function read(content: object | string, env: Record<string, string> = {}) {
   using folder = temporaryFolder();
@@ -59,15 +59,41 @@ test("the common form and the one of the .NET original are read, with all that o
   expect(JSON.stringify(servers)).not.toContain("not theirs");
 });
 
-test("all faults are told at once, with the nearest name for a slip of the pen, and no value", () => {
+test("what other programs know is taken, or named in a warning, and grants nothing", () => {
+  using folder = temporaryFolder();
+  folder.write("servers.env", "FILE_KEY=of-the-file-0\nBOTH=file\n");
+  const theirs = { autoApprove: ["*"], alwaysAllow: ["x"], trust: true, timeout: 60, gallery: "x" };
+  const entry = { command: "x", envFile: "servers.env", env: { BOTH: "env", KEY: `$\{env:API_KEY}` }, disabledTools: ["rm"], excludeTools: ["mv"], ...theirs };
+  const remote = { type: "streamableHttp", httpUrl: "https://example.com/mcp", includeTools: ["ls"] };
+  const file = folder.write("mcp.json", { inputs: [], servers: { files: entry, remote, off: { command: "x", disabled: true } } });
+
+  const { servers, warnings } = readServerFile(file, { API_KEY: "the-key-0" });
+  expect(servers).toMatchObject([
+    { name: "files", address: { env: { FILE_KEY: "of-the-file-0", BOTH: "env", KEY: "the-key-0" } }, denied: ["mv", "rm"] },
+    { name: "remote", address: { type: "http", url: "https://example.com/mcp" }, allowed: ["ls"] },
+  ]);
+  expect([servers[0]?.allowed, servers[0]?.trustsAnnotations, servers[0]?.pin]).toEqual([undefined, undefined, undefined]);
+  expect(redact("of-the-file-0")).toBe("[redacted]");
+  const words = ['autoApprove" grants nothing', 'alwaysAllow" grants', 'trust" grants', 'timeout" has no effect.*requestTimeoutMs', 'gallery" is none of our'];
+  expect(warnings).toEqual(words.map((each) => expect.stringMatching(new RegExp(`^servers\\.files: "${each}`))));
+  expect(readServerFile(folder.write("zed.json", { context_servers: {} }), {}).warnings).toEqual([expect.stringMatching(/no servers.*context_servers/)]);
+  const missing = { a: { command: "x", envFile: "none.env" }, b: { url: "https://example.com", envFile: "x" }, c: { command: "x", args: [`$\{input:key}`] } };
+  expect(faultsOf({ servers: missing })).toEqual([
+    expect.stringMatching(/servers\.a: envFile: .*ENOENT/),
+    expect.stringMatching(/servers\.b: .*"envFile".*belong to a server with a "command"/),
+    expect.stringMatching(/servers\.c: args\.0: \$\{input:…} asks a person/),
+  ]);
+});
+
+test("all faults of the form are told at once, and no value", () => {
   const faults = faultsOf({
     mcpServers: {
-      a: { command: "x", toolsAlowed: [] },
+      a: { command: 7 },
       b: { url: "https://user:canary@example.com", type: "carrier-pigeon", env: { KEY: 47_110_815 } },
     },
   });
   expect(faults).toEqual([
-    expect.stringMatching(/mcpServers.*did you mean "toolsAllowed"/),
+    expect.stringMatching(/mcpServers\.a\.command/),
     expect.stringMatching(/mcpServers\.b\.type/),
     expect.stringMatching(/mcpServers\.b\.env\.KEY/),
   ]);
@@ -84,6 +110,7 @@ test("what the schema cannot say is told as well", () => {
       missing: { url: "https://example.com", headers: { authorization: `Bearer ${variable("NO_SUCH_VARIABLE")}` } },
       oauth: { url: "https://example.com", auth: { type: "client_credentials", clientId: "me" } },
       socket: { type: "http", url: "ws://example.com" },
+      slip: { command: "x", toolsAlowed: [] },
     },
   });
   expect(faults.map((fault) => fault.replace(/^.*?mcpServers\./, ""))).toEqual([
@@ -94,6 +121,7 @@ test("what the schema cannot say is told as well", () => {
     expect.stringMatching(/^oauth: auth\.clientSecret/),
     expect.stringMatching(/^oauth: auth\.issuer/),
     expect.stringMatching(/^socket: url: ws:\/\//),
+    expect.stringMatching(/^slip: unknown property "toolsAlowed": did you mean "toolsAllowed"/),
   ]);
 });
 

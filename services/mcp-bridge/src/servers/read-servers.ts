@@ -1,4 +1,8 @@
+import { readFileSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { parseEnv } from "node:util";
 import { registerSecret } from "@rockbot/base/redaction";
+import { maskLikelySecrets, nearestName } from "@rockbot/contracts";
 import { type CallLimitOptions, cleanEnvironment, type McpServerAddress, type OAuthOptions } from "@rockbot/mcp";
 import { isOthersPin } from "@rockbot/mcp/trust";
 import { ConfigError, loadConfig } from "@rockbot/process/config";
@@ -11,6 +15,17 @@ import { isLikelySecret } from "./is-likely-secret.ts";
 const CATALOGUE_NAME = /^[a-z0-9][a-z0-9-]{0,38}$/;
 const NAME = /^[^\x00-\x1f\x7f]{1,128}$/;
 
+const { properties } = serversSchema.schema as { properties: { mcpServers: { additionalProperties: { properties: object } } } };
+const KNOWN = Object.keys(properties.mcpServers.additionalProperties.properties);
+
+/** What is to be said of a key of other programs in an entry. */
+function wordsFor(key: string): string {
+  if (key === "timeout") return "has no effect, as programs write it in seconds or in milliseconds. Write requestTimeoutMs";
+  if (/^(autoApprove|alwaysAllow|trust)$/.test(key))
+    return "grants nothing here: the policy says who may use which tool, and operators approve what is offered";
+  return "is none of our settings, and has no effect";
+}
+
 /**
  * The servers that a file names, in its order, those that are switched off left out. Values in it that are likely secret become secrets of this
  * process.
@@ -20,15 +35,21 @@ export function readServers(file: string, env: Readonly<Record<string, string | 
   return readServerFile(file, env).servers;
 }
 
-/** The same, and the entries that agents may register. @throws as `readServers` */
-export function readServerFile(
-  file: string,
-  env: Readonly<Record<string, string | undefined>>,
-): { readonly servers: readonly BridgedServerOptions[]; readonly catalogue: readonly BridgedServerOptions[] } {
-  const { mcpServers = {}, catalogue = {}, Mcp, queues = {} } = loadConfig(serversSchema, { env: {}, file });
+export type ServerFile = ReturnType<typeof readServerFile>;
+
+/**
+ * The same, the entries that agents may register, what holds for all servers, and warnings in words for the operator: what stands there and has no effect.
+ * @throws as `readServers`
+ */
+export function readServerFile(file: string, env: Readonly<Record<string, string | undefined>>) {
+  const content = loadConfig(serversSchema, { env: {}, file });
+  const { mcpServers, McpServers, servers, catalogue = {}, Mcp, queues = {} } = content;
+  const { toolTimeout, toolResponseMaxBytes, mcpInitConcurrency, traceMCP = false } = { ...content, ...content.defaults };
   const faults: string[] = [];
   const entries = [
-    ...Object.entries(mcpServers as Record<string, ServerEntry>).map(([name, entry]) => ({ path: `mcpServers.${name}`, name, entry })),
+    ...Object.entries({ mcpServers, McpServers, servers }).flatMap(([key, named = {}]) =>
+      Object.entries(named as Record<string, ServerEntry>).map(([name, entry]) => ({ path: `${key}.${name}`, name, entry })),
+    ),
     ...(Mcp?.Servers ?? []).map(({ Name, Command, Arguments, EnvironmentVariables }, i) => ({
       path: `Mcp.Servers.${i}`,
       name: Name,
@@ -42,6 +63,9 @@ export function readServerFile(
   ].map((each) => ({ isCatalogue: false, ...each }));
   const limits = readQueues(queues, faults);
   const names = new Map<string, string>();
+  const isNone = [mcpServers, McpServers, servers, Mcp?.Servers, content.catalogue].every((part) => part === undefined);
+  const warnings = isNone ? [`it names no servers: they stand in mcpServers, and it has ${Object.keys(content).join(", ").slice(0, 200) || "nothing"}`] : [];
+  if (mcpInitConcurrency !== undefined) warnings.push("mcpInitConcurrency has no effect here: it is INIT_CONCURRENCY of mcp-bridge");
   const read = entries.flatMap(({ path, name, entry, isCatalogue }) => {
     if (isCatalogue && !CATALOGUE_NAME.test(name)) faults.push(`${path}: an entry's name has 1 to 39 lower-case letters, digits and hyphens`);
     if (!NAME.test(name)) faults.push(`${path}: a server's name has 1 to 128 characters and no control characters`);
@@ -49,20 +73,24 @@ export function readServerFile(
     const other = names.get(name.toLowerCase());
     if (other !== undefined) faults.push(`${path}: "${name}" is named already, as "${other}"; case does not tell servers apart`);
     names.set(name.toLowerCase(), name);
-    const reader = new EntryReader(path, entry, { env, queues: limits });
-    const options = reader.read(name);
+    const reader = new EntryReader(path, entry, { env, queues: limits, folder: dirname(file) });
+    const options = { maxResultChars: toolResponseMaxBytes, ...reader.read(name) };
+    options.requestTimeoutMs ??= toolTimeout;
     faults.push(...reader.faults);
+    warnings.push(...reader.warnings);
     return entry.enabled === false || entry.disabled === true ? [] : [{ options, isCatalogue }];
   });
   if (faults.length > 0) throw new ConfigError(faults.map((fault) => `the file ${file}: ${fault}`));
   const those = (wanted: boolean) => read.flatMap(({ options, isCatalogue }) => (isCatalogue === wanted ? [options] : []));
-  return { servers: those(false), catalogue: those(true) };
+  return { servers: those(false), catalogue: those(true), warnings, tracesAll: traceMCP };
 }
 
 /** The parts of the file around the entries. */
 interface FileContext {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly queues: ReadonlyMap<string, CallLimitOptions>;
+  /** The folder that the file is in. */
+  readonly folder: string;
 }
 
 function readQueues(queues: NonNullable<McpBridgeServers["queues"]>, faults: string[]): ReadonlyMap<string, CallLimitOptions> {
@@ -79,23 +107,23 @@ function readQueues(queues: NonNullable<McpBridgeServers["queues"]>, faults: str
 /** Reads one entry, and notes what is wrong with it. */
 class EntryReader {
   readonly faults: string[] = [];
+  readonly warnings: string[] = [];
   readonly #path: string;
   readonly #entry: ServerEntry;
-  readonly #env: FileContext["env"];
-  readonly #queues: FileContext["queues"];
+  readonly #context: FileContext;
   readonly #secrets: string[] = [];
 
-  constructor(path: string, entry: ServerEntry, { env, queues }: FileContext) {
+  constructor(path: string, entry: ServerEntry, context: FileContext) {
     this.#path = path;
     this.#entry = entry;
-    this.#env = env;
-    this.#queues = queues;
+    this.#context = context;
   }
 
   read(name: string): BridgedServerOptions {
-    const { toolsAllowed, allowedTools, toolsDenied, deniedTools, requestTimeoutMs, connectTimeoutMs, trustAnnotations, stateful, cache, shared, pin } =
-      this.#entry;
-    const allowed = [...(toolsAllowed ?? []), ...(allowedTools ?? [])];
+    const { toolsAllowed = [], allowedTools = [], includeTools = [], toolsDenied = [], deniedTools = [], excludeTools = [], disabledTools = [] } = this.#entry;
+    const { requestTimeoutMs, connectTimeoutMs, trustAnnotations, stateful, cache, shared, pin, traceMCP } = this.#entry;
+    const allowed = [...toolsAllowed, ...allowedTools, ...includeTools];
+    this.#lookAtOthers();
     const address = this.#address();
     if (shared === false) this.#fault("shared: all callers share one connection to a server. Name the server twice, and say in the policy who may use which");
     return {
@@ -103,7 +131,7 @@ class EntryReader {
       address,
       secrets: [...new Set(this.#secrets)],
       ...(allowed.length === 0 ? {} : { allowed }),
-      denied: [...(toolsDenied ?? []), ...(deniedTools ?? [])],
+      denied: [...toolsDenied, ...deniedTools, ...excludeTools, ...disabledTools],
       requestTimeoutMs,
       connectTimeoutMs,
       ...this.#queue(),
@@ -111,37 +139,47 @@ class EntryReader {
       pin,
       isStateful: stateful,
       cacheMs: cache,
+      ...(traceMCP === true ? { isTraced: true } : {}),
     };
+  }
+
+  /** What is a slip of the pen is refused, as it may have been to forbid something; what other programs know is named. */
+  #lookAtOthers(): void {
+    for (const key of Object.keys(this.#entry).filter((each) => !KNOWN.includes(each))) {
+      const nearest = key.length < 5 ? undefined : nearestName(key, KNOWN); // a short name is near to others
+      if (nearest !== undefined) this.#fault(`unknown property "${key}": did you mean "${nearest}"?`);
+      else this.warnings.push(`${this.#path}: "${maskLikelySecrets(key.slice(0, 80))}" ${wordsFor(key)}`);
+    }
   }
 
   #queue(): Pick<BridgedServerOptions, "queue" | "queueName"> {
     const { queue } = this.#entry;
+    const { queues } = this.#context;
     if (typeof queue !== "string") return { queue };
-    const limit = this.#queues.get(queue);
-    if (limit === undefined)
-      this.#fault(`queue: there is no "${queue}" in queues${this.#queues.size === 0 ? "" : `: known are ${[...this.#queues.keys()].join(", ")}`}`);
+    const limit = queues.get(queue);
+    if (limit === undefined) this.#fault(`queue: there is no "${queue}" in queues${queues.size === 0 ? "" : `: known are ${[...queues.keys()].join(", ")}`}`);
     return { queue: limit, queueName: queue };
   }
 
   #address(): McpServerAddress {
-    const { type, command, url } = this.#entry;
+    const { command, serverUrl, httpUrl, url = serverUrl ?? httpUrl, transport, type = transport } = this.#entry;
     const isStdio = type === "stdio" || (type === undefined && command !== undefined);
     if (command === undefined && url === undefined) this.#fault(`it needs "command" (a program) or "url" (a server that runs already)`);
     else if (command !== undefined && url !== undefined) this.#fault(`it has both "command" and "url": give one of them`);
     else if (isStdio && command === undefined) this.#fault(`type "stdio" needs "command"`);
     else if (!isStdio && url === undefined) this.#fault(`type "${type}" needs "url"`);
-    return isStdio ? this.#stdio(command ?? "") : this.#remote(url ?? "");
+    return isStdio ? this.#stdio(command ?? "") : this.#remote(url ?? "", type);
   }
 
   #stdio(command: string): McpServerAddress {
-    const { args = [], env = {}, cwd, headers, auth, uid, gid, memoryMib, outputMib } = this.#entry;
+    const { args = [], env = {}, envFile, cwd, headers, auth, uid, gid, memoryMib, outputMib } = this.#entry;
     if (headers !== undefined || auth !== undefined) this.#fault(`"headers" and "auth" belong to a server with an "url"`);
     if (gid !== undefined && uid === undefined) this.#fault(`gid: a group without "uid" leaves the program the bridge's own user: give both`);
     return {
       type: "stdio",
       command: this.#text("command", command),
       args: args.map((arg, i) => this.#text(`args.${i}`, arg)),
-      env: cleanEnvironment(this.#secretTexts("env", env), this.#env, { isOtherUser: uid !== undefined }),
+      env: cleanEnvironment({ ...this.#envOf(envFile), ...this.#secretTexts("env", env) }, this.#context.env, { isOtherUser: uid !== undefined }),
       ...(cwd === undefined ? {} : { cwd: this.#text("cwd", cwd) }),
       uid,
       gid,
@@ -150,10 +188,24 @@ class EntryReader {
     };
   }
 
-  #remote(given: string): McpServerAddress {
-    const { type, headers = {}, auth, args, env, cwd, uid, gid, memoryMib, outputMib } = this.#entry;
-    if ([args, env, cwd, uid, gid, memoryMib, outputMib].some((value) => value !== undefined))
-      this.#fault(`"args", "env", "cwd", "uid", "gid", "memoryMib" and "outputMib" belong to a server with a "command"`);
+  /** The lines of a file of variables, which are taken as they are. */
+  #envOf(given: string | undefined): Readonly<Record<string, string>> {
+    if (given === undefined) return {};
+    const file = resolve(this.#context.folder, this.#text("envFile", given));
+    try {
+      const values = Object.entries(parseEnv(readFileSync(file, "utf8"))).map(([name, value = ""]) => [name, value] as const);
+      for (const [name, value] of values) this.#noteSecret(name, value);
+      return Object.fromEntries(values);
+    } catch (error) {
+      this.#fault(`envFile: the file it names cannot be read (${(error as NodeJS.ErrnoException).code ?? "unknown error"})`);
+      return {};
+    }
+  }
+
+  #remote(given: string, type: ServerEntry["type"]): McpServerAddress {
+    const { headers = {}, auth, args, env, envFile, cwd, uid, gid, memoryMib, outputMib } = this.#entry;
+    if ([args, env, envFile, cwd, uid, gid, memoryMib, outputMib].some((value) => value !== undefined))
+      this.#fault(`"args", "env", "envFile", "cwd", "uid", "gid", "memoryMib" and "outputMib" belong to a server with a "command"`);
     const url = this.#text("url", given);
     const parsed = URL.canParse(url) ? new URL(url) : undefined;
     if (given !== "" && (parsed === undefined || !/^(https?|wss?):$/.test(parsed.protocol))) this.#fault("url: expected http(s)://… or ws(s)://…");
@@ -193,7 +245,8 @@ class EntryReader {
   }
 
   #text(path: string, value: string): string {
-    const { text, used, missing } = expandVariables(value, this.#env);
+    if (value.includes(`$\{input:`)) this.#fault(`${path}: $\{input:…} asks a person, and nobody is asked here. Write $\{NAME}, and set that variable`);
+    const { text, used, missing } = expandVariables(value, this.#context.env);
     for (const [name, secret] of used) this.#noteSecret(name, secret);
     for (const name of missing)
       this.#fault(`${path}: the variable ${name} is not set. Set it, or name its file by ${name}_FILE, or write \${${name}:-default}`);

@@ -27,6 +27,8 @@ export class ServerPool implements AsyncDisposable {
   readonly #leaving = new Set<Promise<void>>();
   readonly #listeners = new Set<(removed: readonly string[]) => void>();
   readonly #admit: NonNullable<McpServerParts["admit"]>;
+  /** Whether the frames of all servers go to the log. */
+  tracesAll = false;
 
   constructor(options: ServerPoolOptions) {
     this.#options = options;
@@ -43,9 +45,9 @@ export class ServerPool implements AsyncDisposable {
     return this.#servers.get(name.toLowerCase())?.server;
   }
 
-  /** How long results of the server are kept; 0 is not at all. */
-  cacheMsOf(server: BridgedServer): number {
-    return this.#servers.get(server.name.toLowerCase())?.options.cacheMs ?? 0;
+  /** What is said of the server of that name; case does not matter. */
+  optionsOf(name: string): BridgedServerOptions | undefined {
+    return this.#servers.get(name.toLowerCase())?.options;
   }
 
   /** Calls `listener` whenever servers, their tools or their states have changed, until the returned function is called. */
@@ -61,7 +63,8 @@ export class ServerPool implements AsyncDisposable {
     for (const options of wanted) {
       const key = options.name.toLowerCase();
       const known = before.get(key);
-      next.set(key, known !== undefined && JSON.stringify(known.options) === JSON.stringify(options) ? known : { options, server: this.#start(options) });
+      const isKept = known !== undefined && identityOf(known.options) === identityOf(options);
+      next.set(key, { options, server: isKept ? known.server : this.#start(options) });
     }
     this.#servers = next;
     const used = new Set(wanted.map(({ queueName, queue }) => JSON.stringify([queueName, queue])));
@@ -99,8 +102,9 @@ export class ServerPool implements AsyncDisposable {
   #start(options: BridgedServerOptions): BridgedServer {
     const { log, backOffMs, stateful, trust } = this.#options;
     const refusal = trust && ((toolName: string) => trust.refusalOn(options.name, toolName));
+    const isTraced = () => this.tracesAll || this.optionsOf(options.name)?.isTraced === true;
     const connect = (): McpServer =>
-      new McpServer(options, { log, backOffMs, admit: this.#admit, limit: this.#queueOf(options), screen: trust?.screenOf(options), refusal });
+      new McpServer(options, { log, backOffMs, admit: this.#admit, isTraced, limit: this.#queueOf(options), screen: trust?.screenOf(options), refusal });
     const follow = async (): Promise<void> => trust?.follow(options);
     const server = options.isStateful === true && stateful !== undefined ? stateful.start(options, { connect, follow }) : connect();
     server.onChange(() => this.#changed([]));
@@ -124,3 +128,6 @@ export class ServerPool implements AsyncDisposable {
     for (const listener of [...this.#listeners]) listener(removed);
   }
 }
+
+/** What a server is connected anew for when it changes. */
+const identityOf = (options: BridgedServerOptions): string => JSON.stringify({ ...options, isTraced: undefined });

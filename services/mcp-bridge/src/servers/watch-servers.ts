@@ -4,7 +4,7 @@ import { startLoop } from "@rockbot/base";
 import type { Logger } from "@rockbot/bus";
 import { ConfigError } from "@rockbot/process/config";
 import { variableFiles } from "./expand-variables.ts";
-import { readServerFile } from "./read-servers.ts";
+import { readServerFile, type ServerFile } from "./read-servers.ts";
 
 export interface WatchServersOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -18,13 +18,18 @@ export interface WatchServersOptions {
  * swapped for another is noticed, and one that is written anew is not; so are the files in which its variables lie. A file that has faults later changes nothing; they are logged.
  * @throws {ConfigError} if the file has faults now
  */
-export function watchServers(
-  file: string,
-  apply: (content: ReturnType<typeof readServerFile>) => void,
-  { env, log, everyMs = 1_000 }: WatchServersOptions,
-): AsyncDisposable {
+export function watchServers(file: string, apply: (content: ServerFile) => void, { env, log, everyMs = 1_000 }: WatchServersOptions): AsyncDisposable {
   let seen: string | undefined;
-  apply(readServerFile(file, env));
+  let told: string | undefined;
+  const read = (): ServerFile => {
+    const content = readServerFile(file, env);
+    const said = content.warnings.join("\n");
+    if (said !== told && said !== "") log.warn({ file, warnings: content.warnings }, "the file of MCP servers says what has no effect");
+    told = said;
+    apply(content);
+    return content;
+  };
+  read();
   return startLoop(everyMs, async () => {
     const text = await readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => `unreadable: ${error.code}`);
     const hash = createHash("sha256")
@@ -34,8 +39,7 @@ export function watchServers(
     const isFirst = seen === undefined;
     seen = hash;
     try {
-      const content = readServerFile(file, env);
-      apply(content);
+      const content = read();
       if (!isFirst) log.info({ file, servers: content.servers.length }, "reloaded the file of MCP servers");
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;

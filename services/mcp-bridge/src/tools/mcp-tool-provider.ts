@@ -113,7 +113,7 @@ export class McpToolProvider implements ToolProvider {
   #toolOf(server: BridgedServer, tool: McpTool): Tool {
     const made = this.#made.get(server) ?? new WeakMap<McpTool, Tool>();
     this.#made.set(server, made);
-    const known = made.get(tool) ?? mcpTool(server, tool, { cacheMs: this.#pool.cacheMsOf(server) });
+    const known = made.get(tool) ?? mcpTool(server, tool, this.#pool.optionsOf(server.name));
     made.set(tool, known);
     return known;
   }

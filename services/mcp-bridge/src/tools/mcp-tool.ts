@@ -1,15 +1,16 @@
 import { announcedMcpName, definedBy, saidBy, type ToolDefinition } from "@rockbot/contracts";
 import { isRepeatable, type McpTool, mendArguments, validatorOf } from "@rockbot/mcp";
 import { defineTool, type Tool } from "@rockbot/tools";
-import type { BridgedServer } from "../servers/bridged-server.ts";
+import type { BridgedServer, BridgedServerOptions } from "../servers/bridged-server.ts";
 
-export interface McpToolOptions {
-  /** How long results are kept; of a server whose annotations are trusted, only those of read-only tools. @default not at all */
-  readonly cacheMs?: number | undefined;
-}
+/** How long an agent keeps chunks of a result, and how long they are at least: as where a tool says nothing of them. */
+const CHUNKS = { keptSeconds: 20 * 60, minLength: 20_000 };
+
+/** From when on results are kept in chunks by an agent, and how long results are kept here; of a server whose annotations are trusted, those of read-only tools. */
+export type McpToolOptions = Pick<BridgedServerOptions, "cacheMs" | "maxResultChars">;
 
 /** One tool of an MCP server as a tool of the bus. Its results are labelled as a stranger's. */
-export function mcpTool(server: BridgedServer, tool: McpTool, { cacheMs = 0 }: McpToolOptions = {}): Tool {
+export function mcpTool(server: BridgedServer, tool: McpTool, { cacheMs = 0, maxResultChars: threshold }: McpToolOptions = {}): Tool {
   const isTrusted = server.trustsAnnotations;
   const mayKeep = cacheMs > 0 && (!isTrusted || tool.annotations.readOnly);
   const definition: ToolDefinition<Record<string, unknown>, Record<string, unknown>> = {
@@ -21,6 +22,7 @@ export function mcpTool(server: BridgedServer, tool: McpTool, { cacheMs = 0 }: M
     readOnly: isTrusted && tool.annotations.readOnly,
     idempotent: isRepeatable(tool, isTrusted),
     ...(mayKeep ? { cacheSeconds: cacheMs / 1_000 } : {}),
+    ...(threshold === undefined ? {} : { resultSize: { threshold, chunkLength: Math.max(threshold, CHUNKS.minLength), keptSeconds: CHUNKS.keptSeconds } }),
     validateInput: validatorOf(tool.inputSchema),
     mendInput: (input) => mendArguments(tool.inputSchema, input),
   };

@@ -9,6 +9,8 @@ type Result = Readonly<Record<string, unknown>>;
 export interface IncomingReader {
   /** A message came, whatever it is. */
   onHeard(): void;
+  /** A message came, or goes out. */
+  onFrame(direction: "sent" | "received", message: JSONRPCMessage): void;
   /** A list of tools is asked for, from its first page on. */
   onListBegins(): void;
   /** One page of it, as the SDK may have it. */
@@ -29,8 +31,9 @@ export function readIncoming<T extends Transport>(transport: T, reader: Incoming
   const readers = new Map<unknown, (result: Result) => Result>();
   const asked = new AskedRequests();
   const deliver: Listener = (message, extra) => {
-    reader.onHeard();
     const said: JSONRPCMessage = message;
+    reader.onHeard();
+    reader.onFrame("received", said);
     if ("method" in said) {
       if (said.method === "notifications/message") reader.onLog(said.params);
       else listener?.(message, extra);
@@ -51,6 +54,7 @@ export function readIncoming<T extends Transport>(transport: T, reader: Incoming
   const send = transport.send.bind(transport);
   transport.send = (message, options) => {
     asked.sent(message);
+    reader.onFrame("sent", message);
     if ("method" in message) {
       const { method, params } = message;
       if (method === "tools/list" && params?.["cursor"] === undefined) reader.onListBegins();
