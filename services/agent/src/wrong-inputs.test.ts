@@ -50,7 +50,7 @@ test("each of more than 40 wrong inputs is answered with what is wrong, what is 
     { tool: "robot_create", input: { ...robot, max_cost: -1 }, wrong: "max_cost", right: "> 0", done: "Cannot call" },
     { tool: "robot_create", input: { ...robot, report_schema: { type: "thing" } }, wrong: "is no JSON Schema", right: /type|allowed/, done: notSaved },
     { tool: "robot_create", input: robot, wrong: "has 2 robots", right: "delete one", done: notSaved },
-    { tool: "robot_update", input: { robot_id: id, tools: ["shop_hour"] }, wrong: 'no tool "shop_hour"', right: '"shop_hours"', done: "Changed the robot" },
+    { tool: "robot_update", input: { robot_id: id, tools: ["shop_hour"] }, wrong: 'no tool "shop_hour"', right: '"shop_hours"', done: "Nothing changes in" },
     { tool: "robot_update", input: { robot_id: id, destinations: ["clark"] }, wrong: 'no robot "clark"', right: '"clerk"', done: /the robot cook/ },
     { tool: "robot_update", input: { robot_id: id, model: "dear" }, wrong: 'no model "dear"', right: "There are:", done: /the robot cook/ },
     { tool: "robot_update", input: { robot_id: id, version: 99, playbook: "Bake." }, wrong: "not 99", right: "Read it again", done: "was not changed" },

@@ -53,10 +53,7 @@ export const serviceSearch = ({ hints = true, maxTools = 64, summaries, skills, 
       const mayUse = (name: string): boolean => rights.refusal({ name, isDangerous: dangerous.has(name), isLocal: false }) === undefined;
       return rights.isBounded ? usableEntries(entries.of(by), mayUse) : entries.of(by);
     };
-    const searched = async (by: string, grant?: string): Promise<readonly ServiceEntry[]> => {
-      await entries.refresh(by);
-      return entriesOf(by, grant);
-    };
+    const searched = (by: string, grant?: string): Promise<readonly ServiceEntry[]> => entries.refresh(by).then(() => entriesOf(by, grant));
     const tools = [searchTool(search, searched, (by) => entries.missingOf(by)), ...toolsModeTools({ caller, entriesOf })];
     return {
       guides: [[searchGuide]],
