@@ -18,7 +18,7 @@ test("call and tools start the servers of --mcp-config when nothing runs, and sa
   expect([called.code, called.stdout]).toEqual([0, '{"a":1}\n']);
   expect(called.stderr).toMatch(/the MCP server "fails" is not there: it cannot be connected/);
   const listed = await runCli(["tools"], { folder: folder.path, env: { MCP_CONFIG: file } });
-  expect(listed.stdout).toMatch(/^works__echo\(\)/m);
+  expect(listed.stdout).toMatch(/^works__echo /m);
   expect(await runCli(["tools", "--mcp-config", join(folder.path, "missing.json")], { folder: folder.path })).toMatchObject({
     code: 2,
     stderr: expect.stringContaining("ENOENT"),
@@ -51,7 +51,7 @@ test("over a broker, tools and call know the tools for MCP servers, and say of w
   const options = { folder: folder.path };
   await using _up = await startUp(options, ["--only", "mcp-bridge,knowledge-tools,gateway", "--bus", host.url, "--mcp-config", writeServers(folder.path)]);
   const run = (...args: string[]) => runHere([...args, "--bus", host.url], options);
-  expect((await run("tools")).stdout).toMatch(/^mcp_list_services\(\)/m);
+  expect((await run("tools")).stdout).toMatch(/^mcp_list_services /m);
   await expect.poll(async () => (await run("call", "mcp_list_services")).stdout, { timeout: 20_000 }).toContain("works");
   expect(await run("call", "mcp_invoke_tool", '{"server_name":"works","tool_name":"echo"}')).toMatchObject({ code: 0, stdout: "{}\n" });
   for (const name of ["search", "spawn_wisps", "wisp__digest", "mcp_register_server"]) {

@@ -1,5 +1,5 @@
 import { isRecord } from "@rockbot/base";
-import { tools as contracts, didYouMean, namesHelp, nearestTools } from "@rockbot/contracts";
+import { tools as contracts, namesHelp, orDidYouMean } from "@rockbot/contracts";
 import { findGlob } from "@rockbot/policy";
 import type { TurnTool } from "../calls/turn-tools.ts";
 import { isWispTool } from "./saved/kept-wisp.ts";
@@ -42,7 +42,7 @@ function callFaults({ tool: name, arguments: args }: WispCall, place: string, { 
   if (refused !== undefined) return [`${place}/tool: "${name}" cannot be used here: ${refused}`];
   if (found === undefined) {
     const names = tools.map(({ tool }) => tool.name).filter((known) => !NOT_IN_A_WISP.includes(known));
-    return [`${place}/tool: there is no tool "${name}" for you${nearestHelp(name, names)}`];
+    return [`${place}/tool: there is no tool "${name}" for you${orDidYouMean(name, names)}`];
   }
   if (allowed !== undefined && findGlob(allowed, name) === undefined)
     return [`${place}/tool: "${name}" is not among the tools of this wisp, which are ${allowed.join(", ") || "none"}. Add it there, or leave tools out`];
@@ -74,12 +74,6 @@ export function toolListFaults(
 ): readonly string[] {
   return (allowed ?? []).flatMap((wanted) => {
     if (toolNames.some((name) => findGlob([wanted], name) !== undefined)) return [];
-    return [`${place}: there is no tool "${wanted}" for you${nearestHelp(wanted, toolNames)}`];
+    return [`${place}: there is no tool "${wanted}" for you${orDidYouMean(wanted, toolNames)}`];
   });
-}
-
-/** There may be too many tools to name them all. */
-function nearestHelp(name: string, known: readonly string[]): string {
-  const help = didYouMean(nearestTools(name, known));
-  return help === undefined ? "" : `. D${help.slice(1)}`;
 }

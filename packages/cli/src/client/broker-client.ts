@@ -1,7 +1,7 @@
 import { within } from "@rockbot/base";
 import type { Bus } from "@rockbot/bus";
 import { MCP_BRIDGE, newId, tools } from "@rockbot/contracts";
-import type { PolicyHolder } from "@rockbot/policy";
+import type { OfferMcpToolsOptions } from "@rockbot/mcp/for-agents";
 import { createToolCaller, OPERATOR, type ToolCaller } from "@rockbot/tools";
 import { displayBusUrl } from "../bus-url.ts";
 import { connectRuled } from "../connect-broker.ts";
@@ -27,24 +27,23 @@ export async function openBrokerClient(url: string, { tool, policyFile, requeste
   const { bus, policy, agent: own } = started.use(await connectRuled(url, "rockbot call", policyFile, requested));
   const agent = onBehalfOf === undefined ? own : (bus.traits.user ?? OPERATOR);
   const caller = started.use(await createToolCaller(bus, { agent, instance: newId().slice(0, 12), results: "copy", policy }));
-  if (tool === undefined || tool.startsWith("mcp_")) started.use(await mcpTools(bus, caller, { agent, policy, isDelegate: onBehalfOf !== undefined }));
+  const by = onBehalfOf === undefined ? caller.agent : undefined;
+  if (tool === undefined || tool.startsWith("mcp_")) started.use(await mcpTools(bus, caller, { agent, policy, by }));
   return callerClient(caller, { where: `services behind ${displayBusUrl(url)}`, bus, policy, onBehalfOf }, started.move());
 }
 
-interface McpToolsOptions {
-  readonly agent: string;
-  readonly policy: PolicyHolder | undefined;
-  readonly isDelegate: boolean;
-}
-
 /** The tools for MCP servers, once the bridge that runs has told which there are. */
-async function mcpTools(bus: Bus, caller: ToolCaller, { agent, policy, isDelegate }: McpToolsOptions): Promise<AsyncDisposable | undefined> {
+async function mcpTools(
+  bus: Bus,
+  caller: ToolCaller,
+  { by, ...options }: OfferMcpToolsOptions & { readonly by: string | undefined },
+): Promise<AsyncDisposable | undefined> {
   const { mayHearBridge, offerMcpTools } = await import("@rockbot/mcp/for-agents");
-  if (!mayHearBridge(bus, policy, isDelegate ? undefined : caller.agent)) return undefined;
+  if (!mayHearBridge(bus, options.policy, by)) return undefined;
   const there = Promise.withResolvers<void>();
   const off = caller.tools.onChange(({ name }) => name === tools.mcpListServices.name && there.resolve());
   try {
-    const offered = await offerMcpTools(bus, caller, { agent, policy });
+    const offered = await offerMcpTools(bus, caller, options);
     const { services } = await caller.discovered();
     if (services.includes(MCP_BRIDGE)) await within(INDEX_MS, there.promise, () => new Error("no index")).catch(() => {});
     return offered;

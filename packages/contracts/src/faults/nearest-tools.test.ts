@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { didYouMean, nearestTools } from "./nearest-tools.ts";
+import { nearestTools } from "./nearest-tools.ts";
 
 const many = Array.from({ length: 5 }, (_, i) => `city${i}__get_forecast`);
 const known = [
@@ -10,7 +10,7 @@ const known = [
 test.each([
   ["get_weather", false, 'did you mean "Weather-Server__get_weather" or "rest__get_weather"?'],
   ["weather__getWeather", false, 'did you mean "Weather-Server__get_weather" or "rest__get_weather"?'],
-  ["weather_server__get_weathr", true, 'did you mean "Weather-Server__get_weather"?'],
+  ["weather-server__get_weathr", true, 'did you mean "Weather-Server__get_weather"?'],
   ["web_serch", false, 'did you mean "web_search"?'],
   ["search_web", false, 'did you mean "web_search"?'], // the same words
   ["get_invoice", false, undefined], // "get" alone says nothing
@@ -21,5 +21,5 @@ test.each([
   ["files__ehco", true, 'did you mean "files__echo"?'],
   ["x".repeat(100_000), false, undefined],
 ])("%s, denied %s: %s", (name, isDenied, words) => {
-  expect(didYouMean(nearestTools(name, known, { isDenied }))).toBe(words);
+  expect(nearestTools(name, known, { isDenied }).help).toBe(words);
 });

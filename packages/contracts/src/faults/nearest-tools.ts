@@ -5,6 +5,8 @@ import { allToolNames } from "../generated/tools.ts";
 export interface NearestTools {
   readonly names: readonly string[];
   readonly more: number;
+  /** The same as a question, which ends a sentence; undefined if there is nothing to suggest. */
+  readonly help: string | undefined;
 }
 
 const MOST = 3;
@@ -17,22 +19,26 @@ const MAX_NAME = 256;
  * @param isDenied whether the caller may not use a tool of that name: then none of another server takes its place
  */
 export function nearestTools(name: string, known: readonly string[], { isDenied = true }: { readonly isDenied?: boolean } = {}): NearestTools {
-  if (name.length > MAX_NAME) return { names: [], more: 0 };
+  if (name.length > MAX_NAME) return { names: [], more: 0, help: undefined };
   const { server, own } = partsOf(name);
   const isBound = isDenied && (server !== undefined || allToolNames.includes(name));
   const ranked = known
-    .filter((candidate) => !isBound || letters(partsOf(candidate).server ?? "") === letters(server ?? ""))
+    .filter((candidate) => !isBound || partsOf(candidate).server?.toLowerCase() === server?.toLowerCase())
     .map((candidate) => ({ candidate, rank: rankOf({ name, server, own }, candidate) }))
     .sort((a, b) => a.rank - b.rank || slips(name, a.candidate) - slips(name, b.candidate) || (a.candidate < b.candidate ? -1 : 1));
   const best = ranked[0]?.rank ?? FAR;
   const found = ranked.filter(({ rank }) => rank < FAR && Math.trunc(rank) <= Math.trunc(best) + (best >= 1 && best < WORDS ? 1 : 0));
-  return { names: found.slice(0, MOST).map(({ candidate }) => candidate), more: Math.max(0, found.length - MOST) };
+  const names = found.slice(0, MOST).map(({ candidate }) => candidate);
+  const more = found.length - names.length;
+  const choice = [...names.map((each) => JSON.stringify(each)), ...(more > 0 ? [`one of ${more} more`] : [])];
+  const help = names.length === 0 ? undefined : `did you mean ${new Intl.ListFormat("en", { type: "disjunction" }).format(choice)}?`;
+  return { names, more, help };
 }
 
-/** A question, which ends a sentence or stands alone; undefined if there is nothing to suggest. */
-export function didYouMean({ names, more }: NearestTools): string | undefined {
-  const all = [...names.map((name) => JSON.stringify(name)), ...(more > 0 ? [`one of ${more} more`] : [])];
-  return names.length === 0 ? undefined : `did you mean ${new Intl.ListFormat("en", { type: "disjunction" }).format(all)}?`;
+/** The question behind a text without its full stop; empty if there is nothing to suggest. */
+export function orDidYouMean(name: string, known: readonly string[]): string {
+  const { help } = nearestTools(name, known);
+  return help === undefined ? "" : `. D${help.slice(1)}`;
 }
 
 /** Ranks of words begin here, above those of slips of the pen. */
@@ -69,7 +75,6 @@ const wordsOf = (name: string): readonly string[] => [
     name
       .replaceAll(/([a-z0-9])([A-Z])/g, "$1_$2")
       .toLowerCase()
-      .split(/[^a-z0-9]+/)
-      .filter((word) => word.length > 2),
+      .match(/[a-z0-9]{3,}/g),
   ),
 ];

@@ -1,4 +1,4 @@
-import { announcedMcpName, didYouMean, nearestName, nearestTools, ToolError, ToolErrorCode } from "@rockbot/contracts";
+import { announcedMcpName, nearestName, nearestTools, ToolError, ToolErrorCode } from "@rockbot/contracts";
 import type { ServiceEntry } from "../services/service-entry.ts";
 
 /** A tool as its service names it, and as it is called. */
@@ -38,7 +38,7 @@ export function resolveTool(entries: readonly ServiceEntry[], name: string, serv
   const names = all.map(({ callName }) => callName);
   throw new ToolError(
     ToolErrorCode.ToolNotFound,
-    `There is no tool "${name}"${service === undefined ? "" : ` of the service "${service}"`}${orSearch(didYouMean(nearestTools(name, names)))}`,
+    `There is no tool "${name}"${service === undefined ? "" : ` of the service "${service}"`}${orSearch(nearestTools(name, names).help)}`,
   );
 }
 

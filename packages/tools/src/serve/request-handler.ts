@@ -1,16 +1,6 @@
 import { metrics } from "@opentelemetry/api";
 import { type Bus, DeadLetterError, type Death, type Delivery, type Logger } from "@rockbot/bus";
-import {
-  didYouMean,
-  type Envelope,
-  Header,
-  hasReadUntrusted,
-  MAX_REQUEST_BYTES,
-  nearestTools,
-  ToolError,
-  ToolErrorCode,
-  type ToolInvokeRequest,
-} from "@rockbot/contracts";
+import { type Envelope, Header, hasReadUntrusted, MAX_REQUEST_BYTES, nearestTools, ToolError, ToolErrorCode, type ToolInvokeRequest } from "@rockbot/contracts";
 import type { Decision, PolicyHolder } from "@rockbot/policy";
 import type { ToolExecutor } from "../define/tool-executor.ts";
 import { unknownOutcome } from "../layers/claim.ts";
@@ -216,7 +206,7 @@ export class RequestHandler {
     const { service, served, policy } = this.#options;
     const { decide } = policy.current();
     const isAllowed = (tool: string): boolean => decide({ caller, tool }).isAllowed;
-    const help = didYouMean(nearestTools(name, served.names.filter(isAllowed), { isDenied: !isAllowed(name) }));
+    const { help } = nearestTools(name, served.names.filter(isAllowed), { isDenied: !isAllowed(name) });
     return new ToolError(ToolErrorCode.ToolNotFound, `"${service}" has no tool "${name.slice(0, 80)}"${help === undefined ? "" : `; ${help}`}`);
   }
 }

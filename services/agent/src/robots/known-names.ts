@@ -1,5 +1,5 @@
 import { childToolOf, type KeptDefinition } from "@rockbot/agent";
-import { allToolNames, didYouMean, nearestName, nearestTools } from "@rockbot/contracts";
+import { allToolNames, nearestName, orDidYouMean } from "@rockbot/contracts";
 import { findGlob } from "@rockbot/policy";
 
 /** The names that are known, of those that a robot is to have, and what is wrong with the others, in words. */
@@ -16,7 +16,7 @@ export function checkTools(wanted: readonly string[], offered: readonly string[]
   const known = [...new Set([...allToolNames, ...offered, ...visible.map(({ name }) => childToolOf(name))])];
   return checkEach(wanted, (name) => {
     if (name.includes("*")) return known.some((tool) => findGlob([name], tool)) ? undefined : `no tool that there is for you fits ${JSON.stringify(name)}`;
-    return known.includes(name) ? undefined : `there is no tool ${JSON.stringify(name)} for you${toolHelp(name, known)}`;
+    return known.includes(name) ? undefined : `there is no tool ${JSON.stringify(name)} for you${orDidYouMean(name, known)}`;
   }).named("tools");
 }
 
@@ -49,9 +49,4 @@ function checkEach(wanted: readonly string[], faultOf: (name: string) => string 
 function help(name: string, known: readonly string[]): string {
   const nearest = nearestName(name, known);
   return nearest === undefined ? "" : `. Did you mean "${nearest}"?`;
-}
-
-function toolHelp(name: string, known: readonly string[]): string {
-  const words = didYouMean(nearestTools(name, known));
-  return words === undefined ? "" : `. D${words.slice(1)}`;
 }

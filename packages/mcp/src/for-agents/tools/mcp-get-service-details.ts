@@ -1,4 +1,4 @@
-import { didYouMean, nearestTools, ToolError, ToolErrorCode, tools } from "@rockbot/contracts";
+import { nearestTools, ToolError, ToolErrorCode, tools } from "@rockbot/contracts";
 import { defineTool, type Tool } from "@rockbot/tools";
 import { knownServer } from "../known-server.ts";
 import type { ManagementClient } from "../management-client.ts";
@@ -14,15 +14,14 @@ export function mcpGetServiceDetails(indexOf: (caller: string) => VisibleIndex, 
     const all = told.filter(({ name }) => index.mayUse(serverName, name));
     const chosen = tool_name === undefined ? all : all.filter(({ name }) => name.toLowerCase() === tool_name.toLowerCase());
     if (tool_name !== undefined && chosen.length === 0) {
-      const found = nearestTools(
+      const { names, help } = nearestTools(
         tool_name,
         all.map(({ name }) => name),
       );
-      const help = didYouMean(found);
       throw new ToolError(
         ToolErrorCode.ToolNotFound,
         `The MCP server "${serverName}" offers no tool "${tool_name}"${help === undefined ? "." : `; ${help}`}`,
-        help === undefined ? {} : { trust: trustOf({ serverName, toolNames: [...found.names] }) },
+        help === undefined ? {} : { trust: trustOf({ serverName, toolNames: [...names] }) },
       );
     }
     return { content: JSON.stringify(chosen), structured: { tools: [...chosen] }, trust: trustOf({ serverName, toolNames: chosen.map(({ name }) => name) }) };

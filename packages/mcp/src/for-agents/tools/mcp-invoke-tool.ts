@@ -1,6 +1,5 @@
 import {
   announcedMcpName,
-  didYouMean,
   nearestTools,
   parseArguments,
   saidBy,
@@ -58,13 +57,12 @@ export function mcpInvokeTool(indexOf: (caller: string) => VisibleIndex, { calle
 
 /** The bridge names no other tool, as it does not know which of them its asker may know of. */
 function withNearest(error: unknown, toolName: string, { serverName, toolNames = [] }: NamedTools, trustOf: TrustOf): unknown {
-  const found = nearestTools(toolName, toolNames);
-  const help = didYouMean(found);
+  const { names, help } = nearestTools(toolName, toolNames);
   if (!(error instanceof ToolError) || error.code !== ToolErrorCode.ToolNotFound || help === undefined) return error;
   return new ToolError(error.code, `${error.message} D${help.slice(1)}`, {
     cause: error,
-    details: { ...error.details, nearest: found.names[0] },
-    trust: trustOfAll([error.trust, trustOf({ serverName, toolNames: [...found.names] })]),
+    details: { ...error.details, nearest: names[0] },
+    trust: trustOfAll([error.trust, trustOf({ serverName, toolNames: [...names] })]),
   });
 }
 

@@ -1,4 +1,4 @@
-import { allToolNames, didYouMean, nearestTools, ToolError, ToolErrorCode, toolServices } from "@rockbot/contracts";
+import { allToolNames, nearestTools, ToolError, ToolErrorCode, toolServices } from "@rockbot/contracts";
 import type { CallableTools } from "./callable-tools.ts";
 
 /** When a tool may be there that a service says may come. */
@@ -57,9 +57,9 @@ export function notServed(name: string, caller: string, tools: CallableTools): T
       details: { mayHaveRun: false },
     });
   const known = tools.of(caller).map((tool) => tool.name);
-  const found = nearestTools(name, known, { isDenied: !tools.mayUse(name, caller) });
-  const nearest = found.names[0];
+  const { names, help: question } = nearestTools(name, known, { isDenied: !tools.mayUse(name, caller) });
+  const nearest = names[0];
   const more = known.length > MAX_NAMED ? `, and ${known.length - MAX_NAMED} more` : "";
-  const help = didYouMean(found) ?? (known.length > 0 ? `known: ${known.slice(0, MAX_NAMED).join(", ")}${more}` : "none is known");
+  const help = question ?? (known.length > 0 ? `known: ${known.slice(0, MAX_NAMED).join(", ")}${more}` : "none is known");
   return new ToolError(ToolErrorCode.ToolNotFound, `There is no tool "${shown}": ${help}`, { details: { ...(nearest === undefined ? {} : { nearest }) } });
 }
