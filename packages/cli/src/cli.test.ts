@@ -50,7 +50,7 @@ test.each([
   ["a bus that is none", "tools --bus redis://h", /the bus: expected memory: or amqp/],
   ["an unknown service", "up --only web-tool", /Did you mean "web-tools"/],
   ["options of a service that is left out", "up --only web-tools --port 1 --host ::1", /--port: belongs to gateway.*--host: belongs to gateway/s],
-  ["a port that is none", "up --port 70000", /port, from an option: must be <= 65535/],
+  ["a port that is none", "up --port 70000", /port, from an option: expected at most 65535/],
   ["a host others can reach, without token", "up --host 0.0.0.0 --port 0", /gatewayToken: is required/],
   ["exceptions that cannot be read", "up --allow-address nonsense --allow-address 10.0.0.0/99", /allowAddresses\.0: .*\n.*allowAddresses\.1: /],
   ["the same of a call", "call web_browse {} --allow-address nonsense", /allowAddresses\.0: /],

@@ -18,7 +18,6 @@ export function timeoutError(what: string, { mayHaveRun, isRepeatSafe = false, c
     ? "It was not started. Try again with a longer timeout."
     : isRepeatSafe
       ? "It may have run, and does no harm if it runs again. Try again with a longer timeout."
-      : "It may have run, or run still, and had effects: find out before you make another call of it. " +
-        "To ask for this very call again, by its toolCallId or Idempotency-Key, runs it no second time, and tells how it ended if that is known.";
+      : "It may have run, or run still, and had effects: find out before you make another call of it.";
   return new ToolError(ToolErrorCode.Timeout, `${what} gave no result by its deadline. ${state}`, { cause, details: { mayHaveRun } });
 }

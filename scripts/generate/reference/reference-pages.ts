@@ -8,6 +8,7 @@ import { foreignWordsReference } from "./foreign-words-reference.ts";
 import { logEventsReference } from "./log-events-reference.ts";
 import { messagesReference } from "./messages-reference.ts";
 import { metricsReference } from "./metrics-reference.ts";
+import { modelTextsReference } from "./model-texts-reference.ts";
 import { policyReference } from "./policy-reference.ts";
 import { securePage } from "./secure-page.ts";
 import { servicesReference } from "./services-reference.ts";
@@ -33,6 +34,7 @@ export async function referencePages({ definitions, configs }: ReferenceParts): 
     "log-events": logEventsReference(sources),
     messages: messagesReference(definitions),
     metrics: metricsReference(sources),
+    "model-texts": modelTextsReference(sources),
     policy: policyReference(EXAMPLE_POLICY),
     services: servicesReference(services),
     settings: settingsReference(configs),

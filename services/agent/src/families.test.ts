@@ -27,7 +27,7 @@ const hold = (run: () => Promise<string>) =>
 /** The first agent of each level calls all of the next; that of the last holds. */
 function answer({ messages }: ModelServerRequest): ModelStep {
   const [system, ...rest] = messages;
-  const level = Number(/^You are level(\d+)-0,/.exec(system?.text ?? "")?.[1] ?? (/^You are agent,/.test(system?.text ?? "") ? 0 : Number.NaN));
+  const level = Number(/^You are level(\d+)-0,/.exec(system?.text ?? "")?.[1] ?? (/^You are an assistant/.test(system?.text ?? "") ? 0 : Number.NaN));
   const hasCalled = rest.some(({ role }) => role === "tool");
   if (rest.at(-1)?.text === "ping") return { text: "pong" };
   if (hasCalled || Number.isNaN(level)) return { text: "done" };

@@ -75,7 +75,7 @@ test("each wrong input of save_wisp is named, all at once, and nothing is kept",
     /The wisp was not saved: 4 things are wrong\. name: "No name" is none\. .*definition\/steps\/0\/tool: there is no tool "shop_hour" for you\. Did you mean "shop_hours"\?; definition\/result: \{\{\/input\/shap\}\}: the input has no "shap"\. Did you mean "shop"\?; version: the wisp is not there, not version 3\. /,
   );
   expect(await alice(["save_wisp", { ...hours(), definition: { steps: [] } }])).toMatch(
-    /definition\/description: is required and missing; definition\/steps: must NOT/,
+    /definition\/description: is required and missing; definition\/steps: expected at least 1 item, got 0/,
   );
   expect(await alice(["save_wisp", { ...hours(), input_schema: { type: "array" } }])).toMatch(/input_schema: expected a JSON Schema with type: "object"/);
   expect(await alice(["save_wisp", { ...hours(), input_schema: { type: "object", properties: { shop: { type: "strng" } } } }])).toMatch(
@@ -90,7 +90,7 @@ test("each wrong input of save_wisp is named, all at once, and nothing is kept",
   const recursive = hours({ steps: [{ id: "a", tool: "wisp__hours", arguments: {} }], result: "x" });
   expect(await alice(["save_wisp", recursive])).toMatch(/"wisp__hours" cannot be part of a wisp/);
   expect(await alice(["save_wisp", { ...hours({ description: "x".repeat(2_001) }) }])).toMatch(
-    /definition\/description: must NOT have more than 2000 characters/,
+    /definition\/description: expected text of at most 2000 characters/,
   );
   expect(await alice(["list_wisps", {}])).toBe("There are no saved wisps yet. save_wisp makes one.");
   await alice(["save_wisp", hours()]);

@@ -114,7 +114,7 @@ export function restFetch(
   maxBytes = maxResponseBytes,
 ): PublicFetch & AsyncDisposable {
   const allowedBy = "ALLOW_ADDRESSES";
-  return createPublicFetch({ allowAddresses, allowedBy, allowPorts, maxBytes, timeoutMs: requestTimeoutMs, idleTimeoutMs, userAgent });
+  return createPublicFetch({ called: "the API", allowAddresses, allowedBy, allowPorts, maxBytes, timeoutMs: requestTimeoutMs, idleTimeoutMs, userAgent });
 }
 
 /** Disposal leaves a given store to its owner. */

@@ -30,7 +30,7 @@ const model: Model = {
   behavior: { chunkingThreshold: 64_000, contextTokens: 100_000, maxIterations: 12, usesTextToolCalls: false, nudgesOnProse: false },
   async answer({ messages, tools = [] }): Promise<ModelAnswer> {
     await setTimeout(MODEL_MS);
-    const isRoot = messages[0]?.content.startsWith("You are agent,") === true;
+    const isRoot = messages[0]?.content.startsWith("You are an assistant") === true;
     if (isRoot) offered = tools.length;
     if (isRoot && messages.at(-1)?.role === "tool") return { text: "Done.", toolCalls: [], finish: "stop", usage };
     const calls: readonly (readonly [name: string, args: object])[] = isRoot

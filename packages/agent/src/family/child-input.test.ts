@@ -5,8 +5,8 @@ import { childInputSchema, validateChildInput } from "./child-input.ts";
 test.each([
   [{}, "prompt: is required and missing"],
   [{ prompt: 5 }, "prompt: expected string, got the number 5"],
-  [{ prompt: "" }, "prompt: must NOT have fewer than 1 characters"],
-  [{ prompt: "x".repeat(262_145) }, "prompt: must NOT have more than 262144 characters"],
+  [{ prompt: "" }, "prompt: expected text that is not empty"],
+  [{ prompt: "x".repeat(262_145) }, "prompt: expected text of at most 262144 characters"],
   [{ prompt: "x", task: "y" }, 'unknown property "task": known: prompt'],
 ])("the call of an agent with wrong arguments is refused in words: %#", (input, words) => {
   expect(validateChildInput(input)).toBe(false);

@@ -20,15 +20,14 @@ export const childInputSchema = {
 export const validateChildInput: Validator<ChildInput> = (value): value is ChildInput => {
   const prompt = isRecord(value) ? value["prompt"] : undefined;
   const unknown = isRecord(value) ? Object.keys(value).find((name) => name !== "prompt") : undefined;
-  const fault = (keyword: string, instancePath: string, params: Record<string, unknown>, at: string, message?: string) => {
-    validateChildInput.errors = [{ keyword, instancePath, schemaPath: `#/${at}`, params, ...(message === undefined ? {} : { message }) }];
+  const fault = (keyword: string, instancePath: string, params: Record<string, unknown>, at: string) => {
+    validateChildInput.errors = [{ keyword, instancePath, schemaPath: `#/${at}`, params }];
     return false;
   };
   validateChildInput.errors = null;
   if (prompt === undefined) return fault("required", "", { missingProperty: "prompt" }, "required");
   if (typeof prompt !== "string") return fault("type", "/prompt", { type: "string" }, "properties/prompt/type");
-  if (prompt === "") return fault("minLength", "/prompt", { limit: 1 }, "properties/prompt/minLength", "must NOT have fewer than 1 characters");
-  const tooLong = `must NOT have more than ${MAX_PROMPT} characters`;
-  if (prompt.length > MAX_PROMPT) return fault("maxLength", "/prompt", { limit: MAX_PROMPT }, "properties/prompt/maxLength", tooLong);
+  if (prompt === "") return fault("minLength", "/prompt", { limit: 1 }, "properties/prompt/minLength");
+  if (prompt.length > MAX_PROMPT) return fault("maxLength", "/prompt", { limit: MAX_PROMPT }, "properties/prompt/maxLength");
   return unknown === undefined || fault("additionalProperties", "", { additionalProperty: unknown }, "additionalProperties");
 };

@@ -12,7 +12,7 @@ import { readCalls } from "../calls/read-calls.ts";
 import type { ParentCall, TurnTool } from "../calls/turn-tools.ts";
 import type { AgentDefinition } from "../definitions/agent-definition.ts";
 import type { Conversation } from "../prompt/conversation.ts";
-import { outcomeLine } from "../prompt/outcome-line.ts";
+import { outcomeText } from "../prompt/outcome-line.ts";
 import { resultText } from "../prompt/result-text.ts";
 import type { HeldTurn } from "../store/held-turn.ts";
 import type { StoredAnswer, StoredCall, StoredResult } from "../store/turn-store.ts";
@@ -342,7 +342,7 @@ export class TurnRun {
     const { content, isError, isUntrusted, isApproved, origin } = result;
     const whole = { toolName: call.name, toolCallId, content, isUntrusted, isApproved, origin };
     const keep = () => keepWhole({ memory, namespace: sessionNamespace(memorySessionId), log }, whole);
-    conversation.addResult(call, isNamed ? `${outcomeLine(result)}\n${text}` : text, isError, keep);
+    conversation.addResult(call, isNamed ? outcomeText(result, text) : text, isError, keep);
   }
 
   #isClients({ name, refusal }: StoredCall): boolean {

@@ -47,8 +47,8 @@ test("each wrong input is told where it is, what is wrong, and what is right", (
   const table: readonly (readonly [definitions: unknown, words: RegExp])[] = [
     [undefined, /^definitions: is required and missing|^definitions: expected array/],
     ["no JSON", /^definitions: expected array, got the text "no JSON"/],
-    [[], /^definitions: must NOT have fewer than 1 items/],
-    [[wisp([])], /^definitions\/0\/steps: must NOT have fewer than 1 items/],
+    [[], /^definitions: expected at least 1 item/],
+    [[wisp([])], /^definitions\/0\/steps: expected at least 1 item/],
     [[{ ...wisp([find]), stpes: 1 }], /^definitions\/0: unknown property "stpes": did you mean "steps"\?/],
     [[wisp([{ ...find, id: "a b" }])], /^definitions\/0\/steps\/0\/id: expected text that matches/],
     [[wisp([find, find])], /^definitions\/0\/steps\/1\/id: "find" is the id of steps\/0 already\. Give each step its own/],
@@ -76,7 +76,7 @@ test("each wrong input is told where it is, what is wrong, and what is right", (
     [[wisp([find], { result: { a: ["{{/steps/b/text}}"] } })], /^definitions\/0\/result\/a\/0: \{\{\/steps\/b\/text\}\}: there is no step "b"/],
     [[wisp([{ ...find, for_each: { items: "all of {{/steps/find/data}}", max: 2 } }])], /for_each\/items: expected a list, or one reference to a list/],
     [[wisp([{ ...find, for_each: { items: [1, 2, 3], max: 2 } }])], /steps\/0\/for_each: has 3 items, and max says at most 2/],
-    [[wisp([{ ...find, for_each: { items: [1], max: 101 } }])], /for_each\/max: must be <= 100, got the number 101/],
+    [[wisp([{ ...find, for_each: { items: [1], max: 101 } }])], /for_each\/max: expected at most 100, got the number 101/],
     [
       [
         wisp([
@@ -123,12 +123,12 @@ test("the bounds hold to the last: pipelines, steps, items, and calls of all tog
   const ids = (count: number) => Array.from({ length: count }, (_, i) => ({ ...find, id: `s${i}` }));
   const each = (max: number) => ({ ...find, id: `e${max}`, for_each: { items: "{{/steps/find/data/results}}", max } });
   expect(faults([wisp(ids(32))])).toEqual([]);
-  expect(faults([wisp(ids(33))])).toEqual([expect.stringMatching(/steps: must NOT have more than 32 items/)]);
+  expect(faults([wisp(ids(33))])).toEqual([expect.stringMatching(/steps: expected at most 32 items/)]);
   expect(faults(Array.from({ length: 8 }, () => wisp(ids(32))))).toEqual([]);
   expect(faults([...Array.from({ length: 8 }, () => wisp(ids(32))), wisp([find])])).toEqual([
     expect.stringMatching(/^definitions: lead to 257 calls at most, .* and 256 may be\. Make max smaller, or call twice$/),
   ]);
-  expect(faults(Array.from({ length: 33 }, () => wisp([find])))).toEqual([expect.stringMatching(/^definitions: must NOT have more than 32 items/)]);
+  expect(faults(Array.from({ length: 33 }, () => wisp([find])))).toEqual([expect.stringMatching(/^definitions: expected at most 32 items/)]);
   expect(faults([wisp([find, each(100), each(99), each(56)])])).toEqual([]);
   expect(faults([wisp([find, each(100), each(99), each(57)])])).toHaveLength(1);
 });

@@ -11,8 +11,8 @@ function faultsOf(input: unknown, options = {}): string {
 test.each([
   [{}, "query: is required and missing"],
   [{ query: 5 }, "query: expected string, got the number 5"],
-  [{ query: "" }, 'query: must NOT have fewer than 1 characters, got the text ""'],
-  [{ query: "x", count: 21 }, "count: must be <= 20, got the number 21"],
+  [{ query: "" }, 'query: expected text that is not empty, got the text ""'],
+  [{ query: "x", count: 21 }, "count: expected at most 20, got the number 21"],
   [{ query: "x", count: 1.5 }, "count: expected integer, got the number 1.5"],
   [{ query: "x", cuont: 5 }, 'unknown property "cuont": did you mean "count"?'],
   [{ query: "x", somethingElse: 5 }, 'unknown property "somethingElse": known: query, count, country, freshness, safesearch'],

@@ -19,6 +19,28 @@ export interface DescribeFaultsOptions {
 
 const MAX_QUOTE = 60;
 
+const counted = (limit: unknown, what: string): string => `${String(limit)} ${what}${limit === 1 ? "" : "s"}`;
+
+/** What was expected, by the keyword that sets the limit. */
+const LIMITS: Readonly<Record<string, (limit: unknown) => string>> = {
+  minLength: (limit) => (limit === 1 ? "expected text that is not empty" : `expected text of at least ${counted(limit, "character")}`),
+  maxLength: (limit) => `expected text of at most ${counted(limit, "character")}`,
+  minItems: (limit) => `expected at least ${counted(limit, "item")}`,
+  maxItems: (limit) => `expected at most ${counted(limit, "item")}`,
+  minProperties: (limit) => `expected at least ${counted(limit, "field")}`,
+  maxProperties: (limit) => `expected at most ${counted(limit, "field")}`,
+  minimum: (limit) => `expected at least ${String(limit)}`,
+  maximum: (limit) => `expected at most ${String(limit)}`,
+  exclusiveMinimum: (limit) => `expected more than ${String(limit)}`,
+  exclusiveMaximum: (limit) => `expected less than ${String(limit)}`,
+  multipleOf: (limit) => `expected a multiple of ${String(limit)}`,
+  const: (value) => `expected ${JSON.stringify(value)}`,
+  uniqueItems: () => "expected no item twice",
+  anyOf: () => "fits none of the forms that it may have",
+  oneOf: () => "fits none, or several, of the forms of which it must have one",
+  not: () => "has a form that it must not have",
+};
+
 /**
  * All faults of the validator's last run. Each says where it is, what was expected and what came. A fault of an unknown property names the
  * nearest known one.
@@ -46,7 +68,8 @@ export function faultsText(faults: readonly Fault[]): string {
 
 function describe(error: SchemaError, schema: object, value: unknown, quoteValues: boolean): string {
   const { params } = error;
-  const came = quoteValues ? `, got ${quote(value)}` : "";
+  const isMeasured = /^(maxLength|m(in|ax)Items)$/.test(error.keyword);
+  const came = quoteValues ? `, got ${isMeasured ? (value as { length?: number } | undefined)?.length : quote(value)}` : "";
   switch (error.keyword) {
     case "required":
       return "is required and missing";
@@ -64,11 +87,11 @@ function describe(error: SchemaError, schema: object, value: unknown, quoteValue
     case "enum":
       return `expected one of ${JSON.stringify(params["allowedValues"])}${came}`;
     case "pattern":
-      return `expected text that matches ${String(params["pattern"])}${came}`;
+      return params["pattern"] === "\\S" ? `expected text that is not blank${came}` : `expected text that matches ${String(params["pattern"])}${came}`;
     case "format":
       return `expected a valid ${String(params["format"])}${came}`;
     default:
-      return `${error.message ?? error.keyword}${came}`; // ajv's words for limits: "must be <= 20"
+      return `${LIMITS[error.keyword]?.(params["limit"] ?? params["multipleOf"] ?? params["allowedValue"]) ?? error.message ?? error.keyword}${came}`;
   }
 }
 

@@ -29,8 +29,8 @@ everyone: { limits: { depth: -1 } }
     "callers.writer.tokens.0.hash, line 7: expected text that matches ^sha256:[0-9a-f]{64}$",
     'callers.writer.rules.0.tools.0, line 9: expected text that matches ^[A-Za-z0-9_*-]{1,64}$, got the text "web search"',
     "callers.writer.rules.0.rate.perSeconds, line 10: is required and missing",
-    "callers.writer.rules.0.rate.calls, line 10: must be >= 1, got the number 0",
-    "everyone.limits.depth, line 11: must be >= 0, got the number -1",
+    "callers.writer.rules.0.rate.calls, line 10: expected at least 1, got the number 0",
+    "everyone.limits.depth, line 11: expected at least 0, got the number -1",
   ]);
 });
 

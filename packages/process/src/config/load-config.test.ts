@@ -154,9 +154,9 @@ test("every fault is told at once, with where it comes from and what was expecte
     [
       `${source}: unknown property "busURL": did you mean "busUrl"?`,
       `limits, from ${source}: unknown property "call": did you mean "calls"?`,
-      `shutdownGraceMs, from ${source}: must be >= 1, got the number 0`,
+      `shutdownGraceMs, from ${source}: expected at least 1, got the number 0`,
       `allowPorts.1, from ${source}: expected integer, got the text "http"`,
-      "healthPort, from the variable HEALTH_PORT: must be <= 65535, got the number 99999",
+      "healthPort, from the variable HEALTH_PORT: expected at most 65535, got the number 99999",
       'isVerbose, from the variable IS_VERBOSE: expected boolean, got the text "perhaps"',
       'busUrl, from an option: expected text that matches ^(memory:|amqps?://), got the text "http://x"',
     ].sort(),
@@ -190,7 +190,7 @@ test("no fault prints a secret", () => {
   ].map((options) => faultsOf(() => loadConfig(config, options)).join("\n"));
 
   for (const message of messages) expect(message).not.toMatch(/canary/);
-  expect(messages[0]).toBe("apiKey, from the variable API_KEY: must NOT have fewer than 10 characters");
+  expect(messages[0]).toBe("apiKey, from the variable API_KEY: expected text of at least 10 characters");
 });
 
 test("a file that cannot be used is one fault among the others", () => {
@@ -205,7 +205,7 @@ test("a file that cannot be used is one fault among the others", () => {
 
   expect(faultsOf(() => loadConfig(config, { env: { HEALTH_PORT: "-1" }, file: "/nowhere.yaml" }))).toEqual([
     "the file /nowhere.yaml: cannot be read (ENOENT). Give a readable file or none",
-    "healthPort, from the variable HEALTH_PORT: must be >= 0, got the number -1",
+    "healthPort, from the variable HEALTH_PORT: expected at least 0, got the number -1",
   ]);
   expect(faultsOf(() => loadConfig(config, { env: {}, file: broken.path }))[0]).toMatch(/config.yaml: line \d+, column \d+: Missing closing 'quote/);
   expect(faultsOf(() => loadConfig(config, { env: {}, file: list.path }))).toEqual([`the file ${list.path}: expected a mapping of names to values at the top`]);

@@ -231,7 +231,7 @@ function checkCall(name: string, toolCallId: string, timeoutMs: number): void {
     throw new ToolError(ToolErrorCode.InvalidArguments, `Cannot call "${name}" with a timeout of ${timeoutMs} ms: expected 1 to ${MAX_TIMEOUT_MS}`);
   }
   if (toolCallId.length < 1 || toolCallId.length > 128) {
-    throw new ToolError(ToolErrorCode.InvalidArguments, `Cannot call "${name}": a toolCallId has 1 to 128 characters, this one has ${toolCallId.length}`);
+    throw new ToolError(ToolErrorCode.InvalidArguments, `Cannot call "${name}": the id of a call has 1 to 128 characters, this one has ${toolCallId.length}`);
   }
 }
 

@@ -68,10 +68,7 @@ test("what is inside has an AbortSignal, whatever aborts the call", async () => 
 });
 
 test.each([
-  [
-    { readOnly: false, idempotent: false },
-    /had effects: find out before you make another call of it\. To ask for this very call again, by its toolCallId or Idempotency-Key, runs it no second time/,
-  ],
+  [{ readOnly: false, idempotent: false }, /had effects: find out before you make another call of it\.$/],
   [{ readOnly: true, idempotent: false }, /does no harm if it runs again\. Try again with a longer timeout/],
   [{ readOnly: false, idempotent: true }, /does no harm if it runs again/],
 ])("a call of a tool that is %j says at its deadline what a repeat would do", async (promises, words) => {

@@ -22,7 +22,7 @@ callers:
     code: "denied",
     isRetryable: false,
     message:
-      '"docs-reader" may use "web_browse" only with arguments that the policy allows: count: must be <= 5, got the number 6; ' +
+      '"docs-reader" may use "web_browse" only with arguments that the policy allows: count: expected at most 5, got the number 6; ' +
       'url: expected text that matches ^https://docs[.]example/, got the text "https://elsewhere.example/". Change them.',
     details: { reason: "arguments", faults: [{ path: "/count" }, { path: "/url" }] },
   });

@@ -24,6 +24,7 @@ export function mcpGetServiceDetails(indexOf: (caller: string) => VisibleIndex, 
         help === undefined ? {} : { trust: trustOf({ serverName, toolNames: [...names] }) },
       );
     }
-    return { content: JSON.stringify(chosen), structured: { tools: [...chosen] }, trust: trustOf({ serverName, toolNames: chosen.map(({ name }) => name) }) };
+    const shown = chosen.map(({ parametersSchema, ...tool }) => ({ ...tool, parameters: JSON.parse(parametersSchema ?? "{}") as unknown }));
+    return { content: JSON.stringify(shown), structured: { tools: [...chosen] }, trust: trustOf({ serverName, toolNames: chosen.map(({ name }) => name) }) };
   });
 }
