@@ -2477,7 +2477,7 @@ cron: string
  */
 description: string
 /**
- * Whether the task is removed after it has fired once. Then pin every time field, with * for the day of week. False when left out.
+ * Whether the task fires once alone; the list has it with its answer for a week then. Pin every time field, with * for the day of week. False when left out.
  */
 run_once?: (boolean | null)
 }

@@ -39,7 +39,7 @@ export function scheduleTask(desk: TaskDesk): Tool {
       const replaced = await put(task, desk);
       onScheduled();
       const shown = fires.map((at) => zonedTime(at, zone));
-      const runs = isOnce ? `It runs once, at ${shown[0]}, and is removed then` : `Its next runs are at ${shown.join("; ")}`;
+      const runs = isOnce ? `It runs once, at ${shown[0]}` : `Its next runs are at ${shown.join("; ")}`;
       return {
         content: `${replaced ? "Replaced" : "Scheduled"} the task "${name}" (${cron}). ${runs}. Time zone: ${zone}. It is now ${zonedTime(now, zone)}.${desk.isAgentThere() ? "" : NO_AGENT}`,
         structured: { name, cron, run_once: isOnce, replaced, next_fires: fires.map((at) => isoTime(at, zone)), now: isoTime(now, zone), time_zone: zone },
