@@ -76,7 +76,7 @@ async function startApp(bus: ReturnType<typeof createMemoryBus>) {
   const mcp = started.use(new ToolEndpoint({ sourceOf: (by) => gatewayToolSource(caller, by, calls), version: "1", log: silentLogger, keepAliveMs }));
   started.defer(caller.tools.onChange(() => mcp.tell()));
   const config = { ...loadConfig(configSchema, { env: {}, check }), a2aUrl: "http://127.0.0.1:1" };
-  const agents = started.use(serveA2a(caller, config, { tasks: undefined, sessions, needsToken: false, ending: ending.signal, log: silentLogger }));
+  const agents = started.use(serveA2a(caller, config, { tasks: undefined, sessions, needsToken: () => false, ending: ending.signal, log: silentLogger }));
   const app = createGatewayApp(caller, { ...calls, sessions, mcp: async () => mcp, a2a: agents.door, ending: ending.signal, keepAliveMs });
   const { port } = started.use(await serveHttp(app, { host: "127.0.0.1", port: 0 }));
   started.defer(() => mcp.stopListening());

@@ -92,7 +92,7 @@ export async function startGateway(bus: Bus, config: Readonly<GatewayConfig>, op
   const mcp = started.use(new GatewayEndpoint(caller, { ...calls, policy, sessions: { shared: mcpSessions } }));
   const sessions = started.use(new SessionHub(bus, caller, { policy, log }));
   const ending = new AbortController();
-  const needsToken = gatewayToken !== undefined || policy !== undefined;
+  const needsToken = () => accessBy(gatewayToken, policy) !== "open to this machine";
   const agents = await servedAgents(caller, config, { tasks, sessions, needsToken, ending: ending.signal, log });
   const app = createGatewayApp(caller, {
     ...calls,

@@ -125,6 +125,7 @@ async function open(address: McpServerAddress, type: TransportType, prior: Prior
   let heardAt = performance.now();
   readIncoming(transport, {
     ...options,
+    dropsRequests: () => client.getProtocolEra() === "modern",
     onHeard: () => (heardAt = performance.now()),
     onListBegins: () => (listing = new Listing()),
     readPage: (result) => listing.readPage(result),
@@ -163,8 +164,7 @@ async function open(address: McpServerAddress, type: TransportType, prior: Prior
     activity: async () => (transport instanceof StdioTransport && transport.pid !== undefined ? activityOf(transport.pid) : undefined),
     listTools({ timeoutMs: listMs, signal: listSignal }) {
       if (client.getServerCapabilities()?.tools === undefined) return Promise.resolve({ tools: [], leftOut: [] });
-      const list = (): Promise<McpListing> => readTools(client, () => listing, { timeoutMs: listMs, signal: listSignal });
-      const listed = lists.then(list);
+      const listed = lists.then(() => readTools(client, () => listing, { timeoutMs: listMs, signal: listSignal }));
       lists = listed.catch(() => {});
       return listed;
     },

@@ -130,3 +130,25 @@ test.each<[string, string, object]>([
   await using server = await ways.stdio();
   expect(await server.ask(lines).catch((error: unknown) => error)).toMatchObject(expected);
 });
+
+test("a server of the newer era that asks in the middle of a call is answered, so that it goes on", async () => {
+  const script = `
+    const say = (message) => process.stdout.write(JSON.stringify({ jsonrpc: "2.0", ...message }) + "\\n");
+    const cached = { resultType: "complete", ttlMs: 0, cacheScope: "private" };
+    const results = {
+      "server/discover": { ...cached, supportedVersions: ["2026-07-28"], serverInfo: { name: "asks", version: "1" }, capabilities: { tools: {} } },
+      "tools/list": { ...cached, tools: [{ name: "act", inputSchema: { type: "object" } }] },
+    };
+    let call;
+    const heard = [];
+    require("node:readline").createInterface({ input: process.stdin }).on("line", (line) => {
+      const { id, method, ...said } = JSON.parse(line);
+      if (results[method]) return say({ id, result: results[method] });
+      if (method === "tools/call") { call = id; for (const asked of ["ping", "roots/list"]) say({ id: asked, method: asked }); }
+      if (method === undefined && heard.push(said.error?.code ?? said.result) === 2)
+        say({ id: call, result: { resultType: "complete", content: [{ type: "text", text: JSON.stringify(heard) }] } });
+    });`;
+  await using server = startServer({ type: "stdio", env: testEnv, command: process.execPath, args: ["-e", script] });
+  expect(await callTool(server, "act")).toMatchObject({ content: "[{},-32601]" });
+  expect(server.health.protocolVersion).toBe("2026-07-28");
+});

@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import type { AgentCard } from "@a2a-js/sdk";
 import { agentCardHandler, jsonRpcHandler, restHandler } from "@a2a-js/sdk/server/express";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
@@ -8,7 +8,7 @@ import express, { type ErrorRequestHandler, type RequestHandler } from "express"
 import type { Context } from "hono";
 import type { GatewayEnv } from "../door/guard.ts";
 import { errorBody, HttpErrorCode, statusOf } from "../http/http-error.ts";
-import { readA2aBody } from "../http/read-body.ts";
+import { type ReceivedBody, readA2aBody } from "../http/read-body.ts";
 import { A2A_PATH, type A2aPaths } from "./a2a-card.ts";
 import { A2aClient } from "./a2a-client.ts";
 import { checkParts } from "./check-parts.ts";
@@ -16,7 +16,8 @@ import type { TaskDesk } from "./task-desk.ts";
 
 /** An agent with a card of its own. */
 export interface A2aAgent {
-  readonly card: AgentCard;
+  /** As it is now: tokens may come and go with the policy. */
+  readonly card: () => AgentCard;
   readonly desk: TaskDesk;
   readonly paths: A2aPaths;
 }
@@ -67,11 +68,12 @@ export function a2aDoor({ agents, headers, stallMs, ending, log }: A2aDoorOption
   const userBuilder = async (request: unknown) => (request as A2aRequest).a2aClient;
   const legacyCompat = { enabled: true };
   for (const { card, desk, paths } of agents) {
-    for (const path of paths.cards) app.use(path, agentCardHandler({ agentCardProvider: async () => card, legacyCompat, cache: { maxAge: 0 } }));
+    for (const path of paths.cards) app.use(path, agentCardHandler({ agentCardProvider: async () => card(), legacyCompat, cache: { maxAge: 0 } }));
     app.use(paths.rpc, jsonRpcHandler({ requestHandler: desk, userBuilder, legacyCompat }));
     app.use(paths.http, restHandler({ requestHandler: desk, userBuilder, legacyCompat }));
   }
   app.use(noPath, failed(log));
+  const rpcPaths = new Set(agents.map(({ paths }) => paths.rpc));
 
   async function answer({ env: { incoming, outgoing } }: Context<GatewayEnv>, request: Pick<A2aRequest, "body" | "a2aClient">): Promise<Response> {
     for (const [name, value] of Object.entries(headers)) outgoing.setHeader(name, value);
@@ -87,6 +89,9 @@ export function a2aDoor({ agents, headers, stallMs, ending, log }: A2aDoorOption
     card: (c) => answer(c, { body: {}, a2aClient: new A2aClient("", AbortSignal.abort()) }),
     async requests(c) {
       const { incoming, outgoing } = c.env;
+      const isRpc = incoming.method === "POST" && rpcPaths.has(c.req.path);
+      const refusal = isRpc ? rpcRefusal(c.get("body"), incoming.headers) : undefined;
+      if (refusal !== undefined) return Response.json(refusal, { headers });
       const body = readA2aBody(c.get("body"), incoming.headers);
       checkParts(body);
       const gone = new AbortController();
@@ -96,6 +101,34 @@ export function a2aDoor({ agents, headers, stallMs, ending, log }: A2aDoorOption
       return await answer(c, { body, a2aClient });
     },
   };
+}
+
+/** The answer to a body that is no request of JSON-RPC. The SDK has one code for all of that. @throws {ToolError} for what is none of JSON-RPC's matter */
+function rpcRefusal(received: ReceivedBody, headers: IncomingHttpHeaders): object | undefined {
+  try {
+    const { jsonrpc, method, id = null } = readA2aBody(received, headers);
+    const isId = id === null || typeof id === "string" || Number.isSafeInteger(id);
+    if (jsonrpc === "2.0" && typeof method === "string" && isId) return undefined;
+    return rpcError(
+      -32_600,
+      isId ? id : null,
+      'Cannot read the request: JSON-RPC wants "jsonrpc": "2.0", a method, and an id that is a text or a whole number',
+    );
+  } catch (error) {
+    if (!(error instanceof ToolError) || error.code !== ToolErrorCode.InvalidArguments) throw error;
+    return rpcError(isJson(received) ? -32_600 : -32_700, null, error.message);
+  }
+}
+
+const rpcError = (code: number, id: unknown, message: string): object => ({ jsonrpc: "2.0", id, error: { code, message } });
+
+function isJson(received: ReceivedBody): boolean {
+  try {
+    JSON.parse(String(received));
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** In the place of express's own pages, which show its files. */

@@ -27,11 +27,16 @@ test.each<readonly [string, string]>([
   ["with a key twice", '{"jsonrpc":"2.0","jsonrpc":"2.0","id":1,"method":"GetTask"}'],
   ["with a key to a prototype", '{"jsonrpc":"2.0","id":1,"method":"GetTask","params":{"__proto__":{"id":"x"}}}'],
   ["of another type", "<a/>"],
+  ["of another version", rpc("GetTask", { id: "1" }).replace("2.0", "1.0").replace('"id":1', '"id":null')],
+  ["without a method", '{"jsonrpc":"2.0","id":{}}'],
 ])("a body %s is refused before the SDK sees it", async (what, body) => {
   await using system = await startSystem();
 
-  for (const path of ["rpc", "http/message:send"])
-    expect((await system.post(path, body, what === "of another type" ? { "content-type": "text/xml" } : {})).status).toBeOneOf([400, 415]);
+  const send = (path: string) => system.post(path, body, what === "of another type" ? { "content-type": "text/xml" } : {});
+  expect((await send("http/message:send")).status).toBeOneOf([400, 415]);
+  const { status, json } = await send("rpc");
+  const code = what === "no JSON" ? -32_700 : -32_600;
+  expect([status, json]).toMatchObject(what === "of another type" ? [415, {}] : [200, { jsonrpc: "2.0", id: null, error: { code } }]);
 });
 
 test.each<readonly [string, string]>([
@@ -46,6 +51,8 @@ test.each<readonly [string, string]>([
   ["a message that is too long", rpc("SendMessage", { message: { ...message, parts: [{ text: "x".repeat(300_000) }] } })],
   ["the id of a path", rpc("GetTask", { id: "../../etc/passwd" })],
   ["an id of a hundred thousand characters", rpc("CancelTask", { id: "x".repeat(100_000) })],
+  ["a history of less than nothing", rpc("GetTask", { id: "1", historyLength: -1 })],
+  ["a history of less than nothing of an answer", rpc("SendMessage", { message, configuration: { historyLength: -1 } })],
   ["a page of nothing", rpc("ListTasks", { pageSize: 0 })],
   ["a page of a million", rpc("ListTasks", { pageSize: 1_000_000 })],
   ["a page that is not there", rpc("ListTasks", { pageToken: "zzz" })],

@@ -428,6 +428,13 @@ test("the card is for everybody, says what requests need, and is there for clien
   expect(old.name).toBe("RockBot");
 });
 
+test("the card of a gateway that is open to its machine asks for no token, also beside a policy without tokens", async () => {
+  await using system = await startSystem(twoWords, holdPolicy(createPolicy(await readPolicy("everyone: { allow: ['*'] }", "of the test"))));
+  const { json } = await system.send({ path: "/.well-known/agent-card.json", headers: { "a2a-version": "1.0" } });
+  expect(json).not.toHaveProperty("securityRequirements");
+  expect(json).not.toHaveProperty("securitySchemes.token");
+});
+
 test("without a2aUrl there is no A2A", async () => {
   await using gateway = await startTestGateway();
 

@@ -15,8 +15,8 @@ export interface ServeA2aOptions {
   /** @default the memory of this process */
   readonly tasks: TaskStore | undefined;
   readonly sessions: SessionHub;
-  /** Whether requests show a token. */
-  readonly needsToken: boolean;
+  /** Whether requests show a token now. */
+  readonly needsToken: () => boolean;
   /** Aborts when streams end, as the process stops. */
   readonly ending: AbortSignal;
   readonly log: Logger;
@@ -40,7 +40,7 @@ export function serveA2a(
   const pushes = a2aPush ? new TaskPushes({ store, running, sessions, allowAddresses: a2aPushAddresses, log }) : undefined;
   const waits = new AsyncDisposableStack();
   const agents = [undefined, ...a2aAgents].map((agent) => {
-    const card = a2aCard({ url, needsToken, pushes: pushes !== undefined, agent });
+    const card = () => a2aCard({ url, needsToken: needsToken(), pushes: pushes !== undefined, agent });
     return { card, paths: a2aPaths(agent), desk: new TaskDesk({ card, agent, store, running, sessions, pushes }) };
   });
   return {

@@ -40,7 +40,7 @@ import { charactersOf, MAX_MESSAGES, MAX_TEXT_BYTES, type StoredTask, type TaskS
 import { stateOf, taskMessage } from "./task-message.ts";
 
 export interface TaskDeskOptions {
-  readonly card: AgentCard;
+  readonly card: () => AgentCard;
   /** Whose desk it is; undefined for the plain agent. */
   readonly agent: string | undefined;
   readonly store: TaskStore;
@@ -69,12 +69,13 @@ export class TaskDesk implements A2ARequestHandler {
   }
 
   async getAgentCard(): Promise<AgentCard> {
-    return this.#options.card;
+    return this.#options.card();
   }
 
   async sendMessage(request: SendMessageRequest, context: ServerCallContext): Promise<Task> {
     const { gone } = clientOf(context);
     const { configuration } = request;
+    checkHistoryLength(configuration?.historyLength);
     const task = await this.#beginWithPush(request, context);
     const options = { historyLength: configuration?.historyLength };
     if (configuration?.returnImmediately === true) return taskMessage(task, options);
@@ -86,6 +87,7 @@ export class TaskDesk implements A2ARequestHandler {
   }
 
   async getTask({ id, historyLength }: GetTaskRequest, context: ServerCallContext): Promise<Task> {
+    checkHistoryLength(historyLength);
     const task = await this.#taskOf(clientOf(context).by, id);
     if (task.standing === "working") this.#options.running.start(task);
     return taskMessage(task, { historyLength });
@@ -96,6 +98,7 @@ export class TaskDesk implements A2ARequestHandler {
     context: ServerCallContext,
   ): Promise<ListTasksResponse> {
     const { by } = clientOf(context);
+    checkHistoryLength(historyLength);
     if (!Number.isInteger(pageSize) || pageSize < 1 || pageSize > MAX_PAGE) throw new RequestMalformedError(`pageSize: expected 1 to ${MAX_PAGE}`);
     const after = statusTimestampAfter ? Date.parse(statusTimestampAfter) : 0;
     if (Number.isNaN(after)) throw new RequestMalformedError("statusTimestampAfter: expected a time of ISO 8601");
@@ -301,6 +304,11 @@ export class TaskDesk implements A2ARequestHandler {
     if (task.standing !== "working") return;
     for await (const { response } of followTask(task, { ...this.#options, gone })) yield response;
   }
+}
+
+/** @throws {RequestMalformedError} */
+function checkHistoryLength(length: number | undefined): void {
+  if (length !== undefined && !(Number.isInteger(length) && length >= 0)) throw new RequestMalformedError("historyLength: expected a whole number from 0 on");
 }
 
 /** The client of a request: the door made it. */

@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from "node:http";
 import { createPolicy, holdPolicy, readPolicy } from "@rockbot/policy";
+import { defineTool } from "@rockbot/tools";
 import { expect, test } from "vitest";
-import { startTestGateway } from "../test-gateway.ts";
+import { loose, serveOne, startTestGateway } from "../test-gateway.ts";
 import { initialize, listen, mcpHeaders, message, modernHeaders, openSession, postMcp } from "./test-messages.ts";
 
 const PATIENCE = { timeout: 30_000 };
@@ -46,6 +47,26 @@ test("sessions in which calls run are kept, and one more is refused until one en
 
   for (const request of running) request.destroy();
   await expect.poll(async () => (await postMcp(gateway, initialize)).status, PATIENCE).toBe(200);
+});
+
+test("in the newer era an argument and the header that stands for it are the same, or nothing is called", async () => {
+  await using gateway = await startTestGateway();
+  const schema = { type: "object", properties: { region: { type: "string", "x-mcp-header": "Region" } } };
+  const called: unknown[] = [];
+  const regional = defineTool(loose("regional", schema), async (input) => `call ${called.push(input)}`);
+  await using _regional = await serveOne(gateway.bus, regional);
+  const { _meta } = (listen(1) as { readonly params: { readonly _meta: object } }).params;
+  const call = (args: object, region?: string) =>
+    postMcp(gateway, message(2, "tools/call", { name: "regional", arguments: args, _meta }), {
+      ...modernHeaders("tools/call"),
+      "mcp-name": "regional",
+      "mcp-param-region": region,
+    });
+
+  for (const refused of [await call({ region: "eu" }), await call({ region: "eu" }, "us")])
+    expect([refused.status, refused.json]).toMatchObject([400, { error: { code: -32_020 } }]);
+  expect(called).toEqual([]);
+  expect([(await call({ region: "eu" }, "eu")).status, (await call({})).status, called.length]).toEqual([200, 200, 2]);
 });
 
 test("streams of changes that are dropped without a word leave nothing, in either era", { timeout: 60_000 }, async () => {

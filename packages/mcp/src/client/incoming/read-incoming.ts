@@ -1,12 +1,16 @@
-import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
+import type { JSONRPCMessage, JSONRPCRequest, Transport } from "@modelcontextprotocol/client";
 import { AskedRequests } from "./asked-requests.ts";
 import { noAnswer } from "./mend-answers.ts";
 import { readableResult } from "./readable-result.ts";
 
 type Listener = NonNullable<Transport["onmessage"]>;
+const METHOD_NOT_FOUND = -32_601;
+
 type Result = Readonly<Record<string, unknown>>;
 
 export interface IncomingReader {
+  /** Whether the SDK drops the server's requests, as the newer era has none. The server would wait for its answer. */
+  dropsRequests(): boolean;
   /** A message came, whatever it is. */
   onHeard(): void;
   /** A message came, or goes out. */
@@ -36,6 +40,8 @@ export function readIncoming<T extends Transport>(transport: T, reader: Incoming
     reader.onFrame("received", said);
     if ("method" in said) {
       if (said.method === "notifications/message") reader.onLog(said.params);
+      else if ("id" in said && reader.dropsRequests())
+        void transport.send(answerTo(said)).catch(() => {}); // the server is gone, or wants none
       else listener?.(message, extra);
       return;
     }
@@ -76,6 +82,9 @@ export function readIncoming<T extends Transport>(transport: T, reader: Incoming
   };
   return transport;
 }
+
+const answerTo = ({ id, method }: JSONRPCRequest): JSONRPCMessage =>
+  method === "ping" ? { jsonrpc: "2.0", id, result: {} } : { jsonrpc: "2.0", id, error: { code: METHOD_NOT_FOUND, message: "Method not found" } };
 
 /** The SDK refuses messages that cannot be read, such as those nested without end. */
 function readOr(result: Result, read: (result: Result) => Result): Result {

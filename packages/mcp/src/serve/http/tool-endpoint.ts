@@ -1,7 +1,9 @@
-import { createMcpHandler, isInitializeRequest, isLegacyRequest, type McpHttpHandler, type RequestId } from "@modelcontextprotocol/server";
+import { createMcpHandler, isInitializeRequest, isLegacyRequest, type McpHttpHandler, McpServer, type RequestId } from "@modelcontextprotocol/server";
 import type { Logger } from "@rockbot/bus";
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
+import { boundedSchemaValidator } from "../../schema/bounded-schema-validator.ts";
 import { createToolServer } from "../create-tool-server.ts";
+import { toListedTool } from "../tool-listing.ts";
 import type { ToolSource } from "../tool-source.ts";
 import type { Session } from "./session.ts";
 import { SessionSharing } from "./session-sharing.ts";
@@ -64,11 +66,14 @@ export class ToolEndpoint implements AsyncDisposable {
     this.#keepAliveMs = keepAliveMs;
     this.#sessions = new Sessions(options);
     this.#sharing = new SessionSharing(this.#sessions, { shared: options.shared, log: options.log });
-    this.#handler = createMcpHandler(({ authInfo }) => createToolServer(sourceOf(authInfo?.extra?.["caller"] as string | undefined), options), {
-      keepAliveMs,
-      maxSubscriptions: Number.MAX_SAFE_INTEGER, // bounded here, by caller
-      onerror: (error) => options.log.debug({ error: String(error) }, "an MCP request was refused or failed"),
-    });
+    this.#handler = createMcpHandler(
+      ({ authInfo, requestInfo }) => modernServer(sourceOf(authInfo?.extra?.["caller"] as string | undefined), requestInfo, options),
+      {
+        keepAliveMs,
+        maxSubscriptions: Number.MAX_SAFE_INTEGER, // bounded here, by caller
+        onerror: (error) => options.log.debug({ error: String(error) }, "an MCP request was refused or failed"),
+      },
+    );
   }
 
   get load(): EndpointLoad {
@@ -208,6 +213,14 @@ function linked(request: Request): { readonly request: Request; readonly control
   if (signal.aborted) controller.abort();
   else signal.addEventListener("abort", () => controller.abort(), { once: true, signal: controller.signal });
   return { controller, request: new Request(url, { method, headers, signal: controller.signal }) };
+}
+
+/** The SDK compares `Mcp-Param-*` headers with a call's arguments, if it is given its own kind of server: by the schema that the tool is listed with. */
+async function modernServer(source: ToolSource, request: Request | undefined, options: ToolEndpointOptions): Promise<McpServer> {
+  const tools = request?.headers.get("mcp-method") === "tools/call" ? await source.listTools() : [];
+  const shell = new McpServer({ name: "rockbot", version: options.version }, { jsonSchemaValidator: boundedSchemaValidator });
+  const toolInputSchemaJson = (name: string) => tools.filter((tool) => tool.name === name).map((tool) => toListedTool(tool).inputSchema)[0];
+  return Object.assign(shell, { server: createToolServer(source, options), toolInputSchemaJson });
 }
 
 const withSession = (response: Response, session: Session | undefined): Response => {

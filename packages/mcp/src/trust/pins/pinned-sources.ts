@@ -39,6 +39,8 @@ export interface PinnedSourcesOptions<From, Content> {
   readonly filed: TrustStore | undefined;
   readonly pin: PinMode;
   readonly refreshMs: number;
+  /** How soon one that could not be read is read again; each time twice as late, up to a minute. @default 5_000 */
+  readonly retryMs?: number | undefined;
   /** How the names begin under which their parts are pinned. */
   readonly prefix: string;
   /** @throws {Error} that says in words why it cannot be read */
@@ -61,6 +63,9 @@ interface Entry<From, Content> extends PinnedSource<From, Content> {
   fault: string | undefined;
   isBlind: boolean;
   readAt: number | undefined;
+  /** When one that could not be read is read again, as `performance.now()`, and how long after the time before. */
+  retryAt: number;
+  retryMs: number;
   /** As it was read last, with its hash. It counts once it was compared with what is approved. */
   latest: { readonly content: Content; readonly hash: string } | undefined;
   /** The work on it, one after the other. It never rejects. */
@@ -70,10 +75,12 @@ interface Entry<From, Content> extends PinnedSource<From, Content> {
 /** Texts that are read at once: each may be large. */
 const AT_ONCE = 4;
 const MAX_TOLD = 20;
+const RETRY_MS = 5_000;
+const MAX_RETRY_MS = 60_000;
 
 /**
  * Texts of strangers whose parts are pinned: OpenAPI documents, cards of agents. Each is read again from time to time. One that cannot be read leaves what
- * was read before. One that has changed is held back, part by part, until an operator approves.
+ * was read before, and is read again soon. One that has changed is held back, part by part, until an operator approves.
  */
 export class PinnedSources<From extends { readonly name: string }, Content> implements AsyncDisposable {
   readonly #options: PinnedSourcesOptions<From, Content>;
@@ -83,12 +90,18 @@ export class PinnedSources<From extends { readonly name: string }, Content> impl
   readonly #places = createSemaphore(AT_ONCE);
   readonly #stop = new AbortController();
   readonly #refreshing: AsyncDisposable;
+  readonly #retrying: AsyncDisposable;
   readonly #following: AsyncDisposable;
 
   constructor(options: PinnedSourcesOptions<From, Content>) {
     this.#options = options;
     this.#book = new PinBook({ store: options.store, filed: options.filed });
     this.#refreshing = startLoop(options.refreshMs, () => this.#each((entry) => this.#read(entry)));
+    this.#retrying = startLoop(options.retryMs ?? RETRY_MS, () =>
+      this.#each(async (entry) => {
+        if (performance.now() >= entry.retryAt) await this.#read(entry);
+      }),
+    );
     this.#following = followStore(options.store, {
       // What was decided of others does not wait for a text that is slow to come.
       onChange: async () => void this.#each((entry) => this.#screenAgain(entry)),
@@ -125,6 +138,8 @@ export class PinnedSources<From extends { readonly name: string }, Content> impl
       fault: "it is still being read",
       isBlind: false,
       readAt: undefined,
+      retryAt: Number.POSITIVE_INFINITY,
+      retryMs: 0,
       latest: undefined,
       working: Promise.resolve(),
     };
@@ -165,10 +180,15 @@ export class PinnedSources<From extends { readonly name: string }, Content> impl
       }
       entry.fault = undefined;
       entry.readAt = Date.now();
+      entry.retryAt = Number.POSITIVE_INFINITY;
+      entry.retryMs = 0;
     } catch (error) {
       if (this.#stop.signal.aborted) return;
-      entry.fault = (error as Error).message;
-      onFault(entry.from, entry.fault);
+      const { message } = error as Error;
+      if (entry.fault !== message) onFault(entry.from, message);
+      entry.fault = message;
+      entry.retryMs = Math.min(2 * entry.retryMs || (this.#options.retryMs ?? RETRY_MS), MAX_RETRY_MS);
+      entry.retryAt = performance.now() + entry.retryMs;
     }
     await this.#screenAgain(entry);
   }
@@ -197,7 +217,12 @@ export class PinnedSources<From extends { readonly name: string }, Content> impl
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stop.abort();
-    await Promise.all([this.#refreshing[Symbol.asyncDispose](), this.#following[Symbol.asyncDispose](), ...this.#pending]);
+    await Promise.all([
+      this.#refreshing[Symbol.asyncDispose](),
+      this.#retrying[Symbol.asyncDispose](),
+      this.#following[Symbol.asyncDispose](),
+      ...this.#pending,
+    ]);
   }
 }
 
