@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { createMemoryBus } from "rockbot";
-import { createAgent, mcpToolProxy, serviceSearch } from "rockbot/agent";
+import { createAgent, localScriptRunner, mcpToolProxy, scheduling, serviceSearch, toolService, webTools, wisps } from "rockbot/agent";
 import { createModel } from "rockbot/model";
+import { schedulerHere, scriptsHere, subagents, webToolsHere } from "rockbot/services";
 import { startShop } from "../shop.ts";
 
 const { MODEL_URL = "http://localhost:11434/v1", MODEL = "qwen3", MODEL_API_KEY } = process.env;
@@ -9,7 +10,16 @@ const model = createModel({ url: MODEL_URL, model: MODEL, ...(MODEL_API_KEY === 
 
 await using bus = createMemoryBus();
 await using shop = await startShop(bus);
-await using agent = await createAgent({ bus, model, name: "shop-keeper" }).use(mcpToolProxy()).use(serviceSearch()).start();
+await using agent = await createAgent({ bus, model, name: "shop-keeper" })
+  .use(mcpToolProxy())
+  .use(webTools(webToolsHere()))
+  .use(scheduling(schedulerHere()))
+  .use(subagents())
+  .use(wisps())
+  .use(localScriptRunner(scriptsHere(process.env["PATH"])))
+  .use(toolService("a2a")) // which runs elsewhere
+  .use(serviceSearch())
+  .start();
 
 const { text, finish, usage } = await agent.runTurn({
   caller: "shop-keeper",

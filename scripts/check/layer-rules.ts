@@ -9,8 +9,8 @@ const LAYERS: readonly (readonly string[])[] = [
   ["packages/mcp", "packages/process", "packages/memory"],
   ["packages/search"],
   ["packages/agent"],
-  ["packages/rockbot"],
   ["services/[^/]+"],
+  ["packages/rockbot"],
   ["packages/cli"],
 ];
 

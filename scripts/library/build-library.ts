@@ -23,8 +23,11 @@ const SOURCE = "packages/rockbot";
 const FOLDER = "dist/npm/rockbot";
 /** What Node 22.19 lacks is added or put in other words; older ones lack more. */
 const NODE = ">=22.19";
-/** Programs that want what needs them install them beside. */
-const OPTIONAL = ["ioredis", "@ai-sdk/anthropic", "@ai-sdk/openai-compatible", "@ai-sdk/provider", "zod"];
+/** Programs that want what needs them install them beside, with all that only this entry imports. The last one is found by its name. */
+const OPTIONAL = ["ioredis", "@ai-sdk/anthropic", "@ai-sdk/openai-compatible", "@ai-sdk/provider", "zod", "pdfjs-dist"];
+const OPTIONAL_ENTRY = "services";
+/** A program of that entry that runs in a process of its own. */
+const PROGRAM = { "page-process-main": "packages/page/src/page-process-main.ts" };
 /** Whose own parts are used, too: another version may have others. */
 const EXACT = ["amqplib"];
 
@@ -41,10 +44,13 @@ export async function buildLibrary(root: string, { repository }: { readonly repo
   ]);
   const folder = join(root, FOLDER);
   const entries = Object.entries(own.exports).map(([path, source]) => ({ path, source: join(SOURCE, source), name: path === "." ? "index" : path.slice(2) }));
+  const sources = Object.fromEntries(entries.map(({ name, source }) => [name, source]));
+  const { [OPTIONAL_ENTRY]: _optional, ...always } = sources;
+  const needed = await bundleLibrary(root, join(folder, "dist"), always);
   await rm(folder, { recursive: true, force: true });
   await mkdir(folder, { recursive: true });
   const [imported, named] = await Promise.all([
-    bundleLibrary(root, join(folder, "dist"), Object.fromEntries(entries.map(({ name, source }) => [name, source]))),
+    bundleLibrary(root, join(folder, "dist"), { ...sources, ...PROGRAM }),
     declareLibrary(
       root,
       join(folder, "dist/types"),
@@ -56,6 +62,7 @@ export async function buildLibrary(root: string, { repository }: { readonly repo
   const unknown = named.filter((name) => !imported.includes(name));
   if (unknown.length > 0) throw new Error(`Cannot build ${own.name}: its declarations need ${unknown.join(", ")}, which its code does not import`);
 
+  const optional = [...new Set([...OPTIONAL, ...imported.filter((name) => !needed.includes(name))])];
   const range = (name: string): string => `${EXACT.includes(name) ? "" : "^"}${workspace.catalog[name]}`;
   const ranges = (names: readonly string[]) => Object.fromEntries(names.map((name) => [name, range(name)]));
   const manifest = {
@@ -72,9 +79,9 @@ export async function buildLibrary(root: string, { repository }: { readonly repo
       "./package.json": "./package.json",
     },
     files: ["dist"],
-    dependencies: ranges(imported.filter((name) => !OPTIONAL.includes(name))),
-    peerDependencies: { ...ranges(OPTIONAL), "@types/node": NODE },
-    peerDependenciesMeta: Object.fromEntries([...OPTIONAL, "@types/node"].map((name) => [name, { optional: true }])),
+    dependencies: ranges(imported.filter((name) => !optional.includes(name))),
+    peerDependencies: { ...ranges(optional), "@types/node": NODE },
+    peerDependenciesMeta: Object.fromEntries([...optional, "@types/node"].map((name) => [name, { optional: true }])),
   };
   await writeFile(join(folder, "package.json"), `${JSON.stringify(manifest, undefined, 2)}\n`);
   return { folder: FOLDER, name: own.name, version: main.version };

@@ -1,5 +1,5 @@
 import { readFile, writeFile } from "node:fs/promises";
-import { basename, join } from "node:path";
+import { join, relative } from "node:path";
 import { build, type Plugin, transform } from "esbuild";
 
 const STACK = "scripts/library/async-disposable-stack.ts";
@@ -30,15 +30,15 @@ export async function bundleLibrary(root: string, folder: string, entries: Reado
     minifySyntax: true,
     metafile: true,
     logLevel: "warning",
-    plugins: [leaveOut(imported, validators)],
+    plugins: [leaveOut(root, imported, validators)],
   });
-  await Promise.all([...validators].map((file) => writeSmall(file, join(folder, basename(file)))));
+  await Promise.all([...validators].map((file) => writeSmall(file, join(folder, nameOf(root, file)))));
   await Promise.all(Object.keys(metafile.outputs).flatMap((file) => (file.endsWith(".map") ? [nameSources(join(root, file))] : [])));
   return [...imported].sort();
 }
 
 /** Third-party packages, which programs install, and validators, which are copied. Neither does anything when it is imported. */
-function leaveOut(imported: Set<string>, validators: Set<string>): Plugin {
+function leaveOut(root: string, imported: Set<string>, validators: Set<string>): Plugin {
   return {
     name: "leave out",
     setup({ onResolve }) {
@@ -50,11 +50,14 @@ function leaveOut(imported: Set<string>, validators: Set<string>): Plugin {
         const file = join(resolveDir, path);
         if (!VALIDATORS.test(file)) return undefined;
         validators.add(file);
-        return { path: `./${basename(file)}`, external: true, sideEffects: false };
+        return { path: `./${nameOf(root, file)}`, external: true, sideEffects: false };
       });
     },
   };
 }
+
+/** Of several packages: their validators have the same names. */
+const nameOf = (root: string, file: string): string => relative(root, file).replaceAll("/", "-");
 
 function packageOf(specifier: string): string {
   return specifier.split("/", specifier.startsWith("@") ? 2 : 1).join("/");

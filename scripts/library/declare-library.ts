@@ -58,11 +58,16 @@ async function emit(root: string, place: string, packages: ReadonlyMap<string, s
     noEmit: false,
     declaration: true,
     emitDeclarationOnly: true,
-    rootDir: join(root, "packages"),
+    rootDir: root,
     outDir: place,
     paths: Object.fromEntries([...packages].map(([name, source]) => [name, [join(root, "packages", source)]])),
   };
-  const config = { extends: join(root, "tsconfig.json"), compilerOptions, include: [], files: entries.map((entry) => join(root, entry)) };
+  const config = {
+    extends: join(root, "tsconfig.json"),
+    compilerOptions,
+    include: [join(root, "packages/*/src/**/*.d.ts")],
+    files: entries.map((entry) => join(root, entry)),
+  };
   await writeFile(join(place, "tsconfig.json"), JSON.stringify(config));
   await runTool(root, "tsc", ["-p", join(place, "tsconfig.json")]);
 }
@@ -70,7 +75,7 @@ async function emit(root: string, place: string, packages: ReadonlyMap<string, s
 async function readDeclaration(root: string, place: string, file: string, packages: ReadonlyMap<string, string>, named: Set<string>) {
   const leadsTo: string[] = [];
   let needsNode = false;
-  const written = await readFile(join(place, file), "utf8").catch(() => readFile(join(root, "packages", file), "utf8")); // some are not made, but stand beside JavaScript
+  const written = await readFile(join(place, "packages", file), "utf8").catch(() => readFile(join(root, "packages", file), "utf8")); // some are not made, but stand beside JavaScript
   const text = written.replace(SPECIFIER, (whole, before: string, specifier: string) => {
     const source = specifier.startsWith(".") ? join(dirname(file), specifier) : packages.get(specifier);
     if (source === undefined) {

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { sharedAmqpUrl } from "@rockbot/testing";
+import { sharedAmqpUrl, startModelServer } from "@rockbot/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { readSnippets } from "../docs/read-snippets.ts";
 import { OutsideProject, whyNoRegistry } from "./outside-project.ts";
@@ -85,6 +85,18 @@ describe.skipIf(whyNot !== undefined)(`a program outside of the repository that 
       expect([code, output]).toEqual([0, expect.not.stringMatching(/warning/i)]);
     },
   );
+
+  test("runs the agent with all subsystems, once it has the libraries that they need", async () => {
+    await project.installPeers();
+    const { output: faults } = await project.compile("typescript", ["agent/main.ts"], { ...NODENEXT, outDir: "out" });
+    expect(faults).toBe("");
+    for (const node of ["oldest", "present"] as const) {
+      const answers = [{ toolCalls: [{ name: "stock_of", arguments: { item: "tea" } }] }, { text: "There are 4217." }];
+      await using model = await startModelServer(answers, { models: ["qwen3"], needsKey: false });
+      const { code, output } = await project.run(node, ["--enable-source-maps", "out/agent/main.js"], { MODEL_URL: model.url });
+      expect([code, output]).toEqual([0, expect.stringContaining("There are 4217.")]);
+    }
+  }, 240_000);
 
   test("reads where an error of the library comes from", async () => {
     const { output } = await project.run("oldest", [

@@ -46,7 +46,7 @@ export class OutsideProject implements AsyncDisposable {
         checkLibrary(root, file),
         project.#install(join(root, file)),
         bringOldestNode(),
-        cp(join(root, "examples/embed-in-an-app"), join(folder, "src/embed-in-an-app"), { recursive: true }),
+        ...["embed-in-an-app", "agent", "shop.ts"].map((name) => cp(join(root, "examples", name), join(folder, "src", name), { recursive: true })),
         ...Object.entries(sources).map(([name, source]) => writeFile(join(folder, "src", name), source)),
       ]);
     } catch (error) {
@@ -61,6 +61,12 @@ export class OutsideProject implements AsyncDisposable {
     const { output } = await run("npm", ["ls", "--all", "--parseable", "--loglevel=error"], this.folder);
     const names = output.split("\n").flatMap((path) => /node_modules\/((?:@[^/]+\/)?[^/]+)$/.exec(path)?.[1] ?? []);
     return [...new Set(names)].sort();
+  }
+
+  /** Installs what only some programs need. */
+  async installPeers(): Promise<void> {
+    const { peerDependencies } = JSON.parse(await readFile(join(this.folder, "node_modules/rockbot/package.json"), "utf8")) as { peerDependencies: object };
+    await must(run("npm", ["install", ...NPM, ...Object.entries(peerDependencies).map((peer) => peer.join("@"))], this.folder));
   }
 
   /** Compiles `files` with a TypeScript, as strictly as it can be, and writes JavaScript beside. */
@@ -82,9 +88,9 @@ export class OutsideProject implements AsyncDisposable {
   }
 
   /** @param node "oldest" or the one that runs the tests */
-  async run(node: "oldest" | "present", args: readonly string[]): Promise<Ran> {
+  async run(node: "oldest" | "present", args: readonly string[], env: object = {}): Promise<Ran> {
     const oldest = join(OLDEST_FOLDER, "node_modules", `node-${process.platform}-${process.arch}`, "bin/node");
-    return run(node === "oldest" ? oldest : process.execPath, args, this.folder);
+    return run(node === "oldest" ? oldest : process.execPath, args, this.folder, env);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -123,8 +129,8 @@ async function must(running: Promise<Ran>): Promise<void> {
   if (code !== 0) throw new Error(output);
 }
 
-function run(program: string, args: readonly string[], cwd: string): Promise<Ran> {
-  const env = { ...process.env, PATH: `${dirname(process.execPath)}:${process.env["PATH"]}`, NODE_OPTIONS: "", NODE_COMPILE_CACHE: "" };
+function run(program: string, args: readonly string[], cwd: string, more: object = {}): Promise<Ran> {
+  const env = { ...process.env, ...more, PATH: `${dirname(process.execPath)}:${process.env["PATH"]}`, NODE_OPTIONS: "", NODE_COMPILE_CACHE: "" };
   return new Promise((resolve) => {
     execFile(program, args, { cwd, env, timeout: STEP_MS, killSignal: "SIGKILL" }, (error: ExecFileException | null, stdout, stderr) => {
       const output = `${stdout}${stderr}`.trim();

@@ -3,6 +3,7 @@
 export { type CreatedRunner, type CreateRunnerOptions, createRunner, createRunnerPackages } from "./create-runner.ts";
 export { configSchema, type ScriptsManagerConfig } from "./generated/config.ts";
 export { type StartScriptsManagerOptions, startScriptsManager } from "./scripts-manager.ts";
+export { startWithRunner } from "./start-with-runner.ts";
 
 // To offer its tool without a bus.
 

@@ -1,14 +1,18 @@
 import type { Bus, Logger } from "@rockbot/bus";
 import type { ToolGuide } from "@rockbot/contracts";
 import type { Model } from "@rockbot/llm";
+import type { WorkingMemory } from "@rockbot/memory";
 import type { PolicyHolder } from "@rockbot/policy";
 import type { Tool, ToolCaller, ToolLayer } from "@rockbot/tools";
 import type { InnerCalls } from "../calls/inner-calls.ts";
 import type { NamedCall, TurnTool } from "../calls/turn-tools.ts";
+import type { Agent } from "./agent.ts";
 
 /** Adds something to an agent: tools, layers around calls, or parts of the prompt. */
 export interface AgentPlugin {
   readonly name: string;
+  /** Of the plugin for the working memory: the one that the agent has, if it names one. */
+  readonly memory?: WorkingMemory | undefined;
   /** Called once, at the agent's start, in the order of `use`. */
   start(host: AgentHost): Promise<AgentParts>;
 }
@@ -18,12 +22,18 @@ export interface AgentHost {
   readonly name: string;
   readonly bus: Bus;
   readonly caller: ToolCaller;
+  /** The working memory of its sessions. */
+  readonly memory: WorkingMemory;
+  /** Resolves once it runs, which the start of no plugin waits for. */
+  readonly agent: Promise<Agent>;
   readonly policy: PolicyHolder | undefined;
   readonly log: Logger;
 }
 
 /** The additions of a plugin. Disposed of when the agent is, last first. */
 export interface AgentParts extends Partial<AsyncDisposable> {
+  /** Those of plugins that this one is made of. */
+  readonly also?: readonly AgentParts[] | undefined;
   /** Further tools of an effective caller's sessions, which have to be read first: once for each turn. A turn that had begun before waits until they can be. */
   readonly readTools?: ((caller: string) => Promise<(scope: TurnScope) => readonly Tool[]>) | undefined;
   /** Tools of one turn's session, which run in this process. */

@@ -1,8 +1,10 @@
 import { type Bus, BusUnavailableError, createMemoryBus, type Logger, silentLogger } from "@rockbot/bus";
 import { type AgentEvent, ToolError } from "@rockbot/contracts";
 import type { Model, ModelRequest } from "@rockbot/llm";
+import { createWorkingMemory } from "@rockbot/memory";
 import { serveTools, type Tool } from "@rockbot/tools";
 import { expect, test } from "vitest";
+import { workingMemory } from "../plugins/working-memory.ts";
 import { called, modelError, said, scriptedModel, type TestStep } from "../test-model.ts";
 import { testRequest, testTool } from "../test-turn.ts";
 import type { TurnRequest, TurnResult } from "../turn/turn.ts";
@@ -264,6 +266,18 @@ test("a result that is too large is told of: where it is and how large it was, i
   const finished = events.filter(({ kind }) => kind === "tool_finished");
   expect(finished.flatMap((event) => (event.toolOutput === undefined ? [] : [[event.toolName, event.toolOutput]]))).toEqual([["large", toolOutput]]);
   expect(largeResults).toEqual([{ toolCallId: finished.find(({ toolName }) => toolName === "large")?.toolCallId, toolName: "large", toolOutput }]);
+});
+
+test("an agent has one working memory, which has all that it keeps, and refuses two", async () => {
+  await using mine = createWorkingMemory();
+  await using bus = createMemoryBus();
+  const { model } = scriptedModel([called(["save_to_working_memory", { key: "note", data: "tea" }]), said("Saved.")]);
+  await using agent = await createAgent({ bus, model }).use(workingMemory(mine)).start();
+  await agent.runTurn(testRequest("Go.", { sessionId: "s" }));
+  const keys = (await mine.of("agent").list("")).map(({ key }) => key);
+  expect(keys).toEqual([expect.stringMatching(/^runs\/s\/turns\//), "session/s/note"]);
+  await using other = createWorkingMemory();
+  await expect(createAgent({ bus, model, memory: other }).use(workingMemory(mine)).start()).rejects.toThrow(/one working memory/);
 });
 
 test("an empty answer is asked for once more, then answered in words", async () => {

@@ -47,7 +47,10 @@ export interface AgentOptions {
 export interface AgentBuilder {
   /** Adds a subsystem. They start in this order. */
   use(plugin: AgentPlugin): AgentBuilder;
-  /** Resolves once the agent knows the tools that are served, and takes turns. */
+  /**
+   * Resolves once the agent knows the tools that are served, and takes turns.
+   * @throws {TypeError} if it was given two working memories
+   */
   start(): Promise<Agent>;
 }
 
@@ -76,16 +79,22 @@ async function startAgent(options: AgentOptions, limits: AgentLimits, plugins: r
   await using started = new AsyncDisposableStack();
   const store = options.store ?? started.use(createMemoryTurnStore());
   const caller = options.caller ?? started.use(await createToolCaller(bus, { agent: name, policy, maxCallsInFlight: MAX_CALLS_IN_FLIGHT, log }));
-  const memory = options.memory ?? started.use(createWorkingMemory());
+  const given = plugins.filter((plugin) => "memory" in plugin);
+  const memories = new Set([options.memory, ...given.map((plugin) => plugin.memory)].filter((each) => each !== undefined));
+  if (given.length > 1 || memories.size > 1) throw new TypeError("Cannot start the agent: it has one working memory, and was given several. Leave one out.");
+  const memory = [...memories][0] ?? started.use(createWorkingMemory());
+  const running = Promise.withResolvers<Agent>();
   const parts: AgentParts[] = [];
-  for (const plugin of [workingMemory(memory), ...plugins]) {
-    const part = await plugin.start({ name, bus, caller, policy, log });
-    parts.push(part);
-    for (const [guide, tool] of part.guides ?? []) caller.addGuide(guide, tool);
-    started.defer(async () => part[Symbol.asyncDispose]?.());
+  for (const plugin of [...(given.length === 0 ? [workingMemory()] : []), ...plugins]) {
+    const part = await plugin.start({ name, bus, caller, memory, agent: running.promise, policy, log });
+    for (const each of [part, ...(part.also ?? [])]) {
+      parts.push(each);
+      for (const [guide, tool] of each.guides ?? []) caller.addGuide(guide, tool);
+      started.defer(async () => each[Symbol.asyncDispose]?.());
+    }
   }
   await caller.discovered();
-  return new RunningAgent({
+  const agent = new RunningAgent({
     name,
     bus,
     model,
@@ -104,4 +113,6 @@ async function startAgent(options: AgentOptions, limits: AgentLimits, plugins: r
     log,
     resources: started.move(),
   });
+  running.resolve(agent);
+  return agent;
 }

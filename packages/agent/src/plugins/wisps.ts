@@ -14,8 +14,8 @@ import { wispsGuide } from "../wisps/wisps-guide.ts";
 
 /** The memory, the bound and the model of wisps. */
 export interface WispsOptions {
-  /** Where outputs of steps go; it stays its maker's. */
-  readonly memory: Pick<WorkingMemory, "of">;
+  /** Where outputs of steps go; it stays its maker's. @default the agent's */
+  readonly memory?: Pick<WorkingMemory, "of"> | undefined;
   /** Calls and questions of one call that are out at once. @default 10 */
   readonly maxParallel?: number | undefined;
   /** Where wisps are kept that are tools then; it stays its maker's. @default none is kept */
@@ -31,14 +31,14 @@ const MAX_CALLABLE = 256;
 const MAX_OFFERED = 32;
 
 /** `spawn_wisps`: pipelines of calls that a model writes as data; and those that are kept, each a tool. A session reaches no more by them than by itself. */
-export const wisps = ({ memory, store, maxWispsPerCaller = 100, maxParallel = 10, model }: WispsOptions): AgentPlugin => ({
+export const wisps = ({ memory, store, maxWispsPerCaller = 100, maxParallel = 10, model }: WispsOptions = {}): AgentPlugin => ({
   name: "wisps",
-  async start({ policy }) {
+  async start({ policy, memory: ofAgent }) {
     const saved = store === undefined ? undefined : new SavedWisps(store, policy);
     // They only lead to calls, each with a decision; or keep what their caller alone can use.
     const mayUse = (caller: string, { definition }: Tool): boolean =>
       policy?.current().decide({ caller, tool: definition.name, isReadOnly: true }).isAllowed ?? true;
-    const partsOf = ({ caller, calls }: TurnScope): WispParts => ({ calls, memory: memory.of(caller), maxParallel, model });
+    const partsOf = ({ caller, calls }: TurnScope): WispParts => ({ calls, memory: (memory ?? ofAgent).of(caller), maxParallel, model });
     return {
       takesTurnsTime: true,
       guides: [[wispsGuide, tools.spawnWisps.name]],

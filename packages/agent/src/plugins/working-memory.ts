@@ -1,4 +1,4 @@
-import { createWorkingMemory, memoryGuide, memoryTools, type SizeBounds, sizeBounds, sizeLayer, type WorkingMemory } from "@rockbot/memory";
+import { memoryGuide, memoryTools, type SizeBounds, sizeBounds, sizeLayer, type WorkingMemory } from "@rockbot/memory";
 import type { AgentPlugin } from "../agent/agent-plugin.ts";
 
 /** The bounds of single tools' results. */
@@ -9,12 +9,12 @@ export interface WorkingMemoryOptions {
 
 /**
  * The working memory of each session: its five tools, and the layer that keeps large results there. Each agent has it.
- * @param memory stays its maker's; one in this process if left out
+ * @param memory stays its maker's; the agent's if left out
  */
 export const workingMemory = (memory?: WorkingMemory, { sizes }: WorkingMemoryOptions = {}): AgentPlugin => ({
   name: "working memory",
-  async start() {
-    const own = memory ?? createWorkingMemory();
+  memory,
+  async start({ memory: own }) {
     return {
       isOfSession: true,
       guides: [[memoryGuide]],
@@ -24,9 +24,6 @@ export const workingMemory = (memory?: WorkingMemory, { sizes }: WorkingMemoryOp
       },
       fit: ({ caller, namespace, model }) =>
         sizeLayer({ memory: own.of(caller), namespace, threshold: sizeBounds({ threshold: model.behavior.chunkingThreshold, tools: sizes }) }),
-      async [Symbol.asyncDispose]() {
-        if (own !== memory) await own[Symbol.asyncDispose]();
-      },
     };
   },
 });

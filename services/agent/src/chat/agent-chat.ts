@@ -16,6 +16,7 @@ import { TurnMetrics } from "./turn-metrics.ts";
 /** Hears of the answer of a turn that no user has asked for. */
 export type OnUnasked = (caller: string, sessionId: string, turnId: string, text: string) => Promise<void>;
 
+/** The turns that callers may ask for. */
 export interface AgentChatOptions {
   /** Names of the one model that the agent has. */
   readonly modelNames: readonly string[];

@@ -8,6 +8,7 @@ import { HelperMessages } from "./helper-messages.ts";
 import { HelperRecords } from "./helper-records.ts";
 import { helpers } from "./helpers-plugin.ts";
 
+/** Parts of the agent that helpers use. */
 export interface HelpingOptions {
   readonly memory: Pick<WorkingMemory, "of">;
   /** How long the session's turn may take that is told a helper's result. */
