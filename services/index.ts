@@ -162,6 +162,7 @@ const listed = [
     topic: "tool.invoke.agent",
     tools: [
       "agent__chat",
+      "agent__embed",
       "agent__events",
       "agent__family",
       "agent__cancel",

@@ -34,6 +34,7 @@ export type {
   ToolAgentBatchOutput,
   ToolAgentChatInput,
   ToolAgentChatOutput,
+  ToolAgentEmbedOutput,
   ToolAgentEventsInput,
   ToolAgentEventsOutput,
   ToolAgentFinalReportInput,

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { LanguageModelV4CallOptions, LanguageModelV4FunctionTool } from "@ai-sdk/provider";
+import type { JSONSchema7, LanguageModelV4CallOptions, LanguageModelV4FunctionTool } from "@ai-sdk/provider";
 import { backoffMs, pause } from "@rockbot/base";
 import { registerSecret } from "@rockbot/base/redaction";
 import { readAnswer } from "./answer/read-answer.ts";
@@ -119,15 +119,18 @@ function deadlineSignal(end: number, subject: string): Disposable & { readonly s
 const ANTHROPIC_OUTPUT_TOKENS = 32_000;
 
 function callOf(request: ModelRequest, provider: Provider, { contextTokens, returnsReasoning = false }: ModelBehavior): LanguageModelV4CallOptions {
-  const { messages, tools = [], toolChoice, cacheKey } = request;
+  const { messages, tools = [], toolChoice = "auto", form, cacheKey } = request;
   const ownMax = provider.protocol === "anthropic" ? Math.min(ANTHROPIC_OUTPUT_TOKENS, Math.floor(contextTokens / 4)) : undefined;
   const maxOutputTokens = request.maxOutputTokens ?? ownMax;
   const key = cacheKey === undefined ? undefined : createHash("sha256").update(cacheKey).digest("hex").slice(0, 32);
   return {
     prompt: toPrompt(messages, { protocol: provider.protocol, returnsReasoning }),
-    ...(tools.length > 0 && { tools: tools.map((tool) => functionTool(tool, provider)), ...(toolChoice === "none" && { toolChoice: { type: "none" } }) }),
+    ...(tools.length > 0 && { tools: tools.map((tool) => functionTool(tool, provider)), ...(toolChoice !== "auto" && { toolChoice: { type: toolChoice } }) }),
+    ...(form !== undefined && {
+      responseFormat: { type: "json", ...(form.schema && { schema: form.schema as JSONSchema7 }), ...(form.name !== undefined && { name: form.name }) },
+    }),
     ...(maxOutputTokens !== undefined && { maxOutputTokens }),
-    providerOptions: provider.options(key),
+    providerOptions: provider.options(key, form),
   };
 }
 

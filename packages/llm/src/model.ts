@@ -19,8 +19,10 @@ export interface ModelRequest {
   readonly messages: readonly ModelMessage[];
   /** In this order. The same tools and the same first messages make the same bytes. */
   readonly tools?: readonly ModelTool[] | undefined;
-  /** `none` keeps the tools in the request, for the cache, and asks for words. @default auto */
-  readonly toolChoice?: "auto" | "none" | undefined;
+  /** `none` keeps the tools in the request, for the cache, and asks for words. `required` asks for a call. @default auto */
+  readonly toolChoice?: "auto" | "none" | "required" | undefined;
+  /** Has the provider hold the answer to JSON, where the model has tools, too: see holdsForm. @default no form */
+  readonly form?: AnswerForm | undefined;
   readonly maxOutputTokens?: number | undefined;
   /** Requests with one key go to one cache, where the provider has such a thing. */
   readonly cacheKey?: string | undefined;
@@ -31,9 +33,24 @@ export interface ModelRequest {
   onText?(delta: string): void;
 }
 
+/** The form of an answer in JSON. */
+export interface AnswerForm {
+  /** A JSON Schema. @default any object */
+  readonly schema?: object | undefined;
+  readonly name?: string | undefined;
+  /** Whether the schema is in the provider's subset, and is enforced. @default false */
+  readonly strict?: boolean | undefined;
+}
+
 /** One message of a conversation. */
 export type ModelMessage =
-  | { readonly role: "system" | "user"; readonly content: string }
+  | { readonly role: "system"; readonly content: string }
+  | {
+      readonly role: "user";
+      readonly content: string;
+      /** Data URLs, in base64: they stand after the text. */
+      readonly images?: readonly string[] | undefined;
+    }
   | {
       readonly role: "assistant";
       readonly content: string;

@@ -1,7 +1,7 @@
 import { createAgent, createMemoryTurnStore, type DefinitionReader, mcpToolProxy, serviceSearch, spendingBy, type TurnStore, wisps } from "@rockbot/agent";
 import { type Bus, type Logger, silentLogger } from "@rockbot/bus";
 import { AGENT_SHORT_SUBSCRIPTION, agentTopics, tools } from "@rockbot/contracts";
-import { createModel, type Model, type ModelError } from "@rockbot/llm";
+import { behaviorOf, createEmbedder, createModel, type Model, type ModelError } from "@rockbot/llm";
 import { mayHearBridge } from "@rockbot/mcp/for-agents";
 import { createWorkingMemory, type WorkingMemory } from "@rockbot/memory";
 import type { JournalStore } from "@rockbot/records/journal";
@@ -9,6 +9,7 @@ import { createMemoryRateStore } from "@rockbot/records/rates";
 import { Summaries, type SummaryStore } from "@rockbot/search";
 import { createIdentity, createToolCaller, MessageMeter, type StartServiceOptions, serveTools, type ToolCaller } from "@rockbot/tools";
 import { agentChat, type OnUnasked } from "./chat/agent-chat.ts";
+import { agentEmbed } from "./chat/agent-embed.ts";
 import { agentEvents } from "./chat/agent-events.ts";
 import { agentCancel, agentFamily } from "./chat/agent-family.ts";
 import { checkReportSchemas, readAgentsFile } from "./definitions/read-agents-file.ts";
@@ -110,6 +111,7 @@ export async function startAgentService(
   const definitions = given ?? robots;
   const skills = records && new Skills(records.skills, policy);
   const known = new Map([[modelName, model], ...agentModels.map((name) => [name, modelOf(name)] as const)]);
+  const spending = policy === undefined ? undefined : spendingBy(policy, options.rates ?? started.use(createMemoryRateStore()));
   const builder = createAgent({
     bus,
     model,
@@ -123,7 +125,7 @@ export async function startAgentService(
     memory,
     audit: options.audit,
     maxCost: config.maxTurnCost,
-    spending: policy === undefined ? undefined : spendingBy(policy, options.rates ?? started.use(createMemoryRateStore())),
+    spending,
     log,
   });
   if (mayHearBridge(bus, policy)) builder.use(mcpToolProxy());
@@ -139,7 +141,8 @@ export async function startAgentService(
   const onUnasked = tellUser(replies, log);
   const chat = agentChat(agent, { modelNames: [...new Set([modelName, service, agentName])], turnTimeoutMs, definitions, policy, onUnasked });
   const ofSkills = skills === undefined ? [] : skillTools({ skills, maxSkillsPerCaller, now: Date.now });
-  const others = [chat, agentEvents(agent), agentFamily(agent), agentCancel(agent), ...(helping?.tools(agent, onUnasked) ?? []), ...ofSkills];
+  const embed = embeddersOf(chosen, config).map((parts) => agentEmbed({ ...parts, spending }));
+  const others = [chat, ...embed, agentEvents(agent), agentFamily(agent), agentCancel(agent), ...(helping?.tools(agent, onUnasked) ?? []), ...ofSkills];
   const robotTools =
     robots && started.use(new RobotTools({ robots, wisps: records.wisps, models: [modelName, ...agentModels], maxRobotsPerCaller, caller, policy, others }));
   const set = robotTools?.provider ?? { tools: others };
@@ -180,4 +183,10 @@ type MakeModel = (name: string) => Model;
 function modelMaker({ url, apiKey, protocol }: ChosenModel, { modelBehaviors }: Readonly<AgentConfig>, log: Logger): MakeModel {
   const onRetry = ({ code, message }: ModelError, waitMs: number): void => log.warn({ code, reason: message, waitMs }, "the model failed, and is asked again");
   return (model) => createModel({ url, model, apiKey, protocol, behaviors: readBehaviors(modelBehaviors), onRetry });
+}
+
+/** The model for embeddings at the place that was chosen, if the settings name one. */
+function embeddersOf({ url, apiKey }: ChosenModel, { embeddingModel: model, modelBehaviors }: Readonly<AgentConfig>) {
+  if (model === undefined) return [];
+  return [{ embedder: createEmbedder({ url, model, apiKey }), price: behaviorOf(model, readBehaviors(modelBehaviors)).price }];
 }

@@ -12,6 +12,7 @@ import { describeCall } from "./calls/describe-call.ts";
 import { invoke } from "./calls/invoke.ts";
 import { RunningKeys } from "./calls/running-keys.ts";
 import { chatCompletions } from "./chat/chat-completions.ts";
+import { embeddings } from "./chat/embeddings.ts";
 import { MODEL_PATH, models } from "./chat/models.ts";
 import { answerErrorOf } from "./chat/openai-error.ts";
 import { admission } from "./door/admission.ts";
@@ -138,7 +139,8 @@ export function createGatewayApp(caller: ToolCaller, options: GatewayAppOptions 
   app.get("/v1/calls/:toolCallId", async (c) => c.json(await describeCall(caller, c.req.param("toolCallId"), c.get("caller"))));
   if (sessions !== undefined) {
     const chat = chatCompletions(caller, { sessions, stallMs: ANSWER_MS, maxTimeoutMs, keepAliveMs, headers, keys, refusals, signal, log });
-    addChatRoutes(app, chat, models(caller, toolsOf));
+    const embed = embeddings(caller, { timeoutMs, maxTimeoutMs, keepAliveMs, headers, keys, refusals, signal, log });
+    addChatRoutes(app, chat, embed, models(caller, toolsOf));
   }
   if (agents !== undefined) app.all(`${agents.path}/*`, agents.requests);
   app.get("/openapi.json", async (c) => {
@@ -173,18 +175,20 @@ function addProbes(app: Hono<GatewayEnv>, notReady: () => readonly string[]): vo
   });
 }
 
-function addChatRoutes(app: Hono<GatewayEnv>, chat: ReturnType<typeof chatCompletions>, { list, read }: ReturnType<typeof models>): void {
+type Answer = ReturnType<typeof chatCompletions>;
+
+function addChatRoutes(app: Hono<GatewayEnv>, chat: Answer, embed: Answer, { list, read }: ReturnType<typeof models>): void {
   app.post("/v1/chat/completions", chat);
-  app.all("/v1/chat/completions", onlyMethod("POST"));
+  app.post("/v1/embeddings", embed);
+  for (const path of ["/v1/chat/completions", "/v1/embeddings"]) app.all(path, onlyMethod("POST"));
   app.get("/v1/models", list);
   app.get(MODEL_PATH, read);
   for (const path of ["/v1/models", MODEL_PATH, SESSION_EVENTS_PATH]) app.all(path, onlyMethod("GET"));
 }
 
 function addFallbacks(app: Hono<GatewayEnv>, log: Logger): void {
-  app.notFound((c) =>
-    answerErrorOf(c, new ToolError(HttpErrorCode.NotFound, "Cannot answer the request: there is no such path. GET /openapi.json lists the paths")),
-  );
+  const noPath = "Cannot answer the request: there is no such path. GET /openapi.json lists the paths; the agent answers POST /v1/chat/completions";
+  app.notFound((c) => answerErrorOf(c, new ToolError(HttpErrorCode.NotFound, noPath)));
   app.onError((error, c) => {
     if (error instanceof ToolError) return answerErrorOf(c, error);
     log.error({ err: error }, "a request failed in the gateway");

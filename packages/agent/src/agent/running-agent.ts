@@ -240,7 +240,7 @@ export class RunningAgent implements Agent {
     });
     const role = roles.become(first);
     if (!held.hasBegun) {
-      await this.#checkMoney(request, budget, role).catch(async (error: unknown) => {
+      await this.#checkTurn(request, budget, role).catch(async (error: unknown) => {
         if (error instanceof ToolError) await this.#end(request, held, events, notTaken(error, mark));
         session.end({ finish: "failed" });
         throw error;
@@ -285,9 +285,12 @@ export class RunningAgent implements Agent {
     await told;
   }
 
-  /** @throws {ToolError} if there is no money for the turn, or nobody can know what it costs */
-  async #checkMoney({ caller }: TurnRequest, budget: TurnBudget, { model, definition }: Role): Promise<void> {
+  /** @throws {ToolError} if there is no money for the turn, nobody can know what it costs, or its model does not see its images */
+  async #checkTurn({ caller, images, messages: given = [] }: TurnRequest, budget: TurnBudget, { model, definition }: Role): Promise<void> {
     const what = definition === undefined ? "The message was not taken" : `The agent "${definition.name}" was not begun`;
+    const hasImages = [images, ...given.map((each) => each.images)].some((each) => each !== undefined && each.length > 0);
+    if (hasImages && model.behavior.takesImages === false)
+      throw new ToolError(ToolErrorCode.InvalidArguments, `${what}: it has images, and the model "${model.id}" sees none. Describe them in words.`);
     const fault = budget.priceFault(model);
     if (fault !== undefined) throw new ToolError(ToolErrorCode.Denied, `${what}: ${fault}.`, { details: { reason: "price_unknown" } });
     const refusal = await this.#options.spending?.refusal(caller);
@@ -435,11 +438,12 @@ const notTaken = ({ message }: ToolError, { isSet }: UntrustedMark): TurnResult 
 
 /** What the session remembers of a turn: what was asked, and what was answered. A client that brings its history keeps it itself. */
 function historyOf(
-  { message, hasReadUntrusted = false, origin: by = "user", family }: TurnRequest,
+  { message: said, images = [], hasReadUntrusted = false, origin: by = "user", family }: TurnRequest,
   startedAt: number,
   { text, finish, hasReadUntrusted: isUntrusted }: TurnResult,
 ): HistoryTurn[] {
-  if (message === undefined) return [];
+  if (said === undefined) return [];
+  const message = images.length === 0 ? said : `${said}\n(Images came with this message, which are not kept: ${images.length}.)`;
   const origin = family !== undefined ? ("agent" as const) : by === "user" ? undefined : by;
   const about = { ...(hasReadUntrusted ? { isUntrusted: true } : {}), ...(origin === undefined ? {} : { origin }) };
   const asked: HistoryTurn = { role: "user", content: message, at: startedAt, ...about };

@@ -12,6 +12,8 @@ const NOTICE_TOKENS = 150;
 const TRIES = 3;
 /** What a message has besides its text, in tokens. */
 const MESSAGE_TOKENS = 8;
+/** An image, in tokens: what Anthropic and OpenAI count at most for one that they have made smaller. */
+const IMAGE_TOKENS = 1_600;
 /** The question, and the newest answer with its results, always stay. */
 const GROUPS_TO_KEEP = 2;
 
@@ -78,6 +80,11 @@ export class Conversation {
   /** Puts other rules in the place of ours, which are the first message. */
   setRules(content: string): void {
     this.#system = [{ role: "system", content }, ...this.#system.slice(1)];
+  }
+
+  /** What we say to the model with the question, which stays. */
+  addToQuestion(content: string): void {
+    this.#turn[0]?.push({ role: "user", content });
   }
 
   /** What we say to the model. */
@@ -161,6 +168,7 @@ function groupsOf(messages: readonly ModelMessage[]): ModelMessage[][] {
 const messageTokens = (message: ModelMessage): number =>
   MESSAGE_TOKENS +
   tokensOf(message.content) +
+  (message.role === "user" ? (message.images?.length ?? 0) * IMAGE_TOKENS : 0) +
   (message.role === "assistant" && message.toolCalls !== undefined ? tokensOf(JSON.stringify(message.toolCalls)) : 0);
 
 const ofTools = new WeakMap<ModelTool, number>();

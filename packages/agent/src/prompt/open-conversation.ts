@@ -11,6 +11,8 @@ export interface OpenConversationOptions {
   readonly playbook: string | undefined;
   readonly history: readonly HistoryTurn[];
   readonly message: string | undefined;
+  /** Of the message. */
+  readonly images?: readonly string[] | undefined;
   readonly messages: readonly ChatMessage[] | undefined;
   /** What the agent did itself before calls that its client made, by the id of the first of them. */
   readonly ownSteps: ReadonlyMap<string, OwnSteps>;
@@ -23,7 +25,8 @@ export interface OpenConversationOptions {
 }
 
 /** The conversation at the beginning of a turn: our rules, what was said before, and what is asked. */
-export function openConversation({ system, playbook, history, message, messages, ownSteps, nonce, aside, fencedAside }: OpenConversationOptions): Conversation {
+export function openConversation(options: OpenConversationOptions): Conversation {
+  const { system, playbook, history, message, images, messages, ownSteps, nonce, aside, fencedAside } = options;
   const rules: ModelMessage = { role: "system", content: system };
   const asideMessages: ModelMessage[] = [
     ...(aside === undefined || aside === "" ? [] : [{ role: "system", content: aside } as const]),
@@ -32,7 +35,7 @@ export function openConversation({ system, playbook, history, message, messages,
   ];
   if (messages === undefined) {
     const earlier = history.map(({ role, content }): ModelMessage => ({ role, content }));
-    return new Conversation([rules], earlier, [...asideMessages, { role: "user", content: message ?? "" }]);
+    return new Conversation([rules], earlier, [...asideMessages, { role: "user", content: message ?? "", images }]);
   }
   const given = messages.flatMap((each) => {
     const own = each.role === "assistant" ? ownSteps.get(each.tool_calls?.[0]?.id ?? "") : undefined;
@@ -57,9 +60,10 @@ function stepMessages({ answer, results }: OwnStep, nonce: string): ModelMessage
 
 const toModelMessage =
   (all: readonly ChatMessage[]) =>
-  ({ role, content, tool_calls: toolCalls, tool_call_id: toolCallId, name }: ChatMessage): ModelMessage => {
+  ({ role, content, images, tool_calls: toolCalls, tool_call_id: toolCallId, name }: ChatMessage): ModelMessage => {
     const text = content ?? "";
     if (role === "assistant") return { role, content: text, ...(toolCalls === undefined || toolCalls.length === 0 ? {} : { toolCalls }) };
+    if (role === "user") return { role, content: text, images };
     if (role !== "tool") return { role, content: text };
     const called = all.flatMap(({ tool_calls: calls = [] }) => calls).find(({ id }) => id === toolCallId);
     return { role, toolCallId: toolCallId ?? "", toolName: name ?? called?.name ?? "", content: text };

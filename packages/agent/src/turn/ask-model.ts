@@ -1,5 +1,5 @@
 import { LightAbort, onAbort } from "@rockbot/base";
-import type { Model, ModelAnswer, ModelRequest, ModelTool } from "@rockbot/llm";
+import type { AnswerForm, Model, ModelAnswer, ModelRequest, ModelTool } from "@rockbot/llm";
 import { pricedUsage } from "@rockbot/llm/priced-usage";
 import type { Conversation } from "../prompt/conversation.ts";
 import { textForm } from "../prompt/text-form.ts";
@@ -8,7 +8,8 @@ export interface AskModelOptions {
   readonly model: Model;
   readonly conversation: Conversation;
   readonly tools: readonly ModelTool[];
-  readonly toolChoice: "auto" | "none";
+  readonly toolChoice: NonNullable<ModelRequest["toolChoice"]>;
+  readonly form: AnswerForm | undefined;
   readonly maxOutputTokens: number | undefined;
   readonly cacheKey: string;
   readonly signal: AbortSignal;
@@ -57,11 +58,13 @@ const limitOf = (error: unknown): number | undefined => {
   return typeof limit === "number" ? limit : undefined;
 };
 
-async function ask({ model, conversation, tools, toolChoice, maxOutputTokens, cacheKey, signal, deadline, onText }: AskModelOptions): Promise<ModelAnswer> {
+async function ask(options: AskModelOptions): Promise<ModelAnswer> {
+  const { model, conversation, tools, toolChoice, form, maxOutputTokens, cacheKey, signal, deadline, onText } = options;
   const isText = model.behavior.usesTextToolCalls;
   return askOnce(model, {
     messages: isText ? textForm(conversation.messages, toolChoice === "none" ? [] : tools) : conversation.messages,
     ...(tools.length === 0 || isText ? {} : { tools, toolChoice }),
+    ...(form !== undefined && model.behavior.holdsForm ? { form } : {}),
     ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
     cacheKey,
     signal,

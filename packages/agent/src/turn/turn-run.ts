@@ -1,7 +1,7 @@
 import { unlessAborted } from "@rockbot/base";
 import { BusClosedError, type Logger } from "@rockbot/bus";
 import { ToolErrorCode, type TurnFinish } from "@rockbot/contracts";
-import type { ModelTool } from "@rockbot/llm";
+import type { ModelAnswer, ModelTool } from "@rockbot/llm";
 import { pricedUsage } from "@rockbot/llm/priced-usage"; // alone: an agent of a program's own model needs no SDK of a model
 import { keepWhole, type OwnedMemory, sessionNamespace } from "@rockbot/memory";
 import { StoreUnavailableError } from "@rockbot/records";
@@ -16,12 +16,14 @@ import { outcomeText } from "../prompt/outcome-line.ts";
 import { resultText } from "../prompt/result-text.ts";
 import type { HeldTurn } from "../store/held-turn.ts";
 import type { StoredAnswer, StoredCall, StoredResult } from "../store/turn-store.ts";
+import { inForm } from "./answer-form.ts";
 import { askModel, codeOf } from "./ask-model.ts";
 import { FailureStreak } from "./failure-streak.ts";
 import { missedCall } from "./missed-call.ts";
 import { notes, ownWords } from "./notes.ts";
 import { DoneStreak, handOffIn, type MadeCall, madeCalls, reportIn } from "./own-calls.ts";
 import { clientCallId, type KeptSteps, type OwnStep } from "./own-steps.ts";
+import { showUntil } from "./show-until.ts";
 import type { Spending } from "./spending.ts";
 import type { LargeResult, TurnRequest, TurnResult } from "./turn.ts";
 import type { TurnBudget } from "./turn-budget.ts";
@@ -80,6 +82,10 @@ export class TurnRun {
   readonly #largeResults: LargeResult[] = [];
   /** The answers with calls so far. */
   readonly #steps: OwnStep[] = [];
+  /** Whether the turn ends with a call of its client. */
+  readonly #mustCall: boolean;
+  /** The client cannot use the last answer: the model is asked once more, for nothing else. */
+  #isUnfit = false;
   /** Why no further calls are made, once a call has shown it. */
   #stop: string | undefined;
 
@@ -88,6 +94,15 @@ export class TurnRun {
     this.#role = options.role;
     this.#take(options.role);
     this.#signal = AbortSignal.any([this.#cancel.signal, options.held.lost, options.stopping]);
+    const { mustCall = false, clientTools = [], form } = options.request;
+    this.#mustCall = mustCall && clientTools.length > 0;
+    if (this.#mustCall) options.conversation.addToQuestion(notes.mustCall(clientTools.map(({ name }) => name)));
+    else if (form !== undefined) options.conversation.addToQuestion(notes.form(form.schema));
+  }
+
+  /** Whether the client gets no text before it is checked. */
+  get #isChecked(): boolean {
+    return this.#mustCall || this.#options.request.form !== undefined;
   }
 
   #take(role: Role): void {
@@ -124,9 +139,8 @@ export class TurnRun {
     for (let iteration = 0; ; iteration++) {
       const answer = await this.#answer(iteration);
       this.#options.budget.count(answer.usage);
-      if (answer.limit !== undefined) return this.#result(answer.text.trim() || this.#say(ownWords.limit(answer.limit)), "limit", answer.limit);
       if (answer.toolCalls.length === 0) {
-        const result = this.#ended(answer);
+        const result = await this.#ended(answer);
         if (result !== undefined) return result; // which the turn's end keeps
         await this.#keep(iteration, answer);
         continue;
@@ -148,7 +162,11 @@ export class TurnRun {
   async #afterOwnCalls(made: readonly MadeCall[]): Promise<TurnResult | undefined> {
     if (this.#role.definition === undefined) return undefined;
     const report = reportIn(made);
-    if (report !== undefined) return { ...this.#result(this.#say(report.content), "stop"), report };
+    if (report !== undefined) {
+      const { form } = this.#options.request;
+      const read = form === undefined ? { json: report.content } : await inForm(report.content, form);
+      return "fault" in read ? this.#unfit(read.fault) : { ...this.#result(this.#say(read.json), "stop"), report };
+    }
     const to = handOffIn(made);
     const next = to === undefined ? undefined : this.#options.roles.find(to.agent);
     if (to !== undefined && next !== undefined) {
@@ -198,12 +216,14 @@ export class TurnRun {
   }
 
   /** The result of a turn whose model calls nothing any more; undefined if it is to be asked once more. */
-  #ended(answer: StoredAnswer): TurnResult | undefined {
-    const { conversation, events } = this.#options;
+  async #ended(answer: StoredAnswer): Promise<TurnResult | undefined> {
+    const { conversation, events, request } = this.#options;
     const { model } = this.#role;
-    const { text, finish } = answer;
-    const isEmpty = text.trim() === "";
+    const { text, finish, limit } = answer;
+    const isEmpty = text.trim() === "" && request.stop === undefined;
     if (finish === "refused") return this.#result(isEmpty ? this.#say(ownWords.refused) : text, "refused", "the model declined to answer");
+    if (this.#isChecked && finish !== "length" && (!isEmpty || limit !== undefined)) return this.#checked(answer);
+    if (limit !== undefined) return this.#result(text.trim() || this.#say(ownWords.limit(limit)), "limit", limit);
     const why = isEmpty ? "empty" : missedCall(text, this.#callable, model.behavior.nudgesOnProse) ? "missedCall" : undefined;
     const isFirst = !this.#retried.some((before) => before.why === why);
     if (why === undefined || !isFirst || finish === "length") {
@@ -220,38 +240,66 @@ export class TurnRun {
     return undefined;
   }
 
+  /** The result of a turn whose client can use the last answer; undefined if the model is asked once more. */
+  async #checked(answer: StoredAnswer): Promise<TurnResult | undefined> {
+    const { conversation, events, request } = this.#options;
+    const { text, limit } = answer;
+    const read = this.#mustCall ? { fault: "it calls none of the program's tools" } : await inForm(text, request.form ?? {});
+    if ("json" in read) return this.#result(this.#say(read.json), limit === undefined ? "stop" : "limit", limit);
+    if (this.#isUnfit) return this.#unfit(read.fault);
+    this.#isUnfit = true;
+    events.emit({ kind: "notice", text: "The model's answer is not as the program wants it. It is asked again." });
+    conversation.addAnswer(answer);
+    conversation.addNote(notes.unfit(read.fault));
+    return undefined;
+  }
+
+  #unfit(fault: string): TurnResult {
+    const code = "unfit_answer";
+    return { ...this.#result(this.#say(ownWords.failed(code)), "failed", `the model's last answer is not what the request asks for: ${fault}`), code };
+  }
+
   /** The answer that is kept, or a new one. */
   async #answer(iteration: number): Promise<StoredAnswer> {
-    const { held, conversation, budget, mark, spending, request } = this.#options;
+    const { held, budget, mark, spending, request } = this.#options;
     const known = held.answer(iteration);
     if (known?.isMarked) mark.set(undefined); // also where what marked it is not there any more, such as a hint
     if (known?.definition !== undefined && known.definition.hash !== this.#role.definition?.hash) this.#become(known.definition); // as it was then
     if (known !== undefined) return known;
     const refusal = spending === undefined ? undefined : await spending.refusal(request.caller);
     const limit = this.#stop ?? budget.limit(iteration) ?? refusal; // at once with holding what the question may use up
-    if (limit !== undefined) return this.#lastAnswer(limit);
+    if (limit !== undefined) return this.#lastAnswer(limit, iteration);
     try {
       const answer = await this.#ask("auto", budget.toolsDeadline);
-      const { tools } = this.#role;
-      const reading = { tools: this.#callable, refusal: tools.refusal, isDenied: tools.isDenied, results: conversation.results, iteration };
-      const read = readCalls(answer, reading);
+      const read = this.#readCalls(answer, iteration);
       return mark.isSet ? { ...read, isMarked: true } : read;
     } catch (error) {
       const isLate = codeOf(error) === "timeout" && !this.#signal.aborted;
-      if (isLate && budget.limit(iteration) !== undefined) return this.#lastAnswer("the time of this turn is used up");
+      if (isLate && budget.limit(iteration) !== undefined) return this.#lastAnswer("the time of this turn is used up", iteration);
       throw error;
     }
   }
 
+  #readCalls(answer: ModelAnswer, iteration: number): StoredAnswer {
+    const { conversation, request } = this.#options;
+    const { refusal, isDenied } = this.#role.tools;
+    const read = readCalls(answer, { tools: this.#callable, refusal, isDenied, results: conversation.results, iteration });
+    if (request.oneCall !== true) return read;
+    const first = read.toolCalls.find((call) => this.#isClients(call));
+    return { ...read, toolCalls: read.toolCalls.map((call) => (this.#isClients(call) && call !== first ? { ...call, refusal: notes.oneCall } : call)) };
+  }
+
   /** The answer to what is known by now, in the model's words, or in ours if it has none. */
-  async #lastAnswer(limit: string): Promise<StoredAnswer> {
+  async #lastAnswer(limit: string, iteration: number): Promise<StoredAnswer> {
     const { conversation, budget, events, mark, log } = this.#options;
-    conversation.addNote(notes.limit(limit));
+    this.#isUnfit ||= this.#mustCall; // which asks for the client's call alone
+    if (!this.#mustCall) conversation.addNote(notes.limit(limit));
     events.emit({ kind: "notice", text: `No further tools are called: ${limit}.` });
     let answer: StoredAnswer = { text: "", toolCalls: [], finish: "stop", usage: { inputTokens: 0, outputTokens: 0 }, limit };
     try {
       const said = await this.#ask("none", budget.deadline);
-      answer = { ...said, toolCalls: [], limit, ...(mark.isSet ? { isMarked: true } : {}) };
+      const toolCalls = this.#mustCall ? this.#readCalls(said, iteration).toolCalls.filter((call) => this.#isClients(call)) : [];
+      answer = { ...said, toolCalls, limit, ...(mark.isSet ? { isMarked: true } : {}) };
     } catch (error) {
       this.#signal.throwIfAborted();
       log.debug({ error: String(error) }, "a turn at its limit has no last answer");
@@ -270,34 +318,43 @@ export class TurnRun {
   async #ask(toolChoice: "auto" | "none", deadline: number): Promise<Omit<StoredAnswer, "limit">> {
     const { conversation, events, request, budget } = this.#options;
     const { model } = this.#role;
-    const tokens = conversation.tokens(this.#offered);
+    const { form, stop, clientTools = [] } = request;
+    const isForced = this.#isUnfit && this.#mustCall;
+    const tools = isForced ? clientTools : this.#offered;
+    const tokens = conversation.tokens(tools);
     using _reserved = budget.reserve({ tokens, cost: pricedUsage({ inputTokens: tokens, outputTokens: 0 }, model.behavior.price).cost ?? 0 });
     let isTold = false;
+    let show = showUntil(stop);
+    const tell = (text: string): void => {
+      if (text !== "" && !this.#isChecked) events.text(text);
+    };
     const drop = (text: string): void => {
       isTold = false;
+      show = showUntil(stop);
       events.emit({ kind: "notice", text, dropsText: true });
     };
     const answer = await askModel({
       model,
       conversation,
-      tools: this.#offered,
-      toolChoice,
+      tools,
+      toolChoice: isForced ? "required" : toolChoice,
+      form: this.#mustCall ? undefined : form,
       maxOutputTokens: request.maxOutputTokens,
       cacheKey: `${request.caller}/${request.sessionId}`,
       signal: this.#signal,
       deadline,
       onText(delta) {
         isTold = true;
-        events.text(delta);
+        tell(show(delta));
       },
       notice: (text, dropsText = false) => (dropsText ? drop(text) : events.emit({ kind: "notice", text })),
     }).catch((error: unknown) => {
       if (isTold && !this.#signal.aborted) drop("The model's answer broke off."); // what is said in its place begins anew
       throw error;
     });
-    if (!isTold) events.text(answer.text);
+    tell(show(isTold ? "" : answer.text, true));
     this.#options.spending?.charge(request.caller, answer.usage.cost ?? 0);
-    return answer;
+    return { ...answer, text: showUntil(stop)(answer.text, true) };
   }
 
   /** @returns the results in the order of the calls; null for a call that is the client's */

@@ -1,5 +1,5 @@
 import type { AgentEvent, ChatMessage, ToolOutput, TurnFinish } from "@rockbot/contracts";
-import type { Model, ModelTool, ModelToolCall, ModelUsage } from "@rockbot/llm";
+import type { AnswerForm, Model, ModelTool, ModelToolCall, ModelUsage } from "@rockbot/llm";
 import type { CallOptions, ToolContext } from "@rockbot/tools";
 import type { AgentDefinition } from "../definitions/agent-definition.ts";
 import type { FamilyPlace } from "../family/family-place.ts";
@@ -26,8 +26,18 @@ export interface TurnRequest extends TurnPlace {
   readonly message?: string | undefined;
   /** A whole history, which ends with what is asked: then the session's own is not read. */
   readonly messages?: readonly ChatMessage[] | undefined;
+  /** Of `message`, as data URLs: they are the caller's words, as the text is. */
+  readonly images?: readonly string[] | undefined;
   /** Tools of the client: calls of them are returned, not run. */
   readonly clientTools?: readonly ModelTool[] | undefined;
+  /** The turn ends with a call of one of them. @default false */
+  readonly mustCall?: boolean | undefined;
+  /** At most one call of them is returned. @default false */
+  readonly oneCall?: boolean | undefined;
+  /** The answer that ends the turn is JSON. */
+  readonly form?: AnswerForm | undefined;
+  /** Each answer ends before the first of these texts. */
+  readonly stop?: readonly string[] | undefined;
   /** @default the agent's */
   readonly model?: Model | undefined;
   /** Who speaks: a user, a task that is due, or a helper: its parent tells it its task, and it tells its parent the result. @default "user" */

@@ -54,6 +54,12 @@ export type AgentContextId = (string | null)
  */
 export type AgentTaskState = number
 /**
+ * Images that a user's message has besides its text, each as a data URL.
+ * 
+ * @maxItems 32
+ */
+export type ChatImages = string[]
+/**
  * success: all is done. partial: the content says what is missing. failure: the content says why. input-required: the content is your question, as a text.
  */
 export type ReportStatus = ("success" | "failure" | "partial" | "input-required")
@@ -879,6 +885,22 @@ model?: string
  */
 tools?: ClientTool[]
 /**
+ * With required the turn ends with a call of one of tools; auto when left out.
+ */
+tool_choice?: ("auto" | "required")
+/**
+ * With false at most one call of tools is returned at once; true when left out.
+ */
+parallel_tool_calls?: boolean
+/**
+ * Each answer ends before the first of these texts.
+ * 
+ * @maxItems 32
+ */
+stop?: string[]
+response_format?: ResponseFormat
+images?: ChatImages
+/**
  * Who speaks: a user, or a task that is due. A user when left out.
  */
 origin?: ("user" | "schedule")
@@ -893,6 +915,7 @@ max_output_tokens?: number
 export interface ChatMessage {
 role: ("system" | "user" | "assistant" | "tool")
 content: (string | null)
+images?: ChatImages
 /**
  * Of an assistant.
  * 
@@ -922,6 +945,19 @@ description?: string
 parameters: {
 [k: string]: unknown | undefined
 }
+}
+/**
+ * The answer that ends the turn is JSON: an object, or by a JSON Schema. The agent checks it.
+ */
+export interface ResponseFormat {
+schema?: {
+[k: string]: unknown | undefined
+}
+name?: string
+/**
+ * Whether the model's maker holds the answer to the schema, which then has to be in the maker's subset.
+ */
+strict?: boolean
 }
 export interface ToolAgentChatOutput {
 turn_id: string
@@ -961,6 +997,36 @@ reason?: string
  * The code of the model's error that ended the turn; `store` if the store of conversations was away; `cancelled` if the turn was cancelled.
  */
 code?: string
+}
+/**
+ * Turn texts into vectors by the agent's model for embeddings. Texts that mean the same have vectors that are near each other.
+ */
+export interface ToolAgentEmbed {
+input: ToolAgentEmbedInput
+output: ToolAgentEmbedOutput
+}
+export interface ToolAgentEmbedInput {
+/**
+ * @minItems 1
+ * @maxItems 2048
+ */
+texts: [string, ...(string)[]]
+/**
+ * The model for embeddings; the agent's own when left out. It refuses one that it does not have.
+ */
+model?: string
+/**
+ * How many numbers a vector has; as the model has it when left out.
+ */
+dimensions?: number
+}
+export interface ToolAgentEmbedOutput {
+model: string
+/**
+ * In the order of texts: base64 of little-endian floats of 32 bits.
+ */
+embeddings: string[]
+input_tokens: number
 }
 /**
  * Run a helper of a session, and tell the session its result. The agent calls this for spawn_subagent. A caller that may not use it gets no helpers.

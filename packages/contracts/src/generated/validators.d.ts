@@ -40,6 +40,8 @@ export declare const validateToolAgentCancelInput: Validator<types.ToolAgentCanc
 export declare const validateToolAgentCancelOutput: Validator<types.ToolAgentCancelOutput>;
 export declare const validateToolAgentChatInput: Validator<types.ToolAgentChatInput>;
 export declare const validateToolAgentChatOutput: Validator<types.ToolAgentChatOutput>;
+export declare const validateToolAgentEmbedInput: Validator<types.ToolAgentEmbedInput>;
+export declare const validateToolAgentEmbedOutput: Validator<types.ToolAgentEmbedOutput>;
 export declare const validateToolAgentEventsInput: Validator<types.ToolAgentEventsInput>;
 export declare const validateToolAgentEventsOutput: Validator<types.ToolAgentEventsOutput>;
 export declare const validateToolAgentFamilyInput: Validator<types.ToolAgentFamilyInput>;

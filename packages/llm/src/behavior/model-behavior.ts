@@ -14,6 +14,10 @@ export interface ModelBehavior {
   readonly nudgesOnProse: boolean;
   /** What the model thought before a tool call goes back to it, as some models demand that do not sign it. @default false */
   readonly returnsReasoning?: boolean | undefined;
+  /** The model sees images; false if they are refused before it is asked. @default its provider says */
+  readonly takesImages?: boolean | undefined;
+  /** Its provider holds answers to a JSON Schema, also where the model has tools. @default false: such answers are only checked */
+  readonly holdsForm?: boolean | undefined;
   /** What it costs; nobody knows if left out. */
   readonly price?: ModelPrice | undefined;
 }

@@ -18,12 +18,15 @@ export function openAiProvider({ url, model, apiKey, kind, returnsReasoning, hea
     headers,
     fetch,
     includeUsage: true,
+    supportsStructuredOutputs: true,
     transformRequestBody: (body) => bodyFor(kind, model, returnsReasoning ? withReasoning(body) : body),
   });
   return {
     protocol: "openai",
     languageModel: provider(model),
-    options: (cacheKey) => ({ [NAME]: cacheKey === undefined ? {} : cacheOptions(kind, cacheKey) }),
+    options: (cacheKey, form) => ({
+      [NAME]: { ...(cacheKey === undefined ? {} : cacheOptions(kind, cacheKey)), ...(form?.schema && { strictJsonSchema: form.strict === true }) },
+    }),
     describe: ({ description }, parameters) => (kind === "openai" ? shortened(description, parameters) : { description, parameters }),
   };
 }

@@ -1,5 +1,5 @@
 import type { LanguageModelV4, SharedV4ProviderOptions } from "@ai-sdk/provider";
-import type { ModelTool } from "../model.ts";
+import type { AnswerForm, ModelTool } from "../model.ts";
 import type { ProviderKind } from "./base-url.ts";
 
 /** One provider, as the model asks it. */
@@ -7,7 +7,7 @@ export interface Provider {
   readonly protocol: "openai" | "anthropic";
   readonly languageModel: LanguageModelV4;
   /** For one request. */
-  options(cacheKey: string | undefined): SharedV4ProviderOptions;
+  options(cacheKey: string | undefined, form: AnswerForm | undefined): SharedV4ProviderOptions;
   /** What the model reads of a tool. */
   describe(tool: ModelTool, parameters: object): { readonly description: string; readonly parameters: object };
 }

@@ -10,6 +10,7 @@ export interface PromptOptions {
 }
 
 type UserMessage = Extract<LanguageModelV4Message, { role: "user" }>;
+type ImagePart = Extract<UserMessage["content"][number], { type: "file" }>;
 type AssistantPart = Extract<LanguageModelV4Message, { role: "assistant" }>["content"][number];
 
 const EMPTY = "(no text)";
@@ -51,16 +52,24 @@ function turns(messages: readonly ModelMessage[], options: PromptOptions): Langu
       else prompt.push({ role: "tool", content: [part] });
     } else {
       const text = message.role === "system" ? `<system>\n${message.content}\n</system>` : message.content.trim() === "" ? EMPTY : message.content;
-      if (last?.role === "user") join(last, text);
-      else prompt.push({ role: "user", content: [{ type: "text", text }] });
+      const images = message.role === "user" ? (message.images ?? []).map(imagePart) : [];
+      if (last?.role === "user") join(last, text, images);
+      else prompt.push({ role: "user", content: [{ type: "text", text }, ...images] });
     }
   }
   return prompt;
 }
 
-function join(message: UserMessage, text: string): void {
+function join(message: UserMessage, text: string, images: readonly ImagePart[]): void {
   const part = message.content[0];
   if (part?.type === "text") part.text += `\n\n${text}`;
+  message.content.push(...images);
+}
+
+/** @param url a data URL, in base64 */
+function imagePart(url: string): ImagePart {
+  const comma = url.indexOf(",");
+  return { type: "file", mediaType: url.slice("data:".length, comma).replace(";base64", ""), data: { type: "data", data: url.slice(comma + 1) } };
 }
 
 function assistantParts(message: Extract<ModelMessage, { role: "assistant" }>, { protocol, returnsReasoning }: PromptOptions): AssistantPart[] {

@@ -11,6 +11,7 @@ import {
 import { namesHelp, saidBy, type ToolAgentChatInput, type ToolAgentChatOutput, ToolError, ToolErrorCode, tools } from "@rockbot/contracts";
 import type { PolicyHolder } from "@rockbot/policy";
 import { defineTool, type Tool, type ToolResult } from "@rockbot/tools";
+import { schemaFaults } from "../robots/schema-faults.ts";
 import { TurnMetrics } from "./turn-metrics.ts";
 
 /** Hears of the answer of a turn that no user has asked for. */
@@ -34,7 +35,7 @@ export function agentChat(agent: Pick<Agent, "runTurn" | "isToBlame">, options: 
   return defineTool(
     tools.agentChat,
     async (input, context) => {
-      checkInput(input, modelNames);
+      await checkInput(input, modelNames);
       const { caller, toolCallId: turnId, progress } = context;
       const sessionId = input.session_id ?? turnId;
       const definition = input.agent === undefined ? undefined : await definitionNamed(input.agent, caller, options);
@@ -71,13 +72,18 @@ export function agentChat(agent: Pick<Agent, "runTurn" | "isToBlame">, options: 
 }
 
 /** @throws {ToolError} */
-function checkInput({ message, messages, model }: ToolAgentChatInput, modelNames: readonly string[]): void {
-  const refuse = (why: string): never => {
-    throw new ToolError(ToolErrorCode.InvalidArguments, `Cannot ask the agent: ${why}`);
+async function checkInput(input: ToolAgentChatInput, modelNames: readonly string[]): Promise<void> {
+  const { message, messages, model, tools: clientTools = [], tool_choice: choice, response_format: form } = input;
+  const refuse = (why: string, details?: Readonly<Record<string, string>>): never => {
+    throw new ToolError(ToolErrorCode.InvalidArguments, `Cannot ask the agent: ${why}`, { details });
   };
   if (message === undefined && messages === undefined) refuse("there is no message. Give message, or the whole conversation as messages");
   if (message !== undefined && messages !== undefined) refuse("there are both message and messages. Give one of them");
-  if (model !== undefined && !modelNames.includes(model)) refuse(`it has no model "${model}". It has ${modelNames.join(", also called ")}`);
+  if (model !== undefined && !modelNames.includes(model))
+    refuse(`it has no model "${model}". It has ${modelNames.join(", also called ")}`, { reason: "model_not_found" });
+  if (choice === "required" && clientTools.length === 0) refuse("tool_choice asks for a call of tools, and there are none. Give tools, or leave it out");
+  const [fault] = await schemaFaults(form?.schema);
+  if (fault !== undefined) refuse(`the schema of response_format ${fault}`, { param: "response_format" });
 }
 
 /** @throws {ToolError} if there is none that the caller may call */
@@ -98,10 +104,16 @@ async function definitionNamed(
   throw new ToolError(ToolErrorCode.InvalidArguments, `Cannot ask the agent ${JSON.stringify(name)}: you see none of this name. ${help}`);
 }
 
-function requestOf({ message, messages, tools: clientTools, origin, max_output_tokens: maxOutputTokens }: ToolAgentChatInput): Partial<TurnRequest> {
+function requestOf(input: ToolAgentChatInput): Partial<TurnRequest> {
+  const { message, messages, images, tools: clientTools, origin, max_output_tokens: maxOutputTokens, response_format: form, stop } = input;
   return {
     message,
     messages,
+    images,
+    form,
+    stop,
+    mustCall: input.tool_choice === "required",
+    oneCall: input.parallel_tool_calls === false,
     clientTools: clientTools?.map(({ name, description = "", parameters }) => ({ name, description, parameters })),
     origin,
     maxOutputTokens,

@@ -1,4 +1,5 @@
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
+import { pause } from "@rockbot/base";
 import { newId, ToolError, ToolErrorCode, tools } from "@rockbot/contracts";
 import type { ToolCaller } from "@rockbot/tools";
 import type { Context } from "hono";
@@ -28,6 +29,8 @@ export interface ChatCompletionsOptions extends Omit<InvokeOptions, "timeoutMs">
 const { name: toolName } = tools.agentChat;
 /** A stream has a status of its own for what fails at once. It begins after so long. */
 const HEAD_MS = 2_000;
+/** The words of a turn that failed and its end come within this time. */
+const TOGETHER_MS = 25;
 
 /** Answers `POST /v1/chat/completions` as OpenAI does: a turn of the agent, which is a call of its tool on behalf of the request's caller. */
 export function chatCompletions(caller: ToolCaller, options: ChatCompletionsOptions) {
@@ -75,13 +78,23 @@ async function stream(
   const { toolCallId, sessionId, after = 0, hasKey } = turn.headers;
   using listener = await sessions.listen(turn.by, sessionId ?? toolCallId);
   // A turn with a key may have begun. Without its log it is told of from when it is heard; if the agent is away, the turn says why.
-  const known = hasKey ? await listener.readOn().catch(() => []) : [];
+  const known = hasKey ? [...(await listener.readOn().catch(() => []))] : [];
   if (!hasKey) listener.startWith(toolCallId);
   const visited = turns.visit(turn);
   leaveWith(outgoing, visited);
   const gone = new AbortController();
   outgoing.once("close", () => gone.abort());
-  if (!known.some(({ turnId }) => turnId === toolCallId)) await Promise.race([visited.result, listener.wait(HEAD_MS, gone.signal)]);
+  const settled = new AbortController();
+  visited.result.catch(() => {}).finally(() => settled.abort());
+  const begins = AbortSignal.any([gone.signal, settled.signal, AbortSignal.timeout(HEAD_MS)]);
+  const has = (...kinds: string[]) => known.some(({ turnId, kind }) => turnId === toolCallId && kinds.includes(kind));
+  const isUndecided = () => !has("text", "tool_started") || has("turn_finished"); // whose result follows
+  while (!begins.aborted && isUndecided()) {
+    await listener.wait(HEAD_MS, begins);
+    await pause(TOGETHER_MS, begins);
+    known.push(...(await listener.take()));
+  }
+  if (settled.signal.aborted) readOutput(await visited.result);
 
   const failure = (error: unknown): string => eventText(openAiErrorBody(error as ToolError, { toolCallId, toolName }));
   const chunks = answerChunks(writer, { turnId: toolCallId, result: visited.result, listener, known, after, keepAliveMs, signal: gone.signal, failure });

@@ -31,7 +31,7 @@ function readMessage(value: unknown, param: string, faults: RequestFault[]): Cha
     faults.push({ param: `${param}.role`, message: `expected one of ${Object.keys(roles).join(", ")}${help}` });
     return undefined;
   }
-  const content = readContent(value["content"], `${param}.content`, faults);
+  const { content, images } = readContent(value["content"], `${param}.content`, faults, role);
   if (content === null && role !== "assistant") faults.push({ param: `${param}.content`, message: "expected a text" });
   if (value["audio"] != null) faults.push({ param: `${param}.audio`, message: "the agent takes no audio. Send text" });
   if (value["function_call"] != null) faults.push({ param: `${param}.function_call`, message: "send tool_calls instead" });
@@ -40,21 +40,38 @@ function readMessage(value: unknown, param: string, faults: RequestFault[]): Cha
   return {
     role,
     content,
+    ...(images.length === 0 ? {} : { images }),
     ...(role === "assistant" && toolCalls != null ? { tool_calls: readToolCalls(toolCalls, `${param}.tool_calls`, faults) } : {}),
     ...(role === "tool" && typeof toolCallId === "string" ? { tool_call_id: toolCallId } : {}),
     ...(typeof name === "string" && name !== "" ? { name } : {}),
   };
 }
 
-/** A text, or parts that are texts. */
-function readContent(value: unknown, param: string, faults: RequestFault[]): string | null {
-  if (typeof value === "string") return value;
-  if (value == null) return null;
+const IMAGE = /^data:image\/(?:png|jpeg|gif|webp);base64,[A-Za-z0-9+/]+={0,2}$/;
+
+/** A text, or parts that are texts and, of a user, images. */
+function readContent(value: unknown, param: string, faults: RequestFault[], role: ChatMessage["role"]) {
+  const images: string[] = [];
+  if (typeof value === "string" || value == null) return { content: value ?? null, images };
   if (!Array.isArray(value)) {
     faults.push({ param, message: "expected a text or a list of parts" });
-    return "";
+    return { content: "", images };
   }
-  return value.map((part, index) => readPart(part, `${param}[${index}]`, faults)).join("\n");
+  const texts = value.flatMap((part, index) => {
+    const at = `${param}[${index}]`;
+    if (role !== "user" || !isRecord(part) || part["type"] !== "image_url") return [readPart(part, at, faults)];
+    images.push(readImage(part["image_url"], `${at}.image_url`, faults));
+    return [];
+  });
+  return { content: texts.join("\n"), images };
+}
+
+/** The data URL of an image. The agent fetches none: what is at an address are not the caller's words. */
+function readImage(value: unknown, param: string, faults: RequestFault[]): string {
+  const url = isRecord(value) ? value["url"] : value;
+  if (typeof url === "string" && IMAGE.test(url)) return url;
+  faults.push({ param, message: "expected a data URL of a PNG, JPEG, GIF or WebP image in base64. Send the image itself, no address of one" });
+  return "";
 }
 
 function readPart(part: unknown, param: string, faults: RequestFault[]): string {
@@ -62,7 +79,10 @@ function readPart(part: unknown, param: string, faults: RequestFault[]): string 
   if ((type === "text" || type === undefined) && typeof text === "string") return text;
   if (type === "refusal" && typeof refusal === "string") return refusal;
   const kind = typeof type === "string" && type !== "text" ? ` of the type ${JSON.stringify(type.slice(0, 40))}` : "";
-  faults.push({ param, message: `the agent takes text only, and cannot take a part${kind}. Send text; the agent reads pages by their addresses` });
+  faults.push({
+    param,
+    message: `the agent takes text, and images of a user, and cannot take a part${kind}. Send text; the agent reads pages by their addresses`,
+  });
   return "";
 }
 

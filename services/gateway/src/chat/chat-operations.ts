@@ -45,6 +45,20 @@ export const chatPaths: Readonly<Record<string, object>> = {
       },
     },
   },
+  "/v1/embeddings": {
+    post: {
+      operationId: "createEmbedding",
+      summary: "Turn texts into vectors by the agent's model for that, as OpenAI's clients ask for it.",
+      requestBody: {
+        required: true,
+        content: { "application/json": { schema: { type: "object", required: ["input"], properties: { input: { type: ["string", "array"] } } } } },
+      },
+      responses: {
+        200: { description: "The vectors, in the order of the texts.", content: { "application/json": { schema: { type: "object" } } } },
+        default: { $ref: "#/components/responses/OpenAiError" },
+      },
+    },
+  },
   "/v1/models": {
     get: {
       operationId: "listModels",
@@ -109,6 +123,10 @@ export const chatComponents = {
         stream: { type: "boolean", default: false },
         stream_options: { type: "object", properties: { include_usage: { type: "boolean" } } },
         tools: { type: "array", items: { type: "object" }, description: "Calls of them are returned, not run. Not in a session." },
+        tool_choice: { description: "Binds these tools alone: auto, none, required, or one of the type function." },
+        parallel_tool_calls: { type: "boolean", default: true },
+        stop: { type: ["string", "array", "null"], items: { type: "string" } },
+        response_format: { type: "object", description: "The last answer is JSON: json_object, or json_schema. It is checked." },
         max_completion_tokens: { type: "integer", minimum: 1 },
       },
     },

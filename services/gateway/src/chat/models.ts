@@ -6,6 +6,12 @@ import { HttpErrorCode } from "../http/http-error.ts";
 import { noAgent } from "./no-agent.ts";
 import { AGENT_MODEL } from "./read-chat-request.ts";
 
+/** The error where a client names a model that is not there. */
+export const noModel = (id: string, why = `the agent is the model "${AGENT_MODEL}"`): ToolError =>
+  new ToolError(HttpErrorCode.NotFound, `Cannot find the model ${JSON.stringify(id.slice(0, 80))}: ${why}`, {
+    details: { reason: "model_not_found", param: "model" },
+  });
+
 /** A model's name may have slashes. */
 export const MODEL_PATH = "/v1/models/:id{.+}";
 
@@ -27,8 +33,7 @@ export function models(caller: ToolCaller, toolsOf: (by: string | undefined) => 
     read: async (c: Context<GatewayEnv, typeof MODEL_PATH>): Promise<Response> => {
       const id = c.req.param("id");
       const model = (await list(c)).find((each) => each.id === id);
-      if (model === undefined)
-        throw new ToolError(HttpErrorCode.NotFound, `Cannot find the model ${JSON.stringify(id.slice(0, 80))}: the agent is the model "${AGENT_MODEL}"`);
+      if (model === undefined) throw noModel(id);
       return c.json(model);
     },
   };

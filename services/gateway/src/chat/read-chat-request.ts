@@ -30,9 +30,13 @@ export function readChatRequest(body: Readonly<Record<string, unknown>>, session
   const { model, stream, stream_options: streamOptions } = body;
   if (model != null && (typeof model !== "string" || model === "")) faults.push({ param: "model", message: "expected the name of a model" });
   if (stream != null && typeof stream !== "boolean") faults.push({ param: "stream", message: "expected true or false" });
-  const tools = body["tool_choice"] === "none" ? [] : readTools(body["tools"], faults);
+  const tools = chosenTools(body["tool_choice"], body["tool_choice"] === "none" ? [] : readTools(body["tools"], faults), faults);
+  const isRequired = tools.length > 0 && !["auto", "none", null, undefined].includes(body["tool_choice"] as string);
+  const stop: unknown[] = [body["stop"] ?? []].flat().filter((text) => text !== "");
+  if (!stop.every((text) => typeof text === "string")) faults.push({ param: "stop", message: "expected a text, or a list of texts" });
+  const form = readForm(body["response_format"], faults);
   const maxOutputTokens = readTokens(body, faults);
-  addRefusals(body, tools.length > 0, faults);
+  addRefusals(body, faults);
 
   const last = messages.at(-1);
   if (sessionId !== undefined && last !== undefined && last.role !== "user")
@@ -49,9 +53,13 @@ export function readChatRequest(body: Readonly<Record<string, unknown>>, session
     input: {
       ...(sessionId === undefined
         ? { messages: messages as NonNullable<ToolAgentChatInput["messages"]> }
-        : { message: last?.content ?? "", session_id: sessionId }),
+        : { message: last?.content || (last?.images === undefined ? "" : "(no text)"), session_id: sessionId, ...(last?.images && { images: last.images }) }),
       ...(name === AGENT_MODEL ? {} : { model: name }),
       ...(tools.length === 0 ? {} : { tools }),
+      ...(isRequired ? { tool_choice: "required" } : {}),
+      ...(tools.length > 0 && body["parallel_tool_calls"] === false ? { parallel_tool_calls: false } : {}),
+      ...(stop.length === 0 ? {} : { stop: stop as string[] }),
+      ...(form === undefined ? {} : { response_format: form }),
       ...(maxOutputTokens === undefined ? {} : { max_output_tokens: maxOutputTokens }),
     },
     model: name,
@@ -78,6 +86,26 @@ function readTools(value: unknown, faults: RequestFault[]): ClientTool[] {
   });
 }
 
+/** The tools that the model may call: all of the client, or the one that has to be called. They say nothing about the agent's own. */
+function chosenTools(choice: unknown, tools: ClientTool[], faults: RequestFault[]): ClientTool[] {
+  if (choice == null || choice === "auto" || choice === "none") return tools;
+  const called = isRecord(choice) && isRecord(choice["function"]) ? choice["function"]["name"] : undefined;
+  const chosen = choice === "required" ? tools : tools.filter(({ name }) => name === called);
+  const message = 'expected "auto", "none", "required", or a tool of the type function by its name, and that tool among tools';
+  if (chosen.length === 0) faults.push({ param: "tool_choice", message });
+  return chosen;
+}
+
+function readForm(value: unknown, faults: RequestFault[]): ToolAgentChatInput["response_format"] {
+  const { type, json_schema: given } = isRecord(value) ? value : { type: value ?? "text" };
+  if (type === "text") return undefined;
+  if (type === "json_object") return {};
+  const { name, schema, strict } = isRecord(given) ? given : {};
+  if (type === "json_schema" && isRecord(schema)) return { schema, ...(typeof name === "string" && name !== "" && { name }), strict: strict === true };
+  faults.push({ param: "response_format", message: "expected the type text, json_object, or json_schema with a schema in json_schema" });
+  return undefined;
+}
+
 function readTokens(body: Readonly<Record<string, unknown>>, faults: RequestFault[]): number | undefined {
   for (const param of ["max_completion_tokens", "max_tokens"]) {
     const value = body[param];
@@ -91,39 +119,23 @@ function readTokens(body: Readonly<Record<string, unknown>>, faults: RequestFaul
 /** The most that a turn may be asked for. */
 const MAX_OUTPUT_TOKENS = 1_000_000;
 
+const unlessIs = (harmless: (value: unknown) => boolean, why: string) => (value: unknown) => (harmless(value) ? undefined : why);
+
 /** Why a parameter's value is not taken; undefined if it is. */
-type Judge = (value: unknown, hasTools: boolean) => string | undefined;
-
-const unlessIs =
-  (harmless: (value: unknown) => boolean, why: string): Judge =>
-  (value) =>
-    harmless(value) ? undefined : why;
-
-const refused: Readonly<Record<string, Judge>> = {
+const refused: Readonly<Record<string, (value: unknown) => string | undefined>> = {
   n: unlessIs((value) => value === 1, "the agent gives one answer. Send 1, or leave it out"),
-  stop: unlessIs(
-    (value) => value === "" || (Array.isArray(value) && value.length === 0),
-    "the agent does not stop at a text. Leave it out, and cut the answer yourself",
-  ),
   modalities: unlessIs((value) => Array.isArray(value) && value.every((each) => each === "text"), 'the agent answers in text. Send ["text"], or leave it out'),
   audio: () => "the agent answers in text. Leave it out",
   logprobs: unlessIs((value) => value === false, "the agent knows no probabilities. Leave it out"),
   top_logprobs: unlessIs((value) => value === 0, "the agent knows no probabilities. Leave it out"),
-  response_format: unlessIs(
-    (value) => isRecord(value) && value["type"] === "text",
-    "the agent does not promise JSON. Leave it out and ask for JSON in a message, or have a tool of yours called with it",
-  ),
   functions: () => "send tools instead",
   function_call: () => "send tool_choice instead",
-  tool_choice: unlessIs((value) => value === "auto" || value === "none", 'the agent chooses its tools. Send "auto" or "none"'),
-  parallel_tool_calls: (value, hasTools) =>
-    hasTools && value === false ? "the agent may call several of your tools at once. Leave it out, and answer each call" : undefined,
 };
 
-function addRefusals(body: Readonly<Record<string, unknown>>, hasTools: boolean, faults: RequestFault[]): void {
+function addRefusals(body: Readonly<Record<string, unknown>>, faults: RequestFault[]): void {
   for (const [param, judge] of Object.entries(refused)) {
     const value = body[param];
-    const message = value == null ? undefined : judge(value, hasTools);
+    const message = value == null ? undefined : judge(value);
     if (message !== undefined) faults.push({ param, message });
   }
 }

@@ -4,6 +4,7 @@ import type { ToolCaller } from "@rockbot/tools";
 import { asToolError } from "../calls/as-tool-error.ts";
 import type { InvokeOptions } from "../calls/invoke.ts";
 import type { ChatHeaders } from "./chat-headers.ts";
+import { noModel } from "./models.ts";
 import { orNoAgent } from "./no-agent.ts";
 import type { ChatRequest } from "./read-chat-request.ts";
 import { RunningTurns, type TurnVisit } from "./running-turns.ts";
@@ -53,7 +54,8 @@ export class TurnCalls {
       const about = { toolCallId, timeoutMs, onBehalfOf: by, hasReadUntrusted, keepAnswer, isSentAgain: keepAnswer };
       return await this.#caller.call(TOOL, input, { ...about, signal: ends, onSent });
     } catch (error) {
-      const toolError = orNoAgent(asToolError(error, TOOL, { ...this.#options, caller: this.#caller, isSent }), this.#caller);
+      const failed = orNoAgent(asToolError(error, TOOL, { ...this.#options, caller: this.#caller, isSent }), this.#caller);
+      const toolError = failed.details?.["reason"] === "model_not_found" ? noModel(input.model ?? "") : failed;
       if (!isSent) await refusals?.call({ caller: by ?? this.#caller.agent, toolName: TOOL, toolCallId, args: input, error: toolError, receivedAt });
       throw toolError;
     }
