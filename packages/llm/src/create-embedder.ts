@@ -11,6 +11,7 @@ export interface Embeddings {
   readonly inputTokens: number;
 }
 
+/** A model for embeddings. */
 export interface Embedder {
   readonly id: string;
   /** @throws {ModelError} in words for a reader @throws the signal's reason, once it aborts */
