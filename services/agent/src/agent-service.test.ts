@@ -279,7 +279,10 @@ test("an Ollama that answers is the model, without a setting, and the start says
   await caller.discovered();
 
   expect((await caller.call("agent__chat", { message: "Hello?" })).content).toBe("Hello.");
-  expect(agent.notes).toEqual([`model     qwen3:8b at ${ollama.url}/v1, an Ollama that was found here`]);
+  expect(agent.notes).toEqual([
+    `model     qwen3:8b at ${ollama.url}/v1, an Ollama that was found here`,
+    expect.stringMatching(/^warning {3}Ollama gives .* 4096 tokens/),
+  ]);
 });
 
 test("where a model is named for it, it writes a sentence about each service", async () => {

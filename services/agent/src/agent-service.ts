@@ -1,7 +1,7 @@
 import { createAgent, createMemoryTurnStore, type DefinitionReader, mcpToolProxy, serviceSearch, spendingBy, type TurnStore, wisps } from "@rockbot/agent";
 import { type Bus, type Logger, silentLogger } from "@rockbot/bus";
 import { AGENT_SHORT_SUBSCRIPTION, agentTopics, tools } from "@rockbot/contracts";
-import { behaviorOf, createEmbedder, createModel, type Model, type ModelError } from "@rockbot/llm";
+import { behaviorOf, createEmbedder, createModel, type Model, type ModelBehaviors, type ModelError } from "@rockbot/llm";
 import { mayHearBridge } from "@rockbot/mcp/for-agents";
 import { createWorkingMemory, type WorkingMemory } from "@rockbot/memory";
 import type { JournalStore } from "@rockbot/records/journal";
@@ -16,6 +16,7 @@ import { checkReportSchemas, readAgentsFile } from "./definitions/read-agents-fi
 import type { AgentConfig } from "./generated/config.ts";
 import { Helping } from "./helpers/helping.ts";
 import { type ChosenModel, chooseModel } from "./model/choose-model.ts";
+import { ollamaWindow } from "./model/ollama-window.ts";
 import { readBehaviors } from "./model/read-behaviors.ts";
 import { readSystemPrompt } from "./model/read-system-prompt.ts";
 import type { ConnectAgentRecords } from "./records/agent-records.ts";
@@ -94,7 +95,11 @@ export async function startAgentService(
   const drainMs = Math.max(shutdownGraceMs / 2, shutdownGraceMs - LEAVE_MS);
   const chosen = await chooseModel(config, signal);
   const { url, model: modelName } = chosen;
-  const modelOf = modelMaker(chosen, config, log);
+  const own = readBehaviors(config.modelBehaviors);
+  const window = await ollamaWindow(chosen, own, signal);
+  if (window?.warning !== undefined) log.warn({ model: modelName, reason: window.warning }, "the model has little room");
+  const behaviors = window === undefined ? own : { ...own, [modelName]: { ...behaviorOf(modelName, own), contextTokens: window.tokens } };
+  const modelOf = modelMaker(chosen, behaviors, log);
   const model = modelOf(modelName);
   await using started = new AsyncDisposableStack();
   const memory = workingMemory ?? started.use(createWorkingMemory());
@@ -161,7 +166,10 @@ export async function startAgentService(
   log.info({ model: modelName, url }, "the agent listens");
   const running = started.move();
   return {
-    notes: [`model     ${modelName} at ${url}${chosen.isFound ? ", an Ollama that was found here" : ""}`],
+    notes: [
+      `model     ${modelName} at ${url}${chosen.isFound ? ", an Ollama that was found here" : ""}`,
+      ...(window?.warning ? [`warning   ${window.warning}`] : []),
+    ],
     journal: caller.journal,
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
@@ -180,9 +188,9 @@ const tellUser =
 type MakeModel = (name: string) => Model;
 
 /** Makes the models at the place that was chosen. */
-function modelMaker({ url, apiKey, protocol }: ChosenModel, { modelBehaviors }: Readonly<AgentConfig>, log: Logger): MakeModel {
+function modelMaker({ url, apiKey, protocol }: ChosenModel, behaviors: ModelBehaviors, log: Logger): MakeModel {
   const onRetry = ({ code, message }: ModelError, waitMs: number): void => log.warn({ code, reason: message, waitMs }, "the model failed, and is asked again");
-  return (model) => createModel({ url, model, apiKey, protocol, behaviors: readBehaviors(modelBehaviors), onRetry });
+  return (model) => createModel({ url, model, apiKey, protocol, behaviors, onRetry });
 }
 
 /** The model for embeddings at the place that was chosen, if the settings name one. */

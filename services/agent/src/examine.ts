@@ -3,6 +3,7 @@ import { behaviorOf, listModels, ModelError } from "@rockbot/llm";
 import type { Finding } from "@rockbot/process";
 import type { AgentConfig } from "./generated/config.ts";
 import { type ChosenModel, chooseModel } from "./model/choose-model.ts";
+import { ollamaWindow } from "./model/ollama-window.ts";
 import { readBehaviors } from "./model/read-behaviors.ts";
 import type { ConnectAgentRecords } from "./records/agent-records.ts";
 import { openAgentRecords } from "./records/open-agent-records.ts";
@@ -26,14 +27,17 @@ async function examineStore(config: Readonly<AgentConfig>, connect: ConnectAgent
   }
 }
 
+const FOUND = { state: "ok", note: ", an Ollama that was found here" } as const;
+
 async function examineModel(config: Readonly<AgentConfig>): Promise<readonly Finding[]> {
   const what = "model";
   try {
     const chosen = await chooseModel(config);
     const where = `${chosen.model} at ${chosen.url}`;
-    if (chosen.isFound) return [{ what, state: "ok", message: `${where}, an Ollama that was found here` }] as const;
-    const { state, note } = await lookFor(chosen, behaviorOf(chosen.model, readBehaviors(config.modelBehaviors)).contextTokens);
-    return [{ what, state, message: `${where}${note}` }] as const;
+    const own = readBehaviors(config.modelBehaviors);
+    const warning = (await ollamaWindow(chosen, own))?.warning;
+    const { state, note } = chosen.isFound ? FOUND : await lookFor(chosen, behaviorOf(chosen.model, own).contextTokens);
+    return [{ what, state, message: `${where}${note}${warning === undefined ? "" : `. ${warning}`}` }] as const;
   } catch (error) {
     if (!(error instanceof ToolError)) throw error;
     return [{ what, state: "off", message: `the agent is off. ${error.message}` }] as const;

@@ -171,13 +171,15 @@ export class TurnTools {
   }
 
   /** @throws {ToolError} */
-  async run({ callId, name, arguments: args }: TurnCall, { parent: given, timeoutMs, onProgress, isForModel }: RunCallOptions): Promise<ToolInvokeResponse> {
+  async run({ callId, name, arguments: args }: TurnCall, run: RunCallOptions): Promise<ToolInvokeResponse> {
+    const { parent: given, timeoutMs, onProgress, isForModel } = run;
     const { caller, effectiveCaller, namespace, fits, madeBy, layers, log, rights } = this.#options;
     if (rights !== undefined) this.check(name, JSON.parse(args));
     const parent = rights === undefined ? given : { ...given, checkCall: this.#checkWith(given.checkCall), grant: rights.grant(given.grant) };
     const request: ToolInvokeRequest = { toolCallId: callId, toolName: name, arguments: args, sessionId: namespace };
     const local = this.#local.get(name);
     const made = (isForModel ? madeBy?.({ name, arguments: args }) : undefined) ?? { name, arguments: args };
+    if (made.name !== name && this.#local.has(made.name)) return await this.run({ ...made, callId }, { ...run, parent }); // no call on the bus reaches it
     const context: ToolContext = {
       ...parent,
       deadline: this.#unhurried.has(name) ? parent.deadline : Math.min(parent.deadline, performance.now() + timeoutMs),

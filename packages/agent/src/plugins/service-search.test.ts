@@ -1,6 +1,7 @@
 import { createMemoryBus } from "@rockbot/bus";
 import { tools } from "@rockbot/contracts";
 import type { Model, ModelRequest } from "@rockbot/llm";
+import { createWorkingMemory } from "@rockbot/memory";
 import { createPolicy, defaultPolicySource, holdPolicy, type PolicyHolder, readPolicy } from "@rockbot/policy";
 import { Summaries } from "@rockbot/search";
 import { AdvisedTools, createToolCaller, innerCallId, serveTools, type Tool } from "@rockbot/tools";
@@ -11,6 +12,7 @@ import { definitionsOf, testDefinition } from "../test-definitions.ts";
 import { called, said, scriptedModel } from "../test-model.ts";
 import { testRequest, testTool } from "../test-turn.ts";
 import { type ServiceSearchPluginOptions, serviceSearch } from "./service-search.ts";
+import { wisps } from "./wisps.ts";
 
 const FEW = [
   "delete_from_working_memory",
@@ -26,7 +28,12 @@ const FEW = [
 ];
 
 /** An agent beside a service of many tools, of which one sends mail. */
-async function startAgent(model: Model, options: ServiceSearchPluginOptions, more: readonly Tool[] = [], as?: AgentDefinition) {
+async function startAgent(
+  model: Model,
+  options: ServiceSearchPluginOptions,
+  more: readonly Tool[] = [],
+  { as, plug }: { readonly as?: AgentDefinition; readonly plug?: (builder: ReturnType<typeof createAgent>) => unknown } = {},
+) {
   await using started = new AsyncDisposableStack();
   const bus = started.use(createMemoryBus());
   const calls: object[] = [];
@@ -36,11 +43,11 @@ async function startAgent(model: Model, options: ServiceSearchPluginOptions, mor
   });
   const others = Array.from({ length: 40 }, (_, i) => testTool(`thing_${i}`, async () => "done"));
   started.use(await serveTools(bus, { tools: [mail, ...others, ...more] }, { service: "office" }));
-  const agent = started.use(
-    await createAgent({ bus, model, definitions: definitionsOf([], as) })
-      .use(serviceSearch(options))
-      .start(),
-  );
+  const robots = { tools: [testTool("robot_create", async () => "made")] };
+  if (plug !== undefined) started.use(await serveTools(bus, robots, { service: "agent", topic: "tool.invoke.agent" }));
+  const builder = createAgent({ bus, model, definitions: definitionsOf([], as) });
+  plug?.(builder);
+  const agent = started.use(await builder.use(serviceSearch(options)).start());
   const running = started.move();
   return { agent, calls, [Symbol.asyncDispose]: () => running.disposeAsync() };
 }
@@ -73,6 +80,32 @@ test("with many tools the model has a few, always the same, and finds, reads abo
   expect(JSON.parse(results[0]?.content ?? "")).toMatchObject({ results: [{ id: "office", top_tools: expect.arrayContaining(["mail_send"]) }] });
   expect(results[1]?.content).toContain('"parameters"');
   expect(scene.calls).toMatchObject([{ input: { to: "ada" }, sessionId: expect.stringContaining(request.sessionId), caller: "agent" }]);
+});
+
+test.each([
+  ["large", 128_000, true],
+  ["small", 16_000, false],
+])("robots and wisps are found by the search, and called by invoke_tool; a %s window has the other tools: %s", async (_size, contextTokens, hasOthers) => {
+  const definitions = [{ description: "Writes.", steps: [{ id: "one", tool: "mail_send", arguments: { to: "ada" } }] }];
+  const { model, requests } = scriptedModel([
+    called(["search_known_services", { query: "run a pipeline of tool calls" }]),
+    called(["get_tool_details", { names: ["spawn_wisps"] }]),
+    called(["invoke_tool", { name: "spawn_wisps", arguments: { definitions } }], ["invoke_tool", { name: "robot_create" }]),
+    said("ok"),
+  ]);
+  await using memory = createWorkingMemory();
+  await using scene = await startAgent({ ...model, behavior: { ...model.behavior, contextTokens } }, { hints: false }, [], {
+    plug: (builder) => builder.use(wisps({ memory })),
+  });
+  expect(await scene.agent.runTurn(testRequest("Go."))).toMatchObject({ text: "ok" });
+  const results = requests.at(-1)?.messages.flatMap(({ role, content }) => (role === "tool" ? [content] : [])) ?? [];
+
+  expect(requests.flatMap(namesOf).filter((name) => /wisp|robot/.test(name))).toEqual([]);
+  expect(requests.every((request) => namesOf(request).includes("mail_send") === hasOthers)).toBe(true);
+  expect(results[0]).toContain('"wisps"');
+  expect(results[1]).toContain('"for_each"');
+  expect(results[3]).toBe("made");
+  expect(scene.calls).toMatchObject([{ input: { to: "ada" } }]);
 });
 
 test("the call within invoke_tool has an id that follows from the turn, so that a turn which is taken up runs it once", async () => {
@@ -205,7 +238,7 @@ test("an agent that comes is found in the turn that has begun before, by the tag
 test("a session with fewer tools is hinted at, and finds, those alone", async () => {
   const robot = testDefinition("robot", { tools: ["mail_send", "thing_1", "search_known_services"] });
   const { model, requests } = scriptedModel([called(["search_known_services", { query: "mail thing done" }]), said("ok")]);
-  await using scene = await startAgent(model, {}, [], robot);
+  await using scene = await startAgent(model, {}, [], { as: robot });
   await scene.agent.runTurn(testRequest("Please send a mail with the thing."));
   const found = JSON.parse(requests.at(-1)?.messages.findLast(({ role }) => role === "tool")?.content ?? "");
   expect(found.results).toMatchObject([{ id: "office", summary: "Provides 2 tool(s): mail_send, thing_1." }]);

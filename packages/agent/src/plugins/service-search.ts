@@ -1,4 +1,5 @@
 import { AGENT, tools as definitions, type PartFailures, partFailures, saidBy, ToolError } from "@rockbot/contracts";
+import type { ModelTool } from "@rockbot/llm";
 import {
   invokedCall,
   type ServiceEntry,
@@ -13,7 +14,7 @@ import {
 } from "@rockbot/search";
 import type { AgentHost, AgentPlugin } from "../agent/agent-plugin.ts";
 import { SessionRights } from "../calls/session-rights.ts";
-import { CHILD_SOURCE } from "../calls/turn-tools.ts";
+import { CHILD_SOURCE, type TurnTool } from "../calls/turn-tools.ts";
 import type { SkillReader } from "../skills/skill-reader.ts";
 import { KnownAgents } from "./known-agents.ts";
 import { mcpServersOf } from "./mcp-tool-proxy.ts";
@@ -34,6 +35,19 @@ export interface ServiceSearchPluginOptions extends ServiceSearchOptions {
 const KEPT = new Set(["search_known_services", "get_tool_details", "invoke_tool", "list_tool_guides", "get_tool_guide", "get_skill"]);
 const INVOKE = definitions.invokeTool.name;
 const SEARCH = definitions.searchKnownServices.name;
+/** Tools that few messages need, which a model finds by the search. The last group stays with a model that has room for it. */
+const SOUGHT: readonly { readonly id: string; readonly names: RegExp; readonly summary: string; readonly onlyIfSmall?: boolean }[] = [
+  { id: "robots", names: /^robot_/, summary: "Make, read, change, delete and switch robots: agents with instructions and tools of their own." },
+  { id: "skills", names: /^(save|delete)_skill$|^list_skills$/, summary: "Save, list and delete skills: instructions for a kind of task." },
+  {
+    id: "wisps",
+    names: /^spawn_wisps$|^(save|get|delete)_wisp$|^list_wisps$/,
+    summary: "Run and save pipelines of tool calls, many at once, without a model between the steps.",
+  },
+  { id: "helpers", names: /_subagents?$|^whiteboard_/, summary: "Start helpers that work beside you, and share notes with them.", onlyIfSmall: true },
+];
+/** A model that can read no more than this gets the few tools, in tokens. */
+const SMALL_WINDOW = 16_384;
 /** The tools for what is not given. */
 const TOOLS_MODE = new Set(["get_tool_details", INVOKE]);
 /** Callers whose guides and skills are remembered. */
@@ -54,27 +68,37 @@ export const serviceSearch = ({ hints = true, maxTools = 64, summaries, skills, 
       return rights.isBounded ? usableEntries(entries.of(by), mayUse) : entries.of(by);
     };
     const searched = (by: string, grant?: string): Promise<readonly ServiceEntry[]> => entries.refresh(by).then(() => entriesOf(by, grant));
-    const tools = [searchTool(search, searched, (by) => entries.missingOf(by)), ...toolsModeTools({ caller, entriesOf })];
+    const details = toolsModeTools({ caller, entriesOf, soughtBy: (by) => entries.soughtBy(by) });
+    const tools = [searchTool(search, searched, (by) => entries.missingOf(by)), ...details];
     return {
       guides: [[searchGuide]],
       tools: () => tools,
       madeBy: ({ caller: by }, call) => (call.name === INVOKE ? invokedCall(entriesOf(by), call.arguments) : undefined),
-      select(_scope, all) {
-        const others = all.filter(({ tool }) => !TOOLS_MODE.has(tool.name));
-        return others.filter(({ source }) => source !== CHILD_SOURCE).length <= maxTools
-          ? others
-          : all.filter(({ tool, source }) => KEPT.has(tool.name) || source === "agent" || source === CHILD_SOURCE);
+      select({ caller: by, model }, all) {
+        const isSmall = model.behavior.contextTokens <= SMALL_WINDOW;
+        const canSeek = tools.every(({ definition }) => all.some(({ tool }) => tool.name === definition.name));
+        const isSought = ({ tool, source }: TurnTool): boolean =>
+          source === AGENT && SOUGHT.some(({ names, onlyIfSmall = false }) => names.test(tool.name) && (isSmall || !onlyIfSmall));
+        const sought = canSeek ? all.filter(isSought) : [];
+        entries.setSought(by, sought);
+        const rest = all.filter((each) => !sought.includes(each));
+        const others = rest.filter(({ tool }) => !TOOLS_MODE.has(tool.name));
+        if (isSmall || others.filter(({ source }) => source !== CHILD_SOURCE).length > maxTools)
+          return rest.filter(({ tool, source }) => KEPT.has(tool.name) || source === "agent" || source === CHILD_SOURCE);
+        return sought.length === 0 ? others : rest;
       },
       async aside(scope, message, mayUse) {
         await entries.refresh(scope.caller);
         if (!hints || message === "") return undefined;
-        const found = await search.hints(message, usableEntries(entries.of(scope.caller), mayUse), mayUse(SEARCH));
+        const found = await search.hints(message, usableEntries(entries.of(scope.caller, { withSought: false }), mayUse), mayUse(SEARCH));
         return found === undefined ? undefined : { ...found, isUntrusted: false };
       },
       [Symbol.asyncDispose]: () => agents[Symbol.asyncDispose](),
     };
   },
 });
+
+const parameterNames = ({ properties = {} }: { readonly properties?: object }): string => Object.keys(properties).join(" ");
 
 interface KnownParts extends Pick<ServiceSearchPluginOptions, "summaries" | "skills"> {
   readonly agents: KnownAgents;
@@ -86,6 +110,7 @@ class KnownEntries {
   readonly #parts: KnownParts;
   /** Callers whose skills could not be read, and why. */
   readonly #skillFaults = new Map<string, string>();
+  readonly #sought = new Map<string, readonly TurnTool[]>();
   /** Guides and skills, which the search cannot wait for. */
   readonly #texts = new Map<string, readonly ServiceEntry[]>();
 
@@ -94,9 +119,25 @@ class KnownEntries {
     this.#parts = parts;
   }
 
-  of(by: string): readonly ServiceEntry[] {
+  /** Tools of a turn that its model is not given, though it may use them. */
+  setSought(by: string, sought: readonly TurnTool[]): void {
+    if (this.#sought.size >= MAX_TEXTS_OF && !this.#sought.has(by)) this.#sought.clear();
+    this.#sought.set(by, sought);
+  }
+
+  soughtBy(by: string): readonly ModelTool[] {
+    return (this.#sought.get(by) ?? []).map(({ tool }) => tool);
+  }
+
+  of(by: string, { withSought = true }: { readonly withSought?: boolean } = {}): readonly ServiceEntry[] {
     const services = serviceEntriesOf(this.#host.caller, by, mcpServersOf(this.#host)).filter(({ id }) => id !== AGENT);
-    const all = [...services, ...this.#parts.agents.of(by)];
+    const sought = (withSought ? this.soughtBy(by) : []).map(({ name, description, parameters }) => ({
+      name,
+      description,
+      parameters: parameterNames(parameters),
+    }));
+    const groups = SOUGHT.map(({ id, names, summary }): ServiceEntry => ({ id, type: "tool", summary, tools: sought.filter(({ name }) => names.test(name)) }));
+    const all = [...services, ...groups.filter((group) => group.tools.length > 0), ...this.#parts.agents.of(by)];
     return [...(this.#parts.summaries?.apply(all) ?? all), ...(this.#texts.get(by) ?? [])];
   }
 

@@ -1,5 +1,5 @@
 import { type ContentTrust, parseArguments, ToolError, ToolErrorCode, tools, trustOfAll } from "@rockbot/contracts";
-import { defineTool, innerCallId, listTools, type Tool, type ToolCaller, type ToolContext } from "@rockbot/tools";
+import { defineTool, innerCallId, type ListedTool, listTools, type Tool, type ToolCaller, type ToolContext } from "@rockbot/tools";
 import type { ServiceEntry } from "../services/service-entry.ts";
 import { callNameOf, knownService, resolveTool } from "./resolve-tool.ts";
 
@@ -8,6 +8,8 @@ export interface ToolsModeOptions {
   readonly caller: Pick<ToolCaller, "call" | "toolsOf">;
   /** The entries that a caller may see, in a session with this grant. */
   readonly entriesOf: (caller: string, grant?: string) => readonly ServiceEntry[];
+  /** Further tools of a turn that its model is not given, with their schemas. @default none */
+  readonly soughtBy?: ((caller: string) => readonly Pick<ListedTool, "name" | "description" | "parameters">[]) | undefined;
 }
 
 /** `get_tool_details` and `invoke_tool`: with `search_known_services` they stand for all tools, so that a model need not be given each. */
@@ -16,7 +18,7 @@ export function toolsModeTools(options: ToolsModeOptions): readonly Tool[] {
 }
 
 /** `get_tool_details`: of a service's tools the first sentence of each; of named tools all. */
-function getToolDetails({ caller, entriesOf }: ToolsModeOptions): Tool {
+function getToolDetails({ caller, entriesOf, soughtBy = () => [] }: ToolsModeOptions): Tool {
   return defineTool(tools.getToolDetails, async ({ service, names }, { caller: by, grant }) => {
     if (service === undefined && names === undefined)
       throw new ToolError(ToolErrorCode.InvalidArguments, 'Cannot give the details of tools: name a service, or tools in "names"');
@@ -27,6 +29,7 @@ function getToolDetails({ caller, entriesOf }: ToolsModeOptions): Tool {
         : detailed(
             names.map((name) => resolveTool(entries, name, service)),
             caller.toolsOf(by),
+            soughtBy(by),
           );
     return { content: JSON.stringify(found), structured: { tools: found }, trust };
   });
@@ -44,11 +47,16 @@ function outline(entry: ServiceEntry): Details {
   };
 }
 
-function detailed(resolved: readonly ReturnType<typeof resolveTool>[], known: ReturnType<ToolCaller["toolsOf"]>): Details {
+function detailed(
+  resolved: readonly ReturnType<typeof resolveTool>[],
+  known: ReturnType<ToolCaller["toolsOf"]>,
+  sought: ReturnType<NonNullable<ToolsModeOptions["soughtBy"]>>,
+): Details {
   const wanted = new Set(resolved.map(({ callName }) => callName));
-  const chosen = known.filter(({ name }) => wanted.has(name));
+  const own = sought.filter(({ name }) => wanted.has(name));
+  const chosen = known.filter(({ name }) => wanted.has(name) && !own.some((tool) => tool.name === name));
   return {
-    found: listTools(chosen).map(({ name, description, parameters }) => ({
+    found: [...own, ...listTools(chosen)].map(({ name, description, parameters }) => ({
       name,
       description,
       parameters: parameters as Record<string, unknown>,

@@ -149,24 +149,26 @@ test("each wrong input is answered in words that say what is wrong and what is r
 });
 
 type Shown = Readonly<Record<string, { readonly enum?: unknown; readonly items?: object; readonly description?: string }>>;
-const propertiesOf = (request: ModelServerRequest | undefined, name: string): Shown => {
-  const given = (request?.body["tools"] ?? []) as { function: { name: string; parameters: { properties: Shown } } }[];
-  return given.find((tool) => tool.function.name === name)?.function.parameters.properties ?? {};
-};
 
 test("of more tools than a model is shown each can be given to a robot, and the values of now are closed only where no other is right", async () => {
   const many = Array.from({ length: 120 }, (_, i) => `aa-tool${i}`);
+  const create = { name: "robot_create", arguments: { name: "clerk", playbook: "x", tools: ["shop_hours"] } };
   const script: ModelScript = (request) =>
-    resultsIn(request).length > 0
-      ? { text: resultsIn(request).join() }
-      : { toolCalls: [{ name: "robot_create", arguments: { name: "clerk", playbook: "x", tools: ["shop_hours"] } }] };
+    resultsIn(request).length > 0 ? { text: resultsIn(request).at(-1) ?? "" } : { toolCalls: [detailsOf("robot_create"), create] };
   await using robots = await startCallers({ script, more: many, env: { AGENT_MODELS: "cheap" } });
   expect((await robots.alice("agent__chat", { message: "Make one." })).text).toMatch(/^Made the robot clerk/);
-  const { tools, model } = propertiesOf(robots.model.requests[0], "robot_create");
+  const { tools, model } = propertiesIn(robots.model.requests[1], "robot_create");
   expect(tools?.items).not.toHaveProperty("enum");
   expect(tools?.description).toMatch(/There are: \*, .*shop_\*, .*aa-tool0.* and \d+ more\. Others are taken, too\.$/);
   expect(model?.enum).toContain("cheap");
 });
+
+type Details = readonly { readonly name: string; readonly parameters: { readonly properties: Shown } }[];
+
+/** A model reads about the tools for robots, as it is not given them. */
+const detailsOf = (...names: readonly string[]) => ({ name: "get_tool_details", arguments: { names } });
+const propertiesIn = (request: ModelServerRequest | undefined, name: string) =>
+  (JSON.parse(resultsIn(request as ModelServerRequest)[0] ?? "") as Details).find((tool) => tool.name === name)?.parameters.properties ?? {};
 
 const systemOf = ({ messages }: ModelServerRequest): string => messages[0]?.text ?? "";
 const resultsIn = ({ messages }: ModelServerRequest): readonly string[] => messages.flatMap(({ role, text }) => (role === "tool" ? [text] : []));
@@ -175,8 +177,9 @@ test("a conversation is a robot from the turn after the switch on, with its tool
   let id = "";
   const script: ModelScript = (request) => {
     if (resultsIn(request).length > 0 || /^You are clerk,/.test(systemOf(request))) return { text: `as ${/^You are (\w+),/.exec(systemOf(request))?.[1]}` };
-    return { toolCalls: [{ name: "robot_switch", arguments: { robot_id: id } }] };
+    return { toolCalls: [detailsOf(...ofRobots), { name: "robot_switch", arguments: { robot_id: id } }] };
   };
+  const ofRobots = ["robot_switch", "robot_get", "robot_delete", "robot_create", "robot_update"];
   await using robots = await startCallers({ script });
   const { alice, bob, model } = robots;
   id = (await alice("robot_create", { name: "clerk", playbook: "Be brief.", tools: ["shop_hours"] })).data["robot_id"] as string;
@@ -186,8 +189,8 @@ test("a conversation is a robot from the turn after the switch on, with its tool
   const asClerk = model.requests[2] as ModelServerRequest;
   expect(systemOf(asClerk)).toContain("Be brief.");
   expect(asClerk.toolNames.filter((name) => name.startsWith("shop_") || name.startsWith("robot_"))).toEqual(["shop_hours"]);
-  const shown = (name: string) => propertiesOf(model.requests[0], name);
-  const ids = ["robot_switch", "robot_get", "robot_delete"].map((name) => shown(name)["robot_id"]);
+  const shown = (name: string) => propertiesIn(model.requests[1], name);
+  const ids = ofRobots.slice(0, 3).map((name) => shown(name)["robot_id"]);
   expect(ids.map((argument) => argument?.enum)).toEqual([[id, null], [id], [id]]);
   for (const argument of ids) expect(argument?.description).toContain(`There are: ${id} (clerk).`);
   for (const name of ["robot_create", "robot_update"]) expect(shown(name)["tools"]?.description).toContain("Robots are called by: agent__clerk.");
