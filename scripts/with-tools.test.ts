@@ -15,7 +15,7 @@ const NPM = `echo "$@" >> "$CHECKOUT/npm.log"; sleep 0.2
 while [ "$1" != --prefix ]; do shift; done
 mkdir -p "$2/node_modules/node-${platform}/bin" && touch "$2/node_modules/node-${platform}/bin/node"`;
 const ANSWER_VERSION = 'if [ "$1" = --version ]; then echo 12.0.0; exit; fi';
-const PNPM = `${ANSWER_VERSION}; echo "$1 $2" >> "$CHECKOUT/pnpm.log"; sleep 0.2; mkdir -p node_modules`;
+const PNPM = `${ANSWER_VERSION}; echo "$1 $2" >> "$CHECKOUT/pnpm.log"; sleep 0.2; mkdir -p node_modules services/node_modules`;
 
 test("with-tools hands on arguments, folder, standard output and exit code as they are", async () => {
   const script = "console.log(JSON.stringify([process.cwd(), ...process.argv.slice(1)])); process.exit(7)";
@@ -103,6 +103,9 @@ test.each([false, true])("with-tools generates anew once after a schema has chan
   const write = (file: string, text: string) => writeFile(join(checkout.path, file), text);
   await write("scripts/generate.ts", 'import { appendFileSync } from "node:fs"; appendFileSync("generated", "once ");');
   await write("generated", "");
+  await run("git", ["init", "-q"], { cwd: checkout.path });
+  await run("git", ["add", "scripts"], { cwd: checkout.path });
+  await run("git", ["-c", "user.name=a", "-c", "user.email=a@example.com", "commit", "-qm", "a"], { cwd: checkout.path });
   await checkout.run("true");
   expect(await checkout.read("generated")).toBe(""); // what is committed is fresh
 
@@ -110,6 +113,10 @@ test.each([false, true])("with-tools generates anew once after a schema has chan
   const [first] = await Promise.all([checkout.run("true"), checkout.run("true")]);
   await checkout.run("true");
   expect([first.code, await checkout.read("generated")]).toEqual([0, isCi ? "" : "once "]);
+
+  await rm(join(checkout.path, "node_modules"), { recursive: true }); // as before the first command, when somebody has edited a schema already
+  await checkout.run("true");
+  expect(await checkout.read("generated")).toBe(isCi ? "" : "once once ");
 });
 
 test.each([

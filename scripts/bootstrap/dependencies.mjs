@@ -76,8 +76,9 @@ async function fingerprint(root) {
     folders.map((folder) => readdir(join(root, folder)).then((names) => names.sort().map((name) => `${folder}/${name}/package.json`))),
   );
   const files = ["pnpm-lock.yaml", "pnpm-workspace.yaml", "package.json", "examples/package.json", ...packages.flat()];
-  const texts = await Promise.all(files.map((file) => readFile(join(root, file)).catch(() => "")));
+  const texts = await Promise.all(files.map((file) => readFile(join(root, file)).catch(() => undefined)));
   const hash = createHash("sha256").update(`${process.platform}-${process.arch}`); // some packages are made for one platform
-  for (const [index, file] of files.entries()) hash.update(`\0${file}\0`).update(texts[index] ?? "");
+  // Only what is there counts: the install makes folders of packages, such as services/node_modules, that have no package.json.
+  for (const [index, file] of files.entries()) if (texts[index] !== undefined) hash.update(`\0${file}\0`).update(texts[index]);
   return hash.digest("hex");
 }

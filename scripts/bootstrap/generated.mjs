@@ -1,10 +1,11 @@
+import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import { runChild } from "./run-child.mjs";
 import { withLock } from "./with-lock.mjs";
 
-/** Lies in node_modules, so that a checkout without it is one that was just made: what is committed is fresh there. */
+/** Lies in node_modules, so that a checkout without it is one that was just made: what is committed is fresh there, unless somebody has edited it since. */
 const STAMP = "node_modules/.rockbot-generated";
 
 /**
@@ -27,7 +28,7 @@ export async function keepGenerated(root, { node }) {
  */
 async function generate(root, node) {
   const [stamp, current] = await Promise.all([stampOf(root), fingerprint(root)]); // who held the lock before may have done it
-  if (stamp !== undefined && stamp !== current) {
+  if (stamp === undefined ? await isEdited(root) : stamp !== current) {
     process.stderr.write("rockbot: a schema has changed: generating what is made of it\n");
     try {
       await runChild("generate", "node", ["scripts/generate.ts"], {
@@ -44,6 +45,17 @@ async function generate(root, node) {
   await writeFile(join(root, STAMP), current);
 }
 
+/**
+ * Whether a file that others are made of is not as it was committed; false where git cannot tell.
+ *
+ * @param {string} root
+ * @returns {Promise<boolean>}
+ */
+async function isEdited(root) {
+  const args = ["--no-optional-locks", "status", "--porcelain", "--", ...(await inputsOf(root))];
+  return new Promise((resolve) => execFile("git", args, { cwd: root, timeout: 30_000 }, (error, stdout) => resolve(error === null && stdout !== "")));
+}
+
 /** @param {string} root */
 const stampOf = (root) => readFile(join(root, STAMP), "utf8").catch(() => undefined);
 
@@ -54,6 +66,15 @@ const stampOf = (root) => readFile(join(root, STAMP), "utf8").catch(() => undefi
  * @returns {Promise<string>}
  */
 async function fingerprint(root) {
+  const files = await inputsOf(root);
+  const texts = await Promise.all(files.map((file) => readFile(join(root, file)).catch(() => "")));
+  const hash = createHash("sha256");
+  for (const [index, file] of files.entries()) hash.update(`\0${file}\0`).update(texts[index] ?? "");
+  return hash.digest("hex");
+}
+
+/** @param {string} root */
+async function inputsOf(root) {
   const services = await namesIn(root, "services");
   const folders = [
     "packages/contracts/schema",
@@ -65,7 +86,7 @@ async function fingerprint(root) {
     "scripts/generate/source",
   ];
   const inFolders = await Promise.all(folders.map(async (folder) => (await namesIn(root, folder)).map((name) => `${folder}/${name}`)));
-  const files = [
+  return [
     "helm/values.schema.yaml",
     "packages/policy/policy.schema.yaml",
     "scripts/generate.ts",
@@ -79,10 +100,6 @@ async function fingerprint(root) {
     ]),
     ...inFolders.flat(),
   ];
-  const texts = await Promise.all(files.map((file) => readFile(join(root, file)).catch(() => "")));
-  const hash = createHash("sha256");
-  for (const [index, file] of files.entries()) hash.update(`\0${file}\0`).update(texts[index] ?? "");
-  return hash.digest("hex");
 }
 
 /**

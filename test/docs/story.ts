@@ -206,6 +206,9 @@ function edited(before: string, code: string): string {
       const start = line.slice(0, line.indexOf("=") + 1);
       const old = text.split("\n").find((other) => start !== "" && other.startsWith(start));
       if (old === undefined) throw new Error(`no line begins with "${start}"`);
+      const same = [...old].findIndex((char, index) => char !== line[index]);
+      if (same >= 0 && !line.endsWith(old.slice(same)))
+        throw new Error(`the page shows "${line.trim()}", which is more than an addition to the source's "${old.trim()}"`);
       text = text.replace(old, () => line);
     }
   }
