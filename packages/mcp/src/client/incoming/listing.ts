@@ -11,9 +11,9 @@ export interface LeftOut {
 
 /** More would not be listed to a model anyway. */
 const MAX_TOOLS = 2_000;
-/** Bounds a server whose list never ends. Some list one tool a page. */
-const MAX_PAGES = MAX_TOOLS;
-const MAX_MS = 30_000;
+/** Bound a server whose list never ends: nothing of it is offered before. Some list one tool a page. */
+const MAX_PAGES = 256;
+const MAX_MS = 10_000;
 const MAX_TOLD = 200;
 
 /** Parts of a definition whose fields may be missing. */
