@@ -181,6 +181,8 @@ export interface ParkedMessage {
   readonly parkedBy?: string | undefined;
   /** When it was parked, in milliseconds since the epoch, as far as that is known. */
   readonly parkedAt?: number | undefined;
+  /** When its sender says that it was sent, likewise. Undefined if it does not say: the envelope's time is that of this look then. */
+  readonly sentAt?: number | undefined;
 }
 
 /** Says what becomes of a parked message. */

@@ -182,7 +182,7 @@ export class MemoryQueue {
       return;
     }
     this.#log.warn(about, "parked a message");
-    this.parked.add({ message, reason, why, parkedAt: Date.now() });
+    this.parked.add({ message, reason, why, parkedAt: Date.now(), sentAt: message.timestamp * 1000 });
   }
 }
 

@@ -68,7 +68,9 @@ export function readParked(message: Readable, service: string): ParkedMessage {
   const [last] = deathsOf(headers);
   const parkedAt = Number.isNaN(noted) ? secondsOf(last?.["time"]) : noted;
   const parkedBy = last?.["queue"] === queueName(service, "dlq") ? undefined : text(message.properties.userId);
-  return { message: envelope, reason: isExpired ? "expired" : death.reason, why: death.message, parkedBy, parkedAt };
+  const { timestamp } = message.properties;
+  const sentAt = timestamp === undefined ? undefined : timestamp * 1000;
+  return { message: envelope, reason: isExpired ? "expired" : death.reason, why: death.message, parkedBy, parkedAt, sentAt };
 }
 
 /** The properties under which a dead message goes on, to the dlq, to the parked ones, or back. @param diedAt in milliseconds since the epoch */

@@ -32,8 +32,8 @@ export interface ParkedRecord {
   readonly body: string;
 }
 
-export function parkedRecord(service: string, { message, reason, why, parkedAt }: ParkedMessage, maxBodyBytes: number): ParkedRecord {
-  const { messageId: id, topic, type, source, correlationId, replyTo, timestamp, headers, body } = message;
+export function parkedRecord(service: string, { message, reason, why, parkedAt, sentAt }: ParkedMessage, maxBodyBytes: number): ParkedRecord {
+  const { messageId: id, topic, type, source, correlationId, replyTo, headers, body } = message;
   const call = readCall(message, requestForms);
   const { toolName, toolCallId } = call instanceof ToolError ? {} : call.request;
   return {
@@ -45,7 +45,7 @@ export function parkedRecord(service: string, { message, reason, why, parkedAt }
     reason,
     why,
     parkedAt: iso(parkedAt),
-    sentAt: iso(timestamp * 1000),
+    sentAt: iso(sentAt),
     toolName,
     toolCallId,
     correlationId,
