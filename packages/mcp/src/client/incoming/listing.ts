@@ -12,7 +12,7 @@ export interface LeftOut {
 /** More would not be listed to a model anyway. */
 const MAX_TOOLS = 2_000;
 /** Bound a server whose list never ends: nothing of it is offered before. Some list one tool a page. */
-const MAX_PAGES = 256;
+const MAX_PAGES = 128;
 const MAX_MS = 10_000;
 const MAX_TOLD = 200;
 
