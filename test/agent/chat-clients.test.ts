@@ -53,7 +53,7 @@ const imageAt = (url: string) => ({ type: "image_url", image_url: { url, detail:
 const said = (...content: object[]) => ({ messages: [{ role: "user", content }] });
 const picture = said({ type: "text", text: "And this?" }, imageAt(PIXEL));
 
-// The bodies are those that these clients sent to a server that records them: langchain-openai 1.7.4 and llama-index-llms-openai 0.8.3 of PyPI. LibreChat's
+// The bodies are modelled on those that these clients sent to a server that records them: langchain-openai 1.7.4 and llama-index-llms-openai 0.8.3 of PyPI. LibreChat's
 // title call is withStructuredOutput of LangChain (danny-avila/agents d8751a6, src/utils/title.ts); Continue's body is that of continuedev/continue
 // 0228b89, core/llm/openaiTypeConverters.ts.
 test.each<[client: string, body: object, steps: ModelStep[], expected: object]>([

@@ -78,7 +78,7 @@ export const calls: readonly ToolCall[] = [
   { tool: "rest__item", args: (way) => ({ id: way }), answer: (way) => ({ content: `"GET /items/${way}"` }) },
   { tool: "rest__add", args: (way) => ({ name: way }), answer: (way) => ({ content: `POST /items {\\"name\\":\\"${way}\\"}` }) },
   { tool: "rest__shop_getItem", args: (way) => ({ id: ways.indexOf(way) }), answer: (way) => ({ content: `"GET /items/${ways.indexOf(way)}"` }) },
-  { tool: "list_known_agents", args: () => ({}), answer: () => ({ content: '"agentName": "outside"' }) },
+  { tool: "list_known_agents", args: () => ({}), answer: () => ({ content: '"agentName":"outside"' }) },
   { tool: "get_agent_details", args: () => ({ agent_name: "outside" }), answer: () => ({ content: "Says what it was asked." }) },
   { tool: "invoke_agent", args: (way) => ({ agent_name: "outside", message: `by ${way}` }), answer: (way) => ({ content: `You asked: by ${way}` }) },
   { tool: "write_file", args: (way) => ({ path: `${way}/a.txt`, content: "one\n" }), answer: () => ({ structured: { created: true, added: 1 } }) },
