@@ -9,7 +9,7 @@ import { Terminal } from "./recording/open-terminal.ts";
 import { screenLines } from "./recording/screen-lines.ts";
 
 const COLUMNS = 120;
-const ROWS = { system: 16, caller: 18 };
+const ROWS = { system: 20, caller: 20 };
 const START_MS = 60_000;
 const COMMAND_MS = 30_000;
 
@@ -17,10 +17,10 @@ const root = dirname(import.meta.dirname);
 const startedAt = performance.now();
 const now = (): number => performance.now() - startedAt;
 // Without what is set for the person who runs this: the picture shows a machine with nothing configured.
-const env = { PATH: process.env["PATH"], HOME: process.env["HOME"], LANG: "C.UTF-8", LOG_LEVEL: "warn", npm_config_update_notifier: "false" };
+const env = { PATH: process.env["PATH"], HOME: process.env["HOME"], LANG: "C.UTF-8", npm_config_update_notifier: "false", npm_config_progress: "false" };
 
 const commands = [
-  "./rockbot tools | cut -c1-118",
+  "./rockbot tools",
   `./rockbot call execute_python_script '{"script":"print(sum(range(10)))"}'`,
   `./rockbot call web_browse '{"ur":"https://example.com/"}'`,
   "./rockbot calls",

@@ -13,6 +13,8 @@ export interface CallsOptions {
 }
 
 const DEFAULT_LIMIT = 20;
+/** Enough to tell calls apart at a terminal; a pipe gets whole ids. */
+const SHORT_ID = 12;
 const HEADER = ["started", "state", "took", "attempts", "tool", "caller", "id"];
 
 /** `rockbot calls`: the newest calls, one a line. */
@@ -26,7 +28,11 @@ export async function listCalls({ redis, json = false, limit = String(DEFAULT_LI
     console.log(JSON.stringify(calls, undefined, 2));
     return;
   }
-  const rows = calls.map((call) => [startOf(call), stateOf(call), durationOf(call), attemptsOf(call), ...namesOf(call)]);
+  const idLength = process.stdout.isTTY ? SHORT_ID : undefined;
+  const rows = calls.map((call) => {
+    const [tool = "", caller = "", id = ""] = namesOf(call);
+    return [startOf(call), stateOf(call), durationOf(call), attemptsOf(call), tool, caller, id.slice(0, idLength)];
+  });
   const widths = HEADER.map((title, column) => Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)));
   const line = (cells: readonly string[]): string =>
     cells.map((cell, column) => (column === 2 ? cell.padStart(widths[column] ?? 0) : cell.padEnd(widths[column] ?? 0))).join("  ");
