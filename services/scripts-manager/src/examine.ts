@@ -11,7 +11,8 @@ const SCRIPT_MS = 30_000;
 export async function examine(config: Readonly<ScriptsManagerConfig>, env: CreateRunnerOptions["env"]): Promise<readonly Finding[]> {
   const what = "scripts";
   try {
-    await using opened = await createRunner({ ...config, sandboxFloor: 0 }, { log: silentLogger, env });
+    const { containerOwner: _, ...unnamed } = config; // the containers of that owner are those of the scripts manager that runs
+    await using opened = await createRunner({ ...unnamed, sandboxFloor: 0 }, { log: silentLogger, env });
     const { runner, mustNotReach, notHeld } = opened;
     const { signal } = new AbortController();
     const unknown = { verdicts: {}, refusal: undefined };
