@@ -46,7 +46,7 @@ export function whoTalks(services: readonly ChartedService[]): readonly Talk[] {
 
 /** Of the broker and Redis that the chart runs. */
 const state: readonly Talk[] = [
-  { from: parties.rights, to: parties.broker, ports: MANAGEMENT, what: "users and their rights" },
+  { from: parties.rights, to: parties.broker, ports: MANAGEMENT, what: "users and their rights; port 15671 with TLS" },
   { from: parties.broker, to: parties.broker, ports: BROKER_NODES, what: "nodes of a cluster" },
   { from: parties.readers, to: parties.broker, ports: BROKER_METRICS, what: "metrics" },
   { from: parties.redis, to: parties.redis, ports: REDIS, what: "replicas and Sentinels" },

@@ -145,8 +145,11 @@
 {{- end -}}
 {{- $bridge := (include "rockbot.service.values" (dict "root" . "service" (dict "key" "mcpBridge" "values" dict)) | fromJson) -}}
 {{- range $name, $server := $values.mcp.servers -}}
-{{- $host := (urlParse ($server.url | default "")).hostname -}}
-{{- $isInside := or (not (contains "." $host)) (regexMatch "\\.(svc|local|internal|lan)$|\\.svc\\.|^(10|127)\\.|^192\\.168\\.|^172\\.(1[6-9]|2[0-9]|3[01])\\." $host) -}}
+{{- $url := $server.url | default $server.serverUrl | default $server.httpUrl | default "" -}}
+{{- $host := regexFind "//[^/?#]*" $url | trimPrefix "//" -}}
+{{- $host = regexReplaceAll ":[0-9]+$" (regexReplaceAll "^.*@" $host "") "" -}}
+{{- if or (contains "$" $url) $server.disabled (regexMatch "^(localhost|127\\..*|\\[::1\\])$" $host) -}}{{- $host = "" -}}{{- end -}}
+{{- $isInside := or (not (contains "." $host)) (regexMatch "\\.(svc|local|internal|lan)$|\\.svc\\.|^10\\.|^192\\.168\\.|^172\\.(1[6-9]|2[0-9]|3[01])\\." $host) -}}
 {{- if and $host $isInside $values.networkPolicy.enabled (not $bridge.egress) -}}
 {{- $faults = append $faults (printf "mcp.servers.%s.url: nothing lets mcp-bridge reach %s: write a rule into mcpBridge.egress" $name $host) -}}
 {{- end -}}

@@ -67,13 +67,27 @@ describe.skipIf("why" in helm)(named("values that the chart refuses"), () => {
   });
 
   test("what does not go together is refused, all at once", async () => {
+    const variable = (name: string): string => `\${${name}}`;
+    const allowed = {
+      beside: { url: "http://localhost:3000/mcp" },
+      off: { url: "http://10.1.2.3/mcp", disabled: true },
+      named: { url: `https://${variable("HOST")}/mcp` },
+      "with-default": { url: variable("MCP_URL:-https://mcp.example/mcp") },
+    };
     const said = await refusal({
       agent: { enabled: true, settings: { modelUrl: "https://models.example/v1", model: "one" } },
       openrouterMcp: { enabled: true },
       webTools: { secrets: { keys: ["BRAVE_API_KEY"] }, audit: { kind: "claim" }, autoscaling: { kind: "keda", min: 5, max: 2 } },
       systemInfoMcp: { autoscaling: { kind: "hpa" } },
       gateway: { autoscaling: { kind: "cpu" } },
-      mcp: { servers: { inside: { url: "http://files.mcp.svc:3000/mcp" }, near: { url: "http://10.1.2.3/mcp" }, outside: { url: "https://mcp.example/mcp" } } },
+      mcp: {
+        servers: {
+          inside: { url: "http://files.mcp.svc:3000/mcp" },
+          near: { url: "http://10.1.2.3/mcp" },
+          outside: { url: "https://mcp.example/mcp" },
+          ...allowed,
+        },
+      },
       knowledgeTools: { enabled: true, replicas: 2 },
       scripts: { admissionPolicy: { enabled: true, allowedImages: ["python:3.11"] } },
       ingress: { enabled: true },

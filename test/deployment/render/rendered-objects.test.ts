@@ -79,7 +79,9 @@ describe.skipIf("why" in helm)(named("what the chart renders"), () => {
       initContainers: [{ name: "before" }],
       containers: [{ name: "gateway", securityContext: { readOnlyRootFilesystem: true, seLinuxOptions: { level: "s0:c123" } } }, { name: "beside" }],
     });
-    expect(named("HorizontalPodAutoscaler", "tools-gateway")?.spec).toMatchObject({ metrics: [{ type: "Resource", resource: { name: "cpu" } }] });
+    expect(named("HorizontalPodAutoscaler", "tools-gateway")?.spec).toMatchObject({
+      metrics: [{ type: "ContainerResource", containerResource: { name: "cpu", container: "gateway" } }],
+    });
     for (const part of ["broker", "redis"]) expect(named("StatefulSet", `tools-${part}`)?.spec?.template).toHaveProperty("spec.affinity");
     expect(named("PodMonitor", "tools-broker")?.spec).toMatchObject({ podMetricsEndpoints: [{ port: "metrics" }] });
     expect([named("ConfigMap", "rockbot-more"), named("ConfigMap", "text")]).not.toContain(undefined);

@@ -2,8 +2,8 @@
 {{- define "rockbot.scaling.hpaMetrics" -}}
 {{- $scaling := .service.values.autoscaling }}
 {{- if eq $scaling.kind "cpu" }}
-- type: Resource
-  resource: { name: cpu, target: { type: Utilization, averageUtilization: {{ int $scaling.cpuPercent }} } }
+- type: ContainerResource
+  containerResource: { name: cpu, container: {{ .service.name }}, target: { type: Utilization, averageUtilization: {{ int $scaling.cpuPercent }} } }
 {{- else }}
 - type: External
   external:
