@@ -16,11 +16,14 @@ export interface Match {
   readonly score: number;
   /** How much of the question the document has, in [0, 1]: each word counts by its rarity, and one that no document has counts like the rarest. */
   readonly share: number;
+  /** How many words of the question the document has. One that it has in a name counts twice. */
+  readonly words: number;
   /** What the words of the question count together. The score of a document that has all of them is about twice as much. */
   readonly possible: number;
 }
 
 const FIELDS = Object.keys(fieldWeights) as Field[];
+const NAMES = [FIELDS.indexOf("service"), FIELDS.indexOf("name")];
 /** With field weights a field's length counts less: that of a name, which has two or three words, says little. */
 const FIELD_B = 0.5;
 const SYNONYM_WEIGHT = 0.5;
@@ -122,14 +125,17 @@ export class SearchIndex {
   search(query: string): Match[] {
     if (this.#areNormsDue) this.#setNorms();
     const words = this.#forms.words(query.slice(0, MAX_QUERY_CHARS)).slice(0, MAX_QUERY_TERMS);
-    const [scores, shares] = [new Map<number, number>(), new Map<number, number>()];
+    const [scores, shares] = [new Map<number, number>(), new Map<number, Pick<Match, "share" | "words">>()];
     const distinct = new Map(words.map((word) => [word.term, word]));
     const variants = new Map([...distinct].map(([term, word]) => [term, this.#variantsOf(word)]));
     let possible = 0;
     for (const of of variants.values()) possible += this.#add(scores, 1, of, shares);
     const pairs = new Map(words.slice(1).map((word, i) => [`${words[i]?.term} ${word.term}`, [words[i] ?? word, word] as const]));
     for (const [pair, of] of pairs) this.#add(scores, PHRASE_BONUS, this.#pairVariantsOf(pair, of, variants));
-    const found = [...scores].map(([slot, score]) => ({ key: this.#slots[slot]?.key ?? "", score, share: (shares.get(slot) ?? 0) / possible, possible }));
+    const found = [...scores].map(([slot, score]) => {
+      const { share = 0, words: count = 0 } = shares.get(slot) ?? {};
+      return { key: this.#slots[slot]?.key ?? "", score, share: share / possible, words: count, possible };
+    });
     return found.sort((a, b) => b.score - a.score || (a.key < b.key ? -1 : 1));
   }
 
@@ -178,8 +184,8 @@ export class SearchIndex {
    * Adds to each document's score what the best of the variants gives it, and to its share how rare that is.
    * @returns the most that is added to a share
    */
-  #add(scores: Map<number, number>, weight: number, variants: readonly Variant[], shares?: Map<number, number>): number {
-    const [best, rarest] = [new Map<number, number>(), new Map<number, number>()];
+  #add(scores: Map<number, number>, weight: number, variants: readonly Variant[], shares?: Map<number, Pick<Match, "share" | "words">>): number {
+    const [best, rarest, named] = [new Map<number, number>(), new Map<number, number>(), new Set<number>()];
     const own = variants[0]?.[0] ?? "";
     const most = idfOf(this.#documents.size, this.#postingsOf(own).get(own)?.size ?? 1);
     for (const [term, share] of variants) {
@@ -192,11 +198,15 @@ export class SearchIndex {
         for (let at = 0; at < counts.length; at++) frequency += (counts[at] ?? 0) * (norms[at] ?? 0);
         const score = (weight * share * idf * frequency * (K1 + 1)) / (frequency + K1);
         if (score > (best.get(slot) ?? 0)) best.set(slot, score);
+        if (NAMES.some((at) => (counts[at] ?? 0) > 0)) named.add(slot);
         if (share * idf > (rarest.get(slot) ?? 0)) rarest.set(slot, Math.min(most, share * idf));
       }
     }
     for (const [slot, score] of best) scores.set(slot, (scores.get(slot) ?? 0) + score);
-    if (shares !== undefined) for (const [slot, share] of rarest) shares.set(slot, (shares.get(slot) ?? 0) + share);
+    for (const [slot, rarity] of rarest) {
+      const { share = 0, words = 0 } = shares?.get(slot) ?? {};
+      shares?.set(slot, { share: share + rarity, words: words + (named.has(slot) ? 2 : 1) });
+    }
     return most;
   }
 }

@@ -10,7 +10,7 @@ export interface FoundTool {
 }
 
 /** A service that a question finds by all of its texts together. */
-export interface FoundService extends Pick<Match, "score" | "share" | "possible"> {
+export interface FoundService extends Pick<Match, "score" | "share" | "words" | "possible"> {
   readonly entry: ServiceEntry;
 }
 

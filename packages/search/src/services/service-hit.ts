@@ -10,6 +10,8 @@ export interface ServiceHit {
   readonly relevance: number;
   /** As BM25 gives it: comparable among the questions to one index. */
   readonly score: number;
+  /** How many words of the question it has. One that it has in a name counts twice. */
+  readonly words: number;
   /** The tools or skills that the question finds, best first, at most 3; else the first ones. */
   readonly top: readonly string[];
 }

@@ -35,6 +35,8 @@ const MAX_HINTS = 2;
 const MIN_HINT_SHARE = 0.7;
 /** Of the best hit's score. */
 const MIN_HINT_SCORE = 0.5;
+/** Of the message's words, of which one in a name counts twice: one word of a sentence that describes a service is there by chance. */
+const MIN_HINT_WORDS = 2;
 /** A hit with less relevance is a guess. */
 const GUESS = 0.3;
 /** Of the nearest by meaning alone: how near is near depends on the vectors. */
@@ -72,7 +74,9 @@ export class ServiceSearch {
     const words = new Map(byWords.map((hit) => [hit.entry, hit]));
     const fused = fuseRanks([byWords.map(({ entry }) => entry), [...top.keys()].slice(0, MAX_NEAREST)]);
     const best = fused[0]?.score ?? 1;
-    const hits = fused.map(({ item: entry, score }) => words.get(entry) ?? { entry, score: 0, top: top.get(entry) ?? [], relevance: (MEANT * score) / best });
+    const hits = fused.map(
+      ({ item: entry, score }) => words.get(entry) ?? { entry, score: 0, words: 0, top: top.get(entry) ?? [], relevance: (MEANT * score) / best },
+    );
     return falling(hits).slice(0, limit);
   }
 
@@ -90,19 +94,20 @@ export class ServiceSearch {
   }
 
   #byWords(query: string, among: readonly ServiceEntry[]): readonly ServiceHit[] {
-    const found = new Map<ServiceEntry, { score: number; relevance: number; tools: FoundTool[] }>();
+    const found = new Map<ServiceEntry, { score: number; relevance: number; words: number; tools: FoundTool[] }>();
     for (const one of this.#documents.findTools(query, among)) {
-      const known = found.get(one.entry) ?? { score: 0, relevance: 0, tools: [] };
+      const known = found.get(one.entry) ?? { score: 0, relevance: 0, words: 0, tools: [] };
       if (known.tools.length === MAX_TOP) continue;
       known.score += known.tools.length === 0 ? one.score : MORE_TOOLS_SHARE * one.score;
       known.tools.push(one);
       found.set(one.entry, known);
     }
     const services = this.#documents.findServices(query, among);
-    for (const { entry, score, share, possible } of services) {
+    for (const { entry, score, share, words, possible } of services) {
       const known = found.get(entry);
       if (known === undefined) continue;
       known.score += WHOLE_SHARE * score;
+      known.words = words;
       known.relevance = Math.sqrt(share * Math.min(1, known.score / (SURE_SCORE * possible)));
     }
     const hits = [...found].map(([entry, { tools, ...hit }]) => ({ entry, ...hit, top: tools.flatMap(({ tool }) => tool?.name ?? []) }));
@@ -131,7 +136,7 @@ export class ServiceSearch {
     const hits = await this.search(message, MAX_HINTS, approved);
     const minScore = Math.max(MIN_HINT_SHARE * this.#documents.rarestScore, MIN_HINT_SCORE * (hits[0]?.score ?? 0));
     return writeHints(
-      hits.filter(({ score, relevance }) => score >= minScore && relevance >= GUESS),
+      hits.filter(({ score, words, relevance }) => score >= minScore && words >= MIN_HINT_WORDS && relevance >= GUESS),
       canSearch,
     );
   }

@@ -164,3 +164,20 @@ test("hints name the two best services that are approved, in one line each, by o
   expect(await search.hints("thank you, that was great")).toBeUndefined();
   expect(await search.hints("x".repeat(300_000))).toBeUndefined();
 });
+
+test.each([
+  ["spawn 1", undefined],
+  ["I went for a run", undefined],
+  ["what parts of Berlin are nice", undefined],
+  ["have helpers ready", "helpers"], // its name
+  ["keep what is long and large in mind", "memory"], // several words
+])("a message that shares one word with the sentence of a guide has no hint at it: %s", async (message, hinted) => {
+  const guide = (id: string, summary: string) => ({ id, type: "guide", summary, tools: [] }) as const;
+  const search = new ServiceSearch(() => [
+    guide("helpers", "Have helpers work on long tasks beside this conversation, with spawn_subagent."),
+    guide("wisps", "Run many known calls by one, as pipelines written as data, with spawn_wisps."),
+    guide("memory", "Keep notes of this conversation, and read large results in parts."),
+  ]);
+  const hints = await search.hints(message);
+  expect(hints?.text.split("\n")[1]?.slice(2).split(" ")[0]).toBe(hinted);
+});
