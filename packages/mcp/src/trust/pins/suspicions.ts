@@ -33,19 +33,29 @@ const SIGNS: readonly (readonly [string, RegExp])[] = [
 const GIVE = String.raw`\b(?:put|give|send|pass|include|provide|append|attach|upload|post|forward|supply|paste|copy|insert|contents?[ _]of)`;
 const SECRET_FILE = String.raw`(?:\.(?:ssh|aws|gnupg|kube|docker|netrc|npmrc|pypirc|git-credentials|bash_history)\b|\bid_(?:rsa|ed25519|ecdsa)\b|\/etc\/(?:passwd|shadow)\b|(?<![\w.])\.env\b|\bmcp\.json\b|\bclaude_desktop_config\b|\/proc\/(?:self|\d+|\*)\/environ)`;
 const SECRET = String.raw`(?:api[ _-]?keys?|access tokens?|passwords?|credentials?|private keys?|secrets?|environment variables?)\b`;
-const CONVERSATION = String.raw`\b(?:your|our|the|this|full|entire|whole|complete) (?:\w+ ){0,2}(?:conversation history|chat history|system prompt|previous messages|context)\b`;
+const CONVERSATION = String.raw`\b(?:(?:your|our|the|this|full|entire|whole|complete) (?:\w+ ){0,2}(?:conversation history|chat history|system prompt|previous messages|context)|(?:all|every) (?:\w+ ){0,2}(?:conversation history|chat history|previous messages))\b`;
 const OWNED = String.raw`(?:\b(?:your|their|(?:the )?users?['’]s?|users['’]) (?:\w+ ){0,2}${SECRET}|\b${SECRET}[^.\n]{0,20}\bof (?:the|your|this) (?:user|human|model|agent|host)\b)`;
+/** Secrets without an owner, where a sentence or a part of it begins with the order. "Provide the password" alone is what many tools need. */
+const UNOWNED = String.raw`(?:^|[.,;:!?] ?|\b(?:and|so|then|but|please|must) )(?:(?:${GIVE}|fill)\b(?: (?!to\b)[^\s.]{1,40}){0,3} (?:all|every|any)|(?:put|include|append|attach|paste|copy|insert|send|forward) the) (?:\w+ )?${SECRET}`;
+/** What is in a file becomes an argument. */
+const TAKEN = String.raw`\b(?:set|fill)\b[^.\n]{0,60}\b(?:text|values?|what|everything)\b[^.\n]{0,20}${SECRET_FILE}|${SECRET_FILE}[^.\n]{0,80}\buse (?:\w+ ){1,4}(?:as|into)\b`;
 
 /**
  * The same where only an order counts. Many tools speak of files and passwords, to say what they do, or what is not to be given to them: that is taken
  * out first.
  */
 const ORDERS: readonly (readonly [string, RegExp])[] = [
-  ["asks for files that hold secrets", new RegExp(String.raw`(?:${GIVE}|\bneeds?\b)[^.\n]{0,60}${SECRET_FILE}|${SECRET_FILE}[^.\n]{0,80}${GIVE}\b`, "i")],
-  ["asks for secrets or for the conversation", new RegExp(String.raw`${GIVE}\b[^.\n]{0,60}(?:${OWNED}|${CONVERSATION})`, "i")],
+  [
+    "asks for files that hold secrets",
+    new RegExp(String.raw`(?:${GIVE}|\bneeds?\b)[^.\n]{0,60}${SECRET_FILE}|${SECRET_FILE}[^.\n]{0,80}${GIVE}\b|${TAKEN}`, "i"),
+  ],
+  ["asks for secrets or for the conversation", new RegExp(String.raw`${GIVE}\b[^.\n]{0,60}(?:${OWNED}|${CONVERSATION})|${UNOWNED}`, "im")],
 ];
-const PROHIBITION =
-  /\b(?:do(?: not|n['’]t)|never|cannot|can['’]t|must not|should not|shouldn['’]t|refuses?|blocks?|rejects?|except|without)\b(?! (?:forget|fail|omit|skip|hesitate|mind|miss|leave))[^.\n]*/gi;
+/** Only where giving itself is forbidden, and only that part of the sentence: an order may stand behind it. */
+const PROHIBITION = new RegExp(
+  String.raw`\b(?:do(?: not|n['’]t)|never|cannot|can['’]t|must not|should not|shouldn['’]t|refuses?|without) (?:(?:ever|try|also|\w+ or) )?(?:to )?${GIVE}(?:(?! (?:so|but|and|then|instead|otherwise)\b)[^.,;:\n])*`,
+  "gi",
+);
 
 /** Of a definition's texts together. */
 const MAX_READ = 200_000;
