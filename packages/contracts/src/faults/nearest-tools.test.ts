@@ -20,6 +20,15 @@ test.each([
   ["secret__echo", true, undefined],
   ["files__ehco", true, 'did you mean "files__echo"?'],
   ["x".repeat(100_000), false, undefined],
+  ["get_city_forecast_".repeat(8), false, undefined], // its length alone
 ])("%s, denied %s: %s", (name, isDenied, words) => {
   expect(nearestTools(name, known, { isDenied }).help).toBe(words);
+});
+
+test("compares a wrong name with each of many tools once", () => {
+  const distant = Array.from({ length: 10_000 }, (_, i) => `files__${"abcdefghij".repeat(7)}${i}`);
+  const before = performance.now();
+  expect(nearestTools("zzqy".repeat(20), distant, { isDenied: false }).names).toEqual([]);
+  expect(nearestTools(`mine__${"abcdefXhij".repeat(7)}`, distant, { isDenied: false }).names).toHaveLength(3);
+  expect(performance.now() - before).toBeLessThan(5_000); // it takes some 300 ms, and took half a minute with a comparison for each step of the sort
 });

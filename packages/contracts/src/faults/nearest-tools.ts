@@ -10,7 +10,8 @@ export interface NearestTools {
 }
 
 const MOST = 3;
-const MAX_NAME = 256;
+/** Callers choose the name, and the time that a comparison takes grows with its length. */
+const MAX_NAME = 128;
 
 /**
  * The one ranking for suggestions of tools. First come those that are called so at their server, then slips of the pen, then those that share most of
@@ -24,10 +25,12 @@ export function nearestTools(name: string, known: readonly string[], { isDenied 
   const isBound = isDenied && (server !== undefined || allToolNames.includes(name));
   const ranked = known
     .filter((candidate) => !isBound || partsOf(candidate).server?.toLowerCase() === server?.toLowerCase())
-    .map((candidate) => ({ candidate, rank: rankOf({ name, server, own }, candidate) }))
-    .sort((a, b) => a.rank - b.rank || slips(name, a.candidate) - slips(name, b.candidate) || (a.candidate < b.candidate ? -1 : 1));
+    .map((candidate) => ({ candidate, count: slips(name, candidate) }))
+    .map(({ candidate, count }) => ({ candidate, count, rank: rankOf({ server, own }, candidate, count) }))
+    .filter(({ rank }) => rank < FAR)
+    .sort((a, b) => a.rank - b.rank || a.count - b.count || (a.candidate < b.candidate ? -1 : 1));
   const best = ranked[0]?.rank ?? FAR;
-  const found = ranked.filter(({ rank }) => rank < FAR && Math.trunc(rank) <= Math.trunc(best) + (best >= 1 && best < WORDS ? 1 : 0));
+  const found = ranked.filter(({ rank }) => Math.trunc(rank) <= Math.trunc(best) + (best >= 1 && best < WORDS ? 1 : 0));
   const names = found.slice(0, MOST).map(({ candidate }) => candidate);
   const more = found.length - names.length;
   const choice = [...names.map((each) => JSON.stringify(each)), ...(more > 0 ? [`one of ${more} more`] : [])];
@@ -45,10 +48,11 @@ export function orDidYouMean(name: string, known: readonly string[]): string {
 const WORDS = 100;
 const FAR = WORDS + 1;
 
-function rankOf({ name, server = "", own }: ReturnType<typeof partsOf> & { readonly name: string }, candidate: string): number {
+/** @param count of slips in the whole name */
+function rankOf({ server = "", own }: ReturnType<typeof partsOf>, candidate: string, count: number): number {
   const { server: theirServer = "", own: theirs } = partsOf(candidate);
   if (letters(own) === letters(theirs)) return wordsOf(theirServer).some((word) => wordsOf(server).includes(word)) ? 0 : 1 / 2;
-  const fewest = Math.min(slips(name, candidate), slips(own, theirs));
+  const fewest = Math.min(count, slips(own, theirs));
   if (fewest < WORDS) return fewest;
   const words = wordsOf(own);
   const shared = wordsOf(theirs).filter((word) => words.includes(word));
