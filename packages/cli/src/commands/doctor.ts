@@ -5,6 +5,7 @@ import type { ConnectBusOptions } from "@rockbot/bus-rabbitmq";
 import { openPolicy } from "@rockbot/policy";
 import type { Finding } from "@rockbot/services";
 import { heardPolicies } from "@rockbot/tools";
+import { Agent, request } from "undici";
 import { busUrlFaults, chooseBusUrl, displayBusUrl, MEMORY_BUS } from "../bus-url.ts";
 import { CommandError } from "../command-error.ts";
 import { examineHere, type Listens, policyFinding } from "../doctor/examine-here.ts";
@@ -153,7 +154,6 @@ const FINDINGS_MS = 60_000;
 
 /** @throws {CommandError} if the process at the socket does not tell */
 async function findingsOf(socketPath: string): Promise<readonly Finding[]> {
-  const { Agent, request } = await import("undici");
   const dispatcher = new Agent({ connect: { socketPath, timeout: 2_000 } });
   try {
     const { body } = await request(`http://localhost${FINDINGS_PATH}`, { dispatcher, signal: AbortSignal.timeout(FINDINGS_MS) });

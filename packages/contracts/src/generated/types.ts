@@ -2740,7 +2740,7 @@ stdout: number
 stderr: number
 }
 /**
- * Find MCP servers, agents, groups of tools, skills and guides for a task, best first. Tools for robots, skills and pipelines are found so, too: get_tool_details tells of them, and invoke_tool calls them. A relevance_score below 0.3 is a guess. Ask again in other words before you give up. The guide service-search says more.
+ * Find MCP servers, agents, groups of tools, skills and guides for a task, best first, and tools for robots and pipelines. A relevance_score below 0.3 is a guess. Ask again in other words before you give up.
  */
 export interface ToolSearchKnownServices {
 input: ToolSearchKnownServicesInput
