@@ -30,6 +30,8 @@ export interface CreateModelOptions {
   readonly provider?: ProviderKind | undefined;
   /** Over those that RockBot knows; see behaviorOf. */
   readonly behaviors?: ModelBehaviors | undefined;
+  /** The tokens that the server gives the model, over what is said of it. @default what is said */
+  readonly contextTokens?: number | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** How often a request is tried. @default 4 */
   readonly attempts?: number | undefined;
@@ -56,7 +58,7 @@ export function createModel(options: CreateModelOptions): Model {
   const settings = checked(options);
   const { url, model, apiKey, attempts, retryMs, totalMs, onRetry } = settings;
   if (apiKey !== undefined) registerSecret(apiKey);
-  const behavior = behaviorOf(model, options.behaviors);
+  const behavior = behaviorOf(model, options.behaviors, options.contextTokens);
   const returnsReasoning = behavior.returnsReasoning ?? false;
   const subject = `model ${JSON.stringify(model)} at ${url.host}`;
   const records = recordAnswers({ model, url, provider: settings.kind === "other" ? settings.protocol : settings.kind });

@@ -272,7 +272,7 @@ test("an Ollama that answers is the model, without a setting, and the start says
       response.writeHead(answer.status, { "content-type": answer.headers.get("content-type") ?? "" }).end(await answer.text());
     },
   });
-  const config = loadConfig(configSchema, { env: { OLLAMA_URL: ollama.url } });
+  const config = loadConfig(configSchema, { env: { OLLAMA_URL: ollama.url, AGENT_MODELS: "llama3.2" } });
   await using bus = createMemoryBus();
   await using agent = await startAgentService(bus, config, { service: "agent" });
   await using caller = await createToolCaller(bus, { agent: "gateway" });
@@ -281,7 +281,8 @@ test("an Ollama that answers is the model, without a setting, and the start says
   expect((await caller.call("agent__chat", { message: "Hello?" })).content).toBe("Hello.");
   expect(agent.notes).toEqual([
     `model     qwen3:8b at ${ollama.url}/v1, an Ollama that was found here`,
-    expect.stringMatching(/^warning {3}Ollama gives .* 4096 tokens/),
+    expect.stringMatching(/^warning {3}Ollama gives qwen3:8b .* 4096 tokens/),
+    expect.stringMatching(/^warning {3}Ollama gives llama3.2 .* 4096 tokens/),
   ]);
 });
 

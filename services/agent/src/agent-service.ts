@@ -16,7 +16,7 @@ import { checkReportSchemas, readAgentsFile } from "./definitions/read-agents-fi
 import type { AgentConfig } from "./generated/config.ts";
 import { Helping } from "./helpers/helping.ts";
 import { type ChosenModel, chooseModel } from "./model/choose-model.ts";
-import { ollamaWindow } from "./model/ollama-window.ts";
+import { type OllamaWindow, ollamaWindow } from "./model/ollama-window.ts";
 import { readBehaviors } from "./model/read-behaviors.ts";
 import { readSystemPrompt } from "./model/read-system-prompt.ts";
 import type { ConnectAgentRecords } from "./records/agent-records.ts";
@@ -96,10 +96,11 @@ export async function startAgentService(
   const chosen = await chooseModel(config, signal);
   const { url, model: modelName } = chosen;
   const own = readBehaviors(config.modelBehaviors);
-  const window = await ollamaWindow(chosen, own, signal);
-  if (window?.warning !== undefined) log.warn({ model: modelName, reason: window.warning }, "the model has little room");
-  const behaviors = window === undefined ? own : { ...own, [modelName]: { ...behaviorOf(modelName, own), contextTokens: window.tokens } };
-  const modelOf = modelMaker(chosen, behaviors, log);
+  const names = new Set([modelName, ...agentModels, summaryModel ?? modelName, config.wispModel ?? modelName]);
+  const windows = new Map(await Promise.all([...names].map(async (model) => [model, await ollamaWindow({ ...chosen, model }, own, signal)] as const)));
+  const little = [...windows].flatMap(([model, window]) => (window?.warning === undefined ? [] : [{ model, reason: window.warning }]));
+  for (const { model, reason } of little) log.warn({ model, reason }, "the model has little room");
+  const modelOf = modelMaker(chosen, own, { windows, log });
   const model = modelOf(modelName);
   await using started = new AsyncDisposableStack();
   const memory = workingMemory ?? started.use(createWorkingMemory());
@@ -166,10 +167,7 @@ export async function startAgentService(
   log.info({ model: modelName, url }, "the agent listens");
   const running = started.move();
   return {
-    notes: [
-      `model     ${modelName} at ${url}${chosen.isFound ? ", an Ollama that was found here" : ""}`,
-      ...(window?.warning ? [`warning   ${window.warning}`] : []),
-    ],
+    notes: [`model     ${modelName} at ${url}${chosen.isFound ? ", an Ollama that was found here" : ""}`, ...little.map(({ reason }) => `warning   ${reason}`)],
     journal: caller.journal,
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
@@ -187,10 +185,15 @@ const tellUser =
 
 type MakeModel = (name: string) => Model;
 
+interface MakingParts {
+  readonly windows: ReadonlyMap<string, OllamaWindow | undefined>;
+  readonly log: Logger;
+}
+
 /** Makes the models at the place that was chosen. */
-function modelMaker({ url, apiKey, protocol }: ChosenModel, behaviors: ModelBehaviors, log: Logger): MakeModel {
+function modelMaker({ url, apiKey, protocol }: ChosenModel, behaviors: ModelBehaviors, { windows, log }: MakingParts): MakeModel {
   const onRetry = ({ code, message }: ModelError, waitMs: number): void => log.warn({ code, reason: message, waitMs }, "the model failed, and is asked again");
-  return (model) => createModel({ url, model, apiKey, protocol, behaviors, onRetry });
+  return (model) => createModel({ url, model, apiKey, protocol, behaviors, contextTokens: windows.get(model)?.tokens, onRetry });
 }
 
 /** The model for embeddings at the place that was chosen, if the settings name one. */

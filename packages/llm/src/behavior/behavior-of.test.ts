@@ -43,6 +43,15 @@ test("what is said goes over what is known, field by field", () => {
   });
 });
 
+test.each([
+  ["gpt-4", {}, undefined, 8_192],
+  ["qwen3:8b", {}, 4_096, 4_096],
+  ["qwen3:8b", { qwen3: { chunkingThreshold: 9_000 } }, 4_096, 9_000],
+  ["claude-sonnet-4.5", {}, undefined, 64_000],
+])("a result of %s that is no small part of its window is read in chunks, unless somebody says otherwise", (model, own, window, threshold) => {
+  expect(behaviorOf(model, own, window).chunkingThreshold).toBe(threshold);
+});
+
 test("names of JavaScript are no entries", () => {
   expect(behaviorOf("constructor")).toEqual(behaviorOf("new-model"));
   expect(behaviorOf("__proto__")).toEqual(behaviorOf("new-model"));

@@ -1,6 +1,6 @@
 /** How a model wants to be treated. */
 export interface ModelBehavior {
-  /** A tool's result with more characters goes to working memory in chunks. @default 64_000 */
+  /** A tool's result with more characters goes to working memory in chunks. @default as many as contextTokens, at most 64_000 */
   readonly chunkingThreshold: number;
   /** What the model can read at once, its answer included. @default 128_000 */
   readonly contextTokens: number;
