@@ -1,5 +1,6 @@
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { registerSecret } from "@rockbot/base/redaction";
+import { estimatedTokens } from "./answer/read-answer.ts";
 import type { CreateModelOptions } from "./create-model.ts";
 import { toModelError } from "./errors/to-model-error.ts";
 import { ModelError } from "./model-error.ts";
@@ -8,6 +9,7 @@ import { baseUrl } from "./provider/base-url.ts";
 /** Vectors of texts, in their order. */
 export interface Embeddings {
   readonly vectors: readonly (readonly number[])[];
+  /** As the provider counts them, else an estimate. */
   readonly inputTokens: number;
 }
 
@@ -33,7 +35,7 @@ export function createEmbedder({ url: text, model, apiKey = "" }: Pick<CreateMod
         const { embeddings, usage } = await embedding.doEmbed({ values: [...texts], abortSignal: signal, ...(dimensions !== undefined && { dimensions }) });
         if (embeddings.length !== texts.length)
           throw new ModelError("interrupted", `The answer of ${subject} has ${embeddings.length} of ${texts.length} vectors`);
-        return { vectors: embeddings, inputTokens: usage?.tokens ?? 0 };
+        return { vectors: embeddings, inputTokens: usage?.tokens ?? estimatedTokens(texts.join("").length) };
       } catch (error) {
         throw signal.aborted ? signal.reason : toModelError(error, subject);
       }

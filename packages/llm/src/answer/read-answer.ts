@@ -12,6 +12,9 @@ export interface ReadAnswerOptions {
   inputCharacters(): number;
 }
 
+/** Where the provider counts nothing. */
+export const estimatedTokens = (characters: number): number => Math.ceil(characters / 4);
+
 /** More text, or arguments, are nobody's answer. In characters. */
 const MAX_CHARACTERS = 8 * 1024 * 1024;
 /** Makers' words for an answer that failed, though the stream ended well. */
@@ -130,8 +133,7 @@ class Answer {
     if (isCounted) {
       return { inputTokens: input, outputTokens: output, ...(cached !== undefined && { cachedInputTokens: cached }) };
     }
-    const estimate = (characters: number): number => Math.ceil(characters / 4);
-    return { inputTokens: estimate(this.#options.inputCharacters()), outputTokens: estimate(this.#characters), isEstimated: true };
+    return { inputTokens: estimatedTokens(this.#options.inputCharacters()), outputTokens: estimatedTokens(this.#characters), isEstimated: true };
   }
 
   #think(id: string, delta: string, metadata: SharedV4ProviderMetadata | undefined): void {
