@@ -1,7 +1,7 @@
 import { createMemoryBus } from "@rockbot/bus";
 import { temporaryFolder } from "@rockbot/testing";
 import { expect, test } from "vitest";
-import { createAgent, localScriptRunner, type Model, scheduling, webTools } from "./agent.ts";
+import { type AgentPlugin, createAgent, localScriptRunner, type Model, scheduling, webTools } from "./agent.ts";
 import { schedulerHere, scriptsHere, subagents, webToolsHere } from "./services.ts";
 
 const CALLS = [
@@ -40,3 +40,18 @@ test("an agent of a program has the services of RockBot in its own process, from
   expect(text).toMatch(/^Helper [0-9a-f]{12} has started[\s\S]*^Scheduled the task "tea"[\s\S]*^42$[\s\S]*^Hello$/m);
   await expect.poll(() => heard.toSorted(byWords).join("\n"), { timeout: 30_000 }).toMatch(/helper .* has ended[\s\S]*task runs once: "tea"/);
 }, 180_000);
+
+test("of an agent that cannot start nothing remains, and what waits for it hears why", async () => {
+  await using bus = createMemoryBus();
+  let waiting: Promise<unknown> | undefined;
+  const broken: AgentPlugin = {
+    name: "broken",
+    async start({ agent }) {
+      waiting = Promise.allSettled([agent]);
+      throw new Error("no room");
+    },
+  };
+  await expect(createAgent({ bus, model }).use(subagents()).use(broken).start()).rejects.toThrow("no room");
+  expect(await waiting).toMatchObject([{ status: "rejected", reason: { message: "no room" } }]);
+  expect((await bus.inspect("agent-helpers"))?.consumers ?? 0).toBe(0);
+});

@@ -1,5 +1,5 @@
 // RockBot's own services in your process, for the plugins of `rockbot/agent`. Each loads its libraries when it starts.
-import { type Agent, type AgentPlugin, type OwnService, toolService } from "@rockbot/agent";
+import { type Agent, type AgentParts, type AgentPlugin, type OwnService, toolService } from "@rockbot/agent";
 import { agentChat } from "@rockbot/agent-service/chat";
 import { Helping } from "@rockbot/agent-service/helpers";
 import { type ConfigSchema, loadConfig } from "@rockbot/process/config";
@@ -47,7 +47,15 @@ export const subagents = (onUnasked: OnAnswer = async () => {}): AgentPlugin => 
   async start(host) {
     const helping = new Helping(host.bus, { ...host, turnTimeoutMs: TURN_MS });
     const served = toolService("agent-helpers", { tools: helping.tools(later(host.agent), onUnasked) });
-    return { also: await Promise.all([served, ...helping.plugins].map((plugin) => plugin.start(host))) };
+    await using started = new AsyncDisposableStack();
+    const also: AgentParts[] = [];
+    for (const plugin of [served, ...helping.plugins]) {
+      const part = await plugin.start(host);
+      also.push(part);
+      started.defer(async () => part[Symbol.asyncDispose]?.());
+    }
+    started.move(); // the agent disposes of them
+    return { also };
   },
 });
 

@@ -84,16 +84,22 @@ async function startAgent(options: AgentOptions, limits: AgentLimits, plugins: r
   if (given.length > 1 || memories.size > 1) throw new TypeError("Cannot start the agent: it has one working memory, and was given several. Leave one out.");
   const memory = [...memories][0] ?? started.use(createWorkingMemory());
   const running = Promise.withResolvers<Agent>();
+  running.promise.catch(() => {}); // not each plugin waits for it
   const parts: AgentParts[] = [];
-  for (const plugin of [...(given.length === 0 ? [workingMemory()] : []), ...plugins]) {
-    const part = await plugin.start({ name, bus, caller, memory, agent: running.promise, policy, log });
-    for (const each of [part, ...(part.also ?? [])]) {
-      parts.push(each);
-      for (const [guide, tool] of each.guides ?? []) caller.addGuide(guide, tool);
-      started.defer(async () => each[Symbol.asyncDispose]?.());
+  try {
+    for (const plugin of [...(given.length === 0 ? [workingMemory()] : []), ...plugins]) {
+      const part = await plugin.start({ name, bus, caller, memory, agent: running.promise, policy, log });
+      for (const each of [part, ...(part.also ?? [])]) {
+        parts.push(each);
+        for (const [guide, tool] of each.guides ?? []) caller.addGuide(guide, tool);
+        started.defer(async () => each[Symbol.asyncDispose]?.());
+      }
     }
+    await caller.discovered();
+  } catch (error) {
+    running.reject(error); // before the parts end, which may wait for it
+    throw error;
   }
-  await caller.discovered();
   const agent = new RunningAgent({
     name,
     bus,
