@@ -58,9 +58,8 @@ export class KnownAgents {
     if (!this.#known.has(by) && this.#known.size >= MAX_KNOWN_OF) this.#known.clear();
     this.#known.set(by, known);
     if (known.asking === undefined && known.names === names && performance.now() - known.askedAt < FRESH_MS) return;
-    known.names = names;
     known.asking ??= this.#ask(by, known).finally(() => {
-      known.asking = undefined;
+      Object.assign(known, { names, asking: undefined }); // of those who came meanwhile the answer may say nothing
     });
     await unlessAborted(known.asking, AbortSignal.any([this.#stop.signal, AbortSignal.timeout(WAIT_MS)])).catch(() => {});
   }

@@ -8,7 +8,7 @@ import { AdvisedTools, createToolCaller, innerCallId, serveTools, type Tool } fr
 import { expect, test } from "vitest";
 import { createAgent } from "../agent/create-agent.ts";
 import type { AgentDefinition } from "../definitions/agent-definition.ts";
-import { definitionsOf, testDefinition } from "../test-definitions.ts";
+import { definitionsOf, modelOfAgents, testDefinition } from "../test-definitions.ts";
 import { called, said, scriptedModel } from "../test-model.ts";
 import { testRequest, testTool } from "../test-turn.ts";
 import { type ServiceSearchPluginOptions, serviceSearch } from "./service-search.ts";
@@ -32,7 +32,11 @@ async function startAgent(
   model: Model,
   options: ServiceSearchPluginOptions,
   more: readonly Tool[] = [],
-  { as, plug }: { readonly as?: AgentDefinition; readonly plug?: (builder: ReturnType<typeof createAgent>) => unknown } = {},
+  {
+    as,
+    others: agents = [],
+    plug,
+  }: { readonly as?: AgentDefinition; readonly others?: readonly AgentDefinition[]; readonly plug?: (builder: ReturnType<typeof createAgent>) => unknown } = {},
 ) {
   await using started = new AsyncDisposableStack();
   const bus = started.use(createMemoryBus());
@@ -45,7 +49,7 @@ async function startAgent(
   started.use(await serveTools(bus, { tools: [mail, ...others, ...more] }, { service: "office" }));
   const robots = { tools: [testTool("robot_create", async () => "made")] };
   if (plug !== undefined) started.use(await serveTools(bus, robots, { service: "agent", topic: "tool.invoke.agent" }));
-  const builder = createAgent({ bus, model, definitions: definitionsOf([], as) });
+  const builder = createAgent({ bus, model, definitions: definitionsOf(agents, as) });
   plug?.(builder);
   const agent = started.use(await builder.use(serviceSearch(options)).start());
   const running = started.move();
@@ -106,6 +110,22 @@ test.each([
   expect(results[1]).toContain('"for_each"');
   expect(results[3]).toBe("made");
   expect(scene.calls).toMatchObject([{ input: { to: "ada" } }]);
+});
+
+test("a turn finds its tools while another of the same caller, which cannot search, runs", async () => {
+  const clerk = testDefinition("clerk", { tools: ["mail_send"] });
+  const { model, requests } = modelOfAgents({
+    "": [
+      called(["agent__clerk", { prompt: "Go." }]),
+      called(["search_known_services", { query: "make a robot" }], ["invoke_tool", { name: "robot_create" }]),
+      said("ok"),
+    ],
+    clerk: [called(["agent__final_report", { status: "success", format: "text", content: "done" }])],
+  });
+  await using scene = await startAgent(model, { hints: false }, [], { others: [clerk], plug: (builder) => builder });
+  expect(await scene.agent.runTurn(testRequest("Go."))).toMatchObject({ text: "ok" });
+  const results = requests.at(-1)?.messages.flatMap(({ role, content }) => (role === "tool" ? [content] : []));
+  expect(results).toEqual([expect.stringContaining("done"), expect.stringContaining('"robots"'), "made"]);
 });
 
 test("the call within invoke_tool has an id that follows from the turn, so that a turn which is taken up runs it once", async () => {
@@ -170,7 +190,7 @@ const salesOps = { agentName: "SalesOps", description: "Sales for all.", lastSee
 async function startWithAgents(
   model: Model,
   options: ServiceSearchPluginOptions,
-  { agents = [salesOps], policy }: { readonly agents?: readonly object[]; readonly policy?: PolicyHolder } = {},
+  { agents = [salesOps], policy, answers }: { readonly agents?: readonly object[]; readonly policy?: PolicyHolder; readonly answers?: Promise<void> } = {},
 ) {
   await using started = new AsyncDisposableStack();
   const bus = started.use(createMemoryBus());
@@ -182,7 +202,9 @@ async function startWithAgents(
   });
   const list = testTool(tools.listKnownAgents.name, async (_input, { caller }) => {
     asked.push(caller);
-    return { content: "", structured: { agents: now } };
+    const structured = { agents: now };
+    await answers;
+    return { content: "", structured };
   });
   let now = agents;
   const toolsNow = () => {
@@ -232,6 +254,28 @@ test("an agent that comes is found in the turn that has begun before, by the tag
   await scene.agent.runTurn(testRequest("Find it."));
   const results = requests.at(-1)?.messages.flatMap(({ role, content }) => (role === "tool" ? [content] : []));
   expect(results).toEqual([expect.stringContaining("Newcomer"), expect.stringContaining("SalesOps"), expect.stringContaining("SalesOps")]);
+  expect(scene.asked).toHaveLength(2);
+});
+
+test("an agent that comes while they are asked for is found when that question is answered", async () => {
+  const { promise: answers, resolve: answer } = Promise.withResolvers<void>();
+  const search = called(["search_known_services", { query: "newcomer" }]);
+  const { model, requests } = scriptedModel([
+    async () => {
+      scene.announce([salesOps, { ...salesOps, agentName: "Newcomer", description: "", skills: [] }]);
+      await expect.poll(() => scene.isKnown("Newcomer")).toBe(true);
+      return search; // joins the question that is out
+    },
+    () => {
+      answer();
+      return search;
+    },
+    search,
+    said("ok"),
+  ]);
+  await using scene = await startWithAgents(model, { hints: false }, { answers });
+  await scene.agent.runTurn(testRequest("Find it."));
+  expect(requests.at(-1)?.messages.findLast(({ role }) => role === "tool")?.content).toContain("Newcomer");
   expect(scene.asked).toHaveLength(2);
 });
 

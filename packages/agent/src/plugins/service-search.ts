@@ -12,7 +12,7 @@ import {
   toolsModeTools,
   usableEntries,
 } from "@rockbot/search";
-import type { AgentHost, AgentPlugin } from "../agent/agent-plugin.ts";
+import type { AgentHost, AgentPlugin, TurnScope } from "../agent/agent-plugin.ts";
 import { SessionRights } from "../calls/session-rights.ts";
 import { CHILD_SOURCE, type TurnTool } from "../calls/turn-tools.ts";
 import type { SkillReader } from "../skills/skill-reader.ts";
@@ -61,26 +61,35 @@ export const serviceSearch = ({ hints = true, maxTools = 64, summaries, skills, 
     const agents = new KnownAgents(host);
     const entries = new KnownEntries(host, { summaries, skills, agents });
     const search = new ServiceSearch(() => entries.of(caller.agent), options);
-    const entriesOf = (by: string, grant?: string): readonly ServiceEntry[] => {
+    /** Tools of each role of a turn that its model is not given, though it may use them. */
+    const soughtIn = new WeakMap<TurnScope, readonly ModelTool[]>();
+    const entriesOf = (scope: TurnScope, by: string, grant?: string): readonly ServiceEntry[] => {
       const rights = new SessionRights({ definition: undefined, grant, policy: host.policy });
       const dangerous = new Set(caller.toolsOf(by).flatMap((tool) => (tool.dangerous ? [tool.name] : [])));
       const mayUse = (name: string): boolean => rights.refusal({ name, isDangerous: dangerous.has(name), isLocal: false }) === undefined;
-      return rights.isBounded ? usableEntries(entries.of(by), mayUse) : entries.of(by);
+      const all = entries.of(by, soughtIn.get(scope));
+      return rights.isBounded ? usableEntries(all, mayUse) : all;
     };
-    const searched = (by: string, grant?: string): Promise<readonly ServiceEntry[]> => entries.refresh(by).then(() => entriesOf(by, grant));
-    const details = toolsModeTools({ caller, entriesOf, soughtBy: (by) => entries.soughtBy(by) });
-    const tools = [searchTool(search, searched, (by) => entries.missingOf(by)), ...details];
+    const toolsOf = (scope: TurnScope) => {
+      const within = (by: string, grant?: string) => entriesOf(scope, by, grant);
+      const searched = (by: string, grant?: string) => entries.refresh(by).then(() => within(by, grant));
+      const details = toolsModeTools({ caller, entriesOf: within, soughtBy: () => soughtIn.get(scope) ?? [] });
+      return [searchTool(search, searched, (by) => entries.missingOf(by)), ...details];
+    };
     return {
       guides: [[searchGuide]],
-      tools: () => tools,
-      madeBy: ({ caller: by }, call) => (call.name === INVOKE ? invokedCall(entriesOf(by), call.arguments) : undefined),
-      select({ caller: by, model }, all) {
-        const isSmall = model.behavior.contextTokens <= SMALL_WINDOW;
-        const canSeek = tools.every(({ definition }) => all.some(({ tool }) => tool.name === definition.name));
+      tools: toolsOf,
+      madeBy: (scope, call) => (call.name === INVOKE ? invokedCall(entriesOf(scope, scope.caller), call.arguments) : undefined),
+      select(scope, all) {
+        const isSmall = scope.model.behavior.contextTokens <= SMALL_WINDOW;
+        const canSeek = [SEARCH, ...TOOLS_MODE].every((name) => all.some(({ tool }) => tool.name === name));
         const isSought = ({ tool, source }: TurnTool): boolean =>
           source === AGENT && SOUGHT.some(({ names, onlyIfSmall = false }) => names.test(tool.name) && (isSmall || !onlyIfSmall));
         const sought = canSeek ? all.filter(isSought) : [];
-        entries.setSought(by, sought);
+        soughtIn.set(
+          scope,
+          sought.map(({ tool }) => tool),
+        );
         const rest = all.filter((each) => !sought.includes(each));
         const others = rest.filter(({ tool }) => !TOOLS_MODE.has(tool.name));
         if (isSmall || others.filter(({ source }) => source !== CHILD_SOURCE).length > maxTools)
@@ -90,7 +99,7 @@ export const serviceSearch = ({ hints = true, maxTools = 64, summaries, skills, 
       async aside(scope, message, mayUse) {
         await entries.refresh(scope.caller);
         if (!hints || message === "") return undefined;
-        const found = await search.hints(message, usableEntries(entries.of(scope.caller, { withSought: false }), mayUse), mayUse(SEARCH));
+        const found = await search.hints(message, usableEntries(entries.of(scope.caller), mayUse), mayUse(SEARCH));
         return found === undefined ? undefined : { ...found, isUntrusted: false };
       },
       [Symbol.asyncDispose]: () => agents[Symbol.asyncDispose](),
@@ -110,7 +119,6 @@ class KnownEntries {
   readonly #parts: KnownParts;
   /** Callers whose skills could not be read, and why. */
   readonly #skillFaults = new Map<string, string>();
-  readonly #sought = new Map<string, readonly TurnTool[]>();
   /** Guides and skills, which the search cannot wait for. */
   readonly #texts = new Map<string, readonly ServiceEntry[]>();
 
@@ -119,19 +127,10 @@ class KnownEntries {
     this.#parts = parts;
   }
 
-  /** Tools of a turn that its model is not given, though it may use them. */
-  setSought(by: string, sought: readonly TurnTool[]): void {
-    if (this.#sought.size >= MAX_TEXTS_OF && !this.#sought.has(by)) this.#sought.clear();
-    this.#sought.set(by, sought);
-  }
-
-  soughtBy(by: string): readonly ModelTool[] {
-    return (this.#sought.get(by) ?? []).map(({ tool }) => tool);
-  }
-
-  of(by: string, { withSought = true }: { readonly withSought?: boolean } = {}): readonly ServiceEntry[] {
+  /** @param tools further ones that are sought in the turn */
+  of(by: string, tools: readonly ModelTool[] = []): readonly ServiceEntry[] {
     const services = serviceEntriesOf(this.#host.caller, by, mcpServersOf(this.#host)).filter(({ id }) => id !== AGENT);
-    const sought = (withSought ? this.soughtBy(by) : []).map(({ name, description, parameters }) => ({
+    const sought = tools.map(({ name, description, parameters }) => ({
       name,
       description,
       parameters: parameterNames(parameters),
