@@ -13,8 +13,8 @@ const WAIT = { timeout: 20_000, interval: 50 };
 const BOTH = ["mcp_register_server", "mcp_unregister_server"];
 const tokenOf = (who: string): string => `tokens: [{ hash: "sha256:${createHash("sha256").update(`token-of-the-${who}`).digest("hex")}" }]`;
 const named = `allow: ["*", ${BOTH.join(", ")}]`;
-const policyWith = (tokens: boolean): string => `
-delegates: [gateway, agent]
+const policyWith = (tokens: boolean, delegates = "gateway, agent"): string => `
+delegates: [${delegates}]
 callers:
   owner: { ${named}${tokens ? `, ${tokenOf("owner")}` : ""} }
   other: { allow: ["*", "mcp_*"]${tokens ? `, ${tokenOf("other")}` : ""} }
@@ -42,6 +42,10 @@ async function start(registration: "on" | "off", tokens: boolean) {
   );
   await bridge.settled(20_000);
   const headers = (who: string) => ({ "content-type": "application/json", ...(who === "" ? {} : { authorization: `Bearer token-of-the-${who}` }) });
+  const post = async (who: string, path: string, body: object) => {
+    const response = await fetch(`${gateway.url}/v1/${path}`, { method: "POST", headers: headers(who), body: JSON.stringify(body) });
+    return { status: response.status, text: await response.text() };
+  };
   const parts = started.move();
   return {
     bridge,
@@ -53,10 +57,8 @@ async function start(registration: "on" | "off", tokens: boolean) {
       for (const all of [tools, byAgent]) expect(all.map(({ name }) => name)).toContain("mcp_list_services");
       return { gateway: registering(tools), agent: registering(byAgent) };
     },
-    async invoke(who: string, tool: string, args: object) {
-      const response = await fetch(`${gateway.url}/v1/tools/${tool}/invoke`, { method: "POST", headers: headers(who), body: JSON.stringify(args) });
-      return { status: response.status, text: await response.text() };
-    },
+    invoke: (who: string, tool: string, args: object) => post(who, `tools/${tool}/invoke`, args),
+    post,
     changePolicy: (text: string) => folder.write("policy.yaml", text),
     [Symbol.asyncDispose]: () => parts.disposeAsync(),
   };
@@ -83,7 +85,7 @@ test.each([
 
 test("a server belongs to the effective caller, at whichever door it asks, and what is not there is not removed", { timeout: 60_000 }, async () => {
   await using system = await start("on", true);
-  const { bridge, agent, invoke, offered, changePolicy } = system;
+  const { bridge, agent, invoke, post, offered, changePolicy } = system;
   await expect.poll(() => offered("owner").catch(() => undefined), WAIT).toEqual({ gateway: BOTH, agent: BOTH });
   expect(await invoke("owner", "mcp_register_server", { server_name: "weather", name: "news" })).toMatchObject({ status: 400 });
   expect(await invoke("owner", "mcp_register_server", {})).toMatchObject({
@@ -100,5 +102,13 @@ test("a server belongs to the effective caller, at whichever door it asks, and w
   await expect(unregister()).rejects.toMatchObject({ code: "tool_not_found", message: expect.stringContaining("Nothing was removed") });
 
   changePolicy(policyWith(false)); // the doors are open now
-  await expect.poll(() => offered(""), WAIT).toEqual({ gateway: [], agent: [] });
+  await expect.poll(() => offered("").catch(() => undefined), WAIT).toEqual({ gateway: [], agent: [] });
+  changePolicy(policyWith(false, "agent")); // the gateway itself could own servers: nobody comes in, by no door
+  const chat = { model: "rockbot", messages: [{ role: "user", content: "Register weather." }] };
+  for (const [path, body] of [
+    ["tools/mcp_register_server/invoke", { server_name: "weather" }],
+    ["chat/completions", chat],
+  ] as const)
+    await expect.poll(() => post("", path, body), WAIT).toMatchObject({ status: 403, text: expect.stringContaining("under delegates") });
+  expect(await bridge.approvals.registered()).toEqual([]);
 });

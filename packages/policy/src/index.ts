@@ -6,7 +6,7 @@ export { policyNotes } from "./document/policy-notes.ts";
 export type { PolicyCaller, PolicyDocument, PolicyRule, PolicyService, PolicyToken } from "./generated/policy.ts";
 export type { MessageKind } from "./message-limits.ts";
 export { holdPolicy, type OpenPolicyOptions, openPolicy, type PolicyHolder } from "./open-policy.ts";
-export { ANY, createPolicy, type Decision, type Policy, type RateLimit, type Use } from "./policy.ts";
+export { ANY, createPolicy, type Decision, mayOwnServers, type Policy, type RateLimit, type Use } from "./policy.ts";
 
 // To read one without watching it.
 

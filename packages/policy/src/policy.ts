@@ -115,6 +115,10 @@ const kindOf = (use: Use): number => (use.isDangerous ? 1 : 0) + (hasEffectsAfte
 const hasEffectsAfterUntrusted = (use: Use): boolean => use.hasReadUntrusted === true && mayHaveEffects(use);
 const mayHaveEffects = ({ tool, isReadOnly = false }: Use): boolean => !isReadOnly && !ONLY_CALLS.has(tool);
 
+/** Whether a caller may own what it registers. A policy never says so of a delegate, so it must not of any other caller that several people share. */
+export const mayOwnServers = (policy: Pick<Policy, "decide">, caller: string): boolean =>
+  [...NOT_FOR_DELEGATES].some((tool) => policy.decide({ caller, tool }).isAllowed);
+
 /** Makes a policy of what a file says. */
 export function createPolicy(source: PolicySource): Policy {
   const { document, revision } = source;

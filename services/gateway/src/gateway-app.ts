@@ -104,7 +104,7 @@ export function createGatewayApp(caller: ToolCaller, options: GatewayAppOptions 
   const app = new Hono<GatewayEnv>();
 
   addProbes(app, notReady);
-  const authenticate = createAuthenticator({ token, policy, isOpen });
+  const authenticate = createAuthenticator({ self: caller.agent, token, policy, isOpen });
   const toolsOf = (by: string | undefined) => listTools(caller.toolsOf(by ?? caller.agent));
   if (operator !== undefined && policy !== undefined) {
     const operators = new Admission({ maxRunning: OPERATOR_PLACES, waiting: new WaitingRoom(OPERATOR_PLACES), answerMs: ANSWER_MS });

@@ -84,8 +84,7 @@ export async function startGateway(bus: Bus, config: Readonly<GatewayConfig>, op
 
   await using started = new AsyncDisposableStack();
   const caller = started.use(await createToolCaller(bus, { agent: agentName, instance, blobs, journals, policy, maxCallsInFlight: 2 * maxConcurrent, log }));
-  // Without the policy's tokens everybody calls as the gateway, and servers that it registered would be everybody's.
-  const mayRegister = () => accessBy(gatewayToken, policy) === "by the policy's tokens";
+  const mayRegister = () => policy !== undefined;
   if (mayHearBridge(bus, policy)) started.use(await offerMcpTools(bus, caller, { agent: agentName, policy, mayRegister, log }));
   const refusals = started.use(new RefusalLog({ audit, log }));
   const calls = { timeoutMs: callTimeoutMs, maxTimeoutMs: maxCallTimeoutMs, keys: new RunningKeys(), refusals, signal: drainOver.signal, log };

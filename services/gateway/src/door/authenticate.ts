@@ -1,9 +1,11 @@
-import { ToolError } from "@rockbot/contracts";
+import { ToolError, ToolErrorCode } from "@rockbot/contracts";
 import { bearerOf, createTokenCheck } from "@rockbot/edge/inbound";
-import { callerTokens, type PolicyHolder } from "@rockbot/policy";
+import { callerTokens, mayOwnServers, type PolicyHolder } from "@rockbot/policy";
 import { HttpErrorCode } from "../http/http-error.ts";
 
 export interface AuthenticateOptions {
+  /** The gateway's own agent, as which everybody calls while the policy has no tokens. */
+  readonly self: string;
   /** The one token of everybody as it is now, as long as the policy has none. A client that shows it is the gateway's own agent. */
   readonly token: (() => string | undefined) | undefined;
   /** Whose tokens say who calls. */
@@ -19,9 +21,9 @@ export type Authenticate = (authorization: string | undefined) => string | undef
 
 /**
  * Tells callers by their bearer tokens. A policy that has tokens is the only one that counts: the single token would be a way around it. The policy
- * of now holds for the next request.
+ * of now holds for the next request. Without tokens nobody is let in as an agent that may own servers, as everybody would share them at whichever door.
  */
-export function createAuthenticator({ token, policy, isOpen, clock = Date.now }: AuthenticateOptions): Authenticate {
+export function createAuthenticator({ self, token, policy, isOpen, clock = Date.now }: AuthenticateOptions): Authenticate {
   const isToken = token === undefined ? undefined : createTokenCheck(token);
   return (authorization) => {
     const presented = bearerOf(authorization);
@@ -33,9 +35,15 @@ export function createAuthenticator({ token, policy, isOpen, clock = Date.now }:
       if (found.isExpired) throw unauthorized("its bearer token has expired", "a newer one");
       return found.holder;
     }
-    if (isToken === undefined && isOpen) return undefined;
-    if (presented !== undefined && isToken?.(presented)) return undefined;
-    throw unauthorized(presented === undefined ? "no bearer token came with it" : "its bearer token is not this gateway's", "the gateway's token");
+    const isAnybody = isToken === undefined ? isOpen : presented !== undefined && isToken(presented);
+    if (!isAnybody)
+      throw unauthorized(presented === undefined ? "no bearer token came with it" : "its bearer token is not this gateway's", "the gateway's token");
+    if (policy === undefined || !mayOwnServers(policy.current(), self)) return undefined;
+    const mend = `The operator gives each caller a token in the policy, or names "${self}" under delegates there`;
+    throw new ToolError(
+      ToolErrorCode.Denied,
+      `Cannot answer the request: the policy lets "${self}" register MCP servers, and everybody who asks here is "${self}". ${mend}`,
+    );
   };
 }
 
