@@ -24,6 +24,8 @@ export { DEFAULT_TIMEOUT_MS, MAX_RESULT_BYTES, MAX_TIMEOUT_MS } from "./limits.t
 export type { ProgressUpdate, ToolContext, ToolExecutor, ToolLayer } from "./define/tool-executor.ts";
 export { CallClaims } from "./layers/claim.ts";
 export { type Serving, servingLayers, withCallingLayers, withLocalLayers } from "./layers/layers.ts";
+export { checkNarrowed } from "./layers/narrow.ts";
+export { takeRates } from "./layers/rate.ts";
 export { ResultCache, type ResultCacheOptions } from "./layers/result-cache.ts";
 
 // For operators: to replay parked requests, and to read them; which policy each service goes by.

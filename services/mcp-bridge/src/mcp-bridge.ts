@@ -16,6 +16,7 @@ import {
   type WithdrawalOutcome,
 } from "@rockbot/mcp/trust";
 import { Lease, type LeaseStore } from "@rockbot/records/leases";
+import { createMemoryRateStore } from "@rockbot/records/rates";
 import { createIdentity, MessageMeter, type ServeToolsOptions, type StartServiceOptions, serveTools } from "@rockbot/tools";
 import { publishIndex } from "./directory/index-publisher.ts";
 import { manageServers } from "./directory/manage-servers.ts";
@@ -87,7 +88,7 @@ export interface BridgeApprovals extends ToolApprovals {
 export async function startMcpBridge(
   bus: Bus,
   config: Readonly<McpBridgeConfig>,
-  { env, audit, log = silentLogger, policy, blobs, claims, leases, rates, trustStore, signal }: StartMcpBridgeOptions,
+  { env, audit, log = silentLogger, policy, blobs, claims, leases, rates: sharedRates, trustStore, signal }: StartMcpBridgeOptions,
 ): Promise<McpBridge> {
   const { mcpConfig, agents, initConcurrency, shutdownGraceMs } = config;
   signal?.throwIfAborted();
@@ -125,7 +126,9 @@ export async function startMcpBridge(
   }
   started.use(observeServers(pool));
   const tools = toldTools(policy);
-  started.use(await manageServers(bus, pool, { identity, requests: new ServerRequests({ registrar, identity, policy, audit, log }), meter, tools, log }));
+  const rates = sharedRates ?? started.use(createMemoryRateStore());
+  const requests = new ServerRequests({ registrar, identity, policy, rates, audit, log });
+  started.use(await manageServers(bus, pool, { identity, requests, meter, tools, log }));
   const lease = leases === undefined ? undefined : started.use(new Lease(leases, "index", { owner: instance }));
   started.use(await publishIndex(bus, pool, { identity, agents, canRegister: registrar.isOpen, lease, meter, tools, onPolicyChange: policy?.onChange, log }));
   started.use(followStore(store, { onChange: takeInChanges, isBehind: () => trust.isBlind }));

@@ -22,36 +22,18 @@ export function rate(definition: ToolDefinition, store: RateStore): ToolLayer {
   async function counted(next: ToolExecutor, request: ToolInvokeRequest, context: ToolContext): Promise<ToolInvokeResponse> {
     if (context.isRedelivered) return runAndCharge(next, request, context);
     if (definition.readOnly) {
-      await take(request, context);
+      await takeRates(store, request, context);
       return runAndCharge(next, request, context);
     }
     const key = claimKeyText({ caller: context.caller, toolCallId: request.toolCallId });
     if (running.has(key)) return next.execute(request, context);
     running.add(key);
     try {
-      await take(request, context);
+      await takeRates(store, request, context);
       return await runAndCharge(next, request, context);
     } finally {
       running.delete(key);
     }
-  }
-
-  async function take(request: ToolInvokeRequest, { decision, caller }: ToolContext): Promise<void> {
-    if (decision === undefined) return;
-    const { rates, bytes, revision } = decision;
-    const charges: Charge[] = rates.map((limit) => ({ ...limit, cost: 1 }));
-    // More than the bucket holds would never be let through.
-    if (bytes !== undefined) charges.push({ ...bytes, cost: Math.min(bytes.amount, Buffer.byteLength(request.arguments ?? "")) });
-    const shortage = await store.take(charges);
-    if (shortage === undefined) return;
-    const { amount, perMs } = charges[shortage.index] as Charge;
-    const isBytes = shortage.index === rates.length;
-    const limit = `${amount} ${isBytes ? "bytes" : "calls"} in ${perMs / 1_000} s`;
-    throw new ToolError(
-      ToolErrorCode.RateLimited,
-      `"${request.toolName}" was not run: "${caller}" has used up its ${limit}. Try again in ${Math.ceil(shortage.retryAfterMs / 1_000)} s, or do without.`,
-      { retryAfterMs: shortage.retryAfterMs, details: { reason: isBytes ? "bytes" : "calls", revision } },
-    );
   }
 
   async function runAndCharge(next: ToolExecutor, request: ToolInvokeRequest, context: ToolContext): Promise<ToolInvokeResponse> {
@@ -63,6 +45,29 @@ export function rate(definition: ToolDefinition, store: RateStore): ToolLayer {
         .catch((error: unknown) => context.log.warn({ error: String(error) }, "could not count the bytes of a result"));
     return response;
   }
+}
+
+/** Takes one call, and the bytes of its arguments, from all that the caller has. @throws {ToolError} `rate_limited` */
+export async function takeRates(
+  store: RateStore,
+  request: Pick<ToolInvokeRequest, "toolName" | "arguments">,
+  { decision, caller }: Pick<ToolContext, "decision" | "caller">,
+): Promise<void> {
+  if (decision === undefined) return;
+  const { rates, bytes, revision } = decision;
+  const charges: Charge[] = rates.map((limit) => ({ ...limit, cost: 1 }));
+  // More than the bucket holds would never be let through.
+  if (bytes !== undefined) charges.push({ ...bytes, cost: Math.min(bytes.amount, Buffer.byteLength(request.arguments ?? "")) });
+  const shortage = await store.take(charges);
+  if (shortage === undefined) return;
+  const { amount, perMs } = charges[shortage.index] as Charge;
+  const isBytes = shortage.index === rates.length;
+  const limit = `${amount} ${isBytes ? "bytes" : "calls"} in ${perMs / 1_000} s`;
+  throw new ToolError(
+    ToolErrorCode.RateLimited,
+    `"${request.toolName}" was not run: "${caller}" has used up its ${limit}. Try again in ${Math.ceil(shortage.retryAfterMs / 1_000)} s, or do without.`,
+    { retryAfterMs: shortage.retryAfterMs, details: { reason: isBytes ? "bytes" : "calls", revision } },
+  );
 }
 
 const bytesOf = ({ content, structured }: ToolInvokeResponse): number =>

@@ -31,13 +31,16 @@ const catalogue = {
 
 /** A policy that allows these callers to register servers, and to ask for as many as they like. */
 async function policyFor(...callers: readonly string[]) {
+  return policyOf(
+    `callers: { ${callers.map((name) => `${name}: { allow: ["*", mcp_register_server, mcp_unregister_server], limits: { messages: { manage: { perSecond: 1000, bytesPerSecond: 10000000 } } } }`).join(", ")} }\neveryone: { afterUntrusted: { effects: deny } }`,
+  );
+}
+
+async function policyOf(yaml: string) {
   const folder = temporaryFolder();
   onTestFinished(() => folder[Symbol.dispose]());
   const file = join(folder.path, "policy.yaml");
-  writeFileSync(
-    file,
-    `callers: { ${callers.map((name) => `${name}: { allow: ["*", mcp_register_server, mcp_unregister_server], limits: { messages: { manage: { perSecond: 1000, bytesPerSecond: 10000000 } } } }`).join(", ")} }\neveryone: { afterUntrusted: { effects: deny } }`,
-  );
+  writeFileSync(file, yaml);
   return openPolicy(file);
 }
 
@@ -235,6 +238,23 @@ test("registration is off unless the operator has opened it, and whom the policy
     code: "denied",
     error: expect.stringContaining("catalogue"),
   });
+});
+
+test("the policy's rules about arguments and rates hold for requests as for any tool", { timeout: 60_000 }, async () => {
+  const only = `arguments: { properties: { server_name: { enum: [weather] }, url: { pattern: "^https://ok[.]example/" } } }`;
+  await using policy = await policyOf(`callers:
+  rockbot: { allow: [mcp_register_server], rules: [{ tools: [mcp_register_server], ${only} }] }
+  often: { allow: [mcp_unregister_server], rules: [{ tools: [mcp_unregister_server], rate: { calls: 1, perSeconds: 3600 } }] }`);
+  await using bridge = await startTestBridge(() => ({}), { policy, config: open, beside: { catalogue } });
+  const ask = manageClient(bridge.bus);
+  const register = (request: object) => ask("rockbot", "McpRegisterServerRequest", { type: "auto", ...request });
+  const refused = { success: false, code: "denied" };
+  const outside = { ...refused, error: expect.stringContaining("only with arguments that the policy allows: url:") };
+  expect(await register({ serverName: "weather", url: "https://mcp.example.com/mcp" })).toMatchObject(outside);
+  expect(await register({ serverName: "news" })).toMatchObject({ ...refused, error: expect.stringContaining("server_name:") });
+  expect(await register({ serverName: "weather", url: null })).toMatchObject({ success: true });
+  const unregister = () => ask("often", "McpUnregisterServerRequest", { serverName: "weather" });
+  expect([await unregister(), await unregister()]).toMatchObject([refused, { code: "rate_limited", error: expect.stringContaining("1 calls in 3600 s") }]);
 });
 
 test("a server that one bridge has registered is connected by the other, also by one that starts later, and goes from all", { timeout: 60_000 }, async () => {

@@ -13,7 +13,8 @@ import {
 import { createPolicy, type Decision, defaultPolicySource, type PolicyHolder } from "@rockbot/policy";
 import { StoreUnavailableError } from "@rockbot/records";
 import type { AuditLog } from "@rockbot/records/audit";
-import { callerOf, type Identity } from "@rockbot/tools";
+import type { RateStore } from "@rockbot/records/rates";
+import { callerOf, checkNarrowed, type Identity, takeRates } from "@rockbot/tools";
 import type { ServerRegistrar } from "./server-registrar.ts";
 
 export interface ServerRequestsParts {
@@ -21,6 +22,8 @@ export interface ServerRequestsParts {
   readonly identity: Pick<Identity, "senderOf">;
   /** @default nobody may register servers, as that is dangerous and nothing allows it */
   readonly policy: Pick<PolicyHolder, "current"> | undefined;
+  /** What callers have used up. */
+  readonly rates: RateStore;
   /** Gets a line for each decision. */
   readonly audit: AuditLog | undefined;
   readonly log: Logger;
@@ -32,7 +35,7 @@ export interface RequestFailure {
   readonly code: string;
 }
 
-/** Answers who wants to add or remove servers: asks the policy as for a call of the tool of that name, and leaves a line in the audit log. */
+/** Answers who wants to add or remove servers: holds to the policy as a call of the tool of that name does, and leaves a line in the audit log. */
 export class ServerRequests {
   readonly #parts: ServerRequestsParts;
 
@@ -41,13 +44,19 @@ export class ServerRequests {
   }
 
   register(request: Decoded<McpRegisterServerRequest>, message: Envelope): Promise<RequestFailure | { readonly summary: string }> {
-    return this.#decide("mcp_register_server", request, message, async (value, agent) => ({ summary: await this.#parts.registrar.register(value, agent) }));
+    return this.#decide("mcp_register_server", request, message, {
+      argumentsOf: ({ serverName: server_name, type, url, command, args, env }) => ({ server_name, type, url, command, arguments: args, env }),
+      run: async (value, agent) => ({ summary: await this.#parts.registrar.register(value, agent) }),
+    });
   }
 
   unregister(request: Decoded<McpUnregisterServerRequest>, message: Envelope): Promise<RequestFailure | undefined> {
-    return this.#decide("mcp_unregister_server", request, message, async ({ serverName }, agent) => {
-      await this.#parts.registrar.unregister(serverName, agent);
-      return undefined;
+    return this.#decide("mcp_unregister_server", request, message, {
+      argumentsOf: ({ serverName }) => ({ server_name: serverName }),
+      run: async ({ serverName }, agent) => {
+        await this.#parts.registrar.unregister(serverName, agent);
+        return undefined;
+      },
     });
   }
 
@@ -55,7 +64,8 @@ export class ServerRequests {
     tool: string,
     request: Decoded<Request>,
     message: Envelope,
-    run: (request: Request, agent: string) => Promise<Result>,
+    /** `argumentsOf` gives those of the tool, for the policy's rules about them. */
+    { argumentsOf, run }: { readonly argumentsOf: (request: Request) => object; readonly run: (request: Request, agent: string) => Promise<Result> },
   ): Promise<RequestFailure | Result> {
     const receivedAt = performance.now();
     const sender = this.#parts.identity.senderOf(message);
@@ -76,7 +86,10 @@ export class ServerRequests {
         );
       if (!decision.isAllowed)
         throw new ToolError(ToolErrorCode.Denied, `"${caller}" may not use "${tool}". The operator's policy would have to allow it by its full name.`);
+      await takeRates(this.#parts.rates, { toolName: tool, arguments: Buffer.from(message.body).toString() }, { decision, caller });
       if (!request.ok) throw new ToolError(ToolErrorCode.InvalidArguments, request.fault.message);
+      const given = Object.entries(argumentsOf(request.value)).filter(([, value]) => isGiven(value));
+      checkNarrowed(tool, Object.fromEntries(given), { decision, caller });
       const result = await run(request.value, caller);
       await this.#note(message, { tool, caller, decision, outcome: "ok", receivedAt });
       return result;
@@ -108,6 +121,9 @@ export class ServerRequests {
     });
   }
 }
+
+/** A request has values also for arguments that a call of the tool leaves out. */
+const isGiven = (value: unknown): boolean => value != null && value !== "auto" && Object.keys(Object(value)).length > 0;
 
 const nothingAllowed = () => createPolicy(defaultPolicySource());
 
