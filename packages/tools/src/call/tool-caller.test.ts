@@ -121,8 +121,13 @@ test("a tool that never comes is not to be tried again: one of the agent's turns
   for (const name of ["spawn_wisps", "wisp__digest", "list_working_memory", "report_progress", "search"])
     await expect(caller.call(name, {}), name).rejects.toMatchObject(never);
   await expect(caller.call("search", {})).rejects.toThrow('"knowledge-tools" is running, and has it off');
-  for (const name of ["web_search", "mcp_list_services"]) // their services may start
+  await using _bridge = await serveTools(bus, testSet(testTool("server__echo", async () => "")), { service: "mcp-bridge", topic: "tool.invoke.mcp" });
+  await expect.poll(() => caller.tools.get("server__echo")).toBeDefined();
+  for (const name of ["web_search", "mcp_list_services"]) // its service may start, and the bridge's index comes after its list
     await expect(caller.call(name, {}), name).rejects.toMatchObject({ code: "unavailable", isRetryable: true });
+  const listed = { name: "mcp_list_services", description: "", parametersSchema: "{}", readOnly: true, idempotent: true, source: MCP_BRIDGE };
+  caller.tools.register(listed, testTool("mcp_list_services", async () => "").executor); // the index has come
+  await expect(caller.call("mcp_register_server", {})).rejects.toMatchObject(never);
   await expect(caller.call("toString", {})).rejects.toMatchObject({ code: "tool_not_found", isRetryable: false });
 });
 

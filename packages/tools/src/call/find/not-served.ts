@@ -1,4 +1,4 @@
-import { allToolNames, nearestTools, ToolError, ToolErrorCode, toolServices } from "@rockbot/contracts";
+import { allToolNames, MCP_BRIDGE, nearestTools, ToolError, ToolErrorCode, tools as toolDefinitions, toolServices } from "@rockbot/contracts";
 import type { CallableTools } from "./callable-tools.ts";
 
 /** When a tool may be there that a service says may come. */
@@ -38,7 +38,7 @@ export function notServed(name: string, caller: string, tools: CallableTools): T
   if (WISP.test(name) || (allToolNames.includes(name) && service === undefined)) {
     return never(`"${shown}" cannot be called from here: only the agent has it, in its turns. Ask the agent for what it does.`);
   }
-  if (service !== undefined && directory.knows(service)) {
+  if (service !== undefined && hasItOff(service, tools)) {
     return never(`"${shown}" cannot be called: no running service offers it. "${service}" is running, and has it off. Only its operator can change that.`);
   }
   if (directory.remembers(name) || service !== undefined) {
@@ -63,3 +63,7 @@ export function notServed(name: string, caller: string, tools: CallableTools): T
   const help = question ?? (known.length > 0 ? `known: ${known.slice(0, MAX_NAMED).join(", ")}${more}` : "none is known");
   return new ToolError(ToolErrorCode.ToolNotFound, `There is no tool "${shown}": ${help}`, { details: { ...(nearest === undefined ? {} : { nearest }) } });
 }
+
+/** Whether all is known that a service offers here. The bridge's list lacks the tools that this process has from its first index on. */
+const hasItOff = (service: string, { directory, registry }: CallableTools): boolean =>
+  service === MCP_BRIDGE ? registry.get(toolDefinitions.mcpListServices.name) !== undefined : directory.knows(service);
