@@ -211,6 +211,7 @@ test("where no agent runs, that is the error, with what to do", async () => {
   await expect(client.chat.completions.create(hello)).rejects.toMatchObject(error);
   await expect(client.chat.completions.create({ ...hello, stream: true })).rejects.toMatchObject(error);
   await expect(client.models.list()).rejects.toMatchObject(error);
+  await expect(client.embeddings.create({ model: "small", input: "a" })).rejects.toMatchObject(error);
 });
 
 test.each<[string, Record<string, unknown>, string, RegExp]>([

@@ -7,6 +7,7 @@ import type { InvokeOptions } from "../calls/invoke.ts";
 import type { GatewayEnv } from "../door/guard.ts";
 import { readChatBody } from "../http/read-body.ts";
 import { noModel } from "./models.ts";
+import { noAgent, orNoAgent } from "./no-agent.ts";
 import { answerOpenAiError } from "./openai-error.ts";
 import { AGENT_MODEL } from "./read-chat-request.ts";
 
@@ -30,12 +31,13 @@ export function embeddings(caller: ToolCaller, { timeoutMs: ownMs, maxTimeoutMs,
       const args = readRequest(body);
       refused.args = args;
       await caller.discovered();
+      if (caller.tools.get(tools.agentChat.name) === undefined) throw noAgent();
       if (caller.tools.get(toolName) === undefined) throw noModel(args.model ?? AGENT_MODEL, "the agent has no model for embeddings");
       const signal = ending === undefined ? gone.signal : AbortSignal.any([gone.signal, ending]);
       const { structured } = await caller.call(toolName, args, { toolCallId: call.toolCallId, timeoutMs, onBehalfOf, hasReadUntrusted, signal, onSent });
       return c.json(answerOf(structured as unknown as ToolAgentEmbedOutput, body["encoding_format"] === "base64"));
     } catch (error) {
-      const toolError = asToolError(error, toolName, { caller, isSent, signal: ending, log });
+      const toolError = orNoAgent(asToolError(error, toolName, { caller, isSent, signal: ending, log }), caller);
       if (!isSent) await refusals?.call({ ...refused, error: toolError });
       return answerOpenAiError(c, toolError, call);
     }
