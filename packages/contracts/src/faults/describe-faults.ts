@@ -96,9 +96,13 @@ function describe(error: SchemaError, schema: object, value: unknown, quoteValue
 }
 
 /** The known name most like `name`, if one is near enough to be a slip of the pen. */
-export function nearestName(name: string, known: readonly string[]): string | undefined {
+export function nearestName(
+  name: string,
+  known: readonly string[],
+  { maxSlips = Math.max(2, Math.floor(name.length / 3)) }: { readonly maxSlips?: number } = {},
+): string | undefined {
   if (name.length > 256) return undefined;
-  return closestMatch(name, known, { maxDistance: Math.max(2, Math.floor(name.length / 3)) });
+  return closestMatch(name, known, { maxDistance: maxSlips });
 }
 
 /** A sentence for an unknown name: the nearest known one, or else all of them. */

@@ -62,21 +62,25 @@ test("the common form and the one of the .NET original are read, with all that o
 test("what other programs know is taken, or named in a warning, and grants nothing", () => {
   using folder = temporaryFolder();
   folder.write("servers.env", "FILE_KEY=of-the-file-0\nBOTH=file\n");
-  const theirs = { autoApprove: ["*"], alwaysAllow: ["x"], trust: true, timeout: 60, gallery: "x" };
+  const theirs = { autoApprove: ["*"], alwaysAllow: ["x"], trust: true, timeout: 60, gallery: "x", oauth: {}, oauth2: {}, commands: [], argument: 1 };
   const entry = { command: "x", envFile: "servers.env", env: { BOTH: "env", KEY: `$\{env:API_KEY}` }, disabledTools: ["rm"], excludeTools: ["mv"], ...theirs };
-  const remote = { type: "streamableHttp", httpUrl: "https://example.com/mcp", includeTools: ["ls"] };
+  const remote = { type: "streamableHttp", transport: "http", httpUrl: "https://example.com/mcp", includeTools: ["ls"], enabledTools: ["cat"] };
   const file = folder.write("mcp.json", { inputs: [], servers: { files: entry, remote, off: { command: "x", disabled: true } } });
 
   const { servers, warnings } = readServerFile(file, { API_KEY: "the-key-0" });
   expect(servers).toMatchObject([
     { name: "files", address: { env: { FILE_KEY: "of-the-file-0", BOTH: "env", KEY: "the-key-0" } }, denied: ["mv", "rm"] },
-    { name: "remote", address: { type: "http", url: "https://example.com/mcp" }, allowed: ["ls"] },
+    { name: "remote", address: { type: "http", url: "https://example.com/mcp" }, allowed: ["ls", "cat"] },
   ]);
   expect([servers[0]?.allowed, servers[0]?.trustsAnnotations, servers[0]?.pin]).toEqual([undefined, undefined, undefined]);
   expect(redact("of-the-file-0")).toBe("[redacted]");
   const words = ['autoApprove" grants nothing', 'alwaysAllow" grants', 'trust" grants', 'timeout" has no effect.*requestTimeoutMs', 'gallery" is none of our'];
+  words.push('oauth" has no effect. Write auth', 'oauth2" has no effect', 'commands" is none of our', 'argument" is none of our');
   expect(warnings).toEqual(words.map((each) => expect.stringMatching(new RegExp(`^servers\\.files: "${each}`))));
   expect(readServerFile(folder.write("zed.json", { context_servers: {} }), {}).warnings).toEqual([expect.stringMatching(/no servers.*context_servers/)]);
+  const top = { servers: {}, mcpserver: {}, theme: "dark", defaults: { requestTimeoutMs: 5_000, other: 1 } };
+  const ofTop = [/^defaults: "requestTimeoutMs" .*Write toolTimeout/, /^defaults: "other" is none/, /^"mcpserver" has no effect: did you mean "mcpServers"/];
+  expect(readServerFile(folder.write("top.json", top), {}).warnings).toEqual(ofTop.map((each) => expect.stringMatching(each)));
   const missing = { a: { command: "x", envFile: "none.env" }, b: { url: "https://example.com", envFile: "x" }, c: { command: "x", args: [`$\{input:key}`] } };
   expect(faultsOf({ servers: missing })).toEqual([
     expect.stringMatching(/servers\.a: envFile: .*ENOENT/),
@@ -110,10 +114,13 @@ test("what the schema cannot say is told as well", () => {
       missing: { url: "https://example.com", headers: { authorization: `Bearer ${variable("NO_SUCH_VARIABLE")}` } },
       oauth: { url: "https://example.com", auth: { type: "client_credentials", clientId: "me" } },
       socket: { type: "http", url: "ws://example.com" },
-      slip: { command: "x", toolsAlowed: [] },
+      slip: { command: "x", toolsAlowed: [], denyTools: [] },
+      names: { url: "https://a.example", httpUrl: "https://b.example", type: "http", transport: "sse" },
     },
+    defaults: { toolTimeuot: 5 },
   });
-  expect(faults.map((fault) => fault.replace(/^.*?mcpServers\./, ""))).toEqual([
+  expect(faults.map((fault) => fault.replace(/^.*?(mcpServers\.|(?=defaults))/, ""))).toEqual([
+    expect.stringMatching(/^defaults: unknown property "toolTimeuot": did you mean "toolTimeout"/),
     expect.stringMatching(/^none: it needs "command"/),
     expect.stringMatching(/^both: it has both/),
     expect.stringMatching(/^TWICE: "TWICE" is named already, as "twice"/),
@@ -122,6 +129,9 @@ test("what the schema cannot say is told as well", () => {
     expect.stringMatching(/^oauth: auth\.issuer/),
     expect.stringMatching(/^socket: url: ws:\/\//),
     expect.stringMatching(/^slip: unknown property "toolsAlowed": did you mean "toolsAllowed"/),
+    expect.stringMatching(/^slip: unknown property "denyTools": did you mean "deniedTools"/),
+    expect.stringMatching(/^names: "url" and "httpUrl" are names for the same, and differ/),
+    expect.stringMatching(/^names: "type" and "transport" are names for the same, and differ/),
   ]);
 });
 

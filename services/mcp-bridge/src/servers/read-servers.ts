@@ -15,12 +15,26 @@ import { isLikelySecret } from "./is-likely-secret.ts";
 const CATALOGUE_NAME = /^[a-z0-9][a-z0-9-]{0,38}$/;
 const NAME = /^[^\x00-\x1f\x7f]{1,128}$/;
 
-const { properties } = serversSchema.schema as { properties: { mcpServers: { additionalProperties: { properties: object } } } };
+const { properties } = serversSchema.schema as {
+  properties: { mcpServers: { additionalProperties: { properties: object } }; defaults: { properties: object } };
+};
 const KNOWN = Object.keys(properties.mcpServers.additionalProperties.properties);
+const KNOWN_TOP = Object.keys(properties);
+const KNOWN_DEFAULTS = [...Object.keys(properties.defaults.properties), "mcpInitConcurrency"];
+/** Of other programs, and like one of ours by chance. */
+const FOREIGN = /^(?:oauth2?|commands)$/;
 
-/** What is to be said of a key of other programs in an entry. */
+/** The known key of which one is a slip of the pen. What is to bound tools is held to be one sooner: a slip there must not allow more. */
+function slipOf(key: string, known: readonly string[]): string | undefined {
+  if (key.length < 5 || FOREIGN.test(key)) return undefined; // a short name is near to others
+  return nearestName(key, known, /tool/i.test(key) ? {} : { maxSlips: 2 });
+}
+
+/** What is to be said of a key of other programs. */
 function wordsFor(key: string): string {
   if (key === "timeout") return "has no effect, as programs write it in seconds or in milliseconds. Write requestTimeoutMs";
+  if (key === "requestTimeoutMs") return "has no effect here. Write toolTimeout";
+  if (/^oauth2?$/.test(key)) return "has no effect. Write auth";
   if (/^(autoApprove|alwaysAllow|trust)$/.test(key))
     return "grants nothing here: the policy says who may use which tool, and operators approve what is offered";
   return "is none of our settings, and has no effect";
@@ -39,13 +53,14 @@ export type ServerFile = ReturnType<typeof readServerFile>;
 
 /**
  * The same, the entries that agents may register, what holds for all servers, and warnings in words for the operator: what stands there and has no effect.
+ * @param envFiles gets each `envFile` of the entries, also if there are faults, and its text; none if it cannot be read
  * @throws as `readServers`
  */
-export function readServerFile(file: string, env: Readonly<Record<string, string | undefined>>) {
+export function readServerFile(file: string, env: Readonly<Record<string, string | undefined>>, envFiles = new Map<string, string | undefined>()) {
   const content = loadConfig(serversSchema, { env: {}, file });
   const { mcpServers, McpServers, servers, catalogue = {}, Mcp, queues = {} } = content;
   const { toolTimeout, toolResponseMaxBytes, mcpInitConcurrency, traceMCP = false } = { ...content, ...content.defaults };
-  const faults: string[] = [];
+  const { faults, warnings } = lookAtOthers("defaults", content.defaults ?? {}, KNOWN_DEFAULTS);
   const entries = [
     ...Object.entries({ mcpServers, McpServers, servers }).flatMap(([key, named = {}]) =>
       Object.entries(named as Record<string, ServerEntry>).map(([name, entry]) => ({ path: `${key}.${name}`, name, entry })),
@@ -64,7 +79,12 @@ export function readServerFile(file: string, env: Readonly<Record<string, string
   const limits = readQueues(queues, faults);
   const names = new Map<string, string>();
   const isNone = [mcpServers, McpServers, servers, Mcp?.Servers, content.catalogue].every((part) => part === undefined);
-  const warnings = isNone ? [`it names no servers: they stand in mcpServers, and it has ${Object.keys(content).join(", ").slice(0, 200) || "nothing"}`] : [];
+  if (isNone) warnings.push(`it names no servers: they stand in mcpServers, and it has ${Object.keys(content).join(", ").slice(0, 200) || "nothing"}`);
+  for (const key of Object.keys(content).filter((each) => !KNOWN_TOP.includes(each))) {
+    const slip = slipOf(key, KNOWN_TOP);
+    if (slip !== undefined) warnings.push(`"${maskLikelySecrets(key.slice(0, 80))}" has no effect: did you mean "${slip}"?`);
+    else if (key === "requestTimeoutMs") warnings.push(`"${key}" ${wordsFor(key)}`);
+  }
   if (mcpInitConcurrency !== undefined) warnings.push("mcpInitConcurrency has no effect here: it is INIT_CONCURRENCY of mcp-bridge");
   const read = entries.flatMap(({ path, name, entry, isCatalogue }) => {
     if (isCatalogue && !CATALOGUE_NAME.test(name)) faults.push(`${path}: an entry's name has 1 to 39 lower-case letters, digits and hyphens`);
@@ -73,7 +93,7 @@ export function readServerFile(file: string, env: Readonly<Record<string, string
     const other = names.get(name.toLowerCase());
     if (other !== undefined) faults.push(`${path}: "${name}" is named already, as "${other}"; case does not tell servers apart`);
     names.set(name.toLowerCase(), name);
-    const reader = new EntryReader(path, entry, { env, queues: limits, folder: dirname(file) });
+    const reader = new EntryReader(path, entry, { env, queues: limits, folder: dirname(file), envFiles });
     const options = { maxResultChars: toolResponseMaxBytes, ...reader.read(name) };
     options.requestTimeoutMs ??= toolTimeout;
     faults.push(...reader.faults);
@@ -91,6 +111,18 @@ interface FileContext {
   readonly queues: ReadonlyMap<string, CallLimitOptions>;
   /** The folder that the file is in. */
   readonly folder: string;
+  readonly envFiles: Map<string, string | undefined>;
+}
+
+/** What is a slip of the pen is refused, as it may have been to forbid something; what other programs know is named. */
+function lookAtOthers(path: string, part: object, known: readonly string[]): { readonly faults: string[]; readonly warnings: string[] } {
+  const others = Object.keys(part)
+    .filter((key) => !known.includes(key))
+    .map((key) => ({ key, slip: slipOf(key, known) }));
+  return {
+    faults: others.flatMap(({ key, slip }) => (slip === undefined ? [] : [`${path}: unknown property "${key}": did you mean "${slip}"?`])),
+    warnings: others.flatMap(({ key, slip }) => (slip === undefined ? [`${path}: "${maskLikelySecrets(key.slice(0, 80))}" ${wordsFor(key)}`] : [])),
+  };
 }
 
 function readQueues(queues: NonNullable<McpBridgeServers["queues"]>, faults: string[]): ReadonlyMap<string, CallLimitOptions> {
@@ -120,10 +152,22 @@ class EntryReader {
   }
 
   read(name: string): BridgedServerOptions {
-    const { toolsAllowed = [], allowedTools = [], includeTools = [], toolsDenied = [], deniedTools = [], excludeTools = [], disabledTools = [] } = this.#entry;
+    const {
+      toolsAllowed = [],
+      allowedTools = [],
+      includeTools = [],
+      enabledTools = [],
+      toolsDenied = [],
+      deniedTools = [],
+      excludeTools = [],
+      disabledTools = [],
+    } = this.#entry;
     const { requestTimeoutMs, connectTimeoutMs, trustAnnotations, stateful, cache, shared, pin, traceMCP } = this.#entry;
-    const allowed = [...toolsAllowed, ...allowedTools, ...includeTools];
-    this.#lookAtOthers();
+    const allowed = [...toolsAllowed, ...allowedTools, ...includeTools, ...enabledTools];
+    const { faults, warnings } = lookAtOthers(this.#path, this.#entry, KNOWN);
+    this.faults.push(...faults);
+    this.warnings.push(...warnings);
+    this.#lookAtNames();
     const address = this.#address();
     if (shared === false) this.#fault("shared: all callers share one connection to a server. Name the server twice, and say in the policy who may use which");
     return {
@@ -143,12 +187,12 @@ class EntryReader {
     };
   }
 
-  /** What is a slip of the pen is refused, as it may have been to forbid something; what other programs know is named. */
-  #lookAtOthers(): void {
-    for (const key of Object.keys(this.#entry).filter((each) => !KNOWN.includes(each))) {
-      const nearest = key.length < 5 ? undefined : nearestName(key, KNOWN); // a short name is near to others
-      if (nearest !== undefined) this.#fault(`unknown property "${key}": did you mean "${nearest}"?`);
-      else this.warnings.push(`${this.#path}: "${maskLikelySecrets(key.slice(0, 80))}" ${wordsFor(key)}`);
+  /** Of several names for the same, none is dropped silently. */
+  #lookAtNames(): void {
+    for (const names of [["url", "serverUrl", "httpUrl"] as const, ["type", "transport"] as const]) {
+      const given = names.filter((name) => this.#entry[name] !== undefined);
+      if (new Set(given.map((name) => this.#entry[name]?.replace(/^streamable-?http$/i, "http").replace(/^ws$/, "websocket"))).size > 1)
+        this.#fault(`${given.map((name) => `"${name}"`).join(" and ")} are names for the same, and differ: give one of them`);
     }
   }
 
@@ -192,8 +236,11 @@ class EntryReader {
   #envOf(given: string | undefined): Readonly<Record<string, string>> {
     if (given === undefined) return {};
     const file = resolve(this.#context.folder, this.#text("envFile", given));
+    this.#context.envFiles.set(file, undefined);
     try {
-      const values = Object.entries(parseEnv(readFileSync(file, "utf8"))).map(([name, value = ""]) => [name, value] as const);
+      const text = readFileSync(file, "utf8");
+      this.#context.envFiles.set(file, text);
+      const values = Object.entries(parseEnv(text)).map(([name, value = ""]) => [name, value] as const);
       for (const [name, value] of values) this.#noteSecret(name, value);
       return Object.fromEntries(values);
     } catch (error) {

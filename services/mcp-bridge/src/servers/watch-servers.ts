@@ -15,14 +15,17 @@ export interface WatchServersOptions {
 
 /**
  * Hands on what the file says, now and whenever it changes, until disposed. The content is compared, not the time of change, so that a mounted file that is
- * swapped for another is noticed, and one that is written anew is not; so are the files in which its variables lie. A file that has faults later changes nothing; they are logged.
+ * swapped for another is noticed, and one that is written anew is not; so are the files in which its variables lie, and each
+ * `envFile`. A file that has faults later changes nothing; they are logged.
  * @throws {ConfigError} if the file has faults now
  */
 export function watchServers(file: string, apply: (content: ServerFile) => void, { env, log, everyMs = 1_000 }: WatchServersOptions): AsyncDisposable {
   let seen: string | undefined;
   let told: string | undefined;
+  const envFiles = new Map<string, string | undefined>();
   const read = (): ServerFile => {
-    const content = readServerFile(file, env);
+    envFiles.clear();
+    const content = readServerFile(file, env, envFiles);
     const said = content.warnings.join("\n");
     if (said !== told && said !== "") log.warn({ file, warnings: content.warnings }, "the file of MCP servers says what has no effect");
     told = said;
@@ -35,7 +38,8 @@ export function watchServers(file: string, apply: (content: ServerFile) => void,
     const hash = createHash("sha256")
       .update(JSON.stringify([text, ...variableFiles(text, env)]))
       .digest("base64url");
-    if (hash === seen) return;
+    const same = await Promise.all([...envFiles].map(async ([path, before]) => (await readFile(path, "utf8").catch(() => undefined)) === before));
+    if (hash === seen && same.every(Boolean)) return;
     const isFirst = seen === undefined;
     seen = hash;
     try {
