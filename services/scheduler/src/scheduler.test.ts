@@ -10,6 +10,7 @@ import { startScheduler } from "./scheduler.ts";
 import { check, configSchema } from "./settings.ts";
 import { testTask } from "./store/conformance.ts";
 import { openFileScheduleStore } from "./store/file-schedule-store.ts";
+import { MAX_TASK_BYTES } from "./store/schedule-store.ts";
 import { serveTestAgent, type TestAgent } from "./test-agent.ts";
 
 type Answer = Parameters<typeof serveTestAgent>[1];
@@ -70,6 +71,19 @@ test("a caller lists and cancels its tasks from any conversation, another caller
   await expect(cancel({ sessionId: "s2" })).rejects.toThrow('several conversations have a scheduled task "NEWS". Give conversation');
   expect(await cancel({ sessionId: "s2" }, "s1")).toEqual({ name: "news", cancelled: true, conversation: "s1" });
   expect(await cancel({ sessionId: "s3" })).toEqual({ name: "news", cancelled: true, conversation: "s2" });
+});
+
+test("of tasks of one name the one that is not over is cancelled, and of one that is over only its answer is removed", async () => {
+  await using scene = await startScene({ settings: { shortestIntervalSeconds: 1 } });
+  const cancel = async () => scene.call("cancel_scheduled_task", { name: "news" }, { sessionId: "s3" });
+  await scene.call("schedule_task", { ...everySecond, run_once: true });
+  await expect.poll(async () => (await scene.call("list_scheduled_tasks", {})).content, { timeout: 10_000 }).toContain("answered: done");
+  await scene.call("schedule_task", news, { sessionId: "s2" });
+
+  expect((await cancel()).structured).toEqual({ name: "news", cancelled: true, conversation: "s2" });
+  const over = await cancel();
+  expect([over.content, over.structured]).toEqual([expect.stringContaining("was over"), { name: "news", cancelled: false, conversation: "s1" }]);
+  expect((await cancel()).content).toContain('There is no scheduled task "news"');
 });
 
 test("a fire asks the agent on behalf of the task's caller, and its answer is listed", async () => {
@@ -175,6 +189,26 @@ test("a caller has at most so many tasks, over all conversations; those that hav
   await expect(scene.call("schedule_task", news, { sessionId: "s3" })).rejects.toMatchObject({ code: "denied", details: { reason: "too_many_tasks" } });
   expect((await scene.call("schedule_task", { ...news, cron: "1 9 * * *" })).structured).toMatchObject({ replaced: true });
   expect(await list()).toMatch(/news.*\n.*news.*\n\nTasks of this caller: 2 of 2\./);
+});
+
+test("answers give way where a caller has no bytes left, and those of other conversations not to a robot's session", async () => {
+  using folder = temporaryFolder();
+  const file = join(folder.path, "schedules.json");
+  {
+    await using store = await openFileScheduleStore(file);
+    const run = { fireAt: NINE, endedAt: NINE, outcome: "answered", text: "x".repeat(MAX_TASK_BYTES / 4 - 1_000), isUntrusted: false } as const;
+    for (const name of ["1", "2", "3", "4"]) {
+      const task = testTask({ name, nextAt: undefined, keptUntil: Date.now() + 3_600_000 + Number(name), lastRun: run });
+      await store.write({ key: task.key, caller: task.caller, version: undefined, task });
+    }
+  }
+  await using scene = await startScene({ settings: { schedulesFile: file } });
+  const long = { ...news, description: "y".repeat(8_000) };
+  const robot = JSON.stringify([{ kind: "agent", name: "cook", maker: "someone", tools: ["*"] }]);
+
+  await expect(scene.call("schedule_task", long, { sessionId: "s3", grant: robot })).rejects.toThrow("with their answers, may have");
+  expect((await scene.call("schedule_task", long, { sessionId: "s3" })).isError).toBe(false);
+  expect((await scene.call("list_scheduled_tasks", {})).content?.match(/^\| \w+(?= \|)/gm)).toEqual(["| name", "| news", "| 2", "| 3", "| 4"]);
 });
 
 test("the last answers of a task are read with its name, whole, from any conversation, and those of strangers' words mark the reader", async () => {

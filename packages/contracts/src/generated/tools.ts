@@ -191,7 +191,7 @@ export const tools = {
     name: "cancel_scheduled_task",
     description: "Remove a scheduled task by its name, also one of another conversation of the user. Where several conversations have one of this name, say which.",
     inputSchema: {"type":"object","additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string","minLength":1,"maxLength":128,"description":"The task's name. Case does not matter."},"conversation":{"type":["string","null"],"maxLength":128,"description":"The conversation of the task, as list_scheduled_tasks gives it."}}},
-    outputSchema: {"type":"object","additionalProperties":false,"required":["name","cancelled"],"properties":{"name":{"type":"string"},"cancelled":{"type":"boolean","description":"False if there was no such task."},"conversation":{"type":"string","description":"The conversation that it was of."}}},
+    outputSchema: {"type":"object","additionalProperties":false,"required":["name","cancelled"],"properties":{"name":{"type":"string"},"cancelled":{"type":"boolean","description":"False if there was no such task, or if it was over."},"conversation":{"type":"string","description":"The conversation that it was of."}}},
     readOnly: false,
     idempotent: true,
     dangerous: false,

@@ -2656,7 +2656,7 @@ conversation?: (string | null)
 export interface ToolCancelScheduledTaskOutput {
 name: string
 /**
- * False if there was no such task.
+ * False if there was no such task, or if it was over.
  */
 cancelled: boolean
 /**

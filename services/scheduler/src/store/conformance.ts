@@ -2,7 +2,7 @@ import { newId } from "@rockbot/contracts";
 import { StoreUnavailableError } from "@rockbot/records";
 import { describe, expect, test } from "vitest";
 import { type ScheduledTask, taskKey } from "../task/scheduled-task.ts";
-import type { ScheduleStore, TaskChange } from "./schedule-store.ts";
+import { MAX_TASKS, type ScheduleStore, type TaskChange } from "./schedule-store.ts";
 
 const AT = Date.UTC(2026, 10, 25, 9);
 const DAY = "2026-11-25";
@@ -136,6 +136,19 @@ export function testScheduleStore(name: string, create: (clock: () => number) =>
       await expect(put(store, testTask())).rejects.toThrow(StoreUnavailableError);
     });
   });
+}
+
+/** Of a store that has as many tasks as it keeps, one of them over: that gives way to the new one of any caller. */
+export async function expectOverGivesWay(store: ScheduleStore): Promise<void> {
+  const put = (task: ScheduledTask) => store.write({ key: task.key, caller: task.caller, version: undefined, task });
+  const live = Array.from({ length: MAX_TASKS - 2 }, (_, i) => testTask({ name: `${i}` }));
+  while (live.length > 0) await Promise.all(live.splice(0, 100).map(put)); // a store has a moment for each answer
+  for (const keptUntil of [2, 1]) await put(testTask({ name: `${keptUntil}`, caller: "over", nextAt: undefined, keptUntil: AT + keptUntil }));
+  const outcomes = [];
+  for (const name of ["a", "b", "c"])
+    outcomes.push(await put(testTask({ name, caller: "new" })), (await store.tasksOf("over")).map((task) => task.name).join());
+  expect(outcomes).toEqual(["written", "2", "written", "", "no_room", ""]);
+  expect(await put(testTask({ name: "d", caller: "over" }))).toBe("no_room");
 }
 
 /** A task of its own, due at once unless something else is said. */

@@ -1,5 +1,5 @@
 import { newId } from "@rockbot/contracts";
-import { type ScheduledTask, wakeAtOf } from "../task/scheduled-task.ts";
+import { isOver, type ScheduledTask, wakeAtOf } from "../task/scheduled-task.ts";
 import {
   type ChangeOutcome,
   CLOCK_SLACK_MS,
@@ -47,7 +47,10 @@ export class ScheduleBook {
     const before = this.#tasks.get(key);
     if (before?.version !== version) return refused("stale");
     const isNew = before === undefined && task !== undefined;
-    if (isNew && (this.#tasks.size >= MAX_TASKS || (maxTasks !== undefined && this.tasksOf(caller).length >= maxTasks))) return refused("no_room");
+    if (isNew && maxTasks !== undefined && this.tasksOf(caller).length >= maxTasks) return refused("no_room");
+    const isFull = isNew && this.#tasks.size >= MAX_TASKS;
+    const victim = isFull ? this.#oldestOver() : undefined;
+    if (isFull && victim === undefined) return refused("no_room");
     if (task !== undefined && maxTasks !== undefined && bytesOf(task) > (before === undefined ? 0 : bytesOf(before.task))) {
       const others = this.tasksOf(caller).filter((other) => other.key !== key);
       if ([...others, task].reduce((sum, each) => sum + bytesOf(each), 0) > MAX_TASK_BYTES) throw tasksFull(MAX_TASK_BYTES);
@@ -56,11 +59,13 @@ export class ScheduleBook {
     const used = this.#usages.get(usageKey);
     if (spend !== undefined && isSpent(used, spend)) return refused("spent");
     if (spend !== undefined) this.#count(usageKey, spend);
+    if (victim !== undefined) this.#tasks.delete(victim.task.key);
     if (task === undefined) this.#tasks.delete(key);
     else this.#tasks.set(key, { task, version: newId() });
     return {
       outcome: "written",
       undo: () => {
+        if (victim !== undefined) this.#tasks.set(victim.task.key, victim);
         if (before === undefined) this.#tasks.delete(key);
         else this.#tasks.set(key, before);
         if (used === undefined) this.#usages.delete(usageKey);
@@ -98,6 +103,11 @@ export class ScheduleBook {
 
   charge(caller: string, day: string, tokens: number): void {
     this.#count(usageKeyOf(caller, day), { fires: 0, tokens });
+  }
+
+  #oldestOver(): StoredTask | undefined {
+    const over = [...this.#tasks.values()].filter(({ task }) => isOver(task));
+    return over.sort((a, b) => (a.task.keptUntil ?? 0) - (b.task.keptUntil ?? 0))[0];
   }
 
   #count(key: string, { fires, tokens }: Usage): void {

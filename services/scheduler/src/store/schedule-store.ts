@@ -15,7 +15,7 @@ export interface ScheduleStore extends AsyncDisposable {
   read(key: string): Promise<StoredTask | undefined>;
   /** The tasks of a caller, in all sessions. */
   tasksOf(caller: string): Promise<readonly ScheduledTask[]>;
-  /** Makes the change whole or not at all. @throws {StoreFullError} if a change with `maxTasks` leaves its caller more bytes of tasks than it may have */
+  /** Makes the change whole or not at all. @throws {CallerFullError} if a change with `maxTasks` leaves its caller more bytes of tasks than it may have */
   write(change: TaskChange): Promise<ChangeOutcome>;
   /** Says that the replica lives, and what there is to do. At most `limit` tasks of each kind. */
   look(asked: Look): Promise<Work>;
@@ -59,7 +59,7 @@ export interface Usage {
   readonly tokens: number;
 }
 
-/** `stale`: the task is of another version by now. `no_room`: the caller has too many tasks, or the store. `spent`: the day's bound is reached. */
+/** `stale`: the task is of another version by now. `no_room`: the caller has too many tasks, or the store too many that are not over. `spent`: the day's bound is reached. */
 export type ChangeOutcome = "written" | "stale" | "no_room" | "spent";
 
 /** A replica that looks for work. */
@@ -84,14 +84,17 @@ export interface Work {
   readonly nextAt: number | undefined;
 }
 
-/** How many tasks one store keeps. */
+/** How many tasks one store keeps. Of those that are over, of any caller, the oldest gives way to a new one. */
 export const MAX_TASKS = 10_000;
 /** How many bytes the tasks of one caller have in a file. In Redis a caller has a share. */
 export const MAX_TASK_BYTES = 16 * 1024 * 1024;
 
-export const tasksFull = (most: number): StoreFullError =>
-  new StoreFullError(
-    `the scheduled tasks of one caller, in all its conversations, may have ${most} bytes. Cancel one that is not needed, or shorten its description.`,
+/** The tasks of one caller have too many bytes. */
+export class CallerFullError extends StoreFullError {}
+
+export const tasksFull = (most: number): CallerFullError =>
+  new CallerFullError(
+    `the scheduled tasks of one caller, in all its conversations and with their answers, may have ${most} bytes. Cancel one that is not needed, or shorten its description.`,
   );
 /** A replica's sign of life is not believed if it lies so much further ahead than it can: the clock has gone back since. */
 export const CLOCK_SLACK_MS = 60_000;

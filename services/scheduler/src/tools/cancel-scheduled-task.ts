@@ -1,5 +1,6 @@
 import { printable, ToolError, ToolErrorCode, tools } from "@rockbot/contracts";
 import { defineTool, type Tool } from "@rockbot/tools";
+import { isOver } from "../task/scheduled-task.ts";
 import { withStore } from "./store-errors.ts";
 import { isSameName, ownerOf, type TaskDesk, visibleTasks } from "./task-desk.ts";
 
@@ -10,7 +11,9 @@ export function cancelScheduledTask({ store }: Pick<TaskDesk, "store">): Tool {
       const { caller, sessionId } = ownerOf(context);
       for (;;) {
         const { visible } = await visibleTasks(store, context);
-        const [task, other] = visible.filter((each) => isSameName(each.name, name) && (conversation ?? each.sessionId) === each.sessionId);
+        const named = visible.filter((each) => isSameName(each.name, name) && (conversation ?? each.sessionId) === each.sessionId);
+        const live = named.filter((each) => !isOver(each));
+        const [task, other] = live.length === 0 ? named : live;
         if (task === undefined) {
           const where = conversation == null ? "" : ` in the conversation ${printable(conversation)}`;
           const content = `There is no scheduled task "${name}"${where}. list_scheduled_tasks shows those that there are.`;
@@ -25,11 +28,14 @@ export function cancelScheduledTask({ store }: Pick<TaskDesk, "store">): Tool {
         if (stored === undefined) continue;
         const outcome = await store.write({ key: task.key, caller, version: stored.version, task: undefined });
         if (outcome !== "written") continue; // a fire has come between
+        const where = task.sessionId === sessionId ? "this conversation" : `the conversation ${printable(task.sessionId)}`;
+        const structured = { name: task.name, cancelled: live.length > 0, conversation: task.sessionId };
+        if (live.length === 0) {
+          const content = `Nothing was left to cancel: the scheduled task "${task.name}" of ${where} was over. The list shows neither it nor its answer any more.`;
+          return { content, structured };
+        }
         const still = stored.task.running === undefined ? "" : " A run of it still goes on, and ends by itself.";
-        return {
-          content: `Cancelled the scheduled task "${task.name}" of ${task.sessionId === sessionId ? "this conversation" : `the conversation ${printable(task.sessionId)}`}.${still}`,
-          structured: { name: task.name, cancelled: true, conversation: task.sessionId },
-        };
+        return { content: `Cancelled the scheduled task "${task.name}" of ${where}.${still}`, structured };
       }
     }),
   );

@@ -3,10 +3,11 @@ import { defineTool, type Tool } from "@rockbot/tools";
 import { nearestReading } from "../cron/nearest-reading.ts";
 import { CronError, type CronTimes, readCron } from "../cron/read-cron.ts";
 import { tooCloseFires } from "../cron/shortest-gap.ts";
+import { CallerFullError, type ChangeOutcome } from "../store/schedule-store.ts";
 import { isOver, type ScheduledTask, taskKey } from "../task/scheduled-task.ts";
 import { isoTime, zonedTime } from "../time/zoned-time.ts";
 import { withStore } from "./store-errors.ts";
-import { NO_BOUNDS, ownerOf, type TaskDesk } from "./task-desk.ts";
+import { NO_BOUNDS, ownerOf, type TaskDesk, visibleTasks } from "./task-desk.ts";
 
 /** `schedule_task`: makes a task, or replaces the one of that name of the same caller and session. */
 export function scheduleTask(desk: TaskDesk): Tool {
@@ -36,7 +37,7 @@ export function scheduleTask(desk: TaskDesk): Tool {
         createdAt: now,
         nextAt: times.next(now),
       };
-      const replaced = await put(task, desk);
+      const replaced = await put(task, context, desk);
       onScheduled();
       const shown = fires.map((at) => zonedTime(at, zone));
       const runs = isOnce ? `It runs once, at ${shown[0]}` : `Its next runs are at ${shown.join("; ")}`;
@@ -51,15 +52,21 @@ export function scheduleTask(desk: TaskDesk): Tool {
 const NO_AGENT = " No agent is on the bus now: as long as there is none, its runs fail.";
 
 /** @throws {ToolError} if the caller has too many tasks */
-async function put(task: ScheduledTask, { store, maxTasks }: TaskDesk): Promise<boolean> {
+async function put(task: ScheduledTask, asker: Asker, { store, maxTasks }: TaskDesk): Promise<boolean> {
   const { key, caller } = task;
   for (;;) {
     const before = await store.read(key);
     // The end of a run that goes on is noted, and no fire comes beside it.
     const { running, lastRun, earlierRuns } = before?.task ?? {};
-    const outcome = await store.write({ key, caller, version: before?.version, task: { ...task, running, lastRun, earlierRuns }, maxTasks });
+    let outcome: ChangeOutcome;
+    try {
+      outcome = await store.write({ key, caller, version: before?.version, task: { ...task, running, lastRun, earlierRuns }, maxTasks });
+    } catch (error) {
+      if (error instanceof CallerFullError && (await madeRoom(asker, store))) continue;
+      throw error;
+    }
     if (outcome === "written") return before !== undefined && !isOver(before.task);
-    if (outcome === "no_room" && !(await madeRoom(caller, store))) {
+    if (outcome === "no_room" && !(await madeRoom(asker, store))) {
       throw new ToolError(
         ToolErrorCode.Denied,
         `Cannot schedule "${task.name}": ${maxTasks} tasks of one caller, in all its conversations, are the most, or the scheduler is full. Cancel one that is not needed.`,
@@ -69,10 +76,12 @@ async function put(task: ScheduledTask, { store, maxTasks }: TaskDesk): Promise<
   }
 }
 
-/** Of the caller's tasks that are there for their answers alone, the oldest gives way. @returns false if there is none */
-async function madeRoom(caller: string, store: TaskDesk["store"]): Promise<boolean> {
-  const over = (await store.tasksOf(caller)).filter(isOver).sort((a, b) => (a.keptUntil ?? 0) - (b.keptUntil ?? 0));
-  for (const { key } of over) {
+type Asker = Parameters<typeof visibleTasks>[1];
+
+/** Of the tasks that the asker sees and that are there for their answers alone, the oldest gives way. @returns false if there is none */
+async function madeRoom(asker: Asker, store: TaskDesk["store"]): Promise<boolean> {
+  const over = (await visibleTasks(store, asker)).visible.filter(isOver).sort((a, b) => (a.keptUntil ?? 0) - (b.keptUntil ?? 0));
+  for (const { key, caller } of over) {
     const stored = await store.read(key);
     if (stored !== undefined && isOver(stored.task) && (await store.write({ key, caller, version: stored.version, task: undefined })) === "written")
       return true;

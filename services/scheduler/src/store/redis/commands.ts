@@ -1,7 +1,8 @@
 import { CLOCK_SLACK_MS, MAX_TASKS, USAGE_KEPT_MS } from "../schedule-store.ts";
 
 // A task is a field of the hash `tasks`: its version of 32 characters, then its JSON. `due` has the keys by the time at which there is something to do, `running` the
-// replica of each task that has a fire out, `replicas` until when each replica counts as alive, and `of:{caller}` the keys of a caller's tasks.
+// replica of each task that has a fire out, `replicas` until when each replica counts as alive, `of:{caller}` the
+// keys of a caller's tasks, and `over` those of tasks that are there for their answers alone, by when they are forgotten.
 
 /** The number of the argument with the clock; without one Redis's own. */
 const clock = (argument: number): string => `
@@ -13,18 +14,20 @@ end`;
 
 export const commands = {
   /**
-   * KEYS: tasks, due, running, of:caller, spent:day:caller. ARGV: key, version or "", version and JSON or "", when it wakes or "", replica or "",
-   * tasks of the caller at most or "", fires, tokens, fires at most or "", tokens at most or "", bytes of the caller's tasks at most.
+   * KEYS: tasks, due, running, of:caller, spent:day:caller, over. ARGV: key, version or "", version and JSON or "", when it wakes or "", replica or "",
+   * tasks of the caller at most or "", fires, tokens, fires at most or "", tokens at most or "", bytes of the caller's tasks at most,
+   * when a task that is over is forgotten or "", what the keys `of:` begin with.
    */
   changeTask: {
-    numberOfKeys: 5,
+    numberOfKeys: 6,
     lua: `
 local before = redis.call('HGET', KEYS[1], ARGV[1])
 local version = before and string.sub(before, 1, 32) or ''
 if version ~= ARGV[2] then return 'stale' end
+local isFull = not before and ARGV[3] ~= '' and redis.call('HLEN', KEYS[1]) >= ${MAX_TASKS}
 if not before and ARGV[3] ~= '' then
   local most = tonumber(ARGV[6])
-  if redis.call('HLEN', KEYS[1]) >= ${MAX_TASKS} or (most and redis.call('SCARD', KEYS[4]) >= most) then return 'no_room' end
+  if (isFull and redis.call('ZCARD', KEYS[6]) == 0) or (most and redis.call('SCARD', KEYS[4]) >= most) then return 'no_room' end
 end
 if ARGV[6] ~= '' and #ARGV[3] > #(before or '') then
   local bytes = #ARGV[3]
@@ -43,6 +46,13 @@ if fires > 0 or tokens > 0 then
   redis.call('HINCRBY', KEYS[5], 'tokens', ARGV[8])
   redis.call('PEXPIRE', KEYS[5], ${USAGE_KEPT_MS})
 end
+if isFull then
+  local oldest = redis.call('ZPOPMIN', KEYS[6])[1]
+  local task = cjson.decode(string.sub(redis.call('HGET', KEYS[1], oldest), 33))
+  redis.call('HDEL', KEYS[1], oldest)
+  redis.call('ZREM', KEYS[2], oldest)
+  redis.call('SREM', ARGV[13] .. task.caller, oldest)
+end
 if ARGV[3] == '' then
   redis.call('HDEL', KEYS[1], ARGV[1])
   redis.call('SREM', KEYS[4], ARGV[1])
@@ -51,6 +61,7 @@ else
   redis.call('SADD', KEYS[4], ARGV[1])
 end
 if ARGV[4] == '' then redis.call('ZREM', KEYS[2], ARGV[1]) else redis.call('ZADD', KEYS[2], ARGV[4], ARGV[1]) end
+if ARGV[12] == '' then redis.call('ZREM', KEYS[6], ARGV[1]) else redis.call('ZADD', KEYS[6], ARGV[12], ARGV[1]) end
 if ARGV[5] == '' then redis.call('HDEL', KEYS[3], ARGV[1]) else redis.call('HSET', KEYS[3], ARGV[1], ARGV[5]) end
 return 'written'`,
   },

@@ -3,7 +3,7 @@ import { silentLogger } from "@rockbot/bus";
 import { StoreUnavailableError } from "@rockbot/records";
 import { sharedRedisUrl, startOwnRedis } from "@rockbot/testing";
 import { expect, test } from "vitest";
-import { testScheduleStore, testTask } from "../conformance.ts";
+import { expectOverGivesWay, testScheduleStore, testTask } from "../conformance.ts";
 import { connectRedisScheduleStore } from "./index.ts";
 
 const url = await sharedRedisUrl();
@@ -24,6 +24,11 @@ test("replicas share tasks, and of those that take a fire at once one does", asy
   const outcomes = await Promise.all([take(one, "one"), take(two, "two")]);
   expect(outcomes.sort()).toEqual(["stale", "written"]);
 });
+
+test("the oldest task that is over gives way in a full store", async () => {
+  await using store = await connectRedisScheduleStore(url, { prefix: newPrefix() });
+  await expectOverGivesWay(store);
+}, 60_000);
 
 test("goes by the clock of Redis", async () => {
   await using store = await connectRedisScheduleStore(url, { prefix: newPrefix() });

@@ -2,7 +2,7 @@ import { silentLogger } from "@rockbot/bus";
 import { newId } from "@rockbot/contracts";
 import { StoreFullError } from "@rockbot/records";
 import { connectStore, parseRedisAddress, type RedisAddress, RedisConnection, RedisRoom, type RedisStoreOptions, type RedisUrl } from "@rockbot/records/redis";
-import { type ScheduledTask, wakeAtOf } from "../../task/scheduled-task.ts";
+import { isOver, type ScheduledTask, wakeAtOf } from "../../task/scheduled-task.ts";
 import { type ChangeOutcome, type Look, type ScheduleStore, type StoredTask, type TaskChange, tasksFull, type Usage, type Work } from "../schedule-store.ts";
 import { commands } from "./commands.ts";
 
@@ -84,6 +84,7 @@ class RedisScheduleStore implements ScheduleStore {
         ...["tasks", "due", "running"].map((kind) => this.#key(kind)),
         this.#key("of", caller),
         this.#key("spent", day, caller),
+        this.#key("over"),
         key,
         version,
         text,
@@ -95,6 +96,8 @@ class RedisScheduleStore implements ScheduleStore {
         most?.fires ?? "",
         most?.tokens ?? "",
         share,
+        task !== undefined && isOver(task) ? (task.keptUntil ?? 0) : "",
+        this.#key("of", ""),
       ),
     );
     if (outcome === "no_bytes") throw tasksFull(Number(share));
