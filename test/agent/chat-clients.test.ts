@@ -45,6 +45,11 @@ const named = { type: "function", function: { name: "Book" } };
 const byTool = { parallel_tool_calls: false, tools: [toolOf("Book")] };
 const formOf = (schema: object) => ({ response_format: { type: "json_schema", json_schema: { schema, name: "Book", strict: true } } });
 const form = formOf({ ...parameters, title: "Book", additionalProperties: false });
+const odd = {
+  title: { type: "string", pattern: "^(?=A)", format: "book-title" },
+  pages: { anyOf: [{ type: "integer" }], discriminator: { propertyName: "a" } },
+};
+const foreign = { ...parameters, $schema: "https://json-schema.org/draft/2020-12/schema", properties: odd, "x-own": [{ prefixItems: [] }] };
 const json = '{"title": "A", "pages": 3}';
 const call = { name: "Book", arguments: JSON.parse(json) };
 const own = { toolCalls: [{ name: "effect", arguments: { what: "noted" } }] };
@@ -62,6 +67,7 @@ test.each<[client: string, body: object, steps: ModelStep[], expected: object]>(
   ["its function_calling", { ...byTool, tool_choice: named }, [{ text: "Well, A." }, { toolCalls: [call] }], { call: "Book" }],
   ["LlamaIndex's structured LLM", { ...form, temperature: 0.1 }, [{ text: '{"title": "A"}' }, { text: json }], { content: json }],
   ["its function program", { ...byTool, tool_choice: "required", temperature: 0.1 }, [own, { toolCalls: [call, call] }], { call: "Book" }],
+  ["a schema of zod or pydantic", formOf(foreign), [{ text: json }], { content: json }],
   ["LibreChat's title call", form, [{ text: json }], { content: json }],
   ["Continue's chat", { ...picture, max_tokens: 99, stop: ["END"] }, [{ text: "Red. END Blue." }], { content: "Red. " }],
 ])("%s gets what it asks for, in an answer and in a stream", async (_, body, steps, expected) => {

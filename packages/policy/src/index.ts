@@ -24,6 +24,7 @@ export { findGlob } from "./tool-glob.ts";
 // For schemas that others write.
 
 export { schemaCompiler } from "./document/compile-schema.ts";
+export type { CompilerOptions } from "./document/create-ajv.ts";
 
 // For people.
 

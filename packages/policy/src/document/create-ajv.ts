@@ -2,16 +2,29 @@ import { Ajv, type Options } from "ajv";
 import formats from "ajv-formats";
 import { RE2JS } from "re2js";
 
-/** A compiler of argument rules. Their patterns are matched in linear time. */
-export function createAjv(): Ajv {
-  const linear = (pattern: string) => {
-    const compiled = RE2JS.compile(pattern);
-    return { test: (text: string) => compiled.matcher(text).find() };
+/** How strictly schemas are read. */
+export interface CompilerOptions {
+  /** Passes over what it does not know: keywords, formats, dialects, and patterns that take more than linear time. @default false: they are faults */
+  readonly isLenient?: boolean;
+}
+
+/** A compiler of JSON Schemas. Their patterns are matched in linear time. */
+export function createAjv({ isLenient }: CompilerOptions): Ajv {
+  const compiled = (pattern: string): Pick<RegExp, "test"> => {
+    try {
+      const regExp = RE2JS.compile(pattern);
+      return { test: (text) => regExp.matcher(text).find() };
+    } catch (error) {
+      if (!isLenient) throw error;
+      return { test: () => true };
+    }
   };
+  const linear = (pattern: string) => ({ ...compiled(pattern), toString: () => pattern }); // by which Ajv tells patterns apart
   // No defaults: a rule that is only to narrow must not write into arguments.
   const options: Options = {
     allErrors: true,
-    strict: true,
+    strict: !isLenient,
+    logger: false,
     strictRequired: false,
     strictTypes: false,
     allowUnionTypes: true,

@@ -154,6 +154,18 @@ test("argument rules are compiled when the policy is read; what cannot be is a f
   expect(backtracking).toMatch(/^everyone\.rules\.0\.arguments, line 1: is no JSON Schema that can be used/);
 });
 
+test("each pattern of a policy is matched by itself", async () => {
+  const properties = { a: { pattern: "^a" }, b: { pattern: "^b" } };
+  const policy = createPolicy(await readPolicy(JSON.stringify({ everyone: { rules: [{ tools: ["*"], arguments: { properties } }] } }), "test"));
+  const [rule] = policy.decide({ caller: "a", tool: "x" }).argumentRules;
+  expect(
+    [
+      { a: "a", b: "b" },
+      { a: "a", b: "a" },
+    ].map((input) => rule?.validate(input)),
+  ).toEqual([true, false]);
+});
+
 test("a pattern that others take for ever over is matched at once", async () => {
   const text = JSON.stringify({ everyone: { rules: [{ tools: ["*"], arguments: { properties: { url: { type: "string", pattern: "^(a+)+$" } } } }] } });
   const policy = createPolicy(await readPolicy(text, "test"));

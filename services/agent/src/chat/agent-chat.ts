@@ -82,7 +82,7 @@ async function checkInput(input: ToolAgentChatInput, modelNames: readonly string
   if (model !== undefined && !modelNames.includes(model))
     refuse(`it has no model "${model}". It has ${modelNames.join(", also called ")}`, { reason: "model_not_found" });
   if (choice === "required" && clientTools.length === 0) refuse("tool_choice asks for a call of tools, and there are none. Give tools, or leave it out");
-  const [fault] = await schemaFaults(form?.schema);
+  const [fault] = await schemaFaults(form?.schema, { isLenient: true });
   if (fault !== undefined) refuse(`the schema of response_format ${fault}`, { param: "response_format" });
 }
 

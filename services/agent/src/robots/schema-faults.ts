@@ -1,9 +1,9 @@
-import { schemaCompiler } from "@rockbot/policy";
+import { type CompilerOptions, schemaCompiler } from "@rockbot/policy";
 
-/** Why final reports cannot be checked by the schema, in words; none if they can. */
-export async function schemaFaults(schema: object | undefined): Promise<readonly string[]> {
+/** Why nothing can be checked by the schema, in words; none if they can. */
+export async function schemaFaults(schema: object | undefined, options?: CompilerOptions): Promise<readonly string[]> {
   if (schema === undefined) return [];
-  const compile = await schemaCompiler();
+  const compile = await schemaCompiler(options);
   try {
     compile(schema);
     return [];
