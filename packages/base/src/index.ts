@@ -20,6 +20,7 @@ export { createSemaphore, type Semaphore } from "./limits/create-semaphore.ts";
 // Values.
 
 export { isRecord } from "./values/is-record.ts";
+export { isWithinPair } from "./values/is-within-pair.ts";
 
 // Time and waiting.
 

@@ -1,3 +1,4 @@
+import { isWithinPair } from "@rockbot/base";
 import type { Logger } from "@rockbot/bus";
 import type { AgentEvent } from "@rockbot/contracts";
 import type { SessionKey, TurnStore } from "../store/turn-store.ts";
@@ -63,8 +64,7 @@ export class TurnEvents {
     const text = this.#text;
     this.#text = "";
     for (let at = 0; at < text.length; ) {
-      const isWithinPair = /[\ud800-\udbff]$/.test(text.slice(at, at + MAX_TEXT_LENGTH)) && at + MAX_TEXT_LENGTH < text.length;
-      const end = at + MAX_TEXT_LENGTH - (isWithinPair ? 1 : 0);
+      const end = at + MAX_TEXT_LENGTH - (isWithinPair(text, at + MAX_TEXT_LENGTH) ? 1 : 0);
       this.#push({ kind: "text", text: text.slice(at, end) });
       at = end;
     }

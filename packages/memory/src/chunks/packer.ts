@@ -1,4 +1,5 @@
-import { boundAt, isWithinPair, nameOf, type Piece, type PieceBounds, type Section, shortHeading } from "./piece.ts";
+import { isWithinPair } from "@rockbot/base";
+import { boundAt, nameOf, type Piece, type PieceBounds, type Section, shortHeading } from "./piece.ts";
 
 /** Where a piece may end: before a heading of level 1 to 3, before a paragraph, or before any other unit. */
 export const Border = { Paragraph: 4, Unit: 5 } as const;

@@ -41,9 +41,3 @@ export function nameOf(sections: readonly Section[]): Section {
   if (first === undefined || last === undefined) return { heading: "", level: 0 };
   return { heading: first === last ? first.heading : `${shortHeading(first.heading, 60)} … ${shortHeading(last.heading, 60)}`, level: first.level };
 }
-
-/** Whether a cut there would be within a pair of surrogates. */
-export function isWithinPair(text: string, at: number): boolean {
-  const [before, after] = [text.charCodeAt(at - 1), text.charCodeAt(at)];
-  return before >= 0xd800 && before <= 0xdbff && after >= 0xdc00 && after <= 0xdfff;
-}

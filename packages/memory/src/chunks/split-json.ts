@@ -1,4 +1,5 @@
-import { boundAt, isWithinPair, type Piece, type PieceBounds, shortHeading } from "./piece.ts";
+import { isWithinPair } from "@rockbot/base";
+import { boundAt, type Piece, type PieceBounds, shortHeading } from "./piece.ts";
 
 /** Deeper texts are not split as JSON. */
 const MAX_DEPTH = 256;

@@ -1,3 +1,4 @@
+import { isWithinPair } from "@rockbot/base";
 import type { ToolInvokeRequest, ToolInvokeResponse, ToolOutput } from "@rockbot/contracts";
 import type { ToolContext, ToolLayer } from "@rockbot/tools";
 import { chunkContent } from "../chunks/chunk-content.ts";
@@ -106,8 +107,7 @@ async function removeChunks(memory: OwnedMemory, key: string, from: number): Pro
 }
 
 function truncated(text: string, threshold: number): string {
-  const isWithinPair = /[\ud800-\udbff]$/.test(text.slice(threshold - 1, threshold));
-  const kept = text.slice(0, isWithinPair ? threshold - 1 : threshold);
+  const kept = text.slice(0, isWithinPair(text, threshold) ? threshold - 1 : threshold);
   return `${kept}\n[result truncated — ${text.length - kept.length} chars omitted]`;
 }
 
