@@ -44,6 +44,7 @@ export class Conversation {
   readonly #turn: ModelMessage[][];
   readonly #wholes = new WeakMap<ModelMessage, Whole>();
   #hasCutResults = false;
+  #takesImages = true;
 
   constructor(system: readonly ModelMessage[], earlier: readonly ModelMessage[], asked: readonly ModelMessage[]) {
     this.#system = system;
@@ -52,7 +53,8 @@ export class Conversation {
   }
 
   get messages(): readonly ModelMessage[] {
-    return [...this.#system, ...this.#earlier.flat(), ...this.#turn.flat()];
+    const all = [...this.#system, ...this.#earlier.flat(), ...this.#turn.flat()];
+    return this.#takesImages ? all : all.map(withoutImages);
   }
 
   /** The results that this turn has read, as the model has them. */
@@ -77,8 +79,9 @@ export class Conversation {
     this.#wholes.set(message, { content, keep });
   }
 
-  /** Puts other rules in the place of ours, which are the first message. */
-  setRules(content: string): void {
+  /** Puts other rules in the place of ours, which are the first message. @param takesImages whether the model that goes on by them sees images */
+  setRules(content: string, takesImages = true): void {
+    this.#takesImages = takesImages;
     this.#system = [{ role: "system", content }, ...this.#system.slice(1)];
   }
 
@@ -153,6 +156,12 @@ function trimmed(content: string, left: number, key: string | undefined): string
   const where = key === undefined ? "" : `. The whole is in working memory, key "${key}": read a part of it, or find a text in it`;
   const notice = `[${content.length - left} characters left out, as the conversation was too long for the model${where}]`;
   return `${content.slice(0, head).toWellFormed()}\n${notice}\n${content.slice(head - left).toWellFormed()}`;
+}
+
+function withoutImages(message: ModelMessage): ModelMessage {
+  if (message.role !== "user" || message.images === undefined || message.images.length === 0) return message;
+  const { images, content, ...rest } = message;
+  return { ...rest, content: `${content}\n(Images came with this message, which you cannot see: ${images.length}.)` };
 }
 
 /** An answer with calls stays with their results. */

@@ -115,6 +115,8 @@ export interface StoredAnswer extends ModelAnswer {
   readonly limit?: string | undefined;
   /** What the session was from this answer on, if it was not so before, or if it is the turn's first. */
   readonly definition?: AgentDefinition | undefined;
+  /** Its text ends before what the client stops it at. */
+  readonly isCut?: boolean | undefined;
   /** The turn had read untrusted content when it was given. */
   readonly isMarked?: boolean | undefined;
 }

@@ -162,11 +162,7 @@ export class TurnRun {
   async #afterOwnCalls(made: readonly MadeCall[]): Promise<TurnResult | undefined> {
     if (this.#role.definition === undefined) return undefined;
     const report = reportIn(made);
-    if (report !== undefined) {
-      const { form } = this.#options.request;
-      const read = form === undefined ? { json: report.content } : await inForm(report.content, form);
-      return "fault" in read ? this.#unfit(read.fault) : { ...this.#result(this.#say(read.json), "stop"), report };
-    }
+    if (report !== undefined) return this.#checked({ text: report.content }, { report });
     const to = handOffIn(made);
     const next = to === undefined ? undefined : this.#options.roles.find(to.agent);
     if (to !== undefined && next !== undefined) {
@@ -189,7 +185,7 @@ export class TurnRun {
     const { roles, conversation } = this.#options;
     const role = roles.become(definition);
     this.#take(role);
-    conversation.setRules(role.system);
+    conversation.setRules(role.system, role.model.behavior.takesImages);
     if (role.playbook !== undefined) conversation.addNote(role.playbook);
   }
 
@@ -217,12 +213,15 @@ export class TurnRun {
 
   /** The result of a turn whose model calls nothing any more; undefined if it is to be asked once more. */
   async #ended(answer: StoredAnswer): Promise<TurnResult | undefined> {
-    const { conversation, events, request } = this.#options;
+    const { conversation, events } = this.#options;
     const { model } = this.#role;
     const { text, finish, limit } = answer;
-    const isEmpty = text.trim() === "" && request.stop === undefined;
+    const isEmpty = text.trim() === "" && answer.isCut !== true;
     if (finish === "refused") return this.#result(isEmpty ? this.#say(ownWords.refused) : text, "refused", "the model declined to answer");
-    if (this.#isChecked && finish !== "length" && (!isEmpty || limit !== undefined)) return this.#checked(answer);
+    if (this.#isChecked && finish !== "length" && (!isEmpty || limit !== undefined)) {
+      conversation.addAnswer(answer);
+      return this.#checked(answer);
+    }
     if (limit !== undefined) return this.#result(text.trim() || this.#say(ownWords.limit(limit)), "limit", limit);
     const why = isEmpty ? "empty" : missedCall(text, this.#callable, model.behavior.nudgesOnProse) ? "missedCall" : undefined;
     const isFirst = !this.#retried.some((before) => before.why === why);
@@ -240,16 +239,15 @@ export class TurnRun {
     return undefined;
   }
 
-  /** The result of a turn whose client can use the last answer; undefined if the model is asked once more. */
-  async #checked(answer: StoredAnswer): Promise<TurnResult | undefined> {
+  /** The result of a turn whose client can use the last answer, or report; undefined if the model is asked once more. */
+  async #checked({ text, limit }: Pick<StoredAnswer, "text" | "limit">, more: Pick<TurnResult, "report"> = {}): Promise<TurnResult | undefined> {
     const { conversation, events, request } = this.#options;
-    const { text, limit } = answer;
-    const read = this.#mustCall ? { fault: "it calls none of the program's tools" } : await inForm(text, request.form ?? {});
-    if ("json" in read) return this.#result(this.#say(read.json), limit === undefined ? "stop" : "limit", limit);
+    const inItsForm = async () => (request.form === undefined ? { json: text } : inForm(text, request.form));
+    const read = this.#mustCall ? { fault: "it calls none of the program's tools" } : await inItsForm();
+    if ("json" in read) return { ...this.#result(this.#say(read.json), limit === undefined ? "stop" : "limit", limit), ...more };
     if (this.#isUnfit) return this.#unfit(read.fault);
     this.#isUnfit = true;
     events.emit({ kind: "notice", text: "The model's answer is not as the program wants it. It is asked again." });
-    conversation.addAnswer(answer);
     conversation.addNote(notes.unfit(read.fault));
     return undefined;
   }
@@ -354,7 +352,9 @@ export class TurnRun {
     });
     tell(show(isTold ? "" : answer.text, true));
     this.#options.spending?.charge(request.caller, answer.usage.cost ?? 0);
-    return { ...answer, text: showUntil(stop)(answer.text, true) };
+    const text = showUntil(stop)(answer.text, true);
+    if (text.length === answer.text.length) return answer;
+    return { ...answer, text, isCut: true, finish: answer.finish === "length" ? "stop" : answer.finish };
   }
 
   /** @returns the results in the order of the calls; null for a call that is the client's */
