@@ -24,7 +24,16 @@ export function mcpGetServiceDetails(indexOf: (caller: string) => VisibleIndex, 
         help === undefined ? {} : { trust: trustOf({ serverName, toolNames: [...names] }) },
       );
     }
-    const shown = chosen.map(({ parametersSchema, ...tool }) => ({ ...tool, parameters: JSON.parse(parametersSchema ?? "{}") as unknown }));
+    const shown = chosen.map(({ parametersSchema, ...tool }) => ({ ...tool, parameters: parsedIfPossible(parametersSchema ?? "{}") }));
     return { content: JSON.stringify(shown), structured: { tools: [...chosen] }, trust: trustOf({ serverName, toolNames: chosen.map(({ name }) => name) }) };
   });
+}
+
+/** The text itself if it is no JSON: a bridge of another make may say what it likes. */
+function parsedIfPossible(schema: string): unknown {
+  try {
+    return JSON.parse(schema);
+  } catch {
+    return schema;
+  }
 }
