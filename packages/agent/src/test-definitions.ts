@@ -20,8 +20,8 @@ export const definitionsOf = (all: readonly AgentDefinition[], session?: AgentDe
   ofSession: async (_caller, sessionId) => (sessionId.startsWith("sub-") ? undefined : session),
 });
 
-/** As whom a model is asked: its system text says so. */
-const nameIn = ({ messages }: ModelRequest): string => /^You are (\S+),/.exec(messages[0]?.content ?? "")?.[1] ?? "";
+/** As whom a model is asked: its system text says so, unless its name is the plain one. */
+const nameIn = ({ messages }: ModelRequest): string => /^You are (\S+),/.exec(messages[0]?.content ?? "")?.[1] ?? "agent";
 
 /** How often the model has answered in the conversation. */
 const answersIn = ({ messages }: ModelRequest): number => messages.filter(({ role }) => role === "assistant").length;

@@ -115,7 +115,7 @@ test.each([
 test("a turn finds its tools while another of the same caller, which cannot search, runs", async () => {
   const clerk = testDefinition("clerk", { tools: ["mail_send"] });
   const { model, requests } = modelOfAgents({
-    "": [
+    agent: [
       called(["agent__clerk", { prompt: "Go." }]),
       called(["search_known_services", { query: "make a robot" }], ["invoke_tool", { name: "robot_create" }]),
       said("ok"),
