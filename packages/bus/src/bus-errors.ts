@@ -9,7 +9,7 @@ export interface PublishErrorOptions extends ErrorOptions {
 class PublishError extends Error {
   /** It was sent once, and never confirmed: somebody may have it. */
   readonly mayHaveBeenTaken: boolean;
-  /** The sender lacks the right to publish to the topic: the next message to it will fare the same. */
+  /** The user lacks the right to publish to the topic, or to subscribe so: the next attempt will fare the same. */
   readonly isForbidden: boolean;
 
   constructor(message: string, { mayHaveBeenTaken = false, isForbidden = false, ...options }: PublishErrorOptions = {}) {

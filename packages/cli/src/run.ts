@@ -9,6 +9,10 @@ import { printError } from "./terminal/print-error.ts";
 import { terminalText } from "./terminal/terminal-text.ts";
 import { UsageError } from "./usage-error.ts";
 
+/** Of a policy that is missing, or another one, a command takes names that the user may not. */
+const FORBIDDEN =
+  "the broker knows its users' rights from a policy: name that policy's file by --policy or POLICY_FILE. If you did, rockbot doctor compares the two";
+
 /** Runs one command line. Results go to stdout, all else to stderr. @returns the exit code */
 export async function run(args: readonly string[]): Promise<ExitCode> {
   const program = createProgram();
@@ -36,6 +40,7 @@ export async function run(args: readonly string[]): Promise<ExitCode> {
       return ExitCode.Usage;
     }
     say(`rockbot: the command failed: ${sourceFault(error) ?? (error instanceof Error ? error.message : String(error))}`);
+    if ((error as { readonly isForbidden?: unknown } | undefined)?.isForbidden === true) printError(`rockbot: ${FORBIDDEN}`);
     return ExitCode.Failed;
   }
 }

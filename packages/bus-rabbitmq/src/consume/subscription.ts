@@ -15,7 +15,7 @@ import {
 } from "@rockbot/bus";
 import { type Envelope, fromWire } from "@rockbot/contracts";
 import type { Link } from "../connection/link.ts";
-import { isRefusal, reasonOf } from "../connection/refusal.ts";
+import { ACCESS_REFUSED, isRefusal, reasonOf } from "../connection/refusal.ts";
 import type { Standstill } from "../connection/standstill.ts";
 import { maybeHandledSince } from "../copies.ts";
 import { countRefused, observeDepths, observePrefetched } from "../metrics.ts";
@@ -489,5 +489,8 @@ export function subscribeError(name: string, error: unknown): Error {
     );
   }
   if (error instanceof BusClosedError || error instanceof BusUnavailableError || error instanceof SubscriptionTakenError) return error;
-  return new BusUnavailableError(`Cannot subscribe as "${name}": ${isRefusal(error) ? `the broker refuses (${reason})` : reason}`, { cause: error });
+  return new BusUnavailableError(`Cannot subscribe as "${name}": ${isRefusal(error) ? `the broker refuses (${reason})` : reason}`, {
+    cause: error,
+    isForbidden: (error as { readonly code?: unknown } | undefined)?.code === ACCESS_REFUSED,
+  });
 }
