@@ -47,7 +47,7 @@ describe.skipIf(noCluster.isSo)(`scripts-manager with a cluster${noCluster.words
     expect(await call.ended).not.toBe(0);
     expect(call.stdout() + call.stderr()).toMatch(/it is off\. No scripts are run: a script reaches the API server/);
     await doctor.ended;
-    expect(doctor.stdout()).toMatch(/^missing +scripts +there is no execute_python_script\. No scripts are run: a script reaches the API server/m);
+    expect(doctor.stdout()).toMatch(/^broken +scripts +there is no execute_python_script\. No scripts are run: a script reaches the API server/m);
   });
 
   test.skipIf(noOwnCluster.isSo)(`refuses to start where a policy is a text that nothing enforces${noOwnCluster.words}`, async () => {

@@ -421,12 +421,33 @@ test("doctor says what is off and what it costs, and that it is optional", async
 test("doctor asks the running system what it finds, not its own shell", async () => {
   using folder = temporaryFolder();
   await using _up = await startUp({ folder: folder.path, env: { BRAVE_API_KEY: "canary-key" } }, FEW);
-  const { code, stdout } = await runHere(["doctor"], { folder: folder.path, env: { POLICY_FILE: "/nonexistent" } });
+  const { code, stdout, stderr } = await runHere(["doctor", "--policy", "/ignored"], {
+    folder: folder.path,
+    env: { POLICY_FILE: "/nonexistent" },
+  });
 
-  expect(code).toBe(0);
+  expect([code, stderr]).toEqual([0, expect.stringContaining("--policy has no effect here")]);
   expect(stdout).toMatch(/^ok +rockbot up +runs;.*\noff \(optional\) policy +none.*^ok +BRAVE_API_KEY +set$/ms);
   expect(stdout).not.toMatch(/broken|missing|port|canary-key/);
 });
+
+test("a rockbot up that does not say what it finds, or what is off, breaks neither doctor's words nor the list of tools", async () => {
+  using folder = temporaryFolder();
+  const socket = ownSocket({ ROCKBOT_RUNTIME_DIR: join(folder.path, "run") });
+  socket.makeFolder();
+  await using bus = createMemoryBus();
+  await using caller = await createToolCaller(bus, { agent: "cli", results: "copy" });
+  const fails = (): never => {
+    throw new Error("as an older one");
+  };
+  const parts = { bus, caller, findings: fails, off: fails };
+  await using _server = await serveSocket(socket, parts, { drainMs: 1000, signal: new AbortController().signal });
+  const [doctor, tools] = [await runHere(["doctor"], { folder: folder.path }), await runHere(["tools"], { folder: folder.path })];
+
+  expect([doctor.code, doctor.stdout]).toEqual([1, expect.stringMatching(/^broken +rockbot up +runs, and does not say what it finds \(it answers 502/m)]);
+  expect(doctor.stdout).not.toMatch(/^\S+ +port /m);
+  expect([tools.code, tools.stderr]).toEqual([0, expect.stringContaining("Which tools are off is not known")]);
+}, 120_000); // doctor looks at the whole machine
 
 test("a command that joins the rockbot up of another checkout says whose it is", async () => {
   using folder = temporaryFolder();

@@ -10,6 +10,7 @@ const SCRIPT_MS = 30_000;
 /** For `rockbot doctor`: what the sandboxes give that the settings name, found out by a script. */
 export async function examine(config: Readonly<ScriptsManagerConfig>, env: CreateRunnerOptions["env"]): Promise<readonly Finding[]> {
   const what = "scripts";
+  const state = config.runner === "local" ? "off" : "broken"; // the other kinds have been set up
   try {
     const { containerOwner: _, ...unnamed } = config; // the containers of that owner are those of the scripts manager that runs
     await using opened = await createRunner({ ...unnamed, sandboxFloor: 0 }, { log: silentLogger, env });
@@ -17,15 +18,15 @@ export async function examine(config: Readonly<ScriptsManagerConfig>, env: Creat
     const { signal } = new AbortController();
     const unknown = { verdicts: {}, refusal: undefined };
     const { verdicts, refusal } = mustNotReach === undefined ? unknown : await checkNetwork(runner, mustNotReach, { signal, timeoutMs: SCRIPT_MS });
-    if (refusal !== undefined) return [{ what, state: "off", message: `there is no execute_python_script. ${refusal}` }];
+    if (refusal !== undefined) return [{ what, state, message: `there is no execute_python_script. ${refusal}` }];
     const { version } = await readPythonFacts(runner, { signal, withinMs: SCRIPT_MS });
-    if (config.unsafeLocalScripts) return [{ what, state: "off", message: `Python ${version}, WITHOUT a sandbox: UNSAFE_LOCAL_SCRIPTS is set` }];
+    if (config.unsafeLocalScripts) return [{ what, state: "ok", message: `Python ${version}, WITHOUT a sandbox: UNSAFE_LOCAL_SCRIPTS is set` }];
     const tried = Object.entries(verdicts).map(([target, verdict]) => `; ${target} ${verdict}`);
     return [
       { what, state: "ok", message: `Python ${version} in a sandbox (${runner.kind}), without network${tried.join("")}` },
       ...notHeld.map((message): Finding => ({ what: "script bounds", state: "off", message })),
     ];
   } catch (error) {
-    return [{ what, state: "off", message: `there is no execute_python_script: ${error instanceof Error ? error.message : String(error)}` }];
+    return [{ what, state, message: `there is no execute_python_script: ${error instanceof Error ? error.message : String(error)}` }];
   }
 }

@@ -20,6 +20,6 @@ export async function examine(config: Readonly<WorkspaceToolsConfig>, env: Reado
       ...set.off.map(({ tool, reason }) => ({ what: tool, state: "off", message: `it is off. ${reason}` }) as const),
     ];
   } catch (error) {
-    return [{ what, state: "off", message: error instanceof Error ? error.message : String(error) } as const];
+    return [{ what, state: "broken", message: error instanceof Error ? error.message : String(error) } as const];
   }
 }

@@ -11,7 +11,7 @@ export function sayingOff(client: ToolClient): ToolClient {
         return await client.call(name, args, options);
       } catch (error) {
         if (!(error instanceof ToolError) || error.code !== ToolErrorCode.Unavailable || error.details?.["mayHaveRun"] === true) throw error;
-        const off = (await client.listOff()).find(({ tool }) => !tool.startsWith("*") && findGlob([tool], name) !== undefined);
+        const off = (await client.listOff().catch(() => [])).find(({ tool }) => !tool.startsWith("*") && findGlob([tool], name) !== undefined);
         if (off === undefined) throw error;
         throw new ToolError(ToolErrorCode.Unavailable, `Cannot call "${name}": it is off. ${off.reason}`, { isRetryable: false, cause: error });
       }

@@ -28,6 +28,7 @@ export async function doctor({ bus, policy: option, json = false }: DoctorOption
   const { env } = process;
   const url = chooseBusUrl(bus, env);
   const running = url === MEMORY_BUS ? await findRunning(env) : undefined;
+  if (running?.found !== undefined && option !== undefined) console.error('rockbot: --policy has no effect here: the running "rockbot up" has its own');
   const policy = await readPolicyFile(option ?? (env["POLICY_FILE"] || undefined));
   const findings = running?.found === undefined ? await examineShell({ url, env, policy, running: running?.finding }) : [running.finding, ...running.found];
   if (json) console.log(JSON.stringify({ version, findings }, undefined, 2));
@@ -51,7 +52,7 @@ interface Shell {
 async function examineShell({ url, env, policy, running }: Shell): Promise<readonly Finding[]> {
   const { findings, heard } = await broker(url, policy);
   const shell = await examineHere({ busUrl: url, env, except: heard });
-  const ports = running === undefined ? [] : await Promise.all(shell.listens.map(port));
+  const ports = running?.state !== "ok" ? [] : await Promise.all(shell.listens.map(port));
   return [...(running === undefined ? [] : [running]), policy.finding, ...findings, ...shell.findings, ...ports];
 }
 
@@ -156,8 +157,10 @@ const FINDINGS_MS = 60_000;
 async function findingsOf(socketPath: string): Promise<readonly Finding[]> {
   const dispatcher = new Agent({ connect: { socketPath, timeout: 2_000 } });
   try {
-    const { body } = await request(`http://localhost${FINDINGS_PATH}`, { dispatcher, signal: AbortSignal.timeout(FINDINGS_MS) });
-    return ((await body.json()) as { readonly findings: readonly Finding[] }).findings;
+    const { body, statusCode } = await request(`http://localhost${FINDINGS_PATH}`, { dispatcher, signal: AbortSignal.timeout(FINDINGS_MS) });
+    const { findings } = (statusCode === 200 ? await body.json() : {}) as { readonly findings?: readonly Finding[] };
+    if (!Array.isArray(findings)) throw new Error(`it answers ${statusCode}. Is it of another version?`);
+    return findings;
   } catch (error) {
     throw new CommandError(`runs, and does not say what it finds (${error instanceof Error ? error.message : String(error)})`);
   } finally {

@@ -32,10 +32,11 @@ export async function listTools(name: string | undefined, { bus, json = false, m
   if (json) console.log(JSON.stringify(one ?? tools, undefined, 2));
   else if (one !== undefined) show(one);
   else {
-    const off = offLines(await client.listOff());
+    const off = await client.listOff().catch(() => undefined);
     const width = Math.max(0, ...tools.map((tool) => tool.name.length));
     for (const tool of tools) console.log(fitLine(`${line(tool.name).padEnd(width)}  ${line(firstSentence(tool.description))}`, process.stdout));
-    for (const words of off) console.error(fitLine(line(words), process.stderr));
+    if (off === undefined) console.error(`Which tools are off is not known: ${client.where} does not say it. Is it of another version?`);
+    for (const words of offLines(off ?? [])) console.error(fitLine(line(words), process.stderr));
     console.error(`${tools.length} tools, run by ${client.where}. Read more of one: rockbot tools NAME. Call one: rockbot call NAME argument=value`);
   }
 }
@@ -44,7 +45,7 @@ export async function listTools(name: string | undefined, { bus, json = false, m
 async function find(client: ToolClient, tools: readonly ListedTool[], name: string): Promise<ListedTool> {
   const found = tools.find((tool) => tool.name === name);
   if (found !== undefined) return found;
-  const off = (await client.listOff()).find(({ tool }) => findGlob([tool], name) !== undefined);
+  const off = (await client.listOff().catch(() => [])).find(({ tool }) => findGlob([tool], name) !== undefined);
   if (off !== undefined) throw new CommandError(`${name} is off. ${off.reason}`);
   const help = namesHelp(
     name,
