@@ -161,7 +161,7 @@ const sayStop = (graceMs: number): void =>
 /** @throws {CommandError} for a port that is taken, with the option for another */
 function nameThePort(error: Error & { readonly code?: string }): never {
   if (error.code !== "EADDRINUSE") throw error;
-  throw new CommandError(`${error.message}: --port 8481, or --port 0 for any that is free`);
+  throw new CommandError(`${error.message}: --port 0 takes any that is free`);
 }
 
 /** The services that run, their addresses, how long the start took, and one command to try. */
