@@ -50,7 +50,7 @@ test("an agent lists servers without a call, reads a tool's schema, and calls it
   });
   const details = await caller.call("mcp_get_service_details", { server_name: "everything", tool_name: "ECHO" });
   expect(JSON.parse(details.content ?? "[]")).toEqual([
-    { name: "echo", description: expect.any(String), parametersSchema: expect.stringContaining('"message"') },
+    { name: "echo", description: expect.any(String), parameters: expect.objectContaining({ required: ["message"] }) },
   ]);
   const updates: object[] = [];
   const call = { server_name: "EVERYTHING", tool_name: "trigger-long-running-operation", arguments: { duration: 1, steps: 2 } };
