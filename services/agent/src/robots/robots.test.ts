@@ -112,7 +112,7 @@ test("each wrong input is answered in words that say what is wrong and what is r
       create({ name: "cook", report_schema: { type: "thing" } }),
       /^invalid_arguments: The robot was not saved\. report_schema: is no JSON Schema that can be used: ./,
     ],
-    [create({ name: "cook", max_tokens: 1, timeout_ms: 0 }), /^invalid_arguments: .*max_tokens.*>= 1000.*timeout_ms.*>= 1000/s],
+    [create({ name: "cook", max_tokens: 1, timeout_ms: 0 }), /^invalid_arguments: .*max_tokens.*at least 1000.*timeout_ms.*at least 1000/s],
     [create({ name: "cook", playbooks: "x" }), /^invalid_arguments: .*unknown property "playbooks".*playbook/s],
     [
       ["robot_get", { robot_id: "clerk" }],
@@ -134,7 +134,7 @@ test("each wrong input is answered in words that say what is wrong and what is r
       ["robot_switch", { robot_id: id }],
       "invalid_arguments: The session was not switched. session_id: this call belongs to no session, so say which one is to be switched.",
     ],
-    [["robot_list", { limit: 0 }], /^invalid_arguments: .*limit.*>= 1/s],
+    [["robot_list", { limit: 0 }], /^invalid_arguments: .*limit.*at least 1/s],
   ];
   for (const [[tool, input], expected] of wrong) {
     const said = await alice(tool, input).then(({ text }) => `no error: ${text}`, words);
@@ -176,7 +176,8 @@ const resultsIn = ({ messages }: ModelServerRequest): readonly string[] => messa
 test("a conversation is a robot from the turn after the switch on, with its tools alone, and is the plain agent again", async () => {
   let id = "";
   const script: ModelScript = (request) => {
-    if (resultsIn(request).length > 0 || /^You are clerk,/.test(systemOf(request))) return { text: `as ${/^You are (\w+),/.exec(systemOf(request))?.[1]}` };
+    if (resultsIn(request).length > 0 || /^You are clerk,/.test(systemOf(request)))
+      return { text: `as ${/^You are (\w+),/.exec(systemOf(request))?.[1] ?? "agent"}` };
     return { toolCalls: [detailsOf(...ofRobots), { name: "robot_switch", arguments: { robot_id: id } }] };
   };
   const ofRobots = ["robot_switch", "robot_get", "robot_delete", "robot_create", "robot_update"];
