@@ -22,8 +22,8 @@ export type PeerProperties = Options.Publish;
 export interface Peer extends AsyncDisposable {
   /** Resolves once the broker has confirmed. @returns whether a queue took the message @throws {Error} if the broker does not answer */
   publish(topic: string, body: Uint8Array, properties: PeerProperties): Promise<boolean>;
-  /** Hands all that is published to the topics from now on to `onMessage`. */
-  listen(topics: readonly string[], onMessage: (message: PeerMessage) => void): Promise<void>;
+  /** Hands all that is published to the topics from now on to `onMessage`. @param queue others see its consumer under this name; it goes with the peer */
+  listen(topics: readonly string[], onMessage: (message: PeerMessage) => void, queue?: string): Promise<void>;
   /** The numbers of messages that wait in a queue and of its consumers; undefined if there is no such queue. */
   look(queue: string): Promise<{ readonly messages: number; readonly consumers: number } | undefined>;
   /** Why a queue is not as planned, in the broker's words; undefined if it is. */
@@ -48,9 +48,9 @@ export async function connectPeer(url: string): Promise<Peer> {
   sending.on("return", ({ properties }) => returned.add(properties.headers?.[MARK]));
   return {
     publish: (topic, body, properties) => publish(sending, returned, { topic, body, properties }),
-    async listen(topics, onMessage) {
+    async listen(topics, onMessage, name = "") {
       const channel = await openChannel();
-      const { queue } = await channel.assertQueue("", { exclusive: true, autoDelete: true, durable: false });
+      const { queue } = await channel.assertQueue(name, { exclusive: name === "", autoDelete: true, durable: name !== "" });
       for (const topic of topics) await channel.bindQueue(queue, EXCHANGE, topic);
       const receive = channel.consume(
         queue,

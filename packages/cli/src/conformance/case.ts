@@ -4,13 +4,13 @@ import type { clauses } from "./generated/clauses.ts";
 /** The id of a clause of the service contract. */
 export type ClauseId = keyof typeof clauses;
 
-/** One thing that a service is tried for. */
-export interface Case {
-  /** The fact that is so if the service keeps the clause: a sentence. */
+/** One thing that a service or a caller is tried for. */
+export interface Case<Subject = Examiner> {
+  /** The fact that is so if the clause is kept: a sentence. */
   readonly name: string;
   readonly clause: ClauseId;
   /** @throws {Breach} if the clause is broken @throws {NotTried} if nothing here can show it */
-  run(examiner: Examiner): Promise<void>;
+  run(subject: Subject): Promise<void> | void;
 }
 
 /** The result of one case. */

@@ -182,14 +182,7 @@ export class Examiner implements AsyncDisposable {
     return exchange.replies.length > 0;
   }
 
-  /** Looks now and again. @returns whether it was so in time */
-  async until(isSo: () => Promise<boolean> | boolean, withinMs: number): Promise<boolean> {
-    for (const end = performance.now() + withinMs; performance.now() < end; ) {
-      if (await isSo()) return true;
-      await sleep(50);
-    }
-    return false;
-  }
+  readonly until = until;
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.peer[Symbol.asyncDispose]();
@@ -205,6 +198,15 @@ export class Examiner implements AsyncDisposable {
       headers: { "rb-source": source },
     };
   }
+}
+
+/** Looks now and again. @returns whether it was so in time */
+export async function until(isSo: () => Promise<boolean> | boolean, withinMs: number): Promise<boolean> {
+  for (const end = performance.now() + withinMs; performance.now() < end; ) {
+    if (await isSo()) return true;
+    await sleep(50);
+  }
+  return false;
 }
 
 /** @throws {Breach} unless the reply is the error */

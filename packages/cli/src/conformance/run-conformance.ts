@@ -81,9 +81,10 @@ async function robust(examiner: Examiner, tried: (one: Case) => Promise<CaseResu
   }
 }
 
-async function tryCase(examiner: Examiner, { name, clause, run }: Case): Promise<CaseResult> {
+/** @throws what is neither a Breach nor a NotTried */
+export async function tryCase<Subject>(subject: Subject, { name, clause, run }: Case<Subject>): Promise<CaseResult> {
   try {
-    await run(examiner);
+    await run(subject);
     return { name, clause, outcome: "kept" };
   } catch (error) {
     if (error instanceof NotTried) return { name, clause, outcome: "not tried", why: error.message };
