@@ -62,7 +62,6 @@ export const everythingCalls: readonly RealCall[] = [
   { tool: "get-sum", args: { a: 2, b: 3 }, gives: /5/ },
   { tool: "get-tiny-image", args: {}, gives: /\[image image\/png, \d+ bytes/ },
   { tool: "gzip-file-as-resource", args: { name: "a.gz", data: "data:text/plain,hello", outputType: "resource" }, gives: /\[resource / },
-  { tool: "simulate-research-query", args: { topic: "buses" }, fails: /task/i },
   { tool: "toggle-simulated-logging", args: {}, gives: /logging/i },
   { tool: "toggle-subscriber-updates", args: {}, gives: /update/i },
   { tool: "trigger-long-running-operation", args: { duration: 1, steps: 4 }, gives: /completed/i },

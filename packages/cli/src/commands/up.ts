@@ -101,7 +101,7 @@ export async function up(options: UpOptions): Promise<void> {
 }
 
 /** How long the start waits for MCP servers that neither are there nor have failed. Their tools come later, too. */
-const MCP_SERVERS_MS = 5_000;
+const MCP_SERVERS_MS = 10_000;
 
 const approvalsIn = (running: ReadonlyMap<string, RunningOrOff>): BridgeApprovals | undefined =>
   mergeApprovals(
