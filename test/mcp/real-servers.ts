@@ -43,12 +43,11 @@ export async function startEverything(transport: "http" | "sse"): Promise<AsyncD
   };
 }
 
-/** A call, and what must come of it: what its text matches, or, for a tool that has to fail, the reason it gives. */
+/** A call, and what its text must match. */
 export interface RealCall {
   readonly tool: string;
   readonly args: object;
-  readonly gives?: RegExp;
-  readonly fails?: RegExp;
+  readonly gives: RegExp;
 }
 
 /** One call of each tool of server-everything. */
