@@ -40,7 +40,7 @@ export async function spawn(definitions: unknown, { tools = [], answers = [], po
         const step = answers[asked++] ?? said("an answer");
         return typeof step === "function" ? step(request) : step;
       }
-      if (!/^You are (?:agent|robot),/.test(request.messages[0]?.content ?? "")) return said("by another agent");
+      if (!/^You are (?:an assistant|robot,)/.test(request.messages[0]?.content ?? "")) return said("by another agent");
       return request.messages.some(({ role }) => role === "tool") ? said("done") : typeof call === "function" ? call(request) : call;
     },
   ]);
