@@ -153,7 +153,7 @@ async function startUp(env: Readonly<Record<string, string>>) {
 /** The services and tools of the calls in the trace of a tool's call, sorted. */
 function servedIn(collector: OtlpCollector, toolName: string): string[] {
   const EXECUTES = "execute_tool ";
-  const isServing = ({ kind, name }: CollectedSpan): boolean => kind === "consumer" && name.startsWith(EXECUTES);
+  const isServing = ({ kind, name }: CollectedSpan): boolean => kind !== "producer" && name.startsWith(EXECUTES);
   const spans = collector.spans();
   const first = spans.find((span) => isServing(span) && span.name === EXECUTES + toolName);
   return spans
