@@ -48,10 +48,10 @@ interface Shell {
   readonly running: Finding | undefined;
 }
 
-/** What would run with the settings of this shell. Of services that run behind a broker it says nothing more: their settings are theirs. */
+/** What would run with the settings of this shell. Of services that run behind a broker it says only what is well: their settings are theirs. */
 async function examineShell({ url, env, policy, running }: Shell): Promise<readonly Finding[]> {
   const { findings, heard } = await broker(url, policy);
-  const shell = await examineHere({ busUrl: url, env, except: heard });
+  const shell = await examineHere({ busUrl: url, env, elsewhere: heard });
   const ports = running?.state !== "ok" ? [] : await Promise.all(shell.listens.map(port));
   return [...(running === undefined ? [] : [running]), policy.finding, ...findings, ...shell.findings, ...ports];
 }

@@ -18,15 +18,15 @@ export interface ExamineHereOptions {
   readonly env: Env;
   /** Of services that run here, with their settings. @default those of the environment */
   readonly chosen?: readonly ChosenService[];
-  /** Services that are not looked at. */
-  readonly except?: readonly string[];
+  /** Services that run elsewhere, with settings of theirs: only what is well with them here is said. */
+  readonly elsewhere?: readonly string[];
 }
 
 /** What the services of this process find on its machine, or would find with the settings of the environment. */
-export async function examineHere({ busUrl, env, chosen = [], except = [] }: ExamineHereOptions) {
-  const wanted = busServices.filter(({ name }) => !except.includes(name));
-  const examined = await Promise.all(wanted.map((service) => examine(service, { busUrl, env, chosen })));
-  return { findings: [node(), ...examined.flatMap(({ found }) => found)], listens: examined.flatMap(({ listens }) => listens ?? []) };
+export async function examineHere({ busUrl, env, chosen = [], elsewhere = [] }: ExamineHereOptions) {
+  const examined = await Promise.all(busServices.map((service) => examine(service, { busUrl, env, chosen })));
+  const findings = examined.flatMap(({ found }, at) => found.filter(({ state }) => state === "ok" || !elsewhere.includes(busServices[at]?.name ?? "")));
+  return { findings: [node(), ...findings], listens: examined.flatMap(({ listens }) => listens ?? []) };
 }
 
 /** What holds for callers by a policy, or without one. */
@@ -49,7 +49,7 @@ function node(): Finding {
 }
 
 /** The findings of a service, and whether its settings can be used. */
-async function examine(service: BusService, { busUrl, env, chosen }: Required<Omit<ExamineHereOptions, "except">>) {
+async function examine(service: BusService, { busUrl, env, chosen }: Required<Omit<ExamineHereOptions, "elsewhere">>) {
   try {
     const [load, { checkFiles }] = await Promise.all([service.loader(), service.settings()]);
     const config = chosen.find((each) => each.service.name === service.name)?.config ?? load({ env, overrides: { busUrl } });
