@@ -75,6 +75,7 @@ print([name for name, numbers in calls.items() if libc.syscall(numbers[column], 
 `;
 
 /** `port`: where somebody listens on this machine, whom no script may reach. */
+// Long because: the scripts are listed side by side
 export function hostileScripts(port: number): readonly HostileScript[] {
   return [
     { name: "fork bomb", row: "F33", script: `${IGNORE_SIGNALS}import os\nwhile True:\n  try: os.fork()\n  except OSError: pass`, timeoutMs: 2_000 },

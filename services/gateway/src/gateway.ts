@@ -73,6 +73,7 @@ type GatewayAccess = "open to this machine" | "by the gateway's token" | "by the
  * Starts the front door: HTTP in, tool calls on the bus out. Disposal answers what runs, up to `shutdownGraceMs`. The
  * configuration is one that `check` of its settings has seen, else others might reach it without a token.
  */
+// Long because: it is the list of the parts, in the order in which they start
 export async function startGateway(bus: Bus, config: Readonly<GatewayConfig>, options: StartGatewayOptions = {}): Promise<Gateway> {
   const { log = silentLogger, current = () => config, audit, blobs, journals, mcpSessions, tasks, policy, operator = callsAndPolicy, signal } = options;
   const { host, gatewayToken, allowedHosts, allowedOrigins, agentName, instance, callTimeoutMs, maxCallTimeoutMs, maxConcurrent } = config;

@@ -43,6 +43,7 @@ test("a pipeline is taken as a list, by itself, and as text of JSON", () => {
   expect(shapes.map((shape) => read(shape).length)).toEqual([1, 1, 1, 1, 1]);
 });
 
+// Long because: it is a table of cases
 test("each wrong input is told where it is, what is wrong, and what is right", () => {
   const table: readonly (readonly [definitions: unknown, words: RegExp])[] = [
     [undefined, /^definitions: is required and missing|^definitions: expected array/],

@@ -24,6 +24,7 @@ const env = (overrides: Record<string, string> = {}) => ({
   ...overrides,
 });
 
+// Long because: it is one story of one broker
 test("broker apply gives a running broker the policy's users, takes them back, and waits for one that is away or stalls", { timeout: 240_000 }, async () => {
   using folder = temporaryFolder();
   const policy = join(folder.path, "policy.yaml");

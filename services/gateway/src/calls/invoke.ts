@@ -28,6 +28,7 @@ export interface InvokeOptions {
 }
 
 /** Answers `POST /v1/tools/{name}/invoke`: one tool call, cancelled when the client's connection closes unless it asked otherwise. */
+// Long because: all forms of the answer share what ends a call
 export function invoke(caller: ToolCaller, { timeoutMs, maxTimeoutMs, keepAliveMs, headers, keys, refusals, signal, log }: InvokeOptions) {
   /** The calls that end with their clients, and with this process: one listener for all of them. */
   const bound = new Set<AbortController>();

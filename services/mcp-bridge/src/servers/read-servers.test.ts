@@ -59,6 +59,7 @@ test("the common form and the one of the .NET original are read, with all that o
   expect(JSON.stringify(servers)).not.toContain("not theirs");
 });
 
+// Long because: it is a table of cases
 test("what other programs know is taken, or named in a warning, and grants nothing", () => {
   using folder = temporaryFolder();
   folder.write("servers.env", "FILE_KEY=of-the-file-0\nBOTH=file\n");

@@ -36,6 +36,7 @@ const MAX_REMEMBERED = 20_000;
 const ANSWER_TIMEOUT_MS = 10_000;
 
 /** Makes the calls that other replicas hand over, each once, and answers them. Disposal takes no more, and waits for those that run. */
+// Long because: its handlers share what is remembered of calls
 export async function takeCalls(bus: Bus, { instance, identity, call, drainMs, log }: TakeCallsOptions): Promise<AsyncDisposable> {
   const seen = new RecentMap<string, true>(MAX_REMEMBERED);
   const running = new Map<string, { readonly cancel: AbortController; readonly done: Promise<void> }>();

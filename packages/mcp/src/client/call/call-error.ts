@@ -63,6 +63,7 @@ export interface FailedCall {
  * Why a call failed, for the model, with what is known of whether the tool has run. A server's own words are quoted as such, bounded, without
  * deceptive characters and without our secrets.
  */
+// Long because: one case follows the other, and their order decides
 export function callError(error: unknown, { server, tool, redact, isRepeatSafe = false }: FailedCall): ToolError {
   if (error instanceof ToolError) return error;
   const what = `"${tool}" of the MCP server "${server}"`;
