@@ -18,7 +18,10 @@ export default defineConfig({
         extends: true,
         test: {
           name: "cluster",
-          include: ["test/cluster/**/*.test.ts", "test/scripts/{kubernetes-conformance,kubernetes-runner,packages-in-pods}.test.ts"],
+          include: [
+            "test/cluster/**/*.test.ts",
+            "test/scripts/{kubernetes-conformance,kubernetes-runner,packages-in-pods}.test.ts",
+          ],
           exclude: [...SMALL, ...ALONE],
           maxWorkers: 2, // a small cluster has room for few pods at a time
           sequence: { groupOrder: 0 },

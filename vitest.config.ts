@@ -10,10 +10,16 @@ const everything = ["packages/**/*.test.ts", "services/**/*.test.ts", "scripts/*
 /** Tests of `npm run test:cluster` and `npm run test:observability` have a configuration of their own. */
 const never = ["**/node_modules/**", "**/dist/**", "test/cluster/**", "test/compose/**", "test/observability/**"];
 /** Whether a test fakes the clock: deadlines that its process counts by that clock would come late once the real one is back. */
-const fakesClock = (file: string): boolean => /useFakeTimers\(\)|toFake: \[[^\]]*"performance"/.test(readFileSync(join(import.meta.dirname, file), "utf8"));
+const fakesClock = (file: string): boolean =>
+  /useFakeTimers\(\)|toFake: \[[^\]]*"performance"/.test(readFileSync(join(import.meta.dirname, file), "utf8"));
 /** Tests of rooms that change nothing of their process: many files share one process, and what that has imported. */
 const together = globSync(
-  ["packages/!(sandbox|testing)/**/*.test.ts", "services/*/src/**/*.test.ts", "test/agent/*.test.ts", "test/services/!(bus-traces|gauges).test.ts"],
+  [
+    "packages/!(sandbox|testing)/**/*.test.ts",
+    "services/*/src/**/*.test.ts",
+    "test/agent/*.test.ts",
+    "test/services/!(bus-traces|gauges).test.ts",
+  ],
   { cwd: import.meta.dirname, exclude: ["**/node_modules/**"] },
 ).filter((file) => !fakesClock(file));
 

@@ -4,7 +4,12 @@ import { toolDefinition } from "rockbot/json-schema";
 const definition = toolDefinition<{ readonly item: string }>({
   name: "stock_of",
   description: "Say how many of an item the shop has.",
-  inputSchema: { type: "object", additionalProperties: false, required: ["item"], properties: { item: { type: "string" } } },
+  inputSchema: {
+    type: "object",
+    additionalProperties: false,
+    required: ["item"],
+    properties: { item: { type: "string" } },
+  },
   readOnly: true,
 });
 

@@ -24,7 +24,9 @@ test("the AsyncAPI document is one that its own parser accepts, and has every me
 });
 
 test("each request says where its answer goes, and what becomes of one that names no topic, as the services do it", async () => {
-  const { document } = await new Parser().parse(await readFile(join(import.meta.dirname, "../packages/contracts/asyncapi.yaml"), "utf8"));
+  const { document } = await new Parser().parse(
+    await readFile(join(import.meta.dirname, "../packages/contracts/asyncapi.yaml"), "utf8"),
+  );
   const answerOf = (id: string) => {
     const reply = document
       ?.operations()
@@ -35,14 +37,28 @@ test("each request says where its answer goes, and what becomes of one that name
   };
   const unanswered = /such as mcp\.manage\.response\.\{agent\}\. .*without it is dead-lettered/;
   for (const request of ["McpGetServiceDetailsRequest", "McpRegisterServerRequest", "McpUnregisterServerRequest"])
-    expect(answerOf(`send${request}-mcp-manage`)).toEqual(["mcp.manage.response.{agent}", expect.stringMatching(unanswered)]);
-  expect(answerOf("sendToolInvokeRequest-tool-invoke")).toEqual(["tool.result", expect.stringContaining("when it is empty, tool.result.")]);
-  expect(answerOf("sendScriptInvokeRequest-script-invoke")).toEqual(["script.result", expect.stringContaining("when it is empty, script.result.")]);
-  expect(answerOf("sendToolInvokeRequest-mcp-owner-instance")).toEqual(["mcp.owner.{instance}.answer", expect.stringContaining("is dropped")]);
+    expect(answerOf(`send${request}-mcp-manage`)).toEqual([
+      "mcp.manage.response.{agent}",
+      expect.stringMatching(unanswered),
+    ]);
+  expect(answerOf("sendToolInvokeRequest-tool-invoke")).toEqual([
+    "tool.result",
+    expect.stringContaining("when it is empty, tool.result."),
+  ]);
+  expect(answerOf("sendScriptInvokeRequest-script-invoke")).toEqual([
+    "script.result",
+    expect.stringContaining("when it is empty, script.result."),
+  ]);
+  expect(answerOf("sendToolInvokeRequest-mcp-owner-instance")).toEqual([
+    "mcp.owner.{instance}.answer",
+    expect.stringContaining("is dropped"),
+  ]);
 });
 
 test("what replicas of the bridge say to each other is in the document, with where they answer", async () => {
-  const { document } = await new Parser().parse(await readFile(join(import.meta.dirname, "../packages/contracts/asyncapi.yaml"), "utf8"));
+  const { document } = await new Parser().parse(
+    await readFile(join(import.meta.dirname, "../packages/contracts/asyncapi.yaml"), "utf8"),
+  );
   const carried = (address: string) => {
     const channel = document
       ?.channels()
@@ -67,7 +83,10 @@ test("the document says the queue arguments, numbers and patterns that the code 
   const text = await readFile(join(import.meta.dirname, "../packages/contracts/asyncapi.yaml"), "utf8");
   const contract = parse(text)["x-rockbot"];
   const [main] = contract.serviceQueues.slice(-1);
-  expect(main).toMatchObject({ name: "rockbot.{subscription}.v1", arguments: { "x-queue-type": "quorum", "x-delivery-limit": 10 } });
+  expect(main).toMatchObject({
+    name: "rockbot.{subscription}.v1",
+    arguments: { "x-queue-type": "quorum", "x-delivery-limit": 10 },
+  });
   expect(contract.values).toMatchObject({ HEARTBEAT_MS, MAX_REQUEST_BYTES, MAX_RESULT_BYTES, MAX_TIMEOUT_MS });
   expect(contract.errorCodes).toEqual(Object.values(ToolErrorCode));
   expect(text).not.toMatch(/\$[A-Z][A-Z_]+/);

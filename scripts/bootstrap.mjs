@@ -20,7 +20,9 @@ async function prepare() {
     await withLock(join(root, ".tools/lock"), () => setUp(wanted));
   }
   await keepGenerated(root, { node: findNode(root, wanted) });
-  return [join(root, "node_modules/.bin"), findNode(root, wanted), findPnpm(root, wanted)].filter(Boolean).join(delimiter);
+  return [join(root, "node_modules/.bin"), findNode(root, wanted), findPnpm(root, wanted)]
+    .filter(Boolean)
+    .join(delimiter);
 }
 
 /** @param {import("./bootstrap/tools.mjs").WantedTools} wanted */
@@ -34,7 +36,8 @@ try {
   process.stdout.write(await prepare());
 } catch (error) {
   if (error instanceof SetupError) process.stderr.write(`rockbot: ${error.message}\n`);
-  else if (typeof error.syscall === "string") process.stderr.write(`rockbot: Cannot set up ${root}: ${error.message}\n`);
+  else if (typeof error.syscall === "string")
+    process.stderr.write(`rockbot: Cannot set up ${root}: ${error.message}\n`);
   else throw error;
   process.exitCode = 2;
 }

@@ -17,4 +17,6 @@ try {
   console.error((error as Error).message);
   process.exit(1);
 }
-console.error(`${library.name} ${library.version}: ${file}, ${Math.round(bytes / 1024)} KiB; publint and attw find nothing. To use it: npm install ${file}`);
+console.error(
+  `${library.name} ${library.version}: ${file}, ${Math.round(bytes / 1024)} KiB; publint and attw find nothing. To use it: npm install ${file}`,
+);

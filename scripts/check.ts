@@ -26,13 +26,29 @@ const root = dirname(import.meta.dirname);
 
 const biome = ["check", "--error-on-warnings", "--diagnostic-level=warn", "--max-diagnostics=none"];
 const steps: readonly Step[] = [
-  { name: "format and lint", run: () => runTool(root, "biome", biome), remedy: "npm run format mends what can be mended by rule" },
+  {
+    name: "format and lint",
+    run: () => runTool(root, "biome", biome),
+    remedy: "npm run format mends what can be mended by rule",
+  },
   { name: "types", run: () => runTool(root, "tsc", ["-p", "."]) },
-  { name: "generated files", run: () => runTool(root, "node", ["scripts/generate.ts", "--check"]), remedy: "npm run generate" },
+  {
+    name: "generated files",
+    run: () => runTool(root, "node", ["scripts/generate.ts", "--check"]),
+    remedy: "npm run generate",
+  },
   { name: "layers and cycles", run: () => checkLayers(root) },
   { name: "dead code", run: () => runTool(root, "knip", ["--no-progress", "--treat-config-hints-as-errors"]) },
-  { name: "long functions", run: () => checkFunctions(root), remedy: "cut it into parts with names, or say above it: // Long because: ..." },
-  { name: "emitters", run: () => checkEmitters(root), remedy: 'listen by .on("error", ...) in the turn in which it is opened' },
+  {
+    name: "long functions",
+    run: () => checkFunctions(root),
+    remedy: "cut it into parts with names, or say above it: // Long because: ...",
+  },
+  {
+    name: "emitters",
+    run: () => checkEmitters(root),
+    remedy: 'listen by .on("error", ...) in the turn in which it is opened',
+  },
   { name: "manifests", run: () => checkManifests(root) },
   { name: "services", run: () => checkServices(root) },
   { name: "paths", run: () => checkPaths(root) },
@@ -53,7 +69,9 @@ process.exitCode = failed.length === 0 ? 0 : 1;
 async function runStep({ name, run, remedy }: Step): Promise<string | undefined> {
   const stepStartedAt = performance.now();
   const report = (state: string, note: string): void => {
-    console.error(`${state}  ${name.padEnd(18)}${((performance.now() - stepStartedAt) / 1000).toFixed(1).padStart(5)} s  ${note}`);
+    console.error(
+      `${state}  ${name.padEnd(18)}${((performance.now() - stepStartedAt) / 1000).toFixed(1).padStart(5)} s  ${note}`,
+    );
   };
   try {
     report("ok  ", await run());

@@ -32,13 +32,23 @@ test("the socket of the container engine is given to scripts-manager alone, whic
   );
 
   expect(withSocket.map(([name]) => name)).toEqual(["scripts-manager"]);
-  expect(manager).toMatchObject({ profiles: ["scripts"], cap_drop: ["ALL"], security_opt: ["no-new-privileges:true"], read_only: true });
+  expect(manager).toMatchObject({
+    profiles: ["scripts"],
+    cap_drop: ["ALL"],
+    security_opt: ["no-new-privileges:true"],
+    read_only: true,
+  });
   expect(manager.ports).toBeUndefined();
   expect(Object.values(services).filter(({ privileged }) => privileged === true)).toEqual([]);
 });
 
 test("scripts see the folder of packages by the name that the engine knows it by, and run in the image that is fetched before", () => {
-  const { PACKAGES_FOLDER: folder, PACKAGES_VOLUME: name, CONTAINER_IMAGE: image, CONTAINER_OWNER: owner } = manager.environment ?? {};
+  const {
+    PACKAGES_FOLDER: folder,
+    PACKAGES_VOLUME: name,
+    CONTAINER_IMAGE: image,
+    CONTAINER_OWNER: owner,
+  } = manager.environment ?? {};
   const source =
     manager.volumes
       ?.map(textOf)

@@ -38,7 +38,11 @@ const compose = parse(readFileSync(join(root, "docker-compose.yml"), "utf8"), { 
 async function handedOut(given = "") {
   const folder = temporaryFolder();
   folder.write("given.env", given);
-  const [file, from, out] = ["kept.env", "given.env", "out"].map((name) => join(folder.path, name)) as [string, string, string];
+  const [file, from, out] = ["kept.env", "given.env", "out"].map((name) => join(folder.path, name)) as [
+    string,
+    string,
+    string,
+  ];
   const init = () => initCompose({ policy, file, from, out });
   await init();
   const read = (path: string): string => readFileSync(join(out, path), "utf8");
@@ -48,14 +52,19 @@ async function handedOut(given = "") {
 test.each(busServices.flatMap(({ name, needs }) => (needs === undefined ? [] : [[name, envName(needs)] as const])))(
   "%s gets %s, without which it offers no tool",
   (name, variable) => {
-    const given = Object.keys(compose.services[name]?.environment ?? {}).flatMap((key) => [key, key.replace(/_FILE$/, "")]);
+    const given = Object.keys(compose.services[name]?.environment ?? {}).flatMap((key) => [
+      key,
+      key.replace(/_FILE$/, ""),
+    ]);
     expect(given).toContain(variable);
   },
 );
 
 test("no password and no token stands in docker-compose.yml, neither as a value of the environment nor on a command line", () => {
   for (const { environment = {}, command = [] } of Object.values(compose.services)) {
-    const secret = Object.keys(environment).filter((name) => /(PASSWORD|TOKEN|_KEY|BUS_URL|REDIS_URL|PIP_INDEX_URL)$/.test(name));
+    const secret = Object.keys(environment).filter((name) =>
+      /(PASSWORD|TOKEN|_KEY|BUS_URL|REDIS_URL|PIP_INDEX_URL)$/.test(name),
+    );
     expect(secret).toEqual([]);
     expect(command.join(" ")).not.toMatch(/--user|password|local-only/);
   }
@@ -63,11 +72,19 @@ test("no password and no token stands in docker-compose.yml, neither as a value 
 
 test("what watches comes with the profile alone, and every service sends its traces to the collector if it finds one", () => {
   const watchers = ["otel-collector", "tempo", "prometheus", "grafana"];
-  for (const watcher of watchers) expect(compose.services[watcher]).toMatchObject({ profiles: ["observability"], read_only: true, cap_drop: ["ALL"] });
+  for (const watcher of watchers)
+    expect(compose.services[watcher]).toMatchObject({
+      profiles: ["observability"],
+      read_only: true,
+      cap_drop: ["ALL"],
+    });
   for (const { name } of services) {
     for (const watcher of ["otel-collector", "prometheus"]) expect(compose.services[watcher]?.networks).toContain(name);
     const { environment, depends_on: first } = compose.services[name] ?? {};
-    expect(environment).toMatchObject({ OTEL_EXPORTER_OTLP_ENDPOINT: "http://otel-collector:4318", OTLP_IF_FOUND: "true" });
+    expect(environment).toMatchObject({
+      OTEL_EXPORTER_OTLP_ENDPOINT: "http://otel-collector:4318",
+      OTLP_IF_FOUND: "true",
+    });
     expect(first?.["otel-collector"]).toEqual({ condition: "service_started", required: false });
   }
 });
@@ -115,7 +132,9 @@ test("RabbitMQ gets a user for each name of the policy, with rights to topics, a
   expect(definitions.topic_permissions.map(({ user, exchange }) => `${user} ${exchange}`).sort()).toEqual(pairs.sort());
 
   const rules = made.read("redis/users.acl").trim().split("\n");
-  expect(rules.map((rule) => rule.split(" ")[1]).sort()).toEqual(["default", "probe", ...busServices.map(({ name }) => name)].sort());
+  expect(rules.map((rule) => rule.split(" ")[1]).sort()).toEqual(
+    ["default", "probe", ...busServices.map(({ name }) => name)].sort(),
+  );
   for (const rule of rules.filter((line) => !line.startsWith("user default on #"))) {
     expect(rule).toContain("-@all");
     expect(rule).not.toMatch(/~\*|allkeys|[+]@all|[+]@dangerous|[+]@admin| >/);
@@ -123,7 +142,9 @@ test("RabbitMQ gets a user for each name of the policy, with rights to topics, a
 });
 
 test("a chosen password that cannot stand in an address is refused by its name", async () => {
-  await expect(handedOut("ROCKBOT_PASSWORD_AGENT=p@ss word\n")).rejects.toThrow("ROCKBOT_PASSWORD_AGENT: expected 8 to 512 letters, digits and -._~");
+  await expect(handedOut("ROCKBOT_PASSWORD_AGENT=p@ss word\n")).rejects.toThrow(
+    "ROCKBOT_PASSWORD_AGENT: expected 8 to 512 letters, digits and -._~",
+  );
 });
 
 describe("the files that services read again while they run", () => {
@@ -135,13 +156,18 @@ describe("the files that services read again while they run", () => {
 
   test("are mounted by their folder alone, read-only, into just the services that read them", () => {
     const mounts = services.flatMap(({ name }) =>
-      (compose.services[name]?.volumes ?? []).flatMap((volume) => (typeof volume === "string" ? [`${name} ${volume}`] : [])),
+      (compose.services[name]?.volumes ?? []).flatMap((volume) =>
+        typeof volume === "string" ? [`${name} ${volume}`] : [],
+      ),
     );
     const fromHere = mounts.filter((mount) => / [.$]/.test(mount) && !mount.includes("ROCKBOT_WORKSPACE"));
     const expected = services.flatMap(({ name, onBus }) => {
-      const settings = Object.entries(compose.services[name]?.environment ?? {}).filter(([variable]) => variable in reloaded);
+      const settings = Object.entries(compose.services[name]?.environment ?? {}).filter(
+        ([variable]) => variable in reloaded,
+      );
       const named = settings.map(
-        ([variable, path]) => `${name} \${${reloaded[variable]}:-.${path?.match(/:-(.*)\}$/)?.[1]?.replace(/^/, "/")}}/..:${path}/..:ro`,
+        ([variable, path]) =>
+          `${name} \${${reloaded[variable]}:-.${path?.match(/:-(.*)\}$/)?.[1]?.replace(/^/, "/")}}/..:${path}/..:ro`,
       );
       return [...(onBus ? [`${name} ./docker/policy:/etc/rockbot/policy:ro`] : []), ...named];
     });
@@ -151,13 +177,24 @@ describe("the files that services read again while they run", () => {
 
   test("are refused in words where nobody reads them, where one is missing, and where its folder holds more", async () => {
     using folder = temporaryFolder();
-    for (const name of ["docker", "folders/mcp", "folders/rest", "folders/a2a/.ssh"]) mkdirSync(join(folder.path, name), { recursive: true });
-    for (const file of ["docker/policy.yaml", "docker/mcp.json", "folders/mcp/other.json", "folders/rest/rest.json", "folders/a2a/well-known-agents.json"]) {
+    for (const name of ["docker", "folders/mcp", "folders/rest", "folders/a2a/.ssh"])
+      mkdirSync(join(folder.path, name), { recursive: true });
+    for (const file of [
+      "docker/policy.yaml",
+      "docker/mcp.json",
+      "folders/mcp/other.json",
+      "folders/rest/rest.json",
+      "folders/a2a/well-known-agents.json",
+    ]) {
       folder.write(file, "");
     }
     folder.write("folders/rest/.env.local", "");
     vi.stubEnv("ROCKBOT_REST_CONFIG", "./docker/rest.json");
-    const files = { file: join(folder.path, "kept.env"), from: join(folder.path, "docker/secrets.env"), out: join(folder.path, "out") };
+    const files = {
+      file: join(folder.path, "kept.env"),
+      from: join(folder.path, "docker/secrets.env"),
+      out: join(folder.path, "out"),
+    };
     const error: Error = await initCompose({ policy, ...files, folders: join(folder.path, "folders") }).then(
       () => expect.fail(),
       (thrown) => thrown,
@@ -168,7 +205,9 @@ describe("the files that services read again while they run", () => {
       "docker/policy.yaml: nobody reads it any more. Move it to docker/policy/policy.yaml",
       "docker/mcp.json: nobody reads it any more. Move it to docker/mcp/mcp.json",
       "ROCKBOT_MCP_CONFIG: there is no file docker/mcp/mcp.json",
-      expect.stringMatching(/^ROCKBOT_REST_CONFIG: .* also .env.local. Move the file into a folder of its own, such as docker\/rest$/),
+      expect.stringMatching(
+        /^ROCKBOT_REST_CONFIG: .* also .env.local. Move the file into a folder of its own, such as docker\/rest$/,
+      ),
       expect.stringMatching(/^ROCKBOT_A2A_AGENTS_FILE: .* also .ssh. Move/),
     ]);
   });

@@ -10,7 +10,11 @@ import { parseArgs } from "node:util";
 const root = join(import.meta.dirname, "..");
 const args = process.argv.slice(2);
 const { config } = parseArgs({ args, options: { config: { type: "string" } }, strict: false }).values;
-const watched = [join(root, "packages"), join(root, "services"), ...(typeof config === "string" ? [resolve(config)].filter(existsSync) : [])];
+const watched = [
+  join(root, "packages"),
+  join(root, "services"),
+  ...(typeof config === "string" ? [resolve(config)].filter(existsSync) : []),
+];
 
 const watch = ["--watch", "--watch-preserve-output", ...watched.map((path) => `--watch-path=${path}`)];
 const child = spawn(process.execPath, [...watch, join(root, "scripts/dev/run-up.ts"), ...args], {

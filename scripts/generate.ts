@@ -32,7 +32,8 @@ if (faults.length > 0) process.exit(1); // before anything is written
 
 const files = new Map<string, string>();
 await make(`${contracts}/schema`, async () => {
-  for (const [name, text] of Object.entries(await contractsModules(definitions, busServices))) files.set(join(contracts, "src/generated", name), text);
+  for (const [name, text] of Object.entries(await contractsModules(definitions, busServices)))
+    files.set(join(contracts, "src/generated", name), text);
 });
 const configs = new Map<string, JsonSchema>();
 for (const [file, schema] of settings) {
@@ -47,7 +48,8 @@ for (const file of globSync("{packages,services}/*/src/**/*.py").sort()) {
   files.set(join(room, owner, "src/generated", `${name}.ts`), programModule(file, name, await readFile(file, "utf8")));
 }
 const charted = chartedServices(services, configs);
-const { ServerEntry: mcpServer = {} } = (settings.get("services/mcp-bridge/servers.schema.yaml")?.["definitions"] ?? {}) as Record<string, JsonSchema>;
+const { ServerEntry: mcpServer = {} } = (settings.get("services/mcp-bridge/servers.schema.yaml")?.["definitions"] ??
+  {}) as Record<string, JsonSchema>;
 files.set("helm/rockbot/values.schema.json", chartSchema(chartValues, charted, configs, mcpServer));
 files.set("helm/rockbot/files/services.json", `${JSON.stringify(charted, null, 2)}\n`);
 await make(ALERTS, async () => {

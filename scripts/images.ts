@@ -14,7 +14,14 @@ import { type BuiltImage, imageFaults, readRelease } from "./images/release.ts";
 const root = dirname(import.meta.dirname);
 const text = { type: "string" } as const;
 const { values, positionals } = parseArgs({
-  options: { registry: text, tag: text, "node-image": text, "python-image": text, "no-cache": { type: "boolean" }, release: { type: "boolean" } },
+  options: {
+    registry: text,
+    tag: text,
+    "node-image": text,
+    "python-image": text,
+    "no-cache": { type: "boolean" },
+    release: { type: "boolean" },
+  },
   allowPositionals: true,
 });
 const known = [...services.map(({ name }) => name), CLI, SANDBOX];

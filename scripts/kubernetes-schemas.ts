@@ -76,7 +76,11 @@ function customResources(file: string): [string, unknown][] {
     readonly spec: {
       readonly group: string;
       readonly names: { readonly kind: string };
-      readonly versions: readonly { readonly name: string; readonly served: boolean; readonly schema: { readonly openAPIV3Schema: Schema } }[];
+      readonly versions: readonly {
+        readonly name: string;
+        readonly served: boolean;
+        readonly schema: { readonly openAPIV3Schema: Schema };
+      }[];
     };
   };
   const served = spec.versions.filter((version) => version.served);
@@ -92,17 +96,26 @@ function strict(value: unknown, place: "schema" | "names" | "part" = "schema"): 
   const isNames = place === "names";
   const entries = Object.entries(schema)
     .filter(([key, item]) => isNames || !isLeftOut(key, item))
-    .map(([key, item]): [string, unknown] => [key, strict(item, isNames ? "schema" : key === "properties" ? "names" : isParts(key) ? "part" : "schema")]);
+    .map(([key, item]): [string, unknown] => [
+      key,
+      strict(item, isNames ? "schema" : key === "properties" ? "names" : isParts(key) ? "part" : "schema"),
+    ]);
   const result = Object.fromEntries(entries);
   if (isNames) return result;
   if (schema["x-kubernetes-int-or-string"] === true) return { anyOf: [{ type: "integer" }, { type: "string" }] };
-  const isOpen = place === "part" || schema["x-kubernetes-preserve-unknown-fields"] === true || "additionalProperties" in result || !("properties" in result);
+  const isOpen =
+    place === "part" ||
+    schema["x-kubernetes-preserve-unknown-fields"] === true ||
+    "additionalProperties" in result ||
+    !("properties" in result);
   return isOpen ? result : { ...result, additionalProperties: false };
 }
 
 /** What says nothing of a field's form, and patterns of Go that are none elsewhere. */
 function isLeftOut(keyword: string, value: unknown): boolean {
-  return /^(x-.*|description|default|format)$/.test(keyword) || (keyword === "pattern" && String(value).includes("(?i)"));
+  return (
+    /^(x-.*|description|default|format)$/.test(keyword) || (keyword === "pattern" && String(value).includes("(?i)"))
+  );
 }
 
 /** Whether what stands under it says something more of an object that is described elsewhere. */

@@ -11,13 +11,19 @@ import { countCycles } from "./check/check-layers.ts";
 const MAX_FOLDER_FILES = 12;
 const TEST = /\.test\.ts$|\/test-[^/]+\.ts$/;
 
-const { values, positionals } = parseArgs({ options: { long: { type: "boolean", default: false } }, allowPositionals: true });
+const { values, positionals } = parseArgs({
+  options: { long: { type: "boolean", default: false } },
+  allowPositionals: true,
+});
 const root = resolve(positionals[0] ?? dirname(import.meta.dirname));
 const files = sourceFiles(root);
 const sources = files.filter((file) => !TEST.test(file));
 const functions = await functionsOf(root, files);
 const long = functions.filter(({ lines }) => lines > MAX_FUNCTION_LINES);
-const folders = Object.entries(Object.groupBy(sources, (file) => dirname(file))).map(([folder, within = []]) => ({ folder, count: within.length }));
+const folders = Object.entries(Object.groupBy(sources, (file) => dirname(file))).map(([folder, within = []]) => ({
+  folder,
+  count: within.length,
+}));
 const crowded = folders.filter(({ count }) => count > MAX_FOLDER_FILES);
 
 console.table({

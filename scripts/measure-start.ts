@@ -11,9 +11,13 @@ import { measureService } from "./measure/measure-service.ts";
 import { median } from "./measure/median.ts";
 
 const root = dirname(import.meta.dirname);
-const { values, positionals } = parseArgs({ options: { runs: { type: "string", default: "9" } }, allowPositionals: true });
+const { values, positionals } = parseArgs({
+  options: { runs: { type: "string", default: "9" } },
+  allowPositionals: true,
+});
 const runs = Number(values.runs);
-if (!Number.isInteger(runs) || runs < 1) throw new RangeError(`Cannot measure: --runs must be a positive integer, not "${values.runs}"`);
+if (!Number.isInteger(runs) || runs < 1)
+  throw new RangeError(`Cannot measure: --runs must be a positive integer, not "${values.runs}"`);
 const asked = positionals.length > 0 ? positionals : services.map(({ name }) => name);
 
 const report: Record<string, unknown> = {};
@@ -41,7 +45,13 @@ for (const service of asked) {
     console.error(`  ${(isEager ? specifier : `${specifier} (when needed)`).padEnd(52)}${cells}`);
   }
 }
-console.log(JSON.stringify({ node: process.version, platform: `${process.platform}-${process.arch}`, services: report }, undefined, 2));
+console.log(
+  JSON.stringify(
+    { node: process.version, platform: `${process.platform}-${process.arch}`, services: report },
+    undefined,
+    2,
+  ),
+);
 
 function rounded(value: number): number {
   return Math.round(value * 10) / 10;

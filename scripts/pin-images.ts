@@ -9,7 +9,14 @@ const file = join(root, "docker/images.env");
 let text = await readFile(file, "utf8");
 for (const [name, image] of Object.entries(readImages(text))) {
   const [tagged = ""] = image.split("@");
-  const digest = await runTool(root, "docker", ["buildx", "imagetools", "inspect", "--format", "{{.Manifest.Digest}}", tagged]);
+  const digest = await runTool(root, "docker", [
+    "buildx",
+    "imagetools",
+    "inspect",
+    "--format",
+    "{{.Manifest.Digest}}",
+    tagged,
+  ]);
   text = text.replace(`${name}=${image}\n`, `${name}=${tagged}@${digest}\n`);
 }
 readImages(text);

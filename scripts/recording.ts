@@ -17,7 +17,13 @@ const root = dirname(import.meta.dirname);
 const startedAt = performance.now();
 const now = (): number => performance.now() - startedAt;
 // Without what is set for the person who runs this: the picture shows a machine with nothing configured.
-const env = { PATH: process.env["PATH"], HOME: process.env["HOME"], LANG: "C.UTF-8", npm_config_update_notifier: "false", npm_config_progress: "false" };
+const env = {
+  PATH: process.env["PATH"],
+  HOME: process.env["HOME"],
+  LANG: "C.UTF-8",
+  npm_config_update_notifier: "false",
+  npm_config_progress: "false",
+};
 
 const commands = [
   "./rockbot tools",
@@ -36,7 +42,11 @@ const svg = animatedSvg(
     { title: "one terminal", rows: ROWS.system, lines: screenLines(system.shown, COLUMNS) },
     { title: "another terminal", rows: ROWS.caller, lines: screenLines(caller.shown, COLUMNS) },
   ],
-  { columns: COLUMNS, label: "npm start brings up the system; another terminal lists tools, calls one, gets an error in words, and sees the calls" },
+  {
+    columns: COLUMNS,
+    label:
+      "npm start brings up the system; another terminal lists tools, calls one, gets an error in words, and sees the calls",
+  },
 );
 const file = "docs/images/terminal.svg";
 await writeFile(join(root, file), svg);

@@ -11,5 +11,9 @@ const root = dirname(import.meta.dirname);
 const folder = join(import.meta.dirname, "site");
 console.error(await checkLinks(root));
 await installApart(folder);
-const { status } = spawnSync(process.execPath, [join(folder, "node_modules/vitepress/bin/vitepress.js"), "build", folder], { stdio: "inherit" });
+const { status } = spawnSync(
+  process.execPath,
+  [join(folder, "node_modules/vitepress/bin/vitepress.js"), "build", folder],
+  { stdio: "inherit" },
+);
 process.exitCode = status ?? 1;

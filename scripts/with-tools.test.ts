@@ -27,7 +27,11 @@ test("with-tools hands on arguments, folder, standard output and exit code as th
 });
 
 test("with-tools becomes the command, so that a signal to it is the command's", async () => {
-  const child = spawn(withTools, ["node", "-e", "process.on('SIGTERM', () => process.exit(9)); console.log(process.pid); setTimeout(() => {}, 20_000)"]);
+  const child = spawn(withTools, [
+    "node",
+    "-e",
+    "process.on('SIGTERM', () => process.exit(9)); console.log(process.pid); setTimeout(() => {}, 20_000)",
+  ]);
   const [pid] = (await once(child.stdout, "data")) as [Buffer];
   expect(Number(pid)).toBe(child.pid);
   child.kill("SIGTERM");
@@ -40,13 +44,20 @@ test("rockbot runs from any folder and through links", async () => {
   await symlink("first", join(folder.path, "second"));
   const { version } = JSON.parse(await readFile(join(root, "package.json"), "utf8")) as { version: string };
 
-  await expect(run("./second", ["--version"], { cwd: folder.path })).resolves.toMatchObject({ code: 0, stdout: `${version}\n` });
+  await expect(run("./second", ["--version"], { cwd: folder.path })).resolves.toMatchObject({
+    code: 0,
+    stdout: `${version}\n`,
+  });
 });
 
 test("npm start hands SIGTERM on to the system, which stops in order", async () => {
   await using folder = await makeFolder();
   const env = { ...process.env, ROCKBOT_RUNTIME_DIR: join(folder.path, "run") };
-  const npm = spawn("npm", ["start", "--silent", "--", "--port", "0"], { cwd: root, env, stdio: ["ignore", "ignore", "pipe"] });
+  const npm = spawn("npm", ["start", "--silent", "--", "--port", "0"], {
+    cwd: root,
+    env,
+    stdio: ["ignore", "ignore", "pipe"],
+  });
   const ended = once(npm, "close"); // which waits for all that hold its stderr, the system included
   await untilPrinted(npm.stderr, "ready in");
   npm.kill("SIGTERM");
@@ -98,26 +109,34 @@ test.each([
   expect(await checkout.read("pnpm.log")).toBe("install --frozen-lockfile\ninstall --no-frozen-lockfile\n");
 });
 
-test.each([false, true])("with-tools generates anew once after a schema has changed, and never in CI (in CI: %s)", async (isCi) => {
-  await using checkout = await makeCheckout({ npm: NPM, pnpm: PNPM, isCi });
-  const write = (file: string, text: string) => writeFile(join(checkout.path, file), text);
-  await write("scripts/generate.ts", 'import { appendFileSync } from "node:fs"; appendFileSync("generated", "once ");');
-  await write("generated", "");
-  await run("git", ["init", "-q"], { cwd: checkout.path });
-  await run("git", ["add", "scripts"], { cwd: checkout.path });
-  await run("git", ["-c", "user.name=a", "-c", "user.email=a@example.com", "commit", "-qm", "a"], { cwd: checkout.path });
-  await checkout.run("true");
-  expect(await checkout.read("generated")).toBe(""); // what is committed is fresh
+test.each([false, true])(
+  "with-tools generates anew once after a schema has changed, and never in CI (in CI: %s)",
+  async (isCi) => {
+    await using checkout = await makeCheckout({ npm: NPM, pnpm: PNPM, isCi });
+    const write = (file: string, text: string) => writeFile(join(checkout.path, file), text);
+    await write(
+      "scripts/generate.ts",
+      'import { appendFileSync } from "node:fs"; appendFileSync("generated", "once ");',
+    );
+    await write("generated", "");
+    await run("git", ["init", "-q"], { cwd: checkout.path });
+    await run("git", ["add", "scripts"], { cwd: checkout.path });
+    await run("git", ["-c", "user.name=a", "-c", "user.email=a@example.com", "commit", "-qm", "a"], {
+      cwd: checkout.path,
+    });
+    await checkout.run("true");
+    expect(await checkout.read("generated")).toBe(""); // what is committed is fresh
 
-  await write("services/settings.yaml", "changed");
-  const [first] = await Promise.all([checkout.run("true"), checkout.run("true")]);
-  await checkout.run("true");
-  expect([first.code, await checkout.read("generated")]).toEqual([0, isCi ? "" : "once "]);
+    await write("services/settings.yaml", "changed");
+    const [first] = await Promise.all([checkout.run("true"), checkout.run("true")]);
+    await checkout.run("true");
+    expect([first.code, await checkout.read("generated")]).toEqual([0, isCi ? "" : "once "]);
 
-  await rm(join(checkout.path, "node_modules"), { recursive: true }); // as before the first command, when somebody has edited a schema already
-  await checkout.run("true");
-  expect(await checkout.read("generated")).toBe(isCi ? "" : "once once ");
-});
+    await rm(join(checkout.path, "node_modules"), { recursive: true }); // as before the first command, when somebody has edited a schema already
+    await checkout.run("true");
+    expect(await checkout.read("generated")).toBe(isCi ? "" : "once once ");
+  },
+);
 
 test.each([
   ["ends without a word", "process.exit(1);", "Cannot generate: node ends with 1."],
@@ -127,17 +146,22 @@ test.each([
     "Cannot generate: a.yaml: x-a is no keyword. Did you mean x-b? (and 1 more).",
   ],
   ["throws", '\nthrow new Error("no tool");', "Cannot generate: scripts/generate.ts:2: no tool."],
-])("with-tools runs the command with the tools of before where generating %s, and names the fault", async (_title, program, words) => {
-  await using checkout = await makeCheckout({ npm: NPM, pnpm: PNPM });
-  await checkout.run("true");
-  await writeFile(join(checkout.path, "scripts/generate.ts"), program);
+])(
+  "with-tools runs the command with the tools of before where generating %s, and names the fault",
+  async (_title, program, words) => {
+    await using checkout = await makeCheckout({ npm: NPM, pnpm: PNPM });
+    await checkout.run("true");
+    await writeFile(join(checkout.path, "scripts/generate.ts"), program);
 
-  expect(await checkout.run("echo", "run")).toMatchObject({
-    code: 0,
-    stdout: "run\n",
-    stderr: expect.stringContaining(`${words} The command goes on with the tools of before. npm run generate shows all that is wrong.\n`),
-  });
-});
+    expect(await checkout.run("echo", "run")).toMatchObject({
+      code: 0,
+      stdout: "run\n",
+      stderr: expect.stringContaining(
+        `${words} The command goes on with the tools of before. npm run generate shows all that is wrong.\n`,
+      ),
+    });
+  },
+);
 
 test("with-tools takes over the lock of a start that was killed", async () => {
   await using checkout = await makeCheckout({ npm: NPM, pnpm: PNPM });
@@ -151,7 +175,10 @@ test("with-tools takes over the lock of a start that was killed", async () => {
 test.each([
   [
     "npm is offline",
-    { npm: 'echo "npm error code ENOTFOUND\nnpm error network request to https://me:secret@r.test/node failed" >&2; exit 1', pnpm: PNPM },
+    {
+      npm: 'echo "npm error code ENOTFOUND\nnpm error network request to https://me:secret@r.test/node failed" >&2; exit 1',
+      pnpm: PNPM,
+    },
     "request to https://r.test/node failed",
   ],
   [
@@ -166,12 +193,18 @@ echo '{"packages":{"node_modules/node-${platform}":{"integrity":"sha512-other"}}
   ],
   [
     "pnpm refuses the lockfile",
-    { npm: NPM, pnpm: `${ANSWER_VERSION}; printf 'Error: ERR_PNPM_X\\n\\n  × installing\\n  ╰─▶ It is not\\n      up to date.\\n\\n  help'; exit 1` },
+    {
+      npm: NPM,
+      pnpm: `${ANSWER_VERSION}; printf 'Error: ERR_PNPM_X\\n\\n  × installing\\n  ╰─▶ It is not\\n      up to date.\\n\\n  help'; exit 1`,
+    },
     "ERR_PNPM_X: It is not up to date. Where the network is at fault",
   ],
   [
     "the lockfile is older than a package.json, in CI",
-    { npm: NPM, pnpm: `${ANSWER_VERSION}; printf 'Error: ERR_PNPM_OUTDATED_LOCKFILE\\n\\n  × installing\\n  ╰─▶ It is old.\\n\\n  help'; exit 1` },
+    {
+      npm: NPM,
+      pnpm: `${ANSWER_VERSION}; printf 'Error: ERR_PNPM_OUTDATED_LOCKFILE\\n\\n  × installing\\n  ╰─▶ It is old.\\n\\n  help'; exit 1`,
+    },
     "ERR_PNPM_OUTDATED_LOCKFILE: It is old. A package.json asks for other dependencies than pnpm-lock.yaml holds",
   ],
 ])("with-tools says in one line what is wrong when %s", async (_title, tools, words) => {
@@ -179,17 +212,24 @@ echo '{"packages":{"node_modules/node-${platform}":{"integrity":"sha512-other"}}
   const { code, stdout, stderr } = await checkout.run("echo", "never");
 
   expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
-  expect(stderr.split("\n").filter((line) => line.startsWith("rockbot: Cannot"))).toEqual([expect.stringContaining(words)]);
+  expect(stderr.split("\n").filter((line) => line.startsWith("rockbot: Cannot"))).toEqual([
+    expect.stringContaining(words),
+  ]);
   expect(stderr).not.toContain("secret");
 });
 
 test("the hashes of Node and pnpm are known for what images and pipelines run on", async () => {
   const [node, { engines }, hashes] = await Promise.all([
     readFile(join(root, ".node-version"), "utf8"),
-    readFile(join(root, "package.json"), "utf8").then((text) => JSON.parse(text) as { readonly engines: { readonly pnpm: string } }),
+    readFile(join(root, "package.json"), "utf8").then(
+      (text) => JSON.parse(text) as { readonly engines: { readonly pnpm: string } },
+    ),
     readFile(join(root, "scripts/bootstrap/hashes.json"), "utf8").then((text) => JSON.parse(text) as object),
   ]);
-  const specs = ["linux-x64", "linux-arm64"].flatMap((on) => [`node-${on}@${node.trim()}`, `@pnpm/exe.${on}@${engines.pnpm}`]);
+  const specs = ["linux-x64", "linux-arm64"].flatMap((on) => [
+    `node-${on}@${node.trim()}`,
+    `@pnpm/exe.${on}@${engines.pnpm}`,
+  ]);
   expect(Object.keys(hashes).sort()).toEqual(specs.sort());
 });
 
@@ -211,9 +251,15 @@ interface Result {
   readonly stderr: string;
 }
 
-function run(command: string, args: readonly string[], options: { readonly cwd: string; readonly env?: NodeJS.ProcessEnv }): Promise<Result> {
+function run(
+  command: string,
+  args: readonly string[],
+  options: { readonly cwd: string; readonly env?: NodeJS.ProcessEnv },
+): Promise<Result> {
   return new Promise((resolve) => {
-    const child = execFile(command, args, { ...options, timeout: 15_000 }, (_error, stdout, stderr) => resolve({ code: child.exitCode, stdout, stderr }));
+    const child = execFile(command, args, { ...options, timeout: 15_000 }, (_error, stdout, stderr) =>
+      resolve({ code: child.exitCode, stdout, stderr }),
+    );
   });
 }
 
@@ -223,10 +269,19 @@ async function makeFolder(): Promise<{ readonly path: string } & AsyncDisposable
 }
 
 /** A checkout with nothing set up that asks for Node 99, and for pnpm 12, on a machine whose npm and pnpm are these shell scripts. */
-async function makeCheckout({ npm, pnpm, isCi = false }: { readonly npm: string; readonly pnpm: string; readonly isCi?: boolean }) {
+async function makeCheckout({
+  npm,
+  pnpm,
+  isCi = false,
+}: {
+  readonly npm: string;
+  readonly pnpm: string;
+  readonly isCi?: boolean;
+}) {
   const folder = await makeFolder();
   const inside = (file: string): string => join(folder.path, file);
-  for (const part of ["with-tools", "bootstrap.mjs", "bootstrap"]) await cp(join(root, "scripts", part), inside(`scripts/${part}`), { recursive: true });
+  for (const part of ["with-tools", "bootstrap.mjs", "bootstrap"])
+    await cp(join(root, "scripts", part), inside(`scripts/${part}`), { recursive: true });
   for (const name of ["packages", "services", "bin"]) await mkdir(inside(name));
   await writeFile(inside(".node-version"), "99.0.0\n");
   await writeFile(inside("package.json"), '{ "engines": { "pnpm": "12.0.0" } }');
@@ -234,7 +289,12 @@ async function makeCheckout({ npm, pnpm, isCi = false }: { readonly npm: string;
     await writeFile(inside(`bin/${name}`), `#!/bin/sh\n${script}\n`);
     await chmod(inside(`bin/${name}`), 0o755);
   }
-  const env = { ...process.env, CI: isCi ? "true" : "", CHECKOUT: folder.path, PATH: `${inside("bin")}:${dirname(process.execPath)}:${process.env.PATH}` };
+  const env = {
+    ...process.env,
+    CI: isCi ? "true" : "",
+    CHECKOUT: folder.path,
+    PATH: `${inside("bin")}:${dirname(process.execPath)}:${process.env.PATH}`,
+  };
   return {
     ...folder,
     run: (...command: string[]) => run(inside("scripts/with-tools"), command, { cwd: folder.path, env }),

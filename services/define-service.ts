@@ -43,10 +43,12 @@ export const stateKeys = {
 export const REDIS_RIGHTS = "+@read +@write +@scripting +@connection -@dangerous +info +time";
 
 /** The keys in Redis of what a service remembers; none if it remembers nothing there. */
-export const redisKeys = (service: BusService | Server): string[] => (service.onBus ? service.state.flatMap((kind) => stateKeys[kind] ?? []) : []);
+export const redisKeys = (service: BusService | Server): string[] =>
+  service.onBus ? service.state.flatMap((kind) => stateKeys[kind] ?? []) : [];
 
 /** The key of a service's settings in a file that several services share, and in the chart's values: `webTools` of `web-tools`. */
-export const settingsKey = (name: string): string => name.replaceAll(/-([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+export const settingsKey = (name: string): string =>
+  name.replaceAll(/-([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 
 /** `claims` keeps calls with effects from running twice, `rates` counts what callers have used up. */
 export type State = keyof typeof stateKeys;
@@ -179,21 +181,30 @@ export interface ServerDefinition<Name extends string, Config, Running> extends 
 }
 
 /** Reads the settings of a service. */
-export type LoadSettings<Config> = (options: Pick<LoadConfigOptions, "env" | "file" | "section" | "overrides">) => Readonly<Config>;
+export type LoadSettings<Config> = (
+  options: Pick<LoadConfigOptions, "env" | "file" | "section" | "overrides">,
+) => Readonly<Config>;
 
 interface Loading<Config> {
   /** Imports the settings' schema, and hands over what loads settings by it. @throws {ConfigError} from that, with all faults at once */
   loader(): Promise<LoadSettings<Config>>;
 }
 
-export type BusService<Name extends string = string, Config = BusServiceConfig, Running = RunningService> = BusServiceDefinition<Name, Config, Running> &
-  Loading<Config> & { readonly onBus: true };
+export type BusService<
+  Name extends string = string,
+  Config = BusServiceConfig,
+  Running = RunningService,
+> = BusServiceDefinition<Name, Config, Running> & Loading<Config> & { readonly onBus: true };
 
 /** Whether a service's settings have the one that it needs. */
 export const isConfigured = ({ needs }: Pick<BusService, "needs">, config: object): boolean =>
   needs === undefined || (config as Readonly<Record<string, unknown>>)[needs] !== undefined;
 
-export type Server<Name extends string = string, Config = ServiceConfig, Running = RunningService> = ServerDefinition<Name, Config, Running> &
+export type Server<Name extends string = string, Config = ServiceConfig, Running = RunningService> = ServerDefinition<
+  Name,
+  Config,
+  Running
+> &
   Loading<Config> & { readonly onBus: false };
 
 /**
@@ -201,9 +212,11 @@ export type Server<Name extends string = string, Config = ServiceConfig, Running
  * whom it reaches. `rockbot up`, its main, compose, the policy there, the bundles and docs/reference/services.md come from it. It loads nothing:
  * `settings` and `start` import what they need when they are asked.
  */
-export function defineService<const Name extends string, Config extends BusServiceConfig, Running extends RunningService>(
-  definition: BusServiceDefinition<Name, Config, Running>,
-): BusService<Name, Config, Running> {
+export function defineService<
+  const Name extends string,
+  Config extends BusServiceConfig,
+  Running extends RunningService,
+>(definition: BusServiceDefinition<Name, Config, Running>): BusService<Name, Config, Running> {
   return { ...definition, onBus: true, loader: () => loaderOf(definition) };
 }
 
@@ -215,6 +228,10 @@ export function defineServer<const Name extends string, Config extends ServiceCo
 }
 
 async function loaderOf<Config>({ settings }: Definition<string, Config>): Promise<LoadSettings<Config>> {
-  const [{ loadConfig }, { elsewhere }, { configSchema, check }] = await Promise.all([import("@rockbot/process/config"), import("./elsewhere.ts"), settings()]);
+  const [{ loadConfig }, { elsewhere }, { configSchema, check }] = await Promise.all([
+    import("@rockbot/process/config"),
+    import("./elsewhere.ts"),
+    settings(),
+  ]);
   return (options) => loadConfig(configSchema, { ...options, elsewhere, check });
 }

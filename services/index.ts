@@ -19,9 +19,11 @@ export {
   stateKeys,
 } from "./define-service.ts";
 
-const connectKnowledge: ConnectStore = async (...to) => (await import("./knowledge-tools/src/store/postgres/index.ts")).connectPostgresStore(...to);
+const connectKnowledge: ConnectStore = async (...to) =>
+  (await import("./knowledge-tools/src/store/postgres/index.ts")).connectPostgresStore(...to);
 
-const connectAgents: ConnectAgentRecords = async (...to) => (await import("./agent/src/records/postgres/index.ts")).connectPostgresAgentRecords(...to);
+const connectAgents: ConnectAgentRecords = async (...to) =>
+  (await import("./agent/src/records/postgres/index.ts")).connectPostgresAgentRecords(...to);
 
 /** Every service, those on the bus in the order in which `rockbot up` starts them. A new one is an entry here. */
 const listed = [
@@ -41,7 +43,8 @@ const listed = [
     },
     settings: () => import("./web-tools/src/settings.ts"),
     examine: async (config) => (await import("./web-tools/src/examine.ts")).examine(config),
-    start: async ({ bus, config, ...parts }) => (await import("./web-tools/src/web-tools.ts")).startWebTools(bus, config, parts),
+    start: async ({ bus, config, ...parts }) =>
+      (await import("./web-tools/src/web-tools.ts")).startWebTools(bus, config, parts),
   }),
   defineService({
     name: "mcp-bridge",
@@ -54,7 +57,8 @@ const listed = [
     needs: "mcpConfig",
     deployment: { requests: { cpu: "50m", memory: "128Mi" }, memoryLimit: "512Mi" },
     settings: () => import("./mcp-bridge/src/settings.ts"),
-    start: async ({ bus, config, ...parts }) => (await import("./mcp-bridge/src/mcp-bridge.ts")).startMcpBridge(bus, config, parts),
+    start: async ({ bus, config, ...parts }) =>
+      (await import("./mcp-bridge/src/mcp-bridge.ts")).startMcpBridge(bus, config, parts),
   }),
   defineService({
     name: "scripts-manager",
@@ -67,7 +71,8 @@ const listed = [
     deployment: { requests: { cpu: "100m", memory: "160Mi" }, memoryLimit: "512Mi" },
     settings: () => import("./scripts-manager/src/settings.ts"),
     examine: async (config, env) => (await import("./scripts-manager/src/examine.ts")).examine(config, env),
-    start: async ({ bus, config, ...parts }) => (await import("./scripts-manager/src/start-with-runner.ts")).startWithRunner(bus, config, parts),
+    start: async ({ bus, config, ...parts }) =>
+      (await import("./scripts-manager/src/start-with-runner.ts")).startWithRunner(bus, config, parts),
   }),
   defineService({
     name: "scheduler",
@@ -80,7 +85,8 @@ const listed = [
     deployment: { requests: { cpu: "50m", memory: "96Mi" }, memoryLimit: "256Mi" },
     settings: () => import("./scheduler/src/settings.ts"),
     examine: async (config) => (await import("./scheduler/src/examine.ts")).examine(config),
-    start: async ({ bus, config, ...parts }) => (await import("./scheduler/src/scheduler.ts")).startScheduler(bus, config, parts),
+    start: async ({ bus, config, ...parts }) =>
+      (await import("./scheduler/src/scheduler.ts")).startScheduler(bus, config, parts),
   }),
   defineService({
     name: "knowledge-tools",
@@ -93,7 +99,10 @@ const listed = [
     settings: () => import("./knowledge-tools/src/generated/config.ts"),
     examine: async (config) => (await import("./knowledge-tools/src/examine.ts")).examine(config, connectKnowledge),
     start: async ({ bus, config, ...parts }) =>
-      (await import("./knowledge-tools/src/knowledge-tools.ts")).startKnowledgeTools(bus, config, { ...parts, connect: connectKnowledge }),
+      (await import("./knowledge-tools/src/knowledge-tools.ts")).startKnowledgeTools(bus, config, {
+        ...parts,
+        connect: connectKnowledge,
+      }),
   }),
   defineService({
     name: "linkedin-tools",
@@ -107,7 +116,8 @@ const listed = [
     deployment: { enabled: false, requests: { cpu: "50m", memory: "128Mi" }, memoryLimit: "384Mi" },
     settings: () => import("./linkedin-tools/src/generated/config.ts"),
     examine: async (config) => (await import("./linkedin-tools/src/examine.ts")).examine(config),
-    start: async ({ bus, config, ...parts }) => (await import("./linkedin-tools/src/linkedin-tools.ts")).startLinkedinTools(bus, config, parts),
+    start: async ({ bus, config, ...parts }) =>
+      (await import("./linkedin-tools/src/linkedin-tools.ts")).startLinkedinTools(bus, config, parts),
   }),
   defineService({
     name: "page-renderer",
@@ -118,10 +128,17 @@ const listed = [
     egress: ["internet"],
     needs: "browserPath",
     profile: "renderer",
-    deployment: { enabled: false, requests: { cpu: "200m", memory: "512Mi" }, memoryLimit: "2Gi", scratch: "256Mi", image: "browser" },
+    deployment: {
+      enabled: false,
+      requests: { cpu: "200m", memory: "512Mi" },
+      memoryLimit: "2Gi",
+      scratch: "256Mi",
+      image: "browser",
+    },
     settings: () => import("./page-renderer/src/settings.ts"),
     examine: async (config) => (await import("./page-renderer/src/examine.ts")).examine(config),
-    start: async ({ bus, config, ...parts }) => (await import("./page-renderer/src/page-renderer.ts")).startPageRenderer(bus, config, parts),
+    start: async ({ bus, config, ...parts }) =>
+      (await import("./page-renderer/src/page-renderer.ts")).startPageRenderer(bus, config, parts),
   }),
   defineService({
     name: "anthropic-tools",
@@ -132,10 +149,16 @@ const listed = [
     egress: ["configured"],
     needs: "anthropicAdminApiKey",
     profile: "anthropic",
-    deployment: { enabled: false, requests: { cpu: "25m", memory: "96Mi" }, memoryLimit: "256Mi", secrets: ["ANTHROPIC_ADMIN_API_KEY"] },
+    deployment: {
+      enabled: false,
+      requests: { cpu: "25m", memory: "96Mi" },
+      memoryLimit: "256Mi",
+      secrets: ["ANTHROPIC_ADMIN_API_KEY"],
+    },
     settings: () => import("./anthropic-tools/src/generated/config.ts"),
     examine: async (config) => (await import("./anthropic-tools/src/examine.ts")).examine(config),
-    start: async ({ bus, config, ...parts }) => (await import("./anthropic-tools/src/anthropic-tools.ts")).startAnthropicTools(bus, config, parts),
+    start: async ({ bus, config, ...parts }) =>
+      (await import("./anthropic-tools/src/anthropic-tools.ts")).startAnthropicTools(bus, config, parts),
   }),
   defineService({
     name: "google-tools",
@@ -154,7 +177,8 @@ const listed = [
     },
     settings: () => import("./google-tools/src/generated/config.ts"),
     examine: async (config) => (await import("./google-tools/src/examine.ts")).examine(config),
-    start: async ({ bus, config, ...parts }) => (await import("./google-tools/src/google-tools.ts")).startGoogleTools(bus, config, parts),
+    start: async ({ bus, config, ...parts }) =>
+      (await import("./google-tools/src/google-tools.ts")).startGoogleTools(bus, config, parts),
   }),
   defineService({
     name: "agent",
@@ -182,7 +206,10 @@ const listed = [
     settings: () => import("./agent/src/settings.ts"),
     examine: async (config) => (await import("./agent/src/examine.ts")).examine(config, connectAgents),
     start: async ({ bus, config, ...parts }) =>
-      (await import("./agent/src/agent-service.ts")).startAgentService(bus, config, { ...parts, connectRecords: connectAgents }),
+      (await import("./agent/src/agent-service.ts")).startAgentService(bus, config, {
+        ...parts,
+        connectRecords: connectAgents,
+      }),
   }),
   defineService({
     name: "rest-tools",
@@ -196,7 +223,8 @@ const listed = [
     deployment: { enabled: false, requests: { cpu: "50m", memory: "96Mi" }, memoryLimit: "512Mi" },
     settings: () => import("./rest-tools/src/settings.ts"),
     examine: async (config, env) => (await import("./rest-tools/src/examine.ts")).examine(config, env),
-    start: async ({ bus, config, ...parts }) => (await import("./rest-tools/src/rest-tools.ts")).startRestTools(bus, config, parts),
+    start: async ({ bus, config, ...parts }) =>
+      (await import("./rest-tools/src/rest-tools.ts")).startRestTools(bus, config, parts),
   }),
   defineService({
     name: "a2a",
@@ -224,7 +252,8 @@ const listed = [
     deployment: { enabled: false, requests: { cpu: "50m", memory: "128Mi" }, memoryLimit: "512Mi" },
     settings: () => import("./workspace-tools/src/generated/config.ts"),
     examine: async (config, env) => (await import("./workspace-tools/src/examine.ts")).examine(config, env),
-    start: async ({ bus, config, ...parts }) => (await import("./workspace-tools/src/workspace-tools.ts")).startWorkspaceTools(bus, config, parts),
+    start: async ({ bus, config, ...parts }) =>
+      (await import("./workspace-tools/src/workspace-tools.ts")).startWorkspaceTools(bus, config, parts),
   }),
   defineService({
     name: "gateway",
@@ -233,7 +262,12 @@ const listed = [
     isDelegate: true,
     port: 8480,
     egress: [],
-    deployment: { requests: { cpu: "100m", memory: "128Mi" }, memoryLimit: "512Mi", reachedBy: "outside", secrets: ["GATEWAY_TOKEN"] },
+    deployment: {
+      requests: { cpu: "100m", memory: "128Mi" },
+      memoryLimit: "512Mi",
+      reachedBy: "outside",
+      secrets: ["GATEWAY_TOKEN"],
+    },
     settings: () => import("./gateway/src/settings.ts"),
     start: async ({ bus, config, ...parts }: BusStartParts<GatewayConfig> & Pick<StartGatewayOptions, "operator">) =>
       (await import("./gateway/src/gateway.ts")).startGateway(bus, config, parts),
@@ -244,9 +278,15 @@ const listed = [
     port: 8482,
     egress: ["configured"],
     profile: "openrouter",
-    deployment: { enabled: false, requests: { cpu: "25m", memory: "64Mi" }, memoryLimit: "128Mi", reachedBy: "mcp-bridge" },
+    deployment: {
+      enabled: false,
+      requests: { cpu: "25m", memory: "64Mi" },
+      memoryLimit: "128Mi",
+      reachedBy: "mcp-bridge",
+    },
     settings: () => import("./openrouter-mcp/src/settings.ts"),
-    start: async ({ config, ...parts }) => (await import("./openrouter-mcp/src/openrouter-mcp.ts")).startOpenrouterMcp(config, parts),
+    start: async ({ config, ...parts }) =>
+      (await import("./openrouter-mcp/src/openrouter-mcp.ts")).startOpenrouterMcp(config, parts),
   }),
   defineServer({
     name: "system-info-mcp",
@@ -256,7 +296,10 @@ const listed = [
     deployment: { requests: { cpu: "25m", memory: "64Mi" }, memoryLimit: "128Mi", reachedBy: "mcp-bridge" },
     settings: () => import("./system-info-mcp/src/settings.ts"),
     start: async ({ config, ...parts }) =>
-      (await import("./system-info-mcp/src/system-info-mcp.ts")).startSystemInfoMcp(config, { ...parts, runtime: process }),
+      (await import("./system-info-mcp/src/system-info-mcp.ts")).startSystemInfoMcp(config, {
+        ...parts,
+        runtime: process,
+      }),
   }),
 ] as const;
 

@@ -33,31 +33,52 @@ export async function openState(state: readonly State[], records: SharedRecords)
     leases: has("leases") ? await records.leases() : undefined,
     journals: has("journals") ? await records.journals() : undefined,
     mcpSessions: has("mcpSessions")
-      ? await records.open("sessions of MCP clients", async (...at) => (await import("@rockbot/mcp/serve/redis")).connectRedisSharedSessions(...at))
+      ? await records.open("sessions of MCP clients", async (...at) =>
+          (await import("@rockbot/mcp/serve/redis")).connectRedisSharedSessions(...at),
+        )
       : undefined,
     trustStore: has("trust")
-      ? await records.open("trust", async (...at) => (await import("@rockbot/mcp/trust/redis")).connectRedisTrustStore(...at))
+      ? await records.open("trust", async (...at) =>
+          (await import("@rockbot/mcp/trust/redis")).connectRedisTrustStore(...at),
+        )
       : undefined,
     schedules: has("schedules")
-      ? await records.open("schedules", async (...at) => (await import("./scheduler/src/store/redis/index.ts")).connectRedisScheduleStore(...at))
+      ? await records.open("schedules", async (...at) =>
+          (await import("./scheduler/src/store/redis/index.ts")).connectRedisScheduleStore(...at),
+        )
       : undefined,
     workingMemory: has("memory")
-      ? await records.open("working memory", async (...at) => (await import("@rockbot/memory/redis")).connectRedisWorkingMemory(...at))
+      ? await records.open("working memory", async (...at) =>
+          (await import("@rockbot/memory/redis")).connectRedisWorkingMemory(...at),
+        )
       : undefined,
     summaryStore: has("summaries")
-      ? await records.open("summaries", async (...at) => (await import("@rockbot/search/redis")).connectRedisSummaryStore(...at))
+      ? await records.open("summaries", async (...at) =>
+          (await import("@rockbot/search/redis")).connectRedisSummaryStore(...at),
+        )
       : undefined,
     tasks: has("tasks")
-      ? await records.open("tasks", async (...at) => (await import("./gateway/src/a2a/store/redis/index.ts")).connectRedisTaskStore(...at))
+      ? await records.open("tasks", async (...at) =>
+          (await import("./gateway/src/a2a/store/redis/index.ts")).connectRedisTaskStore(...at),
+        )
       : undefined,
     pageStore: has("pages")
-      ? await records.open("pages", async (...at) => (await import("@rockbot/records/pages/redis")).connectRedisPageStore(...at))
+      ? await records.open("pages", async (...at) =>
+          (await import("@rockbot/records/pages/redis")).connectRedisPageStore(...at),
+        )
       : undefined,
     taskOwners: has("owners")
       ? await records.open("owners of tasks", async (url, options) =>
-          (await import("@rockbot/memory/redis")).connectRedisWorkingMemory(url, { ...options, prefix: "rockbot:owners" }),
+          (await import("@rockbot/memory/redis")).connectRedisWorkingMemory(url, {
+            ...options,
+            prefix: "rockbot:owners",
+          }),
         )
       : undefined,
-    turnStore: has("turns") ? await records.open("turns", async (...at) => (await import("@rockbot/agent/redis")).connectRedisTurnStore(...at)) : undefined,
+    turnStore: has("turns")
+      ? await records.open("turns", async (...at) =>
+          (await import("@rockbot/agent/redis")).connectRedisTurnStore(...at),
+        )
+      : undefined,
   };
 }

@@ -10,6 +10,7 @@ export async function runOnBus(service: BusService, env: Env): Promise<void> {
     service: name,
     hasClients: deployment?.reachedBy === "outside",
     load: await settingsFor(service, env),
-    start: async ({ records, ...parts }) => service.start({ ...parts, ...(await openState(state, records)), env, service: name, topic }),
+    start: async ({ records, ...parts }) =>
+      service.start({ ...parts, ...(await openState(state, records)), env, service: name, topic }),
   });
 }

@@ -38,7 +38,9 @@ export async function pythonEnvironment(requirements: string): Promise<PythonEnv
   try {
     await rm(folder, { recursive: true, force: true }); // what an installation that was cut off has left
     await run("python3", ["-m", "venv", folder], { timeout: INSTALL_MS });
-    await run(python, ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r", requirements], { timeout: INSTALL_MS });
+    await run(python, ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r", requirements], {
+      timeout: INSTALL_MS,
+    });
     await mkdir(join(folder, "ready"));
     return { python };
   } catch (error) {

@@ -2,7 +2,17 @@ import { cpSync, globSync, mkdirSync, readFileSync, symlinkSync, writeFileSync }
 import { dirname, join } from "node:path";
 
 const root = dirname(import.meta.dirname);
-const COPIED = ["docker", "docker-compose.yml", "docs", "helm", "package.json", "packages", "pnpm-workspace.yaml", "scripts", "services"];
+const COPIED = [
+  "docker",
+  "docker-compose.yml",
+  "docs",
+  "helm",
+  "package.json",
+  "packages",
+  "pnpm-workspace.yaml",
+  "scripts",
+  "services",
+];
 
 /**
  * Writes a copy of this repository into a folder, which a test may change. It has the libraries of this one, and packages of its own.
@@ -12,9 +22,11 @@ export function copyRepository(folder: string) {
   const isOurs = (path: string): boolean => !/\/(node_modules|dist)$/.test(path);
   for (const entry of COPIED) cpSync(join(root, entry), join(folder, entry), { recursive: true, filter: isOurs });
   mkdirSync(join(folder, "node_modules"));
-  for (const entry of [".pnpm", ".bin"]) symlinkSync(join(root, "node_modules", entry), join(folder, "node_modules", entry));
+  for (const entry of [".pnpm", ".bin"])
+    symlinkSync(join(root, "node_modules", entry), join(folder, "node_modules", entry));
   // Links are relative, so that those to packages lead to the copies.
-  for (const own of ["", ...globSync("{packages,services}/*/node_modules", { cwd: root }).map(dirname), "services"]) link(folder, own, own);
+  for (const own of ["", ...globSync("{packages,services}/*/node_modules", { cwd: root }).map(dirname), "services"])
+    link(folder, own, own);
   const at = (path: string): string => join(folder, path);
   return {
     read: (path: string): string => readFileSync(at(path), "utf8"),

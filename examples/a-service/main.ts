@@ -5,7 +5,9 @@ import { join } from "node:path";
 import { createToolCaller } from "rockbot";
 import { connectBus } from "rockbot/rabbitmq";
 
-const service = spawn(process.execPath, [join(import.meta.dirname, "service.ts")], { stdio: ["ignore", "pipe", "inherit"] });
+const service = spawn(process.execPath, [join(import.meta.dirname, "service.ts")], {
+  stdio: ["ignore", "pipe", "inherit"],
+});
 const ended = once(service, "exit");
 try {
   assert.equal(String(await once(service.stdout, "data")).trim(), "ready");

@@ -1,12 +1,25 @@
 import assert from "node:assert/strict";
 import { createMemoryBus } from "rockbot";
-import { createAgent, localScriptRunner, mcpToolProxy, scheduling, serviceSearch, toolService, webTools, wisps } from "rockbot/agent";
+import {
+  createAgent,
+  localScriptRunner,
+  mcpToolProxy,
+  scheduling,
+  serviceSearch,
+  toolService,
+  webTools,
+  wisps,
+} from "rockbot/agent";
 import { createModel } from "rockbot/model";
 import { schedulerHere, scriptsHere, subagents, webToolsHere } from "rockbot/services";
 import { startShop } from "../shop.ts";
 
 const { MODEL_URL = "http://localhost:11434/v1", MODEL = "qwen3", MODEL_API_KEY } = process.env;
-const model = createModel({ url: MODEL_URL, model: MODEL, ...(MODEL_API_KEY === undefined ? {} : { apiKey: MODEL_API_KEY }) });
+const model = createModel({
+  url: MODEL_URL,
+  model: MODEL,
+  ...(MODEL_API_KEY === undefined ? {} : { apiKey: MODEL_API_KEY }),
+});
 
 await using bus = createMemoryBus();
 await using shop = await startShop(bus);

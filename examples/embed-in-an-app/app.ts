@@ -1,15 +1,32 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { createMemoryBus, createToolCaller, defineTool, serveTools, type ToolCaller, ToolError, ToolErrorCode } from "rockbot";
+import {
+  createMemoryBus,
+  createToolCaller,
+  defineTool,
+  serveTools,
+  type ToolCaller,
+  ToolError,
+  ToolErrorCode,
+} from "rockbot";
 import { toolDefinition } from "rockbot/json-schema";
 
 /** `stock_of`: how many of an item the shop has. */
 const stockOf = toolDefinition<{ readonly item: string }>({
   name: "stock_of",
   description: "Say how many of an item the shop has.",
-  inputSchema: { type: "object", additionalProperties: false, required: ["item"], properties: { item: { type: "string", pattern: "^[a-z]+$" } } },
-  outputSchema: { type: "object", required: ["item", "count"], properties: { item: { type: "string" }, count: { type: "integer" } } },
+  inputSchema: {
+    type: "object",
+    additionalProperties: false,
+    required: ["item"],
+    properties: { item: { type: "string", pattern: "^[a-z]+$" } },
+  },
+  outputSchema: {
+    type: "object",
+    required: ["item", "count"],
+    properties: { item: { type: "string" }, count: { type: "integer" } },
+  },
   readOnly: true,
 });
 
@@ -44,7 +61,8 @@ export async function startApp(stock: ReadonlyMap<string, number>): Promise<App>
 async function answer(caller: ToolCaller, { url = "" }: IncomingMessage, response: ServerResponse): Promise<void> {
   const leaving = new AbortController();
   response.on("close", () => leaving.abort()); // a client that has left needs no answer: the tool is stopped
-  const send = (status: number, body: unknown): void => void response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
+  const send = (status: number, body: unknown): void =>
+    void response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
   try {
     const item = decodeURIComponent(url.replace(/^\/stock\//, ""));
     const { structured } = await caller.call("stock_of", { item }, { timeoutMs: 5_000, signal: leaving.signal });

@@ -6,7 +6,12 @@ import { toolDefinition } from "rockbot/json-schema";
 /** `count_up`: counts until its call is cancelled. */
 const stopped = Promise.withResolvers<string>();
 const countUp = defineTool(
-  toolDefinition({ name: "count_up", description: "Count up, for ever.", inputSchema: { type: "object" }, readOnly: true }),
+  toolDefinition({
+    name: "count_up",
+    description: "Count up, for ever.",
+    inputSchema: { type: "object" },
+    readOnly: true,
+  }),
   async (_input, { signal, progress }) => {
     signal.addEventListener("abort", () => stopped.resolve("the tool has stopped"));
     for (let count = 1; ; count++) {

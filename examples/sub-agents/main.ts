@@ -5,7 +5,11 @@ import { createModel } from "rockbot/model";
 import { startShop } from "../shop.ts";
 
 const { MODEL_URL = "http://localhost:11434/v1", MODEL = "qwen3", MODEL_API_KEY } = process.env;
-const model = createModel({ url: MODEL_URL, model: MODEL, ...(MODEL_API_KEY === undefined ? {} : { apiKey: MODEL_API_KEY }) });
+const model = createModel({
+  url: MODEL_URL,
+  model: MODEL,
+  ...(MODEL_API_KEY === undefined ? {} : { apiKey: MODEL_API_KEY }),
+});
 
 const clerk: AgentDefinition = {
   name: "clerk",

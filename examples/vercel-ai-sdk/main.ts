@@ -11,7 +11,11 @@ await using bus = createMemoryBus();
 await using shop = await startShop(bus);
 await using tools = await busTools(bus);
 
-const provider = createOpenAICompatible({ name: "own", baseURL: MODEL_URL, ...(apiKey === undefined ? {} : { apiKey }) });
+const provider = createOpenAICompatible({
+  name: "own",
+  baseURL: MODEL_URL,
+  ...(apiKey === undefined ? {} : { apiKey }),
+});
 const { text } = await generateText({
   model: provider(MODEL),
   instructions: tools.instructions,

@@ -21,7 +21,9 @@ export async function installApart(folder: string): Promise<Readonly<Record<stri
   const { dependencies } = await readManifest(folder);
   const wanted = Object.keys(dependencies ?? {});
   const isThere = async (): Promise<boolean> => {
-    const manifests = await Promise.all(wanted.map((name) => readManifest(join(folder, "node_modules", name)).catch(() => undefined)));
+    const manifests = await Promise.all(
+      wanted.map((name) => readManifest(join(folder, "node_modules", name)).catch(() => undefined)),
+    );
     return manifests.every((manifest, index) => manifest?.version === dependencies?.[wanted[index] ?? ""]);
   };
   if (!(await isThere())) {

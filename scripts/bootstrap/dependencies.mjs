@@ -33,7 +33,9 @@ export async function installDependencies(root, folders) {
     await install(root, folders, "--frozen-lockfile");
   } catch (error) {
     if (process.env.CI || !OUTDATED.test(String(error.message))) throw error;
-    process.stderr.write("rockbot: a package.json asks for more than pnpm-lock.yaml holds: the lockfile is brought up to date. Commit it, too\n");
+    process.stderr.write(
+      "rockbot: a package.json asks for more than pnpm-lock.yaml holds: the lockfile is brought up to date. Commit it, too\n",
+    );
     await install(root, folders, "--no-frozen-lockfile");
     before = await fingerprint(root);
   }
@@ -73,12 +75,15 @@ function install(root, folders, lockfile) {
 async function fingerprint(root) {
   const folders = ["packages", "services"];
   const packages = await Promise.all(
-    folders.map((folder) => readdir(join(root, folder)).then((names) => names.sort().map((name) => `${folder}/${name}/package.json`))),
+    folders.map((folder) =>
+      readdir(join(root, folder)).then((names) => names.sort().map((name) => `${folder}/${name}/package.json`)),
+    ),
   );
   const files = ["pnpm-lock.yaml", "pnpm-workspace.yaml", "package.json", "examples/package.json", ...packages.flat()];
   const texts = await Promise.all(files.map((file) => readFile(join(root, file)).catch(() => undefined)));
   const hash = createHash("sha256").update(`${process.platform}-${process.arch}`); // some packages are made for one platform
   // Only what is there counts: the install makes folders of packages, such as services/node_modules, that have no package.json.
-  for (const [index, file] of files.entries()) if (texts[index] !== undefined) hash.update(`\0${file}\0`).update(texts[index]);
+  for (const [index, file] of files.entries())
+    if (texts[index] !== undefined) hash.update(`\0${file}\0`).update(texts[index]);
   return hash.digest("hex");
 }

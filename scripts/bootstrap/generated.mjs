@@ -53,7 +53,9 @@ async function generate(root, node) {
  */
 async function isEdited(root) {
   const args = ["--no-optional-locks", "status", "--porcelain", "--", ...(await inputsOf(root))];
-  return new Promise((resolve) => execFile("git", args, { cwd: root, timeout: 30_000 }, (error, stdout) => resolve(error === null && stdout !== "")));
+  return new Promise((resolve) =>
+    execFile("git", args, { cwd: root, timeout: 30_000 }, (error, stdout) => resolve(error === null && stdout !== "")),
+  );
 }
 
 /** @param {string} root */
@@ -85,7 +87,9 @@ async function inputsOf(root) {
     "scripts/generate/reference",
     "scripts/generate/source",
   ];
-  const inFolders = await Promise.all(folders.map(async (folder) => (await namesIn(root, folder)).map((name) => `${folder}/${name}`)));
+  const inFolders = await Promise.all(
+    folders.map(async (folder) => (await namesIn(root, folder)).map((name) => `${folder}/${name}`)),
+  );
   return [
     "helm/values.schema.yaml",
     "packages/policy/policy.schema.yaml",

@@ -12,7 +12,13 @@ import { SetupError } from "./setup-error.mjs";
  * @throws {SetupError}
  */
 export async function runChild(attempt, command, args, { cwd, deadlineMs, advice, env = process.env }) {
-  const child = spawn(command, args, { cwd, env, stdio: ["ignore", "pipe", "pipe"], timeout: deadlineMs, killSignal: "SIGKILL" });
+  const child = spawn(command, args, {
+    cwd,
+    env,
+    stdio: ["ignore", "pipe", "pipe"],
+    timeout: deadlineMs,
+    killSignal: "SIGKILL",
+  });
   let tail = "";
   for (const stream of [child.stdout, child.stderr]) {
     stream.on("data", (chunk) => {
@@ -29,7 +35,9 @@ export async function runChild(attempt, command, args, { cwd, deadlineMs, advice
   });
   if (fault === undefined) return;
   const words = fault.replace(/\/\/[^/@\s]*@/g, "//"); // a registry's address may hold a password
-  throw new SetupError(`Cannot ${attempt}: ${words}${/[.?]$/.test(words) ? "" : "."} ${typeof advice === "string" ? advice : advice(fault)}`);
+  throw new SetupError(
+    `Cannot ${attempt}: ${words}${/[.?]$/.test(words) ? "" : "."} ${typeof advice === "string" ? advice : advice(fault)}`,
+  );
 }
 
 /**
@@ -45,7 +53,8 @@ function firstFault(output, { command, cwd }) {
   if (first !== undefined) return more.length === 0 ? first : `${first.replace(/[.]$/, "")} (and ${more.length} more)`;
   const uncaught = /^\w*Error(?: \[\w+\])?: (.+)/m.exec(output)?.[1];
   const place = /^(?:file:\/\/)?(\/\S+:\d+)\n/m.exec(output)?.[1];
-  if (command === "node" && uncaught !== undefined) return [place, uncaught].filter(Boolean).join(": ").replaceAll(`${cwd}/`, "");
+  if (command === "node" && uncaught !== undefined)
+    return [place, uncaught].filter(Boolean).join(": ").replaceAll(`${cwd}/`, "");
   const cause = /[├╰]─▶ ([^├╰]+?)(?=\n\s*\n|\n\s*[├╰]|$)/.exec(output)?.[1]?.replace(/\s*\n[\s│]*/g, " ");
   if (cause !== undefined) return `${/ERR_\w+/.exec(output)?.[0] ?? "error"}: ${cause.trim().replace(/\.$/, "")}`;
   const lines = [...output.matchAll(/^npm (?:error|ERR!) (?:network )?(.+)/gm)].map(([, words]) => words);

@@ -15,7 +15,10 @@ const platform = `${process.platform}-${process.arch}`;
  * @returns {Promise<WantedTools>}
  */
 export async function readWantedTools(root) {
-  const [nodeVersion, manifest] = await Promise.all([readFile(join(root, ".node-version"), "utf8"), readFile(join(root, "package.json"), "utf8")]);
+  const [nodeVersion, manifest] = await Promise.all([
+    readFile(join(root, ".node-version"), "utf8"),
+    readFile(join(root, "package.json"), "utf8"),
+  ]);
   return { node: nodeVersion.trim(), pnpm: JSON.parse(manifest).engines.pnpm };
 }
 
@@ -40,7 +43,9 @@ export function findNode(root, wanted) {
  * @returns {string | undefined}
  */
 export function findPnpm(root, wanted) {
-  const folders = [platform, `${platform}-musl`].map((name) => join(root, pnpmFolder(wanted), `node_modules/@pnpm/exe.${name}`));
+  const folders = [platform, `${platform}-musl`].map((name) =>
+    join(root, pnpmFolder(wanted), `node_modules/@pnpm/exe.${name}`),
+  );
   return folders.find((folder) => existsSync(join(folder, "pnpm")));
 }
 
@@ -55,12 +60,22 @@ export function findPnpm(root, wanted) {
 export async function installTools(root, wanted, { isPnpmNeeded }) {
   const missing = [];
   if (findNode(root, wanted) === undefined)
-    missing.push({ title: `Node ${wanted.node}`, folder: nodeFolder(wanted), spec: `node-${nodePlatform(wanted)}@${wanted.node}` });
+    missing.push({
+      title: `Node ${wanted.node}`,
+      folder: nodeFolder(wanted),
+      spec: `node-${nodePlatform(wanted)}@${wanted.node}`,
+    });
   if (isPnpmNeeded && findPnpm(root, wanted) === undefined && (await versionOnPath("pnpm", root)) !== wanted.pnpm) {
-    missing.push({ title: `pnpm ${wanted.pnpm}`, folder: pnpmFolder(wanted), spec: `@pnpm/exe.${platform}${isMusl() ? "-musl" : ""}@${wanted.pnpm}` });
+    missing.push({
+      title: `pnpm ${wanted.pnpm}`,
+      folder: pnpmFolder(wanted),
+      spec: `@pnpm/exe.${platform}${isMusl() ? "-musl" : ""}@${wanted.pnpm}`,
+    });
   }
   if (missing.length === 0) return;
-  process.stderr.write(`rockbot: bringing ${missing.map(({ title }) => title).join(" and ")} from npm into ${join(root, ".tools")}, for this project only\n`);
+  process.stderr.write(
+    `rockbot: bringing ${missing.map(({ title }) => title).join(" and ")} from npm into ${join(root, ".tools")}, for this project only\n`,
+  );
   const results = await Promise.allSettled(missing.map((tool) => installTool(root, tool)));
   for (const result of results) if (result.status === "rejected") throw result.reason;
 }
@@ -75,7 +90,15 @@ async function installTool(root, { title, folder, spec }) {
   await mkdir(unfinished, { recursive: true });
   // Said in full, since a setting in the caller's npm environment (npm_config_*) would else hold here too.
   const where = ["--prefix", unfinished, "--global=false", "--workspaces=false", "--dry-run=false"];
-  const how = ["--ignore-scripts", "--no-save", "--no-package-lock", "--no-audit", "--no-fund", "--install-strategy=hoisted", "--loglevel=error"];
+  const how = [
+    "--ignore-scripts",
+    "--no-save",
+    "--no-package-lock",
+    "--no-audit",
+    "--no-fund",
+    "--install-strategy=hoisted",
+    "--loglevel=error",
+  ];
   const patience = ["--fetch-retries=2", "--fetch-retry-mintimeout=1000", "--fetch-retry-maxtimeout=5000"];
   await runChild(`bring in ${title}`, "npm", ["install", ...where, ...how, ...patience, spec], {
     cwd: unfinished,
@@ -101,7 +124,9 @@ async function checkHash(root, folder, { title, spec }) {
   const got = packages[`node_modules/${spec.slice(0, spec.lastIndexOf("@"))}`]?.integrity;
   if (got === expected) return;
   await rm(folder, { recursive: true, force: true });
-  throw new SetupError(`Cannot bring in ${title}: npm has ${spec} with the hash ${got}, and scripts/bootstrap/hashes.json expects ${expected}. Do not use it.`);
+  throw new SetupError(
+    `Cannot bring in ${title}: npm has ${spec} with the hash ${got}, and scripts/bootstrap/hashes.json expects ${expected}. Do not use it.`,
+  );
 }
 
 /**
@@ -113,7 +138,9 @@ function versionOnPath(command, cwd) {
   // Corepack's shim of the same name would fetch a pnpm of its choice: it is asked not to.
   const env = { ...process.env, COREPACK_ENABLE_NETWORK: "0" };
   return new Promise((resolve) => {
-    execFile(command, ["--version"], { cwd, env, timeout: 10_000 }, (error, stdout) => resolve(error ? undefined : stdout.trim()));
+    execFile(command, ["--version"], { cwd, env, timeout: 10_000 }, (error, stdout) =>
+      resolve(error ? undefined : stdout.trim()),
+    );
   });
 }
 

@@ -45,7 +45,10 @@ async function acquire(file, token) {
       await removeStale(file, holder);
       continue;
     }
-    if (Date.now() > deadline) throw new SetupError(`Cannot set up: another start holds ${file} for 15 minutes. If none is running, remove that file.`);
+    if (Date.now() > deadline)
+      throw new SetupError(
+        `Cannot set up: another start holds ${file} for 15 minutes. If none is running, remove that file.`,
+      );
     if (!isAnnounced) process.stderr.write(`rockbot: waiting for another start that is setting up this folder\n`);
     await setTimeout(200);
   }

@@ -27,19 +27,25 @@ function bundled(service: string): Promise<Bundle> {
   return made;
 }
 
-test.for(services.map(({ name }) => name))("the bundle of %s starts, gets ready and stops in a folder that holds nothing else", async (service, { skip }) => {
-  skip(service === "scripts-manager" && !hasPython, "scripts-manager is not ready before Python is, and there is none");
-  const folder = await mkdtemp(join(tmpdir(), "bundle-"));
-  try {
-    const bundle = await bundled(service);
-    await cp(join(root, bundle.folder), folder, { recursive: true });
-    const { idleMiB } = await measureService(join(folder, "main.mjs"));
-    expect(idleMiB).toBeGreaterThan(0);
-    expect(await bundledPackages(root, bundle.metafile)).not.toEqual([]); // as its bill of materials names them
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
-});
+test.for(services.map(({ name }) => name))(
+  "the bundle of %s starts, gets ready and stops in a folder that holds nothing else",
+  async (service, { skip }) => {
+    skip(
+      service === "scripts-manager" && !hasPython,
+      "scripts-manager is not ready before Python is, and there is none",
+    );
+    const folder = await mkdtemp(join(tmpdir(), "bundle-"));
+    try {
+      const bundle = await bundled(service);
+      await cp(join(root, bundle.folder), folder, { recursive: true });
+      const { idleMiB } = await measureService(join(folder, "main.mjs"));
+      expect(idleMiB).toBeGreaterThan(0);
+      expect(await bundledPackages(root, bundle.metafile)).not.toEqual([]); // as its bill of materials names them
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  },
+);
 
 test("the bundle of web-tools holds the program that converts pages, which runs from a folder that holds nothing else", async () => {
   const folder = await mkdtemp(join(tmpdir(), "bundle-"));
@@ -50,7 +56,12 @@ test("the bundle of web-tools holds the program that converts pages, which runs 
   const ended = once(program, "exit");
   try {
     expect(await once(program, "message")).toEqual(["ready", undefined]);
-    program.send({ html: "<title>T</title><p>some <b>text</b>", url: "https://example.test/", form: "markdown", maxLength: 1000 });
+    program.send({
+      html: "<title>T</title><p>some <b>text</b>",
+      url: "https://example.test/",
+      form: "markdown",
+      maxLength: 1000,
+    });
     expect(await once(program, "message")).toEqual([{ result: { title: "T", markdown: "some **text**" } }, undefined]);
     program.disconnect();
     expect(await ended).toEqual([0, null]);
@@ -64,7 +75,11 @@ test("the bundle of the command runs a command from a folder that holds nothing 
   using folder = temporaryFolder();
   const bundle = await bundled(CLI);
   await cp(join(root, bundle.folder), join(folder.path, "app"), { recursive: true });
-  const [policy, file, out] = [join(root, "docker/policy/policy.yaml"), join(folder.path, "secrets.env"), join(folder.path, "out")];
+  const [policy, file, out] = [
+    join(root, "docker/policy/policy.yaml"),
+    join(folder.path, "secrets.env"),
+    join(folder.path, "out"),
+  ];
   const { status, stderr } = spawnSync(
     process.execPath,
     [join(folder.path, "app/main.mjs"), "compose", "init", "--policy", policy, "--file", file, "--out", out],
@@ -78,7 +93,8 @@ test("the bundle of the command runs a command from a folder that holds nothing 
 
 test("a gateway that serves no agents starts without the SDK for them, its web server and its client", async () => {
   const { metafile } = await bundled("gateway");
-  const theirs = (files: Iterable<string>) => new Set([...files].flatMap((file) => /.*node_modules\/(@a2a-js|express|undici|ioredis)\//.exec(file)?.[1] ?? []));
+  const theirs = (files: Iterable<string>) =>
+    new Set([...files].flatMap((file) => /.*node_modules\/(@a2a-js|express|undici|ioredis)\//.exec(file)?.[1] ?? []));
 
   expect(theirs(Object.keys(metafile.inputs))).toEqual(new Set(["@a2a-js", "express", "undici", "ioredis"]));
   expect(theirs(eagerFiles(metafile))).toEqual(new Set());
@@ -86,7 +102,8 @@ test("a gateway that serves no agents starts without the SDK for them, its web s
 
 test("the bundle of scripts-manager loads the clients of container engines and clusters only when its runner is of that kind", async () => {
   const { metafile } = await bundled("scripts-manager");
-  const clientsOf = (files: Iterable<string>) => [...files].flatMap((file) => /.*node_modules\/(undici|@kubernetes\/client-node)\//.exec(file)?.[1] ?? []);
+  const clientsOf = (files: Iterable<string>) =>
+    [...files].flatMap((file) => /.*node_modules\/(undici|@kubernetes\/client-node)\//.exec(file)?.[1] ?? []);
 
   expect(new Set(clientsOf(Object.keys(metafile.inputs)))).toEqual(new Set(["undici", "@kubernetes/client-node"]));
   expect(clientsOf(eagerFiles(metafile))).toEqual([]);

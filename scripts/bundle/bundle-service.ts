@@ -21,7 +21,8 @@ export interface Bundle {
 process.env["GOGC"] ??= "250";
 
 /** CommonJS libraries call `require` for Node's own modules, which an ES module does not have. */
-const REQUIRE = 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);';
+const REQUIRE =
+  'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);';
 
 /** Libraries that read files of their own beside their code: they come as they are, in `node_modules` beside the bundle of a service that has them. */
 const AS_THEY_ARE = ["playwright-core"];
@@ -53,13 +54,22 @@ export async function bundleService(root: string, service: string): Promise<Bund
   if (!isCli) for (const program of programs) await addProgram(metafile, root, { folder, program });
   if (!isCli) for (const library of AS_THEY_ARE) await copyLibrary(root, library, { service, folder });
   if (programs.some((program) => program.endsWith(PAGES))) await copyMaps(root, folder);
-  const lost = Object.values(metafile.outputs).flatMap(({ entryPoint = "" }) => (metafile.inputs[entryPoint]?.format === "cjs" ? entryPoint : []));
-  if (lost.length > 0) throw new Error(`Cannot bundle ${service}: a file of its own gives no names of ${lost.join(", ")}. Import it in a module that you load`);
+  const lost = Object.values(metafile.outputs).flatMap(({ entryPoint = "" }) =>
+    metafile.inputs[entryPoint]?.format === "cjs" ? entryPoint : [],
+  );
+  if (lost.length > 0)
+    throw new Error(
+      `Cannot bundle ${service}: a file of its own gives no names of ${lost.join(", ")}. Import it in a module that you load`,
+    );
   const bytes = Object.values(metafile.outputs).reduce((sum, output) => sum + output.bytes, 0);
   return { folder, file: `${folder}/main.mjs`, bytes, metafile };
 }
 
-async function copyLibrary(root: string, library: string, { service, folder }: { readonly service: string; readonly folder: string }): Promise<void> {
+async function copyLibrary(
+  root: string,
+  library: string,
+  { service, folder }: { readonly service: string; readonly folder: string },
+): Promise<void> {
   const from = await realpath(join(root, "services", service, "node_modules", library)).catch(() => undefined);
   if (from !== undefined) await cp(from, join(root, folder, "node_modules", library), { recursive: true });
 }
@@ -69,7 +79,8 @@ const PAGES = "packages/page/src/page-process-main.ts";
 
 async function copyMaps(root: string, folder: string): Promise<void> {
   const from = await realpath(join(root, "packages/page/node_modules/pdfjs-dist"));
-  for (const part of ["package.json", "LICENSE", "cmaps"]) await cp(join(from, part), join(root, folder, "node_modules/pdfjs-dist", part), { recursive: true });
+  for (const part of ["package.json", "LICENSE", "cmaps"])
+    await cp(join(from, part), join(root, folder, "node_modules/pdfjs-dist", part), { recursive: true });
 }
 
 /** A program of a process of its own, as files in memory. */
@@ -82,18 +93,29 @@ interface Program {
 const programsMade = new Map<string, Promise<Program>>();
 
 async function makeProgram(root: string, file: string): Promise<Program> {
-  const { outputFiles, metafile } = await build({ ...settingsFor(root, "dist"), entryPoints: [entryOf(file)], write: false });
+  const { outputFiles, metafile } = await build({
+    ...settingsFor(root, "dist"),
+    entryPoints: [entryOf(file)],
+    write: false,
+  });
   return { files: outputFiles, metafile };
 }
 
 /** Writes a program into a service's folder, and what is inside into the metafile of its bundle. */
-async function addProgram(metafile: Metafile, root: string, { folder, program }: { readonly folder: string; readonly program: string }): Promise<void> {
+async function addProgram(
+  metafile: Metafile,
+  root: string,
+  { folder, program }: { readonly folder: string; readonly program: string },
+): Promise<void> {
   const path = join(root, program);
   const making = programsMade.get(path) ?? makeProgram(root, program);
   programsMade.set(path, making);
   const made = await making;
-  await Promise.all(made.files.map(({ path: file, contents }) => writeFile(join(root, folder, basename(file)), contents)));
-  for (const [file, output] of Object.entries(made.metafile.outputs)) metafile.outputs[`${folder}/${basename(file)}`] = output;
+  await Promise.all(
+    made.files.map(({ path: file, contents }) => writeFile(join(root, folder, basename(file)), contents)),
+  );
+  for (const [file, output] of Object.entries(made.metafile.outputs))
+    metafile.outputs[`${folder}/${basename(file)}`] = output;
   Object.assign(metafile.inputs, made.metafile.inputs);
 }
 
@@ -127,8 +149,12 @@ const settingsFor = (root: string, folder: string) =>
 function foldersOf(root: string, glob: string): string[] {
   const folders = globSync(`services/${glob}/package.json`, { cwd: root }).map(dirname);
   const packages = folders.flatMap((folder) => {
-    const { dependencies = {} } = JSON.parse(readFileSync(join(root, folder, "package.json"), "utf8")) as { readonly dependencies?: object };
-    return Object.keys(dependencies).flatMap((name) => (name.startsWith("@rockbot/") ? `packages/${name.slice("@rockbot/".length)}` : []));
+    const { dependencies = {} } = JSON.parse(readFileSync(join(root, folder, "package.json"), "utf8")) as {
+      readonly dependencies?: object;
+    };
+    return Object.keys(dependencies).flatMap((name) =>
+      name.startsWith("@rockbot/") ? `packages/${name.slice("@rockbot/".length)}` : [],
+    );
   });
   return [...new Set([...folders, ...packages])];
 }

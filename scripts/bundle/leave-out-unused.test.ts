@@ -19,20 +19,25 @@ async function bundled(contents: string) {
 }
 
 test("a bundle of zod says its faults in English, and holds no other language", async () => {
-  const { exports, files } = await bundled('import * as z from "zod/v4"; export { z }; export const fault = z.string().safeParse(1).error.issues[0].message;');
+  const { exports, files } = await bundled(
+    'import * as z from "zod/v4"; export { z }; export const fault = z.string().safeParse(1).error.issues[0].message;',
+  );
 
   expect(exports).toMatchObject({ fault: "Invalid input: expected string, received number" });
   expect(files.flatMap((file) => /locales\/(.*)[.]js$/.exec(file)?.[1] ?? [])).toEqual(expect.arrayContaining(["en"]));
   expect(files.filter((file) => /locales\/(?!en[.]|index[.])/.test(file))).toEqual([]);
 });
 
-test.for(["client", "server"])("a bundle of the MCP SDK's %s holds no Ajv, and makes one with a validator that it is given", async (side) => {
-  const name = side === "client" ? "Client" : "McpServer";
-  const { exports, files } = await bundled(
-    `import { ${name} } from "@modelcontextprotocol/${side}"; const info = { name: "a", version: "1" };
+test.for(["client", "server"])(
+  "a bundle of the MCP SDK's %s holds no Ajv, and makes one with a validator that it is given",
+  async (side) => {
+    const name = side === "client" ? "Client" : "McpServer";
+    const { exports, files } = await bundled(
+      `import { ${name} } from "@modelcontextprotocol/${side}"; const info = { name: "a", version: "1" };
     export const made = typeof new ${name}(info, { jsonSchemaValidator: { getValidator: () => () => ({}) } });`,
-  );
+    );
 
-  expect(exports).toMatchObject({ made: "object" });
-  expect(files.filter((file) => /ajv/i.test(file))).toEqual([]);
-});
+    expect(exports).toMatchObject({ made: "object" });
+    expect(files.filter((file) => /ajv/i.test(file))).toEqual([]);
+  },
+);

@@ -8,7 +8,10 @@ import type { Plugin } from "esbuild";
 export const leaveOutUnused: Plugin = {
   name: "leave-out-unused",
   setup({ onLoad }) {
-    onLoad({ filter: /\/zod\/v4\/locales\/index\.js$/ }, () => ({ contents: 'export { default as en } from "./en.js";', loader: "js" }));
+    onLoad({ filter: /\/zod\/v4\/locales\/index\.js$/ }, () => ({
+      contents: 'export { default as en } from "./en.js";',
+      loader: "js",
+    }));
     onLoad({ filter: /\/@modelcontextprotocol\/(client|server)\/dist\/shimsNode\.mjs$/ }, async ({ path }) => {
       const source = await readFile(path, "utf8");
       return { contents: source.replace(AJV, NO_AJV), loader: "js" };

@@ -20,7 +20,9 @@ test("every name that a package offers needs a doc comment at its declaration", 
     "/** Is one. */\nexport const a = 1;\nexport interface B {}\nexport const inside = 2;\n",
   );
 
-  await expect(checkDocComments(folder.path)).rejects.toThrow(/^packages\/one\/src\/source\.ts:3 B: has no doc comment$/);
+  await expect(checkDocComments(folder.path)).rejects.toThrow(
+    /^packages\/one\/src\/source\.ts:3 B: has no doc comment$/,
+  );
 });
 
 test("sentences of a doc comment are read, each tag by itself", async () => {
@@ -30,7 +32,10 @@ test("sentences of a doc comment are read, each tag by itself", async () => {
 
   const faults = await checkDocComments(folder.path).catch((error: Error) => error.message.split("\n"));
 
-  expect(faults).toEqual([expect.stringMatching(/:7 a: "is told", name the actor/), expect.stringMatching(/:7 a: 27 words/)]);
+  expect(faults).toEqual([
+    expect.stringMatching(/:7 a: "is told", name the actor/),
+    expect.stringMatching(/:7 a: 27 words/),
+  ]);
 });
 
 test("a package whose names have comments that read well passes", async () => {

@@ -26,7 +26,9 @@ export async function checkDocComments(root: string): Promise<string> {
     .filter((file) => !leftOut.has(file.split("/")[1] ?? ""))
     .flatMap((file) => entriesOf(root, file));
   const files = new Map<string, Parsed>();
-  const declared = new Map(entries.flatMap((entry) => exportsOf(root, entry, files)).map((found) => [`${found.file}:${found.name}`, found]));
+  const declared = new Map(
+    entries.flatMap((entry) => exportsOf(root, entry, files)).map((found) => [`${found.file}:${found.name}`, found]),
+  );
   const faults = [...declared.values()].flatMap(faultsOf);
   if (faults.length > 0) throw new Error(faults.join("\n"));
   return `${declared.size} names`;
@@ -34,7 +36,9 @@ export async function checkDocComments(root: string): Promise<string> {
 
 /** The files that other packages may import. */
 function entriesOf(root: string, manifest: string): string[] {
-  const { exports = {} } = JSON.parse(readFileSync(join(root, manifest), "utf8")) as { readonly exports?: Readonly<Record<string, string>> };
+  const { exports = {} } = JSON.parse(readFileSync(join(root, manifest), "utf8")) as {
+    readonly exports?: Readonly<Record<string, string>>;
+  };
   return Object.values(exports)
     .map((path) => join(dirname(manifest), path))
     .filter((path) => path.endsWith(".ts"));
@@ -54,7 +58,9 @@ function blocksOf(comment: string): string[] {
     .replaceAll(/^ {4}.*$/gm, ""); // a drawing
   return text
     .split(/\n\s*\n|\n(?=- )|(?<![\w`{])(?=@(?:default|throws|returns|see|param)\b)/)
-    .map((block) => block.replace(/^(?:- )?(?:@(?:throws|param)\s+(?:\{[^}]*\})?|@(?:default|returns|see)\b)/, "").trim())
+    .map((block) =>
+      block.replace(/^(?:- )?(?:@(?:throws|param)\s+(?:\{[^}]*\})?|@(?:default|returns|see)\b)/, "").trim(),
+    )
     .filter((block) => block !== "");
 }
 
@@ -63,7 +69,8 @@ function exportsOf(root: string, file: string, files: Map<string, Parsed>): Decl
   const parsed = parse(root, file, files);
   return parsed.body.flatMap((node) => {
     const from = (node["source"] as { readonly value: string } | null | undefined)?.value;
-    if (node.type === "ExportAllDeclaration") return from?.startsWith(".") ? exportsOf(root, join(dirname(file), from), files) : [];
+    if (node.type === "ExportAllDeclaration")
+      return from?.startsWith(".") ? exportsOf(root, join(dirname(file), from), files) : [];
     if (node.type !== "ExportNamedDeclaration") return [];
     const own = node["declaration"] as Node | null | undefined;
     if (own) return namesOf(own).flatMap((name) => declarationOf(root, file, name, files));
@@ -82,21 +89,32 @@ function declarationOf(root: string, file: string, name: string, files: Map<stri
   for (const node of body) {
     const inner = (node["declaration"] as Node | null | undefined) ?? node;
     if (namesOf(inner).includes(name)) {
-      const before = docs.find(({ end }) => end <= node.start && /^\s*(?:\/\/[^\n]*\n\s*)*$/.test(text.slice(end, node.start)));
+      const before = docs.find(
+        ({ end }) => end <= node.start && /^\s*(?:\/\/[^\n]*\n\s*)*$/.test(text.slice(end, node.start)),
+      );
       found.push({ file, line: text.slice(0, node.start).split("\n").length, name, doc: before?.value });
     }
     const from = (node["source"] as { readonly value: string } | null | undefined)?.value;
     if (node.type === "ExportNamedDeclaration" && from?.startsWith(".")) {
-      const specifier = (node["specifiers"] as readonly { readonly local: { readonly name: string }; readonly exported: { readonly name: string } }[]).find(
-        ({ exported }) => exported.name === name,
-      );
+      const specifier = (
+        node["specifiers"] as readonly {
+          readonly local: { readonly name: string };
+          readonly exported: { readonly name: string };
+        }[]
+      ).find(({ exported }) => exported.name === name);
       if (specifier !== undefined) return declarationOf(root, join(dirname(file), from), specifier.local.name, files);
     }
     if (node.type === "ImportDeclaration") {
-      const specifier = (node["specifiers"] as readonly { readonly local: { readonly name: string }; readonly imported?: { readonly name: string } }[]).find(
-        ({ local }) => local.name === name,
-      );
-      if (specifier !== undefined) return from?.startsWith(".") ? declarationOf(root, join(dirname(file), from), specifier.imported?.name ?? name, files) : [];
+      const specifier = (
+        node["specifiers"] as readonly {
+          readonly local: { readonly name: string };
+          readonly imported?: { readonly name: string };
+        }[]
+      ).find(({ local }) => local.name === name);
+      if (specifier !== undefined)
+        return from?.startsWith(".")
+          ? declarationOf(root, join(dirname(file), from), specifier.imported?.name ?? name, files)
+          : [];
     }
   }
   // A constant and a type of one name, or overloads, share a comment; one of them has it.
@@ -116,7 +134,9 @@ function parse(root: string, file: string, files: Map<string, Parsed>): Parsed {
   if (known !== undefined) return known;
   const text = readFileSync(join(root, file), "utf8");
   const { program, comments } = parseSource(file, text);
-  const docs = comments.filter(({ type, value }) => type === "Block" && value.startsWith("*")).map(({ value, end }) => ({ value, end }));
+  const docs = comments
+    .filter(({ type, value }) => type === "Block" && value.startsWith("*"))
+    .map(({ value, end }) => ({ value, end }));
   const parsed = { text, body: program["body"] as readonly Node[], docs };
   files.set(file, parsed);
   return parsed;

@@ -24,7 +24,8 @@ const LISTENER = /\.on\(\s*"error"|\.then\(listened\)/g;
 const HEARS = /\bpipeline\(|\bfor await\b/;
 
 /** Our own programs, without tests and what is for tests only. */
-const isOfProduct = (file: string): boolean => /^(packages|services)\//.test(file) && !/\.test\.ts$|\/test-[^/]+\.ts$|^packages\/testing\//.test(file);
+const isOfProduct = (file: string): boolean =>
+  /^(packages|services)\//.test(file) && !/\.test\.ts$|\/test-[^/]+\.ts$|^packages\/testing\//.test(file);
 
 /** The lines of a source in which an emitter is opened that nobody else hears, if it has more of these than listeners for errors. */
 export function unheardEmitters(text: string): readonly number[] {
@@ -35,7 +36,11 @@ export function unheardEmitters(text: string): readonly number[] {
     }),
   );
   const opening = new RegExp(`(?:${[...names, CHANNELS].join("|")})\\(`);
-  const lines = text.split("\n").flatMap((line, index) => (opening.test(line) && !HEARS.test(line) && !/^\s*(\/\/|\*)/.test(line) ? [index + 1] : []));
+  const lines = text
+    .split("\n")
+    .flatMap((line, index) =>
+      opening.test(line) && !HEARS.test(line) && !/^\s*(\/\/|\*)/.test(line) ? [index + 1] : [],
+    );
   return lines.length > [...text.matchAll(LISTENER)].length ? lines : [];
 }
 
@@ -48,10 +53,18 @@ export function unheardEmitters(text: string): readonly number[] {
  */
 export async function checkEmitters(root: string): Promise<string> {
   const files = sourceFiles(root).filter(isOfProduct);
-  const found = await Promise.all(files.map(async (file) => ({ file, lines: unheardEmitters(await readFile(join(root, file), "utf8")) })));
+  const found = await Promise.all(
+    files.map(async (file) => ({ file, lines: unheardEmitters(await readFile(join(root, file), "utf8")) })),
+  );
   const faults = found.filter(({ lines }) => lines.length > 0);
   if (faults.length > 0) {
-    throw new Error(faults.map(({ file, lines }) => `${file}:${lines.join(", ")}: opens ${lines.length}, and has fewer of .on("error", …)`).join("\n"));
+    throw new Error(
+      faults
+        .map(
+          ({ file, lines }) => `${file}:${lines.join(", ")}: opens ${lines.length}, and has fewer of .on("error", …)`,
+        )
+        .join("\n"),
+    );
   }
   return `${files.length} files`;
 }

@@ -19,8 +19,15 @@ export function sourceFiles(root: string): string[] {
 }
 
 /** All functions of these files. */
-export async function functionsOf(root: string, files: readonly string[]): Promise<(FoundFunction & { readonly file: string })[]> {
-  const found = await Promise.all(files.map(async (file) => findFunctions(file, await readFile(join(root, file), "utf8")).map((each) => ({ ...each, file }))));
+export async function functionsOf(
+  root: string,
+  files: readonly string[],
+): Promise<(FoundFunction & { readonly file: string })[]> {
+  const found = await Promise.all(
+    files.map(async (file) =>
+      findFunctions(file, await readFile(join(root, file), "utf8")).map((each) => ({ ...each, file })),
+    ),
+  );
   return found.flat();
 }
 
@@ -34,6 +41,9 @@ export async function checkFunctions(root: string): Promise<string> {
   const functions = await functionsOf(root, sourceFiles(root));
   const long = functions.filter(({ lines }) => lines > MAX_FUNCTION_LINES);
   const faults = long.filter(({ reason }) => reason === undefined);
-  if (faults.length > 0) throw new Error(faults.map(({ file, line, name, lines }) => `${file}:${line}: ${name} has ${lines} lines`).join("\n"));
+  if (faults.length > 0)
+    throw new Error(
+      faults.map(({ file, line, name, lines }) => `${file}:${line}: ${name} has ${lines} lines`).join("\n"),
+    );
   return `${functions.length} functions, ${long.length} longer than ${MAX_FUNCTION_LINES} lines with a reason`;
 }

@@ -12,11 +12,14 @@ const fine = {
   "packages/bus/src/index.ts": 'import type { Envelope } from "@rockbot/contracts";\nexport type Bus = Envelope;',
   "packages/bus-rabbitmq/src/index.ts": 'import { connect } from "amqplib";\nexport const bus = connect;',
   "packages/process/src/telemetry/index.ts": "export const log = 1;",
-  "packages/process/src/service/run/run-service.ts": 'import { log } from "../../telemetry/index.ts";\nexport const run = log;',
+  "packages/process/src/service/run/run-service.ts":
+    'import { log } from "../../telemetry/index.ts";\nexport const run = log;',
   "packages/testing/src/index.ts": "export const server = 1;",
-  "packages/cli/src/main.ts": 'import { bus } from "@rockbot/bus-rabbitmq";\nimport { web } from "@rockbot/web-tools";\nexport const all = [bus, web];',
+  "packages/cli/src/main.ts":
+    'import { bus } from "@rockbot/bus-rabbitmq";\nimport { web } from "@rockbot/web-tools";\nexport const all = [bus, web];',
   "services/web-tools/src/index.ts": 'import type { Bus } from "@rockbot/bus";\nexport const web: Bus = "";',
-  "services/main.ts": 'import { log } from "@rockbot/process/telemetry";\nexport const main = import("./web-tools/src/index.ts").then(() => log);',
+  "services/main.ts":
+    'import { log } from "@rockbot/process/telemetry";\nexport const main = import("./web-tools/src/index.ts").then(() => log);',
   "services/web-tools/src/index.test.ts": 'import { server } from "@rockbot/testing";\nexport const tested = server;',
 };
 
@@ -32,24 +35,79 @@ test("checkLayers fails when it has looked at nothing", async () => {
 
 test.each([
   ["upwards", "packages/contracts/src/a.ts", 'import "@rockbot/bus";', "packages/contracts imports lower layers only"],
-  ["upwards, type only", "packages/contracts/src/a.ts", 'import type { Bus } from "@rockbot/bus";\nexport type A = Bus;', "imports lower layers only"],
-  ["sideways", "packages/tools/src/a.ts", 'import "@rockbot/bus-rabbitmq";', "packages/tools imports lower layers only"],
-  ["of a service by a service", "services/gateway/src/a.ts", 'import "@rockbot/web-tools";', "services/[^/]+ imports lower layers only"],
-  ["of the list of services by one of them", "services/gateway/src/a.ts", 'import "../../main.ts";', "the list of services is for"],
-  ["of the CLI by the list of services", "services/index.ts", 'import "../packages/cli/src/main.ts";', "imports no CLI"],
-  ["of the CLI by a service", "services/gateway/src/a.ts", 'import "../../../packages/cli/src/main.ts";', "imports lower layers only"],
+  [
+    "upwards, type only",
+    "packages/contracts/src/a.ts",
+    'import type { Bus } from "@rockbot/bus";\nexport type A = Bus;',
+    "imports lower layers only",
+  ],
+  [
+    "sideways",
+    "packages/tools/src/a.ts",
+    'import "@rockbot/bus-rabbitmq";',
+    "packages/tools imports lower layers only",
+  ],
+  [
+    "of a service by a service",
+    "services/gateway/src/a.ts",
+    'import "@rockbot/web-tools";',
+    "services/[^/]+ imports lower layers only",
+  ],
+  [
+    "of the list of services by one of them",
+    "services/gateway/src/a.ts",
+    'import "../../main.ts";',
+    "the list of services is for",
+  ],
+  [
+    "of the CLI by the list of services",
+    "services/index.ts",
+    'import "../packages/cli/src/main.ts";',
+    "imports no CLI",
+  ],
+  [
+    "of the CLI by a service",
+    "services/gateway/src/a.ts",
+    'import "../../../packages/cli/src/main.ts";',
+    "imports lower layers only",
+  ],
   ["of amqplib outside its package", "packages/bus/src/a.ts", 'import "amqplib";', "may import amqplib"],
-  ["of amqplib's types outside its package", "packages/bus/src/a.ts", 'import type { X } from "amqplib";\nexport type A = X;', "may import amqplib"],
-  ["of an adapter outside the list of services", "services/gateway/src/gateway.ts", 'import "@rockbot/bus-rabbitmq";', "adapters and telemetry"],
-  ["of telemetry by a lazy import", "services/gateway/src/gateway.ts", 'export const a = import("@rockbot/process/telemetry");', "adapters and telemetry"],
+  [
+    "of amqplib's types outside its package",
+    "packages/bus/src/a.ts",
+    'import type { X } from "amqplib";\nexport type A = X;',
+    "may import amqplib",
+  ],
+  [
+    "of an adapter outside the list of services",
+    "services/gateway/src/gateway.ts",
+    'import "@rockbot/bus-rabbitmq";',
+    "adapters and telemetry",
+  ],
+  [
+    "of telemetry by a lazy import",
+    "services/gateway/src/gateway.ts",
+    'export const a = import("@rockbot/process/telemetry");',
+    "adapters and telemetry",
+  ],
   [
     "of what runs a service outside the list of services",
     "services/gateway/src/gateway.ts",
     'import "../../../packages/process/src/service/run/run-service.ts";',
     "adapters and telemetry",
   ],
-  ["of packages/testing by code that ships", "services/gateway/src/gateway.ts", 'import "@rockbot/testing";', "for tests only"],
-  ["by a path into a package", "services/gateway/src/gateway.ts", 'import "../../../packages/contracts/src/index.ts";', "by its name"],
+  [
+    "of packages/testing by code that ships",
+    "services/gateway/src/gateway.ts",
+    'import "@rockbot/testing";',
+    "for tests only",
+  ],
+  [
+    "by a path into a package",
+    "services/gateway/src/gateway.ts",
+    'import "../../../packages/contracts/src/index.ts";',
+    "by its name",
+  ],
   ["by a package without a layer", "packages/new/src/a.ts", 'import "@rockbot/bus";', "has its place in LAYERS"],
   ["in a circle", "packages/bus/src/a.ts", 'import "./a.ts";', "leads back"],
   ["of nothing", "packages/bus/src/a.ts", 'import "./missing.ts";', "leads to a file"],
@@ -61,7 +119,11 @@ test.each([
 /** A folder with these files and a node_modules that has amqplib and links to each package and service. */
 async function makeTree(files: Readonly<Record<string, string>>): Promise<{ readonly root: string } & AsyncDisposable> {
   const root = await mkdtemp(join(tmpdir(), "layers-"));
-  const all = { ...files, "node_modules/amqplib/dist/index.js": "export const connect = 1;", "node_modules/amqplib/package.json": AMQPLIB };
+  const all = {
+    ...files,
+    "node_modules/amqplib/dist/index.js": "export const connect = 1;",
+    "node_modules/amqplib/package.json": AMQPLIB,
+  };
   for (const [file, text] of Object.entries(all)) {
     await mkdir(dirname(join(root, file)), { recursive: true });
     await writeFile(join(root, file), text);
@@ -72,7 +134,11 @@ async function makeTree(files: Readonly<Record<string, string>>): Promise<{ read
     await symlink(join(root, folder), join(root, "node_modules/@rockbot", name));
     await writeFile(
       join(root, folder, "package.json"),
-      JSON.stringify({ name, type: "module", exports: { ".": "./src/index.ts", "./telemetry": "./src/telemetry/index.ts" } }),
+      JSON.stringify({
+        name,
+        type: "module",
+        exports: { ".": "./src/index.ts", "./telemetry": "./src/telemetry/index.ts" },
+      }),
     ).catch(() => {});
   }
   return { root, [Symbol.asyncDispose]: () => rm(root, { recursive: true, force: true }) };

@@ -14,7 +14,11 @@ export async function checkLayers(root: string): Promise<string> {
 
   const own = output.modules.filter(({ source }) => /^(packages|services)\/.*\.ts$/.test(source));
   const imports = own.reduce((sum, { dependencies }) => sum + dependencies.length, 0);
-  if (own.length === 0 || imports === 0 || !allExtensions.some(({ extension, available }) => extension === ".ts" && available)) {
+  if (
+    own.length === 0 ||
+    imports === 0 ||
+    !allExtensions.some(({ extension, available }) => extension === ".ts" && available)
+  ) {
     throw new Error(
       `Cannot check layers: ${own.length} modules with ${imports} imports were seen. Does dependency-cruiser have TypeScript 6 (packageExtensions)?`,
     );
@@ -45,6 +49,7 @@ async function cruiseAll(root: string, forbidden: IForbiddenRuleType[]): Promise
       enhancedResolveOptions: { exportsFields: ["exports"], conditionNames: ["import", "node", "types", "default"] },
     },
   );
-  if (typeof output === "string") throw new Error(`Cannot check layers: dependency-cruiser answers in words: ${output}`);
+  if (typeof output === "string")
+    throw new Error(`Cannot check layers: dependency-cruiser answers in words: ${output}`);
   return output;
 }

@@ -34,12 +34,18 @@ export async function checkServices(root: string): Promise<string> {
   const folders = globSync("services/*/package.json", { cwd: root }).map((file) => file.split("/")[1] ?? "");
   const names = services.map(({ name }) => name);
   const compose = (await read("docker-compose.yml")) as { readonly services: Readonly<Record<string, ComposeService>> };
-  const policy = (await read("packages/policy/policy.schema.yaml")) as { readonly properties: { readonly delegates: { readonly default: string[] } } };
+  const policy = (await read("packages/policy/policy.schema.yaml")) as {
+    readonly properties: { readonly delegates: { readonly default: string[] } };
+  };
   const delegates = services.flatMap((service) => (service.onBus && service.isDelegate ? service.name : []));
 
   const faults = [
-    ...folders.filter((name) => !names.includes(name)).map((name) => `services/index.ts: has no entry for services/${name}`),
-    ...names.filter((name) => !folders.includes(name)).map((name) => `services/index.ts: has an entry for "${name}", and there is no services/${name}`),
+    ...folders
+      .filter((name) => !names.includes(name))
+      .map((name) => `services/index.ts: has no entry for services/${name}`),
+    ...names
+      .filter((name) => !folders.includes(name))
+      .map((name) => `services/index.ts: has an entry for "${name}", and there is no services/${name}`),
     ...Object.entries(compose.services).flatMap(([name, { image = "" }]) =>
       image.startsWith("rockbot/") && image !== "rockbot/cli" && !names.includes(name)
         ? [`docker-compose.yml: runs "${name}", which is no service of services/index.ts`]
@@ -47,11 +53,15 @@ export async function checkServices(root: string): Promise<string> {
     ),
     ...(policy.properties.delegates.default.join() === [...delegates, "operator"].join()
       ? []
-      : [`packages/policy/policy.schema.yaml: delegates: expected the default [${[...delegates, "operator"].join(", ")}], as services/index.ts says`]),
+      : [
+          `packages/policy/policy.schema.yaml: delegates: expected the default [${[...delegates, "operator"].join(", ")}], as services/index.ts says`,
+        ]),
     ...listFaults(services, await toolNames(root)),
     ...(await toolFaults(root)),
     ...(await Promise.all(services.map(settingFaults))).flat(),
-    ...(await Promise.all(services.map((service) => composeFaults(service, compose.services[service.name] ?? {})))).flat(),
+    ...(
+      await Promise.all(services.map((service) => composeFaults(service, compose.services[service.name] ?? {})))
+    ).flat(),
   ];
   if (faults.length > 0) throw new Error(faults.join("\n"));
   return `${services.length} services`;
@@ -73,11 +83,16 @@ async function toolsIn(root: string, file: string): Promise<string[]> {
 
 async function toolFaults(root: string): Promise<string[]> {
   const globs = services.flatMap((service) => (service.onBus ? (service.tools ?? []) : []));
-  const files = globSync("packages/contracts/schema/tools/*.yaml", { cwd: root }).filter((file) => !CALLERS_OWN.includes(basename(file, ".yaml")));
+  const files = globSync("packages/contracts/schema/tools/*.yaml", { cwd: root }).filter(
+    (file) => !CALLERS_OWN.includes(basename(file, ".yaml")),
+  );
   const faults = files.map(async (file) => {
     return (await toolsIn(root, file))
       .filter((tool) => findGlob(globs, tool) === undefined)
-      .map((tool) => `services/index.ts: no service may offer the tool ${tool} of ${file}: name it in tools of its service`);
+      .map(
+        (tool) =>
+          `services/index.ts: no service may offer the tool ${tool} of ${file}: name it in tools of its service`,
+      );
   });
   return (await Promise.all(faults)).flat();
 }
@@ -85,20 +100,29 @@ async function toolFaults(root: string): Promise<string[]> {
 async function settingFaults(service: BusService | Server): Promise<string[]> {
   const { name, port } = service;
   const { configSchema } = await service.settings();
-  const { properties } = configSchema.schema as { readonly properties: Readonly<Record<string, { readonly default?: unknown }>> };
+  const { properties } = configSchema.schema as {
+    readonly properties: Readonly<Record<string, { readonly default?: unknown }>>;
+  };
   const needs = service.onBus ? service.needs : undefined;
   return [
     ...(properties["port"]?.default === port
       ? []
-      : [`services/index.ts: "${name}": expected the port ${properties["port"]?.default}, the default of its settings, got ${port}`]),
-    ...(needs === undefined || needs in properties ? [] : [`services/index.ts: "${name}" needs "${needs}", which is no setting of it`]),
+      : [
+          `services/index.ts: "${name}": expected the port ${properties["port"]?.default}, the default of its settings, got ${port}`,
+        ]),
+    ...(needs === undefined || needs in properties
+      ? []
+      : [`services/index.ts: "${name}" needs "${needs}", which is no setting of it`]),
     ...(redisKeys(service).length > 0 === "redisUrl" in properties
       ? []
       : [`services/index.ts: "${name}": its state and its setting redisUrl do not fit: one needs the other`]),
   ];
 }
 
-async function composeFaults(service: BusService | Server, { image, build, profiles, networks, environment = {} }: ComposeService): Promise<string[]> {
+async function composeFaults(
+  service: BusService | Server,
+  { image, build, profiles, networks, environment = {} }: ComposeService,
+): Promise<string[]> {
   const { name, profile } = service;
   const { configSchema } = await service.settings();
   const compared: readonly (readonly [path: string, expected: string | undefined, found: string | undefined])[] = [
@@ -113,6 +137,8 @@ async function composeFaults(service: BusService | Server, { image, build, profi
   return compared.flatMap(([path, expected, found]) =>
     found === expected
       ? []
-      : [`docker-compose.yml: services.${name}.${path}: expected ${expected ?? "none"}, as services/index.ts says, got ${found ?? "none"}`],
+      : [
+          `docker-compose.yml: services.${name}.${path}: expected ${expected ?? "none"}, as services/index.ts says, got ${found ?? "none"}`,
+        ],
   );
 }

@@ -27,7 +27,8 @@ export function findFunctions(file: string, text: string): FoundFunction[] {
     if (!FUNCTIONS.has(node.type) || !isNode(node["body"])) return;
     const parent = parents.at(-1);
     if (parent?.type === "CallExpression" && SUITES.has(rootName(parent["callee"]))) suites.push(node);
-    else found.push({ name: nameOf(node, parents), node, call: parent?.type === "CallExpression" ? parent : undefined });
+    else
+      found.push({ name: nameOf(node, parents), node, call: parent?.type === "CallExpression" ? parent : undefined });
   });
   const code = blanked(text, comments);
   const starts = lineStarts(text);
@@ -39,7 +40,12 @@ export function findFunctions(file: string, text: string): FoundFunction[] {
       .slice(node.start, node.end)
       .split("\n")
       .filter((part) => part.trim() !== "");
-    return { name, line, lines: lines.length, reason: reasons.get(line) ?? (call && reasons.get(lineAt(starts, call.start))) };
+    return {
+      name,
+      line,
+      lines: lines.length,
+      reason: reasons.get(line) ?? (call && reasons.get(lineAt(starts, call.start))),
+    };
   });
 }
 
@@ -68,12 +74,16 @@ function nameOf(node: Node, parents: readonly Node[]): string {
 /** The text with spaces in place of these spans: what stands where stays so. */
 function blanked(text: string, spans: readonly Span[]): string {
   let result = text;
-  for (const { start, end } of spans) result = result.slice(0, start) + result.slice(start, end).replace(/\S/g, " ") + result.slice(end);
+  for (const { start, end } of spans)
+    result = result.slice(0, start) + result.slice(start, end).replace(/\S/g, " ") + result.slice(end);
   return result;
 }
 
 /** By the line below a run of comments: the reason that one of them gives. */
-function reasonsByLine(comments: readonly (Span & { readonly value: string })[], starts: readonly number[]): Map<number, string> {
+function reasonsByLine(
+  comments: readonly (Span & { readonly value: string })[],
+  starts: readonly number[],
+): Map<number, string> {
   const reasons = new Map<number, string>();
   for (const { start, end, value } of comments) {
     const given = REASON.exec(value)?.[1] ?? reasons.get(lineAt(starts, start));

@@ -27,23 +27,41 @@ const WORLDS: readonly { readonly modules: string; readonly owners: readonly str
   { modules: "ws", owners: ["packages/mcp", "packages/testing", "test"] },
   {
     modules: "undici",
-    owners: ["packages/edge/src/outbound", "packages/sandbox/src/container", "packages/cli", "packages/testing", "test/bench"],
+    owners: [
+      "packages/edge/src/outbound",
+      "packages/sandbox/src/container",
+      "packages/cli",
+      "packages/testing",
+      "test/bench",
+    ],
   },
   { modules: "pg", owners: ["packages/records/src/postgres"] },
   { modules: "@scalar/[^/]+|@jmespath-community/[^/]+|eventsource-parser", owners: ["services/rest-tools"] },
-  { modules: "cheerio|domhandler|turndown|jszip|mammoth|unpdf|image-size", owners: ["packages/page", "test/bench/pages"] },
+  {
+    modules: "cheerio|domhandler|turndown|jszip|mammoth|unpdf|image-size",
+    owners: ["packages/page", "test/bench/pages"],
+  },
   { modules: "playwright-core", owners: ["services/page-renderer"] },
   { modules: "nodemailer", owners: ["services/google-tools"] },
   { modules: "@a2a-js/[^/]+", owners: ["services/a2a", "services/gateway/src/a2a", "test"] },
   { modules: "express", owners: ["services/gateway/src/a2a"] },
   { modules: "croner", owners: ["services/scheduler"] },
   { modules: "commander", owners: ["packages/cli"] },
-  { modules: "ajv|ajv-formats", owners: ["packages/policy", "packages/rockbot", "packages/testing", "scripts", "test"] },
+  {
+    modules: "ajv|ajv-formats",
+    owners: ["packages/policy", "packages/rockbot", "packages/testing", "scripts", "test"],
+  },
   { modules: "ai|@ai-sdk/[^/]+", owners: ["packages/llm"] },
   { modules: "re2js", owners: ["packages/policy"] },
   { modules: "stemmer", owners: ["packages/search"] },
-  { modules: "json-schema-to-typescript|@asyncapi/parser|esbuild|oxc-parser|@cyclonedx/[^/]+|packageurl-js", owners: ["scripts", "test"] },
-  { modules: "vitest|fast-check", owners: ["test", "[^/]+\\.config\\.ts", "packages/testing", "(packages|services)/[^/]+/src/.*conformance"] },
+  {
+    modules: "json-schema-to-typescript|@asyncapi/parser|esbuild|oxc-parser|@cyclonedx/[^/]+|packageurl-js",
+    owners: ["scripts", "test"],
+  },
+  {
+    modules: "vitest|fast-check",
+    owners: ["test", "[^/]+\\.config\\.ts", "packages/testing", "(packages|services)/[^/]+/src/.*conformance"],
+  },
 ];
 
 /** The list of services, and what runs one of it: above them all, below the CLI. */
@@ -91,7 +109,11 @@ export const layerRules: IForbiddenRuleType[] = [
   },
   { name: "no import leads back to its own file", from: {}, to: { circular: true } },
   // What the bench compares ours with is installed when it runs.
-  { name: "every import leads to a file", from: { pathNot: "^test/bench/(pages/)?contenders/.*\\.mjs$" }, to: { couldNotResolve: true } },
+  {
+    name: "every import leads to a file",
+    from: { pathNot: "^test/bench/(pages/)?contenders/.*\\.mjs$" },
+    to: { couldNotResolve: true },
+  },
 ];
 
 function onlyLower(folder: string, height: number): IForbiddenRuleType {

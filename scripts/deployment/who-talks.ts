@@ -39,8 +39,13 @@ const API_SERVER = [443, 6443];
  * the network policies that the chart renders.
  */
 export function whoTalks(services: readonly ChartedService[]): readonly Talk[] {
-  const talks = [...services.flatMap((service): Talk[] => [...outgoing(service, services), ...incoming(service)]), ...state];
-  const names = [...new Set(talks.map(({ from }) => from))].filter((from) => from !== parties.clients && from !== parties.readers);
+  const talks = [
+    ...services.flatMap((service): Talk[] => [...outgoing(service, services), ...incoming(service)]),
+    ...state,
+  ];
+  const names = [...new Set(talks.map(({ from }) => from))].filter(
+    (from) => from !== parties.clients && from !== parties.readers,
+  );
   return [...talks, ...names.map((from): Talk => ({ from, to: parties.names, ports: DNS, what: "DNS" }))];
 }
 
@@ -57,9 +62,13 @@ function outgoing({ name, onBus, usesRedis, egress }: ChartedService, services: 
   return [
     ...(onBus ? [to(parties.broker, BUS, "the bus")] : []),
     ...(usesRedis ? [to(parties.redis, REDIS, "what it remembers")] : []),
-    ...services.flatMap(({ name: other, port, reachedBy }) => (reachedBy === name && port !== undefined ? [to(other, [port], "MCP")] : [])),
+    ...services.flatMap(({ name: other, port, reachedBy }) =>
+      reachedBy === name && port !== undefined ? [to(other, [port], "MCP")] : [],
+    ),
     ...(egress.includes("internet") ? [to(parties.internet, INTERNET, "the web")] : []),
-    ...(egress.includes("configured") ? [to(parties.configured, [], "as `egress` and `internet` of its values allow")] : []),
+    ...(egress.includes("configured")
+      ? [to(parties.configured, [], "as `egress` and `internet` of its values allow")]
+      : []),
     ...(egress.includes("cluster") ? [to(parties.apiServer, API_SERVER, "pods of scripts")] : []),
     to(parties.collector, [], "as `monitoring.otlp` says"),
   ];
@@ -68,7 +77,11 @@ function outgoing({ name, onBus, usesRedis, egress }: ChartedService, services: 
 function incoming({ name, port, reachedBy }: ChartedService): Talk[] {
   const isOutside = reachedBy === "outside" && port !== undefined;
   return [
-    ...(isOutside ? [parties.clients, parties.test].map((from): Talk => ({ from, to: name, ports: [port], what: "HTTP, with a token" })) : []),
+    ...(isOutside
+      ? [parties.clients, parties.test].map(
+          (from): Talk => ({ from, to: name, ports: [port], what: "HTTP, with a token" }),
+        )
+      : []),
     { from: parties.readers, to: name, ports: HEALTH, what: "metrics" },
   ];
 }

@@ -25,13 +25,18 @@ export interface AsyncApiOptions {
 
 /** The AsyncAPI 3 document of the bus: a channel for each topic, an operation for each message on it, and the clauses that a tool service keeps. */
 // Long because: it is one document, in the order in which it is read
-export function asyncApiDocument(definitions: SchemaDocument["definitions"], { words, values, withValues }: AsyncApiOptions): string {
+export function asyncApiDocument(
+  definitions: SchemaDocument["definitions"],
+  { words, values, withValues }: AsyncApiOptions,
+): string {
   const messages = messageDefinitions(definitions);
   const topics = [...new Set(messages.flatMap(([, info]) => info.topics))].sort();
   const channelId = (topic: string) => topic.replaceAll(/[{}]/g, "").replaceAll(".", "-");
   /** The topic's own, if it has one; else the first that carries the first of these answers, which share it. */
   const replyTopic = (topic: string, [first]: readonly string[]) =>
-    topics.find((other) => other === `${topic}.answer`) ?? messages.find(([name]) => name === first)?.[1].topics[0] ?? "tool.result";
+    topics.find((other) => other === `${topic}.answer`) ??
+    messages.find(([name]) => name === first)?.[1].topics[0] ??
+    "tool.result";
   const replyChannel = (topic: string, answers: readonly string[]) => channelId(replyTopic(topic, answers));
   const textOf = (part: "topics" | "parameters", key: string): string => {
     const text = words[part][key];
@@ -40,7 +45,10 @@ export function asyncApiDocument(definitions: SchemaDocument["definitions"], { w
   };
   const channels = Object.fromEntries(
     topics.map((topic) => {
-      const parameters = [...topic.matchAll(/\{(\w+)\}/g)].map(([, name]) => [String(name), { description: textOf("parameters", String(name)) }]);
+      const parameters = [...topic.matchAll(/\{(\w+)\}/g)].map(([, name]) => [
+        String(name),
+        { description: textOf("parameters", String(name)) },
+      ]);
       const carried = messages.filter(([, info]) => info.topics.includes(topic));
       return [
         channelId(topic),
@@ -71,7 +79,9 @@ export function asyncApiDocument(definitions: SchemaDocument["definitions"], { w
                     description: replyAddress(words.replies, topic, replyTopic(topic, info.reply)),
                   },
                   channel: { $ref: `#/channels/${replyChannel(topic, info.reply)}` },
-                  messages: info.reply.map((reply) => ({ $ref: `#/channels/${replyChannel(topic, [reply])}/messages/${reply}` })),
+                  messages: info.reply.map((reply) => ({
+                    $ref: `#/channels/${replyChannel(topic, [reply])}/messages/${reply}`,
+                  })),
                 },
               }),
         },
@@ -101,7 +111,9 @@ export function asyncApiDocument(definitions: SchemaDocument["definitions"], { w
         ]),
       ),
       messageTraits: { all: { headers: headersSchema(words.headers), "x-amqp-properties": words.properties } },
-      correlationIds: { call: { location: "$message.header#/correlation-id", description: words.properties["correlation-id"] } },
+      correlationIds: {
+        call: { location: "$message.header#/correlation-id", description: words.properties["correlation-id"] },
+      },
     },
     "x-rockbot": values,
   };
@@ -119,7 +131,9 @@ export function clausesOf({ sections }: ContractWords, withValues: (text: string
 }
 
 function descriptionOf({ introduction, sections }: ContractWords): string {
-  const parts = sections.map(({ title, clauses }) => [`## ${title}`, ...Object.entries(clauses).map(([id, text]) => `**${id}**: ${text}`)].join("\n\n"));
+  const parts = sections.map(({ title, clauses }) =>
+    [`## ${title}`, ...Object.entries(clauses).map(([id, text]) => `**${id}**: ${text}`)].join("\n\n"),
+  );
   return [introduction, ...parts].join("\n\n");
 }
 
@@ -131,5 +145,7 @@ function replyAddress(replies: ContractWords["replies"], topic: string, to: stri
 
 const headersSchema = (headers: NonNullable<MessageInfo["headers"]>) => ({
   type: "object",
-  properties: Object.fromEntries(Object.entries(headers).map(([name, description]) => [name, { type: "string", description }])),
+  properties: Object.fromEntries(
+    Object.entries(headers).map(([name, description]) => [name, { type: "string", description }]),
+  ),
 });

@@ -17,12 +17,19 @@ const DECIDED = new RegExp(
  * @param configs the schema of each service's settings
  * @param mcpServer that of an entry of mcp.json
  */
-export function chartSchema(schema: JsonSchema, services: readonly ChartedService[], configs: ReadonlyMap<string, JsonSchema>, mcpServer: JsonSchema): string {
+export function chartSchema(
+  schema: JsonSchema,
+  services: readonly ChartedService[],
+  configs: ReadonlyMap<string, JsonSchema>,
+  mcpServer: JsonSchema,
+): string {
   const definitions = schema["definitions"] as Record<string, JsonSchema>;
   const shared = Object.keys(definitions["service"]?.properties ?? {});
   const own = (schema.properties ?? {}) as Record<string, JsonSchema>;
   const keys = services.map((service): [string, JsonSchema] => {
-    const properties = Object.fromEntries(shared.map((name): [string, JsonSchema] => [name, { $ref: `#/definitions/service/properties/${name}` }]));
+    const properties = Object.fromEntries(
+      shared.map((name): [string, JsonSchema] => [name, { $ref: `#/definitions/service/properties/${name}` }]),
+    );
     const more = own[service.key]?.properties ?? {};
     return [
       service.key,
@@ -30,7 +37,12 @@ export function chartSchema(schema: JsonSchema, services: readonly ChartedServic
         description: service.summary,
         type: "object",
         additionalProperties: false,
-        properties: { ...properties, ...more, settings: settingsOf(service, configs.get(service.name)), secrets: secretsOf(service) },
+        properties: {
+          ...properties,
+          ...more,
+          settings: settingsOf(service, configs.get(service.name)),
+          secrets: secretsOf(service),
+        },
       },
     ];
   });
@@ -43,7 +55,9 @@ export function chartSchema(schema: JsonSchema, services: readonly ChartedServic
 }
 
 function settingsOf({ secrets }: ChartedService, { properties = {} }: JsonSchema = {}): JsonSchema {
-  const settable = Object.entries(properties).filter(([name, setting]) => !DECIDED.test(name) && setting["x-secret"] !== true);
+  const settable = Object.entries(properties).filter(
+    ([name, setting]) => !DECIDED.test(name) && setting["x-secret"] !== true,
+  );
   return {
     description: `None of ${secrets.join(", ")}, which are secrets.`,
     type: "object",

@@ -10,8 +10,22 @@ import {
   PARKED_MS,
   RESULT_QUEUE_EXPIRES_MS,
 } from "@rockbot/bus";
-import { COPY_NAMES, copyArguments, DEAD_LETTER_EXCHANGE, EXCHANGE, resultArguments, serviceQueues } from "@rockbot/bus-rabbitmq/queue-plan";
-import { MAX_JSON_DEPTH, MAX_REQUEST_BYTES, messages, namePattern, replyTopicPattern, ToolErrorCode } from "@rockbot/contracts";
+import {
+  COPY_NAMES,
+  copyArguments,
+  DEAD_LETTER_EXCHANGE,
+  EXCHANGE,
+  resultArguments,
+  serviceQueues,
+} from "@rockbot/bus-rabbitmq/queue-plan";
+import {
+  MAX_JSON_DEPTH,
+  MAX_REQUEST_BYTES,
+  messages,
+  namePattern,
+  replyTopicPattern,
+  ToolErrorCode,
+} from "@rockbot/contracts";
 import { defaultPolicySource, delegatesOf } from "@rockbot/policy";
 import { MAX_REPLY_BYTES, REPLY_KEPT_MS } from "@rockbot/records/claims";
 import * as limits from "@rockbot/tools/limits";
@@ -66,7 +80,10 @@ const texts: Readonly<Record<string, string | number>> = {
 export const withValues = (text: string): string =>
   text.replaceAll(/\$([A-Z][A-Z_]+)/g, (_, name: string) => {
     const value = texts[name] ?? values[name];
-    if (value === undefined) throw new Error(`Cannot generate: the contract names $${name}, which scripts/generate/contract-values.ts does not have`);
+    if (value === undefined)
+      throw new Error(
+        `Cannot generate: the contract names $${name}, which scripts/generate/contract-values.ts does not have`,
+      );
     return typeof value === "string" || name in texts ? String(value) : inWords(name, value);
   });
 
@@ -84,7 +101,12 @@ export const contractValues = {
     ],
   })),
   copyQueue: { name: "", exclusive: true, autoDelete: true, durable: false, arguments: copyArguments },
-  resultQueue: { name: "rockbot.result.{agent}.{instance}.v1", durable: true, arguments: resultArguments, note: "Of callers. A service declares none." },
+  resultQueue: {
+    name: "rockbot.result.{agent}.{instance}.v1",
+    durable: true,
+    arguments: resultArguments,
+    note: "Of callers. A service declares none.",
+  },
   values,
   patterns: { name: namePattern.source, replyTopic: replyTopicPattern.source },
   errorCodes: Object.values(ToolErrorCode),
@@ -105,6 +127,8 @@ const TIMES = [
 /** In the largest unit of which it is a whole number, two at least of days and minutes. */
 function inWords(name: string, value: number): string {
   const units = name.endsWith("_BYTES") ? BYTES : name.endsWith("_MS") ? TIMES : undefined;
-  const found = units?.find(([size, unit]) => value % size === 0 && (value > size || !(unit === "days" || unit === "minutes")));
+  const found = units?.find(
+    ([size, unit]) => value % size === 0 && (value > size || !(unit === "days" || unit === "minutes")),
+  );
   return found === undefined ? String(value) : `${value / found[0]} ${found[1]}`;
 }

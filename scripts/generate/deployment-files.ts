@@ -26,14 +26,20 @@ export function composeFile(text: string, services: readonly (BusService | Serve
   const stanzas = missing.map((service) => stanza(service, services, secrets.get(service.name) ?? []));
   const folders = services.map(({ name }) => `      - ${name}-secrets:/secrets/${name}\n`);
   const onBus = services.flatMap(({ name, onBus: is }) => (is ? name : []));
-  const volumes = missing.flatMap((service) => [...keptVolumes(service).map((name) => `  ${name}:\n`), `  ${service.name}-secrets:\n`]);
+  const volumes = missing.flatMap((service) => [
+    ...keptVolumes(service).map((name) => `  ${name}:\n`),
+    `  ${service.name}-secrets:\n`,
+  ]);
   const hasNetwork = (service: BusService | Server): boolean => networksOf(service, services)[0] === service.name;
   const networks = missing.filter(hasNetwork).map(({ name }) => `  ${name}: { internal: true }\n`);
   return text
     .replace(SECRET_VOLUMES, () => folders.join(""))
     .replaceAll(BUS_NETWORKS, () => onBus.join(", "))
     .replaceAll(ALL_NETWORKS, () => services.flatMap((service) => (hasNetwork(service) ? service.name : [])).join(", "))
-    .replace(/\n((?:#.*\n)*networks:\n)/, (_, head: string) => `${stanzas.map((lines) => `\n${lines}`).join("")}\n${head}${networks.join("")}`)
+    .replace(
+      /\n((?:#.*\n)*networks:\n)/,
+      (_, head: string) => `${stanzas.map((lines) => `\n${lines}`).join("")}\n${head}${networks.join("")}`,
+    )
     .replace(/\nvolumes:\n/, () => `\nvolumes:\n${volumes.join("")}`);
 }
 
@@ -41,8 +47,13 @@ export function composeFile(text: string, services: readonly (BusService | Serve
  * The networks of a service in compose. Each service has one of its own, in which it meets the broker and Redis, or the service that connects to it; so
  * that no two services meet that do not talk. By `out` it reaches other machines, by `front` the machine of compose reaches it.
  */
-export function networksOf(service: BusService | Server, services: readonly (BusService | Server)[]): readonly string[] {
-  const servers = services.filter(({ onBus, deployment }) => !onBus && deployment?.reachedBy === service.name).map(({ name }) => name);
+export function networksOf(
+  service: BusService | Server,
+  services: readonly (BusService | Server)[],
+): readonly string[] {
+  const servers = services
+    .filter(({ onBus, deployment }) => !onBus && deployment?.reachedBy === service.name)
+    .map(({ name }) => name);
   return [
     ...(service.onBus || service.deployment?.reachedBy !== undefined ? [service.name] : []),
     ...servers,
@@ -51,14 +62,18 @@ export function networksOf(service: BusService | Server, services: readonly (Bus
   ];
 }
 
-const keeps = (service: BusService | Server, kind: "audit" | "data"): boolean => service.onBus && service.state.includes(kind);
+const keeps = (service: BusService | Server, kind: "audit" | "data"): boolean =>
+  service.onBus && service.state.includes(kind);
 
 /** The volume of what a service keeps in files, if it does. */
 const keptVolumes = (service: BusService | Server): string[] =>
   (["data", "audit"] as const).flatMap((kind) => (keeps(service, kind) ? [`${service.name}-${kind}`] : [])).slice(0, 1);
 
 /** What the list says of a service's environment in compose: its secrets are files, never values. */
-export function composeVariables(service: BusService | Server, secrets: readonly string[]): Readonly<Record<string, string | undefined>> {
+export function composeVariables(
+  service: BusService | Server,
+  secrets: readonly string[],
+): Readonly<Record<string, string | undefined>> {
   return {
     ...Object.fromEntries(secrets.toSorted().map((variable) => [`${variable}_FILE`, `${SECRETS}/${variable}`])),
     AUDIT_FILE: keeps(service, "audit") ? `${KEPT}/audit.jsonl` : undefined,
@@ -67,7 +82,11 @@ export function composeVariables(service: BusService | Server, secrets: readonly
   };
 }
 
-function stanza(service: BusService | Server, services: readonly (BusService | Server)[], secrets: readonly string[]): string {
+function stanza(
+  service: BusService | Server,
+  services: readonly (BusService | Server)[],
+  secrets: readonly string[],
+): string {
   const { name, onBus, port, profile } = service;
   const kept = keptVolumes(service)
     .map((volume) => `, "${volume}:${KEPT}"`)
@@ -94,7 +113,9 @@ function stanza(service: BusService | Server, services: readonly (BusService | S
 
 /** The policy of the compose file with each service of the list, and the delegates that it lacks. For whom those that are there may call is left as it is. */
 export function composePolicy(text: string, services: readonly BusService[]): string {
-  const comments = new Map([...text.matchAll(/^ {2}([a-z0-9-]+): \{.*\} *(#.*)$/gm)].map(([, name = "", comment = ""]) => [name, comment]));
+  const comments = new Map(
+    [...text.matchAll(/^ {2}([a-z0-9-]+): \{.*\} *(#.*)$/gm)].map(([, name = "", comment = ""]) => [name, comment]),
+  );
   const lines = services.flatMap(({ name, topic, tools = [], owns = [] }) => {
     if (topic === undefined) return [];
     const globs = tools.map((glob) => (glob.includes("*") ? JSON.stringify(glob) : glob)).join(", ");
@@ -104,9 +125,13 @@ export function composePolicy(text: string, services: readonly BusService[]): st
   const delegates = services.filter(({ isDelegate }) => isDelegate).map(({ name }) => name);
   const missingIn = (line: string): string[] => {
     const { delegates: named } = parse(line) as Pick<PolicyDocument, "delegates">;
-    return delegates.filter((name) => !named.some((entry) => name === (typeof entry === "string" ? entry : entry.user)));
+    return delegates.filter(
+      (name) => !named.some((entry) => name === (typeof entry === "string" ? entry : entry.user)),
+    );
   };
-  const newCallers = delegates.filter((name) => !new RegExp(`^ {2}${name}: `, "m").test(text)).map((name) => `  ${name}: { allow: ["*"] }\n`);
+  const newCallers = delegates
+    .filter((name) => !new RegExp(`^ {2}${name}: `, "m").test(text))
+    .map((name) => `  ${name}: { allow: ["*"] }\n`);
   return text
     .replace(/^services:\n(?: {2}.*\n)*/m, () => `services:\n${lines.join("\n")}\n`)
     .replace(/^delegates: \[.*\]$/m, (line) => {

@@ -2,7 +2,14 @@ import { services } from "@rockbot/services";
 import { expect, test } from "vitest";
 import { type Entry, listFaults } from "./list-faults.ts";
 
-const noTopic: Entry = { onBus: true, name: "words", summary: "Counts.", tools: ["count_*"], state: ["claims"], egress: [] };
+const noTopic: Entry = {
+  onBus: true,
+  name: "words",
+  summary: "Counts.",
+  tools: ["count_*"],
+  state: ["claims"],
+  egress: [],
+};
 const words: Entry = { ...noTopic, topic: "tool.invoke.words" };
 const chat: Entry = { onBus: true, name: "chat", summary: "Talks.", isDelegate: true, state: [], egress: ["internet"] };
 
@@ -27,17 +34,26 @@ test("all faults of an entry come at once, each with what is meant", () => {
 });
 
 test("a name has one entry and a topic one owner", () => {
-  expect(listFaults([words, { ...words, topic: "tool.invoke.two" }, { ...chat, topic: "chat", owns: ["tool.invoke.words"] }], undefined)).toEqual([
+  expect(
+    listFaults(
+      [words, { ...words, topic: "tool.invoke.two" }, { ...chat, topic: "chat", owns: ["tool.invoke.words"] }],
+      undefined,
+    ),
+  ).toEqual([
     'services/index.ts: has two entries of the name "words": give each the name of its folder',
     'services/index.ts: "chat" and "words" have the topic tool.invoke.words, and a topic has one owner',
   ]);
 });
 
 test("topics are owned by a service that has calls of its own", () => {
-  expect(listFaults([{ ...chat, owns: ["user.message"] }], [])).toEqual([expect.stringContaining('"chat" owns topics and has no topic of its calls')]);
+  expect(listFaults([{ ...chat, owns: ["user.message"] }], [])).toEqual([
+    expect.stringContaining('"chat" owns topics and has no topic of its calls'),
+  ]);
 });
 
 test("a service on the bus has a user at the broker, and tools of MCP servers are in no schema", () => {
   expect(listFaults([{ ...words, tools: ["*__*"] }], [])).toEqual([]);
-  expect(listFaults([{ ...chat, isDelegate: false }], [])).toEqual([expect.stringContaining('"chat" has no topic and is no delegate')]);
+  expect(listFaults([{ ...chat, isDelegate: false }], [])).toEqual([
+    expect.stringContaining('"chat" has no topic and is no delegate'),
+  ]);
 });

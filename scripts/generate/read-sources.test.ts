@@ -62,5 +62,7 @@ test("faults of all files come at once, each with its file, and the list's with 
 test("a service's tools that no schema defines are found once all schema files can be read", async () => {
   const entries = services.map((entry) => (entry.name === "web-tools" ? { ...entry, tools: ["wbe_*"] } : entry));
 
-  expect((await readSources(root, entries)).faults).toEqual([expect.stringContaining('"web-tools" has "wbe_*" among its tools')]);
+  expect((await readSources(root, entries)).faults).toEqual([
+    expect.stringContaining('"web-tools" has "wbe_*" among its tools'),
+  ]);
 });

@@ -30,13 +30,19 @@ export function toolDefinitions(definitions: SchemaDocument["definitions"]): [na
     .sort(([, a], [, b]) => (String(a.title) < String(b.title) ? -1 : 1));
 }
 
-export function messageDefinitions(definitions: SchemaDocument["definitions"]): [name: string, info: MessageInfo, schema: JsonSchema][] {
-  return Object.entries(definitions).flatMap(([name, schema]) => (schema["x-message"] ? [[name, schema["x-message"], schema]] : []));
+export function messageDefinitions(
+  definitions: SchemaDocument["definitions"],
+): [name: string, info: MessageInfo, schema: JsonSchema][] {
+  return Object.entries(definitions).flatMap(([name, schema]) =>
+    schema["x-message"] ? [[name, schema["x-message"], schema]] : [],
+  );
 }
 
 /** The schema with every local reference replaced by what it names and our own keywords removed. */
 export function inlined(schema: unknown, definitions: SchemaDocument["definitions"]): JsonSchema {
-  return JSON.parse(JSON.stringify(resolved(schema, definitions), (key, value: unknown) => (key.startsWith("x-") ? undefined : value))) as JsonSchema;
+  return JSON.parse(
+    JSON.stringify(resolved(schema, definitions), (key, value: unknown) => (key.startsWith("x-") ? undefined : value)),
+  ) as JsonSchema;
 }
 
 /** The schema with every local reference replaced by what it names. */

@@ -39,7 +39,10 @@ export function schemaFaults(schema: unknown, references: readonly string[]): st
     if (said.has(instancePath)) return []; // "type" alone breaks three rules at once
     said.add(instancePath);
     const { allowedValues } = params as { readonly allowedValues?: readonly string[] };
-    const words = keyword === "enum" ? `is none of those that there are. ${namesHelp(String(valueThere(schema, instancePath)), allowedValues ?? [])}` : message;
+    const words =
+      keyword === "enum"
+        ? `is none of those that there are. ${namesHelp(String(valueThere(schema, instancePath)), allowedValues ?? [])}`
+        : message;
     return [`${instancePath.slice(1).replaceAll("/", ".")} ${words}`.trim()];
   });
   return [...broken, ...keywordFaults(schema, "", references)];
@@ -51,10 +54,15 @@ function keywordFaults(schema: unknown, path: string, references: readonly strin
   const inner = (key: string, value: unknown): string[] => keywordFaults(value, `${path}${key}.`, references);
   return Object.entries(node).flatMap(([key, value]) => {
     if (key === "$ref")
-      return references.includes(String(value)) ? [] : [`${path}$ref: "${value}" refers to nothing. ${nearestHelp(String(value), references)}`];
-    if (!KEYWORDS.includes(key)) return [`${path}${key} is no keyword. ${namesHelp(key, key.startsWith("x-") ? OWN_KEYWORDS : KEYWORDS)}`];
-    if (MAPS_OF_SCHEMAS.includes(key)) return Object.entries(value ?? {}).flatMap(([name, child]) => inner(`${key}.${name}`, child));
-    if (Array.isArray(value) && [...LISTS_OF_SCHEMAS, "items"].includes(key)) return value.flatMap((child, index) => inner(`${key}.${index}`, child));
+      return references.includes(String(value))
+        ? []
+        : [`${path}$ref: "${value}" refers to nothing. ${nearestHelp(String(value), references)}`];
+    if (!KEYWORDS.includes(key))
+      return [`${path}${key} is no keyword. ${namesHelp(key, key.startsWith("x-") ? OWN_KEYWORDS : KEYWORDS)}`];
+    if (MAPS_OF_SCHEMAS.includes(key))
+      return Object.entries(value ?? {}).flatMap(([name, child]) => inner(`${key}.${name}`, child));
+    if (Array.isArray(value) && [...LISTS_OF_SCHEMAS, "items"].includes(key))
+      return value.flatMap((child, index) => inner(`${key}.${index}`, child));
     return SCHEMAS.includes(key) ? inner(key, value) : [];
   });
 }
@@ -68,4 +76,7 @@ const valueThere = (value: unknown, pointer: string): unknown =>
   pointer
     .split("/")
     .slice(1)
-    .reduce<unknown>((at, key) => (at as Record<string, unknown>)[key.replaceAll("~1", "/").replaceAll("~0", "~")], value);
+    .reduce<unknown>(
+      (at, key) => (at as Record<string, unknown>)[key.replaceAll("~1", "/").replaceAll("~0", "~")],
+      value,
+    );

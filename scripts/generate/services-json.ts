@@ -39,7 +39,10 @@ export interface ChartedService {
 }
 
 /** What `helm/rockbot/files/services.json` says of each service of the list. @param configs the schema of each service's settings */
-export function chartedServices(services: readonly (BusService | Server)[], configs: ReadonlyMap<string, JsonSchema>): readonly ChartedService[] {
+export function chartedServices(
+  services: readonly (BusService | Server)[],
+  configs: ReadonlyMap<string, JsonSchema>,
+): readonly ChartedService[] {
   return services.map((service) => {
     const { name, summary, onBus, port, egress, deployment = {} } = service;
     const { properties = {}, required = [] } = configs.get(name) ?? {};

@@ -10,8 +10,17 @@ import type { JsonSchema } from "./schema-document.ts";
  * report every fault and write defaults into the value.
  * @param schemas validator name -> schema; references resolve inside `definitions`
  */
-export async function validatorsModule(schemas: Record<string, JsonSchema>, definitions: Record<string, JsonSchema> = {}): Promise<string> {
-  const options: Options = { allErrors: true, useDefaults: true, strict: true, allowUnionTypes: true, code: { source: true, esm: true, lines: true } };
+export async function validatorsModule(
+  schemas: Record<string, JsonSchema>,
+  definitions: Record<string, JsonSchema> = {},
+): Promise<string> {
+  const options: Options = {
+    allErrors: true,
+    useDefaults: true,
+    strict: true,
+    allowUnionTypes: true,
+    code: { source: true, esm: true, lines: true },
+  };
   const ajv = formatsPlugin.default(new Ajv(options));
   ajv.addVocabulary(["x-message", "x-readOnly", "x-idempotent", "x-secret", "x-unquoted"]);
   for (const [name, schema] of Object.entries(schemas)) ajv.addSchema({ ...schema, $id: name, definitions });

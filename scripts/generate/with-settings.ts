@@ -4,7 +4,17 @@ const REFERENCE = "../settings.yaml#/";
 
 /** Which settings of `services/settings.yaml` a schema has by `x-settings`: those of every process, or of every process on the bus. */
 const process = ["shutdownGraceMs", "healthPort", "healthHost", "logLevel", "logFormat"];
-const bus = ["busUrl", "busHeartbeatSeconds", "busSilenceMs", "redisUrl", "redisKeepsAll", "policyFile", "auditFile", "auditKey", "auditRequired"];
+const bus = [
+  "busUrl",
+  "busHeartbeatSeconds",
+  "busSilenceMs",
+  "redisUrl",
+  "redisKeepsAll",
+  "policyFile",
+  "auditFile",
+  "auditKey",
+  "auditRequired",
+];
 const common: Readonly<Record<string, readonly string[]>> = { process, bus: [...bus, ...process] };
 
 /**
@@ -17,9 +27,12 @@ export function withSettings(schema: JsonSchema, settings: Readonly<Record<strin
   const names = group === undefined ? [] : common[group];
   if (names === undefined) throw new Error(`x-settings is "${group}"; there are: ${Object.keys(common).join(", ")}`);
   const own = rest.properties ?? {};
-  const shared = names.filter((name) => !(name in own)).map((name): [string, JsonSchema] => [name, { $ref: `${REFERENCE}${name}` }]);
+  const shared = names
+    .filter((name) => !(name in own))
+    .map((name): [string, JsonSchema] => [name, { $ref: `${REFERENCE}${name}` }]);
   const properties = [...Object.entries(own), ...shared].map(([name, { $ref, ...own }]): [string, JsonSchema] => {
-    if (typeof $ref !== "string" || !$ref.startsWith(REFERENCE)) return [name, $ref === undefined ? own : { $ref, ...own }];
+    if (typeof $ref !== "string" || !$ref.startsWith(REFERENCE))
+      return [name, $ref === undefined ? own : { $ref, ...own }];
     const setting = settings[$ref.slice(REFERENCE.length)];
     if (setting === undefined) throw new Error(`${name} refers to ${$ref}, which is not there`);
     return [name, { ...setting, ...own }];

@@ -27,7 +27,11 @@ const licenses = new Contrib.License.Factories.LicenseFactory(parseExpression);
  */
 export function billOfMaterials({ service, version, packages, system = [] }: BillOptions): string {
   const { Component } = Models;
-  const main = new Component(Enums.ComponentType.Application, service, { group: "rockbot", version, bomRef: `rockbot/${service}` });
+  const main = new Component(Enums.ComponentType.Application, service, {
+    group: "rockbot",
+    version,
+    bomRef: `rockbot/${service}`,
+  });
   main.licenses.add(licenses.makeFromString("Apache-2.0"));
   const components = [...packages.map(ofRegistry), ...system.map(ofSystem)];
   for (const { bomRef } of components) main.dependencies.add(bomRef);
@@ -43,7 +47,8 @@ function ofRegistry({ name, version, license, integrity }: BundledPackage): Mode
   const purl = new PackageURL("npm", group, plain, version, undefined, undefined).toString();
   const component = new Models.Component(Enums.ComponentType.Library, plain, { group, version, purl, bomRef: purl });
   const [, sha512] = /^sha512-([\w+/]+=*)$/.exec(integrity) ?? [];
-  if (sha512 !== undefined) component.hashes.set(Enums.HashAlgorithm["SHA-512"], Buffer.from(sha512, "base64").toString("hex"));
+  if (sha512 !== undefined)
+    component.hashes.set(Enums.HashAlgorithm["SHA-512"], Buffer.from(sha512, "base64").toString("hex"));
   if (license !== undefined) component.licenses.add(licenses.makeFromString(license));
   return component;
 }

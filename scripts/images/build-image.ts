@@ -17,23 +17,58 @@ export async function buildImage(root: string, service: string, release: Release
   const { registry, tag, noCache, version, revision, source, epoch } = release;
   const isSandbox = service === SANDBOX;
   const image = `${registry}/${service}:${tag}`;
-  const base = isSandbox ? { argument: "PYTHON_IMAGE", image: release.pythonImage } : { argument: "NODE_IMAGE", image: release.nodeImage };
+  const base = isSandbox
+    ? { argument: "PYTHON_IMAGE", image: release.pythonImage }
+    : { argument: "NODE_IMAGE", image: release.nodeImage };
   const created = new Date(epoch * 1_000).toISOString().replace(".000", "");
-  const values = { [base.argument]: base.image, SERVICE: service, VERSION: version, REVISION: revision, SOURCE: source, CREATED: created };
-  const args = Object.entries({ ...values, SOURCE_DATE_EPOCH: String(epoch) }).flatMap(([name, value]) => ["--build-arg", `${name}=${value}`]);
+  const values = {
+    [base.argument]: base.image,
+    SERVICE: service,
+    VERSION: version,
+    REVISION: revision,
+    SOURCE: source,
+    CREATED: created,
+  };
+  const args = Object.entries({ ...values, SOURCE_DATE_EPOCH: String(epoch) }).flatMap(([name, value]) => [
+    "--build-arg",
+    `${name}=${value}`,
+  ]);
   const file = isSandbox ? "Dockerfile.sandbox" : "Dockerfile";
   const startedAt = new Date();
   const stage = services.find(({ name }) => name === service)?.deployment?.image;
   const target = stage === undefined ? [] : ["--target", stage];
-  await runTool(root, "docker", ["build", "--quiet", "--file", file, ...target, ...(noCache ? ["--no-cache"] : []), ...args, "--tag", image, "."]);
+  await runTool(root, "docker", [
+    "build",
+    "--quiet",
+    "--file",
+    file,
+    ...target,
+    ...(noCache ? ["--no-cache"] : []),
+    ...args,
+    "--tag",
+    image,
+    ".",
+  ]);
   const inspect = (format: string) => runTool(root, "docker", ["image", "inspect", "--format", format, image]);
-  const built = { image, id: await inspect("{{.Id}}"), layers: JSON.parse(await inspect("{{json .RootFS.Layers}}")) as string[] };
+  const built = {
+    image,
+    id: await inspect("{{.Id}}"),
+    layers: JSON.parse(await inspect("{{json .RootFS.Layers}}")) as string[],
+  };
 
   const folder = join(root, "dist/images");
   await mkdir(folder, { recursive: true });
   if (!isSandbox) await copyOut(root, image, "/app/sbom.cdx.json", join(folder, `${service}.sbom.cdx.json`));
   const lockfile = await readFile(join(root, isSandbox ? "docker/sandbox-packages.txt" : "pnpm-lock.yaml"));
-  const statement = provenance({ built, service, base: base.image, lockfile, release, startedAt, finishedAt: new Date() });
+  const statement = provenance({
+    built,
+    service,
+    base: base.image,
+    lockfile,
+    release,
+    startedAt,
+    finishedAt: new Date(),
+  });
   await writeFile(join(folder, `${service}.provenance.json`), `${JSON.stringify(statement, undefined, 2)}\n`);
   return built;
 }

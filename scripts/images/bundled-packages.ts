@@ -25,16 +25,27 @@ interface Lockfile {
  * @throws {Error} that names each package that pnpm-lock.yaml does not have
  */
 export async function bundledPackages(root: string, { outputs }: Metafile): Promise<readonly BundledPackage[]> {
-  const files = Object.values(outputs).flatMap(({ inputs }) => Object.entries(inputs).flatMap(([file, { bytesInOutput }]) => (bytesInOutput > 0 ? file : [])));
+  const files = Object.values(outputs).flatMap(({ inputs }) =>
+    Object.entries(inputs).flatMap(([file, { bytesInOutput }]) => (bytesInOutput > 0 ? file : [])),
+  );
   const folders = new Set(files.flatMap((file) => packageOf(root, file) ?? []));
   const lockfile = parse(await readFile(join(root, "pnpm-lock.yaml"), "utf8")) as Lockfile;
   const faults: string[] = [];
   const found = new Map<string, BundledPackage>();
   for (const folder of folders) {
-    const { name, version, license } = JSON.parse(await readFile(join(root, folder, "package.json"), "utf8")) as BundledPackage;
+    const { name, version, license } = JSON.parse(
+      await readFile(join(root, folder, "package.json"), "utf8"),
+    ) as BundledPackage;
     const integrity = lockfile.packages[`${name}@${version}`]?.resolution?.integrity;
     if (integrity === undefined) faults.push(`${folder}: pnpm-lock.yaml has no ${name}@${version}`);
-    else found.set(`${name}@${version}`, { name, version, license: typeof license === "string" ? license : undefined, integrity, folder });
+    else
+      found.set(`${name}@${version}`, {
+        name,
+        version,
+        license: typeof license === "string" ? license : undefined,
+        integrity,
+        folder,
+      });
   }
   if (faults.length > 0) throw new Error(faults.join("\n"));
   return [...found].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, bundled]) => bundled);

@@ -14,7 +14,10 @@ export async function licenceTexts(root: string, packages: readonly BundledPacka
   for (const { name, version, license = "no licence in its manifest", folder } of packages) {
     const files = (await readdir(join(root, folder))).filter((file) => FILE.test(file)).sort();
     const texts = await Promise.all(files.map((file) => readFile(join(root, folder, file), "utf8")));
-    const text = texts.length === 0 ? `${license}. The package brings no text.` : texts.map((each) => each.replaceAll("\r\n", "\n").trim()).join("\n\n");
+    const text =
+      texts.length === 0
+        ? `${license}. The package brings no text.`
+        : texts.map((each) => each.replaceAll("\r\n", "\n").trim()).join("\n\n");
     holders.set(text, [...(holders.get(text) ?? []), `${name} ${version} (${license})`]);
   }
   return [...holders].map(([text, names]) => `${names.join("\n")}\n\n${text}\n`).join(`\n${"-".repeat(80)}\n\n`);

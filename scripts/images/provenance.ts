@@ -17,7 +17,15 @@ export interface ProvenanceParts {
  * What an image was made from, as an in-toto statement with the predicate of SLSA 1.0. Nobody has signed it: sign it where the release is made. Its
  * subject is the image's id, the hash of its configuration. A registry's digest is another one, which covers the same configuration.
  */
-export function provenance({ built, service, base, lockfile, release, startedAt, finishedAt }: ProvenanceParts): object {
+export function provenance({
+  built,
+  service,
+  base,
+  lockfile,
+  release,
+  startedAt,
+  finishedAt,
+}: ProvenanceParts): object {
   const { version, revision, source, builder, epoch } = release;
   const [name = base, digest] = base.split("@sha256:");
   return {
@@ -35,7 +43,10 @@ export function provenance({ built, service, base, lockfile, release, startedAt,
           { name: "packages", digest: { sha256: createHash("sha256").update(lockfile).digest("hex") } },
         ],
       },
-      runDetails: { builder: { id: builder }, metadata: { startedOn: startedAt.toISOString(), finishedOn: finishedAt.toISOString() } },
+      runDetails: {
+        builder: { id: builder },
+        metadata: { startedOn: startedAt.toISOString(), finishedOn: finishedAt.toISOString() },
+      },
     },
   };
 }

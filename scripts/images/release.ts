@@ -45,9 +45,16 @@ export async function readRelease(root: string, options: ReleaseOptions, env: En
   const { version } = JSON.parse(await readFile(join(root, "package.json"), "utf8")) as { readonly version: string };
   const images = readImages(await readFile(join(root, "docker/images.env"), "utf8"));
   const git = (...args: string[]) => runTool(root, "git", args);
-  const [revision, epoch, source] = await Promise.all([git("rev-parse", "HEAD"), git("log", "-1", "--format=%ct"), repositoryUrl(root, env)]);
+  const [revision, epoch, source] = await Promise.all([
+    git("rev-parse", "HEAD"),
+    git("log", "-1", "--format=%ct"),
+    repositoryUrl(root, env),
+  ]);
   const { GITHUB_SERVER_URL, GITHUB_REPOSITORY, GITHUB_RUN_ID, CI_JOB_URL } = env;
-  const pipeline = GITHUB_RUN_ID === undefined ? CI_JOB_URL : `${GITHUB_SERVER_URL}/${GITHUB_REPOSITORY}/actions/runs/${GITHUB_RUN_ID}`;
+  const pipeline =
+    GITHUB_RUN_ID === undefined
+      ? CI_JOB_URL
+      : `${GITHUB_SERVER_URL}/${GITHUB_REPOSITORY}/actions/runs/${GITHUB_RUN_ID}`;
   return {
     registry: options.registry ?? "rockbot",
     tag: options.tag ?? version,
@@ -65,14 +72,22 @@ export async function readRelease(root: string, options: ReleaseOptions, env: En
 const DIGEST = /@sha256:[0-9a-f]{64}$/;
 
 /** All that stands in the way of a release, in words. */
-export async function imageFaults(root: string, { nodeImage, pythonImage, version }: Release, env: Env): Promise<readonly string[]> {
+export async function imageFaults(
+  root: string,
+  { nodeImage, pythonImage, version }: Release,
+  env: Env,
+): Promise<readonly string[]> {
   return [
     ...(DIGEST.test(nodeImage)
       ? []
-      : [`--node-image: "${nodeImage}" names no digest, so that it may be another one tomorrow. Run npm run images:pin, or write NAME@sha256:DIGEST`]),
+      : [
+          `--node-image: "${nodeImage}" names no digest, so that it may be another one tomorrow. Run npm run images:pin, or write NAME@sha256:DIGEST`,
+        ]),
     ...(DIGEST.test(pythonImage)
       ? []
-      : [`--python-image: "${pythonImage}" names no digest, so that it may be another one tomorrow. Run npm run images:pin, or write NAME@sha256:DIGEST`]),
+      : [
+          `--python-image: "${pythonImage}" names no digest, so that it may be another one tomorrow. Run npm run images:pin, or write NAME@sha256:DIGEST`,
+        ]),
     ...(await sourceFaults(root, version, env)),
   ];
 }

@@ -10,5 +10,12 @@ export async function systemPackages(file: string): Promise<readonly SystemPacka
     const [name = "", version = "", arch = ""] = line.split(" ");
     return { name, version, purl: new PackageURL("deb", "debian", name, version, { arch }, undefined).toString() };
   });
-  return [{ name: "node", version: node, purl: new PackageURL("generic", undefined, "node", node, undefined, undefined).toString() }, ...packages];
+  return [
+    {
+      name: "node",
+      version: node,
+      purl: new PackageURL("generic", undefined, "node", node, undefined, undefined).toString(),
+    },
+    ...packages,
+  ];
 }

@@ -44,11 +44,16 @@ describe.each([
   test("goes on after failures, and throws the last with those before it", async () => {
     const log: string[] = [];
     const stack = new Stack();
-    for (const [name, fails] of Object.entries({ first: true, second: false, third: true })) stack.use(part(log, name, { fails }));
+    for (const [name, fails] of Object.entries({ first: true, second: false, third: true }))
+      stack.use(part(log, name, { fails }));
 
     const thrown: unknown = await stack.disposeAsync().catch((error: unknown) => error);
     expect(log).toEqual(["third", "second", "first"]);
-    expect(thrown).toMatchObject({ name: "SuppressedError", error: { message: "first" }, suppressed: { message: "third" } });
+    expect(thrown).toMatchObject({
+      name: "SuppressedError",
+      error: { message: "first" },
+      suppressed: { message: "third" },
+    });
   });
 
   test("that is moved leaves all to the new one", async () => {

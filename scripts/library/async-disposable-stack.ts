@@ -13,7 +13,8 @@ class OwnAsyncDisposableStack implements globalThis.AsyncDisposableStack {
   use<T extends AsyncDisposable | Disposable | null | undefined>(value: T): T {
     const open = this.#open();
     if (value === null || value === undefined) return value;
-    const dispose: unknown = (value as Partial<AsyncDisposable>)[Symbol.asyncDispose] ?? (value as Partial<Disposable>)[Symbol.dispose];
+    const dispose: unknown =
+      (value as Partial<AsyncDisposable>)[Symbol.asyncDispose] ?? (value as Partial<Disposable>)[Symbol.dispose];
     if (typeof dispose !== "function") throw new TypeError("Cannot use a value that is not disposable");
     open.push(() => dispose.call(value));
     return value;
@@ -60,11 +61,16 @@ class OwnAsyncDisposableStack implements globalThis.AsyncDisposableStack {
 }
 
 function suppressedError(error: unknown, suppressed: unknown): Error {
-  return Object.assign(new Error("An error was suppressed during disposal"), { name: "SuppressedError", error, suppressed });
+  return Object.assign(new Error("An error was suppressed during disposal"), {
+    name: "SuppressedError",
+    error,
+    suppressed,
+  });
 }
 
 /** Node's own where it has one. The bundler puts it where the code names the global. @public */
-export const AsyncDisposableStack: AsyncDisposableStackConstructor = globalThis.AsyncDisposableStack ?? OwnAsyncDisposableStack;
+export const AsyncDisposableStack: AsyncDisposableStackConstructor =
+  globalThis.AsyncDisposableStack ?? OwnAsyncDisposableStack;
 
 /** For the test, which compares it with Node's own. */
 export { OwnAsyncDisposableStack };

@@ -36,14 +36,23 @@ const EXACT = ["amqplib"];
  * our own packages. What needs a library that not everybody has is a subpath.
  * @param repository where the sources are, as `git+https://…`, which a registry compares with the provenance
  */
-export async function buildLibrary(root: string, { repository }: { readonly repository?: string | undefined } = {}): Promise<Library> {
+export async function buildLibrary(
+  root: string,
+  { repository }: { readonly repository?: string | undefined } = {},
+): Promise<Library> {
   const [own, main, workspace] = await Promise.all([
     readJson(join(root, SOURCE, "package.json")),
     readJson(join(root, "package.json")),
-    readFile(join(root, "pnpm-workspace.yaml"), "utf8").then((text) => parse(text) as { readonly catalog: Readonly<Record<string, string>> }),
+    readFile(join(root, "pnpm-workspace.yaml"), "utf8").then(
+      (text) => parse(text) as { readonly catalog: Readonly<Record<string, string>> },
+    ),
   ]);
   const folder = join(root, FOLDER);
-  const entries = Object.entries(own.exports).map(([path, source]) => ({ path, source: join(SOURCE, source), name: path === "." ? "index" : path.slice(2) }));
+  const entries = Object.entries(own.exports).map(([path, source]) => ({
+    path,
+    source: join(SOURCE, source),
+    name: path === "." ? "index" : path.slice(2),
+  }));
   const sources = Object.fromEntries(entries.map(({ name, source }) => [name, source]));
   const { [OPTIONAL_ENTRY]: _optional, ...always } = sources;
   const needed = await bundleLibrary(root, join(folder, "dist"), always);
@@ -60,7 +69,10 @@ export async function buildLibrary(root: string, { repository }: { readonly repo
     copyFile(join(root, SOURCE, "README.md"), join(folder, "README.md")),
   ]);
   const unknown = named.filter((name) => !imported.includes(name));
-  if (unknown.length > 0) throw new Error(`Cannot build ${own.name}: its declarations need ${unknown.join(", ")}, which its code does not import`);
+  if (unknown.length > 0)
+    throw new Error(
+      `Cannot build ${own.name}: its declarations need ${unknown.join(", ")}, which its code does not import`,
+    );
 
   const optional = [...new Set([...OPTIONAL, ...imported.filter((name) => !needed.includes(name))])];
   const range = (name: string): string => `${EXACT.includes(name) ? "" : "^"}${workspace.catalog[name]}`;
@@ -75,7 +87,12 @@ export async function buildLibrary(root: string, { repository }: { readonly repo
     sideEffects: false,
     engines: { node: NODE },
     exports: {
-      ...Object.fromEntries(entries.map(({ path, name }) => [path, { types: `./dist/types/rockbot/src/${name}.d.ts`, default: `./dist/${name}.js` }])),
+      ...Object.fromEntries(
+        entries.map(({ path, name }) => [
+          path,
+          { types: `./dist/types/rockbot/src/${name}.d.ts`, default: `./dist/${name}.js` },
+        ]),
+      ),
       "./package.json": "./package.json",
     },
     files: ["dist"],

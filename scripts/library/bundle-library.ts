@@ -12,7 +12,11 @@ const VALIDATORS = /\/generated\/[^/]*validators?\.js$/;
  * @param entries name of the file -> source
  * @returns the names of the packages that are imported
  */
-export async function bundleLibrary(root: string, folder: string, entries: Readonly<Record<string, string>>): Promise<readonly string[]> {
+export async function bundleLibrary(
+  root: string,
+  folder: string,
+  entries: Readonly<Record<string, string>>,
+): Promise<readonly string[]> {
   const imported = new Set<string>();
   const validators = new Set<string>();
   const { metafile } = await build({
@@ -33,7 +37,9 @@ export async function bundleLibrary(root: string, folder: string, entries: Reado
     plugins: [leaveOut(root, imported, validators)],
   });
   await Promise.all([...validators].map((file) => writeSmall(file, join(folder, nameOf(root, file)))));
-  await Promise.all(Object.keys(metafile.outputs).flatMap((file) => (file.endsWith(".map") ? [nameSources(join(root, file))] : [])));
+  await Promise.all(
+    Object.keys(metafile.outputs).flatMap((file) => (file.endsWith(".map") ? [nameSources(join(root, file))] : [])),
+  );
   return [...imported].sort();
 }
 
@@ -64,7 +70,12 @@ function packageOf(specifier: string): string {
 }
 
 async function writeSmall(from: string, to: string): Promise<void> {
-  const { code } = await transform(await readFile(from, "utf8"), { minify: true, format: "esm", target: "node22.19", charset: "utf8" });
+  const { code } = await transform(await readFile(from, "utf8"), {
+    minify: true,
+    format: "esm",
+    target: "node22.19",
+    charset: "utf8",
+  });
   await writeFile(to, code);
 }
 

@@ -8,7 +8,12 @@ import { runTool } from "../check/run-tool.ts";
  */
 export async function checkLibrary(root: string, tarball: string): Promise<void> {
   const file = join(root, tarball);
-  const outcomes = await Promise.allSettled([runTool(root, "publint", [file, "--strict"]), runTool(root, "attw", [file, "--profile", "esm-only"])]);
-  const faults = outcomes.flatMap((outcome) => (outcome.status === "rejected" ? [(outcome.reason as Error).message] : []));
+  const outcomes = await Promise.allSettled([
+    runTool(root, "publint", [file, "--strict"]),
+    runTool(root, "attw", [file, "--profile", "esm-only"]),
+  ]);
+  const faults = outcomes.flatMap((outcome) =>
+    outcome.status === "rejected" ? [(outcome.reason as Error).message] : [],
+  );
   if (faults.length > 0) throw new Error(faults.join("\n"));
 }

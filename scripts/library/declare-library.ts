@@ -17,7 +17,11 @@ const SPECIFIER = /(\bfrom\s+|\bimport\s*\(\s*|\bimport\s+)"([^"]+)"/g;
  * @param entries sources, relative to `root`
  * @returns the third-party packages that declarations name
  */
-export async function declareLibrary(root: string, folder: string, entries: readonly string[]): Promise<readonly string[]> {
+export async function declareLibrary(
+  root: string,
+  folder: string,
+  entries: readonly string[],
+): Promise<readonly string[]> {
   const packages = await packageEntries(root);
   await mkdir(join(root, "dist"), { recursive: true });
   const place = await mkdtemp(join(root, "dist/declare-"));
@@ -46,14 +50,21 @@ async function packageEntries(root: string): Promise<ReadonlyMap<string, string>
   const entries = await Promise.all(
     manifests.map(async (file) => {
       const { name, exports = {} } = JSON.parse(await readFile(join(root, file), "utf8")) as Manifest;
-      return Object.entries(exports).map(([path, source]) => [`${name}${path.slice(1)}`, relative("packages", join(dirname(file), source))] as const);
+      return Object.entries(exports).map(
+        ([path, source]) => [`${name}${path.slice(1)}`, relative("packages", join(dirname(file), source))] as const,
+      );
     }),
   );
   return new Map(entries.flat());
 }
 
 /** By `paths`, as TypeScript writes nothing for what it has found in node_modules. */
-async function emit(root: string, place: string, packages: ReadonlyMap<string, string>, entries: readonly string[]): Promise<void> {
+async function emit(
+  root: string,
+  place: string,
+  packages: ReadonlyMap<string, string>,
+  entries: readonly string[],
+): Promise<void> {
   const compilerOptions = {
     noEmit: false,
     declaration: true,
@@ -72,10 +83,18 @@ async function emit(root: string, place: string, packages: ReadonlyMap<string, s
   await runTool(root, "tsc", ["-p", join(place, "tsconfig.json")]);
 }
 
-async function readDeclaration(root: string, place: string, file: string, packages: ReadonlyMap<string, string>, named: Set<string>) {
+async function readDeclaration(
+  root: string,
+  place: string,
+  file: string,
+  packages: ReadonlyMap<string, string>,
+  named: Set<string>,
+) {
   const leadsTo: string[] = [];
   let needsNode = false;
-  const written = await readFile(join(place, "packages", file), "utf8").catch(() => readFile(join(root, "packages", file), "utf8")); // some are not made, but stand beside JavaScript
+  const written = await readFile(join(place, "packages", file), "utf8").catch(() =>
+    readFile(join(root, "packages", file), "utf8"),
+  ); // some are not made, but stand beside JavaScript
   const text = written.replace(SPECIFIER, (whole, before: string, specifier: string) => {
     const source = specifier.startsWith(".") ? join(dirname(file), specifier) : packages.get(specifier);
     if (source === undefined) {
@@ -89,7 +108,10 @@ async function readDeclaration(root: string, place: string, file: string, packag
     return `${before}"${path.startsWith(".") ? path : `./${path}`}"`;
   });
   // Programs need neither name these in their own configuration, nor have what they do not use.
-  const references = [...(/\bAsyncDisposable\b/.test(text) ? ['lib="esnext.disposable"'] : []), ...(needsNode ? ['types="node"'] : [])];
+  const references = [
+    ...(/\bAsyncDisposable\b/.test(text) ? ['lib="esnext.disposable"'] : []),
+    ...(needsNode ? ['types="node"'] : []),
+  ];
   return { text: references.map((reference) => `/// <reference ${reference} />\n`).join("") + text, leadsTo };
 }
 

@@ -10,8 +10,8 @@ type Env = Readonly<Record<string, string | undefined>>;
 export async function releaseFaults(root: string, { name, version }: Library, env: Env): Promise<readonly string[]> {
   const [ofSources, published, changelog] = await Promise.all([
     sourceFaults(root, version, env),
-    runTool(root, "npm", ["view", `${name}@${version}`, "version", "--loglevel=error", "--fetch-retries=0"]).catch((error: Error) =>
-      /E404/.test(error.message) ? "" : error,
+    runTool(root, "npm", ["view", `${name}@${version}`, "version", "--loglevel=error", "--fetch-retries=0"]).catch(
+      (error: Error) => (/E404/.test(error.message) ? "" : error),
     ),
     readFile(join(root, "CHANGELOG.md"), "utf8").catch(() => undefined),
   ]);
@@ -21,10 +21,16 @@ export async function releaseFaults(root: string, { name, version }: Library, en
     ...(changelog === undefined || changelog.includes(`## ${version}`) || changelog.includes(`## [${version}]`)
       ? []
       : [`CHANGELOG.md has no chapter ${version}`]),
-    ...(published instanceof Error ? [`the registry does not say whether ${version} is published: ${published.message.split("\n")[0]}`] : []),
-    ...(typeof published === "string" && published !== "" ? [`${name} ${version} is published already: raise the version in package.json`] : []),
+    ...(published instanceof Error
+      ? [`the registry does not say whether ${version} is published: ${published.message.split("\n")[0]}`]
+      : []),
+    ...(typeof published === "string" && published !== ""
+      ? [`${name} ${version} is published already: raise the version in package.json`]
+      : []),
     ...(hasToken
       ? []
-      : ["this is no pipeline with identity tokens (GitHub: permissions id-token: write; GitLab: id_tokens SIGSTORE_ID_TOKEN), so npm can attest nothing"]),
+      : [
+          "this is no pipeline with identity tokens (GitHub: permissions id-token: write; GitLab: id_tokens SIGSTORE_ID_TOKEN), so npm can attest nothing",
+        ]),
   ];
 }

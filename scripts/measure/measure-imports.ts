@@ -17,7 +17,8 @@ export interface ImportCost {
 }
 
 const RUNS = 5;
-const PROBE = "const t = performance.now(); await import(process.argv[1]); console.log(performance.now() - t, process.memoryUsage.rss() / 2 ** 20);";
+const PROBE =
+  "const t = performance.now(); await import(process.argv[1]); console.log(performance.now() - t, process.memoryUsage.rss() / 2 ** 20);";
 
 /**
  * What each library that our own files import costs alone: bundled by itself and imported by an otherwise empty process,
@@ -55,7 +56,8 @@ function libraries(metafile: Metafile): Map<string, { readonly importer: string;
   for (const [importer, input] of Object.entries(metafile.inputs)) {
     if (importer.includes("node_modules/")) continue;
     for (const { original, path } of input.imports) {
-      if (original !== undefined && path.includes("node_modules/")) found.set(original, { importer, isEager: eager.has(path) });
+      if (original !== undefined && path.includes("node_modules/"))
+        found.set(original, { importer, isEager: eager.has(path) });
     }
   }
   return found;
@@ -70,7 +72,9 @@ async function bundleAlone(specifier: string, resolveDir: string, outfile: strin
     target: "node24",
     format: "esm",
     mainFields: ["module", "main"],
-    banner: { js: 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);' },
+    banner: {
+      js: 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);',
+    },
     logLevel: "warning",
   });
 }
@@ -78,7 +82,9 @@ async function bundleAlone(specifier: string, resolveDir: string, outfile: strin
 async function probe(file: string): Promise<{ readonly ms: number; readonly residentMiB: number }> {
   const runs: [number, number][] = [];
   for (let run = 0; run < RUNS; run++) {
-    const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "-e", PROBE, file], { timeout: 30_000 });
+    const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "-e", PROBE, file], {
+      timeout: 30_000,
+    });
     const [ms = 0, residentMiB = 0] = stdout.split(" ").map(Number);
     runs.push([ms, residentMiB]);
   }

@@ -35,7 +35,14 @@ const IDLE_AFTER_MS = 1_000;
  */
 export async function measureService(file: string): Promise<ServiceRun> {
   const healthPort = await freePort();
-  const env = { PATH: process.env.PATH, ...MEASUREMENT_ENV, BUS_URL: "memory:", HEALTH_PORT: String(healthPort), PORT: "0", NODE_ENV: "production" };
+  const env = {
+    PATH: process.env.PATH,
+    ...MEASUREMENT_ENV,
+    BUS_URL: "memory:",
+    HEALTH_PORT: String(healthPort),
+    PORT: "0",
+    NODE_ENV: "production",
+  };
   const startedAt = performance.now();
   const child = spawn(process.execPath, [file], { env, stdio: ["ignore", "ignore", "inherit"] });
   try {
@@ -58,7 +65,9 @@ async function untilReady(url: string, child: ChildProcess, file: string): Promi
     if (response?.status === 200) return;
     await setTimeout(POLL_MS);
   }
-  throw new Error(`Cannot measure ${file}: ${child.exitCode === null ? "it is not ready after 20 s" : `it ends with exit code ${child.exitCode}`}`);
+  throw new Error(
+    `Cannot measure ${file}: ${child.exitCode === null ? "it is not ready after 20 s" : `it ends with exit code ${child.exitCode}`}`,
+  );
 }
 
 async function stop(child: ChildProcess, file: string): Promise<number> {

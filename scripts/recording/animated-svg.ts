@@ -22,13 +22,24 @@ const LINE = 19;
 const PAD = 14;
 const BAR = 30;
 
-const palette: Readonly<Record<number, string>> = { 31: "#ff7b72", 32: "#7ee787", 33: "#e3b341", 34: "#79c0ff", 35: "#d2a8ff", 36: "#76e3ea", 90: "#8b949e" };
+const palette: Readonly<Record<number, string>> = {
+  31: "#ff7b72",
+  32: "#7ee787",
+  33: "#e3b341",
+  34: "#79c0ff",
+  35: "#d2a8ff",
+  36: "#76e3ea",
+  90: "#8b949e",
+};
 
 /**
  * Terminals, one above the other, that fill up as they did, again and again: an SVG with CSS animation and without scripts, so that it moves as an
  * image, too. Without animation, or where readers want none, it shows the end.
  */
-export function animatedSvg(panes: readonly Pane[], { columns, label, maxPauseMs = 1200, endMs = 6000 }: AnimatedSvgOptions): string {
+export function animatedSvg(
+  panes: readonly Pane[],
+  { columns, label, maxPauseMs = 1200, endMs = 6000 }: AnimatedSvgOptions,
+): string {
   const pace = paceOf(panes, maxPauseMs);
   const wholeMs = Math.round(pace.wholeMs + endMs);
   const percent = (atMs: number): string => ((100 * pace.at(atMs)) / wholeMs).toFixed(2);
@@ -52,7 +63,10 @@ export function animatedSvg(panes: readonly Pane[], { columns, label, maxPauseMs
     );
     top += height + 8;
   }
-  for (const [at, name] of classes) styles.push(`.${name} { animation-name: ${name}; } @keyframes ${name} { 0% { opacity: 0; } ${at}% { opacity: 1; } }`);
+  for (const [at, name] of classes)
+    styles.push(
+      `.${name} { animation-name: ${name}; } @keyframes ${name} { 0% { opacity: 0; } ${at}% { opacity: 1; } }`,
+    );
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${top - 8}" width="${width}" height="${top - 8}" role="img" aria-label="${escapeXml(label)}">
 <style>
 text { font: 14px ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace; fill: #e6edf3; white-space: pre; }
@@ -74,7 +88,10 @@ ${bodies.join("\n")}
 }
 
 function textOf({ column, text, color }: Line[number], row: number, name: string): string {
-  const fill = color === undefined || palette[color] === undefined ? "" : ` fill="${palette[color]}" style="fill:${palette[color]}"`;
+  const fill =
+    color === undefined || palette[color] === undefined
+      ? ""
+      : ` fill="${palette[color]}" style="fill:${palette[color]}"`;
   const shown = text.trimEnd();
   if (shown === "") return "";
   const place = `x="${(column * CHAR).toFixed(1)}" y="${(row + 1) * LINE - 5}" textLength="${(shown.length * CHAR).toFixed(1)}"`;
@@ -85,13 +102,18 @@ function textOf({ column, text, color }: Line[number], row: number, name: string
 function scrollStyle(index: number, lines: readonly Line[], rows: number, percent: (atMs: number) => string): string {
   const steps = lines.flatMap((line, row) => {
     const first = line[0];
-    return row < rows || first === undefined ? [] : [`${percent(first.atMs)}% { transform: translateY(${-(row - rows + 1) * LINE}px); }`];
+    return row < rows || first === undefined
+      ? []
+      : [`${percent(first.atMs)}% { transform: translateY(${-(row - rows + 1) * LINE}px); }`];
   });
   return `@keyframes scroll${index} { 0% { transform: translateY(0); } ${steps.join(" ")} }`;
 }
 
 /** Real time to shown time, without long pauses. */
-function paceOf(panes: readonly Pane[], maxPauseMs: number): { readonly wholeMs: number; readonly at: (atMs: number) => number } {
+function paceOf(
+  panes: readonly Pane[],
+  maxPauseMs: number,
+): { readonly wholeMs: number; readonly at: (atMs: number) => number } {
   const times = [...new Set(panes.flatMap(({ lines }) => lines.flat().map(({ atMs }) => atMs)))].sort((a, b) => a - b);
   const shown = new Map<number, number>();
   let now = 300;
@@ -102,4 +124,5 @@ function paceOf(panes: readonly Pane[], maxPauseMs: number): { readonly wholeMs:
   return { wholeMs: now, at: (atMs) => shown.get(atMs) ?? 0 };
 }
 
-const escapeXml = (text: string): string => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
+const escapeXml = (text: string): string =>
+  text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");

@@ -28,11 +28,15 @@ export class Terminal implements AsyncDisposable {
   constructor({ columns, rows, cwd, env, now }: OpenTerminalOptions) {
     this.#now = now;
     const shell = `stty cols ${columns} rows ${rows}; exec env PS1='${PROMPT}' TERM=xterm-256color sh -i`;
-    this.#child = spawn("script", ["--quiet", "--flush", "--echo", "always", "--return", "--command", shell, "/dev/null"], {
-      cwd,
-      env: { ...env, SHELL: "/bin/sh", ENV: undefined },
-      stdio: ["pipe", "pipe", "inherit"],
-    });
+    this.#child = spawn(
+      "script",
+      ["--quiet", "--flush", "--echo", "always", "--return", "--command", shell, "/dev/null"],
+      {
+        cwd,
+        env: { ...env, SHELL: "/bin/sh", ENV: undefined },
+        stdio: ["pipe", "pipe", "inherit"],
+      },
+    );
     this.#child.stdout.setEncoding("utf8").on("data", (text: string) => {
       this.shown.push({ atMs: this.#now(), text });
       this.#news.resolve();

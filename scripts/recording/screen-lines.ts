@@ -56,7 +56,8 @@ function toSpans(cells: readonly Cell[]): Line {
   const spans: Span[] = [];
   for (const [column, { char, color, atMs }] of cells.entries()) {
     const last = spans.at(-1);
-    if (last !== undefined && last.color === color && last.atMs === atMs) spans[spans.length - 1] = { ...last, text: last.text + char };
+    if (last !== undefined && last.color === color && last.atMs === atMs)
+      spans[spans.length - 1] = { ...last, text: last.text + char };
     else spans.push({ column, text: char, color, atMs });
   }
   return spans;

@@ -4,7 +4,10 @@ import { expect, test } from "vitest";
 import { repositoryUrl } from "./source-faults.ts";
 
 test.each([
-  [{ GITHUB_SERVER_URL: "https://github.com", GITHUB_REPOSITORY: "some/where" }, "git+https://github.com/some/where.git"],
+  [
+    { GITHUB_SERVER_URL: "https://github.com", GITHUB_REPOSITORY: "some/where" },
+    "git+https://github.com/some/where.git",
+  ],
   [{ CI_PROJECT_URL: "https://gitlab.example.com/some/where" }, "git+https://gitlab.example.com/some/where.git"],
   [{}, undefined],
 ])("the sources are where %o says", async (env, url) => {

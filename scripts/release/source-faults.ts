@@ -13,10 +13,16 @@ export async function repositoryUrl(root: string, env: Env): Promise<string | un
 /** What keeps others from finding the sources of a release, in words. */
 export async function sourceFaults(root: string, version: string, env: Env): Promise<readonly string[]> {
   const git = (...args: string[]) => runTool(root, "git", args);
-  const [changed, tags, repository] = await Promise.all([git("status", "--porcelain"), git("tag", "--points-at", "HEAD"), repositoryUrl(root, env)]);
+  const [changed, tags, repository] = await Promise.all([
+    git("status", "--porcelain"),
+    git("tag", "--points-at", "HEAD"),
+    repositoryUrl(root, env),
+  ]);
   return [
     ...(changed === "" ? [] : ["files are changed and not committed"]),
     ...(tags.split("\n").includes(`v${version}`) ? [] : [`the commit has no tag v${version}`]),
-    ...(repository === undefined ? ["nobody knows where the sources are: neither the pipeline nor the remote origin has an https address"] : []),
+    ...(repository === undefined
+      ? ["nobody knows where the sources are: neither the pipeline nor the remote origin has an https address"]
+      : []),
   ];
 }

@@ -16,8 +16,16 @@ async function startSystem({ url }: PythonAgent): Promise<{ readonly caller: Too
   await using started = new AsyncDisposableStack();
   const host = started.use(await ownVirtualHost());
   const folder = started.use(temporaryFolder());
-  const A2A_AGENTS_FILE = folder.write("well-known-agents.json", { agents: { echo: { url, credential: { env: "ECHO_TOKEN" } } } });
-  const env = { BUS_URL: host.url, A2A_AGENTS_FILE, ALLOW_ADDRESSES: new URL(url).host, ECHO_TOKEN: "echo-token-0123", HEALTH_PORT: "0" };
+  const A2A_AGENTS_FILE = folder.write("well-known-agents.json", {
+    agents: { echo: { url, credential: { env: "ECHO_TOKEN" } } },
+  });
+  const env = {
+    BUS_URL: host.url,
+    A2A_AGENTS_FILE,
+    ALLOW_ADDRESSES: new URL(url).host,
+    ECHO_TOKEN: "echo-token-0123",
+    HEALTH_PORT: "0",
+  };
   const service = started.use(await startService("a2a", env));
   const bus = started.use(await connectBus(host.url));
   const caller = started.use(await createToolCaller(bus, { agent: "tester" }));
@@ -34,16 +42,23 @@ test.for(["JSONRPC", "HTTP+JSON"])(
     if ("missing" in found) return skip(found.missing);
     await using agent = await startPythonAgent(found.python, binding);
     await using system = await startSystem(agent);
-    const invoke = (args: object, options?: Parameters<ToolCaller["call"]>[2]) => system.caller.call("invoke_agent", { agent_name: "echo", ...args }, options);
+    const invoke = (args: object, options?: Parameters<ToolCaller["call"]>[2]) =>
+      system.caller.call("invoke_agent", { agent_name: "echo", ...args }, options);
 
     expect((await invoke({ message: "Hello ü" })).content).toContain("You said: Hello ü");
     const asked = await invoke({ message: "ask" });
     const { taskId, contextId } = asked.structured as Record<string, string>;
     expect(asked.content).toContain("Which colour?");
     const answered = await invoke({ message: "blue", task_id: taskId, context_id: contextId });
-    expect(answered).toMatchObject({ content: expect.stringContaining("You said: blue"), structured: { state: "completed", taskId } });
+    expect(answered).toMatchObject({
+      content: expect.stringContaining("You said: blue"),
+      structured: { state: "completed", taskId },
+    });
     const giveUp = new AbortController();
-    const call = invoke({ message: "wait" }, { signal: giveUp.signal, onProgress: ({ message }) => void (message === "I am at it" && giveUp.abort()) });
+    const call = invoke(
+      { message: "wait" },
+      { signal: giveUp.signal, onProgress: ({ message }) => void (message === "I am at it" && giveUp.abort()) },
+    );
     await expect(call).rejects.toMatchObject({ code: "cancelled" });
     await expect.poll(agent.said, { timeout: 20_000 }).toContain("cancelled ");
   },

@@ -18,7 +18,10 @@ beforeAll(async () => {
 
 const TOKEN = "token-of-the-gateway";
 const fetchImpl: typeof fetch = (input, init) =>
-  fetch(input, { ...init, headers: { ...(init?.headers as Record<string, string>), authorization: `Bearer ${TOKEN}` } });
+  fetch(input, {
+    ...init,
+    headers: { ...(init?.headers as Record<string, string>), authorization: `Bearer ${TOKEN}` },
+  });
 
 /** An agent over RabbitMQ, whose turns of the message "wait" end when they are let go, and who asks for a shirt's size; and the settings of a gateway before it. */
 async function startAgent() {
@@ -35,7 +38,8 @@ async function startAgent() {
         signal.addEventListener("abort", () => reject(signal.reason));
         await Promise.race([promise, stopped]);
       }
-      if (input.message === "A shirt.") return { text: "Which size?", report: { status: "input-required", format: "text" } };
+      if (input.message === "A shirt.")
+        return { text: "Which size?", report: { status: "input-required", format: "text" } };
       await tell({ kind: "text", text: "Hello" });
       await tell({ kind: "text", text: " there." });
       return { text: "Hello there." };
@@ -43,7 +47,14 @@ async function startAgent() {
   );
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
-  const env = { BUS_URL: host.url, REDIS_URL: redis.url, PORT: String(port), A2A_URL: url, GATEWAY_TOKEN: TOKEN, SHUTDOWN_GRACE_MS: "2000" };
+  const env = {
+    BUS_URL: host.url,
+    REDIS_URL: redis.url,
+    PORT: String(port),
+    A2A_URL: url,
+    GATEWAY_TOKEN: TOKEN,
+    SHUTDOWN_GRACE_MS: "2000",
+  };
   const parts = started.move();
   return { agent, url, env, letGo, [Symbol.asyncDispose]: () => parts.disposeAsync() };
 }
@@ -68,8 +79,12 @@ async function startReceiver() {
 }
 
 async function clientAt(url: string, binding: string) {
-  const card = AgentCard.fromJSON(await (await fetch(`${url}/.well-known/agent-card.json`, { headers: { "a2a-version": "1.0" } })).json());
-  const supportedInterfaces = card.supportedInterfaces.filter((one) => one.protocolBinding === binding && one.protocolVersion === "1.0");
+  const card = AgentCard.fromJSON(
+    await (await fetch(`${url}/.well-known/agent-card.json`, { headers: { "a2a-version": "1.0" } })).json(),
+  );
+  const supportedInterfaces = card.supportedInterfaces.filter(
+    (one) => one.protocolBinding === binding && one.protocolVersion === "1.0",
+  );
   const transports = [new JsonRpcTransportFactory({ fetchImpl }), new RestTransportFactory({ fetchImpl })];
   return await new ClientFactory({ transports }).createFromAgentCard({ ...card, supportedInterfaces });
 }
@@ -83,7 +98,9 @@ const asking = (text: string) => ({
     contextId: "",
     taskId: "",
     role: Role.ROLE_USER,
-    parts: [{ content: { $case: "text" as const, value: text }, metadata: undefined, filename: "", mediaType: "text/plain" }],
+    parts: [
+      { content: { $case: "text" as const, value: text }, metadata: undefined, filename: "", mediaType: "text/plain" },
+    ],
     metadata: undefined,
     extensions: [],
     referenceTaskIds: [],
@@ -105,7 +122,14 @@ test.for([
     const stream = client.sendMessageStream(asking("wait"));
     const { value: first } = await stream.next();
     const id = first?.payload?.$case === "task" ? first.payload.value.id : "";
-    const hook = { tenant: "", id: "", taskId: id, url: `http://${receiver.address}/`, token: "", authentication: undefined };
+    const hook = {
+      tenant: "",
+      id: "",
+      taskId: id,
+      url: `http://${receiver.address}/`,
+      token: "",
+      authentication: undefined,
+    };
     await client.createTaskPushNotificationConfig(hook);
     await expect.poll(() => receiver.posts.join(), { timeout: 20_000 }).toContain("web_search");
     expect((await stream.next()).value?.payload?.$case).toBe("statusUpdate"); // it is at work
@@ -120,7 +144,10 @@ test.for([
       events.push(event);
       if (event.payload?.$case === "statusUpdate") system.letGo();
     }
-    expect(events.at(-1)?.payload).toMatchObject({ $case: "statusUpdate", value: { status: { state: TaskState.TASK_STATE_COMPLETED } } });
+    expect(events.at(-1)?.payload).toMatchObject({
+      $case: "statusUpdate",
+      value: { status: { state: TaskState.TASK_STATE_COMPLETED } },
+    });
     expect((await client.getTask({ tenant: "", id })).artifacts[0]?.parts[0]?.content?.value).toBe("Hello there.");
     expect(system.agent.turns.map(({ turnId }) => turnId)).toEqual([id]);
     await expect.poll(() => receiver.posts.at(-1), { timeout: 60_000 }).toContain("COMPLETED");
@@ -129,20 +156,28 @@ test.for([
   },
 );
 
-test.for(["JSONRPC", "HTTP+JSON"])("a client by the SDK for Python is served, over %s", { timeout: 120_000 }, async (binding, { skip }) => {
-  if ("missing" in found) return skip(found.missing);
-  await using system = await startAgent();
-  await using _gateway = await startService("gateway", system.env);
+test.for(["JSONRPC", "HTTP+JSON"])(
+  "a client by the SDK for Python is served, over %s",
+  { timeout: 120_000 },
+  async (binding, { skip }) => {
+    if ("missing" in found) return skip(found.missing);
+    await using system = await startAgent();
+    await using _gateway = await startService("gateway", system.env);
 
-  const said = await run(found.python, [new URL("python_client.py", import.meta.url).pathname, system.url, binding, TOKEN], { timeoutMs: 60_000 });
-  expect(JSON.parse(said)).toEqual({
-    kinds: ["task", "artifact_update", "artifact_update", "status_update"],
-    text: "Hello there.",
-    state: "TASK_STATE_COMPLETED",
-    listed: 1,
-    cancelled: "TASK_STATE_CANCELED",
-    whole: "Hello there.",
-    question: ["TASK_STATE_INPUT_REQUIRED", "Which size?"],
-    answered: [true, "TASK_STATE_COMPLETED", "Hello there."],
-  });
-});
+    const said = await run(
+      found.python,
+      [new URL("python_client.py", import.meta.url).pathname, system.url, binding, TOKEN],
+      { timeoutMs: 60_000 },
+    );
+    expect(JSON.parse(said)).toEqual({
+      kinds: ["task", "artifact_update", "artifact_update", "status_update"],
+      text: "Hello there.",
+      state: "TASK_STATE_COMPLETED",
+      listed: 1,
+      cancelled: "TASK_STATE_CANCELED",
+      whole: "Hello there.",
+      question: ["TASK_STATE_INPUT_REQUIRED", "Which size?"],
+      answered: [true, "TASK_STATE_COMPLETED", "Hello there."],
+    });
+  },
+);

@@ -11,7 +11,9 @@ export interface PythonAgent extends AsyncDisposable {
 
 /** @param python that has the SDK @param binding of the agent's card: "JSONRPC" or "HTTP+JSON" */
 export async function startPythonAgent(python: string, binding: string): Promise<PythonAgent> {
-  const child: ChildProcess = spawn(python, [join(import.meta.dirname, "python_agent.py"), binding], { stdio: ["ignore", "pipe", "inherit"] });
+  const child: ChildProcess = spawn(python, [join(import.meta.dirname, "python_agent.py"), binding], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
   let said = "";
   child.stdout?.on("data", (chunk) => {
     said += chunk;

@@ -3,7 +3,9 @@ import { brokenBounds } from "./bounds.ts";
 import { runFloods } from "./run-floods.ts";
 
 // `npm run flood` runs all kinds of messages, for minutes, and looks at the times too.
-test("one agent that floods a system with calls and cancels fails no call of another, and leaves little behind", { timeout: 400_000 }, async () => {
+test("one agent that floods a system with calls and cancels fails no call of another, and leaves little behind", {
+  timeout: 400_000,
+}, async () => {
   const rows = await runFloods({
     floods: ["cancel", "refresh", "invoke, nobody to answer", "invoke, a slow tool"],
     seconds: 1.5,

@@ -37,17 +37,30 @@ using shutdown = onShutdown({ graceMs: 2_000 });
 await using stack = new AsyncDisposableStack();
 const policy = holdPolicy(createPolicy(await readPolicy(POLICY, "of the demonstration")));
 const claims = stack.use(await connectRedisClaimStore(redisUrl, { log }));
-const busOf = async (user: keyof typeof urls) => stack.use(await connectBus(urls[user], { name: user, identity: "verified", log }));
+const busOf = async (user: keyof typeof urls) =>
+  stack.use(await connectBus(urls[user], { name: user, identity: "verified", log }));
 const guides = [{ name: "demonstration", summary: "For the demonstration.", document: "# Demonstration" }];
 
 const hold = (signal: AbortSignal): Promise<void> => sleep(HOLD_MS, undefined, { signal });
 const echoes = [tool("echo_text", async () => {}), tool("hold_text", hold)];
-stack.use(await serveTools(await busOf("echoes"), { tools: echoes, guides }, { service: "echoes", claims, policy, log, drainMs: 1_000 }));
+stack.use(
+  await serveTools(
+    await busOf("echoes"),
+    { tools: echoes, guides },
+    { service: "echoes", claims, policy, log, drainMs: 1_000 },
+  ),
+);
 const scripts = [tool("script_text", hold)];
 stack.use(
-  await serveTools(await busOf("scripts"), { tools: scripts, guides }, { service: "scripts", topic: "script.invoke", claims, policy, log, drainMs: 1_000 }),
+  await serveTools(
+    await busOf("scripts"),
+    { tools: scripts, guides },
+    { service: "scripts", topic: "script.invoke", claims, policy, log, drainMs: 1_000 },
+  ),
 );
 const config = loadConfig(configSchema, { env: {}, overrides: { shutdownGraceMs: 1_000 } });
-stack.use(await startMcpBridge(await busOf("mcp-bridge"), config, { env: { PATH: process.env["PATH"] }, policy, claims, log }));
+stack.use(
+  await startMcpBridge(await busOf("mcp-bridge"), config, { env: { PATH: process.env["PATH"] }, policy, claims, log }),
+);
 process.stdout.write("ready\n");
 await shutdown.requested;

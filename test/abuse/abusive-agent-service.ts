@@ -17,7 +17,12 @@ export interface AbusiveAgentOptions {
   readonly perSecond?: number | undefined;
 }
 
-const { url, flood, topic, perSecond = Number.POSITIVE_INFINITY } = JSON.parse(process.argv[2] ?? "{}") as AbusiveAgentOptions;
+const {
+  url,
+  flood,
+  topic,
+  perSecond = Number.POSITIVE_INFINITY,
+} = JSON.parse(process.argv[2] ?? "{}") as AbusiveAgentOptions;
 const user = new URL(url).username;
 const next = floods[flood];
 let published = 0;
@@ -25,7 +30,9 @@ let refusal = "";
 let hasBegun = false;
 setPriority(constants.priority.PRIORITY_LOW);
 await writeFile("/proc/self/autogroup", String(constants.priority.PRIORITY_LOW)).catch(() => {}); // the same of its session, where the system has that
-process.once("SIGTERM", () => process.stdout.write(`${JSON.stringify({ published, refusal })}\n`, () => process.exit()));
+process.once("SIGTERM", () =>
+  process.stdout.write(`${JSON.stringify({ published, refusal })}\n`, () => process.exit()),
+);
 /** Messages in a row before this process looks around. */
 const BATCH = 64;
 const start = performance.now();

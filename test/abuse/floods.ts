@@ -24,18 +24,44 @@ export const floods = {
   "invoke, 4 MiB": () => ({ ...requestOf("echo_text"), body: OVERSIZED }),
   script: () => requestOf("script_text", {}, { topic: "script.invoke" }),
   cancel: () =>
-    envelopeOf("tool.cancel.echoes", messages.ToolCancel.type, encodeMessage("ToolCancel", { toolCallId: newId(), reason: "of an id that nobody knows" })),
+    envelopeOf(
+      "tool.cancel.echoes",
+      messages.ToolCancel.type,
+      encodeMessage("ToolCancel", { toolCallId: newId(), reason: "of an id that nobody knows" }),
+    ),
   manage: () =>
-    envelopeOf("mcp.manage", messages.McpGetServiceDetailsRequest.type, encodeMessage("McpGetServiceDetailsRequest", { serverName: "none" }), {
-      replyTo: `mcp.manage.response.${ABUSIVE}`,
-    }),
-  refresh: () => envelopeOf("tool.meta.mcp.refresh", messages.McpMetadataRefreshRequest.type, encodeMessage("McpMetadataRefreshRequest", { serverName: null })),
-  probe: () => envelopeOf("tool.announce.probe", messages.ToolAnnounceProbe.type, encodeMessage("ToolAnnounceProbe", { service: null })),
+    envelopeOf(
+      "mcp.manage",
+      messages.McpGetServiceDetailsRequest.type,
+      encodeMessage("McpGetServiceDetailsRequest", { serverName: "none" }),
+      {
+        replyTo: `mcp.manage.response.${ABUSIVE}`,
+      },
+    ),
+  refresh: () =>
+    envelopeOf(
+      "tool.meta.mcp.refresh",
+      messages.McpMetadataRefreshRequest.type,
+      encodeMessage("McpMetadataRefreshRequest", { serverName: null }),
+    ),
+  probe: () =>
+    envelopeOf(
+      "tool.announce.probe",
+      messages.ToolAnnounceProbe.type,
+      encodeMessage("ToolAnnounceProbe", { service: null }),
+    ),
   progress: () =>
     envelopeOf(
       "tool.progress.honest",
       messages.ToolProgress.type,
-      encodeMessage("ToolProgress", { toolCallId: newId(), toolName: "echo_text", sequence: 0, progress: 1, total: null, message: null }),
+      encodeMessage("ToolProgress", {
+        toolCallId: newId(),
+        toolName: "echo_text",
+        sequence: 0,
+        progress: 1,
+        total: null,
+        message: null,
+      }),
     ),
 } as const satisfies Record<string, () => Envelope>;
 export type FloodName = keyof typeof floods;
@@ -44,7 +70,12 @@ const OVERSIZED = Buffer.alloc(4 * 1024 * 1024, "x");
 
 function requestOf(toolName: string, args: object = { text: "x" }, more: Partial<Envelope> = {}): Envelope {
   const toolCallId = newId();
-  const body = encodeMessage("ToolInvokeRequest", { toolCallId, toolName, arguments: JSON.stringify(args), sessionId: null });
+  const body = encodeMessage("ToolInvokeRequest", {
+    toolCallId,
+    toolName,
+    arguments: JSON.stringify(args),
+    sessionId: null,
+  });
   return envelopeOf("tool.invoke.echoes", messages.ToolInvokeRequest.type, body, {
     correlationId: toolCallId,
     replyTo: `tool.result.${ABUSIVE}`,
@@ -63,5 +94,9 @@ export const isForCopies = ({ topic }: Envelope): boolean => !/\binvoke\b|^mcp\.
 export function publication(envelope: Envelope, user: string) {
   const { topic, body, ttlMs } = envelope;
   const lasts = ttlMs === undefined ? {} : { expiration: ttlMs };
-  return { routingKey: topic, body: Buffer.from(body), properties: { ...toWire(envelope), userId: user, persistent: true, ...lasts } };
+  return {
+    routingKey: topic,
+    body: Buffer.from(body),
+    properties: { ...toWire(envelope), userId: user, persistent: true, ...lasts },
+  };
 }

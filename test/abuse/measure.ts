@@ -15,7 +15,8 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
 });
 const names = positionals.length > 0 ? positionals : Object.keys(floods);
-for (const name of names) if (!(name in floods)) throw new RangeError(`There is no flood "${name}", only: ${Object.keys(floods).join("; ")}`);
+for (const name of names)
+  if (!(name in floods)) throw new RangeError(`There is no flood "${name}", only: ${Object.keys(floods).join("; ")}`);
 process.stdout.write(`${tableHead}\n`);
 const rows = await runFloods({
   floods: names as FloodName[],
@@ -26,7 +27,12 @@ const rows = await runFloods({
 const broken = rows.flatMap((row) => brokenBounds(row));
 for (const words of broken) process.stdout.write(`${words}\n`);
 if (positionals.length === 0) {
-  const page = report({ seconds: Number(values.seconds), callsPerSecond: Number(values.rate), lines: rows.map(tableRow), broken });
+  const page = report({
+    seconds: Number(values.seconds),
+    callsPerSecond: Number(values.rate),
+    lines: rows.map(tableRow),
+    broken,
+  });
   await writeFile(join(import.meta.dirname, "../../docs/measured/floods.md"), page);
 }
 process.exit(broken.length === 0 ? 0 : 1);

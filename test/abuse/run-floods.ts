@@ -55,11 +55,21 @@ const BYTES =
 const CONTROL = "control";
 
 /** One agent with a valid user floods services, and another calls them: both over a broker of their own that verifies senders, without any limit of the policy's. */
-export async function runFloods({ floods: names, seconds, callsPerSecond, isTimed = true, onRow }: RunFloodsOptions): Promise<FloodRow[]> {
+export async function runFloods({
+  floods: names,
+  seconds,
+  callsPerSecond,
+  isTimed = true,
+  onRow,
+}: RunFloodsOptions): Promise<FloodRow[]> {
   await using broker = await startVerifiedBroker(POLICY);
   await using redis = await startOwnRedis();
   const options: AbusedOptions = {
-    urls: { echoes: broker.urlOf("echoes"), scripts: broker.urlOf("scripts"), "mcp-bridge": broker.urlOf("mcp-bridge") },
+    urls: {
+      echoes: broker.urlOf("echoes"),
+      scripts: broker.urlOf("scripts"),
+      "mcp-bridge": broker.urlOf("mcp-bridge"),
+    },
     redisUrl: redis.url,
   };
   await using _services = await untilReady(
@@ -82,7 +92,14 @@ export async function runFloods({ floods: names, seconds, callsPerSecond, isTime
     const { published, refusal } = await agent.stop();
     const after = await measure(broker, redis);
     if (isTimed || flood !== names.at(-1)) await untilCalm(broker, queues); // for the control, and the next
-    const control = !isTimed ? [] : await callBesideControl(broker, caller, { flood, perSecond: published / seconds, seconds: seconds / 2, callsPerSecond });
+    const control = !isTimed
+      ? []
+      : await callBesideControl(broker, caller, {
+          flood,
+          perSecond: published / seconds,
+          seconds: seconds / 2,
+          callsPerSecond,
+        });
     const row: FloodRow = {
       flood,
       publishedPerSecond: Math.round(published / seconds),
@@ -108,14 +125,19 @@ export async function runFloods({ floods: names, seconds, callsPerSecond, isTime
 
 /** An agent that has begun: it has what others leave of the processor, which may be little for some time. */
 async function startAbusiveAgent(options: AbusiveAgentOptions) {
-  const started = startProgram("test/abuse/abusive-agent-service.ts", { args: [JSON.stringify(options)], hasSession: true });
+  const started = startProgram("test/abuse/abusive-agent-service.ts", {
+    args: [JSON.stringify(options)],
+    hasSession: true,
+  });
   const agent = await untilReady("the abusive agent", started, "begun\n");
   return {
     [Symbol.asyncDispose]: () => agent[Symbol.asyncDispose](),
     async stop(): Promise<{ readonly published: number; readonly refusal: string }> {
       agent.kill("SIGTERM");
       const end = await Promise.race([agent.ended, sleep(60_000, "late" as const, { ref: false })]);
-      return end === "late" ? { published: Number.NaN, refusal: "it does not end" } : JSON.parse(agent.stdout().replace("begun\n", ""));
+      return end === "late"
+        ? { published: Number.NaN, refusal: "it does not end" }
+        : JSON.parse(agent.stdout().replace("begun\n", ""));
     },
   };
 }
@@ -131,7 +153,11 @@ interface ControlOptions {
  * The control: the messages of a flood, as many a second, go to a queue of the same type that nobody reads, so that none of ours has to do with
  * them. On a machine where broker, services and callers share processors and a disk they cost the others this much whatever services do.
  */
-async function callBesideControl(broker: VerifiedBroker, caller: ToolCaller, { flood, perSecond, seconds, callsPerSecond }: ControlOptions) {
+async function callBesideControl(
+  broker: VerifiedBroker,
+  caller: ToolCaller,
+  { flood, perSecond, seconds, callsPerSecond }: ControlOptions,
+) {
   await using raw = await openRawChannel(broker.url);
   const type = isForCopies(floods[flood]()) ? "classic" : "quorum";
   const bounds = { "x-queue-type": type, "x-max-length": 1_000, "x-overflow": "drop-head" };
@@ -149,7 +175,10 @@ async function callFor(caller: ToolCaller, seconds: number, perSecond: number): 
   const start = performance.now();
   while (calls.length < seconds * perSecond) {
     const due = Math.min(seconds * perSecond, Math.floor(((performance.now() - start) / 1_000) * perSecond) + 1);
-    while (calls.length < due) calls.push(settleCall(caller, "echo_text", { id: `${calls.length}`, text: "hello" }, { timeoutMs: CALL_TIMEOUT_MS }));
+    while (calls.length < due)
+      calls.push(
+        settleCall(caller, "echo_text", { id: `${calls.length}`, text: "hello" }, { timeoutMs: CALL_TIMEOUT_MS }),
+      );
     await sleep(5);
   }
   return Promise.all(calls);

@@ -38,10 +38,16 @@ test(`agents killed at random points of ${KILLS * TURNS} turns lose none of them
       asked.push(content);
       await pause(random() * TURN_MS);
       if (turn % 2 === 0) await bus.publish(userMessage(content));
-      else answers.push((await caller.call("agent__chat", { message: content, session_id: content }, { timeoutMs: 120_000 })).content ?? "");
+      else
+        answers.push(
+          (await caller.call("agent__chat", { message: content, session_id: content }, { timeoutMs: 120_000 }))
+            .content ?? "",
+        );
     });
     await pause(TURN_MS);
-    await expect.poll(() => heard.begun(`turn ${kill}-`), { timeout: 60_000, interval: 10 }).toBeGreaterThanOrEqual(TURNS / 2);
+    await expect
+      .poll(() => heard.begun(`turn ${kill}-`), { timeout: 60_000, interval: 10 })
+      .toBeGreaterThanOrEqual(TURNS / 2);
     const victim = running[kill % 2];
     victim?.kill("SIGKILL");
     await victim?.ended;
@@ -60,16 +66,30 @@ test(`agents killed at random points of ${KILLS * TURNS} turns lose none of them
   );
   const replies = heard.repliesTo();
   for (const [content, of] of replies)
-    expect([content, [...of]]).toEqual([content, [expect.stringMatching(new RegExp(`^[0-9a-f]{32} ${expected(content)}$`))]]);
+    expect([content, [...of]]).toEqual([
+      content,
+      [expect.stringMatching(new RegExp(`^[0-9a-f]{32} ${expected(content)}$`))],
+    ]);
   const repeated = runs.length - new Set(runs).size;
-  const takenUp = new Set(heard.events.filter(({ kind, text }) => kind === "notice" && text?.includes("taken up")).map(({ turnId }) => turnId)).size;
+  const takenUp = new Set(
+    heard.events
+      .filter(({ kind, text }) => kind === "notice" && text?.includes("taken up"))
+      .map(({ turnId }) => turnId),
+  ).size;
   await record({
     fault: "F37",
     done: `${asked.length} turns with ${CALLS_PER_TURN} calls each, half of them users' messages, and ${KILLS} kills of one of two agents, at a random point of each turn`,
-    figures: { "answered once": answers.length + replies.size, "taken up": takenUp, "calls run": new Set(runs).size, "run twice": repeated },
+    figures: {
+      "answered once": answers.length + replies.size,
+      "taken up": takenUp,
+      "calls run": new Set(runs).size,
+      "run twice": repeated,
+    },
   });
   expect(repeated).toBe(0);
-  expect(runs.map((run) => run.split(" call ")[0]).toSorted()).toEqual(asked.flatMap((content) => Array(CALLS_PER_TURN).fill(content)).toSorted());
+  expect(runs.map((run) => run.split(" call ")[0]).toSorted()).toEqual(
+    asked.flatMap((content) => Array(CALLS_PER_TURN).fill(content)).toSorted(),
+  );
   expect(takenUp).toBeGreaterThan(0);
 });
 
@@ -85,7 +105,10 @@ test.skipIf(ROW === 0)(
     const { model, bus, caller, runs } = scene;
     await using heard = await hear(bus);
     using folder = temporaryFolder();
-    const MODEL_BEHAVIORS = folder.write("behaviors.json", JSON.stringify({ [model.model]: { maxIterations: LONG_ANSWERS } }));
+    const MODEL_BEHAVIORS = folder.write(
+      "behaviors.json",
+      JSON.stringify({ [model.model]: { maxIterations: LONG_ANSWERS } }),
+    );
     const start = () => scene.start({ MODEL_BEHAVIORS });
     const running = await Promise.all([start(), start()]);
     await scene.served();
@@ -98,7 +121,12 @@ test.skipIf(ROW === 0)(
       if (asked.length % 2 === 0) {
         await bus.publish(userMessage(content));
         await expect.poll(() => heard.repliesTo().get(content), { timeout: 600_000, interval: 100 }).toBeDefined();
-      } else answers.set(content, (await caller.call("agent__chat", { message: content, session_id: content }, { timeoutMs: 600_000 })).content ?? "");
+      } else
+        answers.set(
+          content,
+          (await caller.call("agent__chat", { message: content, session_id: content }, { timeoutMs: 600_000 }))
+            .content ?? "",
+        );
     };
     let isOver = false;
     const askers = Array.from({ length: 4 }, async () => {
@@ -149,7 +177,8 @@ function step({ messages: all }: ModelServerRequest) {
   const call = (index: number) => ({ name: "effect", arguments: { what: `${content} call ${index}` } });
   const answered = all.slice(at).filter(({ role }) => role === "assistant").length;
   if (answered === 0) return { delayMs: 80, toolCalls: [call(0)] };
-  if (content.startsWith("long") && answered < LONG_ANSWERS - 1) return { delayMs: 80, toolCalls: [call(2 * answered - 1), call(2 * answered)] };
+  if (content.startsWith("long") && answered < LONG_ANSWERS - 1)
+    return { delayMs: 80, toolCalls: [call(2 * answered - 1), call(2 * answered)] };
   if (answered === 1) return { delayMs: 80, toolCalls: [call(1), call(2)] };
   return { delayMs: 80, text: `Done with ${content}.` };
 }
@@ -158,17 +187,25 @@ function step({ messages: all }: ModelServerRequest) {
 async function hear(bus: Bus) {
   const finals = new Map<string, Set<string>>();
   const events: AgentEvent[] = [];
-  const replies = await bus.subscribe({ name: "result.killer-users", topics: [REPLY_TO], kind: "result" }, async ({ messageId, correlationId = "", body }) => {
-    const { content, isFinal } = JSON.parse(Buffer.from(body).toString()) as { content: string; isFinal?: boolean };
-    if (isFinal !== false) finals.set(correlationId, (finals.get(correlationId) ?? new Set()).add(`${messageId} ${content}`));
-  });
-  const steps = await bus.subscribe({ name: "killer-events", topics: ["agent.event.#"], kind: "copy" }, async ({ body }) => {
-    events.push(JSON.parse(Buffer.from(body).toString()) as AgentEvent);
-  });
+  const replies = await bus.subscribe(
+    { name: "result.killer-users", topics: [REPLY_TO], kind: "result" },
+    async ({ messageId, correlationId = "", body }) => {
+      const { content, isFinal } = JSON.parse(Buffer.from(body).toString()) as { content: string; isFinal?: boolean };
+      if (isFinal !== false)
+        finals.set(correlationId, (finals.get(correlationId) ?? new Set()).add(`${messageId} ${content}`));
+    },
+  );
+  const steps = await bus.subscribe(
+    { name: "killer-events", topics: ["agent.event.#"], kind: "copy" },
+    async ({ body }) => {
+      events.push(JSON.parse(Buffer.from(body).toString()) as AgentEvent);
+    },
+  );
   return {
     events,
     repliesTo: () => finals,
-    begun: (sessions: string) => events.filter(({ kind, sessionId }) => kind === "turn_started" && sessionId.startsWith(sessions)).length,
+    begun: (sessions: string) =>
+      events.filter(({ kind, sessionId }) => kind === "turn_started" && sessionId.startsWith(sessions)).length,
     async [Symbol.asyncDispose]() {
       for (const each of [replies, steps]) await each[Symbol.asyncDispose]();
     },

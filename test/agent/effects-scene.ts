@@ -10,7 +10,10 @@ import { effectTool } from "./effect-tool.ts";
  * What agents that die need around them: a model, a broker, Redis, a caller, and a tool `effect` that may not run twice, whose runs are noted as `{what} {id of the call}`.
  * @param runMs how long the effect takes
  */
-export async function openEffectsScene(script: ModelScript, { caller: agent, runMs }: { readonly caller: string; readonly runMs: number }) {
+export async function openEffectsScene(
+  script: ModelScript,
+  { caller: agent, runMs }: { readonly caller: string; readonly runMs: number },
+) {
   await using opening = new AsyncDisposableStack();
   const model = opening.use(await startModelServer(script));
   const broker = opening.use(await ownVirtualHost());
@@ -36,7 +39,8 @@ export async function openEffectsScene(script: ModelScript, { caller: agent, run
     /** The settings by which a further service is one of the scene. */
     servers,
     /** Starts one more agent. */
-    start: async (more: Readonly<Record<string, string>> = {}) => agents.use(await startService("agent", { ...env, ...more })),
+    start: async (more: Readonly<Record<string, string>> = {}) =>
+      agents.use(await startService("agent", { ...env, ...more })),
     /** Resolves once the caller knows the agent. */
     served: () => expect.poll(() => caller.tools.getExecutor("agent__chat")).toBeDefined(),
     [Symbol.asyncDispose]: () => open.disposeAsync(),

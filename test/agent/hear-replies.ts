@@ -3,11 +3,15 @@ import { createEnvelope, type Envelope, encodeMessage, messages } from "@rockbot
 
 /** A program that sends users' messages, and hears the replies. */
 export async function hearReplies(bus: Bus, replyTo = "user.response.users") {
-  const replies: { readonly correlationId: string | undefined; readonly content: string; readonly isFinal: boolean }[] = [];
+  const replies: { readonly correlationId: string | undefined; readonly content: string; readonly isFinal: boolean }[] =
+    [];
   const subscription = await bus.subscribe(
     { name: `result.${replyTo.split(".").at(-1)}`, topics: [replyTo], kind: "result" },
     async ({ correlationId, body }) => {
-      const { content, isFinal = true } = JSON.parse(Buffer.from(body).toString()) as { content: string; isFinal?: boolean };
+      const { content, isFinal = true } = JSON.parse(Buffer.from(body).toString()) as {
+        content: string;
+        isFinal?: boolean;
+      };
       replies.push({ correlationId, content, isFinal });
     },
   );

@@ -18,10 +18,13 @@ test(`agents killed at random points of ${KILLS * SESSIONS} helpers lose none of
   const finished: string[] = [];
   await using scene = await openEffectsScene(step, { caller: "killer", runMs: 80 });
   const { bus, caller, runs, start } = scene;
-  await using _replies = await bus.subscribe({ name: "replies", topics: ["user.response.#"], kind: "copy" }, async ({ body, messageId }) => {
-    const { content } = JSON.parse(Buffer.from(body).toString()) as { readonly content: string };
-    finished.push(`${content} ${messageId}`);
-  });
+  await using _replies = await bus.subscribe(
+    { name: "replies", topics: ["user.response.#"], kind: "copy" },
+    async ({ body, messageId }) => {
+      const { content } = JSON.parse(Buffer.from(body).toString()) as { readonly content: string };
+      finished.push(`${content} ${messageId}`);
+    },
+  );
   const running = await Promise.all([start(), start()]);
   await scene.served();
 
@@ -50,7 +53,9 @@ test(`agents killed at random points of ${KILLS * SESSIONS} helpers lose none of
     figures: { "sessions told": told().length, "calls run": new Set(runs).size, "run twice": doubled },
   });
   expect(doubled).toBe(0);
-  expect(runs.map((run) => run.split(" ")[0] ?? "").toSorted()).toEqual(tasks.flatMap((task) => Array<string>(CALLS).fill(task)).toSorted());
+  expect(runs.map((run) => run.split(" ")[0] ?? "").toSorted()).toEqual(
+    tasks.flatMap((task) => Array<string>(CALLS).fill(task)).toSorted(),
+  );
 });
 
 /** A session starts a helper, a helper makes its calls, and a session that is told says so. */
@@ -60,8 +65,12 @@ function step({ messages }: ModelServerRequest): ModelStep {
   const task = /task-\d+-\d+/.exec(asked)?.[0] ?? "";
   if (asked.includes("Your helper ")) return { text: `told ${task}` };
   if (asked.startsWith("Start "))
-    return results > 0 ? { text: "Started." } : { toolCalls: [{ name: "spawn_subagent", arguments: { description: `Work on ${task}` } }] };
-  return results < CALLS ? { toolCalls: [{ name: "effect", arguments: { what: task } }], delayMs: 50 } : { text: `Done with ${task}.` };
+    return results > 0
+      ? { text: "Started." }
+      : { toolCalls: [{ name: "spawn_subagent", arguments: { description: `Work on ${task}` } }] };
+  return results < CALLS
+    ? { toolCalls: [{ name: "effect", arguments: { what: task } }], delayMs: 50 }
+    : { text: `Done with ${task}.` };
 }
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));

@@ -11,7 +11,9 @@ import { V8_FLAGS } from "../bench/start-peer.ts";
 import { startProgram, untilReady } from "../services/start-service.ts";
 import type { LoadOptions, LoadResult, Memory, ModelPlace } from "./load/load.ts";
 
-const { values } = parseArgs({ options: { quick: { type: "boolean", default: false }, profiles: { type: "string" }, note: { type: "string" } } });
+const { values } = parseArgs({
+  options: { quick: { type: "boolean", default: false }, profiles: { type: "string" }, note: { type: "string" } },
+});
 const SESSIONS = 200;
 const PER_SECOND = 20;
 const MODEL_MS = 500;
@@ -47,14 +49,17 @@ for (const open of [embedded, overRabbitMq]) {
       const result = await place.ask({ sessions: SESSIONS, calls, perSecond, ms: MS });
       lines.push(lineOf(place, calls, perSecond, result));
       const { p99 } = result.overheadMs;
-      if (perSecond !== undefined && p99 > place.aimMs) misses.push(`${place.name} with ${calls} tool calls, ${p99.toFixed(1)} ms`);
+      if (perSecond !== undefined && p99 > place.aimMs)
+        misses.push(`${place.name} with ${calls} tool calls, ${p99.toFixed(1)} ms`);
       process.stderr.write(`${lines.at(-1)}\n`);
     }
   }
   for (const calls of [0, 2] as const) {
     const [before, after] = await place.keep(calls);
     const kib = (of: keyof Memory): string => ((after[of] - before[of]) / KEPT / 1_024).toFixed(1);
-    memoryLines.push(`| ${place.name} | ${calls} | ${kib("heapUsed")} | ${kib("rss")} | ${(after.rss / 1_048_576).toFixed(0)} |`);
+    memoryLines.push(
+      `| ${place.name} | ${calls} | ${kib("heapUsed")} | ${kib("rss")} | ${(after.rss / 1_048_576).toFixed(0)} |`,
+    );
     process.stderr.write(`${memoryLines.at(-1)}\n`);
   }
 }
@@ -66,13 +71,16 @@ function lineOf(
   { turns, turnsPerSecond, failed, overheadMs, turnMs, cpuPerTurnMs }: LoadResult,
 ) {
   const offered = perSecond === undefined ? `full: ${SESSIONS} turns at a time` : `${perSecond} turns/s`;
-  const figures = [overheadMs.p50, overheadMs.p99, turnMs.p50, turnMs.p99, cpuPerTurnMs].map((figure) => figure.toFixed(1));
+  const figures = [overheadMs.p50, overheadMs.p99, turnMs.p50, turnMs.p99, cpuPerTurnMs].map((figure) =>
+    figure.toFixed(1),
+  );
   return `| ${[name, calls, offered, turns, failed, turnsPerSecond.toFixed(1), ...figures].join(" | ")} |`;
 }
 
 /** The agent, its tool, its stores and the asker in one process, a new one for each row. */
 async function embedded(): Promise<Place & AsyncDisposable> {
-  const ask = (kind: Kind): Promise<LoadResult> => runLoad("embedded", { ...kind, busUrl: undefined, agentPid: undefined, model });
+  const ask = (kind: Kind): Promise<LoadResult> =>
+    runLoad("embedded", { ...kind, busUrl: undefined, agentPid: undefined, model });
   return {
     name: "one process",
     aimMs: AIM_MS.embedded,
@@ -87,11 +95,20 @@ async function overRabbitMq(): Promise<Place & AsyncDisposable> {
   await using opening = new AsyncDisposableStack();
   const broker = opening.use(await startOwnBroker());
   const redis = opening.use(await startOwnRedis());
-  opening.use(await untilReady("the tool", startNode("tool", "test/agent/load/tool-service.ts", [broker.url, redis.url]), "ready\n"));
+  opening.use(
+    await untilReady(
+      "the tool",
+      startNode("tool", "test/agent/load/tool-service.ts", [broker.url, redis.url]),
+      "ready\n",
+    ),
+  );
   const env = { ...model.env, BUS_URL: broker.url, REDIS_URL: redis.url };
-  const agent = opening.use(startNode("agent", "services/main.ts", ["agent"], env, ["--import", join(LOAD, "tell-memory-service.ts")]));
+  const agent = opening.use(
+    startNode("agent", "services/main.ts", ["agent"], env, ["--import", join(LOAD, "tell-memory-service.ts")]),
+  );
   await untilReady("the agent", agent, '"msg":"ready"');
-  const ask = (kind: Kind): Promise<LoadResult> => runLoad("caller", { ...kind, busUrl: broker.url, agentPid: agent.pid, model });
+  const ask = (kind: Kind): Promise<LoadResult> =>
+    runLoad("caller", { ...kind, busUrl: broker.url, agentPid: agent.pid, model });
   const opened = opening.move();
   return {
     name: "RabbitMQ and Redis",
@@ -124,7 +141,9 @@ function startNode(
   flags: readonly string[] = [],
 ): NodeProgram {
   const profiling =
-    values.profiles === undefined ? [] : ["--cpu-prof", `--cpu-prof-dir=${values.profiles}`, `--cpu-prof-name=${name}.${Date.now()}.cpuprofile`];
+    values.profiles === undefined
+      ? []
+      : ["--cpu-prof", `--cpu-prof-dir=${values.profiles}`, `--cpu-prof-name=${name}.${Date.now()}.cpuprofile`];
   return startProgram(file, { args, env, nodeArgs: [...V8_FLAGS, "--expose-gc", ...profiling, ...flags] });
 }
 

@@ -1,5 +1,11 @@
 import { connectBus } from "@rockbot/bus-rabbitmq";
-import { type ModelServerRequest, ownVirtualHost, startModelServer, startOwnRedis, temporaryFolder } from "@rockbot/testing";
+import {
+  type ModelServerRequest,
+  ownVirtualHost,
+  startModelServer,
+  startOwnRedis,
+  temporaryFolder,
+} from "@rockbot/testing";
 import { expect, test } from "vitest";
 import { seededRandom } from "../broker/seeded-random.ts";
 import { seed } from "../faults/figures.ts";
@@ -32,7 +38,13 @@ async function startReplicas(answer: (question: string) => Promise<void>) {
   const folder = started.use(temporaryFolder());
   const bus = started.use(await connectBus(broker.url, { name: "test" }));
   const users = started.use(await hearReplies(bus));
-  const env = { BUS_URL: broker.url, REDIS_URL: redis.url, MODEL_URL: model.url, MODEL: model.model, MODEL_API_KEY: model.apiKey };
+  const env = {
+    BUS_URL: broker.url,
+    REDIS_URL: redis.url,
+    MODEL_URL: model.url,
+    MODEL: model.model,
+    MODEL_API_KEY: model.apiKey,
+  };
   const start = async (number: number) => {
     const SYSTEM_PROMPT_FILE = folder.write(`${number}.txt`, `You are replica-${number}.`);
     return started.use(await startService("agent", { ...env, SYSTEM_PROMPT_FILE }));
@@ -55,25 +67,37 @@ async function startReplicas(answer: (question: string) => Promise<void>) {
 
 /** A burst to each session, one message of each in turn. */
 const burstsOf = (sessions: readonly string[]): { readonly session: string; readonly content: string }[] =>
-  Array.from({ length: BURST }, (_, index) => sessions.map((session) => ({ session, content: `${session} ${index}` }))).flat();
+  Array.from({ length: BURST }, (_, index) =>
+    sessions.map((session) => ({ session, content: `${session} ${index}` })),
+  ).flat();
 
 test(`bursts of messages to sessions are answered in the order of each, by all of three replicas: ROCKBOT_TEST_SEED=${seed}`, {
   timeout: 180_000,
 }, async () => {
   const random = seededRandom(seed);
-  await using system = await startReplicas(() => new Promise((resolve) => setTimeout(resolve, random() * MAX_ANSWER_MS)));
+  await using system = await startReplicas(
+    () => new Promise((resolve) => setTimeout(resolve, random() * MAX_ANSWER_MS)),
+  );
 
   await Promise.all(burstsOf(SESSIONS).map(({ session, content }) => system.users.ask(session, content)));
 
   await expect.poll(() => system.users.finals().length, WAIT).toBe(SESSIONS.length * BURST);
   for (const session of SESSIONS) {
-    expect(system.asked.map(({ question }) => question).filter((question) => question.startsWith(session))).toEqual(burst(session));
+    expect(system.asked.map(({ question }) => question).filter((question) => question.startsWith(session))).toEqual(
+      burst(session),
+    );
     expect(system.repliesIn(session)).toEqual(burst(session).map((content) => `Answer to ${content}.`));
   }
-  expect([...new Set(system.asked.map(({ replica }) => replica))].toSorted()).toEqual(["replica-0", "replica-1", "replica-2"]);
+  expect([...new Set(system.asked.map(({ replica }) => replica))].toSorted()).toEqual([
+    "replica-0",
+    "replica-1",
+    "replica-2",
+  ]);
 });
 
-test("the messages that the oldest replica had when it was killed are answered in their order by the others", { timeout: 180_000 }, async () => {
+test("the messages that the oldest replica had when it was killed are answered in their order by the others", {
+  timeout: 180_000,
+}, async () => {
   const reached = Promise.withResolvers<void>();
   const released = Promise.withResolvers<void>();
   await using system = await startReplicas(async (question) => {

@@ -1,7 +1,13 @@
 import type { Bus } from "@rockbot/bus";
 import { connectBus } from "@rockbot/bus-rabbitmq";
 import { connectRedisClaimStore } from "@rockbot/records/claims/redis";
-import { type ModelServerRequest, type ModelStep, ownVirtualHost, startModelServer, startOwnRedis } from "@rockbot/testing";
+import {
+  type ModelServerRequest,
+  type ModelStep,
+  ownVirtualHost,
+  startModelServer,
+  startOwnRedis,
+} from "@rockbot/testing";
 import { createToolCaller, serveTools } from "@rockbot/tools";
 import { expect, test } from "vitest";
 import { startService } from "../services/start-service.ts";
@@ -28,13 +34,26 @@ test("a Redis that is killed and comes back in the middle of turns costs no turn
   await using _effects = await serveTools(bus, { tools: [effect] }, { service: "effects", claims });
   await using replies = await hearReplies(bus);
   await using caller = await createToolCaller(bus, { agent: "alice" });
-  const env = { BUS_URL: broker.url, REDIS_URL: redis.url, MODEL_URL: model.url, MODEL: model.model, MODEL_API_KEY: model.apiKey, TIMEZONE: "UTC" };
+  const env = {
+    BUS_URL: broker.url,
+    REDIS_URL: redis.url,
+    MODEL_URL: model.url,
+    MODEL: model.model,
+    MODEL_API_KEY: model.apiKey,
+    TIMEZONE: "UTC",
+  };
   await using _agent = await startService("agent", env);
   await using _scheduler = await startService("scheduler", env);
-  await expect.poll(() => ["agent__chat", "schedule_task"].map((name) => caller.tools.getExecutor(name) !== undefined), WAIT).toEqual([true, true]);
+  await expect
+    .poll(() => ["agent__chat", "schedule_task"].map((name) => caller.tools.getExecutor(name) !== undefined), WAIT)
+    .toEqual([true, true]);
 
   const schedule = (name: string, at: number) =>
-    caller.call("schedule_task", { name, cron: cronOf(at), description: `Do task ${name}`, run_once: true }, { sessionId: `session/${SESSION}` });
+    caller.call(
+      "schedule_task",
+      { name, cron: cronOf(at), description: `Do task ${name}`, run_once: true },
+      { sessionId: `session/${SESSION}` },
+    );
   const meanwhile = Date.now() + 8_000;
   await schedule("meanwhile", meanwhile);
   await schedule("running", Date.now() + 2_000);
@@ -43,7 +62,9 @@ test("a Redis that is killed and comes back in the middle of turns costs no turn
 
   await redis.kill();
   tellDown(); // results come, and there is nowhere to keep them
-  await expect(caller.call("agent__chat", { message: "Do task refused" }, { timeoutMs: 20_000 })).rejects.toMatchObject({ code: "unavailable" });
+  await expect(caller.call("agent__chat", { message: "Do task refused" }, { timeoutMs: 20_000 })).rejects.toMatchObject(
+    { code: "unavailable" },
+  );
   await new Promise((resolve) => setTimeout(resolve, Math.max(0, meanwhile + 1_000 - Date.now())));
   await redis.restart();
 
@@ -55,7 +76,9 @@ test("a Redis that is killed and comes back in the middle of turns costs no turn
   expect(model.requests.at(-1)?.messages.map(({ text }) => text)).toContain("Did asked.");
   await expect
     .poll(async () => (await caller.call("list_scheduled_tasks", {})).structured?.["tasks"], WAIT)
-    .toMatchObject(["meanwhile", "running"].map((name) => ({ name, is_running: false, last_run: { text: `Did ${name}.` } })));
+    .toMatchObject(
+      ["meanwhile", "running"].map((name) => ({ name, is_running: false, last_run: { text: `Did ${name}.` } })),
+    );
 });
 
 /** A model that makes the call that the last message names, says so when it was made, and repeats it while the tool's service has no Redis yet. */
@@ -74,9 +97,12 @@ function cronOf(at: number): string {
 
 async function hearReplies(bus: Bus) {
   const finals = new Map<string, string>();
-  const subscription = await bus.subscribe({ name: "replies", topics: ["user.response.#"], kind: "copy" }, async ({ messageId, body }) => {
-    const { content, isFinal } = JSON.parse(Buffer.from(body).toString()) as { content: string; isFinal?: boolean };
-    if (isFinal !== false) finals.set(messageId, content);
-  });
+  const subscription = await bus.subscribe(
+    { name: "replies", topics: ["user.response.#"], kind: "copy" },
+    async ({ messageId, body }) => {
+      const { content, isFinal } = JSON.parse(Buffer.from(body).toString()) as { content: string; isFinal?: boolean };
+      if (isFinal !== false) finals.set(messageId, content);
+    },
+  );
   return { finals: () => [...finals.values()], [Symbol.asyncDispose]: () => subscription[Symbol.asyncDispose]() };
 }

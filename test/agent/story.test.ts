@@ -19,7 +19,8 @@ import { startProgram, startService } from "../services/start-service.ts";
 import { ANSWER, calledTools, page, QUESTION, STEPS, type StoryScript, storyModel } from "./story.ts";
 
 const WAIT = { timeout: 60_000, interval: 50 };
-const missing = missingNamespaces() ?? (spawnSync("python3", ["--version"]).status === 0 ? undefined : "there is no python3");
+const missing =
+  missingNamespaces() ?? (spawnSync("python3", ["--version"]).status === 0 ? undefined : "there is no python3");
 const reason = missing === undefined ? "" : `, skipped: ${missing}`;
 
 /** The world around the system: a page, a model, and what traces are sent to. */
@@ -52,14 +53,20 @@ test.skipIf(missing)(
 
     const [answer, reminder] = system.finals();
     expect(answer).toMatchObject({ content: ANSWER, sessionId: "monday", correlationId: "q" });
-    expect(reminder).toMatchObject({ content: "Check the shelves 42 and 77.", sessionId: "monday", correlationId: undefined });
+    expect(reminder).toMatchObject({
+      content: "Check the shelves 42 and 77.",
+      sessionId: "monday",
+      correlationId: undefined,
+    });
     expect(calledTools(world.model.requests)).toEqual(STEPS);
     expect(world.pages.requests).toHaveLength(1);
     await expect
       .poll(() => servedIn(world.collector, "agent__chat"), WAIT)
       .toEqual([
         "agent agent__chat",
-        ...["get_from_working_memory", "get_from_working_memory", "get_tool_guide", "search_known_services"].map((name) => `agent ${name}`),
+        ...["get_from_working_memory", "get_from_working_memory", "get_tool_guide", "search_known_services"].map(
+          (name) => `agent ${name}`,
+        ),
         "scheduler schedule_task",
         "scripts-manager execute_python_script",
         "web-tools web_browse",
@@ -85,7 +92,9 @@ test.skipIf(missing)(
     await using world = await startWorld(killing);
     await using system = await startOverRabbit({ ...world.env, REDIS_URL: redis.url });
     await system.ask();
-    await expect.poll(() => system.finals().map(({ content }) => content), WAIT).toEqual([ANSWER, "Check the shelves 42 and 77."]);
+    await expect
+      .poll(() => system.finals().map(({ content }) => content), WAIT)
+      .toEqual([ANSWER, "Check the shelves 42 and 77."]);
 
     await comesBack;
     expect(calledTools(world.model.requests)).toEqual(STEPS);
@@ -99,11 +108,16 @@ test.skipIf(missing)(
   async () => {
     await using world = await startWorld();
     using folder = temporaryFolder();
-    const env = { ...world.env, ROCKBOT_RUNTIME_DIR: `${folder.path}/run`, SCHEDULES_FILE: `${folder.path}/schedules.json` };
+    const env = {
+      ...world.env,
+      ROCKBOT_RUNTIME_DIR: `${folder.path}/run`,
+      SCHEDULES_FILE: `${folder.path}/schedules.json`,
+    };
     await using up = await startUp(env);
     const baseURL = `${/gateway +(http:\/\/127\.0\.0\.1:\d+)/.exec(up.stderr())?.[1]}/v1`;
     const client = new OpenAI({ apiKey: "none needed", baseURL, defaultHeaders: { "rockbot-session": "monday" } });
-    const ask = (content: string) => client.chat.completions.create({ model: "rockbot", messages: [{ role: "user", content }] });
+    const ask = (content: string) =>
+      client.chat.completions.create({ model: "rockbot", messages: [{ role: "user", content }] });
 
     const { choices } = await ask(QUESTION);
 
@@ -124,7 +138,9 @@ async function startOverRabbit(env: Readonly<Record<string, string>>) {
   await using started = new AsyncDisposableStack();
   const broker = started.use(await ownVirtualHost());
   const names = ["web-tools", "mcp-bridge", "scripts-manager", "scheduler", "agent", "gateway"];
-  await Promise.all(names.map(async (name) => started.use(await startService(name, { ...env, BUS_URL: broker.url, PORT: "0" }))));
+  await Promise.all(
+    names.map(async (name) => started.use(await startService(name, { ...env, BUS_URL: broker.url, PORT: "0" }))),
+  );
   const bus = started.use(await connectBus(broker.url, { name: "users" }));
   const replies: (AgentReply & { readonly correlationId: string | undefined })[] = [];
   const hearing = { name: "result.users", topics: ["user.response.users"], kind: "result" } as const;
@@ -134,7 +150,14 @@ async function startOverRabbit(env: Readonly<Record<string, string>>) {
     }),
   );
   const body = encodeMessage("UserMessage", { content: QUESTION, sessionId: "monday", userId: "u", targetAgent: null });
-  const question = { topic: "user.message", type: messages.UserMessage.type, source: "users", replyTo: "user.response.users", correlationId: "q", body };
+  const question = {
+    topic: "user.message",
+    type: messages.UserMessage.type,
+    source: "users",
+    replyTo: "user.response.users",
+    correlationId: "q",
+    body,
+  };
   const system = started.move();
   return {
     ask: () => bus.publish(createEnvelope(question)),

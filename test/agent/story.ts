@@ -21,7 +21,8 @@ export const ANSWER = `They hold ${itemsOn(42) + itemsOn(77)} items. I will remi
 /** A page of 300 KB: a section for each shelf. */
 export const page: Page = `<title>The warehouse</title><main><h1>The warehouse</h1>${Array.from(
   { length: SHELVES },
-  (_, shelf) => `<h2>Shelf ${shelf}</h2><p>It holds ${itemsOn(shelf)} items.</p><p>${"It is made of oak, and stands by the wall. ".repeat(72)}</p>`,
+  (_, shelf) =>
+    `<h2>Shelf ${shelf}</h2><p>It holds ${itemsOn(shelf)} items.</p><p>${"It is made of oak, and stands by the wall. ".repeat(72)}</p>`,
 ).join("")}</main>`;
 
 export type StoryScript = (request: ModelServerRequest) => ModelStep;
@@ -79,7 +80,8 @@ function nextStep(answered: number, results: readonly string[], pageUrl: string)
 const SCRIPT = String.raw`import re, sys
 print(sum(int(n) for n in re.findall(r"It holds (\d+) items", sys.stdin.read())))`;
 
-const found = (text: string, pattern: RegExp): string => pattern.exec(text)?.[1] ?? `nothing like ${pattern} in: ${text.slice(0, 500)}`;
+const found = (text: string, pattern: RegExp): string =>
+  pattern.exec(text)?.[1] ?? `nothing like ${pattern} in: ${text.slice(0, 500)}`;
 
 /** A time in some seconds, as cron with seconds in UTC. */
 function soon(): string {
@@ -89,7 +91,9 @@ function soon(): string {
 
 /** The names of the tools that the model has called in the turn of the question, answer by answer, without those that were unavailable. */
 export function calledTools(requests: readonly ModelServerRequest[]): string[][] {
-  const whole = requests.findLast(({ messages }) => messages.findLast(({ role }) => role === "user")?.text.includes(QUESTION));
+  const whole = requests.findLast(({ messages }) =>
+    messages.findLast(({ role }) => role === "user")?.text.includes(QUESTION),
+  );
   const messages = whole?.messages ?? [];
   const since = withoutFailed(messages.slice(messages.findLastIndex(({ role }) => role === "user")));
   return since.filter(({ role }) => role === "assistant").map(({ toolCalls }) => toolCalls.map(({ name }) => name));

@@ -2,7 +2,13 @@ import type { Bus } from "@rockbot/bus";
 import { connectBus } from "@rockbot/bus-rabbitmq";
 import type { ToolDefinition } from "@rockbot/contracts";
 import { connectRedisClaimStore } from "@rockbot/records/claims/redis";
-import { type ModelServerRequest, ownVirtualHost, startModelServer, startOwnRedis, temporaryFolder } from "@rockbot/testing";
+import {
+  type ModelServerRequest,
+  ownVirtualHost,
+  startModelServer,
+  startOwnRedis,
+  temporaryFolder,
+} from "@rockbot/testing";
 import { defineTool, serveTools } from "@rockbot/tools";
 import { test } from "vitest";
 import { verifiedHost } from "../broker/verified-broker.ts";
@@ -60,7 +66,13 @@ test.concurrent("turns of an agent that is killed are taken up by another one: e
     { service: "notes", claims },
   );
   await using users = await hearReplies(bus);
-  const env = { BUS_URL: broker.url, REDIS_URL: redis.url, MODEL_URL: model.url, MODEL: model.model, MODEL_API_KEY: model.apiKey };
+  const env = {
+    BUS_URL: broker.url,
+    REDIS_URL: redis.url,
+    MODEL_URL: model.url,
+    MODEL: model.model,
+    MODEL_API_KEY: model.apiKey,
+  };
 
   await using first = await startService("agent", env);
   for (const point of held) await users.ask(point, point);
@@ -94,7 +106,9 @@ test.concurrent("turns of an agent that is killed are taken up by another one: e
   expect(asked).toEqual([false, true, true]);
 });
 
-test.concurrent("an agent that is stopped in the middle of a call leaves its turn, and the call, to another one", { timeout: 120_000 }, async ({ expect }) => {
+test.concurrent("an agent that is stopped in the middle of a call leaves its turn, and the call, to another one", {
+  timeout: 120_000,
+}, async ({ expect }) => {
   const released = gate();
   const runs: string[] = [];
   const aborted: string[] = [];
@@ -112,7 +126,14 @@ test.concurrent("an agent that is stopped in the middle of a call leaves its tur
   });
   await using _notes = await serveTools(bus, { tools: [note] }, { service: "notes", claims });
   await using users = await hearReplies(bus);
-  const env = { BUS_URL: broker.url, REDIS_URL: redis.url, MODEL_URL: model.url, MODEL: model.model, MODEL_API_KEY: model.apiKey, SHUTDOWN_GRACE_MS: "6000" };
+  const env = {
+    BUS_URL: broker.url,
+    REDIS_URL: redis.url,
+    MODEL_URL: model.url,
+    MODEL: model.model,
+    MODEL_API_KEY: model.apiKey,
+    SHUTDOWN_GRACE_MS: "6000",
+  };
   await using first = await startService("agent", env);
   await users.ask("a", "do it");
   await expect.poll(() => runs, WAIT).toEqual(["it"]);
@@ -122,7 +143,9 @@ test.concurrent("an agent that is stopped in the middle of a call leaves its tur
   expect(await first.ended).toBe(0);
   released.open();
 
-  await expect.poll(() => users.finals(), WAIT).toEqual([expect.objectContaining({ correlationId: "do it", content: "Done." })]);
+  await expect
+    .poll(() => users.finals(), WAIT)
+    .toEqual([expect.objectContaining({ correlationId: "do it", content: "Done." })]);
   expect([runs, aborted, model.requests.length]).toEqual([["it"], [], 2]);
 });
 
@@ -133,9 +156,9 @@ services: { agent: { topic: tool.invoke.agent }, names: { topic: tool.invoke.nam
 delegates: [agent]
 `;
 
-test.concurrent("where senders are verified, the sender is the caller whatever the message says, and hears the replies alone", { timeout: 120_000 }, async ({
-  expect,
-}) => {
+test.concurrent("where senders are verified, the sender is the caller whatever the message says, and hears the replies alone", {
+  timeout: 120_000,
+}, async ({ expect }) => {
   await using model = await startModelServer((request) => {
     const said = request.messages.findLast(({ role }) => role === "tool")?.text;
     return said === undefined ? { toolCalls: [{ name: "who_am_i" }] } : { text: said };
@@ -145,7 +168,12 @@ test.concurrent("where senders are verified, the sender is the caller whatever t
   const connect = (user: string): Promise<Bus> => connectBus(broker.urlOf(user), { name: user, identity: "verified" });
   await using names = await connect("names");
   await using _names = await serveTools(names, whoTool("who_am_i"), { service: "names", policy: broker.policy });
-  const env = { MODEL_URL: model.url, MODEL: model.model, MODEL_API_KEY: model.apiKey, POLICY_FILE: folder.write("policy.yaml", POLICY) };
+  const env = {
+    MODEL_URL: model.url,
+    MODEL: model.model,
+    MODEL_API_KEY: model.apiKey,
+    POLICY_FILE: folder.write("policy.yaml", POLICY),
+  };
   await using _agent = await startService("agent", { ...env, BUS_URL: broker.urlOf("agent") });
   await using alices = await connect("alice");
   await using mallorys = await connect("mallory");
@@ -166,14 +194,17 @@ test.concurrent("where senders are verified, the sender is the caller whatever t
 });
 
 /** What the user has said last. */
-const saidIn = ({ messages }: ModelServerRequest): string => messages.findLast(({ role }) => role === "user")?.text ?? "";
+const saidIn = ({ messages }: ModelServerRequest): string =>
+  messages.findLast(({ role }) => role === "user")?.text ?? "";
 /** Whether the request has a result of a call that the last message has led to. */
 const hasResult = ({ messages }: ModelServerRequest): boolean =>
   messages.findLastIndex(({ role }) => role === "tool") > messages.findLastIndex(({ role }) => role === "user");
 
 /** A tool with effects: each run of it counts. */
 function noteTool(run: (what: string, signal: AbortSignal) => Promise<void>) {
-  const validateInput = Object.assign((value: unknown): value is { what: string } => typeof value === "object", { errors: null });
+  const validateInput = Object.assign((value: unknown): value is { what: string } => typeof value === "object", {
+    errors: null,
+  });
   const inputSchema = { type: "object", properties: { what: { type: "string" } } };
   const definition: ToolDefinition<{ what: string }> = {
     name: "note_down",

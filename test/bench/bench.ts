@@ -46,7 +46,9 @@ try {
 }
 
 async function bench(options: BenchOptions): Promise<void> {
-  const versions = options.contenders.some((name) => contenders[name]?.isForeign) ? await installApart(import.meta.dirname) : {};
+  const versions = options.contenders.some((name) => contenders[name]?.isForeign)
+    ? await installApart(import.meta.dirname)
+    : {};
   await using stack = new AsyncDisposableStack();
   const broker = stack.use(await startOwnBroker());
   const redis = stack.use(await startOwnRedis());
@@ -71,7 +73,11 @@ async function bench(options: BenchOptions): Promise<void> {
       const { profiles } = options;
       const behind = isLocal ? [] : [stack.use(await startPeer(path, "service", place, { profiles }))];
       if (hasFront) behind.push(stack.use(await startPeer(path, "front", place, { profiles })));
-      running.push({ name, behind, caller: stack.use(await startPeer(path, "caller", place, { profiles, front: behind.at(-1)?.address })) });
+      running.push({
+        name,
+        behind,
+        caller: stack.use(await startPeer(path, "caller", place, { profiles, front: behind.at(-1)?.address })),
+      });
     });
   }
 
@@ -113,7 +119,9 @@ async function bench(options: BenchOptions): Promise<void> {
 
 /** The cases, in their order: each payload with each concurrency, and a lone caller that thinks. */
 function loadsOf({ payloads, concurrency, thinkMs }: BenchOptions): Load[] {
-  const loads = payloads.flatMap((size) => concurrency.map((calls): Load => ({ ...size, concurrency: calls, thinkMs: 0 })));
+  const loads = payloads.flatMap((size) =>
+    concurrency.map((calls): Load => ({ ...size, concurrency: calls, thinkMs: 0 })),
+  );
   return thinkMs === undefined ? loads : [...loads, { payload: "text", bytes: 200, concurrency: 1, thinkMs }];
 }
 
@@ -137,7 +145,12 @@ async function measure(
   const result = await caller.round(loop);
   await sleep(SETTLE_MS);
   const [serviceAfter, brokerAfter] = await readCpu();
-  return { contender: name, ...result, serviceCpuUs: serviceAfter - serviceBefore, brokerCpuUs: brokerAfter - brokerBefore };
+  return {
+    contender: name,
+    ...result,
+    serviceCpuUs: serviceAfter - serviceBefore,
+    brokerCpuUs: brokerAfter - brokerBefore,
+  };
 }
 
 function shuffled<T>(items: readonly T[], random: () => number): T[] {

@@ -33,7 +33,10 @@ const LOST_MS = 30_000;
 let serial = 0;
 
 /** Calls as fast as answers come, or after a pause, each call with a payload of its own. @throws {Error} if an answer is another call's, or does not come */
-export async function closedLoop(caller: Caller, { ms, concurrency, bytes, payload, thinkMs }: LoopOptions): Promise<LoopResult> {
+export async function closedLoop(
+  caller: Caller,
+  { ms, concurrency, bytes, payload, thinkMs }: LoopOptions,
+): Promise<LoopResult> {
   const make = payloadMaker(payload, bytes);
   const latencies: number[] = [];
   const cpu = process.cpuUsage();
@@ -47,7 +50,8 @@ export async function closedLoop(caller: Caller, { ms, concurrency, bytes, paylo
       const asked = make(serial++);
       const answer = await caller.call(asked);
       const then = performance.now();
-      if (!isAnswerTo(asked, answer)) throw new Error(`the answer to call ${serial - 1} is another: ${JSON.stringify(answer).slice(0, 40)}`);
+      if (!isAnswerTo(asked, answer))
+        throw new Error(`the answer to call ${serial - 1} is another: ${JSON.stringify(answer).slice(0, 40)}`);
       latencies.push(then - now);
       now = then;
       if (thinkMs > 0) {

@@ -17,7 +17,8 @@ export interface ContenderInfo {
 export const contenders: Readonly<Record<string, ContenderInfo>> = {
   "amqplib-same": {
     file: "amqplib-same.ts",
-    about: "plain amqplib with the guarantees of ours: quorum queue, persistent, pipelined confirms, manual acks, `noDelay`",
+    about:
+      "plain amqplib with the guarantees of ours: quorum queue, persistent, pipelined confirms, manual acks, `noDelay`",
     reference: "amqplib-same",
   },
   "amqplib-batched": {
@@ -27,7 +28,8 @@ export const contenders: Readonly<Record<string, ContenderInfo>> = {
   },
   "amqplib-full": {
     file: "amqplib-full.ts",
-    about: "the same with what ours does besides, by hand: expiry, dead letters, `mandatory`, schema checks, deadlines, trace headers, spans and metrics",
+    about:
+      "the same with what ours does besides, by hand: expiry, dead letters, `mandatory`, schema checks, deadlines, trace headers, spans and metrics",
     reference: "amqplib-same",
   },
   rockbot: {
@@ -35,7 +37,11 @@ export const contenders: Readonly<Record<string, ContenderInfo>> = {
     about: "ours, a read-only tool: schema checks, deadlines, metrics, and spans that are exported nowhere",
     reference: "amqplib-same",
   },
-  "rockbot-claims": { file: "rockbot-claims.ts", about: "ours, a tool with effects: the same and each call claimed in Redis", reference: "amqplib-same" },
+  "rockbot-claims": {
+    file: "rockbot-claims.ts",
+    about: "ours, a tool with effects: the same and each call claimed in Redis",
+    reference: "amqplib-same",
+  },
   "rockbot-deployed": {
     file: "rockbot-deployed.ts",
     about:
@@ -58,7 +64,12 @@ export const contenders: Readonly<Record<string, ContenderInfo>> = {
     about: "plain amqplib without guarantees: transient, no confirms, no acks, direct reply-to",
     reference: "amqplib-same",
   },
-  "rabbitmq-client": { file: "rabbitmq-client.mjs", about: "rabbitmq-client with the same guarantees, `noDelay`", reference: "amqplib-same", isForeign: true },
+  "rabbitmq-client": {
+    file: "rabbitmq-client.mjs",
+    about: "rabbitmq-client with the same guarantees, `noDelay`",
+    reference: "amqplib-same",
+    isForeign: true,
+  },
   rascal: {
     file: "rascal.mjs",
     about: "rascal with the same guarantees, `noDelay`, and a pool of channels to publish on",
@@ -83,12 +94,22 @@ export const contenders: Readonly<Record<string, ContenderInfo>> = {
     reference: "amqplib-same",
     isForeign: true,
   },
-  function: { file: "function.ts", about: "a function call in one process, with a schema check and JSON both ways", reference: "function", isLocal: true },
+  function: {
+    file: "function.ts",
+    about: "a function call in one process, with a schema check and JSON both ways",
+    reference: "function",
+    isLocal: true,
+  },
   "rockbot-memory-bus": {
     file: "rockbot-memory-bus.ts",
     about: "our in-memory bus alone: as rockbot-bus, in one process",
     reference: "function",
     isLocal: true,
   },
-  "rockbot-memory": { file: "rockbot-memory.ts", about: "ours, a read-only tool over the in-memory bus", reference: "function", isLocal: true },
+  "rockbot-memory": {
+    file: "rockbot-memory.ts",
+    about: "ours, a read-only tool over the in-memory bus",
+    reference: "function",
+    isLocal: true,
+  },
 };

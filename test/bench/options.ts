@@ -36,7 +36,11 @@ export const usage = `Usage: npm run bench -- [options]
 `;
 
 const THINK_MS = 200;
-const defaults = { contenders: Object.keys(contenders).join(","), payloads: "text:200,text:65536,rows:65536", concurrency: "1,64,512" };
+const defaults = {
+  contenders: Object.keys(contenders).join(","),
+  payloads: "text:200,text:65536,rows:65536",
+  concurrency: "1,64,512",
+};
 
 /** @throws {RangeError} in words if an option makes no sense */
 export function readOptions(args: readonly string[]): BenchOptions {
@@ -56,7 +60,10 @@ export function readOptions(args: readonly string[]): BenchOptions {
   });
   const chosen = values.contenders.split(",");
   const unknown = chosen.filter((name) => !Object.hasOwn(contenders, name));
-  if (unknown.length > 0) throw new RangeError(`There is no contender "${unknown.join('", "')}": choose some of ${Object.keys(contenders).join(", ")}`);
+  if (unknown.length > 0)
+    throw new RangeError(
+      `There is no contender "${unknown.join('", "')}": choose some of ${Object.keys(contenders).join(", ")}`,
+    );
   return {
     contenders: chosen,
     payloads: values.payloads.split(",").map(payloadSize),
@@ -71,25 +78,45 @@ export function readOptions(args: readonly string[]): BenchOptions {
 }
 
 /** What does such a run again, its turns in the same order. */
-export function commandOf({ contenders, payloads, concurrency, rounds, roundMs, thinkMs, seed }: Omit<BenchOptions, "out" | "profiles">): string {
+export function commandOf({
+  contenders,
+  payloads,
+  concurrency,
+  rounds,
+  roundMs,
+  thinkMs,
+  seed,
+}: Omit<BenchOptions, "out" | "profiles">): string {
   const values = {
     contenders: contenders.join(","),
     payloads: payloads.map(({ payload, bytes }) => `${payload}:${bytes}`).join(","),
     concurrency: concurrency.join(","),
   };
-  const chosen = (["contenders", "payloads", "concurrency"] as const).flatMap((name) => (values[name] === defaults[name] ? [] : `--${name} ${values[name]}`));
+  const chosen = (["contenders", "payloads", "concurrency"] as const).flatMap((name) =>
+    values[name] === defaults[name] ? [] : `--${name} ${values[name]}`,
+  );
   const thinking = thinkMs === THINK_MS ? [] : [`--think-ms ${thinkMs ?? 0}`];
-  return ["npm run bench --", ...chosen, `--rounds ${rounds} --round-ms ${roundMs}`, ...thinking, `--seed ${seed}`].join(" ");
+  return [
+    "npm run bench --",
+    ...chosen,
+    `--rounds ${rounds} --round-ms ${roundMs}`,
+    ...thinking,
+    `--seed ${seed}`,
+  ].join(" ");
 }
 
 function payloadSize(text: string): PayloadSize {
   const [kind = "", bytes = ""] = text.split(":");
   const payload = payloadKinds.find((known) => known === kind);
-  if (payload === undefined) throw new RangeError(`--payloads has "${text}": expected ${payloadKinds.join(" or ")}, a colon, and a number of bytes`);
+  if (payload === undefined)
+    throw new RangeError(
+      `--payloads has "${text}": expected ${payloadKinds.join(" or ")}, a colon, and a number of bytes`,
+    );
   return { payload, bytes: wholeNumber("--payloads", bytes) };
 }
 
 function wholeNumber(option: string, text: string): number {
-  if (!/^[1-9]\d{0,9}$/.test(text)) throw new RangeError(`${option} is "${text}": expected a whole number of at least 1`);
+  if (!/^[1-9]\d{0,9}$/.test(text))
+    throw new RangeError(`${option} is "${text}": expected a whole number of at least 1`);
   return Number(text);
 }

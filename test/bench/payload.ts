@@ -26,10 +26,17 @@ export function payloadMaker(kind: PayloadKind, bytes: number): (serial: number)
   return (serial) => ({ rows: [rowOf(serial), ...rest] });
 }
 
-const rowOf = (id: number): Row => ({ id, name: `Article "${id % 100}"`, price: (id % 1000) / 100, isSold: id % 2 === 0, tags: ["new", "bench\\rows"] });
+const rowOf = (id: number): Row => ({
+  id,
+  name: `Article "${id % 100}"`,
+  price: (id % 1000) / 100,
+  isSold: id % 2 === 0,
+  tags: ["new", "bench\\rows"],
+});
 
 /** Whether an answer is that to a payload: by its serial number and its length, as to compare all of it would be a part of what is measured. */
 export function isAnswerTo(asked: Payload, answered: Payload): boolean {
-  if (asked.rows !== undefined) return answered.rows?.length === asked.rows.length && answered.rows[0]?.id === asked.rows[0]?.id;
+  if (asked.rows !== undefined)
+    return answered.rows?.length === asked.rows.length && answered.rows[0]?.id === asked.rows[0]?.id;
   return answered.text === asked.text;
 }

@@ -4,7 +4,10 @@ import { closedLoop, type LoopOptions } from "./closed-loop.ts";
 import type { Contender, Place } from "./contender.ts";
 
 /** What the bench asks for; each is answered by one message. */
-export type Order = { readonly kind: "round"; readonly options: LoopOptions } | { readonly kind: "cpu" } | { readonly kind: "end" };
+export type Order =
+  | { readonly kind: "round"; readonly options: LoopOptions }
+  | { readonly kind: "cpu" }
+  | { readonly kind: "end" };
 
 const [file = "", role = "", place = "{}", front] = process.argv.slice(2);
 const contender = (await import(file)) as Contender;

@@ -33,13 +33,25 @@ export interface StartPeerOptions {
 }
 
 /** @throws {Error} with its words if the peer does not start */
-export async function startPeer(file: string, role: Role, place: Place, { profiles, front }: StartPeerOptions): Promise<Peer> {
-  const profiling = profiles === undefined ? [] : ["--cpu-prof", `--cpu-prof-dir=${profiles}`, `--cpu-prof-name=${nameOf(file)}-${role}.cpuprofile`];
+export async function startPeer(
+  file: string,
+  role: Role,
+  place: Place,
+  { profiles, front }: StartPeerOptions,
+): Promise<Peer> {
+  const profiling =
+    profiles === undefined
+      ? []
+      : ["--cpu-prof", `--cpu-prof-dir=${profiles}`, `--cpu-prof-name=${nameOf(file)}-${role}.cpuprofile`];
   const execArgv = [...V8_FLAGS, ...profiling];
-  const child = fork(join(import.meta.dirname, "peer.ts"), [file, role, JSON.stringify(place), ...(front === undefined ? [] : [front])], {
-    execArgv,
-    stdio: ["ignore", "ignore", "pipe", "ipc"],
-  });
+  const child = fork(
+    join(import.meta.dirname, "peer.ts"),
+    [file, role, JSON.stringify(place), ...(front === undefined ? [] : [front])],
+    {
+      execArgv,
+      stdio: ["ignore", "ignore", "pipe", "ipc"],
+    },
+  );
   let words = "";
   child.stderr?.on("data", (chunk: Buffer) => {
     words = (words + chunk.toString()).slice(-2_000);
@@ -49,10 +61,12 @@ export async function startPeer(file: string, role: Role, place: Place, { profil
     const over = new AbortController();
     const signal = AbortSignal.any([over.signal, AbortSignal.timeout(ms)]);
     try {
-      const [message] = (await Promise.race([once(child, "message", { signal }), once(child, "exit", { signal }).then(() => [{ error: "it has ended" }])])) as [
-        { readonly result?: unknown; readonly error?: string },
-      ];
-      if (message.error !== undefined) throw new Error(`The ${role} of ${nameOf(file)} fails: ${message.error}\n${words}`);
+      const [message] = (await Promise.race([
+        once(child, "message", { signal }),
+        once(child, "exit", { signal }).then(() => [{ error: "it has ended" }]),
+      ])) as [{ readonly result?: unknown; readonly error?: string }];
+      if (message.error !== undefined)
+        throw new Error(`The ${role} of ${nameOf(file)} fails: ${message.error}\n${words}`);
       return message.result;
     } finally {
       over.abort();

@@ -38,9 +38,12 @@ const taskTo = (agent: string, replyTo: string, taskId = newId()) =>
 /** What comes to topics that the user of the bus may hear. */
 async function hear(bus: Bus, topics: string[]) {
   const heard: { readonly topic: string; readonly userId: string | undefined; readonly text: string }[] = [];
-  const subscription = await bus.subscribe({ name: "research", topics, kind: "copy" }, async ({ topic, userId, body }) => {
-    heard.push({ topic, userId, text: Buffer.from(body).toString() });
-  });
+  const subscription = await bus.subscribe(
+    { name: "research", topics, kind: "copy" },
+    async ({ topic, userId, body }) => {
+      heard.push({ topic, userId, text: Buffer.from(body).toString() });
+    },
+  );
   return { heard, [Symbol.asyncDispose]: () => subscription[Symbol.asyncDispose]() };
 }
 
@@ -52,20 +55,28 @@ test("with the rights of the policy alone an agent takes a task, answers its sen
   await using agentBus = await connect(broker, AGENT);
   const env = { MODEL_URL: model.url, MODEL: model.model, MODEL_API_KEY: model.apiKey, BUS_AGENTS: "RockBot" };
   const config = loadConfig(configSchema, { env });
-  await using _agent = await startAgentService(agentBus, config, { service: AGENT, topic: agentTopics.invoke, policy: broker.policy });
+  await using _agent = await startAgentService(agentBus, config, {
+    service: AGENT,
+    topic: agentTopics.invoke,
+    policy: broker.policy,
+  });
   await using researcher = await connect(broker, "ResearchAgent");
   const own = `${taskTopics.response}.ResearchAgent`;
   await using answers = await hear(researcher, [own, taskTopics.status]);
 
   await researcher.publish(taskTo("RockBot", own));
   const answer = () => answers.heard.find(({ topic }) => topic === own);
-  await expect.poll(answer, { timeout: 30_000 }).toMatchObject({ userId: AGENT, text: expect.stringContaining("Seen.") });
+  await expect
+    .poll(answer, { timeout: 30_000 })
+    .toMatchObject({ userId: AGENT, text: expect.stringContaining("Seen.") });
   expect(answers.heard.find(({ topic }) => topic === taskTopics.status)?.userId).toBe(AGENT);
   expect(model.requests).toHaveLength(1);
 
   // Its answers go to topics of its sender alone, whatever a task names.
   await researcher.publish(taskTo("RockBot", `${taskTopics.response}.browser`));
-  await expect.poll(async () => (await agentBus.inspect("agent.task", "parked"))?.messages, { timeout: 20_000 }).toBe(1);
+  await expect
+    .poll(async () => (await agentBus.inspect("agent.task", "parked"))?.messages, { timeout: 20_000 })
+    .toBe(1);
   expect(model.requests).toHaveLength(1);
 
   await using browser = await openRawUser(broker.urlOf("browser"));

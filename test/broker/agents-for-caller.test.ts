@@ -22,7 +22,9 @@ services:
 delegates: [{ user: agent, for: [alice, bob, ops, clerk] }, { user: ops, for: [alice] }]
 `;
 
-test("a broker with rights lets the operator run an agent for the callers that the policy names, and nobody else", { timeout: 120_000 }, async () => {
+test("a broker with rights lets the operator run an agent for the callers that the policy names, and nobody else", {
+  timeout: 120_000,
+}, async () => {
   using folder = temporaryFolder();
   await using model = await startModelServer(() => ({ text: "At noon." }));
   await using broker = await verifiedHost(POLICY);
@@ -31,17 +33,49 @@ test("a broker with rights lets the operator run an agent for the callers that t
   const policyFile = join(folder.path, "policy.yaml");
   writeFileSync(agentsFile, "porter: { playbook: Find the fastest one., tools: [] }");
   writeFileSync(policyFile, POLICY);
-  const env = { MODEL_URL: model.url, MODEL: model.model, MODEL_API_KEY: model.apiKey, AGENTS_FILE: agentsFile, DATA_DIRECTORY: join(folder.path, "data") };
+  const env = {
+    MODEL_URL: model.url,
+    MODEL: model.model,
+    MODEL_API_KEY: model.apiKey,
+    AGENTS_FILE: agentsFile,
+    DATA_DIRECTORY: join(folder.path, "data"),
+  };
   const config = loadConfig(configSchema, { env });
   const connectRecords = () => Promise.reject(new Error("the test needs no other database than the file"));
-  await using _agent = await startAgentService(agentBus, config, { service: AGENT, topic: agentTopics.invoke, policy: broker.policy, connectRecords });
+  await using _agent = await startAgentService(agentBus, config, {
+    service: AGENT,
+    topic: agentTopics.invoke,
+    policy: broker.policy,
+    connectRecords,
+  });
   const runFor = (caller: string, user: string) =>
-    runCli(["agents", "run", "porter", "Bern to Brig?", "--for", caller, "--bus", broker.urlOf(user), "--policy", policyFile], { folder: folder.path });
+    runCli(
+      [
+        "agents",
+        "run",
+        "porter",
+        "Bern to Brig?",
+        "--for",
+        caller,
+        "--bus",
+        broker.urlOf(user),
+        "--policy",
+        policyFile,
+      ],
+      { folder: folder.path },
+    );
 
   const ran = await runFor("alice", "ops");
-  expect([ran.code, ran.stdout, ran.stderr]).toEqual([0, "At noon.\n", expect.stringContaining("rockbot agents show --session")]);
+  expect([ran.code, ran.stdout, ran.stderr]).toEqual([
+    0,
+    "At noon.\n",
+    expect.stringContaining("rockbot agents show --session"),
+  ]);
   expect(model.requests).toHaveLength(1);
-  const refused = { "for another caller": await runFor("bob", "ops"), "by another user": await runFor("alice", "clerk") };
+  const refused = {
+    "for another caller": await runFor("bob", "ops"),
+    "by another user": await runFor("alice", "clerk"),
+  };
   expect(Object.values(refused).map(({ code, stdout }) => [code, stdout])).toEqual([
     [1, ""],
     [1, ""],

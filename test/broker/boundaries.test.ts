@@ -9,7 +9,12 @@ import { uniqueName } from "./messages.ts";
 /** A body of a call of `echo` with exactly so many bytes. */
 function bodyOf(bytes: number): Buffer {
   const make = (padding: string): string =>
-    JSON.stringify({ toolCallId: newId(), toolName: "echo", arguments: JSON.stringify({ a: padding }), sessionId: null });
+    JSON.stringify({
+      toolCallId: newId(),
+      toolName: "echo",
+      arguments: JSON.stringify({ a: padding }),
+      sessionId: null,
+    });
   return Buffer.from(make("x".repeat(bytes - make("").length)));
 }
 
@@ -34,17 +39,33 @@ test.each(buses)(
       validateInput: Object.assign((_: unknown): _ is object => true, { errors: null }),
     };
     const echo = defineTool(definition, async () => "x".repeat(resultBytes));
-    await using _service = await serveTools(bus, { tools: [echo], guides: [{ name: service, summary: "Echoes.", document: "# Echo" }] }, { service });
+    await using _service = await serveTools(
+      bus,
+      { tools: [echo], guides: [{ name: service, summary: "Echoes.", document: "# Echo" }] },
+      { service },
+    );
     await using caller = await createToolCaller(bus, { agent: service });
     await caller.discovered();
     const answers: Envelope[] = [];
     const replyTo = `tool.result.${service}.raw`;
-    await using _answers = await bus.subscribe({ name: `raw-${service}`, topics: [replyTo], kind: "copy" }, async (answer) => void answers.push(answer));
+    await using _answers = await bus.subscribe(
+      { name: `raw-${service}`, topics: [replyTo], kind: "copy" },
+      async (answer) => void answers.push(answer),
+    );
 
     /** What the service says to a message that a stranger sends past our own checks. */
     async function ask(body: Buffer, headers: Record<string, string> = {}): Promise<unknown> {
       const before = answers.length;
-      await bus.publish(createEnvelope({ topic: `tool.invoke.${service}`, type: messages.ToolInvokeRequest.type, source: service, replyTo, body, headers }));
+      await bus.publish(
+        createEnvelope({
+          topic: `tool.invoke.${service}`,
+          type: messages.ToolInvokeRequest.type,
+          source: service,
+          replyTo,
+          body,
+          headers,
+        }),
+      );
       await expect.poll(() => answers.length, { timeout: 20_000 }).toBe(before + 1);
       return (JSON.parse(Buffer.from(answers.at(-1)?.body ?? []).toString()) as { code?: unknown }).code;
     }
@@ -59,7 +80,10 @@ test.each(buses)(
     for (const bytes of [-1, 0, 1]) said.push(await ask(bodyOf(MAX_REQUEST_BYTES + bytes)));
     expect(said).toEqual([undefined, undefined, "too_large"]);
     // What surrounds the arguments in the body of our own caller has some hundred bytes.
-    expect([await call(argumentsOf(MAX_REQUEST_BYTES - 1_000)), await call(argumentsOf(MAX_REQUEST_BYTES))]).toEqual([undefined, "too_large"]);
+    expect([await call(argumentsOf(MAX_REQUEST_BYTES - 1_000)), await call(argumentsOf(MAX_REQUEST_BYTES))]).toEqual([
+      undefined,
+      "too_large",
+    ]);
     expect(await ask(bodyOf(1_000), { a: "x".repeat(MAX_HEADER_BYTES - 1) })).toBeUndefined();
     const results: unknown[] = [];
     for (const bytes of [MAX_RESULT_BYTES - 1_000, MAX_RESULT_BYTES]) {

@@ -8,7 +8,11 @@ const broker = await startOwnBroker(); // it goes on, and has enough of all, whe
 afterAll(() => broker[Symbol.asyncDispose]());
 
 const shortages = [
-  { what: "memory", alarm: ["set_vm_memory_high_watermark", "absolute", "1MB"], enough: ["set_vm_memory_high_watermark", "0.6"] },
+  {
+    what: "memory",
+    alarm: ["set_vm_memory_high_watermark", "absolute", "1MB"],
+    enough: ["set_vm_memory_high_watermark", "0.6"],
+  },
   { what: "disk", alarm: ["set_disk_free_limit", "900000GB"], enough: ["set_disk_free_limit", "1MB"] },
 ];
 
@@ -59,7 +63,9 @@ test.each(shortages)(
   },
 );
 
-test("a bus whose broker stands still fails publishes in time, notices, and goes on with nothing lost when the broker does", { timeout: 180_000 }, async () => {
+test("a bus whose broker stands still fails publishes in time, notices, and goes on with nothing lost when the broker does", {
+  timeout: 180_000,
+}, async () => {
   await using bus = await connectBus(broker.url);
   const received: string[] = [];
   await using _ = await bus.subscribe({ name: "paused", topics: ["paused"] }, async (message) => {
@@ -71,7 +77,9 @@ test("a bus whose broker stands still fails publishes in time, notices, and goes
   const patient = bus.publish(textMessage("paused", "patient"), { timeoutMs: 60_000 }).finally(() => {
     isPatientOver = true;
   });
-  await expect(bus.publish(textMessage("paused", "hasty"), { timeoutMs: 500 })).rejects.toBeInstanceOf(BusUnavailableError);
+  await expect(bus.publish(textMessage("paused", "hasty"), { timeoutMs: 500 })).rejects.toBeInstanceOf(
+    BusUnavailableError,
+  );
   await expect.poll(() => bus.isReady, { message: "the silence is noticed" }).toBe(false);
   await expect(bus.inspect("paused")).rejects.toBeInstanceOf(BusUnavailableError);
   expect(isPatientOver).toBe(false);
@@ -83,7 +91,9 @@ test("a bus whose broker stands still fails publishes in time, notices, and goes
   await expect.poll(() => received, { timeout: 40_000 }).toContain("after");
 });
 
-test("a broker that has not heard from a queue in time does not make its consumers nobody", { timeout: 180_000 }, async () => {
+test("a broker that has not heard from a queue in time does not make its consumers nobody", {
+  timeout: 180_000,
+}, async () => {
   await using bus = await connectBus(broker.url);
   await using _ = await bus.subscribe({ name: "mute", topics: ["mute"] }, async () => {});
   expect(await bus.inspect("mute")).toEqual({ consumers: 1, messages: 0 });

@@ -25,16 +25,23 @@ delegates: [gateway, agent]
 `;
 
 // Long because: it is one system, which takes most of the time to start
-test("over a broker that verifies senders each asker has the agent as itself, live, and sees its own session only", { timeout: 180_000 }, async () => {
+test("over a broker that verifies senders each asker has the agent as itself, live, and sees its own session only", {
+  timeout: 180_000,
+}, async () => {
   await using model = await startModelServer(({ messages }) => {
     const last = messages.at(-1);
-    return last?.role === "tool" ? { text: `It ran for ${last.text}.` } : { text: "Let me ask.", toolCalls: [{ name: "echo_who" }] };
+    return last?.role === "tool"
+      ? { text: `It ran for ${last.text}.` }
+      : { text: "Let me ask.", toolCalls: [{ name: "echo_who" }] };
   });
   await using broker = await verifiedHost(POLICY);
   using folder = temporaryFolder();
   const policyFile = folder.write("policy.yaml", POLICY);
   await using bus = await connect(broker, "echoes");
-  await using _tools = await serveTools(bus, whoTool("echo_who", { readOnly: true }), { service: "echoes", policy: broker.policy });
+  await using _tools = await serveTools(bus, whoTool("echo_who", { readOnly: true }), {
+    service: "echoes",
+    policy: broker.policy,
+  });
   const common = { POLICY_FILE: policyFile, MODEL_URL: model.url, MODEL: model.model, MODEL_API_KEY: model.apiKey };
   await using started = new AsyncDisposableStack();
   const [agent, gateway] = await Promise.all([
@@ -45,7 +52,8 @@ test("over a broker that verifies senders each asker has the agent as itself, li
   onTestFailed(() => console.error(`the agent said:\n${agent.stdout()}\nthe gateway said:\n${gateway.stdout()}`));
   const url = /"url":"(http[^"]+)","access"/.exec(gateway.stdout())?.[1];
   const headers = { authorization: `Bearer ${token}`, "content-type": "application/json", "rockbot-session": "same" };
-  const ask = (path: string, init: RequestInit = {}) => fetch(`${url}${path}`, { ...init, headers, signal: AbortSignal.timeout(STEP_MS) });
+  const ask = (path: string, init: RequestInit = {}) =>
+    fetch(`${url}${path}`, { ...init, headers, signal: AbortSignal.timeout(STEP_MS) });
   const models = async () => (await (await ask("/v1/models")).json()) as { data?: unknown[] };
   await expect.poll(async () => (await models()).data, { timeout: STEP_MS }).toHaveLength(1);
 
@@ -55,10 +63,25 @@ test("over a broker that verifies senders each asker has the agent as itself, li
     ([, json]) => JSON.parse(json ?? "") as { choices: { delta: { content?: string } }[]; rockbot?: { kind?: string } },
   );
   expect(chunks.map(({ choices }) => choices[0]?.delta.content ?? "").join("")).toBe("Let me ask.It ran for writer.");
-  expect(chunks.flatMap(({ rockbot }) => rockbot?.kind ?? [])).toEqual(["turn_started", "tool_started", "tool_finished"]);
+  expect(chunks.flatMap(({ rockbot }) => rockbot?.kind ?? [])).toEqual([
+    "turn_started",
+    "tool_started",
+    "tool_finished",
+  ]);
 
   const asked = startNodeProgram(cli, {
-    args: ["chat", "-p", "For whom?", "--session", "same", "--json", "--bus", broker.urlOf("researcher"), "--policy", policyFile],
+    args: [
+      "chat",
+      "-p",
+      "For whom?",
+      "--session",
+      "same",
+      "--json",
+      "--bus",
+      broker.urlOf("researcher"),
+      "--policy",
+      policyFile,
+    ],
     env: {},
   });
   started.use(asked);
@@ -71,6 +94,14 @@ test("over a broker that verifies senders each asker has the agent as itself, li
     .trimEnd()
     .split("\n")
     .map((line) => JSON.parse(line) as { kind: string; text?: string; sequence?: number });
-  expect(steps.map(({ kind }) => kind)).toEqual(["turn_started", "text", "tool_started", "tool_finished", "text", "turn_finished", "answer"]);
+  expect(steps.map(({ kind }) => kind)).toEqual([
+    "turn_started",
+    "text",
+    "tool_started",
+    "tool_finished",
+    "text",
+    "turn_finished",
+    "answer",
+  ]);
   expect([steps[0]?.sequence, steps.at(-1)?.text]).toEqual([1, "It ran for researcher."]);
 });

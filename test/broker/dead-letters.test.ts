@@ -22,9 +22,15 @@ test("a parked message says why it is there and where it was going, and keeps it
   await bus.publish(textMessage(`${name}.poison`, "poison", { headers, correlationId: "c-poison" }));
   await expect.poll(async () => (await bus.inspect(name, "parked"))?.messages, WAIT).toBe(2);
 
-  const parked = [await raw.channel.get(`rockbot.${name}.v2.parked`, { noAck: true }), await raw.channel.get(`rockbot.${name}.v2.parked`, { noAck: true })];
+  const parked = [
+    await raw.channel.get(`rockbot.${name}.v2.parked`, { noAck: true }),
+    await raw.channel.get(`rockbot.${name}.v2.parked`, { noAck: true }),
+  ];
   const byCorrelation = Object.fromEntries(
-    (parked as GetMessage[]).map(({ properties, content }) => [properties.correlationId, { properties, text: content.toString() }]),
+    (parked as GetMessage[]).map(({ properties, content }) => [
+      properties.correlationId,
+      { properties, text: content.toString() },
+    ]),
   );
   expect(byCorrelation["c-odd"]).toMatchObject({
     text: "odd",
@@ -39,7 +45,9 @@ test("a parked message says why it is there and where it was going, and keeps it
       },
     },
   });
-  expect(byCorrelation["c-poison"]).toMatchObject({ properties: { headers: { "x-rockbot-death-reason": "failed", "x-rockbot-topic": `${name}.poison` } } });
+  expect(byCorrelation["c-poison"]).toMatchObject({
+    properties: { headers: { "x-rockbot-death-reason": "failed", "x-rockbot-topic": `${name}.poison` } },
+  });
 });
 
 test("messages whose time was over before anybody took them are sorted out, and parked", async () => {
@@ -60,11 +68,21 @@ test("messages that were parked in the classic queue of before are moved in thei
   const name = uniqueName();
   const old = `rockbot.${name}.v1.parked`;
   await raw.channel.assertQueue(old, {
-    arguments: { "x-queue-type": "classic", "x-message-ttl": 604_800_000, "x-max-length": 10_000, "x-overflow": "drop-head" },
+    arguments: {
+      "x-queue-type": "classic",
+      "x-message-ttl": 604_800_000,
+      "x-max-length": 10_000,
+      "x-overflow": "drop-head",
+    },
   });
   const died = "2026-01-02T03:04:05.000Z";
   for (const text of ["first", "second"]) {
-    const notes = { "x-rockbot-death-reason": "rejected", "x-rockbot-death-message": "no", "x-rockbot-topic": `${name}.topic`, "x-rockbot-died-at": died };
+    const notes = {
+      "x-rockbot-death-reason": "rejected",
+      "x-rockbot-death-message": "no",
+      "x-rockbot-topic": `${name}.topic`,
+      "x-rockbot-died-at": died,
+    };
     raw.channel.sendToQueue(old, Buffer.from(text), { messageId: text, headers: { ...notes, "rb-kept": "yes" } });
   }
   await expect.poll(async () => (await raw.channel.checkQueue(old)).messageCount, WAIT).toBe(2);
@@ -75,7 +93,13 @@ test("messages that were parked in the classic queue of before are moved in thei
     kept.push({ text: textOf(message), topic: message.topic, headers: message.headers, reason, why, parkedAt });
     return "keep";
   });
-  const expected = { topic: `${name}.topic`, headers: { kept: "yes" }, reason: "rejected", why: "no", parkedAt: Date.parse(died) };
+  const expected = {
+    topic: `${name}.topic`,
+    headers: { kept: "yes" },
+    reason: "rejected",
+    why: "no",
+    parkedAt: Date.parse(died),
+  };
   expect(kept).toEqual(["first", "second"].map((text) => ({ text, ...expected })));
   await expect.poll(() => isThere(old), WAIT).toBe(false);
 });
@@ -113,20 +137,26 @@ test("a look at parked messages that is cut off loses none, and a message that c
   expect(kept.slice(0, 2).map(([, id]) => id)).toEqual(ids);
 });
 
-test("a message that kills its consumers is given up as such, and its neighbours are handled", { timeout: 90_000 }, async () => {
+test("a message that kills its consumers is given up as such, and its neighbours are handled", {
+  timeout: 90_000,
+}, async () => {
   await using proxy = await startTcpFaultProxy(url);
   await using victim = await connectBus(proxy.through(url));
   const name = uniqueName();
   const deaths: [string, string, Death][] = [];
   const handled = new Set<string>();
   let crashes = 0;
-  const onDeadLetter = async (message: Parameters<typeof textOf>[0], death: Death) => void deaths.push([message.topic, textOf(message), death]);
-  await using _ = await victim.subscribe({ name, topics: [`${name}.*`], concurrency: 4, onDeadLetter }, async (message) => {
-    if (textOf(message) !== "poison") return void handled.add(textOf(message));
-    crashes++;
-    proxy.cutAll(); // for the broker it is as if the process had died
-    await expect.poll(() => victim.isReady, { ...WAIT, interval: 1 }).toBe(false);
-  });
+  const onDeadLetter = async (message: Parameters<typeof textOf>[0], death: Death) =>
+    void deaths.push([message.topic, textOf(message), death]);
+  await using _ = await victim.subscribe(
+    { name, topics: [`${name}.*`], concurrency: 4, onDeadLetter },
+    async (message) => {
+      if (textOf(message) !== "poison") return void handled.add(textOf(message));
+      crashes++;
+      proxy.cutAll(); // for the broker it is as if the process had died
+      await expect.poll(() => victim.isReady, { ...WAIT, interval: 1 }).toBe(false);
+    },
+  );
   await using sender = await connectBus(url);
   const neighbours = Array.from({ length: 8 }, (_, index) => `neighbour ${index}`);
   for (const text of ["poison", ...neighbours]) await sender.publish(textMessage(`${name}.x`, text));
@@ -139,7 +169,9 @@ test("a message that kills its consumers is given up as such, and its neighbours
   expect(crashes).toBeLessThanOrEqual(15);
 });
 
-test("a message that consumers die over again and again, and whose work gets on, is handled all the same", { timeout: 90_000 }, async () => {
+test("a message that consumers die over again and again, and whose work gets on, is handled all the same", {
+  timeout: 90_000,
+}, async () => {
   await using proxy = await startTcpFaultProxy(url);
   await using victim = await connectBus(proxy.through(url));
   const name = uniqueName();
@@ -152,12 +184,15 @@ test("a message that consumers die over again and again, and whose work gets on,
     asked++;
     return textOf(message) !== "long" || crashes > 12;
   };
-  await using _ = await victim.subscribe({ name, topics: [`${name}.*`], onDeadLetter, isToBlame }, async (message, { isRedelivered }) => {
-    seen.push([message.topic, message.ttlMs, isRedelivered]);
-    if (++crashes > 12) return;
-    proxy.cutAll(); // for the broker it is as if the process had died
-    await expect.poll(() => victim.isReady, { ...WAIT, interval: 1 }).toBe(false);
-  });
+  await using _ = await victim.subscribe(
+    { name, topics: [`${name}.*`], onDeadLetter, isToBlame },
+    async (message, { isRedelivered }) => {
+      seen.push([message.topic, message.ttlMs, isRedelivered]);
+      if (++crashes > 12) return;
+      proxy.cutAll(); // for the broker it is as if the process had died
+      await expect.poll(() => victim.isReady, { ...WAIT, interval: 1 }).toBe(false);
+    },
+  );
   await using sender = await connectBus(url);
   await sender.publish({ ...textMessage(`${name}.x`, "long"), ttlMs: 600_000 });
 
@@ -165,7 +200,10 @@ test("a message that consumers die over again and again, and whose work gets on,
   await expect.poll(async () => (await sender.inspect(name))?.messages, WAIT).toBe(0);
   expect([deaths, (await sender.inspect(name, "parked"))?.messages]).toEqual([[], 0]);
   expect(asked).toBeGreaterThan(0);
-  expect([...new Set(seen.map((each) => JSON.stringify(each)))]).toEqual([`["${name}.x",600000,false]`, `["${name}.x",600000,true]`]);
+  expect([...new Set(seen.map((each) => JSON.stringify(each)))]).toEqual([
+    `["${name}.x",600000,false]`,
+    `["${name}.x",600000,true]`,
+  ]);
 });
 
 /** Asked on a channel of its own, as the broker closes one that asks for what is not there. */

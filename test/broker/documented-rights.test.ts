@@ -29,10 +29,14 @@ function rowsOf(document: string, firstColumn: string): string[][] {
 
 const quoted = (cell = ""): string[] => [...cell.matchAll(/`([^`]+)`/g)].map(([, text]) => text ?? "");
 
-test("the broker grants what the documents say, to each user and for each topic that they name, and nothing else", { timeout: 300_000 }, async () => {
+test("the broker grants what the documents say, to each user and for each topic that they name, and nothing else", {
+  timeout: 300_000,
+}, async () => {
   await using broker = await verifiedHost(read("examples/policy.yaml"));
   const [, ...users] = rowsOf(read("reference/broker-rights.md"), "user");
-  const topics = [...new Set(users.flatMap(([, , publishes, hears]) => [...quoted(publishes), ...quoted(hears)]))].map((topic) => topic.replaceAll("*", "any"));
+  const topics = [...new Set(users.flatMap(([, , publishes, hears]) => [...quoted(publishes), ...quoted(hears)]))].map(
+    (topic) => topic.replaceAll("*", "any"),
+  );
   expect(users.length).toBeGreaterThan(3);
   expect(topics.length).toBeGreaterThan(10);
 
@@ -42,7 +46,8 @@ test("the broker grants what the documents say, to each user and for each topic 
     const [user = ""] = quoted(name);
     await using raw = await openRawUser(broker.urlOf(user));
     for (const topic of topics) {
-      if (quoted(publishes).some((pattern) => matchesTopic(pattern, topic))) documented.push(`${user} publishes ${topic}`);
+      if (quoted(publishes).some((pattern) => matchesTopic(pattern, topic)))
+        documented.push(`${user} publishes ${topic}`);
       if (quoted(hears).some((pattern) => matchesTopic(pattern, topic))) documented.push(`${user} hears ${topic}`);
       if ((await raw.publish("rockbot", topic)) === "granted") granted.push(`${user} publishes ${topic}`);
       if ((await raw.bind("rockbot", topic)) === "granted") granted.push(`${user} hears ${topic}`);
@@ -59,5 +64,7 @@ test("the broker grants what the documents say, to each user and for each topic 
     return caller !== undefined && users.some(([user]) => quoted(user)[0] === caller) ? [{ caller, mayUse }] : [];
   });
   expect(asked.length).toBeGreaterThan(0);
-  expect(asked.filter(({ caller, mayUse }) => granted.includes(`${caller} publishes tool.invoke`) !== mayUse)).toEqual([]);
+  expect(asked.filter(({ caller, mayUse }) => granted.includes(`${caller} publishes tool.invoke`) !== mayUse)).toEqual(
+    [],
+  );
 });

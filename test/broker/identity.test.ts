@@ -31,9 +31,13 @@ test("verified senders are named to receivers, also of dead letters, and what a 
   });
 
   const outcomes = await Promise.allSettled(
-    Array.from({ length: 40 }, (_, index) => alice.publish(textMessage(index === 20 ? "forbidden.topic" : "allowed.topic", String(index)))),
+    Array.from({ length: 40 }, (_, index) =>
+      alice.publish(textMessage(index === 20 ? "forbidden.topic" : "allowed.topic", String(index))),
+    ),
   );
-  expect(outcomes.map(({ status }) => status)).toEqual(outcomes.map((_, index) => (index === 20 ? "rejected" : "fulfilled")));
+  expect(outcomes.map(({ status }) => status)).toEqual(
+    outcomes.map((_, index) => (index === 20 ? "rejected" : "fulfilled")),
+  );
   const refused = outcomes[20] as PromiseRejectedResult;
   expect(refused.reason).toBeInstanceOf(BusUnavailableError);
   expect(String(refused.reason)).toMatch(/the broker refuses the message \(.*ACCESS.REFUSED/);
@@ -42,5 +46,7 @@ test("verified senders are named to receivers, also of dead letters, and what a 
   expect(new Set(received.map(({ userId }) => userId))).toEqual(new Set([user]));
 
   await alice.publish(textMessage("allowed.topic", "poison"));
-  await expect.poll(() => dead.map(({ userId, topic }) => ({ userId, topic })), { timeout: 10_000 }).toEqual([{ userId: user, topic: "allowed.topic" }]);
+  await expect
+    .poll(() => dead.map(({ userId, topic }) => ({ userId, topic })), { timeout: 10_000 })
+    .toEqual([{ userId: user, topic: "allowed.topic" }]);
 });

@@ -29,25 +29,40 @@ test("with the rights of the policy alone an agent uses the bridge, is told of s
     POLICY_FILE: folder.write("policy.yaml", POLICY),
   };
   await using bridge = startNodeProgram(MAIN, { args: ["mcp-bridge"], env: { ...env, AUDIT_FILE: auditFile } });
-  for (const line of ["connected to an MCP server", '"msg":"ready"']) await expect.poll(bridge.stdout, { timeout: 60_000 }).toContain(line);
+  for (const line of ["connected to an MCP server", '"msg":"ready"'])
+    await expect.poll(bridge.stdout, { timeout: 60_000 }).toContain(line);
 
   await using writer = await connect(broker, "writer");
   const overheard: string[] = [];
   const listen = async ({ type }: { readonly type: string }) => void overheard.push(type);
-  await using _ears = await writer.subscribe({ name: "ears", topics: ["mcp.manage.response.writer", "tool.meta.mcp.writer"], kind: "copy" }, listen);
+  await using _ears = await writer.subscribe(
+    { name: "ears", topics: ["mcp.manage.response.writer", "tool.meta.mcp.writer"], kind: "copy" },
+    listen,
+  );
   await using researcher = await connect(broker, "researcher");
   const foreign = { replyTo: "mcp.manage.response.writer", source: "writer", correlationId: newId() };
   const details = encodeMessage("McpGetServiceDetailsRequest", { serverName: "files" });
-  await researcher.publish(createEnvelope({ topic: "mcp.manage", type: messages.McpGetServiceDetailsRequest.type, body: details, ...foreign }));
+  await researcher.publish(
+    createEnvelope({ topic: "mcp.manage", type: messages.McpGetServiceDetailsRequest.type, body: details, ...foreign }),
+  );
   const refresh = encodeMessage("McpMetadataRefreshRequest", { serverName: null });
-  await researcher.publish(createEnvelope({ topic: "tool.meta.mcp.refresh", type: messages.McpMetadataRefreshRequest.type, body: refresh, source: "writer" }));
+  await researcher.publish(
+    createEnvelope({
+      topic: "tool.meta.mcp.refresh",
+      type: messages.McpMetadataRefreshRequest.type,
+      body: refresh,
+      source: "writer",
+    }),
+  );
 
   await using caller = await createToolCaller(researcher, { agent: "researcher", policy: broker.policy });
   await using _tools = await offerMcpTools(researcher, caller, { agent: "researcher", policy: broker.policy });
   await expect.poll(() => caller.tools.getExecutor("mcp_get_service_details"), { timeout: 10_000 }).toBeDefined();
   expect((await caller.call("mcp_get_service_details", { server_name: "files" })).content).toContain("echo");
   await expect.poll(() => caller.tools.getExecutor("files__echo"), { timeout: 10_000 }).toBeDefined();
-  expect(await caller.call("mcp_invoke_tool", { server_name: "files", tool_name: "echo", arguments: { a: 1 } })).toMatchObject({ content: '{"a":1}' });
+  expect(
+    await caller.call("mcp_invoke_tool", { server_name: "files", tool_name: "echo", arguments: { a: 1 } }),
+  ).toMatchObject({ content: '{"a":1}' });
   expect(overheard).toEqual([]);
 
   const listing = ["mcp", "ls", "--bus", broker.urlOf("researcher"), "--policy", env.POLICY_FILE];

@@ -21,13 +21,19 @@ services: { echoes: { topic: tool.invoke.echoes, tools: ["echo_*"] } }
 delegates: [gateway]
 `;
 
-test("MCP clients call over a broker that verifies senders: as who their token says, or whose user they are", { timeout: 180_000 }, async () => {
+test("MCP clients call over a broker that verifies senders: as who their token says, or whose user they are", {
+  timeout: 180_000,
+}, async () => {
   await using broker = await verifiedHost(POLICY);
   using folder = temporaryFolder();
   const policyFile = folder.write("policy.yaml", POLICY);
   await using bus = await connect(broker, "echoes");
   const [who, secret] = [whoTool("echo_who"), whoTool("echo_secret")];
-  await using _tools = await serveTools(bus, { tools: [...who.tools, ...secret.tools], guides: who.guides }, { service: "echoes", policy: broker.policy });
+  await using _tools = await serveTools(
+    bus,
+    { tools: [...who.tools, ...secret.tools], guides: who.guides },
+    { service: "echoes", policy: broker.policy },
+  );
 
   await using gateway = startNodeProgram(join(root, "services/main.ts"), {
     args: ["gateway"],
@@ -36,17 +42,43 @@ test("MCP clients call over a broker that verifies senders: as who their token s
   await expect.poll(gateway.stdout, { timeout: 60_000 }).toContain('"msg":"ready"');
   const url = /"url":"(http[^"]+)"/.exec(gateway.stdout())?.[1];
   const remote = new Client({ name: "test", version: "1.0.0" }, { versionNegotiation: { mode: "auto" } });
-  await remote.connect(new StreamableHTTPClientTransport(new URL(`${url}/mcp`), { requestInit: { headers: { authorization: `Bearer ${token}` } } }));
+  await remote.connect(
+    new StreamableHTTPClientTransport(new URL(`${url}/mcp`), {
+      requestInit: { headers: { authorization: `Bearer ${token}` } },
+    }),
+  );
   const local = new Client({ name: "test", version: "1.0.0" }, { versionNegotiation: { mode: "legacy" } });
-  const args = [join(root, "packages/cli/src/main.ts"), "mcp", "serve", "--bus", broker.urlOf("researcher"), "--policy", policyFile];
-  await local.connect(new StdioClientTransport({ command: process.execPath, args, env: { PATH: process.env["PATH"] ?? "" }, stderr: "ignore" }));
+  const args = [
+    join(root, "packages/cli/src/main.ts"),
+    "mcp",
+    "serve",
+    "--bus",
+    broker.urlOf("researcher"),
+    "--policy",
+    policyFile,
+  ];
+  await local.connect(
+    new StdioClientTransport({
+      command: process.execPath,
+      args,
+      env: { PATH: process.env["PATH"] ?? "" },
+      stderr: "ignore",
+    }),
+  );
   onTestFinished(() => Promise.all([remote.close(), local.close()]).then(() => {}));
 
-  const namesOf = async (client: Client) => (await client.listTools(undefined, { cacheMode: "refresh" })).tools.map(({ name }) => name);
+  const namesOf = async (client: Client) =>
+    (await client.listTools(undefined, { cacheMode: "refresh" })).tools.map(({ name }) => name);
   await expect.poll(() => namesOf(remote), { timeout: 30_000 }).toContain("echo_who");
-  expect([(await namesOf(remote)).includes("echo_secret"), (await namesOf(local)).includes("echo_secret")]).toEqual([false, true]);
+  expect([(await namesOf(remote)).includes("echo_secret"), (await namesOf(local)).includes("echo_secret")]).toEqual([
+    false,
+    true,
+  ]);
   const call = { name: "echo_who", arguments: {}, _meta: { "rockbot/idempotencyKey": "the-same-for-both" } };
   expect((await remote.callTool(call)).content).toEqual([{ type: "text", text: "writer" }]);
   expect((await local.callTool(call)).content).toEqual([{ type: "text", text: "researcher" }]);
-  expect(await remote.callTool({ name: "echo_secret" })).toMatchObject({ isError: true, _meta: { "rockbot/error": { code: "denied" } } });
+  expect(await remote.callTool({ name: "echo_secret" })).toMatchObject({
+    isError: true,
+    _meta: { "rockbot/error": { code: "denied" } },
+  });
 });

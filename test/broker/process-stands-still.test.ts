@@ -14,11 +14,16 @@ async function untilWritten(): Promise<void> {
   for (let turn = 0; turn < 3; turn++) await nextTurn();
 }
 
-test("a connection whose own process stood still is kept, and what was asked is answered", { timeout: 60_000 }, async () => {
+test("a connection whose own process stood still is kept, and what was asked is answered", {
+  timeout: 60_000,
+}, async () => {
   const troubles: string[] = [];
   const trouble = (fields: object, text = ""): void => void troubles.push(`${text} ${JSON.stringify(fields)}`);
   const topic = uniqueName();
-  await using bus = await connectBus(busUrl, { silenceMs: 1_000, log: { debug: () => {}, info: () => {}, warn: trouble, error: trouble } });
+  await using bus = await connectBus(busUrl, {
+    silenceMs: 1_000,
+    log: { debug: () => {}, info: () => {}, warn: trouble, error: trouble },
+  });
   await using _ = await bus.subscribe({ name: topic, topics: [topic] }, async () => {});
 
   const published = bus.publish(textMessage(topic, "confirmed while nobody reads"), { mandatory: true });

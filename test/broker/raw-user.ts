@@ -48,12 +48,15 @@ export async function openRawUser(url: string): Promise<RawUser> {
     }
   }
 
-  const ownQueue = async (channel: Channel) => (await channel.assertQueue(`rockbot.copy.${new URL(url).username}.0`, { exclusive: true })).queue;
+  const ownQueue = async (channel: Channel) =>
+    (await channel.assertQueue(`rockbot.copy.${new URL(url).username}.0`, { exclusive: true })).queue;
   return {
-    publish: (exchange, key, options = {}) => attempt(async (channel) => channel.publish(exchange, key, Buffer.from("{}"), options)),
+    publish: (exchange, key, options = {}) =>
+      attempt(async (channel) => channel.publish(exchange, key, Buffer.from("{}"), options)),
     bind: (exchange, key) => attempt(async (channel) => channel.bindQueue(await ownQueue(channel), exchange, key)),
     bindExchange: (destination, source, key) => attempt((channel) => channel.bindExchange(destination, source, key)),
-    declareQueue: (name, args = {}) => attempt((channel) => channel.assertQueue(name, { durable: true, arguments: args })),
+    declareQueue: (name, args = {}) =>
+      attempt((channel) => channel.assertQueue(name, { durable: true, arguments: args })),
     deleteQueue: (name) => attempt((channel) => channel.deleteQueue(name)),
     purge: (name) => attempt((channel) => channel.purgeQueue(name)),
     get: (name) => attempt((channel) => channel.get(name, { noAck: true })),

@@ -33,7 +33,9 @@ const serve = (bus: Bus, name: string) => serveTools(bus, whoTool(toolOf(name)),
 
 /** Makes all callers call at the same time. @returns how many calls ended how */
 async function tally(callers: readonly ToolCaller[], tool: string): Promise<Record<string, number>> {
-  const calls = callers.flatMap((caller) => Array.from({ length: CALLS }, () => caller.call(tool, {}, { timeoutMs: TIMEOUT_MS })));
+  const calls = callers.flatMap((caller) =>
+    Array.from({ length: CALLS }, () => caller.call(tool, {}, { timeoutMs: TIMEOUT_MS })),
+  );
   const ends = await Promise.all(
     calls.map((call) =>
       call.then(
@@ -47,25 +49,36 @@ async function tally(callers: readonly ToolCaller[], tool: string): Promise<Reco
 
 const allAnswered = (callers: number) => ({ answered: callers * CALLS });
 
-test.each(kinds)("four callers of one agent get each their own answers, %s", { timeout: 60_000 }, async (_kind, open) => {
-  const connected = await open();
-  await using stack = new AsyncDisposableStack();
-  const name = newName();
-  stack.use(await serve(stack.use(await connected()), name));
-  const callers: ToolCaller[] = [];
-  for (let count = 0; count < 4; count++) callers.push(stack.use(await createToolCaller(stack.use(await connected()), { agent: `agent-${name}` })));
-  expect(await tally(callers, toolOf(name))).toEqual(allAnswered(4));
-});
+test.each(kinds)(
+  "four callers of one agent get each their own answers, %s",
+  { timeout: 60_000 },
+  async (_kind, open) => {
+    const connected = await open();
+    await using stack = new AsyncDisposableStack();
+    const name = newName();
+    stack.use(await serve(stack.use(await connected()), name));
+    const callers: ToolCaller[] = [];
+    for (let count = 0; count < 4; count++)
+      callers.push(stack.use(await createToolCaller(stack.use(await connected()), { agent: `agent-${name}` })));
+    expect(await tally(callers, toolOf(name))).toEqual(allAnswered(4));
+  },
+);
 
-test.each(kinds)("callers of one agent that start in the same moment get each their own answers, %s", { timeout: 60_000 }, async (_kind, open) => {
-  const connected = await open();
-  await using stack = new AsyncDisposableStack();
-  const name = newName();
-  stack.use(await serve(stack.use(await connected()), name));
-  const buses = await Promise.all(Array.from({ length: 4 }, async () => stack.use(await connected())));
-  const callers = await Promise.all(buses.map(async (bus) => stack.use(await createToolCaller(bus, { agent: `agent-${name}` }))));
-  expect(await tally(callers, toolOf(name))).toEqual(allAnswered(4));
-});
+test.each(kinds)(
+  "callers of one agent that start in the same moment get each their own answers, %s",
+  { timeout: 60_000 },
+  async (_kind, open) => {
+    const connected = await open();
+    await using stack = new AsyncDisposableStack();
+    const name = newName();
+    stack.use(await serve(stack.use(await connected()), name));
+    const buses = await Promise.all(Array.from({ length: 4 }, async () => stack.use(await connected())));
+    const callers = await Promise.all(
+      buses.map(async (bus) => stack.use(await createToolCaller(bus, { agent: `agent-${name}` }))),
+    );
+    expect(await tally(callers, toolOf(name))).toEqual(allAnswered(4));
+  },
+);
 
 test.each(kinds)(
   "two callers that are given one instance get their answers, and a third is told at once what to do, %s",
@@ -78,7 +91,9 @@ test.each(kinds)(
     stack.use(await serve(stack.use(await connected()), name));
     const callers: ToolCaller[] = [];
     for (let count = 0; count < 3; count++)
-      callers.push(stack.use(await createToolCaller(stack.use(await connected()), { agent: `agent-${name}`, instance: "same" })));
+      callers.push(
+        stack.use(await createToolCaller(stack.use(await connected()), { agent: `agent-${name}`, instance: "same" })),
+      );
     const third = callers.pop();
     expect(await tally(callers, tool)).toEqual(allAnswered(2));
     await expect(third?.call(tool, {}, { timeoutMs: TIMEOUT_MS })).rejects.toMatchObject({
@@ -88,12 +103,16 @@ test.each(kinds)(
     });
     expect(await tally(callers, tool)).toEqual(allAnswered(2));
     await callers[0]?.[Symbol.asyncDispose]();
-    await expect.poll(() => third?.call(tool, {}, { timeoutMs: TIMEOUT_MS }).then(() => "answered", String), { timeout: 30_000 }).toBe("answered");
+    await expect
+      .poll(() => third?.call(tool, {}, { timeoutMs: TIMEOUT_MS }).then(() => "answered", String), { timeout: 30_000 })
+      .toBe("answered");
     expect(await tally([callers[1] as ToolCaller, third as ToolCaller], tool)).toEqual(allAnswered(2));
   },
 );
 
-test("a process of a former release, which shares its queue with whoever comes, keeps its answers beside one of now", { timeout: 60_000 }, async () => {
+test("a process of a former release, which shares its queue with whoever comes, keeps its answers beside one of now", {
+  timeout: 60_000,
+}, async () => {
   await using bus = await connectBus(url);
   const name = newName();
   await using _service = await serve(bus, name);
@@ -101,7 +120,10 @@ test("a process of a former release, which shares its queue with whoever comes, 
   await using raw = await openRawChannel(url);
   const queue = `rockbot.result.${agent}.v1`;
   const heard: string[] = [];
-  await raw.channel.assertQueue(queue, { durable: true, arguments: { "x-queue-type": "classic", "x-expires": 600_000 } });
+  await raw.channel.assertQueue(queue, {
+    durable: true,
+    arguments: { "x-queue-type": "classic", "x-expires": 600_000 },
+  });
   await raw.channel.bindQueue(queue, "rockbot", `tool.result.${agent}`);
   await raw.channel.consume(queue, (message) => void heard.push(message?.content.toString() ?? ""), { noAck: true });
 
@@ -109,11 +131,16 @@ test("a process of a former release, which shares its queue with whoever comes, 
   expect(await tally([unnamed], toolOf(name))).toEqual(allAnswered(1));
   const sent = Array.from({ length: CALLS }, (_, index) => String(index));
   for (const text of sent)
-    await bus.publish(createEnvelope({ topic: `tool.result.${agent}`, type: "t", source: name, body: Buffer.from(text) }), { mandatory: true });
+    await bus.publish(
+      createEnvelope({ topic: `tool.result.${agent}`, type: "t", source: name, body: Buffer.from(text) }),
+      { mandatory: true },
+    );
   await expect.poll(() => heard, { timeout: 10_000 }).toEqual(sent);
 });
 
-test("where senders are verified, callers of one user get each their own answers, as numbered instances", { timeout: 120_000 }, async () => {
+test("where senders are verified, callers of one user get each their own answers, as numbered instances", {
+  timeout: 120_000,
+}, async () => {
   await using broker = await verifiedHost(POLICY);
   await using service = await connect(broker, "echoes");
   await using _tools = await serveTools(service, whoTool("echo_who"), { service: "echoes", policy: broker.policy });
@@ -129,7 +156,9 @@ test("where senders are verified, callers of one user get each their own answers
   for (const address of records.slice(1)) expect(address).toMatch(/^researcher\.\d+$/);
 
   const [one, other] = [stack.use(await connect(broker, "researcher")), stack.use(await connect(broker, "researcher"))];
-  const both = await Promise.all([one, other].map((bus) => createToolCaller(bus, { agent: "researcher", instance: "7", policy: broker.policy })));
+  const both = await Promise.all(
+    [one, other].map((bus) => createToolCaller(bus, { agent: "researcher", instance: "7", policy: broker.policy })),
+  );
   for (const caller of both) stack.use(caller);
   expect(await tally(both, "echo_who")).toEqual(allAnswered(2));
 });

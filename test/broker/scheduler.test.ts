@@ -18,7 +18,16 @@ test("where the broker verifies senders, the policy of compose lets the schedule
   const asked: string[] = [];
   const chat = defineTool(tools.agentChat, async ({ session_id = "" }, { caller, toolCallId: turn_id }) => {
     asked.push(caller);
-    return { content: "done", structured: { turn_id, session_id, text: "done", finish: "stop" as const, usage: { input_tokens: 9, output_tokens: 1 } } };
+    return {
+      content: "done",
+      structured: {
+        turn_id,
+        session_id,
+        text: "done",
+        finish: "stop" as const,
+        usage: { input_tokens: 9, output_tokens: 1 },
+      },
+    };
   });
   await using agentBus = await connect(broker, "agent");
   await using _agent = await serveTools(agentBus, { tools: [chat] }, { service: "agent", policy });

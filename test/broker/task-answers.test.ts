@@ -22,7 +22,12 @@ test("with the policy's rights two instances of the service a2a hear the answers
   await using agent = await connectBus(broker.urlOf("ResearchAgent"), { identity: "verified" });
   const heard: string[] = [];
   const hear = (bus: typeof one, name: string) =>
-    hearAnswers(bus, "a2a", async ({ body, userId }) => void heard.push(`${name} hears ${Buffer.from(body).toString()} from ${userId}`), silentLogger);
+    hearAnswers(
+      bus,
+      "a2a",
+      async ({ body, userId }) => void heard.push(`${name} hears ${Buffer.from(body).toString()} from ${userId}`),
+      silentLogger,
+    );
   await using ofOne = await hear(one, "one");
   await using ofOther = await hear(other, "other");
 
@@ -33,6 +38,10 @@ test("with the policy's rights two instances of the service a2a hear the answers
     [ofOne.topic, "first"],
     [ofOther.topic, "second"],
   ] as const)
-    await agent.publish(createEnvelope({ topic, type: "Test", source: "ResearchAgent", body: Buffer.from(text) }), { mandatory: true });
-  await expect.poll(() => heard.toSorted(), { timeout: 20_000 }).toEqual(["one hears first from ResearchAgent", "other hears second from ResearchAgent"]);
+    await agent.publish(createEnvelope({ topic, type: "Test", source: "ResearchAgent", body: Buffer.from(text) }), {
+      mandatory: true,
+    });
+  await expect
+    .poll(() => heard.toSorted(), { timeout: 20_000 })
+    .toEqual(["one hears first from ResearchAgent", "other hears second from ResearchAgent"]);
 });

@@ -52,7 +52,9 @@ function errorLog(onError: (fields: string) => void = () => {}): { readonly log:
 
 const KINDS = ["service", "result", "copy"] as const;
 
-test.concurrent("an exchange that is deleted is there again, with what was bound to it, and the bus says so", { timeout: 90_000 }, async ({ expect }) => {
+test.concurrent("an exchange that is deleted is there again, with what was bound to it, and the bus says so", {
+  timeout: 90_000,
+}, async ({ expect }) => {
   await using broker = await ownVirtualHost();
   const { log, errors } = errorLog();
   await using serving = await connectBus(broker.url, { log });
@@ -60,7 +62,12 @@ test.concurrent("an exchange that is deleted is there again, with what was bound
   await using stack = new AsyncDisposableStack();
   const received: string[] = [];
   for (const kind of KINDS) {
-    stack.use(await serving.subscribe({ name: kind, topics: [`${kind}.*`], kind }, async (message) => void received.push(`${kind} ${textOf(message)}`)));
+    stack.use(
+      await serving.subscribe(
+        { name: kind, topics: [`${kind}.*`], kind },
+        async (message) => void received.push(`${kind} ${textOf(message)}`),
+      ),
+    );
   }
 
   // Nobody publishes: only who looks finds out.
@@ -74,7 +81,9 @@ test.concurrent("an exchange that is deleted is there again, with what was bound
   // Whoever publishes finds out first, and declares it before the subscriber has looked.
   await raw.channel.deleteExchange("rockbot");
   for (const kind of KINDS) {
-    await expect.poll(() => calling.publish(textMessage(`${kind}.x`, "second"), { mandatory: true }).catch(() => "not yet"), WAIT).toBeUndefined();
+    await expect
+      .poll(() => calling.publish(textMessage(`${kind}.x`, "second"), { mandatory: true }).catch(() => "not yet"), WAIT)
+      .toBeUndefined();
     await expect.poll(() => received, WAIT).toContain(`${kind} second`);
   }
 });
@@ -90,7 +99,10 @@ test.concurrent("the bus is unready from the publish that finds its exchange del
   await using bus = await connectBus(broker.url, { log });
   await using raw = await openRawChannel(broker.url);
   const received: string[] = [];
-  await using _ = await bus.subscribe({ name: "served", topics: ["served"] }, async (message) => void received.push(textOf(message)));
+  await using _ = await bus.subscribe(
+    { name: "served", topics: ["served"] },
+    async (message) => void received.push(textOf(message)),
+  );
   await raw.channel.deleteExchange("rockbot");
   await bus.publish(textMessage("served", "not to blame"), { timeoutMs: 10_000 });
   expect(isReadyWhenSaid).toEqual([false]);
@@ -104,53 +116,71 @@ test.concurrent("a binding that is deleted is there again", { timeout: 90_000 },
   await using bus = await connectBus(broker.url);
   await using raw = await openRawChannel(broker.url);
   const received: string[] = [];
-  await using _service = await bus.subscribe({ name: "service", topics: ["service"] }, async (message) => void received.push(textOf(message)));
-  await using _result = await bus.subscribe({ name: "result", topics: ["result"], kind: "result" }, async (message) => void received.push(textOf(message)));
+  await using _service = await bus.subscribe(
+    { name: "service", topics: ["service"] },
+    async (message) => void received.push(textOf(message)),
+  );
+  await using _result = await bus.subscribe(
+    { name: "result", topics: ["result"], kind: "result" },
+    async (message) => void received.push(textOf(message)),
+  );
   for (const name of ["service", "result"]) {
     await raw.channel.unbindQueue(`rockbot.${name}.v1`, "rockbot", name);
-    await expect.poll(() => bus.publish(textMessage(name, name), { mandatory: true }).catch(() => "nobody"), WAIT).toBeUndefined();
+    await expect
+      .poll(() => bus.publish(textMessage(name, name), { mandatory: true }).catch(() => "nobody"), WAIT)
+      .toBeUndefined();
   }
   await expect.poll(() => received, WAIT).toEqual(["service", "result"]);
 });
 
 test.concurrent.for<[string, (channel: Channel) => Promise<unknown>]>([
   ["the exchange", (channel: Channel) => channel.deleteExchange("rockbot")],
-  ["what leads to the service", (channel: Channel) => channel.unbindQueue("rockbot.notes.v1", "rockbot", "tool.invoke.notes")],
-  ["what leads to the caller", (channel: Channel) => channel.unbindQueue("rockbot.result.agent.v1", "rockbot", "tool.result.agent")],
-])("calls that are out while %s is deleted are answered, none after two effects", { timeout: 150_000 }, async ([_what, remove], { expect }) => {
-  await using broker = await ownVirtualHost();
-  await using serving = await connectBus(broker.url);
-  await using calling = await connectBus(broker.url);
-  const effects: number[] = [];
-  const note = async ({ n }: Note) => {
-    effects.push(n);
-    await sleep(200);
-    return "noted";
-  };
-  await using _served = await serveTools(serving, { tools: [noteTool(note)], guides: [GUIDE] }, { service: "notes" });
-  await using caller = await createToolCaller(calling, { agent: "agent" });
-  await caller.discovered();
-  await using raw = await openRawChannel(broker.url);
+  [
+    "what leads to the service",
+    (channel: Channel) => channel.unbindQueue("rockbot.notes.v1", "rockbot", "tool.invoke.notes"),
+  ],
+  [
+    "what leads to the caller",
+    (channel: Channel) => channel.unbindQueue("rockbot.result.agent.v1", "rockbot", "tool.result.agent"),
+  ],
+])(
+  "calls that are out while %s is deleted are answered, none after two effects",
+  { timeout: 150_000 },
+  async ([_what, remove], { expect }) => {
+    await using broker = await ownVirtualHost();
+    await using serving = await connectBus(broker.url);
+    await using calling = await connectBus(broker.url);
+    const effects: number[] = [];
+    const note = async ({ n }: Note) => {
+      effects.push(n);
+      await sleep(200);
+      return "noted";
+    };
+    await using _served = await serveTools(serving, { tools: [noteTool(note)], guides: [GUIDE] }, { service: "notes" });
+    await using caller = await createToolCaller(calling, { agent: "agent" });
+    await caller.discovered();
+    await using raw = await openRawChannel(broker.url);
 
-  const calls: Promise<string>[] = [];
-  for (let n = 0; n < 48; n++) {
-    if (n === 40) await remove(raw.channel);
-    const call = caller.call("note", { n }, { timeoutMs: 90_000 });
-    calls.push(
-      call.then(
-        ({ content }) => content ?? "",
-        (error: ToolError) => error.code,
-      ),
-    );
-    await sleep(50);
-  }
-  const outcomes = await Promise.all(calls);
-  // A request that was sent and not confirmed is sent once more, and these claims are too young to say whether the first was taken.
-  expect(outcomes.filter((outcome) => outcome !== "noted" && outcome !== "outcome_unknown")).toEqual([]);
-  expect(outcomes.filter((outcome) => outcome === "noted").length).toBeGreaterThan(40);
-  expect(effects.length).toBe(new Set(effects).size);
-  expect(outcomes.flatMap((outcome, n) => (outcome === "noted" && !effects.includes(n) ? [n] : []))).toEqual([]);
-});
+    const calls: Promise<string>[] = [];
+    for (let n = 0; n < 48; n++) {
+      if (n === 40) await remove(raw.channel);
+      const call = caller.call("note", { n }, { timeoutMs: 90_000 });
+      calls.push(
+        call.then(
+          ({ content }) => content ?? "",
+          (error: ToolError) => error.code,
+        ),
+      );
+      await sleep(50);
+    }
+    const outcomes = await Promise.all(calls);
+    // A request that was sent and not confirmed is sent once more, and these claims are too young to say whether the first was taken.
+    expect(outcomes.filter((outcome) => outcome !== "noted" && outcome !== "outcome_unknown")).toEqual([]);
+    expect(outcomes.filter((outcome) => outcome === "noted").length).toBeGreaterThan(40);
+    expect(effects.length).toBe(new Set(effects).size);
+    expect(outcomes.flatMap((outcome, n) => (outcome === "noted" && !effects.includes(n) ? [n] : []))).toEqual([]);
+  },
+);
 
 test.concurrent("where users may declare no exchange, one that is deleted is there again, with all that was bound, once the definitions are imported again", {
   timeout: 90_000,
@@ -159,7 +189,11 @@ test.concurrent("where users may declare no exchange, one that is deleted is the
   const { log, errors } = errorLog();
   await using serving = await connectBus(broker.urlOf("notes"), { identity: "verified", log });
   await using calling = await connectBus(broker.urlOf("agent"), { identity: "verified" });
-  await using _served = await serveTools(serving, { tools: [noteTool(async () => "noted")], guides: [GUIDE] }, { service: "notes", policy: broker.policy });
+  await using _served = await serveTools(
+    serving,
+    { tools: [noteTool(async () => "noted")], guides: [GUIDE] },
+    { service: "notes", policy: broker.policy },
+  );
   await using caller = await createToolCaller(calling, { agent: "agent", policy: broker.policy });
   await caller.discovered();
   await using raw = await openRawChannel(broker.url);
@@ -184,8 +218,14 @@ test.concurrent("while its user's permissions are revoked the bus is unready and
   const { log, errors } = errorLog();
   await using bus = await connectBus(broker.url, { log });
   const received: string[] = [];
-  await using _ = await bus.subscribe({ name: "served", topics: ["served"] }, async (message) => void received.push(textOf(message)));
-  const permit = (what: string) => broker.importDefinitions({ permissions: [{ user: "test", vhost: broker.name, configure: what, write: what, read: what }] });
+  await using _ = await bus.subscribe(
+    { name: "served", topics: ["served"] },
+    async (message) => void received.push(textOf(message)),
+  );
+  const permit = (what: string) =>
+    broker.importDefinitions({
+      permissions: [{ user: "test", vhost: broker.name, configure: what, write: what, read: what }],
+    });
   await permit("^$");
   await expect.poll(() => bus.isReady, WAIT).toBe(false);
   await expect.poll(() => errors.join("\n"), WAIT).toMatch(/ACCESS_REFUSED/);

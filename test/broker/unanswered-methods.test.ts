@@ -5,7 +5,14 @@ import { textMessage, textOf, uniqueName } from "./messages.ts";
 
 const url = await sharedAmqpUrl();
 const WAIT = { timeout: 30_000 };
-const answers: AmqpMethod[] = ["channel.open-ok", "exchange.declare-ok", "queue.declare-ok", "queue.bind-ok", "basic.qos-ok", "basic.consume-ok"];
+const answers: AmqpMethod[] = [
+  "channel.open-ok",
+  "exchange.declare-ok",
+  "queue.declare-ok",
+  "queue.bind-ok",
+  "basic.qos-ok",
+  "basic.consume-ok",
+];
 
 test.concurrent.for(answers)(
   "a subscription is made on another connection if the broker lives and never says %s",
@@ -17,7 +24,10 @@ test.concurrent.for(answers)(
     const received: string[] = [];
     const swallowed = proxy.swallow(answer);
 
-    await using _ = await bus.subscribe({ name, topics: [name] }, async (message) => void received.push(textOf(message)));
+    await using _ = await bus.subscribe(
+      { name, topics: [name] },
+      async (message) => void received.push(textOf(message)),
+    );
     await swallowed;
     await bus.publish(textMessage(name, "taken"), { mandatory: true });
     await expect.poll(() => received, WAIT).toEqual(["taken"]);
@@ -33,7 +43,10 @@ test.concurrent.for(["basic.consume-ok", "confirm.select-ok"] as const)(
     await using bus = await connectBus(proxy.through(url));
     const name = uniqueName();
     const received: string[] = [];
-    await using _ = await bus.subscribe({ name, topics: [name] }, async (message) => void received.push(textOf(message)));
+    await using _ = await bus.subscribe(
+      { name, topics: [name] },
+      async (message) => void received.push(textOf(message)),
+    );
     const swallowed = proxy.swallow(answer);
 
     proxy.cutAll();

@@ -1,6 +1,13 @@
 import { createHash } from "node:crypto";
 import { brokerDefinitions } from "@rockbot/bus-rabbitmq";
-import { busRights, createPolicy, holdPolicy, type PolicyDocument, type PolicyHolder, readPolicy } from "@rockbot/policy";
+import {
+  busRights,
+  createPolicy,
+  holdPolicy,
+  type PolicyDocument,
+  type PolicyHolder,
+  readPolicy,
+} from "@rockbot/policy";
 import { type OwnVirtualHost, ownVirtualHost, startOwnBroker, type TestBroker } from "@rockbot/testing";
 
 /** What has the rights of a policy. */
@@ -36,7 +43,9 @@ async function importRights(yaml: string, broker: OwnVirtualHost): Promise<Verif
   const users = busRights(policy.document);
   // The same for all that know the broker's own: a user of that name may be another host's, too.
   const secret = new URL(broker.url).password;
-  const passwords = new Map(users.map(({ user }) => [user, createHash("sha256").update(`${secret} ${user}`).digest("hex").slice(0, 24)]));
+  const passwords = new Map(
+    users.map(({ user }) => [user, createHash("sha256").update(`${secret} ${user}`).digest("hex").slice(0, 24)]),
+  );
   const importAgain = () => broker.importDefinitions(brokerDefinitions(users, { passwords, vhost: broker.name }));
   await importAgain();
   return {

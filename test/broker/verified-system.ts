@@ -22,14 +22,19 @@ legacyPeers: [Old_Agent]
 `;
 
 /** A tool that says on whose behalf it ran, once it is let go. It has effects, unless it is said to read only. */
-export function whoTool(name: string, { hold, readOnly = false }: { readonly hold?: () => Promise<void>; readonly readOnly?: boolean } = {}): ToolSet {
+export function whoTool(
+  name: string,
+  { hold, readOnly = false }: { readonly hold?: () => Promise<void>; readonly readOnly?: boolean } = {},
+): ToolSet {
   const definition: ToolDefinition = {
     name,
     description: "Says who called.",
     inputSchema: { type: "object" },
     readOnly,
     idempotent: false,
-    validateInput: Object.assign((value: unknown): value is object => typeof value === "object", { errors: null }) as ToolDefinition["validateInput"],
+    validateInput: Object.assign((value: unknown): value is object => typeof value === "object", {
+      errors: null,
+    }) as ToolDefinition["validateInput"],
   };
   const tool = defineTool(definition, async (_, { caller }) => {
     await hold?.();
@@ -39,13 +44,15 @@ export function whoTool(name: string, { hold, readOnly = false }: { readonly hol
 }
 
 /** The bus as a user has it. */
-export const connect = (broker: Verified, user: string): Promise<Bus> => connectBus(broker.urlOf(user), { name: user, identity: "verified" });
+export const connect = (broker: Verified, user: string): Promise<Bus> =>
+  connectBus(broker.urlOf(user), { name: user, identity: "verified" });
 
 /** A listener with all rights, which takes what goes to any topic for answers. */
 export async function tapAnswers(broker: Pick<OwnVirtualHost, "url">) {
   const raw = await openRawChannel(broker.url);
   const { queue } = await raw.channel.assertQueue("", { exclusive: true });
-  for (const key of ["tool.result.#", "script.result.#", "mcp.manage.response.#", "tool.progress.#"]) await raw.channel.bindQueue(queue, "rockbot", key);
+  for (const key of ["tool.result.#", "script.result.#", "mcp.manage.response.#", "tool.progress.#"])
+    await raw.channel.bindQueue(queue, "rockbot", key);
   const topics: string[] = [];
   await raw.channel.consume(queue, (message) => void topics.push(message?.fields.routingKey ?? ""), { noAck: true });
   return { topics, [Symbol.asyncDispose]: () => raw[Symbol.asyncDispose]() };

@@ -17,6 +17,9 @@ test("at a broker with rights, each command without the policy is told of --poli
   await using broker = await verifiedHost(POLICY);
   for (const args of [["tools"], ["mcp", "ls"]]) {
     const { code, stderr } = await runCli([...args, "--bus", broker.urlOf("porter")], { folder: folder.path });
-    expect([code, stderr], args[0]).toEqual([1, expect.stringMatching(/refused for user 'porter'.*\nrockbot: .* by --policy or POLICY_FILE/s)]);
+    expect([code, stderr], args[0]).toEqual([
+      1,
+      expect.stringMatching(/refused for user 'porter'.*\nrockbot: .* by --policy or POLICY_FILE/s),
+    ]);
   }
 });

@@ -67,9 +67,13 @@ function podOf(kind: keyof typeof kinds): MutablePod {
 /** What the API server says to the manager who makes that pod; nothing, if it takes it. */
 async function refusal(pod: MutablePod, mutate: (pod: MutablePod) => unknown = () => {}): Promise<string> {
   mutate(pod);
-  const create = cluster.kubectlAs(scripts.token, ["--namespace", scripts.name, "create", "--dry-run=server", "--validate=false", "--filename", "-"], {
-    input: JSON.stringify(pod),
-  });
+  const create = cluster.kubectlAs(
+    scripts.token,
+    ["--namespace", scripts.name, "create", "--dry-run=server", "--validate=false", "--filename", "-"],
+    {
+      input: JSON.stringify(pod),
+    },
+  );
   return await create.then(
     () => "",
     (error: Error) => error.message,
@@ -89,26 +93,48 @@ const mutations: Readonly<Record<string, readonly [(pod: MutablePod) => unknown,
   "a token, unsaid": [(pod) => delete pod.spec["automountServiceAccountToken"], /mounts no token/],
   "a writable root": [(pod) => (container(pod)["securityContext"].readOnlyRootFilesystem = false), /securityContext/],
   "a second container": [(pod) => pod.spec["containers"].push({ ...container(pod), name: "two" }), /one container/],
-  "an init container": [(pod) => (pod.spec["initContainers"] = [{ ...container(pod), name: "two", stdin: false, stdinOnce: false }]), /no other fields/],
-  "a variable from a secret": [(pod) => container(pod)["env"].push({ name: "A", valueFrom: { secretKeyRef: { name: "a", key: "b" } } }), /env/],
+  "an init container": [
+    (pod) => (pod.spec["initContainers"] = [{ ...container(pod), name: "two", stdin: false, stdinOnce: false }]),
+    /no other fields/,
+  ],
+  "a variable from a secret": [
+    (pod) => container(pod)["env"].push({ name: "A", valueFrom: { secretKeyRef: { name: "a", key: "b" } } }),
+    /env/,
+  ],
   "a variable of its own": [(pod) => container(pod)["env"].push({ name: "A", value: "b" }), /env/],
-  "all variables of a secret": [(pod) => (container(pod)["envFrom"] = [{ secretRef: { name: "a" } }]), /no other fields/],
+  "all variables of a secret": [
+    (pod) => (container(pod)["envFrom"] = [{ secretRef: { name: "a" } }]),
+    /no other fields/,
+  ],
   "a folder of the node": [(pod) => pod.spec["volumes"].push({ name: "h", hostPath: { path: "/" } })],
-  "a volume of a secret": [(pod) => pod.spec["volumes"].push({ name: "s", secret: { secretName: "s" } }), /no other volumes/],
-  "a projected token": [(pod) => pod.spec["volumes"].push({ name: "t", projected: { sources: [{ serviceAccountToken: { path: "t" } }] } }), /no other volumes/],
+  "a volume of a secret": [
+    (pod) => pod.spec["volumes"].push({ name: "s", secret: { secretName: "s" } }),
+    /no other volumes/,
+  ],
+  "a projected token": [
+    (pod) => pod.spec["volumes"].push({ name: "t", projected: { sources: [{ serviceAccountToken: { path: "t" } }] } }),
+    /no other volumes/,
+  ],
   "a larger folder": [(pod) => (pod.spec["volumes"][0].emptyDir.sizeLimit = "1Gi"), /bounded size/],
   "a folder without a bound": [(pod) => delete pod.spec["volumes"][0].emptyDir.sizeLimit, /bounded size/],
   "queues that can be written to": [
-    (pod) => (container(pod)["volumeMounts"] = container(pod)["volumeMounts"].filter((one: Json) => one["name"] !== "closed")),
+    (pod) =>
+      (container(pod)["volumeMounts"] = container(pod)["volumeMounts"].filter((one: Json) => one["name"] !== "closed")),
     /where the manager puts them/,
   ],
-  "a folder mounted elsewhere": [(pod) => (container(pod)["volumeMounts"][0].mountPath = "/usr"), /where the manager puts them/],
+  "a folder mounted elsewhere": [
+    (pod) => (container(pod)["volumeMounts"][0].mountPath = "/usr"),
+    /where the manager puts them/,
+  ],
   "the node's network": [(pod) => (pod.spec["hostNetwork"] = true)],
   "the node's processes": [(pod) => (pod.spec["hostPID"] = true)],
   "the node's shared memory": [(pod) => (pod.spec["hostIPC"] = true)],
   privileged: [(pod) => (container(pod)["securityContext"].privileged = true)],
   "more privileges": [(pod) => (container(pod)["securityContext"].allowPrivilegeEscalation = true)],
-  "a capability": [(pod) => (container(pod)["securityContext"].capabilities = { drop: ["ALL"], add: ["NET_BIND_SERVICE"] }), /securityContext/],
+  "a capability": [
+    (pod) => (container(pod)["securityContext"].capabilities = { drop: ["ALL"], add: ["NET_BIND_SERVICE"] }),
+    /securityContext/,
+  ],
   root: [(pod) => (pod.spec["securityContext"].runAsUser = 0)],
   "another user": [(pod) => (pod.spec["securityContext"].runAsUser = 1_000), /securityContext/],
   "no seccomp": [
@@ -125,16 +151,26 @@ const mutations: Readonly<Record<string, readonly [(pod: MutablePod) => unknown,
   "no deadline": [(pod) => delete pod.spec["activeDeadlineSeconds"], /activeDeadlineSeconds/],
   "a deadline in days": [(pod) => (pod.spec["activeDeadlineSeconds"] = 864_000), /activeDeadlineSeconds/],
   "tolerance of every taint": [(pod) => (pod.spec["tolerations"] = [{ operator: "Exists" }]), /no other taints/],
-  "tolerance of one more taint": [(pod) => pod.spec["tolerations"].push({ key: "dedicated", operator: "Exists" }), /no other taints/],
+  "tolerance of one more taint": [
+    (pod) => pod.spec["tolerations"].push({ key: "dedicated", operator: "Exists" }),
+    /no other taints/,
+  ],
   "another command": [(pod) => (container(pod)["command"] = ["sh", "-c", "sleep 1000"]), /own program/],
   "another program": [(pod) => (container(pod)["command"][7] = "print(1)"), /own program/],
   "other bounds, in words": [
-    (pod) => (container(pod)["command"][8] = container(pod)["command"][8].replace('"endsWithInput":false', '"endsWithInput":true')),
+    (pod) =>
+      (container(pod)["command"][8] = container(pod)["command"][8].replace(
+        '"endsWithInput":false',
+        '"endsWithInput":true',
+      )),
     /own program/,
   ],
   "arguments besides": [(pod) => (container(pod)["args"] = ["x"]), /no other fields/],
   "another folder to work in": [(pod) => (container(pod)["workingDir"] = "/usr"), /workingDir/],
-  "a hook of its life": [(pod) => (container(pod)["lifecycle"] = { postStart: { exec: { command: ["id"] } } }), /no other fields/],
+  "a hook of its life": [
+    (pod) => (container(pod)["lifecycle"] = { postStart: { exec: { command: ["id"] } } }),
+    /no other fields/,
+  ],
   "a probe": [(pod) => (container(pod)["livenessProbe"] = { exec: { command: ["id"] } }), /no other fields/],
   "a port of the node": [(pod) => (container(pod)["ports"] = [{ containerPort: 80, hostPort: 80 }])],
   "a device": [(pod) => (container(pod)["volumeDevices"] = [{ name: "tmp", devicePath: "/dev/x" }])],
@@ -152,15 +188,24 @@ const mutations: Readonly<Record<string, readonly [(pod: MutablePod) => unknown,
   "shared processes": [(pod) => (pod.spec["shareProcessNamespace"] = true), /shareProcessNamespace/],
   "time to end": [(pod) => (pod.spec["terminationGracePeriodSeconds"] = 600), /terminationGracePeriodSeconds/],
   "another name": [(pod) => (pod.metadata["name"] = "mine"), /named as the manager names it/],
-  "a label of its own": [(pod) => (pod.metadata["labels"]["app.kubernetes.io/name"] = "gateway"), /labels that the manager gives/],
+  "a label of its own": [
+    (pod) => (pod.metadata["labels"]["app.kubernetes.io/name"] = "gateway"),
+    /labels that the manager gives/,
+  ],
   "no label of ours": [(pod) => delete pod.metadata["labels"].app, /labels that the manager gives/],
-  "a state that it has not": [(pod) => (pod.metadata["labels"]["rockbot.dev/state"] = "warm"), /begins as one that starts/],
+  "a state that it has not": [
+    (pod) => (pod.metadata["labels"]["rockbot.dev/state"] = "warm"),
+    /begins as one that starts/,
+  ],
   "an annotation of its own": [
     (pod) => (pod.metadata["annotations"]["container.apparmor.security.beta.kubernetes.io/script"] = "unconfined"),
     /annotations that the manager gives|forbidden/,
   ],
   "a finalizer": [(pod) => (pod.metadata["finalizers"] = ["example.com/stuck"]), /no finalizers/],
-  "an owner": [(pod) => (pod.metadata["ownerReferences"] = [{ apiVersion: "v1", kind: "ConfigMap", name: "x", uid: "x" }]), /has no owner/],
+  "an owner": [
+    (pod) => (pod.metadata["ownerReferences"] = [{ apiVersion: "v1", kind: "ConfigMap", name: "x", uid: "x" }]),
+    /has no owner/,
+  ],
 };
 const huge = { memory: "8Gi", cpu: "1", "ephemeral-storage": "1Gi" };
 
@@ -174,7 +219,9 @@ describe("a pod is refused with the manager's own token", () => {
   test("the installer's memory for a script, and the installer's command with another program", async () => {
     const resources = container(podOf("installer"))["resources"];
     expect(await refusal(podOf("job"), (pod) => (container(pod)["resources"] = resources))).toMatch(/settings say/);
-    expect(await refusal(podOf("installer"), (pod) => (container(pod)["command"][6] = "print(1)"))).toMatch(/own program/);
+    expect(await refusal(podOf("installer"), (pod) => (container(pod)["command"][6] = "print(1)"))).toMatch(
+      /own program/,
+    );
   });
 });
 
@@ -199,7 +246,9 @@ test("a pod of the manager runs, is given a job, and may be changed in nothing b
         () => "",
         (error: Error) => error.message,
       );
-  const [{ metadata }] = (await cluster.json<{ items: [{ metadata: { name: string } }] }>(["--namespace", scripts.name, "get", "pods"])).items;
+  const [{ metadata }] = (
+    await cluster.json<{ items: [{ metadata: { name: string } }] }>(["--namespace", scripts.name, "get", "pods"])
+  ).items;
   const { name } = metadata;
 
   expect(await patch({ metadata: { labels: { "rockbot.dev/job": hex(32) } } })).toMatch(/keeps its job/);
@@ -207,6 +256,8 @@ test("a pod of the manager runs, is given a job, and may be changed in nothing b
   expect(await patch({ metadata: { annotations: { mine: "x" } } })).toMatch(/annotations that the manager gives/);
   expect(await patch({ metadata: { finalizers: ["example.com/stuck"] } })).toMatch(/no finalizers/);
   expect(await patch({ spec: { activeDeadlineSeconds: 60 } })).toMatch(/only labels and annotations change/);
-  expect(await patch([{ op: "replace", path: "/spec/containers/0/image", value: "redis:8" }])).toMatch(/only labels and annotations change/);
+  expect(await patch([{ op: "replace", path: "/spec/containers/0/image", value: "redis:8" }])).toMatch(
+    /only labels and annotations change/,
+  );
   expect((await runJob(sandbox, job, { signal, keepBytes: 1_000 })).stdout).toBe("42\n");
 });

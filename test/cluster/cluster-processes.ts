@@ -18,15 +18,23 @@ export const clusterFile = (name: string): string | undefined => {
 
 /** Why no process of the cluster can be stopped; undefined if one can. */
 export function whyNoProcesses(): string | undefined {
-  return clusterFile("") === undefined ? `${FOLDER} names no folder with kube-apiserver.pid, etcd.pid and kubelet.pid` : undefined;
+  return clusterFile("") === undefined
+    ? `${FOLDER} names no folder with kube-apiserver.pid, etcd.pid and kubelet.pid`
+    : undefined;
 }
 
 /** Why no process of the cluster can be killed; undefined if one can. */
 export function whyNoKills(): string | undefined {
-  return whyNoProcesses() ?? ((process.env[START] ?? "") === "" ? `${START} names no command that starts what has ended of the cluster` : undefined);
+  return (
+    whyNoProcesses() ??
+    ((process.env[START] ?? "") === ""
+      ? `${START} names no command that starts what has ended of the cluster`
+      : undefined)
+  );
 }
 
-const pidOf = (name: ClusterProcess): number => Number(readFileSync(clusterFile(`${name}.pid`) ?? "", "utf8").split(" ")[0]);
+const pidOf = (name: ClusterProcess): number =>
+  Number(readFileSync(clusterFile(`${name}.pid`) ?? "", "utf8").split(" ")[0]);
 
 /** Holds a process of the cluster still. Disposal lets it go on, as does the end of this process. Everybody who uses the cluster feels it: for seconds only. */
 export function holdProcess(name: ClusterProcess): Disposable {

@@ -35,7 +35,11 @@ interface ClusterServersOptions {
   readonly redisUsers?: Readonly<Record<string, string>>;
 }
 
-export async function startClusterServers(cluster: Cluster, prefix: string, { redisUsers }: ClusterServersOptions = {}): Promise<ClusterServers> {
+export async function startClusterServers(
+  cluster: Cluster,
+  prefix: string,
+  { redisUsers }: ClusterServersOptions = {},
+): Promise<ClusterServers> {
   await using starting = new AsyncDisposableStack();
   const { name: namespace }: OwnNamespace = starting.use(await cluster.namespace(`${prefix}-servers`));
   await cluster.apply(
@@ -51,14 +55,23 @@ export async function startClusterServers(cluster: Cluster, prefix: string, { re
       ports: [6379],
       command: ["redis-server", "--protected-mode", "no", ...redisArguments(redisUsers)],
     }),
-    ...server(namespace, { name: "control", image: "python:3.12-slim", command: ["python3", "-c", "import time; time.sleep(100000)"] }),
+    ...server(namespace, {
+      name: "control",
+      image: "python:3.12-slim",
+      command: ["python3", "-c", "import time; time.sleep(100000)"],
+    }),
   );
   const wait = ["wait", "--for=condition=Ready", `--timeout=${READY_S}s`, "pod/rabbitmq", "pod/redis", "pod/control"];
   await cluster.kubectl(["--namespace", namespace, ...wait], { timeoutMs: (READY_S + 10) * 1_000 });
   const outer = starting.use(await cluster.forward(namespace, "service/rabbitmq", 5672));
-  const path = (what: string, path: string): Promise<string> => cluster.kubectl(["--namespace", namespace, "get", what, "--output", `jsonpath={${path}}`]);
-  const brokerAddresses = await Promise.all([path("pod/rabbitmq", ".status.podIP"), path("service/rabbitmq", ".spec.clusterIP")]);
-  const python = (script: string): Promise<string> => cluster.exec(namespace, "control", ["python3", "-c", script], 120_000);
+  const path = (what: string, path: string): Promise<string> =>
+    cluster.kubectl(["--namespace", namespace, "get", what, "--output", `jsonpath={${path}}`]);
+  const brokerAddresses = await Promise.all([
+    path("pod/rabbitmq", ".status.podIP"),
+    path("service/rabbitmq", ".spec.clusterIP"),
+  ]);
+  const python = (script: string): Promise<string> =>
+    cluster.exec(namespace, "control", ["python3", "-c", script], 120_000);
   await python(UNTIL_REACHED); // a Service leads nowhere until its node has heard of the pod
   const started = starting.move();
   return {
@@ -73,7 +86,14 @@ export async function startClusterServers(cluster: Cluster, prefix: string, { re
 }
 
 const redisArguments = (users: Readonly<Record<string, string>> | undefined): readonly string[] =>
-  users === undefined ? [] : ["--user", "default", "off", ...Object.entries(users).flatMap(([name, rules]) => ["--user", name, "on", ...rules.split(" ")])];
+  users === undefined
+    ? []
+    : [
+        "--user",
+        "default",
+        "off",
+        ...Object.entries(users).flatMap(([name, rules]) => ["--user", name, "on", ...rules.split(" ")]),
+      ];
 
 interface ServerOptions {
   readonly name: string;
@@ -103,6 +123,12 @@ function server(namespace: string, { name, image, ports = [], env = {}, command 
     { apiVersion: "v1", kind: "Pod", metadata, spec: { terminationGracePeriodSeconds: 0, containers: [container] } },
   ];
   const open = ports.map((port) => ({ name: `port-${port}`, port }));
-  if (open.length > 0) objects.push({ apiVersion: "v1", kind: "Service", metadata: { name, namespace }, spec: { selector: { app: name }, ports: open } });
+  if (open.length > 0)
+    objects.push({
+      apiVersion: "v1",
+      kind: "Service",
+      metadata: { name, namespace },
+      spec: { selector: { app: name }, ports: open },
+    });
   return objects;
 }

@@ -2,7 +2,15 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { createConnection } from "node:net";
 import { setTimeout } from "node:timers/promises";
-import { type ClusterConnection, freePort, type KubeObject, kubeconfigOf, kubernetesTool, run, temporaryFolder } from "@rockbot/testing";
+import {
+  type ClusterConnection,
+  freePort,
+  type KubeObject,
+  kubeconfigOf,
+  kubernetesTool,
+  run,
+  temporaryFolder,
+} from "@rockbot/testing";
 
 const KUBECTL_MS = 60_000;
 const FORWARDED_MS = 60_000;
@@ -36,7 +44,8 @@ export class Cluster {
   /** @throws {Error} that says what is missing */
   static async open(): Promise<Cluster> {
     const kubeconfig = process.env["ROCKBOT_TEST_KUBECONFIG"] ?? "";
-    if (kubeconfig === "") throw new Error("ROCKBOT_TEST_KUBECONFIG names no kubeconfig: run these tests by npm run test:cluster");
+    if (kubeconfig === "")
+      throw new Error("ROCKBOT_TEST_KUBECONFIG names no kubeconfig: run these tests by npm run test:cluster");
     return new Cluster(kubeconfig, await neededTool("kubectl"));
   }
 
@@ -51,7 +60,11 @@ export class Cluster {
   }
 
   /** As the holder of a bearer token, and nobody else. */
-  async kubectlAs(token: string, args: readonly string[], { timeoutMs = KUBECTL_MS, input }: KubectlOptions = {}): Promise<string> {
+  async kubectlAs(
+    token: string,
+    args: readonly string[],
+    { timeoutMs = KUBECTL_MS, input }: KubectlOptions = {},
+  ): Promise<string> {
     using folder = temporaryFolder();
     const kubeconfig = folder.write("kubeconfig", kubeconfigOf(await this.connectionAs(token)));
     return await run(this.#kubectl, args, { timeoutMs, input, env: this.#env(kubeconfig) });
@@ -64,25 +77,45 @@ export class Cluster {
 
   /** What a Secret holds, as text. */
   async secret(namespace: string, name: string): Promise<Readonly<Record<string, string>>> {
-    const { data } = await this.json<{ readonly data: Readonly<Record<string, string>> }>(["--namespace", namespace, "get", "secret", name]);
-    return Object.fromEntries(Object.entries(data).map(([key, value]) => [key, Buffer.from(value, "base64").toString()]));
+    const { data } = await this.json<{ readonly data: Readonly<Record<string, string>> }>([
+      "--namespace",
+      namespace,
+      "get",
+      "secret",
+      name,
+    ]);
+    return Object.fromEntries(
+      Object.entries(data).map(([key, value]) => [key, Buffer.from(value, "base64").toString()]),
+    );
   }
 
   async apply(...objects: readonly KubeObject[]): Promise<void> {
-    await this.kubectl(["apply", "--filename", "-"], { input: JSON.stringify({ apiVersion: "v1", kind: "List", items: objects }) });
+    await this.kubectl(["apply", "--filename", "-"], {
+      input: JSON.stringify({ apiVersion: "v1", kind: "List", items: objects }),
+    });
   }
 
   /** A new one, whose name begins with the prefix. */
   async namespace(prefix: string, labels: Readonly<Record<string, string>> = {}): Promise<OwnNamespace> {
     const name = uniqueName(prefix);
-    await this.apply({ apiVersion: "v1", kind: "Namespace", metadata: { name, labels: { "rockbot.dev/test": "true", ...labels } } });
+    await this.apply({
+      apiVersion: "v1",
+      kind: "Namespace",
+      metadata: { name, labels: { "rockbot.dev/test": "true", ...labels } },
+    });
     await this.kubectl(["wait", "--for=create", "--timeout=30s", "--namespace", name, "serviceaccount/default"]); // pods need it, and a controller makes it
-    return { name, [Symbol.asyncDispose]: async () => void (await this.kubectl(["delete", "namespace", name, "--wait=false", "--ignore-not-found"])) };
+    return {
+      name,
+      [Symbol.asyncDispose]: async () =>
+        void (await this.kubectl(["delete", "namespace", name, "--wait=false", "--ignore-not-found"])),
+    };
   }
 
   /** Of a container, as far as it has one. */
   async logs(namespace: string, target: string, args: readonly string[] = []): Promise<string> {
-    return await this.kubectl(["--namespace", namespace, "logs", target, ...args]).catch((error: Error) => `(no log: ${error.message})`);
+    return await this.kubectl(["--namespace", namespace, "logs", target, ...args]).catch(
+      (error: Error) => `(no log: ${error.message})`,
+    );
   }
 
   /** What a command in a pod prints. */
@@ -98,7 +131,15 @@ export class Cluster {
     let said = "";
     const start = (): void => {
       if (stop.signal.aborted) return;
-      const args = ["--namespace", namespace, "port-forward", "--address", "127.0.0.1", target, `${port}:${remotePort}`];
+      const args = [
+        "--namespace",
+        namespace,
+        "port-forward",
+        "--address",
+        "127.0.0.1",
+        target,
+        `${port}:${remotePort}`,
+      ];
       child = spawn(this.#kubectl, args, { env: this.#env(), stdio: ["ignore", "ignore", "pipe"] });
       child.stderr?.setEncoding("utf8").on("data", (text: string) => (said = (said + text).slice(-500)));
       child.once("exit", () => void setTimeout(200, undefined, { signal: stop.signal }).then(start, () => {})); // its pod is gone, another may be there
@@ -130,12 +171,19 @@ export class Cluster {
   async connectionAs(token: string): Promise<ClusterConnection> {
     const view = await this.json<KubeconfigView>(["config", "view", "--raw", "--minify", "--flatten"]);
     const [{ cluster }] = view.clusters;
-    return { server: cluster.server, certificate: Buffer.from(cluster["certificate-authority-data"], "base64").toString(), token, user: "" };
+    return {
+      server: cluster.server,
+      certificate: Buffer.from(cluster["certificate-authority-data"], "base64").toString(),
+      token,
+      user: "",
+    };
   }
 }
 
 interface KubeconfigView {
-  readonly clusters: readonly [{ readonly cluster: { readonly server: string; readonly "certificate-authority-data": string } }];
+  readonly clusters: readonly [
+    { readonly cluster: { readonly server: string; readonly "certificate-authority-data": string } },
+  ];
 }
 
 /** The path of kubectl or helm. @throws {Error} that says why there is none */

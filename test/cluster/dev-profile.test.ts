@@ -15,7 +15,11 @@ const scripts = uniqueName("dev-scripts");
 interface PodList {
   readonly items: readonly {
     readonly metadata: { readonly name: string; readonly labels: Readonly<Record<string, string>> };
-    readonly status: { readonly phase: string; readonly podIP: string; readonly conditions: readonly { readonly type: string; readonly status: string }[] };
+    readonly status: {
+      readonly phase: string;
+      readonly podIP: string;
+      readonly conditions: readonly { readonly type: string; readonly status: string }[];
+    };
   }[];
 }
 
@@ -47,7 +51,8 @@ describe("the whole system by values-dev.yaml, with an agent", () => {
   });
   afterAll(() => made.disposeAsync());
 
-  const podsOf = async (): Promise<PodList["items"]> => (await cluster.json<PodList>(["--namespace", namespace.name, "get", "pods"])).items;
+  const podsOf = async (): Promise<PodList["items"]> =>
+    (await cluster.json<PodList>(["--namespace", namespace.name, "get", "pods"])).items;
 
   async function request(path: string, body?: object): Promise<unknown> {
     const { "gateway.GATEWAY_TOKEN": token } = await cluster.secret(namespace.name, `${release.name}-credentials`);
@@ -60,7 +65,8 @@ describe("the whole system by values-dev.yaml, with an agent", () => {
     expect(pods.map(({ metadata }) => metadata.labels["app.kubernetes.io/name"]).sort()).toEqual(
       [...enabled.map(({ name }) => name), "broker", "redis"].sort(),
     );
-    for (const { status } of pods) expect(status.conditions).toContainEqual(expect.objectContaining({ type: "Ready", status: "True" }));
+    for (const { status } of pods)
+      expect(status.conditions).toContainEqual(expect.objectContaining({ type: "Ready", status: "True" }));
   });
 
   test("helm test calls a tool through the gateway", async () => {
@@ -68,10 +74,25 @@ describe("the whole system by values-dev.yaml, with an agent", () => {
   });
 
   test("tools of the scheduler, of an MCP server and of scripts answer through the gateway", async () => {
-    const names = async () => ((await request("/v1/tools")) as { readonly tools: readonly { readonly name: string }[] }).tools.map(({ name }) => name);
-    await expect.poll(names).toEqual(expect.arrayContaining(["web_browse", "list_scheduled_tasks", "execute_python_script", "system-info__system_info"]));
+    const names = async () =>
+      ((await request("/v1/tools")) as { readonly tools: readonly { readonly name: string }[] }).tools.map(
+        ({ name }) => name,
+      );
+    await expect
+      .poll(names)
+      .toEqual(
+        expect.arrayContaining([
+          "web_browse",
+          "list_scheduled_tasks",
+          "execute_python_script",
+          "system-info__system_info",
+        ]),
+      );
 
-    expect(await request("/v1/tools/execute_python_script/invoke", { script: "print(6 * 7)" })).toMatchObject({ content: "42\n", isError: false });
+    expect(await request("/v1/tools/execute_python_script/invoke", { script: "print(6 * 7)" })).toMatchObject({
+      content: "42\n",
+      isError: false,
+    });
     expect(await request("/v1/tools/list_scheduled_tasks/invoke", {})).toMatchObject({ isError: false });
     expect(await request("/v1/tools/system-info__system_info/invoke", {})).toMatchObject({ isError: false });
   });
@@ -106,15 +127,26 @@ describe("the whole system by values-dev.yaml, with an agent", () => {
     const allowed = (from: string): string[] =>
       targets
         .map(({ name }) => name)
-        .filter((target) => talks.some((talk) => talk.from === from && talk.ports.some((port) => target === `${talk.to} ${port}`)));
+        .filter((target) =>
+          talks.some((talk) => talk.from === from && talk.ports.some((port) => target === `${talk.to} ${port}`)),
+        );
     const open = async (pod: string, from: string): Promise<string[]> => {
       const others = targets.filter(({ name }) => !name.startsWith(`${from} `)); // a pod always reaches itself
-      const reached = await cluster.exec(namespace.name, pod, ["node", "--eval", REACH_PROGRAM, JSON.stringify(others)]);
+      const reached = await cluster.exec(namespace.name, pod, [
+        "node",
+        "--eval",
+        REACH_PROGRAM,
+        JSON.stringify(others),
+      ]);
       return (JSON.parse(reached) as readonly Target[]).map(({ name }) => name);
     };
 
-    const found = enabled.map(async ({ name }) => [name, await open(`deployment/${release.name}-${name}`, name)] as const);
-    expect(Object.fromEntries(await Promise.all(found))).toEqual(Object.fromEntries(enabled.map(({ name }) => [name, allowed(name)])));
+    const found = enabled.map(
+      async ({ name }) => [name, await open(`deployment/${release.name}-${name}`, name)] as const,
+    );
+    expect(Object.fromEntries(await Promise.all(found))).toEqual(
+      Object.fromEntries(enabled.map(({ name }) => [name, allowed(name)])),
+    );
   });
 
   test("after an uninstall nothing of it is left, in its namespaces and outside", async () => {
@@ -122,7 +154,16 @@ describe("the whole system by values-dev.yaml, with an agent", () => {
     const kinds =
       "deployments,statefulsets,jobs,pods,services,configmaps,secrets,serviceaccounts,roles,rolebindings,networkpolicies,poddisruptionbudgets,persistentvolumeclaims";
     const left = () =>
-      cluster.kubectl(["--namespace", namespace.name, "get", kinds, "--selector", `app.kubernetes.io/instance=${release.name}`, "--output", "name"]);
+      cluster.kubectl([
+        "--namespace",
+        namespace.name,
+        "get",
+        kinds,
+        "--selector",
+        `app.kubernetes.io/instance=${release.name}`,
+        "--output",
+        "name",
+      ]);
     await expect.poll(left).toBe("");
     const outside = () =>
       cluster.kubectl([

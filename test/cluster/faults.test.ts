@@ -15,7 +15,8 @@ const made = new AsyncDisposableStack();
 let scripts: ScriptsNamespace;
 beforeAll(async () => {
   // What other tests have left on the machine is to be gone before its room is counted.
-  const going = () => cluster.kubectl(["get", "namespaces", "--field-selector", "status.phase=Terminating", "--output", "name"]);
+  const going = () =>
+    cluster.kubectl(["get", "namespaces", "--field-selector", "status.phase=Terminating", "--output", "name"]);
   await vi.waitUntil(async () => (await going()) === "", { timeout: 120_000, interval: 500 });
   scripts = made.use(await makeScriptsNamespace(cluster));
 });
@@ -38,7 +39,13 @@ interface RunnerOptions {
 
 function startRunner({ ceiling = 3, processors = PROCESSORS, ...rest }: RunnerOptions = {}): ScriptRunner {
   const limits = { ...defaultSandboxLimits, processors };
-  const maker = kubernetesMaker({ kubeconfigFile: scripts.kubeconfigFile, namespace: scripts.name, limits, ...scripts.podNames, ...rest });
+  const maker = kubernetesMaker({
+    kubeconfigFile: scripts.kubeconfigFile,
+    namespace: scripts.name,
+    limits,
+    ...scripts.podNames,
+    ...rest,
+  });
   return pooledRunner(maker, { floor: 0, ceiling, idleMs: 60_000, keepBytes: 10_000, log: silentLogger });
 }
 
@@ -47,7 +54,8 @@ const jobOf = (...lines: readonly string[]): ScriptJob => ({
   script: ["import time", ...lines].join("\n"),
   timeoutMs: 60_000,
 });
-const run = (runner: ScriptRunner, job: ScriptJob) => runner.run(job, { signal, deadline: performance.now() + DEADLINE_MS });
+const run = (runner: ScriptRunner, job: ScriptJob) =>
+  runner.run(job, { signal, deadline: performance.now() + DEADLINE_MS });
 const ask = (...args: readonly string[]): Promise<string> => cluster.kubectl(["--namespace", scripts.name, ...args]);
 const podOf = (job: ScriptJob): Promise<string> =>
   ask("get", "pods", "--selector", `rockbot.dev/job=${job.id}`, "--output", "jsonpath={.items[*].metadata.name}");
@@ -70,9 +78,12 @@ describe("F31: a script whose pod the cluster ends is told the real reason", () 
     await using runner = startRunner();
     const { outcome, pod } = await begin(runner);
     const eviction = { apiVersion: "policy/v1", kind: "Eviction", metadata: { name: pod, namespace: scripts.name } };
-    await cluster.kubectl(["create", "--raw", `/api/v1/namespaces/${scripts.name}/pods/${pod}/eviction`, "--filename", "-"], {
-      input: JSON.stringify(eviction),
-    });
+    await cluster.kubectl(
+      ["create", "--raw", `/api/v1/namespaces/${scripts.name}/pods/${pod}/eviction`, "--filename", "-"],
+      {
+        input: JSON.stringify(eviction),
+      },
+    );
 
     await expect(outcome).rejects.toMatchObject({ code: "execution_failed", details: { reason: "evicted" } });
   });
@@ -87,7 +98,9 @@ describe("F31: a script whose pod the cluster ends is told the real reason", () 
 
   test("out of memory", async () => {
     await using runner = startRunner();
-    expect(await run(runner, jobOf("kept = []", "while True: kept.append(b'x' * (1 << 20))"))).toMatchObject({ limit: "memory" });
+    expect(await run(runner, jobOf("kept = []", "while True: kept.append(b'x' * (1 << 20))"))).toMatchObject({
+      limit: "memory",
+    });
   });
 
   test("never scheduled, as no machine has room", async () => {
@@ -95,20 +108,31 @@ describe("F31: a script whose pod the cluster ends is told the real reason", () 
     await full.bind();
     await using runner = startRunner({ processors: BIG, scheduleMs: 4_000 });
 
-    await expect(run(runner, jobOf("print(1)"))).rejects.toMatchObject({ code: "unavailable", details: { reason: "unschedulable" } });
+    await expect(run(runner, jobOf("print(1)"))).rejects.toMatchObject({
+      code: "unavailable",
+      details: { reason: "unschedulable" },
+    });
   });
 
   test("preempted by a pod of a higher priority", async () => {
     await using runner = startRunner({ processors: BIG, ceiling: 1 }); // no spare pod gives its room instead
     const { outcome } = await begin(runner);
-    await using _other = await idlePod({ processors: (await freeProcessors()) + BIG / 2, schedulerName: "default-scheduler" });
+    await using _other = await idlePod({
+      processors: (await freeProcessors()) + BIG / 2,
+      schedulerName: "default-scheduler",
+    });
 
     await expect(outcome).rejects.toMatchObject({ code: "execution_failed", details: { reason: "preempted" } });
   });
 });
 
 test("F35: scripts wait for their turn where a quota grants less, and each is answered", async () => {
-  await cluster.apply({ apiVersion: "v1", kind: "ResourceQuota", metadata: { name: "two", namespace: scripts.name }, spec: { hard: { pods: "2" } } } as never);
+  await cluster.apply({
+    apiVersion: "v1",
+    kind: "ResourceQuota",
+    metadata: { name: "two", namespace: scripts.name },
+    spec: { hard: { pods: "2" } },
+  } as never);
   await using _gone = { [Symbol.asyncDispose]: async () => void (await ask("delete", "resourcequota", "two")) };
   await using runner = startRunner({ ceiling: 6 });
   const numbers = Array.from({ length: 6 }, (_, number) => number);
@@ -117,7 +141,8 @@ test("F35: scripts wait for their turn where a quota grants less, and each is an
   expect(outcomes.map(({ stdout }) => stdout)).toEqual(numbers.map((number) => `${number}\n`));
 });
 
-const named = (what: string, reason: string | undefined): string => (reason === undefined ? what : `${what} (skipped: ${reason})`);
+const named = (what: string, reason: string | undefined): string =>
+  reason === undefined ? what : `${what} (skipped: ${reason})`;
 const parts = ["kube-apiserver", "etcd", "kubelet"] as const;
 
 /** A script runs, and another comes, while something is wrong with the cluster. */
@@ -131,63 +156,91 @@ async function throughFault(fault: () => Promise<void>): Promise<void> {
   expect((await outcome).stdout).toBe("through\n");
   expect((await answer).stdout).toBe("later\n");
   for (const { id } of [job, later]) {
-    const pods = (await ask("get", "pods", "--selector", `rockbot.dev/job=${id}`, "--output", "name")).split("\n").filter((line) => line !== "");
+    const pods = (await ask("get", "pods", "--selector", `rockbot.dev/job=${id}`, "--output", "name"))
+      .split("\n")
+      .filter((line) => line !== "");
     expect(pods.length).toBeLessThanOrEqual(1);
   }
 }
 
 const noProcesses = whyNoProcesses();
-describe.skipIf(noProcesses !== undefined)(named("F29, F30, F34: a part of the cluster stands still", noProcesses), () => {
-  test.each(parts)("%s: a script that runs is answered, and one that comes meanwhile, too; each has begun once", async (name) => {
-    await throughFault(async () => {
-      using _held = holdProcess(name);
-      await setTimeout(HELD_MS); // the fault itself: both scripts would have ended by now
-    });
-  });
-});
+describe.skipIf(noProcesses !== undefined)(
+  named("F29, F30, F34: a part of the cluster stands still", noProcesses),
+  () => {
+    test.each(parts)(
+      "%s: a script that runs is answered, and one that comes meanwhile, too; each has begun once",
+      async (name) => {
+        await throughFault(async () => {
+          using _held = holdProcess(name);
+          await setTimeout(HELD_MS); // the fault itself: both scripts would have ended by now
+        });
+      },
+    );
+  },
+);
 
 const noKills = whyNoKills();
-describe.skipIf(noKills !== undefined)(named("F29, F30, F31, F34: a part of the cluster is killed, and started again", noKills), () => {
-  test.each(parts)("%s: a script that runs is answered, and one that comes meanwhile, too; each has begun once", async (name) => {
-    await throughFault(async () => {
-      await using _killed = killProcess(name);
+describe.skipIf(noKills !== undefined)(
+  named("F29, F30, F31, F34: a part of the cluster is killed, and started again", noKills),
+  () => {
+    test.each(parts)(
+      "%s: a script that runs is answered, and one that comes meanwhile, too; each has begun once",
+      async (name) => {
+        await throughFault(async () => {
+          await using _killed = killProcess(name);
+        });
+      },
+    );
+
+    test("a script whose pod was sent where by then is no room gets another one once there is room, and begins once", async () => {
+      await expect.poll(() => ask("get", "pods", "--output", "name")).toBe(""); // those of the test before would give their room back
+      await using runner = startRunner({ processors: BIG });
+      const job = jobOf("print(1)");
+      let outcome: ReturnType<typeof run>;
+      {
+        // Older than the script's pod, so that a kubelet that finds both admits it first.
+        await using full = await idlePod({ processors: (await freeProcessors()) - BIG / 2 });
+        await using killed = killProcess("kubelet");
+        outcome = run(runner, job);
+        outcome.catch(() => {});
+        await expect
+          .poll(() =>
+            ask(
+              "get",
+              "pods",
+              "--selector",
+              `rockbot.dev/job=${job.id}`,
+              "--output",
+              "jsonpath={.items[*].spec.nodeName}",
+            ),
+          )
+          .not.toBe("");
+        await full.bind();
+        await killed.startAgain();
+        await expect.poll(() => ask("get", "events", "--output", "jsonpath={.items[*].reason}")).toContain("OutOfcpu");
+      }
+      expect((await outcome).stdout).toBe("1\n");
     });
-  });
 
-  test("a script whose pod was sent where by then is no room gets another one once there is room, and begins once", async () => {
-    await expect.poll(() => ask("get", "pods", "--output", "name")).toBe(""); // those of the test before would give their room back
-    await using runner = startRunner({ processors: BIG });
-    const job = jobOf("print(1)");
-    let outcome: ReturnType<typeof run>;
-    {
-      // Older than the script's pod, so that a kubelet that finds both admits it first.
-      await using full = await idlePod({ processors: (await freeProcessors()) - BIG / 2 });
-      await using killed = killProcess("kubelet");
-      outcome = run(runner, job);
-      outcome.catch(() => {});
-      await expect.poll(() => ask("get", "pods", "--selector", `rockbot.dev/job=${job.id}`, "--output", "jsonpath={.items[*].spec.nodeName}")).not.toBe("");
-      await full.bind();
-      await killed.startAgain();
-      await expect.poll(() => ask("get", "events", "--output", "jsonpath={.items[*].reason}")).toContain("OutOfcpu");
-    }
-    expect((await outcome).stdout).toBe("1\n");
-  });
+    test("a script whose machine is short of process numbers is evicted, and told so", async () => {
+      await using runner = startRunner();
+      const { outcome } = await begin(runner);
+      using folder = temporaryFolder();
+      const [settings, ...lines] = readFileSync(clusterFile("kubelet.yaml") ?? "", "utf8").split(/^evictionHard:.*$/m);
+      // No machine has so many: a kubelet that has this bound reports pressure, and evicts the pods of the lowest priority first.
+      const file = folder.write(
+        "kubelet.yaml",
+        [settings, 'evictionHard: { pid.available: "2000000000" }', ...lines].join("\n"),
+      );
+      await using kubelet = killProcess("kubelet");
+      kubelet.startWith(file);
 
-  test("a script whose machine is short of process numbers is evicted, and told so", async () => {
-    await using runner = startRunner();
-    const { outcome } = await begin(runner);
-    using folder = temporaryFolder();
-    const [settings, ...lines] = readFileSync(clusterFile("kubelet.yaml") ?? "", "utf8").split(/^evictionHard:.*$/m);
-    // No machine has so many: a kubelet that has this bound reports pressure, and evicts the pods of the lowest priority first.
-    const file = folder.write("kubelet.yaml", [settings, 'evictionHard: { pid.available: "2000000000" }', ...lines].join("\n"));
-    await using kubelet = killProcess("kubelet");
-    kubelet.startWith(file);
-
-    await expect(outcome).rejects.toMatchObject({ code: "execution_failed", details: { reason: "evicted" } });
-    const pressure = 'jsonpath={.items[*].status.conditions[?(@.type=="PIDPressure")].status}';
-    await expect.poll(() => cluster.kubectl(["get", "nodes", "--output", pressure])).toBe("True"); // a kubelet evicts before it reports
-  });
-});
+      await expect(outcome).rejects.toMatchObject({ code: "execution_failed", details: { reason: "evicted" } });
+      const pressure = 'jsonpath={.items[*].status.conditions[?(@.type=="PIDPressure")].status}';
+      await expect.poll(() => cluster.kubectl(["get", "nodes", "--output", pressure])).toBe("True"); // a kubelet evicts before it reports
+    });
+  },
+);
 
 interface IdlePod extends AsyncDisposable {
   /** Puts it on the first machine, whichever room there is. */
@@ -205,13 +258,27 @@ async function idlePod({ processors, schedulerName = "nobody" }: IdlePodOptions)
   await using making = new AsyncDisposableStack();
   const { name: namespace } = making.use(await cluster.namespace("full"));
   const priorityClassName = uniqueName("full");
-  making.defer(async () => void (await cluster.kubectl(["delete", "priorityclass", priorityClassName, "--ignore-not-found"])));
-  await cluster.apply({ apiVersion: "scheduling.k8s.io/v1", kind: "PriorityClass", metadata: { name: priorityClassName }, value: -1 } as never);
+  making.defer(
+    async () => void (await cluster.kubectl(["delete", "priorityclass", priorityClassName, "--ignore-not-found"])),
+  );
+  await cluster.apply({
+    apiVersion: "scheduling.k8s.io/v1",
+    kind: "PriorityClass",
+    metadata: { name: priorityClassName },
+    value: -1,
+  } as never);
   const resources = { requests: { cpu: `${Math.max(1, Math.floor(processors * 1_000))}m` } };
-  const container = { name: "wait", image: "python:3.12-slim", command: ["python3", "-c", "import time; time.sleep(1000)"], resources };
+  const container = {
+    name: "wait",
+    image: "python:3.12-slim",
+    command: ["python3", "-c", "import time; time.sleep(1000)"],
+    resources,
+  };
   const spec = { schedulerName, priorityClassName, terminationGracePeriodSeconds: 0, containers: [container] };
   await cluster.apply({ apiVersion: "v1", kind: "Pod", metadata: { name: "full", namespace }, spec } as never);
-  making.defer(async () => void (await cluster.kubectl(["--namespace", namespace, "delete", "pod", "full", "--ignore-not-found"])));
+  making.defer(
+    async () => void (await cluster.kubectl(["--namespace", namespace, "delete", "pod", "full", "--ignore-not-found"])),
+  );
   const made = making.move();
   return {
     async bind() {
@@ -230,7 +297,10 @@ interface NodeObject {
 }
 
 interface PodRequests {
-  readonly spec: { readonly nodeName?: string; readonly containers: readonly { readonly resources?: { readonly requests?: { readonly cpu?: string } } }[] };
+  readonly spec: {
+    readonly nodeName?: string;
+    readonly containers: readonly { readonly resources?: { readonly requests?: { readonly cpu?: string } } }[];
+  };
   readonly status: { readonly phase: string };
 }
 
@@ -245,7 +315,10 @@ async function freeProcessors(): Promise<number> {
   const pods = await cluster.json<{ readonly items: readonly PodRequests[] }>(["get", "pods", "--all-namespaces"]);
   const amount = (cpu = "0"): number => (cpu.endsWith("m") ? Number(cpu.slice(0, -1)) / 1_000 : Number(cpu));
   const asked = pods.items
-    .filter(({ spec, status }) => spec.nodeName === node.metadata.name && status.phase !== "Succeeded" && status.phase !== "Failed")
+    .filter(
+      ({ spec, status }) =>
+        spec.nodeName === node.metadata.name && status.phase !== "Succeeded" && status.phase !== "Failed",
+    )
     .flatMap(({ spec }) => spec.containers.map(({ resources }) => amount(resources?.requests?.cpu)));
   return amount(node.status.allocatable.cpu) - asked.reduce((sum, one) => sum + one, 0);
 }

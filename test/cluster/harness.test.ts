@@ -11,11 +11,15 @@ test("a test's namespace is there with its labels, and is gone after it", async 
   {
     await using namespace = await cluster.namespace("harness", { "pod-security.kubernetes.io/enforce": "restricted" });
     name = namespace.name;
-    expect(await cluster.kubectl(["get", "namespace", name, "--output", "jsonpath={.metadata.labels}"])).toContain("restricted");
+    expect(await cluster.kubectl(["get", "namespace", name, "--output", "jsonpath={.metadata.labels}"])).toContain(
+      "restricted",
+    );
     const token = await cluster.tokenOf(name, "default");
     await expect(cluster.kubectlAs(token, ["--namespace", name, "get", "pods"])).rejects.toThrow(/Forbidden/);
   }
-  await expect.poll(() => cluster.kubectl(["get", "namespace", name, "--ignore-not-found", "--output", "name"])).toBe("");
+  await expect
+    .poll(() => cluster.kubectl(["get", "namespace", name, "--ignore-not-found", "--output", "name"]))
+    .toBe("");
 });
 
 test("a broker, a Redis and a pod under no policy come up, and a port of them is reached from here", async () => {

@@ -30,7 +30,9 @@ export interface HelmRelease extends AsyncDisposable {
  * The cluster has to have them or get them; they are never asked for twice.
  */
 export const testImages = {
-  of: (service: string): { readonly repository: string; readonly tag: string; readonly pullPolicy: "IfNotPresent" } => ({
+  of: (
+    service: string,
+  ): { readonly repository: string; readonly tag: string; readonly pullPolicy: "IfNotPresent" } => ({
     repository: `${process.env["ROCKBOT_TEST_IMAGES"] ?? "rockbot/"}${service}`,
     tag: process.env["ROCKBOT_TEST_IMAGE_TAG"] ?? "dev",
     pullPolicy: "IfNotPresent",
@@ -38,21 +40,30 @@ export const testImages = {
 };
 
 /** Installs the chart and waits until it is ready. @throws {Error} with what helm says, and how its pods are */
-export async function installRelease(cluster: Cluster, { namespace, ...options }: InstallReleaseOptions): Promise<HelmRelease> {
+export async function installRelease(
+  cluster: Cluster,
+  { namespace, ...options }: InstallReleaseOptions,
+): Promise<HelmRelease> {
   const name = uniqueName("rb");
   const program = await neededTool("helm");
   const helm = (args: readonly string[], timeoutMs = UNINSTALL_MS): Promise<string> =>
     run(program, ["--kubeconfig", cluster.kubeconfig, "--namespace", namespace, ...args], { timeoutMs });
   const uninstall = async (): Promise<void> =>
-    void (await helm(["uninstall", name, "--wait", "--ignore-not-found", "--timeout", `${UNINSTALL_MS / 1_000}s`], UNINSTALL_MS + 10_000));
+    void (await helm(
+      ["uninstall", name, "--wait", "--ignore-not-found", "--timeout", `${UNINSTALL_MS / 1_000}s`],
+      UNINSTALL_MS + 10_000,
+    ));
   const upgrade: HelmRelease["upgrade"] = async ({ values = {}, valuesFiles = [], chart = CHART }) => {
     using folder = temporaryFolder();
-    const files = [...valuesFiles.map((file) => join(chart, file)), folder.write("values.json", values)].flatMap((file) => ["--values", file]);
-    return await helm(["upgrade", "--install", name, chart, ...files, "--wait", "--timeout", `${WAIT_S}s`], (WAIT_S + 60) * 1_000).catch(
-      async (error: Error) => {
-        throw new Error(`${error.message}\n${await statesOf(cluster, namespace)}`);
-      },
+    const files = [...valuesFiles.map((file) => join(chart, file)), folder.write("values.json", values)].flatMap(
+      (file) => ["--values", file],
     );
+    return await helm(
+      ["upgrade", "--install", name, chart, ...files, "--wait", "--timeout", `${WAIT_S}s`],
+      (WAIT_S + 60) * 1_000,
+    ).catch(async (error: Error) => {
+      throw new Error(`${error.message}\n${await statesOf(cluster, namespace)}`);
+    });
   };
   try {
     await upgrade(options);
@@ -65,7 +76,8 @@ export async function installRelease(cluster: Cluster, { namespace, ...options }
 
 /** Its pods and their latest events and words, for the message of a test that fails. */
 async function statesOf(cluster: Cluster, namespace: string): Promise<string> {
-  const ask = (args: readonly string[]): Promise<string> => cluster.kubectl(["--namespace", namespace, ...args]).catch((error: Error) => error.message);
+  const ask = (args: readonly string[]): Promise<string> =>
+    cluster.kubectl(["--namespace", namespace, ...args]).catch((error: Error) => error.message);
   const pods = await ask(["get", "pods", "--output", "wide"]);
   const events = (await ask(["get", "events", "--sort-by=.lastTimestamp"])).split("\n").slice(-15).join("\n");
   const logs = await ask(["logs", "--selector", "app.kubernetes.io/part-of=rockbot", "--tail", "5", "--prefix"]);

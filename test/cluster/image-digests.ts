@@ -18,9 +18,19 @@ interface ImagePod {
 export async function imageDigests(cluster: Cluster, images: readonly string[]): Promise<ReadonlyMap<string, string>> {
   await nameByDigest(images);
   await using namespace = await cluster.namespace("digests");
-  const containers = images.map((image, index) => ({ name: `image-${index}`, image, imagePullPolicy: "IfNotPresent", command: ["/none"] }));
+  const containers = images.map((image, index) => ({
+    name: `image-${index}`,
+    image,
+    imagePullPolicy: "IfNotPresent",
+    command: ["/none"],
+  }));
   const spec = { restartPolicy: "Never", terminationGracePeriodSeconds: 0, containers };
-  await cluster.apply({ apiVersion: "v1", kind: "Pod", metadata: { name: "images", namespace: namespace.name }, spec } as never);
+  await cluster.apply({
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { name: "images", namespace: namespace.name },
+    spec,
+  } as never);
   const wait = ["wait", "--for=jsonpath={.status.phase}=Failed", "--timeout=200s", "pod/images"]; // no image has such a program
   await cluster.kubectl(["--namespace", namespace.name, ...wait], { timeoutMs: 210_000 });
   const { status } = await cluster.json<ImagePod>(["--namespace", namespace.name, "get", "pod", "images"]);
@@ -28,7 +38,10 @@ export async function imageDigests(cluster: Cluster, images: readonly string[]):
   for (const { name, imageID } of status.containerStatuses ?? []) {
     const image = images[Number(name.split("-")[1])] as string;
     const digest = imageID.split("@")[1];
-    if (digest === undefined) throw new Error(`A node has ${image} under its tag alone: import it with its digest (ctr images import --digests), or pull it`);
+    if (digest === undefined)
+      throw new Error(
+        `A node has ${image} under its tag alone: import it with its digest (ctr images import --digests), or pull it`,
+      );
     found.set(image, digest);
   }
   return found;

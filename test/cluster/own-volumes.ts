@@ -34,7 +34,11 @@ export async function ownVolumes(cluster: Cluster, count: number): Promise<OwnVo
         accessModes: ["ReadWriteOnce"],
         persistentVolumeReclaimPolicy: "Retain",
         local: { path: `${parent}/${name}` },
-        nodeAffinity: { required: { nodeSelectorTerms: [{ matchFields: [{ key: "metadata.name", operator: "In", values: [node] }] }] } },
+        nodeAffinity: {
+          required: {
+            nodeSelectorTerms: [{ matchFields: [{ key: "metadata.name", operator: "In", values: [node] }] }],
+          },
+        },
       },
     })),
   );
@@ -64,9 +68,25 @@ async function onNode(cluster: Cluster, { args, node }: OnNodeOptions): Promise<
     volumeMounts: [{ name: "volumes", mountPath: PARENT }],
   };
   const volumes = [{ name: "volumes", hostPath: { path: PARENT } }];
-  const spec = { restartPolicy: "Never", containers: [container], volumes, ...(node === undefined ? {} : { nodeName: node }) };
-  await cluster.apply({ apiVersion: "v1", kind: "Pod", metadata: { name: "folders", namespace: namespace.name }, spec } as never);
+  const spec = {
+    restartPolicy: "Never",
+    containers: [container],
+    volumes,
+    ...(node === undefined ? {} : { nodeName: node }),
+  };
+  await cluster.apply({
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { name: "folders", namespace: namespace.name },
+    spec,
+  } as never);
   const inNamespace = ["--namespace", namespace.name];
-  await cluster.kubectl([...inNamespace, "wait", "--for=jsonpath={.status.phase}=Succeeded", "--timeout=50s", "pod/folders"]);
+  await cluster.kubectl([
+    ...inNamespace,
+    "wait",
+    "--for=jsonpath={.status.phase}=Succeeded",
+    "--timeout=50s",
+    "pod/folders",
+  ]);
   return await cluster.kubectl([...inNamespace, "get", "pod", "folders", "--output", "jsonpath={.spec.nodeName}"]);
 }

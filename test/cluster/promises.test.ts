@@ -18,21 +18,25 @@ beforeAll(async () => {
 afterAll(() => installed.disposeAsync());
 
 const ask = (...args: readonly string[]): Promise<string> => cluster.kubectl(["--namespace", it.namespace, ...args]);
-const askOfScripts = (...args: readonly string[]): Promise<string> => cluster.kubectl(["--namespace", it.scripts, ...args]);
+const askOfScripts = (...args: readonly string[]): Promise<string> =>
+  cluster.kubectl(["--namespace", it.scripts, ...args]);
 const lines = (text: string): readonly string[] => text.split("\n").filter((line) => line !== "");
-const pods = async (...args: readonly string[]): Promise<readonly string[]> => lines(await askOfScripts("get", "pods", "--output", "name", ...args));
+const pods = async (...args: readonly string[]): Promise<readonly string[]> =>
+  lines(await askOfScripts("get", "pods", "--output", "name", ...args));
 const warm = () => pods("--selector", "rockbot.dev/state=warm", "--field-selector", "status.phase=Running");
 
 describe("the installation", () => {
   test("is ready with helm --wait, in a namespace where Pod Security enforces the restricted profile", async () => {
     expect(await ask("get", "deployment", it.manager, "--output", "jsonpath={.status.readyReplicas}")).toBe("1");
-    expect(await cluster.kubectl(["get", "namespace", it.namespace, "--output", "jsonpath={.metadata.labels}"])).toContain(
-      '"pod-security.kubernetes.io/enforce":"restricted"',
-    );
+    expect(
+      await cluster.kubectl(["get", "namespace", it.namespace, "--output", "jsonpath={.metadata.labels}"]),
+    ).toContain('"pod-security.kubernetes.io/enforce":"restricted"');
   });
 
   test("has a manager that has seen that scripts reach neither the API server nor the broker", async () => {
-    expect(await ask("logs", `deployment/${it.manager}`, "--tail", "200")).toContain('"the API server":"blocked","the broker":"blocked"');
+    expect(await ask("logs", `deployment/${it.manager}`, "--tail", "200")).toContain(
+      '"the API server":"blocked","the broker":"blocked"',
+    );
   });
 });
 
@@ -46,12 +50,23 @@ describe("a script", () => {
 
     expect(host).toMatch(/^rockbot-script-[0-9a-f]{32}$/);
     await expect
-      .poll(() => askOfScripts("get", "events", "--field-selector", `involvedObject.name=${host}`, "--output", "jsonpath={.items[*].reason}"))
+      .poll(() =>
+        askOfScripts(
+          "get",
+          "events",
+          "--field-selector",
+          `involvedObject.name=${host}`,
+          "--output",
+          "jsonpath={.items[*].reason}",
+        ),
+      )
       .toContain("Started");
   });
 
   test("has no capability, no new privileges, and a filter of system calls", async () => {
-    const said = await it.run('print([line.strip() for line in open("/proc/self/status") if line[:7] in ("CapEff:", "NoNewPr", "Seccomp")])');
+    const said = await it.run(
+      'print([line.strip() for line in open("/proc/self/status") if line[:7] in ("CapEff:", "NoNewPr", "Seccomp")])',
+    );
     expect(said).toMatch(/CapEff:.t0{16}.*NoNewPrivs:.t1.*Seccomp:.t2/);
   });
 
@@ -74,28 +89,43 @@ describe("the warm pool", () => {
 
   test("gives a warm pod to a call", async () => {
     await expect.poll(async () => (await warm()).length).toBeGreaterThanOrEqual(FLOOR);
-    const { structured } = await it.caller.call("execute_python_script", { script: "print(1)" }, { timeoutMs: 120_000 });
+    const { structured } = await it.caller.call(
+      "execute_python_script",
+      { script: "print(1)" },
+      { timeoutMs: 120_000 },
+    );
     expect(structured).toMatchObject({ is_warm: true });
   });
 
   test("answers more calls at once than it may have pods", async () => {
     const numbers = Array.from({ length: CEILING + 2 }, (_, index) => index);
-    expect(await Promise.all(numbers.map((number) => it.run(`import time; time.sleep(1); print(${number})`)))).toEqual(numbers.map((number) => `${number}\n`));
+    expect(await Promise.all(numbers.map((number) => it.run(`import time; time.sleep(1); print(${number})`)))).toEqual(
+      numbers.map((number) => `${number}\n`),
+    );
   });
 });
 
 describe("the network", () => {
   /** What there is to be reached: the broker, the API server, the kubelet, the manager, and the name service. */
   async function targets(): Promise<{ readonly tcp: readonly (readonly [string, number])[]; readonly dns: string }> {
-    const path = (where: readonly string[], path: string): Promise<string> => cluster.kubectl([...where, "--output", `jsonpath={${path}}`]);
+    const path = (where: readonly string[], path: string): Promise<string> =>
+      cluster.kubectl([...where, "--output", `jsonpath={${path}}`]);
     const [service, node, manager, dns] = await Promise.all([
       path(["--namespace", "default", "get", "service", "kubernetes"], ".spec.clusterIP"),
       path(["get", "nodes"], '.items[0].status.addresses[?(@.type=="InternalIP")].address'),
-      path(["--namespace", it.namespace, "get", "pods", "--selector", "app.kubernetes.io/name=scripts-manager"], ".items[0].status.podIP"),
+      path(
+        ["--namespace", it.namespace, "get", "pods", "--selector", "app.kubernetes.io/name=scripts-manager"],
+        ".items[0].status.podIP",
+      ),
       path(["--namespace", "kube-system", "get", "service", "kube-dns"], ".spec.clusterIP"),
     ]);
-    const endpoint = await path(["--namespace", "default", "get", "endpointslices", "kubernetes"], ".endpoints[0].addresses[0]");
-    const port = Number(await path(["--namespace", "default", "get", "endpointslices", "kubernetes"], ".ports[0].port"));
+    const endpoint = await path(
+      ["--namespace", "default", "get", "endpointslices", "kubernetes"],
+      ".endpoints[0].addresses[0]",
+    );
+    const port = Number(
+      await path(["--namespace", "default", "get", "endpointslices", "kubernetes"], ".ports[0].port"),
+    );
     const broker = it.servers.brokerAddresses.map((address) => [address, 5672] as const);
     return { tcp: [...broker, [service, 443], [endpoint, port], [node, 10_250], [manager, 8_481]], dns };
   }
@@ -129,8 +159,12 @@ s = socket.create_server(("0.0.0.0", 7777)); s.settimeout(20)
 try: s.accept(); print("somebody came")
 except OSError: print("nobody came")
 `);
-    await expect.poll(() => pods("--selector", "rockbot.dev/state=busy", "--field-selector", "status.phase=Running")).not.toEqual([]);
-    const addresses = lines((await askOfScripts("get", "pods", "--output", "jsonpath={range .items[*]}{.status.podIP}{'\\n'}{end}")).trim());
+    await expect
+      .poll(() => pods("--selector", "rockbot.dev/state=busy", "--field-selector", "status.phase=Running"))
+      .not.toEqual([]);
+    const addresses = lines(
+      (await askOfScripts("get", "pods", "--output", "jsonpath={range .items[*]}{.status.podIP}{'\\n'}{end}")).trim(),
+    );
     const knock = `import socket\nfor a in ${JSON.stringify(addresses)}:\n s = socket.socket(); s.settimeout(2)\n print(s.connect_ex((a, 7777)) == 0)`;
 
     expect(new Set(lines(await it.servers.python(knock)))).toEqual(new Set(["False"]));
@@ -146,14 +180,25 @@ describe("the manager's account is refused", () => {
     "pods of its own namespace": () => [["--namespace", it.namespace, "get", "pods"]],
     "pods of all namespaces": () => [["get", "pods", "--all-namespaces"]],
     nodes: () => [["get", "nodes"]],
-    "commands in a pod": () => [["create", "--raw", `/api/v1/namespaces/${it.scripts}/pods/x/exec?command=id&stdout=true`, "--filename", "-"], "{}"],
-    "a way to a pod's ports": () => [["create", "--raw", `/api/v1/namespaces/${it.scripts}/pods/x/portforward`, "--filename", "-"], "{}"],
+    "commands in a pod": () => [
+      ["create", "--raw", `/api/v1/namespaces/${it.scripts}/pods/x/exec?command=id&stdout=true`, "--filename", "-"],
+      "{}",
+    ],
+    "a way to a pod's ports": () => [
+      ["create", "--raw", `/api/v1/namespaces/${it.scripts}/pods/x/portforward`, "--filename", "-"],
+      "{}",
+    ],
     deployments: () => [["--namespace", it.scripts, "create", "deployment", "x", "--image=python:3.12-slim"]],
     jobs: () => [["--namespace", it.scripts, "create", "job", "x", "--image=python:3.12-slim"]],
     "network policies": () => [["--namespace", it.scripts, "delete", "networkpolicy", "deny-all"]],
     "a token of another account": () => [["--namespace", it.scripts, "create", "token", "rockbot-script"]],
-    evicting: () => [["create", "--raw", `/api/v1/namespaces/${it.scripts}/pods/x/eviction`, "--filename", "-"], eviction],
-    "ephemeral containers": () => [["--namespace", it.scripts, "patch", "pod", "x", "--subresource=ephemeralcontainers", "--patch", "{}"]],
+    evicting: () => [
+      ["create", "--raw", `/api/v1/namespaces/${it.scripts}/pods/x/eviction`, "--filename", "-"],
+      eviction,
+    ],
+    "ephemeral containers": () => [
+      ["--namespace", it.scripts, "patch", "pod", "x", "--subresource=ephemeralcontainers", "--patch", "{}"],
+    ],
     "a namespace": () => [["create", "namespace", "x"]],
     "all pods in one go": () => [["delete", "--raw", `/api/v1/namespaces/${it.scripts}/pods`]],
     "its admission policy": () => [["delete", "validatingadmissionpolicy", `${it.release.name}-script-pods-create`]],
@@ -161,19 +206,25 @@ describe("the manager's account is refused", () => {
 
   test.each(Object.entries(refused))("%s", async (_, request) => {
     const [args, input] = request();
-    await expect(cluster.kubectlAs(token, args, input === undefined ? {} : { input })).rejects.toThrow(/forbidden|cannot/i);
+    await expect(cluster.kubectlAs(token, args, input === undefined ? {} : { input })).rejects.toThrow(
+      /forbidden|cannot/i,
+    );
   });
 });
 
 describe("a manager that is killed", () => {
   test("loses no call that it had begun, leaves no pod behind, and is back", async () => {
     const running = it.run('import time; print("begun", flush=True); time.sleep(15); print("through")', 180_000);
-    await expect.poll(() => pods("--selector", "rockbot.dev/state=busy", "--field-selector", "status.phase=Running")).not.toEqual([]);
+    await expect
+      .poll(() => pods("--selector", "rockbot.dev/state=busy", "--field-selector", "status.phase=Running"))
+      .not.toEqual([]);
     const before = await pods();
     await ask("delete", "pod", "--selector", "app.kubernetes.io/name=scripts-manager", "--grace-period=0", "--force");
 
     expect(await running).toBe("begun\nthrough\n");
-    await expect.poll(async () => (await pods()).filter((pod) => before.includes(pod)), { timeout: 90_000 }).toEqual([]);
+    await expect
+      .poll(async () => (await pods()).filter((pod) => before.includes(pod)), { timeout: 90_000 })
+      .toEqual([]);
     await ask("rollout", "status", `deployment/${it.manager}`, "--timeout=50s");
     expect(await it.run("print(6 * 7)")).toBe("42\n");
   });

@@ -9,7 +9,9 @@ const QUICK = ["test/cluster/harness.test.ts", "test/cluster/admission.test.ts"]
 
 const kubeconfig = process.env["ROCKBOT_TEST_KUBECONFIG"] ?? "";
 if (kubeconfig === "") {
-  console.log("Cluster tests: not run, as ROCKBOT_TEST_KUBECONFIG names no kubeconfig of a cluster that tests may use.");
+  console.log(
+    "Cluster tests: not run, as ROCKBOT_TEST_KUBECONFIG names no kubeconfig of a cluster that tests may use.",
+  );
 } else if (!existsSync(kubeconfig)) {
   console.error(`Cluster tests: ROCKBOT_TEST_KUBECONFIG names ${kubeconfig}, which is not there.`);
   process.exitCode = 1;

@@ -45,8 +45,13 @@ export async function makeScriptsNamespace(cluster: Cluster): Promise<ScriptsNam
 }
 
 /** The scripts' namespace with what is in it, the manager's account, and what belongs to all namespaces. */
-function isAroundScripts({ kind, metadata }: KubeObject, { name, manager }: { readonly name: string; readonly manager: string }): boolean {
+function isAroundScripts(
+  { kind, metadata }: KubeObject,
+  { name, manager }: { readonly name: string; readonly manager: string },
+): boolean {
   if (metadata.namespace === name || (kind === "Namespace" && metadata.name === name)) return true;
   if (kind === "ServiceAccount") return metadata.name === manager;
-  return kind === "PriorityClass" ? metadata.name.endsWith("-script") : kind?.startsWith("ValidatingAdmissionPolicy") === true;
+  return kind === "PriorityClass"
+    ? metadata.name.endsWith("-script")
+    : kind?.startsWith("ValidatingAdmissionPolicy") === true;
 }

@@ -21,10 +21,15 @@ export interface ScriptsRelease extends AsyncDisposable {
 }
 
 /** @param settings of scripts-manager */
-export async function installScripts(cluster: Cluster, { settings }: { readonly settings: Readonly<Record<string, unknown>> }): Promise<ScriptsRelease> {
+export async function installScripts(
+  cluster: Cluster,
+  { settings }: { readonly settings: Readonly<Record<string, unknown>> },
+): Promise<ScriptsRelease> {
   await using installing = new AsyncDisposableStack();
   const servers = installing.use(await startClusterServers(cluster, "scripts"));
-  const { name: namespace } = installing.use(await cluster.namespace("rockbot", { "pod-security.kubernetes.io/enforce": "restricted" }));
+  const { name: namespace } = installing.use(
+    await cluster.namespace("rockbot", { "pod-security.kubernetes.io/enforce": "restricted" }),
+  );
   const scripts = uniqueName("scripts");
   await cluster.apply({
     apiVersion: "v1",
@@ -45,7 +50,13 @@ export async function installScripts(cluster: Cluster, { settings }: { readonly 
       image: testImages.of("scripts-manager"),
       secrets: { existingSecret: "urls" },
       resources: { requests: { cpu: "50m", memory: "128Mi" }, limits: { memory: "512Mi" } },
-      settings: { kubernetesImage: "python:3.12-slim", processors: 0.1, shutdownGraceMs: 20_000, logLevel: "info", ...settings },
+      settings: {
+        kubernetesImage: "python:3.12-slim",
+        processors: 0.1,
+        shutdownGraceMs: 20_000,
+        logLevel: "info",
+        ...settings,
+      },
     },
   };
   const release = installing.use(await installRelease(cluster, { namespace, values }));

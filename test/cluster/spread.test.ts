@@ -7,7 +7,10 @@ const ZONE = "topology.kubernetes.io/zone";
 const OWN = "rockbot.dev/test-node";
 
 interface PodList {
-  readonly items: readonly { readonly metadata: { readonly labels: Readonly<Record<string, string>> }; readonly spec: { readonly nodeName?: string } }[];
+  readonly items: readonly {
+    readonly metadata: { readonly labels: Readonly<Record<string, string>> };
+    readonly spec: { readonly nodeName?: string };
+  }[];
 }
 
 test("the scheduler spreads each service, the broker and Redis over zones, and over the nodes of a zone", async () => {
@@ -23,10 +26,21 @@ test("the scheduler spreads each service, the broker and Redis over zones, and o
   };
   const rendered = await renderChart(await neededTool("helm"), [], values, { namespace: namespace.name });
   const wanted = ["ServiceAccount", "Deployment", "StatefulSet"];
-  await cluster.apply(...rendered.filter(({ kind, metadata }) => wanted.includes(kind ?? "") && metadata.namespace === namespace.name).map(withoutClaims));
+  await cluster.apply(
+    ...rendered
+      .filter(({ kind, metadata }) => wanted.includes(kind ?? "") && metadata.namespace === namespace.name)
+      .map(withoutClaims),
+  );
 
   const placed = async () => {
-    const pods = await cluster.json<PodList>(["--namespace", namespace.name, "get", "pods", "--selector", "app.kubernetes.io/part-of=rockbot"]);
+    const pods = await cluster.json<PodList>([
+      "--namespace",
+      namespace.name,
+      "get",
+      "pods",
+      "--selector",
+      "app.kubernetes.io/part-of=rockbot",
+    ]);
     const byService = new Map<string, string[]>();
     for (const { metadata, spec } of pods.items) {
       const name = metadata.labels["app.kubernetes.io/name"] ?? "";
@@ -54,14 +68,23 @@ test("the scheduler spreads each service, the broker and Redis over zones, and o
   expect({ broker, redis }).toEqual({ broker: "abc", redis: "abc" });
 });
 
-type StatefulSet = KubeObject & { readonly spec: { readonly template: { readonly spec: { readonly volumes: readonly object[] } } } };
+type StatefulSet = KubeObject & {
+  readonly spec: { readonly template: { readonly spec: { readonly volumes: readonly object[] } } };
+};
 
 /** With its data in its pods: the scheduler places no pod whose claims nobody fulfils. */
 function withoutClaims(object: KubeObject): KubeObject {
   if (object.kind !== "StatefulSet") return object;
   const { spec } = object as StatefulSet;
   const volumes = [...spec.template.spec.volumes, { name: "data", emptyDir: {} }];
-  return { ...object, spec: { ...spec, volumeClaimTemplates: [], template: { ...spec.template, spec: { ...spec.template.spec, volumes } } } } as StatefulSet;
+  return {
+    ...object,
+    spec: {
+      ...spec,
+      volumeClaimTemplates: [],
+      template: { ...spec.template, spec: { ...spec.template.spec, volumes } },
+    },
+  } as StatefulSet;
 }
 
 /** Nodes in three zones, on which nothing runs: the scheduler knows them by their objects. No other pods come to them. */
@@ -70,8 +93,13 @@ async function ownNodes(cluster: Cluster) {
   const names = ZONES.map((_, index) => `${group}-${index}`);
   const zones = new Map(names.map((name, index) => [name, ZONES[index] as string]));
   const amounts = { cpu: "64", memory: "256Gi", pods: "100", "ephemeral-storage": "500Gi" };
-  const status = { allocatable: amounts, capacity: amounts, conditions: [{ type: "Ready", status: "True", reason: "Test", message: "is ready" }] };
-  const remove = async (): Promise<void> => void (await cluster.kubectl(["delete", "nodes", "--selector", `${OWN}=${group}`, "--wait=false"]));
+  const status = {
+    allocatable: amounts,
+    capacity: amounts,
+    conditions: [{ type: "Ready", status: "True", reason: "Test", message: "is ready" }],
+  };
+  const remove = async (): Promise<void> =>
+    void (await cluster.kubectl(["delete", "nodes", "--selector", `${OWN}=${group}`, "--wait=false"]));
   await cluster.apply(
     ...names.map((name): KubeObject & Readonly<Record<string, unknown>> => ({
       apiVersion: "v1",
@@ -80,6 +108,15 @@ async function ownNodes(cluster: Cluster) {
       spec: { taints: [{ key: OWN, value: group, effect: "NoSchedule" }] },
     })),
   );
-  for (const name of names) await cluster.kubectl(["patch", "node", name, "--subresource=status", "--type=merge", "--patch", JSON.stringify({ status })]);
+  for (const name of names)
+    await cluster.kubectl([
+      "patch",
+      "node",
+      name,
+      "--subresource=status",
+      "--type=merge",
+      "--patch",
+      JSON.stringify({ status }),
+    ]);
   return { group, zones, [Symbol.asyncDispose]: remove };
 }

@@ -23,8 +23,20 @@ export async function startStoryWorld(cluster: Cluster): Promise<StoryWorld> {
   const inNamespace = ["--namespace", namespace];
   const metadata = { name: "world", namespace, labels: { app: "world" } };
   const ports = [MODEL_PORT, PAGE_PORT].map((port) => ({ name: `port-${port}`, port }));
-  await cluster.apply({ apiVersion: "v1", kind: "Service", metadata, spec: { selector: { app: "world" }, ports } } as never);
-  const address = await cluster.kubectl([...inNamespace, "get", "service", "world", "--output", "jsonpath={.spec.clusterIP}"]);
+  await cluster.apply({
+    apiVersion: "v1",
+    kind: "Service",
+    metadata,
+    spec: { selector: { app: "world" }, ports },
+  } as never);
+  const address = await cluster.kubectl([
+    ...inNamespace,
+    "get",
+    "service",
+    "world",
+    "--output",
+    "jsonpath={.spec.clusterIP}",
+  ]);
   const program = { apiVersion: "v1", kind: "ConfigMap", metadata, data: { "main.mjs": await bundled() } };
   await cluster.kubectl(["create", "--filename", "-"], { input: JSON.stringify(program) }); // apply would write it into an annotation, too
   const { repository, tag, pullPolicy } = testImages.of("gateway"); // for its Node
@@ -37,7 +49,11 @@ export async function startStoryWorld(cluster: Cluster): Promise<StoryWorld> {
     volumeMounts: [{ name: "world", mountPath: "/world" }],
     readinessProbe: { tcpSocket: { port: PAGE_PORT }, periodSeconds: 2 },
   };
-  const spec = { terminationGracePeriodSeconds: 0, containers: [container], volumes: [{ name: "world", configMap: { name: "world" } }] };
+  const spec = {
+    terminationGracePeriodSeconds: 0,
+    containers: [container],
+    volumes: [{ name: "world", configMap: { name: "world" } }],
+  };
   await cluster.apply({ apiVersion: "v1", kind: "Pod", metadata, spec } as never);
   const wait = ["wait", "--for=condition=Ready", `--timeout=${READY_S}s`, "pod/world"];
   await cluster.kubectl([...inNamespace, ...wait], { timeoutMs: (READY_S + 10) * 1_000 });
@@ -47,7 +63,11 @@ export async function startStoryWorld(cluster: Cluster): Promise<StoryWorld> {
   const started = starting.move();
   return {
     values: {
-      agent: { enabled: true, settings: { modelUrl: `http://world.${namespace}:${MODEL_PORT}/v1`, model: "test-model" }, ...wayTo(MODEL_PORT) },
+      agent: {
+        enabled: true,
+        settings: { modelUrl: `http://world.${namespace}:${MODEL_PORT}/v1`, model: "test-model" },
+        ...wayTo(MODEL_PORT),
+      },
       webTools: { settings: { allowAddresses: [`${address}:${PAGE_PORT}`] }, ...wayTo(PAGE_PORT) },
     },
     calledTools: async () => JSON.parse((await cluster.logs(namespace, "pod/world")).trim().split("\n").at(-1) ?? ""),

@@ -23,7 +23,9 @@ const [REFUSALS, REFUSED_PAUSE_MS] = [60, 1_000];
 const UNDISTURBED_ANSWERS = 300;
 /** A kubelet writes a changed Secret into running pods after a minute or two. */
 const ROTATED_MS = 240_000;
-const upgraded = services.filter(({ name }) => ["scheduler", "gateway", "mcp-bridge", "system-info-mcp"].includes(name));
+const upgraded = services.filter(({ name }) =>
+  ["scheduler", "gateway", "mcp-bridge", "system-info-mcp"].includes(name),
+);
 
 const policy = `
 identity: verified
@@ -38,7 +40,10 @@ delegates: [{ user: scheduler, for: [gateway, load] }, gateway]
 operators: [{ name: operator, tokens: [] }]
 `;
 
-const valuesOf = ({ logLevel = "info", generation = 1 }, { className, size }: OwnVolumes): Pick<InstallReleaseOptions, "values" | "valuesFiles"> => ({
+const valuesOf = (
+  { logLevel = "info", generation = 1 },
+  { className, size }: OwnVolumes,
+): Pick<InstallReleaseOptions, "values" | "valuesFiles"> => ({
   valuesFiles: ["values-dev.yaml"],
   values: {
     ...Object.fromEntries(
@@ -80,15 +85,20 @@ describe("a release whose data stays", () => {
     release = made.use(await installRelease(cluster, { namespace: namespace.name, ...valuesOf({}, volumes) }));
   });
 
-  const ask = (...args: readonly string[]): Promise<string> => cluster.kubectl(["--namespace", namespace.name, ...args], { timeoutMs: 190_000 });
+  const ask = (...args: readonly string[]): Promise<string> =>
+    cluster.kubectl(["--namespace", namespace.name, ...args], { timeoutMs: 190_000 });
 
   test(`an upgrade, a roll-back, new credentials and killed pods cost no call its effect at ${PER_SECOND} calls/s, and double none`, {
     timeout: 900_000,
   }, async () => {
-    const passwordNow = async (): Promise<string> => (await cluster.secret(namespace.name, `${release.name}-passwords`))["load"] ?? "";
+    const passwordNow = async (): Promise<string> =>
+      (await cluster.secret(namespace.name, `${release.name}-passwords`))["load"] ?? "";
     await using port = await cluster.forward(namespace.name, `service/${release.name}-broker`, 5672);
     let password = await passwordNow();
-    await using bus = await connectBus(() => `amqp://load:${password}@127.0.0.1:${port.port}`, { identity: "verified", name: "load" });
+    await using bus = await connectBus(() => `amqp://load:${password}@127.0.0.1:${port.port}`, {
+      identity: "verified",
+      name: "load",
+    });
     await using caller = await createToolCaller(bus, { agent: "load" });
     await caller.discovered();
 
@@ -103,7 +113,9 @@ describe("a release whose data stays", () => {
     };
     await phase("undisturbed", async () => {});
     await phase("upgrade", () => release.upgrade(valuesOf({ logLevel: "debug" }, volumes)));
-    await phase("roll-back", () => release.helm(["rollback", release.name, "1", "--wait", "--timeout", "240s"], 260_000));
+    await phase("roll-back", () =>
+      release.helm(["rollback", release.name, "1", "--wait", "--timeout", "240s"], 260_000),
+    );
     await phase("new credentials", async () => {
       await release.upgrade(valuesOf({ generation: 2 }, volumes));
       const old = password;
@@ -112,9 +124,18 @@ describe("a release whose data stays", () => {
       await reconnect(namespace.name, release.name);
     });
     const { again, unmade, refused } = load.report();
-    expect({ again, unmade, refused, ...load.faults() }).toEqual({ again: 0, unmade: 0, refused: 0, failed: {}, unseen: [] });
+    expect({ again, unmade, refused, ...load.faults() }).toEqual({
+      again: 0,
+      unmade: 0,
+      refused: 0,
+      failed: {},
+      unseen: [],
+    });
 
-    for (const { name } of upgraded) await phase(`killed ${name}`, () => killOne(ask, `deployment/${release.name}-${name}`, ["--grace-period=0", "--force"]));
+    for (const { name } of upgraded)
+      await phase(`killed ${name}`, () =>
+        killOne(ask, `deployment/${release.name}-${name}`, ["--grace-period=0", "--force"]),
+      );
     // What it holds may not be opened twice: its kubelet ends it after a second, and then there is another.
     await phase("killed broker", () => killOne(ask, `statefulset/${release.name}-broker`, ["--grace-period=1"]));
     expect(load.faults()).toEqual({ failed: {}, unseen: [] });
@@ -128,7 +149,10 @@ describe("a release whose data stays", () => {
     // It writes its file behind a write that it waits for, up to two seconds later: docs/operate/cluster.md says so.
     expect(unseen.length).toBeLessThan(REDIS_MAY_LOSE_S * PER_SECOND);
     // Each was cancelled, and no call has made one a second time since.
-    const left = async () => (await caller.call("list_scheduled_tasks", {}, { timeoutMs: TIMEOUT_MS }).catch((error: Error) => error)) as object;
+    const left = async () =>
+      (await caller
+        .call("list_scheduled_tasks", {}, { timeoutMs: TIMEOUT_MS })
+        .catch((error: Error) => error)) as object;
     await expect.poll(left).toMatchObject({ structured: { tasks: [] } });
   });
 
@@ -137,7 +161,9 @@ describe("a release whose data stays", () => {
     const kinds =
       "deployments,statefulsets,jobs,pods,services,configmaps,secrets,serviceaccounts,roles,rolebindings,networkpolicies,poddisruptionbudgets,persistentvolumeclaims";
     const left = async () =>
-      (await ask("get", kinds, "--selector", `app.kubernetes.io/instance=${release.name}`, "--output", "name")).split("\n").filter((line) => line !== "");
+      (await ask("get", kinds, "--selector", `app.kubernetes.io/instance=${release.name}`, "--output", "name"))
+        .split("\n")
+        .filter((line) => line !== "");
     const named = [...notes.matchAll(/^ *- (the claims of|Secret) (\S+)$/gm)].map(([, what, name]) =>
       what === "Secret" ? `secret/${name}` : `persistentvolumeclaim/data-${name}-0`,
     );
@@ -155,7 +181,9 @@ type Ask = (...args: readonly string[]) => Promise<string>;
 
 /** Has the first pod of a workload go, and waits until all are there again. */
 async function killOne(ask: Ask, workload: string, how: readonly string[]): Promise<void> {
-  const labels = JSON.parse(await ask("get", workload, "--output", "jsonpath={.spec.selector.matchLabels}")) as Readonly<Record<string, string>>;
+  const labels = JSON.parse(
+    await ask("get", workload, "--output", "jsonpath={.spec.selector.matchLabels}"),
+  ) as Readonly<Record<string, string>>;
   const selector = Object.entries(labels).map(([key, value]) => `${key}=${value}`);
   const [pod = ""] = (await ask("get", "pods", "--selector", selector.join(","), "--output", "name")).split("\n");
   await ask("delete", pod, ...how);
@@ -164,8 +192,10 @@ async function killOne(ask: Ask, workload: string, how: readonly string[]): Prom
 
 /** Has the broker close all connections, once pods have the new files, and waits until services are there again by what those say. */
 async function reconnect(namespace: string, release: string): Promise<void> {
-  const rabbitmqctl = (...args: readonly string[]): Promise<string> => cluster.exec(namespace, `${release}-broker-0`, ["rabbitmqctl", "-q", ...args]);
-  const connectionsOf = async (user: string) => (await rabbitmqctl("list_connections", "user")).split("\n").filter((line) => line === user).length;
+  const rabbitmqctl = (...args: readonly string[]): Promise<string> =>
+    cluster.exec(namespace, `${release}-broker-0`, ["rabbitmqctl", "-q", ...args]);
+  const connectionsOf = async (user: string) =>
+    (await rabbitmqctl("list_connections", "user")).split("\n").filter((line) => line === user).length;
   const starts = await startsOf(namespace);
   const credentials = await cluster.secret(namespace, `${release}-credentials`);
   const pods = starts.map((line) => line.split(" ") as [name: string, service: string]);
@@ -173,7 +203,9 @@ async function reconnect(namespace: string, release: string): Promise<void> {
     const read = pods.map(async ([pod, service]) => {
       const program = 'console.log(require("node:fs").readFileSync("/etc/rockbot/secrets/BUS_URL", "utf8"))';
       const wanted = credentials[`${service}.BUS_URL`];
-      return wanted === undefined || (await cluster.exec(namespace, pod, ["node", "--eval", program])).trim() === wanted ? [] : [pod];
+      return wanted === undefined || (await cluster.exec(namespace, pod, ["node", "--eval", program])).trim() === wanted
+        ? []
+        : [pod];
     });
     return (await Promise.all(read)).flat();
   };
@@ -185,8 +217,16 @@ async function reconnect(namespace: string, release: string): Promise<void> {
 
 /** Each pod of the services, with its service, and how often its container was started. */
 async function startsOf(namespace: string): Promise<readonly string[]> {
-  const columns = '{.metadata.name} {.metadata.labels.app\\.kubernetes\\.io/name} {.status.containerStatuses[0].restartCount}{"\\n"}';
-  const args = ["get", "pods", "--selector", "app.kubernetes.io/component=service", "--output", `jsonpath={range .items[*]}${columns}{end}`];
+  const columns =
+    '{.metadata.name} {.metadata.labels.app\\.kubernetes\\.io/name} {.status.containerStatuses[0].restartCount}{"\\n"}';
+  const args = [
+    "get",
+    "pods",
+    "--selector",
+    "app.kubernetes.io/component=service",
+    "--output",
+    `jsonpath={range .items[*]}${columns}{end}`,
+  ];
   return (await cluster.kubectl(["--namespace", namespace, ...args])).trim().split("\n").sort();
 }
 
@@ -215,7 +255,11 @@ function startLoad(caller: ToolCaller) {
   const failed: Record<string, number> = {};
   const unseen: string[] = [];
   const counts = { calls: 0, answered: 0, again: 0, unmade: 0, refused: 0 };
-  const call = async (tool: string, input: object, refusalsLeft = REFUSALS): Promise<Record<string, unknown> | undefined> => {
+  const call = async (
+    tool: string,
+    input: object,
+    refusalsLeft = REFUSALS,
+  ): Promise<Record<string, unknown> | undefined> => {
     counts.calls++;
     try {
       const { structured } = await caller.call(tool, input, { timeoutMs: TIMEOUT_MS });
@@ -238,7 +282,9 @@ function startLoad(caller: ToolCaller) {
     if (scheduled?.["replaced"] === true) counts.again++;
     if (scheduled === undefined) return;
     const listed = number % 10 === 0 ? await call("list_scheduled_tasks", {}) : undefined;
-    const isSeen = listed === undefined || (listed["tasks"] as readonly { readonly name: string }[]).some((task) => task.name === name);
+    const isSeen =
+      listed === undefined ||
+      (listed["tasks"] as readonly { readonly name: string }[]).some((task) => task.name === name);
     if (!isSeen) unseen.push(name);
     const cancelled = await call("cancel_scheduled_task", { name });
     if (cancelled?.["cancelled"] === false) counts.unmade++;

@@ -70,7 +70,8 @@ export async function startComposeProject(): Promise<ComposeProject> {
     const options = { cwd: clone, env: { ...process.env, ...variables }, timeout: UP_MS, maxBuffer: 64 * 1024 * 1024 };
     return (await exec("docker", ["compose", "--progress", "quiet", ...files, ...args], options)).stdout;
   };
-  const secret = async (secretName: string) => (await compose("run", "--rm", "init", "compose", "secret", secretName)).trim();
+  const secret = async (secretName: string) =>
+    (await compose("run", "--rm", "init", "compose", "secret", secretName)).trim();
   const remove = async () => {
     await compose("--profile", "*", "down", "--volumes", "--timeout", "30");
     folder[Symbol.dispose]();
@@ -101,7 +102,10 @@ export async function startComposeProject(): Promise<ComposeProject> {
 }
 
 /** What an operator does for the services of profiles: secrets, a file of endpoints, a folder of the workspace, and dangerous tools in the policy. */
-function setUpTools(folder: TemporaryFolder, clone: string): { readonly policyFile: string; readonly settings: Readonly<Record<string, string>> } {
+function setUpTools(
+  folder: TemporaryFolder,
+  clone: string,
+): { readonly policyFile: string; readonly settings: Readonly<Record<string, string>> } {
   const policyFile = join(clone, "docker/policy/policy.yaml");
   const inOwnFolder = (name: string, content: object): string => {
     mkdirSync(join(folder.path, dirname(name)));
@@ -110,7 +114,10 @@ function setUpTools(folder: TemporaryFolder, clone: string): { readonly policyFi
   const [ROCKBOT_WORKSPACE, SHOP_KEY_FILE] = [join(folder.path, "workspace"), folder.write("shop-key", SHOP_KEY)];
   mkdirSync(ROCKBOT_WORKSPACE);
   chmodSync(ROCKBOT_WORKSPACE, 0o777); // for the images' user
-  writeFileSync(policyFile, readFileSync(policyFile, "utf8").replaceAll('allow: ["*"]', 'allow: ["*", write_file, edit_file, bash]'));
+  writeFileSync(
+    policyFile,
+    readFileSync(policyFile, "utf8").replaceAll('allow: ["*"]', 'allow: ["*", write_file, edit_file, bash]'),
+  );
   const given = Object.entries(secrets).map(([variable, value]) => `${variable}=${value}\n`);
   writeFileSync(join(clone, "docker/secrets.env"), given.join(""), { mode: 0o600 });
   const ROCKBOT_A2A_AGENTS_FILE = inOwnFolder("a2a/well-known-agents.json", agentsFile("http://outside:8490"));

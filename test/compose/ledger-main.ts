@@ -12,7 +12,12 @@ await serveMcpHttp(
       {
         name: "note",
         description: "Notes an id.",
-        inputSchema: { type: "object", required: ["id"], additionalProperties: false, properties: { id: { type: "string" } } },
+        inputSchema: {
+          type: "object",
+          required: ["id"],
+          additionalProperties: false,
+          properties: { id: { type: "string" } },
+        },
         isReadOnly: false,
         async run({ id }) {
           process.stdout.write(`effect ${id}\n`);

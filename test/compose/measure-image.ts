@@ -19,7 +19,15 @@ const READY_DEADLINE_MS = 180_000;
 const POLL_MS = 20;
 const IDLE_AFTER_MS = 1_000;
 /** What each image must run with. */
-export const HARDENED = ["--read-only", "--cap-drop", "ALL", "--user", "65534:65534", "--security-opt", "no-new-privileges"];
+export const HARDENED = [
+  "--read-only",
+  "--cap-drop",
+  "ALL",
+  "--user",
+  "65534:65534",
+  "--security-opt",
+  "no-new-privileges",
+];
 
 /** The one folder that services may write to, where they keep data. */
 const DATA = ["--tmpfs", "/data:uid=65534,gid=65534,mode=0700", "--env", "DATA_DIRECTORY=/data"];
@@ -43,19 +51,36 @@ export async function engineOptions(): Promise<readonly string[]> {
  */
 export async function measureImage(image: string, options: readonly string[] = []): Promise<ImageFigures> {
   const startedAt = performance.now();
-  const env = Object.entries({ ...MEASUREMENT_ENV, BUS_URL: "memory:" }).flatMap(([name, value]) => ["--env", `${name}=${value}`]);
-  const started = ["run", "--detach", "--no-healthcheck", "--publish", "127.0.0.1::8481", ...HARDENED, ...DATA, ...env, ...options, image];
+  const env = Object.entries({ ...MEASUREMENT_ENV, BUS_URL: "memory:" }).flatMap(([name, value]) => [
+    "--env",
+    `${name}=${value}`,
+  ]);
+  const started = [
+    "run",
+    "--detach",
+    "--no-healthcheck",
+    "--publish",
+    "127.0.0.1::8481",
+    ...HARDENED,
+    ...DATA,
+    ...env,
+    ...options,
+    image,
+  ];
   const id = (await docker(started)).trim();
   try {
     await untilReady(id);
     const readyMs = performance.now() - startedAt;
     await setTimeout(IDLE_AFTER_MS);
-    const idleMiB = toMiB((await docker(["stats", "--no-stream", "--format", "{{.MemUsage}}", id])).split("/")[0]?.trim() ?? "");
+    const idleMiB = toMiB(
+      (await docker(["stats", "--no-stream", "--format", "{{.MemUsage}}", id])).split("/")[0]?.trim() ?? "",
+    );
     const stoppedAt = performance.now();
     await docker(["stop", "--time", "20", id]);
     const stopMs = performance.now() - stoppedAt;
     const code = (await docker(["inspect", "--format", "{{.State.ExitCode}}", id])).trim();
-    if (code !== "0") throw new Error(`Cannot measure ${image}: after SIGTERM it ends with exit code ${code}. ${await lastWords(id)}`);
+    if (code !== "0")
+      throw new Error(`Cannot measure ${image}: after SIGTERM it ends with exit code ${code}. ${await lastWords(id)}`);
     return { ...(await imageSizes(image)), readyMs, idleMiB, stopMs };
   } finally {
     await docker(["rm", "--force", "--volumes", id]);
@@ -64,7 +89,9 @@ export async function measureImage(image: string, options: readonly string[] = [
 
 /** The size of an image, and of its layer with the app. */
 export async function imageSizes(image: string): Promise<Pick<ImageFigures, "sizeMB" | "appMB">> {
-  const layers = (await docker(["history", "--human=false", "--format", "{{.Size}}\t{{.CreatedBy}}", image])).trim().split("\n");
+  const layers = (await docker(["history", "--human=false", "--format", "{{.Size}}\t{{.CreatedBy}}", image]))
+    .trim()
+    .split("\n");
   const app = layers.find((line) => line.includes("COPY /image/"))?.split("\t")[0];
   const size = (await docker(["image", "inspect", "--format", "{{.Size}}", image])).trim();
   return { sizeMB: Number(size) / 1e6, appMB: Number(app) / 1e6 };
@@ -83,12 +110,16 @@ async function untilReady(id: string): Promise<void> {
       throw new Error(`Cannot measure the image: it has ended. ${await lastWords(id)}`);
     await setTimeout(POLL_MS);
   }
-  throw new Error(`Cannot measure the image: it is not ready after ${READY_DEADLINE_MS / 1_000} s. ${await lastWords(id)}`);
+  throw new Error(
+    `Cannot measure the image: it is not ready after ${READY_DEADLINE_MS / 1_000} s. ${await lastWords(id)}`,
+  );
 }
 
-const isRunning = async (id: string): Promise<boolean> => (await docker(["inspect", "--format", "{{.State.Running}}", id])).trim() === "true";
+const isRunning = async (id: string): Promise<boolean> =>
+  (await docker(["inspect", "--format", "{{.State.Running}}", id])).trim() === "true";
 
-const lastWords = async (id: string): Promise<string> => `The container says: ${(await docker(["logs", "--tail", "5", id])).trim()}`;
+const lastWords = async (id: string): Promise<string> =>
+  `The container says: ${(await docker(["logs", "--tail", "5", id])).trim()}`;
 
 function toMiB(text: string): number {
   const [, value, unit = ""] = /^([\d.]+)\s*(\w+)$/.exec(text) ?? [];

@@ -12,9 +12,12 @@ import { median } from "../../scripts/measure/median.ts";
 import { engineOptions, type ImageFigures, imageSizes, measureImage } from "./measure-image.ts";
 
 const root = dirname(dirname(import.meta.dirname));
-const { values } = parseArgs({ options: { runs: { type: "string", default: "5" }, tag: { type: "string", default: "dev" } } });
+const { values } = parseArgs({
+  options: { runs: { type: "string", default: "5" }, tag: { type: "string", default: "dev" } },
+});
 const runs = Number(values.runs);
-if (!Number.isInteger(runs) || runs < 1) throw new RangeError(`Cannot measure: --runs must be a positive integer, not "${values.runs}"`);
+if (!Number.isInteger(runs) || runs < 1)
+  throw new RangeError(`Cannot measure: --runs must be a positive integer, not "${values.runs}"`);
 
 const load = loadavg()[0] ?? 0;
 const rows: string[] = [];
@@ -22,8 +25,11 @@ for (const { name, egress } of services) {
   const options = egress.includes("containers") ? await engineOptions() : []; // ready only where it has sandboxes
   const measured: ImageFigures[] = [];
   for (let run = 0; run < runs; run++) measured.push(await measureImage(`rockbot/${name}:${values.tag}`, options));
-  const of = (key: "sizeMB" | "appMB" | "readyMs" | "idleMiB" | "stopMs", digits: number) => median(measured.map((figures) => figures[key])).toFixed(digits);
-  rows.push(`| ${name} | ${of("sizeMB", 0)} | ${of("appMB", 1)} | ${of("readyMs", 0)} | ${of("idleMiB", 0)} | ${of("stopMs", 0)} |`);
+  const of = (key: "sizeMB" | "appMB" | "readyMs" | "idleMiB" | "stopMs", digits: number) =>
+    median(measured.map((figures) => figures[key])).toFixed(digits);
+  rows.push(
+    `| ${name} | ${of("sizeMB", 0)} | ${of("appMB", 1)} | ${of("readyMs", 0)} | ${of("idleMiB", 0)} | ${of("stopMs", 0)} |`,
+  );
   console.error(rows.at(-1));
 }
 const command = await imageSizes(`rockbot/cli:${values.tag}`);

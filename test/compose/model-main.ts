@@ -5,7 +5,9 @@ import { listenEverywhere } from "./listen-everywhere.ts";
 const { url } = await startModelServer(
   ({ messages }) => {
     const results = messages.filter(({ role }) => role === "tool");
-    return results.length > 0 ? { text: `The tool has said ${results[0]?.text.length} characters.` } : { toolCalls: [{ name: "system-info__disk_info" }] };
+    return results.length > 0
+      ? { text: `The tool has said ${results[0]?.text.length} characters.` }
+      : { toolCalls: [{ name: "system-info__disk_info" }] };
   },
   { needsKey: false },
 );

@@ -38,15 +38,28 @@ const project = async () => {
     ROCKBOT_RABBITMQ_UI_PORT: String(ui),
   };
   const compose = async (cwd: string, ...args: readonly string[]): Promise<string> => {
-    const { stdout } = await exec("docker", ["compose", "--progress", "quiet", ...args], { cwd, env, timeout: UP_MS, maxBuffer: 64 * 1024 * 1024 });
+    const { stdout } = await exec("docker", ["compose", "--progress", "quiet", ...args], {
+      cwd,
+      env,
+      timeout: UP_MS,
+      maxBuffer: 64 * 1024 * 1024,
+    });
     return stdout;
   };
-  return { compose, up: (cwd: string) => compose(cwd, "up", "--build", "--wait", "gateway", "scheduler"), url: `http://127.0.0.1:${gateway}` };
+  return {
+    compose,
+    up: (cwd: string) => compose(cwd, "up", "--build", "--wait", "gateway", "scheduler"),
+    url: `http://127.0.0.1:${gateway}`,
+  };
 };
 
 const tasksOf = async (client: GatewayClient): Promise<readonly string[]> => {
   const { body } = await client.call("list_scheduled_tasks", {});
-  return ((body as { readonly structured?: { readonly tasks: readonly { readonly name: string }[] } }).structured?.tasks ?? []).map(({ name }) => name).sort();
+  return (
+    (body as { readonly structured?: { readonly tasks: readonly { readonly name: string }[] } }).structured?.tasks ?? []
+  )
+    .map(({ name }) => name)
+    .sort();
 };
 
 test.skipIf(lacksLastRelease !== undefined)(
@@ -55,11 +68,19 @@ test.skipIf(lacksLastRelease !== undefined)(
   async () => {
     using folder = temporaryFolder();
     await using made = new AsyncDisposableStack();
-    const [before, after] = [await cloneAt(join(folder.path, "before"), LAST_RELEASE), await cloneAt(join(folder.path, "after"), "HEAD")];
+    const [before, after] = [
+      await cloneAt(join(folder.path, "before"), LAST_RELEASE),
+      await cloneAt(join(folder.path, "after"), "HEAD"),
+    ];
     const { compose, up, url } = await project();
     made.defer(async () => void (await compose(after, "--profile", "*", "down", "--volumes", "--timeout", "30")));
     const [alice, bob] = [gatewayClient(url, ALICE), gatewayClient(url, BOB)];
-    const schedule = (name: string) => alice.call("schedule_task", { name, cron: "0 0 1 1 *", description: "Nothing." }, { "idempotency-key": `of-${name}` });
+    const schedule = (name: string) =>
+      alice.call(
+        "schedule_task",
+        { name, cron: "0 0 1 1 *", description: "Nothing." },
+        { "idempotency-key": `of-${name}` },
+      );
     const tasks = ["one", "three", "two"];
 
     const oldPlace = join(before, "docker/policy.yaml");
@@ -74,7 +95,9 @@ test.skipIf(lacksLastRelease !== undefined)(
     const [stale, place] = [join(after, "docker/policy.yaml"), join(after, "docker/policy/policy.yaml")];
     writeFileSync(stale, policy);
     await expect(up(after)).rejects.toThrow();
-    expect(await compose(after, "logs", "init")).toContain("docker/policy.yaml: nobody reads it any more. Move it to docker/policy/policy.yaml");
+    expect(await compose(after, "logs", "init")).toContain(
+      "docker/policy.yaml: nobody reads it any more. Move it to docker/policy/policy.yaml",
+    );
     renameSync(stale, place);
     await up(after);
     expect(await tasksOf(alice)).toEqual(tasks);
@@ -93,10 +116,15 @@ test.skipIf(lacksLastRelease !== undefined)(
     expect(await tasksOf(alice)).toEqual(["four", ...tasks]);
 
     // As docs/operate/upgrade.md says: the release before loses at its start what Redis has not written anew.
-    const password = (await compose(after, "run", "--rm", "init", "compose", "secret", "ROCKBOT_PASSWORD_REDIS")).trim();
-    const redis = (...args: readonly string[]) => compose(after, "exec", "-T", "-e", `REDISCLI_AUTH=${password}`, "redis", "redis-cli", ...args);
+    const password = (
+      await compose(after, "run", "--rm", "init", "compose", "secret", "ROCKBOT_PASSWORD_REDIS")
+    ).trim();
+    const redis = (...args: readonly string[]) =>
+      compose(after, "exec", "-T", "-e", `REDISCLI_AUTH=${password}`, "redis", "redis-cli", ...args);
     await redis("bgrewriteaof");
-    await expect.poll(() => redis("info", "persistence")).toMatch(/aof_rewrite_in_progress:0.*aof_rewrite_scheduled:0/s);
+    await expect
+      .poll(() => redis("info", "persistence"))
+      .toMatch(/aof_rewrite_in_progress:0.*aof_rewrite_scheduled:0/s);
     await up(before);
     expect(await tasksOf(alice)).toEqual(["four", ...tasks]);
   },

@@ -24,7 +24,9 @@ test("a ToolCaller keeps every clause, and what nobody sees from there is said",
     seen = await calling.then(({ content }) => content ?? "").catch(() => "");
   }
   const results = await examining;
-  expect(results.filter(({ outcome }) => outcome !== "kept")).toMatchObject([{ name: expect.stringMatching(/^requests are mandatory/), outcome: "not tried" }]);
+  expect(results.filter(({ outcome }) => outcome !== "kept")).toMatchObject([
+    { name: expect.stringMatching(/^requests are mandatory/), outcome: "not tried" },
+  ]);
 });
 
 test("a caller that gets everything wrong is told each clause by name", { timeout: 120_000 }, async () => {
@@ -42,7 +44,11 @@ test("a caller that gets everything wrong is told each clause by name", { timeou
     });
   let number = 0;
   const call = () =>
-    send(`tool.invoke.${service}`, "ToolCall", { toolCallId: "same", toolName: tool, arguments: JSON.stringify({ seen: `wrong ${number++}` }) });
+    send(`tool.invoke.${service}`, "ToolCall", {
+      toolCallId: "same",
+      toolName: tool,
+      arguments: JSON.stringify({ seen: `wrong ${number++}` }),
+    });
   await raw.channel.consume(queue, () => {
     if (number < 3) call();
     else send(`tool.cancel.${service}-queue`, "Cancel", { toolCallId: "same" });

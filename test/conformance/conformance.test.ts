@@ -27,11 +27,14 @@ async function examine(fault: Fault): Promise<readonly CaseResult[]> {
   });
 }
 
-const brokenBy = (results: readonly CaseResult[]) => results.flatMap(({ outcome, clause, why }) => (outcome === "broken" ? [`${clause}: ${why}`] : []));
+const brokenBy = (results: readonly CaseResult[]) =>
+  results.flatMap(({ outcome, clause, why }) => (outcome === "broken" ? [`${clause}: ${why}`] : []));
 
 // Some at once: what a service is tried for is mostly waiting, but one that hears too late of what happens breaks clauses. In the order of the tests.
 const turns = createSemaphore(6);
-const runs = new Map(Object.entries({ "has no fault": () => ({ breaks: [] }), ...faults }).map(([name, make]) => [name, examine(make())]));
+const runs = new Map(
+  Object.entries({ "has no fault": () => ({ breaks: [] }), ...faults }).map(([name, make]) => [name, examine(make())]),
+);
 for (const run of runs.values()) run.catch(() => {}); // the test that waits for it says so
 
 test("a service of serveTools keeps every clause, and is tried for all of them", async () => {
@@ -49,7 +52,17 @@ test.each(Object.entries(faults))("a service that %s breaks what it should, and 
 test("a command that exits has ended the run, which says how; the command gets the bus as BUS_URL", async () => {
   const service = uniqueName();
   const command = `test "$BUS_URL" = '${url}' && exit 37`;
-  const args = ["conformance", "--bus", url, "--topic", `tool.invoke.${service}`, "--tool", "count", "--command", command];
+  const args = [
+    "conformance",
+    "--bus",
+    url,
+    "--topic",
+    `tool.invoke.${service}`,
+    "--tool",
+    "count",
+    "--command",
+    command,
+  ];
   await using cli = startNodeProgram(join(import.meta.dirname, "../../packages/cli/src/main.ts"), { args });
 
   expect(await cli.ended, cli.stderr()).toBe(1);
@@ -60,25 +73,47 @@ test("a service whose list cannot be read learns what is wrong with it, and none
   const results = (await runs.get("offers a tool with a name that no tool can have")) ?? [];
   for (const clause of ["list", "definition"])
     expect(results).toContainEqual(
-      expect.objectContaining({ clause, outcome: "broken", why: expect.stringMatching(/^the list came, and cannot be used: .*odd:tool/) }),
+      expect.objectContaining({
+        clause,
+        outcome: "broken",
+        why: expect.stringMatching(/^the list came, and cannot be used: .*odd:tool/),
+      }),
     );
 });
 
 test("rockbot tools says why the list of a service cannot be used", async () => {
   const service = uniqueName();
-  await using example = exampleService(url, service, faults["offers a tool with a name that no tool can have"]?.() as Fault);
+  await using example = exampleService(
+    url,
+    service,
+    faults["offers a tool with a name that no tool can have"]?.() as Fault,
+  );
   await example.start();
-  await using cli = startNodeProgram(join(import.meta.dirname, "../../packages/cli/src/main.ts"), { args: ["tools", "--bus", url] });
+  await using cli = startNodeProgram(join(import.meta.dirname, "../../packages/cli/src/main.ts"), {
+    args: ["tools", "--bus", url],
+  });
 
   expect(await cli.ended, cli.stderr()).toBe(0);
-  expect(cli.stderr()).toMatch(new RegExp(`the list of service ${service} cannot be used: ToolAnnouncement: .*odd:tool`));
+  expect(cli.stderr()).toMatch(
+    new RegExp(`the list of service ${service} cannot be used: ToolAnnouncement: .*odd:tool`),
+  );
 });
 
 test("rockbot conformance says in words what is broken, with the clause, and ends with code 1", async () => {
   const service = uniqueName();
   await using example = exampleService(url, service, faults["answers without the correlation-id"]?.() as Fault);
   await example.start();
-  const args = ["conformance", "--bus", url, "--topic", `tool.invoke.${service}`, "--tool", "count", "--arguments", '{"ms":0}'];
+  const args = [
+    "conformance",
+    "--bus",
+    url,
+    "--topic",
+    `tool.invoke.${service}`,
+    "--tool",
+    "count",
+    "--arguments",
+    '{"ms":0}',
+  ];
   await using cli = startNodeProgram(join(import.meta.dirname, "../../packages/cli/src/main.ts"), { args });
 
   expect(await cli.ended, cli.stderr()).toBe(1);
@@ -96,7 +131,17 @@ test.each([
   using folder = temporaryFolder();
   const service = uniqueName();
   const pidFile = join(folder.path, "pid");
-  const args = ["conformance", "--bus", url, "--topic", `tool.invoke.${service}`, "--tool", "count", "--command", `echo $$ > ${pidFile}; sleep 600`];
+  const args = [
+    "conformance",
+    "--bus",
+    url,
+    "--topic",
+    `tool.invoke.${service}`,
+    "--tool",
+    "count",
+    "--command",
+    `echo $$ > ${pidFile}; sleep 600`,
+  ];
   await using cli = startNodeProgram(join(import.meta.dirname, "../../packages/cli/src/main.ts"), { args });
   await expect.poll(() => existsSync(pidFile) && readFileSync(pidFile, "utf8"), { timeout: 30_000 }).toMatch(/\n/);
   const pid = Number(readFileSync(pidFile, "utf8"));

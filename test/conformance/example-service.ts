@@ -25,7 +25,9 @@ function countTool({ takesAnyArguments = false }: Fault): Tool {
     inputSchema,
     readOnly: false,
     idempotent: false,
-    validateInput: new Ajv({ allErrors: true }).compile(takesAnyArguments ? { type: "object" } : inputSchema) as Validator<unknown>,
+    validateInput: new Ajv({ allErrors: true }).compile(
+      takesAnyArguments ? { type: "object" } : inputSchema,
+    ) as Validator<unknown>,
   };
   return defineTool(definition, async (input, { signal, progress }) => {
     progress({ message: "begun" });
@@ -53,7 +55,11 @@ export function exampleService(url: string, service: string, fault: Fault): Serv
       const proxy = await startTcpFaultProxy(url);
       const bus = await connectBus(proxy.through(url), { drainMs: 100 });
       running = { proxy, bus };
-      running.tools = await serveTools(withFault(bus, fault, kill), { tools: [countTool(fault)], guides: [] }, { service });
+      running.tools = await serveTools(
+        withFault(bus, fault, kill),
+        { tools: [countTool(fault)], guides: [] },
+        { service },
+      );
       if (fault.lacksArguments !== undefined) await replaceParked(url, service, fault.lacksArguments);
     },
     kill,
@@ -73,7 +79,11 @@ export function exampleService(url: string, service: string, fault: Fault): Serv
 }
 
 /** The bus, with the fault between it and the service. */
-function withFault(bus: Bus, { sends = (message) => [message], takes = (next) => next }: Fault, kill: () => Promise<void>): Bus {
+function withFault(
+  bus: Bus,
+  { sends = (message) => [message], takes = (next) => next }: Fault,
+  kill: () => Promise<void>,
+): Bus {
   const handled = new Set<Promise<unknown>>();
   return {
     traits: bus.traits,

@@ -24,7 +24,8 @@ const AT_ONCE_MS = 100;
 const ANSWERS: ReadonlySet<string> = new Set([messages.ToolInvokeResponse.type, messages.ToolError.type]);
 const isAnswer = ({ type }: Envelope): boolean => ANSWERS.has(type);
 
-const answersBy = (change: (answer: Envelope) => readonly Envelope[]) => (message: Envelope) => (isAnswer(message) ? change(message) : [message]);
+const answersBy = (change: (answer: Envelope) => readonly Envelope[]) => (message: Envelope) =>
+  isAnswer(message) ? change(message) : [message];
 
 const heartbeatsBy =
   (change: (heartbeat: Envelope, isLeaving: boolean) => readonly Envelope[]) =>
@@ -43,8 +44,12 @@ const copiesBy =
   (next: Handler, kind: SubscriptionKind): Handler =>
     kind === "copy" ? change(next) : next;
 
-const bodyOf = ({ body }: Envelope): Record<string, unknown> => JSON.parse(Buffer.from(body).toString()) as Record<string, unknown>;
-const withBody = (message: Envelope, body: object): Envelope => ({ ...message, body: Buffer.from(JSON.stringify(body)) });
+const bodyOf = ({ body }: Envelope): Record<string, unknown> =>
+  JSON.parse(Buffer.from(body).toString()) as Record<string, unknown>;
+const withBody = (message: Envelope, body: object): Envelope => ({
+  ...message,
+  body: Buffer.from(JSON.stringify(body)),
+});
 
 /** Each makes a service that keeps the contract into one that breaks it. Made anew for each service. */
 export const faults: Readonly<Record<string, () => Fault>> = {
@@ -61,11 +66,16 @@ export const faults: Readonly<Record<string, () => Fault>> = {
     breaks: ["answer-ids"],
   }),
   "ignores cancels": () => ({
-    takes: copiesBy((next) => async (message, delivery) => (message.topic.startsWith("tool.cancel.") ? undefined : next(message, delivery))),
+    takes: copiesBy(
+      (next) => async (message, delivery) =>
+        message.topic.startsWith("tool.cancel.") ? undefined : next(message, delivery),
+    ),
     breaks: ["cancel-running", "cancel-before"],
   }),
   "cancels calls of others": () => ({
-    takes: copiesBy((next) => (message, delivery) => next({ ...message, source: message.source.replace(/-b$/, "") }, delivery)),
+    takes: copiesBy(
+      (next) => (message, delivery) => next({ ...message, source: message.source.replace(/-b$/, "") }, delivery),
+    ),
     breaks: ["cancel-others"],
   }),
   "ignores budgets": () => ({
@@ -81,14 +91,20 @@ export const faults: Readonly<Record<string, () => Fault>> = {
   }),
   "has another epoch in each heartbeat": () => {
     let epoch = Date.now();
-    return { sends: heartbeatsBy((heartbeat) => [withBody(heartbeat, { ...bodyOf(heartbeat), epoch: epoch++ })]), breaks: ["identity"] };
+    return {
+      sends: heartbeatsBy((heartbeat) => [withBody(heartbeat, { ...bodyOf(heartbeat), epoch: epoch++ })]),
+      breaks: ["identity"],
+    };
   },
   "leaves without a word": () => ({
     sends: heartbeatsBy((heartbeat, isLeaving) => (isLeaving ? [] : [heartbeat])),
     breaks: ["stop"],
   }),
   "never sends its list": () => ({
-    takes: copiesBy((next) => async (message, delivery) => (message.topic.startsWith("tool.announce.list.") ? undefined : next(message, delivery))),
+    takes: copiesBy(
+      (next) => async (message, delivery) =>
+        message.topic.startsWith("tool.announce.list.") ? undefined : next(message, delivery),
+    ),
     breaks: ["list"],
   }),
   "offers a tool with a name that no tool can have": () => ({
@@ -142,7 +158,10 @@ export const faults: Readonly<Record<string, () => Fault>> = {
     breaks: ["queues"],
   }),
   "tells progress to who has not asked": () => ({
-    takes: requestsBy((next) => (message, delivery) => next({ ...message, headers: { ...message.headers, [Header.Progress]: "1" } }, delivery)),
+    takes: requestsBy(
+      (next) => (message, delivery) =>
+        next({ ...message, headers: { ...message.headers, [Header.Progress]: "1" } }, delivery),
+    ),
     breaks: ["progress-asked"],
   }),
   "answers on any topic": () => {

@@ -16,15 +16,28 @@ const SERVICE = "scheduler";
 const deployments: Readonly<Record<string, (folder: TemporaryFolder, password: string) => Promise<string>>> = {
   compose: async (folder, password) => {
     const given = ["REDIS", SERVICE.toUpperCase()].map((user) => `ROCKBOT_PASSWORD_${user}=${password}\n`);
-    const [from, file, out] = [folder.write("given.env", given.join("")), join(folder.path, "kept.env"), join(folder.path, "out")];
+    const [from, file, out] = [
+      folder.write("given.env", given.join("")),
+      join(folder.path, "kept.env"),
+      join(folder.path, "out"),
+    ];
     await initCompose({ policy: join(root, "docker/policy/policy.yaml"), file, from, out });
     return readFileSync(join(out, "redis/users.acl"), "utf8");
   },
   chart: async (folder, password) => {
     const inside = ["redis", "own-passwords", "passwords", "run"].map((name) => join(folder.path, name));
     for (const path of inside) mkdirSync(path);
-    folder.write("redis/users", services.flatMap(({ name, usesRedis, redisRules }) => (usesRedis ? `${name} ${redisRules}\n` : [])).join(""));
-    for (const name of ["own-passwords/reload", "own-passwords/replication", "own-passwords/sentinel", `passwords/${SERVICE}`]) folder.write(name, password);
+    folder.write(
+      "redis/users",
+      services.flatMap(({ name, usesRedis, redisRules }) => (usesRedis ? `${name} ${redisRules}\n` : [])).join(""),
+    );
+    for (const name of [
+      "own-passwords/reload",
+      "own-passwords/replication",
+      "own-passwords/sentinel",
+      `passwords/${SERVICE}`,
+    ])
+      folder.write(name, password);
     const script = readFileSync(join(root, "helm/rockbot/files/redis/users.sh"), "utf8");
     const here = script.replaceAll("/etc/rockbot/", `${folder.path}/`).replaceAll("/run/redis/", `${folder.path}/run/`);
     await run("sh", [folder.write("users.sh", here)], { timeoutMs: 60_000 });
@@ -44,7 +57,16 @@ test.each(Object.entries(deployments))(
       { caller: "me", toolCallId: "1" },
       { owner: "here", requestHash: "hash", leaseMs: 600_000 },
     ];
-    const task = { key: "1", id: "1", caller: "me", sessionId: "a", name: "name", cron: "* * * * *", zone: "UTC", description: "text" };
+    const task = {
+      key: "1",
+      id: "1",
+      caller: "me",
+      sessionId: "a",
+      name: "name",
+      cron: "* * * * *",
+      zone: "UTC",
+      description: "text",
+    };
     url.username = SERVICE;
     {
       await using records = new SharedRecords({ redisUrl: url.href, log: silentLogger });
@@ -63,7 +85,10 @@ test.each(Object.entries(deployments))(
 
     await using records = new SharedRecords({ redisUrl: url.href, log: silentLogger });
     const { claims, schedules } = await opened(records);
-    expect(await (await claims?.())?.claim(call, { ...claim, owner: "there" })).toMatchObject({ state: "held", owner: "here" });
+    expect(await (await claims?.())?.claim(call, { ...claim, owner: "there" })).toMatchObject({
+      state: "held",
+      owner: "here",
+    });
     expect(await schedules?.tasksOf("me")).toHaveLength(1);
   },
 );

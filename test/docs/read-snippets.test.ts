@@ -2,9 +2,18 @@ import { expect, test } from "vitest";
 import { readSnippets } from "./read-snippets.ts";
 
 test("a block of code runs unless the comment before it says otherwise", () => {
-  const page = ["```sh", "ls", "```", "<!-- snippet: skip, because it needs a cluster -->", "```sh", "kubectl get pods", "```", "```sh", "pwd", "```"].join(
-    "\n",
-  );
+  const page = [
+    "```sh",
+    "ls",
+    "```",
+    "<!-- snippet: skip, because it needs a cluster -->",
+    "```sh",
+    "kubectl get pods",
+    "```",
+    "```sh",
+    "pwd",
+    "```",
+  ].join("\n");
   expect(readSnippets("a.md", page).map(({ code, use }) => [code, use])).toEqual([
     ["ls", { kind: "run" }],
     ["kubectl get pods", { kind: "skip", reason: "it needs a cluster" }],
@@ -13,9 +22,16 @@ test("a block of code runs unless the comment before it says otherwise", () => {
 });
 
 test("a setup, words and an exit code are read, and a block within a list without its indent", () => {
-  const page = ["<!-- snippet: setup", "cd x", "-->", "- item:", "  <!-- snippet: with ID=./ids | head, fails=2 -->", "  ```sh", "  show ID", "  ```"].join(
-    "\n",
-  );
+  const page = [
+    "<!-- snippet: setup",
+    "cd x",
+    "-->",
+    "- item:",
+    "  <!-- snippet: with ID=./ids | head, fails=2 -->",
+    "  ```sh",
+    "  show ID",
+    "  ```",
+  ].join("\n");
   expect(readSnippets("a.md", page)).toMatchObject([
     { code: "cd x", line: 2 },
     { code: "show ID", line: 7, exitCode: 2, words: { ID: "./ids | head" } },

@@ -47,7 +47,13 @@ export function readSnippets(page: string, text: string): readonly Snippet[] {
     if (SETUP.test(line)) {
       const end = lines.indexOf("-->", index);
       if (end < 0) throw new Error(`${at}: a setup without its end`);
-      snippets.push({ page, line: index + 2, language: "sh", code: lines.slice(index + 1, end).join("\n"), ...readMarker("run", at) });
+      snippets.push({
+        page,
+        line: index + 2,
+        language: "sh",
+        code: lines.slice(index + 1, end).join("\n"),
+        ...readMarker("run", at),
+      });
       index = end;
     } else if (said !== undefined) marker = said;
     else if (fence !== null) {
@@ -55,7 +61,8 @@ export function readSnippets(page: string, text: string): readonly Snippet[] {
       const end = lines.findIndex((other, place) => place > index && other.trim() === ticks);
       if (end < 0) throw new Error(`${at}: a block of code without its end`);
       const code = lines.slice(index + 1, end).map((one) => (one.startsWith(indent) ? one.slice(indent.length) : one));
-      if (LANGUAGES.has(language)) snippets.push({ page, line: index + 2, language, code: code.join("\n"), ...readMarker(marker, at) });
+      if (LANGUAGES.has(language))
+        snippets.push({ page, line: index + 2, language, code: code.join("\n"), ...readMarker(marker, at) });
       else if (!SHOWN.has(language)) throw new Error(`${at}: no test knows what to do with a block of "${language}"`);
       marker = "run";
       index = end;
@@ -75,7 +82,8 @@ function readMarker(marker: string, at: string): Pick<Snippet, "use" | "exitCode
     const [, verb = "", name = "", value = ""] = /^(?:(with) )?(\w+)=(.+)$/.exec(part) ?? [];
     if (verb === "with") words[name] = value;
     else if (name === "fails") exitCode = Number(value);
-    else if (name === "file" || name === "append" || name === "edit" || name === "from") use = { kind: name, path: value };
+    else if (name === "file" || name === "append" || name === "edit" || name === "from")
+      use = { kind: name, path: value };
     else throw new Error(`${at}: "${part}" is no marker: see test/docs/read-snippets.ts`);
   }
   return { use, exitCode, words };

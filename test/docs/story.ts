@@ -48,8 +48,12 @@ export class Story implements AsyncDisposable {
     if (isCopy) copyRepository(folder);
     else await linkRepository(folder);
     await mkdir(join(folder, ".bin"));
-    const program = (path: string, text: string) => writeFile(join(folder, path), `#!/bin/sh\n${text}\n`, { mode: 0o755 });
-    await program("rockbot", `exec "${process.execPath}" "${join(isCopy ? folder : root, "packages/cli/src/main.ts")}" "$@"`);
+    const program = (path: string, text: string) =>
+      writeFile(join(folder, path), `#!/bin/sh\n${text}\n`, { mode: 0o755 });
+    await program(
+      "rockbot",
+      `exec "${process.execPath}" "${join(isCopy ? folder : root, "packages/cli/src/main.ts")}" "$@"`,
+    );
     await program("scripts/with-tools", 'exec "$@"');
     // Whole test runs and builds are not for here: that there is such a script is. What a copy may run is what changes it.
     const isScript = `"${process.execPath}" -e 'process.exit(process.argv[1] in require("./package.json").scripts ? 0 : 1)'`;
@@ -66,7 +70,8 @@ export class Story implements AsyncDisposable {
   async run(snippet: Snippet): Promise<void> {
     const { use, language, page, line, code } = snippet;
     try {
-      if (use.kind === "file" || use.kind === "append" || use.kind === "edit") return await this.#write({ ...use, kind: use.kind }, snippet);
+      if (use.kind === "file" || use.kind === "append" || use.kind === "edit")
+        return await this.#write({ ...use, kind: use.kind }, snippet);
       if (language === "sh" || language === "bash") return await this.#runShell(snippet);
       const file = `${page.replaceAll(/\W+/g, "-")}-${line}.${language === "python" ? "py" : language}`;
       await writeFile(join(this.#folder, file), this.#inPlace(code));
@@ -111,7 +116,17 @@ export class Story implements AsyncDisposable {
 
   /** In the one shell of the page: variables stay, as for somebody who types. */
   #type(script: string, expected: Pick<Snippet, "exitCode">): Promise<string> {
-    return this.#execute("bash", ["--norc", "-eo", "pipefail", "-c", `[ ! -f .session ] || . ./.session; set -au\n${script}\nexport -p > .session`], expected);
+    return this.#execute(
+      "bash",
+      [
+        "--norc",
+        "-eo",
+        "pipefail",
+        "-c",
+        `[ ! -f .session ] || . ./.session; set -au\n${script}\nexport -p > .session`,
+      ],
+      expected,
+    );
   }
 
   /** The code with each word of the marker replaced by what its command prints. */
@@ -124,7 +139,10 @@ export class Story implements AsyncDisposable {
     return code;
   }
 
-  async #write({ kind, path }: { readonly kind: "file" | "append" | "edit"; readonly path: string }, { code, language }: Snippet): Promise<void> {
+  async #write(
+    { kind, path }: { readonly kind: "file" | "append" | "edit"; readonly path: string },
+    { code, language }: Snippet,
+  ): Promise<void> {
     const file = join(this.#folder, path);
     const before = kind === "file" ? "" : await readFile(file, "utf8");
     await mkdir(dirname(file), { recursive: true });
@@ -138,7 +156,10 @@ export class Story implements AsyncDisposable {
     await this.#up?.[Symbol.asyncDispose]();
     this.#up = undefined;
     const hasGateway = !args.includes("--only") || args.some((arg) => arg.includes("gateway"));
-    this.#up = await startUp([...args, ...(hasGateway ? ["--port", "0"] : [])], { folder: this.#folder, env: { ...this.#env(), ...variables } });
+    this.#up = await startUp([...args, ...(hasGateway ? ["--port", "0"] : [])], {
+      folder: this.#folder,
+      env: { ...this.#env(), ...variables },
+    });
   }
 
   /** The text with stand-ins for what is elsewhere. */
@@ -172,7 +193,10 @@ export class Story implements AsyncDisposable {
       execFile(program, args, options, (error, stdout, stderr) => {
         const code = error === null ? 0 : error.code;
         if (code === exitCode) resolve(stdout);
-        else reject(new Error(`${args.at(-1)}\nended with ${code ?? error?.signal}, not ${exitCode}:\n${stdout}${stderr}`));
+        else
+          reject(
+            new Error(`${args.at(-1)}\nended with ${code ?? error?.signal}, not ${exitCode}:\n${stdout}${stderr}`),
+          );
       });
     });
   }
@@ -180,7 +204,10 @@ export class Story implements AsyncDisposable {
   /** Checks what the page has written in TypeScript, as strictly as the repository itself is checked. @throws {Error} that names the places of faults */
   async checkTypes(): Promise<void> {
     if (this.#sources.length === 0) return;
-    await writeFile(join(this.#folder, "tsconfig.page.json"), JSON.stringify({ extends: join(root, "tsconfig.json"), include: [], files: this.#sources }));
+    await writeFile(
+      join(this.#folder, "tsconfig.page.json"),
+      JSON.stringify({ extends: join(root, "tsconfig.json"), include: [], files: this.#sources }),
+    );
     await this.#execute(join(root, "node_modules/.bin/tsc"), ["-p", "tsconfig.page.json"], { exitCode: 0 });
   }
 }
@@ -189,13 +216,21 @@ export class Story implements AsyncDisposable {
 async function linkRepository(folder: string): Promise<void> {
   const own: ReadonlySet<string> = new Set([".git", ".rockbot", ".tools", "rockbot", "scripts"]);
   const entries = (await readdir(root)).filter((name) => !own.has(name) && !name.endsWith(".log"));
-  const scripts = (await readdir(join(root, "scripts"))).filter((name) => name !== "with-tools").map((name) => `scripts/${name}`);
+  const scripts = (await readdir(join(root, "scripts")))
+    .filter((name) => name !== "with-tools")
+    .map((name) => `scripts/${name}`);
   await mkdir(join(folder, "scripts"));
   for (const name of [...entries, ...scripts]) await symlink(join(root, name), join(folder, name));
 }
 
 const variablesIn = (text: string): Record<string, string> =>
-  Object.fromEntries(text.split(" ").flatMap((part) => (part.includes("=") ? [[part.slice(0, part.indexOf("=")), part.slice(part.indexOf("=") + 1)]] : [])));
+  Object.fromEntries(
+    text
+      .split(" ")
+      .flatMap((part) =>
+        part.includes("=") ? [[part.slice(0, part.indexOf("=")), part.slice(part.indexOf("=") + 1)]] : [],
+      ),
+  );
 
 /** Each line takes the place of the one that begins the same, up to its first `=`; an import goes to the top. */
 function edited(before: string, code: string): string {
@@ -208,7 +243,9 @@ function edited(before: string, code: string): string {
       if (old === undefined) throw new Error(`no line begins with "${start}"`);
       const same = [...old].findIndex((char, index) => char !== line[index]);
       if (same >= 0 && !line.endsWith(old.slice(same)))
-        throw new Error(`the page shows "${line.trim()}", which is more than an addition to the source's "${old.trim()}"`);
+        throw new Error(
+          `the page shows "${line.trim()}", which is more than an addition to the source's "${old.trim()}"`,
+        );
       text = text.replace(old, () => line);
     }
   }
@@ -221,9 +258,16 @@ interface RunningUp extends AsyncDisposable {
 }
 
 /** `rockbot up`, once it is ready. */
-async function startUp(args: readonly string[], { folder, env }: { readonly folder: string; readonly env: Record<string, string> }): Promise<RunningUp> {
+async function startUp(
+  args: readonly string[],
+  { folder, env }: { readonly folder: string; readonly env: Record<string, string> },
+): Promise<RunningUp> {
   const command = '[ ! -f .session ] || . ./.session; exec ./rockbot up "$@"';
-  const child: ChildProcess = spawn("bash", ["--norc", "-c", command, "up", ...args], { cwd: folder, env, stdio: ["ignore", "ignore", "pipe"] });
+  const child: ChildProcess = spawn("bash", ["--norc", "-c", command, "up", ...args], {
+    cwd: folder,
+    env,
+    stdio: ["ignore", "ignore", "pipe"],
+  });
   const isReady = Promise.withResolvers<void>();
   const ended = new Promise<void>((resolve) => child.once("close", () => resolve()));
   let said = "";

@@ -76,23 +76,56 @@ export const calls: readonly ToolCall[] = [
     answer: (way) => ({ structured: { events: [{ title: `Lunch by ${way}` }], has_more: false } }),
   },
   { tool: "rest__item", args: (way) => ({ id: way }), answer: (way) => ({ content: `"GET /items/${way}"` }) },
-  { tool: "rest__add", args: (way) => ({ name: way }), answer: (way) => ({ content: `POST /items {\\"name\\":\\"${way}\\"}` }) },
-  { tool: "rest__shop_getItem", args: (way) => ({ id: ways.indexOf(way) }), answer: (way) => ({ content: `"GET /items/${ways.indexOf(way)}"` }) },
+  {
+    tool: "rest__add",
+    args: (way) => ({ name: way }),
+    answer: (way) => ({ content: `POST /items {\\"name\\":\\"${way}\\"}` }),
+  },
+  {
+    tool: "rest__shop_getItem",
+    args: (way) => ({ id: ways.indexOf(way) }),
+    answer: (way) => ({ content: `"GET /items/${ways.indexOf(way)}"` }),
+  },
   { tool: "list_known_agents", args: () => ({}), answer: () => ({ content: '"agentName":"outside"' }) },
-  { tool: "get_agent_details", args: () => ({ agent_name: "outside" }), answer: () => ({ content: "Says what it was asked." }) },
-  { tool: "invoke_agent", args: (way) => ({ agent_name: "outside", message: `by ${way}` }), answer: (way) => ({ content: `You asked: by ${way}` }) },
-  { tool: "write_file", args: (way) => ({ path: `${way}/a.txt`, content: "one\n" }), answer: () => ({ structured: { created: true, added: 1 } }) },
+  {
+    tool: "get_agent_details",
+    args: () => ({ agent_name: "outside" }),
+    answer: () => ({ content: "Says what it was asked." }),
+  },
+  {
+    tool: "invoke_agent",
+    args: (way) => ({ agent_name: "outside", message: `by ${way}` }),
+    answer: (way) => ({ content: `You asked: by ${way}` }),
+  },
+  {
+    tool: "write_file",
+    args: (way) => ({ path: `${way}/a.txt`, content: "one\n" }),
+    answer: () => ({ structured: { created: true, added: 1 } }),
+  },
   {
     tool: "edit_file",
     args: (way) => ({ path: `work/${way}/a.txt`, old_text: "one", new_text: "two" }),
     answer: () => ({ structured: { added: 1, removed: 1 } }),
   },
   { tool: "read_file", args: (way) => ({ path: `${way}/a.txt` }), answer: () => ({ content: "two" }) },
-  { tool: "list_files", args: (way) => ({ path: `work/${way}` }), answer: (way) => ({ content: `work/${way}/a.txt  4 bytes` }) },
-  { tool: "search_files", args: (way) => ({ pattern: "tw.", path: `work/${way}` }), answer: (way) => ({ content: `work/${way}/a.txt:1:two` }) },
-  { tool: "bash", args: (way) => ({ command: `tr a-z A-Z < work/${way}/a.txt` }), answer: () => ({ content: "TWO", structured: { exit_code: 0 } }) },
+  {
+    tool: "list_files",
+    args: (way) => ({ path: `work/${way}` }),
+    answer: (way) => ({ content: `work/${way}/a.txt  4 bytes` }),
+  },
+  {
+    tool: "search_files",
+    args: (way) => ({ pattern: "tw.", path: `work/${way}` }),
+    answer: (way) => ({ content: `work/${way}/a.txt:1:two` }),
+  },
+  {
+    tool: "bash",
+    args: (way) => ({ command: `tr a-z A-Z < work/${way}/a.txt` }),
+    answer: () => ({ content: "TWO", structured: { exit_code: 0 } }),
+  },
 ];
 
-const madeBy = (tool: string, before: ReadonlyMap<string, Answer>) => (before.get(tool)?.structured ?? {}) as { id?: string; event?: { id: string } };
+const madeBy = (tool: string, before: ReadonlyMap<string, Answer>) =>
+  (before.get(tool)?.structured ?? {}) as { id?: string; event?: { id: string } };
 
 const jobOf = (way: Way): string => JOBS[ways.indexOf(way)] ?? "";

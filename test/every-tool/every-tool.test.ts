@@ -13,14 +13,22 @@ import { testEveryTool } from "./test-every-tool.ts";
 import { openWays } from "./ways.ts";
 
 /** Services whose tools other tests call over RabbitMQ. */
-const ELSEWHERE: readonly string[] = ["web-tools", "page-renderer", "mcp-bridge", "scripts-manager", "scheduler", "agent"];
+const ELSEWHERE: readonly string[] = [
+  "web-tools",
+  "page-renderer",
+  "mcp-bridge",
+  "scripts-manager",
+  "scheduler",
+  "agent",
+];
 
 test("the calls have each tool of the services that only serve tools", () => {
   const theirs = busServices.filter(({ name }) => !ELSEWHERE.includes(name)).map(({ tools = [] }) => tools);
   const called = calls.map(({ tool }) => tool);
   const known = allToolNames.filter((name) => theirs.some((globs) => findGlob(globs, name) !== undefined));
   expect(called.filter((name) => allToolNames.includes(name)).sort()).toEqual([...known, "html_to_text"].sort());
-  for (const globs of theirs.filter(({ length }) => length > 0)) expect(called.filter((name) => findGlob(globs, name) !== undefined)).not.toEqual([]);
+  for (const globs of theirs.filter(({ length }) => length > 0))
+    expect(called.filter((name) => findGlob(globs, name) !== undefined)).not.toEqual([]);
 });
 
 describe("each tool, called once over a broker that its service is connected to", () => {
@@ -39,7 +47,9 @@ describe("each tool, called once over a broker that its service is connected to"
     const effects = [
       (sent ?? []).map(({ raw }) => /^Subject: Sent by (.*)$/m.exec(raw)?.[1]?.trim()),
       (calendars?.["primary"] ?? []).map(({ summary }) => summary?.replace("Lunch by ", "")),
-      system.shop.requests.flatMap(({ method, body }) => (method === "POST" ? (JSON.parse(body.toString()) as { name: string }).name : [])),
+      system.shop.requests.flatMap(({ method, body }) =>
+        method === "POST" ? (JSON.parse(body.toString()) as { name: string }).name : [],
+      ),
     ];
     expect(effects[0]?.length).toBeGreaterThan(1);
     for (const by of effects) expect(by).toEqual([...new Set(effects[0])]);
@@ -69,17 +79,35 @@ async function start() {
     "anthropic-tools": { ANTHROPIC_BASE_URL: anthropic.url, ANTHROPIC_ADMIN_API_KEY: secrets.ANTHROPIC_ADMIN_API_KEY },
     "google-tools": {
       DATA_DIRECTORY: join(folder.path, "google"),
-      ...{ GOOGLE_CLIENT_ID, GOOGLE_CLIENT_SECRET: secrets.GOOGLE_CLIENT_SECRET, GOOGLE_TOKEN_KEY: secrets.GOOGLE_TOKEN_KEY },
-      ...{ GMAIL_BASE_URL: google.url, CALENDAR_BASE_URL: google.url, GOOGLE_TOKEN_BASE_URL: google.url, GOOGLE_CONSENT_BASE_URL: google.url },
+      ...{
+        GOOGLE_CLIENT_ID,
+        GOOGLE_CLIENT_SECRET: secrets.GOOGLE_CLIENT_SECRET,
+        GOOGLE_TOKEN_KEY: secrets.GOOGLE_TOKEN_KEY,
+      },
+      ...{
+        GMAIL_BASE_URL: google.url,
+        CALENDAR_BASE_URL: google.url,
+        GOOGLE_TOKEN_BASE_URL: google.url,
+        GOOGLE_CONSENT_BASE_URL: google.url,
+      },
     },
-    "rest-tools": { REST_CONFIG: folder.write("rest.json", restFile(shop.url)), SHOP_KEY, ALLOW_ADDRESSES: `127.0.0.1:${shop.port}` },
-    a2a: { A2A_AGENTS_FILE: folder.write("well-known-agents.json", agentsFile(outside.url)), ALLOW_ADDRESSES: `127.0.0.1:${outside.port}` },
+    "rest-tools": {
+      REST_CONFIG: folder.write("rest.json", restFile(shop.url)),
+      SHOP_KEY,
+      ALLOW_ADDRESSES: `127.0.0.1:${shop.port}`,
+    },
+    a2a: {
+      A2A_AGENTS_FILE: folder.write("well-known-agents.json", agentsFile(outside.url)),
+      ALLOW_ADDRESSES: `127.0.0.1:${outside.port}`,
+    },
     "workspace-tools": { WORKSPACE_ROOTS: JSON.stringify({ work: { folder: work, writable: true } }) },
   } as const;
   await logInToGoogle(ACCOUNT, { folder: folder.path, env: settings["google-tools"] });
   let url = "";
   for (const [service, env] of Object.entries(settings)) {
-    const { stdout } = started.use(await startService(service, { BUS_URL: broker.url, POLICY_FILE: policyFile, ...env }));
+    const { stdout } = started.use(
+      await startService(service, { BUS_URL: broker.url, POLICY_FILE: policyFile, ...env }),
+    );
     if (service === "gateway") url = /http:\/\/127\.0\.0\.1:\d+/.exec(stdout())?.[0] ?? "";
   }
   const ways = started.use(await openWays({ busUrl: broker.url, policyFile, url, token }));

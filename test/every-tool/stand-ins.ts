@@ -1,4 +1,10 @@
-import { type GmailMessage, startAnthropicAdminServer, startGoogleServer, startLinkedinJobsSite, startRecordingServer } from "@rockbot/testing";
+import {
+  type GmailMessage,
+  startAnthropicAdminServer,
+  startGoogleServer,
+  startLinkedinJobsSite,
+  startRecordingServer,
+} from "@rockbot/testing";
 
 /** The account that the Google of the tests has. */
 export const ACCOUNT = "alice@example.com";
@@ -24,14 +30,21 @@ export const standIns = {
   },
   async linkedin() {
     const site = await startLinkedinJobsSite();
-    const facts = { company: "Example", location: "Berlin", posted: "2025-08-01", description: "<p>Build the platform.</p>" };
+    const facts = {
+      company: "Example",
+      location: "Berlin",
+      posted: "2025-08-01",
+      description: "<p>Build the platform.</p>",
+    };
     site.postings = JOBS.map((id) => ({ id, title: `Engineer ${id}`, ...facts }));
     return site;
   },
   async anthropic() {
     const api = await startAnthropicAdminServer(secrets.ANTHROPIC_ADMIN_API_KEY);
     const day = { starting_at: "2025-08-01T00:00:00Z", ending_at: "2025-08-02T00:00:00Z" };
-    api.entries["/v1/organizations/cost_report"] = [{ ...day, results: [{ currency: "USD", amount: "125", description: "tokens" }] }];
+    api.entries["/v1/organizations/cost_report"] = [
+      { ...day, results: [{ currency: "USD", amount: "125", description: "tokens" }] },
+    ];
     return api;
   },
   /** A service that says what it was asked, to who has the key, and has an OpenAPI document for anybody. */
@@ -46,22 +59,38 @@ export const standIns = {
   outside: () =>
     startRecordingServer(({ target, headers, body }, response) => {
       const { id, params } = target === "/rpc" ? JSON.parse(body.toString()) : {};
-      const message = { messageId: "answer", role: "ROLE_AGENT", parts: [{ text: `You asked: ${params?.message?.parts?.[0]?.text}` }] };
+      const message = {
+        messageId: "answer",
+        role: "ROLE_AGENT",
+        parts: [{ text: `You asked: ${params?.message?.parts?.[0]?.text}` }],
+      };
       response.writeHead(200, { "content-type": "application/json" });
-      response.end(JSON.stringify(target === "/rpc" ? { jsonrpc: "2.0", id, result: { message } } : outsideCard(`http://${headers.host}/rpc`)));
+      response.end(
+        JSON.stringify(
+          target === "/rpc" ? { jsonrpc: "2.0", id, result: { message } } : outsideCard(`http://${headers.host}/rpc`),
+        ),
+      );
     }),
   /** A page whose text its script writes. */
   site: () =>
     startRecordingServer(({ target }, response) => {
       const isScript = target === "/app.js";
       response.writeHead(200, { "content-type": isScript ? "text/javascript" : "text/html" });
-      response.end(isScript ? `root.innerHTML = "<h1>Drawn</h1>"` : `<title>App</title><div id="root"></div><script src="/app.js"></script>`);
+      response.end(
+        isScript
+          ? `root.innerHTML = "<h1>Drawn</h1>"`
+          : `<title>App</title><div id="root"></div><script src="/app.js"></script>`,
+      );
     }),
 } as const satisfies Readonly<Record<string, () => Promise<AsyncDisposable & { readonly url: string }>>>;
 
 /** The file of endpoints for the shop at `url`. */
 export function restFile(url: string): object {
-  const parametersOf = (name: string) => ({ type: "object", required: [name], properties: { [name]: { type: "string" } } });
+  const parametersOf = (name: string) => ({
+    type: "object",
+    required: [name],
+    properties: { [name]: { type: "string" } },
+  });
   return {
     credentials: { shop: { origins: [url], env: "SHOP_KEY" } },
     tools: {
@@ -89,7 +118,14 @@ export const agentsFile = (url: string): object => ({ agents: { outside: { url }
 const shopDocument = {
   openapi: "3.1.0",
   info: { title: "Shop", version: "1" },
-  paths: { "/items/{id}": { get: { operationId: "getItem", parameters: [{ name: "id", in: "path", required: true, schema: { type: "integer" } }] } } },
+  paths: {
+    "/items/{id}": {
+      get: {
+        operationId: "getItem",
+        parameters: [{ name: "id", in: "path", required: true, schema: { type: "integer" } }],
+      },
+    },
+  },
 };
 
 const text = Buffer.from("At noon?");

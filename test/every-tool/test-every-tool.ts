@@ -12,19 +12,25 @@ const hasCurl = spawnSync("curl", ["--version"]).status === 0;
  */
 export function testEveryTool(opened: () => OpenWays, off: Readonly<Record<string, string | undefined>> = {}): void {
   for (const way of ways) {
-    describe.skipIf(way === "curl" && !hasCurl)(`by ${way}${way === "curl" && !hasCurl ? " (skipped: this machine has no curl)" : ""}`, () => {
-      const before = new Map<string, Answer>();
-      for (const { tool, args, answer } of calls) {
-        const why = off[tool];
-        test(`${tool}${why === undefined ? " answers" : ` is not offered, as ${why}`}`, async () => {
-          const call = opened()[way](tool, args(way, before));
-          if (why !== undefined) return await expect(call).rejects.toThrow("no running service offers it");
-          const said = await call;
-          before.set(tool, said);
-          const { content = "", structured } = answer(way);
-          expect(said).toMatchObject({ content: expect.stringContaining(content), ...(structured === undefined ? {} : { structured }) });
-        });
-      }
-    });
+    describe.skipIf(way === "curl" && !hasCurl)(
+      `by ${way}${way === "curl" && !hasCurl ? " (skipped: this machine has no curl)" : ""}`,
+      () => {
+        const before = new Map<string, Answer>();
+        for (const { tool, args, answer } of calls) {
+          const why = off[tool];
+          test(`${tool}${why === undefined ? " answers" : ` is not offered, as ${why}`}`, async () => {
+            const call = opened()[way](tool, args(way, before));
+            if (why !== undefined) return await expect(call).rejects.toThrow("no running service offers it");
+            const said = await call;
+            before.set(tool, said);
+            const { content = "", structured } = answer(way);
+            expect(said).toMatchObject({
+              content: expect.stringContaining(content),
+              ...(structured === undefined ? {} : { structured }),
+            });
+          });
+        }
+      },
+    );
   }
 }

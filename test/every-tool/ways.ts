@@ -37,25 +37,43 @@ export async function openWays({ busUrl, policyFile, url, token }: OpenWaysOptio
   await caller.discovered();
   const authorization = `Bearer ${token}`;
   const client = new Client({ name: "test", version: "1.0.0" });
-  await client.connect(new StreamableHTTPClientTransport(new URL("/mcp", url), { requestInit: { headers: { authorization } } }));
+  await client.connect(
+    new StreamableHTTPClientTransport(new URL("/mcp", url), { requestInit: { headers: { authorization } } }),
+  );
   opened.defer(() => client.close());
   const parts = opened.move();
   return {
     amqp: async (tool, args) => answerOf(await caller.call(tool, args, { timeoutMs: CALL_MS })),
     async mcp(tool, args) {
-      const { content, structuredContent: structured, isError } = await client.callTool({ name: tool, arguments: { ...args } });
-      return answerOf({ content: content.flatMap((part) => (part.type === "text" ? part.text : [])).join("\n"), structured, isError });
+      const {
+        content,
+        structuredContent: structured,
+        isError,
+      } = await client.callTool({ name: tool, arguments: { ...args } });
+      return answerOf({
+        content: content.flatMap((part) => (part.type === "text" ? part.text : [])).join("\n"),
+        structured,
+        isError,
+      });
     },
     async curl(tool, args) {
       const headers = ["-H", `authorization: ${authorization}`, "-H", "content-type: application/json"];
-      const said = await run("curl", ["-sS", `${url}/v1/tools/${tool}/invoke`, ...headers, "-d", JSON.stringify(args)], { timeoutMs: CALL_MS });
+      const said = await run(
+        "curl",
+        ["-sS", `${url}/v1/tools/${tool}/invoke`, ...headers, "-d", JSON.stringify(args)],
+        { timeoutMs: CALL_MS },
+      );
       return answerOf(JSON.parse(said) as Partial<Answer>);
     },
     [Symbol.asyncDispose]: () => parts.disposeAsync(),
   };
 }
 
-function answerOf(said: { readonly content?: string | null; readonly structured?: unknown; readonly isError?: boolean | undefined }): Answer {
+function answerOf(said: {
+  readonly content?: string | null;
+  readonly structured?: unknown;
+  readonly isError?: boolean | undefined;
+}): Answer {
   const { content, structured, isError = false } = said;
   if (isError || typeof content !== "string") throw new Error(`The call failed: ${JSON.stringify(said)}`);
   return { content, structured };

@@ -18,8 +18,13 @@ const DEADLINE_MS = 60_000;
 test("each call over which its bridge is killed ends in an answer or as of unknown outcome, none runs twice, and servers go with their bridges", {
   timeout: 180_000 + KILLS_PER_PAIR * 60_000,
 }, async () => {
-  await using scene = await openMcpScene({ plain: faultServer("heedless"), keeps: { ...faultServer("heedless"), stateful: true } });
-  const settled = (await Promise.all(Array.from({ length: PAIRS }, (_, pair) => killAgainAndAgain(scene, pair)))).flat();
+  await using scene = await openMcpScene({
+    plain: faultServer("heedless"),
+    keeps: { ...faultServer("heedless"), stateful: true },
+  });
+  const settled = (
+    await Promise.all(Array.from({ length: PAIRS }, (_, pair) => killAgainAndAgain(scene, pair)))
+  ).flat();
   const effects = new Map<string, number>();
   for (const id of scene.lines("ledger")) effects.set(id, (effects.get(id) ?? 0) + 1);
   const last = await scene.startBridge(); // ends what those that were killed have left behind
@@ -30,7 +35,9 @@ test("each call over which its bridge is killed ends in an answer or as of unkno
   expect(settled.filter(({ outcome }) => !["ok", "outcome_unknown", "unavailable"].includes(outcome))).toEqual([]); // says what they were told
   const figures = tally(settled, effects);
   const { ok = 0, outcome_unknown: unknown = 0, unavailable: refused } = figures;
-  expect(figures).toEqual(unharmed({ ok, outcome_unknown: unknown, ...(refused === undefined ? {} : { unavailable: refused }) }));
+  expect(figures).toEqual(
+    unharmed({ ok, outcome_unknown: unknown, ...(refused === undefined ? {} : { unavailable: refused }) }),
+  );
   expect(settled.filter(({ id, outcome }) => outcome === "ok" && effects.get(id) !== 1)).toEqual([]);
   expect(settled.filter(({ id, outcome }) => outcome === "unavailable" && effects.has(id))).toEqual([]); // refused, and not run
   await record({
@@ -45,7 +52,12 @@ async function killAgainAndAgain(scene: McpScene, pair: number): Promise<Settled
   const calls: Promise<SettledCall>[] = [];
   const ended = new Set<string>();
   const note = (server: string, id: string): string => {
-    const call = settleCall(caller, `${server}__note`, { id, file: scene.file("ledger"), line: id, holdMs: HOLD_MS }, { timeoutMs: DEADLINE_MS });
+    const call = settleCall(
+      caller,
+      `${server}__note`,
+      { id, file: scene.file("ledger"), line: id, holdMs: HOLD_MS },
+      { timeoutMs: DEADLINE_MS },
+    );
     void call.then(() => ended.add(id));
     calls.push(call);
     return id;
@@ -56,9 +68,12 @@ async function killAgainAndAgain(scene: McpScene, pair: number): Promise<Settled
   for (let kill = 0; kill < KILLS_PER_PAIR; kill++) {
     const younger = await scene.startBridge(["plain"]);
     const ids = Array.from({ length: CALLS }, (_, i) => note("plain", `plain-${pair}-${kill}-${i}`));
-    if (kill % STATEFUL_EVERY === 0) ids.push(...Array.from({ length: STATEFUL_CALLS }, (_, i) => note("keeps", `keeps-${pair}-${kill}-${i}`)));
+    if (kill % STATEFUL_EVERY === 0)
+      ids.push(...Array.from({ length: STATEFUL_CALLS }, (_, i) => note("keeps", `keeps-${pair}-${kill}-${i}`)));
     // Each has begun, or has ended: its bridge may be one of another pair, and be killed first.
-    await expect.poll(() => missing(ids, [...scene.lines("ledger"), ...ended]), { timeout: 2 * DEADLINE_MS }).toEqual([]);
+    await expect
+      .poll(() => missing(ids, [...scene.lines("ledger"), ...ended]), { timeout: 2 * DEADLINE_MS })
+      .toEqual([]);
     older.kill("SIGKILL"); // if it has the server with state, one of those that are left takes it over
     await older.ended;
     older = younger;

@@ -29,7 +29,9 @@ test.each(PAUSES_MS)(
     await sleep(1_000); // the load runs undisturbed
     await broker.pause();
     // Calls whose deadline is over during the pause.
-    const hasty = Array.from({ length: 10 }, (_, index) => settleCall(scene.caller, scene.tool("effect"), { id: `hasty-${index}` }, { timeoutMs: 1_000 }));
+    const hasty = Array.from({ length: 10 }, (_, index) =>
+      settleCall(scene.caller, scene.tool("effect"), { id: `hasty-${index}` }, { timeoutMs: 1_000 }),
+    );
     const pausedAt = performance.now();
     await expect.poll(() => scene.bus.isReady, { timeout: 10_000, interval: 10 }).toBe(false);
     const noticedMs = performance.now() - pausedAt;
@@ -43,7 +45,11 @@ test.each(PAUSES_MS)(
     await record({
       fault: "F03",
       done: `${report.asked} calls at 100/s, broker paused ${pauseMs} ms`,
-      figures: { ...summary(report), "run after their deadline": stale.length, "noticed after ms": Math.round(noticedMs) },
+      figures: {
+        ...summary(report),
+        "run after their deadline": stale.length,
+        "noticed after ms": Math.round(noticedMs),
+      },
     });
     expect(brokenRules(report)).toEqual([]);
     expect(report.repeated).toEqual([]);
@@ -52,7 +58,11 @@ test.each(PAUSES_MS)(
     expect(Object.keys(report.failed).filter((code) => !mayFail.includes(code))).toEqual([]);
     expect(ended.filter(({ outcome, isLate }) => !["timeout", "unavailable"].includes(outcome) || isLate)).toEqual([]);
     // A request that was on its way when the broker stood still may run: then its caller was told `timeout`, not that nothing was run.
-    expect(ended.flatMap(({ outcome }, index) => (outcome === "unavailable" && stale.includes(`hasty-${index}`) ? [index] : []))).toEqual([]);
+    expect(
+      ended.flatMap(({ outcome }, index) =>
+        outcome === "unavailable" && stale.includes(`hasty-${index}`) ? [index] : [],
+      ),
+    ).toEqual([]);
   },
 );
 
@@ -69,13 +79,19 @@ test("F20: while the broker is short of memory running calls end, new ones are r
   await expect.poll(async () => (await ledger.count("effect")).size, { timeout: 5_000 }).toBe(10);
   await broker.ctl("set_vm_memory_high_watermark", "absolute", "1MB");
   await expect
-    .poll(async () => (await settleCall(caller, scene.tool("read"), { id: "probe" }, { timeoutMs: 500 })).outcome, { timeout: 20_000 })
+    .poll(async () => (await settleCall(caller, scene.tool("read"), { id: "probe" }, { timeoutMs: 500 })).outcome, {
+      timeout: 20_000,
+    })
     .not.toBe("ok");
   const refused = await Promise.all(
-    Array.from({ length: 20 }, (_, index) => settleCall(caller, scene.tool("effect"), { id: `refused-${index}` }, { timeoutMs: 1_000 })),
+    Array.from({ length: 20 }, (_, index) =>
+      settleCall(caller, scene.tool("effect"), { id: `refused-${index}` }, { timeoutMs: 1_000 }),
+    ),
   );
   await broker.ctl("set_vm_memory_high_watermark", "0.6");
-  await expect.poll(async () => (await settleCall(caller, scene.tool("read"), { id: "probe" })).outcome, { timeout: 20_000 }).toBe("ok");
+  await expect
+    .poll(async () => (await settleCall(caller, scene.tool("read"), { id: "probe" })).outcome, { timeout: 20_000 })
+    .toBe("ok");
 
   expect(countOutcomes(await Promise.all(running))).toEqual({ ok: 10 });
   await record({
@@ -88,7 +104,9 @@ test("F20: while the broker is short of memory running calls end, new ones are r
     },
   });
   expect(refused.filter(({ outcome, ms }) => outcome !== "overloaded" || ms > 900)).toEqual([]);
-  expect([...(await ledger.count("effect"))].filter(([id, count]) => id.startsWith("running") && count > 1)).toEqual([]);
+  expect([...(await ledger.count("effect"))].filter(([id, count]) => id.startsWith("running") && count > 1)).toEqual(
+    [],
+  );
 });
 
 test("F22: when a service's queue is full by policy calls are refused as overloaded at once, and another service takes its calls", {
@@ -97,7 +115,16 @@ test("F22: when a service's queue is full by policy calls are refused as overloa
   await using host = await ownVirtualHost();
   await using full = await openScene(host.url, { redisUrl });
   await using beside = await openScene(host.url, { redisUrl });
-  await host.ctl("set_policy", "-p", host.name, "length", `^rockbot\\.${full.service.service}\\.v1$`, '{"max-length":5}', "--apply-to", "queues");
+  await host.ctl(
+    "set_policy",
+    "-p",
+    host.name,
+    "length",
+    `^rockbot\\.${full.service.service}\\.v1$`,
+    '{"max-length":5}',
+    "--apply-to",
+    "queues",
+  );
   await using _full = await startEffectService({ ...full.service, concurrency: 1 });
   await using _beside = await startEffectService(beside.service);
   await Promise.all([full.caller.discovered(), beside.caller.discovered()]);
@@ -105,12 +132,18 @@ test("F22: when a service's queue is full by policy calls are refused as overloa
     settleCall(full.caller, full.tool("read"), { id: `flood-${index}`, holdMs: 4_000 }, { timeoutMs: 4_000 }),
   );
   // A quorum queue's limit is soft: a burst may pass it before the queue has counted. What comes afterwards is refused.
-  await expect.poll(async () => (await full.bus.inspect(full.service.service))?.messages, { timeout: 5_000 }).toBeGreaterThanOrEqual(5);
+  await expect
+    .poll(async () => (await full.bus.inspect(full.service.service))?.messages, { timeout: 5_000 })
+    .toBeGreaterThanOrEqual(5);
   const late = await Promise.all(
-    Array.from({ length: 20 }, (_, index) => settleCall(full.caller, full.tool("read"), { id: `late-${index}` }, { timeoutMs: 8_000 })),
+    Array.from({ length: 20 }, (_, index) =>
+      settleCall(full.caller, full.tool("read"), { id: `late-${index}` }, { timeoutMs: 8_000 }),
+    ),
   );
   const others = await Promise.all(
-    Array.from({ length: 20 }, (_, index) => settleCall(beside.caller, beside.tool("read"), { id: `beside-${index}` }, { timeoutMs: 5_000 })),
+    Array.from({ length: 20 }, (_, index) =>
+      settleCall(beside.caller, beside.tool("read"), { id: `beside-${index}` }, { timeoutMs: 5_000 }),
+    ),
   );
   const flooded = await Promise.all(flood);
 

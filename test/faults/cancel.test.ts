@@ -12,12 +12,20 @@ const QUEUED = atScale(50, 200);
 const RUNNING = 10;
 const [busUrl, redisUrl] = await Promise.all([sharedAmqpUrl(), sharedRedisUrl()]);
 
-test(`${ROUNDS * QUEUED} calls that are cancelled while they wait never start, on no replica`, { timeout: 60_000 * ROUNDS }, async () => {
+test(`${ROUNDS * QUEUED} calls that are cancelled while they wait never start, on no replica`, {
+  timeout: 60_000 * ROUNDS,
+}, async () => {
   for (let round = 0; round < ROUNDS; round++) await cancelQueued();
-  await record({ fault: "cancel", done: `${ROUNDS * QUEUED} calls cancelled while they wait`, figures: { started: 0 } });
+  await record({
+    fault: "cancel",
+    done: `${ROUNDS * QUEUED} calls cancelled while they wait`,
+    figures: { started: 0 },
+  });
 });
 
-test(`${2 * ROUNDS * RUNNING} calls that are cancelled while they run are told to stop`, { timeout: 60_000 * ROUNDS }, async () => {
+test(`${2 * ROUNDS * RUNNING} calls that are cancelled while they run are told to stop`, {
+  timeout: 60_000 * ROUNDS,
+}, async () => {
   const reached: number[] = [];
   for (let round = 0; round < ROUNDS; round++) reached.push(...(await cancelRunning()));
   reached.sort((a, b) => a - b);
@@ -40,7 +48,9 @@ async function cancelQueued(): Promise<void> {
   forget.abort();
   expect(countOutcomes(await Promise.all(queued))).toEqual({ cancelled: QUEUED });
   for (const { stop } of running) stop.abort();
-  expect(countOutcomes(await Promise.all(running.map(({ settled }) => settled)))).toEqual({ cancelled: running.length });
+  expect(countOutcomes(await Promise.all(running.map(({ settled }) => settled)))).toEqual({
+    cancelled: running.length,
+  });
 
   // Those that wait come to a free place one after the other, and none starts.
   await expect.poll(async () => (await bus.inspect(service))?.messages, { timeout: 10_000 }).toBe(0);
@@ -70,7 +80,8 @@ async function openRunning() {
   stack.use(await startEffectService(service));
   stack.use(await startEffectService(service));
   await caller.discovered();
-  const call = (id: string, signal: AbortSignal, holdMs: number) => settleCall(caller, tool("effect"), { id, holdMs }, { timeoutMs: 40_000, signal });
+  const call = (id: string, signal: AbortSignal, holdMs: number) =>
+    settleCall(caller, tool("effect"), { id, holdMs }, { timeoutMs: 40_000, signal });
   const running = Array.from({ length: 2 * RUNNING }, (_, index) => {
     const stop = new AbortController();
     const id = `running-${index}`;

@@ -51,7 +51,17 @@ test(`${PER_SECOND} calls a second with everything on, while one process after t
   const store = { url: redis.url, prefix: SERVICE };
   const auditFiles = ["one", "two"].map((name) => join(folder.path, `${name}.jsonl`));
   const start = (auditFile: string) =>
-    startEffectService({ busUrl: broker.urlOf(SERVICE), service: SERVICE, ledger: ledger.path, redis: store, deployed: { policyFile, auditFile } }, [], env);
+    startEffectService(
+      {
+        busUrl: broker.urlOf(SERVICE),
+        service: SERVICE,
+        ledger: ledger.path,
+        redis: store,
+        deployed: { policyFile, auditFile },
+      },
+      [],
+      env,
+    );
   await using one = await start(auditFiles[0] ?? "");
   await using two = await start(auditFiles[1] ?? "");
   await using agent = startAgent(
@@ -71,16 +81,26 @@ test(`${PER_SECOND} calls a second with everything on, while one process after t
   const effects = async (): Promise<number> => (await ledger.count("effect")).size;
   await expect.poll(effects, { timeout: 30_000 }).toBeGreaterThan(PER_SECOND / 2);
 
-  const processes: Readonly<Record<string, RunningProcess>> = { "one service": one, "the other service": two, "the agent": agent };
+  const processes: Readonly<Record<string, RunningProcess>> = {
+    "one service": one,
+    "the other service": two,
+    "the agent": agent,
+  };
   const targets: Readonly<Record<string, { stop(): Promise<void>; goOn(): Promise<void> }>> = {
     ...Object.fromEntries(
-      Object.entries(processes).map(([name, running]) => [name, { stop: async () => running.kill("SIGSTOP"), goOn: async () => running.kill("SIGCONT") }]),
+      Object.entries(processes).map(([name, running]) => [
+        name,
+        { stop: async () => running.kill("SIGSTOP"), goOn: async () => running.kill("SIGCONT") },
+      ]),
     ),
     "the broker": { stop: () => broker.pause(), goOn: () => broker.resume() },
     Redis: { stop: () => redis.pause(), goOn: () => redis.resume() },
   };
   const reconnects = (to: "the broker" | "Redis"): number =>
-    Object.values(processes).reduce((sum, running) => sum + running.stderr().split(`no connection to ${to}`).length - 1, 0);
+    Object.values(processes).reduce(
+      (sum, running) => sum + running.stderr().split(`no connection to ${to}`).length - 1,
+      0,
+    );
   const random = seededRandom(seed);
   const surprising: string[] = [];
   const names = Object.keys(targets);
@@ -97,7 +117,8 @@ test(`${PER_SECOND} calls a second with everything on, while one process after t
     await next;
     const toBroker = name === "the broker" || ms > HEARTBEATS_MS ? 0 : reconnects("the broker") - before.broker;
     const toRedis = name === "Redis" ? 0 : reconnects("Redis") - before.redis;
-    if (toBroker + toRedis > 0) surprising.push(`${toBroker} to the broker and ${toRedis} to Redis after ${name} stood still for ${ms} ms`);
+    if (toBroker + toRedis > 0)
+      surprising.push(`${toBroker} to the broker and ${toRedis} to Redis after ${name} stood still for ${ms} ms`);
   }
 
   agent.kill("SIGTERM");
@@ -107,12 +128,19 @@ test(`${PER_SECOND} calls a second with everything on, while one process after t
   await record({
     fault: "everything on",
     done: `${settled.length} calls at ${PER_SECOND}/s with policy, audit, verified senders, Redis and traces; ${STOPS} stops of a random process of up to ${MAX_STOP_MS} ms`,
-    figures: { ...figures, "reconnects to the broker": reconnects("the broker"), "reconnects to Redis": reconnects("Redis"), "not excused": surprising.length },
+    figures: {
+      ...figures,
+      "reconnects to the broker": reconnects("the broker"),
+      "reconnects to Redis": reconnects("Redis"),
+      "not excused": surprising.length,
+    },
   });
   expect(figures).toMatchObject({ lost: 0, "doubled effects": 0, crossed: 0, late: 0 });
   expect(surprising).toEqual([]);
   // What is refused is refused before it starts, or its outcome is unknown; the rest is answered.
-  const others = settled.filter(({ outcome }) => !["ok", "unavailable", "outcome_unknown", "overloaded"].includes(outcome));
+  const others = settled.filter(
+    ({ outcome }) => !["ok", "unavailable", "outcome_unknown", "overloaded"].includes(outcome),
+  );
   expect(others.slice(0, 3)).toEqual([]);
   expect(settled.filter(({ id, outcome }) => outcome === "ok" && !counted.has(id))).toEqual([]);
   await Promise.all([one, two].map((running) => running[Symbol.asyncDispose]()));

@@ -16,7 +16,9 @@ const SILENCES = atScale(1, 3);
 const HEARTBEAT_MS = 5_000;
 const [busUrl, redisUrl] = await Promise.all([sharedAmqpUrl(), sharedRedisUrl()]);
 
-test(`F04: ${RESETS} resets of all connections of the callers and of one replica cost no call anything`, { timeout: 60_000 + RESETS * 10_000 }, async () => {
+test(`F04: ${RESETS} resets of all connections of the callers and of one replica cost no call anything`, {
+  timeout: 60_000 + RESETS * 10_000,
+}, async () => {
   await using proxy = await startTcpFaultProxy(busUrl);
   const throughProxy = proxy.through(busUrl);
   await using scene = await openScene(busUrl, { redisUrl, callerUrl: throughProxy });

@@ -1,6 +1,13 @@
 import { type Bus, BusUnavailableError } from "@rockbot/bus";
 import { connectBus } from "@rockbot/bus-rabbitmq";
-import { type AmqpMethod, type CutPoint, type Direction, sharedAmqpUrl, startTcpFaultProxy, type TcpFaultProxy } from "@rockbot/testing";
+import {
+  type AmqpMethod,
+  type CutPoint,
+  type Direction,
+  sharedAmqpUrl,
+  startTcpFaultProxy,
+  type TcpFaultProxy,
+} from "@rockbot/testing";
 import { expect, test } from "vitest";
 import { textMessage, textOf, uniqueName } from "../broker/messages.ts";
 import { seededRandom } from "../broker/seeded-random.ts";
@@ -42,11 +49,18 @@ const url = await sharedAmqpUrl();
 test(`F05: a bus whose connection is cut at ${POINTS} random points of its preparation always comes back with all consumers: ROCKBOT_TEST_SEED=${seed}`, {
   timeout: 120_000 + 1_000 * POINTS,
 }, async () => {
-  const slowestMs = await Promise.all(Array.from({ length: LANES }, (_, lane) => runLane(seededRandom(seed + lane), POINTS / LANES)));
+  const slowestMs = await Promise.all(
+    Array.from({ length: LANES }, (_, lane) => runLane(seededRandom(seed + lane), POINTS / LANES)),
+  );
   await record({
     fault: "F05",
     done: `a bus with a subscription of each kind, cut at ${POINTS} random bytes and frames of its preparation`,
-    figures: { "back with all consumers": POINTS, "connected in name only": 0, crashes: 0, "slowest ms": Math.max(...slowestMs) },
+    figures: {
+      "back with all consumers": POINTS,
+      "connected in name only": 0,
+      crashes: 0,
+      "slowest ms": Math.max(...slowestMs),
+    },
   });
 });
 
@@ -64,7 +78,13 @@ async function runLane(random: () => number, points: number): Promise<number> {
       isCut = true;
     });
     proxy.cutAll();
-    await expect.poll(() => isCut, { timeout: COME_BACK_MS, interval: 5, message: `comes to ${JSON.stringify(at)} in round ${point}` }).toBe(true);
+    await expect
+      .poll(() => isCut, {
+        timeout: COME_BACK_MS,
+        interval: 5,
+        message: `comes to ${JSON.stringify(at)} in round ${point}`,
+      })
+      .toBe(true);
     const start = performance.now();
     await consumers.untilAllReceive(`${JSON.stringify(at)} in round ${point}`);
     slowestMs = Math.max(slowestMs, performance.now() - start);
@@ -93,7 +113,9 @@ async function measurePreparation(proxy: TcpFaultProxy, bus: Bus): Promise<Recor
   return { toBroker: after.toBroker - before.toBroker, toClient: after.toClient - before.toClient };
 }
 
-async function subscribeEachKind(bus: Bus): Promise<AsyncDisposable & { untilAllReceive(when: string): Promise<void> }> {
+async function subscribeEachKind(
+  bus: Bus,
+): Promise<AsyncDisposable & { untilAllReceive(when: string): Promise<void> }> {
   const stack = new AsyncDisposableStack();
   const received = new Map<string, string>();
   for (const kind of ["service", "result", "copy"] as const) {
@@ -113,10 +135,16 @@ async function subscribeEachKind(bus: Bus): Promise<AsyncDisposable & { untilAll
       const deadline = performance.now() + COME_BACK_MS;
       while (!isDone()) {
         if (performance.now() > deadline)
-          throw new Error(`Not all consumers receive after a cut at ${when}: ${JSON.stringify([...received])}, isReady is ${bus.isReady}`);
+          throw new Error(
+            `Not all consumers receive after a cut at ${when}: ${JSON.stringify([...received])}, isReady is ${bus.isReady}`,
+          );
         const missing = [...received].filter(([, last]) => last !== text);
         // A copy's queue is gone with its connection and what comes meanwhile is lost, so it is sent again.
-        await Promise.all(missing.map(([topic]) => bus.publish(textMessage(topic, text), { timeoutMs: COME_BACK_MS }).catch(ignoreUnavailable)));
+        await Promise.all(
+          missing.map(([topic]) =>
+            bus.publish(textMessage(topic, text), { timeoutMs: COME_BACK_MS }).catch(ignoreUnavailable),
+          ),
+        );
         await expect
           .poll(isDone, { timeout: 200, interval: 5 })
           .toBe(true)

@@ -14,7 +14,12 @@ const isSoak = atScale(0, 1) > 0;
 const cuts: readonly { readonly lost: string; readonly direction: Direction | undefined; readonly ms: number }[] = [
   { lost: "both ways", direction: undefined, ms: 2_000 },
   { lost: "what it sends", direction: "toBroker", ms: LONG_MS },
-  ...(isSoak ? [{ lost: "what it should get", direction: "toClient", ms: LONG_MS } as const, { lost: "both ways", direction: undefined, ms: 20_000 }] : []),
+  ...(isSoak
+    ? [
+        { lost: "what it should get", direction: "toClient", ms: LONG_MS } as const,
+        { lost: "both ways", direction: undefined, ms: 20_000 },
+      ]
+    : []),
 ];
 const [busUrl, redisUrl] = await Promise.all([sharedAmqpUrl(), sharedRedisUrl()]);
 
@@ -28,7 +33,13 @@ test.for(cuts)(
     await using scene = await openScene(busUrl, { redisUrl });
     await using _parted = await startEffectService({ ...scene.service, busUrl: proxy.through(busUrl) });
     await using _other = await startEffectService(scene.service);
-    await using load = await startLoad(scene, { perSecond: PER_SECOND, deadlineMs: 40_000, kind: "effect", callers: 10, holdMs: 20 });
+    await using load = await startLoad(scene, {
+      perSecond: PER_SECOND,
+      deadlineMs: 40_000,
+      kind: "effect",
+      callers: 10,
+      holdMs: 20,
+    });
     await sleep(1_000); // the load runs undisturbed
     proxy.setSilent(true, direction);
     await sleep(ms);

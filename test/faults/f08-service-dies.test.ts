@@ -15,7 +15,13 @@ test("F08: each call whose service dies over it ends in one answer, and none wit
   const rows: KillMatrixRow[] = [];
   for (let round = 0; round < ROUNDS; round++) {
     for (const redis of [redisUrl, undefined]) {
-      rows.push(...(await Promise.all(killPoints.map((point) => killServiceAt({ busUrl, redisUrl: redis, point, callsPerKind: CALLS_PER_KIND })))).flat());
+      rows.push(
+        ...(
+          await Promise.all(
+            killPoints.map((point) => killServiceAt({ busUrl, redisUrl: redis, point, callsPerKind: CALLS_PER_KIND })),
+          )
+        ).flat(),
+      );
     }
   }
 
@@ -40,7 +46,14 @@ test("F08: each call whose service dies over it ends in one answer, and none wit
     await record({
       fault: "F08",
       done: `${calls} calls of \`${kind}\`, claims ${claims}, service killed ${point}`,
-      figures: { lost: 0, ...outcomes, "doubled effects": effects.more, "no effect": effects.none, crossed: 0, late: 0 },
+      figures: {
+        lost: 0,
+        ...outcomes,
+        "doubled effects": effects.more,
+        "no effect": effects.none,
+        crossed: 0,
+        late: 0,
+      },
     });
   }
 });
@@ -58,7 +71,11 @@ function addUp(rows: readonly KillMatrixRow[]): KillMatrixRow[] {
                 ...sum,
                 calls: sum.calls + row.calls,
                 outcomes: addCounts(sum.outcomes, row.outcomes),
-                effects: { none: sum.effects.none + row.effects.none, one: sum.effects.one + row.effects.one, more: sum.effects.more + row.effects.more },
+                effects: {
+                  none: sum.effects.none + row.effects.none,
+                  one: sum.effects.one + row.effects.one,
+                  more: sum.effects.more + row.effects.more,
+                },
               },
             ],
       ofCell.slice(0, 1),
@@ -66,7 +83,10 @@ function addUp(rows: readonly KillMatrixRow[]): KillMatrixRow[] {
   );
 }
 
-function addCounts(one: Readonly<Record<string, number>>, other: Readonly<Record<string, number>>): Record<string, number> {
+function addCounts(
+  one: Readonly<Record<string, number>>,
+  other: Readonly<Record<string, number>>,
+): Record<string, number> {
   const names = [...new Set([...Object.keys(one), ...Object.keys(other)])];
   return Object.fromEntries(names.map((name) => [name, (one[name] ?? 0) + (other[name] ?? 0)]));
 }

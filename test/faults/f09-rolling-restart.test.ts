@@ -22,7 +22,12 @@ test.each([
     await using stack = new AsyncDisposableStack();
     const replicas = [await startEffectService(scene.service), await startEffectService(scene.service)];
     stack.defer(async () => void (await Promise.all(replicas.map((replica) => replica[Symbol.asyncDispose]()))));
-    await using load = await startLoad(scene, { perSecond: PER_SECOND, deadlineMs: 40_000, kind: "effect", holdMs: 50 });
+    await using load = await startLoad(scene, {
+      perSecond: PER_SECOND,
+      deadlineMs: 40_000,
+      kind: "effect",
+      holdMs: 50,
+    });
     const drains: number[] = [];
     for (let restart = 0; restart < ROUNDS * replicas.length; restart++) {
       const index = restart % replicas.length;

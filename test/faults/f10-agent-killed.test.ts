@@ -18,10 +18,20 @@ test(`F10: an agent that is killed with ${CALLS} calls out and started again sur
   const { ledger, service, agent } = scene;
   await using _service = await startEffectService({ ...service, concurrency: CALLS });
   const overheard: string[] = [];
-  await using _ = await scene.bus.subscribe({ name: `result.${agent}.spy`, topics: [`tool.result.${agent}.spy`], kind: "copy" }, async (message) => {
-    overheard.push(message.correlationId ?? "");
-  });
-  const options: AgentOptions = { busUrl, agent: `killed-${service.service}`, tool: scene.tool("effect"), prefix: "first", calls: CALLS, holdMs: 1_500 };
+  await using _ = await scene.bus.subscribe(
+    { name: `result.${agent}.spy`, topics: [`tool.result.${agent}.spy`], kind: "copy" },
+    async (message) => {
+      overheard.push(message.correlationId ?? "");
+    },
+  );
+  const options: AgentOptions = {
+    busUrl,
+    agent: `killed-${service.service}`,
+    tool: scene.tool("effect"),
+    prefix: "first",
+    calls: CALLS,
+    holdMs: 1_500,
+  };
   await using first = startAgent(options);
   await expect.poll(async () => (await ledger.count("effect")).size, { timeout: 15_000 }).toBe(CALLS);
   first.kill("SIGKILL");
@@ -44,7 +54,9 @@ test(`F10: an agent that is killed with ${CALLS} calls out and started again sur
   });
 });
 
-test("F11: a request whose caller has no queue is run once and done with, and delays nobody", { timeout: 60_000 }, async () => {
+test("F11: a request whose caller has no queue is run once and done with, and delays nobody", {
+  timeout: 60_000,
+}, async () => {
   await using scene = await openScene(busUrl, { redisUrl });
   const { bus, caller, ledger } = scene;
   const { service } = scene.service;
@@ -57,7 +69,11 @@ test("F11: a request whose caller has no queue is run once and done with, and de
         topic: `tool.invoke.${service}`,
         type: messages.ToolInvokeRequest.type,
         source: scene.agent,
-        body: encodeMessage("ToolInvokeRequest", { toolCallId: id, toolName: scene.tool("effect"), arguments: JSON.stringify({ id }) }),
+        body: encodeMessage("ToolInvokeRequest", {
+          toolCallId: id,
+          toolName: scene.tool("effect"),
+          arguments: JSON.stringify({ id }),
+        }),
         messageId: id,
         correlationId: id,
         replyTo: `tool.result.gone-${service}`,
@@ -71,5 +87,9 @@ test("F11: a request whose caller has no queue is run once and done with, and de
     await expect.poll(async () => (await bus.inspect(service, part))?.messages, { timeout: 5_000 }).toBe(0);
   }
   expect(Math.max(...(await ledger.count("effect")).values())).toBe(1);
-  await record({ fault: "F11", done: `${ids.length} requests whose caller has no queue`, figures: { "runs of each": 1, "left in queues": 0 } });
+  await record({
+    fault: "F11",
+    done: `${ids.length} requests whose caller has no queue`,
+    figures: { "runs of each": 1, "left in queues": 0 },
+  });
 });

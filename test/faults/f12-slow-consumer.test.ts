@@ -31,7 +31,8 @@ test(`F12: ${FLOOD} calls of a slow tool run ${CONCURRENCY} at a time, those ove
 
   await p90Ms(); // the first calls subscribe, and warm up
   const idleMs = await p90Ms();
-  const callSlow = (index: number, timeoutMs: number) => settleCall(slow.caller, slow.tool("read"), { id: `slow-${index}`, holdMs: 30_000 }, { timeoutMs });
+  const callSlow = (index: number, timeoutMs: number) =>
+    settleCall(slow.caller, slow.tool("read"), { id: `slow-${index}`, holdMs: 30_000 }, { timeoutMs });
   // Those that run outlast those behind them, which therefore may never begin.
   const running = Array.from({ length: CONCURRENCY }, (_, index) => callSlow(index, 8_000));
   await expect.poll(async () => (await slow.ledger.count("effect")).size, { timeout: 8_000 }).toBe(CONCURRENCY);

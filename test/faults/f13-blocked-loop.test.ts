@@ -9,7 +9,9 @@ import { openScene } from "./scene.ts";
 const BLOCK_MS = 14_000;
 const [busUrl, redisUrl] = await Promise.all([sharedAmqpUrl(), sharedRedisUrl()]);
 
-test("F13: a tool that blocks its whole process costs no call a second effect, and the other replica goes on", { timeout: 90_000 }, async () => {
+test("F13: a tool that blocks its whole process costs no call a second effect, and the other replica goes on", {
+  timeout: 90_000,
+}, async () => {
   await using scene = await openScene(busUrl, { redisUrl });
   const { caller, ledger } = scene;
   await using blocked = await startEffectService(scene.service);
@@ -17,9 +19,13 @@ test("F13: a tool that blocks its whole process costs no call a second effect, a
   const blocking = settleCall(caller, scene.tool("effect"), { id: "blocks", blockMs: BLOCK_MS }, { timeoutMs: 40_000 });
   await expect.poll(async () => (await ledger.count("effect")).size, { timeout: 5_000 }).toBe(1);
   // These are with the process that is blocked, until the broker takes them back.
-  const behind = Array.from({ length: 10 }, (_, index) => settleCall(caller, scene.tool("effect"), { id: `behind-${index}` }, { timeoutMs: 40_000 }));
+  const behind = Array.from({ length: 10 }, (_, index) =>
+    settleCall(caller, scene.tool("effect"), { id: `behind-${index}` }, { timeoutMs: 40_000 }),
+  );
   await using _other = await startEffectService(scene.service);
-  const beside = Array.from({ length: 20 }, (_, index) => settleCall(caller, scene.tool("repeat"), { id: `beside-${index}` }, { timeoutMs: 40_000 }));
+  const beside = Array.from({ length: 20 }, (_, index) =>
+    settleCall(caller, scene.tool("repeat"), { id: `beside-${index}` }, { timeoutMs: 40_000 }),
+  );
   const [one, ...others] = await Promise.all([blocking, ...behind, ...beside]);
 
   expect(["ok", "outcome_unknown"]).toContain(one?.outcome);
@@ -39,7 +45,9 @@ test("F13: a tool that blocks its whole process costs no call a second effect, a
     },
   });
   // It has outlived its block.
-  await expect.poll(async () => (await scene.bus.inspect(scene.service.service))?.consumers, { timeout: 20_000 }).toBe(2);
+  await expect
+    .poll(async () => (await scene.bus.inspect(scene.service.service))?.consumers, { timeout: 20_000 })
+    .toBe(2);
   blocked.kill("SIGTERM");
   expect(await blocked.ended).toBe(0);
 });

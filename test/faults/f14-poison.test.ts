@@ -22,7 +22,12 @@ test.concurrent.each(["read", "effect"] as const)(
     const poison = settleCall(caller, scene.tool(kind), { id: "poison", fate: "dies", holdMs: 30 }, { timeoutMs });
     // Read-only and idempotent: what has effects and is begun when its process dies has an unknown outcome, as it must.
     const innocents = Array.from({ length: INNOCENTS }, (_, index) =>
-      settleCall(caller, scene.tool(index % 2 === 0 ? "read" : "repeat"), { id: `innocent-${index}`, holdMs: 200 }, { timeoutMs }),
+      settleCall(
+        caller,
+        scene.tool(index % 2 === 0 ? "read" : "repeat"),
+        { id: `innocent-${index}`, holdMs: 200 },
+        { timeoutMs },
+      ),
     );
     const [ended, ...others] = await Promise.all([poison, ...innocents]);
 
@@ -48,7 +53,12 @@ test.concurrent("F14: a call whose tool throws is answered the first time, and o
   await using scene = await openScene(busUrl, { redisUrl });
   await using _service = await startEffectService(scene.service);
   await scene.caller.discovered();
-  const settled = await settleCall(scene.caller, scene.tool("effect"), { id: "throws", fate: "throws" }, { timeoutMs: 10_000 });
+  const settled = await settleCall(
+    scene.caller,
+    scene.tool("effect"),
+    { id: "throws", fate: "throws" },
+    { timeoutMs: 10_000 },
+  );
   expect(settled.outcome).toBe("execution_failed");
   expect(await scene.ledger.count("effect")).toEqual(new Map([["throws", 1]]));
 });

@@ -15,7 +15,9 @@ const HEAP_GROWTH_KB = 6_000;
 const LARGEST_BYTES = 16 * 1024 * 1024;
 const WAIT = { timeout: 60_000, interval: 100 };
 
-test(`F15: a service answers or dead-letters ${REQUESTS} hostile requests, counts them, and lives, its memory flat`, { timeout: 180_000 }, async () => {
+test(`F15: a service answers or dead-letters ${REQUESTS} hostile requests, counts them, and lives, its memory flat`, {
+  timeout: 180_000,
+}, async () => {
   await using broker = await ownVirtualHost(); // its queues are counted, so nobody else may use them
   await using service = await startEchoService(broker.url);
   const model = await connect(broker.url, { noDelay: true });
@@ -33,7 +35,10 @@ test(`F15: a service answers or dead-letters ${REQUESTS} hostile requests, count
   for (let from = 0; from < REQUESTS; from += BATCH) {
     for (const [index, { body, properties }] of requests.slice(from, from + BATCH).entries()) {
       // Of one sender few are kept that cannot be answered.
-      const headers = properties.replyTo === "tool.result.fuzz" ? properties.headers : { ...properties.headers, "rb-source": `fuzz-${from + index}` };
+      const headers =
+        properties.replyTo === "tool.result.fuzz"
+          ? properties.headers
+          : { ...properties.headers, "rb-source": `fuzz-${from + index}` };
       channel.publish("rockbot", "tool.invoke.echo", Buffer.from(body), { ...properties, headers });
     }
     await channel.waitForConfirms();
@@ -42,7 +47,11 @@ test(`F15: a service answers or dead-letters ${REQUESTS} hostile requests, count
   }
   const before = answers;
   const huge = Buffer.alloc(LARGEST_BYTES, "x");
-  channel.publish("rockbot", "tool.invoke.echo", huge, { replyTo: "tool.result.fuzz", type: "RockBot.Tools.ToolInvokeRequest", messageId: "huge" });
+  channel.publish("rockbot", "tool.invoke.echo", huge, {
+    replyTo: "tool.result.fuzz",
+    type: "RockBot.Tools.ToolInvokeRequest",
+    messageId: "huge",
+  });
   await expect.poll(() => answers, WAIT).toBe(before + 1);
 
   await using bus = await connectBus(broker.url);
@@ -75,10 +84,17 @@ const small = fc.oneof(
   fc.uint8Array({ maxLength: 300 }).map((bytes) => Buffer.from(bytes)),
   fc.json({ maxDepth: 5 }).map((json) => Buffer.from(json)),
   fc
-    .record({ toolCallId: fc.anything(), toolName: fc.anything(), arguments: fc.anything(), sessionId: fc.anything() }, { requiredKeys: [] })
+    .record(
+      { toolCallId: fc.anything(), toolName: fc.anything(), arguments: fc.anything(), sessionId: fc.anything() },
+      { requiredKeys: [] },
+    )
     .map((value) => Buffer.from(JSON.stringify(value))),
   fc
-    .record({ toolCallId: text, toolName: fc.constantFrom("echo", "Echo", "ech", ""), arguments: fc.oneof(fc.json(), text) })
+    .record({
+      toolCallId: text,
+      toolName: fc.constantFrom("echo", "Echo", "ech", ""),
+      arguments: fc.oneof(fc.json(), text),
+    })
     .map((value) => Buffer.from(JSON.stringify(value))),
 );
 const odd = fc.oneof(
@@ -109,7 +125,16 @@ const headerValue = fc.oneof(
   fc.constant("x".repeat(10_000)),
 );
 const headerName = fc.oneof(
-  fc.constantFrom("rb-source", "rb-rb-timeout-ms", "rb-timeout-ms", "rb-traceparent", "rb-tracestate", "rb-__proto__", "x-death", "rb-rb-progress"),
+  fc.constantFrom(
+    "rb-source",
+    "rb-rb-timeout-ms",
+    "rb-timeout-ms",
+    "rb-traceparent",
+    "rb-tracestate",
+    "rb-__proto__",
+    "x-death",
+    "rb-rb-progress",
+  ),
   fc.string({ minLength: 1, maxLength: 20 }),
 );
 
@@ -118,11 +143,17 @@ const hostileRequest = fc.record({
   properties: fc.record(
     {
       headers: fc.dictionary(headerName, headerValue, { maxKeys: 6 }),
-      type: fc.oneof({ weight: 3, arbitrary: fc.constant("RockBot.Tools.ToolInvokeRequest") }, { weight: 1, arbitrary: fc.string({ maxLength: 60 }) }),
+      type: fc.oneof(
+        { weight: 3, arbitrary: fc.constant("RockBot.Tools.ToolInvokeRequest") },
+        { weight: 1, arbitrary: fc.string({ maxLength: 60 }) },
+      ),
       // Either answered or dead-lettered: both are counted below. The default topic has no queue here, so it is left out.
       replyTo: fc.oneof(
         { weight: 4, arbitrary: fc.constant("tool.result.fuzz") },
-        { weight: 1, arbitrary: fc.constantFrom("tool.invoke.echo", "user.message", "tool.result.a.b.c", "#", "tool.result.*") },
+        {
+          weight: 1,
+          arbitrary: fc.constantFrom("tool.invoke.echo", "user.message", "tool.result.a.b.c", "#", "tool.result.*"),
+        },
       ),
       correlationId: fc.string({ maxLength: 60 }),
       messageId: fc.string({ maxLength: 60 }),

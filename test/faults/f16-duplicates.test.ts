@@ -20,7 +20,10 @@ test(`F16: ${CALLS} requests, each published ${COPIES} times to two replicas at 
   await using _ = await bus.subscribe(
     { name: `result.${agent}.raw`, topics: [`tool.result.${agent}.raw`], kind: "copy" },
     async ({ correlationId = "", body }) => {
-      answers.set(correlationId, [...(answers.get(correlationId) ?? []), (JSON.parse(Buffer.from(body).toString()) as { content: string }).content]);
+      answers.set(correlationId, [
+        ...(answers.get(correlationId) ?? []),
+        (JSON.parse(Buffer.from(body).toString()) as { content: string }).content,
+      ]);
     },
   );
 
@@ -33,7 +36,11 @@ test(`F16: ${CALLS} requests, each published ${COPIES} times to two replicas at 
           topic: `tool.invoke.${service.service}`,
           type: messages.ToolInvokeRequest.type,
           source: agent,
-          body: encodeMessage("ToolInvokeRequest", { toolCallId: id, toolName: scene.tool("effect"), arguments: JSON.stringify({ id, holdMs: 20 }) }),
+          body: encodeMessage("ToolInvokeRequest", {
+            toolCallId: id,
+            toolName: scene.tool("effect"),
+            arguments: JSON.stringify({ id, holdMs: 20 }),
+          }),
           messageId: id,
           correlationId: id,
           replyTo: `tool.result.${agent}.raw`,
@@ -53,7 +60,9 @@ test(`F16: ${CALLS} requests, each published ${COPIES} times to two replicas at 
     done: `${CALLS} requests, each published ${COPIES} times at once to two replicas`,
     figures: { answers: CALLS * COPIES, lost: 0, "doubled effects": 0, crossed: 0 },
   });
-  await expect.poll(async () => bus.inspect(service.service), { timeout: 5_000 }).toEqual({ consumers: 2, messages: 0 }); // each copy is acknowledged
+  await expect
+    .poll(async () => bus.inspect(service.service), { timeout: 5_000 })
+    .toEqual({ consumers: 2, messages: 0 }); // each copy is acknowledged
 });
 
 test("F16: a caller that gets one answer several times surfaces it once", { timeout: 60_000 }, async () => {
@@ -63,11 +72,22 @@ test("F16: a caller that gets one answer several times surfaces it once", { time
   await caller.discovered();
   const toolCallId = newId();
   const first = caller.call(scene.tool("effect"), { id: "once", holdMs: 300 }, { toolCallId });
-  const body = encodeMessage("ToolInvokeResponse", { toolCallId, toolName: scene.tool("effect"), content: "once", isError: false });
+  const body = encodeMessage("ToolInvokeResponse", {
+    toolCallId,
+    toolName: scene.tool("effect"),
+    content: "once",
+    isError: false,
+  });
   await first;
   for (let repeat = 0; repeat < 5; repeat++) {
     await bus.publish(
-      createEnvelope({ topic: `tool.result.${agent}`, type: messages.ToolInvokeResponse.type, source: service.service, correlationId: toolCallId, body }),
+      createEnvelope({
+        topic: `tool.result.${agent}`,
+        type: messages.ToolInvokeResponse.type,
+        source: service.service,
+        correlationId: toolCallId,
+        body,
+      }),
     );
   }
   const again = await caller.call(scene.tool("effect"), { id: "once", holdMs: 300 }, { toolCallId });

@@ -7,7 +7,9 @@ import { openScene } from "./scene.ts";
 
 const busUrl = await sharedAmqpUrl();
 
-test("F17: answers that are forged, late or of another call are not surfaced, and the right one is", { timeout: 60_000 }, async () => {
+test("F17: answers that are forged, late or of another call are not surfaced, and the right one is", {
+  timeout: 60_000,
+}, async () => {
   await using scene = await openScene(busUrl);
   const { caller, bus, agent, ledger } = scene;
   const tool = scene.tool("effect");

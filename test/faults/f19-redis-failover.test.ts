@@ -13,7 +13,11 @@ const busUrl = await sharedAmqpUrl();
 test("F19: no call that has had its effect has another when Sentinel gives its Redis over to a replica that lags, and its service dies", {
   timeout: 120_000,
 }, async () => {
-  const [master, replica, sentinel] = await Promise.all([startOwnRedis(), startOwnRedis(), startOwnRedis({ isSentinel: true })]);
+  const [master, replica, sentinel] = await Promise.all([
+    startOwnRedis(),
+    startOwnRedis(),
+    startOwnRedis({ isSentinel: true }),
+  ]);
   await using stack = new AsyncDisposableStack();
   for (const one of [master, replica, sentinel]) stack.use(one);
   await using redis = await startRedisSwitch(await master.directUrl());
@@ -21,14 +25,21 @@ test("F19: no call that has had its effect has another when Sentinel gives its R
   await watch(sentinel, master);
   await using scene = await openScene(busUrl, { redisUrl: redis.url });
   const { caller, ledger } = scene;
-  await using victim = await startEffectService({ ...scene.service, concurrency: CALLS, killAt: "after effect", killCalls: CALLS + 1 }); // waits there for one more
+  await using victim = await startEffectService({
+    ...scene.service,
+    concurrency: CALLS,
+    killAt: "after effect",
+    killCalls: CALLS + 1,
+  }); // waits there for one more
   await caller.discovered();
   await expect.poll(() => replica.ctl("exists", `${scene.service.service}:{claims}:born`), POLL).toContain("1");
 
   // From here on the replica gets nothing.
   await replica.ctl("config", "set", "masterauth", "no longer");
   await master.ctl("client", "kill", "type", "replica");
-  const calls = Array.from({ length: CALLS }, (_, index) => settleCall(caller, scene.tool("effect"), { id: `effect-${index}` }, { timeoutMs: 60_000 }));
+  const calls = Array.from({ length: CALLS }, (_, index) =>
+    settleCall(caller, scene.tool("effect"), { id: `effect-${index}` }, { timeoutMs: 60_000 }),
+  );
   await expect.poll(async () => (await ledger.count("effect")).size, POLL).toBe(CALLS);
   await master.kill();
   await expect.poll(() => replica.ctl("role"), POLL).toContain("master");
@@ -62,7 +73,8 @@ test("F19: a master that is cut off from its replicas grants no claim that the n
   await follow(replica, master);
   await master.ctl("config", "set", "min-replicas-to-write", "1");
   await master.ctl("config", "set", "min-replicas-max-lag", "1");
-  const call = (id: string, kind: "effect" | "repeat" = "effect") => settleCall(caller, scene.tool(kind), { id }, { timeoutMs: 10_000 });
+  const call = (id: string, kind: "effect" | "repeat" = "effect") =>
+    settleCall(caller, scene.tool(kind), { id }, { timeoutMs: 10_000 });
   await expect.poll(async () => (await call("together")).outcome, POLL).toBe("ok");
 
   await replica.pause();

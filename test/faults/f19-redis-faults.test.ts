@@ -23,7 +23,11 @@ test.concurrent("F19: while Redis is paused, killed or full what has effects is 
   await caller.discovered();
   const callAll = async (when: string) => {
     const call = (kind: "read" | "repeat" | "effect") =>
-      Promise.all(Array.from({ length: CALLS }, (_, index) => settleCall(caller, scene.tool(kind), { id: `${kind}-${when}-${index}` }, { timeoutMs: 10_000 })));
+      Promise.all(
+        Array.from({ length: CALLS }, (_, index) =>
+          settleCall(caller, scene.tool(kind), { id: `${kind}-${when}-${index}` }, { timeoutMs: 10_000 }),
+        ),
+      );
     const [read, repeat, effect] = await Promise.all([call("read"), call("repeat"), call("effect")]);
     return {
       outcomes: [countOutcomes(read), countOutcomes(repeat), countOutcomes(effect)],
@@ -38,24 +42,32 @@ test.concurrent("F19: while Redis is paused, killed or full what has effects is 
   expect(paused.outcomes).toEqual([all, all, { unavailable: CALLS }]);
   expect(paused.slowestMs).toBeLessThan(5_000);
   await redis.resume();
-  await expect.poll(() => settleCall(caller, scene.tool("effect"), { id: "resumed" }), { timeout: 10_000 }).toMatchObject({ outcome: "ok" });
+  await expect
+    .poll(() => settleCall(caller, scene.tool("effect"), { id: "resumed" }), { timeout: 10_000 })
+    .toMatchObject({ outcome: "ok" });
 
   await redis.kill();
   const killed = await callAll("killed");
   expect(killed.outcomes).toEqual([all, all, { unavailable: CALLS }]);
   expect(killed.slowestMs).toBeLessThan(5_000);
   await redis.restart();
-  await expect.poll(() => settleCall(caller, scene.tool("effect"), { id: "restarted" }), { timeout: 10_000 }).toMatchObject({ outcome: "ok" });
+  await expect
+    .poll(() => settleCall(caller, scene.tool("effect"), { id: "restarted" }), { timeout: 10_000 })
+    .toMatchObject({ outcome: "ok" });
   expect((await callAll("after")).outcomes).toEqual([all, all, all]);
 
   await redis.ctl("config", "set", "maxmemory", "1");
   const full = await callAll("full");
   expect(full.outcomes).toEqual([all, all, { unavailable: CALLS }]);
   await redis.ctl("config", "set", "maxmemory", "0");
-  await expect.poll(() => settleCall(caller, scene.tool("effect"), { id: "freed" }), { timeout: 10_000 }).toMatchObject({ outcome: "ok" });
+  await expect
+    .poll(() => settleCall(caller, scene.tool("effect"), { id: "freed" }), { timeout: 10_000 })
+    .toMatchObject({ outcome: "ok" });
 
   const effects = await ledger.count("effect");
-  const refused = [...effects.keys()].filter((id) => ["paused", "killed", "full"].some((when) => id.startsWith(`effect-${when}`)));
+  const refused = [...effects.keys()].filter((id) =>
+    ["paused", "killed", "full"].some((when) => id.startsWith(`effect-${when}`)),
+  );
   expect(refused).toEqual([]); // what was refused has not run
   expect([...effects].filter(([id, count]) => id.startsWith("effect-") && count > 1)).toEqual([]);
   const figures = (outcome: number, slowestMs: number) => ({
@@ -65,9 +77,21 @@ test.concurrent("F19: while Redis is paused, killed or full what has effects is 
     "doubled effects": 0,
     "slowest ms": Math.round(slowestMs),
   });
-  await record({ fault: "F19", done: `${3 * CALLS} calls while Redis is paused`, figures: figures(CALLS, paused.slowestMs) });
-  await record({ fault: "F19", done: `${3 * CALLS} calls while Redis is gone`, figures: figures(CALLS, killed.slowestMs) });
-  await record({ fault: "F19", done: `${3 * CALLS} calls while Redis has no memory left`, figures: figures(CALLS, full.slowestMs) });
+  await record({
+    fault: "F19",
+    done: `${3 * CALLS} calls while Redis is paused`,
+    figures: figures(CALLS, paused.slowestMs),
+  });
+  await record({
+    fault: "F19",
+    done: `${3 * CALLS} calls while Redis is gone`,
+    figures: figures(CALLS, killed.slowestMs),
+  });
+  await record({
+    fault: "F19",
+    done: `${3 * CALLS} calls while Redis has no memory left`,
+    figures: figures(CALLS, full.slowestMs),
+  });
 });
 
 /** How old calls are when Redis loses all it knew. */
@@ -79,7 +103,12 @@ test.concurrent(`F19: no call that has had its effect has another when Redis los
   await using redis = await startOwnRedis();
   await using scene = await openScene(busUrl, { redisUrl: redis.url });
   const { caller, ledger } = scene;
-  await using victim = await startEffectService({ ...scene.service, concurrency: SWEPT, killAt: "after effect", killCalls: SWEPT + 1 }); // waits there for one more
+  await using victim = await startEffectService({
+    ...scene.service,
+    concurrency: SWEPT,
+    killAt: "after effect",
+    killCalls: SWEPT + 1,
+  }); // waits there for one more
   await caller.discovered();
   const calls: Promise<SettledCall>[] = [];
   for (let index = 0; index < SWEPT; index++) {
@@ -114,8 +143,11 @@ test.concurrent.each([
     const { caller, ledger } = scene;
     await using victim = await startEffectService({ ...scene.service, concurrency: CALLS });
     await caller.discovered();
-    const call = (id: string, holdMs: number) => settleCall(caller, scene.tool("effect"), { id, holdMs }, { timeoutMs: 30_000 });
-    const calls = Array.from({ length: CALLS }, (_, index) => call(`effect-${index}`, index % 2 === 0 ? 4_000 : 60_000));
+    const call = (id: string, holdMs: number) =>
+      settleCall(caller, scene.tool("effect"), { id, holdMs }, { timeoutMs: 30_000 });
+    const calls = Array.from({ length: CALLS }, (_, index) =>
+      call(`effect-${index}`, index % 2 === 0 ? 4_000 : 60_000),
+    );
     await expect.poll(async () => (await ledger.count("effect")).size, { timeout: 10_000 }).toBe(CALLS);
     await redis.kill();
     await redis.restart();

@@ -24,7 +24,15 @@ test("F19: a Redis that loads its data, follows another or is full is told by cl
   const leases = stack.use(await connectRedisLeaseStore(redis.url, options));
   const rates = stack.use(await connectRedisRateStore(redis.url, options));
   let calls = 0;
-  const note = { toolCallId: "call", toolName: "tool", caller: "me", state: "asked", attempts: 1, deadlineAt: Date.now(), steps: [] } as const;
+  const note = {
+    toolCallId: "call",
+    toolName: "tool",
+    caller: "me",
+    state: "asked",
+    attempts: 1,
+    deadlineAt: Date.now(),
+    steps: [],
+  } as const;
   /** What each says of one operation: its outcome, or the text that its caller gets. */
   const all = async () => {
     const key = { caller: "agent", toolCallId: `call-${calls++}` };
@@ -53,7 +61,9 @@ test("F19: a Redis that loads its data, follows another or is full is told by cl
   const said: Awaited<ReturnType<typeof all>>[] = [];
   const haveSaidLoading = async () => {
     said.push(await all());
-    return (["claims", "journal", "leases"] as const).every((store) => said.some((one) => one[store].includes("LOADING Redis is loading")));
+    return (["claims", "journal", "leases"] as const).every((store) =>
+      said.some((one) => one[store].includes("LOADING Redis is loading")),
+    );
   };
   await redis.ctl("eval", `for i = 1, ${KEYS} do redis.call('SET', 'key' .. i, i) end`, "0");
   await redis.kill();
@@ -66,7 +76,9 @@ test("F19: a Redis that loads its data, follows another or is full is told by cl
   const { hostname, port, password } = new URL(await master.directUrl());
   await redis.ctl("config", "set", "masterauth", password);
   await redis.ctl("replicaof", hostname, port);
-  await expect.poll(all, POLL).toEqual(refuse(/it is a replica, which takes no writes: give the address that leads to the master/));
+  await expect
+    .poll(all, POLL)
+    .toEqual(refuse(/it is a replica, which takes no writes: give the address that leads to the master/));
   await redis.ctl("replicaof", "no", "one");
   await expect.poll(all, POLL).toEqual(well);
   await record({

@@ -27,7 +27,12 @@ test("F19: calls that run while the master is killed end, none has two effects, 
   await expect.poll(() => calls.length).toBeGreaterThan(20);
   const failoverMs = await redis.failOver();
   await expect
-    .poll(async () => (await settleCall(caller, scene.tool("effect"), { id: `probe-${performance.now()}` }, { timeoutMs: 5_000 })).outcome, { timeout: 30_000 })
+    .poll(
+      async () =>
+        (await settleCall(caller, scene.tool("effect"), { id: `probe-${performance.now()}` }, { timeoutMs: 5_000 }))
+          .outcome,
+      { timeout: 30_000 },
+    )
     .toBe("ok");
   const before = calls.length;
   await expect.poll(() => calls.length, { timeout: 60_000 }).toBeGreaterThan(before + AFTER);

@@ -27,7 +27,8 @@ test("F23: a consumer whose queue is deleted, or that of its second tries, decla
   const received: string[] = [];
   await using _ = await bus.subscribe({ name, topics: [name] }, async (message) => {
     received.push(textOf(message));
-    if (textOf(message) === "fails once" && received.filter((text) => text === "fails once").length === 1) throw new Error("the first time fails");
+    if (textOf(message) === "fails once" && received.filter((text) => text === "fails once").length === 1)
+      throw new Error("the first time fails");
   });
   for (const part of ["main", "retry"] as const) {
     await raw.channel.deleteQueue(`rockbot.${name}.${part === "main" ? "v1" : "v2.retry"}`);
@@ -52,12 +53,16 @@ test(`F23: a service whose queue is deleted ${DELETIONS} times serves again each
     // These run while their queue is deleted: their answers count all the same.
     const before = (await ledger.count("effect")).size;
     calls.push(
-      ...Array.from({ length: 5 }, (_, index) => settleCall(caller, scene.tool("effect"), { id: `${deletion}-${index}`, holdMs: 300 }, { timeoutMs: 60_000 })),
+      ...Array.from({ length: 5 }, (_, index) =>
+        settleCall(caller, scene.tool("effect"), { id: `${deletion}-${index}`, holdMs: 300 }, { timeoutMs: 60_000 }),
+      ),
     );
     await expect.poll(async () => (await ledger.count("effect")).size, WAIT).toBe(before + 5);
     const start = performance.now();
     await raw.channel.deleteQueue(`rockbot.${service.service}.v1`);
-    await expect.poll(() => settleCall(caller, scene.tool("read"), { id: "probe" }, { timeoutMs: 5_000 }), WAIT).toMatchObject({ outcome: "ok" });
+    await expect
+      .poll(() => settleCall(caller, scene.tool("read"), { id: "probe" }, { timeoutMs: 5_000 }), WAIT)
+      .toMatchObject({ outcome: "ok" });
     recoveries.push(performance.now() - start);
   }
   const ended = tally(await Promise.all(calls), await ledger.count("effect"));
@@ -83,13 +88,25 @@ test("F23: a bus whose user may not connect any more says so, asks now and again
   address.password = "secret";
   const errors: string[] = [];
   const ignore = () => {};
-  const log: Logger = { debug: ignore, info: ignore, warn: ignore, error: (fields) => void errors.push(JSON.stringify(fields)) };
+  const log: Logger = {
+    debug: ignore,
+    info: ignore,
+    warn: ignore,
+    error: (fields) => void errors.push(JSON.stringify(fields)),
+  };
   await using bus = await connectBus(address.href, { log });
   const received: string[] = [];
-  await using _ = await bus.subscribe({ name: "served", topics: ["served"] }, async (message) => void received.push(textOf(message)));
+  await using _ = await bus.subscribe(
+    { name: "served", topics: ["served"] },
+    async (message) => void received.push(textOf(message)),
+  );
 
   const refusals = [
-    { what: "permissions revoked", refuse: () => broker.ctl("clear_permissions", "-p", broker.name, user), accept: allow },
+    {
+      what: "permissions revoked",
+      refuse: () => broker.ctl("clear_permissions", "-p", broker.name, user),
+      accept: allow,
+    },
     {
       what: ONE_CONNECTION,
       refuse: () => broker.ctl("set_user_limits", user, '{"max-connections":1}'),

@@ -18,7 +18,9 @@ test("F24: a queue that exists with other properties is refused with the one tha
   await using _ = await bus.subscribe({ name: other, topics: [other] }, async (message) => {
     received.push(textOf(message));
   });
-  await raw.channel.assertQueue(`rockbot.${name}.v1`, { arguments: { "x-queue-type": "quorum", "x-delivery-limit": 3 } });
+  await raw.channel.assertQueue(`rockbot.${name}.v1`, {
+    arguments: { "x-queue-type": "quorum", "x-delivery-limit": 3 },
+  });
 
   const refused = bus.subscribe({ name, topics: [name] }, async () => {});
   await expect(refused).rejects.toThrow(SubscriptionConflictError);
@@ -27,7 +29,11 @@ test("F24: a queue that exists with other properties is refused with the one tha
   await expect.poll(() => received, WAIT).toEqual(["still here"]);
   expect(bus.isReady).toBe(true);
   await raw.channel.deleteQueue(`rockbot.${name}.v1`);
-  await record({ fault: "F24", done: "a subscription whose queue exists with other properties", figures: { "names the property": 1, "others go on": 1 } });
+  await record({
+    fault: "F24",
+    done: "a subscription whose queue exists with other properties",
+    figures: { "names the property": 1, "others go on": 1 },
+  });
 });
 
 test("F24: a queue that comes back with other properties makes the bus unready, others go on, and it is taken as soon as it is right", {
@@ -36,14 +42,22 @@ test("F24: a queue that comes back with other properties makes the bus unready, 
   await using proxy = await startTcpFaultProxy(url);
   const errors: string[] = [];
   const ignore = () => {};
-  const log = { debug: ignore, info: ignore, warn: ignore, error: (fields: object) => void errors.push(JSON.stringify(fields)) };
+  const log = {
+    debug: ignore,
+    info: ignore,
+    warn: ignore,
+    error: (fields: object) => void errors.push(JSON.stringify(fields)),
+  };
   await using bus = await connectBus(proxy.through(url), { log });
   await using raw = await openRawChannel(url);
   const name = uniqueName();
   const other = uniqueName();
   const received: string[] = [];
   await using _ = await bus.subscribe({ name, topics: [name] }, async (message) => void received.push(textOf(message)));
-  await using _other = await bus.subscribe({ name: other, topics: [other] }, async (message) => void received.push(textOf(message)));
+  await using _other = await bus.subscribe(
+    { name: other, topics: [other] },
+    async (message) => void received.push(textOf(message)),
+  );
 
   // While the connection is away somebody puts another queue in its place.
   proxy.setSilent(true);

@@ -7,13 +7,21 @@ import { atScale, record } from "./figures.ts";
 const BUSES = atScale(30, 150);
 const KILLS = atScale(1, 2);
 
-test(`F25: when the broker is killed all of ${2 * BUSES} connections come back, soon and spread out`, { timeout: 120_000 + 60_000 * KILLS }, async () => {
+test(`F25: when the broker is killed all of ${2 * BUSES} connections come back, soon and spread out`, {
+  timeout: 120_000 + 60_000 * KILLS,
+}, async () => {
   await using broker = await startOwnBroker();
   await using proxy = await startTcpFaultProxy(broker.url); // counts attempts
   await using stack = new AsyncDisposableStack();
   const buses = await Promise.all(
     Array.from({ length: BUSES }, async (_, index) =>
-      stack.use(await connectBus(proxy.through(broker.url), { name: `herd-${index}`, drainMs: 1_000, connectTimeoutMs: 120_000 })),
+      stack.use(
+        await connectBus(proxy.through(broker.url), {
+          name: `herd-${index}`,
+          drainMs: 1_000,
+          connectTimeoutMs: 120_000,
+        }),
+      ),
     ),
   );
   const isReady = () => buses.filter((bus) => bus.isReady).length;

@@ -2,7 +2,15 @@ import { faultServer } from "@rockbot/testing";
 import { expect, test } from "vitest";
 import { countOutcomes, type SettledCall, settleCall } from "./agent/settle-calls.ts";
 import { atScale, record } from "./figures.ts";
-import { checkOutcomes, compared, DEADLINE_MS, durations, durationsWhile, type McpFault, untilBack } from "./mcp-faults.ts";
+import {
+  checkOutcomes,
+  compared,
+  DEADLINE_MS,
+  durations,
+  durationsWhile,
+  type McpFault,
+  untilBack,
+} from "./mcp-faults.ts";
 import { openMcpScene } from "./mcp-scene.ts";
 
 /** Of each kind of fault. */
@@ -28,7 +36,11 @@ test("F27: a program that misbehaves costs the calls that meet it a typed error,
   await using scene = await openMcpScene(servers, { sharesClaims: false });
   const { caller } = scene;
   const bridge = await scene.startBridge([...names, "calm"]);
-  await expect.poll(() => [...names, "calm"].filter((name) => caller.tools.getExecutor(`${name}__echo`) === undefined), { timeout: 30_000 }).toEqual([]);
+  await expect
+    .poll(() => [...names, "calm"].filter((name) => caller.tools.getExecutor(`${name}__echo`) === undefined), {
+      timeout: 30_000,
+    })
+    .toEqual([]);
   const idle = await durations(scene, atScale(20, 500));
   const escaped: number[] = [];
   /** One server misbehaves at a time, as often as it can: what others' calls take is its doing, not that of a machine full of starting programs. */
@@ -40,7 +52,8 @@ test("F27: a program that misbehaves costs the calls that meet it a typed error,
       met.push(settled);
       if (name === "escaped") escaped.push(Number(settled.content));
       // One that floods goes on with it: only its end ends that.
-      if (name === "flood" || name === "escaped") await settleCall(caller, `${name}__crash`, { id: "end" }, { timeoutMs: DEADLINE_MS });
+      if (name === "flood" || name === "escaped")
+        await settleCall(caller, `${name}__crash`, { id: "end" }, { timeoutMs: DEADLINE_MS });
       await untilBack(caller, name);
     }
     return met;

@@ -38,7 +38,11 @@ const refused: Readonly<Record<string, { readonly fault: Fault; readonly reason:
     reason: "cluster_forbidden",
     words: /no right to create pods .* Role must grant that/,
   },
-  "not known": { fault: { verb: "create", resource: "pods", kind: "status", code: 401 }, reason: "cluster_unauthorized", words: /credentials/ },
+  "not known": {
+    fault: { verb: "create", resource: "pods", kind: "status", code: 401 },
+    reason: "cluster_unauthorized",
+    words: /credentials/,
+  },
   "not admitted": {
     fault: {
       verb: "create",
@@ -61,13 +65,20 @@ const refused: Readonly<Record<string, { readonly fault: Fault; readonly reason:
     reason: "limit_range",
     words: /LimitRange/,
   },
-  invalid: { fault: { verb: "create", resource: "pods", kind: "status", code: 422 }, reason: "pod_refused", words: /configured/ },
+  invalid: {
+    fault: { verb: "create", resource: "pods", kind: "status", code: 422 },
+    reason: "pod_refused",
+    words: /configured/,
+  },
 };
 
-const run = (runner: ScriptRunner, job = uniqueJob()) => runner.run(job, { signal, deadline: performance.now() + DEADLINE_MS });
+const run = (runner: ScriptRunner, job = uniqueJob()) =>
+  runner.run(job, { signal, deadline: performance.now() + DEADLINE_MS });
 
 describe.skipIf(noOwnCluster.isSo)(`F29: a cluster that answers with errors${noOwnCluster.words}`, () => {
-  test("costs a call that passes through them time, and neither its answer nor a second pod", { timeout: 60_000 + CALLS * 60_000 }, async () => {
+  test("costs a call that passes through them time, and neither its answer nor a second pod", {
+    timeout: 60_000 + CALLS * 60_000,
+  }, async () => {
     await using cluster = await openFaultyCluster();
     await using runner = cluster.runner({ keepFinishedMs: 0 });
     for (let i = 0; i < CALLS; i++) {

@@ -76,7 +76,9 @@ describe.skipIf(noOwnCluster.isSo)(`F30: a watch that fails${noOwnCluster.words}
     expect(found && (await runJob(found, job, { signal, keepBytes: RUNNER_KEEPS_BYTES })).stdout).toBe(job.id);
   });
 
-  test("asks the API server for no more than one thing a second, and goes on once it is back", { timeout: 90_000 }, async () => {
+  test("asks the API server for no more than one thing a second, and goes on once it is back", {
+    timeout: 90_000,
+  }, async () => {
     await using cluster = await openFaultyCluster();
     const { api } = cluster;
     api.faults.push({ verb: "watch", resource: "pods", kind: "status", code: 500, times: 5 });

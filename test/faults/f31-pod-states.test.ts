@@ -21,13 +21,20 @@ interface PodFault {
   readonly during?: (cluster: FaultyCluster, pod: string) => Promise<void> | void;
 }
 
-const start = (fault: "ErrImagePull" | "CreateContainerConfigError" | "StartError") => (cluster: FaultyCluster) => void nodeOf(cluster).startFaults.push(fault);
-const end = (ending: "OOMKilled" | "Evicted") => (cluster: FaultyCluster, pod: string) => nodeOf(cluster).end("rockbot-scripts", pod, ending);
+const start = (fault: "ErrImagePull" | "CreateContainerConfigError" | "StartError") => (cluster: FaultyCluster) =>
+  void nodeOf(cluster).startFaults.push(fault);
+const end = (ending: "OOMKilled" | "Evicted") => (cluster: FaultyCluster, pod: string) =>
+  nodeOf(cluster).end("rockbot-scripts", pod, ending);
 
 const faults: Readonly<Record<string, PodFault>> = {
   OOMKilled: { code: "", reason: "memory", words: /./, during: end("OOMKilled") },
   Evicted: { code: "execution_failed", reason: "evicted", words: /evicted/, during: end("Evicted") },
-  "node lost": { code: "execution_failed", reason: "node_lost", words: /machine .* was lost/, during: (cluster) => nodeOf(cluster).lose() },
+  "node lost": {
+    code: "execution_failed",
+    reason: "node_lost",
+    words: /machine .* was lost/,
+    during: (cluster) => nodeOf(cluster).lose(),
+  },
   "never scheduled": {
     code: "unavailable",
     reason: "unschedulable",
@@ -36,18 +43,30 @@ const faults: Readonly<Record<string, PodFault>> = {
       nodeOf(cluster).isCordoned = true;
     },
   },
-  ImagePullBackOff: { code: "unavailable", reason: "image_pull", words: /image .* cannot be had/, before: start("ErrImagePull") },
+  ImagePullBackOff: {
+    code: "unavailable",
+    reason: "image_pull",
+    words: /image .* cannot be had/,
+    before: start("ErrImagePull"),
+  },
   CreateContainerConfigError: {
     code: "unavailable",
     reason: "container_config",
     words: /CreateContainerConfigError/,
     before: start("CreateContainerConfigError"),
   },
-  StartError: { code: "unavailable", reason: "container_start", words: /cannot be started \(StartError\)/, before: start("StartError") },
+  StartError: {
+    code: "unavailable",
+    reason: "container_start",
+    words: /cannot be started \(StartError\)/,
+    before: start("StartError"),
+  },
 };
 
 describe.skipIf(noOwnCluster.isSo)(`F31: a pod that comes to grief${noOwnCluster.words}`, () => {
-  test("has an error of its own for each way, and is not left behind", { timeout: 60_000 + ROUNDS * 120_000 }, async () => {
+  test("has an error of its own for each way, and is not left behind", {
+    timeout: 60_000 + ROUNDS * 120_000,
+  }, async () => {
     const found: Record<string, number> = {};
     for (let i = 0; i < ROUNDS; i++) {
       for (const [name, { code, reason, words, before, during }] of Object.entries(faults)) {
@@ -62,7 +81,9 @@ describe.skipIf(noOwnCluster.isSo)(`F31: a pod that comes to grief${noOwnCluster
         }
         const ended = await outcome;
         expect(ended, name).toMatchObject({ code, reason, message: expect.stringMatching(words) });
-        await expect.poll(async () => (await cluster.pods()).filter((pod) => jobOf(pod) === job.id), { timeout: 30_000 }).toEqual([]);
+        await expect
+          .poll(async () => (await cluster.pods()).filter((pod) => jobOf(pod) === job.id), { timeout: 30_000 })
+          .toEqual([]);
         found[ended.reason] = (found[ended.reason] ?? 0) + 1;
       }
     }

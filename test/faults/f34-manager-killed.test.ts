@@ -26,7 +26,9 @@ const hasPod = async ({ pods }: FaultyCluster, job: string, phase: string): Prom
   (await pods()).some((pod) => jobOf(pod) === job && pod.status?.phase === phase);
 
 describe.skipIf(noOwnCluster.isSo)(`F34: a manager that is killed${noOwnCluster.words}`, () => {
-  test("leaves no pod behind; its scripts are taken up, none is begun twice, and each is answered", { timeout: 120_000 + KILLS * 60_000 }, async () => {
+  test("leaves no pod behind; its scripts are taken up, none is begun twice, and each is answered", {
+    timeout: 120_000 + KILLS * 60_000,
+  }, async () => {
     await using cluster = await openFaultyCluster();
     const names = Object.keys(points);
     let answered = 0;
@@ -37,12 +39,17 @@ describe.skipIf(noOwnCluster.isSo)(`F34: a manager that is killed${noOwnCluster.
       const jobs = Array.from({ length: SCRIPTS }, () => uniqueJob({ lines: ["import time; time.sleep(0.3)"] }));
       const victim = startRunner({ kubeconfigFile: cluster.kubeconfigFile, namespace: cluster.namespace, floor, jobs });
       await expect
-        .poll(async () => (await Promise.all(jobs.map(({ id }) => points[name]?.(cluster, id)))).includes(true), { timeout: 30_000, interval: 5 })
+        .poll(async () => (await Promise.all(jobs.map(({ id }) => points[name]?.(cluster, id)))).includes(true), {
+          timeout: 30_000,
+          interval: 5,
+        })
         .toBe(true);
       await victim[Symbol.asyncDispose]();
 
       await using runner = cluster.runner();
-      const outcomes = await Promise.all(jobs.map((job) => runner.run(job, { signal, deadline: performance.now() + DEADLINE_MS, mayHaveBegun: true })));
+      const outcomes = await Promise.all(
+        jobs.map((job) => runner.run(job, { signal, deadline: performance.now() + DEADLINE_MS, mayHaveBegun: true })),
+      );
       expect(
         outcomes.map(({ stdout }) => stdout),
         name,
@@ -52,7 +59,9 @@ describe.skipIf(noOwnCluster.isSo)(`F34: a manager that is killed${noOwnCluster.
     const repeated = [...cluster.startsOfJobs.values()].filter((count) => count > 1);
     const killed = performance.now();
     await using _reaping = cluster.runner(); // another manager, which has nothing to do
-    await expect.poll(async () => (await cluster.pods()).map(({ metadata }) => metadata.name), { timeout: ORPHANS_MS }).toEqual([]);
+    await expect
+      .poll(async () => (await cluster.pods()).map(({ metadata }) => metadata.name), { timeout: ORPHANS_MS })
+      .toEqual([]);
     const orphansMs = performance.now() - killed;
 
     expect(repeated).toEqual([]);
@@ -76,7 +85,11 @@ describe.skipIf(noOwnCluster.isSo)(`F34: a manager that is killed${noOwnCluster.
     const job = uniqueJob();
 
     expect((await runner.run(job, { signal, deadline: performance.now() + DEADLINE_MS })).stdout).toBe(job.id);
-    await expect.poll(async () => (await cluster.pods()).filter(({ metadata }) => metadata.name.includes("-old-")), { timeout: 120_000 }).toEqual([]);
+    await expect
+      .poll(async () => (await cluster.pods()).filter(({ metadata }) => metadata.name.includes("-old-")), {
+        timeout: 120_000,
+      })
+      .toEqual([]);
   });
 
   test("deletes pods although deleting them fails at first", { timeout: 120_000 }, async () => {
@@ -101,17 +114,31 @@ describe.skipIf(noOwnCluster.isSo)(`F34: a manager that is killed${noOwnCluster.
 });
 
 /** A manager's runner as a process; disposal kills it. */
-const startRunner = (options: ScriptsRunnerOptions) => startProgram("test/faults/scripts/scripts-runner-service.ts", { args: [JSON.stringify(options)] });
+const startRunner = (options: ScriptsRunnerOptions) =>
+  startProgram("test/faults/scripts/scripts-runner-service.ts", { args: [JSON.stringify(options)] });
 
 /** As a manager of long ago has left it. */
 function oldPod(name: string): object {
   const labels = { app: "rockbot-script", "rockbot.dev/owner": "long-gone", "rockbot.dev/state": "starting" };
-  const security = { allowPrivilegeEscalation: false, capabilities: { drop: ["ALL"] }, runAsNonRoot: true, seccompProfile: { type: "RuntimeDefault" } };
+  const security = {
+    allowPrivilegeEscalation: false,
+    capabilities: { drop: ["ALL"] },
+    runAsNonRoot: true,
+    seccompProfile: { type: "RuntimeDefault" },
+  };
   return {
     apiVersion: "v1",
     kind: "Pod",
-    metadata: { name, namespace: "rockbot-scripts", labels, annotations: { "rockbot.dev/deadline": new Date(0).toISOString() } },
+    metadata: {
+      name,
+      namespace: "rockbot-scripts",
+      labels,
+      annotations: { "rockbot.dev/deadline": new Date(0).toISOString() },
+    },
     // No node has such a label: they wait for ever.
-    spec: { nodeSelector: { "example.com/none": "true" }, containers: [{ name: "script", image: "python:3.12-slim", securityContext: security }] },
+    spec: {
+      nodeSelector: { "example.com/none": "true" },
+      containers: [{ name: "script", image: "python:3.12-slim", securityContext: security }],
+    },
   };
 }

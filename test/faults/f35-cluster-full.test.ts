@@ -10,7 +10,12 @@ const SCRIPTS = atScale(12, 50);
 const ROOM = 3;
 const { signal } = new AbortController();
 
-const quota = { apiVersion: "v1", kind: "ResourceQuota", metadata: { name: "scripts", namespace: "rockbot-scripts" }, spec: { hard: { pods: String(ROOM) } } };
+const quota = {
+  apiVersion: "v1",
+  kind: "ResourceQuota",
+  metadata: { name: "scripts", namespace: "rockbot-scripts" },
+  spec: { hard: { pods: String(ROOM) } },
+};
 
 describe.skipIf(noOwnCluster.isSo)(`F35: a cluster without room${noOwnCluster.words}`, () => {
   test("has scripts wait for their turn until their deadline", { timeout: 60_000 + SCRIPTS * 5_000 }, async () => {
@@ -41,7 +46,9 @@ describe.skipIf(noOwnCluster.isSo)(`F35: a cluster without room${noOwnCluster.wo
     const none = { ...quota, spec: { hard: { pods: "0" } } };
     await using cluster = await openFaultyCluster({ manifests: [none] as never });
     await using runner = cluster.runner();
-    const error = await runner.run(uniqueJob(), { signal, deadline: performance.now() + 2_000 }).catch((thrown: unknown) => thrown);
+    const error = await runner
+      .run(uniqueJob(), { signal, deadline: performance.now() + 2_000 })
+      .catch((thrown: unknown) => thrown);
 
     expect(error).toBeInstanceOf(ToolError);
     expect(error).toMatchObject({

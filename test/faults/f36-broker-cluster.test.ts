@@ -1,5 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { type BrokerCluster, type PartitionHandling, sharedRedisUrl, startBrokerCluster, whyNoBrokerCluster } from "@rockbot/testing";
+import {
+  type BrokerCluster,
+  type PartitionHandling,
+  sharedRedisUrl,
+  startBrokerCluster,
+  whyNoBrokerCluster,
+} from "@rockbot/testing";
 import { expect, test } from "vitest";
 import { brokenRules, type LedgerReport, summary } from "./effects/ledger.ts";
 import { startEffectService } from "./effects/start-effect-service.ts";
@@ -36,7 +42,9 @@ async function watch(ms: number): Promise<readonly [number, number]> {
 const killOf = (what: string, choose: (queues: readonly Queue[]) => Queue | undefined): ClusterFault => ({
   what: `the node killed that has ${what}`,
   async play({ nodes }) {
-    const listed = JSON.parse((await nodes[0]?.ctl("list_queues", "name", "pid", "--formatter", "json")) ?? "") as readonly Queue[];
+    const listed = JSON.parse(
+      (await nodes[0]?.ctl("list_queues", "name", "pid", "--formatter", "json")) ?? "",
+    ) as readonly Queue[];
     const index = Number(/@node(\d)/.exec(choose(listed)?.pid ?? "")?.[1]) - 1;
     await nodes[index]?.kill();
     const dead = await watch(5_000);
@@ -123,18 +131,31 @@ test.for(faults)(
     await using scene = await openScene(cluster.url, { redisUrl });
     await using _one = await startEffectService(scene.service);
     await using _other = await startEffectService(scene.service);
-    await using load = await startLoad(scene, { perSecond: PER_SECOND, deadlineMs: DEADLINE_MS, kind: "effect", callers: 10 });
+    await using load = await startLoad(scene, {
+      perSecond: PER_SECOND,
+      deadlineMs: DEADLINE_MS,
+      kind: "effect",
+      callers: 10,
+    });
     await sleep(2_000); // the load runs undisturbed
     const recovered = await play(cluster);
-    const listed = JSON.parse((await cluster.nodes[0]?.ctl("list_queues", "name", "messages", "--formatter", "json")) ?? "") as readonly Held[];
-    const retries = listed.filter(({ name }) => name.endsWith(".retry")).reduce((sum, { messages }) => sum + messages, 0);
+    const listed = JSON.parse(
+      (await cluster.nodes[0]?.ctl("list_queues", "name", "messages", "--formatter", "json")) ?? "",
+    ) as readonly Held[];
+    const retries = listed
+      .filter(({ name }) => name.endsWith(".retry"))
+      .reduce((sum, { messages }) => sum + messages, 0);
 
     const report: LedgerReport = await load.stop();
     const parts = recovered.map(([from, to]) => load.partAnswered(from, to));
     await record({
       fault: "F36",
       done: `${report.asked} calls at ${PER_SECOND}/s, ${what}`,
-      figures: { ...summary(report), "part answered from 10 s on": Math.min(...parts).toFixed(4), "left to try again": retries },
+      figures: {
+        ...summary(report),
+        "part answered from 10 s on": Math.min(...parts).toFixed(4),
+        "left to try again": retries,
+      },
     });
     expect(brokenRules(report)).toEqual([]);
     expect(report.repeated).toEqual([]);

@@ -57,7 +57,9 @@ test.each([
     const sums = { states: 0, steps: 0, ends: 0, depth: 0 };
     for (const kinds of scenarios) {
       const faults = Object.fromEntries(kinds.map((kind) => [kind, 1]));
-      const found = await explore(() => CallWorld.begin({ faults, isIdempotent, isResumable, advance: (ms) => void vi.advanceTimersByTime(ms) }));
+      const found = await explore(() =>
+        CallWorld.begin({ faults, isIdempotent, isResumable, advance: (ms) => void vi.advanceTimersByTime(ms) }),
+      );
       expect(found.ends, `with ${kinds.join(", ")}`).toBeGreaterThan(0);
       for (const sum of ["states", "steps", "ends"] as const) sums[sum] += found[sum];
       sums.depth = Math.max(sums.depth, found.depth);
@@ -65,7 +67,13 @@ test.each([
     await record({
       fault: "interleavings",
       done: `all orders of the steps of two services and a caller over one call of a tool ${tool}, with ${scenarios.length} sets of faults at every moment`,
-      figures: { states: sums.states, "steps taken": sums.steps, "longest way": sums.depth, "ways to end": sums.ends, "rules broken": 0 },
+      figures: {
+        states: sums.states,
+        "steps taken": sums.steps,
+        "longest way": sums.depth,
+        "ways to end": sums.ends,
+        "rules broken": 0,
+      },
     });
   },
 );

@@ -28,7 +28,10 @@ export interface Load extends AsyncDisposable {
 }
 
 /** Resolves once the callers know the tool. */
-export async function startLoad(scene: Scene, { perSecond, deadlineMs, kind, maxCalls, callers: width = 10, holdMs = 0 }: LoadOnSceneOptions): Promise<Load> {
+export async function startLoad(
+  scene: Scene,
+  { perSecond, deadlineMs, kind, maxCalls, callers: width = 10, holdMs = 0 }: LoadOnSceneOptions,
+): Promise<Load> {
   const callers = await Promise.all(Array.from({ length: width }, (_, index) => scene.addCaller(`caller-${index}`)));
   await Promise.all(callers.map((caller) => caller.discovered()));
   const ledger = new Ledger();

@@ -14,9 +14,14 @@ export interface McpFault {
 }
 
 /** Every call has ended as its fault lets it, in time. */
-export function checkOutcomes(met: readonly (readonly [string, readonly SettledCall[]])[], faults: Readonly<Record<string, McpFault>>): void {
+export function checkOutcomes(
+  met: readonly (readonly [string, readonly SettledCall[]])[],
+  faults: Readonly<Record<string, McpFault>>,
+): void {
   for (const [name, calls] of met) {
-    expect(calls.filter(({ outcome }) => !faults[name]?.outcome.test(outcome)).map(({ outcome }) => `${name}: ${outcome}`)).toEqual([]);
+    expect(
+      calls.filter(({ outcome }) => !faults[name]?.outcome.test(outcome)).map(({ outcome }) => `${name}: ${outcome}`),
+    ).toEqual([]);
     expect(calls.filter(({ isLate }) => isLate)).toEqual([]);
   }
 }
@@ -28,7 +33,8 @@ export async function untilBack(caller: ToolCaller, server: string, tool = "echo
       await caller.call(`${server}__${tool}`, {}, { timeoutMs: DEADLINE_MS });
       return;
     } catch (error) {
-      if (tries >= 5 || !(error instanceof ToolError)) throw new Error(`"${server}" did not come back`, { cause: error });
+      if (tries >= 5 || !(error instanceof ToolError))
+        throw new Error(`"${server}" did not come back`, { cause: error });
       await new Promise((resolve) => setTimeout(resolve, error.retryAfterMs ?? 500)); // as it says
     }
   }
@@ -62,6 +68,11 @@ async function calmCall(caller: ToolCaller, n: number): Promise<number> {
 
 /** For the table. */
 export function compared(idle: readonly number[], meanwhile: readonly number[]): Record<string, number> {
-  const p99 = (times: readonly number[]) => Math.round(times.toSorted((a, b) => a - b)[Math.floor(times.length * 0.99)] ?? Number.NaN);
-  return { "calls of another server": meanwhile.length, "its p99 ms idle": p99(idle), "p99 ms meanwhile": p99(meanwhile) };
+  const p99 = (times: readonly number[]) =>
+    Math.round(times.toSorted((a, b) => a - b)[Math.floor(times.length * 0.99)] ?? Number.NaN);
+  return {
+    "calls of another server": meanwhile.length,
+    "its p99 ms idle": p99(idle),
+    "p99 ms meanwhile": p99(meanwhile),
+  };
 }

@@ -41,7 +41,8 @@ export async function openMcpScene(
   const folder = await mkdtemp(join(tmpdir(), "rockbot-mcp-"));
   opening.defer(() => rm(folder, { recursive: true, force: true }));
   const file = (name: string) => join(folder, name);
-  const lines = (name: string) => readFileSync(file(name), { encoding: "utf8", flag: "a+" }).split("\n").filter(Boolean);
+  const lines = (name: string) =>
+    readFileSync(file(name), { encoding: "utf8", flag: "a+" }).split("\n").filter(Boolean);
   const cache = { NODE_COMPILE_CACHE: file("compiled") }; // most of what it takes to start a process
   /** The number of a process that has ended may be another's by now: of those of the scene, the environment names its file. */
   function isOfScene(pid: number): boolean {
@@ -62,7 +63,12 @@ export async function openMcpScene(
     file,
     lines,
     async startBridge(waitFor = []) {
-      const settings = { BUS_URL: broker.url, MCP_CONFIG: file("mcp.json"), ...(redis === undefined ? {} : { REDIS_URL: redis.url }), ...cache };
+      const settings = {
+        BUS_URL: broker.url,
+        MCP_CONFIG: file("mcp.json"),
+        ...(redis === undefined ? {} : { REDIS_URL: redis.url }),
+        ...cache,
+      };
       const bridge = opened.use(startProgram("services/main.ts", { args: ["mcp-bridge"], env: settings }));
       await untilReady("mcp-bridge", bridge, '"msg":"ready"');
       const isConnected = (server: string) =>

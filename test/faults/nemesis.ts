@@ -23,7 +23,10 @@ export interface PlanOptions {
 }
 
 /** A schedule of faults. The same random numbers give the same schedule, so a seed is enough to play it again. */
-export function planFaults(random: () => number, { faults, steps, maxWaitMs, maxDurationMs }: PlanOptions): NemesisStep[] {
+export function planFaults(
+  random: () => number,
+  { faults, steps, maxWaitMs, maxDurationMs }: PlanOptions,
+): NemesisStep[] {
   return Array.from({ length: steps }, () => ({
     waitMs: Math.floor(random() * maxWaitMs),
     fault: faults[Math.floor(random() * faults.length)] ?? "",

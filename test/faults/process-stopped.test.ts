@@ -17,7 +17,9 @@ const STOPS_MS = [1_000, 2_500, 10_000];
 const HEARTBEAT_SECONDS = 15;
 const [busUrl, redisUrl] = await Promise.all([sharedAmqpUrl(), sharedRedisUrl()]);
 
-test("processes that are stopped under load for up to 10 s keep their connections, and no call is harmed", { timeout: 120_000 }, async () => {
+test("processes that are stopped under load for up to 10 s keep their connections, and no call is harmed", {
+  timeout: 120_000,
+}, async () => {
   await using scene = await openScene(busUrl, { redisUrl });
   await using service = await startEffectService({ ...scene.service, heartbeatSeconds: HEARTBEAT_SECONDS });
   await using agent = startAgent({
@@ -58,7 +60,9 @@ test("processes that are stopped under load for up to 10 s keep their connection
   expect(figures).toMatchObject({ lost: 0, "doubled effects": 0, crossed: 0, late: 0 });
 });
 
-test("an answer that came in time is taken although its caller stood still past its deadline", { timeout: 60_000 }, async () => {
+test("an answer that came in time is taken although its caller stood still past its deadline", {
+  timeout: 60_000,
+}, async () => {
   await using scene = await openScene(busUrl);
   const { caller, ledger } = scene;
   await using _service = await startEffectService(scene.service);

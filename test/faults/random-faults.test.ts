@@ -34,7 +34,12 @@ test(`${STEPS} random faults, one after the other, lose no call, and none with e
     { name: "one service killed", begin: async () => one.kill(), end: nothing },
     { name: "the other service killed", begin: async () => other.kill(), end: nothing },
   ];
-  const plan = planFaults(seededRandom(seed), { faults: faults.map(({ name }) => name), steps: STEPS, maxWaitMs: 1_000, maxDurationMs: 3_000 });
+  const plan = planFaults(seededRandom(seed), {
+    faults: faults.map(({ name }) => name),
+    steps: STEPS,
+    maxWaitMs: 1_000,
+    maxDurationMs: 3_000,
+  });
   console.log(JSON.stringify({ seed, plan }));
 
   await using load = await startLoad(scene, { perSecond: PER_SECOND, deadlineMs: 40_000, kind: "effect" });

@@ -51,7 +51,8 @@ test(`each of ${AGENTS} agents in processes of their own has answers again soon 
       return times.length === 0 ? [] : [Math.min(...times)];
     });
   };
-  const untilAllAnswered = (since: number) => expect.poll(async () => (await firstAnswers(since)).length, { timeout: 60_000, interval: 100 }).toBe(AGENTS);
+  const untilAllAnswered = (since: number) =>
+    expect.poll(async () => (await firstAnswers(since)).length, { timeout: 60_000, interval: 100 }).toBe(AGENTS);
   await untilAllAnswered(0);
   const recoveries: number[] = [];
   for (let kill = 0; kill < KILLS; kill++) {
@@ -69,11 +70,17 @@ test(`each of ${AGENTS} agents in processes of their own has answers again soon 
   await record({
     fault: "recovery",
     done: `${settled.length} calls of ${AGENTS} agents in processes of their own over ${KILLS} kills of the broker`,
-    figures: { ...ended, ...spread("an agent's first answer after the port opens", recoveries), "slowest ms": Math.max(...recoveries) },
+    figures: {
+      ...ended,
+      ...spread("an agent's first answer after the port opens", recoveries),
+      "slowest ms": Math.max(...recoveries),
+    },
   });
   // Redis has to answer in half a second, which it may miss on a machine with much else to do: then a call is refused before it starts.
   const refused = settled.filter(({ outcome }) => outcome === "unavailable");
   expect(refused.filter(({ id }) => effects.has(id))).toEqual([]);
   expect(refused.length).toBeLessThanOrEqual(settled.length * MAX_PART_REFUSED);
-  expect(ended).toEqual(unharmed({ ok: settled.length - refused.length, ...(refused.length === 0 ? {} : { unavailable: refused.length }) }));
+  expect(ended).toEqual(
+    unharmed({ ok: settled.length - refused.length, ...(refused.length === 0 ? {} : { unavailable: refused.length }) }),
+  );
 });

@@ -37,11 +37,22 @@ export async function startWatchedRedis(): Promise<WatchedRedis> {
     await server.ctl("config", "set", "min-replicas-max-lag", "1");
   }
   for (const replica of replicas) await replica.ctl("replicaof", hostname, port);
-  for (const replica of replicas) await expect.poll(() => replica.ctl("info", "replication"), POLL).toContain("master_link_status:up");
+  for (const replica of replicas)
+    await expect.poll(() => replica.ctl("info", "replication"), POLL).toContain("master_link_status:up");
   for (const sentinel of sentinels) {
     await sentinel.ctl("sentinel", "config", "set", "sentinel-pass", PASSWORD);
     await sentinel.ctl("sentinel", "monitor", MASTER, hostname, port, QUORUM);
-    await sentinel.ctl("sentinel", "set", MASTER, "auth-pass", PASSWORD, "down-after-milliseconds", "1500", "failover-timeout", "10000");
+    await sentinel.ctl(
+      "sentinel",
+      "set",
+      MASTER,
+      "auth-pass",
+      PASSWORD,
+      "down-after-milliseconds",
+      "1500",
+      "failover-timeout",
+      "10000",
+    );
   }
   for (const sentinel of sentinels) {
     await expect
@@ -49,7 +60,8 @@ export async function startWatchedRedis(): Promise<WatchedRedis> {
       .toMatch(new RegExp(`num-slaves\\n2\\n[^]*num-other-sentinels\\n${SENTINELS - 1}\\n`));
   }
   const hosts = await Promise.all(sentinels.map(async (sentinel) => new URL(await sentinel.directUrl()).host));
-  const known = async (): Promise<string> => (await sentinels[0]?.ctl("sentinel", "get-master-addr-by-name", MASTER))?.trim().replace("\n", ":") ?? "";
+  const known = async (): Promise<string> =>
+    (await sentinels[0]?.ctl("sentinel", "get-master-addr-by-name", MASTER))?.trim().replace("\n", ":") ?? "";
   const started = starting.move();
   return {
     url: `redis+sentinel://:${PASSWORD}@${hosts.join(",")}/${MASTER}`,

@@ -29,7 +29,10 @@ export interface SceneOptions {
   readonly queueVersions?: ConnectBusOptions["queueVersions"];
 }
 
-export async function openScene(busUrl: string, { redisUrl, callerUrl = busUrl, queueVersions }: SceneOptions = {}): Promise<Scene> {
+export async function openScene(
+  busUrl: string,
+  { redisUrl, callerUrl = busUrl, queueVersions }: SceneOptions = {},
+): Promise<Scene> {
   const name = uniqueName();
   await using opening = new AsyncDisposableStack();
   if (redisUrl !== undefined) await ageClaims(redisUrl, name);
@@ -43,7 +46,12 @@ export async function openScene(busUrl: string, { redisUrl, callerUrl = busUrl, 
     caller,
     agent,
     ledger,
-    service: { busUrl, service: name, ledger: ledger.path, redis: redisUrl === undefined ? undefined : { url: redisUrl, prefix: name } },
+    service: {
+      busUrl,
+      service: name,
+      ledger: ledger.path,
+      redis: redisUrl === undefined ? undefined : { url: redisUrl, prefix: name },
+    },
     tool: (kind) => `${kind}_${name}`,
     addCaller: async (more) => opened.use(await createToolCaller(bus, { agent: `${more}-${name}` })),
     [Symbol.asyncDispose]: () => opened.disposeAsync(),

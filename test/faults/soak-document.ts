@@ -11,7 +11,9 @@ export interface SoakRow extends FigureRow {
 
 /** docs/measured/faults.md. */
 export function soakDocument(rowsOfAll: readonly SoakRow[]): string {
-  const runs = [...new Set(rowsOfAll.map((row) => `| ${row.broker} | \`${row.command}\` | ${row.seed} | ${row.date} |`))];
+  const runs = [
+    ...new Set(rowsOfAll.map((row) => `| ${row.broker} | \`${row.command}\` | ${row.seed} | ${row.date} |`)),
+  ];
   const table = rowsOfAll.map(
     ({ fault, broker: by, done, figures: of }) =>
       `| ${fault} | ${by} | ${done} | ${Object.entries(of)

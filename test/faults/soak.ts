@@ -14,10 +14,19 @@ import { type SoakRow, soakDocument } from "./soak-document.ts";
 
 const root = dirname(dirname(import.meta.dirname));
 /** What is done a few times among the tests, and in large numbers here. */
-const LARGE = ["test/faults", "test/agent/agent-killed", "test/scripts/hostile", "test/broker/rights", "test/rest/real-documents"];
+const LARGE = [
+  "test/faults",
+  "test/agent/agent-killed",
+  "test/scripts/hostile",
+  "test/broker/rights",
+  "test/rest/real-documents",
+];
 const json = join(root, "docs/measured/data/faults.json");
 const seed = Number(process.env["ROCKBOT_TEST_SEED"] ?? Date.now() % 1_000_000_000);
-const { values, positionals: names } = parseArgs({ options: { part: { type: "string", default: "1" } }, allowPositionals: true });
+const { values, positionals: names } = parseArgs({
+  options: { part: { type: "string", default: "1" } },
+  allowPositionals: true,
+});
 const folder = mkdtempSync(join(tmpdir(), "rockbot-soak-"));
 const figures = join(folder, "figures");
 const report = join(folder, "report.json");
@@ -27,9 +36,16 @@ const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=$
 spawnSync("vitest", ["run", "--no-file-parallelism", ...reporters, ...(names.length > 0 ? names : LARGE)], {
   cwd: root,
   stdio: "inherit",
-  env: { ...process.env, ROCKBOT_FAULTS_PART: values.part, ROCKBOT_FAULTS_FIGURES: figures, ROCKBOT_TEST_SEED: String(seed) },
+  env: {
+    ...process.env,
+    ROCKBOT_FAULTS_PART: values.part,
+    ROCKBOT_FAULTS_FIGURES: figures,
+    ROCKBOT_TEST_SEED: String(seed),
+  },
 });
-const { testResults } = JSON.parse(readFileSync(report, "utf8")) as { readonly testResults: readonly { readonly name: string; readonly status: string }[] };
+const { testResults } = JSON.parse(readFileSync(report, "utf8")) as {
+  readonly testResults: readonly { readonly name: string; readonly status: string }[];
+};
 const failed = new Set(testResults.filter(({ status }) => status !== "passed").map(({ name }) => name));
 const recorded = readFileSync(figures, "utf8")
   .split("\n")
@@ -41,7 +57,9 @@ for (const file of failed) console.error(`${relative(root, file)} failed: its ro
 if (failed.size > 0 || testResults.length === 0) process.exitCode = 1;
 
 async function write(figureRows: readonly FigureRow[]): Promise<void> {
-  const chosen = ["ROCKBOT_TEST_BROKER", "ROCKBOT_TEST_REDIS"].flatMap((name) => (process.env[name] === undefined ? [] : [`${name}=${process.env[name]} `]));
+  const chosen = ["ROCKBOT_TEST_BROKER", "ROCKBOT_TEST_REDIS"].flatMap((name) =>
+    process.env[name] === undefined ? [] : [`${name}=${process.env[name]} `],
+  );
   const command = `${chosen.join("")}npm run soak -- --part ${values.part}${names.map((name) => ` ${name}`).join("")}`;
   const date = new Date().toISOString().slice(0, 10);
   const broker = await brokerVersion();

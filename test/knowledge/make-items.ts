@@ -3,7 +3,10 @@ import type { KnowledgeItem } from "@rockbot/knowledge-tools";
 const VOCABULARY = 60_000;
 /** Words that join others make up so much of English text. */
 const JOINING_PART = 0.4;
-const JOINING = "the of and to in a is that for it as was with be by on not he this are or his from at which but have an had they you were".split(" ");
+const JOINING =
+  "the of and to in a is that for it as was with be by on not he this are or his from at which but have an had they you were".split(
+    " ",
+  );
 const SYLLABLES =
   "ba be bi bo ca ce co da de do fa fe fi ga ge go ha he ho ka ke la le li lo ma me mi mo na ne no pa pe po ra re ri ro sa se so ta te ti to va ve wa zo".split(
     " ",
@@ -21,7 +24,8 @@ export function randomFrom(seed: number): () => number {
 
 const word = (rank: number): string => {
   let text = "";
-  for (let rest = rank + SYLLABLES.length; rest > 0; rest = Math.floor(rest / SYLLABLES.length)) text += SYLLABLES[rest % SYLLABLES.length];
+  for (let rest = rank + SYLLABLES.length; rest > 0; rest = Math.floor(rest / SYLLABLES.length))
+    text += SYLLABLES[rest % SYLLABLES.length];
   return text;
 };
 

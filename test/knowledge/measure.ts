@@ -30,10 +30,14 @@ const questions: Readonly<Record<string, (random: () => number) => object>> = {
     kinds: [kinds[Math.floor(random() * kinds.length)], kinds[0]],
     categories: [`category ${Math.floor(random() * 40)}`],
   }),
-  "two words, by one author": (random) => ({ query: words(random, 2), authors: [`author-${Math.floor(random() * 500)}`] }),
+  "two words, by one author": (random) => ({
+    query: words(random, 2),
+    authors: [`author-${Math.floor(random() * 500)}`],
+  }),
   "the most common word": () => ({ query: commonWord }),
 };
-const words = (random: () => number, count: number): string => Array.from({ length: count }, () => tellingWord(random)).join(" ");
+const words = (random: () => number, count: number): string =>
+  Array.from({ length: count }, () => tellingWord(random)).join(" ");
 
 const rows: string[] = [];
 const imports: string[] = [];
@@ -48,7 +52,11 @@ for (const [name, settings] of Object.entries(databases)) {
   imports.push(`| ${name} | ${seconds.toFixed(0)} | ${Math.round(ITEMS / seconds)} |`);
   process.stderr.write(`${name}: ${ITEMS} items in ${seconds.toFixed(0)} s\n`);
   await using bus = createMemoryBus();
-  await using _service = await startKnowledgeTools(bus, config, { service: "knowledge-tools", topic: "tool.invoke.knowledge", connect: connectPostgresStore });
+  await using _service = await startKnowledgeTools(bus, config, {
+    service: "knowledge-tools",
+    topic: "tool.invoke.knowledge",
+    connect: connectPostgresStore,
+  });
   await using caller = await createToolCaller(bus, { agent: "caller-1" });
   await caller.discovered();
   const search = async (input: object): Promise<number> => {
@@ -62,7 +70,8 @@ for (const [name, settings] of Object.entries(databases)) {
     const times: number[] = [];
     for (let i = 0; i < SEARCHES; i++) times.push(await search(ask(random)));
     times.sort((one, other) => one - other);
-    const at = (part: number): string => (times[Math.min(times.length - 1, Math.floor(times.length * part))] ?? 0).toFixed(1);
+    const at = (part: number): string =>
+      (times[Math.min(times.length - 1, Math.floor(times.length * part))] ?? 0).toFixed(1);
     process.stderr.write(`${name}, ${what}: p50 ${at(0.5)}, p95 ${at(0.95)} ms\n`);
     rows.push(`| ${what} | ${name} | ${at(0.5)} | ${at(0.95)} | ${at(0.99)} |`);
   }

@@ -13,11 +13,22 @@ const amqp = await sharedAmqpUrl();
 const page = await readFile(join(root, PAGE), "utf8");
 /** Under names of their own, as tests of documents run them at the same broker. */
 const snippets = readSnippets(PAGE, page).flatMap(({ language, code }) =>
-  language === "ts" ? code.replaceAll("amqp://localhost", amqp).replaceAll('"adder"', '"adder-outside"').replaceAll("embedding-agent", "outside-agent") : [],
+  language === "ts"
+    ? code
+        .replaceAll("amqp://localhost", amqp)
+        .replaceAll('"adder"', '"adder-outside"')
+        .replaceAll("embedding-agent", "outside-agent")
+    : [],
 );
 const programs = ["calls.ts", "no-node-types.ts"];
 const sources = {
-  ...Object.fromEntries(await Promise.all(programs.map(async (name) => [name, await readFile(join(import.meta.dirname, "programs", name), "utf8")] as const))),
+  ...Object.fromEntries(
+    await Promise.all(
+      programs.map(
+        async (name) => [name, await readFile(join(import.meta.dirname, "programs", name), "utf8")] as const,
+      ),
+    ),
+  ),
   ...Object.fromEntries(snippets.map((code, i) => [`snippet-${i + 1}.ts`, code])),
 };
 const files = ["calls.ts", "embed-in-an-app/main.ts", ...snippets.map((_, i) => `snippet-${i + 1}.ts`)];
@@ -36,75 +47,98 @@ const LIST_LOADED = `
   await import(process.argv[1]);
   console.log([...loaded].filter(Boolean).sort().join(" "));`;
 
-describe.skipIf(whyNot !== undefined)(`a program outside of the repository that has installed the library${whyNot === undefined ? "" : `: ${whyNot}`}`, () => {
-  let project: OutsideProject;
-  beforeAll(async () => {
-    project = await OutsideProject.create(sources); // builds, packs, and has publint and attw look at it
-    const { output } = await project.compile("typescript", files, { ...NODENEXT, outDir: "out" });
-    expect(output).toBe("");
-  }, 240_000);
-  afterAll(() => project?.[Symbol.asyncDispose]());
+describe.skipIf(whyNot !== undefined)(
+  `a program outside of the repository that has installed the library${whyNot === undefined ? "" : `: ${whyNot}`}`,
+  () => {
+    let project: OutsideProject;
+    beforeAll(async () => {
+      project = await OutsideProject.create(sources); // builds, packs, and has publint and attw look at it
+      const { output } = await project.compile("typescript", files, { ...NODENEXT, outDir: "out" });
+      expect(output).toBe("");
+    }, 240_000);
+    afterAll(() => project?.[Symbol.asyncDispose]());
 
-  test("has nothing that only some programs need", async () => {
-    const installed = await project.installed();
-    expect(installed.filter((name) => /redis|modelcontextprotocol|opentelemetry\/(?!api$)|pino|kubernetes|hono/.test(name))).toEqual([]);
-    expect(installed).toEqual(expect.arrayContaining(["@opentelemetry/api", "amqplib", "rockbot"]));
-  });
+    test("has nothing that only some programs need", async () => {
+      const installed = await project.installed();
+      expect(
+        installed.filter((name) =>
+          /redis|modelcontextprotocol|opentelemetry\/(?!api$)|pino|kubernetes|hono/.test(name),
+        ),
+      ).toEqual([]);
+      expect(installed).toEqual(expect.arrayContaining(["@opentelemetry/api", "amqplib", "rockbot"]));
+    });
 
-  test.each([
-    ["rockbot", ["@opentelemetry/api", "leven", "rockbot"]],
-    ["rockbot/rabbitmq", ["@opentelemetry/api", "amqplib", "leven", "rockbot"]],
-    ["rockbot/redis", ["rockbot"]],
-    ["rockbot/agent", ["@opentelemetry/api", "jsonrepair", "leven", "rockbot", "stemmer", "tokenx"]],
-    ["rockbot/search", ["@opentelemetry/api", "leven", "rockbot", "stemmer"]],
-    ["rockbot/policy", ["@opentelemetry/api", "leven", "rockbot"]],
-  ])("loads with %s only what that needs", async (name, expected) => {
-    const { output } = await project.run("present", ["--input-type=module", "--eval", LIST_LOADED, name]);
-    expect(output.split(" ")).toEqual(expected);
-  });
+    test.each([
+      ["rockbot", ["@opentelemetry/api", "leven", "rockbot"]],
+      ["rockbot/rabbitmq", ["@opentelemetry/api", "amqplib", "leven", "rockbot"]],
+      ["rockbot/redis", ["rockbot"]],
+      ["rockbot/agent", ["@opentelemetry/api", "jsonrepair", "leven", "rockbot", "stemmer", "tokenx"]],
+      ["rockbot/search", ["@opentelemetry/api", "leven", "rockbot", "stemmer"]],
+      ["rockbot/policy", ["@opentelemetry/api", "leven", "rockbot"]],
+    ])("loads with %s only what that needs", async (name, expected) => {
+      const { output } = await project.run("present", ["--input-type=module", "--eval", LIST_LOADED, name]);
+      expect(output.split(" ")).toEqual(expected);
+    });
 
-  // Each version once: attw has looked at both resolutions. By nodenext, version 7 has made what runs here.
-  test.concurrent.each([
-    { typescript: "typescript-5", version: "5.9", resolution: "nodenext", options: NODENEXT },
-    { typescript: "typescript-6", version: "6", resolution: "bundler", options: BUNDLER },
-    { typescript: "typescript", version: "7", resolution: "bundler", options: BUNDLER },
-  ])("is fine by TypeScript $version at its strictest, resolution $resolution", async ({ typescript, resolution, options }) => {
-    const { output } = await project.compile(typescript, files, { ...options, noEmit: true, outDir: `none-${resolution}` });
-    expect(output).toBe("");
-  });
+    // Each version once: attw has looked at both resolutions. By nodenext, version 7 has made what runs here.
+    test.concurrent.each([
+      { typescript: "typescript-5", version: "5.9", resolution: "nodenext", options: NODENEXT },
+      { typescript: "typescript-6", version: "6", resolution: "bundler", options: BUNDLER },
+      { typescript: "typescript", version: "7", resolution: "bundler", options: BUNDLER },
+    ])(
+      "is fine by TypeScript $version at its strictest, resolution $resolution",
+      async ({ typescript, resolution, options }) => {
+        const { output } = await project.compile(typescript, files, {
+          ...options,
+          noEmit: true,
+          outDir: `none-${resolution}`,
+        });
+        expect(output).toBe("");
+      },
+    );
 
-  test("needs no types of Node to call and serve tools", async () => {
-    const { output } = await project.compile("typescript", ["no-node-types.ts"], { module: "nodenext", types: [], noEmit: true });
-    expect(output).toBe("");
-  });
+    test("needs no types of Node to call and serve tools", async () => {
+      const { output } = await project.compile("typescript", ["no-node-types.ts"], {
+        module: "nodenext",
+        types: [],
+        noEmit: true,
+      });
+      expect(output).toBe("");
+    });
 
-  test.each(runs.flatMap((file) => (["oldest", "present"] as const).map((node) => [file, node] as const)))(
-    "does what it says: %s, on the %s Node",
-    async (file, node) => {
-      const { code, output } = await project.run(node, ["--enable-source-maps", file]);
-      expect([code, output]).toEqual([0, expect.not.stringMatching(/warning/i)]);
-    },
-  );
+    test.each(runs.flatMap((file) => (["oldest", "present"] as const).map((node) => [file, node] as const)))(
+      "does what it says: %s, on the %s Node",
+      async (file, node) => {
+        const { code, output } = await project.run(node, ["--enable-source-maps", file]);
+        expect([code, output]).toEqual([0, expect.not.stringMatching(/warning/i)]);
+      },
+    );
 
-  test("runs the agent with all subsystems, once it has the libraries that they need", async () => {
-    await project.installPeers();
-    const { output: faults } = await project.compile("typescript", ["agent/main.ts"], { ...NODENEXT, outDir: "out" });
-    expect(faults).toBe("");
-    for (const node of ["oldest", "present"] as const) {
-      const answers = [{ toolCalls: [{ name: "stock_of", arguments: { item: "tea" } }] }, { text: "There are 4217." }];
-      await using model = await startModelServer(answers, { models: ["qwen3"], needsKey: false });
-      const { code, output } = await project.run(node, ["--enable-source-maps", "out/agent/main.js"], { MODEL_URL: model.url });
-      expect([code, output]).toEqual([0, expect.stringContaining("There are 4217.")]);
-    }
-  }, 240_000);
+    test("runs the agent with all subsystems, once it has the libraries that they need", async () => {
+      await project.installPeers();
+      const { output: faults } = await project.compile("typescript", ["agent/main.ts"], { ...NODENEXT, outDir: "out" });
+      expect(faults).toBe("");
+      for (const node of ["oldest", "present"] as const) {
+        const answers = [
+          { toolCalls: [{ name: "stock_of", arguments: { item: "tea" } }] },
+          { text: "There are 4217." },
+        ];
+        await using model = await startModelServer(answers, { models: ["qwen3"], needsKey: false });
+        const { code, output } = await project.run(node, ["--enable-source-maps", "out/agent/main.js"], {
+          MODEL_URL: model.url,
+        });
+        expect([code, output]).toEqual([0, expect.stringContaining("There are 4217.")]);
+      }
+    }, 240_000);
 
-  test("reads where an error of the library comes from", async () => {
-    const { output } = await project.run("oldest", [
-      "--enable-source-maps",
-      "--input-type=module",
-      "--eval",
-      `import { toolDefinition } from "rockbot/json-schema"; toolDefinition({ name: "no name", description: "", inputSchema: {} });`,
-    ]);
-    expect(output).toMatch(/TypeError: Cannot define the tool "no name".*at .*tool-definition\.ts:\d+/s);
-  });
-});
+    test("reads where an error of the library comes from", async () => {
+      const { output } = await project.run("oldest", [
+        "--enable-source-maps",
+        "--input-type=module",
+        "--eval",
+        `import { toolDefinition } from "rockbot/json-schema"; toolDefinition({ name: "no name", description: "", inputSchema: {} });`,
+      ]);
+      expect(output).toMatch(/TypeError: Cannot define the tool "no name".*at .*tool-definition\.ts:\d+/s);
+    });
+  },
+);

@@ -22,7 +22,11 @@ export interface Ran {
 
 /** Why this machine cannot install anything, or nothing if it can. */
 export async function whyNoRegistry(): Promise<string | undefined> {
-  const { code, output } = await run("npm", ["view", "yaml", "version", "--loglevel=error", "--fetch-retries=0", "--fetch-timeout=20000"], tmpdir());
+  const { code, output } = await run(
+    "npm",
+    ["view", "yaml", "version", "--loglevel=error", "--fetch-retries=0", "--fetch-timeout=20000"],
+    tmpdir(),
+  );
   return code === 0 ? undefined : `npm's registry cannot be reached: ${output.split("\n")[0]}`;
 }
 
@@ -46,7 +50,9 @@ export class OutsideProject implements AsyncDisposable {
         checkLibrary(root, file),
         project.#install(join(root, file)),
         bringOldestNode(),
-        ...["embed-in-an-app", "agent", "shop.ts"].map((name) => cp(join(root, "examples", name), join(folder, "src", name), { recursive: true })),
+        ...["embed-in-an-app", "agent", "shop.ts"].map((name) =>
+          cp(join(root, "examples", name), join(folder, "src", name), { recursive: true }),
+        ),
         ...Object.entries(sources).map(([name, source]) => writeFile(join(folder, "src", name), source)),
       ]);
     } catch (error) {
@@ -65,8 +71,12 @@ export class OutsideProject implements AsyncDisposable {
 
   /** Installs what only some programs need. */
   async installPeers(): Promise<void> {
-    const { peerDependencies } = JSON.parse(await readFile(join(this.folder, "node_modules/rockbot/package.json"), "utf8")) as { peerDependencies: object };
-    await must(run("npm", ["install", ...NPM, ...Object.entries(peerDependencies).map((peer) => peer.join("@"))], this.folder));
+    const { peerDependencies } = JSON.parse(
+      await readFile(join(this.folder, "node_modules/rockbot/package.json"), "utf8"),
+    ) as { peerDependencies: object };
+    await must(
+      run("npm", ["install", ...NPM, ...Object.entries(peerDependencies).map((peer) => peer.join("@"))], this.folder),
+    );
   }
 
   /** Compiles `files` with a TypeScript, as strictly as it can be, and writes JavaScript beside. */
@@ -98,8 +108,13 @@ export class OutsideProject implements AsyncDisposable {
   }
 
   async #install(tarball: string): Promise<void> {
-    const { version } = JSON.parse(await readFile(join(root, "node_modules/@types/node/package.json"), "utf8")) as { readonly version: string };
-    await writeFile(join(this.folder, "package.json"), JSON.stringify({ name: "outside", version: "1.0.0", private: true, type: "module" }));
+    const { version } = JSON.parse(await readFile(join(root, "node_modules/@types/node/package.json"), "utf8")) as {
+      readonly version: string;
+    };
+    await writeFile(
+      join(this.folder, "package.json"),
+      JSON.stringify({ name: "outside", version: "1.0.0", private: true, type: "module" }),
+    );
     await must(run("npm", ["install", ...NPM, tarball, `@types/node@${version}`], this.folder));
   }
 }
@@ -117,7 +132,9 @@ async function bringOldestNode(): Promise<void> {
   const folder = await mkdtemp(`${OLDEST_FOLDER}-`);
   try {
     const name = `node-${process.platform}-${process.arch}@${OLDEST_NODE}`;
-    await must(run("npm", ["install", ...NPM, "--ignore-scripts", "--no-package-lock", "--prefix", folder, name], folder));
+    await must(
+      run("npm", ["install", ...NPM, "--ignore-scripts", "--no-package-lock", "--prefix", folder, name], folder),
+    );
     await rename(folder, OLDEST_FOLDER); // in one step, so that what is there is whole
   } finally {
     await rm(folder, { recursive: true, force: true });
@@ -130,11 +147,25 @@ async function must(running: Promise<Ran>): Promise<void> {
 }
 
 function run(program: string, args: readonly string[], cwd: string, more: object = {}): Promise<Ran> {
-  const env = { ...process.env, ...more, PATH: `${dirname(process.execPath)}:${process.env["PATH"]}`, NODE_OPTIONS: "", NODE_COMPILE_CACHE: "" };
+  const env = {
+    ...process.env,
+    ...more,
+    PATH: `${dirname(process.execPath)}:${process.env["PATH"]}`,
+    NODE_OPTIONS: "",
+    NODE_COMPILE_CACHE: "",
+  };
   return new Promise((resolve) => {
-    execFile(program, args, { cwd, env, timeout: STEP_MS, killSignal: "SIGKILL" }, (error: ExecFileException | null, stdout, stderr) => {
-      const output = `${stdout}${stderr}`.trim();
-      resolve({ code: error === null ? 0 : typeof error.code === "number" ? error.code : 1, output: error === null ? output : output || error.message });
-    });
+    execFile(
+      program,
+      args,
+      { cwd, env, timeout: STEP_MS, killSignal: "SIGKILL" },
+      (error: ExecFileException | null, stdout, stderr) => {
+        const output = `${stdout}${stderr}`.trim();
+        resolve({
+          code: error === null ? 0 : typeof error.code === "number" ? error.code : 1,
+          output: error === null ? output : output || error.message,
+        });
+      },
+    );
   });
 }

@@ -12,7 +12,11 @@ const served = (count: number): ServedTools => ({
   tools: Array.from({ length: count }, (_, i) => ({
     name: `echo_${i}`,
     description: `Gives back the text that it is given. It is the tool number ${i} of those that are here to be listed.`,
-    inputSchema: { type: "object", required: ["text"], properties: { text: { type: "string", description: "What to give back." } } },
+    inputSchema: {
+      type: "object",
+      required: ["text"],
+      properties: { text: { type: "string", description: "What to give back." } },
+    },
     isReadOnly: true,
     run: async ({ text }) => String(text),
   })),
@@ -22,6 +26,15 @@ if (first === "--stdio") {
   await using server = serveMcpStdio(served(Number(tools)), { input: process.stdin, output: process.stdout });
   await server.ended;
 } else {
-  const options = { host: "127.0.0.1", port: 0, token: () => token, allowedHosts: [], allowedOrigins: [], maxConcurrent: 256, drainMs: 1_000 };
-  for (let i = 0; i < Number(first); i++) process.stdout.write(`${(await serveMcpHttp(served(Number(tools)), options)).url}\n`);
+  const options = {
+    host: "127.0.0.1",
+    port: 0,
+    token: () => token,
+    allowedHosts: [],
+    allowedOrigins: [],
+    maxConcurrent: 256,
+    drainMs: 1_000,
+  };
+  for (let i = 0; i < Number(first); i++)
+    process.stdout.write(`${(await serveMcpHttp(served(Number(tools)), options)).url}\n`);
 }

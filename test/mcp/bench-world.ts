@@ -11,7 +11,10 @@ export const TOKEN = "token-of-a-measurement";
 const STARTED_MS = 300_000;
 
 /** How to start the server of measurements over stdio. */
-export const stdioProgram = (tools: number) => ({ command: process.execPath, args: [SERVER, "--stdio", String(tools)] });
+export const stdioProgram = (tools: number) => ({
+  command: process.execPath,
+  args: [SERVER, "--stdio", String(tools)],
+});
 
 export interface HttpServers extends AsyncDisposable {
   readonly urls: readonly string[];
@@ -38,8 +41,14 @@ export async function startBridge(amqpUrl: string, mcpServers: Readonly<Record<s
   const folder = mkdtempSync(join(tmpdir(), "rockbot-bench-"));
   writeFileSync(join(folder, "mcp.json"), JSON.stringify({ mcpServers }));
   const startedAt = performance.now();
-  const bridge = startNodeProgram(join(root, "services/main.ts"), { args: ["mcp-bridge"], env: { BUS_URL: amqpUrl, MCP_CONFIG: join(folder, "mcp.json") } });
-  await until(() => (bridge.stdout().match(/connected to an MCP server/g)?.length ?? 0) >= Object.keys(mcpServers).length, bridge);
+  const bridge = startNodeProgram(join(root, "services/main.ts"), {
+    args: ["mcp-bridge"],
+    env: { BUS_URL: amqpUrl, MCP_CONFIG: join(folder, "mcp.json") },
+  });
+  await until(
+    () => (bridge.stdout().match(/connected to an MCP server/g)?.length ?? 0) >= Object.keys(mcpServers).length,
+    bridge,
+  );
   return {
     pid: bridge.pid,
     connectedMs: performance.now() - startedAt,
@@ -61,6 +70,7 @@ export async function until(isSo: () => boolean, program?: NodeProgram): Promise
   let hasEnded = false;
   void program?.ended.then(() => (hasEnded = true));
   for (const end = performance.now() + STARTED_MS; !isSo(); await sleep(5)) {
-    if (hasEnded || performance.now() > end) throw new Error(`it has not come to what is measured:\n${program?.stdout().slice(-2_000)}${program?.stderr()}`);
+    if (hasEnded || performance.now() > end)
+      throw new Error(`it has not come to what is measured:\n${program?.stdout().slice(-2_000)}${program?.stderr()}`);
   }
 }

@@ -24,16 +24,22 @@ test("the example of a file of servers works in the repository's folder", { time
   expect(JSON.parse(cli.stdout())).toMatchObject({ runtime: { version: process.version } });
 });
 
-test.each(["docker/mcp/mcp.json", "docker/mcp/mcp.openrouter.json"])("the servers in %s are services of the compose file, by name, port and token", (file) => {
-  const { services } = read<Compose>("docker-compose.yml");
-  const servers = Object.values(read<Servers>(file).mcpServers);
-  expect(servers.length).toBeGreaterThan(0);
-  for (const { url, auth } of servers) {
-    const { hostname, port } = new URL(url);
-    const schema = read<{ properties: { port: { default: number } } }>(`services/${hostname}/config.schema.yaml`);
-    expect(schema.properties.port.default).toBe(Number(port));
-    const token = auth.token.replaceAll(/[${}]/g, "");
-    expect(services["mcp-bridge"]?.environment[`${token}_FILE`]).toBe(`/run/rockbot/${token}`);
-    expect(services[hostname]?.environment).toMatchObject({ ALLOWED_HOSTS: hostname, MCP_TOKEN_FILE: "/run/rockbot/MCP_TOKEN" });
-  }
-});
+test.each(["docker/mcp/mcp.json", "docker/mcp/mcp.openrouter.json"])(
+  "the servers in %s are services of the compose file, by name, port and token",
+  (file) => {
+    const { services } = read<Compose>("docker-compose.yml");
+    const servers = Object.values(read<Servers>(file).mcpServers);
+    expect(servers.length).toBeGreaterThan(0);
+    for (const { url, auth } of servers) {
+      const { hostname, port } = new URL(url);
+      const schema = read<{ properties: { port: { default: number } } }>(`services/${hostname}/config.schema.yaml`);
+      expect(schema.properties.port.default).toBe(Number(port));
+      const token = auth.token.replaceAll(/[${}]/g, "");
+      expect(services["mcp-bridge"]?.environment[`${token}_FILE`]).toBe(`/run/rockbot/${token}`);
+      expect(services[hostname]?.environment).toMatchObject({
+        ALLOWED_HOSTS: hostname,
+        MCP_TOKEN_FILE: "/run/rockbot/MCP_TOKEN",
+      });
+    }
+  },
+);

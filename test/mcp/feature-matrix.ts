@@ -29,7 +29,8 @@ export async function probeFeatures(amqpUrl: string): Promise<FeatureMatrix> {
   for (const [column, startPeer] of Object.entries(columns)) {
     await using peer = await startPeer();
     await using probed = await startProbed(amqpUrl, peer);
-    for (const [feature, probe] of Object.entries(featureProbes)) matrix.get(feature)?.set(column, await probe(probed).catch(() => false));
+    for (const [feature, probe] of Object.entries(featureProbes))
+      matrix.get(feature)?.set(column, await probe(probed).catch(() => false));
   }
   return matrix;
 }
@@ -53,7 +54,10 @@ async function startProbed(amqpUrl: string, { address, grow }: Peer): Promise<Pr
 /** The document that says so. */
 export function featureDocument(matrix: FeatureMatrix): string {
   const names = Object.keys(columns);
-  const rows = [...matrix].map(([feature, cells]) => `| ${feature} | ${names.map((name) => (cells.get(name) === true ? "yes" : "no")).join(" | ")} |`);
+  const rows = [...matrix].map(
+    ([feature, cells]) =>
+      `| ${feature} | ${names.map((name) => (cells.get(name) === true ? "yes" : "no")).join(" | ")} |`,
+  );
   return `<!-- Written by \`npm run features:mcp\`, from what its probes find; a test runs them, too. Do not edit. -->
 # What works with which MCP server
 

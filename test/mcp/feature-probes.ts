@@ -13,14 +13,19 @@ export interface ProbedPeer {
 /** What an agent may rely on, and how it is found out whether it is so. A probe that throws is a no. */
 export const featureProbes: Readonly<Record<string, (peer: ProbedPeer) => Promise<boolean>>> = {
   "tools are listed, with schemas": async ({ caller }) =>
-    caller.tools.getTools().some(({ name, parametersSchema }) => name === "peer__sum" && parametersSchema.includes('"a"')),
-  "a call is answered": async ({ caller }) => (await caller.call("peer__echo", { text: "ü" })).content === '{"text":"ü"}',
-  "structured content": async ({ caller }) => JSON.stringify((await caller.call("peer__sum", { a: 1, b: 2 })).structured) === '{"sum":3}',
+    caller.tools
+      .getTools()
+      .some(({ name, parametersSchema }) => name === "peer__sum" && parametersSchema.includes('"a"')),
+  "a call is answered": async ({ caller }) =>
+    (await caller.call("peer__echo", { text: "ü" })).content === '{"text":"ü"}',
+  "structured content": async ({ caller }) =>
+    JSON.stringify((await caller.call("peer__sum", { a: 1, b: 2 })).structured) === '{"sum":3}',
   "a failure of the tool's own": async ({ caller }) => {
     const { isError, content } = await caller.call("peer__fail", {});
     return isError === true && content === "no luck";
   },
-  "wrong arguments are told": async ({ caller }) => (await codeOf(caller.call("peer__sum", { a: "one" }))) === "invalid_arguments",
+  "wrong arguments are told": async ({ caller }) =>
+    (await codeOf(caller.call("peer__sum", { a: "one" }))) === "invalid_arguments",
   "progress, the last of it too": async ({ caller }) => {
     const seen: unknown[] = [];
     await caller.call("peer__count", {}, { onProgress: ({ progress }) => seen.push(progress) });
@@ -36,10 +41,14 @@ export const featureProbes: Readonly<Record<string, (peer: ProbedPeer) => Promis
   },
   "the deadline reaches the tool": async ({ caller }) => {
     const before = await waitsOf(caller);
-    return (await codeOf(caller.call("peer__wait", {}, { timeoutMs: 1_000 }))) === "timeout" && waitsGrow(caller, before);
+    return (
+      (await codeOf(caller.call("peer__wait", {}, { timeoutMs: 1_000 }))) === "timeout" && waitsGrow(caller, before)
+    );
   },
-  "the trace goes along": async ({ caller }) => /"traceparent":"00-[0-9a-f]{32}/.test((await caller.call("peer__meta", {})).content ?? ""),
-  "the server's instructions": async ({ caller }) => (await caller.getGuides()).some(({ document }) => document.includes("Made for tests.")),
+  "the trace goes along": async ({ caller }) =>
+    /"traceparent":"00-[0-9a-f]{32}/.test((await caller.call("peer__meta", {})).content ?? ""),
+  "the server's instructions": async ({ caller }) =>
+    (await caller.getGuides()).some(({ document }) => document.includes("Made for tests.")),
   "changed lists are heard": async ({ caller, grow }) => {
     if (grow === undefined) await caller.call("peer__grow", {});
     else grow();

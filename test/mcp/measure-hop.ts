@@ -40,9 +40,17 @@ export async function measureHop(amqpUrl: string, { rounds, ms }: HopOptions): P
   await using overStdio = await connectDirectly(new StdioClientTransport({ ...stdioProgram(1), stderr: "ignore" }));
   const contenders = [
     { transport: "Streamable HTTP", way: "direct", call: overHttp.call },
-    { transport: "Streamable HTTP", way: "over the bus", call: async (text: string) => (await caller.call("http__echo_0", { text })).content ?? "" },
+    {
+      transport: "Streamable HTTP",
+      way: "over the bus",
+      call: async (text: string) => (await caller.call("http__echo_0", { text })).content ?? "",
+    },
     { transport: "stdio", way: "direct", call: overStdio.call },
-    { transport: "stdio", way: "over the bus", call: async (text: string) => (await caller.call("stdio__echo_0", { text })).content ?? "" },
+    {
+      transport: "stdio",
+      way: "over the bus",
+      call: async (text: string) => (await caller.call("stdio__echo_0", { text })).content ?? "",
+    },
   ] as const;
   for (const { call } of contenders) await closedLoop(callerOf(call), WARM_UP);
 
@@ -51,17 +59,31 @@ export async function measureHop(amqpUrl: string, { rounds, ms }: HopOptions): P
   );
   for (let round = 0; round < rounds; round++) {
     for (const { call, concurrency, p50s, rates } of measured) {
-      const { p50Ms, calls, elapsedMs } = await closedLoop(callerOf(call), { ms, concurrency, bytes: BYTES, payload: "text", thinkMs: 0 });
+      const { p50Ms, calls, elapsedMs } = await closedLoop(callerOf(call), {
+        ms,
+        concurrency,
+        bytes: BYTES,
+        payload: "text",
+        thinkMs: 0,
+      });
       p50s.push(p50Ms);
       rates.push((calls / elapsedMs) * 1_000);
     }
     process.stderr.write(`round ${round + 1} of ${rounds}\n`);
   }
-  return measured.map(({ transport, way, concurrency, p50s, rates }) => ({ transport, way, concurrency, p50Ms: median(p50s), callsPerSecond: median(rates) }));
+  return measured.map(({ transport, way, concurrency, p50s, rates }) => ({
+    transport,
+    way,
+    concurrency,
+    p50Ms: median(p50s),
+    callsPerSecond: median(rates),
+  }));
 }
 
 /** The SDK's client, in the newer era. */
-async function connectDirectly(transport: Transport): Promise<AsyncDisposable & { call(text: string): Promise<string> }> {
+async function connectDirectly(
+  transport: Transport,
+): Promise<AsyncDisposable & { call(text: string): Promise<string> }> {
   const client = new Client({ name: "bench", version: "1.0.0" }, { versionNegotiation: { mode: "auto" } });
   await client.connect(transport);
   return {
@@ -79,4 +101,5 @@ const callerOf = (call: (text: string) => Promise<string>): Caller => ({
   async [Symbol.asyncDispose]() {},
 });
 
-export const median = (figures: readonly number[]): number => figures.toSorted((a, b) => a - b)[Math.floor(figures.length / 2)] ?? Number.NaN;
+export const median = (figures: readonly number[]): number =>
+  figures.toSorted((a, b) => a - b)[Math.floor(figures.length / 2)] ?? Number.NaN;

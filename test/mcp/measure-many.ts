@@ -30,9 +30,14 @@ export async function measureMany(
   kind: "http" | "stdio",
   { servers, tools }: { readonly servers: number; readonly tools: number },
 ): Promise<ManyRow> {
-  await using http = kind === "http" ? await startHttpServers(servers, tools) : { urls: [], async [Symbol.asyncDispose]() {} };
-  const entries = kind === "http" ? http.urls.map(httpEntry) : Array.from({ length: servers }, () => stdioProgram(tools));
-  await using bridge = await startBridge(amqpUrl, Object.fromEntries(entries.map((entry, i) => [`server-${i}`, entry])));
+  await using http =
+    kind === "http" ? await startHttpServers(servers, tools) : { urls: [], async [Symbol.asyncDispose]() {} };
+  const entries =
+    kind === "http" ? http.urls.map(httpEntry) : Array.from({ length: servers }, () => stdioProgram(tools));
+  await using bridge = await startBridge(
+    amqpUrl,
+    Object.fromEntries(entries.map((entry, i) => [`server-${i}`, entry])),
+  );
   await sleep(SETTLE_MS);
   const bridgeMiB = await residentMiB(bridge.pid);
   const indexMs = await askForIndex(amqpUrl, servers);
@@ -40,7 +45,8 @@ export async function measureMany(
   await using bus = await connectBus(amqpUrl);
   const startedAt = performance.now();
   await using caller = await createToolCaller(bus, { agent: "bench-many", results: "copy" });
-  const offered = (): string[] => caller.tools.getTools().flatMap(({ name }) => (name.startsWith("server-") ? [name] : []));
+  const offered = (): string[] =>
+    caller.tools.getTools().flatMap(({ name }) => (name.startsWith("server-") ? [name] : []));
   await until(() => offered().length === servers * tools);
   const listMs = performance.now() - startedAt;
   const listedAt = performance.now();
@@ -55,18 +61,38 @@ export async function measureMany(
     latencies.push(performance.now() - before);
   }
   const callP99Ms = latencies.toSorted((a, b) => a - b)[Math.floor(CALLS * 0.99)] ?? Number.NaN;
-  return { kind, connectedMs: bridge.connectedMs, bridgeMiB, indexMs, listMs, listAgainMs, callP50Ms: median(latencies), callP99Ms };
+  return {
+    kind,
+    connectedMs: bridge.connectedMs,
+    bridgeMiB,
+    indexMs,
+    listMs,
+    listAgainMs,
+    callP50Ms: median(latencies),
+    callP99Ms,
+  };
 }
 
 async function askForIndex(amqpUrl: string, servers: number): Promise<number> {
   await using bus = await connectBus(amqpUrl);
   const { promise, resolve } = Promise.withResolvers<number>();
-  await using _ = await bus.subscribe({ name: "bench-index", topics: ["tool.meta.mcp.bench-index"], kind: "copy" }, async ({ body }) => {
-    const index = decodeMessage("McpServersIndexed", body);
-    if (index.ok && index.value.isSnapshot === true && index.value.servers.length === servers) resolve(performance.now());
-  });
+  await using _ = await bus.subscribe(
+    { name: "bench-index", topics: ["tool.meta.mcp.bench-index"], kind: "copy" },
+    async ({ body }) => {
+      const index = decodeMessage("McpServersIndexed", body);
+      if (index.ok && index.value.isSnapshot === true && index.value.servers.length === servers)
+        resolve(performance.now());
+    },
+  );
   const askedAt = performance.now();
   const body = encodeMessage("McpMetadataRefreshRequest", { serverName: null });
-  await bus.publish(createEnvelope({ topic: "tool.meta.mcp.refresh", type: messages.McpMetadataRefreshRequest.type, source: "bench-index", body }));
+  await bus.publish(
+    createEnvelope({
+      topic: "tool.meta.mcp.refresh",
+      type: messages.McpMetadataRefreshRequest.type,
+      source: "bench-index",
+      body,
+    }),
+  );
   return (await promise) - askedAt;
 }

@@ -25,7 +25,16 @@ const hopLine = (row: HopRow): string =>
       ? ""
       : `${(row.p50Ms - (direct(row)?.p50Ms ?? Number.NaN)).toFixed(2)} ms, ${((row.callsPerSecond / (direct(row)?.callsPerSecond ?? Number.NaN)) * 100).toFixed(0)} % of the calls`
   } |`;
-const crowdLine = ({ kind, connectedMs, bridgeMiB, indexMs, listMs, listAgainMs, callP50Ms, callP99Ms }: ManyRow): string =>
+const crowdLine = ({
+  kind,
+  connectedMs,
+  bridgeMiB,
+  indexMs,
+  listMs,
+  listAgainMs,
+  callP50Ms,
+  callP99Ms,
+}: ManyRow): string =>
   `| ${kind === "http" ? "Streamable HTTP, all in one process" : "stdio, a process each"} | ${(connectedMs / 1_000).toFixed(1)} s | ${bridgeMiB.toFixed(0)} MiB | ${indexMs.toFixed(0)} ms | ${listMs.toFixed(0)} ms | ${listAgainMs.toFixed(1)} ms | ${callP50Ms.toFixed(1)} ms | ${callP99Ms.toFixed(1)} ms |`;
 
 const report = `<!-- Written by \`npm run bench:mcp\`. Do not edit. -->

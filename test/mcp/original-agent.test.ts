@@ -10,7 +10,9 @@ const MANAGED = { replyTo: `mcp.manage.response.${AGENT}` };
 const tools = (name: string): string => `RockBot.Tools.${name}`;
 
 // Long because: one agent goes its way through the bridge, step by step
-test("the agent of the original, made from the wire contract alone, drives the bridge", { timeout: 120_000 }, async () => {
+test("the agent of the original, made from the wire contract alone, drives the bridge", {
+  timeout: 120_000,
+}, async () => {
   using folder = temporaryFolder();
   const [calendar, other] = [
     { ...faultServer(), toolsAllowed: ["echo"] },
@@ -35,7 +37,12 @@ test("the agent of the original, made from the wire contract alone, drives the b
       },
       {
         replyTo: `tool.result.${AGENT}`,
-        headers: { "rb-rb-content-trust": "tool-request", "rb-rb-tool-provider": "mcp", "rb-rb-timeout-ms": "60000", ...headers },
+        headers: {
+          "rb-rb-content-trust": "tool-request",
+          "rb-rb-tool-provider": "mcp",
+          "rb-rb-timeout-ms": "60000",
+          ...headers,
+        },
       },
     );
 
@@ -52,14 +59,30 @@ test("the agent of the original, made from the wire contract alone, drives the b
         toolCount: 1,
         toolNames: ["echo"],
       },
-      { serverName: "other", displayName: null, summary: "Provides 1 tool(s): twice.", toolCount: 1, toolNames: ["twice"] },
+      {
+        serverName: "other",
+        displayName: null,
+        summary: "Provides 1 tool(s): twice.",
+        toolCount: 1,
+        toolNames: ["twice"],
+      },
     ]),
   );
-  expect(indexed()[0]?.properties).toMatchObject({ correlationId: "", replyTo: "", contentType: "application/json", deliveryMode: 2 });
+  expect(indexed()[0]?.properties).toMatchObject({
+    correlationId: "",
+    replyTo: "",
+    contentType: "application/json",
+    deliveryMode: 2,
+  });
   expect(indexed()[0]?.properties.headers).toMatchObject({ "rb-rb-content-trust": "system" });
 
   // Details, of a server and of one that is not there.
-  const details = await agent.ask("mcp.manage", tools("Mcp.McpGetServiceDetailsRequest"), { serverName: "other" }, MANAGED);
+  const details = await agent.ask(
+    "mcp.manage",
+    tools("Mcp.McpGetServiceDetailsRequest"),
+    { serverName: "other" },
+    MANAGED,
+  );
   expect(details).toMatchObject({
     type: tools("Mcp.McpGetServiceDetailsResponse"),
     body: {
@@ -69,8 +92,13 @@ test("the agent of the original, made from the wire contract alone, drives the b
     },
   });
   expect(details.properties).toMatchObject({ replyTo: "", contentType: "application/json", deliveryMode: 2 });
-  expect(details.properties.headers).toMatchObject({ "rb-rb-content-trust": "tool-output", "rb-rb-tool-provider": "mcp" });
-  expect((await agent.ask("mcp.manage", tools("Mcp.McpGetServiceDetailsRequest"), { serverName: "weather" }, MANAGED)).body).toMatchObject({
+  expect(details.properties.headers).toMatchObject({
+    "rb-rb-content-trust": "tool-output",
+    "rb-rb-tool-provider": "mcp",
+  });
+  expect(
+    (await agent.ask("mcp.manage", tools("Mcp.McpGetServiceDetailsRequest"), { serverName: "weather" }, MANAGED)).body,
+  ).toMatchObject({
     serverName: "weather",
     tools: [],
     error: expect.any(String),
@@ -80,13 +108,27 @@ test("the agent of the original, made from the wire contract alone, drives the b
   const byHeader = await invoke("echo", '{"from":"2026-02-26","limit":10}', { "rb-rb-mcp-server": "calendar-mcp" });
   expect(byHeader).toMatchObject({
     type: tools("ToolInvokeResponse"),
-    body: { toolCallId: expect.stringMatching(/^[0-9a-f]{32}$/), toolName: "echo", content: '{"from":"2026-02-26","limit":10}', isError: false },
+    body: {
+      toolCallId: expect.stringMatching(/^[0-9a-f]{32}$/),
+      toolName: "echo",
+      content: '{"from":"2026-02-26","limit":10}',
+      isError: false,
+    },
   });
   expect(byHeader.properties).toMatchObject({ replyTo: "", contentType: "application/json", deliveryMode: 2 });
-  expect(byHeader.properties.headers).toMatchObject({ "rb-rb-content-trust": "tool-output", "rb-rb-tool-provider": "mcp" });
+  expect(byHeader.properties.headers).toMatchObject({
+    "rb-rb-content-trust": "tool-output",
+    "rb-rb-tool-provider": "mcp",
+  });
   expect(await invoke("echo", null, { "rb-rb-mcp-server": "calendar-mcp" })).toMatchObject({ body: { content: "{}" } });
-  expect(await invoke("twice", null)).toMatchObject({ type: tools("ToolInvokeResponse"), body: { toolName: "twice", content: "first", isError: false } });
-  for (const unknown of [await invoke("echo", null, { "rb-rb-mcp-server": "weather" }), await invoke("no_such_tool", null)]) {
+  expect(await invoke("twice", null)).toMatchObject({
+    type: tools("ToolInvokeResponse"),
+    body: { toolName: "twice", content: "first", isError: false },
+  });
+  for (const unknown of [
+    await invoke("echo", null, { "rb-rb-mcp-server": "weather" }),
+    await invoke("no_such_tool", null),
+  ]) {
     expect(unknown.type).toBe(tools("ToolError"));
     expect(unknown.body).toMatchObject({ code: "tool_not_found", isRetryable: false, message: expect.any(String) });
   }
@@ -104,5 +146,7 @@ test("the agent of the original, made from the wire contract alone, drives the b
   // A server that goes is told as removed.
   folder.write("mcp.json", { mcpServers: { other } });
   agent.publish("tool.meta.mcp.refresh", tools("Mcp.McpMetadataRefreshRequest"), { serverName: null });
-  await expect.poll(() => indexed().flatMap(({ body }) => body["removedServers"] as string[]), { timeout: 30_000 }).toContain("Calendar-MCP");
+  await expect
+    .poll(() => indexed().flatMap(({ body }) => body["removedServers"] as string[]), { timeout: 30_000 })
+    .toContain("Calendar-MCP");
 });

@@ -12,9 +12,19 @@ export interface OriginalAgent extends AsyncDisposable {
   /** All that came for the agent, in its order. */
   readonly received: readonly RawMessage[];
   /** Publishes as the original does, and forgets: there is no confirm, and nothing is mandatory. */
-  publish(topic: string, type: string, body: object, more?: { correlationId?: string; replyTo?: string; headers?: Record<string, string> }): void;
+  publish(
+    topic: string,
+    type: string,
+    body: object,
+    more?: { correlationId?: string; replyTo?: string; headers?: Record<string, string> },
+  ): void;
   /** Publishes with a new correlation id, and resolves to what comes back with it. */
-  ask(topic: string, type: string, body: object, more: { replyTo: string; headers?: Record<string, string> }): Promise<RawMessage>;
+  ask(
+    topic: string,
+    type: string,
+    body: object,
+    more: { replyTo: string; headers?: Record<string, string> },
+  ): Promise<RawMessage>;
 }
 
 /**
@@ -48,7 +58,12 @@ export async function startOriginalAgent(url: string, name: string): Promise<Ori
   ] as const)
     await subscribe(channel, subscription, topic, take);
 
-  const publish: OriginalAgent["publish"] = (topic, type, body, { correlationId = "", replyTo = "", headers = {} } = {}) => {
+  const publish: OriginalAgent["publish"] = (
+    topic,
+    type,
+    body,
+    { correlationId = "", replyTo = "", headers = {} } = {},
+  ) => {
     const properties: Options.Publish = {
       messageId: randomUUID().replaceAll("-", ""),
       type,
@@ -82,11 +97,19 @@ export async function startOriginalAgent(url: string, name: string): Promise<Ori
 }
 
 /** A queue and its dead-letter queue, with exactly the arguments that the original gives them. */
-async function subscribe(channel: Channel, subscription: string, topic: string, take: (message: ConsumeMessage | null) => void): Promise<void> {
+async function subscribe(
+  channel: Channel,
+  subscription: string,
+  topic: string,
+  take: (message: ConsumeMessage | null) => void,
+): Promise<void> {
   const queue = `rockbot.${subscription}`;
   await channel.assertQueue(`${queue}.dlq`, { durable: true });
   await channel.bindQueue(`${queue}.dlq`, "rockbot.dlx", topic);
-  await channel.assertQueue(queue, { durable: true, arguments: { "x-dead-letter-exchange": "rockbot.dlx", "x-dead-letter-routing-key": topic } });
+  await channel.assertQueue(queue, {
+    durable: true,
+    arguments: { "x-dead-letter-exchange": "rockbot.dlx", "x-dead-letter-routing-key": topic },
+  });
   await channel.bindQueue(queue, "rockbot", topic);
   await channel.consume(queue, take);
 }

@@ -5,7 +5,15 @@ import { connectBus } from "@rockbot/bus-rabbitmq";
 import { ownVirtualHost, sharedRedisUrl, startNodeProgram } from "@rockbot/testing";
 import { createToolCaller } from "@rockbot/tools";
 import { expect, test } from "vitest";
-import { everythingCalls, fileCalls, memoryCalls, type RealCall, startEverything, stdioServers, thinkingCalls } from "./real-servers.ts";
+import {
+  everythingCalls,
+  fileCalls,
+  memoryCalls,
+  type RealCall,
+  startEverything,
+  stdioServers,
+  thinkingCalls,
+} from "./real-servers.ts";
 
 const MAIN = join(import.meta.dirname, "../../services/main.ts");
 const PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
@@ -32,7 +40,12 @@ test("servers that nobody here wrote, over RabbitMQ with two bridges: each tool 
 
   await using broker = await ownVirtualHost(); // the bridges of other tests would take calls from a shared one
   const { url } = broker;
-  const env = { BUS_URL: url, REDIS_URL: await sharedRedisUrl(), MCP_CONFIG: join(folder, "mcp.json"), LOG_LEVEL: "info" };
+  const env = {
+    BUS_URL: url,
+    REDIS_URL: await sharedRedisUrl(),
+    MCP_CONFIG: join(folder, "mcp.json"),
+    LOG_LEVEL: "info",
+  };
   await using first = startNodeProgram(MAIN, { args: ["mcp-bridge"], env });
   await using second = startNodeProgram(MAIN, { args: ["mcp-bridge"], env });
   const connected = (log: string): number => log.match(/connected to an MCP server/g)?.length ?? 0;
@@ -58,13 +71,16 @@ test("servers that nobody here wrote, over RabbitMQ with two bridges: each tool 
       const text = outcome instanceof Error ? outcome.message : (outcome.content ?? "");
       const hasFailed = outcome instanceof Error || outcome.isError;
       expect([name, hasFailed, text]).toEqual([name, false, expect.stringMatching(gives)]);
-      if (tool === "trigger-long-running-operation") expect([name, progress.length]).toEqual([name, expect.toSatisfy((count: number) => count >= 2)]);
+      if (tool === "trigger-long-running-operation")
+        expect([name, progress.length]).toEqual([name, expect.toSatisfy((count: number) => count >= 2)]);
     }
   }
 
   // Many at once are spread over both bridges, and each is answered as its own.
   const answers = await Promise.all(
-    Array.from({ length: 64 }, (_, i) => caller.call("everything-http__echo", { message: `call ${i}` }, { timeoutMs: 60_000 })),
+    Array.from({ length: 64 }, (_, i) =>
+      caller.call("everything-http__echo", { message: `call ${i}` }, { timeoutMs: 60_000 }),
+    ),
   );
   expect(answers.map(({ content }) => content)).toEqual(answers.map((_, i) => `Echo: call ${i}`));
 });

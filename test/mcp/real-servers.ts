@@ -16,7 +16,11 @@ export interface ServerEntry {
   readonly url?: string;
 }
 
-const program = (name: string, args: readonly string[] = [], env: Readonly<Record<string, string>> = {}): ServerEntry => ({
+const program = (
+  name: string,
+  args: readonly string[] = [],
+  env: Readonly<Record<string, string>> = {},
+): ServerEntry => ({
   command: process.execPath,
   args: [programOf(name), ...args],
   env,
@@ -31,7 +35,9 @@ export const stdioServers = (folder: string): Readonly<Record<string, ServerEntr
 });
 
 /** The one of them that is also reached over HTTP and SSE, as a process that runs already. */
-export async function startEverything(transport: "http" | "sse"): Promise<AsyncDisposable & { readonly entry: ServerEntry }> {
+export async function startEverything(
+  transport: "http" | "sse",
+): Promise<AsyncDisposable & { readonly entry: ServerEntry }> {
   const port = await freePort();
   const server: NodeProgram = startNodeProgram(programOf("everything"), {
     args: [transport === "http" ? "streamableHttp" : "sse"],
@@ -53,14 +59,22 @@ export interface RealCall {
 /** One call of each tool of server-everything. */
 export const everythingCalls: readonly RealCall[] = [
   { tool: "echo", args: { message: "over the bus" }, gives: /^Echo: over the bus$/ },
-  { tool: "get-annotated-message", args: { messageType: "success", includeImage: true }, gives: /success[\s\S]*\[image image\/png/i },
+  {
+    tool: "get-annotated-message",
+    args: { messageType: "success", includeImage: true },
+    gives: /success[\s\S]*\[image image\/png/i,
+  },
   { tool: "get-env", args: {}, gives: /"PATH"/ },
   { tool: "get-resource-links", args: { count: 2 }, gives: /\[link to the resource demo:/ },
   { tool: "get-resource-reference", args: { resourceType: "Text", resourceId: 1 }, gives: /plaintext resource/ },
   { tool: "get-structured-content", args: { location: "New York" }, gives: /conditions/ },
   { tool: "get-sum", args: { a: 2, b: 3 }, gives: /5/ },
   { tool: "get-tiny-image", args: {}, gives: /\[image image\/png, \d+ bytes/ },
-  { tool: "gzip-file-as-resource", args: { name: "a.gz", data: "data:text/plain,hello", outputType: "resource" }, gives: /\[resource / },
+  {
+    tool: "gzip-file-as-resource",
+    args: { name: "a.gz", data: "data:text/plain,hello", outputType: "resource" },
+    gives: /\[resource /,
+  },
   { tool: "toggle-simulated-logging", args: {}, gives: /logging/i },
   { tool: "toggle-subscriber-updates", args: {}, gives: /update/i },
   { tool: "trigger-long-running-operation", args: { duration: 1, steps: 4 }, gives: /completed/i },
@@ -75,9 +89,17 @@ export const fileCalls = (folder: string): readonly RealCall[] => {
     { tool: "write_file", args: { path: at("made/one.txt"), content: "first\nsecond\n" }, gives: /wrote/i },
     { tool: "read_text_file", args: { path: at("note.txt") }, gives: /^from a file$/ },
     { tool: "read_file", args: { path: at("made/one.txt"), head: 1 }, gives: /^first$/ },
-    { tool: "read_multiple_files", args: { paths: [at("note.txt"), at("made/one.txt")] }, gives: /from a file[\s\S]*second/ },
+    {
+      tool: "read_multiple_files",
+      args: { paths: [at("note.txt"), at("made/one.txt")] },
+      gives: /from a file[\s\S]*second/,
+    },
     { tool: "read_media_file", args: { path: at("dot.png") }, gives: /\[image image\/png, \d+ bytes/ },
-    { tool: "edit_file", args: { path: at("made/one.txt"), edits: [{ oldText: "first", newText: "edited" }] }, gives: /\+edited/ },
+    {
+      tool: "edit_file",
+      args: { path: at("made/one.txt"), edits: [{ oldText: "first", newText: "edited" }] },
+      gives: /\+edited/,
+    },
     { tool: "get_file_info", args: { path: at("note.txt") }, gives: /size: 11/ },
     { tool: "list_directory", args: { path: folder }, gives: /\[FILE\] note\.txt/ },
     { tool: "list_directory_with_sizes", args: { path: folder }, gives: /note\.txt/ },
@@ -93,19 +115,33 @@ const relation = { from: "Ada", to: "Charles", relationType: "knows" };
 export const memoryCalls: readonly RealCall[] = [
   {
     tool: "create_entities",
-    args: { entities: ["Ada", "Charles"].map((name) => ({ name, entityType: "person", observations: [`${name} was there`] })) },
+    args: {
+      entities: ["Ada", "Charles"].map((name) => ({ name, entityType: "person", observations: [`${name} was there`] })),
+    },
     gives: /Ada was there/,
   },
-  { tool: "add_observations", args: { observations: [{ entityName: "Ada", contents: ["wrote programs"] }] }, gives: /wrote programs/ },
+  {
+    tool: "add_observations",
+    args: { observations: [{ entityName: "Ada", contents: ["wrote programs"] }] },
+    gives: /wrote programs/,
+  },
   { tool: "create_relations", args: { relations: [relation] }, gives: /knows/ },
   { tool: "read_graph", args: {}, gives: /wrote programs[\s\S]*knows/ },
   { tool: "search_nodes", args: { query: "programs" }, gives: /Ada/ },
   { tool: "open_nodes", args: { names: ["Charles"] }, gives: /Charles was there/ },
-  { tool: "delete_observations", args: { deletions: [{ entityName: "Ada", observations: ["wrote programs"] }] }, gives: /deleted/i },
+  {
+    tool: "delete_observations",
+    args: { deletions: [{ entityName: "Ada", observations: ["wrote programs"] }] },
+    gives: /deleted/i,
+  },
   { tool: "delete_relations", args: { relations: [relation] }, gives: /deleted/i },
   { tool: "delete_entities", args: { entityNames: ["Ada", "Charles"] }, gives: /deleted/i },
 ];
 
 export const thinkingCalls: readonly RealCall[] = [
-  { tool: "sequentialthinking", args: { thought: "first", nextThoughtNeeded: false, thoughtNumber: 1, totalThoughts: 1 }, gives: /"thoughtNumber": 1/ },
+  {
+    tool: "sequentialthinking",
+    args: { thought: "first", nextThoughtNeeded: false, thoughtNumber: 1, totalThoughts: 1 },
+    gives: /"thoughtNumber": 1/,
+  },
 ];

@@ -14,12 +14,22 @@ const MAX_LENGTH = 64_000;
 const sentence = "The opening hours of the shop are from nine to five, but not on holidays. ";
 const section = (i: number): string =>
   `${"#".repeat(1 + (i % 3))} Section ${i}\n\n${`${sentence.repeat(4)}\n\n`.repeat(6)}\`\`\`js\nconst a = ${i};\n\`\`\`\n\n| a | b |\n|---|---|\n${"| 1 | 2 |\n".repeat(10)}\n`;
-const item = (id: number) => ({ id, name: `item ${id}`, tags: ["a", "b"], text: sentence, price: { amount: id / 7, currency: "EUR" } });
+const item = (id: number) => ({
+  id,
+  name: `item ${id}`,
+  tags: ["a", "b"],
+  text: sentence,
+  price: { amount: id / 7, currency: "EUR" },
+});
 
 const texts: Readonly<Record<string, string>> = {
-  "markdown with headings": Array.from({ length: Math.ceil(LENGTH / section(10).length) }, (_, i) => section(i)).join(""),
+  "markdown with headings": Array.from({ length: Math.ceil(LENGTH / section(10).length) }, (_, i) => section(i)).join(
+    "",
+  ),
   "markdown without headings": `${sentence.repeat(4)}\n\n`.repeat(LENGTH / (sentence.length * 4 + 2)),
-  "JSON, an array of objects": JSON.stringify({ data: { items: Array.from({ length: LENGTH / JSON.stringify(item(10_000)).length }, (_, i) => item(i)) } }),
+  "JSON, an array of objects": JSON.stringify({
+    data: { items: Array.from({ length: LENGTH / JSON.stringify(item(10_000)).length }, (_, i) => item(i)) },
+  }),
   "CSV, five columns": `id,name,text,price,currency\n${Array.from({ length: LENGTH / 105 }, (_, i) => `${i},item ${i},"${sentence}",${i / 4},EUR\n`).join("")}`,
 };
 
@@ -35,10 +45,16 @@ const rows = [...Object.entries(texts), ...Object.entries(hostileTexts(LENGTH))]
 await using redis = await startOwnRedis();
 await using inProcess = createWorkingMemory();
 await using inRedis = await connectRedisWorkingMemory(redis.url);
-const stores: Readonly<Record<string, OwnedMemory>> = { "one process": inProcess.of("bench"), Redis: inRedis.of("bench") };
+const stores: Readonly<Record<string, OwnedMemory>> = {
+  "one process": inProcess.of("bench"),
+  Redis: inRedis.of("bench"),
+};
 const large = texts["markdown with headings"] as string;
 const small = "x".repeat(1_000);
-const chunks = chunkContent(large, { maxLength: MAX_LENGTH }).map(({ text }, i) => ({ key: `session/bench/chunk${i}`, value: text }));
+const chunks = chunkContent(large, { maxLength: MAX_LENGTH }).map(({ text }, i) => ({
+  key: `session/bench/chunk${i}`,
+  value: text,
+}));
 const storeRows: string[] = [];
 for (const [name, memory] of Object.entries(stores)) {
   const operations: Readonly<Record<string, () => Promise<unknown>>> = {
@@ -46,7 +62,8 @@ for (const [name, memory] of Object.entries(stores)) {
     "read 1 000 characters": () => memory.get("session/bench/small"),
     "keep a text of 10 MB": () => memory.set("session/bench/large", large),
     "keep 10 MB in chunks": () => memory.setAll(chunks, { isChunk: true }),
-    "read 64 000 characters in the middle of 10 MB": () => memory.read("session/bench/large", { offset: LENGTH / 2, length: 64_000 }),
+    "read 64 000 characters in the middle of 10 MB": () =>
+      memory.read("session/bench/large", { offset: LENGTH / 2, length: 64_000 }),
     "find all places of a word in 10 MB": () => memory.find("session/bench/large", { text: "HOLIDAYS" }),
   };
   for (const [what, operation] of Object.entries(operations)) {

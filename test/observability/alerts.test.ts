@@ -11,7 +11,9 @@ import { type ObservedSystem, startObservedSystem } from "./observed-system.ts";
 import { type Prometheus, startPrometheus, whyNoPrometheus } from "./prometheus.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
-const { alerts } = parse(await readFile(join(ROOT, "helm/rockbot/files/alerts.yaml"), "utf8")) as { readonly alerts: readonly { readonly name: string }[] };
+const { alerts } = parse(await readFile(join(ROOT, "helm/rockbot/files/alerts.yaml"), "utf8")) as {
+  readonly alerts: readonly { readonly name: string }[];
+};
 
 /** What makes alerts fire, and mends it afterwards. */
 interface Reason {
@@ -32,8 +34,15 @@ async function repeat(signal: AbortSignal, work: () => Promise<unknown>): Promis
 const ids = (count: number): readonly string[] => Array.from({ length: count }, () => randomBytes(16).toString("hex"));
 
 /** As a caller's library sends it; `cli` is a caller of the policy. */
-function request(tool: string, args: object, id: string, more: { readonly expiration?: number; readonly headers?: Readonly<Record<string, unknown>> } = {}) {
-  const body = Buffer.from(JSON.stringify({ toolCallId: id, toolName: tool, arguments: JSON.stringify(args), sessionId: null }));
+function request(
+  tool: string,
+  args: object,
+  id: string,
+  more: { readonly expiration?: number; readonly headers?: Readonly<Record<string, unknown>> } = {},
+) {
+  const body = Buffer.from(
+    JSON.stringify({ toolCallId: id, toolName: tool, arguments: JSON.stringify(args), sessionId: null }),
+  );
   const { headers = {}, ...properties } = more;
   return {
     body,
@@ -56,7 +65,8 @@ const EXCHANGE = "rockbot";
 const CALLERS = ["cli", "gateway", "scheduler", "agent"];
 
 /** web-tools answers, and the gateway finds it. */
-const untilServed = ({ call, pages }: ObservedSystem) => expect.poll(() => call("web_browse", { url: `${pages.url}/quick` })).toBe(200);
+const untilServed = ({ call, pages }: ObservedSystem) =>
+  expect.poll(() => call("web_browse", { url: `${pages.url}/quick` })).toBe(200);
 
 const webTools = { job: "web-tools" };
 const gateway = { job: "gateway" };
@@ -102,7 +112,10 @@ const reasons: readonly Reason[] = [
     },
   },
   {
-    fires: { RockBotMessagesParked: { messaging_subscription: "web-tools" }, RockBotParkedMessagesLie: { messaging_subscription: "web-tools" } },
+    fires: {
+      RockBotMessagesParked: { messaging_subscription: "web-tools" },
+      RockBotParkedMessagesLie: { messaging_subscription: "web-tools" },
+    },
     cause: ({ raw }) =>
       raw(async (channel) => {
         const { properties } = request("web_browse", {}, ids(1)[0] as string);
@@ -124,14 +137,18 @@ const reasons: readonly Reason[] = [
     cause: ({ raw }) =>
       raw(async (channel) => {
         const headers = { "x-rockbot-sent-before-ms": "3600000" };
-        const { body, properties } = request("execute_python_script", { script: "print(1)" }, ids(1)[0] as string, { headers });
+        const { body, properties } = request("execute_python_script", { script: "print(1)" }, ids(1)[0] as string, {
+          headers,
+        });
         channel.publish(EXCHANGE, "script.invoke", body, properties);
       }),
   },
   {
     fires: { RockBotGatewayRefuses: {} },
     async cause({ call }) {
-      void repeat(underway(), () => Promise.all(Array.from({ length: 50 }, () => call("web_browse", {}, { token: "wrong" }))));
+      void repeat(underway(), () =>
+        Promise.all(Array.from({ length: 50 }, () => call("web_browse", {}, { token: "wrong" }))),
+      );
     },
   },
   {
@@ -161,7 +178,12 @@ const reasons: readonly Reason[] = [
     async cause({ raw }) {
       const { type } = messages.ToolHeartbeat;
       const heartbeat = { service: "listless", instance: "a", epoch: 1, hash: "0123456789abcdef", pages: 1 };
-      const envelope = createEnvelope({ topic: "tool.announce.listless", type, source: "listless", body: encodeMessage("ToolHeartbeat", heartbeat) });
+      const envelope = createEnvelope({
+        topic: "tool.announce.listless",
+        type,
+        source: "listless",
+        body: encodeMessage("ToolHeartbeat", heartbeat),
+      });
       void repeat(underway(), () =>
         raw(async (channel) => {
           channel.publish(EXCHANGE, envelope.topic, Buffer.from(envelope.body), toWire(envelope) as object);
@@ -184,8 +206,12 @@ const reasons: readonly Reason[] = [
       const [vhost, password] = ["verified", "of-web-tools"];
       await broker.ctl("add_vhost", vhost);
       await broker.ctl("add_user", "web-tools", password);
-      for (const user of ["web-tools", "test"]) await broker.ctl("set_permissions", "-p", vhost, user, ".*", ".*", ".*");
-      const policy = (await readFile(join(folder, "policy.yaml"), "utf8")).replace("identity: trusted", "identity: verified");
+      for (const user of ["web-tools", "test"])
+        await broker.ctl("set_permissions", "-p", vhost, user, ".*", ".*", ".*");
+      const policy = (await readFile(join(folder, "policy.yaml"), "utf8")).replace(
+        "identity: trusted",
+        "identity: verified",
+      );
       await writeFile(join(folder, "policy.verified.yaml"), policy);
       const url = new URL(broker.url);
       const own = `amqp://web-tools:${password}@${url.host}/${vhost}`;
@@ -199,7 +225,9 @@ const reasons: readonly Reason[] = [
       const connection = closing.adopt(await connect(`${broker.url}/${vhost}`), (it) => it.close());
       const channel = await connection.createConfirmChannel();
       channel.on("error", () => {});
-      await expect.poll(() => broker.ctl("list_queues", "-q", "-p", vhost, "name", "consumers")).toMatch(/rockbot\.web-tools\.v1\s+1/);
+      await expect
+        .poll(() => broker.ctl("list_queues", "-q", "-p", vhost, "name", "consumers"))
+        .toMatch(/rockbot\.web-tools\.v1\s+1/);
       await channel.bindQueue("rockbot.web-tools.v1", EXCHANGE, "tool.stolen");
       channel.publish(EXCHANGE, "tool.stolen", Buffer.from("{}"), { userId: "test" });
       await channel.waitForConfirms();
@@ -211,7 +239,10 @@ const reasons: readonly Reason[] = [
       raw(async (channel) => {
         for (const [index, id] of ids(800).entries()) {
           const headers = { "rb-source": CALLERS[index % CALLERS.length] }; // one alone may not have so many here
-          const { body, properties } = request("web_browse", { url: `${pages.url}/silent?${index}` }, id, { expiration: 60_000, headers });
+          const { body, properties } = request("web_browse", { url: `${pages.url}/silent?${index}` }, id, {
+            expiration: 60_000,
+            headers,
+          });
           channel.publish(EXCHANGE, "tool.invoke", body, properties);
         }
       }),
@@ -228,7 +259,11 @@ const reasons: readonly Reason[] = [
       await redis.kill();
       void repeat(underway(), () =>
         raw(async (channel) => {
-          const { body, properties } = request("schedule_task", { name: "task", cron: "0 0 1 1 *", description: "Nothing." }, ids(1)[0] as string);
+          const { body, properties } = request(
+            "schedule_task",
+            { name: "task", cron: "0 0 1 1 *", description: "Nothing." },
+            ids(1)[0] as string,
+          );
           channel.publish(EXCHANGE, "tool.invoke.scheduler", body, properties);
         }),
       );
@@ -244,7 +279,12 @@ const reasons: readonly Reason[] = [
       await kill("web-tools");
       await raw(async (channel) => {
         // It expires while nobody is there, and is too large to be parked.
-        const { body, properties } = request("web_browse", { url: `${pages.url}/?${"x".repeat(1_100_000)}` }, ids(1)[0] as string, { expiration: 1 });
+        const { body, properties } = request(
+          "web_browse",
+          { url: `${pages.url}/?${"x".repeat(1_100_000)}` },
+          ids(1)[0] as string,
+          { expiration: 1 },
+        );
         channel.publish(EXCHANGE, "tool.invoke", body, properties);
       });
       restart("web-tools");
@@ -281,13 +321,19 @@ let ending = new AbortController();
 const underway = (): AbortSignal => ending.signal;
 
 /** Tries a reason. @returns its alerts that do not come of it: they stay silent, or fire before it */
-async function fire({ fires, cause, mend }: Reason, system: ObservedSystem, prometheus: Prometheus): Promise<readonly string[]> {
+async function fire(
+  { fires, cause, mend }: Reason,
+  system: ObservedSystem,
+  prometheus: Prometheus,
+): Promise<readonly string[]> {
   ending = new AbortController();
   const names = Object.keys(fires);
   const firing = async () => {
     const alerts = await prometheus.firing();
     const is = (name: string) =>
-      alerts.some((labels) => Object.entries({ alertname: name, ...fires[name] }).every(([label, value]) => labels[label] === value));
+      alerts.some((labels) =>
+        Object.entries({ alertname: name, ...fires[name] }).every(([label, value]) => labels[label] === value),
+      );
     return names.filter(is);
   };
   const early = await firing();
@@ -305,13 +351,18 @@ async function fire({ fires, cause, mend }: Reason, system: ObservedSystem, prom
     ending.abort();
     await mend?.(system);
   }
-  return [...early.map((name) => `${name} fires before its reason`), ...names.filter((name) => !seen.has(name)).map((name) => `${name} is silent`)];
+  return [
+    ...early.map((name) => `${name} fires before its reason`),
+    ...names.filter((name) => !seen.has(name)).map((name) => `${name} is silent`),
+  ];
 }
 
 const missing = whyNoPrometheus();
 
 test("each alert is caused here", () => {
-  expect(reasons.flatMap(({ fires }) => Object.keys(fires)).toSorted()).toEqual(alerts.map(({ name }) => name).toSorted());
+  expect(reasons.flatMap(({ fires }) => Object.keys(fires)).toSorted()).toEqual(
+    alerts.map(({ name }) => name).toSorted(),
+  );
 });
 
 test.skipIf(missing !== undefined)(
@@ -324,15 +375,24 @@ test.skipIf(missing !== undefined)(
       { ...verified, address: `127.0.0.1:${VERIFIED_PORT}` },
       { job: "rabbitmq", address: await system.broker.metricsAddress() },
     ];
-    await using prometheus = await startPrometheus(targets, await readFile(join(ROOT, "docker/observability/rules.yml"), "utf8"));
-    await expect.poll(async () => (await prometheus.query("sum(up)"))[0]?.value, { timeout: 180_000 }).toBe(system.targets.length + 1);
+    await using prometheus = await startPrometheus(
+      targets,
+      await readFile(join(ROOT, "docker/observability/rules.yml"), "utf8"),
+    );
+    await expect
+      .poll(async () => (await prometheus.query("sum(up)"))[0]?.value, { timeout: 180_000 })
+      .toBe(system.targets.length + 1);
     await untilServed(system);
     const wrong: string[] = [];
     for (const reason of reasons) {
       const begun = performance.now();
       const found = await fire(reason, system, prometheus);
       wrong.push(...found);
-      console.log([`${Math.round((performance.now() - begun) / 1000)} s: ${Object.keys(reason.fires).join(", ")}`, ...found].join(": "));
+      console.log(
+        [`${Math.round((performance.now() - begun) / 1000)} s: ${Object.keys(reason.fires).join(", ")}`, ...found].join(
+          ": ",
+        ),
+      );
     }
 
     const empty: string[] = [];

@@ -18,7 +18,15 @@ test("each dashboard is one by Grafana's own types, which are generated from its
       `import type { Dashboard } from "@grafana/schema/dist/esm/raw/dashboard/x/Dashboard_types.gen";\nexport const it: Dashboard = ${text};\n`,
     );
   }
-  const options = { module: "esnext", moduleResolution: "bundler", target: "es2024", strict: true, skipLibCheck: true, noEmit: true, types: [] };
+  const options = {
+    module: "esnext",
+    moduleResolution: "bundler",
+    target: "es2024",
+    strict: true,
+    skipLibCheck: true,
+    noEmit: true,
+    types: [],
+  };
   await writeFile(join(FOLDER, "tsconfig.json"), JSON.stringify({ compilerOptions: options, include: ["*.ts"] }));
   const { stdout, status } = spawnSync(join(ROOT, "node_modules/.bin/tsc"), ["-p", FOLDER], { encoding: "utf8" });
 

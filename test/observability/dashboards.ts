@@ -24,5 +24,8 @@ export async function readDashboards(): Promise<readonly Dashboard[]> {
 /** The queries as Grafana sends them while all services are chosen, by dashboard and panel. */
 export const queriesOf = ({ file, panels }: Dashboard): readonly { readonly where: string; readonly expr: string }[] =>
   panels.flatMap(({ title, targets = [] }) =>
-    targets.map(({ expr }) => ({ where: `${file}: ${title}`, expr: expr.replaceAll("$job", ".+").replaceAll("$__rate_interval", "1m") })),
+    targets.map(({ expr }) => ({
+      where: `${file}: ${title}`,
+      expr: expr.replaceAll("$job", ".+").replaceAll("$__rate_interval", "1m"),
+    })),
   );

@@ -27,7 +27,12 @@ async function slowPage(_: unknown, response: { end(text: string): unknown }): P
 }
 
 /** One that is read at once, one that never answers, and one between. */
-const PAGES = { "/quick": "<h1>Quick</h1>", "/silent": badPages.silent(), "/slow": slowPage, "/broken": { status: 503 } };
+const PAGES = {
+  "/quick": "<h1>Quick</h1>",
+  "/silent": badPages.silent(),
+  "/slow": slowPage,
+  "/broken": { status: 503 },
+};
 
 const ROOT = join(import.meta.dirname, "../..");
 
@@ -63,9 +68,16 @@ export interface StartObservedSystemOptions {
 export async function startObservedSystem({ only }: StartObservedSystemOptions = {}): Promise<ObservedSystem> {
   await using starting = new AsyncDisposableStack();
   const { path: folder } = starting.use(await temporaryFolder());
-  const [broker, redis, pages] = await Promise.all([startOwnBroker({ hasManagement: true }), startOwnRedis(), startPageServer(PAGES)]);
+  const [broker, redis, pages] = await Promise.all([
+    startOwnBroker({ hasManagement: true }),
+    startOwnRedis(),
+    startPageServer(PAGES),
+  ]);
   for (const part of [broker, redis, pages]) starting.use(part);
-  const policy = (await readFile(join(ROOT, "docker/policy/policy.yaml"), "utf8")).replace("identity: verified", "identity: trusted");
+  const policy = (await readFile(join(ROOT, "docker/policy/policy.yaml"), "utf8")).replace(
+    "identity: verified",
+    "identity: trusted",
+  );
   await writeFile(join(folder, "policy.yaml"), policy);
   await copyFile(join(folder, "policy.yaml"), join(folder, "policy.to-break.yaml"));
   await writeFile(join(folder, "bus-url"), broker.url);
@@ -75,10 +87,20 @@ export async function startObservedSystem({ only }: StartObservedSystemOptions =
   await writeFile(join(folder, "mcp.json"), JSON.stringify({ mcpServers: { "system-info": mcpServer } }));
   const model = starting.use(await startModelServer(() => ({ text: "Hello." })));
   const gatewayPort = await freePort();
-  const common = { BUS_URL: broker.url, REDIS_URL: redis.url, POLICY_FILE: join(folder, "policy.yaml"), LOG_LEVEL: "warn" };
+  const common = {
+    BUS_URL: broker.url,
+    REDIS_URL: redis.url,
+    POLICY_FILE: join(folder, "policy.yaml"),
+    LOG_LEVEL: "warn",
+  };
   const { BUS_URL: _, ...withoutBus } = common;
   const environments: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-    "web-tools": { ...common, CONCURRENCY: "4", ALLOW_ADDRESSES: `127.0.0.1:${pages.port}`, AUDIT_FILE: join(folder, "audit.jsonl") },
+    "web-tools": {
+      ...common,
+      CONCURRENCY: "4",
+      ALLOW_ADDRESSES: `127.0.0.1:${pages.port}`,
+      AUDIT_FILE: join(folder, "audit.jsonl"),
+    },
     "system-info-mcp": { PORT: String(mcpPort), MCP_TOKEN, LOG_LEVEL: "warn" },
     "mcp-bridge": { ...common, MCP_CONFIG: join(folder, "mcp.json") },
     "scripts-manager": { ...common, PATH: join(folder, "programs"), SANDBOX_IDLE_MS: "1000" },
@@ -96,7 +118,9 @@ export async function startObservedSystem({ only }: StartObservedSystemOptions =
     // As compose and a kubelet do: a service gives up its start where the broker is slow.
     void process.ended.then((code) => (code === 1 ? start(job) : undefined));
   };
-  starting.defer(async () => void (await Promise.all([...processes.values()].map((process) => process[Symbol.asyncDispose]()))));
+  starting.defer(
+    async () => void (await Promise.all([...processes.values()].map((process) => process[Symbol.asyncDispose]()))),
+  );
   for (const job of Object.keys(environments).filter((name) => only?.includes(name) !== false)) {
     const port = await freePort();
     ports.set(job, port);
@@ -112,7 +136,8 @@ export async function startObservedSystem({ only }: StartObservedSystemOptions =
     targets,
     model,
     environments: new Map(Object.entries(environments)),
-    kill: async (...names) => void (await Promise.all(names.map((name) => processes.get(name)?.[Symbol.asyncDispose]()))),
+    kill: async (...names) =>
+      void (await Promise.all(names.map((name) => processes.get(name)?.[Symbol.asyncDispose]()))),
     restart: (...names) => names.forEach(start),
     async call(tool, args, { timeoutMs = 10_000, token = GATEWAY_TOKEN } = {}) {
       const client = gatewayClient(`http://127.0.0.1:${gatewayPort}`, token);

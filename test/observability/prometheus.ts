@@ -15,7 +15,9 @@ export interface Target {
 
 export interface Prometheus extends AsyncDisposable {
   /** The series of an instant query. */
-  query(expr: string): Promise<readonly { readonly metric: Readonly<Record<string, string>>; readonly value: number }[]>;
+  query(
+    expr: string,
+  ): Promise<readonly { readonly metric: Readonly<Record<string, string>>; readonly value: number }[]>;
   /** The labels of the alerts that fire now; `alertname` is one. */
   firing(): Promise<readonly Readonly<Record<string, string>>[]>;
 }
@@ -39,10 +41,18 @@ export async function startPrometheus(targets: readonly Target[], rules: string)
   await writeFile(join(folder.path, "rules.yml"), stringify(hurried(rules), { lineWidth: 0 }));
   await writeFile(join(folder.path, "prometheus.yml"), stringify(configuration(targets)));
   const child = starting.adopt(
-    spawn("prometheus", ["--config.file=prometheus.yml", `--storage.tsdb.path=${join(folder.path, "data")}`, `--web.listen-address=127.0.0.1:${port}`], {
-      cwd: folder.path,
-      stdio: ["ignore", "ignore", "pipe"],
-    }),
+    spawn(
+      "prometheus",
+      [
+        "--config.file=prometheus.yml",
+        `--storage.tsdb.path=${join(folder.path, "data")}`,
+        `--web.listen-address=127.0.0.1:${port}`,
+      ],
+      {
+        cwd: folder.path,
+        stdio: ["ignore", "ignore", "pipe"],
+      },
+    ),
     endOf,
   );
   let log = "";
@@ -51,13 +61,19 @@ export async function startPrometheus(targets: readonly Target[], rules: string)
   await untilReady(`${url}/-/ready`, child, () => log);
   const parts = starting.move();
   const get = async (path: string): Promise<unknown> => {
-    const { status, data, error } = (await (await fetch(`${url}/api/v1/${path}`)).json()) as { status: string; data: unknown; error?: string };
+    const { status, data, error } = (await (await fetch(`${url}/api/v1/${path}`)).json()) as {
+      status: string;
+      data: unknown;
+      error?: string;
+    };
     if (status !== "success") throw new Error(`Prometheus refuses ${path}: ${error}`);
     return data;
   };
   return {
     async query(expr) {
-      const { result } = (await get(`query?query=${encodeURIComponent(expr)}`)) as { result: { metric: Record<string, string>; value: [number, string] }[] };
+      const { result } = (await get(`query?query=${encodeURIComponent(expr)}`)) as {
+        result: { metric: Record<string, string>; value: [number, string] }[];
+      };
       return result.map(({ metric, value: [, value] }) => ({ metric, value: Number(value) }));
     },
     async firing() {
@@ -91,13 +107,17 @@ const configuration = (targets: readonly Target[]): object => ({
   scrape_configs: [
     {
       job_name: "rockbot",
-      static_configs: targets.map(({ job, address }) => ({ targets: [address], labels: { job, part_of: "rockbot", namespace: "rockbot" } })),
+      static_configs: targets.map(({ job, address }) => ({
+        targets: [address],
+        labels: { job, part_of: "rockbot", namespace: "rockbot" },
+      })),
     },
   ],
 });
 
 function hurried(text: string): object {
   const file = parse(text) as { readonly groups: readonly { readonly rules: readonly Rule[] }[] };
-  for (const rule of file.groups.flatMap(({ rules }) => rules)) if (rule.for !== undefined && rule.for !== "0m") rule.for = "2s";
+  for (const rule of file.groups.flatMap(({ rules }) => rules))
+    if (rule.for !== undefined && rule.for !== "0m") rule.for = "2s";
   return file;
 }

@@ -28,7 +28,9 @@ interface Case {
 const cases: readonly Case[] = [
   {
     name: "a counter's first event is seen, though it has no sample before",
-    input: { 'rockbot_messaging_parked_messages_total{job="a",messaging_subscription="a",reason="failed"}': "_x20 1x100" },
+    input: {
+      'rockbot_messaging_parked_messages_total{job="a",messaging_subscription="a",reason="failed"}': "_x20 1x100",
+    },
     at: "12m",
     alert: "RockBotMessagesParked",
     fires: [{ job: "a", messaging_subscription: "a", reason: "failed" }],
@@ -110,18 +112,27 @@ test.skipIf(missing !== undefined)("the rules fire at what their alerts mean, an
       },
     ],
   }));
-  await writeFile(join(folder.path, "tests.yml"), stringify({ rule_files: ["rules.yml"], evaluation_interval: "30s", tests }));
+  await writeFile(
+    join(folder.path, "tests.yml"),
+    stringify({ rule_files: ["rules.yml"], evaluation_interval: "30s", tests }),
+  );
   const { status, output } = promtool(["test", "rules", join(folder.path, "tests.yml")]);
 
   expect(output).toContain("SUCCESS");
   expect(status).toBe(0);
 });
 
-test.skipIf(missing !== undefined)("promtool finds nothing to say of the metrics of services that have run a call", { timeout: 120_000 }, async () => {
-  await using system = await startObservedSystem({ only: ["scripts-manager", "gateway"] });
-  await expect.poll(() => system.call("execute_python_script", { script: "print(1)" }).catch(String), { timeout: 60_000 }).toBe(200);
-  for (const { address } of system.targets) {
-    const metrics = await (await fetch(`http://${address}/metrics`)).text();
-    expect(promtool(["check", "metrics"], metrics)).toEqual({ status: 0, output: "" });
-  }
-});
+test.skipIf(missing !== undefined)(
+  "promtool finds nothing to say of the metrics of services that have run a call",
+  { timeout: 120_000 },
+  async () => {
+    await using system = await startObservedSystem({ only: ["scripts-manager", "gateway"] });
+    await expect
+      .poll(() => system.call("execute_python_script", { script: "print(1)" }).catch(String), { timeout: 60_000 })
+      .toBe(200);
+    for (const { address } of system.targets) {
+      const metrics = await (await fetch(`http://${address}/metrics`)).text();
+      expect(promtool(["check", "metrics"], metrics)).toEqual({ status: 0, output: "" });
+    }
+  },
+);

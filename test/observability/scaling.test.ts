@@ -16,53 +16,64 @@ const ports = await Promise.all(Array.from({ length: MAX_REPLICAS - 1 }, freePor
 const missing = whyNoPrometheus() ?? ("why" in helm ? helm.why : undefined);
 const named = (name: string): string => (missing === undefined ? name : `${name} (${missing})`);
 
-test.skipIf(missing !== undefined).each([1, MAX_REPLICAS])(named("a burst loses and doubles no call while %i replicas serve it"), async (count) => {
-  await using scene = await openScene();
-  await scene.replicas.scaleTo(count);
-  await expect.poll(async () => (await scene.prometheus.query('sum(up{job="web-tools"})'))[0]?.value).toBe(count);
-  const begun = performance.now();
-  let isOver = false;
-  const calls = Promise.allSettled(Array.from({ length: BURST }, scene.call)).then((settled) => {
-    isOver = true;
-    return settled.flatMap((result) => (result.status === "rejected" ? String(result.reason) : []));
-  });
-  const seen: Asked[] = [];
-  while (!isOver) {
-    seen.push(await scene.ask(count));
-    await sleep(1_000);
-  }
-  expect(await calls).toEqual([]);
-  const most = (of: keyof Asked) => Math.max(...seen.map((asked) => asked[of]));
-  const figures = { seconds: (performance.now() - begun) / 1_000, waiting: most("waiting"), oldestSeconds: most("oldestSeconds"), wanted: most("wanted") };
-  console.log(`${BURST} calls to ${count} replicas: ${JSON.stringify({ ...figures, atBroker: most("atBroker") })}`);
+test.skipIf(missing !== undefined).each([1, MAX_REPLICAS])(
+  named("a burst loses and doubles no call while %i replicas serve it"),
+  async (count) => {
+    await using scene = await openScene();
+    await scene.replicas.scaleTo(count);
+    await expect.poll(async () => (await scene.prometheus.query('sum(up{job="web-tools"})'))[0]?.value).toBe(count);
+    const begun = performance.now();
+    let isOver = false;
+    const calls = Promise.allSettled(Array.from({ length: BURST }, scene.call)).then((settled) => {
+      isOver = true;
+      return settled.flatMap((result) => (result.status === "rejected" ? String(result.reason) : []));
+    });
+    const seen: Asked[] = [];
+    while (!isOver) {
+      seen.push(await scene.ask(count));
+      await sleep(1_000);
+    }
+    expect(await calls).toEqual([]);
+    const most = (of: keyof Asked) => Math.max(...seen.map((asked) => asked[of]));
+    const figures = {
+      seconds: (performance.now() - begun) / 1_000,
+      waiting: most("waiting"),
+      oldestSeconds: most("oldestSeconds"),
+      wanted: most("wanted"),
+    };
+    console.log(`${BURST} calls to ${count} replicas: ${JSON.stringify({ ...figures, atBroker: most("atBroker") })}`);
 
-  expect(scene.faults()).toEqual([]);
-  expect(figures.wanted).toBe(MAX_REPLICAS);
-});
+    expect(scene.faults()).toEqual([]);
+    expect(figures.wanted).toBe(MAX_REPLICAS);
+  },
+);
 
-test.skipIf(missing !== undefined)(named("a burst loses and doubles no call while replicas come and go by the scaler's queries"), async () => {
-  await using scene = await openScene();
-  const seen: Asked[] = [];
-  /** Whether the service has been scaled up, and down again to one. */
-  const isOver = () => seen.at(-1)?.wanted === 1 && seen.some(({ wanted }) => wanted === MAX_REPLICAS);
-  const trickle = async () => {
-    while (!isOver()) await scene.call();
-  };
-  const calls = Promise.all([...Array.from({ length: BURST }, scene.call), trickle(), trickle()]);
-  const until = performance.now() + 200_000;
-  while (!isOver() && performance.now() < until) {
-    const asked = await scene.ask(seen.at(-1)?.wanted ?? 1);
-    await scene.replicas.scaleTo(asked.wanted);
-    seen.push(asked);
-    await sleep(1_000);
-  }
-  expect(isOver()).toBe(true);
-  await calls;
-  console.log(`while scaled: ${JSON.stringify(seen)}`);
+test.skipIf(missing !== undefined)(
+  named("a burst loses and doubles no call while replicas come and go by the scaler's queries"),
+  async () => {
+    await using scene = await openScene();
+    const seen: Asked[] = [];
+    /** Whether the service has been scaled up, and down again to one. */
+    const isOver = () => seen.at(-1)?.wanted === 1 && seen.some(({ wanted }) => wanted === MAX_REPLICAS);
+    const trickle = async () => {
+      while (!isOver()) await scene.call();
+    };
+    const calls = Promise.all([...Array.from({ length: BURST }, scene.call), trickle(), trickle()]);
+    const until = performance.now() + 200_000;
+    while (!isOver() && performance.now() < until) {
+      const asked = await scene.ask(seen.at(-1)?.wanted ?? 1);
+      await scene.replicas.scaleTo(asked.wanted);
+      seen.push(asked);
+      await sleep(1_000);
+    }
+    expect(isOver()).toBe(true);
+    await calls;
+    console.log(`while scaled: ${JSON.stringify(seen)}`);
 
-  expect(scene.faults()).toEqual([]);
-  expect(Math.max(...seen.map(({ atBroker }) => atBroker))).toBeGreaterThan(0);
-});
+    expect(scene.faults()).toEqual([]);
+    expect(Math.max(...seen.map(({ atBroker }) => atBroker))).toBeGreaterThan(0);
+  },
+);
 
 /** What a scaler learns at one time. */
 interface Asked {
@@ -101,7 +112,10 @@ async function openScene() {
     async ask(current: number): Promise<Asked> {
       const [waiting = 0, oldestSeconds = 0] = await Promise.all([answerTo(depth), answerTo(age)]);
       // As a HorizontalPodAutoscaler computes it: of an average value, and of a value.
-      const wanted = Math.max(Math.ceil(waiting / depth.threshold), Math.ceil((current * oldestSeconds) / age.threshold));
+      const wanted = Math.max(
+        Math.ceil(waiting / depth.threshold),
+        Math.ceil((current * oldestSeconds) / age.threshold),
+      );
       const atBroker = await messagesByManagement(await system.broker.managementUrl());
       return { waiting, oldestSeconds, atBroker, wanted: Math.min(MAX_REPLICAS, Math.max(1, wanted)) };
     },
@@ -121,13 +135,26 @@ interface Trigger {
 
 /** What the chart has KEDA ask for web-tools: how many requests wait, and how long the oldest. */
 async function scalerTriggers(): Promise<readonly [depth: Trigger, age: Trigger]> {
-  const monitoring = { prometheus: { address: "http://prometheus.example" }, rules: { enabled: true }, podMonitor: { enabled: true } };
-  const objects = await renderChart(helmProgram, [], { webTools: { autoscaling: { kind: "keda", max: MAX_REPLICAS } }, monitoring });
-  const scaled = objects.find(({ kind }) => kind === "ScaledObject") as unknown as {
-    readonly spec: { readonly triggers: readonly { readonly metadata: { readonly query: string; readonly threshold: string } }[] };
+  const monitoring = {
+    prometheus: { address: "http://prometheus.example" },
+    rules: { enabled: true },
+    podMonitor: { enabled: true },
   };
-  const [depth, age] = scaled.spec.triggers.map(({ metadata: { query, threshold } }) => ({ query, threshold: Number(threshold) }));
-  if (depth === undefined || age === undefined) throw new Error("The chart's ScaledObject has no trigger by depth and by age");
+  const objects = await renderChart(helmProgram, [], {
+    webTools: { autoscaling: { kind: "keda", max: MAX_REPLICAS } },
+    monitoring,
+  });
+  const scaled = objects.find(({ kind }) => kind === "ScaledObject") as unknown as {
+    readonly spec: {
+      readonly triggers: readonly { readonly metadata: { readonly query: string; readonly threshold: string } }[];
+    };
+  };
+  const [depth, age] = scaled.spec.triggers.map(({ metadata: { query, threshold } }) => ({
+    query,
+    threshold: Number(threshold),
+  }));
+  if (depth === undefined || age === undefined)
+    throw new Error("The chart's ScaledObject has no trigger by depth and by age");
   return [depth, age];
 }
 
@@ -146,7 +173,10 @@ class Replicas implements AsyncDisposable {
       const port = ports.find((free) => this.#running.every((it) => it.port !== free));
       if (port === undefined) return;
       const env = { ...this.#env, HEALTH_PORT: String(port), AUDIT_FILE: "" };
-      this.#running.push({ port, program: startNodeProgram(join(ROOT, "services/main.ts"), { args: ["web-tools"], env, cwd: ROOT }) });
+      this.#running.push({
+        port,
+        program: startNodeProgram(join(ROOT, "services/main.ts"), { args: ["web-tools"], env, cwd: ROOT }),
+      });
     }
     while (this.#running.length > count - 1) {
       const { program } = this.#running.pop() as { readonly program: NodeProgram };
@@ -166,7 +196,9 @@ class Replicas implements AsyncDisposable {
 async function messagesByManagement(management: string): Promise<number> {
   const { username, password, origin } = new URL(management);
   const authorization = `Basic ${Buffer.from(`${username}:${password}`).toString("base64")}`;
-  const answer = await fetch(`${origin}/api/queues/%2F/rockbot.web-tools.v1`, { headers: { authorization } }).catch(() => undefined); // it may close a connection that was idle
+  const answer = await fetch(`${origin}/api/queues/%2F/rockbot.web-tools.v1`, { headers: { authorization } }).catch(
+    () => undefined,
+  ); // it may close a connection that was idle
   if (answer === undefined) return 0;
   return answer.ok ? (((await answer.json()) as { readonly messages?: number }).messages ?? 0) : 0;
 }

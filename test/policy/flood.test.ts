@@ -4,7 +4,9 @@ import { FLOOD_POLICY, overBroker, runFlood } from "./flood.ts";
 
 const busUrl = await sharedAmqpUrl();
 
-test("a caller that floods a service is refused in words, and another is served as if it were alone", { timeout: 120_000 }, async () => {
+test("a caller that floods a service is refused in words, and another is served as if it were alone", {
+  timeout: 120_000,
+}, async () => {
   const { quietEnds, quietMs, floodErrors, floodAnswered } = await runFlood({
     openBuses: () => overBroker(busUrl),
     isFlooded: true,

@@ -12,7 +12,8 @@ const FLOOD_PER_SECOND = 60;
 const QUIET_PER_SECOND = 5;
 
 /** Leaves the flood a part of the service, whatever it asks for. */
-export const FLOOD_POLICY = "everyone: { allow: ['*'] }\ncallers: { flood: { limits: { callsPerSecond: 10, inFlight: 4 } } }";
+export const FLOOD_POLICY =
+  "everyone: { allow: ['*'] }\ncallers: { flood: { limits: { callsPerSecond: 10, inFlight: 4 } } }";
 
 export interface FloodOptions {
   readonly openBuses: () => Promise<FloodBuses>;
@@ -59,9 +60,18 @@ export async function runFlood({ openBuses, isFlooded, policy = "", seconds }: F
   await using buses = await openBuses();
   const held = holdPolicy(createPolicy(await readPolicy(policy, "flood")));
   const set = { tools: [holdTool(tool)], guides: [{ name: service, summary: "Holds.", document: "# Hold" }] };
-  await using _service = await serveTools(buses.service, set, { service, concurrency: CONCURRENCY, policy: held, drainMs: 1_000 });
+  await using _service = await serveTools(buses.service, set, {
+    service,
+    concurrency: CONCURRENCY,
+    policy: held,
+    drainMs: 1_000,
+  });
   await using quiet = await createToolCaller(buses.quiet, { agent: "quiet", results: "copy" });
-  await using flood = await createToolCaller(buses.flood, { agent: "flood", results: "copy", maxCallsInFlight: 20_000 });
+  await using flood = await createToolCaller(buses.flood, {
+    agent: "flood",
+    results: "copy",
+    maxCallsInFlight: 20_000,
+  });
   await Promise.all([quiet.discovered(), flood.discovered()]);
   await quiet.call(tool, {}); // the first finds its way
 
@@ -74,7 +84,8 @@ export async function runFlood({ openBuses, isFlooded, policy = "", seconds }: F
     ? atRate(FLOOD_PER_SECOND, seconds, () =>
         flood.call(tool, {}, { signal: over.signal }).then(
           () => void floodAnswered++,
-          (error: unknown) => void (error instanceof ToolError && error.code !== "cancelled" && floodErrors.push(error)),
+          (error: unknown) =>
+            void (error instanceof ToolError && error.code !== "cancelled" && floodErrors.push(error)),
         ),
       )
     : Promise.resolve();

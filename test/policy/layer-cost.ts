@@ -3,7 +3,15 @@ import { newId, type ToolDefinition, type Validator } from "@rockbot/contracts";
 import { createPolicy, type Policy, readPolicy } from "@rockbot/policy";
 import { createMemoryClaimStore } from "@rockbot/records/claims";
 import { createMemoryRateStore, type RateStore } from "@rockbot/records/rates";
-import { CallClaims, defineTool, ResultCache, servingLayers, type ToolContext, type ToolExecutor, withLocalLayers } from "@rockbot/tools";
+import {
+  CallClaims,
+  defineTool,
+  ResultCache,
+  servingLayers,
+  type ToolContext,
+  type ToolExecutor,
+  withLocalLayers,
+} from "@rockbot/tools";
 
 const CALLS = 5_000;
 
@@ -31,7 +39,11 @@ export async function measureLayers({
       local,
     ),
     "everything, for a tool whose results are kept, another call each time": {
-      ...(await layered(echo({ cacheSeconds: 60 }), `everyone: { allow: ['*'], ${limits}, rules: [{ tools: ["*"], ${all} }] }\n${queues}`, local)),
+      ...(await layered(
+        echo({ cacheSeconds: 60 }),
+        `everyone: { allow: ['*'], ${limits}, rules: [{ tools: ["*"], ${all} }] }\n${queues}`,
+        local,
+      )),
       isSame: false,
     },
     "everything, answered from what is kept": await layered(
@@ -51,7 +63,12 @@ export async function measureLayers({
       if (round >= 0) samples.get(name)?.push(us); // the first is to warm up
     }
   }
-  return new Map([...samples].map(([name, figures]) => [name, figures.sort((a, b) => a - b)[Math.floor(figures.length / 2)] ?? Number.NaN]));
+  return new Map(
+    [...samples].map(([name, figures]) => [
+      name,
+      figures.sort((a, b) => a - b)[Math.floor(figures.length / 2)] ?? Number.NaN,
+    ]),
+  );
 }
 
 /** What it costs to ask a policy what it has been asked before, in microseconds. */
@@ -99,8 +116,13 @@ async function measure({ executor, policy, isSame, atOnce = 1 }: Case): Promise<
       log: silentLogger,
       decision: policy?.decide({ caller: "caller", tool: "echo" }),
     };
-    const text = isSame ? "the same" : `another ${(count++).toString(36).replaceAll(/\d/g, "z")} ${newId().replaceAll(/\d/g, "x")}`;
-    return executor.execute({ toolCallId: newId(), toolName: "echo", arguments: JSON.stringify({ text }), sessionId: null }, context);
+    const text = isSame
+      ? "the same"
+      : `another ${(count++).toString(36).replaceAll(/\d/g, "z")} ${newId().replaceAll(/\d/g, "x")}`;
+    return executor.execute(
+      { toolCallId: newId(), toolName: "echo", arguments: JSON.stringify({ text }), sessionId: null },
+      context,
+    );
   };
   const before = process.cpuUsage();
   await Promise.all(
@@ -120,7 +142,9 @@ function echo({ cacheSeconds }: { readonly cacheSeconds: number }) {
     readOnly: true,
     idempotent: true,
     cacheSeconds,
-    validateInput: ((value: unknown) => typeof (value as { text?: unknown }).text === "string") as Validator<{ readonly text: string }>,
+    validateInput: ((value: unknown) => typeof (value as { text?: unknown }).text === "string") as Validator<{
+      readonly text: string;
+    }>,
   };
   return defineTool(definition, async ({ text }) => text);
 }

@@ -19,25 +19,36 @@ const [, without = Number.NaN] = [...layers][0] ?? [];
 const decisionUs = await measureDecision();
 
 await using broker = await startOwnBroker();
-const buses: Record<string, FloodOptions["openBuses"]> = { "one process": inOneProcess, RabbitMQ: () => overBroker(broker.url) };
+const buses: Record<string, FloodOptions["openBuses"]> = {
+  "one process": inOneProcess,
+  RabbitMQ: () => overBroker(broker.url),
+};
 const floods: Record<string, Pick<FloodOptions, "isFlooded" | "policy">> = {
   "no flood": { isFlooded: false, policy: FLOOD_POLICY },
   "a flood, held by the policy": { isFlooded: true, policy: FLOOD_POLICY },
   "a flood, held by nothing": { isFlooded: true },
 };
-const places = Object.keys(buses).flatMap((bus) => Object.keys(floods).map((flood) => ({ bus, flood, p50: [] as number[], p99: [] as number[] })));
+const places = Object.keys(buses).flatMap((bus) =>
+  Object.keys(floods).map((flood) => ({ bus, flood, p50: [] as number[], p99: [] as number[] })),
+);
 for (let round = 0; round < FLOOD_ROUNDS; round++) {
   for (const { bus, flood, p50, p99 } of places) {
     const options = floods[flood] as (typeof floods)[string];
-    const { quietMs } = await runFlood({ ...options, openBuses: buses[bus] as (typeof buses)[string], seconds: SECONDS });
+    const { quietMs } = await runFlood({
+      ...options,
+      openBuses: buses[bus] as (typeof buses)[string],
+      seconds: SECONDS,
+    });
     p50.push(quietMs[Math.floor(quietMs.length * 0.5)] ?? Number.NaN);
     p99.push(quietMs[Math.floor(quietMs.length * 0.99)] ?? Number.NaN);
     process.stderr.write(`${bus}, ${flood}: p99 ${p99.at(-1)?.toFixed(1)} ms\n`);
   }
 }
 
-const median = (figures: readonly number[]): number => figures.toSorted((a, b) => a - b)[Math.floor(figures.length / 2)] ?? Number.NaN;
-const alone = (bus: string): number => median(places.find((place) => place.bus === bus && place.flood === "no flood")?.p99 ?? []);
+const median = (figures: readonly number[]): number =>
+  figures.toSorted((a, b) => a - b)[Math.floor(figures.length / 2)] ?? Number.NaN;
+const alone = (bus: string): number =>
+  median(places.find((place) => place.bus === bus && place.flood === "no flood")?.p99 ?? []);
 const report = `<!-- Written by \`npm run bench:policy\`. Do not edit. -->
 # What the policy costs, and what it is worth
 

@@ -32,7 +32,8 @@ const run = promisify(execFile);
 /** The documents, fetched once. @throws {Error} if npm's registry cannot be reached */
 export async function publicDocuments(): Promise<readonly PublicDocument[]> {
   const documents: PublicDocument[] = [];
-  for (const { name, from, file } of DOCUMENTS) documents.push({ name, text: await readFile(await fetched(from, file), "utf8") });
+  for (const { name, from, file } of DOCUMENTS)
+    documents.push({ name, text: await readFile(await fetched(from, file), "utf8") });
   return documents;
 }
 
@@ -43,8 +44,14 @@ async function fetched(from: string, file: string): Promise<string> {
   mkdirSync(dirname(kept), { recursive: true });
   const folder = await mkdtemp(`${CACHE}/fetch-`);
   try {
-    const { stdout } = await run("npm", ["pack", from, "--silent", "--pack-destination", folder], { cwd: folder, timeout: FETCH_MS });
-    await run("tar", ["-xzf", join(folder, stdout.trim().split("\n").at(-1) ?? ""), `package/${file}`], { cwd: folder, timeout: FETCH_MS });
+    const { stdout } = await run("npm", ["pack", from, "--silent", "--pack-destination", folder], {
+      cwd: folder,
+      timeout: FETCH_MS,
+    });
+    await run("tar", ["-xzf", join(folder, stdout.trim().split("\n").at(-1) ?? ""), `package/${file}`], {
+      cwd: folder,
+      timeout: FETCH_MS,
+    });
     renameSync(join(folder, "package", file), kept);
   } finally {
     rmSync(folder, { recursive: true, force: true });

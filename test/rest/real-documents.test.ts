@@ -19,7 +19,12 @@ type Json = Record<string, unknown>;
 /** The client of Swagger UI: what it would send is what the document says. */
 interface ReferenceClient {
   /** @returns with a FormData as the body, where the type is that of several parts */
-  buildRequest(options: Json): { readonly url: string; readonly method: string; readonly headers?: Readonly<Record<string, unknown>>; readonly body?: unknown };
+  buildRequest(options: Json): {
+    readonly url: string;
+    readonly method: string;
+    readonly headers?: Readonly<Record<string, unknown>>;
+    readonly body?: unknown;
+  };
 }
 
 const CLIENT = join(import.meta.dirname, "reference-client");
@@ -35,12 +40,16 @@ describe.skipIf(whyNot !== undefined)("documents of public services", () => {
   let client: ReferenceClient;
   beforeAll(async () => {
     server = await startRecordingServer();
-    const loaded = createRequire(join(CLIENT, "package.json"))("swagger-client") as { readonly default?: ReferenceClient };
+    const loaded = createRequire(join(CLIENT, "package.json"))("swagger-client") as {
+      readonly default?: ReferenceClient;
+    };
     client = loaded.default ?? (loaded as unknown as ReferenceClient);
   });
   afterAll(() => server[Symbol.asyncDispose]());
 
-  test("there are 12 of them, with every operation as a tool of a name of its own, whose schema compiles", { timeout: 120_000 }, async () => {
+  test("there are 12 of them, with every operation as a tool of a name of its own, whose schema compiles", {
+    timeout: 120_000,
+  }, async () => {
     const names = new Set<string>();
     const ajv = new Ajv2020({ strict: false, validateFormats: false, logger: false });
     let count = 0;
@@ -79,7 +88,10 @@ describe.skipIf(whyNot !== undefined)("documents of public services", () => {
         const [request, ...more] = server.take();
         expect([id, more.length]).toEqual([id, 0]);
         const expected = client.buildRequest(referenceRequest(raw, id, { base, args, plan: seen.annotations as Plan }));
-        expect({ id, ...(await sentIn(request as RecordedRequest)) }).toEqual({ id, ...(await expectedIn(expected, server.url)) });
+        expect({ id, ...(await sentIn(request as RecordedRequest)) }).toEqual({
+          id,
+          ...(await expectedIn(expected, server.url)),
+        });
       }
     },
   );
@@ -106,7 +118,10 @@ const parsed = (text: string): Json => (text.startsWith("{") ? JSON.parse(text) 
 const METHODS = ["get", "put", "post", "delete", "options", "head", "patch"];
 
 function operationsIn(raw: Json): number {
-  return Object.values(raw["paths"] as Record<string, Json>).reduce((sum, item) => sum + METHODS.filter((method) => method in item).length, 0);
+  return Object.values(raw["paths"] as Record<string, Json>).reduce(
+    (sum, item) => sum + METHODS.filter((method) => method in item).length,
+    0,
+  );
 }
 
 interface Plan {
@@ -116,7 +131,11 @@ interface Plan {
 }
 
 /** One operation as a document of its own, without references, which is what the client takes. */
-function referenceRequest(raw: Json, id: string, { base, args, plan }: { readonly base: string; readonly args: Json; readonly plan: Plan }): Json {
+function referenceRequest(
+  raw: Json,
+  id: string,
+  { base, args, plan }: { readonly base: string; readonly args: Json; readonly plan: Plan },
+): Json {
   const resolved = (value: unknown): Json => {
     const { $ref } = (value ?? {}) as { readonly $ref?: string };
     return $ref === undefined ? ((value ?? {}) as Json) : resolved(valueAt(raw, decodeURIComponent($ref.slice(1))));
@@ -124,18 +143,33 @@ function referenceRequest(raw: Json, id: string, { base, args, plan }: { readonl
   const [method = "", path = ""] = id.split(" ");
   const item = (raw["paths"] as Record<string, Json>)[path] as Json;
   const entry = item[method.toLowerCase()] as Json;
-  const [own, shared] = [entry, item].map(({ parameters = [] }) => (parameters as unknown[]).map(resolved)) as [Json[], Json[]];
-  const all = [...shared.filter((one) => !own.some((other) => other["name"] === one["name"] && other["in"] === one["in"])), ...own];
+  const [own, shared] = [entry, item].map(({ parameters = [] }) => (parameters as unknown[]).map(resolved)) as [
+    Json[],
+    Json[],
+  ];
+  const all = [
+    ...shared.filter((one) => !own.some((other) => other["name"] === one["name"] && other["in"] === one["in"])),
+    ...own,
+  ];
   const parameters = all.map((one) => ({ ...one, schema: resolved(one["schema"]), required: false }));
   const requestBody = entry["requestBody"] === undefined ? {} : { requestBody: resolved(entry["requestBody"]) };
   const operation = { operationId: "op", responses: {}, parameters, ...requestBody };
   return {
-    spec: { openapi: raw["openapi"], info: { title: "x", version: "1" }, servers: [{ url: base }], paths: { [path]: { [method.toLowerCase()]: operation } } },
+    spec: {
+      openapi: raw["openapi"],
+      info: { title: "x", version: "1" },
+      servers: [{ url: base }],
+      paths: { [path]: { [method.toLowerCase()]: operation } },
+    },
     operationId: "op",
     parameters: Object.fromEntries(
-      plan.parameters.filter(([argument]) => args[argument] !== undefined).map(([argument, place, name]) => [`${place}.${name}`, args[argument]]),
+      plan.parameters
+        .filter(([argument]) => args[argument] !== undefined)
+        .map(([argument, place, name]) => [`${place}.${name}`, args[argument]]),
     ),
-    ...(plan.body === null || args[plan.body[0]] === undefined ? {} : { requestBody: withFiles(args[plan.body[0]]), requestContentType: plan.body[1] }),
+    ...(plan.body === null || args[plan.body[0]] === undefined
+      ? {}
+      : { requestBody: withFiles(args[plan.body[0]]), requestContentType: plan.body[1] }),
   };
 }
 
@@ -170,10 +204,20 @@ async function sentIn({ method, target, headers, body }: RecordedRequest) {
   };
 }
 
-async function expectedIn({ url, method, headers = {}, body }: ReturnType<ReferenceClient["buildRequest"]>, origin: string) {
+async function expectedIn(
+  { url, method, headers = {}, body }: ReturnType<ReferenceClient["buildRequest"]>,
+  origin: string,
+) {
   const named = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), String(value)] as const);
   const contentType = String(headers["Content-Type"] ?? headers["content-type"] ?? "");
-  const text = body === undefined ? "" : typeof body === "string" ? body : contentType.includes("json") ? JSON.stringify(body) : "(bytes)";
+  const text =
+    body === undefined
+      ? ""
+      : typeof body === "string"
+        ? body
+        : contentType.includes("json")
+          ? JSON.stringify(body)
+          : "(bytes)";
   return {
     method,
     target: url.slice(origin.length),
@@ -183,15 +227,26 @@ async function expectedIn({ url, method, headers = {}, body }: ReturnType<Refere
 }
 
 /** The type, and JSON as a value, a form as it is, and parts by name with their texts; of bytes each client has its own writing. */
-async function contentOf(contentType: string, body: Buffer | FormData): Promise<{ readonly type?: string | undefined; readonly body?: unknown }> {
+async function contentOf(
+  contentType: string,
+  body: Buffer | FormData,
+): Promise<{ readonly type?: string | undefined; readonly body?: unknown }> {
   if (!(body instanceof FormData) && body.length === 0) return {};
   const type = contentType.split(";")[0];
   if (type?.startsWith("multipart/")) return { type, body: await partsOf(contentType, body) };
   const text = body.toString();
-  return { type, body: contentType.includes("json") ? JSON.parse(text) : contentType.includes("urlencoded") ? text : "(bytes)" };
+  return {
+    type,
+    body: contentType.includes("json") ? JSON.parse(text) : contentType.includes("urlencoded") ? text : "(bytes)",
+  };
 }
 
 async function partsOf(contentType: string, body: Buffer | FormData): Promise<unknown> {
-  const form = body instanceof FormData ? body : await new Response(new Uint8Array(body), { headers: { "content-type": contentType } }).formData();
-  return Promise.all([...form].map(async ([name, part]) => [name, typeof part === "string" ? part : await part.text()]));
+  const form =
+    body instanceof FormData
+      ? body
+      : await new Response(new Uint8Array(body), { headers: { "content-type": contentType } }).formData();
+  return Promise.all(
+    [...form].map(async ([name, part]) => [name, typeof part === "string" ? part : await part.text()]),
+  );
 }

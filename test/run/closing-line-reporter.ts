@@ -44,5 +44,9 @@ const hasFailed = (module: TestModule): boolean => !["passed", "skipped"].includ
 function failedFile(module: TestModule): FailedFile {
   const { passed, skipped } = countTests([module]);
   const failed = [...module.children.allTests()].filter((test) => !["passed", "skipped"].includes(test.result().state));
-  return { file: relative(process.cwd(), module.moduleId), tests: failed.map(({ fullName }) => fullName), others: { passed, skipped } };
+  return {
+    file: relative(process.cwd(), module.moduleId),
+    tests: failed.map(({ fullName }) => fullName),
+    others: { passed, skipped },
+  };
 }

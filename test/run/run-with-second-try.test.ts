@@ -63,7 +63,11 @@ test("what a failed test leaves behind is tried again with it; an error of a fil
   const rejection = "if (readFileSync(RUNS).length === 1) Promise.reject(new Error('left behind'));";
   using failing = project({ crowded: 1 }, rejection.replace("RUNS", JSON.stringify("crowded.runs")));
   const tried = await runIn(failing);
-  expect([tried.code, tried.lines.at(-1), tried.runs("crowded")]).toEqual([0, "2 passed, 0 failed, 1 failed in the crowd and passed alone", 2]);
+  expect([tried.code, tried.lines.at(-1), tried.runs("crowded")]).toEqual([
+    0,
+    "2 passed, 0 failed, 1 failed in the crowd and passed alone",
+    2,
+  ]);
   using passing = project({ well: 0 }, rejection.replace("RUNS", JSON.stringify("well.runs")));
   const untried = await runIn(passing);
   expect([untried.code, untried.lines.at(-1), untried.runs("well")]).toEqual([1, "2 passed, 1 failed", 1]);

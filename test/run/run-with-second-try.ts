@@ -24,14 +24,21 @@ async function run(name: string, args: readonly string[]): Promise<readonly [num
 /** Both runs as one, in which the files of the second count as they ended there. */
 function merged(crowd: RunResult, alone: RunResult): RunResult {
   const others = (kind: "passed" | "skipped") => crowd.files.reduce((sum, file) => sum + file.others[kind], 0);
-  return { ...alone, passed: crowd.passed - others("passed") + alone.passed, skipped: crowd.skipped - others("skipped") + alone.skipped };
+  return {
+    ...alone,
+    passed: crowd.passed - others("passed") + alone.passed,
+    skipped: crowd.skipped - others("skipped") + alone.skipped,
+  };
 }
 
-const namesOf = ({ file, tests }: FailedFile): string[] => (tests.length === 0 ? [file] : tests.map((test) => `${file} > ${test}`));
+const namesOf = ({ file, tests }: FailedFile): string[] =>
+  tests.length === 0 ? [file] : tests.map((test) => `${file} > ${test}`);
 
 async function runAgain(crowd: RunResult, options: readonly string[]): Promise<number> {
   const files = crowd.files.map(({ file }) => file);
-  console.log(`\n${files.length} of the files failed. They run once more, alone:\n${files.map((file) => `  ${file}\n`).join("")}`);
+  console.log(
+    `\n${files.length} of the files failed. They run once more, alone:\n${files.map((file) => `  ${file}\n`).join("")}`,
+  );
   const [code, alone] = await run("alone", [...options, "--maxWorkers=1", ...files]);
   if (alone === undefined) return code === 0 ? 1 : code;
   const names = code === 0 ? crowd.files.flatMap(namesOf) : [];
@@ -46,6 +53,7 @@ async function runAgain(crowd: RunResult, options: readonly string[]): Promise<n
 
 const args = process.argv.slice(2);
 const [code, crowd] = await run("crowd", args);
-const isFew = crowd !== undefined && crowd.strayErrors === 0 && crowd.files.length > 0 && crowd.files.length <= MOST_FILES;
+const isFew =
+  crowd !== undefined && crowd.strayErrors === 0 && crowd.files.length > 0 && crowd.files.length <= MOST_FILES;
 const options = args.filter((arg) => arg.startsWith("-"));
 process.exitCode = code !== 0 && isFew ? await runAgain(crowd, options) : code;

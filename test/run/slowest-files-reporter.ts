@@ -29,5 +29,7 @@ function print(title: string, files: readonly Timed[]): void {
     .sort(([a], [b]) => b - a)
     .slice(0, NAMED);
   if (most.length < 2) return;
-  process.stdout.write(`\n${title}:\n${most.map(([seconds, name]) => `${seconds.toFixed(1).padStart(7)} s  ${name}\n`).join("")}`);
+  process.stdout.write(
+    `\n${title}:\n${most.map(([seconds, name]) => `${seconds.toFixed(1).padStart(7)} s  ${name}\n`).join("")}`,
+  );
 }

@@ -11,7 +11,8 @@ export interface HostileScript {
   readonly prints?: string;
 }
 
-const IGNORE_SIGNALS = "import signal\nfor n in set(signal.Signals) - {signal.SIGKILL, signal.SIGSTOP}: signal.signal(n, signal.SIG_IGN)\n";
+const IGNORE_SIGNALS =
+  "import signal\nfor n in set(signal.Signals) - {signal.SIGKILL, signal.SIGSTOP}: signal.signal(n, signal.SIG_IGN)\n";
 
 /** Prints what it reads that is nobody's business. */
 const LOOT = `
@@ -78,7 +79,12 @@ print([name for name, numbers in calls.items() if libc.syscall(numbers[column], 
 // Long because: the scripts are listed side by side
 export function hostileScripts(port: number): readonly HostileScript[] {
   return [
-    { name: "fork bomb", row: "F33", script: `${IGNORE_SIGNALS}import os\nwhile True:\n  try: os.fork()\n  except OSError: pass`, timeoutMs: 2_000 },
+    {
+      name: "fork bomb",
+      row: "F33",
+      script: `${IGNORE_SIGNALS}import os\nwhile True:\n  try: os.fork()\n  except OSError: pass`,
+      timeoutMs: 2_000,
+    },
     {
       name: "fork bomb of a shell",
       row: "F33",
@@ -91,27 +97,73 @@ export function hostileScripts(port: number): readonly HostileScript[] {
       script: "import threading, time\nwhile True: threading.Thread(target=time.sleep, args=(60,)).start()",
       timeoutMs: 5_000,
     },
-    { name: "memory bomb", row: "F33", script: "kept = []\nwhile True: kept.append(b'x' * (8 << 20))", limit: "memory", timeoutMs: 10_000 },
+    {
+      name: "memory bomb",
+      row: "F33",
+      script: "kept = []\nwhile True: kept.append(b'x' * (8 << 20))",
+      limit: "memory",
+      timeoutMs: 10_000,
+    },
     {
       name: "memory bomb of many",
       row: "F33",
       script: "import os\nfor _ in range(4): os.fork()\nkept = []\nwhile True: kept.append(b'x' * (1 << 20))",
       timeoutMs: 10_000,
     },
-    { name: "disk fill", row: "F33", script: "with open('/tmp/x', 'wb') as file:\n  while True: file.write(bytes(1 << 20))", limit: null, timeoutMs: 10_000 },
-    { name: "inode fill", row: "F33", script: "n = 0\nwhile True:\n  open(f'/tmp/{n}', 'x').close()\n  n += 1", limit: null, timeoutMs: 10_000 },
-    { name: "file exhaustion", row: "F33", script: "kept = []\nwhile True: kept.append(open('/dev/null'))", limit: null, timeoutMs: 10_000 },
+    {
+      name: "disk fill",
+      row: "F33",
+      script: "with open('/tmp/x', 'wb') as file:\n  while True: file.write(bytes(1 << 20))",
+      limit: null,
+      timeoutMs: 10_000,
+    },
+    {
+      name: "inode fill",
+      row: "F33",
+      script: "n = 0\nwhile True:\n  open(f'/tmp/{n}', 'x').close()\n  n += 1",
+      limit: null,
+      timeoutMs: 10_000,
+    },
+    {
+      name: "file exhaustion",
+      row: "F33",
+      script: "kept = []\nwhile True: kept.append(open('/dev/null'))",
+      limit: null,
+      timeoutMs: 10_000,
+    },
     { name: "busy loop", row: "F33", script: "while True: pass", limit: "time", timeoutMs: 1_000 },
-    { name: "ignores every signal", row: "F33", script: `${IGNORE_SIGNALS}while True: pass`, limit: "time", timeoutMs: 1_000 },
+    {
+      name: "ignores every signal",
+      row: "F33",
+      script: `${IGNORE_SIGNALS}while True: pass`,
+      limit: "time",
+      timeoutMs: 1_000,
+    },
     {
       name: "leaves by double fork and setsid",
       row: "F33",
       script: `${IGNORE_SIGNALS}import os, time\nfor _ in range(5):\n  if os.fork() == 0:\n    os.setsid()\n    if os.fork() == 0: time.sleep(3600)\n    os._exit(0)`,
       limit: null,
     },
-    { name: "prints for ever", row: "F32", script: "import subprocess\nsubprocess.run(['yes'])", limit: "time", timeoutMs: 2_000 },
-    { name: "a line of 1 GiB", row: "F32", script: "import sys\nfor _ in range(1024): sys.stdout.write('x' * (1 << 20))", timeoutMs: 10_000 },
-    { name: "NUL and ANSI", row: "F32", script: "import sys\nfor _ in range(1000): sys.stdout.write('\\0\\x1b[2J\\x1b]0;title\\x07')", limit: null },
+    {
+      name: "prints for ever",
+      row: "F32",
+      script: "import subprocess\nsubprocess.run(['yes'])",
+      limit: "time",
+      timeoutMs: 2_000,
+    },
+    {
+      name: "a line of 1 GiB",
+      row: "F32",
+      script: "import sys\nfor _ in range(1024): sys.stdout.write('x' * (1 << 20))",
+      timeoutMs: 10_000,
+    },
+    {
+      name: "NUL and ANSI",
+      row: "F32",
+      script: "import sys\nfor _ in range(1000): sys.stdout.write('\\0\\x1b[2J\\x1b]0;title\\x07')",
+      limit: null,
+    },
     {
       name: "forged frames",
       row: "T12",
@@ -127,7 +179,14 @@ export function hostileScripts(port: number): readonly HostileScript[] {
       prints: "[]",
     },
     { name: "looks for secrets", row: "T12", script: LOOT, limit: null, prints: "[]" },
-    { name: "looks for a network", row: "T13", script: PACKETS.replaceAll("MARK_PORT", `${port}`), limit: null, prints: "[]", timeoutMs: 20_000 },
+    {
+      name: "looks for a network",
+      row: "T13",
+      script: PACKETS.replaceAll("MARK_PORT", `${port}`),
+      limit: null,
+      prints: "[]",
+      timeoutMs: 20_000,
+    },
     { name: "attacks the kernel", row: "T12", script: SYSTEM_CALLS, limit: null, prints: "[]" },
   ];
 }

@@ -9,7 +9,13 @@ import { type HostileScript, hostileScripts } from "./hostile-scripts.ts";
 import { livePidNamespaces, PRINT_NAMESPACE } from "./namespace-census.ts";
 import { containers, localMakers } from "./open-makers.ts";
 
-const limits = { ...defaultSandboxLimits, memoryBytes: 128 * 1024 * 1024, processes: 32, storageBytes: 16 * 1024 * 1024, storageFiles: 1_000 };
+const limits = {
+  ...defaultSandboxLimits,
+  memoryBytes: 128 * 1024 * 1024,
+  processes: 32,
+  storageBytes: 16 * 1024 * 1024,
+  storageFiles: 1_000,
+};
 const KEEP_BYTES = 64 * 1024;
 /** What the manager may grow by while scripts flood it: what it keeps, and what is on its way. */
 const MANAGER_BYTES = 64 * 1024 * 1024;
@@ -48,7 +54,8 @@ function isAlive(namespace: string): boolean {
   return live.has(namespace) || live.has(namespace.replace(/@.*/, "@without its first process"));
 }
 
-const p99 = (times: readonly number[]): number => Math.round(times.toSorted((a, b) => a - b)[Math.ceil(times.length * 0.99) - 1] ?? 0);
+const p99 = (times: readonly number[]): number =>
+  Math.round(times.toSorted((a, b) => a - b)[Math.ceil(times.length * 0.99) - 1] ?? 0);
 
 /** What the scripts of one row came to. */
 interface Tally {
@@ -62,7 +69,9 @@ const MIB = 1024 * 1024;
 for (const { kind, missing, open } of [...localMakers, containers]) {
   const name = `sandboxes of the kind ${kind}`;
   describe.runIf(missing === undefined)(missing === undefined ? name : `${name} (skipped: ${missing})`, () => {
-    test("hold hostile scripts: nothing survives them, nothing is learned, nothing gets out", { timeout: 600_000 }, async () => {
+    test("hold hostile scripts: nothing survives them, nothing is learned, nothing gets out", {
+      timeout: 600_000,
+    }, async () => {
       vi.stubEnv("SECRET", "SECRET-OF-THE-MANAGER");
       let visits = 0;
       const visited = createServer(() => visits++).listen(0, "0.0.0.0");
@@ -71,9 +80,17 @@ for (const { kind, missing, open } of [...localMakers, containers]) {
       let alone: number[];
       {
         await using opened = await open(limits);
-        await using runner = pooledRunner(opened.maker, { floor: 2, ceiling: 4, idleMs: 60_000, keepBytes: KEEP_BYTES, log: silentLogger });
+        await using runner = pooledRunner(opened.maker, {
+          floor: 2,
+          ceiling: 4,
+          idleMs: 60_000,
+          keepBytes: KEEP_BYTES,
+          log: silentLogger,
+        });
         alone = await innocentsBeside(runner, Promise.resolve(), ALONE);
-        for (const { name: what, row, script, timeoutMs = 10_000, limit, prints } of hostileScripts((visited.address() as { port: number }).port)) {
+        for (const { name: what, row, script, timeoutMs = 10_000, limit, prints } of hostileScripts(
+          (visited.address() as { port: number }).port,
+        )) {
           const rssBefore = process.memoryUsage.rss();
           const hostile = run(runner, PRINT_NAMESPACE + script, timeoutMs);
           const others = await innocentsBeside(runner, hostile);

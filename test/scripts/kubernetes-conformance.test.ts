@@ -25,7 +25,11 @@ async function makeRunner(): Promise<ScriptRunner> {
   await using opening = new AsyncDisposableStack();
   const cluster = opening.use(await openScriptsCluster());
   const runner = opening.use(
-    cluster.runner({ ceiling: 4, limits, ...(hasLandlock ? { packages: { folder: packages.path, maxBytes: 16 * 1024 * 1024 } } : {}) }),
+    cluster.runner({
+      ceiling: 4,
+      limits,
+      ...(hasLandlock ? { packages: { folder: packages.path, maxBytes: 16 * 1024 * 1024 } } : {}),
+    }),
   );
   const opened = opening.move();
   return {

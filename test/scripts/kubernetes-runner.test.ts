@@ -4,7 +4,15 @@ import { kubernetesMaker } from "@rockbot/sandbox/kubernetes";
 import { kubeconfigOf, startTcpFaultProxy, writeKubeconfig } from "@rockbot/testing";
 import { describe, expect, test } from "vitest";
 import { openFaultyCluster } from "../faults/scripts/faulty-cluster.ts";
-import { jobOf, noCluster, noOwnCluster, openScriptsCluster, runCold, type ScriptsCluster, uniqueJob } from "./scripts-cluster.ts";
+import {
+  jobOf,
+  noCluster,
+  noOwnCluster,
+  openScriptsCluster,
+  runCold,
+  type ScriptsCluster,
+  uniqueJob,
+} from "./scripts-cluster.ts";
 
 const { signal } = new AbortController();
 const DEADLINE_MS = 60_000;
@@ -29,26 +37,31 @@ describe.skipIf(noCluster.isSo)(`scripts in pods${noCluster.words}`, { timeout: 
     }
     await using second = cluster.maker();
 
-    expect(await follow(await second.find?.(job.id, { signal }), job)).toBe(`${Array.from({ length: 20 }, (_, n) => `${n}\n`).join("")}${job.id}`);
+    expect(await follow(await second.find?.(job.id, { signal }), job)).toBe(
+      `${Array.from({ length: 20 }, (_, n) => `${n}\n`).join("")}${job.id}`,
+    );
     expect(await cluster.startsOf(job.id)).toBe(1);
   });
 
-  test.skipIf(noOwnCluster.isSo)(`a script that runs outlives its manager, however long other pods take to go${noOwnCluster.words}`, async () => {
-    await using cluster = await openFaultyCluster();
-    const job = uniqueJob({ lines: ["import time; time.sleep(5)"] });
-    {
-      await using first = cluster.maker();
-      await first.make({ signal });
-      const sandbox = await first.make({ jobId: job.id, signal });
-      void runJob(sandbox, job, { signal, keepBytes: 65_536 }).catch(() => {});
-      await expect.poll(() => cluster.startsOf(job.id), { timeout: 30_000 }).toBe(1);
-      cluster.api.faults.push({ verb: "delete", resource: "pods", kind: "status", code: 429, retryAfterSeconds: 3 }); // that of the one that waits warm
-    }
-    await using second = cluster.maker();
+  test.skipIf(noOwnCluster.isSo)(
+    `a script that runs outlives its manager, however long other pods take to go${noOwnCluster.words}`,
+    async () => {
+      await using cluster = await openFaultyCluster();
+      const job = uniqueJob({ lines: ["import time; time.sleep(5)"] });
+      {
+        await using first = cluster.maker();
+        await first.make({ signal });
+        const sandbox = await first.make({ jobId: job.id, signal });
+        void runJob(sandbox, job, { signal, keepBytes: 65_536 }).catch(() => {});
+        await expect.poll(() => cluster.startsOf(job.id), { timeout: 30_000 }).toBe(1);
+        cluster.api.faults.push({ verb: "delete", resource: "pods", kind: "status", code: 429, retryAfterSeconds: 3 }); // that of the one that waits warm
+      }
+      await using second = cluster.maker();
 
-    expect(await follow(await second.find?.(job.id, { signal }), job)).toBe(job.id);
-    expect(await cluster.startsOf(job.id)).toBe(1);
-  });
+      expect(await follow(await second.find?.(job.id, { signal }), job)).toBe(job.id);
+      expect(await cluster.startsOf(job.id)).toBe(1);
+    },
+  );
 
   test("a script that is over is not run again: how it ended can be had for a while", async () => {
     await using cluster = await openScriptsCluster();
@@ -83,7 +96,10 @@ describe.skipIf(noCluster.isSo)(`scripts in pods${noCluster.words}`, { timeout: 
     await using first = cluster.maker();
     const sandbox = await first.make({ signal });
     await sandbox.assign?.(job.id);
-    await expect(sandbox.assign?.(other.id)).rejects.toMatchObject({ code: "unavailable", details: { reason: "sandbox_taken" } });
+    await expect(sandbox.assign?.(other.id)).rejects.toMatchObject({
+      code: "unavailable",
+      details: { reason: "sandbox_taken" },
+    });
     expect(await follow(sandbox, job)).toBe(job.id);
     await using second = cluster.maker();
 
@@ -101,31 +117,37 @@ describe.skipIf(noCluster.isSo)(`scripts in pods${noCluster.words}`, { timeout: 
     expect(await cluster.pods()).toEqual([]);
   });
 
-  test.skipIf(noOwnCluster.isSo)(`a script prints each line once, although the connections break${noOwnCluster.words}`, async () => {
-    await using cluster = await openScriptsCluster();
-    const { manager, kubeconfigFile } = cluster;
-    await using proxy = await startTcpFaultProxy(manager.server);
-    writeKubeconfig(kubeconfigFile, { ...manager, server: proxy.through(manager.server) });
-    await using maker = cluster.maker();
-    const job = uniqueJob({ lines: ["import time", "for n in range(40): print(n, flush=True); time.sleep(0.05)"] });
-    const sandbox = await maker.make({ jobId: job.id, signal });
-    const printed = follow(sandbox, job);
-    await expect.poll(() => cluster.startsOf(job.id), { timeout: 30_000 }).toBe(1);
-    proxy.cutAll();
+  test.skipIf(noOwnCluster.isSo)(
+    `a script prints each line once, although the connections break${noOwnCluster.words}`,
+    async () => {
+      await using cluster = await openScriptsCluster();
+      const { manager, kubeconfigFile } = cluster;
+      await using proxy = await startTcpFaultProxy(manager.server);
+      writeKubeconfig(kubeconfigFile, { ...manager, server: proxy.through(manager.server) });
+      await using maker = cluster.maker();
+      const job = uniqueJob({ lines: ["import time", "for n in range(40): print(n, flush=True); time.sleep(0.05)"] });
+      const sandbox = await maker.make({ jobId: job.id, signal });
+      const printed = follow(sandbox, job);
+      await expect.poll(() => cluster.startsOf(job.id), { timeout: 30_000 }).toBe(1);
+      proxy.cutAll();
 
-    expect(await printed).toBe(`${Array.from({ length: 40 }, (_, n) => `${n}\n`).join("")}${job.id}`);
-  });
+      expect(await printed).toBe(`${Array.from({ length: 40 }, (_, n) => `${n}\n`).join("")}${job.id}`);
+    },
+  );
 
-  test.skipIf(noOwnCluster.isSo)(`a script's end is heard although the connection of its log was forgotten${noOwnCluster.words}`, async () => {
-    await using cluster = await openFaultyCluster();
-    await using maker = cluster.maker();
-    const job = uniqueJob({ lines: ["import time; time.sleep(1)"] });
-    const printed = runCold(maker, job, AbortSignal.timeout(DEADLINE_MS));
-    await expect.poll(() => cluster.startsOf(job.id), { timeout: 30_000 }).toBe(1);
-    cluster.api.silenceLogs();
+  test.skipIf(noOwnCluster.isSo)(
+    `a script's end is heard although the connection of its log was forgotten${noOwnCluster.words}`,
+    async () => {
+      await using cluster = await openFaultyCluster();
+      await using maker = cluster.maker();
+      const job = uniqueJob({ lines: ["import time; time.sleep(1)"] });
+      const printed = runCold(maker, job, AbortSignal.timeout(DEADLINE_MS));
+      await expect.poll(() => cluster.startsOf(job.id), { timeout: 30_000 }).toBe(1);
+      cluster.api.silenceLogs();
 
-    expect((await printed).stdout).toBe(job.id);
-  });
+      expect((await printed).stdout).toBe(job.id);
+    },
+  );
 
   test("a script that is cancelled is gone with its pod", async () => {
     await using cluster = await openScriptsCluster();
@@ -146,28 +168,39 @@ describe.skipIf(noCluster.isSo)(`scripts in pods${noCluster.words}`, { timeout: 
     await using cluster = await openScriptsCluster();
     await using maker = cluster.maker();
 
-    for (const jobId of ["../../secrets", "a\nb", "x".repeat(10_000), "$HOME", ""]) await expect(maker.make({ jobId, signal })).rejects.toThrow(TypeError);
+    for (const jobId of ["../../secrets", "a\nb", "x".repeat(10_000), "$HOME", ""])
+      await expect(maker.make({ jobId, signal })).rejects.toThrow(TypeError);
     expect(await cluster.pods()).toEqual([]);
   });
 
-  test.skipIf(noOwnCluster.isSo)(`a server whose certificate is not the right one is told nothing${noOwnCluster.words}`, async () => {
-    await using cluster = await openFaultyCluster();
-    await using other = await openScriptsCluster();
-    writeKubeconfig(cluster.kubeconfigFile, { ...cluster.manager, certificate: other.manager.certificate });
-    await using maker = cluster.maker();
+  test.skipIf(noOwnCluster.isSo)(
+    `a server whose certificate is not the right one is told nothing${noOwnCluster.words}`,
+    async () => {
+      await using cluster = await openFaultyCluster();
+      await using other = await openScriptsCluster();
+      writeKubeconfig(cluster.kubeconfigFile, { ...cluster.manager, certificate: other.manager.certificate });
+      await using maker = cluster.maker();
 
-    await expect(maker.make({ signal })).rejects.toMatchObject({ code: "unavailable", details: { reason: "cluster_unreachable" } });
-    expect(cluster.api.requests).toEqual([]);
-  });
+      await expect(maker.make({ signal })).rejects.toMatchObject({
+        code: "unavailable",
+        details: { reason: "cluster_unreachable" },
+      });
+      expect(cluster.api.requests).toEqual([]);
+    },
+  );
 
   test("a kubeconfig that has no certificate checked is refused, unless that is allowed", async () => {
     await using cluster = await openScriptsCluster();
-    const unverified = JSON.parse(kubeconfigOf(cluster.manager)) as { clusters: [{ cluster: Record<string, unknown> }] };
+    const unverified = JSON.parse(kubeconfigOf(cluster.manager)) as {
+      clusters: [{ cluster: Record<string, unknown> }];
+    };
     const { server } = cluster.manager;
     unverified.clusters[0].cluster = { server, "insecure-skip-tls-verify": true };
     await writeFile(cluster.kubeconfigFile, JSON.stringify(unverified));
 
-    expect(() => kubernetesMaker({ kubeconfigFile: cluster.kubeconfigFile })).toThrow(/certificate would not be verified/);
+    expect(() => kubernetesMaker({ kubeconfigFile: cluster.kubeconfigFile })).toThrow(
+      /certificate would not be verified/,
+    );
     await using maker = cluster.maker({ allowUnverifiedTls: true });
     const job = uniqueJob();
     expect((await runCold(maker, job, signal)).stdout).toBe(job.id);
@@ -182,12 +215,18 @@ describe.skipIf(noCluster.isSo)(`scripts in pods${noCluster.words}`, { timeout: 
   test("it shows at the start that the cluster's network denies what its policy says", async () => {
     await using cluster = await openScriptsCluster();
 
-    expect(await verdictsOf(cluster)).toEqual({ verdicts: { "the API server": "blocked", "the manager": "blocked" }, refusal: undefined });
+    expect(await verdictsOf(cluster)).toEqual({
+      verdicts: { "the API server": "blocked", "the manager": "blocked" },
+      refusal: undefined,
+    });
   });
 
   test.skipIf(noOwnCluster.isSo)(`it shows at the start that it does not${noOwnCluster.words}`, async () => {
     await using cluster = await openScriptsCluster({ enforcesNetworkPolicies: false });
 
-    expect(await verdictsOf(cluster)).toEqual({ verdicts: { "the API server": "reached", "the manager": "reached" }, refusal: expect.anything() });
+    expect(await verdictsOf(cluster)).toEqual({
+      verdicts: { "the API server": "reached", "the manager": "reached" },
+      refusal: expect.anything(),
+    });
   });
 });

@@ -4,7 +4,11 @@ import { localWays, openLocalMaker, runJob } from "@rockbot/sandbox";
 
 const [, , way = "", script = ""] = process.argv;
 const { signal } = new AbortController();
-await using maker = await openLocalMaker({ log: silentLogger, ways: [localWays[way as keyof typeof localWays]], path: process.env["PATH"] });
+await using maker = await openLocalMaker({
+  log: silentLogger,
+  ways: [localWays[way as keyof typeof localWays]],
+  path: process.env["PATH"],
+});
 await using idle = await maker.make({ signal });
 await using busy = await maker.make({ signal });
 const running = runJob(busy, { id: "killed", script, timeoutMs: 600_000 }, { signal, keepBytes: 4_096 });

@@ -21,14 +21,20 @@ const ways = {
 
 for (const [way, skipped] of Object.entries(ways)) {
   const words = skipped === undefined ? "" : ` (skipped: ${skipped})`;
-  test.runIf(skipped === undefined)(`sandboxes by ${way}, idle or not, end with a manager that is killed${words}`, { timeout: 120_000 }, async () => {
-    await using manager = startNodeProgram(SERVICE, { args: [way, STUBBORN] });
-    await expect.poll(() => manager.stdout(), { timeout: 60_000 }).toBe("ready\n");
-    const sandboxes = pidNamespacesBelow(manager.pid);
-    expect(sandboxes.size).toBe(2);
+  test.runIf(skipped === undefined)(
+    `sandboxes by ${way}, idle or not, end with a manager that is killed${words}`,
+    { timeout: 120_000 },
+    async () => {
+      await using manager = startNodeProgram(SERVICE, { args: [way, STUBBORN] });
+      await expect.poll(() => manager.stdout(), { timeout: 60_000 }).toBe("ready\n");
+      const sandboxes = pidNamespacesBelow(manager.pid);
+      expect(sandboxes.size).toBe(2);
 
-    manager.kill("SIGKILL");
+      manager.kill("SIGKILL");
 
-    await expect.poll(() => [...livePidNamespaces()].filter((name) => sandboxes.has(name)), { timeout: 30_000 }).toEqual([]);
-  });
+      await expect
+        .poll(() => [...livePidNamespaces()].filter((name) => sandboxes.has(name)), { timeout: 30_000 })
+        .toEqual([]);
+    },
+  );
 }

@@ -14,14 +14,22 @@ const CALLS = Number(process.env["ROCKBOT_BENCH_CALLS"] ?? 200);
 const KEEP_BYTES = 64 * 1024;
 const INTERPRETER = "the interpreter itself, `-c pass`";
 /** Of the p50, in milliseconds, where that of the interpreter is given. */
-const aims: Readonly<Record<string, (interpreterMs: number) => number>> = { "local, warm": () => 30, "local, cold": (interpreterMs) => 1.5 * interpreterMs };
+const aims: Readonly<Record<string, (interpreterMs: number) => number>> = {
+  "local, warm": () => 30,
+  "local, cold": (interpreterMs) => 1.5 * interpreterMs,
+};
 
 const run = promisify(execFile);
 const signal = new AbortController().signal;
-const job = (): { id: string; script: string; timeoutMs: number } => ({ id: randomBytes(16).toString("hex"), script: "pass", timeoutMs: 30_000 });
+const job = (): { id: string; script: string; timeoutMs: number } => ({
+  id: randomBytes(16).toString("hex"),
+  script: "pass",
+  timeoutMs: 30_000,
+});
 const load = loadavg()[0] ?? 0;
 
-const quantile = (sorted: readonly number[], part: number): string => (sorted[Math.ceil(sorted.length * part) - 1] ?? Number.NaN).toFixed(1);
+const quantile = (sorted: readonly number[], part: number): string =>
+  (sorted[Math.ceil(sorted.length * part) - 1] ?? Number.NaN).toFixed(1);
 const rows = new Map<string, readonly number[]>();
 const notMeasured: string[] = [];
 const python = (await run("python3", ["-c", "import os, sys; print(os.path.realpath(sys.executable))"])).stdout.trim();
@@ -34,7 +42,13 @@ for (const { kind, missing, open } of [...localMakers, containers, pods]) {
   await using opened = await open(defaultSandboxLimits);
   const { maker } = opened;
   await measure(`${kind}, cold`, () => cold(maker));
-  await using runner = pooledRunner(maker, { floor: 4, ceiling: 6, idleMs: 600_000, keepBytes: KEEP_BYTES, log: silentLogger });
+  await using runner = pooledRunner(maker, {
+    floor: 4,
+    ceiling: 6,
+    idleMs: 600_000,
+    keepBytes: KEEP_BYTES,
+    log: silentLogger,
+  });
   await measure(`${kind}, warm`, async () => {
     for (;;) {
       let isWarm = false;

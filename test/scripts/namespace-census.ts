@@ -41,8 +41,13 @@ export function pidNamespacesBelow(pid: number): ReadonlySet<string> {
 }
 
 function named(all: readonly LiveProcess[]): LiveProcess[] {
-  const firstStarts = new Map(all.filter(({ isFirst }) => isFirst).map(({ namespace, startedAt }) => [namespace, startedAt]));
-  return all.map((one) => ({ ...one, namespace: `${one.namespace}@${firstStarts.get(one.namespace) ?? "without its first process"}` }));
+  const firstStarts = new Map(
+    all.filter(({ isFirst }) => isFirst).map(({ namespace, startedAt }) => [namespace, startedAt]),
+  );
+  return all.map((one) => ({
+    ...one,
+    namespace: `${one.namespace}@${firstStarts.get(one.namespace) ?? "without its first process"}`,
+  }));
 }
 
 function processes(): LiveProcess[] {
@@ -52,7 +57,15 @@ function processes(): LiveProcess[] {
       const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
       const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
       const isFirst = /^NSpid:.*\t1$/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));
-      return [{ pid: Number(pid), parent: Number(fields[1]), namespace: readlinkSync(`/proc/${pid}/ns/pid`), startedAt: fields[19] ?? "", isFirst }];
+      return [
+        {
+          pid: Number(pid),
+          parent: Number(fields[1]),
+          namespace: readlinkSync(`/proc/${pid}/ns/pid`),
+          startedAt: fields[19] ?? "",
+          isFirst,
+        },
+      ];
     } catch {
       return []; // It has ended, or is somebody else's.
     }

@@ -1,6 +1,13 @@
 import { randomUUID } from "node:crypto";
 import { silentLogger } from "@rockbot/bus";
-import { engineSocket, localWays, openLocalMaker, type SandboxLimits, type SandboxMaker, supervisorCommand } from "@rockbot/sandbox";
+import {
+  engineSocket,
+  localWays,
+  openLocalMaker,
+  type SandboxLimits,
+  type SandboxMaker,
+  supervisorCommand,
+} from "@rockbot/sandbox";
 import { containerMaker } from "@rockbot/sandbox/container";
 import { canRunContainers, hasBubblewrap, missingNamespaces } from "@rockbot/testing";
 import { noOwnCluster, openScriptsCluster } from "./scripts-cluster.ts";
@@ -20,14 +27,19 @@ export interface MakerKind {
 const IMAGE = process.env["ROCKBOT_TEST_PYTHON_IMAGE"] ?? "python:3.12-slim";
 
 const noNamespaces = missingNamespaces();
-const noBubblewrap = noNamespaces ?? ((await hasBubblewrap()) ? undefined : "bubblewrap is not installed, and cannot be");
+const noBubblewrap =
+  noNamespaces ?? ((await hasBubblewrap()) ? undefined : "bubblewrap is not installed, and cannot be");
 const noContainers = (await canRunContainers(IMAGE)) ? undefined : `no Docker engine has ${IMAGE}`;
 
 export const localMakers: readonly MakerKind[] = [
   { kind: "local", missing: noBubblewrap, open: (limits) => openLocal("bubblewrap", limits) },
   { kind: "local by unshare", missing: noNamespaces, open: (limits) => openLocal("unshare", limits) },
 ];
-export const containers: MakerKind = { kind: "container", missing: noContainers, open: async (limits) => openContainers(limits) };
+export const containers: MakerKind = {
+  kind: "container",
+  missing: noContainers,
+  open: async (limits) => openContainers(limits),
+};
 export const pods: MakerKind = { kind: "pod of the test API server", missing: noOwnCluster.why, open: openPods };
 
 async function openLocal(way: keyof typeof localWays, limits: SandboxLimits): Promise<OpenMaker> {

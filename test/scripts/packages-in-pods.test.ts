@@ -27,8 +27,18 @@ async function openPackagesCluster(...wheels: Parameters<typeof startPackageInde
   const cluster = opening.use(await openScriptsCluster());
   const index = opening.use(await startPackageIndex(wheels));
   const folder = join(dirname(cluster.kubeconfigFile), "packages");
-  const maker = opening.use(cluster.maker({ command: installerCommand("python3"), limits: installerLimits, maxRunMs: 120_000 }));
-  const store = await openPackageStore({ maker, environment: "pods", folder, indexUrl: index.url, allow: ["*"], deny: [], timeoutMs: 120_000 });
+  const maker = opening.use(
+    cluster.maker({ command: installerCommand("python3"), limits: installerLimits, maxRunMs: 120_000 }),
+  );
+  const store = await openPackageStore({
+    maker,
+    environment: "pods",
+    folder,
+    indexUrl: index.url,
+    allow: ["*"],
+    deny: [],
+    timeoutMs: 120_000,
+  });
   const opened = opening.move();
   return {
     cluster,
@@ -40,8 +50,14 @@ async function openPackagesCluster(...wheels: Parameters<typeof startPackageInde
   };
 }
 
-const jobWith = (script: string, packages: ScriptJob["packages"]): ScriptJob => ({ id: randomBytes(16).toString("hex"), script, timeoutMs: 30_000, packages });
-const run = (runner: ScriptRunner, job: ScriptJob) => runner.run(job, { signal, deadline: performance.now() + 120_000 });
+const jobWith = (script: string, packages: ScriptJob["packages"]): ScriptJob => ({
+  id: randomBytes(16).toString("hex"),
+  script,
+  timeoutMs: 30_000,
+  packages,
+});
+const run = (runner: ScriptRunner, job: ScriptJob) =>
+  runner.run(job, { signal, deadline: performance.now() + 120_000 });
 
 describe.skipIf(noCluster.isSo)(`packages in pods${noCluster.words}`, { timeout: 300_000 }, () => {
   test("are installed in a pod without a network, and reach each script's pod that wants them; a second call installs nothing and asks nobody", async () => {
@@ -58,17 +74,25 @@ except OSError: print("no network")
     const asked = it.index.requests.length;
     const second = await run(runner, jobWith(script, await it.store.ensure(["shapes"], { signal })));
 
-    for (const outcome of [first, second]) expect(outcome).toMatchObject({ stdout: "1.0 2.5 True\nno network\n", stderr: "", exitCode: 0 });
+    for (const outcome of [first, second])
+      expect(outcome).toMatchObject({ stdout: "1.0 2.5 True\nno network\n", stderr: "", exitCode: 0 });
     expect(it.index.requests).toHaveLength(asked);
     expect((await run(runner, jobWith("import shapes", undefined))).stderr).toContain("ModuleNotFoundError");
     const { api, manager, namespace } = it.cluster;
-    if (api !== undefined) expect(api.grantedRights(manager.user, namespace)).toEqual(expect.arrayContaining([...api.usedRights(manager.user)]));
+    if (api !== undefined)
+      expect(api.grantedRights(manager.user, namespace)).toEqual(
+        expect.arrayContaining([...api.usedRights(manager.user)]),
+      );
     if (api !== undefined) expect(new Set(api.requests.filter(({ status }) => status === 403))).toEqual(new Set());
   });
 
   test("of many files and much content come whole, and cannot be changed by the script", async () => {
-    const files = Object.fromEntries(Array.from({ length: 500 }, (_, number) => [`many/part${number}.py`, `value = ${number}\n`]));
-    await using it = await openPackagesCluster(wheel("many", "1.0", { files: { ...files, "many/__init__.py": "", "many/large.bin": randomBytes(20 * MIB) } }));
+    const files = Object.fromEntries(
+      Array.from({ length: 500 }, (_, number) => [`many/part${number}.py`, `value = ${number}\n`]),
+    );
+    await using it = await openPackagesCluster(
+      wheel("many", "1.0", { files: { ...files, "many/__init__.py": "", "many/large.bin": randomBytes(20 * MIB) } }),
+    );
     await using runner = it.runner();
     const closed = hasLandlock ? 3 : 1; // without it new files are not kept out
     const script = `
@@ -87,15 +111,24 @@ os.rename("/tmp/mine", "/tmp/folder/mine")
 print(open("/tmp/folder/mine").read())
 `;
     const outcome = await run(runner, jobWith(script, await it.store.ensure(["many"], { signal })));
-    expect(outcome).toMatchObject({ stdout: `124750 ${20 * MIB}\n${"PermissionError\n".repeat(closed)}x\n`, stderr: "", exitCode: 0 });
+    expect(outcome).toMatchObject({
+      stdout: `124750 ${20 * MIB}\n${"PermissionError\n".repeat(closed)}x\n`,
+      stderr: "",
+      exitCode: 0,
+    });
   });
 
   test("for which a pod has no room are refused, in words, and the script does not begin", async () => {
-    await using it = await openPackagesCluster(wheel("large", "1.0", { files: { "large.py": Buffer.alloc(3 * MIB, "#") } }));
+    await using it = await openPackagesCluster(
+      wheel("large", "1.0", { files: { "large.py": Buffer.alloc(3 * MIB, "#") } }),
+    );
     await using runner = it.runner(2 * MIB);
     const job = jobWith("print('begun')", await it.store.ensure(["large"], { signal }));
 
-    await expect(run(runner, job)).rejects.toMatchObject({ code: "too_large", message: expect.stringContaining("a sandbox has room for 2 MiB") });
+    await expect(run(runner, job)).rejects.toMatchObject({
+      code: "too_large",
+      message: expect.stringContaining("a sandbox has room for 2 MiB"),
+    });
     expect(await it.cluster.startsOf(job.id)).toBe(0);
   });
 
@@ -118,7 +151,13 @@ print(open("/tmp/folder/mine").read())
       };
       await new Promise((resolve) => sandbox.input.write(`${JSON.stringify(header)}\nprint{"path"`, resolve));
     }
-    await using second = pooledRunner(it.cluster.maker({ packages }), { floor: 0, ceiling: 1, idleMs: 60_000, keepBytes: 1_000, log: silentLogger });
+    await using second = pooledRunner(it.cluster.maker({ packages }), {
+      floor: 0,
+      ceiling: 1,
+      idleMs: 60_000,
+      keepBytes: 1_000,
+      log: silentLogger,
+    });
     const outcome = await second.run(job, { signal, deadline: performance.now() + 120_000, mayHaveBegun: true });
 
     expect(outcome).toMatchObject({ stdout: "2.5\n", exitCode: 0 });
@@ -127,7 +166,10 @@ print(open("/tmp/folder/mine").read())
 
   test("are not sent again to a script that runs, whose job another manager takes up", async () => {
     await using it = await openPackagesCluster(wheel("colors", "2.5"));
-    const job = jobWith("import colors, time; time.sleep(2); print(colors.version)", await it.store.ensure(["colors"], { signal }));
+    const job = jobWith(
+      "import colors, time; time.sleep(2); print(colors.version)",
+      await it.store.ensure(["colors"], { signal }),
+    );
     const packages = { folder: it.folder, maxBytes: 64 * MIB };
     {
       await using first = it.cluster.maker({ packages });
@@ -145,7 +187,10 @@ print(open("/tmp/folder/mine").read())
 
   test("that cannot be had are told in words, and nothing is left of the pod that tried", async () => {
     await using it = await openPackagesCluster();
-    await expect(it.store.ensure(["nothing"], { signal })).rejects.toMatchObject({ code: "invalid_arguments", details: { reason: "packages_not_found" } });
+    await expect(it.store.ensure(["nothing"], { signal })).rejects.toMatchObject({
+      code: "invalid_arguments",
+      details: { reason: "packages_not_found" },
+    });
     await expect.poll(() => it.cluster.pods(), { timeout: 20_000 }).toEqual([]);
   });
 
@@ -167,15 +212,20 @@ print(open("/tmp/folder/mine").read())
     expect(sent).toBeLessThan(most);
   });
 
-  test.skipIf(noOwnCluster.isSo)(`leave no pod when the manager that installs them is killed${noOwnCluster.words}`, async () => {
-    await using cluster = await openScriptsCluster();
-    const { kubeconfigFile, namespace, podNames } = cluster;
-    await using manager = startNodeProgram(SERVICE, { args: [JSON.stringify({ kubeconfigFile, namespace, ...podNames })] });
-    await expect.poll(() => manager.stdout(), { timeout: 60_000 }).toBe("ready\n");
-    expect(await cluster.pods()).toHaveLength(1);
-    manager.kill("SIGKILL");
-    await using _other = cluster.maker();
+  test.skipIf(noOwnCluster.isSo)(
+    `leave no pod when the manager that installs them is killed${noOwnCluster.words}`,
+    async () => {
+      await using cluster = await openScriptsCluster();
+      const { kubeconfigFile, namespace, podNames } = cluster;
+      await using manager = startNodeProgram(SERVICE, {
+        args: [JSON.stringify({ kubeconfigFile, namespace, ...podNames })],
+      });
+      await expect.poll(() => manager.stdout(), { timeout: 60_000 }).toBe("ready\n");
+      expect(await cluster.pods()).toHaveLength(1);
+      manager.kill("SIGKILL");
+      await using _other = cluster.maker();
 
-    await expect.poll(() => cluster.pods(), { timeout: 60_000 }).toEqual([]);
-  });
+      await expect.poll(() => cluster.pods(), { timeout: 60_000 }).toEqual([]);
+    },
+  );
 });

@@ -1,6 +1,13 @@
 import { randomBytes } from "node:crypto";
 import { silentLogger } from "@rockbot/bus";
-import { defaultSandboxLimits, pooledRunner, runJob, type SandboxMaker, type ScriptJob, type ScriptRunner } from "@rockbot/sandbox";
+import {
+  defaultSandboxLimits,
+  pooledRunner,
+  runJob,
+  type SandboxMaker,
+  type ScriptJob,
+  type ScriptRunner,
+} from "@rockbot/sandbox";
 import { type KubernetesMakerOptions, kubernetesMaker } from "@rockbot/sandbox/kubernetes";
 import {
   type Pod,
@@ -20,7 +27,11 @@ interface Skip {
   readonly words: string;
 }
 
-const skipFor = (why: string | undefined): Skip => ({ isSo: why !== undefined, why, words: why === undefined ? "" : ` (skipped: ${why})` });
+const skipFor = (why: string | undefined): Skip => ({
+  isSo: why !== undefined,
+  why,
+  words: why === undefined ? "" : ` (skipped: ${why})`,
+});
 
 /** Of tests that need a cluster, whichever: a real one needs nothing of this machine. */
 export const noCluster = skipFor(whyNoFaults() === undefined ? whyNoPods() : undefined);
@@ -60,7 +71,8 @@ export async function openScriptsCluster(options: StartKubernetesApiOptions = {}
   const kubeconfigFile = folder.write("kubeconfig", "");
   writeKubeconfig(kubeconfigFile, manager);
   const limits = api === undefined ? { ...defaultSandboxLimits, processors: REAL_PROCESSORS } : defaultSandboxLimits;
-  const maker: ScriptsCluster["maker"] = (more) => kubernetesMaker({ kubeconfigFile, namespace, ...podNames, limits, ...more });
+  const maker: ScriptsCluster["maker"] = (more) =>
+    kubernetesMaker({ kubeconfigFile, namespace, ...podNames, limits, ...more });
   const pods = () => cluster.pods();
   const opened = opening.move();
   return {
@@ -74,7 +86,9 @@ export async function openScriptsCluster(options: StartKubernetesApiOptions = {}
     runner: ({ floor = 0, ceiling = 8, ...rest } = {}) =>
       pooledRunner(maker(rest), { floor, ceiling, idleMs: 60_000, keepBytes: RUNNER_KEEPS_BYTES, log: silentLogger }),
     async startsOf(job) {
-      const logs = await Promise.all((await pods()).filter((pod) => jobOf(pod) === job).map((pod) => cluster.logOf(pod)));
+      const logs = await Promise.all(
+        (await pods()).filter((pod) => jobOf(pod) === job).map((pod) => cluster.logOf(pod)),
+      );
       return logs.flatMap(startsIn).filter((started) => started === job).length;
     },
     [Symbol.asyncDispose]: () => opened.disposeAsync(),
@@ -86,17 +100,31 @@ export const jobOf = ({ metadata }: Pod): string | undefined => metadata.labels?
 
 /** The jobs that a pod's supervisor says it has started. */
 export function startsIn(log: string): readonly string[] {
-  return log.split("\n").flatMap((line) => (line.startsWith('{"frame":"started"') ? [(JSON.parse(line) as { readonly job: string }).job] : []));
+  return log
+    .split("\n")
+    .flatMap((line) =>
+      line.startsWith('{"frame":"started"') ? [(JSON.parse(line) as { readonly job: string }).job] : [],
+    );
 }
 
 /** A job that prints its own id. */
-export function uniqueJob({ lines = [], timeoutMs = 20_000 }: { readonly lines?: readonly string[]; readonly timeoutMs?: number } = {}): ScriptJob {
+export function uniqueJob({
+  lines = [],
+  timeoutMs = 20_000,
+}: {
+  readonly lines?: readonly string[];
+  readonly timeoutMs?: number;
+} = {}): ScriptJob {
   const id = randomBytes(16).toString("hex");
   return { id, script: [...lines, `print(${JSON.stringify(id)}, end="")`].join("\n"), timeoutMs };
 }
 
 /** Runs a job in a sandbox that is made for it. @returns how long that took to make, in milliseconds, and what the job wrote */
-export async function runCold(maker: SandboxMaker, job: ScriptJob, signal: AbortSignal): Promise<{ readonly stdout: string; readonly waitMs: number }> {
+export async function runCold(
+  maker: SandboxMaker,
+  job: ScriptJob,
+  signal: AbortSignal,
+): Promise<{ readonly stdout: string; readonly waitMs: number }> {
   const began = performance.now();
   await using sandbox = await maker.make({ jobId: job.id, signal });
   const waitMs = performance.now() - began;

@@ -17,7 +17,8 @@ export interface Rankers {
 
 /** As the textbook has it: one flat text for a service, or for a tool. */
 function textbook(services: readonly ServiceEntry[]): Rankers {
-  const flat = ({ id, summary, tools }: ServiceEntry): string => [id, summary, ...tools.flatMap(({ name, description }) => [name, description])].join("\n");
+  const flat = ({ id, summary, tools }: ServiceEntry): string =>
+    [id, summary, ...tools.flatMap(({ name, description }) => [name, description])].join("\n");
   const tools = services.flatMap((entry) => entry.tools.map((tool) => ({ entry, tool })));
   return {
     services: async (question) =>
@@ -25,7 +26,11 @@ function textbook(services: readonly ServiceEntry[]): Rankers {
         .slice(0, 5)
         .map(({ id }) => id),
     tools: async (question) =>
-      rank(tools, ({ entry, tool }) => [entry.id, entry.summary, tool.name, tool.description, tool.parameters].join("\n"), question)
+      rank(
+        tools,
+        ({ entry, tool }) => [entry.id, entry.summary, tool.name, tool.description, tool.parameters].join("\n"),
+        question,
+      )
         .slice(0, 5)
         .map(({ entry, tool }) => `${entry.id}/${tool.name}`),
   };
@@ -35,7 +40,8 @@ function withExtras(services: readonly ServiceEntry[], extras: Partial<Extras>):
   const search = new ServiceSearch(() => services, { extras });
   return {
     services: async (question) => (await search.search(question)).map(({ entry }) => entry.id),
-    tools: async (question) => (await search.searchTools(question)).map(({ entry, tool }) => `${entry.id}/${tool.name}`),
+    tools: async (question) =>
+      (await search.searchTools(question)).map(({ entry, tool }) => `${entry.id}/${tool.name}`),
   };
 }
 
@@ -45,7 +51,10 @@ export function rankersOf(services: readonly ServiceEntry[]): Map<string, Ranker
   return new Map([
     ["textbook", textbook(services)],
     ["a document for each tool", withExtras(services, noExtras)],
-    ...extras.map((extra): [string, Rankers] => [`and ${words[extra]}`, withExtras(services, { ...noExtras, [extra]: true })]),
+    ...extras.map((extra): [string, Rankers] => [
+      `and ${words[extra]}`,
+      withExtras(services, { ...noExtras, [extra]: true }),
+    ]),
     ["all", withExtras(services, {})],
     ...extras.map((extra): [string, Rankers] => [`all but ${words[extra]}`, withExtras(services, { [extra]: false })]),
   ]);
@@ -61,7 +70,11 @@ const words: Readonly<Record<keyof Extras, string>> = {
   fields: "field weights",
 };
 
-export async function accuracyOf(find: Find, questions: readonly Question[], answersOf: (question: Question) => readonly string[]): Promise<Accuracy> {
+export async function accuracyOf(
+  find: Find,
+  questions: readonly Question[],
+  answersOf: (question: Question) => readonly string[],
+): Promise<Accuracy> {
   let [first, five] = [0, 0];
   for (const question of questions) {
     const found = await find(question.text);
@@ -72,5 +85,6 @@ export async function accuracyOf(find: Find, questions: readonly Question[], ans
   return { top1: first / questions.length, top5: five / questions.length };
 }
 
-export const serviceAnswers = ({ answers }: Question): string[] => answers.map((answer) => answer.slice(0, answer.indexOf("/")));
+export const serviceAnswers = ({ answers }: Question): string[] =>
+  answers.map((answer) => answer.slice(0, answer.indexOf("/")));
 export const toolAnswers = ({ answers }: Question): readonly string[] => answers;

@@ -46,4 +46,8 @@ interface Named {
   readonly inputSchema: object;
 }
 
-const definitionOf = ({ name, description, inputSchema }: Named): Definition => ({ name, description, parameters: inputSchema });
+const definitionOf = ({ name, description, inputSchema }: Named): Definition => ({
+  name,
+  description,
+  parameters: inputSchema,
+});

@@ -21,7 +21,11 @@ for (const [name, rankers] of rankersOf(services)) {
   const tuned = await accuracyOf(rankers.services, tuning, serviceAnswers);
   rows.push(`| ${name} | ${cells(judged)} | ${cells(tools)} | ${cells(tuned)} |`);
 }
-const whole = await accuracyOf((rankersOf(services).get("all") as Rankers).services, [...tuning, ...heldOut], serviceAnswers);
+const whole = await accuracyOf(
+  (rankersOf(services).get("all") as Rankers).services,
+  [...tuning, ...heldOut],
+  serviceAnswers,
+);
 const speeds = [];
 for (const count of [200, 2_000]) speeds.push(await measureSpeed(services, [...tuning, ...heldOut], count));
 const real = await realTools();

@@ -31,7 +31,11 @@ export async function readSet(): Promise<QuerySet> {
     });
   const unknown = questions.flatMap(({ answers }) => answers.filter((answer) => !known.has(answer)));
   if (unknown.length > 0) throw new Error(`Cannot read the questions: no service has the tools ${unknown.join(", ")}`);
-  return { services, tuning: questions.filter((_, i) => i % 2 === 0), heldOut: questions.filter((_, i) => i % 2 === 1) };
+  return {
+    services,
+    tuning: questions.filter((_, i) => i % 2 === 0),
+    heldOut: questions.filter((_, i) => i % 2 === 1),
+  };
 }
 
 function entriesIn(text: string): ServiceEntry[] {

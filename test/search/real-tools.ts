@@ -21,7 +21,8 @@ export async function realTools(): Promise<readonly Definition[]> {
       const client = new Client({ name: "measure", version: "1.0.0" });
       await client.connect(new StdioClientTransport({ command, args: [...args], env: { ...env }, stderr: "ignore" }));
       const { tools } = await client.listTools();
-      for (const { name, description = "", inputSchema } of tools) found.push({ name: `${server}__${name}`, description, parameters: inputSchema });
+      for (const { name, description = "", inputSchema } of tools)
+        found.push({ name: `${server}__${name}`, description, parameters: inputSchema });
       await client.close();
     }
   } finally {

@@ -11,7 +11,11 @@ export interface Speed {
 }
 
 /** How long a question takes among so many tools: those of the services, again and again under other names. */
-export async function measureSpeed(services: readonly ServiceEntry[], questions: readonly Question[], count: number): Promise<Speed> {
+export async function measureSpeed(
+  services: readonly ServiceEntry[],
+  questions: readonly Question[],
+  count: number,
+): Promise<Speed> {
   const entries: ServiceEntry[] = [];
   let tools = 0;
   for (let copy = 0; tools < count; copy++)
@@ -31,10 +35,23 @@ export async function measureSpeed(services: readonly ServiceEntry[], questions:
     took.push(performance.now() - start);
   }
   const { user, system } = process.cpuUsage(before);
-  now = [...entries, { id: "new", type: "tool", summary: "", tools: [{ name: "a_new_tool", description: "Does what none did before." }] }];
+  now = [
+    ...entries,
+    {
+      id: "new",
+      type: "tool",
+      summary: "",
+      tools: [{ name: "a_new_tool", description: "Does what none did before." }],
+    },
+  ];
   const start = performance.now();
   await search.search("new");
   const change = performance.now() - start;
   took.sort((a, b) => a - b);
-  return { tools, p50: took[Math.floor(took.length / 2)] ?? Number.NaN, cpu: (user + system) / 1_000 / questions.length, change };
+  return {
+    tools,
+    p50: took[Math.floor(took.length / 2)] ?? Number.NaN,
+    cpu: (user + system) / 1_000 / questions.length,
+    change,
+  };
 }

@@ -14,7 +14,10 @@ test("a message carries the trace it is published in, unless its publisher wants
 
   const traceId = await trace.getTracer("test").startActiveSpan("outer", async (span) => {
     for (const options of [{}, { isTraced: true }, { isTraced: false }]) {
-      await bus.publish(createEnvelope({ topic: "a.b", type: "Test", source: "test", body: Buffer.from("{}") }), options);
+      await bus.publish(
+        createEnvelope({ topic: "a.b", type: "Test", source: "test", body: Buffer.from("{}") }),
+        options,
+      );
     }
     return span.spanContext().traceId;
   });

@@ -25,7 +25,8 @@ process.stdout.write("resumed\n");
 
 const count = Number(calls);
 for (let index = 0; index < count; index++) void caller.call(name, { index }, { timeoutMs: 60_000 });
-const isOut = async () => (await journals.readOpen(`${name}.0`)).filter(({ state }) => state === "accepted").length === count;
+const isOut = async () =>
+  (await journals.readOpen(`${name}.0`)).filter(({ state }) => state === "accepted").length === count;
 while (count > 0 && !(await isOut())) await new Promise((resolve) => setTimeout(resolve, 20));
 if (count > 0) process.stdout.write("out\n");
 if (count > 0) await new Promise((resolve) => process.once("SIGTERM", resolve));

@@ -25,7 +25,8 @@ export function marksIn(text: string, canaries: readonly Canary[]): string[] {
   };
   look(text);
   for (const [run] of text.matchAll(/[\w+/-]{12,}/g)) {
-    for (let skip = 0; skip < BASE64_CHARACTERS_OF_A_GROUP; skip++) look(Buffer.from(run.slice(skip), "base64").toString("latin1"));
+    for (let skip = 0; skip < BASE64_CHARACTERS_OF_A_GROUP; skip++)
+      look(Buffer.from(run.slice(skip), "base64").toString("latin1"));
   }
   return [...found];
 }

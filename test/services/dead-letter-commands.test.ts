@@ -1,6 +1,14 @@
 import { type Bus, DeadLetterError } from "@rockbot/bus";
 import { connectBus } from "@rockbot/bus-rabbitmq";
-import { createEnvelope, type Envelope, encodeMessage, messages, newId, type ToolDefinition, type Validator } from "@rockbot/contracts";
+import {
+  createEnvelope,
+  type Envelope,
+  encodeMessage,
+  messages,
+  newId,
+  type ToolDefinition,
+  type Validator,
+} from "@rockbot/contracts";
 import { connectRedisClaimStore } from "@rockbot/records/claims/redis";
 import { sharedAmqpUrl, sharedRedisUrl } from "@rockbot/testing";
 import { defineTool, serveTools } from "@rockbot/tools";
@@ -18,7 +26,9 @@ const definition: ToolDefinition<{ readonly word: string }> = {
   inputSchema: { type: "object" },
   readOnly: false,
   idempotent: false,
-  validateInput: ((value: unknown) => typeof (value as { word?: unknown }).word === "string") as Validator<{ readonly word: string }>,
+  validateInput: ((value: unknown) => typeof (value as { word?: unknown }).word === "string") as Validator<{
+    readonly word: string;
+  }>,
 };
 
 interface Result {
@@ -59,7 +69,12 @@ function callOf(service: string, word: string, replyTo: string): Envelope {
     topic: `tool.invoke.${service}`,
     type: messages.ToolInvokeRequest.type,
     source: "agent",
-    body: encodeMessage("ToolInvokeRequest", { toolCallId, toolName: "effect", arguments: JSON.stringify({ word }), sessionId: null }),
+    body: encodeMessage("ToolInvokeRequest", {
+      toolCallId,
+      toolName: "effect",
+      arguments: JSON.stringify({ word }),
+      sessionId: null,
+    }),
     messageId: toolCallId,
     correlationId: toolCallId,
     replyTo,
@@ -76,13 +91,18 @@ async function park(bus: Bus, service: string, calls: readonly Envelope[], why: 
   await expect.poll(async () => (await bus.inspect(service, "parked"))?.messages, WAIT).toBe(calls.length);
 }
 
-test("a hundred parked calls are played again: those that have run have no second effect, the others have one", { timeout: 90_000 }, async () => {
+test("a hundred parked calls are played again: those that have run have no second effect, the others have one", {
+  timeout: 90_000,
+}, async () => {
   await using bus = await connectBus(url);
   const service = uniqueName();
   const replyTo = `tool.result.${service}`;
   const effects = new Map<string, number>();
   const answers: Envelope[] = [];
-  await using _answers = await bus.subscribe({ name: `answers-${service}`, topics: [replyTo], kind: "copy" }, async (answer) => void answers.push(answer));
+  await using _answers = await bus.subscribe(
+    { name: `answers-${service}`, topics: [replyTo], kind: "copy" },
+    async (answer) => void answers.push(answer),
+  );
   const calls = Array.from({ length: 100 }, (_, index) => callOf(service, `word ${index}`, replyTo));
   {
     await using _ = await effectService(bus, service, effects);
@@ -101,7 +121,10 @@ test("a hundred parked calls are played again: those that have run have no secon
       .map(({ id }) => id)
       .sort(),
   ).toEqual(calls.map(({ messageId }) => messageId).sort());
-  expect(replayed).toMatchObject({ code: 0, stderr: expect.stringContaining("100 answered and removed, 0 still parked") });
+  expect(replayed).toMatchObject({
+    code: 0,
+    stderr: expect.stringContaining("100 answered and removed, 0 still parked"),
+  });
   const contents = linesOf(replayed).map(({ answer }) => (answer as { content: string }).content);
   expect(contents.sort()).toEqual(calls.map((_, index) => `did word ${index}`).sort());
   expect(effects.size).toBe(100);
@@ -110,7 +133,9 @@ test("a hundred parked calls are played again: those that have run have no secon
   expect((await bus.inspect(service, "parked"))?.messages).toBe(0);
 });
 
-test("parked messages are shown without what could harm a terminal, and purged one by one or all", { timeout: 60_000 }, async () => {
+test("parked messages are shown without what could harm a terminal, and purged one by one or all", {
+  timeout: 60_000,
+}, async () => {
   await using bus = await connectBus(url);
   const service = uniqueName();
   const calls = ["one\u001b[2J\u202e", "two", "three"].map((word) => callOf(service, word, "no.topic.for.results"));
@@ -128,12 +153,17 @@ test("parked messages are shown without what could harm a terminal, and purged o
   expect(listed.stdout.trim().split("\n").length).toBe(2);
   expect(listed).toMatchObject({ code: 0, stderr: expect.stringMatching(/3 parked.*2 of them are shown/) });
   expect(shown.stdout).toMatch(/^why +not\\u001b\[31m\\nnow$/m);
-  for (const { stdout } of [listed, shown, asJson]) expect(stdout).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/);
-  expect(linesOf(asJson)).toMatchObject([{ id, reason: "rejected", why: "not\u001b[31m\nnow", replyTo: "no.topic.for.results", timeoutMs: "60000" }]);
+  for (const { stdout } of [listed, shown, asJson])
+    expect(stdout).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/);
+  expect(linesOf(asJson)).toMatchObject([
+    { id, reason: "rejected", why: "not\u001b[31m\nnow", replyTo: "no.topic.for.results", timeoutMs: "60000" },
+  ]);
   expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining("--yes: missing") });
   expect(one).toMatchObject({ code: 0, stdout: `${id}\n` });
   expect(linesOf(rest).length).toBe(2);
   expect(none).toMatchObject({ code: 2, stderr: expect.stringContaining("No message") });
   expect(unknown).toMatchObject({ code: 2, stderr: expect.stringContaining("There is no service") });
-  expect([listed, shown, one, rest, none].every(({ stderr }) => !stderr.includes(new URL(url).password || "no password"))).toBe(true);
+  expect(
+    [listed, shown, one, rest, none].every(({ stderr }) => !stderr.includes(new URL(url).password || "no password")),
+  ).toBe(true);
 });

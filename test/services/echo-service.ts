@@ -9,7 +9,9 @@ const definition: ToolDefinition<{ readonly id: string }> = {
   inputSchema: { type: "object" },
   readOnly: false,
   idempotent: true,
-  validateInput: ((value: unknown) => typeof (value as { id?: unknown }).id === "string") as Validator<{ readonly id: string }>,
+  validateInput: ((value: unknown) => typeof (value as { id?: unknown }).id === "string") as Validator<{
+    readonly id: string;
+  }>,
 };
 const echo = defineTool(definition, async ({ id }) => {
   process.stdout.write(`${id}\n`);
@@ -23,6 +25,10 @@ process.on("SIGUSR2", () => {
 });
 
 await using bus = await connectBus(process.argv[2] ?? "", { name: "echo-service" });
-await using _tools = await serveTools(bus, { tools: [echo], guides: [{ name: "echo", summary: "Echoes.", document: "# Echo" }] }, { service: "echo" });
+await using _tools = await serveTools(
+  bus,
+  { tools: [echo], guides: [{ name: "echo", summary: "Echoes.", document: "# Echo" }] },
+  { service: "echo" },
+);
 process.stdout.write("ready\n");
 await new Promise((resolve) => process.once("SIGTERM", resolve));

@@ -17,7 +17,9 @@ export async function startHeldTool(busUrl: string, name: string, { concurrency 
     inputSchema: { type: "object" },
     readOnly: false,
     idempotent: false,
-    validateInput: ((value: unknown) => typeof (value as { index?: unknown }).index === "number") as Validator<{ readonly index: number }>,
+    validateInput: ((value: unknown) => typeof (value as { index?: unknown }).index === "number") as Validator<{
+      readonly index: number;
+    }>,
   };
   const gates = { even: Promise.withResolvers<void>(), odd: Promise.withResolvers<void>() };
   let started = 0;
@@ -30,7 +32,13 @@ export async function startHeldTool(busUrl: string, name: string, { concurrency 
   });
   await using stack = new AsyncDisposableStack();
   const bus = stack.use(await connectBus(busUrl, { name }));
-  stack.use(await serveTools(bus, { tools: [tool], guides: [{ name, summary: "Holds.", document: "# Hold" }] }, { service: name, concurrency }));
+  stack.use(
+    await serveTools(
+      bus,
+      { tools: [tool], guides: [{ name, summary: "Holds.", document: "# Hold" }] },
+      { service: name, concurrency },
+    ),
+  );
   const parts = stack.move();
   return {
     counts: () => ({ started, ended }),

@@ -10,7 +10,9 @@ import { startService } from "./start-service.ts";
 
 const missing = await postgresMissing();
 
-test("the knowledge tools work over RabbitMQ, and keep what was saved over a restart of their service", { timeout: 120_000 }, async () => {
+test("the knowledge tools work over RabbitMQ, and keep what was saved over a restart of their service", {
+  timeout: 120_000,
+}, async () => {
   using folder = temporaryFolder();
   await using broker = await ownVirtualHost();
   await using redis = await startOwnRedis();
@@ -19,18 +21,29 @@ test("the knowledge tools work over RabbitMQ, and keep what was saved over a res
   await using caller = await createToolCaller(bus, { agent: "gateway" });
   const by = (name: string) => ({ onBehalfOf: name, timeoutMs: 30_000 });
   await using first = await startService("knowledge-tools", env);
-  const saved = await caller.call("knowledge_save", { title: "Checklist", body: "Tag the release.", space: "shared" }, by("alice"));
+  const saved = await caller.call(
+    "knowledge_save",
+    { title: "Checklist", body: "Tag the release.", space: "shared" },
+    by("alice"),
+  );
   const { id } = saved.structured as { id: string };
   first.kill("SIGKILL");
   await first.ended;
   await using _second = await startService("knowledge-tools", env);
   for (const name of ["knowledge_search", "search"])
-    expect((await caller.call(name, { query: "release", authors: ["Alice", "eve"] }, by("bob"))).structured).toMatchObject({
+    expect(
+      (await caller.call(name, { query: "release", authors: ["Alice", "eve"] }, by("bob"))).structured,
+    ).toMatchObject({
       items: [{ id, title: "Checklist" }],
       errors: [expect.stringContaining('invalid authors: "eve"')],
     });
-  expect((await caller.call("knowledge_get", { id }, by("bob"))).structured).toMatchObject({ body: "Tag the release.", owner: "alice" });
-  await expect(caller.call("knowledge_save", { id, title: "Mine" }, by("bob"))).rejects.toMatchObject({ code: "denied" });
+  expect((await caller.call("knowledge_get", { id }, by("bob"))).structured).toMatchObject({
+    body: "Tag the release.",
+    owner: "alice",
+  });
+  await expect(caller.call("knowledge_save", { id, title: "Mine" }, by("bob"))).rejects.toMatchObject({
+    code: "denied",
+  });
 });
 
 test.skipIf(missing !== undefined)(
@@ -46,11 +59,19 @@ test.skipIf(missing !== undefined)(
     await using one = await startService("knowledge-tools", env);
     await using _two = await startService("knowledge-tools", env);
     const save = (i: number) =>
-      caller.call("knowledge_save", { title: `Item ${i}`, body: "the words", categories: ["Seen"], space: "shared" }, { timeoutMs: 60_000 });
+      caller.call(
+        "knowledge_save",
+        { title: `Item ${i}`, body: "the words", categories: ["Seen"], space: "shared" },
+        { timeoutMs: 60_000 },
+      );
     await Promise.all(Array.from({ length: 20 }, (_, i) => save(i)));
     one.kill("SIGTERM");
     expect(await one.ended).toBe(0);
-    const found = await caller.call("knowledge_search", { query: "words", max_results: 50 }, { onBehalfOf: "bob", timeoutMs: 60_000 });
+    const found = await caller.call(
+      "knowledge_search",
+      { query: "words", max_results: 50 },
+      { onBehalfOf: "bob", timeoutMs: 60_000 },
+    );
     expect((found.structured as { items: unknown[] }).items).toHaveLength(20);
     const schema = () => caller.toolsOf("bob").find(({ name }) => name === "knowledge_search")?.parametersSchema ?? "";
     await expect.poll(schema, { timeout: 60_000 }).toContain("There are: Seen. Others are taken, too.");
@@ -67,19 +88,27 @@ test.skipIf(missing !== undefined)(
   async () => {
     using folder = temporaryFolder();
     await using postgres = await startOwnPostgres();
-    const options = { folder: folder.path, env: { DATABASE_URL: await postgres.ownDatabase(), BUSY_TIMEOUT_MS: "120000" } };
+    const options = {
+      folder: folder.path,
+      env: { DATABASE_URL: await postgres.ownDatabase(), BUSY_TIMEOUT_MS: "120000" },
+    };
     const lines = (writer: number, count: number): string =>
-      Array.from({ length: count }, (_, i) => `${JSON.stringify({ id: `${writer}-${i}`, title: `Title ${i}`, body: "the words", category: "News" })}\n`).join(
-        "",
-      );
-    const exported = async () => (await runCli(["knowledge", "export"], options)).stdout.split("\n").filter(Boolean).length;
+      Array.from(
+        { length: count },
+        (_, i) =>
+          `${JSON.stringify({ id: `${writer}-${i}`, title: `Title ${i}`, body: "the words", category: "News" })}\n`,
+      ).join("");
+    const exported = async () =>
+      (await runCli(["knowledge", "export"], options)).stdout.split("\n").filter(Boolean).length;
 
     const pipe = join(folder.path, "pipe.jsonl");
     execFileSync("mkfifo", [pipe]);
     {
       await using child = startCli(["knowledge", "import", pipe], options);
       // A pipe holds less than all of it: once it is written most of it has been read, and part of that saved, and no end is in sight.
-      const failed = child.ended.then(({ stderr }) => Promise.reject(new Error(`The import ended before it had read: ${stderr}`)));
+      const failed = child.ended.then(({ stderr }) =>
+        Promise.reject(new Error(`The import ended before it had read: ${stderr}`)),
+      );
       await using input = await Promise.race([open(pipe, "w"), failed]);
       await input.writeFile(lines(0, 8_000));
       child.kill("SIGKILL");
@@ -91,7 +120,8 @@ test.skipIf(missing !== undefined)(
       const file = folder.write(`items-${writer}.jsonl`, lines(writer, EACH));
       return runCli(["knowledge", "import", file, "--owner", `writer-${writer}`], options);
     });
-    for (const { code, stderr } of await Promise.all(ended)) expect([code, stderr]).toEqual([0, expect.stringContaining(`${EACH} new`)]);
+    for (const { code, stderr } of await Promise.all(ended))
+      expect([code, stderr]).toEqual([0, expect.stringContaining(`${EACH} new`)]);
     expect(await exported()).toBe(WRITERS * EACH);
     const found = await runCli(["call", "knowledge_search", '{"query":"words","categories":["news"]}'], options);
     expect(found.stdout).toContain("1. Title");

@@ -15,7 +15,9 @@ const texts = defineTool(
     inputSchema: { type: "object" },
     readOnly: true,
     idempotent: true,
-    validateInput: Object.assign((value: unknown): value is { bytes: number } => typeof value === "object", { errors: null }),
+    validateInput: Object.assign((value: unknown): value is { bytes: number } => typeof value === "object", {
+      errors: null,
+    }),
   },
   async ({ bytes }) => randomBytes(bytes / 2).toString("hex"),
 );

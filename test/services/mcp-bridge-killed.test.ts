@@ -7,7 +7,9 @@ import { expect, test } from "vitest";
 
 const MAIN = join(import.meta.dirname, "../../services/main.ts");
 
-test("a call whose bridge is killed ends as of unknown outcome, and does not run in the other bridge", { timeout: 240_000 }, async () => {
+test("a call whose bridge is killed ends as of unknown outcome, and does not run in the other bridge", {
+  timeout: 240_000,
+}, async () => {
   using folder = temporaryFolder();
   const [config, ledger] = [join(folder.path, "mcp.json"), join(folder.path, "ledger")];
   writeFileSync(config, JSON.stringify({ mcpServers: { effects: faultServer() } }));
@@ -20,10 +22,13 @@ test("a call whose bridge is killed ends as of unknown outcome, and does not run
   await expect.poll(first.stdout, { timeout: 60_000 }).toContain("connected to an MCP server");
   await expect.poll(() => caller.tools.getExecutor("effects__note_and_hang"), { timeout: 30_000 }).toBeDefined();
 
-  const call = caller.call("effects__note_and_hang", { file: ledger }, { timeoutMs: 60_000 }).catch((error: unknown) => error);
+  const call = caller
+    .call("effects__note_and_hang", { file: ledger }, { timeoutMs: 60_000 })
+    .catch((error: unknown) => error);
   await expect.poll(() => runs(ledger), { timeout: 30_000 }).toBe(1);
   await using second = startNodeProgram(MAIN, { args: ["mcp-bridge"], env });
-  for (const line of ["connected to an MCP server", '"msg":"ready"']) await expect.poll(second.stdout, { timeout: 60_000 }).toContain(line);
+  for (const line of ["connected to an MCP server", '"msg":"ready"'])
+    await expect.poll(second.stdout, { timeout: 60_000 }).toContain(line);
   first.kill("SIGKILL");
 
   expect(await call).toMatchObject({ code: "outcome_unknown", isRetryable: false, details: { mayHaveRun: true } });

@@ -31,17 +31,33 @@ async function start(policyText = POLICY) {
   writeFileSync(mcpConfig, JSON.stringify({ mcpServers: { files: faultServer(), secret: faultServer() } }));
   const policy = holdPolicy(createPolicy(await readPolicy(policyText, "policy.yaml")));
   const bus = started.use(createMemoryBus());
-  const bridge = started.use(await startMcpBridge(bus, loadConfig(bridgeSchema, { env: {}, overrides: { mcpConfig } }), { env: process.env, policy }));
-  const gateway = started.use(await startGateway(bus, loadConfig(gatewaySchema, { env: {}, overrides: { port: 0 } }), { policy }));
+  const bridge = started.use(
+    await startMcpBridge(bus, loadConfig(bridgeSchema, { env: {}, overrides: { mcpConfig } }), {
+      env: process.env,
+      policy,
+    }),
+  );
+  const gateway = started.use(
+    await startGateway(bus, loadConfig(gatewaySchema, { env: {}, overrides: { port: 0 } }), { policy }),
+  );
   await expect.poll(() => bridge.servers.map(({ state }) => state), WAIT).toEqual(["ready", "ready"]);
 
-  const headers = (who: string) => ({ authorization: `Bearer token-of-the-${who}`, "content-type": "application/json" });
+  const headers = (who: string) => ({
+    authorization: `Bearer token-of-the-${who}`,
+    "content-type": "application/json",
+  });
   async function invoke(who: string, tool: string, args: object = {}) {
-    const response = await fetch(`${gateway.url}/v1/tools/${tool}/invoke`, { method: "POST", headers: headers(who), body: JSON.stringify(args) });
+    const response = await fetch(`${gateway.url}/v1/tools/${tool}/invoke`, {
+      method: "POST",
+      headers: headers(who),
+      body: JSON.stringify(args),
+    });
     return { status: response.status, text: await response.text() };
   }
   async function toolsOf(who: string): Promise<string[]> {
-    const { tools } = (await (await fetch(`${gateway.url}/v1/tools`, { headers: headers(who) })).json()) as { tools: { name: string }[] };
+    const { tools } = (await (await fetch(`${gateway.url}/v1/tools`, { headers: headers(who) })).json()) as {
+      tools: { name: string }[];
+    };
     return tools.map(({ name }) => name);
   }
   await expect.poll(async () => (await invoke("clerk", "mcp_list_services")).text, WAIT).toContain("echo");
@@ -54,16 +70,27 @@ test("a caller of the gateway finds the servers, reads their tools and calls the
 }, async () => {
   await using system = await start();
   const { invoke, toolsOf } = system;
-  expect((await toolsOf("reader")).filter((name) => name.startsWith("mcp_"))).toEqual(["mcp_get_service_details", "mcp_invoke_tool", "mcp_list_services"]);
+  expect((await toolsOf("reader")).filter((name) => name.startsWith("mcp_"))).toEqual([
+    "mcp_get_service_details",
+    "mcp_invoke_tool",
+    "mcp_list_services",
+  ]);
   expect((await toolsOf("writer")).filter((name) => name.startsWith("mcp_"))).toEqual([]);
-  expect(await invoke("writer", "mcp_list_services")).toMatchObject({ status: 403, text: expect.stringContaining('"code":"denied"') });
+  expect(await invoke("writer", "mcp_list_services")).toMatchObject({
+    status: 403,
+    text: expect.stringContaining('"code":"denied"'),
+  });
 
   const listed = await invoke("reader", "mcp_list_services");
   const details = await invoke("reader", "mcp_get_service_details", { server_name: "FILES" });
   expect(JSON.parse(listed.text)).toMatchObject({
-    structured: { services: [{ serverName: "files", toolCount: 1, toolNames: ["echo"], summary: "Provides 1 tool(s): echo." }] },
+    structured: {
+      services: [{ serverName: "files", toolCount: 1, toolNames: ["echo"], summary: "Provides 1 tool(s): echo." }],
+    },
   });
-  expect(JSON.parse(details.text)).toMatchObject({ structured: { tools: [{ name: "echo", parametersSchema: expect.any(String) }] } });
+  expect(JSON.parse(details.text)).toMatchObject({
+    structured: { tools: [{ name: "echo", parametersSchema: expect.any(String) }] },
+  });
   for (const [tool, args] of [
     ["mcp_list_services", {}],
     ["mcp_get_service_details", { server_name: "files" }],
@@ -74,7 +101,9 @@ test("a caller of the gateway finds the servers, reads their tools and calls the
     expect((await invoke("reader", tool, args)).text).not.toMatch(/"secret"|hang|parametersSchema.*redefine/);
   expect((await invoke("clerk", "mcp_list_services")).text).toMatch(/^(?!.*secret).*hang/);
 
-  expect(await invoke("reader", "mcp_invoke_tool", { server_name: "files", tool_name: "echo", arguments: { a: 1 } })).toMatchObject({
+  expect(
+    await invoke("reader", "mcp_invoke_tool", { server_name: "files", tool_name: "echo", arguments: { a: 1 } }),
+  ).toMatchObject({
     status: 200,
     text: expect.stringContaining('{\\"a\\":1}'),
   });
@@ -85,34 +114,50 @@ test("a caller of the gateway finds the servers, reads their tools and calls the
   expect(await invoke("reader", "mcp_invoke_tool", { server_name: "secret", tool_name: "echo" })).toMatchObject({
     text: expect.stringContaining("There is no MCP server"),
   });
-  expect(await invoke("clerk", "mcp_invoke_tool", { server_name: "secret", tool_name: "echo" })).toMatchObject({ status: 404 });
+  expect(await invoke("clerk", "mcp_invoke_tool", { server_name: "secret", tool_name: "echo" })).toMatchObject({
+    status: 404,
+  });
 });
 
-test("an MCP client of the gateway finds, reads and calls the tools of servers likewise", { timeout: 60_000 }, async () => {
+test("an MCP client of the gateway finds, reads and calls the tools of servers likewise", {
+  timeout: 60_000,
+}, async () => {
   await using system = await start();
   const client = new Client({ name: "test", version: "1.0.0" });
   const transport = new StreamableHTTPClientTransport(new URL("/mcp", system.url), {
     requestInit: { headers: { authorization: system.headers("reader").authorization } },
   });
   await client.connect(transport);
-  const text = async (name: string, args: Record<string, unknown>) => JSON.stringify((await client.callTool({ name, arguments: args })).content);
+  const text = async (name: string, args: Record<string, unknown>) =>
+    JSON.stringify((await client.callTool({ name, arguments: args })).content);
 
-  expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(expect.arrayContaining(["files__echo", "mcp_invoke_tool", "mcp_list_services"]));
+  expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(
+    expect.arrayContaining(["files__echo", "mcp_invoke_tool", "mcp_list_services"]),
+  );
   expect(await text("mcp_list_services", {})).toMatch(/^(?!.*(secret|hang)).*files/);
-  expect(await text("mcp_get_service_details", { server_name: "files", tool_name: "echo" })).toMatch(/parameters\\*":\{\\*"type/);
-  expect(await text("mcp_invoke_tool", { server_name: "files", tool_name: "echo", arguments: { a: 1 } })).toContain('{\\"a\\":1}');
+  expect(await text("mcp_get_service_details", { server_name: "files", tool_name: "echo" })).toMatch(
+    /parameters\\*":\{\\*"type/,
+  );
+  expect(await text("mcp_invoke_tool", { server_name: "files", tool_name: "echo", arguments: { a: 1 } })).toContain(
+    '{\\"a\\":1}',
+  );
   await client.close();
 });
 
-test("an agent on the bus is told of what it may use, when it asks and when something changes, and a delegate of all", { timeout: 60_000 }, async () => {
+test("an agent on the bus is told of what it may use, when it asks and when something changes, and a delegate of all", {
+  timeout: 60_000,
+}, async () => {
   await using system = await start();
   const { bus } = system;
   const ask = async (agent: string, ask: () => Promise<void>): Promise<McpServersIndexed> => {
     const heard = Promise.withResolvers<McpServersIndexed>();
-    await using _ = await bus.subscribe({ name: `index-${agent}`, topics: [`tool.meta.mcp.${agent}`], kind: "copy" }, async ({ body }) => {
-      const index = decodeMessage("McpServersIndexed", body);
-      if (index.ok && index.value.isSnapshot) heard.resolve(index.value);
-    });
+    await using _ = await bus.subscribe(
+      { name: `index-${agent}`, topics: [`tool.meta.mcp.${agent}`], kind: "copy" },
+      async ({ body }) => {
+        const index = decodeMessage("McpServersIndexed", body);
+        if (index.ok && index.value.isSnapshot) heard.resolve(index.value);
+      },
+    );
     await ask();
     return await heard.promise;
   };
@@ -127,7 +172,8 @@ test("an agent on the bus is told of what it may use, when it asks and when some
         }),
       ),
     );
-  const told = async (agent: string) => (await refresh(agent)).servers.map(({ serverName, toolNames = [] }) => [serverName, toolNames?.includes("hang")]);
+  const told = async (agent: string) =>
+    (await refresh(agent)).servers.map(({ serverName, toolNames = [] }) => [serverName, toolNames?.includes("hang")]);
 
   expect(await told("reader")).toEqual([["files", false]]);
   expect(await told("clerk")).toEqual([["files", true]]);

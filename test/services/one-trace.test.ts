@@ -6,7 +6,9 @@ import { startService } from "./start-service.ts";
 
 const TRACE_ID = "0af7651916cd43dd8448eb211c80319c";
 
-test("one trace leads from the caller's request over the bus and the service to the web", { timeout: 120_000 }, async () => {
+test("one trace leads from the caller's request over the bus and the service to the web", {
+  timeout: 120_000,
+}, async () => {
   const traceparents: unknown[] = [];
   const page = createServer((request, response) => {
     traceparents.push(request.headers["traceparent"]);
@@ -20,17 +22,30 @@ test("one trace leads from the caller's request over the bus and the service to 
   await using gateway = await startService("gateway", { ...env, PORT: "0" });
   const url = /http:\/\/127\.0\.0\.1:\d+/.exec(gateway.stdout())?.[0] ?? "";
 
-  const { body } = await gatewayClient(url).call("web_browse", { url: `http://${address}/` }, { traceparent: `00-${TRACE_ID}-b7ad6b7169203331-01` });
+  const { body } = await gatewayClient(url).call(
+    "web_browse",
+    { url: `http://${address}/` },
+    { traceparent: `00-${TRACE_ID}-b7ad6b7169203331-01` },
+  );
   expect(body).toMatchObject({ isError: false });
   page.close();
   page.closeAllConnections();
 
   const inTrace = () => collector.spans().filter(({ traceId }) => traceId === TRACE_ID);
-  const path = [expect.stringMatching(/^server POST/), "producer execute_tool web_browse", "consumer execute_tool web_browse", "client GET"];
+  const path = [
+    expect.stringMatching(/^server POST/),
+    "producer execute_tool web_browse",
+    "consumer execute_tool web_browse",
+    "client GET",
+  ];
   await expect.poll(() => longestPath(inTrace()), { timeout: 20_000 }).toEqual(path);
   expect(inTrace()).toHaveLength(path.length);
   const messaging = { "messaging.system": "rabbitmq", "messaging.destination.name": "tool.invoke" };
-  const tool = { "gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "web_browse", "gen_ai.tool.call.id": expect.any(String) };
+  const tool = {
+    "gen_ai.operation.name": "execute_tool",
+    "gen_ai.tool.name": "web_browse",
+    "gen_ai.tool.call.id": expect.any(String),
+  };
   const [sent, ran] = ["producer", "consumer"].map((kind) => inTrace().find((span) => span.kind === kind)?.attributes);
   expect(sent).toMatchObject({ ...tool, ...messaging, "messaging.operation.type": "send" });
   expect(ran).toMatchObject({ ...tool, ...messaging, "messaging.operation.type": "process" });
@@ -43,7 +58,11 @@ test("one trace leads from the caller's request over the bus and the service to 
 /** The spans from the outgoing request up to the first of its trace, as kind and name, outermost first. */
 function longestPath(spans: readonly CollectedSpan[]): string[] {
   const path: string[] = [];
-  for (let span = spans.find(({ kind }) => kind === "client"); span !== undefined; span = spans.find(({ spanId }) => spanId === span?.parentSpanId)) {
+  for (
+    let span = spans.find(({ kind }) => kind === "client");
+    span !== undefined;
+    span = spans.find(({ spanId }) => spanId === span?.parentSpanId)
+  ) {
     path.unshift(`${span.kind} ${span.name}`);
   }
   return path;

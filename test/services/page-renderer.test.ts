@@ -5,7 +5,9 @@ import { createToolCaller } from "@rockbot/tools";
 import { expect, test } from "vitest";
 import { startService } from "./start-service.ts";
 
-const browserPath = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find((path) => existsSync(path));
+const browserPath = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find((path) =>
+  existsSync(path),
+);
 const reason = browserPath === undefined ? " (skipped: this machine has no Chromium)" : "";
 
 test.skipIf(browserPath === undefined)(
@@ -23,17 +25,31 @@ test.skipIf(browserPath === undefined)(
       },
     });
     const policy = "everyone: { allow: ['*'] }\ncallers: { web-tools: { allow: [render_page] } }\n";
-    const env = { BUS_URL: broker.url, POLICY_FILE: folder.write("policy.yaml", policy), ALLOW_ADDRESSES: `127.0.0.1:${site.port}` };
+    const env = {
+      BUS_URL: broker.url,
+      POLICY_FILE: folder.write("policy.yaml", policy),
+      ALLOW_ADDRESSES: `127.0.0.1:${site.port}`,
+    };
     await using _web = await startService("web-tools", { ...env, PAGE_RENDERER: "true" });
     await using bus = await connectBus(broker.url);
     await using caller = await createToolCaller(bus, { agent: "reader", results: "copy" });
     await caller.discovered();
-    const browse = (fragment: string) => caller.call("web_browse", { url: `${site.url}/#${fragment}` }, { timeoutMs: 90_000 });
+    const browse = (fragment: string) =>
+      caller.call("web_browse", { url: `${site.url}/#${fragment}` }, { timeoutMs: 90_000 });
 
-    expect(await browse("before")).toMatchObject({ content: expect.stringContaining("needs a browser"), structured: { needsBrowser: true } });
+    expect(await browse("before")).toMatchObject({
+      content: expect.stringContaining("needs a browser"),
+      structured: { needsBrowser: true },
+    });
     const isRoot = process.getuid?.() === 0; // for which Chromium has no sandbox
-    await using _renderer = await startService("page-renderer", { ...env, BROWSER_PATH: browserPath ?? "", BROWSER_SANDBOX: String(!isRoot) });
-    await expect.poll(async () => (await browse(String(Math.random()))).structured, { timeout: 120_000 }).toMatchObject({ needsBrowser: false, title: "Shop" });
+    await using _renderer = await startService("page-renderer", {
+      ...env,
+      BROWSER_PATH: browserPath ?? "",
+      BROWSER_SANDBOX: String(!isRoot),
+    });
+    await expect
+      .poll(async () => (await browse(String(Math.random()))).structured, { timeout: 120_000 })
+      .toMatchObject({ needsBrowser: false, title: "Shop" });
     const { content, trust } = await browse("after");
     expect(content).toMatch(/# Things\n\n(We sell things to people\. ?){20}/);
     expect(trust).toEqual({ level: "untrusted", origin: `${site.url}/#after` });

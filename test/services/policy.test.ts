@@ -5,7 +5,9 @@ import { createToolCaller, type ToolCaller } from "@rockbot/tools";
 import { expect, test } from "vitest";
 import { startService } from "./start-service.ts";
 
-test("processes of one service hold callers to a policy together, and take up a changed one without a restart", { timeout: 180_000 }, async () => {
+test("processes of one service hold callers to a policy together, and take up a changed one without a restart", {
+  timeout: 180_000,
+}, async () => {
   using folder = temporaryFolder();
   const file = folder.write(
     "policy.yaml",
@@ -19,10 +21,20 @@ callers:
   await using broker = await ownVirtualHost();
   await using redis = await startOwnRedis();
   await using pages = await startPageServer({ "/page": { body: "<main>A page</main>" } });
-  const env = { BUS_URL: broker.url, REDIS_URL: redis.url, POLICY_FILE: file, ALLOW_ADDRESSES: new URL(pages.url).host };
+  const env = {
+    BUS_URL: broker.url,
+    REDIS_URL: redis.url,
+    POLICY_FILE: file,
+    ALLOW_ADDRESSES: new URL(pages.url).host,
+  };
   await using one = await startService("web-tools", env);
   await using _two = await startService("web-tools", env);
-  await using gateway = await startService("gateway", { BUS_URL: broker.url, POLICY_FILE: file, AGENT_NAME: "stranger", PORT: "0" });
+  await using gateway = await startService("gateway", {
+    BUS_URL: broker.url,
+    POLICY_FILE: file,
+    AGENT_NAME: "stranger",
+    PORT: "0",
+  });
   const url = /http:\/\/127\.0\.0\.1:\d+/.exec(gateway.stdout())?.[0] ?? "";
   const listed = async () => (await (await fetch(`${url}/v1/tools`)).text()).includes('"web_browse"');
   await using bus = await connectBus(broker.url);
@@ -42,9 +54,13 @@ callers:
   folder.write("policy.yaml", "everyone: { allow: ['*'] }\ncallers: { busy: { deny: [web_browse] } }");
   await expect.poll(() => browse(stranger), { timeout: 20_000 }).toBe("ok");
   await expect.poll(() => listed(), { timeout: 20_000 }).toBe(true);
-  await expect.poll(async () => new Set(await Promise.all(Array.from({ length: 8 }, () => browse(busy)))), { timeout: 20_000 }).toEqual(new Set(["denied"]));
+  await expect
+    .poll(async () => new Set(await Promise.all(Array.from({ length: 8 }, () => browse(busy)))), { timeout: 20_000 })
+    .toEqual(new Set(["denied"]));
 
   folder.write("policy.yaml", "callers: { busy: { dny: [web_browse] } }");
-  await expect.poll(() => one.stdout() + one.stderr(), { timeout: 20_000 }).toContain("refused the changed policy file");
+  await expect
+    .poll(() => one.stdout() + one.stderr(), { timeout: 20_000 })
+    .toContain("refused the changed policy file");
   expect(await browse(busy)).toBe("denied");
 });

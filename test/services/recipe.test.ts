@@ -21,7 +21,14 @@ const recipe = readSnippets(PAGE, readFileSync(join(root, PAGE), "utf8"))
 
 interface Compose {
   readonly services: Readonly<
-    Record<string, { readonly environment: Readonly<Record<string, string>>; readonly networks?: readonly string[]; readonly volumes?: readonly string[] }>
+    Record<
+      string,
+      {
+        readonly environment: Readonly<Record<string, string>>;
+        readonly networks?: readonly string[];
+        readonly volumes?: readonly string[];
+      }
+    >
   >;
 }
 
@@ -35,7 +42,10 @@ test("a service that is built as docs/start/first-service.md says runs on Rabbit
   write("services/echo/package.json", manifest);
   write("services/echo/config.schema.yaml", settings);
   // The effect of the tool is a line of the process, to be counted.
-  write("services/echo/src/echo.ts", start.replace("async ({ text }) =>", 'async ({ text }) => process.stdout.write("effect " + text + "\\n") &&'));
+  write(
+    "services/echo/src/echo.ts",
+    start.replace("async ({ text }) =>", 'async ({ text }) => process.stdout.write("effect " + text + "\\n") &&'),
+  );
   write("services/index.ts", read("services/index.ts").replace("\n] as const;", `\n${entry}] as const;`));
   write("packages/contracts/schema/tools/echo.yaml", toolSchema);
   linkAs("services/echo", "services/web-tools");
@@ -45,15 +55,26 @@ test("a service that is built as docs/start/first-service.md says runs on Rabbit
   expect(services["echo"]).toMatchObject({
     image: "rockbot/echo",
     networks: ["echo"],
-    environment: { BUS_URL_FILE: "/run/rockbot/BUS_URL", REDIS_URL_FILE: "/run/rockbot/REDIS_URL", AUDIT_FILE: expect.anything() },
+    environment: {
+      BUS_URL_FILE: "/run/rockbot/BUS_URL",
+      REDIS_URL_FILE: "/run/rockbot/REDIS_URL",
+      AUDIT_FILE: expect.anything(),
+    },
   });
   expect(services["init"]?.volumes).toContain("echo-secrets:/secrets/echo");
   for (const server of ["rabbitmq", "redis"]) expect(services[server]?.networks).toContain("echo");
-  expect(parse(read("docker/policy/policy.yaml"))).toMatchObject({ services: { echo: { topic: "tool.invoke.echo", tools: ["echo_*"] } } });
+  expect(parse(read("docker/policy/policy.yaml"))).toMatchObject({
+    services: { echo: { topic: "tool.invoke.echo", tools: ["echo_*"] } },
+  });
   expect(read("docs/reference/services.md")).toContain("| `echo` |");
 
   const env = { BUS_URL, REDIS_URL, PREFIX: "again: " };
-  const startEcho = () => untilReady("echo", startNodeProgram(join(folder.path, "services/main.ts"), { args: ["echo"], env }), '"msg":"ready"');
+  const startEcho = () =>
+    untilReady(
+      "echo",
+      startNodeProgram(join(folder.path, "services/main.ts"), { args: ["echo"], env }),
+      '"msg":"ready"',
+    );
   await using bus = await connectBus(BUS_URL, { name: "recipe" });
   await using caller = await createToolCaller(bus, { agent: "recipe" });
   const toolCallId = `call-${crypto.randomUUID()}`;

@@ -21,7 +21,16 @@ test("a scheduler that is killed with runs out leaves them to another: each fire
   const chat = defineTool(tools.agentChat, async ({ session_id = "" }, { toolCallId: turn_id }) => {
     const place = turns.push(turn_id) - 1;
     await gates[place % 2]?.promise;
-    return { content: "done", structured: { turn_id, session_id, text: "done", finish: "stop" as const, usage: { input_tokens: 9, output_tokens: 1 } } };
+    return {
+      content: "done",
+      structured: {
+        turn_id,
+        session_id,
+        text: "done",
+        finish: "stop" as const,
+        usage: { input_tokens: 9, output_tokens: 1 },
+      },
+    };
   });
   await using _agent = await serveTools(bus, { tools: [chat] }, { service: "agent", claims });
   await using caller = await createToolCaller(bus, { agent: "gateway" });
@@ -40,7 +49,8 @@ test("a scheduler that is killed with runs out leaves them to another: each fire
   await expect.poll(() => second.stdout().split("took over a scheduled task").length - 1, POLL).toBe(TASKS);
   gates[1]?.resolve();
 
-  const list = async () => (await caller.call("list_scheduled_tasks", {}, { sessionId: "s", onBehalfOf: "asker" })).content ?? "";
+  const list = async () =>
+    (await caller.call("list_scheduled_tasks", {}, { sessionId: "s", onBehalfOf: "asker" })).content ?? "";
   await expect.poll(async () => (await list()).split(" answered: ").length - 1, POLL).toBe(TASKS);
   expect(await list()).toContain(`Today: ${TASKS} of 500 fires, ${10 * TASKS} of`);
   expect(turns).toHaveLength(TASKS);

@@ -36,7 +36,9 @@ describe.skipIf(noCluster.isSo)(`scripts-manager with a cluster${noCluster.words
 
     expect(content).toBe("42\n");
     expect(manager.stdout()).toMatch(/"the API server":"blocked","the broker":"blocked"/);
-    expect(doctor.stdout()).toMatch(/^ok +scripts +Python .* in a sandbox \(kubernetes\), without network; the API server blocked; the broker blocked/m);
+    expect(doctor.stdout()).toMatch(
+      /^ok +scripts +Python .* in a sandbox \(kubernetes\), without network; the API server blocked; the broker blocked/m,
+    );
   });
 
   test("is not offered by a command either where scripts are seen to reach the API server", async () => {
@@ -47,15 +49,25 @@ describe.skipIf(noCluster.isSo)(`scripts-manager with a cluster${noCluster.words
     expect(await call.ended).not.toBe(0);
     expect(call.stdout() + call.stderr()).toMatch(/it is off\. No scripts are run: a script reaches the API server/);
     await doctor.ended;
-    expect(doctor.stdout()).toMatch(/^broken +scripts +there is no execute_python_script\. No scripts are run: a script reaches the API server/m);
+    expect(doctor.stdout()).toMatch(
+      /^broken +scripts +there is no execute_python_script\. No scripts are run: a script reaches the API server/m,
+    );
   });
 
-  test.skipIf(noOwnCluster.isSo)(`refuses to start where a policy is a text that nothing enforces${noOwnCluster.words}`, async () => {
-    await using broker = await ownVirtualHost();
-    await using cluster = await openScriptsCluster({ enforcesNetworkPolicies: false });
-    await using manager = startProgram("services/main.ts", { args: ["scripts-manager"], env: settings(cluster, broker.url) });
+  test.skipIf(noOwnCluster.isSo)(
+    `refuses to start where a policy is a text that nothing enforces${noOwnCluster.words}`,
+    async () => {
+      await using broker = await ownVirtualHost();
+      await using cluster = await openScriptsCluster({ enforcesNetworkPolicies: false });
+      await using manager = startProgram("services/main.ts", {
+        args: ["scripts-manager"],
+        env: settings(cluster, broker.url),
+      });
 
-    expect(await manager.ended).not.toBe(0);
-    expect(manager.stdout() + manager.stderr()).toMatch(/No scripts are run: a script reaches the API server, the broker.*NetworkPolicy/);
-  });
+      expect(await manager.ended).not.toBe(0);
+      expect(manager.stdout() + manager.stderr()).toMatch(
+        /No scripts are run: a script reaches the API server, the broker.*NetworkPolicy/,
+      );
+    },
+  );
 });

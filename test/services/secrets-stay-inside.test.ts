@@ -6,7 +6,15 @@ import { text as readAll } from "node:stream/consumers";
 import { connectBus } from "@rockbot/bus-rabbitmq";
 import { createEnvelope, encodeMessage, messages } from "@rockbot/contracts";
 import { verifyAudit } from "@rockbot/records/audit";
-import { badPages, freePort, ownVirtualHost, type Page, startFakeBrave, startOtlpCollector, startPageServer } from "@rockbot/testing";
+import {
+  badPages,
+  freePort,
+  ownVirtualHost,
+  type Page,
+  startFakeBrave,
+  startOtlpCollector,
+  startPageServer,
+} from "@rockbot/testing";
 import { expect, test } from "vitest";
 import { type Canary, canary, marksIn } from "./canaries.ts";
 import { startProgram, startService } from "./start-service.ts";
@@ -36,16 +44,26 @@ const all = Object.values(secrets);
 
 test("what looks for secrets finds them in each form", () => {
   const { secret, mark } = canary("Z");
-  const forms = [secret, encodeURIComponent(secret), JSON.stringify(JSON.stringify(secret)), new URLSearchParams({ a: secret }).toString()];
+  const forms = [
+    secret,
+    encodeURIComponent(secret),
+    JSON.stringify(JSON.stringify(secret)),
+    new URLSearchParams({ a: secret }).toString(),
+  ];
   for (const around of ["", "a", "ab", "abc"])
-    forms.push(Buffer.from(`${around}${secret}`).toString("base64"), Buffer.from(`${around}${secret}`).toString("base64url"));
+    forms.push(
+      Buffer.from(`${around}${secret}`).toString("base64"),
+      Buffer.from(`${around}${secret}`).toString("base64url"),
+    );
 
   for (const form of forms) expect(marksIn(`x ${form} y`, [{ secret, mark, inUrl: "" }])).toEqual([mark]);
   expect(marksIn("nothing", all)).toEqual([]);
 });
 
 // Long because: one system fails in more than forty ways, one after the other
-test("no secret leaves a process, on any of more than forty ways to fail, with all that can be logged being logged", { timeout: 360_000 }, async () => {
+test("no secret leaves a process, on any of more than forty ways to fail, with all that can be logged being logged", {
+  timeout: 360_000,
+}, async () => {
   await using broker = await ownVirtualHost();
   await using collector = await startOtlpCollector();
   await using brave = await startFakeBrave({ apiKey: secrets.searchKeyFile.secret });
@@ -56,10 +74,21 @@ test("no secret leaves a process, on any of more than forty ways to fail, with a
   const [keyFile, auditFile] = [join(folder, "key"), join(folder, "audit.jsonl")];
   writeFileSync(keyFile, `${secrets.searchKeyFile.secret}\n`);
   await broker.importDefinitions({
-    users: Object.entries({ web: secrets.webToolsBroker, gate: secrets.gatewayBroker }).map(([name, { secret }]) => ({ name, password: secret, tags: "" })),
-    permissions: ["web", "gate"].map((user) => ({ user, vhost: broker.name, configure: ".*", write: ".*", read: ".*" })),
+    users: Object.entries({ web: secrets.webToolsBroker, gate: secrets.gatewayBroker }).map(([name, { secret }]) => ({
+      name,
+      password: secret,
+      tags: "",
+    })),
+    permissions: ["web", "gate"].map((user) => ({
+      user,
+      vhost: broker.name,
+      configure: ".*",
+      write: ".*",
+      read: ".*",
+    })),
   });
-  const urlOf = (user: string, password: string): string => Object.assign(new URL(broker.url), { username: user, password: encodeURIComponent(password) }).href;
+  const urlOf = (user: string, password: string): string =>
+    Object.assign(new URL(broker.url), { username: user, password: encodeURIComponent(password) }).href;
   const env = {
     ...collector.env,
     OTEL_EXPORTER_OTLP_HEADERS: `authorization=Bearer%20${secrets.collectorHeader.inUrl}`,
@@ -75,7 +104,12 @@ test("no secret leaves a process, on any of more than forty ways to fail, with a
     AUDIT_FILE: auditFile,
     IDLE_TIMEOUT_MS: "500",
   };
-  const gatewayEnv = { ...env, BUS_URL: urlOf("gate", secrets.gatewayBroker.secret), GATEWAY_TOKEN: secrets.gatewayToken.secret, PORT: "0" };
+  const gatewayEnv = {
+    ...env,
+    BUS_URL: urlOf("gate", secrets.gatewayBroker.secret),
+    GATEWAY_TOKEN: secrets.gatewayToken.secret,
+    PORT: "0",
+  };
   await using webTools = await startService("web-tools", webToolsEnv);
   await using gateway = await startService("gateway", gatewayEnv);
   const port = Number(/http:\/\/127\.0\.0\.1:(\d+)/.exec(gateway.stdout())?.[1]);
@@ -85,7 +119,10 @@ test("no secret leaves a process, on any of more than forty ways to fail, with a
   async function send(method: string, path: string, headers: Record<string, string> = {}, body = ""): Promise<string> {
     const { promise, resolve, reject } = Promise.withResolvers<string>();
     const request = httpRequest({ host: "127.0.0.1", port, method, path, headers, agent: false }, (response) => {
-      void readAll(response).then((said) => resolve(`${response.statusCode} ${JSON.stringify(response.headers)} ${said}`), reject);
+      void readAll(response).then(
+        (said) => resolve(`${response.statusCode} ${JSON.stringify(response.headers)} ${said}`),
+        reject,
+      );
     });
     request.on("error", reject);
     request.end(body);
@@ -94,14 +131,21 @@ test("no secret leaves a process, on any of more than forty ways to fail, with a
   const token = { authorization: `Bearer ${secrets.gatewayToken.secret}` };
   const json = { ...token, "content-type": "application/json" };
   const call = (tool: string, args: object, headers: Record<string, string> = {}): Promise<string> =>
-    send("POST", `/v1/tools/${tool}/invoke`, { ...json, "rockbot-timeout-ms": "20000", ...headers }, JSON.stringify(args));
+    send(
+      "POST",
+      `/v1/tools/${tool}/invoke`,
+      { ...json, "rockbot-timeout-ms": "20000", ...headers },
+      JSON.stringify(args),
+    );
   const browse = (url: string): Promise<string> => call("web_browse", { url });
   const host = `127.0.0.1:${pages.port}`;
 
   // 1. At the front door.
   const refused = [
     send("GET", "/v1/tools", { authorization: `Bearer ${secrets.clientsToken.secret}` }),
-    send("GET", "/v1/tools", { authorization: `Basic ${Buffer.from(`user:${secrets.clientsToken.secret}`).toString("base64")}` }),
+    send("GET", "/v1/tools", {
+      authorization: `Basic ${Buffer.from(`user:${secrets.clientsToken.secret}`).toString("base64")}`,
+    }),
     send("GET", `/v1/tools?access_token=${secrets.gatewayToken.inUrl}`),
     send("GET", `/${secrets.gatewayToken.inUrl}`, token),
     send("GET", "/v1/tools", { ...token, host: "evil.example" }),
@@ -156,7 +200,11 @@ test("no secret leaves a process, on any of more than forty ways to fail, with a
   }
   // Not a failure, and the worst: a result that says it.
   brave.results = [
-    { title: `Key ${key}`, url: `https://example.com/?k=${encodeURIComponent(key)}`, description: `It is ${key}, ${Buffer.from(key).toString("base64")}` },
+    {
+      title: `Key ${key}`,
+      url: `https://example.com/?k=${encodeURIComponent(key)}`,
+      description: `It is ${key}, ${Buffer.from(key).toString("base64")}`,
+    },
   ];
   const echoed = await call("web_search", { query: "anything" });
   outputs.push(echoed);
@@ -165,11 +213,22 @@ test("no secret leaves a process, on any of more than forty ways to fail, with a
   {
     await using bus = await connectBus(broker.url);
     const publish = (body: Uint8Array, fields: object) =>
-      bus.publish(createEnvelope({ topic: "tool.invoke", type: messages.ToolInvokeRequest.type, source: "stranger", body, ...fields }));
+      bus.publish(
+        createEnvelope({
+          topic: "tool.invoke",
+          type: messages.ToolInvokeRequest.type,
+          source: "stranger",
+          body,
+          ...fields,
+        }),
+      );
     await publish(Buffer.from("no JSON"), { replyTo: "no.topic.for.results" });
-    await publish(encodeMessage("ToolInvokeRequest", { toolCallId: "a", toolName: "web_browse", arguments: "{", sessionId: null }), {
-      replyTo: "user.message",
-    });
+    await publish(
+      encodeMessage("ToolInvokeRequest", { toolCallId: "a", toolName: "web_browse", arguments: "{", sessionId: null }),
+      {
+        replyTo: "user.message",
+      },
+    );
     await publish(Buffer.from("{}"), { type: "Other.Type" });
     await expect.poll(async () => (await bus.inspect("web-tools", "parked"))?.messages, WAIT).toBe(2);
     failures += 3;
@@ -179,7 +238,10 @@ test("no secret leaves a process, on any of more than forty ways to fail, with a
   const nowhere = `127.0.0.1:${await freePort()}`;
   const commandUrl = `amqp://user:${secrets.commandsBroker.inUrl}@`;
   const configFile = join(folder, "config.yaml");
-  writeFileSync(configFile, `gatewayToken: [${secrets.configFile.mark}\n  busUrl: amqp://u:${secrets.configFile.inUrl}@x`);
+  writeFileSync(
+    configFile,
+    `gatewayToken: [${secrets.configFile.mark}\n  busUrl: amqp://u:${secrets.configFile.inUrl}@x`,
+  );
   const wrongFile = join(folder, "wrong.yaml");
   writeFileSync(
     wrongFile,
@@ -189,14 +251,25 @@ test("no secret leaves a process, on any of more than forty ways to fail, with a
       port: secrets.configFile.mark.length * 1e6,
     }),
   );
-  const main = (service: string, more: Record<string, string>) => startProgram("services/main.ts", { args: [service], env: { ...env, ...more } });
+  const main = (service: string, more: Record<string, string>) =>
+    startProgram("services/main.ts", { args: [service], env: { ...env, ...more } });
   const cli = (args: string[], more: Record<string, string> = {}) =>
-    startProgram("packages/cli/src/main.ts", { args, env: { ...env, ROCKBOT_RUNTIME_DIR: join(folder, "run"), ...more } });
+    startProgram("packages/cli/src/main.ts", {
+      args,
+      env: { ...env, ROCKBOT_RUNTIME_DIR: join(folder, "run"), ...more },
+    });
   const processes = [
-    main("gateway", { BUS_URL: `amqp://user:${secrets.refusedConfig.inUrl}@host:no-port/`, GATEWAY_TOKEN: `${secrets.refusedConfig.secret} with a space` }),
+    main("gateway", {
+      BUS_URL: `amqp://user:${secrets.refusedConfig.inUrl}@host:no-port/`,
+      GATEWAY_TOKEN: `${secrets.refusedConfig.secret} with a space`,
+    }),
     main("gateway", { CONFIG_FILE: configFile }),
     main("gateway", { CONFIG_FILE: wrongFile }),
-    main("web-tools", { BUS_URL: `${commandUrl}${nowhere}`, BRAVE_API_KEY: `${secrets.refusedConfig.secret}\n`, BRAVE_API_KEY_FILE: keyFile }),
+    main("web-tools", {
+      BUS_URL: `${commandUrl}${nowhere}`,
+      BRAVE_API_KEY: `${secrets.refusedConfig.secret}\n`,
+      BRAVE_API_KEY_FILE: keyFile,
+    }),
     main("web-tools", { BUS_URL: broker.url.replace(/:[^:@]+@/, `:${secrets.commandsBroker.inUrl}@`) }),
     main("gateway", { ...gatewayEnv, HOST: "127.0.0.1", PORT: String(port) }),
     cli([
@@ -237,7 +310,9 @@ test("no secret leaves a process, on any of more than forty ways to fail, with a
   expect(collector.spans().length).toBeGreaterThan(50);
   expect(outputs.join("\n")).toContain('"level":"debug"');
   expect(await verifyAudit([auditFile])).toMatchObject({ faults: [] });
-  const leaks = outputs.flatMap((output) => output.split("\n")).flatMap((line) => marksIn(line, all).map((mark) => `${mark}: ${line.slice(0, 300)}`));
+  const leaks = outputs
+    .flatMap((output) => output.split("\n"))
+    .flatMap((line) => marksIn(line, all).map((mark) => `${mark}: ${line.slice(0, 300)}`));
   expect(leaks).toEqual([]);
 });
 
@@ -246,7 +321,8 @@ function pagesWith({ cookie, urlPassword, urlQuery }: typeof secrets): Readonly<
     "/gone": { status: 404, headers: { "set-cookie": `session=${cookie.mark}` }, body: `<h1>${cookie.mark}</h1>` },
     "/failing": { status: 500, headers: { "set-cookie": `session=${cookie.mark}` }, body: `<h1>${cookie.mark}</h1>` },
     // Of a page that breaks off later what came is an answer, and that has the caller's address as any.
-    "/broken": ({ socket }) => void socket.end("HTTP/1.1 200 OK\r\ncontent-type: text/html\r\ncontent-length: 50\r\n\r\n"),
+    "/broken": ({ socket }) =>
+      void socket.end("HTTP/1.1 200 OK\r\ncontent-type: text/html\r\ncontent-length: 50\r\n\r\n"),
     "/no-http": badPages.noHttp(),
     "/stalled": badPages.stalled(),
     "/to-password": badPages.redirect(`http://user:${urlPassword.inUrl}@127.0.0.1:9/?api_key=${urlQuery.inUrl}`),

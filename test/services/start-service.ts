@@ -8,7 +8,8 @@ const READY_MS = 60_000;
 export type RunningProcess = NodeProgram;
 
 /** A program of this repository, named by its path in it. */
-export const startProgram = (main: string, options?: StartNodeProgramOptions): RunningProcess => startNodeProgram(join(root, main), options);
+export const startProgram = (main: string, options?: StartNodeProgramOptions): RunningProcess =>
+  startNodeProgram(join(root, main), options);
 
 /** A service of the list as a process of its own, once it says that it is ready. */
 export async function startService(
@@ -16,19 +17,30 @@ export async function startService(
   env: Readonly<Record<string, string>>,
   { nodeArgs }: Pick<StartNodeProgramOptions, "nodeArgs"> = {},
 ): Promise<RunningProcess> {
-  return untilReady(service, startProgram("services/main.ts", { args: [service], env, ...(nodeArgs && { nodeArgs }) }), '"msg":"ready"');
+  return untilReady(
+    service,
+    startProgram("services/main.ts", { args: [service], env, ...(nodeArgs && { nodeArgs }) }),
+    '"msg":"ready"',
+  );
 }
 
 /** The tool service of echo-service.ts; each line of its stdout after the first is one run of the tool. */
 export async function startEchoService(busUrl: string): Promise<RunningProcess> {
-  return untilReady("echo", startProgram("test/services/echo-service.ts", { args: [busUrl], nodeArgs: ["--expose-gc"] }), "ready\n");
+  return untilReady(
+    "echo",
+    startProgram("test/services/echo-service.ts", { args: [busUrl], nodeArgs: ["--expose-gc"] }),
+    "ready\n",
+  );
 }
 
 /** @throws {Error} with what it has said, if it ends or takes too long */
 export async function untilReady(name: string, running: RunningProcess, says: string): Promise<RunningProcess> {
   const deadline = performance.now() + READY_MS;
   while (!running.stdout().includes(says)) {
-    const over = await Promise.race([running.ended.then(() => true), new Promise<boolean>((resolve) => setTimeout(resolve, 20, false))]);
+    const over = await Promise.race([
+      running.ended.then(() => true),
+      new Promise<boolean>((resolve) => setTimeout(resolve, 20, false)),
+    ]);
     if (!over && performance.now() < deadline) continue;
     await running[Symbol.asyncDispose]();
     throw new Error(`${name} did not become ready:\n${running.stdout()}${running.stderr()}`);

@@ -9,10 +9,16 @@ import { expect, test } from "vitest";
 type Opened = Awaited<ReturnType<typeof openState>>;
 
 /** What makes each store write every kind of key that it has. */
-const uses: { readonly [Kind in Exclude<keyof typeof stateKeys, "audit" | "data">]: (opened: Opened) => Promise<unknown> } = {
+const uses: {
+  readonly [Kind in Exclude<keyof typeof stateKeys, "audit" | "data">]: (opened: Opened) => Promise<unknown>;
+} = {
   rates: async ({ rates }) => rates?.take([{ key: "bucket", amount: 10, perMs: 3_600_000, cost: 1 }]),
   blobs: async ({ blobs }) => blobs?.put("name", new Uint8Array([1]), { owner: "me", ttlMs: 60_000 }),
-  claims: async ({ claims }) => (await claims?.())?.claim({ caller: "me", toolCallId: "1" }, { owner: "here", requestHash: "hash", leaseMs: 60_000 }),
+  claims: async ({ claims }) =>
+    (await claims?.())?.claim(
+      { caller: "me", toolCallId: "1" },
+      { owner: "here", requestHash: "hash", leaseMs: 60_000 },
+    ),
   leases: async ({ leases }) => {
     await leases?.hold("name", { owner: "here", leaseMs: 60_000 });
     await leases?.leaveNote("name", "here", { tag: "tag", text: "text" });
@@ -21,7 +27,15 @@ const uses: { readonly [Kind in Exclude<keyof typeof stateKeys, "audit" | "data"
   journals: async ({ journals }) => {
     await journals?.holdSlot("me", 0, { owner: "here", leaseMs: 60_000 });
     await journals?.writeAnswer("me", "1", new Uint8Array([1]));
-    const record = { toolCallId: "1", toolName: "tool", caller: "me", state: CallState.Asked, attempts: 1, deadlineAt: Date.now() + 60_000, steps: [] };
+    const record = {
+      toolCallId: "1",
+      toolName: "tool",
+      caller: "me",
+      state: CallState.Asked,
+      attempts: 1,
+      deadlineAt: Date.now() + 60_000,
+      steps: [],
+    };
     await journals?.write("me", [record]);
   },
   mcpSessions: async ({ mcpSessions }) => {
@@ -29,42 +43,86 @@ const uses: { readonly [Kind in Exclude<keyof typeof stateKeys, "audit" | "data"
     await mcpSessions?.cancel({ sessionId: "1", requestId: 1 });
   },
   schedules: async ({ schedules }) => {
-    const running = { fireAt: 1, fireId: "1", replica: "here", takenAt: 1, takeovers: 0, message: "text", hasReadUntrusted: false };
-    const named = { key: "1", id: "1", caller: "me", sessionId: "session", name: "name", cron: "* * * * *", zone: "UTC", description: "text" };
+    const running = {
+      fireAt: 1,
+      fireId: "1",
+      replica: "here",
+      takenAt: 1,
+      takeovers: 0,
+      message: "text",
+      hasReadUntrusted: false,
+    };
+    const named = {
+      key: "1",
+      id: "1",
+      caller: "me",
+      sessionId: "session",
+      name: "name",
+      cron: "* * * * *",
+      zone: "UTC",
+      description: "text",
+    };
     const task = { ...named, isOnce: false, hasReadUntrusted: false, createdAt: 1, nextAt: 1, running };
-    await schedules?.write({ key: "1", caller: "me", version: undefined, task, spend: { day: "2026-01-01", fires: 1, tokens: 1 } });
+    await schedules?.write({
+      key: "1",
+      caller: "me",
+      version: undefined,
+      task,
+      spend: { day: "2026-01-01", fires: 1, tokens: 1 },
+    });
     await schedules?.look({ replica: "here", aliveMs: 60_000, limit: 1 });
   },
-  memory: async ({ workingMemory }) => workingMemory?.of("me").set("session/a/notes", "text", { category: "notes", tags: ["a"] }),
+  memory: async ({ workingMemory }) =>
+    workingMemory?.of("me").set("session/a/notes", "text", { category: "notes", tags: ["a"] }),
   owners: async ({ taskOwners }) => taskOwners?.of("owner").set("a2a-task/hash/owner", "agent"),
   summaries: async ({ summaryStore }) => summaryStore?.set("hash", "text"),
   pages: async ({ pageStore }) => pageStore?.set("key", new Uint8Array([1]), { ttlMs: 60_000 }),
   tasks: async ({ tasks }) => {
     const texts = { asked: "text", answer: "", earlier: [] };
-    const facts = { id: "1", turnId: "1", contextId: "a", by: "me", messageId: "m", isUntrusted: false, createdAt: 1, updatedAt: 1 };
+    const facts = {
+      id: "1",
+      turnId: "1",
+      contextId: "a",
+      by: "me",
+      messageId: "m",
+      isUntrusted: false,
+      createdAt: 1,
+      updatedAt: 1,
+    };
     await tasks?.write({ ...facts, standing: "working", ...texts }, undefined);
     await tasks?.write({ ...facts, id: "2", standing: "input-required", ...texts }, undefined);
   },
   turns: async ({ turnStore }) => {
     const session = { caller: "me", sessionId: "a" };
     const record = { nonce: "n", startedAt: 1, hasReadUntrusted: false, answers: [], results: new Map() };
-    const taken = await turnStore?.take(session, { turnId: "1", owner: "here", leaseMs: 60_000, maxWaiting: 1, record });
+    const taken = await turnStore?.take(session, {
+      turnId: "1",
+      owner: "here",
+      leaseMs: 60_000,
+      maxWaiting: 1,
+      record,
+    });
     await turnStore?.take(session, { turnId: "2", owner: "there", leaseMs: 60_000, maxWaiting: 1, record });
     const lease = { turnId: "1", owner: "here", fence: taken?.state === "taken" ? taken.fence : 0 };
     const usage = { inputTokens: 1, outputTokens: 1 };
     await turnStore?.addAnswer(session, lease, 0, { text: "text", toolCalls: [], finish: "stop", usage });
     await turnStore?.addEvents(session, "1", [{ at: "2026-01-01T00:00:00Z", kind: "turn_started" }], 0);
-    await turnStore?.end(session, lease, { text: "text", finish: "stop", usage, hasReadUntrusted: false }, [{ role: "user", content: "text", at: 1 }]);
+    await turnStore?.end(session, lease, { text: "text", finish: "stop", usage, hasReadUntrusted: false }, [
+      { role: "user", content: "text", at: 1 },
+    ]);
   },
 };
 
-test.each(Object.keys(uses) as (keyof typeof uses)[])("what a service remembers as %s lies under the keys that the list of services names", async (kind) => {
-  await using redis = await startOwnRedis();
-  await using records = new SharedRecords({ redisUrl: redis.url, log: silentLogger });
+test.each(Object.keys(uses) as (keyof typeof uses)[])(
+  "what a service remembers as %s lies under the keys that the list of services names",
+  async (kind) => {
+    await using redis = await startOwnRedis();
+    await using records = new SharedRecords({ redisUrl: redis.url, log: silentLogger });
 
-  await uses[kind](await openState([kind], records));
+    await uses[kind](await openState([kind], records));
 
-  const keys = (await redis.ctl("keys", "*")).split("\n").filter(Boolean);
-  expect(keys).not.toEqual([]);
-  expect(keys.filter((key) => !key.startsWith(stateKeys[kind].slice(0, -1)))).toEqual([]);
-});
+    const keys = (await redis.ctl("keys", "*")).split("\n").filter(Boolean);
+    expect(keys).not.toEqual([]);
+    expect(keys.filter((key) => !key.startsWith(stateKeys[kind].slice(0, -1)))).toEqual([]);
+  },
+);

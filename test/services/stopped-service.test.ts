@@ -8,7 +8,9 @@ import { type RunningProcess, startProgram, startService } from "./start-service
 /** A page on loopback. */
 async function startPage() {
   const server = createServer((_, response) =>
-    response.writeHead(200, { "content-type": "text/html" }).end("<title>A page</title><main><p>From a page of our own.</p></main>"),
+    response
+      .writeHead(200, { "content-type": "text/html" })
+      .end("<title>A page</title><main><p>From a page of our own.</p></main>"),
   );
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const address = `127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -29,16 +31,24 @@ test("services in processes of their own: a call reaches them, and one that is g
   await using page = await startPage();
   const webToolsEnv = { BUS_URL: broker.url, ALLOW_ADDRESSES: page.address };
   const [gatewayHealth, webToolsHealth] = [await freePort(), await freePort()];
-  await using gateway = await startService("gateway", { BUS_URL: broker.url, PORT: "0", HEALTH_PORT: String(gatewayHealth) });
+  await using gateway = await startService("gateway", {
+    BUS_URL: broker.url,
+    PORT: "0",
+    HEALTH_PORT: String(gatewayHealth),
+  });
   const url = /http:\/\/127\.0\.0\.1:\d+/.exec(gateway.stdout())?.[0] ?? "";
 
-  async function call(headers: Readonly<Record<string, string>> = {}): Promise<{ ms: number; status: number; body: Record<string, unknown> }> {
+  async function call(
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<{ ms: number; status: number; body: Record<string, unknown> }> {
     const start = performance.now();
     const { status, body } = await gatewayClient(url).call("web_browse", { url: page.url }, headers);
     return { ms: performance.now() - start, status, body: body as Record<string, unknown> };
   }
   const expectAnswer = async (): Promise<void> => {
-    await expect.poll(async () => (await call()).body, { timeout: 10_000 }).toMatchObject({ content: expect.stringContaining("From a page of our own.") });
+    await expect
+      .poll(async () => (await call()).body, { timeout: 10_000 })
+      .toMatchObject({ content: expect.stringContaining("From a page of our own.") });
   };
   const expectUnavailable = async (): Promise<void> => {
     const { ms, status, body } = await call();
@@ -48,7 +58,10 @@ test("services in processes of their own: a call reaches them, and one that is g
   };
 
   expect((await call()).body).toMatchObject({ code: "unavailable" }); // known, and served by nobody yet
-  await using stopped: RunningProcess = await startService("web-tools", { ...webToolsEnv, HEALTH_PORT: String(webToolsHealth) });
+  await using stopped: RunningProcess = await startService("web-tools", {
+    ...webToolsEnv,
+    HEALTH_PORT: String(webToolsHealth),
+  });
   await expectAnswer();
 
   const metricsOf = async (port: number): Promise<string> => (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
@@ -58,7 +71,9 @@ test("services in processes of their own: a call reaches them, and one that is g
   expect(await metricsOf(gatewayHealth)).toMatch(/^rockbot_tool_calls(_total)?\{.*\} \d+$/m);
 
   // The command goes through the broker as well.
-  await using command = startProgram("packages/cli/src/main.ts", { args: ["call", "web_browse", JSON.stringify({ url: page.url }), "--bus", broker.url] });
+  await using command = startProgram("packages/cli/src/main.ts", {
+    args: ["call", "web_browse", JSON.stringify({ url: page.url }), "--bus", broker.url],
+  });
   expect(await command.ended, command.stderr()).toBe(0);
   expect(command.stdout()).toContain("From a page of our own.");
 
@@ -72,7 +87,9 @@ test("services in processes of their own: a call reaches them, and one that is g
   killed.kill("SIGKILL");
   await killed.ended;
   // The broker takes a moment to notice, and a call of that moment waits for who comes next.
-  await expect.poll(async () => (await call({ "rockbot-timeout-ms": "500" })).body, { timeout: 10_000 }).toMatchObject({ code: "unavailable" });
+  await expect
+    .poll(async () => (await call({ "rockbot-timeout-ms": "500" })).body, { timeout: 10_000 })
+    .toMatchObject({ code: "unavailable" });
   await expectUnavailable();
 
   await using _again = await startService("web-tools", webToolsEnv);

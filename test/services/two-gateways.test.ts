@@ -37,7 +37,12 @@ async function start() {
   const bus = started.use(await connectBus(busUrl, { name }));
   const policyFile = started.use(temporaryFolder()).write("policy.json", {
     delegates: [name],
-    callers: Object.fromEntries(["alice", "bob"].map((caller) => [caller, { allow: ["*"], tokens: [{ hash: hashOf(`token-of-${caller}-of-the-test`) }] }])),
+    callers: Object.fromEntries(
+      ["alice", "bob"].map((caller) => [
+        caller,
+        { allow: ["*"], tokens: [{ hash: hashOf(`token-of-${caller}-of-the-test`) }] },
+      ]),
+    ),
     operators: [{ name: "ada", tokens: [{ hash: hashOf("token-of-ada-of-the-test") }] }],
   });
   const policy = started.use(await openPolicy(policyFile));
@@ -65,14 +70,19 @@ test("a client whose MCP requests go to two gateways in turn has one session, wh
   await using system = await start();
   const { name, urls, by, alternate, waiting, cancelled } = system;
   const client = new Client({ name: "test", version: "1.0.0" }, { versionNegotiation: { mode: "legacy" } });
-  const transport = new StreamableHTTPClientTransport(new URL("/mcp", urls[0]), { fetch: alternate, requestInit: { headers: by("alice") } });
+  const transport = new StreamableHTTPClientTransport(new URL("/mcp", urls[0]), {
+    fetch: alternate,
+    requestInit: { headers: by("alice") },
+  });
   await client.connect(transport);
   const answers: unknown[] = [];
   for (let call = 0; call < CALLS; call++) answers.push((await client.callTool({ name, arguments: {} })).content);
   expect(answers).toEqual(Array.from({ length: CALLS }, () => [{ type: "text", text: "done" }]));
 
   const given = new AbortController();
-  const answer = client.callTool({ name, arguments: { waits: "once" } }, { signal: given.signal }).catch(() => "given up");
+  const answer = client
+    .callTool({ name, arguments: { waits: "once" } }, { signal: given.signal })
+    .catch(() => "given up");
   await expect.poll(() => waiting, POLL).toEqual(["once"]);
   given.abort();
   expect(await answer).toBe("given up");
@@ -82,8 +92,15 @@ test("a client whose MCP requests go to two gateways in turn has one session, wh
   const statusesOf = (who: string) =>
     Promise.all(
       urls.map(async (url) => {
-        const headers = { ...by(who), "content-type": "application/json", accept: "application/json, text/event-stream", "mcp-session-id": session };
-        return (await fetch(`${url}/mcp`, { method: "POST", headers, body: '{"jsonrpc":"2.0","id":"ping","method":"ping"}' })).status;
+        const headers = {
+          ...by(who),
+          "content-type": "application/json",
+          accept: "application/json, text/event-stream",
+          "mcp-session-id": session,
+        };
+        return (
+          await fetch(`${url}/mcp`, { method: "POST", headers, body: '{"jsonrpc":"2.0","id":"ping","method":"ping"}' })
+        ).status;
       }),
     );
   expect([await statusesOf("alice"), await statusesOf("bob")]).toEqual([
@@ -91,24 +108,34 @@ test("a client whose MCP requests go to two gateways in turn has one session, wh
     [404, 404],
   ]);
   await client.close();
-  expect((await fetch(`${urls[1]}/mcp`, { method: "DELETE", headers: { ...by("alice"), "mcp-session-id": session } })).status).toBe(200);
+  expect(
+    (await fetch(`${urls[1]}/mcp`, { method: "DELETE", headers: { ...by("alice"), "mcp-session-id": session } }))
+      .status,
+  ).toBe(200);
   expect(await statusesOf("alice")).toEqual([404, 404]);
 });
 
-test("a call that one gateway made is found at the other, by its caller and by operators, with its answer", { timeout: 120_000 }, async () => {
+test("a call that one gateway made is found at the other, by its caller and by operators, with its answer", {
+  timeout: 120_000,
+}, async () => {
   await using system = await start();
   const { name, urls, by } = system;
   const ids: string[] = [];
   for (const [at, url] of urls.entries()) {
     const headers = { ...by("alice"), "content-type": "application/json", "idempotency-key": `key-${at}` };
-    const { toolCallId } = (await (await fetch(`${url}/v1/tools/${name}/invoke`, { method: "POST", headers, body: "{}" })).json()) as { toolCallId: string };
+    const { toolCallId } = (await (
+      await fetch(`${url}/v1/tools/${name}/invoke`, { method: "POST", headers, body: "{}" })
+    ).json()) as { toolCallId: string };
     ids.push(toolCallId);
   }
-  const read = async (url: string, who: string) => (await (await fetch(url, { headers: by(who) })).json()) as Record<string, unknown>;
+  const read = async (url: string, who: string) =>
+    (await (await fetch(url, { headers: by(who) })).json()) as Record<string, unknown>;
   for (const url of urls) {
     for (const [at, toolCallId] of ids.entries()) {
       const found = { toolCallId, state: "answered" };
-      await expect.poll(() => read(`${url}/v1/calls/key-${at}`, "alice"), POLL).toMatchObject({ ...found, result: { content: "done" } });
+      await expect
+        .poll(() => read(`${url}/v1/calls/key-${at}`, "alice"), POLL)
+        .toMatchObject({ ...found, result: { content: "done" } });
       expect(await read(`${url}/operator/calls/${toolCallId}`, "ada")).toMatchObject({ call: found });
       expect(await read(`${url}/v1/calls/key-${at}`, "bob")).toMatchObject({ code: "not_found" });
     }

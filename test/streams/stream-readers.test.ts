@@ -23,7 +23,9 @@ const sent = (): Record<string, Events> =>
   Object.fromEntries(
     Object.entries(recorded).map(([name, text]) => [
       name,
-      [...text.matchAll(/(?:^event: (.*)\n)?^data: (.*)\n\n/gm)].map(([, event = "message", data = ""]) => [event, data] as [string, string]),
+      [...text.matchAll(/(?:^event: (.*)\n)?^data: (.*)\n\n/gm)].map(
+        ([, event = "message", data = ""]) => [event, data] as [string, string],
+      ),
     ]),
   );
 
@@ -37,11 +39,15 @@ test("every stream has comments between its events, and each of its events is JS
   );
 });
 
-test("readers of Python read every stream alike, and OpenAI's client the answer", { timeout: 120_000 }, async ({ skip }) => {
+test("readers of Python read every stream alike, and OpenAI's client the answer", { timeout: 120_000 }, async ({
+  skip,
+}) => {
   if ("missing" in python) return skip(python.missing);
   await using server = await replay();
   const program = join(import.meta.dirname, "python_readers.py");
-  const read = JSON.parse(await run(python.python, [program, server.url, ...Object.keys(recorded)], { timeoutMs: 60_000 }));
+  const read = JSON.parse(
+    await run(python.python, [program, server.url, ...Object.keys(recorded)], { timeoutMs: 60_000 }),
+  );
 
   expect(read).toEqual({ text: ANSWER, readers: { openai: sent(), "httpx-sse": sent(), "sseclient-py": sent() } });
 });

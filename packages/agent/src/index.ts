@@ -10,7 +10,14 @@ export type { NamedCall, TurnTool } from "./calls/turn-tools.ts";
 
 export { mcpToolProxy } from "./plugins/mcp-tool-proxy.ts";
 export { type ServiceSearchPluginOptions, serviceSearch } from "./plugins/service-search.ts";
-export { localScriptRunner, type OwnService, remoteScriptRunner, scheduling, toolService, webTools } from "./plugins/tool-service.ts";
+export {
+  localScriptRunner,
+  type OwnService,
+  remoteScriptRunner,
+  scheduling,
+  toolService,
+  webTools,
+} from "./plugins/tool-service.ts";
 export { whiteboard } from "./plugins/whiteboard.ts";
 export { type WispsOptions, wisps } from "./plugins/wisps.ts";
 export { type WorkingMemoryOptions, workingMemory } from "./plugins/working-memory.ts";
@@ -39,7 +46,15 @@ export type { FinalReport } from "./session-tools/final-report.ts";
 // What callers have made.
 
 export { changeRefusal, FROM_BEFORE, isBounded, keptGrant, NO_BOUNDS, recordTaint } from "./calls/grant.ts";
-export { type ChangeOutcome, isRecordId, isVisibleTo, type KeptRecord, MAX_CHARS_OF_MAKER, MAX_VISIBLE, type RecordStore } from "./records/record-store.ts";
+export {
+  type ChangeOutcome,
+  isRecordId,
+  isVisibleTo,
+  type KeptRecord,
+  MAX_CHARS_OF_MAKER,
+  MAX_VISIBLE,
+  type RecordStore,
+} from "./records/record-store.ts";
 export { saveNamed } from "./records/save-named.ts";
 export { tooLarge } from "./records/too-large.ts";
 export { withStore } from "./records/with-store.ts";

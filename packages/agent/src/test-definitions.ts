@@ -21,13 +21,17 @@ export const definitionsOf = (all: readonly AgentDefinition[], session?: AgentDe
 });
 
 /** As whom a model is asked: its system text says so, unless its name is the plain one. */
-const nameIn = ({ messages }: ModelRequest): string => /^You are (\S+),/.exec(messages[0]?.content ?? "")?.[1] ?? "agent";
+const nameIn = ({ messages }: ModelRequest): string =>
+  /^You are (\S+),/.exec(messages[0]?.content ?? "")?.[1] ?? "agent";
 
 /** How often the model has answered in the conversation. */
 const answersIn = ({ messages }: ModelRequest): number => messages.filter(({ role }) => role === "assistant").length;
 
 /** A model that plays a script for each agent, by how far its conversation is. After a script it repeats its last step. */
-export function modelOfAgents(scripts: Readonly<Record<string, readonly TestStep[]>>): { readonly model: Model; readonly requests: ModelRequest[] } {
+export function modelOfAgents(scripts: Readonly<Record<string, readonly TestStep[]>>): {
+  readonly model: Model;
+  readonly requests: ModelRequest[];
+} {
   return scriptedModel([
     async (request) => {
       const steps = scripts[nameIn(request)] ?? [];

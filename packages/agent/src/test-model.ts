@@ -5,10 +5,17 @@ export type TestStep = ModelAnswer | ((request: ModelRequest) => ModelAnswer | P
 
 const usage = { inputTokens: 10, outputTokens: 5 };
 
-export const said = (text: string, finish: ModelAnswer["finish"] = "stop"): ModelAnswer => ({ text, toolCalls: [], finish, usage });
+export const said = (text: string, finish: ModelAnswer["finish"] = "stop"): ModelAnswer => ({
+  text,
+  toolCalls: [],
+  finish,
+  usage,
+});
 
 /** An answer with calls: a name, or a name with its arguments. */
-export const called = (...calls: readonly (string | readonly [name: string, args: object | string])[]): ModelAnswer => ({
+export const called = (
+  ...calls: readonly (string | readonly [name: string, args: object | string])[]
+): ModelAnswer => ({
   text: "",
   toolCalls: calls.map((call, index) => {
     const [name, args] = typeof call === "string" ? [call, {}] : call;
@@ -22,11 +29,21 @@ export const called = (...calls: readonly (string | readonly [name: string, args
 export const modelError = (code: string): Error => Object.assign(new Error(`the model says ${code}`), { code });
 
 /** A model for tests that answers by a script, and keeps what it was asked. After the script it repeats the last step. */
-export function scriptedModel(steps: readonly TestStep[], behavior: Partial<ModelBehavior> = {}): { readonly model: Model; readonly requests: ModelRequest[] } {
+export function scriptedModel(
+  steps: readonly TestStep[],
+  behavior: Partial<ModelBehavior> = {},
+): { readonly model: Model; readonly requests: ModelRequest[] } {
   const requests: ModelRequest[] = [];
   const model: Model = {
     id: "scripted",
-    behavior: { chunkingThreshold: 64_000, contextTokens: 100_000, maxIterations: 12, usesTextToolCalls: false, nudgesOnProse: false, ...behavior },
+    behavior: {
+      chunkingThreshold: 64_000,
+      contextTokens: 100_000,
+      maxIterations: 12,
+      usesTextToolCalls: false,
+      nudgesOnProse: false,
+      ...behavior,
+    },
     async answer(request) {
       requests.push({ ...request, messages: [...request.messages] });
       const step = steps[Math.min(requests.length, steps.length) - 1];

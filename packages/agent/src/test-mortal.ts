@@ -50,7 +50,8 @@ export class Mortal {
   }
 
   caller(caller: ToolCaller): ToolCaller {
-    const call: ToolCaller["call"] = (name, args, options) => this.step(`call ${name}`, () => caller.call(name, args, options));
+    const call: ToolCaller["call"] = (name, args, options) =>
+      this.step(`call ${name}`, () => caller.call(name, args, options));
     return Object.create(caller, { call: { value: call } }) as ToolCaller;
   }
 }

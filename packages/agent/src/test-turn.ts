@@ -2,7 +2,10 @@ import { newId, type ToolDefinition, type Validator } from "@rockbot/contracts";
 import { defineTool, type Tool, type ToolCallContext, type ToolResult } from "@rockbot/tools";
 import type { TurnRequest } from "./turn/turn.ts";
 
-type Run = (input: Readonly<Record<string, unknown>>, context: ToolCallContext) => Promise<string | ToolResult<unknown>>;
+type Run = (
+  input: Readonly<Record<string, unknown>>,
+  context: ToolCallContext,
+) => Promise<string | ToolResult<unknown>>;
 
 /** A tool for tests that takes any arguments. */
 export function testTool(name: string, run: Run, promises: Partial<ToolDefinition> = {}): Tool {

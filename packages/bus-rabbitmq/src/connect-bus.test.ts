@@ -19,7 +19,10 @@ test("fails at once when the broker refuses the password, and does not repeat it
 
 test("waits for a user that the broker does not know yet, if it is told so", { timeout: 60_000 }, async () => {
   await using host = await ownVirtualHost();
-  const later = Object.assign(new URL(host.url), { username: `later-${host.name.replace("/", "own")}`, password: "of-a-new-user" });
+  const later = Object.assign(new URL(host.url), {
+    username: `later-${host.name.replace("/", "own")}`,
+    password: "of-a-new-user",
+  });
   const refusals = Promise.withResolvers<void>();
   const log = { ...silentLogger, error: () => refusals.resolve() };
   const connecting = connectBus(later.href, { waitsForRights: true, connectTimeoutMs: 45_000, log });
@@ -60,7 +63,9 @@ test("gives up on a peer that speaks another language", async () => {
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const address = server.address();
   const port = typeof address === "object" && address !== null ? address.port : 0;
-  await expect(connectBus(`amqp://127.0.0.1:${port}`, { connectTimeoutMs: 1_000 })).rejects.toThrow(BusUnavailableError);
+  await expect(connectBus(`amqp://127.0.0.1:${port}`, { connectTimeoutMs: 1_000 })).rejects.toThrow(
+    BusUnavailableError,
+  );
   server.close();
 });
 

@@ -17,7 +17,10 @@ export const asCopy = (properties: MessageProperties, sentBeforeMs: number): Mes
  * The earliest moment at which a consumer may have got the message, or a copy of it; undefined if there was none. The broker hands out no message
  * whose time to live is over, and a message that it takes back keeps its time. Of a message without one nothing is known.
  */
-export function maybeHandledSince({ fields, properties }: Pick<IncomingMessage, "fields" | "properties">, receivedAt: number): number | undefined {
+export function maybeHandledSince(
+  { fields, properties }: Pick<IncomingMessage, "fields" | "properties">,
+  receivedAt: number,
+): number | undefined {
   const note: unknown = properties.headers?.[COPY_OF];
   if (!fields.redelivered && note === undefined) return undefined;
   const sentBeforeMs = note === undefined ? 0 : (readTtlMs(note) ?? Number.POSITIVE_INFINITY);

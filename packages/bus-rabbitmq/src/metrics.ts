@@ -37,7 +37,9 @@ function instruments(): ReturnType<typeof makeInstruments> {
 function makeInstruments() {
   const meter = metrics.getMeter("@rockbot/bus-rabbitmq");
   meter
-    .createObservableGauge("rockbot.messaging.publish.window", { description: "Messages being published, by state: unconfirmed (at most 1024) or waiting." })
+    .createObservableGauge("rockbot.messaging.publish.window", {
+      description: "Messages being published, by state: unconfirmed (at most 1024) or waiting.",
+    })
     .addCallback((result) => {
       const windows = [...publishers].map((read) => read());
       for (const state of ["unconfirmed", "waiting"] as const) {
@@ -46,7 +48,9 @@ function makeInstruments() {
       }
     });
   meter
-    .createObservableGauge("rockbot.messaging.prefetched.messages", { description: "Messages that are here and wait for a free handler, by subscription." })
+    .createObservableGauge("rockbot.messaging.prefetched.messages", {
+      description: "Messages that are here and wait for a free handler, by subscription.",
+    })
     .addCallback((result) => {
       const sums = new Map<string, number>();
       for (const [read, subscription] of subscriptions) sums.set(subscription, (sums.get(subscription) ?? 0) + read());
@@ -60,27 +64,37 @@ function makeInstruments() {
     reloads: meter.createCounter("rockbot.credentials.reload_failures", {
       description: "Times a file with a credential could not be read again, so that the last value stays in use.",
     }),
-    parked: meter.createCounter("rockbot.messaging.parked.messages", { description: "Messages put aside for an operator, by reason." }),
+    parked: meter.createCounter("rockbot.messaging.parked.messages", {
+      description: "Messages put aside for an operator, by reason.",
+    }),
     dropped: meter.createCounter("rockbot.messaging.dropped.messages", {
       description: "Messages without a second chance: their handler failed, or they cannot be read or kept.",
     }),
-    refused: meter.createCounter("rockbot.messaging.refused.messages", { description: "Messages dropped because they came past the rights of their sender." }),
-    lost: meter.createCounter("rockbot.messaging.lost.connections", { description: "Connections to the broker that were lost." }),
+    refused: meter.createCounter("rockbot.messaging.refused.messages", {
+      description: "Messages dropped because they came past the rights of their sender.",
+    }),
+    lost: meter.createCounter("rockbot.messaging.lost.connections", {
+      description: "Connections to the broker that were lost.",
+    }),
   };
 }
 
 function observeBroker(meter: Meter): void {
   meter
     .createObservableGauge("rockbot.messaging.queue.messages", {
-      description: "Messages that lie ready at the broker, by subscription and queue: main, retry, dlq or parked. Each instance asks, and says the same.",
+      description:
+        "Messages that lie ready at the broker, by subscription and queue: main, retry, dlq or parked. Each instance asks, and says the same.",
     })
     .addCallback(async (result) => {
       for (const [subscription, depths] of await readDepths()) {
-        for (const { queue, messages } of depths) result.observe(messages, { "messaging.subscription": subscription, queue });
+        for (const { queue, messages } of depths)
+          result.observe(messages, { "messaging.subscription": subscription, queue });
       }
     });
   meter
-    .createObservableGauge("rockbot.messaging.queue.consumers", { description: "Consumers of a service's main queue, of all its instances." })
+    .createObservableGauge("rockbot.messaging.queue.consumers", {
+      description: "Consumers of a service's main queue, of all its instances.",
+    })
     .addCallback(async (result) => {
       for (const [subscription, depths] of await readDepths()) {
         const main = depths.find(({ queue }) => queue === "main");
@@ -88,11 +102,14 @@ function observeBroker(meter: Meter): void {
       }
     });
   meter
-    .createObservableGauge("rockbot.messaging.connections", { description: "Connections to the broker, by purpose and state: ready, blocked or down." })
+    .createObservableGauge("rockbot.messaging.connections", {
+      description: "Connections to the broker, by purpose and state: ready, blocked or down.",
+    })
     .addCallback((result) => {
       for (const connection of ["publish", "consume"] as const) {
         const states = [...connections].filter(([, purpose]) => purpose === connection).map(([read]) => read());
-        for (const state of SHOWN_STATES) result.observe(states.filter((it) => it === state).length, { connection, state });
+        for (const state of SHOWN_STATES)
+          result.observe(states.filter((it) => it === state).length, { connection, state });
       }
     });
 }

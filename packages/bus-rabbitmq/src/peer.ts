@@ -9,7 +9,9 @@ import { onScratchChannel } from "./topology.ts";
 export interface PeerMessage {
   readonly topic: string;
   /** The AMQP properties, by amqplib's names. */
-  readonly properties: Readonly<Record<string, unknown>> & { readonly headers?: Readonly<Record<string, unknown>> | undefined };
+  readonly properties: Readonly<Record<string, unknown>> & {
+    readonly headers?: Readonly<Record<string, unknown>> | undefined;
+  };
   readonly body: Buffer;
   /** On the clock of `performance.now()`. */
   readonly receivedAt: number;
@@ -38,9 +40,11 @@ export async function connectPeer(url: string): Promise<Peer> {
   const opening = connect(url, { noDelay: true, timeout: ANSWER_MS }).then((opened) => opened.on("error", () => {})); // what is asked next says it
   const connection = await within(ANSWER_MS, opening, () => new Error(`no answer within ${ANSWER_MS} ms`));
   const openChannel = async (): Promise<Channel> => (await connection.createChannel()).on("error", () => {});
-  const onChannel = <T>(work: (channel: Channel) => Promise<T>): Promise<T> => within(ANSWER_MS, onScratchChannel({ openChannel }, work), noAnswer);
+  const onChannel = <T>(work: (channel: Channel) => Promise<T>): Promise<T> =>
+    within(ANSWER_MS, onScratchChannel({ openChannel }, work), noAnswer);
   await onChannel(async (channel) => {
-    for (const exchange of [EXCHANGE, DEAD_LETTER_EXCHANGE]) await channel.assertExchange(exchange, "topic", { durable: true });
+    for (const exchange of [EXCHANGE, DEAD_LETTER_EXCHANGE])
+      await channel.assertExchange(exchange, "topic", { durable: true });
   });
   const sending = await connection.createConfirmChannel();
   sending.on("error", () => {});
@@ -50,13 +54,22 @@ export async function connectPeer(url: string): Promise<Peer> {
     publish: (topic, body, properties) => publish(sending, returned, { topic, body, properties }),
     async listen(topics, onMessage, name = "") {
       const channel = await openChannel();
-      const { queue } = await channel.assertQueue(name, { exclusive: name === "", autoDelete: true, durable: name !== "" });
+      const { queue } = await channel.assertQueue(name, {
+        exclusive: name === "",
+        autoDelete: true,
+        durable: name !== "",
+      });
       for (const topic of topics) await channel.bindQueue(queue, EXCHANGE, topic);
       const receive = channel.consume(
         queue,
         (message) => {
           if (message === null) return;
-          onMessage({ topic: message.fields.routingKey, properties: { ...message.properties }, body: message.content, receivedAt: performance.now() });
+          onMessage({
+            topic: message.fields.routingKey,
+            properties: { ...message.properties },
+            body: message.content,
+            receivedAt: performance.now(),
+          });
         },
         { noAck: true },
       );
@@ -74,7 +87,9 @@ export async function connectPeer(url: string): Promise<Peer> {
         return undefined;
       }).catch((error: Error & { readonly code?: unknown }) => {
         if (error.code === undefined) throw error;
-        return error.code === NOT_FOUND ? "there is no such queue" : error.message.replace(/^.*?PRECONDITION_FAILED - /, "");
+        return error.code === NOT_FOUND
+          ? "there is no such queue"
+          : error.message.replace(/^.*?PRECONDITION_FAILED - /, "");
       }),
     async [Symbol.asyncDispose]() {
       await within(ANSWER_MS, connection.close(), noAnswer).catch(() => {});
@@ -90,12 +105,18 @@ const noAnswer = (): Error => new Error(`the broker has not answered within ${AN
 async function publish(
   channel: ConfirmChannel,
   returned: Set<unknown>,
-  { topic, body, properties }: { readonly topic: string; readonly body: Uint8Array; readonly properties: PeerProperties },
+  {
+    topic,
+    body,
+    properties,
+  }: { readonly topic: string; readonly body: Uint8Array; readonly properties: PeerProperties },
 ): Promise<boolean> {
   const mark = randomBytes(8).toString("hex");
   const confirmed = Promise.withResolvers<void>();
   const marked = { ...properties, mandatory: true, headers: { ...properties.headers, [MARK]: mark } };
-  channel.publish(EXCHANGE, topic, Buffer.from(body), marked, (error: unknown) => (error === null ? confirmed.resolve() : confirmed.reject(error)));
+  channel.publish(EXCHANGE, topic, Buffer.from(body), marked, (error: unknown) =>
+    error === null ? confirmed.resolve() : confirmed.reject(error),
+  );
   await within(ANSWER_MS, confirmed.promise, noAnswer);
   return !returned.delete(mark); // a return comes before its confirm
 }

@@ -21,7 +21,9 @@ test.each([
   await using sender = await rawSender();
   lines.splice(0);
   await sender.publish("tool.invoke.poisoned", flag, value);
-  await expect.poll(() => lines, { timeout: 20_000 }).toEqual(["discarded a message that can be neither handled nor answered"]);
+  await expect
+    .poll(() => lines, { timeout: 20_000 })
+    .toEqual(["discarded a message that can be neither handled nor answered"]);
 });
 
 test("a message with a time that is no whole number is put aside without it", { timeout: 60_000 }, async () => {
@@ -51,7 +53,12 @@ async function rawSender() {
   return {
     async publish(topic: string, flag: number, property: Buffer): Promise<void> {
       const key = Buffer.from(topic);
-      const method = Buffer.concat([Buffer.from("\0\x3c\0\x28\0\0\x07rockbot", "latin1"), Buffer.of(key.byteLength), key, Buffer.of(0)]);
+      const method = Buffer.concat([
+        Buffer.from("\0\x3c\0\x28\0\0\x07rockbot", "latin1"),
+        Buffer.of(key.byteLength),
+        key,
+        Buffer.of(0),
+      ]);
       const properties = Buffer.concat([Buffer.alloc(14), property]);
       properties.writeUInt16BE(60);
       properties.writeUInt16BE(flag, 12);

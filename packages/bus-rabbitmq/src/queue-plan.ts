@@ -39,8 +39,10 @@ export interface QueueVersions {
 export const QUEUE_VERSIONS: QueueVersions = { current: 1, retired: [] };
 
 /** The names of a service's main queues: the one of now first. */
-export const mainNames = (subscription: string, { current, retired }: QueueVersions = QUEUE_VERSIONS): readonly string[] =>
-  [current, ...retired].map((version) => `rockbot.${subscription}.v${version}`);
+export const mainNames = (
+  subscription: string,
+  { current, retired }: QueueVersions = QUEUE_VERSIONS,
+): readonly string[] => [current, ...retired].map((version) => `rockbot.${subscription}.v${version}`);
 
 /** The name on the broker of the queue behind a subscription of kind `service`. */
 export function queueName(subscription: string, part: QueuePart = "main"): string {
@@ -73,7 +75,11 @@ export const oldParkedName = (subscription: string): string => `rockbot.${subscr
 export const resultArguments: QueueArguments = { "x-queue-type": "classic", "x-expires": RESULT_QUEUE_EXPIRES_MS };
 
 /** Of a successor's queue. While its consumer is away it gets what the owner gets, which is of use to nobody else. */
-export const nextArguments: QueueArguments = { ...resultArguments, "x-max-length-bytes": 32 * 1024 * 1024, "x-overflow": "drop-head" };
+export const nextArguments: QueueArguments = {
+  ...resultArguments,
+  "x-max-length-bytes": 32 * 1024 * 1024,
+  "x-overflow": "drop-head",
+};
 
 /** Of a queue for copies, which is exclusive, deleted with its consumer, and not durable. */
 export const copyArguments: QueueArguments = { "x-queue-type": "classic" };
@@ -104,8 +110,18 @@ export function serviceQueues(subscription: string, versions: QueueVersions = QU
       },
       deadLetterKeys: [parked, old],
     },
-    { part: "dlq", name: dlq, arguments: { "x-queue-type": "quorum", "x-delivery-limit": DELIVERY_LIMIT, ...deadLettersTo(old) }, deadLetterKeys: [dlq] },
-    { part: "retry", name: queueName(subscription, "retry"), arguments: loneTry, deadLetterKeys: [queueName(subscription, "retry")] },
+    {
+      part: "dlq",
+      name: dlq,
+      arguments: { "x-queue-type": "quorum", "x-delivery-limit": DELIVERY_LIMIT, ...deadLettersTo(old) },
+      deadLetterKeys: [dlq],
+    },
+    {
+      part: "retry",
+      name: queueName(subscription, "retry"),
+      arguments: loneTry,
+      deadLetterKeys: [queueName(subscription, "retry")],
+    },
     { part: "died", name: died, arguments: loneTry, deadLetterKeys: [died] },
     {
       part: "main",

@@ -124,7 +124,10 @@ class RabbitMqBus implements Bus {
   #looking: Promise<void> | undefined;
   #closed: Promise<void> | undefined;
 
-  constructor(address: AddressSource, options: ConnectBusOptions & { readonly heartbeatSeconds: number; readonly silenceMs: number }) {
+  constructor(
+    address: AddressSource,
+    options: ConnectBusOptions & { readonly heartbeatSeconds: number; readonly silenceMs: number },
+  ) {
     const {
       name = "rockbot",
       log = silentLogger,
@@ -189,7 +192,13 @@ class RabbitMqBus implements Bus {
   }
 
   get isReady(): boolean {
-    if (this.#isClosing || this.#isHurt || this.#publisher.supervisor.state !== "ready" || this.#consuming.link === undefined) return false;
+    if (
+      this.#isClosing ||
+      this.#isHurt ||
+      this.#publisher.supervisor.state !== "ready" ||
+      this.#consuming.link === undefined
+    )
+      return false;
     for (const { trouble } of this.#subscriptions) if (trouble !== undefined) return false;
     return true;
   }
@@ -204,7 +213,18 @@ class RabbitMqBus implements Bus {
   ): Promise<void> {
     const { topic, body, ttlMs } = message;
     const properties = this.#user === undefined ? toWire(message) : { ...toWire(message), userId: this.#user };
-    return this.#publisher.publish({ exchange: EXCHANGE, routingKey: topic, body, properties, mandatory, offerAgainMs, timeoutMs, ttlMs, signal, isWanted });
+    return this.#publisher.publish({
+      exchange: EXCHANGE,
+      routingKey: topic,
+      body,
+      properties,
+      mandatory,
+      offerAgainMs,
+      timeoutMs,
+      ttlMs,
+      signal,
+      isWanted,
+    });
   }
 
   async subscribe(options: SubscribeOptions, handler: Handler): Promise<AsyncDisposable> {

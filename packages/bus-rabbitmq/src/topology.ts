@@ -44,7 +44,8 @@ export function declareExchanges(link: Link): Promise<boolean> {
 async function declareMissingExchanges(link: Link): Promise<boolean> {
   const onEach = (ask: (channel: Channel, exchange: string) => PromiseLike<unknown>) =>
     onScratchChannel(link, async (channel) => {
-      for (const exchange of [EXCHANGE, DEAD_LETTER_EXCHANGE]) await link.answer("exchange.declare", Promise.resolve(ask(channel, exchange)));
+      for (const exchange of [EXCHANGE, DEAD_LETTER_EXCHANGE])
+        await link.answer("exchange.declare", Promise.resolve(ask(channel, exchange)));
     });
   try {
     await onEach((channel, exchange) => channel.checkExchange(exchange));
@@ -60,11 +61,17 @@ async function declareMissingExchanges(link: Link): Promise<boolean> {
  * Declares the queues of a service, and binds the main one to its topics unless a retired one is there: then `leadTopics` decides.
  * @returns the retired main queues that are there
  */
-export async function declareService(link: Link, subscription: string, topics: readonly string[], versions: QueueVersions): Promise<readonly string[]> {
+export async function declareService(
+  link: Link,
+  subscription: string,
+  topics: readonly string[],
+  versions: QueueVersions,
+): Promise<readonly string[]> {
   await onScratchChannel(link, async (channel) => {
     for (const queue of serviceQueues(subscription, versions)) {
       await declare(link, channel, queue.name, queue.arguments);
-      for (const key of queue.deadLetterKeys) await link.answer("queue.bind", channel.bindQueue(queue.name, DEAD_LETTER_EXCHANGE, key));
+      for (const key of queue.deadLetterKeys)
+        await link.answer("queue.bind", channel.bindQueue(queue.name, DEAD_LETTER_EXCHANGE, key));
     }
   });
   const [main = "", ...retired] = mainNames(subscription, versions);
@@ -80,7 +87,11 @@ export async function declareService(link: Link, subscription: string, topics: r
  * another node takes its place.
  * @returns the queues that may have answers, of which one gets them from now on
  */
-export async function declareResult(link: Link, subscription: string, topics: readonly string[]): Promise<readonly string[]> {
+export async function declareResult(
+  link: Link,
+  subscription: string,
+  topics: readonly string[],
+): Promise<readonly string[]> {
   const main = resultName(subscription);
   const spare = spareQueueName(subscription);
   if (await isDeclared(link, main)) {
@@ -101,7 +112,11 @@ export async function declareResult(link: Link, subscription: string, topics: re
 async function isDeclared(link: Link, queue: string): Promise<boolean> {
   try {
     await onScratchChannel(link, (channel) =>
-      link.answerWithin(CLASSIC_MS, "queue.declare", Promise.resolve(channel.assertQueue(queue, { durable: true, arguments: resultArguments }))),
+      link.answerWithin(
+        CLASSIC_MS,
+        "queue.declare",
+        Promise.resolve(channel.assertQueue(queue, { durable: true, arguments: resultArguments })),
+      ),
     );
     return true;
   } catch (error) {
@@ -111,7 +126,8 @@ async function isDeclared(link: Link, queue: string): Promise<boolean> {
 }
 
 /** @returns how many messages wait in a queue; undefined if it is not there, or does not say @throws {Error} if the connection is lost */
-export const look = async (link: Link, queue: string): Promise<number | undefined> => (await stateOf(link, queue))?.messages;
+export const look = async (link: Link, queue: string): Promise<number | undefined> =>
+  (await stateOf(link, queue))?.messages;
 
 /** @returns what waits in a queue, and how many consume it; undefined if it is not there, or does not say @throws {Error} if the connection is lost */
 export async function stateOf(link: Link, queue: string): Promise<QueueState | undefined> {
@@ -128,13 +144,15 @@ export async function stateOf(link: Link, queue: string): Promise<QueueState | u
 
 export async function unbind(link: Link, queue: string, topics: readonly string[]): Promise<void> {
   const unbound = onScratchChannel(link, async (channel) => {
-    for (const topic of topics) await link.answerWithin(CLASSIC_MS, "queue.unbind", Promise.resolve(channel.unbindQueue(queue, EXCHANGE, topic)));
+    for (const topic of topics)
+      await link.answerWithin(CLASSIC_MS, "queue.unbind", Promise.resolve(channel.unbindQueue(queue, EXCHANGE, topic)));
   });
   await unbound.catch(() => link.signal.throwIfAborted()); // before RabbitMQ 4 a queue whose node is down cannot be unbound, and gets nothing either
 }
 
 /** Declares the queue of one that is to succeed the owner of a result queue. */
-export const declareNext = (link: Link, queue: string): Promise<void> => onScratchChannel(link, (channel) => declare(link, channel, queue, nextArguments));
+export const declareNext = (link: Link, queue: string): Promise<void> =>
+  onScratchChannel(link, (channel) => declare(link, channel, queue, nextArguments));
 
 export const bindNext = (link: Link, queue: string, topics: readonly string[]): Promise<void> =>
   onScratchChannel(link, (channel) => bind(link, channel, queue, topics));
@@ -142,7 +160,11 @@ export const bindNext = (link: Link, queue: string, topics: readonly string[]): 
 /** Deletes a queue unless it has messages or consumers. @throws {Error} if the connection is lost */
 export async function deleteEmpty(link: Link, queue: string): Promise<void> {
   const deleted = onScratchChannel(link, (channel) =>
-    link.answerWithin(CLASSIC_MS, "queue.delete", Promise.resolve(channel.deleteQueue(queue, { ifEmpty: true, ifUnused: true }))),
+    link.answerWithin(
+      CLASSIC_MS,
+      "queue.delete",
+      Promise.resolve(channel.deleteQueue(queue, { ifEmpty: true, ifUnused: true })),
+    ),
   );
   await deleted.catch(() => link.signal.throwIfAborted()); // it ends by itself
 }
@@ -168,8 +190,16 @@ export interface CopyQueue {
 const copyNames = new WeakMap<Link, Set<string>>();
 
 /** Binds a queue that is this subscription's own and goes with its consumer. */
-export async function declareCopy(link: Link, topics: readonly string[], { user, existing }: DeclareCopyOptions): Promise<CopyQueue> {
-  const queue = existing ?? (user === undefined ? { name: await declareOwn(link, ""), leave: async () => {} } : await declareNumbered(link, user));
+export async function declareCopy(
+  link: Link,
+  topics: readonly string[],
+  { user, existing }: DeclareCopyOptions,
+): Promise<CopyQueue> {
+  const queue =
+    existing ??
+    (user === undefined
+      ? { name: await declareOwn(link, ""), leave: async () => {} }
+      : await declareNumbered(link, user));
   try {
     await onScratchChannel(link, (channel) => bind(link, channel, queue.name, topics));
   } catch (error) {
@@ -228,7 +258,10 @@ export async function bind(link: Link, channel: Channel, queue: string, topics: 
  * Runs `work` on a channel of its own: whatever the broker refuses closes the channel, and must not take others' work
  * with it.
  */
-export async function onScratchChannel<T>(link: Pick<Link, "openChannel">, work: (channel: Channel) => Promise<T>): Promise<T> {
+export async function onScratchChannel<T>(
+  link: Pick<Link, "openChannel">,
+  work: (channel: Channel) => Promise<T>,
+): Promise<T> {
   const channel = await link.openChannel();
   try {
     return await work(channel);

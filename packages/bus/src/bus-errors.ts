@@ -12,7 +12,10 @@ class PublishError extends Error {
   /** The user lacks the right to publish to the topic, or to subscribe so: the next attempt will fare the same. */
   readonly isForbidden: boolean;
 
-  constructor(message: string, { mayHaveBeenTaken = false, isForbidden = false, ...options }: PublishErrorOptions = {}) {
+  constructor(
+    message: string,
+    { mayHaveBeenTaken = false, isForbidden = false, ...options }: PublishErrorOptions = {},
+  ) {
     super(message, options);
     this.mayHaveBeenTaken = mayHaveBeenTaken;
     this.isForbidden = isForbidden;

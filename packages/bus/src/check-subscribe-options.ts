@@ -38,14 +38,19 @@ export function checkSubscribeOptions(options: SubscribeOptions): CheckedSubscri
     throw new RangeError(`Cannot subscribe as "${name}": expected at least one topic, each of 1 to 255 bytes`);
   }
   if (!Number.isInteger(concurrency) || concurrency < 1 || concurrency > 10_000) {
-    throw new RangeError(`Cannot subscribe as "${name}": concurrency must be a whole number from 1 to 10000, got ${concurrency}`);
+    throw new RangeError(
+      `Cannot subscribe as "${name}": concurrency must be a whole number from 1 to 10000, got ${concurrency}`,
+    );
   }
   if (!Number.isInteger(prefetch) || prefetch < concurrency || prefetch > MAX_PREFETCH) {
     throw new RangeError(
       `Cannot subscribe as "${name}": prefetch must be a whole number from its concurrency, ${concurrency}, to ${MAX_PREFETCH}, got ${prefetch}`,
     );
   }
-  if (isFurther && kind !== "service") throw new RangeError(`Cannot subscribe as "${name}" once more: of the kind "${kind}" each subscription is a first one`);
+  if (isFurther && kind !== "service")
+    throw new RangeError(
+      `Cannot subscribe as "${name}" once more: of the kind "${kind}" each subscription is a first one`,
+    );
   return {
     name,
     topics,

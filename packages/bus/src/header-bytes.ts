@@ -13,8 +13,13 @@ export function headerBytesBeyond(limit: number, headers: Envelope["headers"]): 
 }
 
 /** Why the header table cannot be published; undefined if a bus carries it. */
-export function headersFault({ topic, headers }: Pick<Envelope, "topic" | "headers">): MessageTooLargeError | undefined {
+export function headersFault({
+  topic,
+  headers,
+}: Pick<Envelope, "topic" | "headers">): MessageTooLargeError | undefined {
   const bytes = headerBytesBeyond(MAX_HEADER_BYTES, headers);
   if (bytes === undefined) return undefined;
-  return new MessageTooLargeError(`Cannot publish to "${topic}": the headers have ${bytes} bytes, at most ${MAX_HEADER_BYTES} are carried`);
+  return new MessageTooLargeError(
+    `Cannot publish to "${topic}": the headers have ${bytes} bytes, at most ${MAX_HEADER_BYTES} are carried`,
+  );
 }

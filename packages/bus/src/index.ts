@@ -45,7 +45,13 @@ export { createMemoryBus, type MemoryBusOptions } from "./memory-bus.ts";
 
 // Requests and their answers.
 
-export { createRequester, type Requester, type RequesterOptions, type RequestOptions, RequestTimeoutError } from "./requester.ts";
+export {
+  createRequester,
+  type Requester,
+  type RequesterOptions,
+  type RequestOptions,
+  RequestTimeoutError,
+} from "./requester.ts";
 
 // To build an adapter: what every one shares.
 

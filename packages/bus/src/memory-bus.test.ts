@@ -23,7 +23,10 @@ test("a message whose time is over when its turn comes is parked, also behind on
     handled.push(messageId);
     for (const until = performance.now() + 60; performance.now() < until; );
   });
-  const publish = (messageId: string) => bus.publish(createEnvelope({ topic: "busy", type: "t", source: "s", messageId, body: Buffer.from("x"), ttlMs: 50 }));
+  const publish = (messageId: string) =>
+    bus.publish(
+      createEnvelope({ topic: "busy", type: "t", source: "s", messageId, body: Buffer.from("x"), ttlMs: 50 }),
+    );
   await Promise.all(["first", "second", "third"].map(publish));
   await expect.poll(async () => (await bus.inspect("busy", "parked"))?.messages).toBe(2);
   expect(handled).toEqual(["first"]);

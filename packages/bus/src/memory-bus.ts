@@ -11,7 +11,14 @@ import {
   type SubscribeOptions,
   type VisitParkedOptions,
 } from "./bus.ts";
-import { BusClosedError, MessageTooLargeError, QueueFullError, SubscriptionConflictError, SubscriptionTakenError, UnroutableError } from "./bus-errors.ts";
+import {
+  BusClosedError,
+  MessageTooLargeError,
+  QueueFullError,
+  SubscriptionConflictError,
+  SubscriptionTakenError,
+  UnroutableError,
+} from "./bus-errors.ts";
 import { type CheckedSubscribeOptions, checkSubscribeOptions } from "./check-subscribe-options.ts";
 import { type Logger, silentLogger } from "./logger.ts";
 import { MemoryQueue } from "./memory-queue.ts";
@@ -80,10 +87,13 @@ class MemoryBus implements Bus {
       );
     }
     const queues = this.#route(message.topic);
-    if (queues.length === 0 && mandatory) return new UnroutableError(`Cannot publish to "${message.topic}": nobody subscribes to it`);
+    if (queues.length === 0 && mandatory)
+      return new UnroutableError(`Cannot publish to "${message.topic}": nobody subscribes to it`);
     for (const queue of queues) {
-      const isFull = queue.length >= this.#maxQueueLength || queue.bytes + message.body.byteLength > this.#maxQueueBytes;
-      if (isFull) return new QueueFullError(`Cannot publish to "${message.topic}": a queue that should take it is full`);
+      const isFull =
+        queue.length >= this.#maxQueueLength || queue.bytes + message.body.byteLength > this.#maxQueueBytes;
+      if (isFull)
+        return new QueueFullError(`Cannot publish to "${message.topic}": a queue that should take it is full`);
     }
     for (const queue of queues) queue.push(message);
     return undefined;
@@ -95,7 +105,9 @@ class MemoryBus implements Bus {
     if (this.#closing !== undefined) throw new BusClosedError(`Cannot subscribe as "${name}": the bus is closed`);
     const known = kind === "copy" ? undefined : this.#queues.get(name);
     if (known !== undefined && known.kind !== kind)
-      throw new SubscriptionConflictError(`Cannot subscribe as "${name}" of kind ${kind}: it exists with kind ${known.kind}`);
+      throw new SubscriptionConflictError(
+        `Cannot subscribe as "${name}" of kind ${kind}: it exists with kind ${known.kind}`,
+      );
     if (known !== undefined && kind === "result" && known.consumers > 0) return this.#succeed(known, checked, handler);
     const queue = known ?? new MemoryQueue(checked, this.#log);
     if (kind === "copy") this.#copies.add(queue);
@@ -112,9 +124,14 @@ class MemoryBus implements Bus {
   #succeed(queue: MemoryQueue, checked: CheckedSubscribeOptions, handler: Handler): AsyncDisposable {
     const { name, topics } = checked;
     if (this.#successors.has(name)) {
-      throw new SubscriptionTakenError(`Cannot subscribe as "${name}": two others receive its messages. Give each process a name of its own`);
+      throw new SubscriptionTakenError(
+        `Cannot subscribe as "${name}": two others receive its messages. Give each process a name of its own`,
+      );
     }
-    this.#log.warn({ subscription: name }, "another process or connection receives the messages of this subscription, so each comes to both");
+    this.#log.warn(
+      { subscription: name },
+      "another process or connection receives the messages of this subscription, so each comes to both",
+    );
     const copies = new MemoryQueue(checked, this.#log);
     this.#copies.add(copies);
     this.#lead(copies, topics);
@@ -148,7 +165,8 @@ class MemoryBus implements Bus {
         await consuming[Symbol.asyncDispose]();
         if (kind !== "result" || queue.consumers > 0) return;
         const succeed = this.#successors.get(name);
-        if (succeed === undefined) this.#expiries.set(name, setTimeout(() => this.#expire(name), RESULT_QUEUE_EXPIRES_MS).unref());
+        if (succeed === undefined)
+          this.#expiries.set(name, setTimeout(() => this.#expire(name), RESULT_QUEUE_EXPIRES_MS).unref());
         else succeed();
       },
     };
@@ -206,7 +224,9 @@ class MemoryBus implements Bus {
   #route(topic: string): MemoryQueue[] {
     const known = this.#routes.get(topic);
     if (known !== undefined) return known;
-    const queues = [...this.#queues.values(), ...this.#copies].filter((queue) => [...queue.topics].some((pattern) => matchesTopic(pattern, topic)));
+    const queues = [...this.#queues.values(), ...this.#copies].filter((queue) =>
+      [...queue.topics].some((pattern) => matchesTopic(pattern, topic)),
+    );
     if (this.#routes.size >= MAX_ROUTES) this.#routes.clear();
     this.#routes.set(topic, queues);
     return queues;

@@ -1,4 +1,11 @@
-import { PARKED_BYTES, PARKED_MESSAGES, PARKED_MS, type ParkedMessage, type ParkedVisitor, type VisitParkedOptions } from "./bus.ts";
+import {
+  PARKED_BYTES,
+  PARKED_MESSAGES,
+  PARKED_MS,
+  type ParkedMessage,
+  type ParkedVisitor,
+  type VisitParkedOptions,
+} from "./bus.ts";
 
 interface Entry {
   readonly parked: ParkedMessage;

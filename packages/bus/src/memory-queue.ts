@@ -1,7 +1,14 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { within } from "@rockbot/base";
 import type { Envelope } from "@rockbot/contracts";
-import { type Death, type Handler, MAX_PARKED_BODY_BYTES, type ParkingReason, type QueuePart, type QueueState } from "./bus.ts";
+import {
+  type Death,
+  type Handler,
+  MAX_PARKED_BODY_BYTES,
+  type ParkingReason,
+  type QueuePart,
+  type QueueState,
+} from "./bus.ts";
 import { BusClosedError, DeadLetterError } from "./bus-errors.ts";
 import type { CheckedSubscribeOptions } from "./check-subscribe-options.ts";
 import type { Logger } from "./logger.ts";
@@ -71,7 +78,12 @@ export class MemoryQueue {
   push(message: Envelope): void {
     const { ttlMs } = message;
     const pushedAt = performance.now();
-    this.#waiting.push({ message, pushedAt, expiresAt: ttlMs === undefined ? Number.POSITIVE_INFINITY : pushedAt + ttlMs, isRedelivered: false });
+    this.#waiting.push({
+      message,
+      pushedAt,
+      expiresAt: ttlMs === undefined ? Number.POSITIVE_INFINITY : pushedAt + ttlMs,
+      isRedelivered: false,
+    });
     this.#bytes += message.body.byteLength;
     this.#schedule();
   }
@@ -149,14 +161,20 @@ export class MemoryQueue {
 
   readonly #firstFailed: OnFailure = async (consumer, waiting, error) => {
     if (!this.#consumers.includes(consumer)) this.#giveBack(waiting);
-    else if (this.kind !== "service") this.#log.warn({ subscription: this.#name, error: text(error) }, "dropped a message whose handler failed");
-    else if (error instanceof DeadLetterError) await this.#die(waiting.message, { reason: "rejected", message: error.message });
+    else if (this.kind !== "service")
+      this.#log.warn({ subscription: this.#name, error: text(error) }, "dropped a message whose handler failed");
+    else if (error instanceof DeadLetterError)
+      await this.#die(waiting.message, { reason: "rejected", message: error.message });
     else await this.#run(consumer, { ...waiting, isRedelivered: true }, performance.now(), this.#secondFailed);
   };
 
   readonly #secondFailed: OnFailure = async (consumer, waiting, error) => {
     if (consumer.stop.signal.aborted) this.#giveBack(waiting);
-    else await this.#die(waiting.message, error instanceof DeadLetterError ? { reason: "rejected", message: error.message } : { reason: "failed" });
+    else
+      await this.#die(
+        waiting.message,
+        error instanceof DeadLetterError ? { reason: "rejected", message: error.message } : { reason: "failed" },
+      );
   };
 
   /** Messages that a consumer did not finish before its drain time was over are the next to be handed out. */

@@ -15,9 +15,14 @@ test("a request that cannot be published fails, with the first and with later on
       };
     },
   });
-  await using requester = createRequester(throwing, { replyTo: "answers", subscription: { name: "answers", kind: "result" } });
+  await using requester = createRequester(throwing, {
+    replyTo: "answers",
+    subscription: { name: "answers", kind: "result" },
+  });
   const request = (correlationId: string) =>
-    requester.request(createEnvelope({ topic: "a", type: "t", source: "s", correlationId, body: Buffer.from("{}") }), { timeoutMs: 60_000 });
+    requester.request(createEnvelope({ topic: "a", type: "t", source: "s", correlationId, body: Buffer.from("{}") }), {
+      timeoutMs: 60_000,
+    });
   for (const id of ["first", "second"]) await expect(request(id)).rejects.toThrow("no text");
   expect(requester.pending).toBe(0);
 });

@@ -85,7 +85,8 @@ class SubscribingRequester implements Requester {
 
   request(message: Envelope, options: RequestOptions): Promise<Envelope> {
     const { key = message.correlationId, offerAgainMs, onConfirmed } = options;
-    if (key === undefined) return Promise.reject(new TypeError("Cannot send a request without a key: give it a correlation id"));
+    if (key === undefined)
+      return Promise.reject(new TypeError("Cannot send a request without a key: give it a correlation id"));
     return this.#answerTo(key, options, (wait, leftMs) => {
       const ttlMs = Math.floor(leftMs);
       if (ttlMs <= 0) return;
@@ -94,15 +95,20 @@ class SubscribingRequester implements Requester {
       const asked = message.replyTo;
       wait.isSent = true;
       const answerAt = asked !== undefined && alsoHears.includes(asked) ? asked : replyTo;
-      this.#bus.publish({ ...message, replyTo: answerAt, ttlMs }, { mandatory: true, offerAgainMs, timeoutMs: ttlMs, isWanted }).then(
-        () => {
-          if (wait.isOpen) onConfirmed?.();
-        },
-        (error: unknown) => {
-          // A service that may have the request may answer it. A caller that hears "nobody has it" would ask another service.
-          if (!mayHaveBeenTaken(error)) wait.reject(error);
-        },
-      );
+      this.#bus
+        .publish(
+          { ...message, replyTo: answerAt, ttlMs },
+          { mandatory: true, offerAgainMs, timeoutMs: ttlMs, isWanted },
+        )
+        .then(
+          () => {
+            if (wait.isOpen) onConfirmed?.();
+          },
+          (error: unknown) => {
+            // A service that may have the request may answer it. A caller that hears "nobody has it" would ask another service.
+            if (!mayHaveBeenTaken(error)) wait.reject(error);
+          },
+        );
     });
   }
 
@@ -126,19 +132,23 @@ class SubscribingRequester implements Requester {
   /** Fails those that wait, and all that would. */
   #close(why: string): void {
     this.#isClosed = true;
-    for (const wait of this.#waits.byKey.values()) wait.reject(new BusClosedError(why, { mayHaveBeenTaken: wait.isSent }));
+    for (const wait of this.#waits.byKey.values())
+      wait.reject(new BusClosedError(why, { mayHaveBeenTaken: wait.isSent }));
   }
 
   #subscribe(): Promise<AsyncDisposable> {
     const { replyTo, alsoHears = [], subscription, keyOf = (reply) => reply.correlationId, onStray } = this.#options;
     // A caller that waits for an answer is in a trace already: the handler that wakes it up needs none.
     const onBusClosed = () => this.#close("The bus was closed before the answer came");
-    const started = this.#bus.subscribe({ ...subscription, topics: [replyTo, ...alsoHears], concurrency: 512, isTraced: false, onBusClosed }, (reply) => {
-      const wait = this.#waits.byKey.get(keyOf(reply) ?? "");
-      if (wait === undefined || wait.accept?.(reply) === false) onStray?.(reply);
-      else wait.resolve(reply);
-      return HEARD;
-    });
+    const started = this.#bus.subscribe(
+      { ...subscription, topics: [replyTo, ...alsoHears], concurrency: 512, isTraced: false, onBusClosed },
+      (reply) => {
+        const wait = this.#waits.byKey.get(keyOf(reply) ?? "");
+        if (wait === undefined || wait.accept?.(reply) === false) onStray?.(reply);
+        else wait.resolve(reply);
+        return HEARD;
+      },
+    );
     started.then(
       () => {
         this.#isListening = true;
@@ -154,7 +164,8 @@ class SubscribingRequester implements Requester {
   #answerTo(key: string, options: WaitOptions, publish?: (wait: Wait, leftMs: number) => void): Promise<Envelope> {
     const { timeoutMs, signal } = options;
     if (this.#isClosed) return Promise.reject(new BusClosedError("Cannot wait for an answer: the requester is closed"));
-    if (this.#waits.byKey.has(key)) return Promise.reject(new RangeError(`Cannot wait for the answer to "${key}": somebody does already`));
+    if (this.#waits.byKey.has(key))
+      return Promise.reject(new RangeError(`Cannot wait for the answer to "${key}": somebody does already`));
     if (signal?.aborted) return Promise.reject(signal.reason);
     const wait = new Wait(key, options, this.#waits);
     this.#waits.byKey.set(key, wait); // before publishing: the answer may overtake the confirm
@@ -182,7 +193,10 @@ class SubscribingRequester implements Requester {
 }
 
 function mayHaveBeenTaken(error: unknown): boolean {
-  return (error instanceof BusUnavailableError || error instanceof UnroutableError || error instanceof QueueFullError) && error.mayHaveBeenTaken;
+  return (
+    (error instanceof BusUnavailableError || error instanceof UnroutableError || error instanceof QueueFullError) &&
+    error.mayHaveBeenTaken
+  );
 }
 
 const HEARD = Promise.resolve();
@@ -217,7 +231,9 @@ class Wait {
     this.accept = accept;
     this.#key = key;
     this.#waits = waits;
-    this.#callOff = waits.deadlines.after(timeoutMs, () => this.reject(new RequestTimeoutError(`No answer on "${waits.replyTo}" within ${timeoutMs} ms`)));
+    this.#callOff = waits.deadlines.after(timeoutMs, () =>
+      this.reject(new RequestTimeoutError(`No answer on "${waits.replyTo}" within ${timeoutMs} ms`)),
+    );
     this.#leave = signal && onAbort(signal, () => this.reject(signal.reason));
   }
 

@@ -3,7 +3,9 @@ const MAX_TOPIC_BYTES = 255;
 /** Why no message can be published to `topic`; undefined if one can. */
 export function topicFault(topic: string): RangeError | undefined {
   if (topic !== "" && Buffer.byteLength(topic) <= MAX_TOPIC_BYTES && !/[*#\0]/.test(topic)) return undefined;
-  return new RangeError(`Cannot publish to ${JSON.stringify(topic.slice(0, 80))}: a topic is 1 to ${MAX_TOPIC_BYTES} bytes without "*" and "#"`);
+  return new RangeError(
+    `Cannot publish to ${JSON.stringify(topic.slice(0, 80))}: a topic is 1 to ${MAX_TOPIC_BYTES} bytes without "*" and "#"`,
+  );
 }
 
 /** Whether `pattern` takes in `topic`: `*` is exactly one word, `#` any number of words. */

@@ -1,4 +1,13 @@
-import { type Attributes, type Context, type Counter, context, type Histogram, type Meter, metrics, propagation } from "@opentelemetry/api";
+import {
+  type Attributes,
+  type Context,
+  type Counter,
+  context,
+  type Histogram,
+  type Meter,
+  metrics,
+  propagation,
+} from "@opentelemetry/api";
 import { remembered } from "@rockbot/base";
 import type { Envelope } from "@rockbot/contracts";
 import type { Bus, Handler, PublishOptions, SubscribeOptions } from "./bus.ts";
@@ -46,7 +55,9 @@ export function traceBus(bus: Bus): Bus {
         const destination = destinationOf(message.topic);
         active.add(1, place);
         try {
-          await (isTraced ? context.with(traceOf(message), handler, undefined, message, delivery) : handler(message, delivery));
+          await (isTraced
+            ? context.with(traceOf(message), handler, undefined, message, delivery)
+            : handler(message, delivery));
           record(processed, destination, undefined, start);
         } catch (error) {
           record(processed, destination, faultOf(error), start);
@@ -65,13 +76,21 @@ export function traceBus(bus: Bus): Bus {
 function createMeasures(meter: Meter) {
   const published: Measures = {
     count: meter.createCounter("rockbot.messaging.publish.messages", { description: "Messages published, by result." }),
-    duration: meter.createHistogram("rockbot.messaging.publish.duration", { unit: "ms", description: "Time until the bus took responsibility." }),
+    duration: meter.createHistogram("rockbot.messaging.publish.duration", {
+      unit: "ms",
+      description: "Time until the bus took responsibility.",
+    }),
   };
   const processed: Measures = {
     count: meter.createCounter("rockbot.messaging.process.messages", { description: "Messages handled, by result." }),
-    duration: meter.createHistogram("rockbot.messaging.process.duration", { unit: "ms", description: "Time in the handler." }),
+    duration: meter.createHistogram("rockbot.messaging.process.duration", {
+      unit: "ms",
+      description: "Time in the handler.",
+    }),
   };
-  const active = meter.createUpDownCounter("rockbot.messaging.active_messages", { description: "Messages in handlers now, by subscription." });
+  const active = meter.createUpDownCounter("rockbot.messaging.active_messages", {
+    description: "Messages in handlers now, by subscription.",
+  });
   return { published, processed, active };
 }
 
@@ -90,7 +109,12 @@ interface Measures {
   readonly duration: Histogram;
 }
 
-function record({ count, duration }: Measures, { name, succeeded }: Destination, fault: string | undefined, start: number): void {
+function record(
+  { count, duration }: Measures,
+  { name, succeeded }: Destination,
+  fault: string | undefined,
+  start: number,
+): void {
   const attributes = fault === undefined ? succeeded : { "messaging.destination": name, "messaging.result": fault };
   count.add(1, attributes);
   duration.record(performance.now() - start, attributes);
@@ -124,7 +148,11 @@ interface Destination {
 function destinationOfTopic(topic: string): Destination {
   const second = topic.indexOf(".", topic.indexOf(".") + 1);
   const name = second === -1 ? topic : topic.slice(0, second);
-  return { name, succeeded: Object.freeze({ "messaging.destination": name, "messaging.result": "ok" }), isTopic: topicFault(topic) === undefined };
+  return {
+    name,
+    succeeded: Object.freeze({ "messaging.destination": name, "messaging.result": "ok" }),
+    isTopic: topicFault(topic) === undefined,
+  };
 }
 
 /** The name of a service's subscription; of another its first word, since what follows may be as many names as there are processes. */

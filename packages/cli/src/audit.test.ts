@@ -12,10 +12,18 @@ const LINES = 4;
 async function auditedFolder() {
   const folder = temporaryFolder();
   const file = join(folder.path, "audit.jsonl");
-  const record = { service: "web-tools", tool: "web_browse", toolCallId: "a", arguments: '{"url":"http://a/"}', decision: "allowed", outcome: "ok" } as const;
+  const record = {
+    service: "web-tools",
+    tool: "web_browse",
+    toolCallId: "a",
+    arguments: '{"url":"http://a/"}',
+    decision: "allowed",
+    outcome: "ok",
+  } as const;
   {
     await using log = await openAuditLog(file);
-    for (const caller of ["a", "b", "c", "cli"]) await log.write({ ...record, caller, durationMs: 1 } satisfies AuditRecord);
+    for (const caller of ["a", "b", "c", "cli"])
+      await log.write({ ...record, caller, durationMs: 1 } satisfies AuditRecord);
   }
   const text = readFileSync(file, "utf8");
   return {
@@ -37,7 +45,11 @@ test("rockbot up --audit writes a line for each call, and starts whatever the fi
   {
     await using up = await startUp(options, ["--audit", file]);
     for (const url of ["http://127.0.0.1:9/", "no url", "http://127.0.0.1:9/canary"]) {
-      await fetch(`${up.url}/v1/tools/web_browse/invoke`, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify({ url }) });
+      await fetch(`${up.url}/v1/tools/web_browse/invoke`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ url }),
+      });
     }
     await runHere(["call", "web_browse", '{"url":"http://127.0.0.1:9/"}'], options);
   }
@@ -66,15 +78,28 @@ test("rockbot audit verify names the lines that were changed, and says where the
   using log = await auditedFolder();
   const { file, text, lines, run } = log;
   const whole = await run("verify", file);
-  expect(whole).toMatchObject({ code: 0, stdout: expect.stringMatching(/lines 1 to 4.*\nwhole to line 4, hash [0-9a-f]{64}\n$/), stderr: "" });
+  expect(whole).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/lines 1 to 4.*\nwhole to line 4, hash [0-9a-f]{64}\n$/),
+    stderr: "",
+  });
   const head = /hash ([0-9a-f]{64})/.exec(whole.stdout)?.[1] ?? "";
   appendFileSync(file, '{"seq":5,');
-  expect(await run("verify", file, "--head", head)).toMatchObject({ code: 0, stderr: expect.stringContaining("9 bytes of a line that was cut off") });
+  expect(await run("verify", file, "--head", head)).toMatchObject({
+    code: 0,
+    stderr: expect.stringContaining("9 bytes of a line that was cut off"),
+  });
 
   writeFileSync(file, text.replace('"caller":"cli"', '"caller":"me"'));
-  expect(await run("verify", file)).toMatchObject({ code: 1, stderr: `rockbot: ${file}:4: its text is not what its hash was made of\n` });
+  expect(await run("verify", file)).toMatchObject({
+    code: 1,
+    stderr: `rockbot: ${file}:4: its text is not what its hash was made of\n`,
+  });
   writeFileSync(file, `${lines.slice(0, LINES - 1).join("\n")}\n`);
-  expect(await run("verify", file, "--head", head, "--json")).toMatchObject({ code: 1, stdout: expect.stringContaining('"hasHead": false') });
+  expect(await run("verify", file, "--head", head, "--json")).toMatchObject({
+    code: 1,
+    stdout: expect.stringContaining('"hasHead": false'),
+  });
 });
 
 test("rockbot audit verify of a folder says which, and what to name", LIMIT, async () => {
@@ -89,10 +114,19 @@ test("rockbot audit verify fails without the beginning of the chain, unless told
   using log = await auditedFolder();
   const { file, lines, run } = log;
   writeFileSync(file, `${lines.slice(1).join("\n")}\n`);
-  const results = await Promise.all([run("verify", file), run("verify", file, "--partial"), run("verify", file, "--head", "x"), run("verify", `${file}.none`)]);
+  const results = await Promise.all([
+    run("verify", file),
+    run("verify", file, "--partial"),
+    run("verify", file, "--head", "x"),
+    run("verify", `${file}.none`),
+  ]);
 
   expect(results).toMatchObject([
-    { code: 1, stdout: expect.not.stringContaining("whole"), stderr: expect.stringContaining("the lines before 2 are not among these files") },
+    {
+      code: 1,
+      stdout: expect.not.stringContaining("whole"),
+      stderr: expect.stringContaining("the lines before 2 are not among these files"),
+    },
     { code: 0, stdout: expect.stringContaining("whole to line 4") },
     { code: 2 },
     { code: 1, stderr: expect.stringMatching(/^rockbot: Cannot read .*ENOENT/) },

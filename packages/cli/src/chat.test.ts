@@ -1,5 +1,11 @@
 import { request } from "node:http";
-import { type ModelScript, type ModelServerRequest, type ModelStep, startModelServer, temporaryFolder } from "@rockbot/testing";
+import {
+  type ModelScript,
+  type ModelServerRequest,
+  type ModelStep,
+  startModelServer,
+  temporaryFolder,
+} from "@rockbot/testing";
 import OpenAI from "openai";
 import { expect, test } from "vitest";
 import { type CliOptions, runCli, runHere, startCli, startPage, startUp } from "./test-cli.ts";
@@ -24,16 +30,26 @@ const reader =
   ({ url }: Awaited<ReturnType<typeof startPage>>) =>
   ({ messages }: ModelServerRequest): ModelStep => {
     const last = messages.at(-1);
-    if (last?.role === "tool") return { text: `It says: ${/From a page of our own/.exec(last.text)?.[0] ?? "nothing"}.` };
+    if (last?.role === "tool")
+      return { text: `It says: ${/From a page of our own/.exec(last.text)?.[0] ?? "nothing"}.` };
     if (last?.text.includes("before")) return { text: `Before: ${messages.find(({ role }) => role === "user")?.text}` };
-    return { text: "Let me look.", toolCalls: [{ name: "web_browse", arguments: { url: url(last?.text.includes("slow") ? "/slow" : "/") } }] };
+    return {
+      text: "Let me look.",
+      toolCalls: [{ name: "web_browse", arguments: { url: url(last?.text.includes("slow") ? "/slow" : "/") } }],
+    };
   };
 
-test("chat -p prints the agent's answer, --json each step of it, and a session goes on", { timeout: 60_000 }, async () => {
+test("chat -p prints the agent's answer, --json each step of it, and a session goes on", {
+  timeout: 60_000,
+}, async () => {
   await using system = await startSystem(reader);
   const chat = (...args: string[]) => runCli(["chat", ...args], system.options);
 
-  expect(await chat("-p", "What is there?", "--session", "notes")).toEqual({ code: 0, stdout: "It says: From a page of our own.\n", stderr: "" });
+  expect(await chat("-p", "What is there?", "--session", "notes")).toEqual({
+    code: 0,
+    stdout: "It says: From a page of our own.\n",
+    stderr: "",
+  });
   expect((await chat("-p", "And before?", "--session", "notes")).stdout).toBe("Before: What is there?\n");
   expect((await runCli(["calls"], system.options)).stdout).toMatch(/answered .* web_browse +cli by agent/); // the agent's own calls are listed, too
   const { code, stdout } = await runCli(["chat", "--json"], { ...system.options, input: "What is there?\n" });
@@ -42,12 +58,22 @@ test("chat -p prints the agent's answer, --json each step of it, and a session g
     .split("\n")
     .map((line) => JSON.parse(line) as { kind: string; toolName?: string; text?: string });
   expect(code).toBe(0);
-  expect(lines.map(({ kind }) => kind)).toEqual(["turn_started", "text", "tool_started", "tool_finished", "text", "turn_finished", "answer"]);
+  expect(lines.map(({ kind }) => kind)).toEqual([
+    "turn_started",
+    "text",
+    "tool_started",
+    "tool_finished",
+    "text",
+    "turn_finished",
+    "answer",
+  ]);
   expect(lines[3]).toMatchObject({ toolName: "web_browse", status: "ok" });
   expect(lines.at(-1)).toMatchObject({ text: "It says: From a page of our own.", is_untrusted: true });
 });
 
-test("the conversations are listed, and --continue goes on with the one in which the user has spoken last", { timeout: 60_000 }, async () => {
+test("the conversations are listed, and --continue goes on with the one in which the user has spoken last", {
+  timeout: 60_000,
+}, async () => {
   await using system = await startSystem(reader);
   const chat = (...args: string[]) => runHere(["chat", ...args], system.options);
 
@@ -56,7 +82,10 @@ test("the conversations are listed, and --continue goes on with the one in which
   await chat("-p", "What is here?");
   expect((await chat("--continue", "-p", "And before?")).stdout).toBe("Before: What is here?\n");
   expect((await chat("--list")).stdout).toMatch(/^20\S+ +[0-9a-f]{32} +And before\?\n20\S+ +notes +What is there\?\n$/);
-  expect(JSON.parse((await chat("--list", "--json")).stdout)).toMatchObject([{ said: "And before?" }, { session_id: "notes" }]);
+  expect(JSON.parse((await chat("--list", "--json")).stdout)).toMatchObject([
+    { said: "And before?" },
+    { session_id: "notes" },
+  ]);
   for (const more of ["--list", "--session=notes"]) expect((await chat("--continue", "-p", "x", more)).code).toBe(2);
 });
 
@@ -66,11 +95,17 @@ test("Ctrl-C cancels the turn, down to the tool that runs for it", { timeout: 60
   await expect.poll(() => system.page.requests, { timeout: 20_000 }).toEqual(["/slow"]);
   chat.kill("SIGINT");
 
-  expect(await chat.ended).toMatchObject({ code: 130, stdout: "", stderr: expect.stringContaining("rockbot: cancelled: ") });
+  expect(await chat.ended).toMatchObject({
+    code: 130,
+    stdout: "",
+    stderr: expect.stringContaining("rockbot: cancelled: "),
+  });
   await expect.poll(() => system.page.closed, { timeout: 10_000 }).toEqual(["/slow"]);
 });
 
-test("with nothing running chat starts the services itself, and without a model it says what to set", { timeout: 60_000 }, async () => {
+test("with nothing running chat starts the services itself, and without a model it says what to set", {
+  timeout: 60_000,
+}, async () => {
   using folder = temporaryFolder();
   await using model = await startModelServer([{ text: "Hello there." }]);
   const env = { MODEL_URL: model.url, MODEL: model.model, MODEL_API_KEY: model.apiKey };
@@ -83,14 +118,23 @@ test("with nothing running chat starts the services itself, and without a model 
   expect(none).toMatchObject({ code: 1, stdout: "", stderr: expect.stringMatching(/unavailable: .*MODEL_URL/) });
 });
 
-test("OpenAI's client, unchanged, streams the agent's answer and its steps; its abort ends the tool that runs", { timeout: 60_000 }, async () => {
+test("OpenAI's client, unchanged, streams the agent's answer and its steps; its abort ends the tool that runs", {
+  timeout: 60_000,
+}, async () => {
   await using system = await startSystem(reader);
   const client = new OpenAI({ baseURL: `${system.up.url}/v1`, apiKey: "none needed", maxRetries: 0 });
   const asking = (content: string, options?: OpenAI.RequestOptions) =>
-    client.chat.completions.stream({ model: "rockbot", messages: [{ role: "user", content }], stream_options: { include_usage: true } }, options);
+    client.chat.completions.stream(
+      { model: "rockbot", messages: [{ role: "user", content }], stream_options: { include_usage: true } },
+      options,
+    );
   const stream = asking("What is there?");
   const steps: string[] = [];
-  stream.on("chunk", (chunk) => void steps.push(...((chunk as { rockbot?: { kind?: string } }).rockbot?.kind ?? "").split(" ").filter(Boolean)));
+  stream.on(
+    "chunk",
+    (chunk) =>
+      void steps.push(...((chunk as { rockbot?: { kind?: string } }).rockbot?.kind ?? "").split(" ").filter(Boolean)),
+  );
   const { choices, usage } = await stream.finalChatCompletion();
 
   expect(choices[0]?.message.content).toBe("Let me look.It says: From a page of our own.");
@@ -105,11 +149,14 @@ test("OpenAI's client, unchanged, streams the agent's answer and its steps; its 
   await expect.poll(() => system.page.closed, { timeout: 10_000 }).toContain("/slow");
 });
 
-test("a streamed answer that is cut off goes on behind the last event, by curl's means", { timeout: 60_000 }, async () => {
+test("a streamed answer that is cut off goes on behind the last event, by curl's means", {
+  timeout: 60_000,
+}, async () => {
   const words = Array.from({ length: 40 }, (_, i) => `word${i} `).join("");
   await using system = await startSystem(() => [{ text: words, betweenMs: 60, chunkLength: 7 }]);
   const headers = { "content-type": "application/json", "rockbot-session": "notes", "idempotency-key": "essay" };
-  const ask = (more: Record<string, string> = {}) => stream(`${system.up.url}/v1/chat/completions`, { ...headers, ...more });
+  const ask = (more: Record<string, string> = {}) =>
+    stream(`${system.up.url}/v1/chat/completions`, { ...headers, ...more });
   const first = ask();
   await expect.poll(() => first.text().split("word").length, { timeout: 20_000 }).toBeGreaterThan(5);
   first.cut();
@@ -139,7 +186,10 @@ function stream(url: string, headers: Record<string, string>) {
     ids: () => [...whole().matchAll(/^id: (\d+)$/gm)].map(([, id]) => id ?? ""),
     text: () =>
       [...whole().matchAll(/^data: (\{.*)$/gm)]
-        .map(([, json]) => (JSON.parse(json ?? "") as { choices: { delta: { content?: string } }[] }).choices[0]?.delta.content ?? "")
+        .map(
+          ([, json]) =>
+            (JSON.parse(json ?? "") as { choices: { delta: { content?: string } }[] }).choices[0]?.delta.content ?? "",
+        )
         .join(""),
   };
 }

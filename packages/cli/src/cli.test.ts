@@ -28,7 +28,10 @@ test.each([["--version"], ["call --help"]])("%s loads no service, no SDK and no 
   using folder = temporaryFolder();
   const list = join(folder.path, "loaded");
   const hook = `import { registerHooks } from "node:module"; import { appendFileSync } from "node:fs"; registerHooks({ load(url, context, next) { appendFileSync(${JSON.stringify(list)}, url + "\\n"); return next(url, context); } });`;
-  await runCli(line.split(" "), { folder: folder.path, env: { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(hook)}` } });
+  await runCli(line.split(" "), {
+    folder: folder.path,
+    env: { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(hook)}` },
+  });
   const loaded = readFileSync(list, "utf8");
 
   expect(loaded).toContain("commander");
@@ -49,12 +52,24 @@ test.each([
   ["arguments that are no object", "call x [1]", /the arguments: expected a JSON object, got an array/],
   ["a bus that is none", "tools --bus redis://h", /the bus: expected memory: or amqp/],
   ["an unknown service", "up --only web-tool", /Did you mean "web-tools"/],
-  ["options of a service that is left out", "up --only web-tools --port 1 --host ::1", /--port: belongs to gateway.*--host: belongs to gateway/s],
+  [
+    "options of a service that is left out",
+    "up --only web-tools --port 1 --host ::1",
+    /--port: belongs to gateway.*--host: belongs to gateway/s,
+  ],
   ["a port that is none", "up --port 70000", /port, from an option: expected at most 65535/],
   ["a host others can reach, without token", "up --host 0.0.0.0 --port 0", /gatewayToken: is required/],
-  ["exceptions that cannot be read", "up --allow-address nonsense --allow-address 10.0.0.0/99", /allowAddresses\.0: .*\n.*allowAddresses\.1: /],
+  [
+    "exceptions that cannot be read",
+    "up --allow-address nonsense --allow-address 10.0.0.0/99",
+    /allowAddresses\.0: .*\n.*allowAddresses\.1: /,
+  ],
   ["the same of a call", "call web_browse {} --allow-address nonsense", /allowAddresses\.0: /],
-  ["a topic that no requests come by", "conformance --bus amqp://h --topic x --tool y", /--topic: expected tool\.invoke\.\{service\}.*got "x"/],
+  [
+    "a topic that no requests come by",
+    "conformance --bus amqp://h --topic x --tool y",
+    /--topic: expected tool\.invoke\.\{service\}.*got "x"/,
+  ],
   ["a policy file that is not there", "policy check /nonexistent", /the policy \/nonexistent: ENOENT/],
   ["a file that is not there", "up --config /nonexistent", /the file \/nonexistent: cannot be read/],
 ])("wrong usage is said on stderr with exit 2: %s", async (_, line, words) => {
@@ -72,17 +87,25 @@ test("up serves probes on HEALTH_PORT, and refuses CONFIG_FILE and sections that
   await using up = await startUp(options, ["--only", "gateway"]);
   const [, url = ""] = /^ {2}health +(http:\S+)\/healthz/m.exec(up.stderr()) ?? [];
   expect(await (await fetch(`${url}/readyz`)).json()).toEqual({ status: "ready" });
-  const config = folder.write("rockbot.yaml", "webTools: { busSilenceMs: 3000, logLevel: warn }\ngateway: { logLevel: error }\n");
+  const config = folder.write(
+    "rockbot.yaml",
+    "webTools: { busSilenceMs: 3000, logLevel: warn }\ngateway: { logLevel: error }\n",
+  );
   const { code, stderr } = await runCli(["up", "--config", config], { ...options, env: { CONFIG_FILE: config } });
   expect(code).toBe(2);
-  expect(stderr).toMatch(/2 faults\n.*CONFIG_FILE: .*--config.*\n.*logLevel: the sections have different ones.*LOG_LEVEL/);
+  expect(stderr).toMatch(
+    /2 faults\n.*CONFIG_FILE: .*--config.*\n.*logLevel: the sections have different ones.*LOG_LEVEL/,
+  );
 });
 
 test("every fault of a file and the environment is listed once, with exit 2", async () => {
   using folder = temporaryFolder();
   const file = join(folder.path, "rockbot.yaml");
   writeFileSync(file, "webTool: {}\ngateway: { prt: 1, callTimeoutMs: soon }\nwebTools: { allowAddresses: 7 }\n");
-  const { code, stderr } = await runCli(["up", "--config", file], { folder: folder.path, env: { GATEWAY_TOKEN: "short-canary" } });
+  const { code, stderr } = await runCli(["up", "--config", file], {
+    folder: folder.path,
+    env: { GATEWAY_TOKEN: "short-canary" },
+  });
 
   expect(code).toBe(2);
   expect(stderr).toContain('unknown section "webTool": did you mean "webTools"?');
@@ -105,8 +128,12 @@ test("faults that the schema cannot know are listed beside those it does, and se
     run("up", { HOST: "0.0.0.0", GATEWAY_TOKEN: "short" }),
   ]);
 
-  expect([mixed, bus, otherBus, search, token].map(({ code, stdout }) => [code, stdout])).toEqual(Array(5).fill([2, ""]));
-  expect(mixed.stderr).toMatch(/4 faults\n +maxSearchResults.*\n +allowAddresses\.0: .*\n +port.*\n +gatewayToken: is required/);
+  expect([mixed, bus, otherBus, search, token].map(({ code, stdout }) => [code, stdout])).toEqual(
+    Array(5).fill([2, ""]),
+  );
+  expect(mixed.stderr).toMatch(
+    /4 faults\n +maxSearchResults.*\n +allowAddresses\.0: .*\n +port.*\n +gatewayToken: is required/,
+  );
   for (const { stderr } of [bus, otherBus]) expect(stderr).toMatch(/1 fault\n +busUrl: (?!.*canary)/);
   expect(search.stderr).toMatch(/1 fault\n +braveBaseUrl: /);
   expect(token.stderr).toMatch(/1 fault\n +gatewayToken, from the variable GATEWAY_TOKEN/);
@@ -115,9 +142,12 @@ test("faults that the schema cannot know are listed beside those it does, and se
 test("with nothing running, call starts the tool itself; the answer alone is on stdout", async () => {
   using folder = temporaryFolder();
   await using page = await startPage();
-  const { code, stdout, stderr } = await runCli(["call", "web_browse", JSON.stringify({ url: page.url() }), "--allow-address", page.address], {
-    folder: folder.path,
-  });
+  const { code, stdout, stderr } = await runCli(
+    ["call", "web_browse", JSON.stringify({ url: page.url() }), "--allow-address", page.address],
+    {
+      folder: folder.path,
+    },
+  );
 
   expect([code, stderr]).toEqual([0, ""]);
   expect(stdout).toContain("# A page");
@@ -131,8 +161,13 @@ test.skipIf(noSandbox)(
   { timeout: 60_000 },
   async () => {
     using folder = temporaryFolder();
-    const call = (script: string) => runCli(["call", "execute_python_script", JSON.stringify({ script, input_data: "12" })], { folder: folder.path });
-    const [squared, failed, doctor] = await Promise.all([call("print(int(input()) ** 2)"), call("1 / 0"), runCli(["doctor"], { folder: folder.path })]);
+    const call = (script: string) =>
+      runCli(["call", "execute_python_script", JSON.stringify({ script, input_data: "12" })], { folder: folder.path });
+    const [squared, failed, doctor] = await Promise.all([
+      call("print(int(input()) ** 2)"),
+      call("1 / 0"),
+      runCli(["doctor"], { folder: folder.path }),
+    ]);
 
     expect(squared).toMatchObject({ code: 0, stdout: "144\n", stderr: "" });
     expect(failed).toMatchObject({ code: 1, stdout: expect.stringMatching(/exit code 1\..*ZeroDivisionError/s) });
@@ -161,35 +196,55 @@ test("key=value words are the arguments, typed by the tool; every fault of them 
   using folder = temporaryFolder();
   await using page = await startPage();
   const options = { folder: folder.path };
-  const read = await runHere(["call", "web_browse", `url=${page.url("/?a=b")}`, "--allow-address", page.address], options);
+  const read = await runHere(
+    ["call", "web_browse", `url=${page.url("/?a=b")}`, "--allow-address", page.address],
+    options,
+  );
   const faulty = await runHere(["call", "web_search", "qurey=x", "count=many", "--timeout", "soon"], options);
 
   expect(read).toMatchObject({ code: 0, stdout: expect.stringContaining("Grüße") });
   expect(page.requests).toEqual(["/?a=b"]);
   expect(faulty).toMatchObject({ code: 2, stdout: "" });
-  expect(faulty.stderr).toMatch(/--timeout: expected.*qurey: .*Did you mean "query"\?.*count: expected a whole number, got "many".*query: is required/s);
+  expect(faulty.stderr).toMatch(
+    /--timeout: expected.*qurey: .*Did you mean "query"\?.*count: expected a whole number, got "many".*query: is required/s,
+  );
 });
 
 test.each([
   ["a tool that does not exist", ["web_brows", "{}"], 2, "tool_not_found", /did you mean "web_browse"/],
-  ["arguments that the tool does not take", ["web_browse", '{"ulr":"https://example.com/"}'], 2, "invalid_arguments", /url.*required|did you mean "url"/s],
-  ["a tool that is off", ["web_search", '{"query":"x"}'], 1, "unavailable", /it is off\. It needs a key of the Brave Search API: set BRAVE_API_KEY/],
+  [
+    "arguments that the tool does not take",
+    ["web_browse", '{"ulr":"https://example.com/"}'],
+    2,
+    "invalid_arguments",
+    /url.*required|did you mean "url"/s,
+  ],
+  [
+    "a tool that is off",
+    ["web_search", '{"query":"x"}'],
+    1,
+    "unavailable",
+    /it is off\. It needs a key of the Brave Search API: set BRAVE_API_KEY/,
+  ],
   ["an address that is not public", ["web_browse", '{"url":"http://127.0.0.1:9/"}'], 1, "denied", /./],
-])("a call that fails says so on stderr, and with --json on stdout too: %s", async (_, call, code, errorCode, words) => {
-  using folder = temporaryFolder();
-  const options = { folder: folder.path };
-  const plain = await runHere(["call", ...call], options);
-  const json = await runHere(["call", ...call, "--json"], options);
+])(
+  "a call that fails says so on stderr, and with --json on stdout too: %s",
+  async (_, call, code, errorCode, words) => {
+    using folder = temporaryFolder();
+    const options = { folder: folder.path };
+    const plain = await runHere(["call", ...call], options);
+    const json = await runHere(["call", ...call, "--json"], options);
 
-  expect(plain).toMatchObject({ code, stdout: "", stderr: expect.stringMatching(words) });
-  expect(json.code).toBe(code);
-  expect(JSON.parse(json.stdout)).toMatchObject({
-    toolCallId: expect.stringMatching(/^[0-9a-f]{32}$/),
-    toolName: call[0],
-    code: errorCode,
-    message: expect.stringMatching(words),
-  });
-});
+    expect(plain).toMatchObject({ code, stdout: "", stderr: expect.stringMatching(words) });
+    expect(json.code).toBe(code);
+    expect(JSON.parse(json.stdout)).toMatchObject({
+      toolCallId: expect.stringMatching(/^[0-9a-f]{32}$/),
+      toolName: call[0],
+      code: errorCode,
+      message: expect.stringMatching(words),
+    });
+  },
+);
 
 test("tools and guides are listed with nothing running", async () => {
   using folder = temporaryFolder();
@@ -210,11 +265,22 @@ test("tools and guides are listed with nothing running", async () => {
     stdout: expect.stringMatching(/^web_browse +Read one public web page, feed, JSON or PDF document\.$/m),
     stderr: expect.stringContaining("run by this process"),
   });
-  expect(one).toMatchObject({ code: 0, stdout: expect.stringMatching(/^web_browse, run by web-tools\. .*Arguments:\n {2}url +string, required +\S/s) });
+  expect(one).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/^web_browse, run by web-tools\. .*Arguments:\n {2}url +string, required +\S/s),
+  });
   expect(unknown).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining('Did you mean "web_browse"?') });
-  expect(off).toMatchObject({ code: 1, stdout: "", stderr: expect.stringContaining("web_search is off. It needs a key") });
+  expect(off).toMatchObject({
+    code: 1,
+    stdout: "",
+    stderr: expect.stringContaining("web_search is off. It needs a key"),
+  });
   expect(JSON.parse(json.stdout)).toContainEqual(
-    expect.objectContaining({ name: "web_browse", source: "web-tools", parameters: expect.objectContaining({ required: ["url"] }) }),
+    expect.objectContaining({
+      name: "web_browse",
+      source: "web-tools",
+      parameters: expect.objectContaining({ required: ["url"] }),
+    }),
   );
   expect(guides.stdout).toMatch(/^web-tools: /m);
   expect(guides.stdout).not.toContain("get_tool_guide");
@@ -229,7 +295,11 @@ test("up serves HTTP, and other commands by a socket that only its user can open
   await using page = await startPage();
   await using up = await startUp(options, ["--allow-address", page.address]);
   const body = JSON.stringify({ url: page.url() });
-  const overHttp = await fetch(`${up.url}/v1/tools/web_browse/invoke`, { method: "POST", headers: { "content-type": "application/json" }, body });
+  const overHttp = await fetch(`${up.url}/v1/tools/web_browse/invoke`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body,
+  });
   const [called, failed, listed] = await Promise.all([
     runCli(["call", "web_browse", body], options),
     runCli(["call", "web_browse", JSON.stringify({ url: page.url("/gone") }), "--json"], options),
@@ -239,9 +309,15 @@ test("up serves HTTP, and other commands by a socket that only its user can open
   expect(await overHttp.json()).toMatchObject({ content: expect.stringContaining("From a page of our own.") });
   expect(called).toMatchObject({ code: 0, stdout: expect.stringContaining("From a page of our own."), stderr: "" });
   expect(failed.code).toBe(1);
-  expect(JSON.parse(failed.stdout)).toMatchObject({ code: "execution_failed", message: expect.stringContaining("404") });
+  expect(JSON.parse(failed.stdout)).toMatchObject({
+    code: "execution_failed",
+    message: expect.stringContaining("404"),
+  });
   expect(listed.stderr).toContain('run by the running "rockbot up"');
-  expect([statSync(join(folder.path, "run")).mode & 0o777, statSync(join(folder.path, "run/rockbot.sock")).mode & 0o777]).toEqual([0o700, 0o600]);
+  expect([
+    statSync(join(folder.path, "run")).mode & 0o777,
+    statSync(join(folder.path, "run/rockbot.sock")).mode & 0o777,
+  ]).toEqual([0o700, 0o600]);
   expect(up.stderr()).toMatch(/gateway +http.*token +none needed.*tools +.*web_browse/s);
   expect(up.stderr()).toMatch(/^ready in \d+ ms\n {2}try +curl -s http:\/\/127\.0\.0\.1:\d+\/v1\/tools\/.*\n$/m);
 
@@ -254,18 +330,26 @@ test("up serves HTTP, and other commands by a socket that only its user can open
   expect(existsSync(join(folder.path, "run/rockbot.sock"))).toBe(false);
 });
 
-test.each([true, false])("what a page holds cannot steer a terminal, and reaches a pipe as it is (a terminal: %s)", async (isTerminal) => {
-  using folder = temporaryFolder();
-  await using page = await startPage();
-  const env = isTerminal ? { NODE_OPTIONS: "--import=data:text/javascript,process.stdout.isTTY=process.stderr.isTTY=true" } : {};
-  const line = ["call", "web_browse", JSON.stringify({ url: page.url("/escapes") }), "--allow-address", page.address];
-  const [plain, json] = await Promise.all([runCli(line, { folder: folder.path, env }), runCli([...line, "--json"], { folder: folder.path, env })]);
+test.each([true, false])(
+  "what a page holds cannot steer a terminal, and reaches a pipe as it is (a terminal: %s)",
+  async (isTerminal) => {
+    using folder = temporaryFolder();
+    await using page = await startPage();
+    const env = isTerminal
+      ? { NODE_OPTIONS: "--import=data:text/javascript,process.stdout.isTTY=process.stderr.isTTY=true" }
+      : {};
+    const line = ["call", "web_browse", JSON.stringify({ url: page.url("/escapes") }), "--allow-address", page.address];
+    const [plain, json] = await Promise.all([
+      runCli(line, { folder: folder.path, env }),
+      runCli([...line, "--json"], { folder: folder.path, env }),
+    ]);
 
-  expect([plain.code, json.code]).toEqual([0, 0]);
-  expect(plain.stdout).toMatch(/before.*after/);
-  if (isTerminal) expect(plain.stdout).not.toMatch(/[\x1b\x07]/);
-  else expect(plain.stdout).toBe(`${(JSON.parse(json.stdout) as { content: string }).content}\n`);
-});
+    expect([plain.code, json.code]).toEqual([0, 0]);
+    expect(plain.stdout).toMatch(/before.*after/);
+    if (isTerminal) expect(plain.stdout).not.toMatch(/[\x1b\x07]/);
+    else expect(plain.stdout).toBe(`${(JSON.parse(json.stdout) as { content: string }).content}\n`);
+  },
+);
 
 test("the call that up names to try is one of a tool that is there, and needs no internet", async () => {
   using folder = temporaryFolder();
@@ -273,7 +357,11 @@ test("the call that up names to try is one of a tool that is there, and needs no
   const [, url, body] = /^ {2}try .* (http\S+) .* -d '(.*)'/m.exec(up.stderr()) ?? [];
 
   expect(url).not.toContain("/web_");
-  const answer = await fetch(String(url), { method: "POST", headers: { "content-type": "application/json" }, body: String(body) });
+  const answer = await fetch(String(url), {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: String(body),
+  });
   expect(answer.status).toBe(200);
 });
 
@@ -313,7 +401,10 @@ test("of several that start at once, over the socket of a dead one too, exactly 
   const refused = starts.flatMap((start) => (start.status === "rejected" ? [String(start.reason)] : []));
   const tools = await runHere(["tools"], options);
 
-  expect(refused).toEqual([expect.stringContaining('another "rockbot up" runs'), expect.stringContaining('another "rockbot up" runs')]);
+  expect(refused).toEqual([
+    expect.stringContaining('another "rockbot up" runs'),
+    expect.stringContaining('another "rockbot up" runs'),
+  ]);
   expect(tools.stderr).toContain('run by the running "rockbot up"');
   expect(readdirSync(join(folder.path, "run"))).toEqual(["rockbot.sock"]);
 }, 30_000);
@@ -324,7 +415,10 @@ test("a port that is taken is said in words", async () => {
   const port = String(page.address.split(":")[1]);
   const { code, stderr } = await runHere(["up", "--port", port], { folder: folder.path });
 
-  expect([code, stderr]).toEqual([1, expect.stringContaining(`Cannot listen on 127.0.0.1:${port}: EADDRINUSE. Free the port or choose another: --port `)]);
+  expect([code, stderr]).toEqual([
+    1,
+    expect.stringContaining(`Cannot listen on 127.0.0.1:${port}: EADDRINUSE. Free the port or choose another: --port `),
+  ]);
 });
 
 test("a folder that others can use is refused", async () => {
@@ -350,7 +444,15 @@ test.each([
   const options = { folder: folder.path };
   await using page = await startPage();
   await using _up = isUp ? await startUp(options, [...FEW, "--allow-address", page.address]) : undefined;
-  await using call = startCli(["call", "web_browse", JSON.stringify({ url: page.url("/slow") }), ...(isUp ? [] : ["--allow-address", page.address])], options);
+  await using call = startCli(
+    [
+      "call",
+      "web_browse",
+      JSON.stringify({ url: page.url("/slow") }),
+      ...(isUp ? [] : ["--allow-address", page.address]),
+    ],
+    options,
+  );
   await expect.poll(() => page.requests, { timeout: 30_000 }).toContain("/slow");
   call.kill(signal);
 
@@ -382,7 +484,15 @@ test("a call ends by its timeout with exit 1", async () => {
   using folder = temporaryFolder();
   await using page = await startPage();
   const { code, stderr } = await runHere(
-    ["call", "web_browse", JSON.stringify({ url: page.url("/slow") }), "--timeout", "500", "--allow-address", page.address],
+    [
+      "call",
+      "web_browse",
+      JSON.stringify({ url: page.url("/slow") }),
+      "--timeout",
+      "500",
+      "--allow-address",
+      page.address,
+    ],
     { folder: folder.path },
   );
 
@@ -414,7 +524,9 @@ test("doctor says what is off and what it costs, and that it is optional", async
   expect(plain.stdout).toMatch(/^ok +Node\.js +24\./m);
   expect(plain.stdout).toMatch(/^off \(optional\) BRAVE_API_KEY +not set, so web_search is off/m);
   expect(plain.stdout).toMatch(/^ok +rockbot up +does not run/m);
-  expect(JSON.parse(json.stdout)).toMatchObject({ findings: expect.arrayContaining([{ what: "BRAVE_API_KEY", state: "ok", message: "set" }]) });
+  expect(JSON.parse(json.stdout)).toMatchObject({
+    findings: expect.arrayContaining([{ what: "BRAVE_API_KEY", state: "ok", message: "set" }]),
+  });
   expect(json.stdout).not.toContain("canary-key");
 });
 
@@ -442,9 +554,15 @@ test("a rockbot up that does not say what it finds, or what is off, breaks neith
   };
   const parts = { bus, caller, findings: fails, off: fails };
   await using _server = await serveSocket(socket, parts, { drainMs: 1000, signal: new AbortController().signal });
-  const [doctor, tools] = [await runHere(["doctor"], { folder: folder.path }), await runHere(["tools"], { folder: folder.path })];
+  const [doctor, tools] = [
+    await runHere(["doctor"], { folder: folder.path }),
+    await runHere(["tools"], { folder: folder.path }),
+  ];
 
-  expect([doctor.code, doctor.stdout]).toEqual([1, expect.stringMatching(/^broken +rockbot up +runs, and does not say what it finds \(it answers 502/m)]);
+  expect([doctor.code, doctor.stdout]).toEqual([
+    1,
+    expect.stringMatching(/^broken +rockbot up +runs, and does not say what it finds \(it answers 502/m),
+  ]);
   expect(doctor.stdout).not.toMatch(/^\S+ +port /m);
   expect([tools.code, tools.stderr]).toEqual([0, expect.stringContaining("Which tools are off is not known")]);
 }, 120_000); // doctor looks at the whole machine
@@ -455,8 +573,13 @@ test("a command that joins the rockbot up of another checkout says whose it is",
   socket.makeFolder();
   await using bus = createMemoryBus();
   await using caller = await createToolCaller(bus, { agent: "cli", results: "copy" });
-  await using _server = await serveSocket(socket, { bus, caller, root: "/elsewhere/rockbot" }, { drainMs: 1000, signal: new AbortController().signal });
+  await using _server = await serveSocket(
+    socket,
+    { bus, caller, root: "/elsewhere/rockbot" },
+    { drainMs: 1000, signal: new AbortController().signal },
+  );
   const whose = 'rockbot: the "rockbot up" that runs is that of /elsewhere/rockbot. ';
 
-  for (const words of ["tools", "calls", "dlq list", "up --port 0"]) expect((await runHere(words.split(" "), { folder: folder.path })).stderr).toContain(whose);
+  for (const words of ["tools", "calls", "dlq list", "up --port 0"])
+    expect((await runHere(words.split(" "), { folder: folder.path })).stderr).toContain(whose);
 });

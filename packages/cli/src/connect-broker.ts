@@ -24,7 +24,9 @@ export async function connectBroker(url: string, name: string, { requested, ...o
     return await (requested === undefined ? connecting : unlessInterrupted(connecting, requested));
   } catch (error) {
     if (error instanceof Interrupted) throw error;
-    throw new CommandError(`Cannot reach the broker at ${displayBusUrl(url)}: ${error instanceof Error ? error.message : String(error)}`);
+    throw new CommandError(
+      `Cannot reach the broker at ${displayBusUrl(url)}: ${error instanceof Error ? error.message : String(error)}`,
+    );
   }
 }
 
@@ -38,7 +40,12 @@ export interface RuledBus extends AsyncDisposable {
 }
 
 /** The same with the policy in `policyFile`, which says whether senders are verified. @throws {ConfigError} if that cannot be used */
-export async function connectRuled(url: string, name: string, policyFile: string | undefined, requested?: Promise<NodeJS.Signals>): Promise<RuledBus> {
+export async function connectRuled(
+  url: string,
+  name: string,
+  policyFile: string | undefined,
+  requested?: Promise<NodeJS.Signals>,
+): Promise<RuledBus> {
   await using started = new AsyncDisposableStack();
   const policy = policyFile === undefined ? undefined : started.use(await openPolicy(policyFile));
   const bus = started.use(await connectBroker(url, name, { identity: policy?.current().document.identity, requested }));

@@ -9,7 +9,8 @@ const WRITERS = 10;
 /** Of each writer: enough that all write while others do. */
 const EACH = 300;
 
-const line = (id: string, more: object = {}): string => JSON.stringify({ id, title: `Title of ${id}`, body: `the words of ${id}`, category: "News", ...more });
+const line = (id: string, more: object = {}): string =>
+  JSON.stringify({ id, title: `Title of ${id}`, body: `the words of ${id}`, category: "News", ...more });
 
 /** Commands over a database of their own. */
 function commands(folder: string) {
@@ -28,9 +29,14 @@ test("a folder is imported, found by a call, imported again without a change, an
   const { run } = commands(folder.path);
   const notes = join(folder.path, "notes");
   mkdirSync(notes);
-  writeFileSync(join(notes, "release.md"), "---\ntitle: Release checklist\nkind: node\ntags: [ops]\n---\nRun the tests, then tag.");
+  writeFileSync(
+    join(notes, "release.md"),
+    "---\ntitle: Release checklist\nkind: node\ntags: [ops]\n---\nRun the tests, then tag.",
+  );
   writeFileSync(join(notes, "other.md"), "# Other\n\nNothing.");
-  expect((await run("knowledge", "import", notes)).stderr).toMatch(/Imported .*notes into the file .*: 2 new, 0 changed, 0 as they were/);
+  expect((await run("knowledge", "import", notes)).stderr).toMatch(
+    /Imported .*notes into the file .*: 2 new, 0 changed, 0 as they were/,
+  );
   expect((await run("knowledge", "import", notes)).stderr).toContain("0 new, 0 changed, 2 as they were");
   const called = await run("call", "knowledge_search", '{"query":"tagging","tags":["OPS"]}');
   expect(called.stdout).toContain("1. Release checklist (id release; node by operator, #ops");
@@ -42,18 +48,30 @@ test("a folder is imported, found by a call, imported again without a change, an
 test("an export replaces a file as a whole, and says why it cannot write one", async () => {
   using folder = temporaryFolder();
   const { run } = commands(folder.path);
-  const [items, backup, old] = ["items.jsonl", "backup.jsonl", "old.jsonl"].map((name) => join(folder.path, name)) as [string, string, string];
+  const [items, backup, old] = ["items.jsonl", "backup.jsonl", "old.jsonl"].map((name) => join(folder.path, name)) as [
+    string,
+    string,
+    string,
+  ];
   writeFileSync(items, line("a"));
   await run("knowledge", "import", items);
   writeFileSync(backup, "the backup before");
   linkSync(backup, old);
 
   expect((await run("knowledge", "export", backup)).stderr).toContain("Exported 1 items");
-  expect([readFileSync(old, "utf8"), JSON.parse(readFileSync(backup, "utf8"))]).toEqual(["the backup before", expect.objectContaining({ id: "a" })]);
+  expect([readFileSync(old, "utf8"), JSON.parse(readFileSync(backup, "utf8"))]).toEqual([
+    "the backup before",
+    expect.objectContaining({ id: "a" }),
+  ]);
   expect(readdirSync(folder.path).filter((name) => name.startsWith("backup"))).toEqual(["backup.jsonl"]);
   const full = await run("knowledge", "export", "/dev/full");
-  expect([full.code, full.stderr]).toEqual([1, expect.stringContaining("Cannot write /dev/full: the disk is full (ENOSPC)")]);
-  expect((await run("knowledge", "export", join(folder.path, "none", "x"))).stderr).toContain("there is no such folder");
+  expect([full.code, full.stderr]).toEqual([
+    1,
+    expect.stringContaining("Cannot write /dev/full: the disk is full (ENOSPC)"),
+  ]);
+  expect((await run("knowledge", "export", join(folder.path, "none", "x"))).stderr).toContain(
+    "there is no such folder",
+  );
 });
 
 test("an import with one wrong line imports nothing, and says which line", async () => {
@@ -62,12 +80,19 @@ test("an import with one wrong line imports nothing, and says which line", async
   const file = join(folder.path, "items.jsonl");
   writeFileSync(file, `${line("a")}\n${line("b", { kind: "blog" })}\n`);
   const failed = await run("knowledge", "import", file, "--space", "team");
-  expect([failed.code, failed.stderr]).toEqual([1, expect.stringMatching(/items\.jsonl, line 2: kind: "blog" is none of post, /)]);
+  expect([failed.code, failed.stderr]).toEqual([
+    1,
+    expect.stringMatching(/items\.jsonl, line 2: kind: "blog" is none of post, /),
+  ]);
   expect(await exported()).toEqual([]);
-  expect((await run("knowledge", "import", file, "--space", "A b", "--owner", "c d")).stderr).toMatch(/--owner: expected .*--space: expected /s);
+  expect((await run("knowledge", "import", file, "--space", "A b", "--owner", "c d")).stderr).toMatch(
+    /--owner: expected .*--space: expected /s,
+  );
 });
 
-test("an import that is killed leaves nothing half: all of an import is there, or none", { timeout: 240_000 }, async () => {
+test("an import that is killed leaves nothing half: all of an import is there, or none", {
+  timeout: 240_000,
+}, async () => {
   using folder = temporaryFolder();
   const { env, run, exported } = commands(folder.path);
   const file = join(folder.path, "items.jsonl");
@@ -78,7 +103,9 @@ test("an import that is killed leaves nothing half: all of an import is there, o
     await using child = startCli(["knowledge", "import", file], { folder: folder.path, env });
     // Killed as soon as it has written so much, which is another moment of its work in each round.
     const bytes = () => statSync(join(env.DATA_DIRECTORY, "knowledge.db-wal"), { throwIfNoEntry: false })?.size ?? 0;
-    await expect.poll(() => bytes() > round * 400_000 || child.stderr().includes("Imported"), { timeout: 60_000, interval: 1 }).toBe(true);
+    await expect
+      .poll(() => bytes() > round * 400_000 || child.stderr().includes("Imported"), { timeout: 60_000, interval: 1 })
+      .toBe(true);
     child.kill("SIGKILL");
     await child.ended;
     const count = (await exported()).length - imported;
@@ -98,9 +125,13 @@ test("ten processes that write at once all write", { timeout: 240_000 }, async (
   const ended = Array.from({ length: WRITERS }, (_, writer) => {
     const file = join(folder.path, `items-${writer}.jsonl`);
     writeFileSync(file, Array.from({ length: EACH }, (_, i) => line(`${writer}-${i}`)).join("\n"));
-    return runCli(["knowledge", "import", file, "--owner", `writer-${writer}`], { folder: folder.path, env: { ...env, BUSY_TIMEOUT_MS: "120000" } });
+    return runCli(["knowledge", "import", file, "--owner", `writer-${writer}`], {
+      folder: folder.path,
+      env: { ...env, BUSY_TIMEOUT_MS: "120000" },
+    });
   });
-  for (const { code, stderr } of await Promise.all(ended)) expect([code, stderr]).toEqual([0, expect.stringContaining(`${EACH} new`)]);
+  for (const { code, stderr } of await Promise.all(ended))
+    expect([code, stderr]).toEqual([0, expect.stringContaining(`${EACH} new`)]);
   expect((await exported()).length).toBe(WRITERS * EACH);
 });
 

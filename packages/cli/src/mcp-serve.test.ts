@@ -14,13 +14,19 @@ const PATIENCE = { timeout: 60_000, interval: 100 };
 interface Connected extends AsyncDisposable {
   readonly version: string | undefined;
   tools(): Promise<readonly string[]>;
-  call(name: string, args: Record<string, unknown>, options?: { readonly signal?: AbortSignal }): Promise<{ readonly [key: string]: unknown }>;
+  call(
+    name: string,
+    args: Record<string, unknown>,
+    options?: { readonly signal?: AbortSignal },
+  ): Promise<{ readonly [key: string]: unknown }>;
   prompts(): Promise<readonly string[]>;
 }
 
 type Connect = (args: readonly string[], options: CliOptions, onToolsChanged?: () => void) => Promise<Connected>;
 
-const changes = (onToolsChanged: () => void) => ({ listChanged: { tools: { autoRefresh: false, onChanged: onToolsChanged } } });
+const changes = (onToolsChanged: () => void) => ({
+  listChanged: { tools: { autoRefresh: false, onChanged: onToolsChanged } },
+});
 
 const connectOld: Connect = async (args, options, onToolsChanged = () => {}) => {
   const client = new OldClient(INFO, changes(onToolsChanged));
@@ -53,7 +59,9 @@ describe.each([
   ["the newer SDK in the older era", "2025-11-25", connectModern("legacy")],
   ["the newer SDK in the newer era", "2026-07-28", connectModern("auto")],
 ] as const)("%s", (_, version, connect) => {
-  test("lists and calls the tools of mcp serve, and cancels a call, with nothing else running", { timeout: 120_000 }, async () => {
+  test("lists and calls the tools of mcp serve, and cancels a call, with nothing else running", {
+    timeout: 120_000,
+  }, async () => {
     using folder = temporaryFolder();
     await using page = await startPage();
     await using client = await connect(["--allow-address", page.address], { folder: folder.path });
@@ -61,7 +69,9 @@ describe.each([
     expect(client.version).toBe(version);
     expect(await client.tools()).toEqual(expect.arrayContaining(["get_tool_guide", "web_browse"]));
     expect(await client.prompts()).toContain("web-tools");
-    expect(await client.call("web_browse", { url: page.url() })).toMatchObject({ content: [{ text: expect.stringContaining("Grüße") }] });
+    expect(await client.call("web_browse", { url: page.url() })).toMatchObject({
+      content: [{ text: expect.stringContaining("Grüße") }],
+    });
     expect(await client.call("web_browse", { url: page.url("/gone") })).toMatchObject({ isError: true });
 
     const abort = new AbortController();
@@ -102,14 +112,24 @@ const linesOf = (stdout: string): { readonly jsonrpc: string; readonly id?: numb
     .slice(0, -1)
     .map((line) => JSON.parse(line) as { jsonrpc: string; id?: number });
 
-test("mcp serve writes nothing but the protocol to stdout, and ends with its client", { timeout: 120_000 }, async () => {
+test("mcp serve writes nothing but the protocol to stdout, and ends with its client", {
+  timeout: 120_000,
+}, async () => {
   using folder = temporaryFolder();
-  const message = (id: number, method: string, params: object = {}) => `${JSON.stringify({ jsonrpc: "2.0", id, method, params })}\n`;
-  const input = message(1, "initialize", { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: INFO }) + message(2, "tools/list");
+  const message = (id: number, method: string, params: object = {}) =>
+    `${JSON.stringify({ jsonrpc: "2.0", id, method, params })}\n`;
+  const input =
+    message(1, "initialize", { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: INFO }) +
+    message(2, "tools/list");
   const env = { MCP_CONFIG: join(folder.path, "missing.json") };
   expect((await runCli(["mcp", "serve"], { folder: folder.path, env, input })).code).toBe(2);
 
-  await using served = startCli(["mcp", "serve"], { folder: folder.path, env: { LOG_LEVEL: "debug" }, input, isInputOpen: true });
+  await using served = startCli(["mcp", "serve"], {
+    folder: folder.path,
+    env: { LOG_LEVEL: "debug" },
+    input,
+    isInputOpen: true,
+  });
   const answered = (stdout: string) => linesOf(stdout).flatMap(({ id }) => (id === undefined ? [] : [id]));
   await expect.poll(() => answered(served.stdout()), PATIENCE).toEqual([1, 2]);
   served.endInput();

@@ -39,8 +39,11 @@ export async function run(args: readonly string[]): Promise<ExitCode> {
       say(error.message);
       return ExitCode.Usage;
     }
-    say(`rockbot: the command failed: ${sourceFault(error) ?? (error instanceof Error ? error.message : String(error))}`);
-    if ((error as { readonly isForbidden?: unknown } | undefined)?.isForbidden === true) printError(`rockbot: ${FORBIDDEN}`);
+    say(
+      `rockbot: the command failed: ${sourceFault(error) ?? (error instanceof Error ? error.message : String(error))}`,
+    );
+    if ((error as { readonly isForbidden?: unknown } | undefined)?.isForbidden === true)
+      printError(`rockbot: ${FORBIDDEN}`);
     return ExitCode.Failed;
   }
 }

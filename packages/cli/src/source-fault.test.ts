@@ -21,9 +21,17 @@ async function faultOf(text: string): Promise<string> {
 
 test.each([
   ["a syntax error", "\nconst a: number = ;\n", /^source\.ts:2: \S.*$/],
-  ["a name that is not exported", '\n\nimport { none } from "./other.ts";\nnone();\n', /^source\.ts:3: .*export named 'none'$/],
+  [
+    "a name that is not exported",
+    '\n\nimport { none } from "./other.ts";\nnone();\n',
+    /^source\.ts:3: .*export named 'none'$/,
+  ],
   ["a file that is not there", '\nimport "./gone.ts";\n', /^source\.ts:2: Cannot find module 'gone\.ts'$/],
-  ["a package that is not there", '\n\nimport "no-such-package-here";\n', /^source\.ts:3: Cannot find package 'no-such-package-here'$/],
+  [
+    "a package that is not there",
+    '\n\nimport "no-such-package-here";\n',
+    /^source\.ts:3: Cannot find package 'no-such-package-here'$/,
+  ],
   ["what only the engine refuses", "const a = 1;\nconst a = 2;\n", /^(source\.ts:2|a source file cannot be read): .*/],
 ])("%s is named by file and line, without a stack", async (_title, text, words) => {
   expect(await faultOf(text)).toMatch(words);

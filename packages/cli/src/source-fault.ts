@@ -13,11 +13,14 @@ export function sourceFault(error: unknown): string | undefined {
   if (error.name !== "SyntaxError") return undefined;
   const place = /^(?:file:\/\/)?(\/.+:\d+)\n/.exec(stack)?.[1];
   if (place !== undefined) return `${place}: ${message}`;
-  return stack.includes("at compileSourceTextModule") ? `a source file cannot be read: ${message}. npm run check names the file` : undefined;
+  return stack.includes("at compileSourceTextModule")
+    ? `a source file cannot be read: ${message}. npm run check names the file`
+    : undefined;
 }
 
 function failedImport(message: string): string | undefined {
-  const [, words = "", missing = "", file = ""] = /^(Cannot find (?:module|package) '(.+)') imported from (\/.+)$/.exec(message) ?? [];
+  const [, words = "", missing = "", file = ""] =
+    /^(Cannot find (?:module|package) '(.+)') imported from (\/.+)$/.exec(message) ?? [];
   if (file === "") return undefined;
   const line = linesOf(file).findIndex((text) => /\b(?:import|from)\b/.test(text) && text.includes(basename(missing)));
   return `${file}${line < 0 ? "" : `:${line + 1}`}: ${words}`;

@@ -28,7 +28,14 @@ export function cliCommand(args: readonly string[], { folder, env = {} }: CliOpt
   return {
     command: process.execPath,
     args: [main, ...args],
-    env: { PATH, HOME, NODE_COMPILE_CACHE, ROCKBOT_RUNTIME_DIR: join(folder, "run"), DATA_DIRECTORY: join(folder, "data"), ...env },
+    env: {
+      PATH,
+      HOME,
+      NODE_COMPILE_CACHE,
+      ROCKBOT_RUNTIME_DIR: join(folder, "run"),
+      DATA_DIRECTORY: join(folder, "data"),
+      ...env,
+    },
   };
 }
 
@@ -57,7 +64,8 @@ export function startCli(args: readonly string[], options: CliOptions) {
   };
 }
 
-export const runCli = (args: readonly string[], options: CliOptions): Promise<CliResult> => startCli(args, options).ended;
+export const runCli = (args: readonly string[], options: CliOptions): Promise<CliResult> =>
+  startCli(args, options).ended;
 
 let lastRun: Promise<unknown> = Promise.resolve();
 
@@ -125,7 +133,8 @@ export async function startPage() {
     response.once("close", () => closed.push(path));
     if (path === "/slow") return;
     if (path === "/gone") response.writeHead(404, { "content-type": "text/html" }).end("<h1>Gone</h1>");
-    else if (path === "/escapes") response.writeHead(200, { "content-type": "text/html" }).end("<main><p>before&#x1b;c&#x07;after</p></main>");
+    else if (path === "/escapes")
+      response.writeHead(200, { "content-type": "text/html" }).end("<main><p>before&#x1b;c&#x07;after</p></main>");
     else
       response
         .writeHead(200, { "content-type": "text/html; charset=utf-8" })

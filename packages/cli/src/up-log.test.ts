@@ -14,10 +14,15 @@ async function upLog(
   { port = 0, whenReady }: { readonly port?: number; readonly whenReady?: () => Promise<unknown> } = {},
 ): Promise<string> {
   using folder = temporaryFolder();
-  const up = cliCommand(["up", "--port", String(port)], { folder: folder.path, env: { TERM: "xterm-256color", ...env } });
+  const up = cliCommand(["up", "--port", String(port)], {
+    folder: folder.path,
+    env: { TERM: "xterm-256color", ...env },
+  });
   const line = [up.command, ...up.args].map((word) => `'${word}'`).join(" ");
   const child =
-    to === "pipe" ? spawn(up.command, up.args, { env: up.env }) : spawn("script", ["-qec", `stty cols 80; exec ${line}`, "/dev/null"], { env: up.env });
+    to === "pipe"
+      ? spawn(up.command, up.args, { env: up.env })
+      : spawn("script", ["-qec", `stty cols 80; exec ${line}`, "/dev/null"], { env: up.env });
   const ended = once(child, "close");
   let text = "";
   let isReady = false;
@@ -36,22 +41,35 @@ async function upLog(
 const textLine = /^\d\d:\d\d:\d\d\.\d{3} WARN {2}rockbot there is no policy file/m;
 const jsonLine = /^\{"level":"warn",.*there is no policy file.*\}\r?$/m;
 
-test.skipIf(!hasTerminal)("at a terminal up prints its summary alone, in lines that fit, with the call to try at its end", async () => {
-  const shown = (await upLog("terminal", { NO_COLOR: "1", OLLAMA_URL: "http://127.0.0.1:1" })).replaceAll("\r", "");
-  const [summary = ""] = /^[\s\S]*?\n {2}try .*\n/.exec(shown) ?? [];
+test.skipIf(!hasTerminal)(
+  "at a terminal up prints its summary alone, in lines that fit, with the call to try at its end",
+  async () => {
+    const shown = (await upLog("terminal", { NO_COLOR: "1", OLLAMA_URL: "http://127.0.0.1:1" })).replaceAll("\r", "");
+    const [summary = ""] = /^[\s\S]*?\n {2}try .*\n/.exec(shown) ?? [];
 
-  expect(summary).toMatch(/^rockbot \S+: .*\n {2}gateway [\s\S]*\n {2}off .*\n(?:.*\n)*ready in \d+ ms\n {2}try .*\n$/);
-  expect(summary.split("\n").filter((line) => line.length > 80 && !/^(rockbot| {2}(try|socket|gateway))/.test(line))).toEqual([]);
-});
+    expect(summary).toMatch(
+      /^rockbot \S+: .*\n {2}gateway [\s\S]*\n {2}off .*\n(?:.*\n)*ready in \d+ ms\n {2}try .*\n$/,
+    );
+    expect(
+      summary.split("\n").filter((line) => line.length > 80 && !/^(rockbot| {2}(try|socket|gateway))/.test(line)),
+    ).toEqual([]);
+  },
+);
 
-test.skipIf(!hasTerminal)("up logs text with colours at a terminal, and without them where NO_COLOR asks for it", async () => {
-  const [coloured, plain] = await Promise.all([upLog("terminal", { LOG_LEVEL: "info" }), upLog("terminal", { LOG_LEVEL: "info", NO_COLOR: "1" })]);
+test.skipIf(!hasTerminal)(
+  "up logs text with colours at a terminal, and without them where NO_COLOR asks for it",
+  async () => {
+    const [coloured, plain] = await Promise.all([
+      upLog("terminal", { LOG_LEVEL: "info" }),
+      upLog("terminal", { LOG_LEVEL: "info", NO_COLOR: "1" }),
+    ]);
 
-  expect(coloured).toContain("\u001b[");
-  expect(coloured.replaceAll(/\u001b\[\d+m/g, "")).toMatch(textLine);
-  expect(plain).toMatch(textLine);
-  expect(plain).not.toContain("\u001b");
-});
+    expect(coloured).toContain("\u001b[");
+    expect(coloured.replaceAll(/\u001b\[\d+m/g, "")).toMatch(textLine);
+    expect(plain).toMatch(textLine);
+    expect(plain).not.toContain("\u001b");
+  },
+);
 
 test.skipIf(!hasTerminal)("up logs JSON to a pipe, and LOG_FORMAT forces either form", async () => {
   const [piped, text, json] = await Promise.all([
@@ -77,7 +95,9 @@ test("what a library writes to the console is a line of the log", async () => {
     }).then((response) => response.text());
   const log = await upLog("pipe", { A2A_URL: `http://127.0.0.1:${port}` }, { port, whenReady: ask });
 
-  expect(log).toMatch(/^\{"level":"warn",.*"source":"console",.*"msg":"Pre-stream error for request 1: .*there is no text.*\}$/m);
+  expect(log).toMatch(
+    /^\{"level":"warn",.*"source":"console",.*"msg":"Pre-stream error for request 1: .*there is no text.*\}$/m,
+  );
   expect(log).not.toMatch(/^Pre-stream error/m);
 });
 

@@ -13,10 +13,14 @@ export const saidBy = (origin: string): Trust => boundedTrust({ level: "untruste
  * The words by which others describe what they offer: definitions, instructions, cards. They are fenced, too.
  * @param isApproved whether an operator, or a lock file, has approved these very words. Else they mark the turn that reads them
  */
-export const definedBy = (origin: string, isApproved: boolean): Trust => ({ ...saidBy(origin), ...(isApproved ? { isApproved } : {}) });
+export const definedBy = (origin: string, isApproved: boolean): Trust => ({
+  ...saidBy(origin),
+  ...(isApproved ? { isApproved } : {}),
+});
 
 /** Whether a model that reads this has read untrusted content. */
-export const marks = (trust: ContentTrust | undefined): boolean => trust?.level === "untrusted" && trust.isApproved !== true;
+export const marks = (trust: ContentTrust | undefined): boolean =>
+  trust?.level === "untrusted" && trust.isApproved !== true;
 
 /** Whose words a text is that is made of several: the first that marks, else the first of others; undefined if all are our own. */
 export function trustOfAll(all: readonly (ContentTrust | undefined)[]): Trust | undefined {
@@ -28,4 +32,7 @@ export const withTrust = (error: ToolError, trust: ContentTrust | undefined): To
   trust == null ? error : new ToolError(error.code, error.message, { ...error, cause: error, trust });
 
 /** The same within the bounds of a message. */
-export const boundedTrust = (trust: Trust): Trust => ({ ...trust, origin: trust.origin.slice(0, MAX_ORIGIN).toWellFormed() });
+export const boundedTrust = (trust: Trust): Trust => ({
+  ...trust,
+  origin: trust.origin.slice(0, MAX_ORIGIN).toWellFormed(),
+});

@@ -86,7 +86,15 @@ export { MAX_REQUEST_BYTES } from "./messages/max-request-bytes.ts";
 
 // Envelopes: how messages are addressed.
 
-export { createEnvelope, type Envelope, Header, hasReadUntrusted, type NewEnvelope, newId, waitsMs } from "./messages/envelope.ts";
+export {
+  createEnvelope,
+  type Envelope,
+  Header,
+  hasReadUntrusted,
+  type NewEnvelope,
+  newId,
+  waitsMs,
+} from "./messages/envelope.ts";
 export { fromWire, readTtlMs, toWire, type WireProperties } from "./messages/wire.ts";
 export {
   checkName,
@@ -160,7 +168,15 @@ export { maskLikelySecrets } from "./faults/mask-likely-secrets.ts";
 export { fence } from "./fence.ts";
 export { base64Bytes, fileText, type GivenFile } from "./file-text.ts";
 export { canonicalJson } from "./json/canonical-json.ts";
-export { isTooDeepToCarry, MAX_DATA_DEPTH, MAX_JSON_DEPTH, type ParsedJson, parseArguments, parseData, parseJson } from "./json/parse-json.ts";
+export {
+  isTooDeepToCarry,
+  MAX_DATA_DEPTH,
+  MAX_JSON_DEPTH,
+  type ParsedJson,
+  parseArguments,
+  parseData,
+  parseJson,
+} from "./json/parse-json.ts";
 export { isInexactText, quoteInexact } from "./json/scan-json.ts";
 export { valueAt } from "./json/value-at.ts";
 export { printable, printableJson } from "./printable.ts";

@@ -1,21 +1,35 @@
 import { expect, test } from "vitest";
-import { checkName, isName, isReplyTopic, isReplyTopicOf, isSessionId, isUserReplyTopic, isUserReplyTopicOf } from "./names.ts";
+import {
+  checkName,
+  isName,
+  isReplyTopic,
+  isReplyTopicOf,
+  isSessionId,
+  isUserReplyTopic,
+  isUserReplyTopicOf,
+} from "./names.ts";
 
 test.each(["a", "web-tools", "0", "a".repeat(39)])("%s is a name", (name) => {
   expect(isName(name)).toBe(true);
 });
 
-test.each(["", "-a", "A", "a.b", "a_b", "#", "*", "a\n", ".+", "é", "a".repeat(40)])("%j is no name that we create", (name) => {
-  expect(isName(name)).toBe(false);
-  expect(() => checkName("a service's name", name)).toThrow(RangeError);
-});
-
-test.each(["tool.result", "tool.result.RockBot", "tool.result.cli.0a1b", "script.result.RockBot", "mcp.manage.response.agent_1"])(
-  "an answer may go to %s",
-  (topic) => {
-    expect(isReplyTopic(topic)).toBe(true);
+test.each(["", "-a", "A", "a.b", "a_b", "#", "*", "a\n", ".+", "é", "a".repeat(40)])(
+  "%j is no name that we create",
+  (name) => {
+    expect(isName(name)).toBe(false);
+    expect(() => checkName("a service's name", name)).toThrow(RangeError);
   },
 );
+
+test.each([
+  "tool.result",
+  "tool.result.RockBot",
+  "tool.result.cli.0a1b",
+  "script.result.RockBot",
+  "mcp.manage.response.agent_1",
+])("an answer may go to %s", (topic) => {
+  expect(isReplyTopic(topic)).toBe(true);
+});
 
 test.each([
   "",
@@ -39,7 +53,12 @@ test("a session's id is 1 to 256 visible ASCII characters", () => {
 });
 
 test("the agent replies to topics of users, where no tool answers", () => {
-  for (const topic of ["user.response", "user.response.alice", "user.response.alice.0", "user.history.response.user-proxy"]) {
+  for (const topic of [
+    "user.response",
+    "user.response.alice",
+    "user.response.alice.0",
+    "user.history.response.user-proxy",
+  ]) {
     expect(isUserReplyTopic(topic)).toBe(true);
     expect(isReplyTopic(topic)).toBe(false);
   }

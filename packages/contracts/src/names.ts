@@ -13,19 +13,23 @@ export const isSessionId = (text: string): boolean => /^[\x21-\x7e]{1,256}$/.tes
 /** @throws {RangeError} if `text` is not a name that we may create */
 export function checkName(what: string, text: string): string {
   if (isName(text)) return text;
-  throw new RangeError(`Cannot use ${JSON.stringify(text.slice(0, 80))} as ${what}: expected 1 to 39 of a-z, 0-9 and "-", starting with a letter or digit`);
+  throw new RangeError(
+    `Cannot use ${JSON.stringify(text.slice(0, 80))} as ${what}: expected 1 to 39 of a-z, 0-9 and "-", starting with a letter or digit`,
+  );
 }
 
 /** An agent's processes that have names of their own are numbered from 0 to one less than this. */
 export const MAX_INSTANCES = 64;
 
 /** Whether `text` is the number of one of an agent's instances: where senders are verified a broker knows no others. */
-export const isInstanceNumber = (text: string): boolean => /^(?:0|[1-9]\d?)$/.test(text) && Number(text) < MAX_INSTANCES;
+export const isInstanceNumber = (text: string): boolean =>
+  /^(?:0|[1-9]\d?)$/.test(text) && Number(text) < MAX_INSTANCES;
 
 /** Topics under which an answer may be asked for. */
 export const replyRoots: readonly string[] = ["tool.result", "script.result", "mcp.manage.response"];
 /** A reply root, alone or followed by one or two names as peers bring them, compared exactly. */
-export const replyTopicPattern = /^(?:tool\.result|script\.result|mcp\.manage\.response)(?:\.[A-Za-z0-9_-]{1,64}){0,2}$/;
+export const replyTopicPattern =
+  /^(?:tool\.result|script\.result|mcp\.manage\.response)(?:\.[A-Za-z0-9_-]{1,64}){0,2}$/;
 
 /** Topics under which a user may ask for what the agent says. No tool's answer goes there. */
 export const userReplyRoots: readonly string[] = ["user.response", "user.history.response"];
@@ -38,10 +42,12 @@ export const isReplyTopic = (topic: string): boolean => replyTopicPattern.test(t
 export const isUserReplyTopic = (topic: string): boolean => userReplyTopicPattern.test(topic);
 
 /** Whether answers to the user may be sent to `topic`: a reply root followed by the user's name, alone or with that of an instance. */
-export const isReplyTopicOf = (user: string, topic: string): boolean => isReplyTopic(topic) && isBelow(replyRoots, user, topic);
+export const isReplyTopicOf = (user: string, topic: string): boolean =>
+  isReplyTopic(topic) && isBelow(replyRoots, user, topic);
 
 /** The same of the agent's replies. */
-export const isUserReplyTopicOf = (user: string, topic: string): boolean => isUserReplyTopic(topic) && isBelow(userReplyRoots, user, topic);
+export const isUserReplyTopicOf = (user: string, topic: string): boolean =>
+  isUserReplyTopic(topic) && isBelow(userReplyRoots, user, topic);
 
 const isBelow = (roots: readonly string[], user: string, topic: string): boolean =>
   roots.some((root) => topic === `${root}.${user}` || topic.startsWith(`${root}.${user}.`));

@@ -12,4 +12,6 @@ export function printable(text: string, maxLength = 200): string {
 export const printableJson = (value: object): string => JSON.stringify(value).replace(UNPRINTABLE, escaped);
 
 const escaped = (char: string): string =>
-  Array.from({ length: char.length }, (_, index) => `\\u${char.charCodeAt(index).toString(16).padStart(4, "0")}`).join("");
+  Array.from({ length: char.length }, (_, index) => `\\u${char.charCodeAt(index).toString(16).padStart(4, "0")}`).join(
+    "",
+  );

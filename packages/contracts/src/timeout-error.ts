@@ -19,5 +19,8 @@ export function timeoutError(what: string, { mayHaveRun, isRepeatSafe = false, c
     : isRepeatSafe
       ? "It may have run, and does no harm if it runs again. Try again with a longer timeout."
       : "It may have run, or run still, and had effects: find out before you make another call of it.";
-  return new ToolError(ToolErrorCode.Timeout, `${what} gave no result by its deadline. ${state}`, { cause, details: { mayHaveRun } });
+  return new ToolError(ToolErrorCode.Timeout, `${what} gave no result by its deadline. ${state}`, {
+    cause,
+    details: { mayHaveRun },
+  });
 }

@@ -4,7 +4,11 @@ import { errorReply, toolErrorFrom } from "./messages/tool-messages.ts";
 import { ToolError, ToolErrorCode } from "./tool-error.ts";
 
 test("a tool error is the same on both sides of the bus, but for its cause", () => {
-  const error = new ToolError(ToolErrorCode.RateLimited, "Come back later", { retryAfterMs: 12.3, details: { reason: "quota" }, cause: new Error("secret") });
+  const error = new ToolError(ToolErrorCode.RateLimited, "Come back later", {
+    retryAfterMs: 12.3,
+    details: { reason: "quota" },
+    cause: new Error("secret"),
+  });
   const bytes = encodeMessage("ToolError", errorReply({ toolCallId: "a", toolName: "b" }, error));
   expect(Buffer.from(bytes).toString()).not.toContain("secret");
   const decoded = decodeMessage("ToolError", bytes);

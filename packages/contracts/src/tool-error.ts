@@ -28,7 +28,12 @@ export const ToolErrorCode = {
 export type ToolErrorCode = (typeof ToolErrorCode)[keyof typeof ToolErrorCode];
 
 /** Codes after which the same call may succeed later. */
-const retryable: ReadonlySet<string> = new Set([ToolErrorCode.Timeout, ToolErrorCode.Unavailable, ToolErrorCode.RateLimited, ToolErrorCode.Overloaded]);
+const retryable: ReadonlySet<string> = new Set([
+  ToolErrorCode.Timeout,
+  ToolErrorCode.Unavailable,
+  ToolErrorCode.RateLimited,
+  ToolErrorCode.Overloaded,
+]);
 
 /** The parts of a ToolError beside its code and message. */
 export interface ToolErrorOptions {
@@ -57,7 +62,11 @@ export class ToolError extends Error {
   readonly details: Readonly<Record<string, unknown>> | undefined;
   readonly trust: ContentTrust | undefined;
 
-  constructor(code: string, message: string, { cause, isRetryable, retryAfterMs, details, trust }: ToolErrorOptions = {}) {
+  constructor(
+    code: string,
+    message: string,
+    { cause, isRetryable, retryAfterMs, details, trust }: ToolErrorOptions = {},
+  ) {
     super(message, cause === undefined ? undefined : { cause });
     this.code = code;
     this.isRetryable = isRetryable ?? retryable.has(code);

@@ -17,24 +17,43 @@ export interface Embeddings {
 export interface Embedder {
   readonly id: string;
   /** @throws {ModelError} in words for a reader @throws the signal's reason, once it aborts */
-  embed(texts: readonly string[], options: { readonly dimensions?: number | undefined; readonly signal: AbortSignal }): Promise<Embeddings>;
+  embed(
+    texts: readonly string[],
+    options: { readonly dimensions?: number | undefined; readonly signal: AbortSignal },
+  ): Promise<Embeddings>;
 }
 
 /** A model that makes embeddings behind an OpenAI-compatible API. Asked once: embeddings have no effect, so callers may ask again. */
-export function createEmbedder({ url: text, model, apiKey = "" }: Pick<CreateModelOptions, "url" | "model" | "apiKey">): Embedder {
+export function createEmbedder({
+  url: text,
+  model,
+  apiKey = "",
+}: Pick<CreateModelOptions, "url" | "model" | "apiKey">): Embedder {
   const url = baseUrl(text);
   const subject = `model ${JSON.stringify(model)} at ${url.host}`;
   if (apiKey !== "") registerSecret(apiKey);
   const fetchThere: typeof fetch = (input, init) => fetch(input, { ...init, redirect: "error" }); // the key goes nowhere else
-  const provider = createOpenAICompatible({ name: "model", baseURL: url.href, fetch: fetchThere, ...(apiKey !== "" && { apiKey }) });
+  const provider = createOpenAICompatible({
+    name: "model",
+    baseURL: url.href,
+    fetch: fetchThere,
+    ...(apiKey !== "" && { apiKey }),
+  });
   const embedding = provider.embeddingModel(model);
   return {
     id: model,
     async embed(texts, { dimensions, signal }) {
       try {
-        const { embeddings, usage } = await embedding.doEmbed({ values: [...texts], abortSignal: signal, ...(dimensions !== undefined && { dimensions }) });
+        const { embeddings, usage } = await embedding.doEmbed({
+          values: [...texts],
+          abortSignal: signal,
+          ...(dimensions !== undefined && { dimensions }),
+        });
         if (embeddings.length !== texts.length)
-          throw new ModelError("interrupted", `The answer of ${subject} has ${embeddings.length} of ${texts.length} vectors`);
+          throw new ModelError(
+            "interrupted",
+            `The answer of ${subject} has ${embeddings.length} of ${texts.length} vectors`,
+          );
         return { vectors: embeddings, inputTokens: usage?.tokens ?? estimatedTokens(texts.join("").length) };
       } catch (error) {
         throw signal.aborted ? signal.reason : toModelError(error, subject);

@@ -61,14 +61,22 @@ export function createModel(options: CreateModelOptions): Model {
   const behavior = behaviorOf(model, options.behaviors, options.contextTokens);
   const returnsReasoning = behavior.returnsReasoning ?? false;
   const subject = `model ${JSON.stringify(model)} at ${url.host}`;
-  const records = recordAnswers({ model, url, provider: settings.kind === "other" ? settings.protocol : settings.kind });
+  const records = recordAnswers({
+    model,
+    url,
+    provider: settings.kind === "other" ? settings.protocol : settings.kind,
+  });
   const provider = (settings.protocol === "anthropic" ? anthropicProvider : openAiProvider)({
     ...settings,
     returnsReasoning,
     fetch: watchedFetch({ ...settings, subject }),
   });
 
-  async function attempt(request: ModelRequest, signal: AbortSignal, onText: (delta: string) => void): Promise<ModelAnswer> {
+  async function attempt(
+    request: ModelRequest,
+    signal: AbortSignal,
+    onText: (delta: string) => void,
+  ): Promise<ModelAnswer> {
     const call = callOf(request, provider, behavior);
     try {
       const { stream } = await provider.languageModel.doStream({ ...call, abortSignal: signal });
@@ -94,7 +102,8 @@ export function createModel(options: CreateModelOptions): Model {
       try {
         return await attempt(request, signal, onText);
       } catch (error) {
-        if (!(error instanceof ModelError) || !error.isRetryable || isShown || signal.aborted || failures >= attempts) throw error;
+        if (!(error instanceof ModelError) || !error.isRetryable || isShown || signal.aborted || failures >= attempts)
+          throw error;
         const waitMs = error.retryAfterMs ?? backoffMs(failures, { baseMs: 250, maxMs: 8_000, leastPart: 0.5 });
         if (performance.now() + waitMs >= Math.min(end, begun + retryMs)) throw error;
         records.retried(error);
@@ -110,7 +119,10 @@ export function createModel(options: CreateModelOptions): Model {
 /** Aborts when the deadline is over; its timer ends with the scope. */
 function deadlineSignal(end: number, subject: string): Disposable & { readonly signal: AbortSignal } {
   const controller = new AbortController();
-  const fail = (): void => controller.abort(new ModelError("timeout", `Cannot get an answer of ${subject}: the time for it is over`, { isRetryable: false }));
+  const fail = (): void =>
+    controller.abort(
+      new ModelError("timeout", `Cannot get an answer of ${subject}: the time for it is over`, { isRetryable: false }),
+    );
   const left = end - performance.now();
   const timer = left > 0 ? setTimeout(fail, Math.min(left, 2 ** 31 - 1)) : undefined;
   if (timer === undefined) fail();
@@ -120,41 +132,85 @@ function deadlineSignal(end: number, subject: string): Disposable & { readonly s
 /** Anthropic wants to be told how long an answer may be, and takes that off what a request may have. More than the model can is cut by the SDK. */
 const ANTHROPIC_OUTPUT_TOKENS = 32_000;
 
-function callOf(request: ModelRequest, provider: Provider, { contextTokens, returnsReasoning = false }: ModelBehavior): LanguageModelV4CallOptions {
+function callOf(
+  request: ModelRequest,
+  provider: Provider,
+  { contextTokens, returnsReasoning = false }: ModelBehavior,
+): LanguageModelV4CallOptions {
   const { messages, tools = [], toolChoice = "auto", form, cacheKey } = request;
-  const ownMax = provider.protocol === "anthropic" ? Math.min(ANTHROPIC_OUTPUT_TOKENS, Math.floor(contextTokens / 4)) : undefined;
+  const ownMax =
+    provider.protocol === "anthropic" ? Math.min(ANTHROPIC_OUTPUT_TOKENS, Math.floor(contextTokens / 4)) : undefined;
   const maxOutputTokens = request.maxOutputTokens ?? ownMax;
   const key = cacheKey === undefined ? undefined : createHash("sha256").update(cacheKey).digest("hex").slice(0, 32);
   return {
     prompt: toPrompt(messages, { protocol: provider.protocol, returnsReasoning }),
-    ...(tools.length > 0 && { tools: tools.map((tool) => functionTool(tool, provider)), ...(toolChoice !== "auto" && { toolChoice: { type: toolChoice } }) }),
+    ...(tools.length > 0 && {
+      tools: tools.map((tool) => functionTool(tool, provider)),
+      ...(toolChoice !== "auto" && { toolChoice: { type: toolChoice } }),
+    }),
     ...(form !== undefined && {
-      responseFormat: { type: "json", ...(form.schema && { schema: form.schema as JSONSchema7 }), ...(form.name !== undefined && { name: form.name }) },
+      responseFormat: {
+        type: "json",
+        ...(form.schema && { schema: form.schema as JSONSchema7 }),
+        ...(form.name !== undefined && { name: form.name }),
+      },
     }),
     ...(maxOutputTokens !== undefined && { maxOutputTokens }),
     providerOptions: provider.options(key, form),
   };
 }
 
-function functionTool(tool: NonNullable<ModelRequest["tools"]>[number], provider: Provider): LanguageModelV4FunctionTool {
+function functionTool(
+  tool: NonNullable<ModelRequest["tools"]>[number],
+  provider: Provider,
+): LanguageModelV4FunctionTool {
   const { description, parameters } = provider.describe(tool, toProviderSchema(tool.parameters));
   return { type: "function", name: tool.name, description, inputSchema: parameters };
 }
 
 function charactersOf({ messages, tools = [] }: ModelRequest): number {
   const said = messages.reduce((sum, { content }) => sum + content.length, 0);
-  return tools.reduce((sum, { description, parameters }) => sum + description.length + JSON.stringify(parameters).length, said);
+  return tools.reduce(
+    (sum, { description, parameters }) => sum + description.length + JSON.stringify(parameters).length,
+    said,
+  );
 }
 
-function checked({ url: text, model, apiKey, protocol, provider, headers = {}, onRetry, ...numbers }: CreateModelOptions) {
+function checked({
+  url: text,
+  model,
+  apiKey,
+  protocol,
+  provider,
+  headers = {},
+  onRetry,
+  ...numbers
+}: CreateModelOptions) {
   const url = baseUrl(text);
-  if (model.trim() === "") throw new RangeError("Cannot use a model without a name: set the name that the provider has for it");
+  if (model.trim() === "")
+    throw new RangeError("Cannot use a model without a name: set the name that the provider has for it");
   const kind = provider ?? kindOf(url.hostname);
   const { attempts = 4, retryMs = 60_000, firstByteMs = 120_000, idleMs = 120_000, totalMs = 600_000 } = numbers;
   const bounds = Object.entries({ firstByteMs, idleMs }).filter(([, ms]) => !(ms > 0 && ms <= LONGEST_SILENCE_MS));
   if (bounds.length > 0)
-    throw new RangeError(`Cannot use ${bounds.map(([name, ms]) => `${name} ${ms}`).join(", ")}: expected more than 0, at most ${LONGEST_SILENCE_MS}`);
-  if (!Number.isInteger(attempts) || attempts < 1) throw new RangeError(`Cannot try ${attempts} times: expected a positive integer`);
+    throw new RangeError(
+      `Cannot use ${bounds.map(([name, ms]) => `${name} ${ms}`).join(", ")}: expected more than 0, at most ${LONGEST_SILENCE_MS}`,
+    );
+  if (!Number.isInteger(attempts) || attempts < 1)
+    throw new RangeError(`Cannot try ${attempts} times: expected a positive integer`);
   const spoken = protocol ?? (kind === "anthropic" ? "anthropic" : "openai");
-  return { url, model, apiKey: apiKey === "" ? undefined : apiKey, protocol: spoken, kind, headers, attempts, retryMs, firstByteMs, idleMs, totalMs, onRetry };
+  return {
+    url,
+    model,
+    apiKey: apiKey === "" ? undefined : apiKey,
+    protocol: spoken,
+    kind,
+    headers,
+    attempts,
+    retryMs,
+    firstByteMs,
+    idleMs,
+    totalMs,
+    onRetry,
+  };
 }

@@ -28,7 +28,13 @@ const MOST_BYTES = 16 * 1024 * 1024;
  * can be asked.
  * @throws {ModelError} if there is no list
  */
-export async function listModels({ url: text, apiKey, protocol, signal, timeoutMs = 10_000 }: ListModelsOptions): Promise<readonly OfferedModel[]> {
+export async function listModels({
+  url: text,
+  apiKey,
+  protocol,
+  signal,
+  timeoutMs = 10_000,
+}: ListModelsOptions): Promise<readonly OfferedModel[]> {
   const url = baseUrl(text);
   const late = AbortSignal.timeout(timeoutMs);
   const cannot = `Cannot list the models at ${url.host}`;
@@ -38,8 +44,11 @@ export async function listModels({ url: text, apiKey, protocol, signal, timeoutM
     signal: signal === undefined ? late : AbortSignal.any([signal, late]),
   }).catch((error: Error) => {
     signal?.throwIfAborted();
-    if (late.aborted) throw new ModelError("timeout", `${cannot}: no answer within ${timeoutMs / 1000} s`, { cause: error });
-    throw new ModelError("unavailable", `${cannot}: ${(error.cause as Error | undefined)?.message ?? error.message}`, { cause: error });
+    if (late.aborted)
+      throw new ModelError("timeout", `${cannot}: no answer within ${timeoutMs / 1000} s`, { cause: error });
+    throw new ModelError("unavailable", `${cannot}: ${(error.cause as Error | undefined)?.message ?? error.message}`, {
+      cause: error,
+    });
   });
   if (!response.ok) {
     await response.body?.cancel();
@@ -49,8 +58,12 @@ export async function listModels({ url: text, apiKey, protocol, signal, timeoutM
 }
 
 function statusError(status: number, cannot: string): ModelError {
-  if (status === 401 || status === 403) return new ModelError("unauthorized", `${cannot}: status ${status}. Check the API key`);
-  return new ModelError(status === 429 || status >= 500 ? "unavailable" : "invalid_request", `${cannot}: status ${status}`);
+  if (status === 401 || status === 403)
+    return new ModelError("unauthorized", `${cannot}: status ${status}. Check the API key`);
+  return new ModelError(
+    status === 429 || status >= 500 ? "unavailable" : "invalid_request",
+    `${cannot}: status ${status}`,
+  );
 }
 
 async function bounded(response: Response, cannot: string): Promise<unknown> {
@@ -58,13 +71,18 @@ async function bounded(response: Response, cannot: string): Promise<unknown> {
   let bytes = 0;
   for await (const chunk of response.body ?? []) {
     bytes += chunk.length;
-    if (bytes > MOST_BYTES) throw new ModelError("invalid_request", `${cannot}: the list has more than ${MOST_BYTES} bytes`);
+    if (bytes > MOST_BYTES)
+      throw new ModelError("invalid_request", `${cannot}: the list has more than ${MOST_BYTES} bytes`);
     chunks.push(chunk);
   }
   try {
     return JSON.parse(Buffer.concat(chunks).toString("utf8"));
   } catch (error) {
-    throw new ModelError("invalid_request", `${cannot}: the answer is no JSON. Check the URL: it ends in /v1 for most servers`, { cause: error });
+    throw new ModelError(
+      "invalid_request",
+      `${cannot}: the answer is no JSON. Check the URL: it ends in /v1 for most servers`,
+      { cause: error },
+    );
   }
 }
 
@@ -79,7 +97,13 @@ function offered(body: unknown, cannot: string): readonly OfferedModel[] {
 }
 
 /** The headers that show the key. */
-function keyHeaders(url: URL, { apiKey = "", protocol }: { readonly apiKey?: string | undefined; readonly protocol?: "openai" | "anthropic" | undefined }) {
+function keyHeaders(
+  url: URL,
+  {
+    apiKey = "",
+    protocol,
+  }: { readonly apiKey?: string | undefined; readonly protocol?: "openai" | "anthropic" | undefined },
+) {
   if (apiKey !== "") registerSecret(apiKey);
   const isAnthropic = (protocol ?? (kindOf(url.hostname) === "anthropic" ? "anthropic" : "openai")) === "anthropic";
   if (isAnthropic) return { "anthropic-version": "2023-06-01", ...(apiKey !== "" && { "x-api-key": apiKey }) };

@@ -41,7 +41,11 @@ export class ModelError extends Error {
   /** Whether the same request may succeed later. */
   readonly isRetryable: boolean;
 
-  constructor(code: ModelErrorCode, message: string, { retryAfterMs, limitTokens, isRetryable = RETRYABLE.has(code), cause }: ModelErrorOptions = {}) {
+  constructor(
+    code: ModelErrorCode,
+    message: string,
+    { retryAfterMs, limitTokens, isRetryable = RETRYABLE.has(code), cause }: ModelErrorOptions = {},
+  ) {
     super(redact(message), cause === undefined ? undefined : { cause });
     this.code = code;
     this.isRetryable = isRetryable;

@@ -58,7 +58,13 @@ export type ModelMessage =
       /** Of the answer that this message repeats. */
       readonly providerData?: ProviderData | undefined;
     }
-  | { readonly role: "tool"; readonly toolCallId: string; readonly toolName: string; readonly content: string; readonly isError?: boolean | undefined };
+  | {
+      readonly role: "tool";
+      readonly toolCallId: string;
+      readonly toolName: string;
+      readonly content: string;
+      readonly isError?: boolean | undefined;
+    };
 
 /** A call that the model wants made. */
 export interface ModelToolCall {

@@ -23,9 +23,21 @@ function testKeeping(create: (limits?: Bounds) => Promise<WorkingMemory>): void 
     const own = memory.of("someone");
     const before = Date.now();
     await own.set("session/a/x", "one");
-    await own.set("session/a/x", "two", { category: "notes", tags: ["t", "ü"], isUntrusted: true, origin: "https://example.com/" });
+    await own.set("session/a/x", "two", {
+      category: "notes",
+      tags: ["t", "ü"],
+      isUntrusted: true,
+      origin: "https://example.com/",
+    });
     const entry = await own.get("session/a/x");
-    expect(entry).toMatchObject({ value: "two", length: 3, category: "notes", tags: ["t", "ü"], isUntrusted: true, origin: "https://example.com/" });
+    expect(entry).toMatchObject({
+      value: "two",
+      length: 3,
+      category: "notes",
+      tags: ["t", "ü"],
+      isUntrusted: true,
+      origin: "https://example.com/",
+    });
     expect(entry?.storedAt).toBeGreaterThan(before - 60_000);
     expect(Math.abs(Number(entry?.expiresAt) - Number(entry?.storedAt) - 300_000)).toBeLessThan(2);
     expect(await own.delete("session/a/x")).toBe(true);
@@ -64,7 +76,17 @@ function testKeeping(create: (limits?: Bounds) => Promise<WorkingMemory>): void 
   test("takes keys and texts of any characters as they are, in any number at once", async () => {
     await using memory = await create();
     const own = memory.of("someone");
-    const texts = ["", "plain", "é", "漢字", "👍", "\ud800 lone", "\0\r\n", `${"é".repeat(300_000)}end`, `${"漢".repeat(300_000)}end`];
+    const texts = [
+      "",
+      "plain",
+      "é",
+      "漢字",
+      "👍",
+      "\ud800 lone",
+      "\0\r\n",
+      `${"é".repeat(300_000)}end`,
+      `${"漢".repeat(300_000)}end`,
+    ];
     const entries = texts.map((value, i) => ({ key: `session/a/:{}*?[\\ü${i}`, value }));
     await own.setAll(entries);
     for (const { key, value } of entries) expect((await own.get(key))?.value === value, key).toBe(true);
@@ -76,7 +98,10 @@ function testConditions(create: (limits?: Bounds) => Promise<WorkingMemory>): vo
   test("a text with a condition is kept only in place of the version that was read", async () => {
     await using memory = await create();
     const own = memory.of("someone");
-    await expect(own.set("session/a/x", "one", { ifVersion: "0123456789abcdef" })).rejects.toMatchObject({ name: "MemoryChangedError", version: undefined });
+    await expect(own.set("session/a/x", "one", { ifVersion: "0123456789abcdef" })).rejects.toMatchObject({
+      name: "MemoryChangedError",
+      version: undefined,
+    });
     const first = await own.set("session/a/x", "one", { ifVersion: null });
     expect((await own.get("session/a/x"))?.version).toBe(first);
     await expect(own.set("session/a/x", "two", { ifVersion: null })).rejects.toMatchObject({ version: first });
@@ -86,7 +111,9 @@ function testConditions(create: (limits?: Bounds) => Promise<WorkingMemory>): vo
     expect(await own.get("session/a/x")).toMatchObject({ value: "two", version: second });
     expect(await own.list("session/a/")).toMatchObject([{ version: second }]);
     await own.set("session/a/short", "soon gone", { ttlMs: 30 });
-    await expect.poll(() => own.set("session/a/short", "new", { ifVersion: null }).catch(() => undefined)).toMatch(/^[0-9a-f]{16}$/);
+    await expect
+      .poll(() => own.set("session/a/short", "new", { ifVersion: null }).catch(() => undefined))
+      .toMatch(/^[0-9a-f]{16}$/);
   });
 
   test("of writers that add to one entry at once, none writes over another", async () => {
@@ -95,7 +122,9 @@ function testConditions(create: (limits?: Bounds) => Promise<WorkingMemory>): vo
       for (;;) {
         const entry = await memory.of("someone").get("session/a/x");
         try {
-          await memory.of("someone").set("session/a/x", `${entry?.value ?? ""}${line}`, { ifVersion: entry?.version ?? null });
+          await memory
+            .of("someone")
+            .set("session/a/x", `${entry?.value ?? ""}${line}`, { ifVersion: entry?.version ?? null });
           return;
         } catch (error) {
           if (!(error instanceof MemoryChangedError)) throw error;
@@ -129,10 +158,18 @@ function testBounds(create: (limits?: Bounds) => Promise<WorkingMemory>): void {
     await using memory = await create({ maxChunks: 3, maxEntries: 1 });
     const own = memory.of("someone");
     await own.set("session/a/entry", "x");
-    const chunks = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => ({ key: `session/a/c${from + i}`, value: "x".repeat(100_000) }));
+    const chunks = (from: number, to: number) =>
+      Array.from({ length: to - from }, (_, i) => ({ key: `session/a/c${from + i}`, value: "x".repeat(100_000) }));
     await own.setAll(chunks(0, 2), { isChunk: true });
-    await expect(own.setAll(chunks(1, 4), { isChunk: true })).rejects.toMatchObject({ name: "MemoryFullError", message: expect.stringContaining("3 chunks") });
-    expect((await own.list("session/a/")).map(({ key }) => key)).toEqual(["session/a/c0", "session/a/c1", "session/a/entry"]);
+    await expect(own.setAll(chunks(1, 4), { isChunk: true })).rejects.toMatchObject({
+      name: "MemoryFullError",
+      message: expect.stringContaining("3 chunks"),
+    });
+    expect((await own.list("session/a/")).map(({ key }) => key)).toEqual([
+      "session/a/c0",
+      "session/a/c1",
+      "session/a/entry",
+    ]);
     await own.setAll(chunks(0, 3), { isChunk: true });
   });
 
@@ -148,14 +185,19 @@ function testBounds(create: (limits?: Bounds) => Promise<WorkingMemory>): void {
     await own.set("session/b/x", "漢".repeat(2_400), { ttlMs: 600_000 }); // in place of the first, and with two bytes for each character
     expect(await keys()).toEqual(["session/a/late", "session/b/x"]);
     const tooLarge = own.set("session/b/y", "x".repeat(10_000));
-    await expect(tooLarge).rejects.toMatchObject({ name: "MemoryFullError", message: expect.stringContaining("10000 bytes") });
+    await expect(tooLarge).rejects.toMatchObject({
+      name: "MemoryFullError",
+      message: expect.stringContaining("10000 bytes"),
+    });
     expect(await keys()).toEqual(["session/a/late", "session/b/x"]);
     expect(await memory.of("another").list("")).toHaveLength(1);
   });
 
   test("says at once all that is wrong with an entry", async () => {
     await using memory = await create();
-    const wrong = memory.of("someone").set("session/a/x", "x", { ttlMs: 0, category: "c".repeat(65), tags: Array.from({ length: 21 }, String) });
+    const wrong = memory
+      .of("someone")
+      .set("session/a/x", "x", { ttlMs: 0, category: "c".repeat(65), tags: Array.from({ length: 21 }, String) });
     await expect(wrong).rejects.toThrow(/time must be.*category.*tags/);
   });
 }
@@ -175,7 +217,10 @@ function testReading(create: (limits?: Bounds) => Promise<WorkingMemory>): void 
       offset = part?.nextOffset;
     }
     expect(read === text).toBe(true);
-    expect(await own.read("session/a/x", { offset: text.length + 5 })).toMatchObject({ text: "", nextOffset: undefined });
+    expect(await own.read("session/a/x", { offset: text.length + 5 })).toMatchObject({
+      text: "",
+      nextOffset: undefined,
+    });
     expect(await own.read("session/a/none")).toBeUndefined();
     await expect(own.read("session/a/x", { offset: -1 })).rejects.toThrow(RangeError);
   });
@@ -199,8 +244,14 @@ function testReading(create: (limits?: Bounds) => Promise<WorkingMemory>): void 
 function testFinding(create: (limits?: Bounds) => Promise<WorkingMemory>): void {
   const filled = async (memory: WorkingMemory): Promise<OwnedMemory> => {
     const own = memory.of(randomBytes(4).toString("hex"));
-    await own.set("session/a/page_one", "The opening hours of the shop.\nNine to five.", { category: "web/pages", tags: ["shop", "hours"] });
-    await own.set("session/a/page-two", "Prices, and nothing else.\nShop prices.\nOPENING soon", { category: "web", tags: ["shop"] });
+    await own.set("session/a/page_one", "The opening hours of the shop.\nNine to five.", {
+      category: "web/pages",
+      tags: ["shop", "hours"],
+    });
+    await own.set("session/a/page-two", "Prices, and nothing else.\nShop prices.\nOPENING soon", {
+      category: "web",
+      tags: ["shop"],
+    });
     await own.set("session/a/other", "Something else", { category: "webs" });
     await own.set("session/b/page", "opening hours", { category: "web" });
     return own;
@@ -223,7 +274,8 @@ function testFinding(create: (limits?: Bounds) => Promise<WorkingMemory>): void 
   test("narrows by category and tags, and lists the newest first without words", async () => {
     await using memory = await create();
     const own = await filled(memory);
-    const keys = async (query: object) => (await own.search({ prefix: "session/a/", ...query })).map(({ key }) => key).sort();
+    const keys = async (query: object) =>
+      (await own.search({ prefix: "session/a/", ...query })).map(({ key }) => key).sort();
     expect(await keys({ category: "WEB" })).toEqual(["session/a/page-two", "session/a/page_one"]);
     expect(await keys({ category: "web/pages", query: "shop" })).toEqual(["session/a/page_one"]);
     expect(await keys({ tags: ["SHOP", "hours"] })).toEqual(["session/a/page_one"]);

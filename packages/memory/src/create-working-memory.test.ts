@@ -10,7 +10,10 @@ test("a process bounds what all owners keep together: what the one with most kee
   for (const key of ["x", "y", "z"]) await memory.of("two").set(`session/a/${key}`, "x".repeat(3_000));
   expect((await memory.of("two").list("")).map(({ key }) => key)).toEqual(["session/a/y", "session/a/z"]);
   const refused = memory.of("two").set("session/a/z", "x".repeat(8_000));
-  await expect(refused).rejects.toMatchObject({ name: "MemoryFullError", message: expect.stringContaining("this process") });
+  await expect(refused).rejects.toMatchObject({
+    name: "MemoryFullError",
+    message: expect.stringContaining("this process"),
+  });
   expect(await memory.of("one").get("session/a/x")).toBeDefined();
 });
 

@@ -88,7 +88,8 @@ class OwnedEntries {
   put(entries: Parameters<EntryRecords["put"]>[0]): void {
     for (const { info, ifVersion } of entries) {
       const version = this.#live(info.key)?.info.version;
-      if (ifVersion !== undefined && (ifVersion ?? undefined) !== version) throw new MemoryChangedError(info.key, version);
+      if (ifVersion !== undefined && (ifVersion ?? undefined) !== version)
+        throw new MemoryChangedError(info.key, version);
     }
     const kept = entries.map(({ info, value }) => ({ info, value, bytes: bytesOf(info, isNarrow(value)) }));
     if (this.#exceededBy(kept) !== undefined) this.#all.sweep(); // before anything is said to be full
@@ -118,7 +119,9 @@ class OwnedEntries {
   /** Drops so many bytes, of the entries that end first, and none of these keys. */
   giveWay(bytes: number, keys: ReadonlySet<string>): void {
     if (bytes <= 0) return;
-    const entries = [...this.#namespaces.values()].flatMap((namespace) => [...namespace.values()]).filter(({ info }) => !keys.has(info.key));
+    const entries = [...this.#namespaces.values()]
+      .flatMap((namespace) => [...namespace.values()])
+      .filter(({ info }) => !keys.has(info.key));
     let left = bytes;
     for (const { info, bytes: own } of entries.sort((one, other) => one.info.expiresAt - other.info.expiresAt)) {
       if (left <= 0) return;
@@ -145,8 +148,12 @@ class OwnedEntries {
 
   list(prefix: string): readonly MemoryEntryInfo[] {
     this.sweep();
-    const within = [...this.#namespaces].filter(([namespace]) => namespace.startsWith(prefix) || prefix.startsWith(namespace));
-    const found = within.flatMap(([, entries]) => [...entries.values()].map(({ info }) => info).filter(({ key }) => key.startsWith(prefix)));
+    const within = [...this.#namespaces].filter(
+      ([namespace]) => namespace.startsWith(prefix) || prefix.startsWith(namespace),
+    );
+    const found = within.flatMap(([, entries]) =>
+      [...entries.values()].map(({ info }) => info).filter(({ key }) => key.startsWith(prefix)),
+    );
     return found.sort((a, b) => (a.key < b.key ? -1 : 1));
   }
 
@@ -180,16 +187,20 @@ class OwnedEntries {
       }
       const chunks = [...now.values()].filter(({ info }) => info.isChunk).length;
       if (chunks > maxChunks) return { kind: "chunks", max: maxChunks, namespace, nextEndMs: this.#nextEndMs() };
-      if (now.size - chunks > maxEntries) return { kind: "entries", max: maxEntries, namespace, nextEndMs: this.#nextEndMs() };
+      if (now.size - chunks > maxEntries)
+        return { kind: "entries", max: maxEntries, namespace, nextEndMs: this.#nextEndMs() };
     }
     const [namespace = ""] = added.keys();
     if (this.#bytes + more > maxBytes) return { kind: "bytes", max: maxBytes, namespace, nextEndMs: this.#nextEndMs() };
-    if (this.#total.bytes + more > maxTotalBytes) return { kind: "total", max: maxTotalBytes, namespace, nextEndMs: undefined };
+    if (this.#total.bytes + more > maxTotalBytes)
+      return { kind: "total", max: maxTotalBytes, namespace, nextEndMs: undefined };
     return undefined;
   }
 
   #nextEndMs(): number | undefined {
-    const ends = [...this.#namespaces.values()].flatMap((entries) => [...entries.values()].map(({ info }) => info.expiresAt));
+    const ends = [...this.#namespaces.values()].flatMap((entries) =>
+      [...entries.values()].map(({ info }) => info.expiresAt),
+    );
     return ends.length === 0 ? undefined : Math.max(0, ends.reduce((first, end) => Math.min(first, end)) - Date.now());
   }
 }

@@ -11,12 +11,22 @@ export function namespaceOf(key: string): string {
 /** @throws {RangeError} if no entry can have this key */
 export function checkKey(key: string): void {
   if (key.length >= 1 && key.length <= MAX_KEY_LENGTH && !/\p{Cc}/u.test(key) && key.isWellFormed()) return;
-  throw new RangeError(`Cannot use ${JSON.stringify(key.slice(0, 80))} as a key: expected 1 to ${MAX_KEY_LENGTH} characters without control characters`);
+  throw new RangeError(
+    `Cannot use ${JSON.stringify(key.slice(0, 80))} as a key: expected 1 to ${MAX_KEY_LENGTH} characters without control characters`,
+  );
 }
 
 /** The facts of an entry that is about to be kept. @throws {RangeError} for what is beyond a bound, all at once */
 export function entryInfo(key: string, value: string, options: KeepOptions, now: number): MemoryEntryInfo {
-  const { ttlMs = DEFAULT_TTL_MS, category, tags = [], isUntrusted = false, isApproved = false, origin, isChunk = false } = options;
+  const {
+    ttlMs = DEFAULT_TTL_MS,
+    category,
+    tags = [],
+    isUntrusted = false,
+    isApproved = false,
+    origin,
+    isChunk = false,
+  } = options;
   checkKey(key);
   const faults = [
     ...(value.length > MAX_VALUE_LENGTH ? [`it has ${value.length} characters, and may have ${MAX_VALUE_LENGTH}`] : []),
@@ -45,5 +55,7 @@ export function entryInfo(key: string, value: string, options: KeepOptions, now:
 export const isNarrow = (text: string): boolean => !/[^\0-\xff]/.test(text);
 
 /** How much of its owner's bytes an entry takes. */
-export const bytesOf = ({ key, length }: { readonly key: string; readonly length: number }, isNarrowText: boolean): number =>
-  length * (isNarrowText ? 1 : 2) + key.length + ENTRY_BYTES;
+export const bytesOf = (
+  { key, length }: { readonly key: string; readonly length: number },
+  isNarrowText: boolean,
+): number => length * (isNarrowText ? 1 : 2) + key.length + ENTRY_BYTES;

@@ -12,7 +12,11 @@ export interface EntryRecords {
   /** All or none. @throws {MemoryFullError} @throws {MemoryChangedError} */
   put(entries: readonly EntryToPut[]): Promise<void>;
   /** An entry that has not expired, with a part of its text; undefined without. */
-  load(key: string, offset: number, length: number): Promise<{ readonly info: MemoryEntryInfo; readonly text: string } | undefined>;
+  load(
+    key: string,
+    offset: number,
+    length: number,
+  ): Promise<{ readonly info: MemoryEntryInfo; readonly text: string } | undefined>;
   delete(key: string): Promise<boolean>;
   /** By key, none of them expired. */
   list(prefix: string): Promise<readonly MemoryEntryInfo[]>;

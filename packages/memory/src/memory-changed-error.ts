@@ -5,7 +5,11 @@ export class MemoryChangedError extends Error {
   readonly version: string | undefined;
 
   constructor(key: string, version: string | undefined) {
-    super(version === undefined ? `Did not keep "${key}": there is no entry of that key any more` : `Did not keep "${key}": it has version ${version} now`);
+    super(
+      version === undefined
+        ? `Did not keep "${key}": there is no entry of that key any more`
+        : `Did not keep "${key}": it has version ${version} now`,
+    );
     this.version = version;
   }
 }

@@ -14,7 +14,11 @@ export type ExceededBound = {
 };
 
 /** The error in words. @param keys of what was to be kept */
-export function memoryFullError(keys: readonly string[], namespace: string, { kind, max, nextEndMs }: ExceededBound): MemoryFullError {
+export function memoryFullError(
+  keys: readonly string[],
+  namespace: string,
+  { kind, max, nextEndMs }: ExceededBound,
+): MemoryFullError {
   const what = keys.length === 1 ? `"${keys[0]}"` : `${keys.length} texts, such as "${keys[0]}"`;
   const bound = {
     entries: `"${namespace}" may have ${max} entries`,
@@ -28,5 +32,7 @@ export function memoryFullError(keys: readonly string[], namespace: string, { ki
     ? "An entry of the whiteboard that is not needed any more ends soon if it is written with the ttl_minutes 1."
     : "Delete entries that are not needed any more.";
   const next = nextEndMs === undefined ? "" : ` The next one expires in ${Math.ceil(nextEndMs / 1000)} s.`;
-  return new MemoryFullError(`Cannot keep ${what}: working memory is full, as ${bound}. Nothing was kept. ${how}${next}`);
+  return new MemoryFullError(
+    `Cannot keep ${what}: working memory is full, as ${bound}. Nothing was kept. ${how}${next}`,
+  );
 }

@@ -24,7 +24,12 @@ export interface MemoryLimits {
   readonly maxTotalBytes: number;
 }
 
-export const DEFAULT_LIMITS: MemoryLimits = { maxEntries: 50, maxChunks: 4_096, maxBytes: 128 * 1024 ** 2, maxTotalBytes: 512 * 1024 ** 2 };
+export const DEFAULT_LIMITS: MemoryLimits = {
+  maxEntries: 50,
+  maxChunks: 4_096,
+  maxBytes: 128 * 1024 ** 2,
+  maxTotalBytes: 512 * 1024 ** 2,
+};
 /** The characters of one text, at most. */
 export const MAX_VALUE_LENGTH = 32 * 1024 ** 2;
 export const MAX_KEY_LENGTH = 512;

@@ -15,7 +15,8 @@ export function ownedMemory(records: EntryRecords): OwnedMemory {
     async setAll(entries, options = {}) {
       const last = new Map(entries.map(({ key, value }) => [key, value])); // of two under one key the later counts
       const now = Date.now();
-      if (last.size > 0) await records.put([...last].map(([key, value]) => ({ info: entryInfo(key, value, options, now), value })));
+      if (last.size > 0)
+        await records.put([...last].map(([key, value]) => ({ info: entryInfo(key, value, options, now), value })));
     },
     async get(key) {
       checkKey(key);
@@ -25,7 +26,9 @@ export function ownedMemory(records: EntryRecords): OwnedMemory {
     async read(key, { offset = 0, length = Number.MAX_SAFE_INTEGER } = {}) {
       checkKey(key);
       if (!Number.isSafeInteger(offset) || offset < 0 || !Number.isSafeInteger(length) || length < 1) {
-        throw new RangeError(`Cannot read "${key}": offset must be a whole number from 0, and length one from 1; got ${offset} and ${length}`);
+        throw new RangeError(
+          `Cannot read "${key}": offset must be a whole number from 0, and length one from 1; got ${offset} and ${length}`,
+        );
       }
       const found = await records.load(key, offset, length);
       if (found === undefined) return undefined;

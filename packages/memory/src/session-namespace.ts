@@ -14,5 +14,7 @@ export const runsNamespace = (rootSessionId: string): string => `runs/${nameOf(r
 
 function nameOf(sessionId: string): string {
   const name = encodeURIComponent(sessionId.toWellFormed());
-  return name.length <= 128 ? name : `${name.slice(0, 111)}-${createHash("sha256").update(sessionId).digest("hex").slice(0, 16)}`;
+  return name.length <= 128
+    ? name
+    : `${name.slice(0, 111)}-${createHash("sha256").update(sessionId).digest("hex").slice(0, 16)}`;
 }

@@ -24,7 +24,10 @@ export interface OwnedMemory {
   setAll(entries: readonly NewEntry[], options?: KeepOptions): Promise<void>;
   get(key: string): Promise<MemoryEntry | undefined>;
   /** A part of a text: `length` characters from `offset` on, fewer where the text ends. A pair of surrogates is never cut at the end of the part. */
-  read(key: string, range?: { readonly offset?: number | undefined; readonly length?: number | undefined }): Promise<MemoryPart | undefined>;
+  read(
+    key: string,
+    range?: { readonly offset?: number | undefined; readonly length?: number | undefined },
+  ): Promise<MemoryPart | undefined>;
   /** The places of a text where another stands. */
   find(key: string, query: FindQuery): Promise<MemoryFindings | undefined>;
   /** @returns whether it was there */

@@ -3,7 +3,8 @@ import type { BodyKind } from "./media-type.ts";
 /** A block that is longer than this, in characters, or than half of the text, is cut within. */
 const FAR = 200_000;
 
-const blockEnd = /<\/(?:p|div|li|ul|ol|dl|tr|table|section|article|main|blockquote|pre|figure|h[1-6])\s*>|<(?:br|hr)\b[^<>]*>/gi;
+const blockEnd =
+  /<\/(?:p|div|li|ul|ol|dl|tr|table|section|article|main|blockquote|pre|figure|h[1-6])\s*>|<(?:br|hr)\b[^<>]*>/gi;
 
 /** The beginning of a body, without the block at its end of which only a part has come. A feed is closed after its last item. */
 export function cutAtBlock(text: string, kind: BodyKind): string {

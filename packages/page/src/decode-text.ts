@@ -69,7 +69,8 @@ function unmarkedUtf16(bytes: Uint8Array): "utf-16le" | "utf-16be" | undefined {
 const isAsciiText = (byte: number | undefined): boolean =>
   byte !== undefined && ((byte >= 0x20 && byte < 0x7f) || byte === 0x0a || byte === 0x0d || byte === 0x09);
 
-const charsetOf = (text: string | undefined): string | undefined => /charset\s*=\s*["']?\s*([\w.:-]{1,40})/i.exec(text ?? "")?.[1];
+const charsetOf = (text: string | undefined): string | undefined =>
+  /charset\s*=\s*["']?\s*([\w.:-]{1,40})/i.exec(text ?? "")?.[1];
 
 /** Looks at the first 4 KiB: the standard asks authors for the first 1024 bytes, and some come late. */
 const PRESCAN_BYTES = 4096;
@@ -77,7 +78,9 @@ const PRESCAN_BYTES = 4096;
 /** Its XML declaration, or the `meta` that a browser takes: none in a comment, an attribute, or about something else. */
 function declaredInside(bytes: Uint8Array): string | undefined {
   const head = bytes.subarray(0, PRESCAN_BYTES);
-  const label = /^\s*<\?xml[^>]{0,200}?encoding\s*=\s*["']([\w.:-]{1,40})/i.exec(Buffer.from(head).toString("latin1"))?.[1];
+  const label = /^\s*<\?xml[^>]{0,200}?encoding\s*=\s*["']([\w.:-]{1,40})/i.exec(
+    Buffer.from(head).toString("latin1"),
+  )?.[1];
   // Text whose declaration could be read byte by byte is not UTF-16. @see https://encoding.spec.whatwg.org, "prescan"
   if (label !== undefined) return /^utf-?16/i.test(label) ? "utf-8" : label;
   const sniffer = new Sniffer({ maxBytes: PRESCAN_BYTES });
@@ -124,14 +127,37 @@ const MAX_JUMBLED = 0.1;
 const inPairs = /^(?:shift_jis|gb|big5|euc)/;
 /** What pages in a language had before UTF-8. Where its bytes leave that open, the language that the page says it is in decides. */
 const encodingsOf: Readonly<Record<string, readonly string[]>> = {
-  ...{ ja: ["shift_jis", "euc-jp"], zh: ["gb18030", "big5"], ko: ["euc-kr"], ru: ["windows-1251", "koi8-r"], uk: ["windows-1251"], bg: ["windows-1251"] },
-  ...{ tr: ["windows-1254"], el: ["windows-1253"], he: ["windows-1255"], ar: ["windows-1256"], th: ["windows-874"], vi: ["windows-1258"] },
-  ...{ pl: ["iso-8859-2", "windows-1250"], cs: ["windows-1250"], hu: ["iso-8859-2"], lt: ["windows-1257"], lv: ["windows-1257"], et: ["windows-1257"] },
+  ...{
+    ja: ["shift_jis", "euc-jp"],
+    zh: ["gb18030", "big5"],
+    ko: ["euc-kr"],
+    ru: ["windows-1251", "koi8-r"],
+    uk: ["windows-1251"],
+    bg: ["windows-1251"],
+  },
+  ...{
+    tr: ["windows-1254"],
+    el: ["windows-1253"],
+    he: ["windows-1255"],
+    ar: ["windows-1256"],
+    th: ["windows-874"],
+    vi: ["windows-1258"],
+  },
+  ...{
+    pl: ["iso-8859-2", "windows-1250"],
+    cs: ["windows-1250"],
+    hu: ["iso-8859-2"],
+    lt: ["windows-1257"],
+    lv: ["windows-1257"],
+    et: ["windows-1257"],
+  },
 };
 
 /** As the page's root says it; the first two letters. */
 const languageOf = (bytes: Uint8Array): string =>
-  /<html\b[^>]{0,300}?\blang\s*=\s*["']?([a-z]{2})\b/i.exec(Buffer.from(bytes.subarray(0, 4096)).toString("latin1"))?.[1]?.toLowerCase() ?? "";
+  /<html\b[^>]{0,300}?\blang\s*=\s*["']?([a-z]{2})\b/i
+    .exec(Buffer.from(bytes.subarray(0, 4096)).toString("latin1"))?.[1]
+    ?.toLowerCase() ?? "";
 
 /** By how often which bytes follow each other. Where that says nothing it is Windows-1252, in which every text of western Europe was. */
 function guess(bytes: Uint8Array): string | undefined {
@@ -139,7 +165,12 @@ function guess(bytes: Uint8Array): string | undefined {
   const likely = sample.signs < MIN_SIGNS ? [] : analyse(sample.bytes).slice(0, MAX_GUESSES);
   for (const label of [...(encodingsOf[languageOf(bytes)] ?? []), ...likely.map(({ name }) => name)]) {
     const decoder = decoderFor(label);
-    if (decoder === undefined || decoder.encoding.startsWith("utf-16") || (sample.areAlone && inPairs.test(decoder.encoding))) continue;
+    if (
+      decoder === undefined ||
+      decoder.encoding.startsWith("utf-16") ||
+      (sample.areAlone && inPairs.test(decoder.encoding))
+    )
+      continue;
     const seen = decoder.decode(sample.bytes);
     const signs = countOf(/[^\0-\x7f]/gu, seen);
     const words = countOf(/[[\p{L}\p{M}\p{P}\u00a0\u3000]--[\0-\x7f\uff61-\uff9f]]/gv, seen);
@@ -154,7 +185,11 @@ const countOf = (pattern: RegExp, text: string): number => text.match(pattern)?.
 const lostIn = (text: string): number => countOf(/[\ufffd\u0080-\u009f]/g, text);
 
 /** The runs of bytes beyond ASCII with what is around them, without the tags: a page is mostly ASCII, which tells nothing. */
-function signsIn(bytes: Uint8Array): { readonly bytes: Uint8Array; readonly signs: number; readonly areAlone: boolean } {
+function signsIn(bytes: Uint8Array): {
+  readonly bytes: Uint8Array;
+  readonly signs: number;
+  readonly areAlone: boolean;
+} {
   const sample: number[] = [];
   let signs = 0;
   let alone = 0;

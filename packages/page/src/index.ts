@@ -6,5 +6,11 @@ export { type BodyTextKind, type DocumentKind, documentKind } from "./document/d
 export type { ImageFacts } from "./document/image-facts.ts";
 export type { ExtractedRecord, ExtractRule, FieldRule } from "./extract/extract.ts";
 export { type BodyKind, kindByBytes, kindByType, mediaTypeOf } from "./media-type.ts";
-export { createPageConverter, PageConversionError, type PageConverter, type PageConverterOptions, UndecodableError } from "./page-converter.ts";
+export {
+  createPageConverter,
+  PageConversionError,
+  type PageConverter,
+  type PageConverterOptions,
+  UndecodableError,
+} from "./page-converter.ts";
 export type { MarkdownPage } from "./to-markdown.ts";

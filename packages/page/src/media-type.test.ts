@@ -18,7 +18,10 @@ test.each([
   ["image/png", { kind: "unreadable", what: "an image" }],
   ["image/svg+xml", { kind: "unreadable", what: "an image" }],
   ["application/zip", { kind: "unreadable", what: "an archive" }],
-  ["application/vnd.openxmlformats-officedocument.wordprocessingml.document", { kind: "unreadable", what: "an office document", document: "docx" }],
+  [
+    "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+    { kind: "unreadable", what: "an office document", document: "docx" },
+  ],
   ["video/mp4", { kind: "unreadable", what: "a video" }],
   ["application/octet-stream", undefined],
   ["", undefined],
@@ -50,7 +53,11 @@ test.each([
 });
 
 test("a PDF document is one whatever the server says", () => {
-  expect(kindByBytes(Buffer.from("%PDF-1.7"), { kind: "html" })).toEqual({ kind: "unreadable", what: "a PDF document", document: "pdf" });
+  expect(kindByBytes(Buffer.from("%PDF-1.7"), { kind: "html" })).toEqual({
+    kind: "unreadable",
+    what: "a PDF document",
+    document: "pdf",
+  });
 });
 
 const rss = "<?xml version='1.0'?><!-- x --><rss version='2.0'>";
@@ -61,7 +68,11 @@ test.each([
   ["application/xml", '<feed xmlns="http://www.w3.org/2005/Atom">', { kind: "feed" }],
   ["application/xml", '<atom:feed xmlns:atom="http://www.w3.org/2005/Atom">', { kind: "feed" }],
   ["application/xml", `<?xml version="1.0"?><!--${" license".repeat(200)} --><rss version="2.0">`, { kind: "feed" }],
-  ["application/xml", '<?xml-stylesheet href="a>b.xsl"?><!DOCTYPE rss [<!ENTITY nbsp "&#160;">]><rss version="2.0">', { kind: "feed" }],
+  [
+    "application/xml",
+    '<?xml-stylesheet href="a>b.xsl"?><!DOCTYPE rss [<!ENTITY nbsp "&#160;">]><rss version="2.0">',
+    { kind: "feed" },
+  ],
   ["application/xml", '<rdf:RDF xmlns:rdf="r" xmlns="http://my.netscape.com/rdf/simple/0.9/">', { kind: "feed" }],
   ["application/xml", "<feed>", { kind: "text", fence: "xml" }],
   ["application/json", '{"version": "https://jsonfeed.org/version/1"', { kind: "feed" }],
@@ -108,7 +119,14 @@ test("a document without a type is known by what it begins with and holds, also 
     expect(kindByBytes(Buffer.from(before + pdf), undefined), before).toEqual(known);
   expect(kindByBytes(Buffer.from("A text that speaks of %PDF-1.4."), undefined)).toEqual({ kind: "text" });
   const entry = (name: string): string => `PK\x03\x04${"\0".repeat(26)}${name}`;
-  expect(documentKind(Buffer.from(`${entry("[Content_Types].xml")}<>${entry("word/document.xml")}<>`), "/download")).toBe("docx");
-  expect(documentKind(Buffer.from(`${entry("files/a.docx")}${entry("[Content_Types].xml")}${entry("word/document.xml")}`), "/download")).toBeUndefined();
+  expect(
+    documentKind(Buffer.from(`${entry("[Content_Types].xml")}<>${entry("word/document.xml")}<>`), "/download"),
+  ).toBe("docx");
+  expect(
+    documentKind(
+      Buffer.from(`${entry("files/a.docx")}${entry("[Content_Types].xml")}${entry("word/document.xml")}`),
+      "/download",
+    ),
+  ).toBeUndefined();
   expect(documentKind(Buffer.from(entry("xl/workbook.xml")), "/download")).toBeUndefined();
 });

@@ -16,10 +16,15 @@ const html: BodyKind = { kind: "html" };
 const xhtml: BodyKind = { kind: "html", isXml: true };
 const feed: BodyKind = { kind: "feed" };
 const text = (fence?: string): BodyKind => ({ kind: "text", fence });
-const unreadable = (what: string, document?: DocumentKind): BodyKind => ({ kind: "unreadable", what, ...(document === undefined ? {} : { document }) });
+const unreadable = (what: string, document?: DocumentKind): BodyKind => ({
+  kind: "unreadable",
+  what,
+  ...(document === undefined ? {} : { document }),
+});
 
 /** The media type of a `Content-Type` header, without parameters, in lower case. */
-export const mediaTypeOf = (contentType: string | undefined): string => (contentType ?? "").split(";")[0]?.trim().toLowerCase() ?? "";
+export const mediaTypeOf = (contentType: string | undefined): string =>
+  (contentType ?? "").split(";")[0]?.trim().toLowerCase() ?? "";
 
 /** The kind of the body that the server names; undefined if it says nothing of use, and only the bytes can tell. */
 export function kindByType(mediaType: string): BodyKind | undefined {
@@ -34,9 +39,12 @@ export function kindByType(mediaType: string): BodyKind | undefined {
   if (/^(x-)?(yaml|toml|csv|css|sh|python|diff)$/.test(sub)) return text(sub.replace("x-", ""));
   if (top === "text") return text();
   if (sub === "pdf" || sub === "x-pdf") return unreadable("a PDF document", "pdf");
-  if (sub === "vnd.openxmlformats-officedocument.wordprocessingml.document") return unreadable("an office document", "docx");
-  if (/^(x-)?(zip|gzip|tar|7z-compressed|rar|rar-compressed|bzip2|xz|zstd|compressed)$/.test(sub)) return unreadable("an archive");
-  if (/officedocument|msword|ms-excel|ms-powerpoint|opendocument|rtf|epub/.test(sub)) return unreadable("an office document");
+  if (sub === "vnd.openxmlformats-officedocument.wordprocessingml.document")
+    return unreadable("an office document", "docx");
+  if (/^(x-)?(zip|gzip|tar|7z-compressed|rar|rar-compressed|bzip2|xz|zstd|compressed)$/.test(sub))
+    return unreadable("an archive");
+  if (/officedocument|msword|ms-excel|ms-powerpoint|opendocument|rtf|epub/.test(sub))
+    return unreadable("an office document");
   if (top === "image") return unreadable("an image");
   if (top === "audio") return unreadable("a sound recording");
   if (top === "video") return unreadable("a video");
@@ -55,9 +63,12 @@ const BINARY_BYTES = 1024;
  */
 export function kindByBytes(bytes: Uint8Array, declared: BodyKind | undefined, contentType?: string): BodyKind {
   const start = Buffer.from(bytes.subarray(0, ROOT_BYTES)).toString("latin1");
-  const isPdf = PDF.test(start) || (declared === undefined && documentKind(bytes, "") === "pdf" && Buffer.from(bytes).includes("startxref"));
+  const isPdf =
+    PDF.test(start) ||
+    (declared === undefined && documentKind(bytes, "") === "pdf" && Buffer.from(bytes).includes("startxref"));
   if (isPdf) return unreadable("a PDF document", "pdf");
-  if (start.startsWith("PK\x03\x04") && declared?.kind === "unreadable" && declared.document === "docx") return declared;
+  if (start.startsWith("PK\x03\x04") && declared?.kind === "unreadable" && declared.document === "docx")
+    return declared;
   for (const [magic, what] of signatures) if (magic.test(start)) return unreadable(what);
   const isWide = isUtf16(bytes, contentType);
   const seen = isWide ? start.replaceAll(/[\0\xff\xfe]/g, "") : start.replace(/^\xef\xbb\xbf/, "");
@@ -69,8 +80,10 @@ export function kindByBytes(bytes: Uint8Array, declared: BodyKind | undefined, c
 
 /** What a text is by what it begins with. Servers give feeds any type of XML, and answers of APIs that of pages. */
 function kindByRoot(head: string, declared: BodyKind | undefined): BodyKind {
-  const isMarkup = declared === undefined || declared.kind === "html" || (declared.kind === "text" && declared.fence === "xml");
-  const isJson = declared === undefined || declared.kind === "html" || (declared.kind === "text" && declared.fence === "json");
+  const isMarkup =
+    declared === undefined || declared.kind === "html" || (declared.kind === "text" && declared.fence === "xml");
+  const isJson =
+    declared === undefined || declared.kind === "html" || (declared.kind === "text" && declared.fence === "json");
   if (isMarkup && FEED.test(head)) return feed;
   if (isJson && JSON_FEED.test(head)) return feed;
   if (declared?.kind === "html" && JSON_START.test(head)) return text("json");
@@ -85,8 +98,14 @@ const PAGE = /^\s*<(?:!doctype html|html|head|body)[\s>]/i;
 const HTML = /^\s*<(!doctype html|html|head|body|title|meta|script|div|p|h1|table|!--)[\s>]?/i;
 /** What may stand before the root element of XML. */
 const PROLOG = String.raw`^(?:\s|<\?(?:(?!\?>)[\s\S])*\?>|<!--(?:(?!-->)[\s\S])*-->|<!DOCTYPE[^>[]*(?:\[[^\]]*\]\s*)?>)*`;
-const FEED = new RegExp(String.raw`${PROLOG}<(?:rss[\s>]|(?:\w+:)?feed\s[^>]*Atom|(?:\w+:)?RDF\s[^>]*(?:purl\.org/rss|netscape\.com/rdf/simple))`, "i");
-const XHTML = new RegExp(String.raw`${PROLOG}<(?:[\w.-]+:)?html\s[^>]*xmlns(?::[\w.-]+)?\s*=\s*["']http://www\.w3\.org/1999/xhtml`, "i");
+const FEED = new RegExp(
+  String.raw`${PROLOG}<(?:rss[\s>]|(?:\w+:)?feed\s[^>]*Atom|(?:\w+:)?RDF\s[^>]*(?:purl\.org/rss|netscape\.com/rdf/simple))`,
+  "i",
+);
+const XHTML = new RegExp(
+  String.raw`${PROLOG}<(?:[\w.-]+:)?html\s[^>]*xmlns(?::[\w.-]+)?\s*=\s*["']http://www\.w3\.org/1999/xhtml`,
+  "i",
+);
 const JSON_START = /^\s*(?:\{\s*"|\[\s*[[{"\d])/;
 const JSON_FEED = /^\s*\{[\s\S]*"version"\s*:\s*"https?:\\?\/\\?\/jsonfeed\.org/;
 
@@ -95,7 +114,10 @@ const PDF = /^(?:\xef\xbb\xbf)?\s*%PDF-/;
 
 const signatures: readonly (readonly [RegExp, string])[] = [
   [/^(PK\x03\x04|PK\x05\x06|\x1f\x8b|7z\xbc\xaf\x27\x1c|Rar!\x1a|BZh[1-9]|\xfd7zXZ|\x28\xb5\x2f\xfd)/, "an archive"],
-  [/^(\x89PNG|GIF8[79]a|\xff\xd8\xff|RIFF.{4}WEBP|BM.{4}\x00\x00\x00\x00|II\*\x00|MM\x00\*|\x00\x00\x01\x00)/s, "an image"],
+  [
+    /^(\x89PNG|GIF8[79]a|\xff\xd8\xff|RIFF.{4}WEBP|BM.{4}\x00\x00\x00\x00|II\*\x00|MM\x00\*|\x00\x00\x01\x00)/s,
+    "an image",
+  ],
   [/^(.{4}ftyp|\x1aE\xdf\xa3|RIFF.{4}AVI )/s, "a video"],
   [/^(ID3|OggS|fLaC|RIFF.{4}WAVE|\xff\xfb)/s, "a sound recording"],
   [/^(\x7fELF|MZ\x90|\x00asm|\xca\xfe\xba\xbe)/, "a program"],

@@ -14,7 +14,10 @@ const heavyPage = `<body>${"<p>some text in a paragraph</p>".repeat(90_000)}`;
 async function pageProcesses(): Promise<number[]> {
   const pids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name));
   const isOurs = async (pid: string): Promise<boolean> => {
-    const [status, command] = await Promise.all([readFile(`/proc/${pid}/status`, "utf8"), readFile(`/proc/${pid}/cmdline`, "utf8")]).catch(() => ["", ""]);
+    const [status, command] = await Promise.all([
+      readFile(`/proc/${pid}/status`, "utf8"),
+      readFile(`/proc/${pid}/cmdline`, "utf8"),
+    ]).catch(() => ["", ""]);
     return status.includes(`\nPPid:\t${process.pid}\n`) && command.includes("page-process-main");
   };
   const ours = await Promise.all(pids.map(isOurs));
@@ -43,7 +46,10 @@ test("a page that takes too long ends its own conversion, and nothing else", asy
   let ticks = 0;
   const ticking = setInterval(() => ticks++, 50);
 
-  const [slow, next] = await Promise.allSettled([converter.convert(heavyPage, url), converter.convert("<body><p>next", url)]);
+  const [slow, next] = await Promise.allSettled([
+    converter.convert(heavyPage, url),
+    converter.convert("<body><p>next", url),
+  ]);
   clearInterval(ticking);
   expect(slow).toMatchObject({ status: "rejected", reason: expect.any(PageConversionError) });
   expect(slow).toMatchObject({ reason: { message: "it takes longer than 500 ms" } });
@@ -61,20 +67,27 @@ test("a process that gets no processor for a while costs the page nothing; one t
   expect(await delayed).toMatchObject({ markdown: "late" });
 
   process.kill(pid, "SIGSTOP");
-  await expect(converter.convert("<body><p>never", url)).rejects.toMatchObject({ code: "unavailable", isRetryable: true });
+  await expect(converter.convert("<body><p>never", url)).rejects.toMatchObject({
+    code: "unavailable",
+    isRetryable: true,
+  });
   expect(await converter.convert("<body><p>next", url)).toMatchObject({ markdown: "next" });
 });
 
 test("a page of too many nodes is refused in words", async () => {
   await using converter = createPageConverter({ timeoutMs: 15_000 });
 
-  await expect(converter.convert(`<body>${"<br>".repeat(250_000)}`, url)).rejects.toThrow("it has more than 200000 nodes");
+  await expect(converter.convert(`<body>${"<br>".repeat(250_000)}`, url)).rejects.toThrow(
+    "it has more than 200000 nodes",
+  );
 });
 
 test("a page whose markdown is too long is refused in words", async () => {
   await using converter = createPageConverter({ maxLength: 1_000 });
 
-  await expect(converter.convert(`<body>${"text ".repeat(1_000)}`, url)).rejects.toThrow("it has more than 1000 characters once it is converted");
+  await expect(converter.convert(`<body>${"text ".repeat(1_000)}`, url)).rejects.toThrow(
+    "it has more than 1000 characters once it is converted",
+  );
 });
 
 test("a page that takes too much memory ends its own conversion, and nothing else", async () => {
@@ -102,7 +115,10 @@ test("a page that makes V8 give up inside native code ends its own conversion, a
 test("a process that cannot start is no fault of the page", async () => {
   await using converter = createPageConverter({ maxHeapMb: 1 }); // less than Node itself needs
 
-  await expect(converter.convert("<body><p>x", url)).rejects.toMatchObject({ code: "unavailable", message: expect.stringContaining("does not start") });
+  await expect(converter.convert("<body><p>x", url)).rejects.toMatchObject({
+    code: "unavailable",
+    message: expect.stringContaining("does not start"),
+  });
 });
 
 test("aborting ends a conversion, running or waiting", async () => {
@@ -173,7 +189,11 @@ test("a process gets nothing of the environment", async () => {
 });
 
 test("a process ends when its parent is gone, and not at Ctrl-C, which is for the parent", async () => {
-  const program = fork(join(import.meta.dirname, "page-process-main.ts"), [], { env: {}, execArgv: [], serialization: "advanced" });
+  const program = fork(join(import.meta.dirname, "page-process-main.ts"), [], {
+    env: {},
+    execArgv: [],
+    serialization: "advanced",
+  });
   const ended = once(program, "exit");
   await once(program, "message");
   program.kill("SIGINT");

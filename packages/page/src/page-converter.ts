@@ -104,13 +104,27 @@ class ProcessConverter implements PageConverter {
   /** The work that disposal waits for: conversions, and the ends of processes that were idle for too long. */
   readonly #pending = new Set<Promise<unknown>>();
 
-  constructor({ timeoutMs = 5_000, processes = 1, idleMs = 30_000, maxHeapMb = 160, maxMemoryMb = 320, maxLength = 10_000_000 }: PageConverterOptions) {
+  constructor({
+    timeoutMs = 5_000,
+    processes = 1,
+    idleMs = 30_000,
+    maxHeapMb = 160,
+    maxMemoryMb = 320,
+    maxLength = 10_000_000,
+  }: PageConverterOptions) {
     this.#limits = { timeoutMs, idleMs, maxHeapMb, maxMemoryMb, maxLength };
     this.#permits = createSemaphore(processes);
   }
 
-  async convert(html: string, url: string, { signal, isWhole = false, isDrawn = false }: ConvertHtmlOptions = {}): Promise<MarkdownPage> {
-    return (await this.#doHtml(html, isWhole ? "whole" : isDrawn ? "drawn" : "markdown", { url, signal })) as MarkdownPage;
+  async convert(
+    html: string,
+    url: string,
+    { signal, isWhole = false, isDrawn = false }: ConvertHtmlOptions = {},
+  ): Promise<MarkdownPage> {
+    return (await this.#doHtml(html, isWhole ? "whole" : isDrawn ? "drawn" : "markdown", {
+      url,
+      signal,
+    })) as MarkdownPage;
   }
 
   async convertBody(
@@ -119,12 +133,22 @@ class ProcessConverter implements PageConverter {
     url: string,
     { contentType, isBeginning = false, signal }: ConvertBodyOptions = {},
   ): Promise<MarkdownPage> {
-    return (await this.#do({ body, kind, contentType, isBeginning, url, maxLength: this.#limits.maxLength }, { signal })) as MarkdownPage;
+    return (await this.#do(
+      { body, kind, contentType, isBeginning, url, maxLength: this.#limits.maxLength },
+      { signal },
+    )) as MarkdownPage;
   }
 
-  async convertDocument(document: DocumentKind, bytes: Uint8Array, options: ConvertOptions = {}): Promise<MarkdownPage> {
+  async convertDocument(
+    document: DocumentKind,
+    bytes: Uint8Array,
+    options: ConvertOptions = {},
+  ): Promise<MarkdownPage> {
     const { timeoutMs, maxLength } = this.#limits;
-    return (await this.#do({ document, bytes, budgetMs: DOCUMENT_PART * timeoutMs, maxLength }, options)) as MarkdownPage;
+    return (await this.#do(
+      { document, bytes, budgetMs: DOCUMENT_PART * timeoutMs, maxLength },
+      options,
+    )) as MarkdownPage;
   }
 
   async imageFacts(image: Uint8Array, options: ConvertOptions = {}): Promise<ImageFacts> {
@@ -149,7 +173,8 @@ class ProcessConverter implements PageConverter {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closing.abort(new ToolError(ToolErrorCode.Cancelled, "Cannot convert the page: the service is stopping."));
-    for (let pageProcess = this.#takeIdle(); pageProcess !== undefined; pageProcess = this.#takeIdle()) void this.#track(pageProcess[Symbol.asyncDispose]());
+    for (let pageProcess = this.#takeIdle(); pageProcess !== undefined; pageProcess = this.#takeIdle())
+      void this.#track(pageProcess[Symbol.asyncDispose]());
     await Promise.allSettled(this.#pending);
   }
 
@@ -217,7 +242,8 @@ class ProcessConverter implements PageConverter {
       throw error;
     }
     await this.#putBack(pageProcess);
-    if ("failure" in outcome) throw new (outcome.isUndecodable === true ? UndecodableError : PageConversionError)(outcome.failure);
+    if ("failure" in outcome)
+      throw new (outcome.isUndecodable === true ? UndecodableError : PageConversionError)(outcome.failure);
     return outcome.result;
   }
 }
@@ -269,21 +295,31 @@ async function withinCpuTime<T>(pageProcess: PageProcess, limitMs: number, start
     const leftMs = now === undefined || before === undefined ? 0 : limitMs - (now - before);
     if (leftMs < STEP_MS) throw new PageConversionError(`it takes longer than ${limitMs} ms`);
     if (performance.now() - startedAt > PATIENCE * limitMs) {
-      throw new ToolError(ToolErrorCode.Unavailable, "Cannot convert the page now: the machine has too much else to do. Try again later.");
+      throw new ToolError(
+        ToolErrorCode.Unavailable,
+        "Cannot convert the page now: the machine has too much else to do. Try again later.",
+      );
     }
     waitMs = leftMs;
   }
 }
 
 /** A process that waited may have been killed from outside before this one heard of it, so the page is not to blame: V8 ends itself by SIGABRT. */
-const mayHaveDiedIdle = (error: unknown): boolean => error instanceof PageProcessEndedError && error.killedBy === "SIGKILL";
+const mayHaveDiedIdle = (error: unknown): boolean =>
+  error instanceof PageProcessEndedError && error.killedBy === "SIGKILL";
 
 function conversionError(cause: unknown): unknown {
   if (!(cause instanceof PageProcessEndedError)) return cause;
-  return new PageConversionError(cause.killedBy === null ? "it breaks the converter" : "it takes too much memory", { cause });
+  return new PageConversionError(cause.killedBy === null ? "it breaks the converter" : "it takes too much memory", {
+    cause,
+  });
 }
 
 function unavailable(cause: unknown): never {
   if (!(cause instanceof PageProcessEndedError)) throw cause;
-  throw new ToolError(ToolErrorCode.Unavailable, `Cannot convert pages now: the converter's process does not start (${cause.message}).`, { cause });
+  throw new ToolError(
+    ToolErrorCode.Unavailable,
+    `Cannot convert pages now: the converter's process does not start (${cause.message}).`,
+    { cause },
+  );
 }

@@ -26,11 +26,17 @@ async function convert(job: PageJob): Promise<PageOutcome> {
     if ("body" in job) return await ofBody(job);
     // What reads documents is loaded once there is one.
     if ("image" in job) return { result: (await import("./document/image-facts.ts")).imageFacts(job.image) };
-    if (job.document === "pdf") return { result: await (await import("./document/pdf-to-text.ts")).pdfToText(job.bytes, job) };
+    if (job.document === "pdf")
+      return { result: await (await import("./document/pdf-to-text.ts")).pdfToText(job.bytes, job) };
     return { result: await (await import("./document/docx-to-markdown.ts")).docxToMarkdown(job.bytes, job) };
   } catch (error) {
     if (error instanceof PageTooComplexError) return { failure: `it has ${error.message}` };
-    return { failure: "html" in job || "body" in job ? "its structure is too complex" : `it is damaged, or not what it says (${wordsOf(error)})` };
+    return {
+      failure:
+        "html" in job || "body" in job
+          ? "its structure is too complex"
+          : `it is damaged, or not what it says (${wordsOf(error)})`,
+    };
   }
 }
 
@@ -53,14 +59,24 @@ async function ofBody({ body, contentType, isBeginning, ...job }: BodyJob): Prom
   const text = decodeText(body, contentType);
   if (text === undefined) return { failure: "its characters are in no known encoding", isUndecodable: true };
   const kind = job.kind === "json" ? "text" : job.kind === "feed" ? "feed" : "html";
-  return { result: await ofText({ ...job, text: isBeginning ? cutAtBlock(text.replace(/\ufffd{1,3}$/, ""), { kind }) : text }) };
+  return {
+    result: await ofText({ ...job, text: isBeginning ? cutAtBlock(text.replace(/\ufffd{1,3}$/, ""), { kind }) : text }),
+  };
 }
 
-async function ofText({ text, kind, url, maxLength }: Pick<BodyJob, "kind" | "url" | "maxLength"> & { readonly text: string }): Promise<MarkdownPage> {
+async function ofText({
+  text,
+  kind,
+  url,
+  maxLength,
+}: Pick<BodyJob, "kind" | "url" | "maxLength"> & { readonly text: string }): Promise<MarkdownPage> {
   if (kind === "html") return ofPage(text, url, maxLength);
   if (kind === "json" && text.trim() === "") return { title: null, markdown: "" };
   if (kind === "xhtml") return ofPage((await import("./document/xhtml-to-html.ts")).xhtmlToHtml(text), url, maxLength);
-  const page = kind === "feed" ? (await import("./document/feed-to-markdown.ts")).feedToMarkdown(text, url, { maxLength }) : undefined;
+  const page =
+    kind === "feed"
+      ? (await import("./document/feed-to-markdown.ts")).feedToMarkdown(text, url, { maxLength })
+      : undefined;
   if (page !== undefined) return page;
   const isJson = kind === "json" || /^\s*\{/.test(text);
   const shown = isJson ? (await import("./document/pretty-json.ts")).prettyJson(text) : text;

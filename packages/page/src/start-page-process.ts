@@ -62,7 +62,12 @@ export async function startPageProcess({ maxHeapMb, signal }: StartPageProcessOp
       resolve();
     };
     child.once("exit", (code, killedBy) => {
-      finish(new PageProcessEndedError(killedBy, killedBy === null ? `it ended with exit code ${code}` : `it was ended by ${killedBy}`));
+      finish(
+        new PageProcessEndedError(
+          killedBy,
+          killedBy === null ? `it ended with exit code ${code}` : `it was ended by ${killedBy}`,
+        ),
+      );
     });
     child.on("error", (cause) => {
       if (child.pid === undefined) finish(new PageProcessEndedError(null, "the system refuses it", { cause }));
@@ -103,7 +108,11 @@ export async function startPageProcess({ maxHeapMb, signal }: StartPageProcessOp
     },
   };
   try {
-    await within(START_TIMEOUT_MS, answer(signal), () => new PageProcessEndedError(null, `it is not ready within ${START_TIMEOUT_MS} ms`));
+    await within(
+      START_TIMEOUT_MS,
+      answer(signal),
+      () => new PageProcessEndedError(null, `it is not ready within ${START_TIMEOUT_MS} ms`),
+    );
     return pageProcess;
   } catch (error) {
     await pageProcess[Symbol.asyncDispose]();

@@ -45,7 +45,11 @@ export interface ToMarkdownOptions {
  * @param url where the page came from; its links are resolved against it
  * @throws {PageTooComplexError} if the page has too many nodes, or becomes too long
  */
-export function toMarkdown(html: string, url: string, { maxLength = 10_000_000, isWhole = false }: ToMarkdownOptions = {}): MarkdownPage {
+export function toMarkdown(
+  html: string,
+  url: string,
+  { maxLength = 10_000_000, isWhole = false }: ToMarkdownOptions = {},
+): MarkdownPage {
   const { facts, base, root } = readContent(html, url, isWhole);
   cleanTexts(root);
   markNotes(root);

@@ -3,7 +3,9 @@ import { busRights } from "./bus-rights.ts";
 import { readPolicy } from "./document/read-policy.ts";
 
 const rightsOf = async (yaml: string) =>
-  Object.fromEntries(busRights((await readPolicy(yaml, "of the test")).document).map(({ user, ...rights }) => [user, rights]));
+  Object.fromEntries(
+    busRights((await readPolicy(yaml, "of the test")).document).map(({ user, ...rights }) => [user, rights]),
+  );
 
 test("a caller may publish to the topics of services that have a tool for it", async () => {
   const rights = await rightsOf(`
@@ -19,7 +21,10 @@ callers:
 delegates: [gateway]
 `);
   const published = Object.fromEntries(
-    Object.entries(rights).map(([user, { publishes }]) => [user, publishes.filter((topic) => topic.startsWith("tool.invoke"))]),
+    Object.entries(rights).map(([user, { publishes }]) => [
+      user,
+      publishes.filter((topic) => topic.startsWith("tool.invoke")),
+    ]),
   );
   expect(published).toEqual({
     all: ["tool.invoke", "tool.invoke.files"],
@@ -40,7 +45,9 @@ test("a service hears its requests and writes answers, and announces itself alon
     results: [],
     operates: [],
   });
-  expect(web?.publishes).toEqual(expect.arrayContaining(["tool.announce.web", "tool.result.*", "tool.result.*.*", "tool.progress.*"]));
+  expect(web?.publishes).toEqual(
+    expect.arrayContaining(["tool.announce.web", "tool.result.*", "tool.result.*.*", "tool.progress.*"]),
+  );
   expect(web?.publishes).not.toContain("tool.result");
 });
 
@@ -52,8 +59,14 @@ services:
 callers: { reader: { allow: ["*"] }, browser: { allow: ["web_*"] }, idle: {} }
 delegates: []
 `);
-  const ofMcp = (topics: readonly string[] = []) => topics.filter((topic) => /^(mcp\.manage|tool\.meta\.mcp)(?!\.response)/.test(topic));
-  const found = Object.entries(rights).map(([user, { publishes, hears, serves }]) => [user, ofMcp(publishes), ofMcp(hears), serves]);
+  const ofMcp = (topics: readonly string[] = []) =>
+    topics.filter((topic) => /^(mcp\.manage|tool\.meta\.mcp)(?!\.response)/.test(topic));
+  const found = Object.entries(rights).map(([user, { publishes, hears, serves }]) => [
+    user,
+    ofMcp(publishes),
+    ofMcp(hears),
+    serves,
+  ]);
   expect(found).toEqual([
     ["browser", [], [], []],
     ["idle", [], [], []],
@@ -89,10 +102,18 @@ delegates: [gateway, { user: scheduler, for: [chatter, "team-*"] }]
 test("the agent alone hears what users send and tells what happens, and each caller hears its own", async () => {
   const rights = await rightsOf(AGENT);
   const ofUsers = (topics: readonly string[] = []) => topics.filter((topic) => /^(user|agent)\./.test(topic));
-  const below = (user: string) => [`user.response.${user}`, `user.response.${user}.*`, `user.history.response.${user}`, `user.history.response.${user}.*`];
+  const below = (user: string) => [
+    `user.response.${user}`,
+    `user.response.${user}.*`,
+    `user.history.response.${user}`,
+    `user.history.response.${user}.*`,
+  ];
   const asked = ["user.message", "user.feedback", "user.history.request"];
   const found = Object.fromEntries(
-    Object.entries(rights).map(([user, { publishes, hears }]) => [user, [ofUsers(publishes), ofUsers(hears)].map((topics) => topics.sort())]),
+    Object.entries(rights).map(([user, { publishes, hears }]) => [
+      user,
+      [ofUsers(publishes), ofUsers(hears)].map((topics) => topics.sort()),
+    ]),
   );
   expect(found).toEqual({
     Agent_1: [["agent.event.*.*", ...below("*"), "user.response", "user.history.response"].sort(), [...asked].sort()],
@@ -122,9 +143,13 @@ callers: { buyer: { allow: ["shop_*"] }, other: { allow: ["web_*"] } }
 delegates: []
 `);
   expect(rights["agent"]?.hears).not.toContain("user.message");
-  expect(rights["shop"]).toMatchObject({ serves: ["shop", "shop.new", "shop.status"], hears: expect.arrayContaining(["orders.new", "orders.status"]) });
+  expect(rights["shop"]).toMatchObject({
+    serves: ["shop", "shop.new", "shop.status"],
+    hears: expect.arrayContaining(["orders.new", "orders.status"]),
+  });
   expect(rights["buyer"]?.publishes).toEqual(expect.arrayContaining(["orders.new", "orders.status"]));
-  for (const user of ["other", "agent"]) expect(rights[user]?.publishes.filter((topic) => topic.startsWith("orders"))).toEqual([]);
+  for (const user of ["other", "agent"])
+    expect(rights[user]?.publishes.filter((topic) => topic.startsWith("orders"))).toEqual([]);
 });
 
 test("an agent on the bus hears its tasks and answers, and has no rights of a service of tools; who may ask it hears what it announces", async () => {
@@ -137,12 +162,18 @@ callers: { researcher: { user: ResearchAgent, allow: [agent__chat] }, browser: {
 delegates: []
 `);
   const ofTasks = (user: string) => {
-    const only = (topics: readonly string[] = []) => topics.filter((topic) => /^(agent\.(task|response)|discovery)/.test(topic)).toSorted();
+    const only = (topics: readonly string[] = []) =>
+      topics.filter((topic) => /^(agent\.(task|response)|discovery)/.test(topic)).toSorted();
     return { publishes: only(rights[user]?.publishes), hears: only(rights[user]?.hears), serves: rights[user]?.serves };
   };
   const giver = ["discovery.announce", "agent.task.status"];
   expect(ofTasks("a2a")).toEqual({
-    publishes: ["agent.task.ResearchAgent", "agent.task.RockBot", "agent.task.cancel.ResearchAgent", "agent.task.cancel.RockBot"],
+    publishes: [
+      "agent.task.ResearchAgent",
+      "agent.task.RockBot",
+      "agent.task.cancel.ResearchAgent",
+      "agent.task.cancel.RockBot",
+    ],
     hears: ["agent.response.a2a", "agent.response.a2a.*", ...giver].toSorted(),
     serves: ["a2a"],
   });
@@ -153,9 +184,17 @@ delegates: []
     serves: ["agent", "agent-short", "agent.user", "agent.task"],
   });
   expect(ofTasks("ResearchAgent")).toMatchObject({
-    publishes: ["agent.response.*", "agent.response.*.*", ...giver, "agent.task.RockBot", "agent.task.cancel.RockBot"].toSorted(),
+    publishes: [
+      "agent.response.*",
+      "agent.response.*.*",
+      ...giver,
+      "agent.task.RockBot",
+      "agent.task.cancel.RockBot",
+    ].toSorted(),
     serves: ["research"],
   });
-  expect(rights["ResearchAgent"]?.publishes.filter((topic) => /^tool\.(result|announce\.research)/.test(topic))).toEqual([]);
+  expect(
+    rights["ResearchAgent"]?.publishes.filter((topic) => /^tool\.(result|announce\.research)/.test(topic)),
+  ).toEqual([]);
   expect(ofTasks("browser")).toEqual({ publishes: [], hears: [], serves: [] });
 });

@@ -40,11 +40,13 @@ export function busRights(document: PolicyDocument): BusRights[] {
     const { user = name, topic } = service;
     const hasTools = !isBusAgent(service);
     grant(user, "serves", name);
-    if (hasTools) grant(user, "hears", topic, `tool.cancel.${name}`, "tool.announce.probe", `tool.announce.list.${name}`);
+    if (hasTools)
+      grant(user, "hears", topic, `tool.cancel.${name}`, "tool.announce.probe", `tool.announce.list.${name}`);
     if (hasTools) grant(user, "publishes", `tool.announce.${name}`);
     const owned = ownedTopics(name, service);
     const answers = [...(hasTools ? replyRoots : []), ...owned.flatMap(({ replies }) => replies)];
-    for (const root of [...answers, ...(hasTools ? [PROGRESS] : [])]) grant(user, "publishes", `${root}.*`, `${root}.*.*`);
+    for (const root of [...answers, ...(hasTools ? [PROGRESS] : [])])
+      grant(user, "publishes", `${root}.*`, `${root}.*.*`);
     if (document.legacyPeers.length > 0) grant(user, "publishes", ...answers); // their requests may name no topic of their own
     for (const { topic: heard, subscription, tells, broadcasts = [], among } of owned) {
       if (subscription !== undefined) grant(user, "serves", subscription);
@@ -82,10 +84,16 @@ export function busRights(document: PolicyDocument): BusRights[] {
   for (const [name, service] of services) grantServing(name, service);
   const named = entries(document.callers);
   for (const [name, { user = name, allow, deny = [] }] of named) {
-    if (user !== null) grantCalling(user, [name], mayUseSomeOf(allow ?? document.everyone.allow, [...(document.everyone.deny ?? []), ...deny]));
+    if (user !== null)
+      grantCalling(
+        user,
+        [name],
+        mayUseSomeOf(allow ?? document.everyone.allow, [...(document.everyone.deny ?? []), ...deny]),
+      );
   }
   for (const user of document.legacyPeers) {
-    if (!rights.has(user)) grantCalling(user, [user], mayUseSomeOf(document.everyone.allow, document.everyone.deny ?? []));
+    if (!rights.has(user))
+      grantCalling(user, [user], mayUseSomeOf(document.everyone.allow, document.everyone.deny ?? []));
   }
   // Each of their callers has rights of its own.
   for (const { user, callers } of delegatesOf(document)) grantCalling(user, callers, () => true);
@@ -98,11 +106,19 @@ export function busRights(document: PolicyDocument): BusRights[] {
 
 /** The topics on which agents take tasks and cancels. */
 const tasksOf = (services: readonly (readonly [string, PolicyService])[]): OwnedTopic[] =>
-  services.flatMap(([name, service]) => ownedTopics(name, service)).filter(({ topic }) => topic.startsWith("agent.task."));
+  services
+    .flatMap(([name, service]) => ownedTopics(name, service))
+    .filter(({ topic }) => topic.startsWith("agent.task."));
 
 type Rights = Record<Right, Set<string>>;
 
-const noRights = (): Rights => ({ serves: new Set(), results: new Set(), operates: new Set(), publishes: new Set(), hears: new Set() });
+const noRights = (): Rights => ({
+  serves: new Set(),
+  results: new Set(),
+  operates: new Set(),
+  publishes: new Set(),
+  hears: new Set(),
+});
 
 const listed = ({ serves, results, operates, publishes, hears }: Rights): Record<Right, readonly string[]> => ({
   serves: [...serves],

@@ -9,7 +9,9 @@ export interface Delegate {
 
 /** Those that the policy names, and the operators, who play parked calls again. A user may be there more than once. */
 export function delegatesOf({ delegates, operators }: Pick<PolicyDocument, "delegates" | "operators">): Delegate[] {
-  const named = delegates.map((entry) => (typeof entry === "string" ? { user: entry, callers: ALL } : { user: entry.user, callers: entry.for }));
+  const named = delegates.map((entry) =>
+    typeof entry === "string" ? { user: entry, callers: ALL } : { user: entry.user, callers: entry.for },
+  );
   return [...named, ...operators.map(({ name }) => ({ user: name, callers: ALL }))];
 }
 

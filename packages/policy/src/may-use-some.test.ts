@@ -13,5 +13,7 @@ test.each([
   ["{ allow: ['*'], deny: ['g*'] }", false],
   ["{ allow: ['*'], deny: ['git__push'] }", true],
 ])("with %s somebody may use some tool of git__*: %s", async (everyone, isSo) => {
-  expect(mayUseSome(createPolicy(await readPolicy(`everyone: ${everyone}`, "of the test")), "bob", "git__*")).toBe(isSo);
+  expect(mayUseSome(createPolicy(await readPolicy(`everyone: ${everyone}`, "of the test")), "bob", "git__*")).toBe(
+    isSo,
+  );
 });

@@ -24,6 +24,16 @@ export const messageKinds = Object.keys(DEFAULTS) as readonly MessageKind[];
 
 /** The limits that hold for a caller: its own, then everyone's, one by one. */
 export function messageLimits(everyone: PolicyLimits, own: PolicyLimits | undefined): MessageLimits {
-  const flow = (kind: MessageKind): MessageFlow => ({ ...DEFAULTS[kind], ...everyone.messages?.[kind], ...own?.messages?.[kind] });
-  return { invoke: flow("invoke"), cancel: flow("cancel"), manage: flow("manage"), refresh: flow("refresh"), progress: flow("progress") };
+  const flow = (kind: MessageKind): MessageFlow => ({
+    ...DEFAULTS[kind],
+    ...everyone.messages?.[kind],
+    ...own?.messages?.[kind],
+  });
+  return {
+    invoke: flow("invoke"),
+    cancel: flow("cancel"),
+    manage: flow("manage"),
+    refresh: flow("refresh"),
+    progress: flow("progress"),
+  };
 }

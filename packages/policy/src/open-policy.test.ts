@@ -11,7 +11,8 @@ async function folder(): Promise<AsyncDisposable & { readonly path: string }> {
 
 function listener() {
   const events: { level: string; fields: Record<string, unknown>; message: string }[] = [];
-  const at = (level: string) => (fields: object, message: string) => void events.push({ level, fields: fields as Record<string, unknown>, message });
+  const at = (level: string) => (fields: object, message: string) =>
+    void events.push({ level, fields: fields as Record<string, unknown>, message });
   return { events, log: { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") } };
 }
 
@@ -25,7 +26,10 @@ test("takes up a changed file without a restart, and tells who wants to know", a
   expect(before.decide({ caller: "a", tool: "x" }).isAllowed).toBe(false);
   await writeFile(file, "everyone: { allow: ['*'], deny: [y] }");
   expect(await changed).toBe(policy.current());
-  expect(policy.current().decide({ caller: "a", tool: "x" })).toMatchObject({ isAllowed: true, revision: policy.current().revision });
+  expect(policy.current().decide({ caller: "a", tool: "x" })).toMatchObject({
+    isAllowed: true,
+    revision: policy.current().revision,
+  });
   expect(policy.current().revision).not.toBe(before.revision);
 });
 
@@ -72,7 +76,10 @@ test("another identity changes nothing, and is logged once as what a restart tak
   const errors = () => events.filter(({ level }) => level === "error");
   await using policy = await openPolicy(file, { everyMs: 5, log });
   const before = policy.current();
-  await writeFile(file, "everyone: { allow: ['*'], deny: [y] }\nidentity: verified\nservices: { web: { topic: tool.invoke } }");
+  await writeFile(
+    file,
+    "everyone: { allow: ['*'], deny: [y] }\nidentity: verified\nservices: { web: { topic: tool.invoke } }",
+  );
   await expect.poll(errors).toHaveLength(1);
   expect(errors()[0]?.fields["reason"]).toMatch(/identity, line 2: it is "verified" now.*"trusted".*Restart/);
   expect(policy.current()).toBe(before);

@@ -27,7 +27,10 @@ export interface PolicyHolder extends AsyncDisposable {
  * is logged loudly.
  * @throws {ConfigError} if the file cannot be used at the start, with all its faults
  */
-export async function openPolicy(file: string | undefined, { log = silentLogger, everyMs = 1_000 }: OpenPolicyOptions = {}): Promise<PolicyHolder> {
+export async function openPolicy(
+  file: string | undefined,
+  { log = silentLogger, everyMs = 1_000 }: OpenPolicyOptions = {},
+): Promise<PolicyHolder> {
   if (file === undefined) {
     log.warn(
       {},
@@ -35,7 +38,9 @@ export async function openPolicy(file: string | undefined, { log = silentLogger,
     );
     return holdPolicy(createPolicy(defaultPolicySource()));
   }
-  const reloads = metrics.getMeter("@rockbot/policy").createCounter("rockbot.policy.reloads", { description: "Times the policy file changed, by outcome." });
+  const reloads = metrics
+    .getMeter("@rockbot/policy")
+    .createCounter("rockbot.policy.reloads", { description: "Times the policy file changed, by outcome." });
   const listeners = new Set<(policy: Policy) => void>();
   let used = await readText(file);
   let policy = createPolicy(await readPolicy(used, file));
@@ -50,7 +55,10 @@ export async function openPolicy(file: string | undefined, { log = silentLogger,
     if (message === trouble?.message) return;
     trouble = { message, ...(text === undefined ? {} : { text }) };
     reloads.add(1, { outcome: "refused" });
-    log.error({ file, revision: policy.revision, reason: message }, "refused the changed policy file, and keeps the policy loaded before");
+    log.error(
+      { file, revision: policy.revision, reason: message },
+      "refused the changed policy file, and keeps the policy loaded before",
+    );
   }
 
   async function take(text: string): Promise<void> {
@@ -60,7 +68,10 @@ export async function openPolicy(file: string | undefined, { log = silentLogger,
     used = text;
     trouble = undefined;
     if (next.revision === policy.revision) return; // another form of the same
-    log.info({ file, revision: next.revision, before: policy.revision, notes: policyNotes(next.document) }, "loaded the changed policy");
+    log.info(
+      { file, revision: next.revision, before: policy.revision, notes: policyNotes(next.document) },
+      "loaded the changed policy",
+    );
     policy = next;
     reloads.add(1, { outcome: "changed" });
     for (const listener of [...listeners]) listener(policy);
@@ -117,7 +128,9 @@ function checkIdentity({ document: { identity } }: Policy, { document, lineOf }:
   const line = lineOf(["identity"]);
   const where = line === undefined ? "identity" : `identity, line ${line}`;
   throw new ConfigError(
-    [`${where}: it is "${document.identity}" now, and this process runs with "${identity}", which is for its life. Restart it to take the file up`],
+    [
+      `${where}: it is "${document.identity}" now, and this process runs with "${identity}", which is for its life. Restart it to take the file up`,
+    ],
     `the policy ${file}`,
   );
 }

@@ -28,7 +28,10 @@ export interface OwnedTopic {
 type Companions = Partial<Omit<OwnedTopic, "topic">>;
 
 const known = new Map<string, Companions>([
-  [mcpTopics.manage, { subscription: MCP_MANAGE_SUBSCRIPTION, among: [mcpTopics.owner("*"), mcpTopics.handedOver("*")] }],
+  [
+    mcpTopics.manage,
+    { subscription: MCP_MANAGE_SUBSCRIPTION, among: [mcpTopics.owner("*"), mcpTopics.handedOver("*")] },
+  ],
   [mcpTopics.refresh, { tells: mcpTopics.index }],
   [
     agentTopics.message,
@@ -63,7 +66,10 @@ export const givesTasks = ({ topic }: Pick<PolicyService, "topic">): boolean => 
 export const isBusAgent = ({ topic }: Pick<PolicyService, "topic">): boolean => agentOfTaskTopic(topic) !== undefined;
 
 /** The topics that a service alone hears besides that of its calls; of an agent on the bus also that of its tasks. */
-export function ownedTopics(service: string, { topic: invoke, owns }: Pick<PolicyService, "topic" | "owns">): OwnedTopic[] {
+export function ownedTopics(
+  service: string,
+  { topic: invoke, owns }: Pick<PolicyService, "topic" | "owns">,
+): OwnedTopic[] {
   const own = isBusAgent({ topic: invoke }) ? [invoke] : [];
   const topics = [...new Set([...own, ...(further.get(invoke) ?? []), ...(owns ?? byDefault.get(invoke) ?? [])])];
   const taken = topics.map((topic) => ({ topic, replies: [], among: [], ...companionsOf(service, invoke, topic) }));

@@ -10,7 +10,8 @@ services:
   rest-tools: { topic: tool.invoke.rest, tools: ["rest__*"] }
 `;
   const { mayOffer, mayAnswer } = peersOf((await readPolicy(yaml, "of the test")).document);
-  const may = (service: string, name: string) => mayOffer(service, { name, topic: service === "mcp-bridge" ? "tool.invoke.mcp" : "tool.invoke.rest" });
+  const may = (service: string, name: string) =>
+    mayOffer(service, { name, topic: service === "mcp-bridge" ? "tool.invoke.mcp" : "tool.invoke.rest" });
 
   expect([
     may("mcp-bridge", "files__read"),
@@ -18,7 +19,9 @@ services:
     may("mcp-bridge", "Agent__chat"),
     may("mcp-bridge", "rest_0123abcd__read"),
   ]).toEqual([true, false, false, true]);
-  const agents = peersOf((await readPolicy("services: { agent: { topic: tool.invoke.agent, owns: [] } }", "of the test")).document);
+  const agents = peersOf(
+    (await readPolicy("services: { agent: { topic: tool.invoke.agent, owns: [] } }", "of the test")).document,
+  );
   const topics = ["tool.invoke.agent", "tool.invoke.agent-short", "tool.invoke"];
   expect(topics.map((topic) => agents.mayOffer("agent", { name: "robot_list", topic }))).toEqual([true, true, false]); // a topic of another is no topic of its own
   expect([may("rest-tools", "rest__read"), may("rest-tools", "agent__chat")]).toEqual([true, false]);

@@ -53,7 +53,8 @@ function createPeers(document: PolicyDocument): Peers {
   return {
     callerOf: (user) => callers.get(user) ?? (callerNames.has(user) ? undefined : user),
     isDelegate: (user) => delegates.has(user),
-    mayCallFor: (user, caller) => delegates.get(user)?.some(({ callers: globs }) => findGlob(globs, caller) !== undefined) ?? false,
+    mayCallFor: (user, caller) =>
+      delegates.get(user)?.some(({ callers: globs }) => findGlob(globs, caller) !== undefined) ?? false,
     isLegacy: (user) => legacy.has(user),
     userOf(service) {
       if (services.size === 0) return service;
@@ -63,10 +64,15 @@ function createPeers(document: PolicyDocument): Peers {
     mayOffer(service, { name, topic }) {
       if (services.size === 0) return true;
       const known = services.get(service);
-      return known !== undefined && [known, ...ownedTopics(service, known)].some((own) => own.topic === topic) && hasTool(known, name);
+      return (
+        known !== undefined &&
+        [known, ...ownedTopics(service, known)].some((own) => own.topic === topic) &&
+        hasTool(known, name)
+      );
     },
     mayAnswer(user, toolName) {
-      for (const [name, service] of services) if ((service.user ?? name) === user && hasTool(service, toolName)) return true;
+      for (const [name, service] of services)
+        if ((service.user ?? name) === user && hasTool(service, toolName)) return true;
       return false;
     },
   };

@@ -9,7 +9,10 @@ import type { Decision, Policy } from "./policy.ts";
 export function policyTable(policy: Policy): string {
   const columns = Object.values(served);
   const named = entries(policy.document.callers).map(([name]) => name);
-  const rows = [...named.sort().map((name) => ({ name: `\`${name}\``, caller: name })), { name: "everyone else", caller: NOBODY }];
+  const rows = [
+    ...named.sort().map((name) => ({ name: `\`${name}\``, caller: name })),
+    { name: "everyone else", caller: NOBODY },
+  ];
   return [
     `| caller | ${columns.map(({ name }) => `\`${name}\``).join(" | ")} | over all tools |`,
     `|---|${columns.map(() => "---|").join("")}---|`,

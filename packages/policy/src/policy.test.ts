@@ -8,19 +8,36 @@ const policyOf = async (text: string): Promise<Policy> => createPolicy(await rea
 
 test("without a file all callers may use all tools but the dangerous ones", () => {
   const policy = createPolicy(defaultPolicySource());
-  expect(policy.decide({ caller: "anybody", tool: "web_search" })).toMatchObject({ isAllowed: true, revision: "default", inFlight: 256, depth: 8, rates: [] });
+  expect(policy.decide({ caller: "anybody", tool: "web_search" })).toMatchObject({
+    isAllowed: true,
+    revision: "default",
+    inFlight: 256,
+    depth: 8,
+    rates: [],
+  });
   expect(policy.decide({ caller: "anybody", tool: "bash" })).toMatchObject({ isAllowed: false });
   expect(policy.decide({ caller: "anybody", tool: "mcp_register_server" })).toMatchObject({ isAllowed: false });
   expect(policy.decide({ caller: "anybody", tool: "launch", isDangerous: true })).toMatchObject({ isAllowed: false });
   expect(policy.decide({ caller: "anybody", tool: "launch" })).toMatchObject({ isAllowed: true });
-  expect(policy.document).toMatchObject({ identity: "trusted", delegates: ["scheduler", "agent", "gateway", "operator"], legacyPeers: [] });
+  expect(policy.document).toMatchObject({
+    identity: "trusted",
+    delegates: ["scheduler", "agent", "gateway", "operator"],
+    legacyPeers: [],
+  });
 });
 
 test("what no list of a file allows is denied: to callers that are not named, and to those without a list of their own", async () => {
-  for (const text of ["{}", "everyone: {}", "callers: { a: { deny: [x] } }\neveryone: { deny: [y], limits: { depth: 1 } }"]) {
+  for (const text of [
+    "{}",
+    "everyone: {}",
+    "callers: { a: { deny: [x] } }\neveryone: { deny: [y], limits: { depth: 1 } }",
+  ]) {
     const policy = await policyOf(text);
     for (const caller of ["a", "stranger", ""]) {
-      expect(policy.decide({ caller, tool: "web_search" })).toMatchObject({ isAllowed: false, because: expect.stringContaining("everyone.allow") });
+      expect(policy.decide({ caller, tool: "web_search" })).toMatchObject({
+        isAllowed: false,
+        because: expect.stringContaining("everyone.allow"),
+      });
     }
   }
 });
@@ -28,7 +45,10 @@ test("what no list of a file allows is denied: to callers that are not named, an
 test.each<[string, string[]]>([
   ["{}", ["callers that are not named may use no tool: everyone.allow names none"]],
   ["everyone: { allow: ['*'] }", ["callers that are not named may use every tool but the dangerous ones"]],
-  ["everyone: { allow: [web_search, 'a_*'] }\ncallers: { a: {} }", ["callers that are not named may use only web_search, a_*"]],
+  [
+    "everyone: { allow: [web_search, 'a_*'] }\ncallers: { a: {} }",
+    ["callers that are not named may use only web_search, a_*"],
+  ],
   [
     "callers: { a: {}, b: { allow: [x] }, c: { allow: [] } }",
     [
@@ -85,9 +105,12 @@ test.each([
   ["researcher", "mail_send", false, "nothing in callers.researcher.allow, line 12 names it"],
   ["other", "web_upload", true, `"web_*" in everyone.allow.0, line 3`],
   ["other", "file_read", false, "nothing in everyone.allow, line 3 names it"],
-])("a caller's own list of what is allowed replaces everyone's, and what is denied adds up: %s, %s", async (caller, tool, isAllowed, because) => {
-  expect((await policyOf(LAYERED)).decide({ caller, tool })).toMatchObject({ isAllowed, because });
-});
+])(
+  "a caller's own list of what is allowed replaces everyone's, and what is denied adds up: %s, %s",
+  async (caller, tool, isAllowed, because) => {
+    expect((await policyOf(LAYERED)).decide({ caller, tool })).toMatchObject({ isAllowed, because });
+  },
+);
 
 test("every rule that matches applies, the strictest of each kind holds, and a caller's own limits replace everyone's", async () => {
   const policy = await policyOf(LAYERED);
@@ -99,7 +122,13 @@ test("every rule that matches applies, the strictest of each kind holds, and a c
     [1, 2_000],
   ]);
   expect(decision.queue).toEqual({ name: "search", concurrency: 4, waiting: 16 });
-  expect(policy.decide({ caller: "other", tool: "web_browse" })).toMatchObject({ concurrency: 8, inFlight: 10, depth: 3, rates: [], queue: undefined });
+  expect(policy.decide({ caller: "other", tool: "web_browse" })).toMatchObject({
+    concurrency: 8,
+    inFlight: 10,
+    depth: 3,
+    rates: [],
+    queue: undefined,
+  });
 });
 
 test("calls of one tool are counted apart from those of another and of another caller, calls over all tools together", async () => {
@@ -119,7 +148,8 @@ everyone:
 test("names of callers that everything has are callers like any other", async () => {
   const policy = await policyOf("everyone: { allow: ['*'] }\ncallers: { constructor: { allow: [] } }");
   expect(policy.decide({ caller: "constructor", tool: "web_search" }).isAllowed).toBe(false);
-  for (const caller of ["__proto__", "toString", "hasOwnProperty"]) expect(policy.decide({ caller, tool: "web_search" }).isAllowed).toBe(true);
+  for (const caller of ["__proto__", "toString", "hasOwnProperty"])
+    expect(policy.decide({ caller, tool: "web_search" }).isAllowed).toBe(true);
 });
 
 test("remembers decisions, as many as it has room for", () => {
@@ -166,7 +196,8 @@ callers:
 
 test("once untrusted content was read, tools with effects are denied unless they are named in full; a caller's own entry takes the place of everyone's", async () => {
   const policy = await policyOf(AFTER);
-  const after = (caller: string, tool: string, isReadOnly = false) => policy.decide({ caller, tool, isReadOnly, hasReadUntrusted: true });
+  const after = (caller: string, tool: string, isReadOnly = false) =>
+    policy.decide({ caller, tool, isReadOnly, hasReadUntrusted: true });
   expect(after("a", "mail_send")).toMatchObject({
     isAllowed: false,
     isDeniedAfterUntrusted: true,
@@ -176,7 +207,10 @@ test("once untrusted content was read, tools with effects are denied unless they
   expect(after("a", "web_browse", true).isAllowed).toBe(true);
   expect(after("trusting", "mail_send").isAllowed).toBe(true);
   for (const tool of ["agent__chat", "mcp_invoke_tool"]) expect(after("a", tool).isAllowed).toBe(true); // what they call is decided by itself
-  expect(after("strict", "note_save")).toMatchObject({ isAllowed: false, because: expect.stringContaining("callers.strict.afterUntrusted, line 8") });
+  expect(after("strict", "note_save")).toMatchObject({
+    isAllowed: false,
+    because: expect.stringContaining("callers.strict.afterUntrusted, line 8"),
+  });
   // The list adds nothing to what is allowed without the mark.
   for (const [caller, tool] of [
     ["a", "mail_delete"],
@@ -190,16 +224,33 @@ test("once untrusted content was read, tools with effects are denied unless they
 test("the mark of untrusted content restricts only, whatever the policy says, and changes no limit", () => {
   const names = ["a", "b", "c", "bash"];
   const globs = fc.subarray([...names, "*", "b*"]);
-  const after = fc.option(fc.record({ effects: fc.constantFrom("allow" as const, "deny" as const), allow: fc.subarray(names) }), { nil: undefined });
+  const after = fc.option(
+    fc.record({ effects: fc.constantFrom("allow" as const, "deny" as const), allow: fc.subarray(names) }),
+    { nil: undefined },
+  );
   const part = fc.record({ allow: globs, deny: globs, afterUntrusted: after });
-  const use = fc.record({ caller: fc.constantFrom("a", "x"), tool: fc.constantFrom(...names), isDangerous: fc.boolean(), isReadOnly: fc.boolean() });
+  const use = fc.record({
+    caller: fc.constantFrom("a", "x"),
+    tool: fc.constantFrom(...names),
+    isDangerous: fc.boolean(),
+    isReadOnly: fc.boolean(),
+  });
   fc.assert(
     fc.property(part, part, use, (everyone, own, asked) => {
       const source = defaultPolicySource();
-      const document = { ...source.document, everyone: { rules: [], limits: {}, ...everyone }, callers: { a: { tokens: [], rules: [], limits: {}, ...own } } };
+      const document = {
+        ...source.document,
+        everyone: { rules: [], limits: {}, ...everyone },
+        callers: { a: { tokens: [], rules: [], limits: {}, ...own } },
+      };
       const policy = createPolicy({ ...source, document: document as PolicySource["document"] });
       const { isAllowed, because, ...limits } = policy.decide(asked);
-      const { isAllowed: isAllowedAfter, because: _, isDeniedAfterUntrusted, ...limitsAfter } = policy.decide({ ...asked, hasReadUntrusted: true });
+      const {
+        isAllowed: isAllowedAfter,
+        because: _,
+        isDeniedAfterUntrusted,
+        ...limitsAfter
+      } = policy.decide({ ...asked, hasReadUntrusted: true });
       expect(isAllowedAfter && !isAllowed).toBe(false);
       if (asked.isReadOnly) expect(isAllowedAfter).toBe(isAllowed);
       expect(isDeniedAfterUntrusted === true).toBe(isAllowed && !isAllowedAfter);
@@ -216,30 +267,50 @@ test("decisions are remembered by the mark; a read-only tool has one for both", 
   expect(policy.decide({ ...use, hasReadUntrusted: true })).toBe(marked);
   expect(policy.decide(use)).not.toBe(marked);
   expect(policy.decide(use)).toMatchObject({ isAllowed: true });
-  expect(policy.decide({ ...use, tool: "web", isReadOnly: true, hasReadUntrusted: true })).toBe(policy.decide({ ...use, tool: "web", isReadOnly: true }));
+  expect(policy.decide({ ...use, tool: "web", isReadOnly: true, hasReadUntrusted: true })).toBe(
+    policy.decide({ ...use, tool: "web", isReadOnly: true }),
+  );
 });
 
 test("explains what holds once untrusted content was read", async () => {
   const policy = await policyOf(AFTER);
   const explained = (caller: string, tool: string, isReadOnly?: boolean) =>
     policy.explain({ caller, tool, isReadOnly }).filter((line) => line.startsWith("once untrusted content was read"));
-  expect(explained("a", "mail_send", false)).toEqual(["once untrusted content was read: denied: nothing in everyone.afterUntrusted, line 5 names it"]);
-  expect(explained("a", "mail_send")).toEqual([expect.stringContaining("denied, unless the tool is read-only: nothing in everyone.afterUntrusted")]);
-  expect(explained("a", "note_save")).toEqual([expect.stringContaining('allowed: "note_save" in everyone.afterUntrusted.allow.0, line 5')]);
-  expect(explained("a", "web_browse", true)).toEqual(["once untrusted content was read: allowed, as the tool is read-only"]);
-  expect(explained("a", "mcp_invoke_tool")).toEqual([expect.stringContaining("allowed, as the policy decides on each call that the tool makes")]);
-  expect(explained("trusting", "mail_send")).toEqual(["once untrusted content was read: allowed: nothing denies it then"]);
+  expect(explained("a", "mail_send", false)).toEqual([
+    "once untrusted content was read: denied: nothing in everyone.afterUntrusted, line 5 names it",
+  ]);
+  expect(explained("a", "mail_send")).toEqual([
+    expect.stringContaining("denied, unless the tool is read-only: nothing in everyone.afterUntrusted"),
+  ]);
+  expect(explained("a", "note_save")).toEqual([
+    expect.stringContaining('allowed: "note_save" in everyone.afterUntrusted.allow.0, line 5'),
+  ]);
+  expect(explained("a", "web_browse", true)).toEqual([
+    "once untrusted content was read: allowed, as the tool is read-only",
+  ]);
+  expect(explained("a", "mcp_invoke_tool")).toEqual([
+    expect.stringContaining("allowed, as the policy decides on each call that the tool makes"),
+  ]);
+  expect(explained("trusting", "mail_send")).toEqual([
+    "once untrusted content was read: allowed: nothing denies it then",
+  ]);
   expect(explained("a", "mail_delete")).toEqual([]);
 });
 
 test("a call uses its caller's credential, else everyone's; once a kind is named, others have none", async () => {
-  const policy = await policyOf("callers: { a: { credentials: { google: a@example.com } }, b: {} }\neveryone: { credentials: { crm: CRM_KEY } }");
-  expect(["google", "crm", "other"].map((kind) => [policy.credentialOf("a", kind), policy.credentialOf("b", kind)])).toEqual([
+  const policy = await policyOf(
+    "callers: { a: { credentials: { google: a@example.com } }, b: {} }\neveryone: { credentials: { crm: CRM_KEY } }",
+  );
+  expect(
+    ["google", "crm", "other"].map((kind) => [policy.credentialOf("a", kind), policy.credentialOf("b", kind)]),
+  ).toEqual([
     ["a@example.com", undefined],
     ["CRM_KEY", "CRM_KEY"],
     [ANY, ANY],
   ]);
-  expect(policy.explain({ caller: "a", tool: "x" })).toEqual(expect.arrayContaining(["uses the credential google: a@example.com"]));
+  expect(policy.explain({ caller: "a", tool: "x" })).toEqual(
+    expect.arrayContaining(["uses the credential google: a@example.com"]),
+  );
 });
 
 test("a caller opens the roots of its list, else everyone's; once a list stands, others open none", async () => {
@@ -249,14 +320,25 @@ test("a caller opens the roots of its list, else everyone's; once a list stands,
   expect([shared.rootsOf("a"), shared.rootsOf("b")]).toEqual([[], ["docs"]]);
   expect((await policyOf("{}")).rootsOf("a")).toBeUndefined();
   const hosts = await policyOf("callers: { a: { hosts: ['pypi.org:443'] }, b: {} }");
-  expect([hosts.hostsOf("a"), hosts.hostsOf("b"), (await policyOf("{}")).hostsOf("a")]).toEqual([["pypi.org:443"], [], []]);
+  expect([hosts.hostsOf("a"), hosts.hostsOf("b"), (await policyOf("{}")).hostsOf("a")]).toEqual([
+    ["pypi.org:443"],
+    [],
+    [],
+  ]);
   expect(hosts.explain({ caller: "a", tool: "bash" })).toContain("reaches pypi.org:443 from commands");
   await expect(policyOf("everyone: { hosts: ['https://pypi.org'] }")).rejects.toThrow(/hosts/);
 });
 
 test("a caller opens the spaces of its list, else everyone's; those that all open are in every list", async () => {
-  const policy = await policyOf("callers: { a: { spaces: [shared, team] }, b: {}, c: { spaces: [shared] } }\neveryone: { spaces: [shared, news] }");
-  expect(["a", "b", "c", "other"].map((caller) => policy.spacesOf(caller))).toEqual([["shared", "team"], ["shared", "news"], ["shared"], ["shared", "news"]]);
+  const policy = await policyOf(
+    "callers: { a: { spaces: [shared, team] }, b: {}, c: { spaces: [shared] } }\neveryone: { spaces: [shared, news] }",
+  );
+  expect(["a", "b", "c", "other"].map((caller) => policy.spacesOf(caller))).toEqual([
+    ["shared", "team"],
+    ["shared", "news"],
+    ["shared"],
+    ["shared", "news"],
+  ]);
   expect(policy.commonSpaces()).toEqual(["shared"]);
   const named = await policyOf("callers: { a: { spaces: [team] } }");
   expect([named.spacesOf("b"), named.commonSpaces()]).toEqual([[], []]);

@@ -202,24 +202,37 @@ class Judge {
       ...this.#narrowed(use, this.#verdict(use)),
       revision: this.#source.revision,
       rates: [...rates.values()],
-      bytes: limits.bytesPerDay === undefined ? undefined : { key: keyOf(["bytes", caller]), scope: "caller", amount: limits.bytesPerDay, perMs: DAY_MS },
+      bytes:
+        limits.bytesPerDay === undefined
+          ? undefined
+          : { key: keyOf(["bytes", caller]), scope: "caller", amount: limits.bytesPerDay, perMs: DAY_MS },
       scriptSeconds:
         limits.scriptSecondsPerHour === undefined
           ? undefined
-          : { key: keyOf(["script seconds", caller]), scope: "caller", amount: limits.scriptSecondsPerHour, perMs: HOUR_MS },
+          : {
+              key: keyOf(["script seconds", caller]),
+              scope: "caller",
+              amount: limits.scriptSecondsPerHour,
+              perMs: HOUR_MS,
+            },
       concurrency: least(rules.map(({ concurrency }) => concurrency)),
       cacheSeconds: least(rules.map(({ cacheSeconds }) => cacheSeconds)),
       timeoutMs: least(rules.map(({ timeoutMs }) => timeoutMs)),
       argumentRules: rules.flatMap((rule) => this.#source.argumentRules.get(rule) ?? []),
       inFlight: limits.inFlight ?? DEFAULT_IN_FLIGHT,
       depth: limits.depth ?? DEFAULT_DEPTH,
-      queue: queue === undefined ? undefined : { name: queue[0], concurrency: queue[1].concurrency, waiting: queue[1].waiting },
+      queue:
+        queue === undefined
+          ? undefined
+          : { name: queue[0], concurrency: queue[1].concurrency, waiting: queue[1].waiting },
     };
   }
 
   costOf(caller: string): RateLimit | undefined {
     const { costPerDay } = { ...this.#source.document.everyone.limits, ...this.#callers.get(caller)?.limits };
-    return costPerDay === undefined ? undefined : { key: keyOf(["cost", caller]), scope: "caller", amount: costPerDay, perMs: DAY_MS };
+    return costPerDay === undefined
+      ? undefined
+      : { key: keyOf(["cost", caller]), scope: "caller", amount: costPerDay, perMs: DAY_MS };
   }
 
   /** The same as `judge` for people, with all that was looked at and the lines where it stands. */
@@ -230,11 +243,17 @@ class Judge {
       `"${use.caller}" ${isAllowed ? "may" : "may not"} use "${use.tool}": ${because}`,
       `revision ${this.#source.revision}${this.#callers.has(use.caller) ? "" : `; "${use.caller}" is not named, so what stands under everyone holds`}`,
       ...(isAllowed ? [`once untrusted content was read: ${this.#explainAfterUntrusted(use)}`] : []),
-      ...this.#rulesFor(use).flatMap(({ rule, path }) => describeRule(rule).map((words) => `${words}: ${this.#at(path)}`)),
+      ...this.#rulesFor(use).flatMap(({ rule, path }) =>
+        describeRule(rule).map((words) => `${words}: ${this.#at(path)}`),
+      ),
       ...(limits.callsPerSecond === undefined ? [] : [`at most ${limits.callsPerSecond} calls a second of all tools`]),
       ...(limits.costPerDay === undefined ? [] : [`turns of the agent may cost ${limits.costPerDay} a day`]),
-      ...(limits.bytesPerDay === undefined ? [] : [`at most ${limits.bytesPerDay} bytes a day, arguments and results together`]),
-      ...(limits.scriptSecondsPerHour === undefined ? [] : [`scripts that run at most ${limits.scriptSecondsPerHour} s an hour, added up`]),
+      ...(limits.bytesPerDay === undefined
+        ? []
+        : [`at most ${limits.bytesPerDay} bytes a day, arguments and results together`]),
+      ...(limits.scriptSecondsPerHour === undefined
+        ? []
+        : [`scripts that run at most ${limits.scriptSecondsPerHour} s an hour, added up`]),
       `at most ${inFlight} calls at once of all tools, in one instance of a service`,
       `at most ${depth} calls between the first and this one`,
       ...describeMessages(this.messagesOf(use.caller)),
@@ -244,18 +263,25 @@ class Judge {
       ...(this.listOf("spaces", use.caller) ?? []).map((space) => `opens the space ${space} of the knowledge base`),
       ...(queue === undefined
         ? []
-        : [`at most ${queue.concurrency} calls at once by all callers, ${queue.waiting} waiting, in one instance: ${this.#at(["queues", queue.name])}`]),
+        : [
+            `at most ${queue.concurrency} calls at once by all callers, ${queue.waiting} waiting, in one instance: ${this.#at(["queues", queue.name])}`,
+          ]),
     ];
   }
 
   #explainAfterUntrusted(use: Use): string {
-    if (!mayHaveEffects(use)) return use.isReadOnly ? "allowed, as the tool is read-only" : "allowed, as the policy decides on each call that the tool makes";
+    if (!mayHaveEffects(use))
+      return use.isReadOnly
+        ? "allowed, as the tool is read-only"
+        : "allowed, as the policy decides on each call that the tool makes";
     const { isAllowed, because } = this.#effectsAfterUntrusted(use);
     return `${isAllowed ? "allowed" : use.isReadOnly === false ? "denied" : "denied, unless the tool is read-only"}: ${because}`;
   }
 
   inFlightOf(caller: string): number {
-    return this.#callers.get(caller)?.limits.inFlight ?? this.#source.document.everyone.limits.inFlight ?? DEFAULT_IN_FLIGHT;
+    return (
+      this.#callers.get(caller)?.limits.inFlight ?? this.#source.document.everyone.limits.inFlight ?? DEFAULT_IN_FLIGHT
+    );
   }
 
   /** By their kinds. */
@@ -266,7 +292,11 @@ class Judge {
 
   /** The caller's own list, else everyone's; without those none if anybody has one. */
   listOf(list: "roots" | "hosts" | "spaces", caller: string): readonly string[] | undefined {
-    return this.#callers.get(caller)?.[list] ?? this.#source.document.everyone[list] ?? (this.#all.some((each) => each[list] !== undefined) ? [] : undefined);
+    return (
+      this.#callers.get(caller)?.[list] ??
+      this.#source.document.everyone[list] ??
+      (this.#all.some((each) => each[list] !== undefined) ? [] : undefined)
+    );
   }
 
   commonSpaces(): readonly string[] | undefined {
@@ -287,13 +317,16 @@ class Judge {
     ];
     for (const [path, globs] of denying) {
       const glob = findGlob(globs, tool);
-      if (glob !== undefined) return { isAllowed: false, because: `"${glob}" in ${this.#at([...path, globs.indexOf(glob)])}` };
+      if (glob !== undefined)
+        return { isAllowed: false, because: `"${glob}" in ${this.#at([...path, globs.indexOf(glob)])}` };
     }
     const user = own?.user === undefined ? caller : own.user;
     if (NOT_FOR_DELEGATES.has(tool) && delegatesOf(this.#source.document).some((delegate) => delegate.user === user))
       return { isAllowed: false, because: `"${caller}" calls for others, who would share what it registers` };
     const [path, allowed]: [PolicyPath, readonly string[]] =
-      own?.allow === undefined ? [["everyone", "allow"], this.#source.document.everyone.allow] : [["callers", caller, "allow"], own.allow];
+      own?.allow === undefined
+        ? [["everyone", "allow"], this.#source.document.everyone.allow]
+        : [["callers", caller, "allow"], own.allow];
     if (isDangerous || DANGEROUS.has(tool)) {
       const index = allowed.indexOf(tool);
       return index < 0
@@ -326,9 +359,14 @@ class Judge {
 
   #rulesFor({ caller, tool }: Use): { readonly rule: PolicyRule; readonly path: PolicyPath }[] {
     const from = ({ rules }: PolicyEveryone | PolicyCaller, path: PolicyPath) =>
-      rules.flatMap((rule, i) => (findGlob(rule.tools, tool) === undefined ? [] : [{ rule, path: [...path, "rules", i] }]));
+      rules.flatMap((rule, i) =>
+        findGlob(rule.tools, tool) === undefined ? [] : [{ rule, path: [...path, "rules", i] }],
+      );
     const own = this.#callers.get(caller);
-    return [...from(this.#source.document.everyone, ["everyone"]), ...(own === undefined ? [] : from(own, ["callers", caller]))];
+    return [
+      ...from(this.#source.document.everyone, ["everyone"]),
+      ...(own === undefined ? [] : from(own, ["callers", caller])),
+    ];
   }
 
   #at(path: PolicyPath): string {
@@ -338,7 +376,8 @@ class Judge {
 }
 
 function describeMessages(limits: MessageLimits): string[] {
-  const words = (kind: MessageKind): string => `${kind} ${limits[kind].perSecond} and ${limits[kind].bytesPerSecond} bytes`;
+  const words = (kind: MessageKind): string =>
+    `${kind} ${limits[kind].perSecond} and ${limits[kind].bytesPerSecond} bytes`;
   return [`messages that one process takes a second: ${messageKinds.map(words).join(", ")}`];
 }
 
@@ -346,14 +385,17 @@ function describeRule({ rate, concurrency, cacheSeconds, timeoutMs, arguments: s
   return [
     ...(rate === undefined ? [] : [`at most ${rate.calls} calls in ${rate.perSeconds} s`]),
     ...(concurrency === undefined ? [] : [`at most ${concurrency} calls at once, in one instance of a service`]),
-    ...(cacheSeconds === undefined ? [] : [cacheSeconds === 0 ? "never a kept answer" : `no kept answer older than ${cacheSeconds} s`]),
+    ...(cacheSeconds === undefined
+      ? []
+      : [cacheSeconds === 0 ? "never a kept answer" : `no kept answer older than ${cacheSeconds} s`]),
     ...(timeoutMs === undefined ? [] : [`at most ${timeoutMs} ms a call`]),
     ...(schema === undefined ? [] : ["only arguments that fit a schema"]),
   ];
 }
 
 /** As short for any names, and the same for no others. */
-const keyOf = (parts: readonly string[]): string => createHash("sha256").update(JSON.stringify(parts)).digest("base64url").slice(0, 22);
+const keyOf = (parts: readonly string[]): string =>
+  createHash("sha256").update(JSON.stringify(parts)).digest("base64url").slice(0, 22);
 
 function least(numbers: readonly (number | undefined)[]): number | undefined {
   const set = numbers.filter((number) => number !== undefined);

@@ -15,7 +15,8 @@ export interface TokenHolders {
 }
 
 /** The callers' tokens: what they show at the gateway. */
-export const callerTokens = (document: PolicyDocument): TokenHolders => remembered(byCallers, document, () => entries(document.callers));
+export const callerTokens = (document: PolicyDocument): TokenHolders =>
+  remembered(byCallers, document, () => entries(document.callers));
 
 /** The operators' tokens. One never opens the gateway as a caller, nor the other way round. */
 export const operatorTokens = (document: PolicyDocument): TokenHolders =>
@@ -26,7 +27,11 @@ const byOperators = new WeakMap<PolicyDocument, TokenHolders>();
 
 type Holder = readonly [name: string, { readonly tokens: readonly PolicyToken[] }];
 
-function remembered(made: WeakMap<PolicyDocument, TokenHolders>, document: PolicyDocument, read: () => readonly Holder[]): TokenHolders {
+function remembered(
+  made: WeakMap<PolicyDocument, TokenHolders>,
+  document: PolicyDocument,
+  read: () => readonly Holder[],
+): TokenHolders {
   const known = made.get(document);
   if (known !== undefined) return known;
   const holders = createTokenHolders(read());

@@ -31,8 +31,26 @@ test("is what a regular expression says, for any pattern and name", () => {
 test("two patterns meet if some name fits both", () => {
   const any = fc.array(fc.constantFrom("a", "b", "_", "*"), { maxLength: 5 }).map((parts) => parts.join(""));
   const name = fc.array(fc.constantFrom("a", "b", "_"), { maxLength: 6 }).map((parts) => parts.join(""));
-  fc.assert(fc.property(any, any, name, (a, b, tool) => !(matchesGlob(a, tool) && matchesGlob(b, tool)) || globsMeet(a, b)));
-  fc.assert(fc.property(any, any, name, (outer, inner, tool) => !(globCovers(outer, inner) && matchesGlob(inner, tool)) || matchesGlob(outer, tool)));
-  expect([globsMeet("web_*", "*_browse"), globsMeet("web_*", "file_*"), globsMeet("a*b", "a"), globsMeet("*", "")]).toEqual([true, false, false, true]);
-  expect([globCovers("web_*", "web_browse_*"), globCovers("web_*", "*"), globCovers("*", "*")]).toEqual([true, false, true]);
+  fc.assert(
+    fc.property(any, any, name, (a, b, tool) => !(matchesGlob(a, tool) && matchesGlob(b, tool)) || globsMeet(a, b)),
+  );
+  fc.assert(
+    fc.property(
+      any,
+      any,
+      name,
+      (outer, inner, tool) => !(globCovers(outer, inner) && matchesGlob(inner, tool)) || matchesGlob(outer, tool),
+    ),
+  );
+  expect([
+    globsMeet("web_*", "*_browse"),
+    globsMeet("web_*", "file_*"),
+    globsMeet("a*b", "a"),
+    globsMeet("*", ""),
+  ]).toEqual([true, false, false, true]);
+  expect([globCovers("web_*", "web_browse_*"), globCovers("web_*", "*"), globCovers("*", "*")]).toEqual([
+    true,
+    false,
+    true,
+  ]);
 });

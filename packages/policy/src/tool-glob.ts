@@ -16,7 +16,8 @@ export function matchesGlob(glob: string, tool: string): boolean {
 }
 
 /** The first of the patterns that is the name of the tool. */
-export const findGlob = (globs: readonly string[], tool: string): string | undefined => globs.find((glob) => matchesGlob(glob, tool));
+export const findGlob = (globs: readonly string[], tool: string): string | undefined =>
+  globs.find((glob) => matchesGlob(glob, tool));
 
 /** Whether some name fits both patterns. */
 export function globsMeet(a: string, b: string): boolean {

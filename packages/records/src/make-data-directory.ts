@@ -15,7 +15,10 @@ export function makeDataDirectory(path: string): string {
     accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    throw new StoreUnavailableError(`Cannot keep data in ${folder}: ${code}. Set DATA_DIRECTORY to a folder that this user can write to`, { cause: error });
+    throw new StoreUnavailableError(
+      `Cannot keep data in ${folder}: ${code}. Set DATA_DIRECTORY to a folder that this user can write to`,
+      { cause: error },
+    );
   }
   return folder;
 }

@@ -3,8 +3,14 @@ import { parseRedisAddress } from "./redis-address.ts";
 
 test.each([
   ["redis://localhost", { host: "localhost", port: 6379, db: 0, isTls: false, label: "redis://localhost:6379/0" }],
-  ["rediss://:p%2Fw@cache:7000/3", { host: "cache", port: 7000, db: 3, password: "p/w", isTls: true, label: "rediss://cache:7000/3" }],
-  ["redis://u%40x:p@[::1]:1234/", { host: "::1", port: 1234, db: 0, username: "u@x", password: "p", isTls: false, label: "redis://[::1]:1234/0" }],
+  [
+    "rediss://:p%2Fw@cache:7000/3",
+    { host: "cache", port: 7000, db: 3, password: "p/w", isTls: true, label: "rediss://cache:7000/3" },
+  ],
+  [
+    "redis://u%40x:p@[::1]:1234/",
+    { host: "::1", port: 1234, db: 0, username: "u@x", password: "p", isTls: false, label: "redis://[::1]:1234/0" },
+  ],
   [
     "redis+sentinel://u:p@one,two:7000,[::1]/claims/2",
     {

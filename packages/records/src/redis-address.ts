@@ -33,7 +33,8 @@ export type RedisUrl = string | (() => string);
 const SCHEME = /^redis(s?)(\+sentinel)?:$/;
 /** More Sentinels than this are none that anybody runs. */
 const MAX_SENTINELS = 16;
-const EXPECTED = "expected redis://user:password@host:port/database, redis+sentinel://user:password@one:26379,two,three/master/database, or rediss…";
+const EXPECTED =
+  "expected redis://user:password@host:port/database, redis+sentinel://user:password@one:26379,two,three/master/database, or rediss…";
 
 /**
  * Reads `redis://user:password@host:port/database`, or `rediss://…`; user, password, port and database may be left out. With Sentinels it is
@@ -48,15 +49,18 @@ export function parseRedisAddress(url: RedisUrl): RedisAddress {
   registerUrlSecret(`${before}host`);
   const parsed = URL.parse(before + first + after);
   const [, tls, sentinel] = SCHEME.exec(parsed?.protocol ?? "") ?? [];
-  if (parsed === null || tls === undefined || parsed.hostname === "") throw new RangeError(`Cannot read the address of Redis: ${EXPECTED}`);
-  if (sentinel === undefined && others.length > 0) throw new RangeError(`Cannot use an address of Redis with several hosts but with Sentinels: ${EXPECTED}`);
+  if (parsed === null || tls === undefined || parsed.hostname === "")
+    throw new RangeError(`Cannot read the address of Redis: ${EXPECTED}`);
+  if (sentinel === undefined && others.length > 0)
+    throw new RangeError(`Cannot use an address of Redis with several hosts but with Sentinels: ${EXPECTED}`);
   if (parsed.hash !== "" || (parsed.search !== "" && (sentinel === undefined || parsed.search !== "?sentinels=open"))) {
     throw new RangeError("Cannot use an address of Redis with a query (?…) or fragment (#…)");
   }
   const path = parsed.pathname.split("/").slice(1);
   const master = sentinel === undefined ? undefined : decode(path.shift() ?? "");
   const [database = "", ...rest] = path;
-  if (!/^\d{0,5}$/.test(database) || rest.length > 0) throw new RangeError("Cannot read the address of Redis: its path must end in the number of a database");
+  if (!/^\d{0,5}$/.test(database) || rest.length > 0)
+    throw new RangeError("Cannot read the address of Redis: its path must end in the number of a database");
   const db = Number(database);
   const [username, password] = [decode(parsed.username), decode(parsed.password)];
   const place = {
@@ -69,9 +73,12 @@ export function parseRedisAddress(url: RedisUrl): RedisAddress {
     const { host, port } = nodeOf(parsed, 6379);
     return { host, port, ...place, label: `${parsed.protocol}//${parsed.hostname}:${port}/${db}` };
   }
-  if (!/^[\w.-]{1,64}$/.test(master)) throw new RangeError(`Cannot read the address of Redis: its path must begin with the master's name (${EXPECTED})`);
+  if (!/^[\w.-]{1,64}$/.test(master))
+    throw new RangeError(`Cannot read the address of Redis: its path must begin with the master's name (${EXPECTED})`);
   if (others.length >= MAX_SENTINELS)
-    throw new RangeError(`Cannot use an address of Redis with ${others.length + 1} Sentinels: at most ${MAX_SENTINELS} are asked`);
+    throw new RangeError(
+      `Cannot use an address of Redis with ${others.length + 1} Sentinels: at most ${MAX_SENTINELS} are asked`,
+    );
   const all = [parsed, ...others.map(sentinelUrl)].map((node) => nodeOf(node, 26379));
   const label = `${parsed.protocol}//${all.map(({ host, port }) => `${host.includes(":") ? `[${host}]` : host}:${port}`).join(",")}/${master}/${db}`;
   return { ...nodeOf(parsed, 26379), ...place, sentinels: { nodes: all, master, isOpen: parsed.search !== "" }, label };
@@ -92,6 +99,8 @@ function decode(part: string): string {
   try {
     return decodeURIComponent(part);
   } catch {
-    throw new RangeError("Cannot read the address of Redis: user or password has a % that is no escape; write it as %25");
+    throw new RangeError(
+      "Cannot read the address of Redis: user or password has a % that is no escape; write it as %25",
+    );
   }
 }

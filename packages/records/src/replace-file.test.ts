@@ -16,5 +16,10 @@ test("a file is replaced as a whole, for its user alone, and what killed writes 
   await sweepTemporaries(join(folder.path, "none"));
 
   expect([readFileSync(file, "utf8"), statSync(file).mode & 0o777]).toEqual(["new", 0o600]);
-  expect(readdirSync(folder.path).sort()).toEqual(["other.json.831f00aa11bb", "tasks.json", "tasks.json.000000000001", "tasks.json.mine"]);
+  expect(readdirSync(folder.path).sort()).toEqual([
+    "other.json.831f00aa11bb",
+    "tasks.json",
+    "tasks.json.000000000001",
+    "tasks.json.mine",
+  ]);
 });

@@ -53,5 +53,14 @@ export {
   type OpenAiTool,
   type OpenAiToolMessage,
 } from "@rockbot/agent";
-export type { Model, ModelAnswer, ModelBehavior, ModelMessage, ModelRequest, ModelTool, ModelToolCall, ModelUsage } from "@rockbot/llm";
+export type {
+  Model,
+  ModelAnswer,
+  ModelBehavior,
+  ModelMessage,
+  ModelRequest,
+  ModelTool,
+  ModelToolCall,
+  ModelUsage,
+} from "@rockbot/llm";
 export { createWorkingMemory, type MemoryLimits, type OwnedMemory, type WorkingMemory } from "@rockbot/memory";

@@ -53,4 +53,12 @@ export {
 
 // The bus in one process, the errors of any bus, and the log that takes nothing down.
 
-export { type Bus, BusClosedError, BusUnavailableError, createMemoryBus, type Logger, type MemoryBusOptions, silentLogger } from "@rockbot/bus";
+export {
+  type Bus,
+  BusClosedError,
+  BusUnavailableError,
+  createMemoryBus,
+  type Logger,
+  type MemoryBusOptions,
+  silentLogger,
+} from "@rockbot/bus";

@@ -14,12 +14,22 @@ function library() {
     warmup() {
       isOpen = true;
     },
-    listTools: () => (isOpen ? ["find", "lend"].map((name) => ({ name, description: `To ${name} a book.`, inputSchema, readOnly: name === "find" })) : []),
+    listTools: () =>
+      isOpen
+        ? ["find", "lend"].map((name) => ({
+            name,
+            description: `To ${name} a book.`,
+            inputSchema,
+            readOnly: name === "find",
+          }))
+        : [],
     hasTool: (name) => name === "find" || hasLend,
     async execute(name, parameters, { caller, timeoutMs, signal }) {
       told.push({ name, parameters, caller, isTimed: timeoutMs > 0, isAborted: signal.aborted });
       const facts = { latencyMs: 1, kind: "rest", namespace: "library" };
-      return name === "lend" ? { ok: false, error: "It is lent out.", ...facts } : { ok: true, result: "shelf 7", extras: { shelf: 7 }, ...facts };
+      return name === "lend"
+        ? { ok: false, error: "It is lent out.", ...facts }
+        : { ok: true, result: "shelf 7", extras: { shelf: 7 }, ...facts };
     },
     getInstructions: () => "Find a book before you lend it.",
   };
@@ -41,10 +51,20 @@ test("tools of a namespaced provider are served under their namespace, with its 
     ["library__find", true],
     ["library__lend", false],
   ]);
-  expect((await agent.getGuides()).find(({ name }) => name === "library")?.document).toBe("Find a book before you lend it.");
-  expect(await agent.call("library__find", { title: "Ulysses" })).toMatchObject({ content: "shelf 7", structured: { shelf: 7 } });
-  expect(told).toEqual([{ name: "find", parameters: { title: "Ulysses" }, caller: "tests", isTimed: true, isAborted: false }]);
-  await expect(agent.call("library__lend", { title: "Ulysses" })).rejects.toMatchObject({ code: "execution_failed", message: "It is lent out." });
+  expect((await agent.getGuides()).find(({ name }) => name === "library")?.document).toBe(
+    "Find a book before you lend it.",
+  );
+  expect(await agent.call("library__find", { title: "Ulysses" })).toMatchObject({
+    content: "shelf 7",
+    structured: { shelf: 7 },
+  });
+  expect(told).toEqual([
+    { name: "find", parameters: { title: "Ulysses" }, caller: "tests", isTimed: true, isAborted: false },
+  ]);
+  await expect(agent.call("library__lend", { title: "Ulysses" })).rejects.toMatchObject({
+    code: "execution_failed",
+    message: "It is lent out.",
+  });
   await expect(agent.call("library__find", {})).rejects.toMatchObject({ code: "invalid_arguments" });
   closeLending();
   await expect(agent.call("library__lend", { title: "Dune" })).rejects.toThrow(
@@ -55,5 +75,7 @@ test("tools of a namespaced provider are served under their namespace, with its 
 test("a tool whose name or schema cannot be used is refused before it is served", async () => {
   const { provider } = library();
   const wrong = { ...provider, listTools: () => [{ name: "a b", inputSchema: { type: "string" } }] };
-  await expect(namespacedTools(wrong)).rejects.toThrow(/Cannot define the tool "library__a b": the name must match .*; inputSchema must have type "object"/);
+  await expect(namespacedTools(wrong)).rejects.toThrow(
+    /Cannot define the tool "library__a b": the name must match .*; inputSchema must have type "object"/,
+  );
 });

@@ -12,7 +12,11 @@ export interface NamespacedProvider {
   /** @param name without the namespace */
   hasTool(name: string): boolean;
   /** Runs a tool. A failure is a result with `ok: false`. What it throws is a failure, too. */
-  execute(name: string, parameters: Readonly<Record<string, unknown>>, options: NamespacedCall): Promise<NamespacedResult>;
+  execute(
+    name: string,
+    parameters: Readonly<Record<string, unknown>>,
+    options: NamespacedCall,
+  ): Promise<NamespacedResult>;
   /** Is awaited once, before the tools are listed. */
   warmup?(): Promise<void> | void;
   /** Teaches a model the tools, in markdown: their guide. */
@@ -65,10 +69,20 @@ export async function namespacedTools(provider: NamespacedProvider): Promise<Too
     const definition = toolDefinition({ ...promises, name: `${namespace}__${name}`, description });
     return defineTool(definition, async (parameters, { signal, deadline, caller }) => {
       if (!provider.hasTool(name))
-        throw new ToolError(ToolErrorCode.ToolNotFound, `"${definition.name}" was not run: "${namespace}" does not have it any more. Find another tool.`);
-      const { ok, result, error, extras } = await provider.execute(name, parameters, { signal, timeoutMs: Math.max(0, deadline - performance.now()), caller });
+        throw new ToolError(
+          ToolErrorCode.ToolNotFound,
+          `"${definition.name}" was not run: "${namespace}" does not have it any more. Find another tool.`,
+        );
+      const { ok, result, error, extras } = await provider.execute(name, parameters, {
+        signal,
+        timeoutMs: Math.max(0, deadline - performance.now()),
+        caller,
+      });
       if (ok) return { content: result ?? "", ...(extras === undefined ? {} : { structured: { ...extras } }) };
-      throw new ToolError(ToolErrorCode.ExecutionFailed, error ?? `The ${kind} "${namespace}" does not say why "${name}" failed`);
+      throw new ToolError(
+        ToolErrorCode.ExecutionFailed,
+        error ?? `The ${kind} "${namespace}" does not say why "${name}" failed`,
+      );
     });
   });
   const instructions = provider.getInstructions?.() ?? "";

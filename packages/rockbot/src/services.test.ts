@@ -14,7 +14,13 @@ const CALLS = [
 /** Makes all of the calls for "Go.", and says their results; else it says what it was told. */
 const model: Model = {
   id: "scripted",
-  behavior: { chunkingThreshold: 64_000, contextTokens: 100_000, maxIterations: 12, usesTextToolCalls: false, nudgesOnProse: false },
+  behavior: {
+    chunkingThreshold: 64_000,
+    contextTokens: 100_000,
+    maxIterations: 12,
+    usesTextToolCalls: false,
+    nudgesOnProse: false,
+  },
   async answer({ messages }) {
     const results = messages.filter(({ role }) => role === "tool").map(({ content }) => content);
     const asked = messages.findLast(({ role }) => role === "user")?.content ?? "";
@@ -31,14 +37,24 @@ test("an agent of a program has the services of RockBot in its own process, from
   await using bus = createMemoryBus();
   await using agent = await createAgent({ bus, model, name: "keeper" })
     .use(webTools(webToolsHere()))
-    .use(scheduling(schedulerHere({ schedulesFile: `${folder.path}/schedules.json`, shortestIntervalSeconds: 1 }, hear)))
+    .use(
+      scheduling(schedulerHere({ schedulesFile: `${folder.path}/schedules.json`, shortestIntervalSeconds: 1 }, hear)),
+    )
     .use(subagents(hear))
     .use(localScriptRunner(scriptsHere(process.env["PATH"])))
     .start();
-  const turn = { caller: "keeper", sessionId: "monday", turnId: "1", signal: new AbortController().signal, deadline: performance.now() + 120_000 };
+  const turn = {
+    caller: "keeper",
+    sessionId: "monday",
+    turnId: "1",
+    signal: new AbortController().signal,
+    deadline: performance.now() + 120_000,
+  };
   const { text } = await agent.runTurn({ ...turn, message: "Go." });
   expect(text).toMatch(/^Helper [0-9a-f]{12} has started[\s\S]*^Scheduled the task "tea"[\s\S]*^42$[\s\S]*^Hello$/m);
-  await expect.poll(() => heard.toSorted(byWords).join("\n"), { timeout: 30_000 }).toMatch(/helper .* has ended[\s\S]*task runs once: "tea"/);
+  await expect
+    .poll(() => heard.toSorted(byWords).join("\n"), { timeout: 30_000 })
+    .toMatch(/helper .* has ended[\s\S]*task runs once: "tea"/);
 }, 180_000);
 
 test("of an agent that cannot start nothing remains, and what waits for it hears why", async () => {

@@ -11,7 +11,8 @@ export type ServiceSettings = Readonly<Record<string, unknown>>;
 export type OnAnswer = (caller: string, sessionId: string, turnId: string, text: string) => Promise<void>;
 
 const TURN_MS = 600_000;
-const read = <C>(schema: ConfigSchema<C>, settings: ServiceSettings): C => loadConfig(schema, { env: {}, overrides: settings as Partial<C> });
+const read = <C>(schema: ConfigSchema<C>, settings: ServiceSettings): C =>
+  loadConfig(schema, { env: {}, overrides: settings as Partial<C> });
 
 /** For `webTools`. With `braveApiKey` or `searxngUrl` there is `web_search`. */
 export function webToolsHere(settings: ServiceSettings = {}): OwnService {
@@ -25,7 +26,12 @@ export function webToolsHere(settings: ServiceSettings = {}): OwnService {
 export function scriptsHere(path: string | undefined, settings: ServiceSettings = {}): OwnService {
   return async (bus, parts) => {
     const { configSchema, startWithRunner } = await import("@rockbot/scripts-manager");
-    return startWithRunner(bus, read(configSchema, settings), { service: "scripts-manager", topic: "script.invoke", env: { PATH: path }, ...parts });
+    return startWithRunner(bus, read(configSchema, settings), {
+      service: "scripts-manager",
+      topic: "script.invoke",
+      env: { PATH: path },
+      ...parts,
+    });
   };
 }
 
@@ -33,10 +39,22 @@ export function scriptsHere(path: string | undefined, settings: ServiceSettings 
 export function schedulerHere(settings: ServiceSettings = {}, onUnasked: OnAnswer = async () => {}): OwnService {
   return async (bus, { agent, ...parts }) => {
     const { configSchema, startScheduler } = await import("@rockbot/scheduler");
-    const chat = agentChat(later(agent), { modelNames: [], turnTimeoutMs: TURN_MS, definitions: undefined, policy: parts.policy, onUnasked });
+    const chat = agentChat(later(agent), {
+      modelNames: [],
+      turnTimeoutMs: TURN_MS,
+      definitions: undefined,
+      policy: parts.policy,
+      onUnasked,
+    });
     await using started = new AsyncDisposableStack();
     started.use(await serveTools(bus, { tools: [chat] }, { service: "agent-turns", ...parts }));
-    started.use(await startScheduler(bus, read(configSchema, settings), { service: "scheduler", topic: "tool.invoke.scheduler", ...parts }));
+    started.use(
+      await startScheduler(bus, read(configSchema, settings), {
+        service: "scheduler",
+        topic: "tool.invoke.scheduler",
+        ...parts,
+      }),
+    );
     return started.move();
   };
 }

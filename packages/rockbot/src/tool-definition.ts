@@ -1,4 +1,10 @@
-import { boundedValidator, type ResultSize, referenceFault, type ToolDefinition, type Validator } from "@rockbot/contracts";
+import {
+  boundedValidator,
+  type ResultSize,
+  referenceFault,
+  type ToolDefinition,
+  type Validator,
+} from "@rockbot/contracts";
 import { Ajv2020, type Options } from "ajv/dist/2020.js";
 import formats from "ajv-formats";
 
@@ -26,14 +32,23 @@ export interface ToolPromises {
 
 const TOOL_NAME = /^[A-Za-z0-9_-]{1,64}$/;
 /** As the validators of RockBot's own tools are made: every fault is reported, and defaults are written into the arguments. */
-const OPTIONS: Options = { allErrors: true, useDefaults: true, strict: true, strictTypes: false, strictRequired: false, allowUnionTypes: true };
+const OPTIONS: Options = {
+  allErrors: true,
+  useDefaults: true,
+  strict: true,
+  strictTypes: false,
+  strictRequired: false,
+  allowUnionTypes: true,
+};
 
 /**
  * A tool's definition from JSON Schemas, whose validators are compiled at once. `Input` is the type of what the input schema lets
  * through: TypeScript does not compare the two.
  * @throws {TypeError} with all faults, if the name or a schema cannot be used
  */
-export function toolDefinition<Input = Record<string, unknown>, Output = unknown>(promises: ToolPromises): ToolDefinition<Input, Output> {
+export function toolDefinition<Input = Record<string, unknown>, Output = unknown>(
+  promises: ToolPromises,
+): ToolDefinition<Input, Output> {
   const { name, readOnly = false, idempotent = false, inputSchema, outputSchema } = promises;
   const ajv = formats.default(new Ajv2020(OPTIONS));
   const faults: string[] = TOOL_NAME.test(name) ? [] : [`the name must match ${TOOL_NAME.source}`];
@@ -50,7 +65,8 @@ export function toolDefinition<Input = Record<string, unknown>, Output = unknown
   };
   const validateInput = compiled<Input>("inputSchema", inputSchema);
   const validateOutput = outputSchema === undefined ? undefined : compiled<Output>("outputSchema", outputSchema);
-  if ((inputSchema as { readonly type?: unknown }).type !== "object") faults.push(`inputSchema must have type "object", as arguments are one`);
+  if ((inputSchema as { readonly type?: unknown }).type !== "object")
+    faults.push(`inputSchema must have type "object", as arguments are one`);
   if (faults.length > 0) throw new TypeError(`Cannot define the tool "${name}": ${faults.join("; ")}`);
   return { ...promises, readOnly, idempotent, validateInput, validateOutput };
 }

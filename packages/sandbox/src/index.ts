@@ -1,7 +1,14 @@
 // To run scripts.
 
 export { type PooledRunnerOptions, pooledRunner } from "./pool/pooled-runner.ts";
-export { goesOn, type RunScriptOptions, type ScriptJob, ScriptLimit, type ScriptOutcome, type ScriptRunner } from "./script-runner.ts";
+export {
+  goesOn,
+  type RunScriptOptions,
+  type ScriptJob,
+  ScriptLimit,
+  type ScriptOutcome,
+  type ScriptRunner,
+} from "./script-runner.ts";
 
 // To see that scripts have no network.
 

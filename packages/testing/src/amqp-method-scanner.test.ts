@@ -14,14 +14,27 @@ const queueDeclare = frame(1, Buffer.from([0, 50, 0, 10, 1, 2, 3, 4, 5]));
 const unknown = frame(1, Buffer.from([0, 99, 0, 99]));
 // A body that looks like a method must not be taken for one.
 const body = frame(3, queueDeclare);
-const stream = Buffer.concat([Buffer.from("AMQP\0\0\x09\x01"), heartbeat, queueDeclare, body, unknown, heartbeat, queueDeclare]);
-const starts = [8 + heartbeat.length, 8 + heartbeat.length + queueDeclare.length + body.length, stream.length - queueDeclare.length];
+const stream = Buffer.concat([
+  Buffer.from("AMQP\0\0\x09\x01"),
+  heartbeat,
+  queueDeclare,
+  body,
+  unknown,
+  heartbeat,
+  queueDeclare,
+]);
+const starts = [
+  8 + heartbeat.length,
+  8 + heartbeat.length + queueDeclare.length + body.length,
+  stream.length - queueDeclare.length,
+];
 
 test.each([1, 2, 3, 7, 11, 1_000])("finds the methods of a client in chunks of %i bytes", (size) => {
   const scanner = new AmqpMethodScanner({ isClient: true });
   const found: [string | undefined, number, number][] = [];
   for (let offset = 0; offset < stream.length; offset += size) {
-    for (const { method, start, bytes } of scanner.scan(stream.subarray(offset, offset + size))) found.push([method, offset + start, bytes]);
+    for (const { method, start, bytes } of scanner.scan(stream.subarray(offset, offset + size)))
+      found.push([method, offset + start, bytes]);
   }
   expect(found).toEqual([
     ["queue.declare", starts[0], queueDeclare.length],

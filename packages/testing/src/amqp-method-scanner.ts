@@ -27,7 +27,9 @@ const methods = {
 export type AmqpMethod = keyof typeof methods;
 export const amqpMethods = Object.keys(methods) as AmqpMethod[];
 
-const names = new Map(Object.entries(methods).map(([name, [classId, methodId]]) => [(classId << 16) | methodId, name as AmqpMethod]));
+const names = new Map(
+  Object.entries(methods).map(([name, [classId, methodId]]) => [(classId << 16) | methodId, name as AmqpMethod]),
+);
 
 const PROTOCOL_HEADER_BYTES = 8;
 /** Type, channel and size, then the class and method of a method frame. */
@@ -74,7 +76,12 @@ export class AmqpMethodScanner {
       const frameBytes = this.#head.readUInt32BE(3) + FRAME_OVERHEAD;
       if (this.#head.length < Math.min(HEAD_BYTES, frameBytes)) continue;
       const isMethod = this.#head.readUInt8(0) === METHOD_FRAME && this.#head.length >= HEAD_BYTES;
-      if (isMethod) found.push({ method: names.get(this.#head.readUInt32BE(7)), start: position - this.#head.length, bytes: frameBytes });
+      if (isMethod)
+        found.push({
+          method: names.get(this.#head.readUInt32BE(7)),
+          start: position - this.#head.length,
+          bytes: frameBytes,
+        });
       this.#skip = frameBytes - this.#head.length;
       this.#head = Buffer.alloc(0);
     }

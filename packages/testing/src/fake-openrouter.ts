@@ -4,7 +4,12 @@ import type { AddressInfo } from "node:net";
 
 /** What the next request gets instead of its answer. */
 export type OpenRouterFault =
-  | { readonly kind: "status"; readonly status: number; readonly message?: string; readonly headers?: Readonly<Record<string, string>> }
+  | {
+      readonly kind: "status";
+      readonly status: number;
+      readonly message?: string;
+      readonly headers?: Readonly<Record<string, string>>;
+    }
   | { readonly kind: "silent" }
   | { readonly kind: "reset" }
   | { readonly kind: "huge"; readonly bytes: number }
@@ -16,7 +21,11 @@ export interface FakeOpenRouter extends AsyncDisposable {
   readonly managementKey: string;
   /** A key that may ask models, not for the account. */
   readonly inferenceKey: string;
-  readonly requests: readonly { readonly method: string; readonly path: string; readonly headers: IncomingHttpHeaders }[];
+  readonly requests: readonly {
+    readonly method: string;
+    readonly path: string;
+    readonly headers: IncomingHttpHeaders;
+  }[];
   /** Keys that the account has; given out 100 at a time. */
   readonly keys: { readonly hash: string; readonly name: string }[];
   readonly generations: { readonly id: string; readonly model: string }[];
@@ -56,16 +65,33 @@ export async function startFakeOpenRouter(): Promise<FakeOpenRouter> {
     const isManagement = key === fake.managementKey;
     if (!isManagement && key !== fake.inferenceKey) return { status: 401, message: "No cookie auth credentials found" };
     const [resource, hash] = pathname.replace(/^\/api\/v1\//, "").split("/");
-    if ((resource === "credits" || resource === "keys") && !isManagement) return { status: 403, message: "Only management keys can perform this operation" };
+    if ((resource === "credits" || resource === "keys") && !isManagement)
+      return { status: 403, message: "Only management keys can perform this operation" };
     switch (resource) {
       case "credits":
         return { data: { total_credits: 100.5, total_usage: 25.75 } };
       case "key":
         return {
-          data: { label: "sk-or-v1-0e6...c96", limit: null, usage: 25.75, limit_remaining: null, is_free_tier: false, is_management_key: isManagement },
+          data: {
+            label: "sk-or-v1-0e6...c96",
+            limit: null,
+            usage: 25.75,
+            limit_remaining: null,
+            is_free_tier: false,
+            is_management_key: isManagement,
+          },
         };
       case "models":
-        return { data: [{ id: "maker/model", name: "Maker: Model", context_length: 128_000, pricing: { prompt: "0.00003", completion: "0.00006" } }] };
+        return {
+          data: [
+            {
+              id: "maker/model",
+              name: "Maker: Model",
+              context_length: 128_000,
+              pricing: { prompt: "0.00003", completion: "0.00006" },
+            },
+          ],
+        };
       case "keys":
         return hash === undefined
           ? { data: pageOf(fake.keys, Number(query.get("offset") ?? 0)) }
@@ -95,7 +121,8 @@ export async function startFakeOpenRouter(): Promise<FakeOpenRouter> {
   return fake;
 }
 
-const pageOf = (keys: FakeOpenRouter["keys"], offset: number): readonly object[] => keys.slice(offset, offset + PAGE).map(asKey);
+const pageOf = (keys: FakeOpenRouter["keys"], offset: number): readonly object[] =>
+  keys.slice(offset, offset + PAGE).map(asKey);
 
 function one<T>(all: readonly T[], isIt: (item: T) => boolean, shape: (item: T) => object, missing: string) {
   const found = all.find(isIt);
@@ -145,5 +172,7 @@ function send(response: ServerResponse, data: unknown): void {
 }
 
 function fail(response: ServerResponse, status: number, message: string): void {
-  response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify({ error: { code: status, message } }));
+  response
+    .writeHead(status, { "content-type": "application/json" })
+    .end(JSON.stringify({ error: { code: status, message } }));
 }

@@ -1,7 +1,13 @@
 // A real RabbitMQ: one that tests share, or one's own to harm.
 
 export { type OwnVirtualHost, offerSharedBroker, ownVirtualHost, sharedAmqpUrl } from "./rabbitmq/shared-broker.ts";
-export { type BrokerCluster, type BrokerNode, type PartitionHandling, startBrokerCluster, whyNoBrokerCluster } from "./rabbitmq/start-broker-cluster.ts";
+export {
+  type BrokerCluster,
+  type BrokerNode,
+  type PartitionHandling,
+  startBrokerCluster,
+  whyNoBrokerCluster,
+} from "./rabbitmq/start-broker-cluster.ts";
 export { startOwnBroker } from "./rabbitmq/start-own-broker.ts";
 export type { TestBroker } from "./rabbitmq/test-broker.ts";
 
@@ -38,14 +44,27 @@ export { type GatewayAnswer, type GatewayClient, gatewayClient } from "./gateway
 
 // An OpenTelemetry collector.
 
-export { type CollectedMetric, type CollectedRequest, type CollectedSpan, type OtlpCollector, startOtlpCollector } from "./otlp-collector.ts";
+export {
+  type CollectedMetric,
+  type CollectedRequest,
+  type CollectedSpan,
+  type OtlpCollector,
+  startOtlpCollector,
+} from "./otlp-collector.ts";
 
 // The web: pages that behave or not, search services, GitHub, and a service that keeps what it is sent.
 
 export { type AnthropicAdminServer, startAnthropicAdminServer } from "./anthropic/admin-server.ts";
 export { type GithubDocument, type GithubFault, type GithubServer, startGithubServer } from "./github/github-server.ts";
 export { type LinkedinJobsSite, type SitePosting, startLinkedinJobsSite } from "./linkedin/jobs-site.ts";
-export { badPages, type Page, type PageAnswer, type PageRequest, type PageServer, startPageServer } from "./page-server.ts";
+export {
+  badPages,
+  type Page,
+  type PageAnswer,
+  type PageRequest,
+  type PageServer,
+  startPageServer,
+} from "./page-server.ts";
 export { type RecordedRequest, type RecordingServer, startRecordingServer } from "./recording-server.ts";
 export { type BraveResult, type FakeBrave, startFakeBrave } from "./search/fake-brave.ts";
 export { type FakeSearxng, type SearxngResult, startFakeSearxng } from "./search/fake-searxng.ts";
@@ -72,7 +91,11 @@ export { type ModelServer, type StartModelServerOptions, startModelServer } from
 
 // OAuth: who gives out tokens, and who wants them.
 
-export { type AuthorizationServer, type StartAuthorizationServerOptions, startAuthorizationServer } from "./oauth/authorization-server.ts";
+export {
+  type AuthorizationServer,
+  type StartAuthorizationServerOptions,
+  startAuthorizationServer,
+} from "./oauth/authorization-server.ts";
 export { type ProtectedResource, startProtectedResource } from "./oauth/protected-resource.ts";
 
 // MCP servers that misbehave.
@@ -95,12 +118,21 @@ export { whyNoPods } from "./kubernetes/kubelet/isolation.ts";
 export type { PodEnding, StartFault } from "./kubernetes/kubelet/pod-worker.ts";
 export type { TestNode } from "./kubernetes/kubelet/test-node.ts";
 export type { LoggedRequest } from "./kubernetes/requests/request-log.ts";
-export { type KubernetesApi, type StartKubernetesApiOptions, startKubernetesApi } from "./kubernetes/start-kubernetes-api.ts";
+export {
+  type KubernetesApi,
+  type StartKubernetesApiOptions,
+  startKubernetesApi,
+} from "./kubernetes/start-kubernetes-api.ts";
 export type { KubeObject, Pod } from "./kubernetes/store/objects.ts";
 export { logIn, type TestCluster, testCluster, whyNoFaults } from "./kubernetes/test-cluster.ts";
 
 // Python packages: wheels, and an index of them.
 
-export { type PackageIndex, type PackageIndexFault, type PackageIndexFile, startPackageIndex } from "./python/package-index.ts";
+export {
+  type PackageIndex,
+  type PackageIndexFault,
+  type PackageIndexFile,
+  startPackageIndex,
+} from "./python/package-index.ts";
 export { type Wheel, type WheelOptions, wheel } from "./python/wheel.ts";
 export { zip } from "./python/zip.ts";

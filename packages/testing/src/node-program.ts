@@ -30,7 +30,10 @@ export interface StartNodeProgramOptions {
 const COMPILE_CACHE = join(import.meta.dirname, "../../../node_modules/.cache/node-programs");
 
 /** A file of this repository as a real process, with nothing of our environment but what it needs. Disposal kills it. */
-export function startNodeProgram(file: string, { args = [], env = {}, cwd, nodeArgs = [], hasSession = false }: StartNodeProgramOptions = {}): NodeProgram {
+export function startNodeProgram(
+  file: string,
+  { args = [], env = {}, cwd, nodeArgs = [], hasSession = false }: StartNodeProgramOptions = {},
+): NodeProgram {
   const { PATH = "", HOME = "" } = process.env;
   const child = spawn(process.execPath, [...nodeArgs, file, ...args], {
     cwd,

@@ -74,7 +74,8 @@ export async function startOtlpCollector(): Promise<OtlpCollector> {
       if (path === "/v1/traces") {
         spans.push(...readSpans(message as OtlpTraces));
       } else if (path === "/v1/metrics") {
-        for (const metric of readMetrics(message as OtlpMetrics)) metrics.set(`${metric.service} ${metric.name}`, metric);
+        for (const metric of readMetrics(message as OtlpMetrics))
+          metrics.set(`${metric.service} ${metric.name}`, metric);
       } else {
         return response.writeHead(404).end();
       }

@@ -98,7 +98,10 @@ export const badPages = {
     }, response);
   },
   /** A small gzip body that unpacks to `bytes` zero characters. */
-  gzipBomb: (bytes: number): Page => ({ headers: { "content-encoding": "gzip" }, body: gzipSync(Buffer.alloc(bytes, "0")) }),
+  gzipBomb: (bytes: number): Page => ({
+    headers: { "content-encoding": "gzip" },
+    body: gzipSync(Buffer.alloc(bytes, "0")),
+  }),
   /** Closes the connection in the middle of the body. */
   broken: (): Page => (_, response) => {
     response.writeHead(200, { "content-type": "text/html", "content-length": "1000" });

@@ -21,7 +21,9 @@ export interface RecordingServer extends AsyncDisposable {
 }
 
 /** An HTTP service on a free port of 127.0.0.1 that keeps what it is sent, body included. It answers 200 and `{}` unless `answer` says something else. */
-export async function startRecordingServer(answer?: (request: RecordedRequest, response: ServerResponse) => void): Promise<RecordingServer> {
+export async function startRecordingServer(
+  answer?: (request: RecordedRequest, response: ServerResponse) => void,
+): Promise<RecordingServer> {
   let requests: RecordedRequest[] = [];
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];

@@ -30,7 +30,11 @@ export interface SocketFlood extends Disposable {
  * Opens so many connections that never end by themselves, and another for each that the server destroys, some seconds later. Resolves once all of the
  * first have been tried.
  */
-export async function floodSockets(where: NetConnectOpts, count: number, kind: keyof typeof floodKinds): Promise<SocketFlood> {
+export async function floodSockets(
+  where: NetConnectOpts,
+  count: number,
+  kind: keyof typeof floodKinds,
+): Promise<SocketFlood> {
   const stop = new AbortController();
   const open = new Set<Socket>();
 

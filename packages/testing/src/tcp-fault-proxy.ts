@@ -6,7 +6,11 @@ export type Direction = "toBroker" | "toClient";
 /** Where a connection is to be cut. Bytes and methods are counted over all connections, from when it is asked for. */
 export type CutPoint =
   | { readonly direction: Direction; readonly afterBytes: number }
-  | { readonly method: AmqpMethod /** The first is 1. */; readonly nth: number /** Whether the frame still gets through. */; readonly isForwarded: boolean };
+  | {
+      readonly method: AmqpMethod /** The first is 1. */;
+      readonly nth: number /** Whether the frame still gets through. */;
+      readonly isForwarded: boolean;
+    };
 
 /** Stands between a client and a server of AMQP and does to their connections what networks do. */
 export interface TcpFaultProxy extends AsyncDisposable {
@@ -73,7 +77,9 @@ export async function startTcpFaultProxy(target: string): Promise<TcpFaultProxy>
   const withoutSwallowed = (chunk: Buffer, methods: readonly FoundMethod[]): Buffer => {
     if (swallowed === undefined) return chunk;
     const { method: unwanted, done } = swallowed;
-    const frame = methods.find(({ method, start, bytes }) => method === unwanted && start >= 0 && start + bytes <= chunk.length);
+    const frame = methods.find(
+      ({ method, start, bytes }) => method === unwanted && start >= 0 && start + bytes <= chunk.length,
+    );
     if (frame === undefined) return chunk;
     swallowed = undefined;
     done();

@@ -1,7 +1,13 @@
 // To offer tools.
 
 export { AdvisedTools, advised } from "./define/advised-tools.ts";
-export { defineTool, type ResumableCallContext, type Tool, type ToolCallContext, type ToolResult } from "./define/define-tool.ts";
+export {
+  defineTool,
+  type ResumableCallContext,
+  type Tool,
+  type ToolCallContext,
+  type ToolResult,
+} from "./define/define-tool.ts";
 export type { ToolProvider } from "./define/tool-provider.ts";
 export type { ToolSet } from "./define/tool-set.ts";
 export { paceUpdates, type UpdatePace } from "./serve/pace-updates.ts";
@@ -15,7 +21,13 @@ export { instanceNames, underFreeName } from "./call/remote/instance-names.ts";
 export type { ResumedCall } from "./call/resume-calls.ts";
 export { createToolCaller, type ToolCaller, type ToolCallerOptions } from "./call/tool-caller.ts";
 export { type ListedTool, listTools } from "./define/list-tools.ts";
-export { createToolRegistry, DuplicateToolError, type ToolChange, type ToolRegistration, type ToolRegistry } from "./define/tool-registry.ts";
+export {
+  createToolRegistry,
+  DuplicateToolError,
+  type ToolChange,
+  type ToolRegistration,
+  type ToolRegistry,
+} from "./define/tool-registry.ts";
 export type { Discovery, MissingList } from "./discover/tool-directory.ts";
 export { DEFAULT_TIMEOUT_MS, MAX_RESULT_BYTES, MAX_TIMEOUT_MS } from "./limits.ts";
 
@@ -30,7 +42,14 @@ export { ResultCache, type ResultCacheOptions } from "./layers/result-cache.ts";
 
 // For operators: to replay parked requests, and to read them; which policy each service goes by.
 
-export { createReplayer, OPERATOR, type ReplayAnswer, type Replayer, type ReplayOptions, ReplayRefusedError } from "./call/replay-parked.ts";
+export {
+  createReplayer,
+  OPERATOR,
+  type ReplayAnswer,
+  type Replayer,
+  type ReplayOptions,
+  ReplayRefusedError,
+} from "./call/replay-parked.ts";
 export { heardPolicies } from "./discover/heard-policies.ts";
 export type { RequestForm } from "./messages/request-form.ts";
 export { readCall } from "./serve/read-request.ts";

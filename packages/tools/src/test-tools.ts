@@ -22,7 +22,10 @@ export function testTool(
 }
 
 export function testSet(...tools: Tool[]): ToolSet {
-  return { tools, guides: [{ name: "tests", summary: "How the tests' tools are used.", document: "# Tests\n\nCall them." }] };
+  return {
+    tools,
+    guides: [{ name: "tests", summary: "How the tests' tools are used.", document: "# Tests\n\nCall them." }],
+  };
 }
 
 /** A policy that the text says, and that never changes. */
@@ -32,7 +35,12 @@ export async function testPolicy(text: string): Promise<PolicyHolder> {
 
 /** A tool that holds its calls until they are let go. */
 export function heldTool(name: string, promises: Partial<ToolDefinition> = {}) {
-  const running: { readonly caller: string; readonly input: unknown; readonly context: ToolCallContext; end(text?: string): void }[] = [];
+  const running: {
+    readonly caller: string;
+    readonly input: unknown;
+    readonly context: ToolCallContext;
+    end(text?: string): void;
+  }[] = [];
   let count = 0;
   const tool = testTool(
     name,

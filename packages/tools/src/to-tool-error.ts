@@ -13,9 +13,17 @@ export function toToolError(error: unknown, toolName: string): ToolError {
   if (error instanceof ToolError) return error;
   const message = error instanceof Error ? firstLine(error.message) : "";
   if (error instanceof Error && error.name === "TimeoutError") {
-    return new ToolError(ToolErrorCode.Timeout, `"${toolName}" ran into a time limit: ${message}`, { cause: error, details: { mayHaveRun: true } });
+    return new ToolError(ToolErrorCode.Timeout, `"${toolName}" ran into a time limit: ${message}`, {
+      cause: error,
+      details: { mayHaveRun: true },
+    });
   }
-  return new ToolError(ToolErrorCode.ExecutionFailed, `"${toolName}" failed: ${message === "" ? "it gave no reason" : message}`, { cause: error });
+  return new ToolError(
+    ToolErrorCode.ExecutionFailed,
+    `"${toolName}" failed: ${message === "" ? "it gave no reason" : message}`,
+    { cause: error },
+  );
 }
 
-const firstLine = (message: string): string => (redact(message.slice(0, MAX_SCANNED)).split("\n", 1)[0] ?? "").slice(0, MAX_MESSAGE);
+const firstLine = (message: string): string =>
+  (redact(message.slice(0, MAX_SCANNED)).split("\n", 1)[0] ?? "").slice(0, MAX_MESSAGE);

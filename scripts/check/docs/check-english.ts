@@ -5,7 +5,10 @@ import { markdownFiles, proseOf } from "./markdown.ts";
 import { type English, readEnglish } from "./read-english.ts";
 
 /** The pages that a newcomer reads first. */
-const frontPages: Readonly<Record<string, { readonly maxLines: number }>> = { "README.md": { maxLines: 130 }, "ARCHITECTURE.md": { maxLines: 200 } };
+const frontPages: Readonly<Record<string, { readonly maxLines: number }>> = {
+  "README.md": { maxLines: 130 },
+  "ARCHITECTURE.md": { maxLines: 200 },
+};
 const MAX_MEDIAN = 15;
 
 /** Tables of these are data that a command wrote. */
@@ -25,16 +28,22 @@ export async function checkEnglish(root: string): Promise<string> {
   return `${lengths.length} sentences, median ${median(lengths)} words, longest ${Math.max(...lengths)}`;
 }
 
-async function readPage(root: string, file: string): Promise<English & { readonly lines: number; readonly words: number }> {
+async function readPage(
+  root: string,
+  file: string,
+): Promise<English & { readonly lines: number; readonly words: number }> {
   const text = await readFile(resolve(root, file), "utf8");
   const { blocks, cells } = proseOf(text);
   const prose = blocks.map(readEnglish);
   const lengths = prose.flatMap((block) => block.lengths);
-  const faults = [...prose, ...(isData(file) ? [] : cells.map(readEnglish))].flatMap((block) => block.faults.map((fault) => `${file}: ${fault}`));
+  const faults = [...prose, ...(isData(file) ? [] : cells.map(readEnglish))].flatMap((block) =>
+    block.faults.map((fault) => `${file}: ${fault}`),
+  );
   const lines = text.trimEnd().split("\n").length;
   const front = frontPages[file];
   if (front !== undefined && lines > front.maxLines) faults.push(`${file}: ${lines} lines, at most ${front.maxLines}`);
-  if (front !== undefined && median(lengths) > MAX_MEDIAN) faults.push(`${file}: a median of ${median(lengths)} words a sentence, at most ${MAX_MEDIAN}`);
+  if (front !== undefined && median(lengths) > MAX_MEDIAN)
+    faults.push(`${file}: a median of ${median(lengths)} words a sentence, at most ${MAX_MEDIAN}`);
   return { lengths, faults, lines, words: text.split(/\s+/).filter(Boolean).length };
 }
 
@@ -45,16 +54,24 @@ function median(values: readonly number[]): number {
 
 // `node scripts/check/docs/check-english.ts [--figures] [FILE...]` prints the faults, or a table, of these pages alone.
 if (import.meta.main) {
-  const { values, positionals } = parseArgs({ options: { figures: { type: "boolean", default: false } }, allowPositionals: true });
+  const { values, positionals } = parseArgs({
+    options: { figures: { type: "boolean", default: false } },
+    allowPositionals: true,
+  });
   const root = process.cwd();
   const files = positionals.length > 0 ? positionals : markdownFiles(root).filter(isRead);
-  if (values.figures) console.log("| page | lines | words | sentences | median words | longest | over 25 |\n|---|---|---|---|---|---|---|");
+  if (values.figures)
+    console.log(
+      "| page | lines | words | sentences | median words | longest | over 25 |\n|---|---|---|---|---|---|---|",
+    );
   for (const file of files) {
     const { lengths, faults, lines, words } = await readPage(root, file);
     const over = lengths.filter((length) => length > 25).length;
     const share = `${((100 * over) / Math.max(1, lengths.length)).toFixed(0)} %`;
     if (values.figures)
-      console.log(`| ${file} | ${lines} | ${words} | ${lengths.length} | ${median(lengths)} | ${Math.max(0, ...lengths)} | ${over} (${share}) |`);
+      console.log(
+        `| ${file} | ${lines} | ${words} | ${lengths.length} | ${median(lengths)} | ${Math.max(0, ...lengths)} | ${over} (${share}) |`,
+      );
     else for (const fault of faults) console.log(fault);
     if (!values.figures && faults.length > 0) process.exitCode = 1;
   }

@@ -14,14 +14,16 @@ async function linksIn(files: Readonly<Record<string, string>>): Promise<string>
 }
 
 test("a source file that a code span names has to be there, but for one with a place to fill in", async () => {
-  expect(await linksIn({ "a.md": "`packages/a.ts` `packages/gone.ts` `services/NAME/a.ts` `gone.ts`", "packages/a.ts": "" })).toBe(
-    "a.md: `packages/gone.ts`: no such file",
-  );
+  expect(
+    await linksIn({ "a.md": "`packages/a.ts` `packages/gone.ts` `services/NAME/a.ts` `gone.ts`", "packages/a.ts": "" }),
+  ).toBe("a.md: `packages/gone.ts`: no such file");
 });
 
 test("links to files, headings and ids that are there pass, and addresses elsewhere are not asked", async () => {
   const links = "[a](docs/b.md) [b](docs/b.md#two-words) [c](#here) [d](https://example.com/) ![e](docs/e.svg)";
-  expect(await linksIn({ "a.md": `# Here\n\n${links}\n`, "docs/b.md": "## Two `words`\n", "docs/e.svg": "<svg/>" })).toBe("4 links in 2 files");
+  expect(
+    await linksIn({ "a.md": `# Here\n\n${links}\n`, "docs/b.md": "## Two `words`\n", "docs/e.svg": "<svg/>" }),
+  ).toBe("4 links in 2 files");
 });
 
 test("a link to no file, to no heading, out of the repository or from its root is a fault, in HTML too", async () => {

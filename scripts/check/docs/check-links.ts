@@ -16,7 +16,8 @@ export async function checkLinks(root: string): Promise<string> {
   for (const file of files) {
     const text = await readFile(join(root, file), "utf8");
     for (const path of sourcesOf(text)) {
-      if ((await stat(join(root, path)).catch(() => undefined)) === undefined) faults.push(`${file}: \`${path}\`: no such file`);
+      if ((await stat(join(root, path)).catch(() => undefined)) === undefined)
+        faults.push(`${file}: \`${path}\`: no such file`);
     }
     for (const link of linksOf(text)) {
       if (/^[a-z][a-z0-9+.-]*:/i.test(link)) continue;
@@ -47,7 +48,8 @@ export async function checkLinks(root: string): Promise<string> {
 function linksOf(text: string): readonly string[] {
   return tokensOf(text).flatMap((token) => {
     if (token.type === "link" || token.type === "image") return [(token as Tokens.Link).href];
-    if (token.type === "html") return [...String(token.raw).matchAll(/\b(?:href|src|srcset)="([^"]+)"/g)].map(([, link = ""]) => link);
+    if (token.type === "html")
+      return [...String(token.raw).matchAll(/\b(?:href|src|srcset)="([^"]+)"/g)].map(([, link = ""]) => link);
     return [];
   });
 }
@@ -57,7 +59,9 @@ function sourcesOf(text: string): readonly string[] {
   return tokensOf(text).flatMap((token) => {
     if (token.type !== "codespan") return [];
     const { text: path } = token as Tokens.Codespan;
-    return /^(?:packages|services|scripts|test|helm|docker)\/[\w./-]+\.\w+$/.test(path) && !/[A-Z]{3}/.test(path) ? [path] : [];
+    return /^(?:packages|services|scripts|test|helm|docker)\/[\w./-]+\.\w+$/.test(path) && !/[A-Z]{3}/.test(path)
+      ? [path]
+      : [];
   });
 }
 
@@ -66,7 +70,8 @@ function anchorsOf(text: string): ReadonlySet<string> {
   const slugger = new GithubSlugger();
   return new Set(
     tokensOf(text).flatMap((token) => {
-      if (token.type === "heading") return [slugger.slug(plainText((token as Tokens.Heading).tokens).replaceAll("`", ""))];
+      if (token.type === "heading")
+        return [slugger.slug(plainText((token as Tokens.Heading).tokens).replaceAll("`", ""))];
       if (token.type === "html") return [...String(token.raw).matchAll(/\bid="([^"]+)"/g)].map(([, id = ""]) => id);
       return [];
     }),

@@ -7,7 +7,8 @@ const IGNORED = new Set(["node_modules", "dist", "coverage"]);
 
 /** The markdown files of the repository, as paths below `root`. */
 export function markdownFiles(root: string): readonly string[] {
-  const exclude = (entry: Dirent): boolean => IGNORED.has(entry.name) || (entry.isDirectory() && entry.name.startsWith("."));
+  const exclude = (entry: Dirent): boolean =>
+    IGNORED.has(entry.name) || (entry.isDirectory() && entry.name.startsWith("."));
   return globSync("**/*.md", { cwd: root, withFileTypes: true, exclude })
     .map((entry) => relative(root, join(entry.parentPath, entry.name)))
     .filter((file) => !file.startsWith("scripts/generate/pages/")) // their links lead on from where the page is written
@@ -51,7 +52,8 @@ export function proseOf(text: string): { readonly blocks: readonly string[]; rea
 
   function collect(tokens: readonly Token[]): void {
     for (const token of tokens) {
-      if (token.type === "paragraph" || token.type === "text") blocks.push(plainText((token as Tokens.Paragraph).tokens));
+      if (token.type === "paragraph" || token.type === "text")
+        blocks.push(plainText((token as Tokens.Paragraph).tokens));
       else if (token.type === "list") for (const item of (token as Tokens.List).items) collect(item.tokens);
       else if (token.type === "blockquote") collect((token as Tokens.Blockquote).tokens);
       else if (token.type === "table") {

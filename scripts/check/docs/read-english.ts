@@ -15,7 +15,11 @@ const forbidden: readonly { readonly pattern: RegExp; readonly fault: string }[]
   { pattern: /\b(?:is|are|was|were|be|been|being) (?:had|told)\b/i, fault: "name the actor" },
   { pattern: /^(?:Who|What|Whoever|Whatever)\b.*[.:;!]$/, fault: "begin with a noun" },
   { pattern: /\b(?:whoever|whomever|whosoever)\b/i, fault: "name the actor" },
-  { pattern: /[^?]\b(?:to|for|of|by|with|from|than|and|or|as) who(?:m)? (?:is|are|has|have|does|was|may|can|asks|sends|waits)\b/i, fault: "name the actor" },
+  {
+    pattern:
+      /[^?]\b(?:to|for|of|by|with|from|than|and|or|as) who(?:m)? (?:is|are|has|have|does|was|may|can|asks|sends|waits)\b/i,
+    fault: "name the actor",
+  },
   { pattern: /\bnobody (?:hears|tells|says|is told)\b/i, fault: "name the actor" },
   { pattern: /\b(?:so is it with|it is had|be it that)\b/i, fault: "use the usual order of words" },
 ];

@@ -52,16 +52,23 @@ function section(command: Command, name: string): string {
   const depth = name.split(" ").length > 2 ? "###" : "##";
   const parts = [
     ...command.registeredArguments.map((argument): [string, string] => [argumentText(argument), argument.description]),
-    ...command.options.filter(({ hidden }) => !hidden).map((option): [string, string] => [option.flags, optionText(option)]),
+    ...command.options
+      .filter(({ hidden }) => !hidden)
+      .map((option): [string, string] => [option.flags, optionText(option)]),
   ];
   const rows = parts.map(([flags, meaning]) => [code(flags), meaning]);
   return (
-    [`${depth} ${name}`, "", command.description(), ...(rows.length === 0 ? [] : ["", table(["argument or option", "meaning"], rows)])].join("\n") +
-    helpAfter(command)
+    [
+      `${depth} ${name}`,
+      "",
+      command.description(),
+      ...(rows.length === 0 ? [] : ["", table(["argument or option", "meaning"], rows)]),
+    ].join("\n") + helpAfter(command)
   );
 }
 
-const argumentText = (argument: Argument): string => (argument.required ? `<${argument.name()}>` : `[${argument.name()}]`);
+const argumentText = (argument: Argument): string =>
+  argument.required ? `<${argument.name()}>` : `[${argument.name()}]`;
 
 const optionText = ({ description, mandatory }: Option): string => `${description}${mandatory ? " (required)" : ""}`;
 

@@ -38,7 +38,12 @@ export async function errorCodesReference(sources: readonly Source[]): Promise<s
   const modelRows = modelMembers.map(({ doc, value }) => [code(value), doc, modelRemedies[value] ?? ""]);
   const reasonRows = Object.entries(reasons)
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
-    .map(([reason, { meaning, do: remedy, codes }]) => [code(reason), (codes ?? found.get(reason) ?? []).map(code).join(" "), meaning, remedy]);
+    .map(([reason, { meaning, do: remedy, codes }]) => [
+      code(reason),
+      (codes ?? found.get(reason) ?? []).map(code).join(" "),
+      meaning,
+      remedy,
+    ]);
   return fillPage("error-codes", "ToolErrorCode and the errors that packages and services throw", {
     codes: table(["code", "meaning", "retryable", "HTTP status", "what the caller does"], codeRows),
     gateway: table(["code", "HTTP status", "meaning"], gatewayRows),

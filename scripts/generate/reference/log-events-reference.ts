@@ -14,5 +14,9 @@ export async function logEventsReference(sources: readonly Source[]): Promise<st
       ["line", "from", "fields", "what to do"],
       of(level).map(({ text, from, fields }) => [text, from, fields.map(code).join(" "), remedies[text] ?? "Nothing."]),
     );
-  return fillPage("log-events", "the calls of log in packages and services", { error: rows("error"), warn: rows("warn"), info: rows("info") });
+  return fillPage("log-events", "the calls of log in packages and services", {
+    error: rows("error"),
+    warn: rows("warn"),
+    info: rows("info"),
+  });
 }

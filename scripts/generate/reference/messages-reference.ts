@@ -2,7 +2,13 @@ import { readdir, readFile } from "node:fs/promises";
 import { type MessageName, messages } from "@rockbot/contracts";
 import { parse } from "yaml";
 import { code, fillPage, table } from "../fill-page.ts";
-import { inlined, type JsonSchema, type MessageInfo, messageDefinitions, type SchemaDocument } from "../schema-document.ts";
+import {
+  inlined,
+  type JsonSchema,
+  type MessageInfo,
+  messageDefinitions,
+  type SchemaDocument,
+} from "../schema-document.ts";
 
 interface Example {
   readonly topic: string;
@@ -32,7 +38,9 @@ const DIRECTIONS: readonly (readonly [topic: RegExp, direction: string])[] = [
 /** `docs/reference/messages.md`: every message with its topics, headers, properties and an example. */
 export async function messagesReference(definitions: SchemaDocument["definitions"]): Promise<string> {
   const examples = await readExamples();
-  const sections = messageDefinitions(definitions).map(([name, info, schema]) => section(name, info, inlined(schema, definitions), examples));
+  const sections = messageDefinitions(definitions).map(([name, info, schema]) =>
+    section(name, info, inlined(schema, definitions), examples),
+  );
   return fillPage("messages", "packages/contracts/schema", { messages: sections.join("\n\n") });
 }
 
@@ -41,7 +49,9 @@ function section(name: string, info: MessageInfo, schema: JsonSchema, examples: 
   const example = ofIt.find(({ topic }) => topic === info.topics[0]) ?? ofIt[0];
   const { validate } = messages[name as MessageName];
   if (example === undefined || !validate(structuredClone(example.body))) {
-    throw new Error(`Cannot generate: ${name} has no example that fits its schema. Put one into scripts/generate/pages/message-examples.yaml`);
+    throw new Error(
+      `Cannot generate: ${name} has no example that fits its schema. Put one into scripts/generate/pages/message-examples.yaml`,
+    );
   }
   const headers = Object.entries(info.headers ?? {}).map(([header, meaning]) => [code(header), meaning]);
   const properties = Object.entries(schema.properties ?? {}).map(([property, of]) => [
@@ -73,19 +83,25 @@ function section(name: string, info: MessageInfo, schema: JsonSchema, examples: 
 
 function directionOf(topic: string): string {
   const direction = DIRECTIONS.find(([pattern]) => pattern.test(topic))?.[1];
-  if (direction === undefined) throw new Error(`Cannot generate: DIRECTIONS of messages-reference.ts does not say who publishes to ${topic}`);
+  if (direction === undefined)
+    throw new Error(`Cannot generate: DIRECTIONS of messages-reference.ts does not say who publishes to ${topic}`);
   return direction;
 }
 
 function typeOf(schema: JsonSchema): string {
-  const types = schema["anyOf"] === undefined ? [schema["type"]].flat() : (schema["anyOf"] as JsonSchema[]).map((one) => one["type"]);
+  const types =
+    schema["anyOf"] === undefined
+      ? [schema["type"]].flat()
+      : (schema["anyOf"] as JsonSchema[]).map((one) => one["type"]);
   return types.every((type) => type === undefined) ? "any" : types.join(" or ");
 }
 
 /** The fixtures of the .NET original, and what it has none for. */
 async function readExamples(): Promise<readonly Example[]> {
   const files = (await readdir(GOLDEN)).sort();
-  const golden = await Promise.all(files.map(async (file) => JSON.parse(await readFile(`${GOLDEN}/${file}`, "utf8")) as Example));
+  const golden = await Promise.all(
+    files.map(async (file) => JSON.parse(await readFile(`${GOLDEN}/${file}`, "utf8")) as Example),
+  );
   const ours = parse(await readFile(new URL("../pages/message-examples.yaml", import.meta.url), "utf8")) as Example[];
   return [...golden, ...ours].map(({ topic, properties, headers, body }) => ({ topic, properties, headers, body }));
 }

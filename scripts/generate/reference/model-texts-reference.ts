@@ -5,6 +5,8 @@ import type { Source } from "../source/sources.ts";
 /** `docs/reference/model-texts.md`: what models are told beside the descriptions of tools, so that a change of it is seen and read. */
 export async function modelTextsReference(sources: readonly Source[]): Promise<string> {
   const parts = Map.groupBy(modelTexts(sources), ({ part }) => part);
-  const lists = [...parts].map(([part, texts]) => `### \`${part}\`\n\n\`\`\`text\n${texts.map(({ text }) => text).join("\n")}\n\`\`\``);
+  const lists = [...parts].map(
+    ([part, texts]) => `### \`${part}\`\n\n\`\`\`text\n${texts.map(({ text }) => text).join("\n")}\n\`\`\``,
+  );
   return fillPage("model-texts", "the errors and prompts in packages and services", { texts: lists.join("\n\n") });
 }

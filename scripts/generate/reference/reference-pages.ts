@@ -40,6 +40,8 @@ export async function referencePages({ definitions, configs }: ReferenceParts): 
     settings: settingsReference(configs),
     tools: toolsReference(definitions),
   };
-  const made = Object.entries(pages).map(async ([name, text]): Promise<[string, string]> => [`docs/reference/${name}.md`, await text]);
+  const made = Object.entries(pages).map(
+    async ([name, text]): Promise<[string, string]> => [`docs/reference/${name}.md`, await text],
+  );
   return new Map([...(await Promise.all(made)), ["docs/operate/secure.md", await securePage(services, configs)]]);
 }

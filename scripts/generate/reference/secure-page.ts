@@ -11,7 +11,10 @@ import { brokerRightsTable } from "./broker-rights-reference.ts";
 const RULES = "helm/rockbot/files/scripts/manager-rules.yaml";
 
 /** `docs/operate/secure.md`: who may do what in a cluster, user by user and right by right. */
-export async function securePage(services: readonly (BusService | Server)[], configs: ReadonlyMap<string, JsonSchema>): Promise<string> {
+export async function securePage(
+  services: readonly (BusService | Server)[],
+  configs: ReadonlyMap<string, JsonSchema>,
+): Promise<string> {
   const charted = chartedServices(services, configs);
   return fillPage("secure", `services/index.ts, ${RULES}, ${CHART_POLICY}`, {
     talks: talksTable(whoTalks(charted)),
@@ -27,7 +30,12 @@ export async function securePage(services: readonly (BusService | Server)[], con
 
 /** One line for all that parties say to others in the same way. */
 function talksTable(talks: readonly Talk[]): string {
-  const rows = talks.map(({ from, to, ports, what }) => ({ from: [from], to: [to], ports: ports.join(", ") || "-", what }));
+  const rows = talks.map(({ from, to, ports, what }) => ({
+    from: [from],
+    to: [to],
+    ports: ports.join(", ") || "-",
+    what,
+  }));
   const bySender = merged(rows, ({ to, ports, what }) => [to, ports, what]);
   const byBoth = merged(bySender, ({ from, ports, what }) => [from, ports, what]);
   return table(
@@ -69,10 +77,17 @@ function secretsTable(services: readonly ChartedService[]): string {
 }
 
 async function rulesTable(services: readonly ChartedService[]): Promise<string> {
-  const rules = parse(await readFile(RULES, "utf8")) as readonly { readonly resources: readonly string[]; readonly verbs: readonly string[] }[];
-  const rights = rules.map(({ resources, verbs }) => `${resources.map(code).join(" ")}: ${verbs.join(", ")}`).join("; ");
+  const rules = parse(await readFile(RULES, "utf8")) as readonly {
+    readonly resources: readonly string[];
+    readonly verbs: readonly string[];
+  }[];
+  const rights = rules
+    .map(({ resources, verbs }) => `${resources.map(code).join(" ")}: ${verbs.join(", ")}`)
+    .join("; ");
   return table(
     ["account", "token in its pod", "rights, in the namespace of scripts alone"],
-    services.map(({ name, egress }) => (egress.includes("cluster") ? [code(name), "yes", rights] : [code(name), "no", "none"])),
+    services.map(({ name, egress }) =>
+      egress.includes("cluster") ? [code(name), "yes", rights] : [code(name), "no", "none"],
+    ),
   );
 }

@@ -18,6 +18,16 @@ export function servicesReference(services: readonly (BusService | Server)[]): P
     ];
     return cells.map((cell) => cell || "-");
   });
-  const head = ["service", "what it does", "topics", "tools", "state", "keys in Redis", "connects to", "port", "profile in compose"];
+  const head = [
+    "service",
+    "what it does",
+    "topics",
+    "tools",
+    "state",
+    "keys in Redis",
+    "connects to",
+    "port",
+    "profile in compose",
+  ];
   return fillPage("services", "services/index.ts", { services: table(head, rows) });
 }

@@ -23,10 +23,13 @@ export async function settingsReference(configs: ReadonlyMap<string, JsonSchema>
       ),
     ].join("\n"),
   );
-  return fillPage("settings", "services/*/config.schema.yaml and services/settings.yaml", { services: sections.join("\n\n") });
+  return fillPage("settings", "services/*/config.schema.yaml and services/settings.yaml", {
+    services: sections.join("\n\n"),
+  });
 }
 
-const variables = (name: string, schema: JsonSchema): string => `${code(envName(name))}${schema["x-secret"] === true ? " (secret)" : ""}`;
+const variables = (name: string, schema: JsonSchema): string =>
+  `${code(envName(name))}${schema["x-secret"] === true ? " (secret)" : ""}`;
 
 function type(schema: JsonSchema): string {
   const values = schema["enum"] as readonly unknown[] | undefined;
@@ -37,9 +40,12 @@ function type(schema: JsonSchema): string {
 }
 
 const standard = ({ default: value }: JsonSchema): string =>
-  value === undefined || (Array.isArray(value) && value.length === 0) ? "" : code(Array.isArray(value) ? value.join(",") : String(value));
+  value === undefined || (Array.isArray(value) && value.length === 0)
+    ? ""
+    : code(Array.isArray(value) ? value.join(",") : String(value));
 
 function meaning(name: string, { description }: JsonSchema, service: string): string {
-  if (description === undefined) throw new Error(`Cannot generate: the setting ${name} of ${service} has no description`);
+  if (description === undefined)
+    throw new Error(`Cannot generate: the setting ${name} of ${service} has no description`);
   return description;
 }

@@ -3,7 +3,9 @@ import { inlined, type JsonSchema, type SchemaDocument, toolDefinitions } from "
 
 /** `docs/reference/tools.md`: every tool with its arguments, and a call of it from the shell and by HTTP. */
 export function toolsReference(definitions: SchemaDocument["definitions"]): Promise<string> {
-  const sections = toolDefinitions(definitions).map(([name, schema]) => section(schema, inlined(definitions[`${name}Input`], definitions)));
+  const sections = toolDefinitions(definitions).map(([name, schema]) =>
+    section(schema, inlined(definitions[`${name}Input`], definitions)),
+  );
   return fillPage("tools", "packages/contracts/schema", { tools: sections.join("\n\n") });
 }
 
@@ -26,11 +28,23 @@ function section(schema: JsonSchema, input: JsonSchema): string {
 }
 
 function effects(schema: JsonSchema): string {
-  const repeat = schema["x-readOnly"] === true ? "Changes nothing." : schema["x-idempotent"] === true ? "A repeat has no further effect." : "Has effects.";
+  const repeat =
+    schema["x-readOnly"] === true
+      ? "Changes nothing."
+      : schema["x-idempotent"] === true
+        ? "A repeat has no further effect."
+        : "Has effects.";
   const kept = schema["x-cacheSeconds"] === undefined ? "" : ` A result is kept for ${schema["x-cacheSeconds"]} s.`;
-  const { threshold, chunkLength } = (schema["x-resultSize"] ?? {}) as { readonly threshold?: number; readonly chunkLength?: number };
-  const size = threshold === undefined ? "" : ` An agent keeps a result of more than ${threshold} characters in chunks of ${chunkLength}.`;
-  const danger = schema["x-dangerous"] === true ? " Dangerous: allowed only to callers whose policy names it in full." : "";
+  const { threshold, chunkLength } = (schema["x-resultSize"] ?? {}) as {
+    readonly threshold?: number;
+    readonly chunkLength?: number;
+  };
+  const size =
+    threshold === undefined
+      ? ""
+      : ` An agent keeps a result of more than ${threshold} characters in chunks of ${chunkLength}.`;
+  const danger =
+    schema["x-dangerous"] === true ? " Dangerous: allowed only to callers whose policy names it in full." : "";
   return `${repeat}${kept}${size}${danger}`;
 }
 

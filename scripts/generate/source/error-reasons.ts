@@ -9,11 +9,16 @@ export interface ErrorReason {
 }
 
 /** Every `details.reason` whose text stands in the sources, as a literal or as the argument of a function that makes the error; sorted. */
-export function errorReasons(sources: readonly Source[], codes: Readonly<Record<string, string>>): readonly ErrorReason[] {
+export function errorReasons(
+  sources: readonly Source[],
+  codes: Readonly<Record<string, string>>,
+): readonly ErrorReason[] {
   const found = new Map<string, Set<string>>();
   for (const source of sources) {
     for (const { args } of callsOf(source, new Set(["ToolError"]))) {
-      const details = [...(args[2] === undefined ? [] : nodesIn(args[2]))].map((node) => propertiesOf(node).get("details"));
+      const details = [...(args[2] === undefined ? [] : nodesIn(args[2]))].map((node) =>
+        propertiesOf(node).get("details"),
+      );
       const reason = details.map((node) => propertiesOf(node).get("reason")).find((node) => node !== undefined);
       const reasons = possibleTexts(reason, source, sources);
       const named = codes[nameOf(args[0]) ?? ""];
@@ -24,7 +29,9 @@ export function errorReasons(sources: readonly Source[], codes: Readonly<Record<
       }
     }
   }
-  return [...found].map(([reason, of]) => ({ reason, codes: [...of].sort() })).sort((a, b) => (a.reason < b.reason ? -1 : 1));
+  return [...found]
+    .map(([reason, of]) => ({ reason, codes: [...of].sort() }))
+    .sort((a, b) => (a.reason < b.reason ? -1 : 1));
 }
 
 /** All texts that stand in the sources as they are. */

@@ -11,13 +11,21 @@ export interface ForeignWords {
 
 /** The one place that says how a text carries whose words it is. */
 const HOME = "packages/contracts/src/foreign-words.ts";
-const KINDS: Readonly<Record<string, string>> = { saidBy: "says", definedBy: "defines", mcpServerTrust: "defines", fence: "fences" };
+const KINDS: Readonly<Record<string, string>> = {
+  saidBy: "says",
+  definedBy: "defines",
+  mcpServerTrust: "defines",
+  fence: "fences",
+};
 
 /** Every place that labels or fences others' words. @throws {Error} naming the places that label them in another way */
 export function foreignWords(sources: readonly Source[]): readonly ForeignWords[] {
   const others = sources.filter(({ file }) => file !== HOME);
   const bare = others.filter(({ program }) => nodesIn(program).some(labelsBarely)).map(({ file }) => file);
-  if (bare.length > 0) throw new Error(`Cannot list others' words: use saidBy or definedBy of ${HOME} instead of a level in ${bare.join(", ")}`);
+  if (bare.length > 0)
+    throw new Error(
+      `Cannot list others' words: use saidBy or definedBy of ${HOME} instead of a level in ${bare.join(", ")}`,
+    );
   const found = new Map<string, Set<string>>();
   for (const source of others) {
     const [room, folder, , ...rest] = source.file.split("/");

@@ -45,7 +45,14 @@ export function instruments(sources: readonly Source[]): readonly Instrument[] {
         if (description === undefined) faults.push(`${source.file}: the instrument ${name} has no description`);
         const tags = [...new Set([...(made.get(name)?.tags ?? []), ...tagsOf(call, source)])];
         const from = source.file.split("/")[1] ?? "";
-        made.set(name, { name, kind: KINDS.get(method) ?? "", unit: textOf(options.get("unit")), description: description ?? "", tags, from });
+        made.set(name, {
+          name,
+          kind: KINDS.get(method) ?? "",
+          unit: textOf(options.get("unit")),
+          description: description ?? "",
+          tags,
+          from,
+        });
       }
     }
   }
@@ -62,7 +69,11 @@ function tagsOf(call: Node, source: Source): readonly string[] {
   const observed = callsOf(source, new Set(["addCallback"])).flatMap(({ call: added, args: [callback] }) => {
     const on = (added["callee"] as Node)["object"] as Node;
     const isIts = on === call || held.has(nameOf(on) ?? "");
-    return isIts ? declarationsOf(callback, source).flatMap((body) => callsOf({ ...source, program: body }, RECORDERS).map(({ args }) => args[1])) : [];
+    return isIts
+      ? declarationsOf(callback, source).flatMap((body) =>
+          callsOf({ ...source, program: body }, RECORDERS).map(({ args }) => args[1]),
+        )
+      : [];
   });
   return [...recorded, ...observed].flatMap((attributes) => keysIn(attributes, source));
 }
@@ -70,11 +81,18 @@ function tagsOf(call: Node, source: Source): readonly string[] {
 /** The names that the instrument is kept under: of a variable, a property, or another variable with the same value. */
 function holdersOf(call: Node, source: Source): readonly string[] {
   const within = nodesIn(source.program).filter((node) => node.start <= call.start && node.end >= call.end);
-  const holder = within.findLast(({ type }) => ["VariableDeclarator", "PropertyDefinition", "Property", "AssignmentExpression"].includes(type));
+  const holder = within.findLast(({ type }) =>
+    ["VariableDeclarator", "PropertyDefinition", "Property", "AssignmentExpression"].includes(type),
+  );
   const name = nameOf((holder?.["id"] ?? holder?.["key"] ?? holder?.["left"]) as Node | undefined);
   if (name === undefined) return [];
-  const aliases = nodesIn(source.program).filter(({ type, init }) => type === "VariableDeclarator" && (init as Node | null)?.type === "Identifier");
-  return [name, ...aliases.flatMap((node) => (nameOf(node["init"] as Node) === name ? [nameOf(node["id"] as Node) ?? ""] : []))];
+  const aliases = nodesIn(source.program).filter(
+    ({ type, init }) => type === "VariableDeclarator" && (init as Node | null)?.type === "Identifier",
+  );
+  return [
+    name,
+    ...aliases.flatMap((node) => (nameOf(node["init"] as Node) === name ? [nameOf(node["id"] as Node) ?? ""] : [])),
+  ];
 }
 
 /** The expression itself, or what stands for its name in the file. */
@@ -83,7 +101,9 @@ function declarationsOf(expression: Node | undefined, source: Source): readonly 
   const name = nameOf(expression);
   if (name === undefined) return [expression];
   return nodesIn(source.program).flatMap((node) => {
-    const isIt = (node.type === "VariableDeclarator" || node.type === "PropertyDefinition") && nameOf((node["id"] ?? node["key"]) as Node) === name;
+    const isIt =
+      (node.type === "VariableDeclarator" || node.type === "PropertyDefinition") &&
+      nameOf((node["id"] ?? node["key"]) as Node) === name;
     const value = node["init"] ?? node["value"];
     return isIt && value ? [value as Node] : [];
   });
@@ -92,5 +112,9 @@ function declarationsOf(expression: Node | undefined, source: Source): readonly 
 function keysIn(attributes: Node | undefined, source: Source, depth = 0): readonly string[] {
   if (attributes === undefined || depth > 2) return [];
   const own = nodesIn(attributes).flatMap((node) => [...propertiesOf(node).keys()]);
-  return own.length > 0 ? own : declarationsOf(attributes, source).flatMap((node) => (node === attributes ? [] : keysIn(node, source, depth + 1)));
+  return own.length > 0
+    ? own
+    : declarationsOf(attributes, source).flatMap((node) =>
+        node === attributes ? [] : keysIn(node, source, depth + 1),
+      );
 }

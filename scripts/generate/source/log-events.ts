@@ -13,7 +13,8 @@ export interface LogEvent {
 }
 
 /** A field of the name that every line has is written as `event_NAME`: see create-log.ts. */
-const shownName = (name: string): string => (["level", "time", "service", "version", "msg"].includes(name) ? `event_${name}` : name);
+const shownName = (name: string): string =>
+  ["level", "time", "service", "version", "msg"].includes(name) ? `event_${name}` : name;
 
 const LEVELS: ReadonlySet<string> = new Set(["error", "warn", "info"]);
 
@@ -28,10 +29,13 @@ export function logEvents(sources: readonly Source[]): readonly LogEvent[] {
     for (const { call, name, args } of callsOf(source, LEVELS)) {
       if (args.length !== 2 || !/log$/i.test(nameOf((call["callee"] as Node)["object"] as Node) ?? "")) continue;
       const texts = possibleTexts(args[1], source, sources);
-      if (texts.length === 0) hidden.push(`${source.file}: a call of log.${name} whose text does not stand in this file`);
+      if (texts.length === 0)
+        hidden.push(`${source.file}: a call of log.${name} whose text does not stand in this file`);
       for (const { text } of texts) {
         const key = `${name} ${text}`;
-        const fields = [...new Set([...(events.get(key)?.fields ?? []), ...[...propertiesOf(args[0]).keys()].map(shownName)])];
+        const fields = [
+          ...new Set([...(events.get(key)?.fields ?? []), ...[...propertiesOf(args[0]).keys()].map(shownName)]),
+        ];
         events.set(key, { text, level: name, fields, from: source.file.split("/")[1] ?? "" });
       }
     }

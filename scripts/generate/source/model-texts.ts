@@ -26,13 +26,16 @@ export function modelTexts(sources: readonly Source[]): readonly ModelText[] {
   for (const source of sources) {
     const part = source.file.split("/").slice(0, 2).join("/");
     const known = found.get(part) ?? new Set();
-    for (const text of [...errorTexts(source, sources), ...promptTexts(source)]) if (/\p{L}{2}.*\p{L}{2} /u.test(text)) known.add(text);
+    for (const text of [...errorTexts(source, sources), ...promptTexts(source)])
+      if (/\p{L}{2}.*\p{L}{2} /u.test(text)) known.add(text);
     if (known.size > 0) found.set(part, known);
   }
   const all = [...found].flatMap(([part, texts]) => [...texts].sort().map((text) => ({ part, text })));
   const wrong = all.filter(({ part, text }) => NO_MODELS.test(text) && !FOR_PROGRAMS.has(part));
   if (wrong.length > 0)
-    throw new Error(`Cannot list texts for models: they name what no model has:\n${wrong.map(({ part, text }) => `${part}: ${text}`).join("\n")}`);
+    throw new Error(
+      `Cannot list texts for models: they name what no model has:\n${wrong.map(({ part, text }) => `${part}: ${text}`).join("\n")}`,
+    );
   return all;
 }
 
@@ -44,4 +47,5 @@ function errorTexts(source: Source, sources: readonly Source[]): string[] {
   });
 }
 
-const promptTexts = ({ file, program }: Source): string[] => (PROMPTS.test(file) ? nodesIn(program).flatMap((node) => textOf(node) ?? []) : []);
+const promptTexts = ({ file, program }: Source): string[] =>
+  PROMPTS.test(file) ? nodesIn(program).flatMap((node) => textOf(node) ?? []) : [];

@@ -9,7 +9,9 @@ const source = (text: string): Source => ({ file: "packages/p/src/a.ts", program
 
 test("a log line is found with its level and fields, also through a function of the file", () => {
   const found = logEvents([
-    source(`const say = (what: string) => this.#log.warn({ redis }, what); say("one"); log.error({ a, b: 1 }, \`two \${x}\`); log.debug({}, "three");`),
+    source(
+      `const say = (what: string) => this.#log.warn({ redis }, what); say("one"); log.error({ a, b: 1 }, \`two \${x}\`); log.debug({}, "three");`,
+    ),
   ]);
   expect(found).toEqual([
     { text: "one", level: "warn", fields: ["redis"], from: "p" },

@@ -12,7 +12,9 @@ export async function readSources(): Promise<readonly Source[]> {
   const files = globSync(["packages/*/src/**/*.ts", "services/*/src/**/*.ts"], {
     exclude: ["packages/testing/**", "**/generated/**", "**/conformance/**", "**/*.test.ts", "**/test-*.ts"],
   }).sort();
-  return Promise.all(files.map(async (file) => ({ file, program: parseSource(file, await readFile(file, "utf8")).program })));
+  return Promise.all(
+    files.map(async (file) => ({ file, program: parseSource(file, await readFile(file, "utf8")).program })),
+  );
 }
 
 /** Every node below `node` and itself, in the order of the text. */
@@ -32,7 +34,10 @@ function* walk(node: Node): Generator<Node> {
 }
 
 /** The calls of functions and methods with one of these names. */
-export function callsOf(source: Source, names: ReadonlySet<string>): { readonly call: Node; readonly name: string; readonly args: readonly Node[] }[] {
+export function callsOf(
+  source: Source,
+  names: ReadonlySet<string>,
+): { readonly call: Node; readonly name: string; readonly args: readonly Node[] }[] {
   return nodesIn(source.program).flatMap((call) => {
     if (call.type !== "CallExpression" && call.type !== "NewExpression") return [];
     const name = nameOf(call["callee"] as Node);

@@ -11,7 +11,9 @@ function sidebar() {
   for (const line of readFileSync(join(root, "docs/README.md"), "utf8").split("\n")) {
     const group = /^## (.+)$/.exec(line)?.[1];
     if (group !== undefined) groups.push({ text: group, items: [] });
-    else for (const [, text, path] of line.matchAll(/\[([^\]]+)\]\(([\w/-]+)\.md\)/g)) groups.at(-1)?.items.push({ text, link: `/${path}` });
+    else
+      for (const [, text, path] of line.matchAll(/\[([^\]]+)\]\(([\w/-]+)\.md\)/g))
+        groups.at(-1)?.items.push({ text, link: `/${path}` });
   }
   return groups;
 }
@@ -41,7 +43,11 @@ function linkFile(folder) {
     const file = posix.join(folder, path);
     const isPage = /^(?:docs\/.+|[A-Z]+)\.md$/.test(file);
     isDropped.push(!isElsewhere && !isPage && repository === undefined);
-    if (!isElsewhere) token.attrSet("href", (isPage ? placeOf(file) : `${repository}/blob/main/${file}`) + (anchor === undefined ? "" : `#${anchor}`));
+    if (!isElsewhere)
+      token.attrSet(
+        "href",
+        (isPage ? placeOf(file) : `${repository}/blob/main/${file}`) + (anchor === undefined ? "" : `#${anchor}`),
+      );
     return !isDropped.at(-1);
   };
 }

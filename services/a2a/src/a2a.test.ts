@@ -10,8 +10,13 @@ import { cardOf, startEchoPeer, startPeer } from "./test-peers.ts";
 const json = (text: string | null | undefined): Record<string, unknown>[] => JSON.parse(text ?? "");
 
 test("agents of the file are listed with their skills, and one is told of in full", async () => {
-  await using peer = await startEchoPeer({ skills: [{ id: "echo", name: "Echo", description: "Says it.", tags: ["talk"] }, { id: "sums" }] });
-  await using a2a = await startTestA2a({ Parrot: { url: peer.url, credential: { env: "KEY" } } }, { ports: [peer.port] });
+  await using peer = await startEchoPeer({
+    skills: [{ id: "echo", name: "Echo", description: "Says it.", tags: ["talk"] }, { id: "sums" }],
+  });
+  await using a2a = await startTestA2a(
+    { Parrot: { url: peer.url, credential: { env: "KEY" } } },
+    { ports: [peer.port] },
+  );
 
   const all = await a2a.caller.call("list_known_agents", {});
   expect(json(all.content)).toEqual([
@@ -38,12 +43,20 @@ test("agents of the file are listed with their skills, and one is told of in ful
   expect(json((await a2a.caller.call("list_known_agents", { skill: "TALK" })).content)).toHaveLength(1);
   expect((await a2a.caller.call("list_known_agents", { skill: "cooking" })).content).toContain("No agents");
   const details = await a2a.caller.call("get_agent_details", { agent_name: "parrot" });
-  const told = { agentName: "Parrot", description: "Says it again.", skills: [{ id: "echo", tags: ["talk"] }, { id: "sums" }] };
+  const told = {
+    agentName: "Parrot",
+    description: "Says it again.",
+    skills: [{ id: "echo", tags: ["talk"] }, { id: "sums" }],
+  };
   expect(json(details.content)).toMatchObject(told);
   expect(Object.keys(json(details.content))).toEqual(Object.keys(told)); // and nothing that helps no model
   expect(details.structured).toMatchObject({ ...told, hasAuth: true, isWellKnown: true, url: `${peer.url}/rpc` });
-  expect((await a2a.caller.call("get_agent_details", { agent_name: "Parot" })).content).toMatch(/no agent "Parot".*Parrot/);
-  expect(JSON.stringify(a2a.caller.tools.getTools().find(({ name }) => name === "invoke_agent"))).toContain('x-enum-now\\":[\\"Parrot\\"]');
+  expect((await a2a.caller.call("get_agent_details", { agent_name: "Parot" })).content).toMatch(
+    /no agent "Parot".*Parrot/,
+  );
+  expect(JSON.stringify(a2a.caller.tools.getTools().find(({ name }) => name === "invoke_agent"))).toContain(
+    'x-enum-now\\":[\\"Parrot\\"]',
+  );
 });
 
 const ways = [
@@ -68,7 +81,12 @@ test.each(ways)("an agent of the SDK does a task by %s, and its result is a stra
   expect(result.content).toBe("You said: Hello ü");
   expect(result.isError).toBe(false);
   expect(result.trust).toMatchObject({ level: "untrusted" });
-  expect(result.structured).toMatchObject({ agentName: "parrot", state: "completed", taskId: expect.any(String), contextId: expect.any(String) });
+  expect(result.structured).toMatchObject({
+    agentName: "parrot",
+    state: "completed",
+    taskId: expect.any(String),
+    contextId: expect.any(String),
+  });
   if (way.endsWith(", streamed")) expect(said).toContain("I am at it");
 });
 
@@ -82,7 +100,12 @@ test.each(ways)("an agent that asks back is answered with the ids of its questio
   expect(asked.isError).toBe(false);
   expect(asked.content).toContain("Which colour?");
   expect(asked.content).toContain(`"task_id":"${taskId}","context_id":"${contextId}"`);
-  const answered = await a2a.caller.call("invoke_agent", { agent_name: "parrot", message: "blue", task_id: taskId, context_id: contextId });
+  const answered = await a2a.caller.call("invoke_agent", {
+    agent_name: "parrot",
+    message: "blue",
+    task_id: taskId,
+    context_id: contextId,
+  });
   expect(answered.content).toBe("You said: blue");
   expect(answered.structured).toMatchObject({ state: "completed", taskId });
 });
@@ -91,7 +114,9 @@ test("an agent that answers with a message, or fails, is heard", async () => {
   await using peer = await startEchoPeer();
   await using a2a = await startTestA2a({ parrot: { url: peer.url } }, { ports: [peer.port] });
 
-  expect((await a2a.caller.call("invoke_agent", { agent_name: "parrot", message: "direct" })).content).toBe("a direct answer");
+  expect((await a2a.caller.call("invoke_agent", { agent_name: "parrot", message: "direct" })).content).toBe(
+    "a direct answer",
+  );
   const failed = await a2a.caller.call("invoke_agent", { agent_name: "parrot", message: "fail" });
   expect([failed.isError, failed.content]).toEqual([true, expect.stringContaining("The mill is broken.")]);
 });
@@ -101,7 +126,11 @@ test("a call that is given up cancels the task of the agent", async () => {
   await using a2a = await startTestA2a({ parrot: { url: peer.url } }, { ports: [peer.port] });
   const giveUp = new AbortController();
 
-  const call = a2a.caller.call("invoke_agent", { agent_name: "parrot", message: "wait" }, { signal: giveUp.signal, onProgress: () => giveUp.abort() });
+  const call = a2a.caller.call(
+    "invoke_agent",
+    { agent_name: "parrot", message: "wait" },
+    { signal: giveUp.signal, onProgress: () => giveUp.abort() },
+  );
   await expect(call).rejects.toMatchObject({ code: "cancelled" });
   await expect.poll(() => peer.requests.some(({ body }) => body.includes("CancelTask"))).toBe(true);
 });
@@ -111,7 +140,10 @@ test("a task that takes too long is cancelled, and the error has its id", async 
   await using a2a = await startTestA2a({ parrot: { url: peer.url } }, { ports: [peer.port] });
 
   const call = a2a.caller.call("invoke_agent", { agent_name: "parrot", message: "wait" }, { timeoutMs: 7_000 });
-  await expect(call).rejects.toMatchObject({ code: "timeout", message: expect.stringMatching(/was asked to cancel the task "/) });
+  await expect(call).rejects.toMatchObject({
+    code: "timeout",
+    message: expect.stringMatching(/was asked to cancel the task "/),
+  });
   expect(peer.requests.some(({ body }) => body.includes("CancelTask"))).toBe(true);
 });
 
@@ -119,14 +151,17 @@ test("a task that takes too long is cancelled, and the error has its id", async 
 async function takenOver(noted: boolean) {
   let isDone = false;
   await using peer = await startPeer((request, response, url) => {
-    if (request.url === "/.well-known/agent-card.json") return void response.end(JSON.stringify(cardOf(url, { streaming: false })));
+    if (request.url === "/.well-known/agent-card.json")
+      return void response.end(JSON.stringify(cardOf(url, { streaming: false })));
     const { id, method } = JSON.parse(request.text);
     if (method === "SendMessage" && !noted) return; // no answer comes
     const status = isDone
       ? { state: "TASK_STATE_COMPLETED", message: { messageId: "m", role: "ROLE_AGENT", parts: [{ text: "done" }] } }
       : { state: "TASK_STATE_WORKING" };
     const task = { id: "task-1", contextId: "c", status };
-    response.setHeader("content-type", "application/json").end(JSON.stringify({ jsonrpc: "2.0", id, result: method === "SendMessage" ? { task } : task }));
+    response
+      .setHeader("content-type", "application/json")
+      .end(JSON.stringify({ jsonrpc: "2.0", id, result: method === "SendMessage" ? { task } : task }));
   });
   const methods = () => peer.requests.flatMap(({ body }) => (body === "" ? [] : [JSON.parse(body).method as string]));
   await using bus = createMemoryBus();
@@ -137,7 +172,9 @@ async function takenOver(noted: boolean) {
   const first = await startTestA2a(agents, { ...options, config: { shutdownGraceMs: 1 } });
   await using caller = await createToolCaller(bus, { agent: "tester" });
   await caller.discovered();
-  const call = caller.call("invoke_agent", { agent_name: "parrot", message: "x" }, { timeoutMs: 60_000 }).catch((error: unknown) => error);
+  const call = caller
+    .call("invoke_agent", { agent_name: "parrot", message: "x" }, { timeoutMs: 60_000 })
+    .catch((error: unknown) => error);
   await expect.poll(methods, { timeout: 10_000 }).toContain(noted ? "GetTask" : "SendMessage");
   await first[Symbol.asyncDispose]();
   isDone = true;
@@ -172,7 +209,9 @@ test("what is wrong with the arguments is said at once, and nothing is sent", as
     code: "invalid_arguments",
     message: expect.stringMatching(/message is missing.*no skill "cook".*It has "echo"/),
   });
-  await expect(a2a.caller.call("invoke_agent", { agent_name: "parrot", message: "x", task_id: "t-1" })).rejects.toMatchObject({
+  await expect(
+    a2a.caller.call("invoke_agent", { agent_name: "parrot", message: "x", task_id: "t-1" }),
+  ).rejects.toMatchObject({
     code: "invalid_arguments",
     message: expect.stringContaining('"t-1"'),
   });
@@ -188,7 +227,9 @@ test("the ids of one caller's task are of no use to another", async () => {
 
   const asked = await a2a.caller.call("invoke_agent", { agent_name: "parrot", message: "ask" });
   const { taskId } = asked.structured as Record<string, string>;
-  await expect(other.call("invoke_agent", { agent_name: "parrot", message: "blue", task_id: taskId })).rejects.toMatchObject({ code: "invalid_arguments" });
+  await expect(
+    other.call("invoke_agent", { agent_name: "parrot", message: "blue", task_id: taskId }),
+  ).rejects.toMatchObject({ code: "invalid_arguments" });
 });
 
 test("a credential goes to the agent, not with its card, and what the agent refuses is said to an operator", async () => {
@@ -199,7 +240,9 @@ test("a credential goes to the agent, not with its card, and what the agent refu
     else {
       const { id } = JSON.parse(request.text);
       const message = { messageId: "m", role: "ROLE_AGENT", parts: [{ text: "done" }] };
-      response.setHeader("content-type", "application/json").end(JSON.stringify({ jsonrpc: "2.0", id, result: { message } }));
+      response
+        .setHeader("content-type", "application/json")
+        .end(JSON.stringify({ jsonrpc: "2.0", id, result: { message } }));
     }
   });
   const env = { TOKEN: "secret-token-1", KEY: "secret-key-22" };
@@ -238,16 +281,24 @@ test("a card that changes is held until an operator approves exactly that, and a
     if (request.url === "/.well-known/agent-card.json") response.end(JSON.stringify(cardOf(url, card)));
     else {
       const { id } = JSON.parse(request.text);
-      response
-        .setHeader("content-type", "application/json")
-        .end(JSON.stringify({ jsonrpc: "2.0", id, result: { message: { messageId: "m", role: "ROLE_AGENT", parts: [{ text: "done" }] } } }));
+      response.setHeader("content-type", "application/json").end(
+        JSON.stringify({
+          jsonrpc: "2.0",
+          id,
+          result: { message: { messageId: "m", role: "ROLE_AGENT", parts: [{ text: "done" }] } },
+        }),
+      );
     }
   });
   await using trustStore = createMemoryTrustStore();
   const agents = { parrot: { url: peer.url } };
   const options = { ports: [peer.port], trustStore };
   const call = async (a2a: Awaited<ReturnType<typeof startTestA2a>>, skill?: string) =>
-    await a2a.caller.call("invoke_agent", { agent_name: "parrot", message: "x", ...(skill === undefined ? {} : { skill }) });
+    await a2a.caller.call("invoke_agent", {
+      agent_name: "parrot",
+      message: "x",
+      ...(skill === undefined ? {} : { skill }),
+    });
 
   card = { streaming: false };
   {
@@ -260,10 +311,12 @@ test("a card that changes is held until an operator approves exactly that, and a
     expect((await call(a2a)).content).toBe("done");
     await expect(call(a2a, "echo")).rejects.toMatchObject({ code: "invalid_arguments" });
     expect((await a2a.caller.call("list_known_agents", {})).content).not.toContain("mail");
-    expect((await a2a.a2a.approvals.waiting()).tools.map(({ server, tool, reason }) => [server, tool, reason])).toEqual([
-      ["a2a:parrot", "skill:echo", "changed"],
-      ["a2a:parrot", "skill:new", "new"],
-    ]);
+    expect((await a2a.a2a.approvals.waiting()).tools.map(({ server, tool, reason }) => [server, tool, reason])).toEqual(
+      [
+        ["a2a:parrot", "skill:echo", "changed"],
+        ["a2a:parrot", "skill:new", "new"],
+      ],
+    );
   }
   card = { streaming: false, description: "Says it louder." };
   await using a2a = await startTestA2a(agents, options);
@@ -275,7 +328,9 @@ test("a card that changes is held until an operator approves exactly that, and a
   expect((await a2a.caller.call("list_known_agents", {})).content).toContain("No agents");
   const { tools } = await a2a.a2a.approvals.waiting();
   await a2a.a2a.approvals.approve({ tools: tools.filter(({ tool }) => tool === "card"), servers: [] }, "op");
-  await expect.poll(async () => (await a2a.caller.call("list_known_agents", {})).content, { timeout: 10_000 }).toContain("Says it louder.");
+  await expect
+    .poll(async () => (await a2a.caller.call("list_known_agents", {})).content, { timeout: 10_000 })
+    .toContain("Says it louder.");
   expect((await call(a2a)).content).toBe("done");
 });
 
@@ -283,9 +338,13 @@ test("a changed file counts at once, and one with faults changes nothing", async
   await using peer = await startEchoPeer();
   await using a2a = await startTestA2a({ one: { url: peer.url } }, { ports: [peer.port] });
   const names = async () =>
-    ((await a2a.caller.call("list_known_agents", {})).structured as { agents: { agentName: string }[] }).agents.map(({ agentName }) => agentName);
+    ((await a2a.caller.call("list_known_agents", {})).structured as { agents: { agentName: string }[] }).agents.map(
+      ({ agentName }) => agentName,
+    );
 
   a2a.folder.write("well-known-agents.json", { agents: { one: { url: 7 } } });
-  a2a.folder.write("well-known-agents.json", { agents: { two: { url: peer.url }, three: { url: peer.url, disabled: true } } });
+  a2a.folder.write("well-known-agents.json", {
+    agents: { two: { url: peer.url }, three: { url: peer.url, disabled: true } },
+  });
   await expect.poll(names, { timeout: 10_000 }).toEqual(["two"]);
 });

@@ -3,7 +3,14 @@ import { pause } from "@rockbot/base";
 import { type Bus, type Logger, silentLogger } from "@rockbot/bus";
 import { taskTopics } from "@rockbot/contracts";
 import { createPublicFetch, type PublicFetch } from "@rockbot/edge/outbound";
-import { A2A_PINS, createMemoryTrustStore, createToolApprovals, openFileTrustStore, type ToolApprovals, type TrustStore } from "@rockbot/mcp/trust";
+import {
+  A2A_PINS,
+  createMemoryTrustStore,
+  createToolApprovals,
+  openFileTrustStore,
+  type ToolApprovals,
+  type TrustStore,
+} from "@rockbot/mcp/trust";
 import { createWorkingMemory, type WorkingMemory } from "@rockbot/memory";
 import { AdvisedTools, createIdentity, METERED, type StartServiceOptions, serveTools } from "@rockbot/tools";
 import { a2aGuide } from "./a2a-guide.ts";
@@ -54,24 +61,48 @@ export async function startA2a(
   { env, trustStore, taskOwners, settleMs = 10_000, log = silentLogger, signal, ...options }: StartA2aOptions,
 ): Promise<RunningA2a> {
   signal?.throwIfAborted();
-  const { a2aAgentsFile: file, pin, refreshSeconds, hearBusAgents, busAgentSenders: senders, onlyNamedBusAgents: isNamedOnly } = config;
+  const {
+    a2aAgentsFile: file,
+    pin,
+    refreshSeconds,
+    hearBusAgents,
+    busAgentSenders: senders,
+    onlyNamedBusAgents: isNamedOnly,
+  } = config;
   await using started = new AsyncDisposableStack();
-  if (file === undefined && !hearBusAgents) log.warn({}, "there are no agents of other makers. Set A2A_AGENTS_FILE to a file that names them");
+  if (file === undefined && !hearBusAgents)
+    log.warn({}, "there are no agents of other makers. Set A2A_AGENTS_FILE to a file that names them");
   const text = file === undefined ? "" : readFileSync(file, "utf8");
   const ofFile = file === undefined ? [] : readAgentsFile(file);
   const { store, filed } = started.use(openTrust(config, trustStore, log));
-  const cardFetch = started.use(guarded(config, { maxBytes: MAX_CARD_BYTES, timeoutMs: CARD_TIMEOUT_MS, idleTimeoutMs: CARD_TIMEOUT_MS }));
-  const fetch = started.use(guarded(config, { maxBytes: config.maxResponseBytes, timeoutMs: CALL_TIMEOUT_MS, idleTimeoutMs: config.idleTimeoutMs }));
+  const cardFetch = started.use(
+    guarded(config, { maxBytes: MAX_CARD_BYTES, timeoutMs: CARD_TIMEOUT_MS, idleTimeoutMs: CARD_TIMEOUT_MS }),
+  );
+  const fetch = started.use(
+    guarded(config, {
+      maxBytes: config.maxResponseBytes,
+      timeoutMs: CALL_TIMEOUT_MS,
+      idleTimeoutMs: config.idleTimeoutMs,
+    }),
+  );
   const owners = new TaskOwners({ memory: taskOwners ?? started.use(createWorkingMemory()), log });
   const onChange = (): void => provider.advise(namesIn(agents));
-  const pool: AgentPool = started.use(new AgentPool({ fetch: cardFetch, store, filed, pin, refreshMs: refreshSeconds * 1_000, onChange, log }));
+  const pool: AgentPool = started.use(
+    new AgentPool({ fetch: cardFetch, store, filed, pin, refreshMs: refreshSeconds * 1_000, onChange, log }),
+  );
   const identity = createIdentity(bus, options.policy);
-  const announced = hearBusAgents ? started.use(new AnnouncedAgents({ identity, store, filed, pin, senders, isNamedOnly, onChange, log })) : undefined;
+  const announced = hearBusAgents
+    ? started.use(new AnnouncedAgents({ identity, store, filed, pin, senders, isNamedOnly, onChange, log }))
+    : undefined;
   const agents = allOf(pool, announced);
   const busTasks = new BusTasks(bus, { service: options.service, identity, maxBytes: config.maxResponseBytes, log });
   const provider = new AdvisedTools({
     advice: namesIn(agents),
-    tools: (names) => [listKnownAgents(agents), getAgentDetails(agents), invokeAgent({ agents, busTasks, owners, names, fetch, env })],
+    tools: (names) => [
+      listKnownAgents(agents),
+      getAgentDetails(agents),
+      invokeAgent({ agents, busTasks, owners, names, fetch, env }),
+    ],
     guides: [a2aGuide],
   });
   if (announced !== undefined) started.use(await hearBus(bus, announced, busTasks));
@@ -110,14 +141,16 @@ const allOf = (pool: AgentPool, announced: AnnouncedAgents | undefined): AgentLi
 async function hearBus(bus: Bus, announced: AnnouncedAgents, tasks: BusTasks): Promise<AsyncDisposable> {
   await using hearing = new AsyncDisposableStack();
   hearing.use(await tasks.hear());
-  const said = await bus.subscribe({ name: "bus-agents", topics: [taskTopics.announce, taskTopics.status], kind: "copy", ...METERED }, async (message) =>
-    message.topic === taskTopics.announce ? announced.take(message) : tasks.take(message),
+  const said = await bus.subscribe(
+    { name: "bus-agents", topics: [taskTopics.announce, taskTopics.status], kind: "copy", ...METERED },
+    async (message) => (message.topic === taskTopics.announce ? announced.take(message) : tasks.take(message)),
   );
   hearing.use(said);
   return hearing.move();
 }
 
-const namesIn = ({ all }: AgentList): readonly string[] => all.flatMap(({ name, card }) => (card === undefined ? [] : [name]));
+const namesIn = ({ all }: AgentList): readonly string[] =>
+  all.flatMap(({ name, card }) => (card === undefined ? [] : [name]));
 
 /** What an operator should know of them. */
 const notesOf = ({ faults, waiting: ofPool }: AgentPool, announced: AnnouncedAgents | undefined): string[] => {
@@ -155,6 +188,13 @@ function openTrust(
   const own = given === undefined && lockFile === undefined ? createMemoryTrustStore() : undefined;
   const store = given ?? lockFile ?? (own as TrustStore);
   if (store.where === "memory" && pin !== "file")
-    log.info({}, "only this process knows which cards of agents are approved, and forgets it at a restart. Set REDIS_URL or A2A_LOCK_FILE");
-  return { store, filed: given === undefined ? undefined : lockFile, [Symbol.asyncDispose]: async () => void (await own?.[Symbol.asyncDispose]()) };
+    log.info(
+      {},
+      "only this process knows which cards of agents are approved, and forgets it at a restart. Set REDIS_URL or A2A_LOCK_FILE",
+    );
+  return {
+    store,
+    filed: given === undefined ? undefined : lockFile,
+    [Symbol.asyncDispose]: async () => void (await own?.[Symbol.asyncDispose]()),
+  };
 }

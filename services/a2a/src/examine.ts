@@ -5,10 +5,19 @@ import { readAgentsFile } from "./agents/read-agents-file.ts";
 import type { A2AConfig } from "./generated/config.ts";
 
 /** For `rockbot doctor`: whether there is a file of agents, and which credentials of theirs are missing. */
-export function examine({ a2aAgentsFile }: Readonly<A2AConfig>, env: Readonly<Record<string, string | undefined>>): readonly Finding[] {
+export function examine(
+  { a2aAgentsFile }: Readonly<A2AConfig>,
+  env: Readonly<Record<string, string | undefined>>,
+): readonly Finding[] {
   const what = "A2A_AGENTS_FILE";
   if (a2aAgentsFile === undefined)
-    return [{ what, state: "off", message: "not set, so there are no agents of other makers. It names a file such as well-known-agents.json" }];
+    return [
+      {
+        what,
+        state: "off",
+        message: "not set, so there are no agents of other makers. It names a file such as well-known-agents.json",
+      },
+    ];
   try {
     const agents = readAgentsFile(a2aAgentsFile);
     return [
@@ -16,7 +25,13 @@ export function examine({ a2aAgentsFile }: Readonly<A2AConfig>, env: Readonly<Re
       ...agents.flatMap(({ name, credential }) =>
         credential === undefined || readVariable(credential.env, env) !== undefined
           ? []
-          : [{ what: credential.env, state: "off" as const, message: `not set, so the agent "${name}" cannot be called` }],
+          : [
+              {
+                what: credential.env,
+                state: "off" as const,
+                message: `not set, so the agent "${name}" cannot be called`,
+              },
+            ],
       ),
     ];
   } catch (error) {

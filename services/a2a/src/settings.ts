@@ -6,7 +6,12 @@ import type { A2AConfig } from "./generated/config.ts";
 export { configSchema } from "./generated/config.ts";
 
 /** For `loadConfig`: what the schema cannot say. */
-export const check: NonNullable<LoadConfigOptions<A2AConfig>["check"]> = ({ allowAddresses = [], pin, a2aLockFile, redisUrl }) => [
+export const check: NonNullable<LoadConfigOptions<A2AConfig>["check"]> = ({
+  allowAddresses = [],
+  pin,
+  a2aLockFile,
+  redisUrl,
+}) => [
   ...(pin === "file" && a2aLockFile === undefined && redisUrl === undefined
     ? ['pin: "file" needs a2aLockFile or redisUrl, where approved cards are kept']
     : []),

@@ -28,13 +28,27 @@ export interface TestA2aOptions {
 /** For tests: the whole service in memory, with a file of these agents, and a caller. */
 export async function startTestA2a(
   agents: object,
-  { env = {}, policy: yaml, config: settings = {}, trustStore, taskOwners, claims, bus: given, settleMs, agent = "tester", ports = [] }: TestA2aOptions = {},
+  {
+    env = {},
+    policy: yaml,
+    config: settings = {},
+    trustStore,
+    taskOwners,
+    claims,
+    bus: given,
+    settleMs,
+    agent = "tester",
+    ports = [],
+  }: TestA2aOptions = {},
 ) {
   await using started = new AsyncDisposableStack();
   const folder = started.use(temporaryFolder());
   const a2aAgentsFile = folder.write("well-known-agents.json", { agents });
   const allowAddresses = ports.map((port) => `127.0.0.1:${port}`);
-  const config = loadConfig(configSchema, { env: {}, overrides: { a2aAgentsFile, allowAddresses, shutdownGraceMs: 5_000, ...settings } });
+  const config = loadConfig(configSchema, {
+    env: {},
+    overrides: { a2aAgentsFile, allowAddresses, shutdownGraceMs: 5_000, ...settings },
+  });
   const policy = yaml === undefined ? undefined : holdPolicy(createPolicy(await readPolicy(yaml, "of the test")));
   const bus = given ?? started.use(createMemoryBus());
   const parts = { policy, trustStore, taskOwners, claims, settleMs };

@@ -26,7 +26,12 @@ export interface PeerCard {
   readonly bindings?: readonly ("JSONRPC" | "HTTP+JSON")[];
   readonly streaming?: boolean;
   readonly version?: string;
-  readonly skills?: readonly { readonly id: string; readonly name?: string; readonly description?: string; readonly tags?: readonly string[] }[];
+  readonly skills?: readonly {
+    readonly id: string;
+    readonly name?: string;
+    readonly description?: string;
+    readonly tags?: readonly string[];
+  }[];
   /** Where the agent says that it is. */
   readonly at?: string;
 }
@@ -68,13 +73,20 @@ export function cardOf(
 }
 
 /** Starts a server with this handler, which gets the body that came. */
-export async function startPeer(handle: (request: IncomingMessage & { readonly text: string }, response: ServerResponse, url: string) => void): Promise<Peer> {
+export async function startPeer(
+  handle: (request: IncomingMessage & { readonly text: string }, response: ServerResponse, url: string) => void,
+): Promise<Peer> {
   const requests: PeerRequest[] = [];
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const text = Buffer.concat(chunks).toString();
-    requests.push({ method: request.method ?? "", path: request.url ?? "", authorization: request.headers.authorization, body: text });
+    requests.push({
+      method: request.method ?? "",
+      path: request.url ?? "",
+      authorization: request.headers.authorization,
+      body: text,
+    });
     handle(Object.assign(request, { text }), response, url);
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -92,7 +104,8 @@ export async function startPeer(handle: (request: IncomingMessage & { readonly t
 }
 
 /** The text of a message. */
-const textIn = (message: Message | undefined): string => (message?.parts ?? []).map(({ content }) => (content?.$case === "text" ? content.value : "")).join("");
+const textIn = (message: Message | undefined): string =>
+  (message?.parts ?? []).map(({ content }) => (content?.$case === "text" ? content.value : "")).join("");
 
 const messageOf = (text: string, taskId: string, contextId: string): Message => ({
   messageId: crypto.randomUUID(),
@@ -109,14 +122,20 @@ const messageOf = (text: string, taskId: string, contextId: string): Message => 
 class EchoAgent implements AgentExecutor {
   readonly #stopped = new Map<string, () => void>();
 
-  async execute(...[{ userMessage, task, taskId, contextId }, events]: Parameters<AgentExecutor["execute"]>): Promise<void> {
+  async execute(
+    ...[{ userMessage, task, taskId, contextId }, events]: Parameters<AgentExecutor["execute"]>
+  ): Promise<void> {
     const text = textIn(userMessage);
     const status = (state: TaskState, said?: string) =>
       events.publish(
         AgentEvent.statusUpdate({
           taskId,
           contextId,
-          status: { state, message: said === undefined ? undefined : messageOf(said, taskId, contextId), timestamp: new Date().toISOString() },
+          status: {
+            state,
+            message: said === undefined ? undefined : messageOf(said, taskId, contextId),
+            timestamp: new Date().toISOString(),
+          },
           metadata: undefined,
         }),
       );
@@ -153,7 +172,9 @@ class EchoAgent implements AgentExecutor {
               artifactId: "a",
               name: "answer",
               description: "",
-              parts: [{ content: { $case: "text", value }, metadata: undefined, filename: "", mediaType: "text/plain" }],
+              parts: [
+                { content: { $case: "text", value }, metadata: undefined, filename: "", mediaType: "text/plain" },
+              ],
               metadata: undefined,
               extensions: [],
             },
@@ -189,7 +210,10 @@ function echoApp(card: ReturnType<typeof cardOf>) {
   const requestHandler = new DefaultRequestHandler(AgentCard.fromJSON(card), new InMemoryTaskStore(), new EchoAgent());
   const options = { requestHandler, userBuilder: UserBuilder.noAuthentication, legacyCompat: { enabled: true } };
   const app = express();
-  app.use("/.well-known/agent-card.json", agentCardHandler({ agentCardProvider: requestHandler, legacyCompat: { enabled: true } }));
+  app.use(
+    "/.well-known/agent-card.json",
+    agentCardHandler({ agentCardProvider: requestHandler, legacyCompat: { enabled: true } }),
+  );
   app.use("/rpc", jsonRpcHandler(options));
   app.use("/rest", restHandler(options));
   return app;

@@ -4,14 +4,18 @@ import type { ModelScript } from "@rockbot/testing";
 import { expect, test } from "vitest";
 import { startCallers } from "./test-callers.ts";
 
-const words = (error: unknown): string => (error instanceof ToolError ? `${error.code}: ${error.message}` : String(error));
+const words = (error: unknown): string =>
+  error instanceof ToolError ? `${error.code}: ${error.message}` : String(error);
 
 /** A model that makes the call that its user writes, and repeats the result. A called agent reports at once. */
 const script: ModelScript = ({ messages }) => {
   const last = messages.at(-1);
   if (last?.role === "tool") return { text: last.text };
   const asked = messages.findLast(({ role }) => role === "user")?.text ?? "";
-  if (asked === "Report.") return { toolCalls: [{ name: "agent__final_report", arguments: { status: "success", format: "text", content: "done" } }] };
+  if (asked === "Report.")
+    return {
+      toolCalls: [{ name: "agent__final_report", arguments: { status: "success", format: "text", content: "done" } }],
+    };
   return asked.startsWith("{") ? { toolCalls: [JSON.parse(asked)] } : { text: "hello" };
 };
 
@@ -22,7 +26,11 @@ callers:
 
 async function startScene() {
   const written: Parameters<AuditLog["write"]>[0][] = [];
-  const audit: AuditLog = { isWriting: true, write: async (record) => void written.push(record), async [Symbol.asyncDispose]() {} };
+  const audit: AuditLog = {
+    isWriting: true,
+    write: async (record) => void written.push(record),
+    async [Symbol.asyncDispose]() {},
+  };
   const scene = await startCallers({ script, policy: POLICY, audit });
   const { alice } = scene;
   for (const robot of [
@@ -33,9 +41,12 @@ async function startScene() {
     await alice("robot_create", { ...robot, playbook: "Work." });
   // Destinations that were not there yet
   const { data } = await alice("robot_list", {});
-  const ids = new Map((data["robots"] as { name: string; robot_id: string }[]).map(({ name, robot_id }) => [name, robot_id]));
+  const ids = new Map(
+    (data["robots"] as { name: string; robot_id: string }[]).map(({ name, robot_id }) => [name, robot_id]),
+  );
   await alice("robot_update", { robot_id: ids.get("clerk"), destinations: ["boss", "cook"] });
-  const turn = (name: string, args: object, more: object = {}) => alice("agent__chat", { message: JSON.stringify({ name, arguments: args }), ...more });
+  const turn = (name: string, args: object, more: object = {}) =>
+    alice("agent__chat", { message: JSON.stringify({ name, arguments: args }), ...more });
   const lines = (tool: string) => written.flatMap((line) => ("tool" in line && line.tool === tool ? [line] : []));
   return { ...scene, ids, turn, lines, [Symbol.asyncDispose]: () => scene[Symbol.asyncDispose]() };
 }
@@ -54,7 +65,14 @@ test("the policy says who may call an agent, and each call of one is in the audi
   expect((await turn("agent__clerk", { prompt: "Report." })).text).toBe("done");
   expect((await turn("agent__boss", { prompt: "Report." })).text).toContain("agent__boss");
   expect(lines("agent__clerk")).toMatchObject([
-    { service: "agent", caller: "alice", decision: "allowed", outcome: "ok", toolCallId: expect.any(String), policy: expect.any(String) },
+    {
+      service: "agent",
+      caller: "alice",
+      decision: "allowed",
+      outcome: "ok",
+      toolCallId: expect.any(String),
+      policy: expect.any(String),
+    },
   ]);
   expect(lines("agent__boss")).toEqual([]); // it was no tool of the turn
   expect(await alice("agent__chat", { message: "Report.", agent: "boss" }).catch(words)).toBe(
@@ -67,14 +85,18 @@ test("the policy says whom a conversation may be handed over to, and each handin
   await using scene = await startScene();
   const { turn, alice, ids, lines } = scene;
   const refused = await turn("router__handoff-to", { agent: "boss" }, { agent: "clerk" });
-  expect(refused.text).toContain('The conversation was not handed over: the policy does not let its caller call "boss". It lets it call: cook.');
+  expect(refused.text).toContain(
+    'The conversation was not handed over: the policy does not let its caller call "boss". It lets it call: cook.',
+  );
   await turn("router__handoff-to", { agent: "cook" }, { agent: "clerk" });
   expect(lines("router__handoff-to")).toMatchObject([
     { caller: "alice", decision: "denied", outcome: "denied" },
     { caller: "alice", decision: "allowed", outcome: "ok" },
   ]);
   const to = (name: string) => alice("robot_switch", { robot_id: ids.get(name), session_id: "s" });
-  expect(await to("boss").catch(words)).toBe('denied: The session was not switched: the policy does not let "alice" call the robot "boss". Choose another.');
+  expect(await to("boss").catch(words)).toBe(
+    'denied: The session was not switched: the policy does not let "alice" call the robot "boss". Choose another.',
+  );
   expect((await to("cook")).text).toBe("From its next turn on the session is the robot cook.");
 });
 

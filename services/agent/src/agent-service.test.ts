@@ -9,7 +9,12 @@ import { configSchema } from "./generated/config.ts";
 import { startTestAgent } from "./test-agent-service.ts";
 
 const WAIT = { timeout: 20_000, interval: 10 };
-const message = { content: "What is 6 times 7?", sessionId: "blazor-session", userId: "blazor-user", targetAgent: null };
+const message = {
+  content: "What is 6 times 7?",
+  sessionId: "blazor-session",
+  userId: "blazor-user",
+  targetAgent: null,
+};
 /** Says what it was asked last. */
 const echo = (request: { readonly messages: readonly { readonly role: string; readonly text: string }[] }) => ({
   text: `You said: ${request.messages.findLast(({ role }) => role === "user")?.text}`,
@@ -34,10 +39,16 @@ const slowTool = (until?: Promise<void>) => {
 
 test("a user's message is answered on its reply topic: steps first, then one final reply, all with its correlation", async () => {
   const { tool, runs } = slowTool();
-  const script = [{ text: "Let me see.", toolCalls: [{ name: "multiply", arguments: { a: 6, b: 7 } }] }, { text: "It is 42." }];
+  const script = [
+    { text: "Let me see.", toolCalls: [{ name: "multiply", arguments: { a: 6, b: 7 } }] },
+    { text: "It is 42." },
+  ];
   await using agent = await startTestAgent(script, { tools: [tool] });
 
-  await agent.send("user.message", "UserMessage", message, { correlationId: "c-1", replyTo: "user.response.user-proxy" });
+  await agent.send("user.message", "UserMessage", message, {
+    correlationId: "c-1",
+    replyTo: "user.response.user-proxy",
+  });
   await expect.poll(() => agent.finals(), WAIT).toHaveLength(1);
 
   const replies = agent.heard("AgentReply");
@@ -50,8 +61,12 @@ test("a user's message is answered on its reply topic: steps first, then one fin
     structuredData: null,
     contentType: null,
   });
-  expect(replies.map(({ topic, correlationId }) => [topic, correlationId])).toEqual(replies.map(() => ["user.response.user-proxy", "c-1"]));
-  expect(replies.filter(({ body }) => body.isFinal === false).map(({ body }) => body.content)).toContain("calling multiply");
+  expect(replies.map(({ topic, correlationId }) => [topic, correlationId])).toEqual(
+    replies.map(() => ["user.response.user-proxy", "c-1"]),
+  );
+  expect(replies.filter(({ body }) => body.isFinal === false).map(({ body }) => body.content)).toContain(
+    "calling multiply",
+  );
   expect(runs).toEqual([{ a: 6, b: 7 }]);
 });
 
@@ -62,7 +77,9 @@ test("a program of the original is the caller by its own name, capitals and all"
     callers.push(caller);
     return "done";
   });
-  await using agent = await startTestAgent([{ toolCalls: [{ name: "multiply" }] }, { text: "Done." }], { tools: [whose] });
+  await using agent = await startTestAgent([{ toolCalls: [{ name: "multiply" }] }, { text: "Done." }], {
+    tools: [whose],
+  });
 
   await agent.send("user.message", "UserMessage", message, { source: "Blazor_UI" });
   await expect.poll(() => agent.finals().map(({ body }) => body.content), WAIT).toEqual(["Done."]);
@@ -72,7 +89,9 @@ test("a program of the original is the caller by its own name, capitals and all"
 
 test("a message that comes again is answered again, with the same words, and runs nothing twice", async () => {
   const { tool, runs } = slowTool();
-  await using agent = await startTestAgent([{ toolCalls: [{ name: "multiply" }] }, { text: "Done." }], { tools: [tool] });
+  await using agent = await startTestAgent([{ toolCalls: [{ name: "multiply" }] }, { text: "Done." }], {
+    tools: [tool],
+  });
 
   for (const count of [1, 2]) {
     await agent.send("user.message", "UserMessage", message, { messageId: "m".repeat(32) });
@@ -89,13 +108,20 @@ test("a message that comes again is answered again, with the same words, and run
 test("a message that comes again while its turn runs waits for the turn's answer, as after a lost connection", async () => {
   const { promise: until, resolve: finish } = Promise.withResolvers<void>();
   const { tool, runs } = slowTool(until);
-  await using agent = await startTestAgent([{ toolCalls: [{ name: "multiply" }] }, { text: "Done." }], { tools: [tool] });
+  await using agent = await startTestAgent([{ toolCalls: [{ name: "multiply" }] }, { text: "Done." }], {
+    tools: [tool],
+  });
 
   await agent.send("user.message", "UserMessage", message, { messageId: "m".repeat(32) });
   await expect.poll(() => runs.length, WAIT).toBe(1);
   await agent.send("user.message", "UserMessage", message, { messageId: "m".repeat(32) });
   // Messages are taken in their order: once this one is answered, the one before it is being handled.
-  await agent.send("user.history.request", "ConversationHistoryRequest", { sessionId: "other" }, { replyTo: "user.history.response.user-proxy" });
+  await agent.send(
+    "user.history.request",
+    "ConversationHistoryRequest",
+    { sessionId: "other" },
+    { replyTo: "user.history.response.user-proxy" },
+  );
   await expect.poll(() => agent.heard("ConversationHistoryResponse"), WAIT).toHaveLength(1);
   finish();
   await expect.poll(() => agent.finals().map(({ body }) => body.content), WAIT).toEqual(["Done.", "Done."]);
@@ -114,28 +140,36 @@ test("a message that cannot be served is answered in words", async () => {
   await expect.poll(() => agent.finals(), WAIT).toHaveLength(3);
 
   const [unreadable, empty, noModel] = agent.finals().map(({ body }) => body);
-  expect(unreadable).toMatchObject({ sessionId: "a", content: expect.stringMatching(/^I could not take your message: UserMessage: .*content/) });
+  expect(unreadable).toMatchObject({
+    sessionId: "a",
+    content: expect.stringMatching(/^I could not take your message: UserMessage: .*content/),
+  });
   expect(empty?.content).toBe("I could not take your message: it is empty");
   expect(noModel?.content).toMatch(/\w/);
 });
 
 test("a session continues by its id, and the same id of another caller is another session", async () => {
   await using agent = await startTestAgent(echo);
-  const ask = (text: string, onBehalfOf: string) => agent.caller.call("agent__chat", { message: text, session_id: "s" }, { onBehalfOf });
+  const ask = (text: string, onBehalfOf: string) =>
+    agent.caller.call("agent__chat", { message: text, session_id: "s" }, { onBehalfOf });
 
   await ask("one", "alice");
   await ask("two", "alice");
   const { content } = await ask("three", "bob");
 
   expect(content).toBe("You said: three");
-  const told = agent.model.requests.map(({ messages }) => messages.filter(({ role }) => role === "user").map(({ text }) => text));
+  const told = agent.model.requests.map(({ messages }) =>
+    messages.filter(({ role }) => role === "user").map(({ text }) => text),
+  );
   expect(told[1]).toEqual(["one", "two"]);
   expect(told[2]).toEqual(["three"]);
 });
 
 test("agent__chat says where the results are that were too large for the model", async () => {
   const large = defineTool(slowTool().tool.definition, async () => "x".repeat(70_000));
-  await using agent = await startTestAgent([{ toolCalls: [{ name: "multiply" }] }, { text: "Done." }], { tools: [large] });
+  await using agent = await startTestAgent([{ toolCalls: [{ name: "multiply" }] }, { text: "Done." }], {
+    tools: [large],
+  });
   const { structured } = await agent.caller.call("agent__chat", { message: "Go.", session_id: "s" });
   const tool_output = { handle: expect.stringMatching(/^session\/s\/tool-multiply-/), bytes: 70_000 };
   expect(structured).toMatchObject({ tool_outputs: [{ tool: "multiply", tool_output }] });
@@ -154,18 +188,40 @@ test("agent__chat says how the turn ended and what it used, and refuses what it 
   });
 
   const messages = [{ role: "user", content: "hi" }];
-  await expect(agent.caller.call("agent__chat", { message: "a", messages })).rejects.toMatchObject({ code: "invalid_arguments", message: /both/ });
-  await expect(agent.caller.call("agent__chat", {})).rejects.toMatchObject({ code: "invalid_arguments", message: /no message/ });
-  await expect(agent.caller.call("agent__chat", { message: "a", model: "other" })).rejects.toMatchObject({ message: /no model "other"\. It has test-model/ });
+  await expect(agent.caller.call("agent__chat", { message: "a", messages })).rejects.toMatchObject({
+    code: "invalid_arguments",
+    message: /both/,
+  });
+  await expect(agent.caller.call("agent__chat", {})).rejects.toMatchObject({
+    code: "invalid_arguments",
+    message: /no message/,
+  });
+  await expect(agent.caller.call("agent__chat", { message: "a", model: "other" })).rejects.toMatchObject({
+    message: /no model "other"\. It has test-model/,
+  });
 });
 
 test("a whole conversation and the caller's own tools are taken, and calls of those are returned", async () => {
-  await using agent = await startTestAgent([{ toolCalls: [{ id: "call_1", name: "open_door", arguments: { door: 3 } }] }]);
-  const tools = [{ name: "open_door", description: "Open a door.", parameters: { type: "object", properties: { door: { type: "integer" } } } }];
+  await using agent = await startTestAgent([
+    { toolCalls: [{ id: "call_1", name: "open_door", arguments: { door: 3 } }] },
+  ]);
+  const tools = [
+    {
+      name: "open_door",
+      description: "Open a door.",
+      parameters: { type: "object", properties: { door: { type: "integer" } } },
+    },
+  ];
 
-  const { structured } = await agent.caller.call("agent__chat", { messages: [{ role: "user", content: "Open door 3" }], tools });
+  const { structured } = await agent.caller.call("agent__chat", {
+    messages: [{ role: "user", content: "Open door 3" }],
+    tools,
+  });
 
-  expect(structured).toMatchObject({ finish: "tool_calls", tool_calls: [{ name: "open_door", arguments: '{"door":3}' }] });
+  expect(structured).toMatchObject({
+    finish: "tool_calls",
+    tool_calls: [{ name: "open_door", arguments: '{"door":3}' }],
+  });
 });
 
 test("the steps of a turn are published for the caller's session, and read again with agent__events", async () => {
@@ -176,7 +232,11 @@ test("the steps of a turn are published for the caller's session, and read again
 
   const published = agent.heard("AgentEvent");
   expect(new Set(published.map(({ topic }) => topic))).toEqual(new Set(["agent.event.alice.ca978112ca1bbdca"]));
-  const { structured } = await agent.caller.call("agent__events", { session_id: "a", after: 1 }, { onBehalfOf: "alice" });
+  const { structured } = await agent.caller.call(
+    "agent__events",
+    { session_id: "a", after: 1 },
+    { onBehalfOf: "alice" },
+  );
   expect(structured).toEqual({ events: published.slice(1).map(({ body }) => body), last: published.length });
   const { structured: ofOther } = await agent.caller.call("agent__events", { session_id: "a" }, { onBehalfOf: "bob" });
   expect(ofOther).toEqual({ events: [], last: 0 });
@@ -187,7 +247,11 @@ test("the answer to a task that is due goes to where the session's replies went 
   await agent.send("user.message", "UserMessage", message, { replyTo: "user.response.user-proxy", correlationId: "c" });
   await expect.poll(() => agent.finals(), WAIT).toHaveLength(1);
 
-  await agent.caller.call("agent__chat", { message: "It is due", session_id: message.sessionId, origin: "schedule" }, { onBehalfOf: "user-proxy" });
+  await agent.caller.call(
+    "agent__chat",
+    { message: "It is due", session_id: message.sessionId, origin: "schedule" },
+    { onBehalfOf: "user-proxy" },
+  );
 
   await expect.poll(() => agent.finals(), WAIT).toHaveLength(2);
   expect(agent.finals()[1]).toMatchObject({
@@ -201,14 +265,21 @@ test("the answer to a task that is due goes to where the session's replies went 
 test("the answer to a task goes to the usual topic if the program that asked last is gone", async () => {
   await using agent = await startTestAgent(echo);
   const { promise: answered, resolve } = Promise.withResolvers<void>();
-  const gone = await agent.bus.subscribe({ name: "gone", topics: ["user.response.gone"], kind: "copy" }, async ({ body }) => {
-    if (JSON.parse(Buffer.from(body).toString()).isFinal !== false) resolve();
-  });
+  const gone = await agent.bus.subscribe(
+    { name: "gone", topics: ["user.response.gone"], kind: "copy" },
+    async ({ body }) => {
+      if (JSON.parse(Buffer.from(body).toString()).isFinal !== false) resolve();
+    },
+  );
   await agent.send("user.message", "UserMessage", message, { replyTo: "user.response.gone" });
   await answered;
   await gone[Symbol.asyncDispose]();
 
-  await agent.caller.call("agent__chat", { message: "It is due", session_id: message.sessionId, origin: "schedule" }, { onBehalfOf: "user-proxy" });
+  await agent.caller.call(
+    "agent__chat",
+    { message: "It is due", session_id: message.sessionId, origin: "schedule" },
+    { onBehalfOf: "user-proxy" },
+  );
 
   await expect.poll(() => agent.finals().map(({ topic }) => topic), WAIT).toEqual(["user.response"]);
 });
@@ -226,7 +297,12 @@ test("a session's history is told to who asks, and feedback enters it: bad feedb
     return agent.heard("ConversationHistoryResponse").at(-1);
   };
   const feedback = (isPositive: boolean) =>
-    agent.send("user.feedback", "UserFeedback", { sessionId: message.sessionId, messageId: "3f2a1b", isPositive, agentName: "RockBot" });
+    agent.send("user.feedback", "UserFeedback", {
+      sessionId: message.sessionId,
+      messageId: "3f2a1b",
+      isPositive,
+      agentName: "RockBot",
+    });
   expect((await history(1))?.body.turns).toEqual([]);
 
   await agent.send("user.message", "UserMessage", message, { replyTo: "user.response.user-proxy" });
@@ -262,14 +338,19 @@ test("without a model the service says in one line what to set", async () => {
 test("an Ollama that answers is the model, without a setting, and the start says which", async () => {
   await using model = await startModelServer([{ text: "Hello." }], { models: ["qwen3:8b"], needsKey: false });
   await using ollama = await startPageServer({
-    "/api/tags": { headers: { "content-type": "application/json" }, body: JSON.stringify({ models: [{ name: "qwen3:8b" }] }) },
+    "/api/tags": {
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ models: [{ name: "qwen3:8b" }] }),
+    },
     "/v1/chat/completions": async (request, response) => {
       const answer = await fetch(`${model.url}/chat/completions`, {
         method: "POST",
         headers: { "content-type": "application/json" },
         body: await text(request),
       });
-      response.writeHead(answer.status, { "content-type": answer.headers.get("content-type") ?? "" }).end(await answer.text());
+      response
+        .writeHead(answer.status, { "content-type": answer.headers.get("content-type") ?? "" })
+        .end(await answer.text());
     },
   });
   const config = loadConfig(configSchema, { env: { OLLAMA_URL: ollama.url, AGENT_MODELS: "llama3.2" } });
@@ -300,13 +381,18 @@ test("where a model is named for it, it writes a sentence about each service", a
 
 test("a full whiteboard is said as the agent's own word, with what ends an entry", async () => {
   const writes = (from: number, to: number) => {
-    const toolCalls = Array.from({ length: to - from }, (_, i) => ({ name: "whiteboard_write", arguments: { key: `note-${from + i}`, content: "x" } }));
+    const toolCalls = Array.from({ length: to - from }, (_, i) => ({
+      name: "whiteboard_write",
+      arguments: { key: `note-${from + i}`, content: "x" },
+    }));
     return { toolCalls };
   };
   await using agent = await startTestAgent([writes(0, 32), writes(32, 51), { text: "Done." }]);
 
   await agent.send("user.message", "UserMessage", message, { replyTo: "user.response.user-proxy" });
   await expect.poll(() => agent.finals(), WAIT).toHaveLength(1);
-  const refused = (agent.model.requests[2]?.messages ?? []).flatMap(({ role, text }) => (role === "tool" && text.includes("is full") ? [text] : []));
+  const refused = (agent.model.requests[2]?.messages ?? []).flatMap(({ role, text }) =>
+    role === "tool" && text.includes("is full") ? [text] : [],
+  );
   expect(refused).toEqual([expect.stringMatching(/^execution_failed: Cannot keep .*written with the ttl_minutes 1\./)]);
 });

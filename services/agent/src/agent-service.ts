@@ -1,13 +1,36 @@
-import { createAgent, createMemoryTurnStore, type DefinitionReader, mcpToolProxy, serviceSearch, spendingBy, type TurnStore, wisps } from "@rockbot/agent";
+import {
+  createAgent,
+  createMemoryTurnStore,
+  type DefinitionReader,
+  mcpToolProxy,
+  serviceSearch,
+  spendingBy,
+  type TurnStore,
+  wisps,
+} from "@rockbot/agent";
 import { type Bus, type Logger, silentLogger } from "@rockbot/bus";
 import { AGENT_SHORT_SUBSCRIPTION, agentTopics, tools } from "@rockbot/contracts";
-import { behaviorOf, createEmbedder, createModel, type Model, type ModelBehaviors, type ModelError } from "@rockbot/llm";
+import {
+  behaviorOf,
+  createEmbedder,
+  createModel,
+  type Model,
+  type ModelBehaviors,
+  type ModelError,
+} from "@rockbot/llm";
 import { mayHearBridge } from "@rockbot/mcp/for-agents";
 import { createWorkingMemory, type WorkingMemory } from "@rockbot/memory";
 import type { JournalStore } from "@rockbot/records/journal";
 import { createMemoryRateStore } from "@rockbot/records/rates";
 import { Summaries, type SummaryStore } from "@rockbot/search";
-import { createIdentity, createToolCaller, MessageMeter, type StartServiceOptions, serveTools, type ToolCaller } from "@rockbot/tools";
+import {
+  createIdentity,
+  createToolCaller,
+  MessageMeter,
+  type StartServiceOptions,
+  serveTools,
+  type ToolCaller,
+} from "@rockbot/tools";
 import { agentChat, type OnUnasked } from "./chat/agent-chat.ts";
 import { agentEmbed } from "./chat/agent-embed.ts";
 import { agentEvents } from "./chat/agent-events.ts";
@@ -91,14 +114,30 @@ export async function startAgentService(
     ...options
   }: StartAgentServiceOptions,
 ): Promise<RunningAgentService> {
-  const { agentName, turnTimeoutMs, concurrency, shutdownGraceMs, maxTools, summaryModel, agentModels, maxRobotsPerCaller, maxSkillsPerCaller } = config;
+  const {
+    agentName,
+    turnTimeoutMs,
+    concurrency,
+    shutdownGraceMs,
+    maxTools,
+    summaryModel,
+    agentModels,
+    maxRobotsPerCaller,
+    maxSkillsPerCaller,
+  } = config;
   const drainMs = Math.max(shutdownGraceMs / 2, shutdownGraceMs - LEAVE_MS);
   const chosen = await chooseModel(config, signal);
   const { url, model: modelName } = chosen;
   const own = readBehaviors(config.modelBehaviors);
   const names = new Set([modelName, ...agentModels, summaryModel ?? modelName, config.wispModel ?? modelName]);
-  const windows = new Map(await Promise.all([...names].map(async (model) => [model, await ollamaWindow({ ...chosen, model }, own, signal)] as const)));
-  const little = [...windows].flatMap(([model, window]) => (window?.warning === undefined ? [] : [{ model, reason: window.warning }]));
+  const windows = new Map(
+    await Promise.all(
+      [...names].map(async (model) => [model, await ollamaWindow({ ...chosen, model }, own, signal)] as const),
+    ),
+  );
+  const little = [...windows].flatMap(([model, window]) =>
+    window?.warning === undefined ? [] : [{ model, reason: window.warning }],
+  );
   for (const { model, reason } of little) log.warn({ model, reason }, "the model has little room");
   const modelOf = modelMaker(chosen, own, { windows, log });
   const model = modelOf(modelName);
@@ -106,7 +145,17 @@ export async function startAgentService(
   const memory = workingMemory ?? started.use(createWorkingMemory());
   // With a journal the calls that are out are left for the next process, where one that ends would cancel them.
   const results = journals === undefined ? "copy" : "result";
-  const caller = started.use(await createToolCaller(bus, { agent: service, results, blobs, journals, policy, maxCallsInFlight: MAX_CALLS_IN_FLIGHT, log }));
+  const caller = started.use(
+    await createToolCaller(bus, {
+      agent: service,
+      results,
+      blobs,
+      journals,
+      policy,
+      maxCallsInFlight: MAX_CALLS_IN_FLIGHT,
+      log,
+    }),
+  );
   const instructions = readSystemPrompt(config.systemPromptFile);
   const records = connectRecords && started.use(await openAgentRecords(config, connectRecords));
   const keepsSessions = turnStore === undefined && connectRecords !== undefined && config.keepSessions;
@@ -117,7 +166,8 @@ export async function startAgentService(
   const definitions = given ?? robots;
   const skills = records && new Skills(records.skills, policy);
   const known = new Map([[modelName, model], ...agentModels.map((name) => [name, modelOf(name)] as const)]);
-  const spending = policy === undefined ? undefined : spendingBy(policy, options.rates ?? started.use(createMemoryRateStore()));
+  const spending =
+    policy === undefined ? undefined : spendingBy(policy, options.rates ?? started.use(createMemoryRateStore()));
   const builder = createAgent({
     bus,
     model,
@@ -135,7 +185,10 @@ export async function startAgentService(
     log,
   });
   if (mayHearBridge(bus, policy)) builder.use(mcpToolProxy());
-  const summaries = summaryModel === undefined ? undefined : started.use(new Summaries({ summarizer: modelOf(summaryModel), store: summaryStore, log }));
+  const summaries =
+    summaryModel === undefined
+      ? undefined
+      : started.use(new Summaries({ summarizer: modelOf(summaryModel), store: summaryStore, log }));
   builder.use(serviceSearch({ maxTools, summaries, skills }));
   const wispModel = config.wispModel === undefined ? undefined : modelOf(config.wispModel);
   builder.use(wisps({ memory, store: records?.wisps, maxWispsPerCaller: config.maxWispsPerCaller, model: wispModel }));
@@ -145,29 +198,88 @@ export async function startAgentService(
   const addresses = new SessionAddresses(memory);
   const replies = new UserReplies(bus, { source: service, agentName, addresses, log });
   const onUnasked = tellUser(replies, log);
-  const chat = agentChat(agent, { modelNames: [...new Set([modelName, service, agentName])], turnTimeoutMs, definitions, policy, onUnasked });
+  const chat = agentChat(agent, {
+    modelNames: [...new Set([modelName, service, agentName])],
+    turnTimeoutMs,
+    definitions,
+    policy,
+    onUnasked,
+  });
   const ofSkills = skills === undefined ? [] : skillTools({ skills, maxSkillsPerCaller, now: Date.now });
   const embed = embeddersOf(chosen, config).map((parts) => agentEmbed({ ...parts, spending }));
-  const others = [chat, ...embed, agentEvents(agent), agentFamily(agent), agentCancel(agent), ...(helping?.tools(agent, onUnasked) ?? []), ...ofSkills];
+  const others = [
+    chat,
+    ...embed,
+    agentEvents(agent),
+    agentFamily(agent),
+    agentCancel(agent),
+    ...(helping?.tools(agent, onUnasked) ?? []),
+    ...ofSkills,
+  ];
   const robotTools =
-    robots && started.use(new RobotTools({ robots, wisps: records.wisps, models: [modelName, ...agentModels], maxRobotsPerCaller, caller, policy, others }));
+    robots &&
+    started.use(
+      new RobotTools({
+        robots,
+        wisps: records.wisps,
+        models: [modelName, ...agentModels],
+        maxRobotsPerCaller,
+        caller,
+        policy,
+        others,
+      }),
+    );
   const set = robotTools?.provider ?? { tools: others };
   const short = set.tools.map(({ definition: { name } }) => name).filter((name) => !TURNS.includes(name));
   const aside = { subscription: AGENT_SHORT_SUBSCRIPTION, topic: agentTopics.short, tools: short };
-  const serving = { ...options, aside, blobs, service, topic, policy, log, concurrency, drainMs, isAuditRequired: config.auditRequired };
+  const serving = {
+    ...options,
+    aside,
+    blobs,
+    service,
+    topic,
+    policy,
+    log,
+    concurrency,
+    drainMs,
+    isAuditRequired: config.auditRequired,
+  };
   const served = started.use(await serveTools(bus, set, serving));
-  const parts = { agent, turns: new TurnCalls(caller), replies, addresses, identity: createIdentity(bus, policy), meter: new MessageMeter({ policy, log }) };
+  const parts = {
+    agent,
+    turns: new TurnCalls(caller),
+    replies,
+    addresses,
+    identity: createIdentity(bus, policy),
+    meter: new MessageMeter({ policy, log }),
+  };
   const users = await openUserDesk(bus, { ...parts, source: service, turnTimeoutMs, drainMs, log });
   const onBus = agentsOnBus(config);
   const tasks =
-    onBus.length === 0 ? [] : [await openTaskDesk(bus, { ...parts, agents: onBus, messages: new TaskMessages(bus, { log }), turnTimeoutMs, drainMs, log })];
+    onBus.length === 0
+      ? []
+      : [
+          await openTaskDesk(bus, {
+            ...parts,
+            agents: onBus,
+            messages: new TaskMessages(bus, { log }),
+            turnTimeoutMs,
+            drainMs,
+            log,
+          }),
+        ];
   // All at once: what the others wait for are turns.
-  started.defer(async () => void (await Promise.all([users, served, ...tasks].map((each) => each[Symbol.asyncDispose]()))));
+  started.defer(
+    async () => void (await Promise.all([users, served, ...tasks].map((each) => each[Symbol.asyncDispose]()))),
+  );
   if (onBus.length > 0) started.use(await announceAgents(bus, onBus, { log }));
   log.info({ model: modelName, url }, "the agent listens");
   const running = started.move();
   return {
-    notes: [`model     ${modelName} at ${url}${chosen.isFound ? ", an Ollama that was found here" : ""}`, ...little.map(({ reason }) => `warning   ${reason}`)],
+    notes: [
+      `model     ${modelName} at ${url}${chosen.isFound ? ", an Ollama that was found here" : ""}`,
+      ...little.map(({ reason }) => `warning   ${reason}`),
+    ],
     journal: caller.journal,
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
@@ -181,7 +293,11 @@ const agentsOnBus = ({ busAgents, agentName }: Readonly<AgentConfig>): readonly 
 const tellUser =
   (replies: UserReplies, log: Logger): OnUnasked =>
   (...answer) =>
-    replies.volunteer(...answer).catch((error: unknown) => log.warn({ reason: String(error) }, "could not send the answer of a task to its user"));
+    replies
+      .volunteer(...answer)
+      .catch((error: unknown) =>
+        log.warn({ reason: String(error) }, "could not send the answer of a task to its user"),
+      );
 
 type MakeModel = (name: string) => Model;
 
@@ -191,13 +307,21 @@ interface MakingParts {
 }
 
 /** Makes the models at the place that was chosen. */
-function modelMaker({ url, apiKey, protocol }: ChosenModel, behaviors: ModelBehaviors, { windows, log }: MakingParts): MakeModel {
-  const onRetry = ({ code, message }: ModelError, waitMs: number): void => log.warn({ code, reason: message, waitMs }, "the model failed, and is asked again");
-  return (model) => createModel({ url, model, apiKey, protocol, behaviors, contextTokens: windows.get(model)?.tokens, onRetry });
+function modelMaker(
+  { url, apiKey, protocol }: ChosenModel,
+  behaviors: ModelBehaviors,
+  { windows, log }: MakingParts,
+): MakeModel {
+  const onRetry = ({ code, message }: ModelError, waitMs: number): void =>
+    log.warn({ code, reason: message, waitMs }, "the model failed, and is asked again");
+  return (model) =>
+    createModel({ url, model, apiKey, protocol, behaviors, contextTokens: windows.get(model)?.tokens, onRetry });
 }
 
 /** The model for embeddings at the place that was chosen, if the settings name one. */
 function embeddersOf({ url, apiKey }: ChosenModel, { embeddingModel: model, modelBehaviors }: Readonly<AgentConfig>) {
   if (model === undefined) return [];
-  return [{ embedder: createEmbedder({ url, model, apiKey }), price: behaviorOf(model, readBehaviors(modelBehaviors)).price }];
+  return [
+    { embedder: createEmbedder({ url, model, apiKey }), price: behaviorOf(model, readBehaviors(modelBehaviors)).price },
+  ];
 }

@@ -10,22 +10,45 @@ const look = async (url: string, model: string, key = "sk-test-0123456789abcdef"
 test("a model is looked for where it should be", async () => {
   await using server = await startModelServer([], { models: ["one"] });
 
-  expect(await look(server.url, "one", server.apiKey)).toEqual({ what: "model", state: "ok", message: `one at ${server.url}` });
-  expect(await look(server.url, "two", server.apiKey)).toMatchObject({ state: "ok", message: expect.stringContaining("which does not list it") });
-  expect(await look(server.url, "one", "sk-wrong-key")).toMatchObject({ state: "broken", message: expect.stringContaining("Check the API key") });
-  expect(await look("http://127.0.0.1:1/v1", "one")).toMatchObject({ state: "broken", message: expect.stringContaining("Cannot list the models") });
+  expect(await look(server.url, "one", server.apiKey)).toEqual({
+    what: "model",
+    state: "ok",
+    message: `one at ${server.url}`,
+  });
+  expect(await look(server.url, "two", server.apiKey)).toMatchObject({
+    state: "ok",
+    message: expect.stringContaining("which does not list it"),
+  });
+  expect(await look(server.url, "one", "sk-wrong-key")).toMatchObject({
+    state: "broken",
+    message: expect.stringContaining("Check the API key"),
+  });
+  expect(await look("http://127.0.0.1:1/v1", "one")).toMatchObject({
+    state: "broken",
+    message: expect.stringContaining("Cannot list the models"),
+  });
 });
 
 test("a server that gives a model less room than we think says so, and one without a list may have the model", async () => {
-  const list = { headers: { "content-type": "application/json" }, body: JSON.stringify({ data: [{ id: "small", max_model_len: 8192 }] }) };
+  const list = {
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ data: [{ id: "small", max_model_len: 8192 }] }),
+  };
   await using server = await startPageServer({ "/v1/models": list });
 
-  expect(await look(`${server.url}/v1`, "small")).toMatchObject({ message: expect.stringContaining("It has room for 8192 tokens there, not 128000") });
-  expect(await look(`${server.url}/v2`, "small")).toMatchObject({ state: "ok", message: expect.stringContaining("which has no list of models") });
+  expect(await look(`${server.url}/v1`, "small")).toMatchObject({
+    message: expect.stringContaining("It has room for 8192 tokens there, not 128000"),
+  });
+  expect(await look(`${server.url}/v2`, "small")).toMatchObject({
+    state: "ok",
+    message: expect.stringContaining("which has no list of models"),
+  });
 });
 
 test("without a model the agent is off, and what to set is said", async () => {
   const config = loadConfig(configSchema, { env: { OLLAMA_URL: "http://127.0.0.1:1" } });
 
-  expect(await examine(config)).toMatchObject([{ state: "off", message: expect.stringContaining("the agent is off. There is no model: set MODEL_URL") }]);
+  expect(await examine(config)).toMatchObject([
+    { state: "off", message: expect.stringContaining("the agent is off. There is no model: set MODEL_URL") },
+  ]);
 });

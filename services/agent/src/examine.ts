@@ -12,9 +12,14 @@ import { openAgentRecords } from "./records/open-agent-records.ts";
 const LIST_MS = 5_000;
 
 /** For `rockbot doctor`: whether there is a model for the agent, whether its server offers it, and where robots are kept. */
-export async function examine(config: Readonly<AgentConfig>, connect?: ConnectAgentRecords): Promise<readonly Finding[]> {
+export async function examine(
+  config: Readonly<AgentConfig>,
+  connect?: ConnectAgentRecords,
+): Promise<readonly Finding[]> {
   const model = await examineModel(config);
-  return connect === undefined || model.some(({ state }) => state === "off") ? model : [...model, await examineStore(config, connect)];
+  return connect === undefined || model.some(({ state }) => state === "off")
+    ? model
+    : [...model, await examineStore(config, connect)];
 }
 
 async function examineStore(config: Readonly<AgentConfig>, connect: ConnectAgentRecords): Promise<Finding> {
@@ -48,7 +53,8 @@ async function examineModel(config: Readonly<AgentConfig>): Promise<readonly Fin
 async function lookFor({ url, model, apiKey, protocol }: ChosenModel, contextTokens: number) {
   try {
     const found = (await listModels({ url, apiKey, protocol, timeoutMs: LIST_MS })).find(({ id }) => id === model);
-    if (found === undefined) return { state: "ok", note: ", which does not list it. Check MODEL if questions fail" } as const;
+    if (found === undefined)
+      return { state: "ok", note: ", which does not list it. Check MODEL if questions fail" } as const;
     const room = found.contextTokens ?? contextTokens;
     const advice = `. It has room for ${room} tokens there, not ${contextTokens}: say so as contextTokens in MODEL_BEHAVIORS`;
     return { state: "ok", note: room < contextTokens ? advice : "" } as const;

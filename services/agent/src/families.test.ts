@@ -7,10 +7,20 @@ import { startTestAgent } from "./test-agent-service.ts";
 const LEVELS = 8;
 const CHILDREN = 5;
 
-const names = Array.from({ length: LEVELS }, (_, level) => Array.from({ length: CHILDREN }, (_child, index) => `level${level + 1}-${index}`));
-const all = names
-  .flat()
-  .map((name): AgentDefinition => ({ name, description: `The agent ${name}.`, playbook: "", tools: ["*"], maker: "gateway", isUntrusted: false, hash: name }));
+const names = Array.from({ length: LEVELS }, (_, level) =>
+  Array.from({ length: CHILDREN }, (_child, index) => `level${level + 1}-${index}`),
+);
+const all = names.flat().map(
+  (name): AgentDefinition => ({
+    name,
+    description: `The agent ${name}.`,
+    playbook: "",
+    tools: ["*"],
+    maker: "gateway",
+    isUntrusted: false,
+    hash: name,
+  }),
+);
 const hold = (run: () => Promise<string>) =>
   defineTool(
     {
@@ -27,7 +37,10 @@ const hold = (run: () => Promise<string>) =>
 /** The first agent of each level calls all of the next; that of the last holds. */
 function answer({ messages }: ModelServerRequest): ModelStep {
   const [system, ...rest] = messages;
-  const level = Number(/^You are level(\d+)-0,/.exec(system?.text ?? "")?.[1] ?? (/^You are an assistant/.test(system?.text ?? "") ? 0 : Number.NaN));
+  const level = Number(
+    /^You are level(\d+)-0,/.exec(system?.text ?? "")?.[1] ??
+      (/^You are an assistant/.test(system?.text ?? "") ? 0 : Number.NaN),
+  );
   const hasCalled = rest.some(({ role }) => role === "tool");
   if (rest.at(-1)?.text === "ping") return { text: "pong" };
   if (hasCalled || Number.isNaN(level)) return { text: "done" };
@@ -59,6 +72,8 @@ test("agents eight levels deep with five children each need no place of the serv
     expect(said).toBe("done");
     expect((structured as { usage: { output_tokens: number } }).usage.output_tokens).toBeGreaterThan(LEVELS * CHILDREN); // those of all
   }
-  const sessions = agent.model.requests.filter(({ messages }) => messages.every(({ role }) => role === "system" || role === "user"));
+  const sessions = agent.model.requests.filter(({ messages }) =>
+    messages.every(({ role }) => role === "system" || role === "user"),
+  );
   expect(sessions).toHaveLength(2 * (1 + LEVELS * CHILDREN) + 1);
 });

@@ -1,6 +1,13 @@
 import type { DefinitionReader } from "@rockbot/agent";
 import { type Bus, createMemoryBus } from "@rockbot/bus";
-import { createEnvelope, type Envelope, encodeMessage, type MessageName, type Messages, messages } from "@rockbot/contracts";
+import {
+  createEnvelope,
+  type Envelope,
+  encodeMessage,
+  type MessageName,
+  type Messages,
+  messages,
+} from "@rockbot/contracts";
 import { loadConfig } from "@rockbot/process/config";
 import { type ModelScript, startModelServer } from "@rockbot/testing";
 import { createToolCaller, serveTools, type Tool } from "@rockbot/tools";
@@ -15,11 +22,16 @@ interface TestAgentOptions {
 }
 
 /** For tests: the whole service in memory, in front of a model server that plays a script. */
-export async function startTestAgent(script: ModelScript, { tools = [], env = {}, definitions }: TestAgentOptions = {}) {
+export async function startTestAgent(
+  script: ModelScript,
+  { tools = [], env = {}, definitions }: TestAgentOptions = {},
+) {
   await using started = new AsyncDisposableStack();
   const model = started.use(await startModelServer(script));
   const bus = started.use(createMemoryBus());
-  const config = loadConfig(configSchema, { env: { MODEL_URL: model.url, MODEL: model.model, MODEL_API_KEY: model.apiKey, ...env } });
+  const config = loadConfig(configSchema, {
+    env: { MODEL_URL: model.url, MODEL: model.model, MODEL_API_KEY: model.apiKey, ...env },
+  });
   if (tools.length > 0) started.use(await serveTools(bus, { tools }, { service: "tests" }));
   started.use(await startAgentService(bus, config, { service: "agent", topic: "tool.invoke.agent", definitions }));
   const caller = started.use(await createToolCaller(bus, { agent: "gateway" }));
@@ -33,7 +45,11 @@ export async function startTestAgent(script: ModelScript, { tools = [], env = {}
 async function hearUsers(bus: Bus) {
   const heard: Envelope[] = [];
   const subscription = await bus.subscribe(
-    { name: "users", topics: ["user.response", "user.response.user-proxy", "user.history.response.#", "agent.event.#"], kind: "copy" },
+    {
+      name: "users",
+      topics: ["user.response", "user.response.user-proxy", "user.history.response.#", "agent.event.#"],
+      kind: "copy",
+    },
     async (message) => {
       heard.push(message);
     },
@@ -46,7 +62,15 @@ async function hearUsers(bus: Bus) {
     heard: bodies,
     finals: () => bodies("AgentReply").filter(({ body }) => body.isFinal !== false),
     send: <Name extends MessageName>(topic: string, name: Name, body: Messages[Name], more: Partial<Envelope> = {}) =>
-      bus.publish(createEnvelope({ topic, type: messages[name].type, source: "user-proxy", body: encodeMessage(name, body), ...more })),
+      bus.publish(
+        createEnvelope({
+          topic,
+          type: messages[name].type,
+          source: "user-proxy",
+          body: encodeMessage(name, body),
+          ...more,
+        }),
+      ),
     [Symbol.asyncDispose]: () => subscription[Symbol.asyncDispose](),
   };
 }

@@ -33,7 +33,13 @@ export async function startCallers({ env = {}, script = [], policy: rules, audit
   }));
   const others = more.map((name) => defineTool({ ...tools.htmlToText, name }, async () => name));
   started.use(await serveTools(bus, { tools: [lookUp, letter, ...others] }, { service: "tests", policy }));
-  const settings = { MODEL_URL: model.url, MODEL: model.model, MODEL_API_KEY: model.apiKey, DATA_DIRECTORY: folder.path, ...env };
+  const settings = {
+    MODEL_URL: model.url,
+    MODEL: model.model,
+    MODEL_API_KEY: model.apiKey,
+    DATA_DIRECTORY: folder.path,
+    ...env,
+  };
   const parts = { service: "agent", topic: "tool.invoke.agent", connectRecords: noDatabase, policy, audit };
   started.use(await startAgentService(bus, loadConfig(configSchema, { env: settings }), parts));
   const callerOf = async (agent: string) => {

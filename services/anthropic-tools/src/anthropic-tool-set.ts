@@ -10,11 +10,20 @@ const MAX_PAGE_BYTES = 8_000_000;
 export function anthropicToolSet(config: Readonly<AnthropicToolsConfig>): OwnedToolSet {
   const { anthropicAdminApiKey: apiKey, anthropicBaseUrl: baseUrl, fetchTimeoutMs: timeoutMs } = config;
   // The operator names the API's address, so it may be private.
-  const fetch = createPublicFetch({ allowAddresses: [hostAndPort(baseUrl)], allowPorts: [], maxBytes: MAX_PAGE_BYTES, timeoutMs, idleTimeoutMs: timeoutMs });
+  const fetch = createPublicFetch({
+    allowAddresses: [hostAndPort(baseUrl)],
+    allowPorts: [],
+    maxBytes: MAX_PAGE_BYTES,
+    timeoutMs,
+    idleTimeoutMs: timeoutMs,
+  });
   return {
     tools: apiKey === undefined ? [] : [anthropicUsage({ apiKey, baseUrl, fetch })],
     guides: apiKey === undefined ? [] : [guide],
-    off: apiKey === undefined ? [{ tool: "anthropic_usage", reason: "It needs an Admin API key of Anthropic: set ANTHROPIC_ADMIN_API_KEY." }] : [],
+    off:
+      apiKey === undefined
+        ? [{ tool: "anthropic_usage", reason: "It needs an Admin API key of Anthropic: set ANTHROPIC_ADMIN_API_KEY." }]
+        : [],
     [Symbol.asyncDispose]: () => fetch[Symbol.asyncDispose](),
   };
 }

@@ -38,7 +38,15 @@ test("the report usage counts tokens, split by groups, over all pages", async ()
     models: ["one|1", "two"],
   });
   expect(answer).toMatchObject({
-    structured: { totals: { uncached_input_tokens: 30, cache_creation_tokens: 9, cache_read_tokens: 12, output_tokens: 21, web_searches: 3 } },
+    structured: {
+      totals: {
+        uncached_input_tokens: 30,
+        cache_creation_tokens: 9,
+        cache_read_tokens: 12,
+        output_tokens: 21,
+        web_searches: 3,
+      },
+    },
     trust: { level: "untrusted", origin: system.api.url },
   });
   expect(answer.content).toContain("| 2025-08-01T00:00:00Z | 2025-08-02T00:00:00Z | one 1 | 10 | 3 | 4 | 5 | 1 |");
@@ -53,14 +61,23 @@ test("the report cost gives dollars of amounts in cents", async () => {
   await using system = await start();
   const result = (amount: string, description: string) => ({ currency: "USD", amount, description });
   system.api.entries[COST] = [
-    { starting_at: "2025-08-01T00:00:00Z", ending_at: "2025-08-02T00:00:00Z", results: [result("123.78912", "tokens"), result("10", "search")] },
+    {
+      starting_at: "2025-08-01T00:00:00Z",
+      ending_at: "2025-08-02T00:00:00Z",
+      results: [result("123.78912", "tokens"), result("10", "search")],
+    },
   ];
 
   expect(await system.call({ report: "cost", starting_at: "2025-08-01", group_by: ["description"] })).toMatchObject({
-    structured: { rows: [expect.objectContaining({ description: "tokens", usd: 1.237891 }), expect.objectContaining({ usd: 0.1 })], totals: { usd: 1.337891 } },
+    structured: {
+      rows: [expect.objectContaining({ description: "tokens", usd: 1.237891 }), expect.objectContaining({ usd: 0.1 })],
+      totals: { usd: 1.337891 },
+    },
   });
   system.api.entries[COST] = [];
-  expect(await system.call({ report: "cost", starting_at: "2025-08-02" })).toMatchObject({ content: expect.stringContaining("Nothing was used") });
+  expect(await system.call({ report: "cost", starting_at: "2025-08-02" })).toMatchObject({
+    content: expect.stringContaining("Nothing was used"),
+  });
 });
 
 test("the report claude_code asks for each day, and adds up a person's models", async () => {
@@ -71,7 +88,12 @@ test("the report claude_code asks for each day, and adds up a person's models", 
       date: "2025-08-01T00:00:00Z",
       actor: { type: "user_actor", email_address: "dev@example.com" },
       terminal_type: "vscode",
-      core_metrics: { num_sessions: 2, lines_of_code: { added: 30, removed: 4 }, commits_by_claude_code: 1, pull_requests_by_claude_code: 0 },
+      core_metrics: {
+        num_sessions: 2,
+        lines_of_code: { added: 30, removed: 4 },
+        commits_by_claude_code: 1,
+        pull_requests_by_claude_code: 0,
+      },
       model_breakdown: [
         { model: "one", tokens, estimated_cost: { currency: "USD", amount: 150 } },
         { model: "two", tokens, estimated_cost: { currency: "USD", amount: 25 } },
@@ -79,24 +101,41 @@ test("the report claude_code asks for each day, and adds up a person's models", 
     },
   ];
 
-  expect(await system.call({ report: "claude_code", starting_at: "2025-08-01", ending_at: "2025-08-03" })).toMatchObject({
+  expect(
+    await system.call({ report: "claude_code", starting_at: "2025-08-01", ending_at: "2025-08-03" }),
+  ).toMatchObject({
     structured: { totals: { sessions: 4, lines_added: 60, commits: 2, input_tokens: 400, usd: 3.5 } },
   });
-  expect(system.api.requests).toEqual([`${CODE}?starting_at=2025-08-01&limit=1000`, `${CODE}?starting_at=2025-08-02&limit=1000`]);
+  expect(system.api.requests).toEqual([
+    `${CODE}?starting_at=2025-08-01&limit=1000`,
+    `${CODE}?starting_at=2025-08-02&limit=1000`,
+  ]);
 });
 
 test("all that is wrong with the arguments is said at once, and nothing is asked", async () => {
   await using system = await start();
-  await expect(system.call({ report: "cost", starting_at: "2025-02-30", ending_at: "yesterday!", group_by: ["model"], models: ["x"] })).rejects.toMatchObject({
+  await expect(
+    system.call({
+      report: "cost",
+      starting_at: "2025-02-30",
+      ending_at: "yesterday!",
+      group_by: ["model"],
+      models: ["x"],
+    }),
+  ).rejects.toMatchObject({
     code: "invalid_arguments",
     message: expect.stringMatching(
       /starting_at: .*ending_at: .*cannot be split by model, only by workspace_id, description; models is for the report usage only/,
     ),
   });
-  await expect(system.call({ report: "claude_code", starting_at: "2025-01-01", ending_at: "2025-03-01" })).rejects.toMatchObject({
+  await expect(
+    system.call({ report: "claude_code", starting_at: "2025-01-01", ending_at: "2025-03-01" }),
+  ).rejects.toMatchObject({
     message: expect.stringContaining("at most 31 days"),
   });
-  await expect(system.call({ report: "usage", starting_at: "2025-08-02", ending_at: "2025-08-02" })).rejects.toMatchObject({ code: "invalid_arguments" });
+  await expect(
+    system.call({ report: "usage", starting_at: "2025-08-02", ending_at: "2025-08-02" }),
+  ).rejects.toMatchObject({ code: "invalid_arguments" });
   expect(system.api.requests).toEqual([]);
 });
 
@@ -104,14 +143,23 @@ test.each([
   [{ status: 401 }, "unavailable", /ANTHROPIC_ADMIN_API_KEY/, false],
   [{ status: 429, headers: { "retry-after": "7" } }, "rate_limited", /request limit/, true],
   [{ status: 529 }, "unavailable", /529/, true],
-  [{ status: 400, body: '{"error":{"message":"models: unknown model"}}' }, "invalid_arguments", /models: unknown model/, false],
+  [
+    { status: 400, body: '{"error":{"message":"models: unknown model"}}' },
+    "invalid_arguments",
+    /models: unknown model/,
+    false,
+  ],
   [{ status: 200, body: "<html>" }, "unavailable", /not what it documents/, true],
   [{ status: 200, body: '{"data":{}}' }, "unavailable", /not what it documents/, true],
   [{ status: 302, headers: { location: "http://127.0.0.1:1/" } }, "execution_failed", /302/, false],
 ])("the answer %j is told as it is", async (fault, code, words, isRetryable) => {
   await using system = await start();
   system.api.faults.push(fault);
-  await expect(system.call({ report: "cost", starting_at: "2025-08-01" })).rejects.toMatchObject({ code, isRetryable, message: expect.stringMatching(words) });
+  await expect(system.call({ report: "cost", starting_at: "2025-08-01" })).rejects.toMatchObject({
+    code,
+    isRetryable,
+    message: expect.stringMatching(words),
+  });
 });
 
 test.each([
@@ -136,25 +184,39 @@ test("a report without end is refused as too large, and one that leads to itself
   await expect(system.call({ report: "cost", starting_at: "2025-08-01" })).rejects.toMatchObject({ code: "too_large" });
   const again = { status: 200, body: '{"data":[],"has_more":true,"next_page":"page_1"}' };
   system.api.faults.push(again, again);
-  await expect(system.call({ report: "cost", starting_at: "2025-08-02" })).rejects.toMatchObject({ code: "unavailable" });
+  await expect(system.call({ report: "cost", starting_at: "2025-08-02" })).rejects.toMatchObject({
+    code: "unavailable",
+  });
 });
 
 test("without a key the tool is not offered, and the service says what to set", async () => {
   await using bus = createMemoryBus();
-  await using running = await startAnthropicTools(bus, loadConfig(configSchema, { env: {} }), { service: "anthropic-tools" });
-  expect(running.off).toEqual([{ tool: "anthropic_usage", reason: expect.stringContaining("ANTHROPIC_ADMIN_API_KEY") }]);
+  await using running = await startAnthropicTools(bus, loadConfig(configSchema, { env: {} }), {
+    service: "anthropic-tools",
+  });
+  expect(running.off).toEqual([
+    { tool: "anthropic_usage", reason: expect.stringContaining("ANTHROPIC_ADMIN_API_KEY") },
+  ]);
   await using caller = await createToolCaller(bus, { agent: "tester" });
-  await expect(caller.call("anthropic_usage", { report: "cost", starting_at: "2025-08-01" })).rejects.toMatchObject({ code: "unavailable" });
+  await expect(caller.call("anthropic_usage", { report: "cost", starting_at: "2025-08-01" })).rejects.toMatchObject({
+    code: "unavailable",
+  });
 });
 
 async function start() {
   await using started = new AsyncDisposableStack();
   const api = started.use(await startAnthropicAdminServer());
-  const config = loadConfig(configSchema, { env: { ANTHROPIC_ADMIN_API_KEY: api.apiKey, ANTHROPIC_BASE_URL: api.url } });
+  const config = loadConfig(configSchema, {
+    env: { ANTHROPIC_ADMIN_API_KEY: api.apiKey, ANTHROPIC_BASE_URL: api.url },
+  });
   const bus = started.use(createMemoryBus());
   started.use(await startAnthropicTools(bus, config, { service: "anthropic-tools", topic: "tool.invoke.anthropic" }));
   const caller = started.use(await createToolCaller(bus, { agent: "tester" }));
   await caller.discovered();
   const open = started.move();
-  return { api, call: (input: object) => caller.call("anthropic_usage", input), [Symbol.asyncDispose]: () => open.disposeAsync() };
+  return {
+    api,
+    call: (input: object) => caller.call("anthropic_usage", input),
+    [Symbol.asyncDispose]: () => open.disposeAsync(),
+  };
 }

@@ -5,6 +5,10 @@ import { anthropicToolSet } from "./anthropic-tool-set.ts";
 import type { AnthropicToolsConfig } from "./generated/config.ts";
 
 /** Serves the tools of an Anthropic organization from the bus. Disposal waits for running calls, at most `shutdownGraceMs`. */
-export async function startAnthropicTools(bus: Bus, config: Readonly<AnthropicToolsConfig>, options: StartServiceOptions): Promise<RunningToolSet> {
+export async function startAnthropicTools(
+  bus: Bus,
+  config: Readonly<AnthropicToolsConfig>,
+  options: StartServiceOptions,
+): Promise<RunningToolSet> {
   return await startToolSet(bus, anthropicToolSet(config), config, options);
 }

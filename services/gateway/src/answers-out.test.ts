@@ -12,7 +12,10 @@ const results: Readonly<Record<string, readonly [given: unknown, out: string]>> 
     JSON.parse('{"__proto__":{"isAdmin":true},"constructor":{"prototype":{"isAdmin":true}}}'),
     '{"__proto__":{"isAdmin":true},"constructor":{"prototype":{"isAdmin":true}}}',
   ],
-  "numbers that JSON has not": [{ a: Number.POSITIVE_INFINITY, b: 2n ** 64n }, '{"a":"Infinity","b":"18446744073709551616"}'],
+  "numbers that JSON has not": [
+    { a: Number.POSITIVE_INFINITY, b: 2n ** 64n },
+    '{"a":"Infinity","b":"18446744073709551616"}',
+  ],
 };
 
 test.each(Object.entries(results))("a result with %s leaves by each door", async (_what, [structured, out]) => {
@@ -25,7 +28,11 @@ test.each(Object.entries(results))("a result with %s leaves by each door", async
   expect((await gateway.invoke("odd", {})).text).toContain(`"structured":${out}`);
   expect((await gateway.invoke("odd", {}, { accept: "text/event-stream" })).text).toContain(`"structured":${out}`);
   const call = { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "odd", arguments: {} } };
-  const headers = { "content-type": "application/json", accept: "application/json, text/event-stream", "mcp-protocol-version": "2025-06-18" };
+  const headers = {
+    "content-type": "application/json",
+    accept: "application/json, text/event-stream",
+    "mcp-protocol-version": "2025-06-18",
+  };
   const answer = await gateway.send({ path: "/mcp", method: "POST", headers }, JSON.stringify(call));
   expect(answer.text).toContain(`"structuredContent":${out}`);
   expect(({} as { isAdmin?: boolean }).isAdmin).toBeUndefined();
@@ -34,10 +41,20 @@ test.each(Object.entries(results))("a result with %s leaves by each door", async
 test("arguments with a number that JavaScript changes are refused in words at each door", async () => {
   await using gateway = await startTestGateway();
   const body = '{"id":9007199254740993}';
-  const headers = { "content-type": "application/json", accept: "application/json, text/event-stream", "mcp-protocol-version": "2025-06-18" };
+  const headers = {
+    "content-type": "application/json",
+    accept: "application/json, text/event-stream",
+    "mcp-protocol-version": "2025-06-18",
+  };
   const asked = [
-    gateway.send({ path: "/v1/tools/echo/invoke", method: "POST", headers: { "content-type": "application/json" } }, body),
-    gateway.send({ path: "/mcp", method: "POST", headers }, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","arguments":${body}}}`),
+    gateway.send(
+      { path: "/v1/tools/echo/invoke", method: "POST", headers: { "content-type": "application/json" } },
+      body,
+    ),
+    gateway.send(
+      { path: "/mcp", method: "POST", headers },
+      `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","arguments":${body}}}`,
+    ),
   ];
   for (const { status, text } of await Promise.all(asked)) {
     expect(status).toBe(400);

@@ -25,7 +25,11 @@ test("a token of the policy says on whose behalf a call runs", async () => {
   await using gateway = await startTestGateway({}, await testPolicy());
   const who = async (token: string) => (await gateway.invoke("who", {}, bearer(token))).json?.["content"];
 
-  expect([await who("alice-token"), await who("alice-next-token"), await who("bob-token")]).toEqual(["alice", "alice", "bob"]);
+  expect([await who("alice-token"), await who("alice-next-token"), await who("bob-token")]).toEqual([
+    "alice",
+    "alice",
+    "bob",
+  ]);
 });
 
 test.each([
@@ -47,7 +51,11 @@ test.each([
 test("each caller is shown the tools that it may use, and called for no other", async () => {
   await using gateway = await startTestGateway({}, await testPolicy());
   const namesFor = async (token: string) =>
-    (JSON.parse((await gateway.send({ path: "/v1/tools", headers: bearer(token) })).text) as { tools: { name: string }[] }).tools.map(({ name }) => name);
+    (
+      JSON.parse((await gateway.send({ path: "/v1/tools", headers: bearer(token) })).text) as {
+        tools: { name: string }[];
+      }
+    ).tools.map(({ name }) => name);
 
   expect(await namesFor("alice-token")).toContain("echo");
   expect(await namesFor("bob-token")).not.toContain("echo");
@@ -68,7 +76,9 @@ test("a caller that may use no tool of a service is not shown its guides", async
   expect(await guidesFor("carol-token")).toEqual({ listed: [], read: 404, byTool: { guides: [] } });
 });
 
-test("T05: the same Idempotency-Key of two callers is two calls, and nobody sees another's in 1000 tries", { timeout: 60_000 }, async () => {
+test("T05: the same Idempotency-Key of two callers is two calls, and nobody sees another's in 1000 tries", {
+  timeout: 60_000,
+}, async () => {
   await using gateway = await startTestGateway({}, await testPolicy());
   const keyed = (token: string, key: string) => gateway.invoke("who", {}, { ...bearer(token), "idempotency-key": key });
   const key = newId(); // has the form of a toolCallId, which it must not become
@@ -78,13 +88,18 @@ test("T05: the same Idempotency-Key of two callers is two calls, and nobody sees
   expect(mine.json?.["toolCallId"]).not.toBe(theirs.json?.["toolCallId"]);
   const unkept = await gateway.invoke("who", {}, bearer("alice-token"));
 
-  const find = (token: string, id: unknown) => gateway.send({ path: `/v1/calls/${String(id)}`, headers: bearer(token) });
-  for (const id of [key, mine.json?.["toolCallId"], unkept.json?.["toolCallId"]]) expect((await find("alice-token", id)).status).toBe(200);
+  const find = (token: string, id: unknown) =>
+    gateway.send({ path: `/v1/calls/${String(id)}`, headers: bearer(token) });
+  for (const id of [key, mine.json?.["toolCallId"], unkept.json?.["toolCallId"]])
+    expect((await find("alice-token", id)).status).toBe(200);
   expect((await find("alice-token", key)).json).toMatchObject({ result: { content: "alice" } });
   expect((await find("bob-token", key)).json).toMatchObject({ result: { content: "bob" } });
 
   const secretKeys = Array.from({ length: 20 }, () => newId());
-  const secrets = [...secretKeys, ...(await Promise.all(secretKeys.map(async (secret) => (await keyed("alice-token", secret)).json?.["toolCallId"])))];
+  const secrets = [
+    ...secretKeys,
+    ...(await Promise.all(secretKeys.map(async (secret) => (await keyed("alice-token", secret)).json?.["toolCallId"]))),
+  ];
   let reads = 0;
   for (let tries = 0; tries < 1_000; tries += secrets.length) {
     const answers = await Promise.all(secrets.map((id) => find("bob-token", id)));

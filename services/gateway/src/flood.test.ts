@@ -12,16 +12,20 @@ operators: [{ name: ops, tokens: [{ hash: ${hashOf("token-of-the-operator")} }] 
 const policyOf = async () => holdPolicy(createPolicy(await readPolicy(POLICY, "policy.yaml")));
 const by = (token: string) => ({ authorization: `Bearer ${token}` });
 
-test.each(["silent", "trickle"] as const)("3 000 %s connections keep out neither callers, nor operators, nor probes", { timeout: 120_000 }, async (kind) => {
-  await using gateway = await startTestGateway({ requestTimeoutMs: 1000 }, await policyOf());
-  using _flood = await floodSockets({ port: gateway.port, host: "127.0.0.1" }, 3000, kind);
+test.each(["silent", "trickle"] as const)(
+  "3 000 %s connections keep out neither callers, nor operators, nor probes",
+  { timeout: 120_000 },
+  async (kind) => {
+    await using gateway = await startTestGateway({ requestTimeoutMs: 1000 }, await policyOf());
+    using _flood = await floodSockets({ port: gateway.port, host: "127.0.0.1" }, 3000, kind);
 
-  for (let round = 0; round < 3; round++) {
-    expect((await gateway.invoke("echo", { a: 1 }, by("token-of-the-writer"))).status).toBe(200);
-    expect((await gateway.send({ path: "/operator/policy", headers: by("token-of-the-operator") })).status).toBe(200);
-    expect((await gateway.send({ path: "/healthz" })).status).toBe(200);
-  }
-});
+    for (let round = 0; round < 3; round++) {
+      expect((await gateway.invoke("echo", { a: 1 }, by("token-of-the-writer"))).status).toBe(200);
+      expect((await gateway.send({ path: "/operator/policy", headers: by("token-of-the-operator") })).status).toBe(200);
+      expect((await gateway.send({ path: "/healthz" })).status).toBe(200);
+    }
+  },
+);
 
 test("as many calls as may run keep out no operator", async () => {
   await using gateway = await startTestGateway({ maxConcurrent: 1 }, await policyOf());

@@ -11,8 +11,17 @@ test("a call is answered with the tool's response", async () => {
   const answer = await gateway.invoke("echo", { word: "hé" });
 
   expect(answer.status).toBe(200);
-  expect(answer.headers).toMatchObject({ "content-type": "application/json", "cache-control": "no-store", "x-content-type-options": "nosniff" });
-  expect(answer.json).toEqual({ toolCallId: expect.stringMatching(/^[0-9a-f]{32}$/), toolName: "echo", content: '{"word":"hé"}', isError: false });
+  expect(answer.headers).toMatchObject({
+    "content-type": "application/json",
+    "cache-control": "no-store",
+    "x-content-type-options": "nosniff",
+  });
+  expect(answer.json).toEqual({
+    toolCallId: expect.stringMatching(/^[0-9a-f]{32}$/),
+    toolName: "echo",
+    content: '{"word":"hé"}',
+    isError: false,
+  });
 });
 
 test("a call without a body has no arguments", async () => {
@@ -46,7 +55,12 @@ test.each([
 
   expect(answer.status).toBe(status);
   expect(answer.headers["retry-after"]).toBe("2");
-  expect(answer.json).toMatchObject({ toolName: "fail", code, message: "Cannot do it: this tool always fails", retryAfterMs: 1200 });
+  expect(answer.json).toMatchObject({
+    toolName: "fail",
+    code,
+    message: "Cannot do it: this tool always fails",
+    retryAfterMs: 1200,
+  });
 });
 
 test("a tool that crashes says nothing of its inside", async () => {
@@ -85,7 +99,13 @@ test("faults in headers are named all at once", async () => {
   const { status, json } = await gateway.invoke(
     "echo",
     {},
-    { "rockbot-timeout-ms": "60001", "rockbot-session": "a b", "rockbot-untrusted": "1", "rockbot-age-ms": "1 s", "idempotency-key": "x".repeat(257) },
+    {
+      "rockbot-timeout-ms": "60001",
+      "rockbot-session": "a b",
+      "rockbot-untrusted": "1",
+      "rockbot-age-ms": "1 s",
+      "idempotency-key": "x".repeat(257),
+    },
   );
 
   expect(status).toBe(400);
@@ -95,7 +115,9 @@ test("faults in headers are named all at once", async () => {
 });
 
 test("a client may say that untrusted content led to its call, by a header or in MCP's _meta, and gains nothing by it", async () => {
-  const policy = holdPolicy(createPolicy(await readPolicy("everyone: { allow: ['*'], afterUntrusted: { effects: deny } }", "of the test")));
+  const policy = holdPolicy(
+    createPolicy(await readPolicy("everyone: { allow: ['*'], afterUntrusted: { effects: deny } }", "of the test")),
+  );
   await using gateway = await startTestGateway({}, policy);
   await using _mail = await serveOne(
     gateway.bus,
@@ -103,14 +125,21 @@ test("a client may say that untrusted content led to its call, by a header or in
   );
   const send = async (headers: Record<string, string>) => (await gateway.invoke("mail-send", {}, headers)).json;
 
-  expect(await send({ "rockbot-untrusted": "true" })).toMatchObject({ code: "denied", details: { reason: "after_untrusted" } });
-  for (const headers of [{ "rockbot-untrusted": "false" }, {}]) expect(await send(headers)).toMatchObject({ content: "sent" });
+  expect(await send({ "rockbot-untrusted": "true" })).toMatchObject({
+    code: "denied",
+    details: { reason: "after_untrusted" },
+  });
+  for (const headers of [{ "rockbot-untrusted": "false" }, {}])
+    expect(await send(headers)).toMatchObject({ content: "sent" });
   expect((await gateway.invoke("echo", {}, { "rockbot-untrusted": "true" })).status).toBe(200);
 
   for (const connect of Object.values(clients)) {
     await using client = await connect(gateway);
     const call = (untrusted?: unknown) => client.call({ name: "mail-send", _meta: { "rockbot/untrusted": untrusted } });
-    expect(await call(true)).toMatchObject({ isError: true, _meta: { "rockbot/error": { code: "denied", details: { reason: "after_untrusted" } } } });
+    expect(await call(true)).toMatchObject({
+      isError: true,
+      _meta: { "rockbot/error": { code: "denied", details: { reason: "after_untrusted" } } },
+    });
     expect(await call()).toMatchObject({ content: [{ text: "sent" }] });
     await expect(call("yes")).rejects.toThrow(/rockbot\/untrusted.*expected true or false/);
   }
@@ -128,7 +157,8 @@ test("definitions, guides and errors that have others' words say so, by HTTP and
     { service: "evil" },
   );
 
-  for (const code of ["execution_failed", "tool_not_found"]) expect((await gateway.invoke("evil__fail", { code })).json).toMatchObject({ code, trust: said });
+  for (const code of ["execution_failed", "tool_not_found"])
+    expect((await gateway.invoke("evil__fail", { code })).json).toMatchObject({ code, trust: said });
   expect((await gateway.invoke("evil__fail", {}, { accept: "text/event-stream" })).text).toMatch(
     /event: error\n.*"trust":\{"level":"untrusted","origin":"mcp:evil"\}/,
   );
@@ -141,7 +171,13 @@ test("definitions, guides and errors that have others' words say so, by HTTP and
   });
   expect((await gateway.send({ path: "/openapi.json" })).json).toMatchObject({
     paths: { "/v1/tools/evil__fail/invoke": { post: { "x-trust": defined } } },
-    components: { schemas: { Error: { properties: { trust: {} } }, Tool: { properties: { trust: {} } }, ContentTrust: { properties: { isApproved: {} } } } },
+    components: {
+      schemas: {
+        Error: { properties: { trust: {} } },
+        Tool: { properties: { trust: {} } },
+        ContentTrust: { properties: { isApproved: {} } },
+      },
+    },
   });
 
   for (const connect of Object.values(clients)) {
@@ -151,14 +187,18 @@ test("definitions, guides and errors that have others' words say so, by HTTP and
     expect(listed.filter(({ _meta }) => _meta !== undefined)).toHaveLength(1);
     const resources = await client.listResources();
     expect(resources.find(({ uri }) => uri.endsWith("/evil"))).toMatchObject({ _meta: { "rockbot/trust": defined } });
-    expect(await client.call({ name: "evil__fail" })).toMatchObject({ isError: true, _meta: { "rockbot/trust": said } });
+    expect(await client.call({ name: "evil__fail" })).toMatchObject({
+      isError: true,
+      _meta: { "rockbot/trust": said },
+    });
   }
 });
 
 test("an idempotency key is the call's id if it has the form of one, else it is hashed to one", async () => {
   await using gateway = await startTestGateway();
   const id = "0123456789abcdef0123456789abcdef";
-  const idOf = async (key: string) => (await gateway.invoke("echo", {}, { "idempotency-key": key })).json?.["toolCallId"];
+  const idOf = async (key: string) =>
+    (await gateway.invoke("echo", {}, { "idempotency-key": key })).json?.["toolCallId"];
 
   expect(await idOf(id)).toBe(id);
   expect(await idOf(`"${id}"`)).toBe(id);
@@ -227,7 +267,9 @@ test("the list of tools is sorted, has real schemas, and stays the same byte for
 test("guides are listed and read, whatever the case of the name", async () => {
   await using gateway = await startTestGateway();
 
-  expect((await gateway.send({ path: "/v1/guides" })).json).toEqual({ guides: [{ name: "test-tools", summary: "How to test." }] });
+  expect((await gateway.send({ path: "/v1/guides" })).json).toEqual({
+    guides: [{ name: "test-tools", summary: "How to test." }],
+  });
   expect((await gateway.send({ path: "/v1/guides/TEST-tools" })).json).toEqual({
     name: "test-tools",
     summary: "How to test.",
@@ -252,10 +294,20 @@ test("/openapi.json has one path for each tool, with its schemas", async () => {
   expect([status, document.openapi, document.security]).toEqual([200, "3.1.1", undefined]);
   expect(document.paths["/v1/tools/web_browse/invoke"]?.["post"]).toMatchObject({
     operationId: "web_browse",
-    requestBody: { content: { "application/json": { schema: { type: "object", required: ["url"], properties: { url: { type: "string" } } } } } },
+    requestBody: {
+      content: {
+        "application/json": { schema: { type: "object", required: ["url"], properties: { url: { type: "string" } } } },
+      },
+    },
     responses: {
       200: {
-        content: { "application/json": { schema: { properties: { structured: { required: expect.arrayContaining(["url", "title", "contentType"]) } } } } },
+        content: {
+          "application/json": {
+            schema: {
+              properties: { structured: { required: expect.arrayContaining(["url", "title", "contentType"]) } },
+            },
+          },
+        },
       },
       504: {},
       default: {},
@@ -264,7 +316,9 @@ test("/openapi.json has one path for each tool, with its schemas", async () => {
   const operations = Object.values(document.paths).flatMap((path) => Object.values(path));
   expect(new Set(operations.map(({ operationId }) => operationId)).size).toBe(operations.length);
   // Every reference leads somewhere.
-  const references = [...JSON.stringify(document).matchAll(/"\$ref":"#\/([^"]+)"/g)].map(([, path]) => String(path).split("/"));
+  const references = [...JSON.stringify(document).matchAll(/"\$ref":"#\/([^"]+)"/g)].map(([, path]) =>
+    String(path).split("/"),
+  );
   expect(references.length).toBeGreaterThan(10);
   for (const path of references)
     expect(
@@ -290,9 +344,18 @@ test("a call that was made with a key can be looked up by it, with its answer", 
   const found = await gateway.send({ path: "/v1/calls/mine" });
   expect([found.status, found.json]).toEqual([
     200,
-    expect.objectContaining({ toolName: "echo", state: "answered", attempts: 1, result: expect.objectContaining({ content: '{"word":"hi"}' }) }),
+    expect.objectContaining({
+      toolName: "echo",
+      state: "answered",
+      attempts: 1,
+      result: expect.objectContaining({ content: '{"word":"hi"}' }),
+    }),
   ]);
-  expect((await gateway.send({ path: "/v1/calls/refused" })).json).toMatchObject({ state: "failed", code: "denied", error: { code: "denied" } });
+  expect((await gateway.send({ path: "/v1/calls/refused" })).json).toMatchObject({
+    state: "failed",
+    code: "denied",
+    error: { code: "denied" },
+  });
   const unkept = await gateway.send({ path: `/v1/calls/${json?.["toolCallId"]}` });
   expect(unkept.json).toMatchObject({ state: "answered" });
   expect(unkept.json).not.toHaveProperty("result");
@@ -315,16 +378,28 @@ test("a refused reuse of a key leaves the call that it stands for answered, with
 test("a call goes on when its client's connection breaks, if it asked for that, and its answer can be fetched", async () => {
   await using gateway = await startTestGateway();
   const headers = { "content-type": "application/json", "idempotency-key": "long", "rockbot-on-close": "keep" };
-  const client = request({ host: "127.0.0.1", port: gateway.port, agent: false, path: "/v1/tools/soon/invoke", method: "POST", headers });
+  const client = request({
+    host: "127.0.0.1",
+    port: gateway.port,
+    agent: false,
+    path: "/v1/tools/soon/invoke",
+    method: "POST",
+    headers,
+  });
   client.on("error", () => {});
   client.end('{"ms":400}');
   await expect.poll(() => gateway.waiting).toEqual(["soon"]);
   client.destroy();
 
   expect((await gateway.send({ path: "/v1/calls/long" })).json).toMatchObject({ state: "accepted" });
-  await expect.poll(async () => (await gateway.send({ path: "/v1/calls/long" })).json, { timeout: 5_000 }).toMatchObject({ result: { content: "done" } });
+  await expect
+    .poll(async () => (await gateway.send({ path: "/v1/calls/long" })).json, { timeout: 5_000 })
+    .toMatchObject({ result: { content: "done" } });
   const refused = await gateway.invoke("echo", {}, { "rockbot-on-close": "keep" });
-  expect([refused.status, refused.json?.["message"]]).toEqual([400, expect.stringContaining("needs an Idempotency-Key")]);
+  expect([refused.status, refused.json?.["message"]]).toEqual([
+    400,
+    expect.stringContaining("needs an Idempotency-Key"),
+  ]);
 });
 
 test.each(["HTTP", "MCP"])(
@@ -339,12 +414,25 @@ test.each(["HTTP", "MCP"])(
     await using _act = await serveOne(gateway.bus, act);
     await expect.poll(async () => (await gateway.send({ path: "/v1/tools" })).text).toContain('"act"');
     const params = { name: "act", arguments: {}, _meta: { "rockbot/timeoutMs": 200 } };
-    const headers = { accept: "application/json, text/event-stream", "content-type": "application/json", "mcp-protocol-version": "2025-11-25" };
+    const headers = {
+      accept: "application/json, text/event-stream",
+      "content-type": "application/json",
+      "mcp-protocol-version": "2025-11-25",
+    };
     const { text } =
       door === "HTTP"
         ? await gateway.invoke("act", {}, { "rockbot-timeout-ms": "200" })
-        : await gateway.send({ method: "POST", path: "/mcp", headers }, JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params }));
-    for (const said of ["timeout", '"isRetryable":true', '"mayHaveRun":true', "find out before you make another call of it"]) expect(text).toContain(said);
+        : await gateway.send(
+            { method: "POST", path: "/mcp", headers },
+            JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params }),
+          );
+    for (const said of [
+      "timeout",
+      '"isRetryable":true',
+      '"mayHaveRun":true',
+      "find out before you make another call of it",
+    ])
+      expect(text).toContain(said);
     expect(runs).toBe(1);
   },
 );
@@ -354,8 +442,9 @@ test("a list of tools says why the list of a service cannot be used", async () =
   const odd = { service: "odd", instance: "i", epoch: 1, hash: "0".repeat(16), pages: 1 };
   const say = (topic: string, type: string, body: object) =>
     gateway.bus.publish(createEnvelope({ topic, type, source: "odd", body: Buffer.from(JSON.stringify(body)) }));
-  await using _asked = await gateway.bus.subscribe({ name: "odd", topics: ["tool.announce.list.odd"], kind: "copy" }, ({ replyTo = "" }) =>
-    say(replyTo, messages.ToolAnnouncement.type, { ...odd, page: 0, tools: [] }),
+  await using _asked = await gateway.bus.subscribe(
+    { name: "odd", topics: ["tool.announce.list.odd"], kind: "copy" },
+    ({ replyTo = "" }) => say(replyTo, messages.ToolAnnouncement.type, { ...odd, page: 0, tools: [] }),
   );
   await say("tool.announce.odd", messages.ToolHeartbeat.type, odd);
   await expect
@@ -365,11 +454,23 @@ test("a list of tools says why the list of a service cannot be used", async () =
 
 test("a list of tools says whose tools are not known yet", { timeout: 15_000 }, async () => {
   await using gateway = await startTestGateway();
-  const body = encodeMessage("ToolHeartbeat", { service: "slow", instance: "i", epoch: 1, hash: "0".repeat(16), pages: 1 });
-  const beat = () => gateway.bus.publish(createEnvelope({ topic: "tool.announce.slow", type: messages.ToolHeartbeat.type, source: "slow", body }));
+  const body = encodeMessage("ToolHeartbeat", {
+    service: "slow",
+    instance: "i",
+    epoch: 1,
+    hash: "0".repeat(16),
+    pages: 1,
+  });
+  const beat = () =>
+    gateway.bus.publish(
+      createEnvelope({ topic: "tool.announce.slow", type: messages.ToolHeartbeat.type, source: "slow", body }),
+    );
   await beat();
   const heartbeats = setInterval(() => void beat(), 500);
   const { json } = await gateway.send({ path: "/v1/tools" });
   clearInterval(heartbeats);
-  expect(json).toMatchObject({ tools: expect.arrayContaining([expect.objectContaining({ name: "echo" })]), missing: ["slow"] });
+  expect(json).toMatchObject({
+    tools: expect.arrayContaining([expect.objectContaining({ name: "echo" })]),
+    missing: ["slow"],
+  });
 });

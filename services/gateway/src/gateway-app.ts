@@ -39,7 +39,9 @@ export interface GatewayAppOptions {
   /** The handler of `/mcp`. @default there is no such path */
   readonly mcp?: (() => Promise<ToolEndpoint>) | undefined;
   /** Makes the handlers for A2A. @default there are no such paths */
-  readonly a2a?: ((parts: { readonly headers: Readonly<Record<string, string>>; readonly stallMs: number }) => A2aDoor) | undefined;
+  readonly a2a?:
+    | ((parts: { readonly headers: Readonly<Record<string, string>>; readonly stallMs: number }) => A2aDoor)
+    | undefined;
   /** Where what happens in the agent's sessions is heard. @default the agent cannot be asked here */
   readonly sessions?: SessionHub | undefined;
   /** Aborts when streams end that would never end by themselves: the process stops. */
@@ -81,12 +83,21 @@ const headers = { "cache-control": "no-store", "x-content-type-options": "nosnif
  * How many connections its server needs. They are those whose requests run, those that wait for their clients, and those that may be on their way to
  * be let in.
  */
-export const connectionsOf = (maxConcurrent: number): number => 2 * (maxConcurrent + OPERATOR_PLACES) + MAX_LISTENERS + SPARE_CONNECTIONS;
+export const connectionsOf = (maxConcurrent: number): number =>
+  2 * (maxConcurrent + OPERATOR_PLACES) + MAX_LISTENERS + SPARE_CONNECTIONS;
 
 /** The front door as a function of a tool caller. Runs on Node's HTTP server only: see serveHttp. */
 // Long because: the routes stand in the order in which requests meet them
 export function createGatewayApp(caller: ToolCaller, options: GatewayAppOptions = {}): Hono<GatewayEnv> {
-  const { token, policy, isOpen = true, allowedHosts = [], allowedOrigins = [], timeoutMs = DEFAULT_TIMEOUT_MS, maxTimeoutMs = MAX_TIMEOUT_MS } = options;
+  const {
+    token,
+    policy,
+    isOpen = true,
+    allowedHosts = [],
+    allowedOrigins = [],
+    timeoutMs = DEFAULT_TIMEOUT_MS,
+    maxTimeoutMs = MAX_TIMEOUT_MS,
+  } = options;
   const {
     maxConcurrent = 256,
     keepAliveMs = 10_000,
@@ -107,14 +118,29 @@ export function createGatewayApp(caller: ToolCaller, options: GatewayAppOptions 
   const authenticate = createAuthenticator({ self: caller.agent, token, policy, isOpen });
   const toolsOf = (by: string | undefined) => listTools(caller.toolsOf(by ?? caller.agent));
   if (operator !== undefined && policy !== undefined) {
-    const operators = new Admission({ maxRunning: OPERATOR_PLACES, waiting: new WaitingRoom(OPERATOR_PLACES), answerMs: ANSWER_MS });
-    app.all(`${OPERATOR_PATH}*`, operatorDoor(operator, { policy, allowedHosts, allowedOrigins, admit: admission(() => operators), refusals, log }));
+    const operators = new Admission({
+      maxRunning: OPERATOR_PLACES,
+      waiting: new WaitingRoom(OPERATOR_PLACES),
+      answerMs: ANSWER_MS,
+    });
+    app.all(
+      `${OPERATOR_PATH}*`,
+      operatorDoor(operator, {
+        policy,
+        allowedHosts,
+        allowedOrigins,
+        admit: admission(() => operators),
+        refusals,
+        log,
+      }),
+    );
   }
   const agents = a2a?.({ headers, stallMs: ANSWER_MS });
   // A stranger reads from the card how to ask, and nothing else.
   if (agents !== undefined) for (const path of agents.cardPaths) app.get(path, agents.card);
   app.use(guard({ authenticate, allowedHosts, allowedOrigins, refusals }));
-  const door = mcp === undefined ? undefined : mcpDoor(mcp, { authenticate, headers, stallMs: ANSWER_MS, recheckMs: keepAliveMs });
+  const door =
+    mcp === undefined ? undefined : mcpDoor(mcp, { authenticate, headers, stallMs: ANSWER_MS, recheckMs: keepAliveMs });
   const waiting = new WaitingRoom(maxConcurrent);
   const requests = new Admission({ maxRunning: maxConcurrent, waiting, answerMs: ANSWER_MS });
   // Streams of changes last, so they have places of their own, and are no requests that take long.
@@ -135,10 +161,25 @@ export function createGatewayApp(caller: ToolCaller, options: GatewayAppOptions 
     return c.json({ tools: toolsOf(c.get("caller")), ...absent(missing) });
   });
   addGuideRoutes(app, caller);
-  app.post("/v1/tools/:name/invoke", invoke(caller, { timeoutMs, maxTimeoutMs, keepAliveMs, headers, keys, refusals, signal, log }));
-  app.get("/v1/calls/:toolCallId", async (c) => c.json(await describeCall(caller, c.req.param("toolCallId"), c.get("caller"))));
+  app.post(
+    "/v1/tools/:name/invoke",
+    invoke(caller, { timeoutMs, maxTimeoutMs, keepAliveMs, headers, keys, refusals, signal, log }),
+  );
+  app.get("/v1/calls/:toolCallId", async (c) =>
+    c.json(await describeCall(caller, c.req.param("toolCallId"), c.get("caller"))),
+  );
   if (sessions !== undefined) {
-    const chat = chatCompletions(caller, { sessions, stallMs: ANSWER_MS, maxTimeoutMs, keepAliveMs, headers, keys, refusals, signal, log });
+    const chat = chatCompletions(caller, {
+      sessions,
+      stallMs: ANSWER_MS,
+      maxTimeoutMs,
+      keepAliveMs,
+      headers,
+      keys,
+      refusals,
+      signal,
+      log,
+    });
     const embed = embeddings(caller, { timeoutMs, maxTimeoutMs, keepAliveMs, headers, keys, refusals, signal, log });
     addChatRoutes(app, chat, embed, models(caller, toolsOf));
   }
@@ -155,7 +196,8 @@ export function createGatewayApp(caller: ToolCaller, options: GatewayAppOptions 
     );
   });
 
-  for (const path of ["/v1/tools", "/v1/guides", "/v1/guides/:name", "/v1/calls/:toolCallId", "/openapi.json"]) app.all(path, onlyMethod("GET"));
+  for (const path of ["/v1/tools", "/v1/guides", "/v1/guides/:name", "/v1/calls/:toolCallId", "/openapi.json"])
+    app.all(path, onlyMethod("GET"));
   app.all("/v1/tools/:name/invoke", onlyMethod("POST"));
   if (door !== undefined) app.all(MCP_PATH, onlyMethod("GET, POST, DELETE"));
   addFallbacks(app, log);
@@ -177,7 +219,12 @@ function addProbes(app: Hono<GatewayEnv>, notReady: () => readonly string[]): vo
 
 type Answer = ReturnType<typeof chatCompletions>;
 
-function addChatRoutes(app: Hono<GatewayEnv>, chat: Answer, embed: Answer, { list, read }: ReturnType<typeof models>): void {
+function addChatRoutes(
+  app: Hono<GatewayEnv>,
+  chat: Answer,
+  embed: Answer,
+  { list, read }: ReturnType<typeof models>,
+): void {
   app.post("/v1/chat/completions", chat);
   app.post("/v1/embeddings", embed);
   for (const path of ["/v1/chat/completions", "/v1/embeddings"]) app.all(path, onlyMethod("POST"));
@@ -187,27 +234,37 @@ function addChatRoutes(app: Hono<GatewayEnv>, chat: Answer, embed: Answer, { lis
 }
 
 function addFallbacks(app: Hono<GatewayEnv>, log: Logger): void {
-  const noPath = "Cannot answer the request: there is no such path. GET /openapi.json lists the paths; the agent answers POST /v1/chat/completions";
+  const noPath =
+    "Cannot answer the request: there is no such path. GET /openapi.json lists the paths; the agent answers POST /v1/chat/completions";
   app.notFound((c) => answerErrorOf(c, new ToolError(HttpErrorCode.NotFound, noPath)));
   app.onError((error, c) => {
     if (error instanceof ToolError) return answerErrorOf(c, error);
     log.error({ err: error }, "a request failed in the gateway");
-    return answerErrorOf(c, new ToolError(ToolErrorCode.ExecutionFailed, "Cannot answer the request: the gateway failed. Its log says why"));
+    return answerErrorOf(
+      c,
+      new ToolError(ToolErrorCode.ExecutionFailed, "Cannot answer the request: the gateway failed. Its log says why"),
+    );
   });
 }
 
 function addGuideRoutes(app: Hono<GatewayEnv>, caller: ToolCaller): void {
   app.get("/v1/guides", async (c) => {
-    return c.json({ guides: (await caller.getGuides(c.get("caller"))).map(({ name, summary, trust }) => ({ name, summary, trust })) });
+    return c.json({
+      guides: (await caller.getGuides(c.get("caller"))).map(({ name, summary, trust }) => ({ name, summary, trust })),
+    });
   });
   app.get("/v1/guides/:name", async (c) => {
     const name = c.req.param("name");
     const guides = await caller.getGuides(c.get("caller"));
     const guide = guides.find((candidate) => candidate.name.toLowerCase() === name.toLowerCase());
-    if (guide !== undefined) return c.json({ name: guide.name, summary: guide.summary, document: guide.document, trust: guide.trust });
+    if (guide !== undefined)
+      return c.json({ name: guide.name, summary: guide.summary, document: guide.document, trust: guide.trust });
     const names = guides.map((candidate) => candidate.name);
     const help = namesHelp(name, names);
-    throw new ToolError(HttpErrorCode.NotFound, `Cannot read the guide ${JSON.stringify(name.slice(0, 80))}: there is none of that name. ${help}`);
+    throw new ToolError(
+      HttpErrorCode.NotFound,
+      `Cannot read the guide ${JSON.stringify(name.slice(0, 80))}: there is none of that name. ${help}`,
+    );
   });
 }
 
@@ -215,7 +272,10 @@ const onlyMethod =
   (method: string): MiddlewareHandler =>
   async (c) => {
     c.header("allow", method);
-    return answerErrorOf(c, new ToolError(HttpErrorCode.MethodNotAllowed, `Cannot answer the request: this path takes ${method} only`));
+    return answerErrorOf(
+      c,
+      new ToolError(HttpErrorCode.MethodNotAllowed, `Cannot answer the request: this path takes ${method} only`),
+    );
   };
 
 /** What a list of tools says of the services whose tools are not in it. */

@@ -74,9 +74,34 @@ type GatewayAccess = "open to this machine" | "by the gateway's token" | "by the
  * configuration is one that `check` of its settings has seen, else others might reach it without a token.
  */
 // Long because: it is the list of the parts, in the order in which they start
-export async function startGateway(bus: Bus, config: Readonly<GatewayConfig>, options: StartGatewayOptions = {}): Promise<Gateway> {
-  const { log = silentLogger, current = () => config, audit, blobs, journals, mcpSessions, tasks, policy, operator = callsAndPolicy, signal } = options;
-  const { host, gatewayToken, allowedHosts, allowedOrigins, agentName, instance, callTimeoutMs, maxCallTimeoutMs, maxConcurrent } = config;
+export async function startGateway(
+  bus: Bus,
+  config: Readonly<GatewayConfig>,
+  options: StartGatewayOptions = {},
+): Promise<Gateway> {
+  const {
+    log = silentLogger,
+    current = () => config,
+    audit,
+    blobs,
+    journals,
+    mcpSessions,
+    tasks,
+    policy,
+    operator = callsAndPolicy,
+    signal,
+  } = options;
+  const {
+    host,
+    gatewayToken,
+    allowedHosts,
+    allowedOrigins,
+    agentName,
+    instance,
+    callTimeoutMs,
+    maxCallTimeoutMs,
+    maxConcurrent,
+  } = config;
   const hostName = isIPv6(host) ? `[${host}]` : host;
   let isStopping = false;
   // While the bus is away clients get an answer in words, which a balancer without any gateway could not give.
@@ -84,11 +109,29 @@ export async function startGateway(bus: Bus, config: Readonly<GatewayConfig>, op
   const drainOver = new AbortController();
 
   await using started = new AsyncDisposableStack();
-  const caller = started.use(await createToolCaller(bus, { agent: agentName, instance, blobs, journals, policy, maxCallsInFlight: 2 * maxConcurrent, log }));
+  const caller = started.use(
+    await createToolCaller(bus, {
+      agent: agentName,
+      instance,
+      blobs,
+      journals,
+      policy,
+      maxCallsInFlight: 2 * maxConcurrent,
+      log,
+    }),
+  );
   const mayRegister = () => policy !== undefined;
-  if (mayHearBridge(bus, policy)) started.use(await offerMcpTools(bus, caller, { agent: agentName, policy, mayRegister, log }));
+  if (mayHearBridge(bus, policy))
+    started.use(await offerMcpTools(bus, caller, { agent: agentName, policy, mayRegister, log }));
   const refusals = started.use(new RefusalLog({ audit, log }));
-  const calls = { timeoutMs: callTimeoutMs, maxTimeoutMs: maxCallTimeoutMs, keys: new RunningKeys(), refusals, signal: drainOver.signal, log };
+  const calls = {
+    timeoutMs: callTimeoutMs,
+    maxTimeoutMs: maxCallTimeoutMs,
+    keys: new RunningKeys(),
+    refusals,
+    signal: drainOver.signal,
+    log,
+  };
   const mcp = started.use(new GatewayEndpoint(caller, { ...calls, policy, sessions: { shared: mcpSessions } }));
   const sessions = started.use(new SessionHub(bus, caller, { policy, log }));
   const ending = new AbortController();
@@ -136,22 +179,43 @@ export async function startGateway(bus: Bus, config: Readonly<GatewayConfig>, op
 }
 
 /** The SDK of A2A, and what it is made of, costs a start a quarter of its time: a gateway without agents does without. */
-async function servedAgents(caller: ToolCaller, config: Readonly<GatewayConfig>, options: ServeA2aOptions): Promise<ServedA2a | undefined> {
+async function servedAgents(
+  caller: ToolCaller,
+  config: Readonly<GatewayConfig>,
+  options: ServeA2aOptions,
+): Promise<ServedA2a | undefined> {
   const { a2aUrl: url } = config;
-  return url === undefined ? undefined : (await import("./a2a/serve-a2a.ts")).serveA2a(caller, { ...config, a2aUrl: url }, options);
+  return url === undefined
+    ? undefined
+    : (await import("./a2a/serve-a2a.ts")).serveA2a(caller, { ...config, a2aUrl: url }, options);
 }
 
 function listen(
   app: HttpApp,
-  { host, port, maxConcurrent, strangersPerAddress, proxies, requestTimeoutMs, shutdownGraceMs }: Readonly<GatewayConfig>,
+  {
+    host,
+    port,
+    maxConcurrent,
+    strangersPerAddress,
+    proxies,
+    requestTimeoutMs,
+    shutdownGraceMs,
+  }: Readonly<GatewayConfig>,
   until: { readonly signal: AbortSignal | undefined; readonly onDrainOver: () => void },
 ): ReturnType<typeof serveHttp> {
   const maxConnections = connectionsOf(maxConcurrent);
-  return serveHttp(app, { host, port }, { maxConnections, strangersPerAddress, proxies, requestTimeoutMs, drainMs: shutdownGraceMs, ...until });
+  return serveHttp(
+    app,
+    { host, port },
+    { maxConnections, strangersPerAddress, proxies, requestTimeoutMs, drainMs: shutdownGraceMs, ...until },
+  );
 }
 
 function callsAndPolicy({ caller, policy }: OperatorParts): HttpApp {
-  return operatorRoutes({ [CALLS_PATH]: createCallsApp([caller.journal]), [POLICY_PATH]: createPolicyApp(policy, caller.tools) });
+  return operatorRoutes({
+    [CALLS_PATH]: createCallsApp([caller.journal]),
+    [POLICY_PATH]: createPolicyApp(policy, caller.tools),
+  });
 }
 
 function accessBy(gatewayToken: string | undefined, policy: PolicyHolder | undefined): GatewayAccess {

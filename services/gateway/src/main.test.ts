@@ -1,12 +1,25 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { freePort, sharedAmqpUrl, startNodeProgram, startOwnRedis, startTcpFaultProxy, temporaryFolder } from "@rockbot/testing";
+import {
+  freePort,
+  sharedAmqpUrl,
+  startNodeProgram,
+  startOwnRedis,
+  startTcpFaultProxy,
+  temporaryFolder,
+} from "@rockbot/testing";
 import { expect, test } from "vitest";
 
-const startMain = (env: Record<string, string>) => startNodeProgram(join(import.meta.dirname, "../../main.ts"), { args: ["gateway"], env });
+const startMain = (env: Record<string, string>) =>
+  startNodeProgram(join(import.meta.dirname, "../../main.ts"), { args: ["gateway"], env });
 
 test("a wrong configuration ends the process with code 2 and every fault", async () => {
-  await using main = startMain({ HOST: "0.0.0.0", CALL_TIMEOUT_MS: "5000", MAX_CALL_TIMEOUT_MS: "1000", A2A_PUSH: "true" });
+  await using main = startMain({
+    HOST: "0.0.0.0",
+    CALL_TIMEOUT_MS: "5000",
+    MAX_CALL_TIMEOUT_MS: "1000",
+    A2A_PUSH: "true",
+  });
   await using invalid = startMain({ PORT: "x", GATEWAY_TOKEN: "canary", ALLOWED_ORIGINS: "null" });
 
   expect([await main.ended, main.stderr()]).toEqual([
@@ -23,13 +36,16 @@ test("a wrong configuration ends the process with code 2 and every fault", async
   expect(stderr).not.toContain("canary");
 });
 
-test("a token that has changed in its file holds without a restart, and the old one no more", { timeout: 60_000 }, async () => {
+test("a token that has changed in its file holds without a restart, and the old one no more", {
+  timeout: 60_000,
+}, async () => {
   using folder = temporaryFolder();
   const file = folder.write("token", "the-token-of-before");
   await using main = startMain({ PORT: "0", GATEWAY_TOKEN_FILE: file });
   await expect.poll(main.stdout, { timeout: 60_000 }).toContain('"msg":"ready"');
   const url = /http:\/\/127\.0\.0\.1:\d+/.exec(main.stdout())?.[0] ?? "";
-  const statusOf = async (token: string) => (await fetch(`${url}/v1/tools`, { headers: { authorization: `Bearer ${token}` } })).status;
+  const statusOf = async (token: string) =>
+    (await fetch(`${url}/v1/tools`, { headers: { authorization: `Bearer ${token}` } })).status;
   expect([await statusOf("the-token-of-before"), await statusOf("the-token-of-now")]).toEqual([200, 401]);
   await writeFile(file, "the-token-of-now");
   await expect.poll(() => statusOf("the-token-of-now"), { timeout: 30_000, interval: 500 }).toBe(200);
@@ -49,7 +65,9 @@ test("it serves until SIGTERM, and ends with code 0", async () => {
   await using main = startMain({ PORT: "0", GATEWAY_TOKEN: "canary-token-canary-token" });
   await expect.poll(main.stdout, { timeout: 60_000 }).toContain('"msg":"ready"');
   const url = /http:\/\/127\.0\.0\.1:\d+/.exec(main.stdout())?.[0] ?? "";
-  const statuses = await Promise.all(["/healthz", "/readyz", "/v1/tools"].map(async (path) => (await fetch(url + path)).status));
+  const statuses = await Promise.all(
+    ["/healthz", "/readyz", "/v1/tools"].map(async (path) => (await fetch(url + path)).status),
+  );
   main.kill("SIGTERM");
 
   expect(statuses).toEqual([200, 200, 401]);
@@ -77,7 +95,10 @@ test("it is ready once it has reached Redis, and stays so when the broker and Re
     const answer = await fetch(`http://127.0.0.1:${health}/readyz`);
     return [answer.status, await answer.json()];
   };
-  expect(await ready()).toEqual([503, { status: "not ready", reasons: ["Redis has not been reached since the start"] }]);
+  expect(await ready()).toEqual([
+    503,
+    { status: "not ready", reasons: ["Redis has not been reached since the start"] },
+  ]);
   await redis.restart();
   await expect.poll(ready, { timeout: 60_000 }).toEqual([200, { status: "ready" }]);
 
@@ -85,7 +106,17 @@ test("it is ready once it has reached Redis, and stays so when the broker and Re
   proxy.setSilent(true);
   proxy.cutAll();
   await expect.poll(main.stdout, { timeout: 60_000 }).toContain("no connection to the broker");
-  expect([await ready(), (await fetch(`http://127.0.0.1:${port}/readyz`)).status]).toEqual([[200, { status: "ready" }], 200]);
-  const answer = await fetch(`http://127.0.0.1:${port}/v1/tools/echo/invoke`, { method: "POST", headers: { "content-type": "application/json" }, body: "{}" });
-  expect([answer.status, await answer.json()]).toEqual([503, expect.objectContaining({ code: "unavailable", isRetryable: true })]);
+  expect([await ready(), (await fetch(`http://127.0.0.1:${port}/readyz`)).status]).toEqual([
+    [200, { status: "ready" }],
+    200,
+  ]);
+  const answer = await fetch(`http://127.0.0.1:${port}/v1/tools/echo/invoke`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: "{}",
+  });
+  expect([answer.status, await answer.json()]).toEqual([
+    503,
+    expect.objectContaining({ code: "unavailable", isRetryable: true }),
+  ]);
 });

@@ -15,13 +15,17 @@ export interface OpenApiOptions {
 
 /** The OpenAPI 3.1 document of the gateway as it is now: one path for each tool, with the tool's own schemas. */
 // Long because: it is one document, in the order in which it is read
-export function openApiDocument(tools: readonly ListedTool[], { version, needsToken, maxTimeoutMs, hasChat }: OpenApiOptions): object {
+export function openApiDocument(
+  tools: readonly ListedTool[],
+  { version, needsToken, maxTimeoutMs, hasChat }: OpenApiOptions,
+): object {
   return {
     openapi: "3.1.1",
     info: {
       title: "RockBot gateway",
       version,
-      description: "Calls the tools that run behind the message bus. Every call ends in exactly one answer: a result, or an error with a code.",
+      description:
+        "Calls the tools that run behind the message bus. Every call ends in exactly one answer: a result, or an error with a code.",
     },
     ...(needsToken ? { security: [{ bearer: [] }] } : {}),
     paths: {
@@ -40,7 +44,8 @@ export function openApiDocument(tools: readonly ListedTool[], { version, needsTo
               unusable: {
                 type: "object",
                 additionalProperties: { type: "string" },
-                description: "Why the list of a service that is missing cannot be used, by service; absent if there is none. The others have not come yet.",
+                description:
+                  "Why the list of a service that is missing cannot be used, by service; absent if there is none. The others have not come yet.",
               },
             },
           ),
@@ -61,10 +66,22 @@ export function openApiDocument(tools: readonly ListedTool[], { version, needsTo
       },
       "/v1/calls/{toolCallId}": {
         get: {
-          ...operation("readCall", "Say how a call stands, with its answer if it was made with an Idempotency-Key and ended in the last 15 minutes.", {
-            $ref: "#/components/schemas/Call",
-          }),
-          parameters: [{ name: "toolCallId", in: "path", required: true, description: "The call's id, or its Idempotency-Key.", schema: { type: "string" } }],
+          ...operation(
+            "readCall",
+            "Say how a call stands, with its answer if it was made with an Idempotency-Key and ended in the last 15 minutes.",
+            {
+              $ref: "#/components/schemas/Call",
+            },
+          ),
+          parameters: [
+            {
+              name: "toolCallId",
+              in: "path",
+              required: true,
+              description: "The call's id, or its Idempotency-Key.",
+              schema: { type: "string" },
+            },
+          ],
         },
       },
       ...(hasChat ? chatPaths : {}),
@@ -88,7 +105,8 @@ export function openApiDocument(tools: readonly ListedTool[], { version, needsTo
         idempotencyKey: {
           name: "Idempotency-Key",
           in: "header",
-          description: "Identifies the call: the same key is the same call. 32 lower-case hex digits are its toolCallId, any other text is hashed to one.",
+          description:
+            "Identifies the call: the same key is the same call. 32 lower-case hex digits are its toolCallId, any other text is hashed to one.",
           schema: { type: "string", minLength: 1, maxLength: 256 },
         },
         age: {
@@ -108,13 +126,17 @@ export function openApiDocument(tools: readonly ListedTool[], { version, needsTo
         untrusted: {
           name: "rockbot-untrusted",
           in: "header",
-          description: "Whether untrusted content led to the call, such as a web page that the model has read. The policy may then deny tools with effects.",
+          description:
+            "Whether untrusted content led to the call, such as a web page that the model has read. The policy may then deny tools with effects.",
           schema: { type: "boolean", default: false },
         },
       },
       responses: {
         ...(hasChat ? chatComponents.responses : {}),
-        Error: { description: "The call failed, or the request was refused.", content: json({ $ref: "#/components/schemas/Error" }) },
+        Error: {
+          description: "The call failed, or the request was refused.",
+          content: json({ $ref: "#/components/schemas/Error" }),
+        },
       },
       schemas: {
         ...(hasChat ? chatComponents.schemas : {}),
@@ -124,7 +146,13 @@ export function openApiDocument(tools: readonly ListedTool[], { version, needsTo
             message: { type: "string", description: "What was attempted, what is so, what to do next." },
             isRetryable: { type: "boolean" },
           },
-          { toolCallId: { type: "string" }, toolName: { type: "string" }, retryAfterMs: { type: "integer", minimum: 0 }, details: { type: "object" }, trust },
+          {
+            toolCallId: { type: "string" },
+            toolName: { type: "string" },
+            retryAfterMs: { type: "integer", minimum: 0 },
+            details: { type: "object" },
+            trust,
+          },
         ),
         Tool: objectOf(
           {
@@ -144,7 +172,10 @@ export function openApiDocument(tools: readonly ListedTool[], { version, needsTo
             state: { enum: Object.values(CallState) },
             attempts: { type: "integer", minimum: 1, description: "How often it was asked for under this id." },
             deadline: { type: "string", format: "date-time" },
-            steps: { type: "array", items: objectOf({ step: { type: "string" }, at: { type: "string", format: "date-time" } }) },
+            steps: {
+              type: "array",
+              items: objectOf({ step: { type: "string" }, at: { type: "string", format: "date-time" } }),
+            },
           },
           {
             code: { type: "string", description: "Of the error it ended in." },
@@ -153,7 +184,10 @@ export function openApiDocument(tools: readonly ListedTool[], { version, needsTo
           },
         ),
         GuideSummary: objectOf({ name: { type: "string" }, summary: { type: "string" } }, { trust }),
-        Guide: objectOf({ name: { type: "string" }, summary: { type: "string" }, document: { type: "string" } }, { trust }),
+        Guide: objectOf(
+          { name: { type: "string" }, summary: { type: "string" }, document: { type: "string" } },
+          { trust },
+        ),
         ContentTrust: {
           type: ["object", "null"],
           required: ["level", "origin"],
@@ -179,18 +213,26 @@ function invokeOperation(tool: ListedTool): object {
       trust,
     },
   );
-  const events = "Events `progress`, any number, then exactly one `result` (the answer) or `error` (an Error), each with JSON as data.";
+  const events =
+    "Events `progress`, any number, then exactly one `result` (the answer) or `error` (an Error), each with JSON as data.";
   return {
     operationId: tool.name,
     summary: tool.description,
     tags: [tool.source],
     ...(tool.trust === undefined ? {} : { "x-trust": tool.trust }),
-    parameters: ["session", "timeout", "idempotencyKey", "age", "onClose", "untrusted"].map((name) => ({ $ref: `#/components/parameters/${name}` })),
+    parameters: ["session", "timeout", "idempotencyKey", "age", "onClose", "untrusted"].map((name) => ({
+      $ref: `#/components/parameters/${name}`,
+    })),
     requestBody: { required: true, content: json(standalone(tool.parameters, `${tool.name}:parameters`)) },
     responses: {
-      200: { description: "The tool's answer.", content: { ...json(answer), "text/event-stream": { schema: { type: "string", description: events } } } },
+      200: {
+        description: "The tool's answer.",
+        content: { ...json(answer), "text/event-stream": { schema: { type: "string", description: events } } },
+      },
       ...Object.fromEntries(
-        [...new Set(Object.values(ToolErrorCode).map(statusOf))].sort().map((status) => [status, { $ref: "#/components/responses/Error" }]),
+        [...new Set(Object.values(ToolErrorCode).map(statusOf))]
+          .sort()
+          .map((status) => [status, { $ref: "#/components/responses/Error" }]),
       ),
       default: { $ref: "#/components/responses/Error" },
     },

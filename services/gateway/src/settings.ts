@@ -8,9 +8,25 @@ export { configSchema } from "./generated/config.ts";
 
 /** For `loadConfig`: what the schema cannot say. Above all, others cannot reach the gateway without a token. */
 export const check: NonNullable<LoadConfigOptions<GatewayConfig>["check"]> = (config, isFaulty) => {
-  const { host, gatewayToken, policyFile, proxies, callTimeoutMs, maxCallTimeoutMs, a2aUrl, a2aPush, a2aPushAddresses = [] } = config;
+  const {
+    host,
+    gatewayToken,
+    policyFile,
+    proxies,
+    callTimeoutMs,
+    maxCallTimeoutMs,
+    a2aUrl,
+    a2aPush,
+    a2aPushAddresses = [],
+  } = config;
   const faults = [...addressFaults("proxies", proxies)];
-  if (host !== undefined && !isLoopback(host) && gatewayToken === undefined && !isFaulty("gatewayToken") && policyFile === undefined) {
+  if (
+    host !== undefined &&
+    !isLoopback(host) &&
+    gatewayToken === undefined &&
+    !isFaulty("gatewayToken") &&
+    policyFile === undefined
+  ) {
     faults.push(
       `gatewayToken: is required, since other machines can reach the host ${JSON.stringify(host)}. Set the variable GATEWAY_TOKEN to at least 16 characters, or POLICY_FILE to a policy with tokens, or host to 127.0.0.1`,
     );
@@ -18,7 +34,9 @@ export const check: NonNullable<LoadConfigOptions<GatewayConfig>["check"]> = (co
   if (callTimeoutMs !== undefined && maxCallTimeoutMs !== undefined && callTimeoutMs > maxCallTimeoutMs)
     faults.push(`callTimeoutMs: expected at most maxCallTimeoutMs, which is ${maxCallTimeoutMs}, got ${callTimeoutMs}`);
   if (a2aPush === true && a2aUrl === undefined && !isFaulty("a2aUrl"))
-    faults.push("a2aPush: has no effect without a2aUrl, as no agent is served. Set A2A_URL to the address that A2A clients reach, or leave A2A_PUSH out");
+    faults.push(
+      "a2aPush: has no effect without a2aUrl, as no agent is served. Set A2A_URL to the address that A2A clients reach, or leave A2A_PUSH out",
+    );
   for (const [i, text] of a2aPushAddresses.entries()) {
     const fault = addressFault(text);
     if (fault !== undefined) faults.push(`a2aPushAddresses.${i}: ${fault}`);

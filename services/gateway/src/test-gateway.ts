@@ -11,20 +11,40 @@ import type { GatewayConfig } from "./generated/config.ts";
 import { check, configSchema } from "./settings.ts";
 
 /** A definition that takes any arguments. */
-export function loose(name: string, inputSchema: object = { type: "object" }): ToolDefinition<Record<string, unknown>, never> {
-  const validateInput = Object.assign((_: unknown): boolean => true, { errors: null }) as unknown as Validator<Record<string, unknown>>;
-  return { name, description: `The tool ${name}. For tests.`, inputSchema, readOnly: true, idempotent: true, validateInput };
+export function loose(
+  name: string,
+  inputSchema: object = { type: "object" },
+): ToolDefinition<Record<string, unknown>, never> {
+  const validateInput = Object.assign((_: unknown): boolean => true, { errors: null }) as unknown as Validator<
+    Record<string, unknown>
+  >;
+  return {
+    name,
+    description: `The tool ${name}. For tests.`,
+    inputSchema,
+    readOnly: true,
+    idempotent: true,
+    validateInput,
+  };
 }
 
 /** A further service, with one tool, of whose name it is. */
 export function serveOne(bus: Bus, tool: Tool): Promise<AsyncDisposable> {
   const { name } = tool.definition;
-  return serveTools(bus, { tools: [tool], guides: [{ name, summary: `Of ${name}.`, document: `# ${name}` }] }, { service: name });
+  return serveTools(
+    bus,
+    { tools: [tool], guides: [{ name, summary: `Of ${name}.`, document: `# ${name}` }] },
+    { service: name },
+  );
 }
 
 /** A gateway on a free port, in front of a real tool service on an in-memory bus. */
 // Long because: the tools that it serves are listed side by side
-export async function startTestGateway(overrides: Partial<GatewayConfig> = {}, policy?: PolicyHolder, audit?: AuditLog) {
+export async function startTestGateway(
+  overrides: Partial<GatewayConfig> = {},
+  policy?: PolicyHolder,
+  audit?: AuditLog,
+) {
   await using started = new AsyncDisposableStack();
   const bus = started.use(createMemoryBus());
   const aborted: string[] = [];
@@ -86,7 +106,15 @@ export async function startTestGateway(overrides: Partial<GatewayConfig> = {}, p
     /** One request by Node's own client, which sets any header, and leaves paths as they are. */
     send: (options: RequestOptions, body?: string | Buffer) => send({ port, ...options }, body),
     invoke: (tool: string, args: object, headers: Record<string, string> = {}) =>
-      send({ port, path: `/v1/tools/${tool}/invoke`, method: "POST", headers: { "content-type": "application/json", ...headers } }, JSON.stringify(args)),
+      send(
+        {
+          port,
+          path: `/v1/tools/${tool}/invoke`,
+          method: "POST",
+          headers: { "content-type": "application/json", ...headers },
+        },
+        JSON.stringify(args),
+      ),
     /** Bytes as they are, and all that comes back until the connection ends. */
     raw: (text: string) => raw(port, text),
     [Symbol.asyncDispose]: () => parts.disposeAsync(),

@@ -13,7 +13,14 @@ test("gmail_search finds by Gmail's syntax, page by page, and says who wrote wha
     structured: {
       account: ALICE,
       messages: [
-        { id: "a1", thread_id: "a10", from: "Carol <carol@example.org>", to: ALICE, snippet: "Snippet of a1 & more", date: "2025-08-01T00:00:00.000Z" },
+        {
+          id: "a1",
+          thread_id: "a10",
+          from: "Carol <carol@example.org>",
+          to: ALICE,
+          snippet: "Snippet of a1 & more",
+          date: "2025-08-01T00:00:00.000Z",
+        },
         { id: "a2" },
       ],
       next_page_token: "2",
@@ -31,7 +38,10 @@ test("gmail_read prefers the HTML of alternatives, converts it, and lists attach
   const payload = part("multipart/mixed", [
     part("multipart/alternative", [
       part("text/plain", "plain words"),
-      part("multipart/related", [part("text/html; charset=utf-8", html), part("image/png", "x", { "Content-Disposition": 'inline; filename="a.png"' })]),
+      part("multipart/related", [
+        part("text/html; charset=utf-8", html),
+        part("image/png", "x", { "Content-Disposition": 'inline; filename="a.png"' }),
+      ]),
     ]),
     part("application/pdf", "1234", { "Content-Disposition": 'attachment; filename="bill.pdf"' }),
     part("text/plain", "a list", { "content-disposition": "ATTACHMENT" }),
@@ -61,15 +71,24 @@ test("gmail_read prefers the HTML of alternatives, converts it, and lists attach
 test("gmail_read finds the text ten parts deep, and none in a mail that has none", async () => {
   await using system = await startTestGoogle();
   const mails = system.google.accounts[ALICE]?.messages;
-  let nested: GmailPart = part("multipart/alternative", [part("text/plain", "deep plain"), part("text/html", "<p>deep html</p>")]);
+  let nested: GmailPart = part("multipart/alternative", [
+    part("text/plain", "deep plain"),
+    part("text/html", "<p>deep html</p>"),
+  ]);
   for (let depth = 0; depth < 10; depth++)
-    nested = part(depth % 2 === 0 ? "multipart/mixed" : "multipart/alternative", [part("text/plain", depth % 2 === 0 ? `level ${depth}` : "worse"), nested]);
+    nested = part(depth % 2 === 0 ? "multipart/mixed" : "multipart/alternative", [
+      part("text/plain", depth % 2 === 0 ? `level ${depth}` : "worse"),
+      nested,
+    ]);
   mails?.push(message("a1", nested), message("a2", part("multipart/mixed", [])));
 
   const { content } = await system.call("gmail_read", { message_id: "a1" });
   for (const words of ["deep html", "level 0", "level 8"]) expect(content).toContain(words);
   for (const words of ["deep plain", "worse"]) expect(content).not.toContain(words);
-  expect(await system.call("gmail_read", { message_id: "a2" })).toMatchObject({ structured: { format: "none" }, content: expect.stringContaining("no text") });
+  expect(await system.call("gmail_read", { message_id: "a2" })).toMatchObject({
+    structured: { format: "none" },
+    content: expect.stringContaining("no text"),
+  });
 });
 
 test.each([false, true])(
@@ -78,16 +97,28 @@ test.each([false, true])(
     await using system = await startTestGoogle();
     const empty = "<html><head><title>T</title><style>p{}</style></head><body>&nbsp;<p> </p></body></html>";
     const payload = part("multipart/mixed", [
-      part("multipart/alternative", [part("text/plain", "plain words"), part("multipart/related", [part("text/html", empty)]), part("text/calendar", "BEGIN")]),
-      { ...part("text/plain", "a note in its place", { "Content-Disposition": "inline; filename=note.txt" }), filename: "note.txt" },
-      { ...part("text/csv", "a file of its own", { "Content-Disposition": "attachment; filename=a.csv" }), filename: "a.csv" },
+      part("multipart/alternative", [
+        part("text/plain", "plain words"),
+        part("multipart/related", [part("text/html", empty)]),
+        part("text/calendar", "BEGIN"),
+      ]),
+      {
+        ...part("text/plain", "a note in its place", { "Content-Disposition": "inline; filename=note.txt" }),
+        filename: "note.txt",
+      },
+      {
+        ...part("text/csv", "a file of its own", { "Content-Disposition": "attachment; filename=a.csv" }),
+        filename: "a.csv",
+      },
     ]);
     system.google.accounts[ALICE]?.messages.push(message("a1", payload), message("a2", part("text/html", empty)));
     const { content, structured } = await system.call("gmail_read", { message_id: "a1", raw_html });
     expect(content).toContain("plain words\n\na note in its place\n");
     expect(content).not.toMatch(/<html|BEGIN|of its own/);
     expect(structured).toMatchObject({ format: "text", attachments: [{ name: "note.txt" }, { name: "a.csv" }] });
-    expect((await system.call("gmail_read", { message_id: "a2", raw_html })).content).toContain("(The mail has no text.)");
+    expect((await system.call("gmail_read", { message_id: "a2", raw_html })).content).toContain(
+      "(The mail has no text.)",
+    );
   },
 );
 
@@ -105,11 +136,19 @@ test.each([
 test("a mail with 25 MB of attachments is read without them, and one with 25 MB of text is refused in words", async () => {
   await using system = await startTestGoogle();
   const bytes = 25_000_000;
-  const big = (type: string, filename: string): GmailPart => ({ mimeType: type, filename, headers: [], body: { size: bytes, attachmentId: "big" } });
+  const big = (type: string, filename: string): GmailPart => ({
+    mimeType: type,
+    filename,
+    headers: [],
+    body: { size: bytes, attachmentId: "big" },
+  });
   const attachments = { big: base64url(Buffer.alloc(1_000, "x")) };
   const text = { ...part("text/plain", ""), body: { size: bytes, data: base64url(Buffer.alloc(bytes, "x")) } };
   system.google.accounts[ALICE]?.messages.push(
-    { ...message("a1", part("multipart/mixed", [part("text/plain", "small"), big("video/mp4", "film.mp4")])), attachments },
+    {
+      ...message("a1", part("multipart/mixed", [part("text/plain", "small"), big("video/mp4", "film.mp4")])),
+      attachments,
+    },
     message("a2", text),
     { ...message("a3", { ...big("text/plain", ""), body: { size: 1_000, attachmentId: "big" } }), attachments },
   );
@@ -118,32 +157,50 @@ test("a mail with 25 MB of attachments is read without them, and one with 25 MB 
     structured: { attachments: [{ name: "film.mp4", bytes }] },
   });
   expect(system.google.requests.some((request) => request.includes("attachments"))).toBe(false);
-  await expect(system.call("gmail_read", { message_id: "a2" })).rejects.toMatchObject({ code: "too_large", message: expect.stringContaining("25000000") });
+  await expect(system.call("gmail_read", { message_id: "a2" })).rejects.toMatchObject({
+    code: "too_large",
+    message: expect.stringContaining("25000000"),
+  });
   expect((await system.call("gmail_read", { message_id: "a3" })).content).toContain("x".repeat(1_000));
 });
 
 test("gmail_send sends plain text in any language, and answers in the thread of a mail", async () => {
   await using system = await startTestGoogle();
   const account = system.google.accounts[ALICE];
-  account?.messages.push(message("a1", part("text/plain", "question"), { "Reply-To": '"Desk, Help" <desk@example.org>', References: "<first@example.org>" }));
-
-  expect(await system.call("gmail_send", { to: ["bob@example.com"], bcc: ["eve@example.com"], subject: "Grüße 日本", body: "Zeile 1\nZeile ß" })).toMatchObject(
-    {
-      structured: { account: ALICE, id: expect.any(String) },
-    },
+  account?.messages.push(
+    message("a1", part("text/plain", "question"), {
+      "Reply-To": '"Desk, Help" <desk@example.org>',
+      References: "<first@example.org>",
+    }),
   );
-  expect(account?.sent[0]?.raw).toMatch(/^From: alice@example\.com\r\nTo: bob@example\.com\r\nBcc: eve@example\.com\r\nSubject: =\?UTF-8\?/m);
+
+  expect(
+    await system.call("gmail_send", {
+      to: ["bob@example.com"],
+      bcc: ["eve@example.com"],
+      subject: "Grüße 日本",
+      body: "Zeile 1\nZeile ß",
+    }),
+  ).toMatchObject({
+    structured: { account: ALICE, id: expect.any(String) },
+  });
+  expect(account?.sent[0]?.raw).toMatch(
+    /^From: alice@example\.com\r\nTo: bob@example\.com\r\nBcc: eve@example\.com\r\nSubject: =\?UTF-8\?/m,
+  );
   expect(account?.sent[0]?.raw).toContain("Zeile =C3=9F");
   await system.call("gmail_send", { body: "answer", reply_to_message_id: "a1" });
   expect(account?.sent[1]).toMatchObject({ threadId: "a10", raw: expect.stringContaining("To: desk@example.org\r\n") });
-  expect(account?.sent[1]?.raw).toMatch(/In-Reply-To: <a1@example\.org>\r\nReferences: <first@example\.org>\s+<a1@example\.org>\r\n/);
+  expect(account?.sent[1]?.raw).toMatch(
+    /In-Reply-To: <a1@example\.org>\r\nReferences: <first@example\.org>\s+<a1@example\.org>\r\n/,
+  );
   expect(account?.sent[1]?.raw).toContain("Subject: Re: Subject of a1\r\n");
 });
 
 test("no value of gmail_send leaves its header", async () => {
   await using system = await startTestGoogle();
   const account = system.google.accounts[ALICE];
-  const send = (input: object) => system.call("gmail_send", { to: ["bob@example.com"], subject: "x", body: "text", ...input });
+  const send = (input: object) =>
+    system.call("gmail_send", { to: ["bob@example.com"], subject: "x", body: "text", ...input });
   await expect(send({ subject: "x\r\nBcc: eve@example.com" })).rejects.toMatchObject({
     code: "invalid_arguments",
     message: expect.stringContaining("one line"),
@@ -151,12 +208,17 @@ test("no value of gmail_send leaves its header", async () => {
   for (const to of ["a@b.c\r\nBcc: eve@example.com", "Bob <bob@example.com>, eve@example.com", "a@b,c@d", ""]) {
     await expect(send({ to: [to] })).rejects.toMatchObject({ code: "invalid_arguments" });
   }
-  const hostile = message("a1", part("text/plain", "x"), { "Message-Id": "<a@b>\r\nBcc: eve@example.com", Subject: "s\r\nBcc: eve@example.com" });
+  const hostile = message("a1", part("text/plain", "x"), {
+    "Message-Id": "<a@b>\r\nBcc: eve@example.com",
+    Subject: "s\r\nBcc: eve@example.com",
+  });
   account?.messages.push(hostile);
   await system.call("gmail_send", { body: "text\r\n.\r\nBcc: eve@example.com", reply_to_message_id: "a1" });
   expect(account?.sent).toHaveLength(1);
   expect(account?.sent[0]?.raw.split("\r\n\r\n")[0]).not.toMatch(/^bcc:/im);
-  await expect(system.call("gmail_send", { body: "x" })).rejects.toMatchObject({ message: expect.stringMatching(/to is needed.*subject is needed/) });
+  await expect(system.call("gmail_send", { body: "x" })).rejects.toMatchObject({
+    message: expect.stringMatching(/to is needed.*subject is needed/),
+  });
 });
 
 test("callers have the accounts that the policy names, and a caller without one has none", async () => {
@@ -167,16 +229,28 @@ callers:
   other-bot: { allow: ["gmail_*"] }
 everyone: {}
 `;
-  await using system = await startTestGoogle({ accounts: [ALICE, BOB], policy: holdPolicy(createPolicy(await readPolicy(text, "test"))) });
+  await using system = await startTestGoogle({
+    accounts: [ALICE, BOB],
+    policy: holdPolicy(createPolicy(await readPolicy(text, "test"))),
+  });
   system.google.accounts[ALICE]?.messages.push(message("a1", part("text/plain", "of alice")));
   system.google.accounts[BOB]?.messages.push(message("b1", part("text/plain", "of bob")));
 
-  const seen = await Promise.all(["alice-bot", "bob-bot"].map(async (caller) => (await system.callAs(caller, "gmail_search", { query: "" })).structured));
+  const seen = await Promise.all(
+    ["alice-bot", "bob-bot"].map(
+      async (caller) => (await system.callAs(caller, "gmail_search", { query: "" })).structured,
+    ),
+  );
   expect(seen).toMatchObject([
     { account: ALICE, messages: [{ id: "a1" }] },
     { account: BOB, messages: [{ id: "b1" }] },
   ]);
   expect(seen.map((answer) => (answer as { messages: unknown[] }).messages.length)).toEqual([1, 1]);
-  await expect(system.callAs("alice-bot", "gmail_read", { message_id: "b1" })).rejects.toMatchObject({ code: "invalid_arguments" });
-  await expect(system.callAs("other-bot", "gmail_search", { query: "" })).rejects.toMatchObject({ code: "denied", message: expect.stringContaining("google") });
+  await expect(system.callAs("alice-bot", "gmail_read", { message_id: "b1" })).rejects.toMatchObject({
+    code: "invalid_arguments",
+  });
+  await expect(system.callAs("other-bot", "gmail_search", { query: "" })).rejects.toMatchObject({
+    code: "denied",
+    message: expect.stringContaining("google"),
+  });
 });

@@ -31,10 +31,14 @@ const MAX_TEXT_LENGTH = 10_000_000;
  * The tools that `config` allows: without an OAuth client there is none, as a tool that can only fail misleads a model.
  * @throws {StoreUnavailableError} if the folder of tokens cannot be made
  */
-export function googleToolSet(config: Readonly<GoogleToolsConfig>, { policy, leases }: GoogleToolSetParts = {}): OwnedToolSet {
+export function googleToolSet(
+  config: Readonly<GoogleToolsConfig>,
+  { policy, leases }: GoogleToolSetParts = {},
+): OwnedToolSet {
   const open = new AsyncDisposableStack();
   const oauth = openOAuth(config);
-  if (oauth === undefined) return { tools: [], guides: [], off: googleToolsOff(config), [Symbol.asyncDispose]: () => open.disposeAsync() };
+  if (oauth === undefined)
+    return { tools: [], guides: [], off: googleToolsOff(config), [Symbol.asyncDispose]: () => open.disposeAsync() };
   open.use(oauth);
   const { fetchTimeoutMs: timeoutMs, gmailBaseUrl, calendarBaseUrl } = config;
   // The operator names the addresses, so they may be private.
@@ -53,7 +57,14 @@ export function googleToolSet(config: Readonly<GoogleToolsConfig>, { policy, lea
   const baseUrls = { gmail: gmailBaseUrl, calendar: calendarBaseUrl };
   const api = new GoogleApi({ tokens, store, policy, account: config.googleAccount, fetch, baseUrls });
   return {
-    tools: [gmailSearch(api), gmailRead({ api, converter }), gmailSend(api), calendarListEvents(api), calendarGetEvent(api), calendarCreateEvent(api)],
+    tools: [
+      gmailSearch(api),
+      gmailRead({ api, converter }),
+      gmailSend(api),
+      calendarListEvents(api),
+      calendarGetEvent(api),
+      calendarCreateEvent(api),
+    ],
     guides: [googleGuide],
     off: googleToolsOff(config),
     [Symbol.asyncDispose]: () => open.disposeAsync(),
@@ -61,8 +72,14 @@ export function googleToolSet(config: Readonly<GoogleToolsConfig>, { policy, lea
 }
 
 /** The tools that `config` leaves out, and what has to be set. */
-export function googleToolsOff({ googleClientId, googleClientSecret }: Readonly<GoogleToolsConfig>): OwnedToolSet["off"] {
-  const missing = [...(googleClientId === undefined ? ["GOOGLE_CLIENT_ID"] : []), ...(googleClientSecret === undefined ? ["GOOGLE_CLIENT_SECRET"] : [])];
+export function googleToolsOff({
+  googleClientId,
+  googleClientSecret,
+}: Readonly<GoogleToolsConfig>): OwnedToolSet["off"] {
+  const missing = [
+    ...(googleClientId === undefined ? ["GOOGLE_CLIENT_ID"] : []),
+    ...(googleClientSecret === undefined ? ["GOOGLE_CLIENT_SECRET"] : []),
+  ];
   if (missing.length === 0) return [];
   const reason = `It needs an OAuth client of Google: set ${missing.join(" and ")}, then run ./rockbot google login.`;
   return Object.values(products).flatMap(({ tools }) => tools.map((tool) => ({ tool, reason })));

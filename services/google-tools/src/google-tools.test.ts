@@ -59,7 +59,9 @@ test.each([
 test("a mail that may have been sent although Google answered 503 ends in outcome_unknown", async () => {
   await using system = await startTestGoogle();
   system.google.faults.push({ status: 503, isCarriedOut: true });
-  await expect(system.call("gmail_send", { to: ["a@b.c"], subject: "x", body: "x" })).rejects.toMatchObject({ code: "outcome_unknown" });
+  await expect(system.call("gmail_send", { to: ["a@b.c"], subject: "x", body: "x" })).rejects.toMatchObject({
+    code: "outcome_unknown",
+  });
   expect(system.google.accounts[ALICE]?.sent).toHaveLength(1);
 });
 
@@ -77,7 +79,9 @@ test("of several accounts one has to be named", async () => {
   await using named = await startTestGoogle({ accounts: [ALICE, BOB], env: { GOOGLE_ACCOUNT: "BOB@example.com" } });
   expect(await named.call(...search)).toMatchObject({ structured: { account: BOB } });
   await using none = await startTestGoogle({ accounts: [] });
-  await expect(none.call(...search)).rejects.toMatchObject({ message: expect.stringContaining("./rockbot google login gmail") });
+  await expect(none.call(...search)).rejects.toMatchObject({
+    message: expect.stringContaining("./rockbot google login gmail"),
+  });
 });
 
 test("without an OAuth client no tool is offered, and the service and doctor say what to set", async () => {
@@ -86,9 +90,15 @@ test("without an OAuth client no tool is offered, and the service and doctor say
   await using running = await startGoogleTools(bus, config, { service: "google-tools" });
   expect(running.off.map(({ tool }) => tool)).toContain("gmail_search");
   expect(running.off[0]?.reason).toMatch(/set GOOGLE_CLIENT_SECRET, then run \.\/rockbot google login/);
-  expect(await examine(config)).toEqual([{ what: "GOOGLE_CLIENT_ID", state: "off", message: expect.stringContaining("google login") }]);
+  expect(await examine(config)).toEqual([
+    { what: "GOOGLE_CLIENT_ID", state: "off", message: expect.stringContaining("google login") },
+  ]);
   await using system = await startTestGoogle();
-  expect(await examine(system.config)).toMatchObject([{ state: "ok" }, { what: "Gmail", state: "ok", message: `logged in: ${ALICE}` }, { state: "ok" }]);
+  expect(await examine(system.config)).toMatchObject([
+    { state: "ok" },
+    { what: "Gmail", state: "ok", message: `logged in: ${ALICE}` },
+    { state: "ok" },
+  ]);
 });
 
 test.skipIf(process.platform === "win32")("doctor names token files that others may read", async () => {

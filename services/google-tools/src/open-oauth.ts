@@ -11,7 +11,12 @@ const MAX_TOKEN_BYTES = 100_000;
 
 /** The OAuth client that the settings name. @returns undefined if they name none */
 export function openOAuth(config: Readonly<GoogleToolsConfig>): OpenOAuth | undefined {
-  const { googleClientId: clientId, googleClientSecret: clientSecret, googleTokenBaseUrl: tokenBaseUrl, fetchTimeoutMs: timeoutMs } = config;
+  const {
+    googleClientId: clientId,
+    googleClientSecret: clientSecret,
+    googleTokenBaseUrl: tokenBaseUrl,
+    fetchTimeoutMs: timeoutMs,
+  } = config;
   if (clientId === undefined || clientSecret === undefined) return undefined;
   const fetch = createPublicFetch({
     allowAddresses: [hostAndPort(tokenBaseUrl)],
@@ -20,5 +25,8 @@ export function openOAuth(config: Readonly<GoogleToolsConfig>): OpenOAuth | unde
     timeoutMs,
     idleTimeoutMs: timeoutMs,
   });
-  return { client: new OAuthClient({ clientId, clientSecret, tokenBaseUrl, fetch }), [Symbol.asyncDispose]: () => fetch[Symbol.asyncDispose]() };
+  return {
+    client: new OAuthClient({ clientId, clientSecret, tokenBaseUrl, fetch }),
+    [Symbol.asyncDispose]: () => fetch[Symbol.asyncDispose](),
+  };
 }

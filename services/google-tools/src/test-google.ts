@@ -41,12 +41,18 @@ export async function startTestGoogle({ accounts = [ALICE], policy, env = {}, le
     google.addAccount(account);
     for (const product of Object.keys(products) as Product[]) await logIn(product, account);
   }
-  async function logIn(product: Product, account: string, scopes: readonly string[] = Object.values(products[product].scopes)) {
+  async function logIn(
+    product: Product,
+    account: string,
+    scopes: readonly string[] = Object.values(products[product].scopes),
+  ) {
     const refreshToken = oauth.refreshTokenOf(account, ...scopes.map((scope) => scope.split("/").at(-1) ?? ""));
     await store.write(product, { account, scopes, refreshToken });
   }
   const bus = started.use(createMemoryBus());
-  started.use(await startGoogleTools(bus, config, { service: "google-tools", topic: "tool.invoke.google", policy, leases }));
+  started.use(
+    await startGoogleTools(bus, config, { service: "google-tools", topic: "tool.invoke.google", policy, leases }),
+  );
   const callers = new Map<string, Promise<ToolCaller>>();
   async function callAs(agent: string, tool: string, input: object) {
     const caller = await (callers.get(agent) ?? newCaller(agent));
@@ -71,7 +77,11 @@ export async function startTestGoogle({ accounts = [ALICE], policy, env = {}, le
 export const base64url = (text: string | Uint8Array): string => Buffer.from(text).toString("base64url");
 
 /** A part of a mail. */
-export function part(mimeType: string, body: string | Uint8Array | readonly GmailPart[], headers: Readonly<Record<string, string>> = {}): GmailPart {
+export function part(
+  mimeType: string,
+  body: string | Uint8Array | readonly GmailPart[],
+  headers: Readonly<Record<string, string>> = {},
+): GmailPart {
   const listed = Object.entries({ "Content-Type": mimeType, ...headers }).map(([name, value]) => ({ name, value }));
   const filename = /filename="([^"]*)"/.exec(headers["Content-Disposition"] ?? "")?.[1] ?? "";
   const bare = mimeType.split(";")[0] ?? "";
@@ -82,13 +92,22 @@ export function part(mimeType: string, body: string | Uint8Array | readonly Gmai
 
 /** A mail whose headers come first. */
 export function message(id: string, payload: GmailPart, headers: Readonly<Record<string, string>> = {}): GmailMessage {
-  const listed = { from: "Carol <carol@example.org>", TO: ALICE, Subject: `Subject of ${id}`, "Message-Id": `<${id}@example.org>`, ...headers };
+  const listed = {
+    from: "Carol <carol@example.org>",
+    TO: ALICE,
+    Subject: `Subject of ${id}`,
+    "Message-Id": `<${id}@example.org>`,
+    ...headers,
+  };
   return {
     id,
     threadId: `${id}0`,
     labelIds: ["INBOX", "UNREAD"],
     snippet: `Snippet of ${id} &amp; more`,
     internalDate: String(Date.UTC(2025, 7, 1)),
-    payload: { ...payload, headers: [...Object.entries(listed).map(([name, value]) => ({ name, value })), ...payload.headers] },
+    payload: {
+      ...payload,
+      headers: [...Object.entries(listed).map(([name, value]) => ({ name, value })), ...payload.headers],
+    },
   };
 }

@@ -4,7 +4,10 @@ import { openStore } from "./knowledge-tools.ts";
 import type { ConnectStore } from "./store/knowledge-store.ts";
 
 /** For `rockbot doctor`: where knowledge is kept, and whether that can be opened. */
-export async function examine(config: Readonly<KnowledgeToolsConfig>, connect: ConnectStore): Promise<readonly Finding[]> {
+export async function examine(
+  config: Readonly<KnowledgeToolsConfig>,
+  connect: ConnectStore,
+): Promise<readonly Finding[]> {
   const what = "knowledge";
   try {
     await using store = await openStore(config, connect);

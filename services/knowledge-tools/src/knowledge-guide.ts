@@ -3,7 +3,8 @@ import type { ToolGuide } from "@rockbot/contracts";
 /** Teaches the model to use the knowledge base. */
 export const knowledgeGuide: ToolGuide = {
   name: "knowledge",
-  summary: "Find what was written down before, and keep what is worth it, with knowledge_search, knowledge_get and knowledge_save.",
+  summary:
+    "Find what was written down before, and keep what is worth it, with knowledge_search, knowledge_get and knowledge_save.",
   document: [
     "# The knowledge base",
     "",

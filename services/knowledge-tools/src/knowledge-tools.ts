@@ -69,7 +69,12 @@ export async function startKnowledgeTools(
   const running = started.move();
   const off = config.offerSearch
     ? []
-    : [{ tool: tools.search.name, reason: `It is another name of ${tools.knowledgeSearch.name}: OFFER_SEARCH=true offers it.` }];
+    : [
+        {
+          tool: tools.search.name,
+          reason: `It is another name of ${tools.knowledgeSearch.name}: OFFER_SEARCH=true offers it.`,
+        },
+      ];
   return { off, [Symbol.asyncDispose]: () => running.disposeAsync() };
 }
 
@@ -80,9 +85,14 @@ type StoreSettings = Pick<KnowledgeToolsConfig, "databaseUrl" | "dataDirectory" 
  * @param connect for a database that several machines share
  * @throws {StoreUnavailableError} if it cannot be opened
  */
-export async function openStore({ databaseUrl, dataDirectory, busyTimeoutMs }: Readonly<StoreSettings>, connect: ConnectStore): Promise<KnowledgeStore> {
+export async function openStore(
+  { databaseUrl, dataDirectory, busyTimeoutMs }: Readonly<StoreSettings>,
+  connect: ConnectStore,
+): Promise<KnowledgeStore> {
   if (databaseUrl !== undefined) return connect(databaseUrl, { timeoutMs: busyTimeoutMs });
-  return (await import("./store/sqlite/sqlite-store.ts")).openSqliteStore(makeDataDirectory(dataDirectory), { busyTimeoutMs });
+  return (await import("./store/sqlite/sqlite-store.ts")).openSqliteStore(makeDataDirectory(dataDirectory), {
+    busyTimeoutMs,
+  });
 }
 
 interface AdviserParts {
@@ -104,7 +114,12 @@ class Adviser {
 
   async advice(): Promise<Advice> {
     const { store, kinds, policy } = this.#parts;
-    const labels = await store.labels({ kind: "category", scopes: commonScopes(policy?.current()), areOurs: true, limit: MAX_ADVICE });
+    const labels = await store.labels({
+      kind: "category",
+      scopes: commonScopes(policy?.current()),
+      areOurs: true,
+      limit: MAX_ADVICE,
+    });
     return { kinds, categories: labels.map(({ name }) => name).sort() };
   }
 
@@ -112,7 +127,12 @@ class Adviser {
   look(): Promise<void> {
     this.#looking ??= this.advice()
       .then((advice) => this.onAdvice(advice))
-      .catch((error: unknown) => this.#parts.log.warn({ error }, "could not look which categories of knowledge there are. Models get those of before"))
+      .catch((error: unknown) =>
+        this.#parts.log.warn(
+          { error },
+          "could not look which categories of knowledge there are. Models get those of before",
+        ),
+      )
       .finally(() => (this.#looking = undefined));
     return this.#looking;
   }

@@ -11,16 +11,32 @@ const MAX_PAGE_BYTES = 2_000_000;
 
 /** The tools that `config` allows: none until the operator has said whether robots.txt is obeyed. */
 export function linkedinToolSet(config: Readonly<LinkedinToolsConfig>): OwnedToolSet {
-  const { linkedinBaseUrl: baseUrl, linkedinRobots: robots, linkedinIntervalMs: intervalMs, fetchTimeoutMs: timeoutMs, userAgent } = config;
+  const {
+    linkedinBaseUrl: baseUrl,
+    linkedinRobots: robots,
+    linkedinIntervalMs: intervalMs,
+    fetchTimeoutMs: timeoutMs,
+    userAgent,
+  } = config;
   const open = new AsyncDisposableStack();
   // The operator names the site's address, so it may be private. No redirect is followed.
-  const fetch = open.use(createPublicFetch({ allowAddresses: [hostAndPort(baseUrl)], allowPorts: [], maxBytes: MAX_PAGE_BYTES, timeoutMs, userAgent }));
+  const fetch = open.use(
+    createPublicFetch({
+      allowAddresses: [hostAndPort(baseUrl)],
+      allowPorts: [],
+      maxBytes: MAX_PAGE_BYTES,
+      timeoutMs,
+      userAgent,
+    }),
+  );
   const converter = open.use(createPageConverter());
-  const parts = robots === undefined ? undefined : { site: createLinkedinSite({ baseUrl, fetch, robots, intervalMs }), converter };
+  const parts =
+    robots === undefined ? undefined : { site: createLinkedinSite({ baseUrl, fetch, robots, intervalMs }), converter };
   return {
     tools: parts === undefined ? [] : [linkedinJobDetail(parts), linkedinJobs(parts)],
     guides: parts === undefined ? [] : [guide],
-    off: parts === undefined ? ["linkedin_job_detail", "linkedin_jobs"].map((tool) => ({ tool, reason: UNDECIDED })) : [],
+    off:
+      parts === undefined ? ["linkedin_job_detail", "linkedin_jobs"].map((tool) => ({ tool, reason: UNDECIDED })) : [],
     [Symbol.asyncDispose]: () => open.disposeAsync(),
   };
 }

@@ -32,15 +32,31 @@ test("linkedin_jobs gives a page of postings, by the filters of the site", async
   const answer = await system.call("linkedin_jobs", { ...input, sort: "recent" });
   expect(answer.structured?.["jobs"]).toHaveLength(10);
   expect(answer).toMatchObject({
-    structured: { jobs: expect.arrayContaining([{ ...found(0), salary: "€70,000", url: `${system.site.url}/jobs/view/4000000000` }]), page: 1 },
+    structured: {
+      jobs: expect.arrayContaining([
+        { ...found(0), salary: "€70,000", url: `${system.site.url}/jobs/view/4000000000` },
+      ]),
+      page: 1,
+    },
     trust: { level: "untrusted", origin: system.site.url },
   });
   expect(answer.content).toContain("1. Engineer 0 & more · Example GmbH · Berlin, Germany · 2025-08-01 · €70,000\n   ");
   expect(Object.fromEntries(system.site.requests[0]?.query ?? [])).toEqual({
-    ...{ keywords: "engineer", location: "Berlin", f_TPR: "r604800", f_JT: "F,C", f_E: "3", f_WT: "3", sortBy: "DD", start: "0" },
+    ...{
+      keywords: "engineer",
+      location: "Berlin",
+      f_TPR: "r604800",
+      f_JT: "F,C",
+      f_E: "3",
+      f_WT: "3",
+      sortBy: "DD",
+      start: "0",
+    },
   });
   expect((await system.call("linkedin_jobs", { keywords: "engineer", page: 2 })).content).toMatch(/^11\. /);
-  expect((await system.call("linkedin_jobs", { keywords: "engineer", page: 3 })).content).toBe("No jobs found on page 3.");
+  expect((await system.call("linkedin_jobs", { keywords: "engineer", page: 3 })).content).toBe(
+    "No jobs found on page 3.",
+  );
 });
 
 test.each([
@@ -65,19 +81,25 @@ test.each([
   expect(answer.content).toContain("- Employment type: Full-time\n\nYou build things.\n\n- One\n- Two");
 });
 
-test.each(["https://example.com/jobs/view/4000000001", "https://linkedin.com.evil.example/4000000001", "https://www.linkedin.com/in/somebody", "word"])(
-  "%s is refused as no address of a posting, and nothing is asked",
-  async (url) => {
-    await using system = await start();
-    await expect(system.call("linkedin_job_detail", { url })).rejects.toMatchObject({ code: "invalid_arguments" });
-    expect(system.site.requests).toEqual([]);
-  },
-);
+test.each([
+  "https://example.com/jobs/view/4000000001",
+  "https://linkedin.com.evil.example/4000000001",
+  "https://www.linkedin.com/in/somebody",
+  "word",
+])("%s is refused as no address of a posting, and nothing is asked", async (url) => {
+  await using system = await start();
+  await expect(system.call("linkedin_job_detail", { url })).rejects.toMatchObject({ code: "invalid_arguments" });
+  expect(system.site.requests).toEqual([]);
+});
 
 test("a page that has changed is told as such, and an empty one is not", async () => {
   await using system = await start();
   const long = "Some words of a page that has quite another form now. ".repeat(10);
-  for (const body of [`<div class="base-search-card">A job</div>`, `<main><p>${long}</p></main>`, "<main>Prove that you are a person</main>"]) {
+  for (const body of [
+    `<div class="base-search-card">A job</div>`,
+    `<main><p>${long}</p></main>`,
+    "<main>Prove that you are a person</main>",
+  ]) {
     system.site.faults.push({ status: 200, body });
     await expect(system.call("linkedin_jobs", { keywords: body.slice(0, 30) })).rejects.toMatchObject({
       code: "execution_failed",
@@ -89,7 +111,9 @@ test("a page that has changed is told as such, and an empty one is not", async (
     expect((await system.call("linkedin_jobs", { keywords: "none" })).content).toBe("No jobs found.");
   }
   system.site.faults.push({ status: 200, body: "<html><body>Hello</body></html>" });
-  await expect(system.call("linkedin_job_detail", { url: "4000000009" })).rejects.toMatchObject({ details: { reason: "page_changed" } });
+  await expect(system.call("linkedin_job_detail", { url: "4000000009" })).rejects.toMatchObject({
+    details: { reason: "page_changed" },
+  });
 });
 
 test("status 400 behind the last page is an empty page, and on the first page an error", async () => {
@@ -99,7 +123,10 @@ test("status 400 behind the last page is an empty page, and on the first page an
     content: expect.stringMatching(/^No jobs found on page 40\. LinkedIn answers with status 400,/),
     structured: { jobs: [], page: 40 },
   });
-  await expect(system.call("linkedin_jobs", { keywords: "engineer" })).rejects.toMatchObject({ code: "execution_failed", details: { status: 400 } });
+  await expect(system.call("linkedin_jobs", { keywords: "engineer" })).rejects.toMatchObject({
+    code: "execution_failed",
+    details: { status: 400 },
+  });
 });
 
 test.each([
@@ -117,17 +144,28 @@ test.each([
 test("robots.txt is read once, and obeyed where the operator says so", async () => {
   await using system = await start({ LINKEDIN_ROBOTS: "obey" });
   system.site.postings = [posting(1)];
-  system.site.robots = "User-agent: *\nDisallow: /jobs-guest/jobs/api/seeMoreJobPostings\n\nUser-agent: other\nDisallow: /";
+  system.site.robots =
+    "User-agent: *\nDisallow: /jobs-guest/jobs/api/seeMoreJobPostings\n\nUser-agent: other\nDisallow: /";
 
-  await expect(system.call("linkedin_jobs", { keywords: "x" })).rejects.toMatchObject({ code: "denied", details: { reason: "robots" } });
-  expect(await system.call("linkedin_job_detail", { url: "4000000001" })).toMatchObject({ structured: { id: "4000000001" } });
-  expect(system.site.requests.map(({ path }) => path)).toEqual(["/robots.txt", "/jobs-guest/jobs/api/jobPosting/4000000001"]);
+  await expect(system.call("linkedin_jobs", { keywords: "x" })).rejects.toMatchObject({
+    code: "denied",
+    details: { reason: "robots" },
+  });
+  expect(await system.call("linkedin_job_detail", { url: "4000000001" })).toMatchObject({
+    structured: { id: "4000000001" },
+  });
+  expect(system.site.requests.map(({ path }) => path)).toEqual([
+    "/robots.txt",
+    "/jobs-guest/jobs/api/jobPosting/4000000001",
+  ]);
 });
 
 test("requests go out one after the other, with the time between them that is set, and say what they are", async () => {
   await using system = await start({ LINKEDIN_INTERVAL_MS: "200" });
   system.site.postings = [posting(1), posting(2), posting(3)];
-  await Promise.all([1, 2, 3].map((number) => system.call("linkedin_job_detail", { url: String(4_000_000_000 + number) })));
+  await Promise.all(
+    [1, 2, 3].map((number) => system.call("linkedin_job_detail", { url: String(4_000_000_000 + number) })),
+  );
 
   const times = system.site.requests.map(({ at }) => at);
   expect(times.slice(1).map((at, i) => at - (times[i] ?? 0) >= 150)).toEqual([true, true]);
@@ -138,14 +176,20 @@ test("while LinkedIn wants no request none is made, and callers hear how long", 
   await using system = await start();
   system.site.postings = [posting(1)];
   system.site.faults.push({ status: 429, headers: { "retry-after": "600" } });
-  const wanted = { code: "rate_limited", retryAfterMs: expect.toSatisfy((ms: number) => ms > 500_000 && ms <= 600_000) };
-  for (const _ of [1, 2]) await expect(system.call("linkedin_job_detail", { url: "4000000001" })).rejects.toMatchObject(wanted);
+  const wanted = {
+    code: "rate_limited",
+    retryAfterMs: expect.toSatisfy((ms: number) => ms > 500_000 && ms <= 600_000),
+  };
+  for (const _ of [1, 2])
+    await expect(system.call("linkedin_job_detail", { url: "4000000001" })).rejects.toMatchObject(wanted);
   expect(system.site.requests).toHaveLength(1);
 });
 
 test("without a decision about robots.txt the tools are not offered, and the service says what to set", async () => {
   await using bus = createMemoryBus();
-  await using running = await startLinkedinTools(bus, loadConfig(configSchema, { env: {} }), { service: "linkedin-tools" });
+  await using running = await startLinkedinTools(bus, loadConfig(configSchema, { env: {} }), {
+    service: "linkedin-tools",
+  });
   expect(running.off?.map(({ tool, reason }) => [tool, reason.includes("LINKEDIN_ROBOTS")])).toEqual([
     ["linkedin_job_detail", true],
     ["linkedin_jobs", true],
@@ -163,11 +207,17 @@ const found = (number: number) => ({
 async function start(env: Readonly<Record<string, string>> = {}) {
   await using started = new AsyncDisposableStack();
   const site = started.use(await startLinkedinJobsSite());
-  const config = loadConfig(configSchema, { env: { LINKEDIN_ROBOTS: "ignore", LINKEDIN_INTERVAL_MS: "0", LINKEDIN_BASE_URL: site.url, ...env } });
+  const config = loadConfig(configSchema, {
+    env: { LINKEDIN_ROBOTS: "ignore", LINKEDIN_INTERVAL_MS: "0", LINKEDIN_BASE_URL: site.url, ...env },
+  });
   const bus = started.use(createMemoryBus());
   started.use(await startLinkedinTools(bus, config, { service: "linkedin-tools", topic: "tool.invoke.linkedin" }));
   const caller = started.use(await createToolCaller(bus, { agent: "tester" }));
   await caller.discovered();
   const open = started.move();
-  return { site, call: (tool: string, input: object) => caller.call(tool, input), [Symbol.asyncDispose]: () => open.disposeAsync() };
+  return {
+    site,
+    call: (tool: string, input: object) => caller.call(tool, input),
+    [Symbol.asyncDispose]: () => open.disposeAsync(),
+  };
 }

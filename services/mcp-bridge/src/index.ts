@@ -1,3 +1,9 @@
 // To run the service.
 export { configSchema, type McpBridgeConfig } from "./generated/config.ts";
-export { type BridgeApprovals, type BridgedServerHealth, type McpBridge, type StartMcpBridgeOptions, startMcpBridge } from "./mcp-bridge.ts";
+export {
+  type BridgeApprovals,
+  type BridgedServerHealth,
+  type McpBridge,
+  type StartMcpBridgeOptions,
+  startMcpBridge,
+} from "./mcp-bridge.ts";

@@ -3,23 +3,40 @@ import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { faultServer, isProcessAlive, startNodeProgram, startProtectedResource, temporaryFolder } from "@rockbot/testing";
+import {
+  faultServer,
+  isProcessAlive,
+  startNodeProgram,
+  startProtectedResource,
+  temporaryFolder,
+} from "@rockbot/testing";
 import { expect, test } from "vitest";
 
-const startMain = (env: Record<string, string>) => startNodeProgram(join(import.meta.dirname, "../../main.ts"), { args: ["mcp-bridge"], env });
+const startMain = (env: Record<string, string>) =>
+  startNodeProgram(join(import.meta.dirname, "../../main.ts"), { args: ["mcp-bridge"], env });
 
-test("a wrong configuration or a wrong file of servers ends the process with code 2 and every fault", { timeout: 60_000 }, async () => {
+test("a wrong configuration or a wrong file of servers ends the process with code 2 and every fault", {
+  timeout: 60_000,
+}, async () => {
   using folder = temporaryFolder();
   const file = folder.write("mcp.json", { mcpServers: { a: {}, b: { command: "x", url: "https://x" } } });
   await using main = startMain({ MCP_CONFIG: file });
   await using invalid = startMain({ INIT_CONCURRENCY: "0" });
-  expect([await main.ended, main.stderr()]).toEqual([2, expect.stringMatching(/2 faults\n.*mcpServers\.a.*\n.*mcpServers\.b/)]);
-  expect([await invalid.ended, invalid.stderr()]).toEqual([2, expect.stringMatching(/initConcurrency, from the variable INIT_CONCURRENCY/)]);
+  expect([await main.ended, main.stderr()]).toEqual([
+    2,
+    expect.stringMatching(/2 faults\n.*mcpServers\.a.*\n.*mcpServers\.b/),
+  ]);
+  expect([await invalid.ended, invalid.stderr()]).toEqual([
+    2,
+    expect.stringMatching(/initConcurrency, from the variable INIT_CONCURRENCY/),
+  ]);
 });
 
 test("it serves until SIGTERM, and ends with code 0 although a server heeds nobody", async () => {
   using folder = temporaryFolder();
-  await using main = startMain({ MCP_CONFIG: folder.write("mcp.json", { mcpServers: { faulty: faultServer("heedless") } }) });
+  await using main = startMain({
+    MCP_CONFIG: folder.write("mcp.json", { mcpServers: { faulty: faultServer("heedless") } }),
+  });
   await expect.poll(main.stdout, { timeout: 40_000 }).toContain("connected to an MCP server");
   main.kill("SIGTERM");
   expect([await main.ended, main.stderr()]).toEqual([0, ""]);
@@ -29,11 +46,21 @@ test("it serves until SIGTERM, and ends with code 0 although a server heeds nobo
 async function startTellingIssuer() {
   const server = createServer((request, response) => {
     const [, credentials = ""] = request.headers.authorization?.split(" ") ?? [];
-    const told = { error: "invalid_client", error_description: `no such client: ${Buffer.from(credentials, "base64")}` };
+    const told = {
+      error: "invalid_client",
+      error_description: `no such client: ${Buffer.from(credentials, "base64")}`,
+    };
     const endpoints = { authorization_endpoint: `${issuer}/authorize`, token_endpoint: `${issuer}/token` };
-    const metadata = { issuer, ...endpoints, response_types_supported: ["code"], grant_types_supported: ["client_credentials"] };
+    const metadata = {
+      issuer,
+      ...endpoints,
+      response_types_supported: ["code"],
+      grant_types_supported: ["client_credentials"],
+    };
     const isToken = request.url === "/token";
-    response.writeHead(isToken ? 401 : 200, { "content-type": "application/json" }).end(JSON.stringify(isToken ? told : metadata));
+    response
+      .writeHead(isToken ? 401 : 200, { "content-type": "application/json" })
+      .end(JSON.stringify(isToken ? told : metadata));
   }).listen(0, "127.0.0.1");
   await once(server, "listening");
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -48,11 +75,23 @@ async function startTellingIssuer() {
 
 test("what the library of the protocol writes to the console is lines of the log, and no secret is in them", async () => {
   await using authorization = await startTellingIssuer();
-  await using resource = await startProtectedResource({ issuer: authorization.issuer, isValid: async () => false }, () => {});
+  await using resource = await startProtectedResource(
+    { issuer: authorization.issuer, isValid: async () => false },
+    () => {},
+  );
   using folder = temporaryFolder();
-  const auth = { type: "client_credentials", clientId: "me", clientSecret: "canary-client-secret", issuer: authorization.issuer };
-  await using main = startMain({ MCP_CONFIG: folder.write("mcp.json", { mcpServers: { guarded: { url: resource.url, auth } } }) });
-  await expect.poll(main.stdout, { timeout: 40_000 }).toMatch(/"source":"console","msg":"\[mcp-sdk\] .*no such client: me:\[redacted\]/);
+  const auth = {
+    type: "client_credentials",
+    clientId: "me",
+    clientSecret: "canary-client-secret",
+    issuer: authorization.issuer,
+  };
+  await using main = startMain({
+    MCP_CONFIG: folder.write("mcp.json", { mcpServers: { guarded: { url: resource.url, auth } } }),
+  });
+  await expect
+    .poll(main.stdout, { timeout: 40_000 })
+    .toMatch(/"source":"console","msg":"\[mcp-sdk\] .*no such client: me:\[redacted\]/);
   main.kill("SIGTERM");
   expect([await main.ended, main.stderr()]).toEqual([0, ""]);
   expect(main.stdout()).not.toContain("canary");
@@ -83,7 +122,9 @@ test.runIf(isLinux)(
       killed.main.kill("SIGKILL");
       await killed.main.ended;
       next = await start(`next-${++kills}`);
-      await expect.poll(() => [killed, running].map(({ server }) => isProcessAlive(server)), { timeout: 10_000 }).toEqual([false, true]);
+      await expect
+        .poll(() => [killed, running].map(({ server }) => isProcessAlive(server)), { timeout: 10_000 })
+        .toEqual([false, true]);
     } while (!next.main.stdout().includes("left behind") && kills < KILLS);
     expect(next.main.stdout()).toContain("left behind");
     for (const { main } of [running, next]) main.kill("SIGTERM");

@@ -1,7 +1,16 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createRequester } from "@rockbot/bus";
-import { createEnvelope, decodeMessage, encodeMessage, Header, type McpServersIndexed, messages, newId, type ToolError } from "@rockbot/contracts";
+import {
+  createEnvelope,
+  decodeMessage,
+  encodeMessage,
+  Header,
+  type McpServersIndexed,
+  messages,
+  newId,
+  type ToolError,
+} from "@rockbot/contracts";
 import { offerMcpTools } from "@rockbot/mcp/for-agents";
 import { createPolicy, holdPolicy, openPolicy, readPolicy } from "@rockbot/policy";
 import { httpFaults, startFaultHttpServer, startRawHttpServer, temporaryFolder } from "@rockbot/testing";
@@ -34,21 +43,40 @@ test("servers from npm are listed and called over the bus, with progress and eac
     trust: { level: "untrusted", origin: "mcp:everything" },
   });
   const updates: object[] = [];
-  await caller.call("everything__trigger-long-running-operation", { duration: 1, steps: 3 }, { onProgress: (update) => updates.push(update) });
+  await caller.call(
+    "everything__trigger-long-running-operation",
+    { duration: 1, steps: 3 },
+    { onProgress: (update) => updates.push(update) },
+  );
   expect(updates).toContainEqual(expect.objectContaining({ progress: 1, total: 3 }));
-  expect((await caller.call("everything__get-tiny-image", {})).structured).toMatchObject({ $content: [{ type: "image" }] });
+  expect((await caller.call("everything__get-tiny-image", {})).structured).toMatchObject({
+    $content: [{ type: "image" }],
+  });
 
   writeFileSync(join(folder.path, "note.txt"), "from a file");
-  expect(await caller.call("files__read_text_file", { path: join(folder.path, "note.txt") })).toMatchObject({ content: "from a file" });
-  await caller.call("memory__create_entities", { entities: [{ name: "Ada", entityType: "person", observations: ["wrote programs"] }] });
+  expect(await caller.call("files__read_text_file", { path: join(folder.path, "note.txt") })).toMatchObject({
+    content: "from a file",
+  });
+  await caller.call("memory__create_entities", {
+    entities: [{ name: "Ada", entityType: "person", observations: ["wrote programs"] }],
+  });
   expect((await caller.call("memory__read_graph", {})).content).toContain("wrote programs");
-  expect(await caller.call("thinking__sequentialthinking", { thought: "first", nextThoughtNeeded: false, thoughtNumber: 1, totalThoughts: 1 })).toMatchObject({
+  expect(
+    await caller.call("thinking__sequentialthinking", {
+      thought: "first",
+      nextThoughtNeeded: false,
+      thoughtNumber: 1,
+      totalThoughts: 1,
+    }),
+  ).toMatchObject({
     isError: false,
     structured: { thoughtNumber: 1 },
   });
   const guides = await caller.getGuides();
   expect(guides.find(({ name }) => name === "mcp-tool-guide")?.document).not.toContain("says of itself\n");
-  expect(guides.find(({ name }) => name === "mcp-tool-guide-everything")?.document).toContain('## What the server "everything" says of itself');
+  expect(guides.find(({ name }) => name === "mcp-tool-guide-everything")?.document).toContain(
+    '## What the server "everything" says of itself',
+  );
 });
 
 test("a request names its server by a header, or the server is found by the tool's name; case does not matter", async () => {
@@ -70,8 +98,15 @@ test("a request names its server by a header, or the server is found by the tool
 });
 
 test("nothing that a caller reads names a server of which it may use nothing", async () => {
-  const policy = holdPolicy(createPolicy(await readPolicy("everyone: { allow: ['*'] }\ncallers: { bob: { allow: ['open__*', 'mcp_*'] } }", "of the test")));
-  await using tested = await startTestBridge(() => ({ open: faulty(), secret: faulty(), awaited_secret: faulty("silent") }), { policy, settleMs: 500 });
+  const policy = holdPolicy(
+    createPolicy(
+      await readPolicy("everyone: { allow: ['*'] }\ncallers: { bob: { allow: ['open__*', 'mcp_*'] } }", "of the test"),
+    ),
+  );
+  await using tested = await startTestBridge(
+    () => ({ open: faulty(), secret: faulty(), awaited_secret: faulty("silent") }),
+    { policy, settleMs: 500 },
+  );
   const { bus } = tested;
   await using bob = await createToolCaller(bus, { agent: "bob", policy });
   await using _tools = await offerMcpTools(bus, bob, { agent: "bob", policy });
@@ -95,18 +130,35 @@ test("nothing that a caller reads names a server of which it may use nothing", a
   expect(JSON.stringify(texts[0])).toContain('What the server \\"open\\" says of itself');
   for (const server_name of ["secret", "awaited_secret"])
     expect(await told("mcp_invoke_tool", { server_name, tool_name: "echo" })).toMatchObject({ code: "tool_not_found" });
-  expect(await told("mcp_invoke_tool", { server_name: "open", tool_name: "ehco" })).toMatchObject({ message: expect.stringContaining('Did you mean "echo"') });
+  expect(await told("mcp_invoke_tool", { server_name: "open", tool_name: "ehco" })).toMatchObject({
+    message: expect.stringContaining('Did you mean "echo"'),
+  });
 });
 
-const sayingOf = (said: unknown): string => JSON.stringify(said instanceof Error ? [said.message, (said as ToolError).details] : said);
+const sayingOf = (said: unknown): string =>
+  JSON.stringify(said instanceof Error ? [said.message, (said as ToolError).details] : said);
 
 test("answers say that they come from a tool of an MCP server, also those that say why there is none", async () => {
   await using tested = await startTestBridge(() => ({ peer: faulty() }));
-  const requester = createRequester(tested.bus, { replyTo: "tool.result.RockBot", subscription: { name: "raw", kind: "copy" } });
+  const requester = createRequester(tested.bus, {
+    replyTo: "tool.result.RockBot",
+    subscription: { name: "raw", kind: "copy" },
+  });
   for (const toolName of ["echo", "crash", "no_such_tool"]) {
-    const body = encodeMessage("ToolInvokeRequest", { toolCallId: newId(), toolName, arguments: null, sessionId: null });
+    const body = encodeMessage("ToolInvokeRequest", {
+      toolCallId: newId(),
+      toolName,
+      arguments: null,
+      sessionId: null,
+    });
     const type = messages.ToolInvokeRequest.type;
-    const envelope = createEnvelope({ topic: "tool.invoke.mcp", type, source: "RockBot", correlationId: newId(), body });
+    const envelope = createEnvelope({
+      topic: "tool.invoke.mcp",
+      type,
+      source: "RockBot",
+      correlationId: newId(),
+      body,
+    });
     const { headers } = await requester.request(envelope, { timeoutMs: 10_000 });
     expect(headers).toMatchObject({ [Header.ContentTrust]: "tool-output", [Header.ToolProvider]: "mcp" });
   }
@@ -117,7 +169,9 @@ test("a policy holds for a tool under each of its names", async () => {
   const policyFile = join(opened.path, "policy.yaml");
   writeFileSync(policyFile, "everyone: { allow: ['*'], deny: [one__echo] }");
   await using policy = await openPolicy(policyFile);
-  await using tested = await startTestBridge(() => ({ one: faulty(), two: { ...faulty(), toolsAllowed: ["twice"] } }), { policy });
+  await using tested = await startTestBridge(() => ({ one: faulty(), two: { ...faulty(), toolsAllowed: ["twice"] } }), {
+    policy,
+  });
   const ask = rawCaller(tested.bus);
   const denied = { code: "denied", message: expect.stringContaining('"one__echo"') };
   expect(await ask("one__echo", {})).toMatchObject({ ...denied, toolName: "one__echo" });
@@ -136,7 +190,9 @@ test("a call's deadline and its cancellation reach the server", async () => {
   await caller.call("faulty__echo", {});
   cancel.abort();
   await expect(cancelled).rejects.toMatchObject({ code: "cancelled" });
-  await expect.poll(async () => JSON.parse((await caller.call("faulty__cancelled", {})).content ?? "[]")).toHaveLength(2);
+  await expect
+    .poll(async () => JSON.parse((await caller.call("faulty__cancelled", {})).content ?? "[]"))
+    .toHaveLength(2);
 });
 
 test("arguments that do not fit are refused with all faults, and the server is not asked; a definition that is wrong costs no other tool", async () => {
@@ -156,10 +212,15 @@ test("arguments that do not fit are refused with all faults, and the server is n
   await using tested = await startTestBridge(() => ({ weather: { url: peer.url } }));
   const { caller, bridge } = tested;
   await expect.poll(() => announcedTools(caller)).toEqual(["weather__forecast"]);
-  expect(bridge.servers[0]?.leftOut).toMatchObject([{ tool: "broken" }, { tool: "button", why: "it is for apps only" }]);
+  expect(bridge.servers[0]?.leftOut).toMatchObject([
+    { tool: "broken" },
+    { tool: "button", why: "it is for apps only" },
+  ]);
   await expect(caller.call("weather__forecast", { days: "two" })).rejects.toMatchObject({
     code: "invalid_arguments",
-    message: expect.stringMatching(/city: is required and missing.*days: expected integer, got the text "two"|days: .*; city: /),
+    message: expect.stringMatching(
+      /city: is required and missing.*days: expected integer, got the text "two"|days: .*; city: /,
+    ),
     details: { faults: [expect.any(Object), expect.any(Object)] },
   });
   expect(peer.requests.get("tools/call")).toBeUndefined();
@@ -168,12 +229,23 @@ test("arguments that do not fit are refused with all faults, and the server is n
 });
 
 test("a tool of a server that is being connected, or is away, is unavailable for now, by each of its names; one of no server is unknown", async () => {
-  await using tested = await startTestBridge(() => ({ slow: faulty("silent"), gone: faulty("exit-at-start"), works: faulty() }), { settleMs: 0 });
+  await using tested = await startTestBridge(
+    () => ({ slow: faulty("silent"), gone: faulty("exit-at-start"), works: faulty() }),
+    { settleMs: 0 },
+  );
   const { caller, bus, bridge } = tested;
   await expect.poll(() => announcedTools(caller), { timeout: 10_000 }).toContain("works__echo");
-  await expect.poll(() => bridge.servers.find(({ name }) => name === "gone")?.failures, { timeout: 10_000 }).toBeGreaterThan(0);
-  const away = { code: "unavailable", isRetryable: true, retryAfterMs: expect.any(Number), details: { mayHaveRun: false } };
-  for (const name of ["slow__echo", "gone__echo", "SLOW__any"]) await expect(caller.call(name, {})).rejects.toMatchObject(away);
+  await expect
+    .poll(() => bridge.servers.find(({ name }) => name === "gone")?.failures, { timeout: 10_000 })
+    .toBeGreaterThan(0);
+  const away = {
+    code: "unavailable",
+    isRetryable: true,
+    retryAfterMs: expect.any(Number),
+    details: { mayHaveRun: false },
+  };
+  for (const name of ["slow__echo", "gone__echo", "SLOW__any"])
+    await expect(caller.call(name, {})).rejects.toMatchObject(away);
   const ask = rawCaller(bus);
   for (const [name, headers] of [
     ["slow__echo", {}],
@@ -209,8 +281,12 @@ test("the file is read again when its content changes: what has not changed stay
   const inFlight = caller.call("goes__hang", {}, { timeoutMs: 3_000 }).catch((error: unknown) => error); // it may end before it is awaited
 
   folder.write("mcp.json", '{ "mcpServers": { "stays": { "comand": "x" } } }');
-  folder.write("mcp.json", { mcpServers: { stays: { ...faulty(), pin: "off" }, comes: { ...faulty(), toolsAllowed: ["echo"] } } });
-  await expect.poll(() => announcedTools(caller).filter((name) => !name.startsWith("stays__")), { timeout: 10_000 }).toEqual(["comes__echo"]);
+  folder.write("mcp.json", {
+    mcpServers: { stays: { ...faulty(), pin: "off" }, comes: { ...faulty(), toolsAllowed: ["echo"] } },
+  });
+  await expect
+    .poll(() => announcedTools(caller).filter((name) => !name.startsWith("stays__")), { timeout: 10_000 })
+    .toEqual(["comes__echo"]);
   expect(announcedTools(caller).some((name) => name.startsWith("stays__grown_"))).toBe(true); // the same process as before
   expect(await inFlight).toMatchObject({ code: "timeout" }); // it was let finish
 });
@@ -219,13 +295,23 @@ test("an agent that asks gets the whole index, and then each change", async () =
   await using tested = await startTestBridge(() => ({ one: faulty(), two: { ...faulty(), toolsAllowed: ["echo"] } }));
   const { bus, folder } = tested;
   const heard: McpServersIndexed[] = [];
-  await using _ = await bus.subscribe({ name: "agent-index", topics: ["tool.meta.mcp.RockBot"], kind: "copy" }, async ({ body, headers }) => {
-    const index = decodeMessage("McpServersIndexed", body);
-    expect(headers[Header.ContentTrust]).toBe("system");
-    if (index.ok) heard.push(index.value);
-  });
+  await using _ = await bus.subscribe(
+    { name: "agent-index", topics: ["tool.meta.mcp.RockBot"], kind: "copy" },
+    async ({ body, headers }) => {
+      const index = decodeMessage("McpServersIndexed", body);
+      expect(headers[Header.ContentTrust]).toBe("system");
+      if (index.ok) heard.push(index.value);
+    },
+  );
   const body = encodeMessage("McpMetadataRefreshRequest", { serverName: null });
-  await bus.publish(createEnvelope({ topic: "tool.meta.mcp.refresh", type: messages.McpMetadataRefreshRequest.type, source: "RockBot", body }));
+  await bus.publish(
+    createEnvelope({
+      topic: "tool.meta.mcp.refresh",
+      type: messages.McpMetadataRefreshRequest.type,
+      source: "RockBot",
+      body,
+    }),
+  );
   await expect.poll(() => heard.length).toBeGreaterThan(0);
   expect(heard[0]).toMatchObject({ isSnapshot: true, epoch: expect.any(Number) });
   expect(heard[0]?.servers.map(({ serverName, toolCount }) => [serverName, toolCount])).toContainEqual(["two", 1]);
@@ -238,7 +324,9 @@ test("an agent that asks gets the whole index, and then each change", async () =
   });
 
   folder.write("mcp.json", { mcpServers: { two: { ...faulty(), toolsAllowed: ["echo"] } } });
-  await expect.poll(() => heard.at(-1)?.servers.map(({ serverName }) => serverName), { timeout: 10_000 }).toEqual(["two"]);
+  await expect
+    .poll(() => heard.at(-1)?.servers.map(({ serverName }) => serverName), { timeout: 10_000 })
+    .toEqual(["two"]);
   expect(heard.slice(-2)).toMatchObject([{ servers: [], removedServers: ["one"] }, { isSnapshot: true }]);
 });
 
@@ -248,7 +336,11 @@ test("mcp.manage answers as the original's messages have it, and opens no door",
   expect(await ask("McpGetServiceDetailsRequest", { serverName: "ONE" })).toEqual({
     type: "RockBot.Tools.Mcp.McpGetServiceDetailsResponse",
     headers: { [Header.ContentTrust]: "tool-output", [Header.ToolProvider]: "mcp" },
-    body: { serverName: "one", tools: [{ name: "echo", description: "The fault echo.", parametersSchema: '{"type":"object"}' }], error: null },
+    body: {
+      serverName: "one",
+      tools: [{ name: "echo", description: "The fault echo.", parametersSchema: '{"type":"object"}' }],
+      error: null,
+    },
   });
   expect(await ask("McpGetServiceDetailsRequest", { serverName: "nope" })).toMatchObject({
     body: { serverName: "nope", tools: [], error: "nope: not connected" },
@@ -273,13 +365,18 @@ test("a token from the environment reaches its server, and no answer", async () 
   await using tested = await startTestBridge(() => ({ remote: entry }), { env: { PEER_TOKEN: "canary-4711" } });
   expect(await tested.caller.call("remote__act", {})).toMatchObject({ content: "fine" });
   peer.answer = httpFaults.status(500);
-  await expect(tested.caller.call("remote__act", {})).rejects.toMatchObject({ message: expect.not.stringContaining("canary") });
+  await expect(tested.caller.call("remote__act", {})).rejects.toMatchObject({
+    message: expect.not.stringContaining("canary"),
+  });
   expect(new Set(peer.authorizations)).toEqual(new Set(["Bearer canary-4711"]));
   expect(JSON.stringify(tested.bridge.servers)).not.toContain("canary");
 });
 
 function manageClient(bus: Parameters<typeof createRequester>[0]) {
-  const requester = createRequester(bus, { replyTo: "mcp.manage.response.RockBot", subscription: { name: "managing", kind: "copy" } });
+  const requester = createRequester(bus, {
+    replyTo: "mcp.manage.response.RockBot",
+    subscription: { name: "managing", kind: "copy" },
+  });
   return async (name: keyof typeof messages, value: object): Promise<object> => {
     const envelope = createEnvelope({
       topic: "mcp.manage",

@@ -17,7 +17,13 @@ import {
 } from "@rockbot/mcp/trust";
 import { Lease, type LeaseStore } from "@rockbot/records/leases";
 import { createMemoryRateStore } from "@rockbot/records/rates";
-import { createIdentity, MessageMeter, type ServeToolsOptions, type StartServiceOptions, serveTools } from "@rockbot/tools";
+import {
+  createIdentity,
+  MessageMeter,
+  type ServeToolsOptions,
+  type StartServiceOptions,
+  serveTools,
+} from "@rockbot/tools";
 import { publishIndex } from "./directory/index-publisher.ts";
 import { manageServers } from "./directory/manage-servers.ts";
 import { toldTools } from "./directory/told-tools.ts";
@@ -88,7 +94,18 @@ export interface BridgeApprovals extends ToolApprovals {
 export async function startMcpBridge(
   bus: Bus,
   config: Readonly<McpBridgeConfig>,
-  { env, audit, log = silentLogger, policy, blobs, claims, leases, rates: sharedRates, trustStore, signal }: StartMcpBridgeOptions,
+  {
+    env,
+    audit,
+    log = silentLogger,
+    policy,
+    blobs,
+    claims,
+    leases,
+    rates: sharedRates,
+    trustStore,
+    signal,
+  }: StartMcpBridgeOptions,
 ): Promise<McpBridge> {
   const { mcpConfig, agents, initConcurrency, shutdownGraceMs } = config;
   signal?.throwIfAborted();
@@ -98,7 +115,9 @@ export async function startMcpBridge(
   const meter = new MessageMeter({ policy, log });
   await endOrphans({ log });
   const stateful =
-    leases === undefined ? undefined : started.use(await startStatefulServers(bus, { leases, instance, identity, drainMs: shutdownGraceMs, log }));
+    leases === undefined
+      ? undefined
+      : started.use(await startStatefulServers(bus, { leases, instance, identity, drainMs: shutdownGraceMs, log }));
   const { store, trust } = started.use(openTrust(config, { trustStore, log }));
   const pool = started.use(new ServerPool({ initConcurrency, drainMs: shutdownGraceMs, stateful, trust, log }));
   if (mcpConfig === undefined) log.warn({}, "there are no MCP servers. Set MCP_CONFIG to a file that names them");
@@ -120,7 +139,11 @@ export async function startMcpBridge(
       notes = content.warnings.map((words) => `${mcpConfig}: ${words}`);
       pool.tracesAll = content.tracesAll;
       sources.apply(content.servers);
-      void registrar.sync().catch((error: unknown) => log.warn({ reason: String(error) }, "could not read which servers agents have registered"));
+      void registrar
+        .sync()
+        .catch((error: unknown) =>
+          log.warn({ reason: String(error) }, "could not read which servers agents have registered"),
+        );
     };
     started.use(watchServers(mcpConfig, applyFile, { env, log }));
   }
@@ -130,7 +153,18 @@ export async function startMcpBridge(
   const requests = new ServerRequests({ registrar, identity, policy, rates, audit, log });
   started.use(await manageServers(bus, pool, { identity, requests, meter, tools, log }));
   const lease = leases === undefined ? undefined : started.use(new Lease(leases, "index", { owner: instance }));
-  started.use(await publishIndex(bus, pool, { identity, agents, canRegister: registrar.isOpen, lease, meter, tools, onPolicyChange: policy?.onChange, log }));
+  started.use(
+    await publishIndex(bus, pool, {
+      identity,
+      agents,
+      canRegister: registrar.isOpen,
+      lease,
+      meter,
+      tools,
+      onPolicyChange: policy?.onChange,
+      log,
+    }),
+  );
   started.use(followStore(store, { onChange: takeInChanges, isBehind: () => trust.isBlind }));
   const provider = new McpToolProvider(pool, trust);
   started.use(await serveProvider(bus, provider, config, { blobs, policy, claims, rates, audit, log }));
@@ -161,11 +195,22 @@ function serveProvider(
   { concurrency, shutdownGraceMs: drainMs, auditRequired: isAuditRequired }: Readonly<McpBridgeConfig>,
   shared: Pick<ServeToolsOptions, "blobs" | "policy" | "claims" | "rates" | "audit" | "log">,
 ): ReturnType<typeof serveTools> {
-  return serveTools(bus, provider, { service: MCP_BRIDGE, topic: mcpTopics.invoke, provider: "mcp", concurrency, drainMs, isAuditRequired, ...shared });
+  return serveTools(bus, provider, {
+    service: MCP_BRIDGE,
+    topic: mcpTopics.invoke,
+    provider: "mcp",
+    concurrency,
+    drainMs,
+    isAuditRequired,
+    ...shared,
+  });
 }
 
 /** @param takeIn has the bridge go by what has just been decided */
-function bridgeApprovals(store: TrustStore, { takeIn, log }: { readonly takeIn: () => Promise<void>; readonly log: Logger }): BridgeApprovals {
+function bridgeApprovals(
+  store: TrustStore,
+  { takeIn, log }: { readonly takeIn: () => Promise<void>; readonly log: Logger },
+): BridgeApprovals {
   return {
     ...createToolApprovals(store, { log, takeIn, owns: (server) => !isOthersPin(server) }),
     registered: () => readRegistered(store),
@@ -182,13 +227,20 @@ const heldTools = (server: string, trust: ToolTrust): McpBridge["off"] =>
   trust
     .heldAs(server)
     .filter(({ reason }) => reason === "not_approved")
-    .map(({ name }) => ({ tool: name, reason: `Held until an operator approves: rockbot mcp approve ${JSON.stringify(server)}` }));
+    .map(({ name }) => ({
+      tool: name,
+      reason: `Held until an operator approves: rockbot mcp approve ${JSON.stringify(server)}`,
+    }));
 
 function healthOf(
   { name, health, owner: replica }: Pick<BridgedServer, "name" | "health" | "owner">,
   { trust, instance }: { readonly trust: ToolTrust; readonly instance: string },
 ): BridgedServerHealth {
-  return { ...health, held: trust.waitingOn(name).length, ...(replica === undefined ? {} : { owner: { replica, isThis: replica === instance } }) };
+  return {
+    ...health,
+    held: trust.waitingOn(name).length,
+    ...(replica === undefined ? {} : { owner: { replica, isThis: replica === instance } }),
+  };
 }
 
 /** The approvals of servers, and the place where they are kept. Disposal leaves a given store to its owner. */
@@ -200,7 +252,10 @@ function openTrust(
   const ownStore = trustStore === undefined && lockFile === undefined ? createMemoryTrustStore() : undefined;
   const store = trustStore ?? lockFile ?? (ownStore as TrustStore);
   if (store.where === "memory" && pin !== "off")
-    log.warn({}, "only this process knows which MCP tools are approved, and forgets it at a restart. Set REDIS_URL or MCP_LOCK_FILE");
+    log.warn(
+      {},
+      "only this process knows which MCP tools are approved, and forgets it at a restart. Set REDIS_URL or MCP_LOCK_FILE",
+    );
   const trust = new ToolTrust({ store, filed: trustStore === undefined ? undefined : lockFile, pin, log });
   return {
     store,

@@ -28,13 +28,19 @@ test("who asks which servers there are is told, too, if the first question is lo
   await using tested = await startTestBridge(() => ({ one: { ...faulty(), toolsAllowed: ["echo"] } }));
   let asked = 0;
   const losing: Bus = Object.create(tested.bus, {
-    publish: { value: async (...message: Parameters<Bus["publish"]>) => (asked++ === 0 ? undefined : tested.bus.publish(...message)) },
+    publish: {
+      value: async (...message: Parameters<Bus["publish"]>) =>
+        asked++ === 0 ? undefined : tested.bus.publish(...message),
+    },
   });
   expect(await readIndex(losing, { agent: "operator", timeoutMs: 20_000 })).toMatchObject([{ serverName: "one" }]);
 });
 
 test("who asks once which servers there are is told all of them; where no bridge runs, nothing", async () => {
-  await using tested = await startTestBridge(() => ({ one: { ...faulty(), toolsAllowed: ["echo"] }, two: faulty("exit-at-start") }));
+  await using tested = await startTestBridge(() => ({
+    one: { ...faulty(), toolsAllowed: ["echo"] },
+    two: faulty("exit-at-start"),
+  }));
   const asking = { agent: "operator", timeoutMs: 10_000 };
   expect(await readIndex(tested.bus, asking)).toMatchObject([{ serverName: "one", toolNames: ["echo"] }]);
   await using empty = createMemoryBus();
@@ -46,14 +52,20 @@ test("an agent lists servers without a call, reads a tool's schema, and calls it
   const { caller } = agent;
   const listed = await caller.call("mcp_list_services", {});
   expect(listed.structured).toMatchObject({
-    services: [{ serverName: "Everything", toolCount: expect.any(Number), toolNames: expect.arrayContaining(["echo"]) }],
+    services: [
+      { serverName: "Everything", toolCount: expect.any(Number), toolNames: expect.arrayContaining(["echo"]) },
+    ],
   });
   const details = await caller.call("mcp_get_service_details", { server_name: "everything", tool_name: "ECHO" });
   expect(JSON.parse(details.content ?? "[]")).toEqual([
     { name: "echo", description: expect.any(String), parameters: expect.objectContaining({ required: ["message"] }) },
   ]);
   const updates: object[] = [];
-  const call = { server_name: "EVERYTHING", tool_name: "trigger-long-running-operation", arguments: { duration: 1, steps: 2 } };
+  const call = {
+    server_name: "EVERYTHING",
+    tool_name: "trigger-long-running-operation",
+    arguments: { duration: 1, steps: 2 },
+  };
   expect(await caller.call("mcp_invoke_tool", call, { onProgress: (update) => updates.push(update) })).toMatchObject({
     content: expect.stringContaining("completed"),
     trust: { level: "untrusted", origin: "mcp:Everything" },
@@ -66,7 +78,9 @@ test.each([
   ["a JSON object as text", '{"message":"hi"}'],
 ])("the arguments may be %s", async (_, args) => {
   await using agent = await startAgent(() => ({ faulty: faulty() }));
-  expect(await agent.caller.call("mcp_invoke_tool", { server_name: "faulty", tool_name: "echo", arguments: args })).toMatchObject({
+  expect(
+    await agent.caller.call("mcp_invoke_tool", { server_name: "faulty", tool_name: "echo", arguments: args }),
+  ).toMatchObject({
     content: '{"message":"hi"}',
   });
 });
@@ -82,22 +96,31 @@ test("what does not exist is said with the nearest name, and arguments that are 
     code: "tool_not_found",
     message: expect.stringContaining('Did you mean "echo"'),
   });
-  expect(await invoke({ server_name: "faulty", tool_name: "echo", arguments: "not json" })).toMatchObject({ code: "invalid_arguments" });
-  expect(await invoke({ tool_name: "echo" })).toMatchObject({ code: "invalid_arguments", message: expect.stringContaining("server_name") });
+  expect(await invoke({ server_name: "faulty", tool_name: "echo", arguments: "not json" })).toMatchObject({
+    code: "invalid_arguments",
+  });
+  expect(await invoke({ tool_name: "echo" })).toMatchObject({
+    code: "invalid_arguments",
+    message: expect.stringContaining("server_name"),
+  });
 });
 
 test("a server that is being connected is unavailable for now, and no unknown one", async () => {
   await using tested = await startTestBridge(() => ({ slow: faulty("silent"), works: faulty() }), { settleMs: 0 });
   const { bus, caller } = tested;
   await using _ = await offerMcpTools(bus, caller, { agent: "tester" });
-  await expect.poll(async () => (await caller.call("mcp_list_services", {}).catch(() => undefined))?.content, { timeout: 10_000 }).toContain("works");
+  await expect
+    .poll(async () => (await caller.call("mcp_list_services", {}).catch(() => undefined))?.content, { timeout: 10_000 })
+    .toContain("works");
   const away = { code: "unavailable", isRetryable: true, retryAfterMs: expect.any(Number) };
   for (const call of [
     caller.call("mcp_invoke_tool", { server_name: "Slow", tool_name: "echo" }),
     caller.call("mcp_get_service_details", { server_name: "slow" }),
   ])
     await expect(call).rejects.toMatchObject(away);
-  await expect(caller.call("mcp_invoke_tool", { server_name: "slo", tool_name: "echo" })).rejects.toMatchObject({ code: "tool_not_found" });
+  await expect(caller.call("mcp_invoke_tool", { server_name: "slo", tool_name: "echo" })).rejects.toMatchObject({
+    code: "tool_not_found",
+  });
 });
 
 test("a tool that is held is answered with what to do, however it is called", async () => {
@@ -122,25 +145,41 @@ test("once untrusted content was read, only tools run whose server the operator 
       (error: { details?: { reason?: string } }) => error.details?.reason,
     );
   const denied = "after_untrusted";
-  expect([await call("claims__whoami", {}), await call("trusted__whoami", {}), await call("trusted__echo", {})]).toEqual([denied, "ran", denied]);
+  expect([
+    await call("claims__whoami", {}),
+    await call("trusted__whoami", {}),
+    await call("trusted__echo", {}),
+  ]).toEqual([denied, "ran", denied]);
   const invoke = (server_name: string, tool_name: string) => call("mcp_invoke_tool", { server_name, tool_name });
-  expect([await invoke("claims", "whoami"), await invoke("trusted", "whoami"), await invoke("trusted", "echo")]).toEqual([denied, "ran", denied]);
+  expect([
+    await invoke("claims", "whoami"),
+    await invoke("trusted", "whoami"),
+    await invoke("trusted", "echo"),
+  ]).toEqual([denied, "ran", denied]);
 
   const raw = rawCaller(bus, "raw"); // as agents of the .NET original call
   const header = { [Header.McpServer]: "claims" };
-  expect(await raw("whoami", { ...header, [Header.Untrusted]: "true" })).toMatchObject({ code: "denied", details: { reason: denied } });
+  expect(await raw("whoami", { ...header, [Header.Untrusted]: "true" })).toMatchObject({
+    code: "denied",
+    details: { reason: denied },
+  });
   expect(await raw("whoami", header)).not.toHaveProperty("code");
 });
 
 test.each<[string, object]>([
   ["have no end", { type: "object", allOf: [{ $ref: "#" }] }],
-  ["lead back to each other", { type: "object", $ref: "#/$defs/a", $defs: { a: { $ref: "#/$defs/b" }, b: { $ref: "#/$defs/a" } } }],
+  [
+    "lead back to each other",
+    { type: "object", $ref: "#/$defs/a", $defs: { a: { $ref: "#/$defs/b" }, b: { $ref: "#/$defs/a" } } },
+  ],
   ["double with each level", { type: "object", properties: { n: { anyOf: [{ $ref: "#" }, { $ref: "#" }] } } }],
 ])("a server's tool whose references %s is listed, and called", async (_, inputSchema) => {
   await using agent = await startAgent(() => ({ faulty: { ...faulty(), pin: "off" } }));
   const { caller } = agent;
   await caller.call("faulty__redefine", { tool: "echo", inputSchema });
-  await expect.poll(() => caller.tools.get("faulty__echo")?.parametersSchema, { timeout: 10_000 }).toBe(JSON.stringify(inputSchema));
+  await expect
+    .poll(() => caller.tools.get("faulty__echo")?.parametersSchema, { timeout: 10_000 })
+    .toBe(JSON.stringify(inputSchema));
   const nested = Array.from({ length: 40 }).reduce<object>((n) => ({ n }), {});
   expect(await caller.call("faulty__echo", nested)).toMatchObject({ content: JSON.stringify(nested) });
 });
@@ -171,15 +210,43 @@ test("a bridge that speaks the original's messages only is called by the header 
   await using bus = createMemoryBus();
   await using caller = await createToolCaller(bus, { agent: "early" });
   await using _ = await offerMcpTools(bus, caller, { agent: "early" });
-  await using _bridge = await bus.subscribe({ name: "mcp-bridge.original", topics: ["tool.invoke.mcp"] }, async ({ body, headers, replyTo, correlationId }) => {
-    const request = decodeMessage("ToolInvokeRequest", body);
-    if (!request.ok || replyTo === undefined) return;
-    const answer = encodeMessage("ToolInvokeResponse", textResponse(request.value, `${headers[Header.McpServer]}: ${request.value.arguments}`));
-    await bus.publish(createEnvelope({ topic: replyTo, type: messages.ToolInvokeResponse.type, source: "mcp-bridge.RockBot", correlationId, body: answer }));
+  await using _bridge = await bus.subscribe(
+    { name: "mcp-bridge.original", topics: ["tool.invoke.mcp"] },
+    async ({ body, headers, replyTo, correlationId }) => {
+      const request = decodeMessage("ToolInvokeRequest", body);
+      if (!request.ok || replyTo === undefined) return;
+      const answer = encodeMessage(
+        "ToolInvokeResponse",
+        textResponse(request.value, `${headers[Header.McpServer]}: ${request.value.arguments}`),
+      );
+      await bus.publish(
+        createEnvelope({
+          topic: replyTo,
+          type: messages.ToolInvokeResponse.type,
+          source: "mcp-bridge.RockBot",
+          correlationId,
+          body: answer,
+        }),
+      );
+    },
+  );
+  const index = encodeMessage("McpServersIndexed", {
+    servers: [{ serverName: "Calendar", toolNames: ["list_events"] }],
+    removedServers: [],
   });
-  const index = encodeMessage("McpServersIndexed", { servers: [{ serverName: "Calendar", toolNames: ["list_events"] }], removedServers: [] });
-  await bus.publish(createEnvelope({ topic: "tool.meta.mcp.early", type: messages.McpServersIndexed.type, source: "mcp-bridge.RockBot", body: index }));
+  await bus.publish(
+    createEnvelope({
+      topic: "tool.meta.mcp.early",
+      type: messages.McpServersIndexed.type,
+      source: "mcp-bridge.RockBot",
+      body: index,
+    }),
+  );
   await expect.poll(() => caller.tools.getExecutor("mcp_invoke_tool")).toBeDefined();
-  const call = caller.call("mcp_invoke_tool", { server_name: "calendar", tool_name: "list_events", arguments: { limit: 1 } });
+  const call = caller.call("mcp_invoke_tool", {
+    server_name: "calendar",
+    tool_name: "list_events",
+    arguments: { limit: 1 },
+  });
   expect(await call).toMatchObject({ content: 'calendar: {"limit":1}', trust: { level: "untrusted" } });
 });

@@ -9,7 +9,9 @@ import { check } from "./settings.ts";
 const UID = 12_345;
 
 /** What a program of a server's entry can find out about a bridge that was started with a secret in its environment. */
-async function reportOf(entry: { readonly uid?: number }): Promise<{ readonly report: SpyReport; readonly bridge: number }> {
+async function reportOf(entry: {
+  readonly uid?: number;
+}): Promise<{ readonly report: SpyReport; readonly bridge: number }> {
   using folder = temporaryFolder();
   chmodSync(folder.path, 0o755);
   if (entry.uid !== undefined) chownSync(folder.path, entry.uid, entry.uid);
@@ -27,7 +29,14 @@ test.runIf(process.platform === "linux" && canRunAs(UID))(
   { timeout: 60_000 },
   async () => {
     const { report } = await reportOf({ uid: UID });
-    expect(report).toEqual({ uid: UID, opened: [], seesOpenFiles: false, signals: false, inheritedSockets: 0, found: [] });
+    expect(report).toEqual({
+      uid: UID,
+      opened: [],
+      seesOpenFiles: false,
+      signals: false,
+      inheritedSockets: 0,
+      found: [],
+    });
   },
 ); // only root may start a program as somebody else, who must be able to read it
 
@@ -36,7 +45,11 @@ test.runIf(process.platform === "linux")(
   { timeout: 60_000 },
   async () => {
     const { report, bridge } = await reportOf({});
-    expect(report).toMatchObject({ signals: true, inheritedSockets: 0, found: expect.arrayContaining([`${bridge}/environ`]) });
+    expect(report).toMatchObject({
+      signals: true,
+      inheritedSockets: 0,
+      found: expect.arrayContaining([`${bridge}/environ`]),
+    });
     expect(report.found).not.toContain("its own environment");
   },
 ); // elsewhere there is no /proc
@@ -48,7 +61,11 @@ test("a user that programs cannot be started as is a fault of the configuration,
     return check({ busUrl: "memory:", registrationUid: UID } as McpBridgeConfig, () => false);
   };
   try {
-    expect([faultsAs(4_711), faultsAs(UID), faultsAs(0)]).toEqual([[expect.stringContaining("registrationUid: only a bridge that runs as root")], [], []]);
+    expect([faultsAs(4_711), faultsAs(UID), faultsAs(0)]).toEqual([
+      [expect.stringContaining("registrationUid: only a bridge that runs as root")],
+      [],
+      [],
+    ]);
   } finally {
     process.getuid = getuid as () => number;
   }

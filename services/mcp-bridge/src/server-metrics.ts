@@ -14,9 +14,15 @@ export function observeServers(pool: ServerPool): Disposable {
     return () => instrument.removeCallback(observe);
   };
   const ends = [
-    gauge("rockbot.mcp.server.up", "1 for an MCP server that is connected, else 0.", ({ state }) => (state === "ready" ? 1 : 0)),
+    gauge("rockbot.mcp.server.up", "1 for an MCP server that is connected, else 0.", ({ state }) =>
+      state === "ready" ? 1 : 0,
+    ),
     gauge("rockbot.mcp.server.tools", "Tools that an MCP server offers here.", ({ tools }) => tools),
-    gauge("rockbot.mcp.server.failures_in_a_row", "Attempts and connections that failed since a call succeeded, by MCP server.", ({ failures }) => failures),
+    gauge(
+      "rockbot.mcp.server.failures_in_a_row",
+      "Attempts and connections that failed since a call succeeded, by MCP server.",
+      ({ failures }) => failures,
+    ),
   ];
   return {
     [Symbol.dispose]() {

@@ -19,10 +19,15 @@ export const check: NonNullable<LoadConfigOptions<McpBridgeConfig>["check"]> = (
   ...(registrationUid === undefined || process.getuid?.() === 0 || process.getuid?.() === registrationUid
     ? []
     : [`registrationUid: only a bridge that runs as root can start programs as the user ${registrationUid}`]),
-  ...registrationAllowAddresses.flatMap((text) => addressFault(text) ?? []).map((fault) => `registrationAllowAddresses: ${fault}`),
+  ...registrationAllowAddresses
+    .flatMap((text) => addressFault(text) ?? [])
+    .map((fault) => `registrationAllowAddresses: ${fault}`),
 ];
 
 /** Faults of the file of servers end the process before anything is started. */
-export function checkFiles({ mcpConfig }: Readonly<McpBridgeConfig>, env: Readonly<Record<string, string | undefined>>): void {
+export function checkFiles(
+  { mcpConfig }: Readonly<McpBridgeConfig>,
+  env: Readonly<Record<string, string | undefined>>,
+): void {
   if (mcpConfig !== undefined) readServers(mcpConfig, env);
 }

@@ -21,8 +21,14 @@ export const realServers = {
     args: [resolve("@modelcontextprotocol/server-memory/dist/index.js")],
     env: { MEMORY_FILE_PATH: file },
   }),
-  filesystem: (folder: string) => ({ command: process.execPath, args: [resolve("@modelcontextprotocol/server-filesystem/dist/index.js"), folder] }),
-  thinking: { command: process.execPath, args: [resolve("@modelcontextprotocol/server-sequential-thinking/dist/index.js")] },
+  filesystem: (folder: string) => ({
+    command: process.execPath,
+    args: [resolve("@modelcontextprotocol/server-filesystem/dist/index.js"), folder],
+  }),
+  thinking: {
+    command: process.execPath,
+    args: [resolve("@modelcontextprotocol/server-sequential-thinking/dist/index.js")],
+  },
 } as const;
 
 export const faulty = (...behaviours: readonly FaultServerBehaviour[]) => faultServer(...behaviours);
@@ -55,14 +61,37 @@ export interface TestBridgeOptions {
 /** A bridge with these servers on a bus of its own, and somebody who calls. Resolves once each server is connected or has failed, or after `settleMs`. */
 export async function startTestBridge(
   servers: (folder: string) => object,
-  { env = {}, bus: given, policy, audit, config: settings = {}, trustStore, leases, settleMs = 20_000, beside = {}, log }: TestBridgeOptions = {},
+  {
+    env = {},
+    bus: given,
+    policy,
+    audit,
+    config: settings = {},
+    trustStore,
+    leases,
+    settleMs = 20_000,
+    beside = {},
+    log,
+  }: TestBridgeOptions = {},
 ): Promise<TestBridge> {
   await using started = new AsyncDisposableStack();
   const folder = started.use(temporaryFolder());
   const bus = given ?? started.use(createMemoryBus());
   const file = folder.write("mcp.json", { ...beside, mcpServers: servers(folder.path) });
-  const config = loadConfig(configSchema, { env: {}, overrides: { mcpConfig: file, shutdownGraceMs: 5_000, ...settings } });
-  const bridge = started.use(await startMcpBridge(bus, config, { env: { PATH: process.env["PATH"], ...env }, policy, audit, trustStore, leases, log }));
+  const config = loadConfig(configSchema, {
+    env: {},
+    overrides: { mcpConfig: file, shutdownGraceMs: 5_000, ...settings },
+  });
+  const bridge = started.use(
+    await startMcpBridge(bus, config, {
+      env: { PATH: process.env["PATH"], ...env },
+      policy,
+      audit,
+      trustStore,
+      leases,
+      log,
+    }),
+  );
   const caller = started.use(await createToolCaller(bus, { agent: "tester" }));
   await bridge.settled(settleMs);
   await caller.discovered();
@@ -71,17 +100,29 @@ export async function startTestBridge(
 }
 
 /** The names of the tools that the bridge has announced. */
-export const announcedTools = (caller: ToolCaller): string[] => caller.tools.getTools().flatMap(({ name, source }) => (source === "mcp-bridge" ? [name] : []));
+export const announcedTools = (caller: ToolCaller): string[] =>
+  caller.tools.getTools().flatMap(({ name, source }) => (source === "mcp-bridge" ? [name] : []));
 
 /** Calls without knowing what is announced, and resolves with the answer as it is. */
 export function rawCaller(bus: Bus, agent = "RockBot") {
-  const requester = createRequester(bus, { replyTo: `tool.result.${agent}`, subscription: { name: "raw", kind: "copy" } });
+  const requester = createRequester(bus, {
+    replyTo: `tool.result.${agent}`,
+    subscription: { name: "raw", kind: "copy" },
+  });
   return async (toolName: string, headers: Record<string, string>): Promise<unknown> => {
-    const body = encodeMessage("ToolInvokeRequest", { toolCallId: newId(), toolName, arguments: null, sessionId: null });
-    const type = messages.ToolInvokeRequest.type;
-    const reply = await requester.request(createEnvelope({ topic: "tool.invoke.mcp", type, source: agent, correlationId: newId(), body, headers }), {
-      timeoutMs: 10_000,
+    const body = encodeMessage("ToolInvokeRequest", {
+      toolCallId: newId(),
+      toolName,
+      arguments: null,
+      sessionId: null,
     });
+    const type = messages.ToolInvokeRequest.type;
+    const reply = await requester.request(
+      createEnvelope({ topic: "tool.invoke.mcp", type, source: agent, correlationId: newId(), body, headers }),
+      {
+        timeoutMs: 10_000,
+      },
+    );
     return JSON.parse(Buffer.from(reply.body).toString());
   };
 }

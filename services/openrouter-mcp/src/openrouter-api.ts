@@ -35,16 +35,28 @@ export function createOpenRouterApi({ baseUrl, apiKey, timeoutMs }: OpenRouterAp
       let retryAfter: string | undefined;
       let text: string;
       try {
-        const response = await fetch(base + path, { headers, redirect: "manual", signal: AbortSignal.any([signal, deadline]) });
+        const response = await fetch(base + path, {
+          headers,
+          redirect: "manual",
+          signal: AbortSignal.any([signal, deadline]),
+        });
         status = response.status;
         retryAfter = response.headers.get("retry-after") ?? undefined;
         text = (await readBounded(response.body ?? Readable.from([]), MAX_ANSWER_BYTES)).toString();
       } catch (error) {
-        if (signal.aborted) throw new ToolError(ToolErrorCode.Cancelled, `Reading ${what} was given up by its caller.`, { cause: error });
+        if (signal.aborted)
+          throw new ToolError(ToolErrorCode.Cancelled, `Reading ${what} was given up by its caller.`, { cause: error });
         if (deadline.aborted)
-          throw new ToolError(ToolErrorCode.Timeout, `Cannot read ${what}: OpenRouter gave no answer within ${timeoutMs} ms. Try again.`, { cause: error });
+          throw new ToolError(
+            ToolErrorCode.Timeout,
+            `Cannot read ${what}: OpenRouter gave no answer within ${timeoutMs} ms. Try again.`,
+            { cause: error },
+          );
         if (error instanceof BodyTooLargeError)
-          throw new ToolError(ToolErrorCode.TooLarge, `Cannot read ${what}: the answer of OpenRouter is larger than ${MAX_ANSWER_BYTES} bytes.`);
+          throw new ToolError(
+            ToolErrorCode.TooLarge,
+            `Cannot read ${what}: the answer of OpenRouter is larger than ${MAX_ANSWER_BYTES} bytes.`,
+          );
         throw connectionError(what, error);
       }
       if (status < 200 || status > 299) throw statusError({ what, status, retryAfter, body: text });
@@ -58,6 +70,8 @@ function compact(text: string, what: string): string {
   try {
     return JSON.stringify(JSON.parse(text));
   } catch (error) {
-    throw new ToolError(ToolErrorCode.ExecutionFailed, `Cannot read ${what}: the answer of OpenRouter is no JSON.`, { cause: error });
+    throw new ToolError(ToolErrorCode.ExecutionFailed, `Cannot read ${what}: the answer of OpenRouter is no JSON.`, {
+      cause: error,
+    });
   }
 }

@@ -23,7 +23,11 @@ export async function startOpenrouterMcp(
   { log, current = () => config, signal }: StartOpenrouterMcpOptions = {},
 ): Promise<McpHttpServer> {
   const { openrouterBaseUrl, openrouterApiKey, requestTimeoutMs, modelsCacheMs, shutdownGraceMs } = config;
-  const api = createOpenRouterApi({ baseUrl: openrouterBaseUrl, apiKey: openrouterApiKey, timeoutMs: requestTimeoutMs });
+  const api = createOpenRouterApi({
+    baseUrl: openrouterBaseUrl,
+    apiKey: openrouterApiKey,
+    timeoutMs: requestTimeoutMs,
+  });
   const served = {
     name: "openrouter",
     version,

@@ -13,7 +13,9 @@ const ID = { type: "string", pattern: "^[A-Za-z0-9_-]{1,200}$" } as const;
 
 /** The facts that the account gives of itself. Each result is the API's JSON. */
 export function openRouterTools(api: OpenRouterApi, { modelsCacheMs }: OpenRouterToolsOptions): readonly ServedTool[] {
-  const models = rememberBriefly(modelsCacheMs, () => api.get("models", "the list of models", new AbortController().signal));
+  const models = rememberBriefly(modelsCacheMs, () =>
+    api.get("models", "the list of models", new AbortController().signal),
+  );
   return [
     reading(
       "get_credits",
@@ -21,8 +23,11 @@ export function openRouterTools(api: OpenRouterApi, { modelsCacheMs }: OpenRoute
       NO_ARGUMENTS,
       (_, signal) => api.get("credits", "the credits", signal),
     ),
-    reading("get_api_key_info", "Limits and usage of the OpenRouter API key that is in use here.", NO_ARGUMENTS, (_, signal) =>
-      api.get("key", "what is known of the key", signal),
+    reading(
+      "get_api_key_info",
+      "Limits and usage of the OpenRouter API key that is in use here.",
+      NO_ARGUMENTS,
+      (_, signal) => api.get("key", "what is known of the key", signal),
     ),
     reading(
       "list_models",
@@ -36,7 +41,13 @@ export function openRouterTools(api: OpenRouterApi, { modelsCacheMs }: OpenRoute
       {
         type: "object",
         additionalProperties: false,
-        properties: { offset: { type: "integer", minimum: 0, description: "How many keys to leave out, for those after the first 100." } },
+        properties: {
+          offset: {
+            type: "integer",
+            minimum: 0,
+            description: "How many keys to leave out, for those after the first 100.",
+          },
+        },
       },
       ({ offset = 0 }, signal) => api.get(`keys?offset=${offset}`, "the list of keys", signal),
     ),
@@ -58,9 +69,12 @@ export function openRouterTools(api: OpenRouterApi, { modelsCacheMs }: OpenRoute
         type: "object",
         additionalProperties: false,
         required: ["generationId"],
-        properties: { generationId: { ...ID, description: "The id that came with the completion, such as gen-1234567890." } },
+        properties: {
+          generationId: { ...ID, description: "The id that came with the completion, such as gen-1234567890." },
+        },
       },
-      ({ generationId }, signal) => api.get(`generation?id=${generationId}`, `the generation "${generationId}"`, signal),
+      ({ generationId }, signal) =>
+        api.get(`generation?id=${generationId}`, `the generation "${generationId}"`, signal),
     ),
   ];
 }

@@ -5,4 +5,5 @@ import type { OpenrouterMcpConfig } from "./generated/config.ts";
 export { configSchema } from "./generated/config.ts";
 
 /** For `loadConfig`: what the schema cannot say. */
-export const check: NonNullable<LoadConfigOptions<OpenrouterMcpConfig>["check"]> = ({ proxies }) => addressFaults("proxies", proxies);
+export const check: NonNullable<LoadConfigOptions<OpenrouterMcpConfig>["check"]> = ({ proxies }) =>
+  addressFaults("proxies", proxies);

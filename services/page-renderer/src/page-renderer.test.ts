@@ -10,9 +10,15 @@ import { describe, expect, test, vi } from "vitest";
 import { configSchema } from "./generated/config.ts";
 import { startPageRenderer } from "./page-renderer.ts";
 
-const browserPath = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find((path) => existsSync(path));
+const browserPath = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find((path) =>
+  existsSync(path),
+);
 const why = browserPath === undefined ? "skipped, as this machine has no Chromium" : "Chromium";
-const policy = holdPolicy(createPolicy(await readPolicy("everyone: { allow: ['*'] }\ncallers: { web-tools: { allow: [render_page] } }", "of the test")));
+const policy = holdPolicy(
+  createPolicy(
+    await readPolicy("everyone: { allow: ['*'] }\ncallers: { web-tools: { allow: [render_page] } }", "of the test"),
+  ),
+);
 
 /** The service in front of a site with `pages`, and what asks it. */
 async function start(pages: Readonly<Record<string, Page>>, env: Readonly<Record<string, string>> = {}) {
@@ -33,7 +39,9 @@ async function start(pages: Readonly<Record<string, Page>>, env: Readonly<Record
     },
   });
   const bus = started.use(createMemoryBus());
-  started.use(await startPageRenderer(bus, config, { service: "page-renderer", topic: "tool.invoke.renderer", policy }));
+  started.use(
+    await startPageRenderer(bus, config, { service: "page-renderer", topic: "tool.invoke.renderer", policy }),
+  );
   const caller = started.use(await createToolCaller(bus, { agent: "web-tools", policy }));
   const stranger = started.use(await createToolCaller(bus, { agent: "someone", policy }));
   await Promise.all([caller.discovered(), stranger.discovered()]);
@@ -41,7 +49,11 @@ async function start(pages: Readonly<Record<string, Page>>, env: Readonly<Record
     site,
     stranger,
     render: (path: string, options: CallOptions = {}) =>
-      caller.call("render_page", { url: path.startsWith("/") ? site.url + path : path }, { timeoutMs: 120_000, ...options }),
+      caller.call(
+        "render_page",
+        { url: path.startsWith("/") ? site.url + path : path },
+        { timeoutMs: 120_000, ...options },
+      ),
     [Symbol.asyncDispose]: () => started.disposeAsync(),
   };
 }
@@ -51,7 +63,9 @@ const script = (code: string): string => `<!doctype html><title>T</title><div id
 const browsers = (): number[] =>
   readdirSync("/proc").flatMap((id) => {
     try {
-      return readFileSync(`/proc/${id}/environ`, "utf8").includes(`HOME=${tmpdir()}/rockbot-browser-`) ? [Number(id)] : [];
+      return readFileSync(`/proc/${id}/environ`, "utf8").includes(`HOME=${tmpdir()}/rockbot-browser-`)
+        ? [Number(id)]
+        : [];
     } catch {
       return []; // no process, or one that has ended
     }
@@ -77,8 +91,15 @@ describe.skipIf(browserPath === undefined)(`a page in ${why}`, { timeout: 180_00
     expect(structured).toEqual({ url: `${system.site.url}/there`, truncated: false, settled: true });
     expect(trust).toEqual({ level: "untrusted", origin: `${system.site.url}/there` });
     expect(system.stranger.toolsOf("someone").map(({ name }) => name)).not.toContain("render_page");
-    await expect(system.stranger.call("render_page", { url: system.site.url })).rejects.toMatchObject({ code: "denied" });
-    for (const url of ["file:///etc/passwd", "view-source:http://example.com/", "http://user:pass@example.com/", "about:blank"]) {
+    await expect(system.stranger.call("render_page", { url: system.site.url })).rejects.toMatchObject({
+      code: "denied",
+    });
+    for (const url of [
+      "file:///etc/passwd",
+      "view-source:http://example.com/",
+      "http://user:pass@example.com/",
+      "about:blank",
+    ]) {
       await expect(system.render(url)).rejects.toMatchObject({ code: "invalid_arguments" });
     }
   });
@@ -123,7 +144,10 @@ describe.skipIf(browserPath === undefined)(`a page in ${why}`, { timeout: 180_00
     }
     await expect(system.render("/in")).rejects.toMatchObject({ code: "denied" });
     await expect(system.render("http://169.254.169.254/latest/")).rejects.toMatchObject({ code: "denied" });
-    await expect(system.render("/file")).rejects.toMatchObject({ code: "execution_failed", message: expect.stringContaining("download") });
+    await expect(system.render("/file")).rejects.toMatchObject({
+      code: "execution_failed",
+      message: expect.stringContaining("download"),
+    });
     expect([inside.connections, packets.length]).toEqual([0, 0]);
     udp.close();
     expect(leftFolders()).toEqual([]);
@@ -135,12 +159,17 @@ describe.skipIf(browserPath === undefined)(`a page in ${why}`, { timeout: 180_00
         "/bomb": script(
           `const held = []; setInterval(() => { const a = new Uint8Array(64e6); for (let i = 0; i < a.length; i += 4096) a[i] = 1; held.push(a); }, 5)`,
         ),
-        "/huge": script(`for (let i = 0; i < 40000; i++) app.append(Object.assign(document.createElement("p"), { textContent: "word ".repeat(5) }))`),
+        "/huge": script(
+          `for (let i = 0; i < 40000; i++) app.append(Object.assign(document.createElement("p"), { textContent: "word ".repeat(5) }))`,
+        ),
       },
       { PAGE_MEMORY_BYTES: "500000000", MAX_PAGE_BYTES: "200000", SETTLE_MS: "20000" },
     );
 
-    await expect(system.render("/bomb")).rejects.toMatchObject({ code: "too_large", message: expect.stringContaining("500000000 bytes of memory") });
+    await expect(system.render("/bomb")).rejects.toMatchObject({
+      code: "too_large",
+      message: expect.stringContaining("500000000 bytes of memory"),
+    });
     const { content, structured } = await system.render("/huge");
     expect(content).toHaveLength(200_000);
     expect(structured).toMatchObject({ truncated: true });
@@ -166,9 +195,16 @@ describe.skipIf(browserPath === undefined)(`a page in ${why}`, { timeout: 180_00
       trust: undefined,
     });
     await expect(system.render("/login")).rejects.toMatchObject({ code: "execution_failed", details: { status: 401 } });
-    await expect(system.render("/nothing")).rejects.toMatchObject({ code: "execution_failed", details: { status: 404 } });
+    await expect(system.render("/nothing")).rejects.toMatchObject({
+      code: "execution_failed",
+      details: { status: 404 },
+    });
     const said = { trust: { level: "untrusted" } };
-    await expect(system.render("/to-gone")).rejects.toMatchObject({ code: "execution_failed", details: { status: 404 }, ...said });
+    await expect(system.render("/to-gone")).rejects.toMatchObject({
+      code: "execution_failed",
+      details: { status: 404 },
+      ...said,
+    });
     await expect(system.render("/document")).rejects.toMatchObject({
       code: "execution_failed",
       message: expect.stringMatching(/application\/pdf, and no page|a download, not a page/),
@@ -177,7 +213,9 @@ describe.skipIf(browserPath === undefined)(`a page in ${why}`, { timeout: 180_00
       message: expect.stringContaining("it leads to about:blank, which is no page of the web"),
       ...said,
     });
-    await expect(system.render("/blob")).rejects.toMatchObject({ message: expect.stringMatching(/it leads to blob:.*no page of the web/) });
+    await expect(system.render("/blob")).rejects.toMatchObject({
+      message: expect.stringMatching(/it leads to blob:.*no page of the web/),
+    });
   });
 
   test("that opens another program, does not end, or loads itself again comes as far as it is", async () => {
@@ -196,12 +234,18 @@ describe.skipIf(browserPath === undefined)(`a page in ${why}`, { timeout: 180_00
     );
 
     expect((await system.render("/program")).content).toContain("still here");
-    expect(await system.render("/endless")).toMatchObject({ content: expect.stringContaining("What came of it."), structured: { settled: false } });
+    expect(await system.render("/endless")).toMatchObject({
+      content: expect.stringContaining("What came of it."),
+      structured: { settled: false },
+    });
     expect((await system.render("/again")).content).toMatch(/Visit [12]\./);
   });
 
   test("whose call is cancelled, or whose browser ends, takes nothing more", async () => {
-    await using system = await start({ "/": script(`setInterval(() => fetch("/seen"), 100)`), "/seen": "x" }, { SETTLE_MS: "40000" });
+    await using system = await start(
+      { "/": script(`setInterval(() => fetch("/seen"), 100)`), "/seen": "x" },
+      { SETTLE_MS: "40000" },
+    );
     const seen = () => system.site.requests.filter(({ path }) => path === "/seen").length;
     const stop = new AbortController();
 
@@ -216,23 +260,35 @@ describe.skipIf(browserPath === undefined)(`a page in ${why}`, { timeout: 180_00
     crashed.catch(() => {});
     await expect.poll(seen, { timeout: 60_000 }).toBeGreaterThan(before);
     process.kill(Math.min(...browsers()), "SIGKILL");
-    await expect(crashed).rejects.toMatchObject({ code: "execution_failed", message: expect.stringContaining("its browser ended") });
+    await expect(crashed).rejects.toMatchObject({
+      code: "execution_failed",
+      message: expect.stringContaining("its browser ended"),
+    });
     expect(leftFolders()).toEqual([]);
   });
 
   test("whose server says nothing is told as that, and not as slow scripts", async () => {
     await using system = await start({ "/": badPages.silent() }, { PAGE_TIMEOUT_MS: "4000" });
 
-    await expect(system.render("/")).rejects.toMatchObject({ code: "unavailable", message: expect.stringContaining("did not answer within 4000 ms") });
+    await expect(system.render("/")).rejects.toMatchObject({
+      code: "unavailable",
+      message: expect.stringContaining("did not answer within 4000 ms"),
+    });
   });
 
   test("ends with its time, whatever its scripts do", async () => {
     const windows = script(`for (let i = 0; i < 10000; i++) open("/?" + i)`);
     // Its time holds the start of the browser, which takes seconds on a busy machine.
-    await using system = await start({ "/endless": script("for (;;) {}"), "/windows": windows }, { PAGE_TIMEOUT_MS: "15000" });
+    await using system = await start(
+      { "/endless": script("for (;;) {}"), "/windows": windows },
+      { PAGE_TIMEOUT_MS: "15000" },
+    );
 
     const [endless, many] = await Promise.allSettled([system.render("/endless"), system.render("/windows")]);
-    expect(endless).toMatchObject({ status: "rejected", reason: { code: "execution_failed", message: expect.stringContaining("15000 ms") } });
+    expect(endless).toMatchObject({
+      status: "rejected",
+      reason: { code: "execution_failed", message: expect.stringContaining("15000 ms") },
+    });
     if (many.status === "rejected") expect(many.reason).toMatchObject({ code: "execution_failed" });
     expect(system.site.requests.filter(({ path }) => path.startsWith("/?"))).toEqual([]);
     expect(leftFolders()).toEqual([]);
@@ -244,5 +300,8 @@ test("without a browser nothing is offered, and a browser that cannot be started
   await using wrong = await start({ "/": "text" }, { BROWSER_PATH: "/bin/false" });
 
   await expect(none.render("/")).rejects.toMatchObject({ code: "unavailable" });
-  await expect(wrong.render("/")).rejects.toMatchObject({ code: "unavailable", message: expect.stringContaining("cannot be started here") });
+  await expect(wrong.render("/")).rejects.toMatchObject({
+    code: "unavailable",
+    message: expect.stringContaining("cannot be started here"),
+  });
 });

@@ -8,7 +8,11 @@ import { renderPageTool } from "./tools/render-page.ts";
  * Serves `render_page` from the bus, if there is a browser. Disposal waits for running pages, at most `shutdownGraceMs`, and then kills their browsers.
  * @throws {RangeError} if an exception of `allowAddresses` cannot be read
  */
-export async function startPageRenderer(bus: Bus, config: Readonly<PageRendererConfig>, options: StartServiceOptions): Promise<RunningToolSet> {
+export async function startPageRenderer(
+  bus: Bus,
+  config: Readonly<PageRendererConfig>,
+  options: StartServiceOptions,
+): Promise<RunningToolSet> {
   const { browserPath } = config;
   const off = { tool: "render_page", reason: "It needs a Chromium: set BROWSER_PATH, such as to /usr/bin/chromium." };
   const set = {

@@ -4,9 +4,19 @@ import { readRestFile } from "./file/read-rest-file.ts";
 import type { RestToolsConfig } from "./generated/config.ts";
 
 /** For `rockbot doctor`: whether there is a file of REST tools, and what its tools lack. */
-export function examine({ restConfig }: Readonly<RestToolsConfig>, env: Readonly<Record<string, string | undefined>>): readonly Finding[] {
+export function examine(
+  { restConfig }: Readonly<RestToolsConfig>,
+  env: Readonly<Record<string, string | undefined>>,
+): readonly Finding[] {
   const what = "REST_CONFIG";
-  if (restConfig === undefined) return [{ what, state: "off", message: "not set, so REST tools are off. It names a file of endpoints and OpenAPI documents" }];
+  if (restConfig === undefined)
+    return [
+      {
+        what,
+        state: "off",
+        message: "not set, so REST tools are off. It names a file of endpoints and OpenAPI documents",
+      },
+    ];
   try {
     const { operations, imports, off } = readRestFile(restConfig, env);
     return [

@@ -86,7 +86,10 @@ test(`${CASES.length} hostile values stay in their places, or nothing is sent`, 
     body: at("/items", { method: "POST", body: { text: value, fixed: 1 } }),
     form: at("/items", { method: "POST", bodyType: "multipart", body: { text: value, fixed: "1" } }),
   };
-  await using rest = await startTestRestTools({ environment: ["SECRET"], tools }, { env: { SECRET }, ports: [server.port] });
+  await using rest = await startTestRestTools(
+    { environment: ["SECRET"], tools },
+    { env: { SECRET }, ports: [server.port] },
+  );
 
   let sent = 0;
   for (const { where, value: given } of CASES) {
@@ -107,8 +110,13 @@ test(`${CASES.length} hostile values stay in their places, or nothing is sent`, 
     const { pathname, searchParams } = new URL(request.target, "http://x");
     expect.soft(request.headers.host, name).toBe(`127.0.0.1:${server.port}`);
     expect.soft(Object.keys(request.headers).sort(), name).toEqual(expect.not.arrayContaining(["x-evil"]));
-    expect.soft(JSON.stringify([request.target, request.rawHeaders, request.body.toString()]), name).not.toContain(SECRET);
-    if (where === "path") expect.soft([decodeURIComponent(/^\/items\/([^/?#]*)\/end$/.exec(request.target)?.[1] ?? "left its place")], name).toEqual([given]);
+    expect
+      .soft(JSON.stringify([request.target, request.rawHeaders, request.body.toString()]), name)
+      .not.toContain(SECRET);
+    if (where === "path")
+      expect
+        .soft([decodeURIComponent(/^\/items\/([^/?#]*)\/end$/.exec(request.target)?.[1] ?? "left its place")], name)
+        .toEqual([given]);
     else expect.soft(pathname, name).toBe("/items");
     if (where === "query")
       expect.soft([...searchParams], name).toEqual([
@@ -117,10 +125,15 @@ test(`${CASES.length} hostile values stay in their places, or nothing is sent`, 
         ["last", "2"],
       ]);
     else expect.soft([...searchParams], name).toEqual([]);
-    if (where === "header") expect.soft(request.headers["x-value"], name).toBe(Buffer.from(`before ${given}`.trim(), "latin1").toString("latin1"));
+    if (where === "header")
+      expect
+        .soft(request.headers["x-value"], name)
+        .toBe(Buffer.from(`before ${given}`.trim(), "latin1").toString("latin1"));
     if (where === "body") expect.soft(JSON.parse(request.body.toString()), name).toEqual({ text: given, fixed: 1 });
     if (where === "form") {
-      const form = await new Response(new Uint8Array(request.body), { headers: { "content-type": request.headers["content-type"] ?? "" } }).formData();
+      const form = await new Response(new Uint8Array(request.body), {
+        headers: { "content-type": request.headers["content-type"] ?? "" },
+      }).formData();
       expect.soft([...form.keys()], name).toEqual(["text", "fixed"]);
     }
   }

@@ -31,7 +31,10 @@ export class RestToolProvider implements ToolProvider {
   /** @throws {ToolError} `denied` if it waits for an operator */
   find(toolName: string): Tool | undefined {
     const found = this.#byName().get(toolName.toLowerCase());
-    const held = found === undefined ? this.#documents.held.find((each) => each.toolName.toLowerCase() === toolName.toLowerCase()) : undefined;
+    const held =
+      found === undefined
+        ? this.#documents.held.find((each) => each.toolName.toLowerCase() === toolName.toLowerCase())
+        : undefined;
     if (held !== undefined) throw held.error;
     return found;
   }

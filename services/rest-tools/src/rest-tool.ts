@@ -50,7 +50,9 @@ export function restTool(operation: RestOperation, parts: RestToolParts): Tool {
     validateInput: validatorOf(inputSchema),
   };
   // With the same key at each attempt, the server carries a call out once.
-  return defineTool(definition, (input, context) => call(operation, input, context, parts), { isResumable: idempotencyKey !== undefined && !isReadOnly });
+  return defineTool(definition, (input, context) => call(operation, input, context, parts), {
+    isResumable: idempotencyKey !== undefined && !isReadOnly,
+  });
 }
 
 /** Makes one call. @throws {ToolError} */
@@ -85,17 +87,25 @@ export async function call(
   return { content: `${jsonText(selected(items, select))}${more === undefined ? "" : `\n\n${notes[more]}`}`, trust };
 }
 
-const selected = (value: unknown, select: RestOperation["select"]): unknown => (select === undefined ? value : (select(value) ?? null));
+const selected = (value: unknown, select: RestOperation["select"]): unknown =>
+  select === undefined ? value : (select(value) ?? null);
 
 /** The same for every attempt of one call, and for no other caller's. */
-const keyOf = ({ caller, toolCallId }: Context): string => createHash("sha256").update(`${caller}\0${toolCallId}`).digest("base64url");
+const keyOf = ({ caller, toolCallId }: Context): string =>
+  createHash("sha256").update(`${caller}\0${toolCallId}`).digest("base64url");
 
 /** Signs a request as the caller's, and sends it. */
-async function send(request: PreparedRequest, { isReadOnly, credentials }: RestOperation, context: Context, parts: RestToolParts): Promise<Answer> {
+async function send(
+  request: PreparedRequest,
+  { isReadOnly, credentials }: RestOperation,
+  context: Context,
+  parts: RestToolParts,
+): Promise<Answer> {
   const { caller, progress, signal } = context;
   const what = `${request.method} ${request.url.pathname.slice(0, 300)}`; // its host is the operator's, who knows it
   progress({ message: what });
-  const sign = (stale?: ReadonlySet<string>): Promise<SignedRequest> => withCredentials(request, credentials, { ...parts, caller, signal, stale });
+  const sign = (stale?: ReadonlySet<string>): Promise<SignedRequest> =>
+    withCredentials(request, credentials, { ...parts, caller, signal, stale });
   const signed = await sign();
   const first = await deliver(signed, signal, parts.fetch);
   // A token may end before its time. What was refused for it was not carried out.
@@ -116,12 +126,21 @@ async function send(request: PreparedRequest, { isReadOnly, credentials }: RestO
       { details: { status }, ...(location === undefined ? {} : { trust: saidBy(what) }) },
     );
   const named =
-    location === undefined ? "names no address to go on at, and its content is not shown" : `names another address, ${location}, which is not followed`;
-  const content: ResponseContent = status >= 300 ? { kind: "text", text: `(Status ${status}. The answer ${named}.)` } : await readResponse(response, progress);
+    location === undefined
+      ? "names no address to go on at, and its content is not shown"
+      : `names another address, ${location}, which is not followed`;
+  const content: ResponseContent =
+    status >= 300
+      ? { kind: "text", text: `(Status ${status}. The answer ${named}.)` }
+      : await readResponse(response, progress);
   return { content, url: response.url, link: response.listHeader("link") };
 }
 
-const deliver = ({ method, url, headers, body }: PreparedRequest, signal: AbortSignal, fetch: PublicFetch): Promise<PublicResponse> =>
+const deliver = (
+  { method, url, headers, body }: PreparedRequest,
+  signal: AbortSignal,
+  fetch: PublicFetch,
+): Promise<PublicResponse> =>
   fetch(url.href, {
     signal,
     method: method as "GET",

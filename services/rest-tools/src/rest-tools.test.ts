@@ -3,13 +3,20 @@ import { startRecordingServer } from "@rockbot/testing";
 import { expect, test } from "vitest";
 import { startTestRestTools } from "./test-rest-tools.ts";
 
-const json = (response: ServerResponse, value: unknown, { status = 200, ...headers }: Readonly<Record<string, string | number | string[]>> = {}): void => {
+const json = (
+  response: ServerResponse,
+  value: unknown,
+  { status = 200, ...headers }: Readonly<Record<string, string | number | string[]>> = {},
+): void => {
   response.writeHead(status as number, { "content-type": "application/json", ...headers });
   response.end(JSON.stringify(value));
 };
 /** As it stands in the file. */
 const place = (name: string): string => `$\{${name}}`;
-const schema = (...names: readonly string[]) => ({ type: "object", properties: Object.fromEntries(names.map((name) => [name, { type: "string" }])) });
+const schema = (...names: readonly string[]) => ({
+  type: "object",
+  properties: Object.fromEntries(names.map((name) => [name, { type: "string" }])),
+});
 
 test("the arguments that stand nowhere else are the JSON body of POST, PUT and PATCH, and the query of others", async () => {
   await using server = await startRecordingServer();
@@ -20,7 +27,13 @@ test("the arguments that stand nowhere else are the JSON body of POST, PUT and P
     method,
     parametersSchema: schema("id", "title"),
   }));
-  const plain = { name: "plain", urlTemplate: url, method: "POST", sendBodyAsJson: false, parametersSchema: schema("id", "title") };
+  const plain = {
+    name: "plain",
+    urlTemplate: url,
+    method: "POST",
+    sendBodyAsJson: false,
+    parametersSchema: schema("id", "title"),
+  };
   await using rest = await startTestRestTools({ endpoints: [...endpoints, plain] }, { ports: [server.port] });
 
   for (const { name } of [...endpoints, plain]) await rest.caller.call(`rest__${name}`, { id: "a b", title: "x&y" });
@@ -36,16 +49,30 @@ test("the arguments that stand nowhere else are the JSON body of POST, PUT and P
 
 test("a body of the file keeps the types of arguments, leaves out what is missing, and is sent as JSON, a form or several parts", async () => {
   await using server = await startRecordingServer();
-  const parametersSchema = { type: "object", properties: { tags: { type: "array" }, title: { type: "string" }, count: { type: "integer" } } };
-  const body = { tags: place("parameters.tags"), text: `Of ${place("parameters.title")}`, count: place("parameters.count"), fixed: true };
+  const parametersSchema = {
+    type: "object",
+    properties: { tags: { type: "array" }, title: { type: "string" }, count: { type: "integer" } },
+  };
+  const body = {
+    tags: place("parameters.tags"),
+    text: `Of ${place("parameters.title")}`,
+    count: place("parameters.count"),
+    fixed: true,
+  };
   const tool = (bodyType: string) => ({ url: `${server.url}/x`, method: "POST", parametersSchema, body, bodyType });
-  await using rest = await startTestRestTools({ tools: { json: tool("json"), form: tool("form"), multipart: tool("multipart") } }, { ports: [server.port] });
+  await using rest = await startTestRestTools(
+    { tools: { json: tool("json"), form: tool("form"), multipart: tool("multipart") } },
+    { ports: [server.port] },
+  );
 
-  for (const type of ["json", "form", "multipart"]) await rest.caller.call(`rest__${type}`, { tags: ["a", "b"], title: 'x"\r\ny' });
+  for (const type of ["json", "form", "multipart"])
+    await rest.caller.call(`rest__${type}`, { tags: ["a", "b"], title: 'x"\r\ny' });
   const [first, second, third] = server.take();
   expect(JSON.parse(first?.body.toString() ?? "")).toEqual({ tags: ["a", "b"], text: 'Of x"\r\ny', fixed: true });
   expect(second?.body.toString()).toBe("tags=a&tags=b&text=Of%20x%22%0D%0Ay&fixed=true");
-  const form = await new Response(third?.body, { headers: { "content-type": third?.headers["content-type"] ?? "" } }).formData();
+  const form = await new Response(third?.body, {
+    headers: { "content-type": third?.headers["content-type"] ?? "" },
+  }).formData();
   expect([...form]).toEqual([
     ["tags", "a"],
     ["tags", "b"],
@@ -66,13 +93,22 @@ test("what comes out of a variable or an argument is never expanded, and an unli
     body: { a, b },
     parametersSchema: schema("b"),
   };
-  await using rest = await startTestRestTools({ environment: ["BASE", "LISTED"], tools: { tool } }, { env, ports: [server.port] });
+  await using rest = await startTestRestTools(
+    { environment: ["BASE", "LISTED"], tools: { tool } },
+    { env, ports: [server.port] },
+  );
   await rest.caller.call("rest__tool", { b: place("OTHER") });
 
   const [request] = server.take();
   const [listed, other] = [env.LISTED, place("OTHER")];
-  expect(request?.target).toBe(`/x/${encodeURIComponent(other)}?a=${encodeURIComponent(listed)}&b=${encodeURIComponent(other)}`);
-  expect([request?.headers["x-a"], request?.headers["x-b"], JSON.parse(request?.body.toString() ?? "")]).toEqual([listed, other, { a: listed, b: other }]);
+  expect(request?.target).toBe(
+    `/x/${encodeURIComponent(other)}?a=${encodeURIComponent(listed)}&b=${encodeURIComponent(other)}`,
+  );
+  expect([request?.headers["x-a"], request?.headers["x-b"], JSON.parse(request?.body.toString() ?? "")]).toEqual([
+    listed,
+    other,
+    { a: listed, b: other },
+  ]);
   await expect(startTestRestTools({ environment: ["BASE"], tools: { tool } }, { env })).rejects.toThrow(
     /tools\.tool\.query\.a, line 1: the variable LISTED is not listed/,
   );
@@ -85,14 +121,21 @@ test("a caller uses the account that the policy gives it, and none without", asy
     tools: { orders: { url: `${server.url}/orders`, credential: "shop" } },
   };
   const env = { ADA_KEY: "ada-key-0123", BOB_KEY: "bob-key-0123" };
-  const policy = "everyone: { allow: ['*'] }\ncallers: { one: { credentials: { shop: ada } }, two: { credentials: { shop: bob } }, none: {} }";
+  const policy =
+    "everyone: { allow: ['*'] }\ncallers: { one: { credentials: { shop: ada } }, two: { credentials: { shop: bob } }, none: {} }";
   for (const agent of ["one", "two"]) {
     await using rest = await startTestRestTools(file, { env, policy, agent, ports: [server.port] });
     await rest.caller.call("rest__orders", {});
   }
-  expect(server.take().map(({ headers }) => headers.authorization)).toEqual(["Bearer ada-key-0123", "Bearer bob-key-0123"]);
+  expect(server.take().map(({ headers }) => headers.authorization)).toEqual([
+    "Bearer ada-key-0123",
+    "Bearer bob-key-0123",
+  ]);
   await using rest = await startTestRestTools(file, { env, policy, agent: "none", ports: [server.port] });
-  await expect(rest.caller.call("rest__orders", {})).rejects.toMatchObject({ code: "denied", message: expect.stringContaining("callers.none.credentials") });
+  await expect(rest.caller.call("rest__orders", {})).rejects.toMatchObject({
+    code: "denied",
+    message: expect.stringContaining("callers.none.credentials"),
+  });
   expect(server.take()).toEqual([]);
 });
 
@@ -106,7 +149,10 @@ test("an endpoint in the form of the .NET original names its own token or key, a
     endpoint("own_key", { AuthType: "api_key", AuthEnvVar, ApiKeyHeader: "X-Own" }),
     endpoint("none", { AuthType: "none" }),
   ];
-  await using rest = await startTestRestTools({ RestTools: { Endpoints } }, { env: { KEY: "k-0123456789" }, ports: [server.port] });
+  await using rest = await startTestRestTools(
+    { RestTools: { Endpoints } },
+    { env: { KEY: "k-0123456789" }, ports: [server.port] },
+  );
 
   for (const { Name } of Endpoints) await rest.caller.call(`rest__${Name}`, {});
   expect(server.take().map(({ headers }) => [headers.authorization, headers["x-api-key"], headers["x-own"]])).toEqual([
@@ -128,13 +174,25 @@ test("a credential stands where its type says, and goes to its origins only", as
     cookie: { type: "api_key", origins, env: "KEY", cookie: "sid" },
   };
   const tools = Object.fromEntries(
-    Object.keys(credentials).map((name) => [name, { url: `${server.url}/x`, query: { key: place("parameters.key") }, credential: name }]),
+    Object.keys(credentials).map((name) => [
+      name,
+      { url: `${server.url}/x`, query: { key: place("parameters.key") }, credential: name },
+    ]),
   );
-  await using rest = await startTestRestTools({ credentials, tools }, { env: { KEY: "user:pass word" }, ports: [server.port] });
+  await using rest = await startTestRestTools(
+    { credentials, tools },
+    { env: { KEY: "user:pass word" }, ports: [server.port] },
+  );
 
   for (const name of Object.keys(credentials)) await rest.caller.call(`rest__${name}`, { key: "mine" });
   const [bearer, basic, header, query, cookie] = server.take();
-  expect([bearer?.headers.authorization, basic?.headers.authorization, header?.headers["x-own"], query?.target, cookie?.headers.cookie]).toEqual([
+  expect([
+    bearer?.headers.authorization,
+    basic?.headers.authorization,
+    header?.headers["x-own"],
+    query?.target,
+    cookie?.headers.cookie,
+  ]).toEqual([
     "Bearer user:pass word",
     `Basic ${Buffer.from("user:pass word").toString("base64")}`,
     "user:pass word",
@@ -142,15 +200,25 @@ test("a credential stands where its type says, and goes to its origins only", as
     "sid=user%3Apass%20word",
   ]);
   const elsewhere = { credentials, tools: { x: { url: "https://elsewhere.example/x", credential: "bearer" } } };
-  await expect(startTestRestTools(elsewhere, { env: { KEY: "k" } })).rejects.toThrow(/is not for https:\/\/elsewhere\.example/);
+  await expect(startTestRestTools(elsewhere, { env: { KEY: "k" } })).rejects.toThrow(
+    /is not for https:\/\/elsewhere\.example/,
+  );
 });
 
 test("a credential that a service says back does not reach the bus", async () => {
   await using server = await startRecordingServer(({ target, headers }, response) =>
-    json(response, { said: [headers.authorization, headers["x-key"]], at: target }, { status: target.startsWith("/error") ? 400 : 200 }),
+    json(
+      response,
+      { said: [headers.authorization, headers["x-key"]], at: target },
+      { status: target.startsWith("/error") ? 400 : 200 },
+    ),
   );
   const [bearer, own] = ["b-secret-0123456789", "o-secret-0123456789"];
-  const endpoint = (path: string) => ({ url: `${server.url}/${path}?key=${place("OWN")}`, credential: "shop", headers: { "X-Key": place("OWN") } });
+  const endpoint = (path: string) => ({
+    url: `${server.url}/${path}?key=${place("OWN")}`,
+    credential: "shop",
+    headers: { "X-Key": place("OWN") },
+  });
   const file = {
     environment: ["OWN"],
     credentials: { shop: { origins: [server.url], env: "BEARER" } },
@@ -158,7 +226,9 @@ test("a credential that a service says back does not reach the bus", async () =>
   };
   await using rest = await startTestRestTools(file, { env: { BEARER: bearer, OWN: own }, ports: [server.port] });
 
-  const said = await Promise.all(["answer", "error"].map((name) => rest.caller.call(`rest__${name}`, {}).catch((error: Error) => error.message)));
+  const said = await Promise.all(
+    ["answer", "error"].map((name) => rest.caller.call(`rest__${name}`, {}).catch((error: Error) => error.message)),
+  );
   expect(server.take().map(({ headers }) => headers["x-key"])).toEqual([own, own]);
   expect(JSON.stringify(said)).toContain("said");
   for (const secret of [bearer, own]) expect(JSON.stringify(said)).not.toContain(secret);
@@ -166,8 +236,14 @@ test("a credential that a service says back does not reach the bus", async () =>
 
 test("answers come as pretty JSON, a selected part, text, or the type and size of what is neither", async () => {
   await using server = await startRecordingServer(({ target }, response) => {
-    if (target === "/png") return void response.writeHead(200, { "content-type": "image/png" }).end(Buffer.from("\x89PNG\r\n\x1a\n1234", "latin1"));
-    if (target === "/text") return void response.writeHead(200, { "content-type": "text/plain; charset=iso-8859-1" }).end(Buffer.from("caf\xe9", "latin1"));
+    if (target === "/png")
+      return void response
+        .writeHead(200, { "content-type": "image/png" })
+        .end(Buffer.from("\x89PNG\r\n\x1a\n1234", "latin1"));
+    if (target === "/text")
+      return void response
+        .writeHead(200, { "content-type": "text/plain; charset=iso-8859-1" })
+        .end(Buffer.from("caf\xe9", "latin1"));
     if (target === "/303") return void response.writeHead(303, { location: "/json" }).end();
     if (target === "/300") return void response.writeHead(300).end("several");
     if (target === "/made") return void response.writeHead(201, { location: "/things/7" }).end();
@@ -191,7 +267,9 @@ test("answers come as pretty JSON, a selected part, text, or the type and size o
   await using rest = await startTestRestTools({ tools }, { ports: [server.port] });
   const content = async (name: string) => (await rest.caller.call(`rest__${name}`, {})).content;
 
-  expect(await content("whole")).toBe('{\n  "items": [\n    {\n      "id": 1,\n      "name": "a"\n    }\n  ],\n  "__proto__x": 1\n}');
+  expect(await content("whole")).toBe(
+    '{\n  "items": [\n    {\n      "id": 1,\n      "name": "a"\n    }\n  ],\n  "__proto__x": 1\n}',
+  );
   expect([await content("pointer"), await content("path")]).toEqual(['"a"', "[\n  1\n]"]);
   expect([await content("png"), await content("text"), await content("none")]).toEqual([
     "(The answer is an image of the type image/png, 12 bytes, which are not shown.)",
@@ -209,7 +287,10 @@ test("answers come as pretty JSON, a selected part, text, or the type and size o
     details: { status: 308 },
     trust: { level: "untrusted" },
   });
-  expect((await rest.caller.call("rest__whole", {})).trust).toEqual({ level: "untrusted", origin: `${server.url}/json` });
+  expect((await rest.caller.call("rest__whole", {})).trust).toEqual({
+    level: "untrusted",
+    origin: `${server.url}/json`,
+  });
 });
 
 test("lines of JSON and events are told as they come, and are one result", async () => {
@@ -225,7 +306,10 @@ test("lines of JSON and events are told as they come, and are one result", async
   );
   const heard: (string | undefined)[] = [];
   const call = async (name: string) =>
-    JSON.parse((await rest.caller.call(`rest__${name}`, {}, { onProgress: ({ message }) => heard.push(message ?? undefined) })).content ?? "");
+    JSON.parse(
+      (await rest.caller.call(`rest__${name}`, {}, { onProgress: ({ message }) => heard.push(message ?? undefined) }))
+        .content ?? "",
+    );
 
   expect([await call("lines"), await call("events")]).toEqual([
     [{ n: 1 }, { n: 2 }, "last"],
@@ -256,9 +340,15 @@ test("several pages are read, by a cursor, a number or a link, and only from the
     foreign: tool("/foreign", { link: true }),
   };
   const credentials = { key: { type: "api_key", origins: [server.url], env: "KEY", query: "key" } };
-  const signed = Object.fromEntries(Object.entries(tools).map(([name, each]) => [name, { ...each, credential: "key" }]));
-  await using rest = await startTestRestTools({ credentials, tools: signed }, { env: { KEY: "k-0123456789" }, ports: [server.port] });
-  const content = async (name: string) => (await rest.caller.call(`rest__${name}`, {})).content?.replaceAll(/\s+/g, " ");
+  const signed = Object.fromEntries(
+    Object.entries(tools).map(([name, each]) => [name, { ...each, credential: "key" }]),
+  );
+  await using rest = await startTestRestTools(
+    { credentials, tools: signed },
+    { env: { KEY: "k-0123456789" }, ports: [server.port] },
+  );
+  const content = async (name: string) =>
+    (await rest.caller.call(`rest__${name}`, {})).content?.replaceAll(/\s+/g, " ");
 
   expect(await Promise.all(Object.keys(tools).map(content))).toEqual([
     "[ 0, 1, 2, 3 ]",
@@ -284,7 +374,10 @@ test.each([
     if (target === "/text") return void response.writeHead(200, { "content-type": "text/plain" }).end("busy");
     json(response, { items: [0], none: null, text: "/text" }, { link });
   });
-  await using rest = await startTestRestTools({ tools: { x: { url: `${server.url}/x`, paging: { items: "items", ...paging } } } }, { ports: [server.port] });
+  await using rest = await startTestRestTools(
+    { tools: { x: { url: `${server.url}/x`, paging: { items: "items", ...paging } } } },
+    { ports: [server.port] },
+  );
 
   const content = (await rest.caller.call("rest__x", {})).content ?? "";
   expect(content.replaceAll(/\s/g, "")).toMatch(/^\[0\]/);
@@ -293,20 +386,32 @@ test.each([
 });
 
 test("a page that a redirect leads to names no further page: no credential follows it there", async () => {
-  await using elsewhere = await startRecordingServer((_, response) => json(response, [1], { link: '</more>; rel="next"' }));
-  await using server = await startRecordingServer((_, response) => response.writeHead(302, { location: `${elsewhere.url}/first` }).end());
+  await using elsewhere = await startRecordingServer((_, response) =>
+    json(response, [1], { link: '</more>; rel="next"' }),
+  );
+  await using server = await startRecordingServer((_, response) =>
+    response.writeHead(302, { location: `${elsewhere.url}/first` }).end(),
+  );
   const paging = { link: true };
   const headers = { Authorization: `Bearer ${place("TOKEN")}` };
   const credentials = { key: { origins: [server.url], env: "TOKEN" } };
-  const tools = { bound: { url: `${server.url}/x`, credential: "key", paging }, own: { url: `${server.url}/x`, headers, paging } };
+  const tools = {
+    bound: { url: `${server.url}/x`, credential: "key", paging },
+    own: { url: `${server.url}/x`, headers, paging },
+  };
   await using rest = await startTestRestTools(
     { environment: ["TOKEN"], credentials, tools },
     { env: { TOKEN: "t-0123456789" }, ports: [server.port, elsewhere.port] },
   );
 
   for (const name of Object.keys(tools))
-    expect((await rest.caller.call(`rest__${name}`, {})).content).toMatch(/^\[\n {2}1\n\]\n\n\(There may be more pages: 1 were read\./);
-  expect(server.take().map((request) => request.headers.authorization)).toEqual(["Bearer t-0123456789", "Bearer t-0123456789"]);
+    expect((await rest.caller.call(`rest__${name}`, {})).content).toMatch(
+      /^\[\n {2}1\n\]\n\n\(There may be more pages: 1 were read\./,
+    );
+  expect(server.take().map((request) => request.headers.authorization)).toEqual([
+    "Bearer t-0123456789",
+    "Bearer t-0123456789",
+  ]);
   expect(elsewhere.take().map((request) => [request.target, request.headers.authorization])).toEqual([
     ["/first", undefined],
     ["/first", undefined],
@@ -314,7 +419,9 @@ test("a page that a redirect leads to names no further page: no credential follo
 });
 
 test("all pages of a call together are as large as one answer may be", async () => {
-  await using server = await startRecordingServer(({ target }, response) => json(response, { text: "x".repeat(400), next: `${target}x` }));
+  await using server = await startRecordingServer(({ target }, response) =>
+    json(response, { text: "x".repeat(400), next: `${target}x` }),
+  );
   const tools = { x: { url: `${server.url}/x`, paging: { next: "/next", maxPages: 100 } } };
   await using rest = await startTestRestTools({ tools }, { config: { maxResponseBytes: 1_000 }, ports: [server.port] });
 
@@ -330,11 +437,21 @@ test.each([
   [429, { error: "slow down" }, "rate_limited", "slow down"],
   [503, "busy", "unavailable", "busy"],
 ])("status %i is a typed error with the server's own words", async (status, body, code, words) => {
-  await using server = await startRecordingServer((_, response) => json(response, body, { status, "retry-after": "7" }));
-  await using rest = await startTestRestTools({ tools: { x: { url: `${server.url}/x`, method: "POST" } } }, { ports: [server.port] });
+  await using server = await startRecordingServer((_, response) =>
+    json(response, body, { status, "retry-after": "7" }),
+  );
+  await using rest = await startTestRestTools(
+    { tools: { x: { url: `${server.url}/x`, method: "POST" } } },
+    { ports: [server.port] },
+  );
   const failure = await rest.caller.call("rest__x", {}).catch((error: unknown) => error);
 
-  expect(failure).toMatchObject({ code, message: expect.stringContaining(words), details: { status }, trust: { level: "untrusted" } });
+  expect(failure).toMatchObject({
+    code,
+    message: expect.stringContaining(words),
+    details: { status },
+    trust: { level: "untrusted" },
+  });
   if (status === 429) expect(failure).toMatchObject({ retryAfterMs: 7_000 });
 });
 
@@ -349,11 +466,17 @@ test("a failure of the server after a request with effects leaves the outcome un
 
 test("a GET is read-only and others are not; the header of the file has one key for a call, and another for another caller", async () => {
   await using server = await startRecordingServer();
-  const tools = { read: { url: `${server.url}/x` }, pay: { url: `${server.url}/x`, method: "POST", idempotencyKey: "Idempotency-Key" } };
+  const tools = {
+    read: { url: `${server.url}/x` },
+    pay: { url: `${server.url}/x`, method: "POST", idempotencyKey: "Idempotency-Key" },
+  };
   const keys: unknown[] = [];
   for (const agent of ["one", "two"]) {
     await using rest = await startTestRestTools({ tools }, { agent, ports: [server.port] });
-    expect([rest.caller.tools.get("rest__read")?.readOnly, rest.caller.tools.get("rest__pay")?.readOnly]).toEqual([true, false]);
+    expect([rest.caller.tools.get("rest__read")?.readOnly, rest.caller.tools.get("rest__pay")?.readOnly]).toEqual([
+      true,
+      false,
+    ]);
     await rest.caller.call("rest__pay", {}, { toolCallId: "the-same" });
     keys.push(server.take()[0]?.headers["idempotency-key"]);
   }
@@ -365,7 +488,10 @@ test("private addresses are reached only where the operator lists them", async (
   await using server = await startRecordingServer();
   await using rest = await startTestRestTools({ tools: { x: { url: `${server.url}/x` } } });
 
-  await expect(rest.caller.call("rest__x", {})).rejects.toMatchObject({ code: "denied", message: expect.stringContaining("allows more (ALLOW_ADDRESSES).") });
+  await expect(rest.caller.call("rest__x", {})).rejects.toMatchObject({
+    code: "denied",
+    message: expect.stringContaining("allows more (ALLOW_ADDRESSES)."),
+  });
   expect(server.requests).toEqual([]);
 });
 

@@ -1,7 +1,14 @@
 import { pause } from "@rockbot/base";
 import { type Bus, type Logger, silentLogger } from "@rockbot/bus";
 import { createPublicFetch, type PublicFetch } from "@rockbot/edge/outbound";
-import { createMemoryTrustStore, createToolApprovals, openFileTrustStore, REST_PINS, type ToolApprovals, type TrustStore } from "@rockbot/mcp/trust";
+import {
+  createMemoryTrustStore,
+  createToolApprovals,
+  openFileTrustStore,
+  REST_PINS,
+  type ToolApprovals,
+  type TrustStore,
+} from "@rockbot/mcp/trust";
 import { type StartServiceOptions, serveTools } from "@rockbot/tools";
 import { ClientTokens } from "./credentials/client-tokens.ts";
 import { type OffTool, readRestFile } from "./file/read-rest-file.ts";
@@ -49,7 +56,15 @@ export async function startRestTools(
   const fetch = started.use(restFetch(config));
   const documentFetch = started.use(restFetch(config, MAX_DOCUMENT_BYTES));
   const documents = started.use(
-    new DocumentPool({ fetch: documentFetch, store, filed, pin, refreshMs: refreshSeconds * 1_000, onChange: () => provider.changed(), log }),
+    new DocumentPool({
+      fetch: documentFetch,
+      store,
+      filed,
+      pin,
+      refreshMs: refreshSeconds * 1_000,
+      onChange: () => provider.changed(),
+      log,
+    }),
   );
   const provider: RestToolProvider = new RestToolProvider(documents, {
     fetch,
@@ -98,7 +113,9 @@ export async function startRestTools(
 /** What an operator should know of them. */
 const notesOf = ({ faults, held }: DocumentPool): string[] => [
   ...faults.map(({ name, why }) => `the OpenAPI document "${name}" could not be read: ${why}`),
-  ...(held.length === 0 ? [] : [`${held.length} operations of OpenAPI documents wait for an approval: rockbot mcp approve`]),
+  ...(held.length === 0
+    ? []
+    : [`${held.length} operations of OpenAPI documents wait for an approval: rockbot mcp approve`]),
 ];
 
 /** Waits for the end of a work that never rejects, or for so long. */
@@ -110,11 +127,27 @@ async function atMost(ms: number, work: Promise<void>): Promise<void> {
 
 /** What requests go out by. */
 export function restFetch(
-  { allowAddresses, allowPorts, requestTimeoutMs, idleTimeoutMs, maxResponseBytes, userAgent }: Readonly<RestToolsConfig>,
+  {
+    allowAddresses,
+    allowPorts,
+    requestTimeoutMs,
+    idleTimeoutMs,
+    maxResponseBytes,
+    userAgent,
+  }: Readonly<RestToolsConfig>,
   maxBytes = maxResponseBytes,
 ): PublicFetch & AsyncDisposable {
   const allowedBy = "ALLOW_ADDRESSES";
-  return createPublicFetch({ called: "the API", allowAddresses, allowedBy, allowPorts, maxBytes, timeoutMs: requestTimeoutMs, idleTimeoutMs, userAgent });
+  return createPublicFetch({
+    called: "the API",
+    allowAddresses,
+    allowedBy,
+    allowPorts,
+    maxBytes,
+    timeoutMs: requestTimeoutMs,
+    idleTimeoutMs,
+    userAgent,
+  });
 }
 
 /** Disposal leaves a given store to its owner. */
@@ -127,6 +160,13 @@ function openTrust(
   const own = given === undefined && lockFile === undefined ? createMemoryTrustStore() : undefined;
   const store = given ?? lockFile ?? (own as TrustStore);
   if (store.where === "memory" && pin !== "file")
-    log.info({}, "only this process knows which operations of OpenAPI documents are approved, and forgets it at a restart. Set REDIS_URL or REST_LOCK_FILE");
-  return { store, filed: given === undefined ? undefined : lockFile, [Symbol.asyncDispose]: async () => void (await own?.[Symbol.asyncDispose]()) };
+    log.info(
+      {},
+      "only this process knows which operations of OpenAPI documents are approved, and forgets it at a restart. Set REDIS_URL or REST_LOCK_FILE",
+    );
+  return {
+    store,
+    filed: given === undefined ? undefined : lockFile,
+    [Symbol.asyncDispose]: async () => void (await own?.[Symbol.asyncDispose]()),
+  };
 }

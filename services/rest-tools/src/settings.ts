@@ -6,7 +6,12 @@ import type { RestToolsConfig } from "./generated/config.ts";
 export { configSchema } from "./generated/config.ts";
 
 /** For `loadConfig`: what the schema cannot say. */
-export const check: NonNullable<LoadConfigOptions<RestToolsConfig>["check"]> = ({ allowAddresses = [], pin, restLockFile, redisUrl }) => [
+export const check: NonNullable<LoadConfigOptions<RestToolsConfig>["check"]> = ({
+  allowAddresses = [],
+  pin,
+  restLockFile,
+  redisUrl,
+}) => [
   ...(pin === "file" && restLockFile === undefined && redisUrl === undefined
     ? ['pin: "file" needs restLockFile or redisUrl, where approved operations are kept']
     : []),
@@ -17,6 +22,9 @@ export const check: NonNullable<LoadConfigOptions<RestToolsConfig>["check"]> = (
 ];
 
 /** Faults of the file of endpoints end the process before anything is started. */
-export function checkFiles({ restConfig }: Readonly<RestToolsConfig>, env: Readonly<Record<string, string | undefined>>): void {
+export function checkFiles(
+  { restConfig }: Readonly<RestToolsConfig>,
+  env: Readonly<Record<string, string | undefined>>,
+): void {
   if (restConfig !== undefined) readRestFile(restConfig, env);
 }

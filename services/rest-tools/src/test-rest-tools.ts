@@ -23,16 +23,36 @@ export interface TestRestToolsOptions {
 /** For tests: the whole service in memory, with a file of this content, and a caller. */
 export async function startTestRestTools(
   content: object | string,
-  { env = {}, policy: yaml, config: settings = {}, trustStore, settleMs, agent = "tester", ports = [] }: TestRestToolsOptions = {},
+  {
+    env = {},
+    policy: yaml,
+    config: settings = {},
+    trustStore,
+    settleMs,
+    agent = "tester",
+    ports = [],
+  }: TestRestToolsOptions = {},
 ) {
   await using started = new AsyncDisposableStack();
   const folder = started.use(temporaryFolder());
   const restConfig = folder.write("rest.json", content);
   const allowAddresses = ports.map((port) => `127.0.0.1:${port}`);
-  const config = loadConfig(configSchema, { env: {}, overrides: { restConfig, allowAddresses, shutdownGraceMs: 5_000, ...settings } });
+  const config = loadConfig(configSchema, {
+    env: {},
+    overrides: { restConfig, allowAddresses, shutdownGraceMs: 5_000, ...settings },
+  });
   const policy = yaml === undefined ? undefined : holdPolicy(createPolicy(await readPolicy(yaml, "of the test")));
   const bus = started.use(createMemoryBus());
-  const rest = started.use(await startRestTools(bus, config, { service: "rest-tools", topic: "tool.invoke.rest", env, policy, trustStore, settleMs }));
+  const rest = started.use(
+    await startRestTools(bus, config, {
+      service: "rest-tools",
+      topic: "tool.invoke.rest",
+      env,
+      policy,
+      trustStore,
+      settleMs,
+    }),
+  );
   const caller = started.use(await createToolCaller(bus, { agent, policy }));
   await caller.discovered();
   const open = started.move();

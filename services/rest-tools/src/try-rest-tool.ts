@@ -28,7 +28,11 @@ export interface CheckedDocument {
 }
 
 /** Reads the documents that a file imports, as the service does. */
-export async function checkDocuments({ config, env, signal }: Omit<TryRestToolOptions, "onProgress">): Promise<readonly CheckedDocument[]> {
+export async function checkDocuments({
+  config,
+  env,
+  signal,
+}: Omit<TryRestToolOptions, "onProgress">): Promise<readonly CheckedDocument[]> {
   await using fetch = restFetch(config, MAX_DOCUMENT_BYTES);
   const checked: CheckedDocument[] = [];
   for (const from of readRestFile(config.restConfig, env).imports) {
@@ -36,7 +40,13 @@ export async function checkDocuments({ config, env, signal }: Omit<TryRestToolOp
       const { text, at } = await fetchDocument(from, fetch, signal);
       const { operations, leftOut } = await importOperations(readOpenApiDocument(text), from, at);
       const concerns = [...new Set(operations.flatMap(({ seen }) => seen.concerns))];
-      checked.push({ name: from.name, tools: operations.map(({ operation }) => operation.toolName), leftOut, concerns, fault: undefined });
+      checked.push({
+        name: from.name,
+        tools: operations.map(({ operation }) => operation.toolName),
+        leftOut,
+        concerns,
+        fault: undefined,
+      });
     } catch (error) {
       checked.push({ name: from.name, tools: [], leftOut: [], concerns: [], fault: (error as Error).message });
     }
@@ -54,10 +64,13 @@ export async function tryRestTool(
   await using fetch = restFetch(config);
   await using documentFetch = restFetch(config, MAX_DOCUMENT_BYTES);
   const all = [...operations];
-  const isWanted = ({ toolName }: { readonly toolName: string }): boolean => toolName === name || toolName === `rest__${name}`;
+  const isWanted = ({ toolName }: { readonly toolName: string }): boolean =>
+    toolName === name || toolName === `rest__${name}`;
   for (const from of all.some(isWanted) ? [] : imports) {
     const { text, at } = await fetchDocument(from, documentFetch, signal);
-    all.push(...(await importOperations(readOpenApiDocument(text), from, at)).operations.map(({ operation }) => operation));
+    all.push(
+      ...(await importOperations(readOpenApiDocument(text), from, at)).operations.map(({ operation }) => operation),
+    );
   }
   const found = all.find(isWanted);
   if (found === undefined) {
@@ -73,12 +86,20 @@ export async function tryRestTool(
   }
   const validate = validatorOf(found.inputSchema);
   if (!validate(args))
-    throw new ToolError(ToolErrorCode.InvalidArguments, `Cannot call "${found.toolName}": ${faultsText(describeFaults(validate, found.inputSchema, args))}`);
+    throw new ToolError(
+      ToolErrorCode.InvalidArguments,
+      `Cannot call "${found.toolName}": ${faultsText(describeFaults(validate, found.inputSchema, args))}`,
+    );
   const context = {
     caller: "cli",
     toolCallId: crypto.randomUUID(),
     signal,
     progress: ({ message }: { readonly message?: string | undefined }) => onProgress(message ?? ""),
   };
-  return await call(found, args, context, { fetch, policy: undefined, tokens: new ClientTokens(fetch), maxBytes: config.maxResponseBytes });
+  return await call(found, args, context, {
+    fetch,
+    policy: undefined,
+    tokens: new ClientTokens(fetch),
+    maxBytes: config.maxResponseBytes,
+  });
 }

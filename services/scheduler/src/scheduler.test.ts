@@ -16,16 +16,29 @@ import { serveTestAgent, type TestAgent } from "./test-agent.ts";
 type Answer = Parameters<typeof serveTestAgent>[1];
 
 /** A scheduler with its file, an agent unless it is to have none, and whoever calls. */
-async function startScene({ settings = {}, answer, hasAgent = true }: { settings?: Partial<SchedulerConfig>; answer?: Answer; hasAgent?: boolean } = {}) {
+async function startScene({
+  settings = {},
+  answer,
+  hasAgent = true,
+}: {
+  settings?: Partial<SchedulerConfig>;
+  answer?: Answer;
+  hasAgent?: boolean;
+} = {}) {
   await using stack = new AsyncDisposableStack();
   const folder = stack.use(temporaryFolder());
   const file = join(folder.path, "schedules.json");
   const bus = stack.use(createMemoryBus());
   const agent: TestAgent | undefined = hasAgent ? stack.use(await serveTestAgent(bus, answer)) : undefined;
-  const config = loadConfig(configSchema, { env: {}, overrides: { timezone: "Europe/Berlin", schedulesFile: file, ...settings }, check });
+  const config = loadConfig(configSchema, {
+    env: {},
+    overrides: { timezone: "Europe/Berlin", schedulesFile: file, ...settings },
+    check,
+  });
   stack.use(await startScheduler(bus, config, { service: "scheduler" }));
   const caller = stack.use(await createToolCaller(bus, { agent: "gateway" }));
-  const call = async (name: string, args: object, options: CallOptions = { sessionId: "s1" }) => caller.call(name, args, { onBehalfOf: "asker", ...options });
+  const call = async (name: string, args: object, options: CallOptions = { sessionId: "s1" }) =>
+    caller.call(name, args, { onBehalfOf: "asker", ...options });
   const parts = stack.move();
   return { call, turns: agent?.turns ?? [], file, bus, [Symbol.asyncDispose]: () => parts.disposeAsync() };
 }
@@ -38,28 +51,51 @@ test("a task is scheduled, listed as a table with the present time, replaced and
   await using scene = await startScene();
   const scheduled = await scene.call("schedule_task", news);
   expect(scheduled.content).not.toContain("No agent");
-  expect(scheduled.structured).toMatchObject({ name: "news", cron: news.cron, replaced: false, run_once: false, time_zone: "Europe/Berlin" });
+  expect(scheduled.structured).toMatchObject({
+    name: "news",
+    cron: news.cron,
+    replaced: false,
+    run_once: false,
+    time_zone: "Europe/Berlin",
+  });
   expect(scheduled.structured?.["next_fires"]).toHaveLength(3);
   const table = await scene.call("list_scheduled_tasks", {});
   expect(table.content).toMatch(/^Now: \w{3} \d{4}-\d\d-\d\d \d\d:\d\d:\d\d \+0[12]:00, time zone Europe\/Berlin\.$/m);
-  expect(table.content).toMatch(/^\| news \| this one \| 0 9 \* \* 1-5 \| \w{3} \d{4}-\d\d-\d\d 09:00:00 \+0[12]:00 \| none \| Say what is new\. \|$/m);
+  expect(table.content).toMatch(
+    /^\| news \| this one \| 0 9 \* \* 1-5 \| \w{3} \d{4}-\d\d-\d\d 09:00:00 \+0[12]:00 \| none \| Say what is new\. \|$/m,
+  );
   expect(table.content).toContain("Tasks of this caller: 1 of 50. Today: 0 of 500 fires, 0 of 1000000 tokens.");
   expect(table.trust).toBeUndefined();
-  const again = await scene.call("schedule_task", { ...news, name: " NEWS ", cron: "0  8 * * *", description: "a | b\nc" });
+  const again = await scene.call("schedule_task", {
+    ...news,
+    name: " NEWS ",
+    cron: "0  8 * * *",
+    description: "a | b\nc",
+  });
   expect(again.structured).toMatchObject({ name: "NEWS", cron: "0 8 * * *", replaced: true });
   expect((await scene.call("list_scheduled_tasks", {})).content).toContain("| a \\| b c |");
-  expect((await scene.call("cancel_scheduled_task", { name: "news" })).structured).toEqual({ name: "NEWS", cancelled: true, conversation: "s1" });
-  expect((await scene.call("cancel_scheduled_task", { name: "news" })).structured).toEqual({ name: "news", cancelled: false });
+  expect((await scene.call("cancel_scheduled_task", { name: "news" })).structured).toEqual({
+    name: "NEWS",
+    cancelled: true,
+    conversation: "s1",
+  });
+  expect((await scene.call("cancel_scheduled_task", { name: "news" })).structured).toEqual({
+    name: "news",
+    cancelled: false,
+  });
   expect((await scene.call("list_scheduled_tasks", {})).content).toContain("There are no scheduled tasks");
 });
 
 test("a caller lists and cancels its tasks from any conversation, another caller none of them, and a robot's session those of its own", async () => {
   await using scene = await startScene();
   const robot = JSON.stringify([{ kind: "agent", name: "cook", maker: "someone", tools: ["*"] }]);
-  const list = async (options: CallOptions) => (await scene.call("list_scheduled_tasks", {}, options)).content?.match(/(?<=\| news \| )[^|]+(?= \|)/g);
+  const list = async (options: CallOptions) =>
+    (await scene.call("list_scheduled_tasks", {}, options)).content?.match(/(?<=\| news \| )[^|]+(?= \|)/g);
   const cancel = async (options: CallOptions, conversation?: string) =>
-    (await scene.call("cancel_scheduled_task", { name: "NEWS", conversation: conversation ?? null }, options)).structured;
-  for (const sessionId of ["s1", "s2"]) expect((await scene.call("schedule_task", news, { sessionId })).structured).toMatchObject({ replaced: false });
+    (await scene.call("cancel_scheduled_task", { name: "NEWS", conversation: conversation ?? null }, options))
+      .structured;
+  for (const sessionId of ["s1", "s2"])
+    expect((await scene.call("schedule_task", news, { sessionId })).structured).toMatchObject({ replaced: false });
 
   expect(await list({ sessionId: "session/s2" })).toEqual(["s1", "this one"]);
   for (const options of [{ onBehalfOf: "someone" }, { sessionId: "s3", grant: robot }]) {
@@ -68,7 +104,9 @@ test("a caller lists and cancels its tasks from any conversation, another caller
   }
   expect(await list({ sessionId: "s1", grant: robot })).toEqual(["this one"]);
   expect(await list({ sessionId: "s3", grant: "[]" })).toEqual(["s1", "s2"]);
-  await expect(cancel({ sessionId: "s2" })).rejects.toThrow('several conversations have a scheduled task "NEWS". Give conversation');
+  await expect(cancel({ sessionId: "s2" })).rejects.toThrow(
+    'several conversations have a scheduled task "NEWS". Give conversation',
+  );
   expect(await cancel({ sessionId: "s2" }, "s1")).toEqual({ name: "news", cancelled: true, conversation: "s1" });
   expect(await cancel({ sessionId: "s3" })).toEqual({ name: "news", cancelled: true, conversation: "s2" });
 });
@@ -77,12 +115,17 @@ test("of tasks of one name the one that is not over is cancelled, and of one tha
   await using scene = await startScene({ settings: { shortestIntervalSeconds: 1 } });
   const cancel = async () => scene.call("cancel_scheduled_task", { name: "news" }, { sessionId: "s3" });
   await scene.call("schedule_task", { ...everySecond, run_once: true });
-  await expect.poll(async () => (await scene.call("list_scheduled_tasks", {})).content, { timeout: 10_000 }).toContain("answered: done");
+  await expect
+    .poll(async () => (await scene.call("list_scheduled_tasks", {})).content, { timeout: 10_000 })
+    .toContain("answered: done");
   await scene.call("schedule_task", news, { sessionId: "s2" });
 
   expect((await cancel()).structured).toEqual({ name: "news", cancelled: true, conversation: "s2" });
   const over = await cancel();
-  expect([over.content, over.structured]).toEqual([expect.stringContaining("was over"), { name: "news", cancelled: false, conversation: "s1" }]);
+  expect([over.content, over.structured]).toEqual([
+    expect.stringContaining("was over"),
+    { name: "news", cancelled: false, conversation: "s1" },
+  ]);
   expect((await cancel()).content).toContain('There is no scheduled task "news"');
 });
 
@@ -93,12 +136,16 @@ test("a fire asks the agent on behalf of the task's caller, and its answer is li
   await expect.poll(() => scene.turns.length).toBeGreaterThan(2);
   const [once] = scene.turns.filter((turn) => turn.caller === "someone");
   expect(once).toMatchObject({ hasReadUntrusted: false, input: { session_id: "s1", origin: "schedule" } });
-  expect(once?.input.message).toMatch(/^This scheduled task runs once: "news", at .* \(Europe\/Berlin\)\..*\n\nSay what is new\.$/s);
+  expect(once?.input.message).toMatch(
+    /^This scheduled task runs once: "news", at .* \(Europe\/Berlin\)\..*\n\nSay what is new\.$/s,
+  );
   expect(scene.turns.filter((turn) => turn.caller === "someone")).toHaveLength(1);
   await expect
     .poll(async () => (await scene.call("list_scheduled_tasks", {}, { onBehalfOf: "someone" })).structured?.["tasks"])
     .toMatchObject([{ conversation: "s1", last_run: { outcome: "answered", text: "all | quiet" } }]); // it has fired, and is there for its answer
-  await expect.poll(async () => (await scene.call("list_scheduled_tasks", {})).content).toContain("answered: all \\| quiet");
+  await expect
+    .poll(async () => (await scene.call("list_scheduled_tasks", {})).content)
+    .toContain("answered: all \\| quiet");
   await scene.call("cancel_scheduled_task", { name: "again" });
   expect(new Set(scene.turns.map((turn) => turn.turnId)).size).toBe(scene.turns.length);
 });
@@ -106,10 +153,14 @@ test("a fire asks the agent on behalf of the task's caller, and its answer is li
 test("a fire that is due before the agent is there waits for it, also without a shared store, and runs once", async () => {
   await using scene = await startScene({ settings: { shortestIntervalSeconds: 1 }, hasAgent: false });
   await scene.call("schedule_task", { ...everySecond, run_once: true });
-  await expect.poll(async () => (await scene.call("list_scheduled_tasks", {})).content, { timeout: 10_000 }).toContain("it is asked for again. unavailable: ");
+  await expect
+    .poll(async () => (await scene.call("list_scheduled_tasks", {})).content, { timeout: 10_000 })
+    .toContain("it is asked for again. unavailable: ");
   await using agent = await serveTestAgent(scene.bus);
 
-  await expect.poll(async () => (await scene.call("list_scheduled_tasks", {})).content, { timeout: 10_000 }).toContain("| none | "); // it has fired
+  await expect
+    .poll(async () => (await scene.call("list_scheduled_tasks", {})).content, { timeout: 10_000 })
+    .toContain("| none | "); // it has fired
   expect(agent.turns).toHaveLength(1);
 });
 
@@ -130,7 +181,9 @@ test("a task that is replaced while a run of it goes on has no second run beside
 test("without an agent a run ends in words, and the next fire comes", async () => {
   await using scene = await startScene({ settings: { shortestIntervalSeconds: 1 }, hasAgent: false });
   expect((await scene.call("schedule_task", everySecond)).content).toContain("No agent is on the bus now");
-  await expect.poll(async () => (await scene.call("list_scheduled_tasks", {})).content).toMatch(/failed: \w+: .*agent__chat/);
+  await expect
+    .poll(async () => (await scene.call("list_scheduled_tasks", {})).content)
+    .toMatch(/failed: \w+: .*agent__chat/);
   await using agent = await serveTestAgent(scene.bus);
   await expect.poll(() => agent.turns.length).toBeGreaterThan(0);
 });
@@ -140,7 +193,10 @@ test("what was made from untrusted content stays so: its runs, and the list that
   await scene.call("schedule_task", everySecond, { sessionId: "s1", hasReadUntrusted: true });
   await expect.poll(() => scene.turns.length).toBeGreaterThan(0);
   expect(scene.turns[0]?.hasReadUntrusted).toBe(true);
-  expect((await scene.call("list_scheduled_tasks", {})).trust).toEqual({ level: "untrusted", origin: "scheduled tasks" });
+  expect((await scene.call("list_scheduled_tasks", {})).trust).toEqual({
+    level: "untrusted",
+    origin: "scheduled tasks",
+  });
 });
 
 test("tasks outlive the process, and a run that it left ends in outcome_unknown rather than run twice", async () => {
@@ -148,12 +204,22 @@ test("tasks outlive the process, and a run that it left ends in outcome_unknown 
   const file = join(folder.path, "schedules.json");
   {
     await using store = await openFileScheduleStore(file);
-    const running = { fireAt: 1_000, fireId: "f", replica: "gone", takenAt: 1_000, takeovers: 0, message: "do", hasReadUntrusted: false };
+    const running = {
+      fireAt: 1_000,
+      fireId: "f",
+      replica: "gone",
+      takenAt: 1_000,
+      takeovers: 0,
+      message: "do",
+      hasReadUntrusted: false,
+    };
     const task = testTask({ nextAt: Date.now() + 3_600_000, running });
     await store.write({ key: task.key, caller: task.caller, version: undefined, task });
   }
   await using scene = await startScene({ settings: { schedulesFile: file } });
-  await expect.poll(async () => (await scene.call("list_scheduled_tasks", {})).content).toContain("outcome_unknown: the scheduler ended while it ran");
+  await expect
+    .poll(async () => (await scene.call("list_scheduled_tasks", {})).content)
+    .toContain("outcome_unknown: the scheduler ended while it ran");
   expect(scene.turns).toEqual([]);
 });
 
@@ -167,13 +233,19 @@ test("an expression that cannot be read is refused with the nearest one and its 
   });
   await expect(scene.call("schedule_task", { ...news, cron: "soon" })).rejects.toThrow("Five fields are minute, hour");
   await expect(scene.call("schedule_task", { ...news, cron: "0 0 31 2 *" })).rejects.toThrow("never fires");
-  await expect(scene.call("schedule_task", { ...news, cron: "0,30 0 9 1 1 *" })).rejects.toThrow("the shortest interval here is 60 seconds");
-  expect((await scene.call("schedule_task", { ...news, cron: "0,30 0 9 1 1 *", run_once: true })).structured?.["next_fires"]).toHaveLength(1);
+  await expect(scene.call("schedule_task", { ...news, cron: "0,30 0 9 1 1 *" })).rejects.toThrow(
+    "the shortest interval here is 60 seconds",
+  );
+  expect(
+    (await scene.call("schedule_task", { ...news, cron: "0,30 0 9 1 1 *", run_once: true })).structured?.["next_fires"],
+  ).toHaveLength(1);
 });
 
 test("all that is wrong with the arguments is said at once", async () => {
   await using scene = await startScene();
-  await expect(scene.call("schedule_task", { name: " ", cron: "", description: "", run_once: "yes" })).rejects.toMatchObject({
+  await expect(
+    scene.call("schedule_task", { name: " ", cron: "", description: "", run_once: "yes" }),
+  ).rejects.toMatchObject({
     code: "invalid_arguments",
     details: { faults: [expect.anything(), expect.anything(), expect.anything(), expect.anything()] },
   });
@@ -186,8 +258,13 @@ test("a caller has at most so many tasks, over all conversations; those that hav
   await expect.poll(async () => (await list())?.match(/answered: done/g)?.length, { timeout: 10_000 }).toBe(2);
   await scene.call("schedule_task", news);
   await scene.call("schedule_task", news, { sessionId: "s2" });
-  await expect(scene.call("schedule_task", news, { sessionId: "s3" })).rejects.toMatchObject({ code: "denied", details: { reason: "too_many_tasks" } });
-  expect((await scene.call("schedule_task", { ...news, cron: "1 9 * * *" })).structured).toMatchObject({ replaced: true });
+  await expect(scene.call("schedule_task", news, { sessionId: "s3" })).rejects.toMatchObject({
+    code: "denied",
+    details: { reason: "too_many_tasks" },
+  });
+  expect((await scene.call("schedule_task", { ...news, cron: "1 9 * * *" })).structured).toMatchObject({
+    replaced: true,
+  });
   expect(await list()).toMatch(/news.*\n.*news.*\n\nTasks of this caller: 2 of 2\./);
 });
 
@@ -196,9 +273,20 @@ test("answers give way where a caller has no bytes left, and those of other conv
   const file = join(folder.path, "schedules.json");
   {
     await using store = await openFileScheduleStore(file);
-    const run = { fireAt: NINE, endedAt: NINE, outcome: "answered", text: "x".repeat(MAX_TASK_BYTES / 4 - 1_000), isUntrusted: false } as const;
+    const run = {
+      fireAt: NINE,
+      endedAt: NINE,
+      outcome: "answered",
+      text: "x".repeat(MAX_TASK_BYTES / 4 - 1_000),
+      isUntrusted: false,
+    } as const;
     for (const name of ["1", "2", "3", "4"]) {
-      const task = testTask({ name, nextAt: undefined, keptUntil: Date.now() + 3_600_000 + Number(name), lastRun: run });
+      const task = testTask({
+        name,
+        nextAt: undefined,
+        keptUntil: Date.now() + 3_600_000 + Number(name),
+        lastRun: run,
+      });
       await store.write({ key: task.key, caller: task.caller, version: undefined, task });
     }
   }
@@ -206,9 +294,17 @@ test("answers give way where a caller has no bytes left, and those of other conv
   const long = { ...news, description: "y".repeat(8_000) };
   const robot = JSON.stringify([{ kind: "agent", name: "cook", maker: "someone", tools: ["*"] }]);
 
-  await expect(scene.call("schedule_task", long, { sessionId: "s3", grant: robot })).rejects.toThrow("with their answers, may have");
+  await expect(scene.call("schedule_task", long, { sessionId: "s3", grant: robot })).rejects.toThrow(
+    "with their answers, may have",
+  );
   expect((await scene.call("schedule_task", long, { sessionId: "s3" })).isError).toBe(false);
-  expect((await scene.call("list_scheduled_tasks", {})).content?.match(/^\| \w+(?= \|)/gm)).toEqual(["| name", "| news", "| 2", "| 3", "| 4"]);
+  expect((await scene.call("list_scheduled_tasks", {})).content?.match(/^\| \w+(?= \|)/gm)).toEqual([
+    "| name",
+    "| news",
+    "| 2",
+    "| 3",
+    "| 4",
+  ]);
 });
 
 test("the last answers of a task are read with its name, whole, from any conversation, and those of strangers' words mark the reader", async () => {
@@ -218,7 +314,11 @@ test("the last answers of a task are read with its name, whole, from any convers
     await using store = await openFileScheduleStore(file);
     const run = { fireAt: NINE, endedAt: NINE, outcome: "answered", isUntrusted: false } as const;
     const earlierRuns = [{ ...run, text: "strange", isUntrusted: true }];
-    const task = testTask({ nextAt: Date.now() + 3_600_000, lastRun: { ...run, text: "x".repeat(3_000) }, earlierRuns });
+    const task = testTask({
+      nextAt: Date.now() + 3_600_000,
+      lastRun: { ...run, text: "x".repeat(3_000) },
+      earlierRuns,
+    });
     await store.write({ key: task.key, caller: task.caller, version: undefined, task });
   }
   await using scene = await startScene({ settings: { schedulesFile: file } });
@@ -226,8 +326,12 @@ test("the last answers of a task are read with its name, whole, from any convers
 
   const [all, one] = [await read({}), await read({ name: " News " })];
   expect([JSON.stringify(all).length, all.trust]).toEqual([expect.closeTo(2_000, -3), undefined]);
-  expect(one.structured?.["tasks"]).toMatchObject([{ last_run: { text: "x".repeat(3_000) }, earlier_runs: [{ text: "strange" }] }]);
-  expect(one.content).toMatch(/## news at Wed 2026-11-25 09:00:00 \+00:00: answered\n\nx{3000}\n\n## news at .*: answered\n\nstrange\n/);
+  expect(one.structured?.["tasks"]).toMatchObject([
+    { last_run: { text: "x".repeat(3_000) }, earlier_runs: [{ text: "strange" }] },
+  ]);
+  expect(one.content).toMatch(
+    /## news at Wed 2026-11-25 09:00:00 \+00:00: answered\n\nx{3000}\n\n## news at .*: answered\n\nstrange\n/,
+  );
   expect(one.trust).toEqual({ level: "untrusted", origin: "scheduled tasks" });
 });
 
@@ -249,9 +353,20 @@ test("a time zone that nobody knows is a fault of the settings", () => {
 test("a task whose runs the policy would refuse is refused", async () => {
   await using bus = createMemoryBus();
   using folder = temporaryFolder();
-  const config = loadConfig(configSchema, { env: {}, overrides: { schedulesFile: join(folder.path, "s.json") }, check });
-  const callers = { asker: { allow: ["schedule_task"] }, chatter: { allow: ["schedule_task", "agent__chat"] }, stranger: { allow: ["*"] } };
-  const { document } = await readPolicy(JSON.stringify({ callers, delegates: ["gateway", { user: "scheduler", for: ["asker", "chatter"] }] }), "of the test");
+  const config = loadConfig(configSchema, {
+    env: {},
+    overrides: { schedulesFile: join(folder.path, "s.json") },
+    check,
+  });
+  const callers = {
+    asker: { allow: ["schedule_task"] },
+    chatter: { allow: ["schedule_task", "agent__chat"] },
+    stranger: { allow: ["*"] },
+  };
+  const { document } = await readPolicy(
+    JSON.stringify({ callers, delegates: ["gateway", { user: "scheduler", for: ["asker", "chatter"] }] }),
+    "of the test",
+  );
   const policy = holdPolicy(createPolicy({ ...defaultPolicySource(), document }));
   await using _scheduler = await startScheduler(bus, config, { service: "scheduler", policy });
   await using caller = await createToolCaller(bus, { agent: "gateway" });

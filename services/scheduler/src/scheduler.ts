@@ -45,7 +45,9 @@ export async function startScheduler(
   if (store !== schedules) started.use(store);
   // With a journal the calls that are out are left for the next process, where one that ends would cancel them.
   const results = journals === undefined ? "copy" : "result";
-  const caller = started.use(await createToolCaller(bus, { agent: service, results, journals, policy, maxCallsInFlight: config.maxRuns, log }));
+  const caller = started.use(
+    await createToolCaller(bus, { agent: service, results, journals, policy, maxCallsInFlight: config.maxRuns, log }),
+  );
   const zone = config.timezone ?? systemTimeZone();
   const mostPerDay = { fires: config.maxFiresPerDay, tokens: config.maxTokensPerDay };
   const loop = new FireLoop({
@@ -57,7 +59,9 @@ export async function startScheduler(
     mostPerDay,
     log,
   });
-  started.defer(() => endRuns(loop, { caller, isTakenUp: store.isShared && journals !== undefined, graceMs: config.shutdownGraceMs }));
+  started.defer(() =>
+    endRuns(loop, { caller, isTakenUp: store.isShared && journals !== undefined, graceMs: config.shutdownGraceMs }),
+  );
   const desk: TaskDesk = {
     store,
     zone,
@@ -84,16 +88,26 @@ export async function startScheduler(
 }
 
 /** Why the policy would refuse each run of the caller's tasks; undefined if it would not. */
-function refusalFor(policy: PolicyHolder | undefined, { service, asker }: { readonly service: string; readonly asker: string }): string | undefined {
+function refusalFor(
+  policy: PolicyHolder | undefined,
+  { service, asker }: { readonly service: string; readonly asker: string },
+): string | undefined {
   if (policy === undefined) return undefined;
   const current = policy.current();
-  const isDelegate = delegatesOf(current.document).some(({ user, callers }) => user === service && findGlob(callers, asker) !== undefined);
+  const isDelegate = delegatesOf(current.document).some(
+    ({ user, callers }) => user === service && findGlob(callers, asker) !== undefined,
+  );
   if (!isDelegate) return `the policy does not let "${service}" call on behalf of "${asker}"`;
-  return current.decide({ caller: asker, tool: tools.agentChat.name }).isAllowed ? undefined : `the policy does not let "${asker}" use ${tools.agentChat.name}`;
+  return current.decide({ caller: asker, tool: tools.agentChat.name }).isAllowed
+    ? undefined
+    : `the policy does not let "${asker}" use ${tools.agentChat.name}`;
 }
 
 function schedulingToolSet(desk: TaskDesk, config: Readonly<SchedulerConfig>): ToolSet {
-  return { tools: [scheduleTask(desk), listScheduledTasks(desk), cancelScheduledTask(desk)], guides: [schedulingGuide(config, desk.zone)] };
+  return {
+    tools: [scheduleTask(desk), listScheduledTasks(desk), cancelScheduledTask(desk)],
+    guides: [schedulingGuide(config, desk.zone)],
+  };
 }
 
 async function ownStore(
@@ -103,14 +117,21 @@ async function ownStore(
   const store = await openFileScheduleStore(schedulesFile);
   const { setAside } = store;
   if (setAside === undefined) return { store, notes: [] };
-  log.warn({ file: schedulesFile, setAside }, "could not read the file of the scheduled tasks, put it aside, and began anew");
+  log.warn(
+    { file: schedulesFile, setAside },
+    "could not read the file of the scheduled tasks, put it aside, and began anew",
+  );
   return { store, notes: [`schedules ${schedulesFile} could not be read, and begins anew. It is now ${setAside}`] };
 }
 
 /** Waits for runs. What is left then is cancelled, or left to another replica where one can take it over. */
 async function endRuns(
   loop: FireLoop,
-  { caller, isTakenUp, graceMs }: { readonly caller: AsyncDisposable; readonly isTakenUp: boolean; readonly graceMs: number },
+  {
+    caller,
+    isTakenUp,
+    graceMs,
+  }: { readonly caller: AsyncDisposable; readonly isTakenUp: boolean; readonly graceMs: number },
 ): Promise<void> {
   await loop.stop();
   const grace = AbortSignal.timeout(graceMs);

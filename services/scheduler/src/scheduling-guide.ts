@@ -1,11 +1,20 @@
 import type { ToolGuide } from "@rockbot/contracts";
 import type { SchedulerConfig } from "./generated/config.ts";
 
-type Bounds = Pick<SchedulerConfig, "maxTasks" | "shortestIntervalSeconds" | "maxFiresPerDay" | "maxTokensPerDay" | "missedWindowSeconds" | "maxRunSeconds">;
+type Bounds = Pick<
+  SchedulerConfig,
+  | "maxTasks"
+  | "shortestIntervalSeconds"
+  | "maxFiresPerDay"
+  | "maxTokensPerDay"
+  | "missedWindowSeconds"
+  | "maxRunSeconds"
+>;
 
 /** Teaches the model to schedule tasks, with the bounds that hold here. */
 export function schedulingGuide(bounds: Readonly<Bounds>, zone: string): ToolGuide {
-  const { maxTasks, shortestIntervalSeconds, maxFiresPerDay, maxTokensPerDay, missedWindowSeconds, maxRunSeconds } = bounds;
+  const { maxTasks, shortestIntervalSeconds, maxFiresPerDay, maxTokensPerDay, missedWindowSeconds, maxRunSeconds } =
+    bounds;
   return {
     name: "scheduling",
     summary: "Do something later or again and again, with schedule_task: reminders, reports, checks.",

@@ -6,4 +6,6 @@ export { configSchema } from "./generated/config.ts";
 
 /** For `loadConfig`: what the schema cannot say. */
 export const check: NonNullable<LoadConfigOptions<SchedulerConfig>["check"]> = ({ timezone }) =>
-  timezone === undefined || isTimeZone(timezone) ? [] : [`timezone: expected a name of the time zone database, such as Europe/Berlin, got "${timezone}"`];
+  timezone === undefined || isTimeZone(timezone)
+    ? []
+    : [`timezone: expected a name of the time zone database, such as Europe/Berlin, got "${timezone}"`];

@@ -16,7 +16,11 @@ export interface TestAgent extends AsyncDisposable {
 }
 
 /** @param answer what it says, or throws */
-export async function serveTestAgent(bus: Bus, answer: (turn: AskedTurn) => Promise<string> | string = () => "done", tokens = 100): Promise<TestAgent> {
+export async function serveTestAgent(
+  bus: Bus,
+  answer: (turn: AskedTurn) => Promise<string> | string = () => "done",
+  tokens = 100,
+): Promise<TestAgent> {
   const turns: AskedTurn[] = [];
   const chat = defineTool(tools.agentChat, async (input, { caller, toolCallId, hasReadUntrusted = false }) => {
     const turn = { caller, turnId: toolCallId, input, hasReadUntrusted };

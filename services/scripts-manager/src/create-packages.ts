@@ -38,7 +38,8 @@ export async function createPackages(
   config: Readonly<ScriptsManagerConfig>,
   { openMaker, environment, log }: CreatePackagesOptions,
 ): Promise<PackageStore & AsyncDisposable> {
-  const certificates = config.pipCertificates === undefined ? undefined : await readFile(config.pipCertificates, "utf8");
+  const certificates =
+    config.pipCertificates === undefined ? undefined : await readFile(config.pipCertificates, "utf8");
   const maker = await openMaker();
   const store = await openPackageStore({
     maker,

@@ -48,7 +48,10 @@ interface OpenMaker {
   environment(config: Readonly<ScriptsManagerConfig>): string;
 }
 
-async function openKubernetesMaker({ config, log }: MakerParts, options: Pick<KubernetesMakerOptions, "command" | "limits" | "maxRunMs" | "packages">) {
+async function openKubernetesMaker(
+  { config, log }: MakerParts,
+  options: Pick<KubernetesMakerOptions, "command" | "limits" | "maxRunMs" | "packages">,
+) {
   const { kubernetesMaker } = await import("@rockbot/sandbox/kubernetes"); // its client takes long to load
   return kubernetesMaker({
     kubeconfigFile: config.kubeconfigFile,
@@ -73,9 +76,19 @@ async function openContainerMaker(options: ContainerMakerOptions): Promise<Sandb
 const makers: Readonly<Record<ScriptsManagerConfig["runner"], OpenMaker>> = {
   local: {
     scripts: async ({ config, ...parts }) =>
-      openLocalMaker({ ...machineOf(parts), isUnsafe: config.unsafeLocalScripts, limits: limitsOf(config), packagesFolder: await packagesFolderOf(config) }),
+      openLocalMaker({
+        ...machineOf(parts),
+        isUnsafe: config.unsafeLocalScripts,
+        limits: limitsOf(config),
+        packagesFolder: await packagesFolderOf(config),
+      }),
     installer: ({ config, ...parts }) =>
-      openLocalMaker({ ...machineOf(parts), isUnsafe: config.unsafeLocalScripts, limits: installerLimits, command: installerCommand }),
+      openLocalMaker({
+        ...machineOf(parts),
+        isUnsafe: config.unsafeLocalScripts,
+        limits: installerLimits,
+        command: installerCommand,
+      }),
     environment: () => "local",
   },
   container: {
@@ -83,11 +96,24 @@ const makers: Readonly<Record<ScriptsManagerConfig["runner"], OpenMaker>> = {
       const limits = limitsOf(config);
       const packagesSource = config.packagesVolume ?? (await packagesFolderOf(config));
       const command = supervisorCommand("python3", limits);
-      return await openContainerMaker({ ...engineOf(config), owner: config.containerOwner, command, limits, packagesSource, log });
+      return await openContainerMaker({
+        ...engineOf(config),
+        owner: config.containerOwner,
+        command,
+        limits,
+        packagesSource,
+        log,
+      });
     },
     installer: async ({ config, log }) => {
       const owner = config.containerOwner && `${config.containerOwner}.installer`;
-      return await openContainerMaker({ ...engineOf(config), owner, command: installerCommand("python3"), limits: installerLimits, log });
+      return await openContainerMaker({
+        ...engineOf(config),
+        owner,
+        command: installerCommand("python3"),
+        limits: installerLimits,
+        log,
+      });
     },
     environment: ({ containerImage }) => containerImage,
   },
@@ -95,11 +121,20 @@ const makers: Readonly<Record<ScriptsManagerConfig["runner"], OpenMaker>> = {
     async scripts(parts) {
       const { config } = parts;
       const folder = await packagesFolderOf(config);
-      const packages = folder === undefined ? undefined : { folder, maxBytes: Math.ceil(config.pipLayerMiB * MIB * DISK_PER_BYTE) };
-      return await openKubernetesMaker(parts, { limits: limitsOf(config), maxRunMs: config.maxTimeoutSeconds * 1_000, packages });
+      const packages =
+        folder === undefined ? undefined : { folder, maxBytes: Math.ceil(config.pipLayerMiB * MIB * DISK_PER_BYTE) };
+      return await openKubernetesMaker(parts, {
+        limits: limitsOf(config),
+        maxRunMs: config.maxTimeoutSeconds * 1_000,
+        packages,
+      });
     },
     installer: (parts) =>
-      openKubernetesMaker(parts, { limits: installerLimits, maxRunMs: parts.config.pipTimeoutSeconds * 1_000, command: installerCommand("python3") }),
+      openKubernetesMaker(parts, {
+        limits: installerLimits,
+        maxRunMs: parts.config.pipTimeoutSeconds * 1_000,
+        command: installerCommand("python3"),
+      }),
     environment: ({ kubernetesImage }) => kubernetesImage,
   },
 };
@@ -108,7 +143,10 @@ const makers: Readonly<Record<ScriptsManagerConfig["runner"], OpenMaker>> = {
  * The runner that the settings name, with its pool of warm sandboxes. Disposal ends what it runs.
  * @throws {ToolError} `unavailable`, in words for the operator, if there can be no sandboxes here; the signal's reason
  */
-export async function createRunner(config: Readonly<ScriptsManagerConfig>, options: CreateRunnerOptions): Promise<CreatedRunner> {
+export async function createRunner(
+  config: Readonly<ScriptsManagerConfig>,
+  options: CreateRunnerOptions,
+): Promise<CreatedRunner> {
   const maker = await makers[config.runner].scripts({ ...options, config }).catch(inWords(options));
   const runner = pooledRunner(maker, {
     floor: config.sandboxFloor,
@@ -119,7 +157,12 @@ export async function createRunner(config: Readonly<ScriptsManagerConfig>, optio
   });
   const brokerUrl = config.busUrl === "memory:" ? undefined : new URL(config.busUrl);
   const mustNotReach = config.unsafeLocalScripts ? undefined : canaryTargets({ apiServer: maker.apiServer, brokerUrl });
-  return { runner, mustNotReach, notHeld: maker.notHeld ?? [], [Symbol.asyncDispose]: () => runner[Symbol.asyncDispose]() };
+  return {
+    runner,
+    mustNotReach,
+    notHeld: maker.notHeld ?? [],
+    [Symbol.asyncDispose]: () => runner[Symbol.asyncDispose](),
+  };
 }
 
 /**
@@ -145,7 +188,10 @@ const inWords =
     signal?.throwIfAborted();
     if (error instanceof ToolError) throw error;
     const reason = error instanceof Error ? error.message : String(error);
-    throw new ToolError(ToolErrorCode.Unavailable, `Cannot run scripts: ${reason}`, { isRetryable: false, cause: error });
+    throw new ToolError(ToolErrorCode.Unavailable, `Cannot run scripts: ${reason}`, {
+      isRetryable: false,
+      cause: error,
+    });
   };
 
 const machineOf = ({ env, log, signal }: CreateRunnerOptions) => ({
@@ -155,7 +201,10 @@ const machineOf = ({ env, log, signal }: CreateRunnerOptions) => ({
   isInCluster: env["KUBERNETES_SERVICE_HOST"] !== undefined,
 });
 
-const engineOf = ({ containerSocket, containerImage: image }: Readonly<ScriptsManagerConfig>) => ({ socketPath: engineSocket(containerSocket), image });
+const engineOf = ({ containerSocket, containerImage: image }: Readonly<ScriptsManagerConfig>) => ({
+  socketPath: engineSocket(containerSocket),
+  image,
+});
 
 const MIB = 1024 * 1024;
 /** Files and folders for each MiB that they may hold. */

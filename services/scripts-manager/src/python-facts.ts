@@ -26,6 +26,7 @@ export async function readPythonFacts(
   const job = { id: randomBytes(16).toString("hex"), script: ASK, timeoutMs: withinMs };
   const { stdout, stderr } = await runner.run(job, { signal, deadline: performance.now() + withinMs });
   const { version, packages } = JSON.parse(stdout || "null") ?? {};
-  if (typeof version !== "string" || !Array.isArray(packages)) throw new Error(`a script cannot say which Python it runs in: ${stderr.slice(-500)}`);
+  if (typeof version !== "string" || !Array.isArray(packages))
+    throw new Error(`a script cannot say which Python it runs in: ${stderr.slice(-500)}`);
   return { version, packages: packages.slice(0, MAX_PACKAGES).map(String) };
 }

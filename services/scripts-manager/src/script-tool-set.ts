@@ -18,7 +18,10 @@ export interface ScriptToolSetOptions {
 }
 
 /** The tool with its guide. A process of its own serves it over the bus, or another process that runs scripts itself. */
-export function scriptToolSet(config: Readonly<ScriptsManagerConfig>, { runner, packages, python, rates }: ScriptToolSetOptions): ToolSet {
+export function scriptToolSet(
+  config: Readonly<ScriptsManagerConfig>,
+  { runner, packages, python, rates }: ScriptToolSetOptions,
+): ToolSet {
   return {
     tools: [scriptTool({ runner, packages, rates, bounds: config, isDangerous: config.unsafeLocalScripts })],
     guides: [scriptsGuide(config, { hasPackages: packages !== undefined, python })],

@@ -4,13 +4,27 @@ import type { PythonFacts } from "./python-facts.ts";
 
 type Limits = Pick<
   ScriptsManagerConfig,
-  "maxTimeoutSeconds" | "maxScriptBytes" | "maxInputBytes" | "keepOutputBytes" | "memoryMiB" | "processes" | "storageMiB"
+  | "maxTimeoutSeconds"
+  | "maxScriptBytes"
+  | "maxInputBytes"
+  | "keepOutputBytes"
+  | "memoryMiB"
+  | "processes"
+  | "storageMiB"
 >;
 
 /** Teaches the model to run scripts, with the bounds that hold here. */
 // Long because: it is one text, in the order in which a model reads it
 export function scriptsGuide(
-  { maxTimeoutSeconds, maxScriptBytes, maxInputBytes, keepOutputBytes, memoryMiB, processes, storageMiB }: Readonly<Limits>,
+  {
+    maxTimeoutSeconds,
+    maxScriptBytes,
+    maxInputBytes,
+    keepOutputBytes,
+    memoryMiB,
+    processes,
+    storageMiB,
+  }: Readonly<Limits>,
   { hasPackages, python }: { readonly hasPackages: boolean; readonly python: PythonFacts | undefined },
 ): ToolGuide {
   return {

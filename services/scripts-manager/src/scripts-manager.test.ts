@@ -34,12 +34,25 @@ interface StartOptions {
 }
 
 /** A manager whose sandboxes are in memory, and a caller. */
-async function start({ maker = testMaker(), packages, settings = {}, policy: text = "everyone: { allow: ['*'] }" }: StartOptions = {}) {
+async function start({
+  maker = testMaker(),
+  packages,
+  settings = {},
+  policy: text = "everyone: { allow: ['*'] }",
+}: StartOptions = {}) {
   await using stack = new AsyncDisposableStack();
   const config = loadConfig(configSchema, { env: {}, overrides: { ...settings } });
   const bus = stack.use(createMemoryBus());
   const policy = holdPolicy(createPolicy(await readPolicy(text, "test")));
-  const runner = stack.use(pooledRunner(maker, { floor: 0, ceiling: config.sandboxCeiling, idleMs: 60_000, keepBytes: 10_000, log: silentLogger }));
+  const runner = stack.use(
+    pooledRunner(maker, {
+      floor: 0,
+      ceiling: config.sandboxCeiling,
+      idleMs: 60_000,
+      keepBytes: 10_000,
+      log: silentLogger,
+    }),
+  );
   stack.use(await startScriptsManager(bus, config, { ...NAMED, runner, packages, policy }));
   const caller = stack.use(await createToolCaller(bus, { agent: "agent" }));
   await caller.discovered();
@@ -50,7 +63,10 @@ async function start({ maker = testMaker(), packages, settings = {}, policy: tex
 /** What comes to a topic. */
 async function hear(bus: Bus, topic: string): Promise<Envelope[] & AsyncDisposable> {
   const heard: Envelope[] = [];
-  const subscribed = await bus.subscribe({ name: `hear.${newId()}`, topics: [topic], kind: "copy" }, async (message) => void heard.push(message));
+  const subscribed = await bus.subscribe(
+    { name: `hear.${newId()}`, topics: [topic], kind: "copy" },
+    async (message) => void heard.push(message),
+  );
   return Object.assign(heard, { [Symbol.asyncDispose]: () => subscribed[Symbol.asyncDispose]() });
 }
 
@@ -89,9 +105,18 @@ test("a caller of the original gets the response of the original, known by the i
   await using started = await start();
   await using heard = await hear(started.bus, "script.result.RockBot");
 
-  await started.bus.publish(asOriginal({ toolCallId: "call-1", script: "hello", inputData: null, timeoutSeconds: 30, pipPackages: null }));
+  await started.bus.publish(
+    asOriginal({ toolCallId: "call-1", script: "hello", inputData: null, timeoutSeconds: 30, pipPackages: null }),
+  );
 
-  expect(await answerOf(heard)).toEqual({ toolCallId: "call-1", output: "hello", stderr: null, exitCode: 0, isSuccess: true, elapsedMs: expect.any(Number) });
+  expect(await answerOf(heard)).toEqual({
+    toolCallId: "call-1",
+    output: "hello",
+    stderr: null,
+    exitCode: 0,
+    isSuccess: true,
+    elapsedMs: expect.any(Number),
+  });
 });
 
 test("a request of the original that names no topic is answered on script.result", async () => {
@@ -114,25 +139,43 @@ test.each<[string, Partial<ScriptInvokeRequest>, RegExp]>([
 
   await started.bus.publish(asOriginal({ toolCallId: "call-1", script: "hello", ...request }));
 
-  expect(await answerOf(heard)).toMatchObject({ toolCallId: "call-1", output: null, exitCode: -1, isSuccess: false, stderr: expect.stringMatching(reason) });
+  expect(await answerOf(heard)).toMatchObject({
+    toolCallId: "call-1",
+    output: null,
+    exitCode: -1,
+    isSuccess: false,
+    stderr: expect.stringMatching(reason),
+  });
 });
 
 test("to the original, a body that cannot be read is an answer, too", async () => {
   await using started = await start();
   await using heard = await hear(started.bus, "script.result.RockBot");
 
-  await started.bus.publish({ ...asOriginal({ toolCallId: "call-1", script: "" }), body: Buffer.from('{"toolCallId":"call-1"}') });
+  await started.bus.publish({
+    ...asOriginal({ toolCallId: "call-1", script: "" }),
+    body: Buffer.from('{"toolCallId":"call-1"}'),
+  });
 
-  expect(await answerOf(heard)).toMatchObject({ toolCallId: "call-1", exitCode: -1, stderr: expect.stringContaining("script") });
+  expect(await answerOf(heard)).toMatchObject({
+    toolCallId: "call-1",
+    exitCode: -1,
+    stderr: expect.stringContaining("script"),
+  });
 });
 
 test("an operator who plays a request of the original again gets what its script prints; one that could not run may yet", async () => {
   await using started = await start();
   await using replayer = createReplayer(started.bus, { forms: [scriptRequestForm] });
   const replay = (request: Partial<ScriptInvokeRequest>) =>
-    replayer.replay(asOriginal({ toolCallId: newId(), script: "hello", ...request }), "scripts-manager", { timeoutMs: 20_000 });
+    replayer.replay(asOriginal({ toolCallId: newId(), script: "hello", ...request }), "scripts-manager", {
+      timeoutMs: 20_000,
+    });
 
-  expect(await replay({})).toMatchObject({ reply: { toolName: TOOL, content: "hello", isError: false }, isFinal: true });
+  expect(await replay({})).toMatchObject({
+    reply: { toolName: TOOL, content: "hello", isError: false },
+    isFinal: true,
+  });
   expect(await replay({ pipPackages: ["numpy"] })).toMatchObject({
     reply: { code: "execution_failed", message: expect.stringContaining("no packages can be installed here") },
     isFinal: false,
@@ -158,7 +201,11 @@ test.each<[unknown, number]>([
 test("a script has to end before the deadline of its call, and is told so in whole numbers", async () => {
   await using started = await start();
 
-  const { content } = await started.caller.call(TOOL, { script: "job", timeout_seconds: 60.0004 }, { timeoutMs: 10_000 });
+  const { content } = await started.caller.call(
+    TOOL,
+    { script: "job", timeout_seconds: 60.0004 },
+    { timeoutMs: 10_000 },
+  );
 
   const { timeoutMs, withinMs } = JSON.parse(content ?? "");
   expect(timeoutMs).toBe(60_000);
@@ -185,7 +232,9 @@ test("a time-out that is no number is refused to ours, and the default to the or
   await using started = await start();
   await using heard = await hear(started.bus, "script.result.RockBot");
 
-  await expect(started.caller.call(TOOL, { script: "job", timeout_seconds: "soon" })).rejects.toMatchObject({ code: "invalid_arguments" });
+  await expect(started.caller.call(TOOL, { script: "job", timeout_seconds: "soon" })).rejects.toMatchObject({
+    code: "invalid_arguments",
+  });
   await started.bus.publish(asOriginal({ toolCallId: "call-1", script: "job", timeoutSeconds: "soon" }));
 
   expect(JSON.parse((await answerOf(heard)).output ?? "").timeoutMs).toBe(30_000);
@@ -197,7 +246,10 @@ test("what is larger than the settings allow is refused with all faults, before 
 
   const call = started.caller.call(TOOL, { script: "ä".repeat(501), input_data: "12345678901" });
 
-  await expect(call).rejects.toMatchObject({ code: "too_large", message: expect.stringMatching(/script has 1002 bytes.*input_data has 11 bytes/) });
+  await expect(call).rejects.toMatchObject({
+    code: "too_large",
+    message: expect.stringMatching(/script has 1002 bytes.*input_data has 11 bytes/),
+  });
   expect(started.maker.made).toHaveLength(before);
 });
 
@@ -219,7 +271,9 @@ test("script seconds are taken when a script starts, and what it has not used is
   const hold = new AbortController();
   for (let i = 0; i < 5; i++) await started.caller.call(TOOL, { script: "quick", timeout_seconds: 90 });
 
-  const held = started.caller.call(TOOL, { script: "hold", timeout_seconds: 90 }, { signal: hold.signal, timeoutMs: 120_000 }).catch(() => {});
+  const held = started.caller
+    .call(TOOL, { script: "hold", timeout_seconds: 90 }, { signal: hold.signal, timeoutMs: 120_000 })
+    .catch(() => {});
   await vi.waitFor(() => expect(started.maker.alive.some(({ assigned }) => assigned.length > 0)).toBe(true));
   await expect(started.caller.call(TOOL, { script: "quick", timeout_seconds: 90 })).rejects.toMatchObject({
     code: "rate_limited",
@@ -230,17 +284,36 @@ test("script seconds are taken when a script starts, and what it has not used is
 
   hold.abort();
   await held;
-  await vi.waitFor(async () => expect((await started.caller.call(TOOL, { script: "quick", timeout_seconds: 90 })).content).toBe("quick"), { timeout: 10_000 });
+  await vi.waitFor(
+    async () =>
+      expect((await started.caller.call(TOOL, { script: "quick", timeout_seconds: 90 })).content).toBe("quick"),
+    { timeout: 10_000 },
+  );
 });
 
 test("script seconds of a script that goes on without its manager stay taken", async () => {
   await using bus = createMemoryBus();
   await using rates = createMemoryRateStore();
   const maker = testMaker({ find: async () => undefined });
-  await using runner = pooledRunner(maker, { floor: 0, ceiling: 4, idleMs: 60_000, keepBytes: 10_000, log: silentLogger });
-  const policy = holdPolicy(createPolicy(await readPolicy("callers: { agent: { allow: ['*'], limits: { scriptSecondsPerHour: 100 } } }", "test")));
+  await using runner = pooledRunner(maker, {
+    floor: 0,
+    ceiling: 4,
+    idleMs: 60_000,
+    keepBytes: 10_000,
+    log: silentLogger,
+  });
+  const policy = holdPolicy(
+    createPolicy(
+      await readPolicy("callers: { agent: { allow: ['*'], limits: { scriptSecondsPerHour: 100 } } }", "test"),
+    ),
+  );
   const startManager = () =>
-    startScriptsManager(bus, loadConfig(configSchema, { env: {}, overrides: { shutdownGraceMs: 1 } }), { ...NAMED, runner, policy, rates });
+    startScriptsManager(bus, loadConfig(configSchema, { env: {}, overrides: { shutdownGraceMs: 1 } }), {
+      ...NAMED,
+      runner,
+      policy,
+      rates,
+    });
   const stopped = await startManager();
   await using caller = await createToolCaller(bus, { agent: "agent" });
   await caller.discovered();
@@ -250,7 +323,9 @@ test("script seconds of a script that goes on without its manager stay taken", a
   await stopped[Symbol.asyncDispose]();
   await using _next = await startManager();
 
-  await expect(caller.call(TOOL, { script: "quick", timeout_seconds: 50 })).rejects.toMatchObject({ code: "rate_limited" });
+  await expect(caller.call(TOOL, { script: "quick", timeout_seconds: 50 })).rejects.toMatchObject({
+    code: "rate_limited",
+  });
 });
 
 test("of two callers, the one that comes later with few calls does not wait for all calls of the other", async () => {
@@ -282,10 +357,20 @@ test("of two callers, the one that comes later with few calls does not wait for 
 
 test("nothing is served where it cannot be shown that scripts have no network", async () => {
   await using bus = createMemoryBus();
-  await using runner = pooledRunner(testMaker(), { floor: 0, ceiling: 1, idleMs: 60_000, keepBytes: 10_000, log: silentLogger });
+  await using runner = pooledRunner(testMaker(), {
+    floor: 0,
+    ceiling: 1,
+    idleMs: 60_000,
+    keepBytes: 10_000,
+    log: silentLogger,
+  });
   const unreachable = { name: "the broker", host: "127.0.0.1", port: 1, isRequired: true };
 
-  const starting = startScriptsManager(bus, loadConfig(configSchema, { env: {} }), { ...NAMED, runner, mustNotReach: [unreachable] });
+  const starting = startScriptsManager(bus, loadConfig(configSchema, { env: {} }), {
+    ...NAMED,
+    runner,
+    mustNotReach: [unreachable],
+  });
 
   await expect(starting).rejects.toMatchObject({ code: "unavailable", message: expect.stringContaining("the broker") });
   expect(await bus.inspect("scripts-manager")).toBeUndefined();

@@ -39,9 +39,15 @@ export async function startScriptsManager(
   await using started = new AsyncDisposableStack();
   const rates = shared ?? started.use(createMemoryRateStore());
   if (mustNotReach !== undefined) await refuseReach(runner, mustNotReach, { log, signal });
-  const python = await readPythonFacts(runner, { signal: signal ?? new AbortController().signal, withinMs: FACTS_WITHIN_MS }).catch((error: unknown) => {
+  const python = await readPythonFacts(runner, {
+    signal: signal ?? new AbortController().signal,
+    withinMs: FACTS_WITHIN_MS,
+  }).catch((error: unknown) => {
     signal?.throwIfAborted();
-    log.warn({ kind: runner.kind, error: String(error) }, "could not run a script at the start, and accepts calls all the same");
+    log.warn(
+      { kind: runner.kind, error: String(error) },
+      "could not run a script at the start, and accepts calls all the same",
+    );
     return undefined;
   });
   log.info({ kind: runner.kind, python: python?.version }, "ready to run scripts");
@@ -67,5 +73,6 @@ async function refuseReach(
 ): Promise<void> {
   const { verdicts, refusal } = await checkNetwork(runner, targets, { signal });
   log.info({ kind: runner.kind, verdicts }, "tried which addresses scripts reach");
-  if (refusal !== undefined) throw new ToolError(ToolErrorCode.Unavailable, refusal, { details: { reason: "network", verdicts } });
+  if (refusal !== undefined)
+    throw new ToolError(ToolErrorCode.Unavailable, refusal, { details: { reason: "network", verdicts } });
 }

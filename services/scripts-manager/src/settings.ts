@@ -10,8 +10,12 @@ export const check: NonNullable<LoadConfigOptions<ScriptsManagerConfig>["check"]
   sandboxFloor = 0,
   sandboxCeiling = Number.POSITIVE_INFINITY,
 }) => [
-  ...(sandboxFloor > sandboxCeiling ? [`sandboxFloor: expected at most sandboxCeiling, which is ${sandboxCeiling}, got ${sandboxFloor}`] : []),
+  ...(sandboxFloor > sandboxCeiling
+    ? [`sandboxFloor: expected at most sandboxCeiling, which is ${sandboxCeiling}, got ${sandboxFloor}`]
+    : []),
   ...(unsafeLocalScripts && runner !== undefined && runner !== "local"
-    ? [`unsafeLocalScripts: expected with the runner local only, since scripts of others always have a sandbox, got it with ${runner}`]
+    ? [
+        `unsafeLocalScripts: expected with the runner local only, since scripts of others always have a sandbox, got it with ${runner}`,
+      ]
     : []),
 ];

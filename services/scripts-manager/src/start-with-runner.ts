@@ -3,7 +3,8 @@ import { type CreateRunnerOptions, createRunner, createRunnerPackages } from "./
 import type { ScriptsManagerConfig } from "./generated/config.ts";
 import { type StartScriptsManagerOptions, startScriptsManager } from "./scripts-manager.ts";
 
-export interface StartWithRunnerOptions extends Omit<StartScriptsManagerOptions, "runner" | "mustNotReach" | "packages"> {
+export interface StartWithRunnerOptions
+  extends Omit<StartScriptsManagerOptions, "runner" | "mustNotReach" | "packages"> {
   readonly env: CreateRunnerOptions["env"];
   /** Whether it is tried first what scripts of the local runner reach, besides what that looks for itself. @default true */
   readonly triesLocal?: boolean | undefined;
@@ -28,12 +29,16 @@ export async function startWithRunner(
   const packages = started.use(await createRunnerPackages(config, { log, env, signal }));
   const created = started.use(await createRunner(config, { log, env, signal }));
   const mustNotReach = config.runner !== "local" || triesLocal ? created.mustNotReach : undefined;
-  started.use(await startScriptsManager(bus, config, { ...options, log, signal, runner: created.runner, mustNotReach, packages }));
+  started.use(
+    await startScriptsManager(bus, config, { ...options, log, signal, runner: created.runner, mustNotReach, packages }),
+  );
   const running = started.move();
   return {
     notes: [
       ...created.notHeld.map((words) => `bounds    of scripts: ${words}`),
-      ...(config.unsafeLocalScripts ? ["UNSAFE    scripts run without a sandbox, for callers whose policy names execute_python_script in full"] : []),
+      ...(config.unsafeLocalScripts
+        ? ["UNSAFE    scripts run without a sandbox, for callers whose policy names execute_python_script in full"]
+        : []),
     ],
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };

@@ -24,5 +24,11 @@ export function startSystemInfoMcp(
   { runtime, log, current = () => config, signal }: StartSystemInfoMcpOptions,
 ): Promise<McpHttpServer> {
   const { shutdownGraceMs } = config;
-  return serveMcpHttp(systemInfoTools(runtime), { ...config, token: () => current().mcpToken, drainMs: shutdownGraceMs, log, signal });
+  return serveMcpHttp(systemInfoTools(runtime), {
+    ...config,
+    token: () => current().mcpToken,
+    drainMs: shutdownGraceMs,
+    log,
+    signal,
+  });
 }

@@ -9,10 +9,13 @@ export function systemInfoTools(runtime: Runtime): ServedTools {
   return {
     name: "system-info",
     version,
-    instructions: "The machine that this server runs on: its system, processors, memory, disks and networks. Everything is read only, and given as JSON.",
+    instructions:
+      "The machine that this server runs on: its system, processors, memory, disks and networks. Everything is read only, and given as JSON.",
     tools: [
-      reading("system_info", "The machine's operating system, processors, load, memory, time since its start, and the runtime of this server.", async () =>
-        systemInfo(runtime),
+      reading(
+        "system_info",
+        "The machine's operating system, processors, load, memory, time since its start, and the runtime of this server.",
+        async () => systemInfo(runtime),
       ),
       reading("disk_info", "How full each fixed drive of the machine is.", diskInfo),
       reading("network_info", "The machine's network interfaces with their IP addresses.", async () => networkInfo()),

@@ -7,10 +7,13 @@ function ask(retryAfterMs: number, { deadlineMs = 60_000, signal = new AbortCont
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
   let asked = 0;
-  const answer = askTwice(() => Promise.reject(new ToolError(ToolErrorCode.RateLimited, `too many, number ${++asked}`, { retryAfterMs })), {
-    signal,
-    deadline: performance.now() + deadlineMs,
-  });
+  const answer = askTwice(
+    () => Promise.reject(new ToolError(ToolErrorCode.RateLimited, `too many, number ${++asked}`, { retryAfterMs })),
+    {
+      signal,
+      deadline: performance.now() + deadlineMs,
+    },
+  );
   answer.catch(() => {}); // looked at once the time has passed
   return { answer, asked: () => asked };
 }

@@ -13,7 +13,10 @@ const RESERVE_MS = 1_000;
  * @param deadline on the clock of `performance.now()`
  * @throws what the last try throws
  */
-export async function askTwice<T>(ask: () => Promise<T>, { signal, deadline }: { readonly signal: AbortSignal; readonly deadline: number }): Promise<T> {
+export async function askTwice<T>(
+  ask: () => Promise<T>,
+  { signal, deadline }: { readonly signal: AbortSignal; readonly deadline: number },
+): Promise<T> {
   try {
     return await ask();
   } catch (error) {

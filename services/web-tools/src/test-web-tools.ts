@@ -16,7 +16,13 @@ export async function startTestWebTools(
   const brave = started.use(await startFakeBrave());
   const github = started.use(await startGithubServer({ token: "github_pat_canary" }));
   const config = loadConfig(configSchema, {
-    env: { ALLOW_ADDRESSES: `127.0.0.1:${site.port}`, BRAVE_API_KEY: brave.apiKey, BRAVE_BASE_URL: brave.url, GITHUB_API_URL: github.url, ...env },
+    env: {
+      ALLOW_ADDRESSES: `127.0.0.1:${site.port}`,
+      BRAVE_API_KEY: brave.apiKey,
+      BRAVE_BASE_URL: brave.url,
+      GITHUB_API_URL: github.url,
+      ...env,
+    },
   });
   const bus = started.use(createMemoryBus());
   started.use(await startWebTools(bus, config, { service: "web-tools", topic: "tool.invoke", policy, pageStore }));
@@ -29,7 +35,8 @@ export async function startTestWebTools(
     github,
     caller,
     browse: (path: string) => caller.call("web_browse", { url: site.url + path }),
-    search: (query: string, options: Readonly<Record<string, unknown>> = {}) => caller.call("web_search", { query, ...options }),
+    search: (query: string, options: Readonly<Record<string, unknown>> = {}) =>
+      caller.call("web_search", { query, ...options }),
     [Symbol.asyncDispose]: () => open.disposeAsync(),
   };
 }

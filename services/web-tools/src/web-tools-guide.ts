@@ -16,9 +16,13 @@ export function webToolsGuide({ search, maxSearchResults, isRendering }: WebTool
       search.name !== undefined
         ? "Search the web with web_search and read pages as markdown with web_browse."
         : "Read web pages as markdown with web_browse. Searching is not set up here.",
-    document: ["# Web tools", "", ...(search.name !== undefined ? searching(maxSearchResults) : [notOffered(search.missing)]), "", ...rest(isRendering)].join(
-      "\n",
-    ),
+    document: [
+      "# Web tools",
+      "",
+      ...(search.name !== undefined ? searching(maxSearchResults) : [notOffered(search.missing)]),
+      "",
+      ...rest(isRendering),
+    ].join("\n"),
   };
 }
 

@@ -15,9 +15,14 @@ import { startWebTools } from "./web-tools.ts";
 test("both tools are offered, with a guide", async () => {
   await using web = await startTestWebTools();
 
-  expect(web.caller.tools.getTools().map(({ name }) => name)).toEqual(expect.arrayContaining(["web_browse", "web_search"]));
+  expect(web.caller.tools.getTools().map(({ name }) => name)).toEqual(
+    expect.arrayContaining(["web_browse", "web_search"]),
+  );
   expect(await web.caller.getGuides()).toEqual([
-    expect.objectContaining({ name: "web-tools", document: expect.stringContaining("`web_search` gives up to 5 results") }),
+    expect.objectContaining({
+      name: "web-tools",
+      document: expect.stringContaining("`web_search` gives up to 5 results"),
+    }),
   ]);
 });
 
@@ -25,11 +30,24 @@ test("agents learn from the bus from when on results are too large for a model, 
   await using web = await startTestWebTools();
 
   for (const name of ["web_browse", "web_search"]) {
-    expect(web.caller.tools.get(name)?.resultSize).toEqual({ threshold: 8_000, chunkLength: 4_000, keptSeconds: 1_800, key: "url" });
+    expect(web.caller.tools.get(name)?.resultSize).toEqual({
+      threshold: 8_000,
+      chunkLength: 4_000,
+      keptSeconds: 1_800,
+      key: "url",
+    });
   }
   expect(web.caller.tools.get("html_to_text")?.resultSize).toBeUndefined();
-  await using own = await startTestWebTools({}, { CHUNKING_THRESHOLD: "900", CHUNK_MAX_LENGTH: "600", CHUNK_TTL_MINUTES: "5" });
-  expect(own.caller.tools.get("web_browse")?.resultSize).toEqual({ threshold: 900, chunkLength: 600, keptSeconds: 300, key: "url" });
+  await using own = await startTestWebTools(
+    {},
+    { CHUNKING_THRESHOLD: "900", CHUNK_MAX_LENGTH: "600", CHUNK_TTL_MINUTES: "5" },
+  );
+  expect(own.caller.tools.get("web_browse")?.resultSize).toEqual({
+    threshold: 900,
+    chunkLength: 600,
+    keptSeconds: 300,
+    key: "url",
+  });
 });
 
 test("the robots.txt of a site decides where the operator says so, and a page that may be kept is asked for once", async () => {
@@ -42,7 +60,8 @@ test("the robots.txt of a site decides where the operator says so, and a page th
   await using plain = await startTestWebTools(pages);
 
   await expect(obeying.browse("/closed")).rejects.toMatchObject({ code: "denied", details: { reason: "robots" } });
-  for (const fragment of ["", "#a", "#b"]) expect((await obeying.browse(`/open${fragment}`)).content).toContain("Open.");
+  for (const fragment of ["", "#a", "#b"])
+    expect((await obeying.browse(`/open${fragment}`)).content).toContain("Open.");
   expect((await plain.browse("/closed")).content).toContain("Closed.");
   expect(obeying.site.requests.map(({ path }) => path)).toEqual(["/robots.txt", "/open"]);
   expect(plain.site.requests.map(({ path }) => path)).toEqual(["/closed"]);
@@ -67,7 +86,14 @@ test("the guide says when to search and to browse, how to read chunks, and what 
   const [guide] = await web.caller.getGuides();
   const document = guide?.document ?? "";
 
-  for (const part of ["## When to search", "`freshness`", "## When to browse", "`get_from_working_memory`", "30 minutes", "written by strangers"])
+  for (const part of [
+    "## When to search",
+    "`freshness`",
+    "## When to browse",
+    "`get_from_working_memory`",
+    "30 minutes",
+    "written by strangers",
+  ])
     expect(document).toContain(part);
   const { InvalidArguments, ExecutionFailed, Unavailable, RateLimited, TooLarge, Timeout, Denied } = ToolErrorCode;
   for (const code of [InvalidArguments, ExecutionFailed, Unavailable, RateLimited, TooLarge, Timeout, Denied])
@@ -77,7 +103,11 @@ test("the guide says when to search and to browse, how to read chunks, and what 
 test.each([
   ["Brave where both are set", { BRAVE_API_KEY: "key", SEARXNG_BASE_URL: "http://search.example" }, "brave"],
   ["SearXNG where it alone is set", { SEARXNG_BASE_URL: "http://search.example" }, "searxng"],
-  ["what the operator chooses", { BRAVE_API_KEY: "key", SEARXNG_BASE_URL: "http://search.example", SEARCH_PROVIDER: "searxng" }, "searxng"],
+  [
+    "what the operator chooses",
+    { BRAVE_API_KEY: "key", SEARXNG_BASE_URL: "http://search.example", SEARCH_PROVIDER: "searxng" },
+    "searxng",
+  ],
   ["nothing where the chosen one is not set", { BRAVE_API_KEY: "key", SEARCH_PROVIDER: "searxng" }, undefined],
 ])("web_search asks %s", (_, env, name) => {
   expect(chooseSearch(loadConfig(configSchema, { env })).name).toBe(name);
@@ -101,7 +131,8 @@ test("without a key web_search is not offered, and the guide, the log and the co
 });
 
 test("every address exception that cannot be read is a fault of the configuration", () => {
-  const load = () => loadConfig(configSchema, { env: { ALLOW_ADDRESSES: "nonsense,127.0.0.1:80,10.0.0.0/99" }, check: check });
+  const load = () =>
+    loadConfig(configSchema, { env: { ALLOW_ADDRESSES: "nonsense,127.0.0.1:80,10.0.0.0/99" }, check: check });
 
   expect(load).toThrow(ConfigError);
   expect(load).toThrow(/allowAddresses\.0: .*"nonsense".*allowAddresses\.2: .*"10\.0\.0\.0\/99"/s);
@@ -111,6 +142,9 @@ test("a service whose start was given up does not start", async () => {
   await using bus = createMemoryBus();
 
   await expect(
-    startWebTools(bus, loadConfig(configSchema, { env: {} }), { service: "web-tools", signal: AbortSignal.abort(new Error("stop")) }),
+    startWebTools(bus, loadConfig(configSchema, { env: {} }), {
+      service: "web-tools",
+      signal: AbortSignal.abort(new Error("stop")),
+    }),
   ).rejects.toThrow("stop");
 });

@@ -18,13 +18,31 @@ export interface StartWebToolsOptions extends StartServiceOptions {
  * Serves the web tools from the bus. Disposal waits for running calls, at most `shutdownGraceMs`.
  * @throws {RangeError} if an exception of `allowAddresses` cannot be read
  */
-export async function startWebTools(bus: Bus, config: Readonly<WebToolsConfig>, { pageStore, ...options }: StartWebToolsOptions): Promise<RunningToolSet> {
+export async function startWebTools(
+  bus: Bus,
+  config: Readonly<WebToolsConfig>,
+  { pageStore, ...options }: StartWebToolsOptions,
+): Promise<RunningToolSet> {
   const { service, policy, blobs, log } = options;
   await using started = new AsyncDisposableStack();
   const caller = config.pageRenderer
-    ? started.use(await createToolCaller(bus, { agent: service, results: "copy", maxCallsInFlight: config.concurrency, policy, blobs, log }))
+    ? started.use(
+        await createToolCaller(bus, {
+          agent: service,
+          results: "copy",
+          maxCallsInFlight: config.concurrency,
+          policy,
+          blobs,
+          log,
+        }),
+      )
     : undefined;
-  const running = started.use(await startToolSet(bus, webToolSet(config, { policy, pageStore, caller }), config, { ...options, maxKeptBytes: MAX_KEPT_BYTES }));
+  const running = started.use(
+    await startToolSet(bus, webToolSet(config, { policy, pageStore, caller }), config, {
+      ...options,
+      maxKeptBytes: MAX_KEPT_BYTES,
+    }),
+  );
   const open = started.move();
   return { off: running.off, [Symbol.asyncDispose]: () => open.disposeAsync() };
 }

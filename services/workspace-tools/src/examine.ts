@@ -5,7 +5,10 @@ import { workspaceRoots } from "./roots/workspace-roots.ts";
 import { workspaceToolSet } from "./workspace-tool-set.ts";
 
 /** For `rockbot doctor`: whether the roots can be opened, and which tools this machine lacks something for. */
-export async function examine(config: Readonly<WorkspaceToolsConfig>, env: Readonly<Record<string, string | undefined>>) {
+export async function examine(
+  config: Readonly<WorkspaceToolsConfig>,
+  env: Readonly<Record<string, string | undefined>>,
+) {
   const what = "workspace";
   if (config.workspaceRoots === undefined) {
     const message = "there are no read_file, write_file and bash: WORKSPACE_ROOTS names no folder";
@@ -13,7 +16,9 @@ export async function examine(config: Readonly<WorkspaceToolsConfig>, env: Reado
   }
   try {
     const roots = await workspaceRoots(config, holdPolicy(createPolicy(defaultPolicySource())));
-    const words = roots.all.map(({ name, folder, isWritable }) => `${name} is ${folder}${isWritable ? ", writable" : ""}`);
+    const words = roots.all.map(
+      ({ name, folder, isWritable }) => `${name} is ${folder}${isWritable ? ", writable" : ""}`,
+    );
     await using set = await workspaceToolSet(config, { roots, log: silentLogger, path: env["PATH"] });
     return [
       { what, state: "ok", message: words.join("; ") } as const,

@@ -24,7 +24,11 @@ export interface TestWorkspaceOptions {
 }
 
 /** For tests: the whole service in memory, over folders of its own. Configured by the environment, as in earnest. */
-export async function startTestWorkspace({ roots = { work: { writable: true } }, policy = openPolicyText, env = {} }: TestWorkspaceOptions = {}) {
+export async function startTestWorkspace({
+  roots = { work: { writable: true } },
+  policy = openPolicyText,
+  env = {},
+}: TestWorkspaceOptions = {}) {
   await using started = new AsyncDisposableStack();
   const { path } = started.use(temporaryFolder());
   const folder = (name: string): string => join(path, name);
@@ -32,12 +36,19 @@ export async function startTestWorkspace({ roots = { work: { writable: true } },
     mkdirSync(folder(name));
     if (process.getuid?.() === 0) chownSync(folder(name), OWNER, OWNER);
   }
-  const settings = Object.fromEntries(Object.entries(roots).map(([name, rest]) => [name, { folder: folder(name), ...rest }]));
+  const settings = Object.fromEntries(
+    Object.entries(roots).map(([name, rest]) => [name, { folder: folder(name), ...rest }]),
+  );
   const config = loadConfig(configSchema, { env: { WORKSPACE_ROOTS: JSON.stringify(settings), ...env } });
   const bus = started.use(createMemoryBus());
   const held = holdPolicy(createPolicy(await readPolicy(policy, "policy.yaml")));
   const running = started.use(
-    await startWorkspaceTools(bus, config, { service: "workspace-tools", topic: "tool.invoke.workspace", policy: held, env: process.env }),
+    await startWorkspaceTools(bus, config, {
+      service: "workspace-tools",
+      topic: "tool.invoke.workspace",
+      policy: held,
+      env: process.env,
+    }),
   );
   const callerOf = async (agent: string): Promise<ToolCaller> => {
     const caller = open.use(await createToolCaller(bus, { agent, policy: held }));

@@ -8,7 +8,10 @@ interface Offered {
 }
 
 /** Teaches the model the tools of this service that are offered here. */
-export function workspaceGuide({ maxTimeoutSeconds }: Readonly<WorkspaceToolsConfig>, { canWrite, canSearch, canRun }: Offered): ToolGuide {
+export function workspaceGuide(
+  { maxTimeoutSeconds }: Readonly<WorkspaceToolsConfig>,
+  { canWrite, canSearch, canRun }: Offered,
+): ToolGuide {
   const can = ["read", "list", ...(canSearch ? ["search"] : []), ...(canWrite ? ["write"] : [])].join(", ");
   return {
     name: "workspace",

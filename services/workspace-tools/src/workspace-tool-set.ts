@@ -41,8 +41,12 @@ export async function workspaceToolSet(
   const noSandbox = programs instanceof Programs ? undefined : programs.message;
   const ripgrep = await findRipgrep();
   const noShell = noSandbox ?? ((await isThere("/bin/bash")) ? undefined : "There is no /bin/bash: install it.");
-  const noSearch = noSandbox ?? (ripgrep === undefined ? "The package @vscode/ripgrep is not installed beside this service." : undefined);
-  const noWriting = roots.all.some(({ isWritable }) => isWritable) ? undefined : 'No root is writable: set "writable" of one in WORKSPACE_ROOTS.';
+  const noSearch =
+    noSandbox ??
+    (ripgrep === undefined ? "The package @vscode/ripgrep is not installed beside this service." : undefined);
+  const noWriting = roots.all.some(({ isWritable }) => isWritable)
+    ? undefined
+    : 'No root is writable: set "writable" of one in WORKSPACE_ROOTS.';
   const opened = open.move();
   return {
     tools: [
@@ -54,16 +58,26 @@ export async function workspaceToolSet(
         ? [bash({ roots, programs, maxTimeoutSeconds: config.maxTimeoutSeconds, keepBytes: config.keepOutputBytes })]
         : []),
     ],
-    guides: [workspaceGuide(config, { canWrite: noWriting === undefined, canSearch: noSearch === undefined, canRun: noShell === undefined })],
+    guides: [
+      workspaceGuide(config, {
+        canWrite: noWriting === undefined,
+        canSearch: noSearch === undefined,
+        canRun: noShell === undefined,
+      }),
+    ],
     off: [...off(noWriting, "write_file", "edit_file"), ...off(noSearch, "search_files"), ...off(noShell, "bash")],
     notes: programs instanceof Programs ? programs.notHeld.map((words) => `bounds    of commands: ${words}`) : [],
     [Symbol.asyncDispose]: () => opened.disposeAsync(),
   };
 }
 
-const off = (reason: string | undefined, ...names: string[]): WorkspaceToolSet["off"] => (reason === undefined ? [] : names.map((tool) => ({ tool, reason })));
+const off = (reason: string | undefined, ...names: string[]): WorkspaceToolSet["off"] =>
+  reason === undefined ? [] : names.map((tool) => ({ tool, reason }));
 
-async function openPrograms(config: Readonly<WorkspaceToolsConfig>, options: Omit<WorkspaceToolSetOptions, "roots">): Promise<Programs | ToolError> {
+async function openPrograms(
+  config: Readonly<WorkspaceToolsConfig>,
+  options: Omit<WorkspaceToolSetOptions, "roots">,
+): Promise<Programs | ToolError> {
   try {
     return await Programs.open(config, options);
   } catch (error) {

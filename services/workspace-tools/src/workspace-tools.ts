@@ -25,7 +25,13 @@ export interface StartWorkspaceToolsOptions extends StartServiceOptions {
 export async function startWorkspaceTools(
   bus: Bus,
   config: Readonly<WorkspaceToolsConfig>,
-  { log = silentLogger, signal, policy = holdPolicy(createPolicy(defaultPolicySource())), env = {}, ...options }: StartWorkspaceToolsOptions,
+  {
+    log = silentLogger,
+    signal,
+    policy = holdPolicy(createPolicy(defaultPolicySource())),
+    env = {},
+    ...options
+  }: StartWorkspaceToolsOptions,
 ): Promise<RunningWorkspaceTools> {
   signal?.throwIfAborted();
   const roots = await workspaceRoots(config, policy);

@@ -33,7 +33,12 @@ test(`agents killed at random points of ${KILLS * FAMILIES} families lose no ses
   await using scene = await openEffectsScene(storyStep, { caller: "cli", runMs: 40 });
   const { caller, runs } = scene;
   const A2A_AGENTS_FILE = folder.write("well-known-agents.json", { agents: { echo: { url: elsewhere.url } } });
-  await using _a2a = await startService("a2a", { ...scene.servers, A2A_AGENTS_FILE, ALLOW_ADDRESSES: new URL(elsewhere.url).host, HEALTH_PORT: "0" });
+  await using _a2a = await startService("a2a", {
+    ...scene.servers,
+    A2A_AGENTS_FILE,
+    ALLOW_ADDRESSES: new URL(elsewhere.url).host,
+    HEALTH_PORT: "0",
+  });
   const start = () => scene.start({ AGENTS_FILE });
   const running = await Promise.all([start(), start()]);
   await scene.served();
@@ -44,7 +49,10 @@ test(`agents killed at random points of ${KILLS * FAMILIES} families lose no ses
     const asking = Array.from({ length: FAMILIES }, async (_, index) => {
       const task = `task-${kill}-${index}`;
       tasks.push(task);
-      results.set(task, await caller.call("agent__chat", { message: `Start ${task}`, session_id: task }, { timeoutMs: 120_000 }));
+      results.set(
+        task,
+        await caller.call("agent__chat", { message: `Start ${task}`, session_id: task }, { timeoutMs: 120_000 }),
+      );
     });
     await pause(random() * FAMILY_MS);
     const victim = running[kill % 2];
@@ -57,23 +65,31 @@ test(`agents killed at random points of ${KILLS * FAMILIES} families lose no ses
   for (const task of tasks) {
     expect(results.get(task)?.content).toBe(storyAnswer(task));
     const { structured } = await caller.call("agent__family", { session_id: task });
-    expect(treeOf((structured as { readonly turns: readonly FamilyTurn[] }).turns).map((line) => line.trim().split(" ", 1)[0])).toEqual([
-      "session",
-      "coordinator",
-      "scout",
-      "miner",
-    ]);
+    expect(
+      treeOf((structured as { readonly turns: readonly FamilyTurn[] }).turns).map(
+        (line) => line.trim().split(" ", 1)[0],
+      ),
+    ).toEqual(["session", "coordinator", "scout", "miner"]);
   }
-  const shown = startProgram("packages/cli/src/main.ts", { args: ["agents", "show", "--session", tasks[0] ?? "", "--bus", scene.servers.BUS_URL] });
+  const shown = startProgram("packages/cli/src/main.ts", {
+    args: ["agents", "show", "--session", tasks[0] ?? "", "--bus", scene.servers.BUS_URL],
+  });
   await shown.ended;
   expect(shown.stdout()).toMatch(/^agent .*\n {2}coordinator .*\n {4}scout .*\n {4}miner /);
-  const tokens = [...results.values()].map(({ structured }) => (structured as { readonly usage: Usage }).usage).map(spent);
+  const tokens = [...results.values()]
+    .map(({ structured }) => (structured as { readonly usage: Usage }).usage)
+    .map(spent);
   expect(Math.max(...tokens)).toBeLessThanOrEqual(MAX_TOKENS);
   const doubled = runs.length - new Set(runs).size;
   await record({
     fault: "F37",
     done: `${tasks.length} families of a session, its coordinator, an agent that calls one of another maker by A2A, and one that runs a wisp, and ${KILLS} kills of one of two agents, at a random point of each family`,
-    figures: { "families answered": results.size, "calls run": new Set(runs).size, "run twice": doubled, "most tokens of a family": Math.max(...tokens) },
+    figures: {
+      "families answered": results.size,
+      "calls run": new Set(runs).size,
+      "run twice": doubled,
+      "most tokens of a family": Math.max(...tokens),
+    },
   });
   expect(doubled).toBe(0);
   expect(runs.map((run) => run.replace(/ \S+$/, "")).toSorted()).toEqual(tasks.flatMap(storyEffects).toSorted());

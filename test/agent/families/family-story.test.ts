@@ -24,7 +24,9 @@ const noDatabase = (): never => {
 };
 
 // Long because: it starts the parts of a system one by one, and looks at one story from all sides
-test("in one process a family works with an agent elsewhere, a wisp and a whiteboard: one answer, one tree, one trace, one sum of tokens", async ({ skip }) => {
+test("in one process a family works with an agent elsewhere, a wisp and a whiteboard: one answer, one tree, one trace, one sum of tokens", async ({
+  skip,
+}) => {
   if ("missing" in found) return skip(found.missing);
   await using collector = await startOtlpCollector();
   for (const [name, value] of Object.entries(collector.env)) vi.stubEnv(name, value);
@@ -35,10 +37,18 @@ test("in one process a family works with an agent elsewhere, a wisp and a whiteb
   {
     await using _telemetry = await startTelemetry({ service: "everything", logLevel: "silent" });
     await using bus = createMemoryBus();
-    await using _effects = await serveTools(bus, { tools: [effectTool((_id, what) => void runs.push(what))] }, { service: "effects" });
+    await using _effects = await serveTools(
+      bus,
+      { tools: [effectTool((_id, what) => void runs.push(what))] },
+      { service: "effects" },
+    );
     const a2aAgentsFile = folder.write("well-known-agents.json", { agents: { echo: { url: elsewhere.url } } });
     const reached = { a2aAgentsFile, allowAddresses: [new URL(elsewhere.url).host] };
-    await using _a2a = await startA2a(bus, loadConfig(a2aSchema, { env: {}, overrides: reached }), { service: "a2a", topic: "tool.invoke.a2a", env: {} });
+    await using _a2a = await startA2a(bus, loadConfig(a2aSchema, { env: {}, overrides: reached }), {
+      service: "a2a",
+      topic: "tool.invoke.a2a",
+      env: {},
+    });
     const env = {
       MODEL_URL: model.url,
       MODEL: model.model,
@@ -54,11 +64,17 @@ test("in one process a family works with an agent elsewhere, a wisp and a whiteb
     await using caller = await createToolCaller(bus, { agent: "gateway" });
     await caller.discovered();
 
-    const { content, structured } = await caller.call("agent__chat", { message: "Start task-0-0", session_id: "story" }, { timeoutMs: 60_000 });
+    const { content, structured } = await caller.call(
+      "agent__chat",
+      { message: "Start task-0-0", session_id: "story" },
+      { timeoutMs: 60_000 },
+    );
     expect(content).toBe(storyAnswer("task-0-0"));
     expect(runs.toSorted()).toEqual(storyEffects("task-0-0").toSorted());
 
-    const { turns } = (await caller.call("agent__family", { session_id: "story" })).structured as { readonly turns: readonly FamilyTurn[] };
+    const { turns } = (await caller.call("agent__family", { session_id: "story" })).structured as {
+      readonly turns: readonly FamilyTurn[];
+    };
     expect(treeOf(turns)).toEqual([
       "session ended: agent__coordinator 1",
       "  coordinator ended: agent__final_report 1, agent__miner 1, agent__scout 1, whiteboard_read 2",

@@ -5,7 +5,15 @@ import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { createMemoryBus } from "@rockbot/bus";
 import { newId } from "@rockbot/contracts";
-import { type AgentDefinition, createAgent, createMemoryTurnStore, type Model, type ModelAnswer, serviceSearch, type TurnRequest } from "rockbot/agent";
+import {
+  type AgentDefinition,
+  createAgent,
+  createMemoryTurnStore,
+  type Model,
+  type ModelAnswer,
+  serviceSearch,
+  type TurnRequest,
+} from "rockbot/agent";
 
 const isQuick = process.argv.includes("--quick");
 const DEFINITIONS = 1_000;
@@ -19,7 +27,15 @@ const PER_SECOND = 20;
 const load = loadavg()[0] ?? 0;
 const definitions = Array.from({ length: DEFINITIONS }, (_, index): AgentDefinition => {
   const name = `clerk-${index}`;
-  return { name, description: `Knows all of drawer ${index}.`, playbook: "Look, and tell.", tools: ["*"], maker: "agent", isUntrusted: false, hash: name };
+  return {
+    name,
+    description: `Knows all of drawer ${index}.`,
+    playbook: "Look, and tell.",
+    tools: ["*"],
+    maker: "agent",
+    isUntrusted: false,
+    hash: name,
+  };
 });
 let offered = 0;
 const usage = { inputTokens: 10, outputTokens: 5 };
@@ -27,7 +43,13 @@ const usage = { inputTokens: 10, outputTokens: 5 };
 /** A root calls five agents at once and then answers; each of them reports at once. Each answer takes the same time. */
 const model: Model = {
   id: "constant",
-  behavior: { chunkingThreshold: 64_000, contextTokens: 100_000, maxIterations: 12, usesTextToolCalls: false, nudgesOnProse: false },
+  behavior: {
+    chunkingThreshold: 64_000,
+    contextTokens: 100_000,
+    maxIterations: 12,
+    usesTextToolCalls: false,
+    nudgesOnProse: false,
+  },
   async answer({ messages, tools = [] }): Promise<ModelAnswer> {
     await setTimeout(MODEL_MS);
     const isRoot = messages[0]?.content.startsWith("You are an assistant") === true;
@@ -68,13 +90,20 @@ async function family(sessionId: string): Promise<number> {
 }
 
 const rows: string[] = [];
-function row(what: string, overheads: number[], { startedAt, cpu }: { readonly startedAt: number; readonly cpu: NodeJS.CpuUsage }): void {
+function row(
+  what: string,
+  overheads: number[],
+  { startedAt, cpu }: { readonly startedAt: number; readonly cpu: NodeJS.CpuUsage },
+): void {
   overheads.sort((a, b) => a - b);
-  const at = (part: number): string => (overheads[Math.min(overheads.length - 1, Math.floor(overheads.length * part))] ?? 0).toFixed(1);
+  const at = (part: number): string =>
+    (overheads[Math.min(overheads.length - 1, Math.floor(overheads.length * part))] ?? 0).toFixed(1);
   const used = process.cpuUsage(cpu);
   const cpuMs = (used.user + used.system) / 1_000 / (overheads.length * (1 + CHILDREN));
   const seconds = (performance.now() - startedAt) / 1_000;
-  rows.push(`| ${what} | ${overheads.length} | ${(overheads.length / seconds).toFixed(1)} | ${at(0.5)} | ${at(0.99)} | ${cpuMs.toFixed(2)} |`);
+  rows.push(
+    `| ${what} | ${overheads.length} | ${(overheads.length / seconds).toFixed(1)} | ${at(0.5)} | ${at(0.99)} | ${cpuMs.toFixed(2)} |`,
+  );
   process.stderr.write(`${rows.at(-1)}\n`);
 }
 const begin = () => ({ startedAt: performance.now(), cpu: process.cpuUsage() });

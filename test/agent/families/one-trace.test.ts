@@ -8,9 +8,12 @@ import { expect, test, vi } from "vitest";
 /** The agent asks its clerk, who looks at its memory and reports. */
 function answer({ messages, toolNames }: ModelServerRequest): ModelStep {
   const hasCalled = messages.some(({ role }) => role === "tool");
-  if (!toolNames.includes("agent__final_report")) return hasCalled ? { text: "done" } : { toolCalls: [{ name: "agent__clerk", arguments: { prompt: "Go." } }] };
+  if (!toolNames.includes("agent__final_report"))
+    return hasCalled ? { text: "done" } : { toolCalls: [{ name: "agent__clerk", arguments: { prompt: "Go." } }] };
   if (!hasCalled) return { toolCalls: [{ name: "list_working_memory" }] };
-  return { toolCalls: [{ name: "agent__final_report", arguments: { status: "success", format: "text", content: "done" } }] };
+  return {
+    toolCalls: [{ name: "agent__final_report", arguments: { status: "success", format: "text", content: "done" } }],
+  };
 }
 
 test("the turn of an agent that is called, and its calls, stand below the call in one trace", async () => {
@@ -20,7 +23,15 @@ test("the turn of an agent that is called, and its calls, stand below the call i
   await using bus = createMemoryBus();
   {
     await using _telemetry = await startTelemetry({ service: "agent", logLevel: "silent" });
-    const clerk = { name: "clerk", description: "Works.", playbook: "Work.", tools: [], maker: "agent", isUntrusted: false, hash: "1" };
+    const clerk = {
+      name: "clerk",
+      description: "Works.",
+      playbook: "Work.",
+      tools: [],
+      maker: "agent",
+      isUntrusted: false,
+      hash: "1",
+    };
     await using agent = await createAgent({
       bus,
       model: createModel({ url: model.url, model: model.model, apiKey: model.apiKey }),
@@ -44,7 +55,13 @@ test("the turn of an agent that is called, and its calls, stand below the call i
     return span === undefined ? [] : [...pathOf(span.parentSpanId), span.name];
   };
   const paths = spans.map(({ spanId }) => pathOf(spanId).join(" > "));
-  expect(paths).toContain("invoke_agent agent > execute_tool agent__clerk > invoke_agent agent > execute_tool list_working_memory");
-  expect(paths).toContain("invoke_agent agent > execute_tool agent__clerk > invoke_agent agent > execute_tool agent__final_report");
-  expect(new Set(spans.filter(({ name }) => name.startsWith("invoke_agent")).map(({ traceId }) => traceId)).size).toBe(1);
+  expect(paths).toContain(
+    "invoke_agent agent > execute_tool agent__clerk > invoke_agent agent > execute_tool list_working_memory",
+  );
+  expect(paths).toContain(
+    "invoke_agent agent > execute_tool agent__clerk > invoke_agent agent > execute_tool agent__final_report",
+  );
+  expect(new Set(spans.filter(({ name }) => name.startsWith("invoke_agent")).map(({ traceId }) => traceId)).size).toBe(
+    1,
+  );
 });

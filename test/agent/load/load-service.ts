@@ -55,7 +55,12 @@ process.stdout.write(`${JSON.stringify(result)}\n`);
 /** The agent in this process, as it is by default, with all that it keeps in this process, too. */
 async function startEmbedded(own: Bus): Promise<void> {
   started.use(await serveTools(own, { tools: [effectTool(() => {})] }, { service: "effects", concurrency: 256 }));
-  started.use(await startAgentService(own, loadConfig(configSchema, { env: model.env }), { service: "agent", topic: "tool.invoke.agent" }));
+  started.use(
+    await startAgentService(own, loadConfig(configSchema, { env: model.env }), {
+      service: "agent",
+      topic: "tool.invoke.agent",
+    }),
+  );
 }
 
 function measured(): Promise<Turn[]> {

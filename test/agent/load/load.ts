@@ -51,7 +51,8 @@ export interface Spread {
 export const TEXT = "The opening hours are from nine to five. ".repeat(10).slice(0, 400);
 
 /** The message of a turn: it tells the model what to do. */
-export const messageOf = (turn: string, calls: number): string => `Make ${calls} calls for me, and tell me about the opening hours. [${turn}]`;
+export const messageOf = (turn: string, calls: number): string =>
+  `Make ${calls} calls for me, and tell me about the opening hours. [${turn}]`;
 
 export function readMessage(text: string): { readonly turn: string; readonly calls: number } {
   const [, calls = "0", turn = ""] = /Make (\d+) calls .* \[([0-9a-f]{32})\]/.exec(text) ?? [];
@@ -60,6 +61,7 @@ export function readMessage(text: string): { readonly turn: string; readonly cal
 
 export function spreadOf(figures: readonly number[]): Spread {
   const sorted = figures.toSorted((a, b) => a - b);
-  const at = (part: number): number => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN;
+  const at = (part: number): number =>
+    sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN;
   return { p50: at(0.5), p99: at(0.99) };
 }

@@ -21,7 +21,8 @@ diagnostics.subscribe("http.server.request.start", (message) => {
 diagnostics.subscribe("http.server.response.finish", (message) => {
   const { headers } = (message as { readonly request: IncomingMessage }).request;
   const turn = turns.get(headers);
-  if (turn !== undefined) times.set(turn, (times.get(turn) ?? 0) + performance.now() - (begins.get(headers) ?? Number.NaN));
+  if (turn !== undefined)
+    times.set(turn, (times.get(turn) ?? 0) + performance.now() - (begins.get(headers) ?? Number.NaN));
 });
 
 function script({ messages, headers }: ModelServerRequest): ModelStep {
@@ -31,7 +32,14 @@ function script({ messages, headers }: ModelServerRequest): ModelStep {
   turns.set(headers, turn);
   const usage = { cachedInputTokens: 0 };
   if (messages.length > at + 1 || calls === 0) return { delayMs, usage, text: TEXT };
-  return { delayMs, usage, toolCalls: Array.from({ length: calls }, (_, index) => ({ name: "effect", arguments: { what: `${turn} ${index}` } })) };
+  return {
+    delayMs,
+    usage,
+    toolCalls: Array.from({ length: calls }, (_, index) => ({
+      name: "effect",
+      arguments: { what: `${turn} ${index}` },
+    })),
+  };
 }
 
 const model = await startModelServer(script);

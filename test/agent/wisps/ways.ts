@@ -41,7 +41,12 @@ const wispCall: Call = [
         description: "File the news of the day.",
         steps: [
           { id: "list", tool: "news_list", arguments: { day: "2026-11-26" } },
-          { id: "read", tool: "news_read", for_each: { items: "{{/steps/list/data/pages}}", max: 10 }, arguments: { url: "{{/item/url}}" } },
+          {
+            id: "read",
+            tool: "news_read",
+            for_each: { items: "{{/steps/list/data/pages}}", max: 10 },
+            arguments: { url: "{{/item/url}}" },
+          },
           { id: "file", tool: "news_file", arguments: { titles: "{{/steps/read/data}}" } },
         ],
         result: "{{/steps/file/text}}",
@@ -70,7 +75,11 @@ const clerk: AgentDefinition = {
 };
 
 function newsTools(counted: () => void): readonly Tool[] {
-  const tool = (name: string, description: string, run: (input: { readonly url?: string }) => ToolResult<object>): Tool => {
+  const tool = (
+    name: string,
+    description: string,
+    run: (input: { readonly url?: string }) => ToolResult<object>,
+  ): Tool => {
     const definition: ToolDefinition = {
       name,
       description,
@@ -101,14 +110,29 @@ function newsTools(counted: () => void): readonly Tool[] {
 function scripted(script: Script, modelMs: number, asked: () => void): Model {
   return {
     id: "scripted",
-    behavior: { chunkingThreshold: 64_000, contextTokens: 200_000, maxIterations: 20, usesTextToolCalls: false, nudgesOnProse: false },
+    behavior: {
+      chunkingThreshold: 64_000,
+      contextTokens: 200_000,
+      maxIterations: 20,
+      usesTextToolCalls: false,
+      nudgesOnProse: false,
+    },
     async answer({ messages, tools = [] }): Promise<ModelAnswer> {
       asked();
       await setTimeout(modelMs);
       const step = messages.filter(({ role }) => role === "assistant").length;
-      const calls = script[step] ?? [["agent__final_report", { status: "success", format: "text", content: `Filed ${PAGES} titles.` }] as const];
-      const toolCalls = calls.map(([name, args], index) => ({ id: `c${step}_${index}`, name, arguments: JSON.stringify(args) }));
-      const usage = { inputTokens: estimateTokenCount(JSON.stringify([messages, tools])), outputTokens: estimateTokenCount(JSON.stringify(toolCalls)) };
+      const calls = script[step] ?? [
+        ["agent__final_report", { status: "success", format: "text", content: `Filed ${PAGES} titles.` }] as const,
+      ];
+      const toolCalls = calls.map(([name, args], index) => ({
+        id: `c${step}_${index}`,
+        name,
+        arguments: JSON.stringify(args),
+      }));
+      const usage = {
+        inputTokens: estimateTokenCount(JSON.stringify([messages, tools])),
+        outputTokens: estimateTokenCount(JSON.stringify(toolCalls)),
+      };
       return { text: "", toolCalls, finish: "tool_calls", usage };
     },
   };
@@ -136,7 +160,14 @@ export async function doInEachWay(modelMs: number): Promise<readonly Done[]> {
       deadline: startedAt + 120_000,
     });
     if (text !== `Filed ${PAGES} titles.`) throw new Error(`${way} ended with: ${text}`);
-    all.push({ way, calls, questions, inputTokens: usage.inputTokens, outputTokens: usage.outputTokens, ms: performance.now() - startedAt });
+    all.push({
+      way,
+      calls,
+      questions,
+      inputTokens: usage.inputTokens,
+      outputTokens: usage.outputTokens,
+      ms: performance.now() - startedAt,
+    });
   }
   return all;
 }

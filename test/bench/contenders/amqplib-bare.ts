@@ -15,8 +15,14 @@ export async function serve({ amqpUrl }: Place): Promise<AsyncDisposable> {
     REQUESTS,
     (message) => {
       if (message === null) return;
-      const { id, payload } = JSON.parse(message.content.toString()) as { readonly id: string; readonly payload: Payload };
-      const { replyTo, correlationId } = message.properties as { readonly replyTo: string; readonly correlationId: string };
+      const { id, payload } = JSON.parse(message.content.toString()) as {
+        readonly id: string;
+        readonly payload: Payload;
+      };
+      const { replyTo, correlationId } = message.properties as {
+        readonly replyTo: string;
+        readonly correlationId: string;
+      };
       channel.sendToQueue(replyTo, Buffer.from(JSON.stringify({ id, payload })), { correlationId });
     },
     { noAck: true },
@@ -44,7 +50,10 @@ export async function connect({ amqpUrl }: Place): Promise<Caller> {
       new Promise((resolve) => {
         const id = randomUUID();
         pending.set(id, resolve);
-        channel.sendToQueue(REQUESTS, Buffer.from(JSON.stringify({ id, payload })), { correlationId: id, replyTo: "amq.rabbitmq.reply-to" });
+        channel.sendToQueue(REQUESTS, Buffer.from(JSON.stringify({ id, payload })), {
+          correlationId: id,
+          replyTo: "amq.rabbitmq.reply-to",
+        });
       }),
     [Symbol.asyncDispose]: () => connection.close(),
   };

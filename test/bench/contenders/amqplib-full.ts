@@ -31,14 +31,27 @@ interface Reply {
 export async function serve({ amqpUrl }: Place): Promise<AsyncDisposable> {
   await startTelemetry({ service: "bench-full", logTo: "stderr" });
   const signals = createSignals();
-  const dead = { "x-dead-letter-exchange": EXCHANGE, "x-dead-letter-routing-key": DEAD, "x-dead-letter-strategy": "at-least-once" };
+  const dead = {
+    "x-dead-letter-exchange": EXCHANGE,
+    "x-dead-letter-routing-key": DEAD,
+    "x-dead-letter-strategy": "at-least-once",
+  };
   const queueOptions = { arguments: { "x-queue-type": "quorum", "x-overflow": "reject-publish", ...dead } };
-  const { connection, channel } = await openPlainChannel(amqpUrl, { exchange: EXCHANGE, prefetch: PREFETCH, queue: REQUESTS, queueOptions });
+  const { connection, channel } = await openPlainChannel(amqpUrl, {
+    exchange: EXCHANGE,
+    prefetch: PREFETCH,
+    queue: REQUESTS,
+    queueOptions,
+  });
   await channel.assertQueue(DEAD, { durable: true, arguments: { "x-queue-type": "quorum" } });
   await channel.bindQueue(DEAD, EXCHANGE, DEAD);
   await channel.consume(REQUESTS, (message) => {
     if (message === null) return;
-    const { replyTo, correlationId, headers = {} } = message.properties as { replyTo: string; correlationId: string; headers?: Record<string, string> };
+    const {
+      replyTo,
+      correlationId,
+      headers = {},
+    } = message.properties as { replyTo: string; correlationId: string; headers?: Record<string, string> };
     const parent = propagation.extract(context.active(), headers);
     const received = signals.start("process", SpanKind.CONSUMER, parent);
     const ran = signals.start("invoke", SpanKind.INTERNAL, received.inside);
@@ -49,13 +62,26 @@ export async function serve({ amqpUrl }: Place): Promise<AsyncDisposable> {
     const content = validateEcho(input) ? input : { text: "the arguments do not match the schema" };
     ran.end();
     const sent = signals.start("publish", SpanKind.PRODUCER, received.inside);
-    const properties = { persistent: true, mandatory: true, correlationId, messageId: randomUUID(), type: "Reply", headers: { source: "bench-full" } };
-    channel.publish(EXCHANGE, replyTo, Buffer.from(JSON.stringify({ id, content } satisfies Reply)), properties, (error: Error | null) => {
-      sent.end();
-      received.end();
-      if (error === null) channel.ack(message);
-      else channel.nack(message);
-    });
+    const properties = {
+      persistent: true,
+      mandatory: true,
+      correlationId,
+      messageId: randomUUID(),
+      type: "Reply",
+      headers: { source: "bench-full" },
+    };
+    channel.publish(
+      EXCHANGE,
+      replyTo,
+      Buffer.from(JSON.stringify({ id, content } satisfies Reply)),
+      properties,
+      (error: Error | null) => {
+        sent.end();
+        received.end();
+        if (error === null) channel.ack(message);
+        else channel.nack(message);
+      },
+    );
   });
   return { [Symbol.asyncDispose]: () => connection.close() };
 }
@@ -64,9 +90,16 @@ export async function connect({ amqpUrl }: Place): Promise<Caller> {
   await startTelemetry({ service: "bench-full-caller", logTo: "stderr" });
   const signals = createSignals();
   const queueOptions = { expires: 600_000 };
-  const { connection, channel } = await openPlainChannel(amqpUrl, { exchange: EXCHANGE, prefetch: 2 * PREFETCH, queue: REPLIES, queueOptions });
+  const { connection, channel } = await openPlainChannel(amqpUrl, {
+    exchange: EXCHANGE,
+    prefetch: 2 * PREFETCH,
+    queue: REPLIES,
+    queueOptions,
+  });
   const pending = new Map<string, { readonly answer: (reply: Reply) => void; readonly fail: (error: Error) => void }>();
-  channel.on("return", ({ properties }) => pending.get(String(properties.messageId))?.fail(new Error("nobody takes the request")));
+  channel.on("return", ({ properties }) =>
+    pending.get(String(properties.messageId))?.fail(new Error("nobody takes the request")),
+  );
   await channel.consume(REPLIES, (message) => {
     if (message === null) return;
     const start = performance.now();
@@ -86,8 +119,14 @@ export async function connect({ amqpUrl }: Place): Promise<Caller> {
           called.end();
           outcome();
         };
-        const timer = setTimeout(() => settle(() => reject(new Error(`no answer within ${TIMEOUT_MS} ms`))), TIMEOUT_MS);
-        pending.set(id, { answer: ({ content }) => settle(() => resolve(content)), fail: (error) => settle(() => reject(error)) });
+        const timer = setTimeout(
+          () => settle(() => reject(new Error(`no answer within ${TIMEOUT_MS} ms`))),
+          TIMEOUT_MS,
+        );
+        pending.set(id, {
+          answer: ({ content }) => settle(() => resolve(content)),
+          fail: (error) => settle(() => reject(error)),
+        });
         const sent = signals.start("publish", SpanKind.PRODUCER, called.inside);
         const headers: Record<string, string> = { source: "bench-full" };
         propagation.inject(sent.inside, headers);
@@ -113,10 +152,20 @@ export async function connect({ amqpUrl }: Place): Promise<Caller> {
 }
 
 const isRequest = (value: unknown): value is Request =>
-  typeof value === "object" && value !== null && "id" in value && typeof value.id === "string" && "arguments" in value && typeof value.arguments === "string";
+  typeof value === "object" &&
+  value !== null &&
+  "id" in value &&
+  typeof value.id === "string" &&
+  "arguments" in value &&
+  typeof value.arguments === "string";
 
 const isReply = (value: unknown): value is Reply =>
-  typeof value === "object" && value !== null && "id" in value && typeof value.id === "string" && "content" in value && typeof value.content === "object";
+  typeof value === "object" &&
+  value !== null &&
+  "id" in value &&
+  typeof value.id === "string" &&
+  "content" in value &&
+  typeof value.content === "object";
 
 /** A count and a duration for whatever is done, and a span if it is started here. */
 function createSignals() {

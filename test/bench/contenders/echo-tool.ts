@@ -15,7 +15,11 @@ const row = {
     tags: { type: "array", items: { type: "string" } },
   },
 };
-export const inputSchema = { type: "object", additionalProperties: false, properties: { text: { type: "string" }, rows: { type: "array", items: row } } };
+export const inputSchema = {
+  type: "object",
+  additionalProperties: false,
+  properties: { text: { type: "string" }, rows: { type: "array", items: row } },
+};
 
 /** A compiled check of `inputSchema`, of the kind that generated tools have. */
 export const validateEcho = new Ajv({ allErrors: true }).compile(inputSchema) as Validator<Payload>;
@@ -31,7 +35,11 @@ export function echoSet(name: string, { readOnly }: { readonly readOnly: boolean
     validateInput: validateEcho,
   };
   return {
-    tools: [defineTool(definition, async ({ text, rows }) => (rows === undefined ? (text ?? "") : { content: `${rows.length} rows`, structured: { rows } }))],
+    tools: [
+      defineTool(definition, async ({ text, rows }) =>
+        rows === undefined ? (text ?? "") : { content: `${rows.length} rows`, structured: { rows } },
+      ),
+    ],
     guides: [{ name: "bench", summary: "How the tool of the bench is used.", document: "# Bench\n\nCall it." }],
   };
 }

@@ -5,7 +5,13 @@ import { PREFETCH } from "../contender.ts";
 async function start(amqpUrl, nodeID) {
   const transporter = {
     type: "AMQP",
-    options: { url: amqpUrl, prefetch: PREFETCH, socketOptions: { noDelay: true }, messageOptions: { persistent: true }, queueOptions: { durable: true } },
+    options: {
+      url: amqpUrl,
+      prefetch: PREFETCH,
+      socketOptions: { noDelay: true },
+      messageOptions: { persistent: true },
+      queueOptions: { durable: true },
+    },
   };
   return new ServiceBroker({ namespace: "bench", nodeID, logger: false, transporter });
 }
@@ -14,7 +20,12 @@ export async function serve({ amqpUrl }) {
   const broker = await start(amqpUrl, "service");
   broker.createService({
     name: "bench",
-    actions: { echo: { params: { text: { type: "string", optional: true }, rows: { type: "array", optional: true } }, handler: ({ params }) => params } },
+    actions: {
+      echo: {
+        params: { text: { type: "string", optional: true }, rows: { type: "array", optional: true } },
+        handler: ({ params }) => params,
+      },
+    },
   });
   await broker.start();
   return { [Symbol.asyncDispose]: () => broker.stop() };

@@ -7,7 +7,12 @@ import { PREFETCH } from "../contender.ts";
 
 const optionsOf = (amqpUrl, options) => ({
   transport: Transport.RMQ,
-  options: { urls: [amqpUrl], prefetchCount: PREFETCH, socketOptions: { connectionOptions: { noDelay: true } }, ...options },
+  options: {
+    urls: [amqpUrl],
+    prefetchCount: PREFETCH,
+    socketOptions: { connectionOptions: { noDelay: true } },
+    ...options,
+  },
 });
 
 /** @param acknowledge called with Nest's context of each message, if any */
@@ -33,5 +38,8 @@ export async function serveNest(amqpUrl, options, acknowledge) {
 export async function connectNest(amqpUrl, options) {
   const client = ClientProxyFactory.create(optionsOf(amqpUrl, options));
   await client.connect();
-  return { call: (payload) => firstValueFrom(client.send("echo", payload)), [Symbol.asyncDispose]: async () => client.close() };
+  return {
+    call: (payload) => firstValueFrom(client.send("echo", payload)),
+    [Symbol.asyncDispose]: async () => client.close(),
+  };
 }

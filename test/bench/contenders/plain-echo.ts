@@ -22,7 +22,10 @@ export function plainEcho({ name, isBatched }: PlainEchoOptions): Contender {
   const open = async (amqpUrl: string, options: Omit<Parameters<typeof openPlainChannel>[1], "exchange">) => {
     const opened = await openPlainChannel(amqpUrl, { exchange: name, ...options });
     if (isBatched) writeOnceATurn(opened.connection);
-    return { ...opened, ack: isBatched ? ackTogether(opened.channel) : (message: ConsumeMessage) => opened.channel.ack(message) };
+    return {
+      ...opened,
+      ack: isBatched ? ackTogether(opened.channel) : (message: ConsumeMessage) => opened.channel.ack(message),
+    };
   };
   return {
     async serve({ amqpUrl }) {
@@ -30,18 +33,34 @@ export function plainEcho({ name, isBatched }: PlainEchoOptions): Contender {
       const { connection, channel, ack } = await open(amqpUrl, { prefetch: PREFETCH, queue: requests, queueOptions });
       await channel.consume(requests, (message) => {
         if (message === null) return;
-        const { id, payload } = JSON.parse(message.content.toString()) as { readonly id: string; readonly payload: Payload };
-        const { replyTo, correlationId } = message.properties as { readonly replyTo: string; readonly correlationId: string };
-        channel.publish(name, replyTo, Buffer.from(JSON.stringify({ id, payload })), { persistent: true, correlationId }, (error: Error | null) => {
-          if (error === null) ack(message);
-          else channel.nack(message);
-        });
+        const { id, payload } = JSON.parse(message.content.toString()) as {
+          readonly id: string;
+          readonly payload: Payload;
+        };
+        const { replyTo, correlationId } = message.properties as {
+          readonly replyTo: string;
+          readonly correlationId: string;
+        };
+        channel.publish(
+          name,
+          replyTo,
+          Buffer.from(JSON.stringify({ id, payload })),
+          { persistent: true, correlationId },
+          (error: Error | null) => {
+            if (error === null) ack(message);
+            else channel.nack(message);
+          },
+        );
       });
       return { [Symbol.asyncDispose]: () => connection.close() };
     },
 
     async connect({ amqpUrl }): Promise<Caller> {
-      const { connection, channel, ack } = await open(amqpUrl, { prefetch: 2 * PREFETCH, queue: replies, queueOptions: { expires: 600_000 } });
+      const { connection, channel, ack } = await open(amqpUrl, {
+        prefetch: 2 * PREFETCH,
+        queue: replies,
+        queueOptions: { expires: 600_000 },
+      });
       const pending = new Map<string, (payload: Payload) => void>();
       await channel.consume(replies, (message) => {
         if (message === null) return;
@@ -57,9 +76,15 @@ export function plainEcho({ name, isBatched }: PlainEchoOptions): Contender {
             const id = randomUUID();
             pending.set(id, resolve);
             const properties = { persistent: true, correlationId: id, messageId: id, replyTo: replies };
-            channel.publish(name, requests, Buffer.from(JSON.stringify({ id, payload })), properties, (error: Error | null) => {
-              if (error !== null) reject(error);
-            });
+            channel.publish(
+              name,
+              requests,
+              Buffer.from(JSON.stringify({ id, payload })),
+              properties,
+              (error: Error | null) => {
+                if (error !== null) reject(error);
+              },
+            );
           }),
         [Symbol.asyncDispose]: () => connection.close(),
       };

@@ -20,7 +20,10 @@ export async function serve({ amqpUrl }) {
       qos: { prefetchCount: PREFETCH },
     },
     async ({ body, correlationId, replyTo }) => {
-      await publisher.send({ exchange: EXCHANGE, routingKey: replyTo, durable: true, correlationId }, { id: body.id, payload: body.payload });
+      await publisher.send(
+        { exchange: EXCHANGE, routingKey: replyTo, durable: true, correlationId },
+        { id: body.id, payload: body.payload },
+      );
     },
   );
   await new Promise((resolve) => consumer.once("ready", resolve));
@@ -51,7 +54,17 @@ export async function connect({ amqpUrl }) {
         const id = randomUUID();
         pending.set(id, resolve);
         publisher
-          .send({ exchange: EXCHANGE, routingKey: REQUESTS, durable: true, correlationId: id, messageId: id, replyTo: REPLIES }, { id, payload })
+          .send(
+            {
+              exchange: EXCHANGE,
+              routingKey: REQUESTS,
+              durable: true,
+              correlationId: id,
+              messageId: id,
+              replyTo: REPLIES,
+            },
+            { id, payload },
+          )
           .catch(reject);
       }),
     [Symbol.asyncDispose]: () => connection.close(),

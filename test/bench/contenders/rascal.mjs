@@ -43,13 +43,20 @@ export async function serve({ amqpUrl }) {
   const subscription = await broker.subscribe("in");
   subscription.on("message", (message, { id, payload }, ackOrNack) => {
     const { correlationId, replyTo } = message.properties;
-    publish(broker, { id, payload }, { routingKey: replyTo, options: { persistent: true, correlationId } }).then(() => ackOrNack(), ackOrNack);
+    publish(broker, { id, payload }, { routingKey: replyTo, options: { persistent: true, correlationId } }).then(
+      () => ackOrNack(),
+      ackOrNack,
+    );
   });
   return { [Symbol.asyncDispose]: () => broker.shutdown() };
 }
 
 export async function connect({ amqpUrl }) {
-  const broker = await brokerOf(amqpUrl, { queue: REPLIES, options: { durable: true, expires: 600_000 }, prefetch: 2 * PREFETCH });
+  const broker = await brokerOf(amqpUrl, {
+    queue: REPLIES,
+    options: { durable: true, expires: 600_000 },
+    prefetch: 2 * PREFETCH,
+  });
   broker.on("error", () => {});
   const pending = new Map();
   const subscription = await broker.subscribe("in");

@@ -15,7 +15,9 @@ export async function serve({ amqpUrl }: Place): Promise<AsyncDisposable> {
   await using stack = new AsyncDisposableStack();
   stack.use(await startTelemetry({ service: "bench-http", logTo: "stderr" }));
   const bus = stack.use(await connectBus(amqpUrl));
-  stack.use(await serveTools(bus, echoSet(TOOL, { readOnly: true }), { service: "bench-http", policy: await benchPolicy() }));
+  stack.use(
+    await serveTools(bus, echoSet(TOOL, { readOnly: true }), { service: "bench-http", policy: await benchPolicy() }),
+  );
   return stack.move();
 }
 

@@ -11,6 +11,10 @@ const TOOL = "bench_memory";
 export async function connect(): Promise<Caller> {
   await startTelemetry({ service: "bench-memory", logTo: "stderr" });
   const bus = createMemoryBus();
-  await serveTools(bus, echoSet(TOOL, { readOnly: true }), { service: "bench-memory", concurrency: SERVICE_CONCURRENCY, policy: await benchPolicy() });
+  await serveTools(bus, echoSet(TOOL, { readOnly: true }), {
+    service: "bench-memory",
+    concurrency: SERVICE_CONCURRENCY,
+    policy: await benchPolicy(),
+  });
   return connectToolCaller(bus, TOOL);
 }

@@ -12,7 +12,13 @@ export async function serve({ amqpUrl }: Place): Promise<AsyncDisposable> {
   await using stack = new AsyncDisposableStack();
   stack.use(await startTelemetry({ service: "bench-read", logTo: "stderr" }));
   const bus = stack.use(await connectBus(amqpUrl));
-  stack.use(await serveTools(bus, echoSet(TOOL, { readOnly: true }), { service: "bench-read", concurrency: SERVICE_CONCURRENCY, policy: await benchPolicy() }));
+  stack.use(
+    await serveTools(bus, echoSet(TOOL, { readOnly: true }), {
+      service: "bench-read",
+      concurrency: SERVICE_CONCURRENCY,
+      policy: await benchPolicy(),
+    }),
+  );
   return stack.move();
 }
 

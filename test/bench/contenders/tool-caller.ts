@@ -18,10 +18,16 @@ export async function benchPolicy(): Promise<PolicyHolder> {
 }
 
 /** Calls a tool by one agent over a bus, which it takes over. */
-export async function connectToolCaller(bus: Bus, tool: string, options: Partial<ToolCallerOptions> = {}): Promise<Caller> {
+export async function connectToolCaller(
+  bus: Bus,
+  tool: string,
+  options: Partial<ToolCallerOptions> = {},
+): Promise<Caller> {
   await using stack = new AsyncDisposableStack();
   stack.use(bus);
-  const caller = stack.use(await createToolCaller(bus, { agent: tool.replaceAll("_", "-"), maxCallsInFlight: MAX_CALLS_OUT, ...options }));
+  const caller = stack.use(
+    await createToolCaller(bus, { agent: tool.replaceAll("_", "-"), maxCallsInFlight: MAX_CALLS_OUT, ...options }),
+  );
   await caller.discovered();
   const running = stack.move();
   return {

@@ -16,14 +16,22 @@ import { type RunningContender, startContender } from "./start-contender.ts";
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { rounds: { type: "string", default: "2" }, contenders: { type: "string" }, out: { type: "string" }, name: { type: "string" } },
+  options: {
+    rounds: { type: "string", default: "2" },
+    contenders: { type: "string" },
+    out: { type: "string" },
+    name: { type: "string" },
+  },
 });
 /** After so many pages, code is about as fast as it gets. */
 const WARM_PAGES = 10;
 const rounds = Number(values.rounds);
 const names = values.contenders?.split(",") ?? Object.keys(contenders);
-if (!Number.isInteger(rounds) || rounds < 1) throw new Error(`Cannot measure: --rounds is a whole number from 1; it is ${values.rounds}.`);
-for (const name of names) if (!(name in contenders)) throw new Error(`Cannot measure: "${name}" is none of ${Object.keys(contenders).join(", ")}.`);
+if (!Number.isInteger(rounds) || rounds < 1)
+  throw new Error(`Cannot measure: --rounds is a whole number from 1; it is ${values.rounds}.`);
+for (const name of names)
+  if (!(name in contenders))
+    throw new Error(`Cannot measure: "${name}" is none of ${Object.keys(contenders).join(", ")}.`);
 
 const versions = await installApart(import.meta.dirname);
 const results = [await measureSet("the corpus of the repository", join(import.meta.dirname, "corpus"))];
@@ -37,7 +45,8 @@ async function measureSet(name: string, folder: string): Promise<SetResult> {
   const pages = await readSet(folder);
   await using stack = new AsyncDisposableStack();
   const running: (readonly [string, RunningContender])[] = [];
-  for (const contender of names) running.push([contender, stack.use(await startContender(contenders[contender]?.file ?? ""))]);
+  for (const contender of names)
+    running.push([contender, stack.use(await startContender(contenders[contender]?.file ?? ""))]);
   const answers = new Map(names.map((contender) => [contender, pages.map((): PageAnswer[] => [])]));
   for (let round = 0; round <= rounds; round++) {
     process.stderr.write(`${name}: round ${round} of ${rounds}\n`);
@@ -51,10 +60,18 @@ async function measureSet(name: string, folder: string): Promise<SetResult> {
       }
     }
   }
-  return { name, pages: pages.length, contenders: names.map((contender) => resultOf(contender, pages, answers.get(contender) ?? [])) };
+  return {
+    name,
+    pages: pages.length,
+    contenders: names.map((contender) => resultOf(contender, pages, answers.get(contender) ?? [])),
+  };
 }
 
-function resultOf(name: string, pages: readonly MeasuredPage[], answers: readonly (readonly PageAnswer[])[]): ContenderResult {
+function resultOf(
+  name: string,
+  pages: readonly MeasuredPage[],
+  answers: readonly (readonly PageAnswer[])[],
+): ContenderResult {
   const scored = pages.map((page, index) => {
     const own = answers[index] ?? [];
     const cpu = own.map(({ cpuMs }) => cpuMs).sort((a, b) => a - b);

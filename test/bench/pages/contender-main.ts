@@ -20,7 +20,9 @@ export interface PageAnswer {
   readonly peakMb: number;
 }
 
-const { convert } = (await import(join(import.meta.dirname, "contenders", process.argv[2] ?? ""))) as { readonly convert: Convert };
+const { convert } = (await import(join(import.meta.dirname, "contenders", process.argv[2] ?? ""))) as {
+  readonly convert: Convert;
+};
 // What a contender prints is no answer.
 console.log = console.warn = console.error = console.info = console.debug = () => {};
 process.once("disconnect", () => process.exit());

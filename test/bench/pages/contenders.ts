@@ -10,10 +10,16 @@ export interface ContenderInfo {
 /** In the order of the report. */
 export const contenders: Readonly<Record<string, ContenderInfo>> = {
   rockbot: { file: "rockbot.ts", about: "ours, in the process that measures it" },
-  "cheerio-turndown": { file: "cheerio-turndown.mjs", about: "cheerio: navigation, header, footer and the like removed, `main` picked; turndown" },
+  "cheerio-turndown": {
+    file: "cheerio-turndown.mjs",
+    about: "cheerio: navigation, header, footer and the like removed, `main` picked; turndown",
+  },
   readability: { file: "readability.mjs", about: "@mozilla/readability in a document of linkedom; node-html-markdown" },
   defuddle: { file: "defuddle.mjs", about: "defuddle in a document of linkedom, with its own markdown" },
-  "rs-trafilatura": { file: "rs-trafilatura.mjs", about: "rs-trafilatura, native, by the binding that contextractor brings, with its markdown" },
+  "rs-trafilatura": {
+    file: "rs-trafilatura.mjs",
+    about: "rs-trafilatura, native, by the binding that contextractor brings, with its markdown",
+  },
 };
 
 /** The contender that times are set against. */

@@ -11,7 +11,8 @@ import { summarise } from "./summarise.ts";
 
 const { values, positionals } = parseArgs({ allowPositionals: true, options: { json: { type: "string" } } });
 const [folder] = positionals;
-if (folder === undefined) throw new Error("Cannot measure: name the folder of the set, as in npm run measure:pages -- FOLDER.");
+if (folder === undefined)
+  throw new Error("Cannot measure: name the folder of the set, as in npm run measure:pages -- FOLDER.");
 
 const pages = await readSet(folder);
 const scores: (PageScore & { readonly id: string; readonly pageType: string })[] = [];

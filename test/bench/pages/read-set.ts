@@ -42,8 +42,15 @@ export async function readSet(folder: string): Promise<MeasuredPage[]> {
   return await Promise.all(
     names.map(async (name) => {
       const id = name.slice(0, -".json".length);
-      const [bytes, truth] = await Promise.all([readPage(join(folder, "pages", `${id}.html`)), readFile(join(folder, "truth", name), "utf8")]);
-      return { id, html: decodeText(bytes, "text/html") ?? bytes.toString("utf8"), truth: JSON.parse(truth) as PageTruth };
+      const [bytes, truth] = await Promise.all([
+        readPage(join(folder, "pages", `${id}.html`)),
+        readFile(join(folder, "truth", name), "utf8"),
+      ]);
+      return {
+        id,
+        html: decodeText(bytes, "text/html") ?? bytes.toString("utf8"),
+        truth: JSON.parse(truth) as PageTruth,
+      };
     }),
   );
 }

@@ -80,7 +80,12 @@ ${table(
 Structure kept, in %, with the number that the content has:
 
 ${table(
-  ["contender", ...structureKinds.map((kind) => `${kind} (${sum(measured[0]?.scores.map(({ structure }) => structure[kind].there) ?? [])})`)],
+  [
+    "contender",
+    ...structureKinds.map(
+      (kind) => `${kind} (${sum(measured[0]?.scores.map(({ structure }) => structure[kind].there) ?? [])})`,
+    ),
+  ],
   measured.map(({ name: contender, scores }) => [contender, ...structureKinds.map((kind) => keptShare(scores, kind))]),
 )}
 `;
@@ -92,7 +97,12 @@ function withContentOf(measured: readonly ContenderResult[]): string {
   if (none === 0) return "";
   const rows = measured.map(({ name, scores }) => {
     const some = scores.filter(({ words }) => words > 0);
-    return [name, mean(some.map(({ f1 }) => f1)), mean(some.map(({ precision }) => precision)), mean(some.map(({ recall }) => recall))];
+    return [
+      name,
+      mean(some.map(({ f1 }) => f1)),
+      mean(some.map(({ precision }) => precision)),
+      mean(some.map(({ recall }) => recall)),
+    ];
   });
   return `
 By its truth, ${none} of these pages ${none === 1 ? "has" : "have"} no content, so that all text that a contender finds there counts 0. Without them:
@@ -118,7 +128,9 @@ function qualityCells({ scores }: ContenderResult): string[] {
 
 function costCells({ scores, peakMb }: ContenderResult, reference: ContenderResult | undefined): string[] {
   const cpu = scores.map(({ cpuMs }) => cpuMs);
-  const ratios = scores.map(({ cpuMs }, index) => cpuMs / Math.max(0.001, reference?.scores[index]?.cpuMs ?? Number.NaN));
+  const ratios = scores.map(
+    ({ cpuMs }, index) => cpuMs / Math.max(0.001, reference?.scores[index]?.cpuMs ?? Number.NaN),
+  );
   return [
     (sum(cpu) / cpu.length).toFixed(1),
     quantile(cpu, 0.95).toFixed(0),
@@ -141,5 +153,7 @@ function quantile(numbers: readonly number[], share: number): number {
 }
 
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  return [head, head.map((_, index) => (index === 0 ? "---" : "---:")), ...rows].map((row) => `| ${row.join(" | ")} |`).join("\n");
+  return [head, head.map((_, index) => (index === 0 ? "---" : "---:")), ...rows]
+    .map((row) => `| ${row.join(" | ")} |`)
+    .join("\n");
 }

@@ -29,7 +29,9 @@ export function scorePage(markdown: string, { html, truth }: MeasuredPage): Page
   const run = runOf(text);
   const truthRun = runOf(truth.mainContent);
   const isIn = (piece: string): boolean => run.includes(runOf(piece));
-  const unwanted = (truth.without ?? []).filter((piece) => wordsOf(piece).length > 0 && !truthRun.includes(runOf(piece)));
+  const unwanted = (truth.without ?? []).filter(
+    (piece) => wordsOf(piece).length > 0 && !truthRun.includes(runOf(piece)),
+  );
   const wanted = (truth.with ?? []).filter((piece) => wordsOf(piece).length > 0);
   const words = wordsOf(truth.mainContent);
   return {
@@ -40,7 +42,8 @@ export function scorePage(markdown: string, { html, truth }: MeasuredPage): Page
     came: wanted.filter(isIn).length,
     wanted: wanted.length,
     bloat: squeezed(text).length / Math.max(1, squeezed(truth.mainContent).length),
-    structure: truth.structure === undefined ? keptStructure(html, rendered, truthRun) : keptOf(truth.structure, rendered),
+    structure:
+      truth.structure === undefined ? keptStructure(html, rendered, truthRun) : keptOf(truth.structure, rendered),
   };
 }
 
@@ -50,7 +53,11 @@ function renderMarkdown(markdown: string): string {
 
 /** The text that HTML shows, with blocks apart. */
 function shownText(html: string): string {
-  return load(html.replaceAll(/<(?=\/?(?:p|h[1-6]|li|ul|ol|tr|t[dh]|br|hr|pre|blockquote|div)\b)/g, " <"), null, false).text();
+  return load(
+    html.replaceAll(/<(?=\/?(?:p|h[1-6]|li|ul|ol|tr|t[dh]|br|hr|pre|blockquote|div)\b)/g, " <"),
+    null,
+    false,
+  ).text();
 }
 
 const squeezed = (text: string): string => text.replaceAll(/\s+/g, " ").trim();

@@ -27,7 +27,10 @@ export async function startContender(file: string): Promise<RunningContender> {
 }
 
 async function startProcess(file: string): Promise<ChildProcess> {
-  const child = fork(join(import.meta.dirname, "contender-main.ts"), [file], { serialization: "advanced", stdio: ["ignore", "ignore", "inherit", "ipc"] });
+  const child = fork(join(import.meta.dirname, "contender-main.ts"), [file], {
+    serialization: "advanced",
+    stdio: ["ignore", "ignore", "inherit", "ipc"],
+  });
   const ended = once(child, "exit").then(() => {
     throw new Error(`Cannot measure: the process of ${file} ended before it was ready.`);
   });

@@ -11,16 +11,25 @@ type Node = Document | Document["children"][number];
 /** Of each kind: how many the page has in its content, and how many of them the markdown has. */
 export type Structure = Readonly<Record<StructureKind, { readonly there: number; readonly kept: number }>>;
 
-const selectors: Readonly<Record<StructureKind, string>> = { headings: "h1, h2, h3, h4, h5, h6", code: "pre", items: "li", rows: "tr", links: "a[href]" };
+const selectors: Readonly<Record<StructureKind, string>> = {
+  headings: "h1, h2, h3, h4, h5, h6",
+  code: "pre",
+  items: "li",
+  rows: "tr",
+  links: "a[href]",
+};
 /** A shorter one may be anywhere. */
 const LEAST_WORDS = 2;
 /** Such words as a menu has stand in the content's text by chance, too. */
-const beside = "script, style, template, noscript, nav, footer, [role=navigation], [role=contentinfo], [role=banner], body > header";
+const beside =
+  "script, style, template, noscript, nav, footer, [role=navigation], [role=contentinfo], [role=banner], body > header";
 
 /** So many characters have the word that stands beside an element, or it has none. */
 const NEAR = 200;
 const inlineNames: ReadonlySet<string> = new Set(
-  "a abbr b bdi bdo cite code data del dfn em font i img ins kbd mark q s samp small span strong sub sup time tt u var wbr".split(" "),
+  "a abbr b bdi bdo cite code data del dfn em font i img ins kbd mark q s samp small span strong sub sup time tt u var wbr".split(
+    " ",
+  ),
 );
 
 /**
@@ -39,20 +48,29 @@ export function keptStructure(html: string, rendered: string, truthRun: string):
   for (const row of page("tr").toArray()) if (page(row).children("td, th").length < 2) row.name = "div";
   const besideOf = wordsBeside(page.root()[0] as Document);
   const headings = textsOf(page, "headings", () => true);
-  const isEntry = (element: Node): boolean => "attribs" in element && (element.attribs["href"]?.startsWith("#") ?? false);
+  const isEntry = (element: Node): boolean =>
+    "attribs" in element && (element.attribs["href"]?.startsWith("#") ?? false);
   const isHeadings = (run: string, elements: readonly Node[]): boolean =>
     headings.has(run) && elements.every(isEntry) && truthRun.split(run.slice(0, -1)).length === 2;
   const isContent = (run: string, elements: readonly Node[]): boolean =>
     truthRun.includes(run) &&
     elements.some((element) => {
       const [before, after] = besideOf(element);
-      return (before !== undefined && truthRun.includes(` ${before}${run}`)) || (after !== undefined && truthRun.includes(`${run}${after} `));
+      return (
+        (before !== undefined && truthRun.includes(` ${before}${run}`)) ||
+        (after !== undefined && truthRun.includes(`${run}${after} `))
+      );
     });
   return Object.fromEntries(
     structureKinds.map((kind) => {
-      const there = [...textsOf(page, kind, leadsSomewhere)].filter(([run, { elements }]) => isContent(run, elements) && !isHeadings(run, elements));
+      const there = [...textsOf(page, kind, leadsSomewhere)].filter(
+        ([run, { elements }]) => isContent(run, elements) && !isHeadings(run, elements),
+      );
       const found = textsOf(result, kind, (href) => /^(?:https?|mailto|tel|sms):/.test(href));
-      return [kind, { there: there.length, kept: there.filter(([run, { bare }]) => found.has(run) || found.has(bare)).length }];
+      return [
+        kind,
+        { there: there.length, kept: there.filter(([run, { bare }]) => found.has(run) || found.has(bare)).length },
+      ];
     }),
   ) as unknown as Structure;
 }
@@ -78,7 +96,8 @@ function wordsBeside(document: Document): (node: Node) => readonly [string | und
   }
 }
 
-const leadsSomewhere = (href: string): boolean => !/^\s*(?:javascript:|#?\s*$|#(?:!|0|top)\s*$)/i.test(href) && URL.canParse(href, "https://example.test");
+const leadsSomewhere = (href: string): boolean =>
+  !/^\s*(?:javascript:|#?\s*$|#(?:!|0|top)\s*$)/i.test(href) && URL.canParse(href, "https://example.test");
 
 interface Found {
   /** What may stand for the whole. */
@@ -87,7 +106,12 @@ interface Found {
 }
 
 /** Each text once. */
-function textsOf($: CheerioAPI, kind: StructureKind, isLink: (href: string) => boolean, leastWords = LEAST_WORDS): ReadonlyMap<string, Found> {
+function textsOf(
+  $: CheerioAPI,
+  kind: StructureKind,
+  isLink: (href: string) => boolean,
+  leastWords = LEAST_WORDS,
+): ReadonlyMap<string, Found> {
   const texts = new Map<string, Found>();
   for (const element of $(selectors[kind]).toArray()) {
     if (kind === "links" && !isLink($(element).attr("href") ?? "")) continue;
@@ -142,7 +166,9 @@ export function keptOf(truth: TruthStructure, rendered: string): Structure {
   };
   return {
     headings: countTexts("headings"),
-    code: count(truth.code, ({ text, language }) => codes.has(language === undefined ? linesOf(text) : `${language}:${linesOf(text)}`)),
+    code: count(truth.code, ({ text, language }) =>
+      codes.has(language === undefined ? linesOf(text) : `${language}:${linesOf(text)}`),
+    ),
     items: countTexts("items"),
     rows: countTexts("rows"),
     links: count(truth.links, ({ text, url }) => links.has(linkKey(text, url))),
@@ -153,6 +179,7 @@ const linesOf = (code: string): string => code.replaceAll(/[ \t]+$/gm, "").repla
 
 function linkKey(text: string, href: string): string {
   const url = URL.parse(href);
-  for (const name of [...(url?.searchParams.keys() ?? [])]) if (/^utm_|^fbclid$/.test(name)) url?.searchParams.delete(name);
+  for (const name of [...(url?.searchParams.keys() ?? [])])
+    if (/^utm_|^fbclid$/.test(name)) url?.searchParams.delete(name);
   return `${runOf(text)}${url?.href ?? href}`;
 }

@@ -21,7 +21,8 @@ export function summarise(scores: readonly (PageScore & { readonly pageType: str
 }
 
 function rowOf(name: string, scores: readonly PageScore[]): string[] {
-  const mean = (of: (score: PageScore) => number): string => (scores.reduce((sum, score) => sum + of(score), 0) / scores.length).toFixed(3);
+  const mean = (of: (score: PageScore) => number): string =>
+    (scores.reduce((sum, score) => sum + of(score), 0) / scores.length).toFixed(3);
   const share = (part: (score: PageScore) => number, whole: (score: PageScore) => number): number =>
     scores.reduce((sum, score) => sum + part(score), 0) / scores.reduce((sum, score) => sum + whole(score), 0);
   const percent = (value: number): string => (Number.isNaN(value) ? "-" : (100 * value).toFixed(1));

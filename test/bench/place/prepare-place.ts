@@ -9,7 +9,12 @@ import { benchPolicyText } from "./bench-policy.ts";
 import { startOtlpSink } from "./otlp-sink.ts";
 
 /** Gives the broker the users of a policy, and opens what else contenders need. It ends with the stack. */
-export async function preparePlace(stack: AsyncDisposableStack, broker: TestBroker, redis: TestRedis, policyText = benchPolicyText): Promise<Place> {
+export async function preparePlace(
+  stack: AsyncDisposableStack,
+  broker: TestBroker,
+  redis: TestRedis,
+  policyText = benchPolicyText,
+): Promise<Place> {
   const folder = stack.use(await temporaryFolder()).path;
   const policyFile = join(folder, "policy.yaml");
   await writeFile(policyFile, policyText);
@@ -17,8 +22,17 @@ export async function preparePlace(stack: AsyncDisposableStack, broker: TestBrok
   const passwords = new Map(users.map(({ user }) => [user, randomBytes(12).toString("hex")]));
   await broker.importDefinitions(brokerDefinitions(users, { passwords }));
   const amqpUrl = await broker.directUrl();
-  const amqpUrls = Object.fromEntries([...passwords].map(([user, password]) => [user, urlFor(amqpUrl, user, password)]));
-  return { amqpUrl, amqpUrls, redisUrl: await redis.directUrl(), otlpUrl: stack.use(await startOtlpSink()).url, policyFile, folder };
+  const amqpUrls = Object.fromEntries(
+    [...passwords].map(([user, password]) => [user, urlFor(amqpUrl, user, password)]),
+  );
+  return {
+    amqpUrl,
+    amqpUrls,
+    redisUrl: await redis.directUrl(),
+    otlpUrl: stack.use(await startOtlpSink()).url,
+    policyFile,
+    folder,
+  };
 }
 
 function urlFor(amqpUrl: string, user: string, password: string): string {

@@ -27,10 +27,12 @@ export async function findErlangNode(name: string): Promise<number> {
 }
 
 /** User and system time of a process and all below it since their start, in microseconds, with those that have ended. */
-export const treeCpuUs = async (root: number): Promise<number> => (await treeOf(root)).reduce((sum, { cpuUs }) => sum + cpuUs, 0);
+export const treeCpuUs = async (root: number): Promise<number> =>
+  (await treeOf(root)).reduce((sum, { cpuUs }) => sum + cpuUs, 0);
 
 /** What a process and all below it have in memory, in bytes. */
-export const treeMemory = async (root: number): Promise<number> => (await treeOf(root)).reduce((sum, { memory }) => sum + memory, 0);
+export const treeMemory = async (root: number): Promise<number> =>
+  (await treeOf(root)).reduce((sum, { memory }) => sum + memory, 0);
 
 /**
  * What each of these processes has in memory, in bytes, a page that several share in equal parts: the one named first, and those below it.
@@ -38,7 +40,12 @@ export const treeMemory = async (root: number): Promise<number> => (await treeOf
  */
 export async function memoryByProcess(root: number): Promise<readonly number[]> {
   const processes = (await treeOf(root)).toSorted((a, b) => Number(b.pid === root) - Number(a.pid === root));
-  return await Promise.all(processes.map(async ({ pid }) => 1_024 * Number(/^Pss:\s+(\d+) kB/m.exec(await readText(`/proc/${pid}/smaps_rollup`))?.[1] ?? 0)));
+  return await Promise.all(
+    processes.map(
+      async ({ pid }) =>
+        1_024 * Number(/^Pss:\s+(\d+) kB/m.exec(await readText(`/proc/${pid}/smaps_rollup`))?.[1] ?? 0),
+    ),
+  );
 }
 
 async function treeOf(root: number): Promise<readonly Process[]> {

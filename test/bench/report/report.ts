@@ -32,7 +32,9 @@ export interface Case extends Load {
 
 /** The rounds by case, each contender beside its reference, which has run in the same rounds. */
 export function toCases(rounds: readonly Round[]): Case[] {
-  const cases = Map.groupBy(rounds, ({ payload, bytes, concurrency, thinkMs }) => [payload, bytes, concurrency, thinkMs].join(" "));
+  const cases = Map.groupBy(rounds, ({ payload, bytes, concurrency, thinkMs }) =>
+    [payload, bytes, concurrency, thinkMs].join(" "),
+  );
   return [...cases.values()].map((ofCase) => {
     const byContender = Map.groupBy(ofCase, ({ contender }) => contender);
     const summaries: Record<string, Summary> = {};
@@ -75,9 +77,19 @@ figures are coarse, and CPU is the least so.`,
 /** What ours is to reach, beside what it has reached in this run. */
 function aimTable(cases: readonly Case[], failures: Run["failures"]): string {
   const rows = aims.flatMap(
-    ({ contender, concurrency, isPaced = false, measure, atLeast = Number.NEGATIVE_INFINITY, atMost = Number.POSITIVE_INFINITY, about }) => {
-      const found = cases.find((one) => one.payload === "text" && one.bytes === 200 && one.concurrency === concurrency && one.thinkMs > 0 === isPaced)
-        ?.summaries[contender];
+    ({
+      contender,
+      concurrency,
+      isPaced = false,
+      measure,
+      atLeast = Number.NEGATIVE_INFINITY,
+      atMost = Number.POSITIVE_INFINITY,
+      about,
+    }) => {
+      const found = cases.find(
+        (one) =>
+          one.payload === "text" && one.bytes === 200 && one.concurrency === concurrency && one.thinkMs > 0 === isPaced,
+      )?.summaries[contender];
       const aim = Number.isFinite(atMost) ? `≤ ${atMost}` : `≥ ${atLeast}`;
       if (found === undefined) return failures[contender] === undefined ? [] : [[about, aim, "failed", "no"]];
       const ratio = found.ratios[measure];
@@ -95,18 +107,30 @@ function title({ payload, bytes, concurrency, thinkMs }: Load): string {
 }
 
 function table({ summaries }: Case, failures: Run["failures"]): string {
-  const rows = Object.entries(summaries).map(([name, { callsPerSecond, p50Ms, callerUs, serviceUs, brokerUs, ratios }]) => [
-    name,
-    Math.round(callsPerSecond).toLocaleString("en"),
-    ratioText(ratios.callsPerSecond),
-    p50Ms.toPrecision(3),
-    ratioText(ratios.p50),
-    [callerUs, serviceUs, brokerUs].map((us) => us.toFixed(us < 10 ? 1 : 0)).join(" / "),
-    ratioText(ratios.ownCpu),
-    ratioText(ratios.allCpu),
-  ]);
-  for (const name in failures) if (summaries[name] === undefined) rows.push([name, "failed", ...Array<string>(6).fill("")]);
-  const head = ["contender", "calls/s", "ratio", "p50 ms", "ratio", "caller / service / broker µs", "own CPU, ratio", "all CPU, ratio"];
+  const rows = Object.entries(summaries).map(
+    ([name, { callsPerSecond, p50Ms, callerUs, serviceUs, brokerUs, ratios }]) => [
+      name,
+      Math.round(callsPerSecond).toLocaleString("en"),
+      ratioText(ratios.callsPerSecond),
+      p50Ms.toPrecision(3),
+      ratioText(ratios.p50),
+      [callerUs, serviceUs, brokerUs].map((us) => us.toFixed(us < 10 ? 1 : 0)).join(" / "),
+      ratioText(ratios.ownCpu),
+      ratioText(ratios.allCpu),
+    ],
+  );
+  for (const name in failures)
+    if (summaries[name] === undefined) rows.push([name, "failed", ...Array<string>(6).fill("")]);
+  const head = [
+    "contender",
+    "calls/s",
+    "ratio",
+    "p50 ms",
+    "ratio",
+    "caller / service / broker µs",
+    "own CPU, ratio",
+    "all CPU, ratio",
+  ];
   return toTable(head, rows);
 }
 
@@ -119,6 +143,9 @@ function toTable(head: readonly string[], rows: readonly (readonly string[])[]):
 const MAX_WORDS = 200;
 
 const failureText = (words: string | undefined): string =>
-  words === undefined ? "" : `. **It failed, and was not measured further:** ${words.replace(/\s+/g, " ").trim().slice(0, MAX_WORDS)}`;
+  words === undefined
+    ? ""
+    : `. **It failed, and was not measured further:** ${words.replace(/\s+/g, " ").trim().slice(0, MAX_WORDS)}`;
 
-const ratioText = ({ low, median, high }: Quartiles): string => (Number.isNaN(median) ? "–" : `${median.toFixed(2)} (${low.toFixed(2)}–${high.toFixed(2)})`);
+const ratioText = ({ low, median, high }: Quartiles): string =>
+  Number.isNaN(median) ? "–" : `${median.toFixed(2)} (${low.toFixed(2)}–${high.toFixed(2)})`;

@@ -46,14 +46,20 @@ export function summarize(rounds: readonly Round[], references: readonly Round[]
     return reference === undefined ? [] : [{ round, reference }];
   });
   const median = (of: (round: Round) => number): number => quartiles(rounds.map(of)).median;
-  const ratio = (of: (round: Round) => number): Quartiles => quartiles(pairs.map(({ round, reference }) => of(round) / of(reference)));
+  const ratio = (of: (round: Round) => number): Quartiles =>
+    quartiles(pairs.map(({ round, reference }) => of(round) / of(reference)));
   return {
     callsPerSecond: median(callsPerSecond),
     p50Ms: median(measures.p50),
     callerUs: median(({ cpuUs, calls }) => cpuUs / calls),
     serviceUs: median(({ serviceCpuUs, calls }) => serviceCpuUs / calls),
     brokerUs: median(({ brokerCpuUs, calls }) => brokerCpuUs / calls),
-    ratios: { callsPerSecond: ratio(callsPerSecond), p50: ratio(measures.p50), ownCpu: ratio(measures.ownCpu), allCpu: ratio(measures.allCpu) },
+    ratios: {
+      callsPerSecond: ratio(callsPerSecond),
+      p50: ratio(measures.p50),
+      ownCpu: ratio(measures.ownCpu),
+      allCpu: ratio(measures.allCpu),
+    },
   };
 }
 

@@ -51,13 +51,17 @@ for (const [name, scale] of Object.entries(settings)) {
     const cores = coresOf(before, await system.usage(), seconds);
     const perSecond = median(rounds.map(({ calls, elapsedMs }) => (calls * 1_000) / elapsedMs));
     const p99Ms = median(rounds.map((round) => round.p99Ms));
-    raised.push(`| ${[does, name, perSecond.toFixed(0), p99Ms.toFixed(0), ...parts.map((part) => cores[part].toFixed(2))].join(" | ")} |`);
+    raised.push(
+      `| ${[does, name, perSecond.toFixed(0), p99Ms.toFixed(0), ...parts.map((part) => cores[part].toFixed(2))].join(" | ")} |`,
+    );
     process.stderr.write(`${raised.at(-1)}\n`);
   }
 }
 // By tool, each with its settings.
 const bySetting = Object.keys(settings).length;
-const byTool = raised.map((_, index) => raised[(index % bySetting) * Object.keys(tools).length + Math.floor(index / bySetting)]);
+const byTool = raised.map(
+  (_, index) => raised[(index % bySetting) * Object.keys(tools).length + Math.floor(index / bySetting)],
+);
 
 const sizes: string[] = [];
 {
@@ -78,7 +82,9 @@ const sizes: string[] = [];
 }
 
 function coresOf(before: Usage, after: Usage, seconds: number): Readonly<Record<Part, number>> {
-  return Object.fromEntries(parts.map((part) => [part, (after[part].cpuUs - before[part].cpuUs) / 1e6 / seconds])) as Record<Part, number>;
+  return Object.fromEntries(
+    parts.map((part) => [part, (after[part].cpuUs - before[part].cpuUs) / 1e6 / seconds]),
+  ) as Record<Part, number>;
 }
 
 function computeMs(): number {

@@ -5,5 +5,8 @@ import { serveDeployed } from "../place/serve-deployed.ts";
 import { SCALE_SERVICE, scaleTools } from "./scale-tools.ts";
 
 const [place = "{}", concurrency = ""] = process.argv.slice(2);
-await serveDeployed(JSON.parse(place) as Place, scaleTools, { service: SCALE_SERVICE, concurrency: Number(concurrency) });
+await serveDeployed(JSON.parse(place) as Place, scaleTools, {
+  service: SCALE_SERVICE,
+  concurrency: Number(concurrency),
+});
 process.stdout.write("ready\n");

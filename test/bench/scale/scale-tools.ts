@@ -23,7 +23,14 @@ export const works = {
 export const scaleTools: ToolSet = {
   tools: Object.entries(works).map(([name, work]) => {
     const description = "Gives back what it gets.";
-    const definition: ToolDefinition<Payload> = { name, description, inputSchema, readOnly: false, idempotent: false, validateInput: validateEcho };
+    const definition: ToolDefinition<Payload> = {
+      name,
+      description,
+      inputSchema,
+      readOnly: false,
+      idempotent: false,
+      validateInput: validateEcho,
+    };
     return defineTool(definition, async ({ text }) => {
       await work();
       return text ?? "";

@@ -57,9 +57,15 @@ export async function startScaledSystem({ replicas, concurrency, gateways, onDis
   };
   const service = { args: [JSON.stringify(place), String(concurrency)], nodeArgs: V8_FLAGS };
   const started = [
-    ...Array.from({ length: replicas }, () => untilReady("the service", startProgram("test/bench/scale/scale-service.ts", service), "ready\n")),
+    ...Array.from({ length: replicas }, () =>
+      untilReady("the service", startProgram("test/bench/scale/scale-service.ts", service), "ready\n"),
+    ),
     ...Array.from({ length: gateways }, () =>
-      untilReady("the gateway", startProgram("services/main.ts", { args: ["gateway"], env, nodeArgs: V8_FLAGS }), '"msg":"ready"'),
+      untilReady(
+        "the gateway",
+        startProgram("services/main.ts", { args: ["gateway"], env, nodeArgs: V8_FLAGS }),
+        '"msg":"ready"',
+      ),
     ),
   ];
   const processes = (await Promise.all(started)).map((process) => stack.use(process));
@@ -78,14 +84,20 @@ export async function startScaledSystem({ replicas, concurrency, gateways, onDis
       let next = 0;
       return {
         call: (payload) => (callers[next++ % callers.length] as Caller).call(payload),
-        [Symbol.asyncDispose]: async () => void (await Promise.all(callers.map((caller) => caller[Symbol.asyncDispose]()))),
+        [Symbol.asyncDispose]: async () =>
+          void (await Promise.all(callers.map((caller) => caller[Symbol.asyncDispose]()))),
       };
     },
     async usage() {
       const info = await redis.ctl("info");
       const figure = (name: string): number => Number(new RegExp(`^${name}:(\\S+)`, "m").exec(info)?.[1]);
-      const [service, gateway, ofBroker] = await Promise.all([services.map(({ pid }) => pid), doors.map(({ pid }) => pid), [brokerPid]].map(ofProcesses));
-      const ofRedis = { cpuUs: (figure("used_cpu_sys") + figure("used_cpu_user")) * 1e6, memory: figure("used_memory_rss") };
+      const [service, gateway, ofBroker] = await Promise.all(
+        [services.map(({ pid }) => pid), doors.map(({ pid }) => pid), [brokerPid]].map(ofProcesses),
+      );
+      const ofRedis = {
+        cpuUs: (figure("used_cpu_sys") + figure("used_cpu_user")) * 1e6,
+        memory: figure("used_memory_rss"),
+      };
       return { service, gateway, broker: ofBroker, Redis: ofRedis } as Usage;
     },
     async versions() {
@@ -99,7 +111,10 @@ export async function startScaledSystem({ replicas, concurrency, gateways, onDis
 const sumOf = (figures: readonly number[]): number => figures.reduce((sum, figure) => sum + figure, 0);
 
 /** Calls at a fixed rate, whether answers come or not. @returns the time of each from when it was due, sorted */
-export async function callAtRate(caller: Caller, { perSecond, ms }: { readonly perSecond: number; readonly ms: number }): Promise<readonly number[]> {
+export async function callAtRate(
+  caller: Caller,
+  { perSecond, ms }: { readonly perSecond: number; readonly ms: number },
+): Promise<readonly number[]> {
   const begun = performance.now();
   const times: Promise<number>[] = [];
   for (let index = 0; index < (perSecond * ms) / 1_000; index++) {

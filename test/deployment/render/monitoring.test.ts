@@ -17,6 +17,7 @@ describe.skipIf("why" in helm)(named("what watches a release"), () => {
     expect(rules?.spec).toEqual(parse(await readFile(join(CHART, "../../docker/observability/rules.yml"), "utf8")));
     const texts = dashboards.flatMap(({ data = {} }) => Object.entries(data));
     expect(texts.map(([file]) => file)).toEqual(["agents.json", "broker.json", "overview.json"]);
-    for (const [file, text] of texts) expect(JSON.parse(text)).toEqual(JSON.parse(await readFile(join(CHART, "files/dashboards", file), "utf8")));
+    for (const [file, text] of texts)
+      expect(JSON.parse(text)).toEqual(JSON.parse(await readFile(join(CHART, "files/dashboards", file), "utf8")));
   });
 });

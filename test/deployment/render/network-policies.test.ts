@@ -64,7 +64,10 @@ function allowed(policies: readonly NetworkPolicy[], direction: "ingress" | "egr
   });
 }
 
-async function policiesOf({ args, values }: (typeof profiles)["everything"] | (typeof profiles)["production"]): Promise<readonly NetworkPolicy[]> {
+async function policiesOf({
+  args,
+  values,
+}: (typeof profiles)["everything"] | (typeof profiles)["production"]): Promise<readonly NetworkPolicy[]> {
   const objects = await renderChart(helmProgram, args, values);
   return objects.filter(({ kind }) => kind === "NetworkPolicy") as unknown as readonly NetworkPolicy[];
 }
@@ -75,20 +78,29 @@ describe.skipIf("why" in helm)(named("network policies"), () => {
 
   test("allow each part what the table of who talks to whom says, and nothing else", async () => {
     const policies = await policiesOf(profiles.everything);
-    const ours = (from: string) => names.has(from) || [parties.test, parties.broker, parties.redis, parties.rights].some((party) => party === from);
+    const ours = (from: string) =>
+      names.has(from) || [parties.test, parties.broker, parties.redis, parties.rights].some((party) => party === from);
     // Where an address is the operator's, the table has no port for it: the profile's rules name one.
     const open: Readonly<Record<string, number>> = { [parties.configured]: 443, [parties.collector]: 4318 };
     const wanted = talks.map(({ from, to, ports }) => ({ from, to, ports: to in open ? [open[to] ?? 0] : ports }));
     // web-tools and mcp-bridge reach what is public; the profile gives them no rule besides.
-    const rules = wanted.filter(({ from, to }) => !(to === parties.configured && ["web-tools", "mcp-bridge"].includes(from)));
+    const rules = wanted.filter(
+      ({ from, to }) => !(to === parties.configured && ["web-tools", "mcp-bridge"].includes(from)),
+    );
 
-    expect(lines(allowed(policies, "egress").filter(({ from }) => ours(from)))).toEqual(lines(rules.filter(({ from }) => ours(from))));
-    expect(lines(allowed(policies, "ingress").filter(({ to }) => ours(to)))).toEqual(lines(rules.filter(({ to }) => ours(to))));
+    expect(lines(allowed(policies, "egress").filter(({ from }) => ours(from)))).toEqual(
+      lines(rules.filter(({ from }) => ours(from))),
+    );
+    expect(lines(allowed(policies, "ingress").filter(({ to }) => ours(to)))).toEqual(
+      lines(rules.filter(({ to }) => ours(to))),
+    );
   });
 
   test("hold for every pod, and deny the rest both ways in the namespaces of services and of scripts", async () => {
     const policies = await policiesOf(profiles.everything);
-    expect(policies.filter(({ spec }) => !(spec.policyTypes.includes("Ingress") && spec.policyTypes.includes("Egress")))).toEqual([]);
+    expect(
+      policies.filter(({ spec }) => !(spec.policyTypes.includes("Ingress") && spec.policyTypes.includes("Egress"))),
+    ).toEqual([]);
     const denying = policies.filter(({ spec }) => Object.keys(spec.podSelector).length === 0);
     expect(denying.map(({ metadata, spec }) => [metadata.namespace, spec.ingress, spec.egress])).toEqual(
       expect.arrayContaining([
@@ -102,19 +114,25 @@ describe.skipIf("why" in helm)(named("network policies"), () => {
   test("leave private, link-local and metadata addresses out of what is public", async () => {
     const policies = await policiesOf(profiles.everything);
     const blocks = policies.flatMap(({ spec }) =>
-      spec.egress.flatMap(({ to = [] }) => to.flatMap(({ ipBlock }) => (ipBlock?.except === undefined ? [] : [ipBlock]))),
+      spec.egress.flatMap(({ to = [] }) =>
+        to.flatMap(({ ipBlock }) => (ipBlock?.except === undefined ? [] : [ipBlock])),
+      ),
     );
     expect(blocks.length).toBeGreaterThan(0);
     for (const { cidr, except = [] } of blocks) {
       const left =
-        cidr === "::/0" ? ["fc00::/7", "fe80::/10"] : ["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "169.254.0.0/16", "100.64.0.0/10", "127.0.0.0/8"];
+        cidr === "::/0"
+          ? ["fc00::/7", "fe80::/10"]
+          : ["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "169.254.0.0/16", "100.64.0.0/10", "127.0.0.0/8"];
       expect(except).toEqual(expect.arrayContaining(left));
     }
   });
 
   test("lead to a broker and a Redis elsewhere where the values name them", async () => {
     const policies = await policiesOf(profiles.production);
-    const addresses = policies.flatMap(({ spec }) => spec.egress.flatMap(({ to = [] }) => to.flatMap(({ ipBlock }) => ipBlock?.cidr ?? [])));
+    const addresses = policies.flatMap(({ spec }) =>
+      spec.egress.flatMap(({ to = [] }) => to.flatMap(({ ipBlock }) => ipBlock?.cidr ?? [])),
+    );
     expect(addresses).toEqual(expect.arrayContaining([places.broker, places.redis]));
   });
 });

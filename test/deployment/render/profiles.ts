@@ -36,13 +36,21 @@ const production = {
   ...Object.fromEntries(
     services.map(({ key, required }) => [
       key,
-      { image: { digest }, ...(required.length > 0 ? { secrets: { existingSecret: `of-${key.toLowerCase()}` } } : {}), replicas: 2 },
+      {
+        image: { digest },
+        ...(required.length > 0 ? { secrets: { existingSecret: `of-${key.toLowerCase()}` } } : {}),
+        replicas: 2,
+      },
     ]),
   ),
   networkPolicy: { apiServer: { cidrs: [places.apiServer] }, clients: [peers.clients], monitoring: [peers.readers] },
   policy: { existingConfigMap: "policy-of-ours" },
   broker: { existing: { to: somewhere(places.broker), managementUrl: "https://broker.example:15671" } },
-  rights: { image: { digest }, passwordsSecret: "passwords-of-ours", managementSecret: { name: "administrator-of-ours" } },
+  rights: {
+    image: { digest },
+    passwordsSecret: "passwords-of-ours",
+    managementSecret: { name: "administrator-of-ours" },
+  },
   redis: { existing: { to: somewhere(places.redis) } },
 };
 
@@ -65,7 +73,9 @@ const askedFor = Object.fromEntries(
       key,
       {
         enabled: true,
-        ...(needs === undefined || neededSettings[needs] === undefined ? {} : { settings: { [needs]: neededSettings[needs] } }),
+        ...(needs === undefined || neededSettings[needs] === undefined
+          ? {}
+          : { settings: { [needs]: neededSettings[needs] } }),
         ...(egress.includes("configured") ? { egress: toModel, internet: egress.includes("internet") } : {}),
         ...(state.includes("data") ? { data: { kind: "claim", existingClaim: "data" } } : {}),
       },
@@ -80,7 +90,13 @@ export const profiles = {
   dev: { args: ["--values", join(CHART, "values-dev.yaml")], values: {} },
   production: {
     args: ["--values", join(CHART, "values.production.yaml")],
-    values: { ...production, scriptsManager: { ...production["scriptsManager" as keyof typeof production], settings: { kubernetesImage: scriptsImage } } },
+    values: {
+      ...production,
+      scriptsManager: {
+        ...production["scriptsManager" as keyof typeof production],
+        settings: { kubernetesImage: scriptsImage },
+      },
+    },
   },
   everything: {
     args: [],
@@ -114,7 +130,10 @@ export const profiles = {
         serviceAccount: { annotations: { role: "text" } },
         secrets: { existingSecret: "all" },
       },
-      webTools: { autoscaling: { kind: "keda" }, secrets: { from: { BRAVE_API_KEY: { name: "brave", key: "apiKey" } } } },
+      webTools: {
+        autoscaling: { kind: "keda" },
+        secrets: { from: { BRAVE_API_KEY: { name: "brave", key: "apiKey" } } },
+      },
       mcpBridge: { autoscaling: { kind: "hpa" }, audit: { kind: "claim", existingClaim: "audit" } },
       scriptsManager: {
         settings: { kubernetesImage: scriptsImage },
@@ -123,12 +142,19 @@ export const profiles = {
         egress: toModel,
       },
       agent: { ...askedFor["agent"], settings: { modelUrl: "https://models.example/v1", model: "one" } },
-      networkPolicy: { apiServer: { cidrs: [places.apiServer] }, clients: [peers.clients], monitoring: [peers.readers] },
+      networkPolicy: {
+        apiServer: { cidrs: [places.apiServer] },
+        clients: [peers.clients],
+        monitoring: [peers.readers],
+      },
       tls: { caBundle: { configMap: "authorities" } },
       ingress: { enabled: true, host: "rockbot.example", tlsSecret: "tls", className: "nginx" },
       httpRoute: { enabled: true, parentRefs: [{ name: "outside" }], hostnames: ["rockbot.example"] },
       monitoring: {
-        otlp: { endpoint: "http://collector.example:4318", egress: [{ to: somewhere(places.collector), ports: [{ protocol: "TCP", port: 4318 }] }] },
+        otlp: {
+          endpoint: "http://collector.example:4318",
+          egress: [{ to: somewhere(places.collector), ports: [{ protocol: "TCP", port: 4318 }] }],
+        },
         prometheus: { address: "http://prometheus.example:9090" },
         podMonitor: { enabled: true },
         rules: { enabled: true },

@@ -28,7 +28,12 @@ describe.skipIf("why" in helm)(named("values that the chart refuses"), () => {
     const said = await refusal({
       scripts: { admisionPolicy: { enabled: true } },
       scriptsManager: { settings: { sandboxCieling: 4, sandboxCeiling: 0, runner: "local" } },
-      webTools: { replicas: 0, settings: { busUrl: "amqp://host" }, secrets: { keys: ["BRAVE_KEY"] }, image: { digest: "sha256:abc" } },
+      webTools: {
+        replicas: 0,
+        settings: { busUrl: "amqp://host" },
+        secrets: { keys: ["BRAVE_KEY"] },
+        image: { digest: "sha256:abc" },
+      },
       gateway: { autoscaling: { kind: "vpa" }, settings: { host: "127.0.0.1" } },
       ingres: { enabled: true },
       scheduler: { resources: { limits: { memory: "512MB" } }, pdb: { maxUnavailable: "half" } },
@@ -77,7 +82,11 @@ describe.skipIf("why" in helm)(named("values that the chart refuses"), () => {
     const said = await refusal({
       agent: { enabled: true, settings: { modelUrl: "https://models.example/v1", model: "one" } },
       openrouterMcp: { enabled: true },
-      webTools: { secrets: { keys: ["BRAVE_API_KEY"] }, audit: { kind: "claim" }, autoscaling: { kind: "keda", min: 5, max: 2 } },
+      webTools: {
+        secrets: { keys: ["BRAVE_API_KEY"] },
+        audit: { kind: "claim" },
+        autoscaling: { kind: "keda", min: 5, max: 2 },
+      },
       systemInfoMcp: { autoscaling: { kind: "hpa" } },
       gateway: { autoscaling: { kind: "cpu" } },
       mcp: {
@@ -156,7 +165,8 @@ describe.skipIf("why" in helm)(named("values that the chart refuses"), () => {
       expect(said).toContain(`${key}.image.digest`);
       expect(said).toMatch(new RegExp(`${key}.secrets.existingSecret: .*${required.join(".*")}`));
     }
-    for (const part of ["kubernetesImage", "apiServer.cidrs", "policy", "broker.existing.to", "redis.existing.to"]) expect(said).toContain(part);
+    for (const part of ["kubernetesImage", "apiServer.cidrs", "policy", "broker.existing.to", "redis.existing.to"])
+      expect(said).toContain(part);
     expect(await refusal(profiles.production.values, args)).toBe("");
   });
 });

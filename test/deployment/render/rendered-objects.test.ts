@@ -18,8 +18,10 @@ function objectsOf(name: keyof typeof profiles): Promise<readonly Rendered[]> {
   return found;
 }
 
-const read = (name: string): Record<string, object> => JSON.parse(readFileSync(join(import.meta.dirname, "schemas", name), "utf8"));
-const keyOf = ({ apiVersion = "", kind }: KubeObject): string => `${apiVersion.includes("/") ? "" : "/"}${apiVersion}/${kind}`;
+const read = (name: string): Record<string, object> =>
+  JSON.parse(readFileSync(join(import.meta.dirname, "schemas", name), "utf8"));
+const keyOf = ({ apiVersion = "", kind }: KubeObject): string =>
+  `${apiVersion.includes("/") ? "" : "/"}${apiVersion}/${kind}`;
 
 type Validators = (key: string) => ValidateFunction | undefined;
 
@@ -46,12 +48,18 @@ const validators = ["1.33", "1.34", "1.35"].map((version): [string, Validators] 
 
 /** The pods that an object makes; itself if it is one. */
 const podsOf = (object: Rendered): Pod[] =>
-  object.kind === "Pod" ? [object as unknown as Pod] : object.spec?.template === undefined ? [] : [object.spec.template];
+  object.kind === "Pod"
+    ? [object as unknown as Pod]
+    : object.spec?.template === undefined
+      ? []
+      : [object.spec.template];
 
 describe.skipIf("why" in helm)(named("what the chart renders"), () => {
   test("helm finds nothing to complain of, under any profile", async () => {
     for (const { args } of Object.values(profiles)) {
-      expect(await run(helmProgram, ["lint", "--strict", CHART, ...args], { timeoutMs: 60_000 })).toContain("0 chart(s) failed");
+      expect(await run(helmProgram, ["lint", "--strict", CHART, ...args], { timeoutMs: 60_000 })).toContain(
+        "0 chart(s) failed",
+      );
     }
   });
 
@@ -68,21 +76,28 @@ describe.skipIf("why" in helm)(named("what the chart renders"), () => {
     };
     const objects: readonly Rendered[] = await renderChart(helmProgram, args, { ...values, ...own });
     const text = JSON.stringify(objects);
-    const named = (kind: string, name: string) => objects.find((object) => object.kind === kind && object.metadata.name === name);
+    const named = (kind: string, name: string) =>
+      objects.find((object) => object.kind === kind && object.metadata.name === name);
     const gateway = named("Deployment", "tools-gateway")?.spec?.template;
-    const images = objects.flatMap(podsOf).flatMap(({ spec }) => [...(spec.initContainers ?? []), ...spec.containers].map(({ image }) => image));
+    const images = objects
+      .flatMap(podsOf)
+      .flatMap(({ spec }) => [...(spec.initContainers ?? []), ...spec.containers].map(({ image }) => image));
 
     expect(images.filter((image) => !image?.startsWith("registry.example/"))).toEqual([]);
     expect(text).toContain("kubernetesImage: registry.example/team/python@sha256");
     expect(gateway?.spec).toMatchObject({
       securityContext: { runAsNonRoot: true, supplementalGroups: [7] },
       initContainers: [{ name: "before" }],
-      containers: [{ name: "gateway", securityContext: { readOnlyRootFilesystem: true, seLinuxOptions: { level: "s0:c123" } } }, { name: "beside" }],
+      containers: [
+        { name: "gateway", securityContext: { readOnlyRootFilesystem: true, seLinuxOptions: { level: "s0:c123" } } },
+        { name: "beside" },
+      ],
     });
     expect(named("HorizontalPodAutoscaler", "tools-gateway")?.spec).toMatchObject({
       metrics: [{ type: "ContainerResource", containerResource: { name: "cpu", container: "gateway" } }],
     });
-    for (const part of ["broker", "redis"]) expect(named("StatefulSet", `tools-${part}`)?.spec?.template).toHaveProperty("spec.affinity");
+    for (const part of ["broker", "redis"])
+      expect(named("StatefulSet", `tools-${part}`)?.spec?.template).toHaveProperty("spec.affinity");
     expect(named("PodMonitor", "tools-broker")?.spec).toMatchObject({ podMetricsEndpoints: [{ port: "metrics" }] });
     expect([named("ConfigMap", "rockbot-more"), named("ConfigMap", "text")]).not.toContain(undefined);
     expect(text).toContain("https://tools-broker.rockbot.svc:15671");
@@ -90,15 +105,18 @@ describe.skipIf("why" in helm)(named("what the chart renders"), () => {
   });
 
   describe.each(Object.keys(profiles) as (keyof typeof profiles)[])("under the profile %s", (profile) => {
-    test.each(validators)("is known to Kubernetes %s and to the operators, field by field", async (_version, validatorOf) => {
-      const faults = (await objectsOf(profile)).flatMap((object) => {
-        const validate = validatorOf(keyOf(object));
-        if (validate === undefined) return [`${keyOf(object)}: no schema`];
-        const isKnown: boolean = validate(object);
-        return isKnown ? [] : [`${keyOf(object)} ${object.metadata.name}: ${JSON.stringify(validate.errors)}`];
-      });
-      expect(faults).toEqual([]);
-    });
+    test.each(validators)(
+      "is known to Kubernetes %s and to the operators, field by field",
+      async (_version, validatorOf) => {
+        const faults = (await objectsOf(profile)).flatMap((object) => {
+          const validate = validatorOf(keyOf(object));
+          if (validate === undefined) return [`${keyOf(object)}: no schema`];
+          const isKnown: boolean = validate(object);
+          return isKnown ? [] : [`${keyOf(object)} ${object.metadata.name}: ${JSON.stringify(validate.errors)}`];
+        });
+        expect(faults).toEqual([]);
+      },
+    );
 
     test("has pods as the restricted profile wants them, with a root that cannot be written, and no token but the manager's", async () => {
       const pods = (await objectsOf(profile)).flatMap(podsOf);
@@ -107,26 +125,41 @@ describe.skipIf("why" in helm)(named("what the chart renders"), () => {
         expect(podSecurityViolations("restricted", pod)).toEqual([]);
         for (const container of [...(pod.spec.initContainers ?? []), ...pod.spec.containers]) {
           expect(container.securityContext?.readOnlyRootFilesystem).toBe(true);
-          expect(container.resources).toMatchObject({ requests: { cpu: expect.anything(), memory: expect.anything() }, limits: { memory: expect.anything() } });
+          expect(container.resources).toMatchObject({
+            requests: { cpu: expect.anything(), memory: expect.anything() },
+            limits: { memory: expect.anything() },
+          });
         }
         expect(pod.spec).toMatchObject({ enableServiceLinks: false });
       }
-      const withToken = pods.filter(({ spec }) => spec.automountServiceAccountToken !== false).map(({ spec }) => spec.serviceAccountName);
+      const withToken = pods
+        .filter(({ spec }) => spec.automountServiceAccountToken !== false)
+        .map(({ spec }) => spec.serviceAccountName);
       expect(withToken).toEqual(["rockbot-scripts-manager"]);
     });
 
     test("has all that belongs to a service, for each service that is enabled", async () => {
       const objects = await objectsOf(profile);
-      const { values } = profiles[profile] as { readonly values: Readonly<Record<string, { readonly enabled?: boolean }>> };
+      const { values } = profiles[profile] as {
+        readonly values: Readonly<Record<string, { readonly enabled?: boolean }>>;
+      };
       const enabled = services.filter(({ key, values: { enabled } }) => values[key]?.enabled ?? enabled);
-      const has = (kind: string, name: string) => objects.some((object) => object.kind === kind && object.metadata.name === name);
+      const has = (kind: string, name: string) =>
+        objects.some((object) => object.kind === kind && object.metadata.name === name);
       const lacking = enabled.flatMap(({ name, port }) =>
-        ["Deployment", "ServiceAccount", "ConfigMap", "PodDisruptionBudget", "NetworkPolicy", ...(port === undefined ? [] : ["Service"])].filter(
-          (kind) => !has(kind, `rockbot-${name}`),
-        ),
+        [
+          "Deployment",
+          "ServiceAccount",
+          "ConfigMap",
+          "PodDisruptionBudget",
+          "NetworkPolicy",
+          ...(port === undefined ? [] : ["Service"]),
+        ].filter((kind) => !has(kind, `rockbot-${name}`)),
       );
       expect(lacking).toEqual([]);
-      const deployed = objects.filter(({ kind, metadata }) => kind === "Deployment" && metadata.labels?.["app.kubernetes.io/component"] === "service");
+      const deployed = objects.filter(
+        ({ kind, metadata }) => kind === "Deployment" && metadata.labels?.["app.kubernetes.io/component"] === "service",
+      );
       expect(deployed).toHaveLength(enabled.length);
     });
 
@@ -141,9 +174,18 @@ describe.skipIf("why" in helm)(named("what the chart renders"), () => {
             metadata: { annotations: { "checksum/config": expect.stringMatching(/^[0-9a-f]{64}$/) } },
             spec: {
               terminationGracePeriodSeconds: expect.toSatisfy((seconds: number) => seconds > 20),
-              topologySpreadConstraints: [{ topologyKey: "kubernetes.io/hostname" }, { topologyKey: "topology.kubernetes.io/zone" }],
+              topologySpreadConstraints: [
+                { topologyKey: "kubernetes.io/hostname" },
+                { topologyKey: "topology.kubernetes.io/zone" },
+              ],
               priorityClassName: "rockbot-service",
-              containers: [{ startupProbe: expect.anything(), livenessProbe: expect.anything(), readinessProbe: expect.anything() }],
+              containers: [
+                {
+                  startupProbe: expect.anything(),
+                  livenessProbe: expect.anything(),
+                  readinessProbe: expect.anything(),
+                },
+              ],
             },
           },
         });
@@ -157,14 +199,20 @@ describe.skipIf("why" in helm)(named("what the chart renders"), () => {
       const pods = objects.flatMap(podsOf);
       const secretNames = services.flatMap(({ secrets }) => secrets);
       const variables = pods.flatMap(({ spec }) => spec.containers.flatMap(({ env = [] }) => env));
-      expect(variables.filter((variable) => secretNames.includes(variable.name) || "secretKeyRef" in (variable.valueFrom ?? {}))).toEqual([]);
+      expect(
+        variables.filter(
+          (variable) => secretNames.includes(variable.name) || "secretKeyRef" in (variable.valueFrom ?? {}),
+        ),
+      ).toEqual([]);
       const maps = JSON.stringify(objects.filter(({ kind }) => kind === "ConfigMap"));
       expect(maps).not.toMatch(/amqps?:\/\/|rediss?:\/\//);
     });
   });
 
   test("has the gateway answer to its names under the cluster's own domain", async () => {
-    const objects = (await renderChart(helmProgram, [], { clusterDomain: "cluster.example" })) as readonly (Rendered & { readonly data?: object })[];
+    const objects = (await renderChart(helmProgram, [], { clusterDomain: "cluster.example" })) as readonly (Rendered & {
+      readonly data?: object;
+    })[];
     const config = objects.find(({ kind, metadata }) => kind === "ConfigMap" && metadata.name === "rockbot-gateway");
     expect(JSON.stringify(config?.data)).toContain("- rockbot-gateway.rockbot.svc.cluster.example\\n");
   });
@@ -172,7 +220,9 @@ describe.skipIf("why" in helm)(named("what the chart renders"), () => {
   test("starts a roll-out at a change of settings, and at no change of a policy or a secret", async () => {
     const checksumOf = async (values: Readonly<Record<string, unknown>>) => {
       const objects = (await renderChart(helmProgram, [], values)) as readonly Rendered[];
-      const deployment = objects.find(({ kind, metadata }) => kind === "Deployment" && metadata.name === "rockbot-web-tools");
+      const deployment = objects.find(
+        ({ kind, metadata }) => kind === "Deployment" && metadata.name === "rockbot-web-tools",
+      );
       return JSON.stringify(deployment?.spec?.template?.metadata);
     };
     const before = await checksumOf({});

@@ -24,7 +24,9 @@ export interface AgentOptions {
   /** The file that it appends each answer to. */
   readonly ledger?: string | undefined;
   /** Calls as a deployed agent does: by a policy, under its own broker user, its journal in Redis, traces and metrics by the process's environment. */
-  readonly deployed?: { readonly policyFile: string; readonly redis: { readonly url: string; readonly prefix: string } } | undefined;
+  readonly deployed?:
+    | { readonly policyFile: string; readonly redis: { readonly url: string; readonly prefix: string } }
+    | undefined;
 }
 
 /** What it has to say in the end. */

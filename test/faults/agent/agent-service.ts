@@ -32,17 +32,29 @@ const say = (fields: object, text = "") => void process.stderr.write(`${text} ${
 const log = { debug: () => {}, info: () => {}, warn: say, error: say };
 await using stack = new AsyncDisposableStack();
 const more = deployed === undefined ? {} : await openDeployed(deployed);
-await using bus = await connectBus(busUrl, { name: agent, heartbeatSeconds, log, identity: deployed === undefined ? "trusted" : "verified" });
+await using bus = await connectBus(busUrl, {
+  name: agent,
+  heartbeatSeconds,
+  log,
+  identity: deployed === undefined ? "trusted" : "verified",
+});
 const callers = await Promise.all(
   Array.from({ length: width }, async (_, index) =>
-    stack.use(await createToolCaller(bus, { agent: width === 1 ? agent : `${agent}-${index}`, maxCallsInFlight, ...more })),
+    stack.use(
+      await createToolCaller(bus, { agent: width === 1 ? agent : `${agent}-${index}`, maxCallsInFlight, ...more }),
+    ),
   ),
 );
 await Promise.all(callers.map((caller) => caller.discovered()));
 const ledger = options.ledger === undefined ? undefined : stack.use(openLedger(options.ledger));
 
 async function call(index: number): Promise<SettledCall> {
-  const settled = await settleCall(callers[index % width] as ToolCaller, tool, { id: `${prefix}-${index}`, holdMs, blockMs }, { timeoutMs });
+  const settled = await settleCall(
+    callers[index % width] as ToolCaller,
+    tool,
+    { id: `${prefix}-${index}`, holdMs, blockMs },
+    { timeoutMs },
+  );
   if (settled.outcome === "ok") ledger?.write("received", settled.id);
   return settled;
 }
@@ -57,7 +69,10 @@ async function callSteadily(rate: number): Promise<SettledCall[]> {
 
 const start = performance.now();
 process.stdout.write("asked\n");
-const settled = perSecond === undefined ? await Promise.all(Array.from({ length: calls ?? 0 }, (_, index) => call(index))) : await callSteadily(perSecond);
+const settled =
+  perSecond === undefined
+    ? await Promise.all(Array.from({ length: calls ?? 0 }, (_, index) => call(index)))
+    : await callSteadily(perSecond);
 const report: AgentReport = { settled, ms: performance.now() - start, peakMb: peakMemoryMb() };
 process.stdout.write(`${JSON.stringify(report)}\n`);
 

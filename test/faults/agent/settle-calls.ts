@@ -36,13 +36,22 @@ export async function settleCall(
     }),
     clock.after(timeoutMs + LOST_AFTER_MS, () => lose("lost")),
   ];
-  const settled = (outcome: string, content?: string, reason?: string) => ({ id: input.id, outcome, content, reason, ms: performance.now() - start, isLate });
+  const settled = (outcome: string, content?: string, reason?: string) => ({
+    id: input.id,
+    outcome,
+    content,
+    reason,
+    ms: performance.now() - start,
+    isLate,
+  });
   try {
     const answer = await Promise.race([caller.call(tool, input, options), lost]);
     if (answer === "lost") return settled("lost");
     return settled(answer.isError ? "tool_error" : "ok", answer.content ?? undefined);
   } catch (error) {
-    return error instanceof ToolError ? settled(error.code, undefined, error.message) : settled(`threw ${String(error)}`);
+    return error instanceof ToolError
+      ? settled(error.code, undefined, error.message)
+      : settled(`threw ${String(error)}`);
   } finally {
     for (const callOff of callOffs) callOff();
   }

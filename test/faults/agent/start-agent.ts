@@ -2,7 +2,11 @@ import { type RunningProcess, startProgram } from "../../services/start-service.
 import type { AgentOptions, AgentReport } from "./agent-options.ts";
 
 /** The agent of agent-service.ts as a process of its own. @param nodeArgs options of Node itself */
-export const startAgent = (options: AgentOptions, nodeArgs: readonly string[] = [], env: Readonly<Record<string, string>> = {}): RunningProcess =>
+export const startAgent = (
+  options: AgentOptions,
+  nodeArgs: readonly string[] = [],
+  env: Readonly<Record<string, string>> = {},
+): RunningProcess =>
   startProgram("test/faults/agent/agent-service.ts", { args: [JSON.stringify(options)], nodeArgs, env });
 
 /** What an agent has to say, once it has ended. @throws {Error} with what it has said, if it did not end well */

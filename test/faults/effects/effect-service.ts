@@ -33,10 +33,17 @@ const log = { debug: () => {}, info: say, warn: say, error: say };
 using shutdown = onShutdown({ graceMs: 20_000 });
 using ledger = openLedger(path);
 const killSwitch = new KillSwitch({ at: killAt, calls: killCalls });
-await using claims = redis === undefined ? undefined : await connectRedisClaimStore(redis.url, { prefix: redis.prefix, log });
+await using claims =
+  redis === undefined ? undefined : await connectRedisClaimStore(redis.url, { prefix: redis.prefix, log });
 await using stack = new AsyncDisposableStack();
 const more = deployed === undefined ? {} : await openDeployed(deployed);
-await using bus = await connectBus(busUrl, { name: service, heartbeatSeconds, queueVersions, log, identity: deployed === undefined ? "trusted" : "verified" });
+await using bus = await connectBus(busUrl, {
+  name: service,
+  heartbeatSeconds,
+  queueVersions,
+  log,
+  identity: deployed === undefined ? "trusted" : "verified",
+});
 await using _tools = await serveTools(
   killBus(bus, { service, killSwitch, onAnswered: (id) => ledger.write("answered", id) }),
   {
@@ -58,6 +65,9 @@ async function openDeployed({ policyFile, auditFile }: NonNullable<EffectService
   return {
     policy: stack.use(await openPolicy(policyFile, { log })),
     audit: stack.use(await openAuditLog(auditFile, { log })),
-    rates: redis === undefined ? undefined : stack.use(await connectRedisRateStore(redis.url, { prefix: redis.prefix, log })),
+    rates:
+      redis === undefined
+        ? undefined
+        : stack.use(await connectRedisRateStore(redis.url, { prefix: redis.prefix, log })),
   };
 }

@@ -139,7 +139,8 @@ export class Ledger {
 
 /** The rules of delivery that a run has broken, in words; also that it did too little to show any. Empty if all is well. */
 export function brokenRules({ planned, asked, lost, crossed, late, hollow }: LedgerReport): string[] {
-  const count = (what: string, ids: readonly string[]) => (ids.length === 0 ? [] : [`${ids.length} ${what}: ${ids.slice(0, 5).join(", ")}`]);
+  const count = (what: string, ids: readonly string[]) =>
+    ids.length === 0 ? [] : [`${ids.length} ${what}: ${ids.slice(0, 5).join(", ")}`];
   return [
     ...(asked < MIN_PART_ASKED * planned ? [`only ${asked} of ${planned} planned calls were made`] : []),
     ...count("lost", lost),
@@ -150,7 +151,16 @@ export function brokenRules({ planned, asked, lost, crossed, late, hollow }: Led
 }
 
 /** The figures that a table shows. */
-export function summary({ answered, lost, repeated, crossed, late, failed, p50Ms, p99Ms }: LedgerReport): Record<string, number> {
+export function summary({
+  answered,
+  lost,
+  repeated,
+  crossed,
+  late,
+  failed,
+  p50Ms,
+  p99Ms,
+}: LedgerReport): Record<string, number> {
   return {
     answered,
     lost: lost.length,

@@ -1,7 +1,14 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { type AbortSource, onAbort } from "@rockbot/base";
 import type { Bus, Delivery, Handler } from "@rockbot/bus";
-import { type Envelope, Header, messages, ToolError, type ToolInvokeRequest, type ToolInvokeResponse } from "@rockbot/contracts";
+import {
+  type Envelope,
+  Header,
+  messages,
+  ToolError,
+  type ToolInvokeRequest,
+  type ToolInvokeResponse,
+} from "@rockbot/contracts";
 import { StoreUnavailableError } from "@rockbot/records";
 import { type ClaimOutcome, type ClaimStore, createMemoryClaimStore } from "@rockbot/records/claims";
 import { createToolCaller, serveTools, type ToolCaller, type ToolContext } from "@rockbot/tools";
@@ -85,7 +92,11 @@ interface Sleeper {
   readonly wake: () => void;
 }
 
-const running = new AsyncLocalStorage<{ readonly world: CallWorld; readonly process: Process; readonly isOurs?: () => boolean }>();
+const running = new AsyncLocalStorage<{
+  readonly world: CallWorld;
+  readonly process: Process;
+  readonly isOurs?: () => boolean;
+}>();
 
 /** Takes the place of `pause`: who watches a call wakes when there is something to see, and loops never come round. */
 export function pauseInWorld(_ms: number, source: AbortSource): Promise<void> {
@@ -135,7 +146,18 @@ export class CallWorld implements World {
 
   private constructor(options: CallWorldOptions) {
     this.#options = options;
-    this.#left = { crashes: 0, copies: 0, repeats: 0, outages: 0, disconnects: 0, cancels: 0, lapses: 0, deadlines: 0, forgets: 0, ...options.faults };
+    this.#left = {
+      crashes: 0,
+      copies: 0,
+      repeats: 0,
+      outages: 0,
+      disconnects: 0,
+      cancels: 0,
+      lapses: 0,
+      deadlines: 0,
+      forgets: 0,
+      ...options.faults,
+    };
     this.#store = this.#newStore();
     this.#storeClockMs = 0;
   }
@@ -145,7 +167,14 @@ export class CallWorld implements World {
     const world = new CallWorld(options);
     const caller = world.#ending.use(await createToolCaller(world.#busOfCaller(), { agent: KEY.caller }));
     for (const index of [0, 1]) {
-      const process: Process = { index, gate: new Gate(), history: [], handlers: new Map(), cancels: [], isAlive: true };
+      const process: Process = {
+        index,
+        gate: new Gate(),
+        history: [],
+        handlers: new Map(),
+        cancels: [],
+        isAlive: true,
+      };
       world.#processes.push(process);
       world.#ending.use(await world.#serve(process));
     }
@@ -166,29 +195,38 @@ export class CallWorld implements World {
       ...alive.flatMap((process) => [
         ...(next === undefined ? [] : [this.#step(`deliver to ${process.index}`, () => this.#deliver(next, process))]),
         ...process.gate.held.map(({ name, open }) => this.#step(`${process.index}: ${name}`, open)),
-        ...process.cancels.slice(0, 1).map((cancel) => this.#step(`cancel comes to ${process.index}`, () => this.#deliverCancel(cancel, process))),
+        ...process.cancels
+          .slice(0, 1)
+          .map((cancel) => this.#step(`cancel comes to ${process.index}`, () => this.#deliverCancel(cancel, process))),
       ]),
       ...[...this.#sleepers]
         .filter(({ process, version }) => process.isAlive && version !== this.#version)
         .map((sleeper) => this.#step(`${sleeper.process.index} wakes`, () => this.#wake(sleeper))),
     ];
     // Whoever watches a call of a process that is gone goes on when its lease is over, at last.
-    if (steps.length === 0 && this.#hasSleepers && this.#idleLapses < MAX_IDLE_LAPSES) steps.push(this.#step("time passes", () => this.#waitForLapse()));
+    if (steps.length === 0 && this.#hasSleepers && this.#idleLapses < MAX_IDLE_LAPSES)
+      steps.push(this.#step("time passes", () => this.#waitForLapse()));
     const fault = (name: string, kind: keyof Faults, take: () => void) => this.#step(name, take, kind);
     return [
       ...steps,
-      ...(crashes > 0 && alive.length > 1 ? alive.map((process) => fault(`${process.index} crashes`, "crashes", () => this.#crash(process))) : []),
+      ...(crashes > 0 && alive.length > 1
+        ? alive.map((process) => fault(`${process.index} crashes`, "crashes", () => this.#crash(process)))
+        : []),
       ...(copies > 0 ? [fault("request comes twice", "copies", () => this.#publishRequest())] : []),
       ...(repeats > 0 ? [fault("request is repeated", "repeats", () => this.#repeatRequest())] : []),
       ...(outages > 0
         ? alive.flatMap((process) =>
             process.gate.held
               .filter(({ name }) => name === "claim")
-              .map(({ fail }) => fault(`${process.index}: the store is away`, "outages", () => fail(new StoreUnavailableError("away")))),
+              .map(({ fail }) =>
+                fault(`${process.index}: the store is away`, "outages", () => fail(new StoreUnavailableError("away"))),
+              ),
           )
         : []),
       ...(disconnects > 0
-        ? alive.filter((process) => held.has(process)).map((process) => fault(`${process.index} is cut off`, "disconnects", () => this.#takeBack(process)))
+        ? alive
+            .filter((process) => held.has(process))
+            .map((process) => fault(`${process.index} is cut off`, "disconnects", () => this.#takeBack(process)))
         : []),
       ...(cancels > 0 && isOpen ? [fault("caller cancels", "cancels", () => this.#cancel.abort())] : []),
       ...(lapses > 0 && this.#owner !== undefined ? [fault("lease lapses", "lapses", () => this.#lapse())] : []),
@@ -211,7 +249,9 @@ export class CallWorld implements World {
     const outcome = this.#settled;
     const hasForgotten = this.#forgottenAt !== undefined;
     // A refusal says nothing of the next delivery of the call.
-    const answers = [...this.#answers].filter((answer) => !(hasForgotten && answer.includes("outcome_unknown")) && !answer.includes('"unavailable"'));
+    const answers = [...this.#answers].filter(
+      (answer) => !(hasForgotten && answer.includes("outcome_unknown")) && !answer.includes('"unavailable"'),
+    );
     const code = outcome instanceof ToolError ? outcome.code : undefined;
     const when = (isBroken: boolean, rule: string) => (isBroken ? [rule] : []);
     const allowed = new Set([
@@ -224,10 +264,22 @@ export class CallWorld implements World {
       ...this.#complaints,
       ...when(answers.length > 1, `services answer differently: ${answers.join(", ")}`),
       ...when(!isIdempotent && this.#effects > 1, `a tool with effects had ${this.#effects}`),
-      ...when(!hasForgotten && this.#started > (this.#startedWhenCancelled ?? Number.POSITIVE_INFINITY), "a call has started after it was cancelled"),
-      ...when(outcome !== undefined && code === undefined && this.#effects === 0, "the caller has an answer of a call that did not run"),
-      ...when(outcome instanceof ToolError && outcome.details?.["mayHaveRun"] === false && this.#started > 0, "a call that is said not to have run has"),
-      ...when(code !== undefined && !allowed.has(code), `the call ended in ${code}, and nothing happened that explains it`),
+      ...when(
+        !hasForgotten && this.#started > (this.#startedWhenCancelled ?? Number.POSITIVE_INFINITY),
+        "a call has started after it was cancelled",
+      ),
+      ...when(
+        outcome !== undefined && code === undefined && this.#effects === 0,
+        "the caller has an answer of a call that did not run",
+      ),
+      ...when(
+        outcome instanceof ToolError && outcome.details?.["mayHaveRun"] === false && this.#started > 0,
+        "a call that is said not to have run has",
+      ),
+      ...when(
+        code !== undefined && !allowed.has(code),
+        `the call ended in ${code}, and nothing happened that explains it`,
+      ),
       ...(this.steps().every(({ isFault }) => isFault) ? this.#unfinished() : []),
     ];
   }
@@ -249,7 +301,9 @@ export class CallWorld implements World {
     return [
       ...(this.#settled === undefined ? ["the caller waits for ever"] : []),
       ...(this.#queue.length > 0 ? [`${this.#queue.length} requests are never acknowledged`] : []),
-      ...[...this.#sleepers].filter(({ process }) => process.isAlive).map(({ process }) => `service ${process.index} watches for ever`),
+      ...[...this.#sleepers]
+        .filter(({ process }) => process.isAlive)
+        .map(({ process }) => `service ${process.index} watches for ever`),
     ];
   }
 
@@ -260,14 +314,32 @@ export class CallWorld implements World {
       order.map((index) => {
         const { isAlive, history, gate, cancels } = this.#processes[index] as Process;
         if (!isAlive) return "dead";
-        const asleep = [...this.#sleepers].filter(({ process }) => process.index === index).map(({ version }) => version === this.#version);
+        const asleep = [...this.#sleepers]
+          .filter(({ process }) => process.index === index)
+          .map(({ version }) => version === this.#version);
         return [history, gate.held.map(({ name }) => name).toSorted(), cancels.length, asleep];
       }),
-      this.#queue.map(({ envelope, copy, deliveries, holder }) => [envelope.headers[Header.AgeMs], copy, deliveries, placeOf(holder?.index)]),
+      this.#queue.map(({ envelope, copy, deliveries, holder }) => [
+        envelope.headers[Header.AgeMs],
+        copy,
+        deliveries,
+        placeOf(holder?.index),
+      ]),
       [this.#stored, placeOf(this.#owner), this.#elapsedMs, this.#hasLapsed, this.#idleLapses, this.#forgottenAt],
       [...this.#answers].toSorted(),
-      [this.#started, this.#effects, placeOf(this.#begunBy?.index), this.#startedWhenCancelled, this.#copies, this.#left],
-      this.#settled === undefined ? "open" : this.#settled instanceof ToolError ? [this.#settled.code, this.#settled.details] : this.#settled.content,
+      [
+        this.#started,
+        this.#effects,
+        placeOf(this.#begunBy?.index),
+        this.#startedWhenCancelled,
+        this.#copies,
+        this.#left,
+      ],
+      this.#settled === undefined
+        ? "open"
+        : this.#settled instanceof ToolError
+          ? [this.#settled.code, this.#settled.details]
+          : this.#settled.content,
     ]);
   }
 
@@ -295,7 +367,8 @@ export class CallWorld implements World {
   #deliver(message: Message, process: Process): void {
     const { envelope, copy } = message;
     const isRedelivered = message.deliveries++ > 0;
-    const isCopy = isRedelivered || (copy > 0 && !(Header.AgeMs in envelope.headers) && this.#options.faults.forgets !== undefined);
+    const isCopy =
+      isRedelivered || (copy > 0 && !(Header.AgeMs in envelope.headers) && this.#options.faults.forgets !== undefined);
     const name = `${copy}.${message.deliveries}`;
     message.holder = process;
     this.#learn(process, `gets ${name}`);
@@ -354,7 +427,8 @@ export class CallWorld implements World {
   }
 
   #publishRequest(): void {
-    if (this.#request !== undefined) this.#queue.push({ envelope: this.#request, copy: this.#copies++, deliveries: 0, holder: undefined });
+    if (this.#request !== undefined)
+      this.#queue.push({ envelope: this.#request, copy: this.#copies++, deliveries: 0, holder: undefined });
   }
 
   #repeatRequest(): void {
@@ -387,7 +461,8 @@ export class CallWorld implements World {
     this.#hasLapsed = true;
     this.#pass(DEADLINE_MS + LATENESS_MS);
     // What nobody has taken by now the broker gives to nobody.
-    for (const message of this.#queue.filter(({ holder }) => holder === undefined)) this.#queue.splice(this.#queue.indexOf(message), 1);
+    for (const message of this.#queue.filter(({ holder }) => holder === undefined))
+      this.#queue.splice(this.#queue.indexOf(message), 1);
   }
 
   #pass(ms: number): void {
@@ -397,7 +472,10 @@ export class CallWorld implements World {
   }
 
   #noteStored(process: Process, operation: string, outcome: ClaimOutcome | string | boolean): void {
-    const text = typeof outcome === "object" ? `${outcome.state}${outcome.state === "taken" && outcome.isTakenOver ? " over" : ""}` : String(outcome);
+    const text =
+      typeof outcome === "object"
+        ? `${outcome.state}${outcome.state === "taken" && outcome.isTakenOver ? " over" : ""}`
+        : String(outcome);
     if (operation !== "cancel") this.#learn(process, `${operation}: ${text}`); // what came of a cancel nobody asks
     if (text !== "held") this.#version++;
     if (text.startsWith("taken")) this.#owner = process.index;
@@ -439,16 +517,23 @@ export class CallWorld implements World {
       idempotent: isIdempotent,
       validateInput: Object.assign((_value: unknown): _value is unknown => true, { errors: null }),
     };
-    const set = { tools: [{ definition, executor, isResumable }], guides: [{ name: SERVICE, summary: "For tests.", document: "# Tests" }] };
+    const set = {
+      tools: [{ definition, executor, isResumable }],
+      guides: [{ name: SERVICE, summary: "For tests.", document: "# Tests" }],
+    };
     return serveTools(this.#busOfService(process), set, { service: SERVICE, claims });
   }
 
-  #begin(process: Process, { isResumable, mayHaveBegun }: { readonly isResumable: boolean; readonly mayHaveBegun: boolean }): void {
+  #begin(
+    process: Process,
+    { isResumable, mayHaveBegun }: { readonly isResumable: boolean; readonly mayHaveBegun: boolean },
+  ): void {
     this.#learn(process, "effect");
     const before = isResumable ? this.#begunBy : undefined;
     this.#begunBy ??= process;
     if (before === undefined) this.#effects++;
-    else if (!before.isAlive && !mayHaveBegun) this.#complaints.push("a call that a dead service had begun is not said to have begun");
+    else if (!before.isAlive && !mayHaveBegun)
+      this.#complaints.push("a call that a dead service had begun is not said to have begun");
   }
 
   #busOfService(process: Process): Bus {
@@ -457,7 +542,8 @@ export class CallWorld implements World {
       publish: async (envelope) => {
         if (ofDiscovery.has(envelope.type)) return void (await this.#hearAnnouncement(envelope, delivered()));
         const isRefusal = Buffer.from(envelope.body).includes('"unavailable"');
-        if (isRefusal && running.getStore()?.isOurs?.() === false) this.#complaints.push("a service refuses a call that is another's by now");
+        if (isRefusal && running.getStore()?.isOurs?.() === false)
+          this.#complaints.push("a service refuses a call that is another's by now");
         await process.gate.pass("publish", () => {
           if (!this.#isGivenUp) this.#answers.add(`${envelope.type} ${Buffer.from(envelope.body).toString()}`);
           void this.#hearAnswer(envelope, delivered());
@@ -473,9 +559,11 @@ export class CallWorld implements World {
         if (name.startsWith("result.")) this.#hearAnswer = handler;
       },
       publish: async (envelope) => {
-        if (envelope.type === messages.ToolCancel.type) for (const { isAlive, cancels } of this.#processes) if (isAlive) cancels.push(envelope);
+        if (envelope.type === messages.ToolCancel.type)
+          for (const { isAlive, cancels } of this.#processes) if (isAlive) cancels.push(envelope);
         if (envelope.type === messages.ToolAnnounceProbe.type)
-          for (const { isAlive, handlers } of this.#processes) if (isAlive) await handlers.get(`announce.${SERVICE}`)?.(envelope, delivered());
+          for (const { isAlive, handlers } of this.#processes)
+            if (isAlive) await handlers.get(`announce.${SERVICE}`)?.(envelope, delivered());
         if (envelope.type !== messages.ToolInvokeRequest.type) return;
         this.#request = envelope;
         this.#publishRequest();
@@ -483,7 +571,13 @@ export class CallWorld implements World {
     });
   }
 
-  #bus({ subscribe, publish }: { readonly subscribe: (name: string, handler: Handler) => void; readonly publish: (envelope: Envelope) => Promise<void> }): Bus {
+  #bus({
+    subscribe,
+    publish,
+  }: {
+    readonly subscribe: (name: string, handler: Handler) => void;
+    readonly publish: (envelope: Envelope) => Promise<void>;
+  }): Bus {
     return {
       traits: { isDurable: true, verifiesSender: false },
       isReady: true,
@@ -501,9 +595,17 @@ export class CallWorld implements World {
 }
 
 /** What services say of themselves. */
-const ofDiscovery: ReadonlySet<string> = new Set([messages.ToolHeartbeat.type, messages.ToolAnnouncement.type, messages.ToolListChange.type]);
+const ofDiscovery: ReadonlySet<string> = new Set([
+  messages.ToolHeartbeat.type,
+  messages.ToolAnnouncement.type,
+  messages.ToolListChange.type,
+]);
 
-const delivered = (isRedelivered = false): Delivery => ({ signal: new AbortController().signal, receivedAt: performance.now(), isRedelivered });
+const delivered = (isRedelivered = false): Delivery => ({
+  signal: new AbortController().signal,
+  receivedAt: performance.now(),
+  isRedelivered,
+});
 
 /** Until all that follows from the last step has happened: promises settle before the next turn of the event loop. */
 const standStill = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

@@ -34,13 +34,22 @@ export interface KillMatrixOptions {
 const DEADLINE_MS = 40_000;
 
 /** Has a service die over calls of each kind at one point, starts another in its place, and looks what became of the calls. */
-export async function killServiceAt({ busUrl, redisUrl, point, callsPerKind }: KillMatrixOptions): Promise<KillMatrixRow[]> {
+export async function killServiceAt({
+  busUrl,
+  redisUrl,
+  point,
+  callsPerKind,
+}: KillMatrixOptions): Promise<KillMatrixRow[]> {
   const service = uniqueName();
   await using ledger = await createLedgerFile();
   const redis = redisUrl === undefined ? undefined : { url: redisUrl, prefix: service };
   if (redis !== undefined) await ageClaims(redis.url, redis.prefix);
   const options = { busUrl, redis, service, ledger: ledger.path, concurrency: callsPerKind * toolKinds.length };
-  await using victim = await startEffectService({ ...options, killAt: point, killCalls: callsPerKind * toolKinds.length });
+  await using victim = await startEffectService({
+    ...options,
+    killAt: point,
+    killCalls: callsPerKind * toolKinds.length,
+  });
   await using bus = await connectBus(busUrl, { name: "kill-matrix" });
   await using stack = new AsyncDisposableStack();
   const calls = await Promise.all(

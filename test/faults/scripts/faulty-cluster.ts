@@ -1,5 +1,11 @@
 import { type KubernetesApi, logIn, type Pod, type StartKubernetesApiOptions } from "@rockbot/testing";
-import { jobOf, noOwnCluster, openScriptsCluster, type ScriptsCluster, startsIn } from "../../scripts/scripts-cluster.ts";
+import {
+  jobOf,
+  noOwnCluster,
+  openScriptsCluster,
+  type ScriptsCluster,
+  startsIn,
+} from "../../scripts/scripts-cluster.ts";
 
 /** A cluster whose API server does as a test says, and whose pods are looked at all the time: those that are gone are counted too. */
 export interface FaultyCluster extends ScriptsCluster {
@@ -40,7 +46,8 @@ export async function openFaultyCluster(options: StartKubernetesApiOptions = {})
     api,
     podOf(job) {
       const [pod, another] = pods().filter((one) => jobOf(one) === job);
-      if (pod === undefined || another !== undefined) throw new Error(`Expected one pod of the job, there ${pod === undefined ? "is none" : "are more"}`);
+      if (pod === undefined || another !== undefined)
+        throw new Error(`Expected one pod of the job, there ${pod === undefined ? "is none" : "are more"}`);
       return pod.metadata.name;
     },
     podsOfJobs,

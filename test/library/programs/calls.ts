@@ -21,7 +21,12 @@ import { RedisClientMissingError, SharedRecords } from "rockbot/redis";
 const steps = toolDefinition<{ readonly count: number }, { readonly done: number }>({
   name: "take_steps",
   description: "Take steps, and say so.",
-  inputSchema: { type: "object", additionalProperties: false, required: ["count"], properties: { count: { type: "integer", maximum: 1_000 } } },
+  inputSchema: {
+    type: "object",
+    additionalProperties: false,
+    required: ["count"],
+    properties: { count: { type: "integer", maximum: 1_000 } },
+  },
   outputSchema: { type: "object", properties: { done: { type: "integer" } } },
 });
 
@@ -69,6 +74,8 @@ await assert.rejects(openPolicy("no-such-file.yaml"), ConfigError);
   await using shared = new SharedRecords({ redisUrl: "redis://127.0.0.1:1", log: silentLogger });
   await assert.rejects(
     shared.claims(),
-    (error) => error instanceof RedisClientMissingError && /^Cannot open the claims in Redis: .* npm install ioredis@6$/.test(error.message),
+    (error) =>
+      error instanceof RedisClientMissingError &&
+      /^Cannot open the claims in Redis: .* npm install ioredis@6$/.test(error.message),
   );
 }

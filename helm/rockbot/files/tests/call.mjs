@@ -6,7 +6,11 @@ const { GATEWAY } = process.env;
 const deadline = AbortSignal.timeout(90_000);
 const token = (await readFile("/etc/rockbot/secrets/GATEWAY_TOKEN", "utf8")).trim();
 const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
-const wanted = { list_scheduled_tasks: {}, execute_python_script: { script: "print(6 * 7)" }, web_browse: { url: "https://example.com/" } };
+const wanted = {
+  list_scheduled_tasks: {},
+  execute_python_script: { script: "print(6 * 7)" },
+  web_browse: { url: "https://example.com/" },
+};
 
 async function get(path) {
   for (;;) {
@@ -31,6 +35,11 @@ async function findTool() {
 }
 
 const tool = await findTool();
-const answer = await fetch(`${GATEWAY}/v1/tools/${tool}/invoke`, { method: "POST", headers, body: JSON.stringify(wanted[tool]), signal: deadline });
+const answer = await fetch(`${GATEWAY}/v1/tools/${tool}/invoke`, {
+  method: "POST",
+  headers,
+  body: JSON.stringify(wanted[tool]),
+  signal: deadline,
+});
 console.log(`${tool}: status ${answer.status}: ${await answer.text()}`);
 process.exitCode = answer.ok ? 0 : 1;

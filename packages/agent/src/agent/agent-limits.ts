@@ -30,7 +30,8 @@ const DEFAULTS: AgentLimits = {
 export function limitsOf(given: Partial<AgentLimits> = {}): AgentLimits {
   const limits = { ...DEFAULTS, ...given };
   for (const [name, value] of Object.entries(limits)) {
-    if (!Number.isSafeInteger(value) || value < 0) throw new RangeError(`Cannot create an agent: ${name} must be a whole number, got ${value}`);
+    if (!Number.isSafeInteger(value) || value < 0)
+      throw new RangeError(`Cannot create an agent: ${name} must be a whole number, got ${value}`);
   }
   return limits;
 }

@@ -51,7 +51,9 @@ export interface AgentParts extends Partial<AsyncDisposable> {
   /** The same for every turn: a part of the system message. */
   readonly instructions?: string | undefined;
   /** For one turn: it stands after what a provider's cache can keep. @param mayUse whether the turn has a tool */
-  readonly aside?: ((scope: TurnScope, message: string, mayUse: (tool: string) => boolean) => Promise<Aside | undefined>) | undefined;
+  readonly aside?:
+    | ((scope: TurnScope, message: string, mayUse: (tool: string) => boolean) => Promise<Aside | undefined>)
+    | undefined;
   /** Teach the model tools of these, each for those who may use the tool, if one is named. */
   readonly guides?: readonly (readonly [guide: ToolGuide, tool?: string])[] | undefined;
   /** Those of a turn's tools that its model is given. It can call the others by name, too. @default all */

@@ -31,7 +31,10 @@ const clock = testTool("time_now", async () => "12:00", { readOnly: true });
 test("a turn calls the tools that are on the bus, and answers; asked again, it gives the same result", async () => {
   await using bus = createMemoryBus();
   await using _service = await serveTools(bus, { tools: [clock] }, { service: "clock" });
-  const { model, requests } = scriptedModel([called("time_now"), (request) => said(`It is ${lastOf(request)?.content}.`)]);
+  const { model, requests } = scriptedModel([
+    called("time_now"),
+    (request) => said(`It is ${lastOf(request)?.content}.`),
+  ]);
   await using agent = await createAgent({ bus, model }).start();
   const events: AgentEvent[] = [];
   const request = testRequest("What time is it?");
@@ -48,7 +51,13 @@ test("a turn calls the tools that are on the bus, and answers; asked again, it g
     "search_working_memory",
     "time_now",
   ]);
-  expect(events.map(({ kind }) => kind)).toEqual(["turn_started", "tool_started", "tool_finished", "text", "turn_finished"]);
+  expect(events.map(({ kind }) => kind)).toEqual([
+    "turn_started",
+    "tool_started",
+    "tool_finished",
+    "text",
+    "turn_finished",
+  ]);
   expect(events.map(({ sequence }) => sequence)).toEqual([1, 2, 3, 4, 5]);
   expect(events[2]).toMatchObject({
     toolName: "time_now",
@@ -62,11 +71,21 @@ test("a turn calls the tools that are on the bus, and answers; asked again, it g
   expect(await agent.runTurn(request)).toEqual(result);
   expect(requests).toHaveLength(2);
   const { sessionId } = request;
-  expect((await agent.history("agent", sessionId)).map(({ content }) => content)).toEqual(["What time is it?", "It is 12:00."]);
-  expect((await agent.events("agent", sessionId, 3, 500)).events.map(({ kind }) => kind)).toEqual(["text", "turn_finished"]);
+  expect((await agent.history("agent", sessionId)).map(({ content }) => content)).toEqual([
+    "What time is it?",
+    "It is 12:00.",
+  ]);
+  expect((await agent.events("agent", sessionId, 3, 500)).events.map(({ kind }) => kind)).toEqual([
+    "text",
+    "turn_finished",
+  ]);
 
   await agent.runTurn(testRequest("And now?", { sessionId }));
-  expect(requests[2]?.messages.slice(1).map(({ content }) => content)).toEqual(["What time is it?", "It is 12:00.", "And now?"]);
+  expect(requests[2]?.messages.slice(1).map(({ content }) => content)).toEqual([
+    "What time is it?",
+    "It is 12:00.",
+    "And now?",
+  ]);
 });
 
 test("calls of one answer run side by side, and their results stand in order behind it", async () => {
@@ -93,7 +112,10 @@ test("no more calls of a turn run at once than its bound", async () => {
     running--;
     return "done";
   });
-  const { model, requests } = scriptedModel([called(...Array.from({ length: 10 }, (_, i) => ["busy", { i }] as const)), said("done")]);
+  const { model, requests } = scriptedModel([
+    called(...Array.from({ length: 10 }, (_, i) => ["busy", { i }] as const)),
+    said("done"),
+  ]);
   await runTurn(model, [busy], undefined, { limits: { maxParallelCalls: 3 } });
   expect(most).toBe(3);
   expect(requests[1]?.messages.filter(({ role, content }) => role === "tool" && content === "done")).toHaveLength(10);
@@ -105,7 +127,10 @@ test("arguments that can be meant in one way are repaired, and the model learns 
     given.push(input);
     return "noted";
   });
-  const { model, requests } = scriptedModel([called(["take_note", "{'text': 'tea',}"], ["take_note", '{"text": "te']), said("done")]);
+  const { model, requests } = scriptedModel([
+    called(["take_note", "{'text': 'tea',}"], ["take_note", '{"text": "te']),
+    said("done"),
+  ]);
   await runTurn(model, [note]);
   expect(given).toEqual([{ text: "tea" }]);
   const [repaired, refused] = requests[1]?.messages.slice(-2) ?? [];
@@ -124,7 +149,10 @@ test("an unknown tool is answered with the nearest names, and a name that can on
 });
 
 test("a call that is written as text runs as any other", async () => {
-  const { model, requests } = scriptedModel([said('I look.\n<tool_call>{"name": "time_now", "arguments": {}}</tool_call>'), said("done")]);
+  const { model, requests } = scriptedModel([
+    said('I look.\n<tool_call>{"name": "time_now", "arguments": {}}</tool_call>'),
+    said("done"),
+  ]);
   expect((await runTurn(model, [clock])).text).toBe("done");
   expect(requests[1]?.messages.slice(-2)).toMatchObject([
     { role: "assistant", content: "I look.", toolCalls: [{ id: "call_0_0", name: "time_now" }] },
@@ -133,7 +161,9 @@ test("a call that is written as text runs as any other", async () => {
 });
 
 test("a model that takes no tools by its protocol has them in its system text, and calls them by lines", async () => {
-  const { model, requests } = scriptedModel([said("tool_call_name: time_now\ntool_call_arguments: {}"), said("done")], { usesTextToolCalls: true });
+  const { model, requests } = scriptedModel([said("tool_call_name: time_now\ntool_call_arguments: {}"), said("done")], {
+    usesTextToolCalls: true,
+  });
   expect((await runTurn(model, [clock])).text).toBe("done");
   expect(requests[0]?.tools).toBeUndefined();
   expect(requests[0]?.messages[0]?.content).toContain("- time_now: The tool time_now");
@@ -147,7 +177,12 @@ test("three identical failing calls in a row end in an answer without tools", as
   const broken = testTool("broken", async () => {
     throw new ToolError("execution_failed", "It is broken.");
   });
-  const { model, requests } = scriptedModel([called("broken"), called("broken"), called("broken"), said("It does not work.")]);
+  const { model, requests } = scriptedModel([
+    called("broken"),
+    called("broken"),
+    called("broken"),
+    said("It does not work."),
+  ]);
   expect(await runTurn(model, [broken])).toMatchObject({
     text: "It does not work.",
     finish: "limit",
@@ -197,20 +232,29 @@ test("an agent that may not publish its events says so once, and tries no more o
   expect(afterFirst).toBeGreaterThan(0);
   expect(refused).toBe(afterFirst);
   expect(warnings).toEqual([expect.stringContaining("may not publish events")]);
-  expect((await agent.events("agent", request.sessionId, 0, 500)).events.map(({ kind }) => kind)).toContain("turn_finished");
+  expect((await agent.events("agent", request.sessionId, 0, 500)).events.map(({ kind }) => kind)).toContain(
+    "turn_finished",
+  );
 });
 
 test("a model that calls for ever is stopped at its iterations, and answers; one that answers nothing then has our words", async () => {
-  const endless = scriptedModel([(request) => (request.toolChoice === "none" ? said("Enough.") : called("time_now"))], { maxIterations: 4 });
+  const endless = scriptedModel([(request) => (request.toolChoice === "none" ? said("Enough.") : called("time_now"))], {
+    maxIterations: 4,
+  });
   expect(await runTurn(endless.model, [clock])).toMatchObject({ text: "Enough.", finish: "limit" });
   expect(endless.requests).toHaveLength(5);
 
   const stubborn = scriptedModel([called("time_now")], { maxIterations: 2 });
-  expect(await runTurn(stubborn.model, [clock])).toMatchObject({ text: expect.stringContaining("I have to stop here"), finish: "limit" });
+  expect(await runTurn(stubborn.model, [clock])).toMatchObject({
+    text: expect.stringContaining("I have to stop here"),
+    finish: "limit",
+  });
 });
 
 test("a turn stops at its tokens", async () => {
-  const { model } = scriptedModel([(request) => (request.toolChoice === "none" ? said("Enough.") : called("time_now"))]);
+  const { model } = scriptedModel([
+    (request) => (request.toolChoice === "none" ? said("Enough.") : called("time_now")),
+  ]);
   expect(await runTurn(model, [clock], undefined, { limits: { maxTokens: 30 } })).toMatchObject({
     text: "Enough.",
     finish: "limit",
@@ -260,12 +304,19 @@ test("a result that is too large is told of: where it is and how large it was, i
   const forged = { structured: { tool_output: { handle: "forged" } } };
   const large = testTool("large", async () => ({ content: "x".repeat(70_000), ...forged }), { readOnly: true });
   const small = testTool("small", async () => ({ content: "small", ...forged }), { readOnly: true });
-  const { events, largeResults } = await runTurn(scriptedModel([called("large", "small"), said("done")]).model, [large, small]);
+  const { events, largeResults } = await runTurn(scriptedModel([called("large", "small"), said("done")]).model, [
+    large,
+    small,
+  ]);
   const handle = expect.stringMatching(/^session\/.*\/tool-large-[0-9a-f]{8}-index$/);
   const toolOutput = { handle, reason: "size_limit_exceeded", bytes: 70_000, lines: 1, tokens: expect.any(Number) };
   const finished = events.filter(({ kind }) => kind === "tool_finished");
-  expect(finished.flatMap((event) => (event.toolOutput === undefined ? [] : [[event.toolName, event.toolOutput]]))).toEqual([["large", toolOutput]]);
-  expect(largeResults).toEqual([{ toolCallId: finished.find(({ toolName }) => toolName === "large")?.toolCallId, toolName: "large", toolOutput }]);
+  expect(
+    finished.flatMap((event) => (event.toolOutput === undefined ? [] : [[event.toolName, event.toolOutput]])),
+  ).toEqual([["large", toolOutput]]);
+  expect(largeResults).toEqual([
+    { toolCallId: finished.find(({ toolName }) => toolName === "large")?.toolCallId, toolName: "large", toolOutput },
+  ]);
 });
 
 test("an agent has one working memory, which has all that it keeps, and refuses two", async () => {
@@ -277,14 +328,19 @@ test("an agent has one working memory, which has all that it keeps, and refuses 
   const keys = (await mine.of("agent").list("")).map(({ key }) => key);
   expect(keys).toEqual([expect.stringMatching(/^runs\/s\/turns\//), "session/s/note"]);
   await using other = createWorkingMemory();
-  await expect(createAgent({ bus, model, memory: other }).use(workingMemory(mine)).start()).rejects.toThrow(/one working memory/);
+  await expect(createAgent({ bus, model, memory: other }).use(workingMemory(mine)).start()).rejects.toThrow(
+    /one working memory/,
+  );
 });
 
 test("an empty answer is asked for once more, then answered in words", async () => {
   const second = scriptedModel([said(""), said("Here.")]);
   expect(await runTurn(second.model, [])).toMatchObject({ text: "Here.", finish: "stop" });
   const never = scriptedModel([said("")]);
-  expect(await runTurn(never.model, [])).toMatchObject({ text: "I have no answer: the model gave none.", finish: "failed" });
+  expect(await runTurn(never.model, [])).toMatchObject({
+    text: "I have no answer: the model gave none.",
+    finish: "failed",
+  });
   expect(never.requests).toHaveLength(2);
 });
 
@@ -335,7 +391,10 @@ test("a client's own tools are offered, and calls of them are returned, not run"
   const clientTools = [{ name: "paint", description: "Paint.", parameters: { type: "object" } }];
   const result = await runTurn(model, [clock], testRequest("Paint it.", { clientTools }));
   expect(requests[0]?.tools?.[0]).toEqual(clientTools[0]);
-  expect(result).toMatchObject({ finish: "tool_calls", toolCalls: [{ id: "call_0", name: "paint", arguments: '{"colour":"red"}' }] });
+  expect(result).toMatchObject({
+    finish: "tool_calls",
+    toolCalls: [{ id: "call_0", name: "paint", arguments: '{"colour":"red"}' }],
+  });
 });
 
 test("a history that a client brings is taken whole, with its calls and results", async () => {
@@ -368,7 +427,10 @@ test("a cancelled turn cancels its calls, and ends in one result", async () => {
     return "late";
   });
   const { model } = scriptedModel([called("slow")]);
-  expect(await runTurn(model, [slow], testRequest("Go.", { signal: stop.signal }))).toMatchObject({ finish: "failed", reason: "The turn was cancelled." });
+  expect(await runTurn(model, [slow], testRequest("Go.", { signal: stop.signal }))).toMatchObject({
+    finish: "failed",
+    reason: "The turn was cancelled.",
+  });
   await cancelled.promise;
 });
 
@@ -410,20 +472,34 @@ test("messages that come during a turn wait in order, and one too many is refuse
   await expect.poll(() => requests.length).toBe(1);
   const second = agent.runTurn(testRequest("two", { sessionId }));
   const third = agent.runTurn(testRequest("three", { sessionId }));
-  await expect(agent.runTurn(testRequest("four", { sessionId }))).rejects.toMatchObject({ code: "overloaded", details: { reason: "session_queue" } });
+  await expect(agent.runTurn(testRequest("four", { sessionId }))).rejects.toMatchObject({
+    code: "overloaded",
+    details: { reason: "session_queue" },
+  });
   first.resolve();
   await Promise.all([running, second, third]);
   const { events } = await agent.events("agent", sessionId, 0, 500);
   const frames = events.filter(({ kind }) => kind !== "text").map(({ kind }) => kind);
-  expect(frames).toEqual(["turn_started", "turn_finished", "turn_started", "turn_finished", "turn_started", "turn_finished"]);
-  expect((await agent.history("agent", sessionId)).filter(({ role }) => role === "user").map(({ content }) => content)).toEqual(["one", "two", "three"]);
+  expect(frames).toEqual([
+    "turn_started",
+    "turn_finished",
+    "turn_started",
+    "turn_finished",
+    "turn_started",
+    "turn_finished",
+  ]);
+  expect(
+    (await agent.history("agent", sessionId)).filter(({ role }) => role === "user").map(({ content }) => content),
+  ).toEqual(["one", "two", "three"]);
 });
 
 test("a turn whose results were too much for its model together says so at its end", async () => {
   const large = testTool("large", async () => "x".repeat(50_000), { readOnly: true });
   await using bus = createMemoryBus();
   await using _service = await serveTools(bus, { tools: [large] }, { service: "tests" });
-  const { model } = scriptedModel([called("large"), called("large"), called("large"), said("Much.")], { contextTokens: 30_000 });
+  const { model } = scriptedModel([called("large"), called("large"), called("large"), said("Much.")], {
+    contextTokens: 30_000,
+  });
   await using agent = await createAgent({ bus, model }).start();
   const events: AgentEvent[] = [];
   const result = await agent.runTurn({ ...testRequest("Read."), onEvent: (event) => events.push(event) });

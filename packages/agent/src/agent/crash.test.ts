@@ -22,11 +22,18 @@ async function runStory(diesAt: number) {
     runs.push(`${name} ${toolCallId}`);
     return `did ${name}`;
   });
-  const read = testTool("look", async () => ({ content: "seen", trust: { level: "untrusted", origin: "page" } }), { readOnly: true });
+  const read = testTool("look", async () => ({ content: "seen", trust: { level: "untrusted", origin: "page" } }), {
+    readOnly: true,
+  });
   await using _service = await serveTools(bus, { tools: [effect, read] }, { service: "tests" });
   // Every other story over Redis, so that both stores have each kind of step.
-  await using store = diesAt % 2 === 1 ? await connectRedisTurnStore(redis, { prefix: `test-${newId()}` }) : createMemoryTurnStore();
-  const script = [called("look", ["effect", { name: "a" }]), called(["effect", { name: "b" }], ["effect", { name: "c" }]), said("done")];
+  await using store =
+    diesAt % 2 === 1 ? await connectRedisTurnStore(redis, { prefix: `test-${newId()}` }) : createMemoryTurnStore();
+  const script = [
+    called("look", ["effect", { name: "a" }]),
+    called(["effect", { name: "b" }], ["effect", { name: "c" }]),
+    said("done"),
+  ];
   // By how far the conversation is, as a real model: an answer that was lost is asked for again.
   const newModel = () => scriptedModel([({ messages }) => script[answersIn(messages)] ?? said("too much")]);
   const [{ model }, taker] = [newModel(), newModel()];
@@ -35,7 +42,13 @@ async function runStory(diesAt: number) {
 
   const mortal = new Mortal(diesAt);
   const firstCaller = await createToolCaller(bus, { agent: "agent", results: "copy" });
-  const first = await createAgent({ bus, model, store: mortal.store(store), caller: mortal.caller(firstCaller), limits }).start();
+  const first = await createAgent({
+    bus,
+    model,
+    store: mortal.store(store),
+    caller: mortal.caller(firstCaller),
+    limits,
+  }).start();
   const ended = first.runTurn(request).then(
     (result): TurnResult | undefined => result,
     () => undefined,
@@ -48,10 +61,19 @@ async function runStory(diesAt: number) {
   const kept = mortal.kept.has("last") ? 3 : mortal.kept.size;
   void first[Symbol.asyncDispose](); // a dead process ends no turn, and is not waited for
   await firstCaller[Symbol.asyncDispose]();
-  return { runs, result, early, history, steps: mortal.steps, kept, asked: taker.requests.map(({ messages }) => answersIn(messages)) };
+  return {
+    runs,
+    result,
+    early,
+    history,
+    steps: mortal.steps,
+    kept,
+    asked: taker.requests.map(({ messages }) => answersIn(messages)),
+  };
 }
 
-const answersIn = (messages: ModelRequest["messages"]): number => messages.filter(({ role }) => role === "assistant").length;
+const answersIn = (messages: ModelRequest["messages"]): number =>
+  messages.filter(({ role }) => role === "assistant").length;
 
 test("an agent that dies at any step of a turn leaves it to the next: each call runs once, each kept answer is replayed, and there is one answer", {
   timeout: 120_000,
@@ -107,7 +129,9 @@ test("a call that may have run before a crash, and that nobody can be asked abou
   const service = await serveTools(bus, { tools: [effect] }, { service: "tests" });
   await using store = createMemoryTurnStore();
   const request = testRequest("Go.");
-  const { model, requests } = scriptedModel([({ messages }) => (messages.some(({ role }) => role === "tool") ? said("I do not know.") : called("effect"))]);
+  const { model, requests } = scriptedModel([
+    ({ messages }) => (messages.some(({ role }) => role === "tool") ? said("I do not know.") : called("effect")),
+  ]);
   const mortal = new Mortal(Number.POSITIVE_INFINITY);
   await using firstCaller = await createToolCaller(bus, { agent: "agent", results: "copy" });
   const call: ToolCaller["call"] = async (...args) => {

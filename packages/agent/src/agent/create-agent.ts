@@ -75,13 +75,30 @@ export function createAgent(options: AgentOptions): AgentBuilder {
 }
 
 async function startAgent(options: AgentOptions, limits: AgentLimits, plugins: readonly AgentPlugin[]): Promise<Agent> {
-  const { bus, model, models, definitions, name = "agent", instructions, policy, audit, maxCost, spending, log = silentLogger } = options;
+  const {
+    bus,
+    model,
+    models,
+    definitions,
+    name = "agent",
+    instructions,
+    policy,
+    audit,
+    maxCost,
+    spending,
+    log = silentLogger,
+  } = options;
   await using started = new AsyncDisposableStack();
   const store = options.store ?? started.use(createMemoryTurnStore());
-  const caller = options.caller ?? started.use(await createToolCaller(bus, { agent: name, policy, maxCallsInFlight: MAX_CALLS_IN_FLIGHT, log }));
+  const caller =
+    options.caller ??
+    started.use(await createToolCaller(bus, { agent: name, policy, maxCallsInFlight: MAX_CALLS_IN_FLIGHT, log }));
   const given = plugins.filter((plugin) => "memory" in plugin);
-  const memories = new Set([options.memory, ...given.map((plugin) => plugin.memory)].filter((each) => each !== undefined));
-  if (given.length > 1 || memories.size > 1) throw new TypeError("Cannot start the agent: it has one working memory, and was given several. Leave one out.");
+  const memories = new Set(
+    [options.memory, ...given.map((plugin) => plugin.memory)].filter((each) => each !== undefined),
+  );
+  if (given.length > 1 || memories.size > 1)
+    throw new TypeError("Cannot start the agent: it has one working memory, and was given several. Leave one out.");
   const memory = [...memories][0] ?? started.use(createWorkingMemory());
   const running = Promise.withResolvers<Agent>();
   running.promise.catch(() => {}); // not each plugin waits for it

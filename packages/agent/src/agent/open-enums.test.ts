@@ -8,7 +8,10 @@ import { createAgent } from "./create-agent.ts";
 test("values that a service announces for arguments are an enum for the model, and stay the same through a turn", async () => {
   await using bus = createMemoryBus();
   const withValues = (...values: string[]) =>
-    testTool("find", async () => "found", { readOnly: true, inputSchema: { type: "object", properties: { kind: { type: "string", "x-enum-now": values } } } });
+    testTool("find", async () => "found", {
+      readOnly: true,
+      inputSchema: { type: "object", properties: { kind: { type: "string", "x-enum-now": values } } },
+    });
   const listeners = new Set<() => void>();
   const provider = {
     tools: [withValues("post")],
@@ -31,7 +34,8 @@ test("values that a service announces for arguments are an enum for the model, a
   };
   const { model, requests } = scriptedModel([change, said("done"), said("again")]);
   await using agent = await createAgent({ bus, model }).start();
-  const shown = () => requests.map(({ tools = [] }) => JSON.stringify(tools.find(({ name }) => name === "find")?.parameters));
+  const shown = () =>
+    requests.map(({ tools = [] }) => JSON.stringify(tools.find(({ name }) => name === "find")?.parameters));
   await agent.runTurn(testRequest("one"));
   expect(shown()[0]).toBe('{"type":"object","properties":{"kind":{"type":"string","enum":["post"]}}}');
   expect(shown()[1]).toBe(shown()[0]);

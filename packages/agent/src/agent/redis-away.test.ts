@@ -40,7 +40,11 @@ test("a turn whose Redis stays away makes no call that is not kept, and ends in 
   await using store = await connectRedisTurnStore(redis.url);
   await using bus = createMemoryBus();
   let runs = 0;
-  await using _service = await serveTools(bus, { tools: [testTool("effect", async () => `did ${++runs}`)] }, { service: "tests" });
+  await using _service = await serveTools(
+    bus,
+    { tools: [testTool("effect", async () => `did ${++runs}`)] },
+    { service: "tests" },
+  );
   const { model } = scriptedModel([
     async () => {
       await redis.kill();

@@ -1,5 +1,14 @@
 import { type Bus, BusClosedError, BusUnavailableError, type Logger } from "@rockbot/bus";
-import { type AgentEvent, agentTopics, createEnvelope, encodeMessage, messages, ToolError, ToolErrorCode, tools } from "@rockbot/contracts";
+import {
+  type AgentEvent,
+  agentTopics,
+  createEnvelope,
+  encodeMessage,
+  messages,
+  ToolError,
+  ToolErrorCode,
+  tools,
+} from "@rockbot/contracts";
 import type { Model } from "@rockbot/llm";
 import { sessionNamespace, type WorkingMemory } from "@rockbot/memory";
 import type { PolicyHolder } from "@rockbot/policy";
@@ -11,7 +20,12 @@ import type { AgentDefinition, DefinitionReader } from "../definitions/agent-def
 import { SessionDefinitions } from "../definitions/session-definitions.ts";
 import { Children } from "../family/children.ts";
 import { FamilyRecords } from "../family/family-records.ts";
-import { type FamilySession, type FamilySessionFacts, type RunningSession, runningTurns } from "../family/family-session.ts";
+import {
+  type FamilySession,
+  type FamilySessionFacts,
+  type RunningSession,
+  runningTurns,
+} from "../family/family-session.ts";
 import { fence } from "../prompt/fence.ts";
 import { openConversation } from "../prompt/open-conversation.ts";
 import { HeldTurn, holdTurn } from "../store/held-turn.ts";
@@ -85,7 +99,14 @@ export class RunningAgent implements Agent {
     this.#families = new FamilyRecords(options.memory, options.log);
     const { maxParallelCalls, callTimeoutMs } = options.limits;
     const { name, audit, policy, log } = options;
-    this.#runner = new CallRunner({ maxParallel: maxParallelCalls, timeoutMs: callTimeoutMs, name, audit, policy, log });
+    this.#runner = new CallRunner({
+      maxParallel: maxParallelCalls,
+      timeoutMs: callTimeoutMs,
+      name,
+      audit,
+      policy,
+      log,
+    });
   }
 
   runTurn(request: TurnRequest): Promise<TurnResult> {
@@ -128,7 +149,10 @@ export class RunningAgent implements Agent {
 
   async cancel(caller: string, rootSessionId: string, turnId?: string): Promise<readonly string[]> {
     const turns = await this.family(caller, rootSessionId);
-    const running = turnId === undefined ? turns.flatMap((turn) => (turn.state === "running" ? [turn.turnId] : [])) : turns.flatMap(runningTurns);
+    const running =
+      turnId === undefined
+        ? turns.flatMap((turn) => (turn.state === "running" ? [turn.turnId] : []))
+        : turns.flatMap(runningTurns);
     const meant = running.filter((id) => turnId === undefined || id === turnId);
     if (meant.length > 0) await this.#families.cancel({ caller, rootSessionId }, meant);
     return meant;
@@ -204,8 +228,14 @@ export class RunningAgent implements Agent {
     };
     const events = new TurnEvents({ store, session: { caller, sessionId }, turnId, tell, log });
     const history = asked.messages === undefined ? held.history : [];
-    const mark = new UntrustedMark(hasReadUntrusted || held.hasReadUntrusted || history.some(({ isUntrusted }) => isUntrusted));
-    events.emit(held.isTakenUp ? { kind: "notice", text: "The turn is taken up again where it was cut off.", dropsText: true } : { kind: "turn_started" });
+    const mark = new UntrustedMark(
+      hasReadUntrusted || held.hasReadUntrusted || history.some(({ isUntrusted }) => isUntrusted),
+    );
+    events.emit(
+      held.isTakenUp
+        ? { kind: "notice", text: "The turn is taken up again where it was cut off.", dropsText: true }
+        : { kind: "turn_started" },
+    );
     const ownSteps = await this.#ownSteps(asked, { events, mark });
     const memorySessionId = [...ownSteps.values()].at(-1)?.sessionId ?? sessionId;
     const { visible, first } = await this.#definitions.of(asked, held.answer(0)).catch(async (error: unknown) => {
@@ -221,9 +251,27 @@ export class RunningAgent implements Agent {
     const request = { ...asked, signal: AbortSignal.any([asked.signal, session.signal]) };
     const runner = this.#runner;
     const remember = (definition: AgentDefinition): Promise<void> => this.#definitions.rememberFor(request, definition);
-    const current = (definition: AgentDefinition): Promise<AgentDefinition> => this.#definitions.lookUp(caller, definition);
-    const children = new Children({ request, held, budget, session, policy, visible, current, runTurn: (child) => this.runTurn(child) });
-    const calls: InnerCalls = new InnerCalls({ role: () => roles.current, runner, events, held, budget, caller, spending });
+    const current = (definition: AgentDefinition): Promise<AgentDefinition> =>
+      this.#definitions.lookUp(caller, definition);
+    const children = new Children({
+      request,
+      held,
+      budget,
+      session,
+      policy,
+      visible,
+      current,
+      runTurn: (child) => this.runTurn(child),
+    });
+    const calls: InnerCalls = new InnerCalls({
+      role: () => roles.current,
+      runner,
+      events,
+      held,
+      budget,
+      caller,
+      spending,
+    });
     const scopeFor = (model: Model): TurnScope => scopeOf(request, { model, mark, memorySessionId, calls });
     const roles: TurnRoles = new TurnRoles({
       agent: this.#options,
@@ -247,7 +295,8 @@ export class RunningAgent implements Agent {
       });
     }
     // A task that the session schedules runs in it later, and asks for no definition.
-    if (request.definition !== undefined && role.tools.get(tools.scheduleTask.name) !== undefined) await remember(request.definition);
+    if (request.definition !== undefined && role.tools.get(tools.scheduleTask.name) !== undefined)
+      await remember(request.definition);
     const conversation = openConversation({
       ...request,
       ...role,
@@ -286,15 +335,27 @@ export class RunningAgent implements Agent {
   }
 
   /** @throws {ToolError} if there is no money for the turn, nobody can know what it costs, or its model does not see its images */
-  async #checkTurn({ caller, images, messages: given = [] }: TurnRequest, budget: TurnBudget, { model, definition }: Role): Promise<void> {
-    const what = definition === undefined ? "The message was not taken" : `The agent "${definition.name}" was not begun`;
-    const hasImages = [images, ...given.map((each) => each.images)].some((each) => each !== undefined && each.length > 0);
+  async #checkTurn(
+    { caller, images, messages: given = [] }: TurnRequest,
+    budget: TurnBudget,
+    { model, definition }: Role,
+  ): Promise<void> {
+    const what =
+      definition === undefined ? "The message was not taken" : `The agent "${definition.name}" was not begun`;
+    const hasImages = [images, ...given.map((each) => each.images)].some(
+      (each) => each !== undefined && each.length > 0,
+    );
     if (hasImages && model.behavior.takesImages === false)
-      throw new ToolError(ToolErrorCode.InvalidArguments, `${what}: it has images, and the model "${model.id}" sees none. Describe them in words.`);
+      throw new ToolError(
+        ToolErrorCode.InvalidArguments,
+        `${what}: it has images, and the model "${model.id}" sees none. Describe them in words.`,
+      );
     const fault = budget.priceFault(model);
-    if (fault !== undefined) throw new ToolError(ToolErrorCode.Denied, `${what}: ${fault}.`, { details: { reason: "price_unknown" } });
+    if (fault !== undefined)
+      throw new ToolError(ToolErrorCode.Denied, `${what}: ${fault}.`, { details: { reason: "price_unknown" } });
     const refusal = await this.#options.spending?.refusal(caller);
-    if (refusal !== undefined) throw new ToolError(ToolErrorCode.RateLimited, `${what}: ${refusal}.`, { details: { reason: "cost" } });
+    if (refusal !== undefined)
+      throw new ToolError(ToolErrorCode.RateLimited, `${what}: ${refusal}.`, { details: { reason: "cost" } });
   }
 
   /** The turn among those of its family, which writes down what it does until it is disposed of. */
@@ -324,7 +385,10 @@ export class RunningAgent implements Agent {
     } catch (error) {
       this.#options.log.warn({ error: String(error) }, "could not read what a turn did before its client's calls");
       mark.set(undefined); // it may have read anything
-      events.emit({ kind: "notice", text: "The results of the agent's own tools in earlier answers cannot be read now." });
+      events.emit({
+        kind: "notice",
+        text: "The results of the agent's own tools in earlier answers cannot be read now.",
+      });
       return new Map();
     }
   }
@@ -334,10 +398,15 @@ export class RunningAgent implements Agent {
     const { parts, log } = this.#options;
     const read = parts.map(async (part) => {
       const tools = await part.readTools?.(caller).catch((cause: unknown) => {
-        if (held.answer(0) === undefined) return log.warn({ error: String(cause) }, "a turn begins without tools that its caller has");
-        throw new ToolError(ToolErrorCode.Unavailable, "The message was not taken: the tools of its caller cannot be read now. Send it again later.", {
-          cause,
-        });
+        if (held.answer(0) === undefined)
+          return log.warn({ error: String(cause) }, "a turn begins without tools that its caller has");
+        throw new ToolError(
+          ToolErrorCode.Unavailable,
+          "The message was not taken: the tools of its caller cannot be read now. Send it again later.",
+          {
+            cause,
+          },
+        );
       });
       return [part, tools ?? (() => [])] as const;
     });
@@ -346,7 +415,11 @@ export class RunningAgent implements Agent {
 
   #budgetOf({ family, deadline }: TurnRequest, held: HeldTurn, definition: AgentDefinition | undefined): TurnBudget {
     const { limits, model } = this.#options;
-    const { maxTokens = limits.maxTokens, maxIterations = model.behavior.maxIterations, timeoutMs = Number.POSITIVE_INFINITY } = definition?.budgets ?? {};
+    const {
+      maxTokens = limits.maxTokens,
+      maxIterations = model.behavior.maxIterations,
+      timeoutMs = Number.POSITIVE_INFINITY,
+    } = definition?.budgets ?? {};
     const { startedAt } = held;
     const budget = new TurnBudget({
       maxIterations,
@@ -362,7 +435,11 @@ export class RunningAgent implements Agent {
   }
 
   /** What stands beside the user's message. */
-  async #asideOf({ scope, tools: has }: Role, request: TurnRequest, { nonce, mark }: { readonly nonce: string; readonly mark: UntrustedMark }) {
+  async #asideOf(
+    { scope, tools: has }: Role,
+    request: TurnRequest,
+    { nonce, mark }: { readonly nonce: string; readonly mark: UntrustedMark },
+  ) {
     const { parts, log } = this.#options;
     const asked = request.message ?? request.messages?.findLast(({ role }) => role === "user")?.content ?? "";
     const mayUse = (tool: string): boolean => has.get(tool) !== undefined;
@@ -375,7 +452,10 @@ export class RunningAgent implements Agent {
       ),
     );
     const texts = asides.filter((aside) => aside !== undefined);
-    const [own, strangers] = [texts.filter(({ isUntrusted }) => !isUntrusted), texts.filter(({ isUntrusted }) => isUntrusted)];
+    const [own, strangers] = [
+      texts.filter(({ isUntrusted }) => !isUntrusted),
+      texts.filter(({ isUntrusted }) => isUntrusted),
+    ];
     if (strangers.length > 0) mark.set("services");
     return {
       aside: own.map(({ text }) => text).join("\n\n"),
@@ -395,8 +475,13 @@ export class RunningAgent implements Agent {
       body: encodeMessage("AgentEvent", event),
     });
     bus.publish(envelope).catch((error: unknown) => {
-      if (!(error instanceof BusUnavailableError && error.isForbidden)) return log.debug({ error: String(error) }, "could not tell a step of a turn");
-      if (!this.#mayNotTell) log.warn({ error: String(error) }, "may not publish events of sessions, and tells none any more: their logs have them");
+      if (!(error instanceof BusUnavailableError && error.isForbidden))
+        return log.debug({ error: String(error) }, "could not tell a step of a turn");
+      if (!this.#mayNotTell)
+        log.warn(
+          { error: String(error) },
+          "may not publish events of sessions, and tells none any more: their logs have them",
+        );
       this.#mayNotTell = true;
     });
   }
@@ -404,14 +489,22 @@ export class RunningAgent implements Agent {
 
 /** @throws {ToolError} */
 function checkRequest({ message, messages: given, sessionId }: TurnRequest): void {
-  if ((message === undefined) === (given === undefined)) throw new ToolError(ToolErrorCode.InvalidArguments, "Give either message or messages, and not both.");
+  if ((message === undefined) === (given === undefined))
+    throw new ToolError(ToolErrorCode.InvalidArguments, "Give either message or messages, and not both.");
   if (sessionId.length < 1 || sessionId.length > 128)
-    throw new ToolError(ToolErrorCode.InvalidArguments, `A session's id has 1 to 128 characters, this one has ${sessionId.length}.`);
+    throw new ToolError(
+      ToolErrorCode.InvalidArguments,
+      `A session's id has 1 to 128 characters, this one has ${sessionId.length}.`,
+    );
 }
 
 function scopeOf(
   { caller, sessionId, rootSessionId = sessionId, turnId, origin = "user" }: TurnRequest,
-  { mark, memorySessionId, ...parts }: Pick<TurnScope, "model" | "calls"> & { readonly mark: UntrustedMark; readonly memorySessionId: string },
+  {
+    mark,
+    memorySessionId,
+    ...parts
+  }: Pick<TurnScope, "model" | "calls"> & { readonly mark: UntrustedMark; readonly memorySessionId: string },
 ): TurnScope {
   return {
     caller,
@@ -443,12 +536,14 @@ function historyOf(
   { text, finish, hasReadUntrusted: isUntrusted }: TurnResult,
 ): HistoryTurn[] {
   if (said === undefined) return [];
-  const message = images.length === 0 ? said : `${said}\n(Images came with this message, which are not kept: ${images.length}.)`;
+  const message =
+    images.length === 0 ? said : `${said}\n(Images came with this message, which are not kept: ${images.length}.)`;
   const origin = family !== undefined ? ("agent" as const) : by === "user" ? undefined : by;
   const about = { ...(hasReadUntrusted ? { isUntrusted: true } : {}), ...(origin === undefined ? {} : { origin }) };
   const asked: HistoryTurn = { role: "user", content: message, at: startedAt, ...about };
   // Without a word behind it, a model would take the question as part of the next one.
-  if (text === "") return finish === "failed" ? [asked, { role: "assistant", content: ownWords.cancelled, at: Date.now() }] : [asked];
+  if (text === "")
+    return finish === "failed" ? [asked, { role: "assistant", content: ownWords.cancelled, at: Date.now() }] : [asked];
   return [asked, { role: "assistant", content: text, at: Date.now(), ...(isUntrusted ? { isUntrusted: true } : {}) }];
 }
 

@@ -79,7 +79,8 @@ export class TurnRoles {
 
   /** What the turn is now. */
   get current(): Role {
-    if (this.#current === undefined) throw new TypeError("A tool of a session makes calls when it is called, not before");
+    if (this.#current === undefined)
+      throw new TypeError("A tool of a session makes calls when it is called, not before");
     return this.#current;
   }
 
@@ -103,18 +104,29 @@ export class TurnRoles {
     }
     const named = definition?.model === undefined ? undefined : agent.models?.(definition.model);
     if (definition?.model !== undefined && named === undefined)
-      agent.log.warn({ agent: definition.name, model: definition.model }, "a definition names a model that the agent does not have, and gets the agent's own");
+      agent.log.warn(
+        { agent: definition.name, model: definition.model },
+        "a definition names a model that the agent does not have, and gets the agent's own",
+      );
     const model = named ?? request.model ?? agent.model;
     const scope = scopeOf(model);
     const playbook = definition === undefined ? "" : playbookOf(definition);
-    const instructions = [...(definition === undefined ? [agent.instructions] : [RULES, definition.isUntrusted ? undefined : playbook])];
-    const texts = [...instructions, ...agent.parts.map((part) => part.instructions)].filter((text) => text !== undefined && text !== "");
+    const instructions = [
+      ...(definition === undefined ? [agent.instructions] : [RULES, definition.isUntrusted ? undefined : playbook]),
+    ];
+    const texts = [...instructions, ...agent.parts.map((part) => part.instructions)].filter(
+      (text) => text !== undefined && text !== "",
+    );
     this.#current = {
       definition,
       model,
       scope,
       tools: this.#toolsOf(definition, scope),
-      system: systemText({ name: definition?.name ?? agent.name, instructions: texts.join("\n\n"), modelText: model.behavior.systemText }),
+      system: systemText({
+        name: definition?.name ?? agent.name,
+        instructions: texts.join("\n\n"),
+        modelText: model.behavior.systemText,
+      }),
       playbook: definition?.isUntrusted
         ? `How to work, as somebody wrote it who had read strangers' content:\n${fence(playbook, { nonce, origin: "definition" })}`
         : undefined,
@@ -127,18 +139,28 @@ export class TurnRoles {
     const { caller, policy, parts, log } = agent;
     const all = new SessionRights({ definition, grant: request.parent?.grant, policy });
     const rights = all.isBounded ? all : undefined;
-    const made = parts.map((part) => ({ part, tools: [...(part.tools?.(scope) ?? []), ...(readTools.get(part)?.(scope) ?? [])] }));
-    const toolsOf = (takes: (part: AgentParts) => boolean): readonly Tool[] => made.flatMap(({ part, tools }) => (takes(part) ? tools : []));
+    const made = parts.map((part) => ({
+      part,
+      tools: [...(part.tools?.(scope) ?? []), ...(readTools.get(part)?.(scope) ?? [])],
+    }));
+    const toolsOf = (takes: (part: AgentParts) => boolean): readonly Tool[] =>
+      made.flatMap(({ part, tools }) => (takes(part) ? tools : []));
     const isOfSession = (part: AgentParts): boolean => part.isOfSession ?? false;
-    const byName = (all: readonly Tool[]): readonly Tool[] => [...new Map(all.map((tool) => [tool.definition.name, tool])).values()];
-    const select = (all: readonly TurnTool[]): readonly TurnTool[] => parts.reduce((left, part) => part.select?.(scope, left) ?? left, all);
+    const byName = (all: readonly Tool[]): readonly Tool[] => [
+      ...new Map(all.map((tool) => [tool.definition.name, tool])).values(),
+    ];
+    const select = (all: readonly TurnTool[]): readonly TurnTool[] =>
+      parts.reduce((left, part) => part.select?.(scope, left) ?? left, all);
     return new TurnTools({
       caller,
       effectiveCaller: scope.caller,
       namespace: scope.namespace,
       local: byName(toolsOf((part) => !isOfSession(part))),
       unhurried: toolsOf((part) => part.takesTurnsTime ?? false),
-      own: byName([...toolsOf(isOfSession), ...(definition === undefined ? [] : this.#sessionTools(definition, scope))]),
+      own: byName([
+        ...toolsOf(isOfSession),
+        ...(definition === undefined ? [] : this.#sessionTools(definition, scope)),
+      ]),
       children: children.tools(definition),
       clientTools: request.clientTools?.length,
       policy,
@@ -161,7 +183,13 @@ export class TurnRoles {
       batchTool({ calls, maxParallel: agent.limits.maxParallelCalls }),
       ...(reachable.length === 0
         ? []
-        : [handOffTool({ reachable, current: this.#options.current, mayCall: (name) => mayCallAgent(agent.policy, caller, name) })]),
+        : [
+            handOffTool({
+              reachable,
+              current: this.#options.current,
+              mayCall: (name) => mayCallAgent(agent.policy, caller, name),
+            }),
+          ]),
     ];
   }
 }

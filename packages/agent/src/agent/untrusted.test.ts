@@ -23,21 +23,33 @@ const INJECTIONS = [
 ] as const;
 
 /** The ways by which such a sentence reaches a model. */
-const WAYS = ["page", "error result", "summary in a search", "memory of an earlier turn", "answer of an earlier turn"] as const;
+const WAYS = [
+  "page",
+  "error result",
+  "summary in a search",
+  "memory of an earlier turn",
+  "answer of an earlier turn",
+] as const;
 
 const policy = async () =>
-  holdPolicy(createPolicy(await readPolicy("everyone: { allow: ['*'], afterUntrusted: { effects: deny, allow: [send_to_team] } }", "test")));
+  holdPolicy(
+    createPolicy(
+      await readPolicy("everyone: { allow: ['*'], afterUntrusted: { effects: deny, allow: [send_to_team] } }", "test"),
+    ),
+  );
 
 /** A model that believes what it reads: it calls `send` once a text tells it to, in whatever form. */
 function gullible(first: ReturnType<typeof called>, injection: string) {
   return scriptedModel([
     ({ messages }) => {
       const read =
-        messages.some(({ role, content }) => role !== "system" && content.includes("call send")) || messages.some(({ content }) => content.includes('"eve"'));
+        messages.some(({ role, content }) => role !== "system" && content.includes("call send")) ||
+        messages.some(({ content }) => content.includes('"eve"'));
       const hasTried = messages.some(({ role, content }) => role === "tool" && content.startsWith("denied"));
       const hasSent = messages.some(({ role, content }) => role === "tool" && content === "sent");
       if (hasTried || hasSent) return said("I could not send it.");
-      if (messages.some(({ role }) => role === "tool")) return read ? { ...called(["send", { to: "eve" }]), text: injection } : said("nothing to do");
+      if (messages.some(({ role }) => role === "tool"))
+        return read ? { ...called(["send", { to: "eve" }]), text: injection } : said("nothing to do");
       return first;
     },
   ]);
@@ -81,36 +93,42 @@ test("there are 50 injections", () => {
   expect(cases).toHaveLength(50);
 });
 
-test.each(cases)("an injection by %s has no effect where the policy denies effects (%i)", async (way, _index, injection) => {
-  await using parts = await withTools(`${injection}\ncall send`);
-  const { bus, policy: holder, memory, store, sent } = parts;
-  const { sessionId } = testRequest("");
-  const start = (model: ReturnType<typeof gullible>["model"]) => createAgent({ bus, model, policy: holder, memory, store }).start();
-  const firstOf = { page: "browse", "error result": "fail", "summary in a search": "find" } as const;
-  const first =
-    way in firstOf
-      ? called(firstOf[way as keyof typeof firstOf])
-      : way === "memory of an earlier turn"
-        ? called(["get_from_working_memory", { key: "note" }])
-        : called("list_tool_guides");
-  if (way.endsWith("earlier turn")) {
-    const saving = scriptedModel([
-      called("browse"),
-      called(["save_to_working_memory", { key: "note", data: `${injection}\ncall send` }]),
-      said(`${injection} call send`),
-    ]);
-    await using agent = await start(saving.model);
-    expect(await agent.runTurn(testRequest("Read it.", { sessionId }))).toMatchObject({ hasReadUntrusted: true });
-  }
-  const isOtherSession = way === "memory of an earlier turn";
-  if (isOtherSession) await copyNote(memory, sessionId, "other");
-  const { model, requests } = gullible(first, injection);
-  await using agent = await start(model);
-  const result = await agent.runTurn(testRequest("Do what is needed.", { sessionId: isOtherSession ? "other" : sessionId }));
-  expect(requests.length).toBeGreaterThan(1);
-  expect(sent).toEqual([]);
-  expect(result).toMatchObject({ finish: "stop", hasReadUntrusted: true });
-});
+test.each(cases)(
+  "an injection by %s has no effect where the policy denies effects (%i)",
+  async (way, _index, injection) => {
+    await using parts = await withTools(`${injection}\ncall send`);
+    const { bus, policy: holder, memory, store, sent } = parts;
+    const { sessionId } = testRequest("");
+    const start = (model: ReturnType<typeof gullible>["model"]) =>
+      createAgent({ bus, model, policy: holder, memory, store }).start();
+    const firstOf = { page: "browse", "error result": "fail", "summary in a search": "find" } as const;
+    const first =
+      way in firstOf
+        ? called(firstOf[way as keyof typeof firstOf])
+        : way === "memory of an earlier turn"
+          ? called(["get_from_working_memory", { key: "note" }])
+          : called("list_tool_guides");
+    if (way.endsWith("earlier turn")) {
+      const saving = scriptedModel([
+        called("browse"),
+        called(["save_to_working_memory", { key: "note", data: `${injection}\ncall send` }]),
+        said(`${injection} call send`),
+      ]);
+      await using agent = await start(saving.model);
+      expect(await agent.runTurn(testRequest("Read it.", { sessionId }))).toMatchObject({ hasReadUntrusted: true });
+    }
+    const isOtherSession = way === "memory of an earlier turn";
+    if (isOtherSession) await copyNote(memory, sessionId, "other");
+    const { model, requests } = gullible(first, injection);
+    await using agent = await start(model);
+    const result = await agent.runTurn(
+      testRequest("Do what is needed.", { sessionId: isOtherSession ? "other" : sessionId }),
+    );
+    expect(requests.length).toBeGreaterThan(1);
+    expect(sent).toEqual([]);
+    expect(result).toMatchObject({ finish: "stop", hasReadUntrusted: true });
+  },
+);
 
 /** Moves a note with its mark to a session without a history. */
 async function copyNote(memory: ReturnType<typeof createWorkingMemory>, from: string, to: string): Promise<void> {

@@ -30,7 +30,11 @@ export function aiSdkTools(tools: readonly ModelTool[], call: Call): AiSdkTools 
   return Object.fromEntries(
     tools.map(({ name, description, parameters }) => [
       name,
-      { description, inputSchema: schemaOf(parameters), execute: async (input, { abortSignal }) => (await call(name, input, abortSignal)).content },
+      {
+        description,
+        inputSchema: schemaOf(parameters),
+        execute: async (input, { abortSignal }) => (await call(name, input, abortSignal)).content,
+      },
     ]),
   );
 }

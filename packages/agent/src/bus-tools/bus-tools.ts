@@ -11,7 +11,12 @@ import { fence } from "../prompt/fence.ts";
 import { UNTRUSTED_RULE } from "../prompt/system-text.ts";
 import { UntrustedMark } from "../turn/untrusted-mark.ts";
 import { type AiSdkTools, aiSdkTools } from "./ai-sdk-tools.ts";
-import { type AnthropicTool, type AnthropicToolResult, type AnthropicToolUse, anthropicTool } from "./anthropic-tools.ts";
+import {
+  type AnthropicTool,
+  type AnthropicToolResult,
+  type AnthropicToolUse,
+  anthropicTool,
+} from "./anthropic-tools.ts";
 import type { BusToolResult } from "./bus-tool-result.ts";
 import { type OpenAiTool, type OpenAiToolCall, type OpenAiToolMessage, openAiTool } from "./openai-tools.ts";
 
@@ -51,7 +56,10 @@ export interface BusTools extends AsyncDisposable {
   /** The parameter `tools` of Anthropic's messages, with the tools of now. */
   anthropic(): readonly AnthropicTool[];
   /** Runs the calls among the blocks of an answer. @returns the blocks for the next message */
-  runAnthropic(blocks: readonly (AnthropicToolUse | { readonly type: string })[], signal?: AbortSignal): Promise<AnthropicToolResult[]>;
+  runAnthropic(
+    blocks: readonly (AnthropicToolUse | { readonly type: string })[],
+    signal?: AbortSignal,
+  ): Promise<AnthropicToolResult[]>;
   /** Runs one call. A failure is a result, too. @throws only the signal's reason */
   call(name: string, args: object | string | undefined, signal?: AbortSignal): Promise<BusToolResult>;
 }
@@ -62,7 +70,8 @@ export interface BusTools extends AsyncDisposable {
  */
 export async function busTools(source: Bus | ToolCaller, options: BusToolsOptions = {}): Promise<BusTools> {
   const { agent = "agent", policy, log = silentLogger } = options;
-  const own = "subscribe" in source ? await createToolCaller(source, { agent, policy, results: "copy", log }) : undefined;
+  const own =
+    "subscribe" in source ? await createToolCaller(source, { agent, policy, results: "copy", log }) : undefined;
   const caller = own ?? (source as ToolCaller);
   await caller.discovered();
   return new ConversationTools(caller, own, options);
@@ -113,7 +122,10 @@ class ConversationTools implements BusTools {
     return this.#list().map(anthropicTool);
   }
 
-  runAnthropic(blocks: readonly (AnthropicToolUse | { readonly type: string })[], signal?: AbortSignal): Promise<AnthropicToolResult[]> {
+  runAnthropic(
+    blocks: readonly (AnthropicToolUse | { readonly type: string })[],
+    signal?: AbortSignal,
+  ): Promise<AnthropicToolResult[]> {
     const uses = blocks.filter((block): block is AnthropicToolUse => block.type === "tool_use");
     return Promise.all(
       uses.map(async ({ id, name, input }): Promise<AnthropicToolResult> => {
@@ -123,23 +135,39 @@ class ConversationTools implements BusTools {
     );
   }
 
-  async call(name: string, args: object | string | undefined, signal: AbortSignal = new AbortController().signal): Promise<BusToolResult> {
+  async call(
+    name: string,
+    args: object | string | undefined,
+    signal: AbortSignal = new AbortController().signal,
+  ): Promise<BusToolResult> {
     const read = readArguments(typeof args === "string" ? args : JSON.stringify(args ?? {}));
-    if (!read.ok) return { content: `invalid_arguments: the arguments of "${name}" cannot be used, as ${read.fault}.`, isError: true };
+    if (!read.ok)
+      return {
+        content: `invalid_arguments: the arguments of "${name}" cannot be used, as ${read.fault}.`,
+        isError: true,
+      };
     const tools = this.#tools();
     const { timeoutMs = 300_000 } = this.#options;
     const parent = { signal, deadline: performance.now() + MAX_TIMEOUT_MS, ...this.#mark.forCalls };
     const call = { callId: newId(), name, arguments: read.text };
-    const result = await tools.run(call, { parent, timeoutMs, onProgress: () => {}, isForModel: true }).then(storedResponse, (error: unknown) => {
-      signal.throwIfAborted();
-      return storedError(error instanceof ToolError ? error : new ToolError(ToolErrorCode.ExecutionFailed, String(error)));
-    });
+    const result = await tools
+      .run(call, { parent, timeoutMs, onProgress: () => {}, isForModel: true })
+      .then(storedResponse, (error: unknown) => {
+        signal.throwIfAborted();
+        return storedError(
+          error instanceof ToolError ? error : new ToolError(ToolErrorCode.ExecutionFailed, String(error)),
+        );
+      });
     const { content, isError, isUntrusted, origin, toolOutput } = result;
     if (toolOutput !== undefined) this.#options.onToolOutput?.(name, toolOutput);
     this.#mark.read(result);
     const fenced = isUntrusted ? fence(content, { nonce: this.#nonce, origin }) : content;
     const large = toolOutput === undefined ? {} : { toolOutput };
-    return { content: read.repair === undefined ? fenced : `[Note: about the arguments: ${read.repair}]\n${fenced}`, isError, ...large };
+    return {
+      content: read.repair === undefined ? fenced : `[Note: about the arguments: ${read.repair}]\n${fenced}`,
+      isError,
+      ...large,
+    };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -155,8 +183,20 @@ class ConversationTools implements BusTools {
     const { onBehalfOf = this.caller.agent, memory, threshold = 64_000, log = silentLogger } = this.#options;
     const own = memory?.of(onBehalfOf);
     const namespace = this.#namespace;
-    const local = own === undefined ? [] : memoryTools(own, { namespace, pageChars: threshold, hasReadUntrusted: () => this.#mark.isSet });
+    const local =
+      own === undefined
+        ? []
+        : memoryTools(own, { namespace, pageChars: threshold, hasReadUntrusted: () => this.#mark.isSet });
     const fits = [sizeLayer({ memory: own, namespace, threshold: sizeBounds({ threshold }) })];
-    return new TurnTools({ caller: this.caller, effectiveCaller: onBehalfOf, namespace, local, select: (all) => all, layers: [], fits, log });
+    return new TurnTools({
+      caller: this.caller,
+      effectiveCaller: onBehalfOf,
+      namespace,
+      local,
+      select: (all) => all,
+      layers: [],
+      fits,
+      log,
+    });
   }
 }

@@ -1,7 +1,13 @@
 import { trace } from "@opentelemetry/api";
 import { createSemaphore, type Semaphore } from "@rockbot/base";
 import type { Logger } from "@rockbot/bus";
-import { tools as ownTools, ToolError, ToolErrorCode, type ToolInvokeResponse, type ToolOutput } from "@rockbot/contracts";
+import {
+  tools as ownTools,
+  ToolError,
+  ToolErrorCode,
+  type ToolInvokeResponse,
+  type ToolOutput,
+} from "@rockbot/contracts";
 import type { PolicyHolder } from "@rockbot/policy";
 import type { AuditLog } from "@rockbot/records/audit";
 import type { ProgressUpdate } from "@rockbot/tools";
@@ -72,33 +78,74 @@ export class CallRunner {
    * @throws {ToolError} also if the turn was cut off before, and it is not known whether it has made the call then
    * @throws what says that this process is to stop, or that its turn is cancelled
    */
-  async respond(call: TurnCall, { tools, events, parent }: CallTurn, { isForModel }: { readonly isForModel: boolean }): Promise<ToolInvokeResponse> {
+  async respond(
+    call: TurnCall,
+    { tools, events, parent }: CallTurn,
+    { isForModel }: { readonly isForModel: boolean },
+  ): Promise<ToolInvokeResponse> {
     const { timeoutMs, log } = this.#options;
     const { callId: toolCallId, name: toolName } = call;
     const startedAt = performance.now();
-    events.emit({ kind: "tool_started", toolCallId, toolName, arguments: call.arguments.slice(0, MAX_EVENT_ARGUMENTS) });
+    events.emit({
+      kind: "tool_started",
+      toolCallId,
+      toolName,
+      arguments: call.arguments.slice(0, MAX_EVENT_ARGUMENTS),
+    });
     const onProgress = ({ progress, total, message }: ProgressUpdate): void =>
-      events.emit({ kind: "tool_progress", toolCallId, toolName, progress: progress ?? null, total: total ?? null, message: message ?? null });
+      events.emit({
+        kind: "tool_progress",
+        toolCallId,
+        toolName,
+        progress: progress ?? null,
+        total: total ?? null,
+        message: message ?? null,
+      });
     const namespace = /^(.+?)__/.exec(toolName)?.[1] ?? tools.get(toolName)?.source ?? null;
     const charactersIn = call.arguments.length;
-    log.debug({ toolCallId, toolName, namespace, charactersIn, arguments: call.arguments.slice(0, MAX_EVENT_ARGUMENTS) }, "tool request");
-    const ended = async (status: string, isError: boolean, message: string | null, charactersOut: number, toolOutput?: ToolOutput): Promise<void> => {
+    log.debug(
+      { toolCallId, toolName, namespace, charactersIn, arguments: call.arguments.slice(0, MAX_EVENT_ARGUMENTS) },
+      "tool request",
+    );
+    const ended = async (
+      status: string,
+      isError: boolean,
+      message: string | null,
+      charactersOut: number,
+      toolOutput?: ToolOutput,
+    ): Promise<void> => {
       await this.#audit(call, { tools, parent }, { status, startedAt });
-      const facts = { status, durationMs: Math.round(performance.now() - startedAt), charactersIn, charactersOut, namespace };
-      events.emit({ kind: "tool_finished", toolCallId, toolName, isError, message, ...facts, ...(toolOutput === undefined ? {} : { toolOutput }) });
+      const facts = {
+        status,
+        durationMs: Math.round(performance.now() - startedAt),
+        charactersIn,
+        charactersOut,
+        namespace,
+      };
+      events.emit({
+        kind: "tool_finished",
+        toolCallId,
+        toolName,
+        isError,
+        message,
+        ...facts,
+        ...(toolOutput === undefined ? {} : { toolOutput }),
+      });
       log.debug({ toolCallId, toolName, ...facts, ...(isError ? { error: message } : {}) }, "tool response");
     };
     try {
       const response = await tools.run(call, { parent, timeoutMs, onProgress, isForModel });
       const { content, toolOutput } = storedResponse(response);
-      if (response.isError) await ended("error", true, content.slice(0, MAX_EVENT_ARGUMENTS), content.length, toolOutput);
+      if (response.isError)
+        await ended("error", true, content.slice(0, MAX_EVENT_ARGUMENTS), content.length, toolOutput);
       else await ended("ok", false, null, content.length, toolOutput);
       return response;
     } catch (error) {
       parent.signal.throwIfAborted();
       const found = toolErrorOf(error);
       const toolError = parent.mayHaveBegun && !tools.get(toolName)?.readOnly ? orUnknown(toolName, found) : found;
-      if (found !== error) log.warn({ toolCallId, toolName, error: String(error) }, "a call failed in an unexpected way");
+      if (found !== error)
+        log.warn({ toolCallId, toolName, error: String(error) }, "a call failed in an unexpected way");
       await ended(toolError.code, true, toolError.message, toolError.message.length);
       throw toolError;
     }

@@ -15,9 +15,14 @@ test.each(["too long", "{}", '[{"kind":"agent"}]', '[{"kind":"agent","name":"a",
 );
 
 test("a run keeps to each bound of its definition, of the grant of that, and of its own, and hands on all of them once", () => {
-  const of = (name: string, tools: readonly string[]) => new SessionRights({ definition: testDefinition(name, { tools }), policy: undefined }).grant();
+  const of = (name: string, tools: readonly string[]) =>
+    new SessionRights({ definition: testDefinition(name, { tools }), policy: undefined }).grant();
   const grant = of("outer", ["effect", "other"]);
-  const rights = new SessionRights({ definition: testDefinition("cook", { grant: of("maker", ["effect", "third"]) }), grant, policy: undefined });
+  const rights = new SessionRights({
+    definition: testDefinition("cook", { grant: of("maker", ["effect", "third"]) }),
+    grant,
+    policy: undefined,
+  });
   expect(["effect", "other", "third"].map((name) => rights.refusal({ ...effect, name }))).toEqual([
     undefined,
     'the agent "maker" does not have this tool',

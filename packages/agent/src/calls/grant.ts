@@ -31,12 +31,18 @@ export function readGrant(text: string | undefined): readonly Bound[] {
 /** The grant that has all of these bounds. A run has to keep to each. */
 export function grantOf(...bounds: readonly Bound[]): string {
   return JSON.stringify([
-    ...new Map(bounds.map(({ kind, name, maker, tools }) => [JSON.stringify([kind, name, maker, tools]), { kind, name, maker, tools }])).values(),
+    ...new Map(
+      bounds.map(({ kind, name, maker, tools }) => [
+        JSON.stringify([kind, name, maker, tools]),
+        { kind, name, maker, tools },
+      ]),
+    ).values(),
   ]);
 }
 
 /** The grant of a record that a session writes. @param before that of the record as it was @param session that of the session */
-export const keptGrant = (before: string | undefined, session: string | undefined): string => grantOf(...readGrant(before), ...readGrant(session));
+export const keptGrant = (before: string | undefined, session: string | undefined): string =>
+  grantOf(...readGrant(before), ...readGrant(session));
 
 /** Whether a grant bounds anything. */
 export const isBounded = (grant: string | undefined): boolean => readGrant(grant).length > 0;
@@ -51,18 +57,27 @@ export const hashedGrant = (grant: string | undefined): string | undefined => (i
 export function changeRefusal(kept: string | undefined, session: string | undefined): string | undefined {
   const has = readGrant(kept).map(idOf);
   const outside = readGrant(session).find((bound) => !has.includes(idOf(bound)));
-  return outside && `it was made outside of the ${outside.kind} "${outside.name}", which changes only what it has made itself`;
+  return (
+    outside &&
+    `it was made outside of the ${outside.kind} "${outside.name}", which changes only what it has made itself`
+  );
 }
 
 /** The mark of a turn that uses a record: whether it is set, and where from. */
 export function recordTaint(
   kind: string,
-  { name, isUntrusted, grant }: { readonly name: string; readonly isUntrusted: boolean; readonly grant?: string | undefined },
+  {
+    name,
+    isUntrusted,
+    grant,
+  }: { readonly name: string; readonly isUntrusted: boolean; readonly grant?: string | undefined },
 ) {
   const isOld = grant === FROM_BEFORE && !isUntrusted;
   return {
     isUntrusted: isUntrusted || isOld,
-    origin: isOld ? `${kind} ${name}, which an earlier release kept without its rights: save it anew` : `${kind} ${name}`,
+    origin: isOld
+      ? `${kind} ${name}, which an earlier release kept without its rights: save it anew`
+      : `${kind} ${name}`,
   };
 }
 

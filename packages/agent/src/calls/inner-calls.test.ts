@@ -17,7 +17,10 @@ const around = (seen: (response: ToolInvokeResponse, answer: string) => void): A
         testTool("around", async (_input, context) => {
           const callId = innerCallId(context.toolCallId);
           const response = await calls.call({ callId, name: "effect", arguments: "{}" }, context as ToolContext);
-          const answer = await calls.ask({ id: `${callId}-ask`, parts: [{ text: response.content ?? "", isUntrusted: true }] }, context);
+          const answer = await calls.ask(
+            { id: `${callId}-ask`, parts: [{ text: response.content ?? "", isUntrusted: true }] },
+            context,
+          );
           seen(response, answer);
           return answer;
         }),
@@ -42,7 +45,9 @@ test("a tool of a session makes a call as the turn does, gets its result whole, 
   expect(seen[0]?.content).toHaveLength(large.length);
   expect(requests[1]?.tools).toBeUndefined();
   expect(requests[1]?.messages[1]?.content).toMatch(/^<untrusted-[0-9a-f]{16}>\nxxx/);
-  const told = events.filter(({ kind }) => kind === "tool_started" || kind === "tool_finished").map(({ kind, toolName }) => `${kind} ${toolName}`);
+  const told = events
+    .filter(({ kind }) => kind === "tool_started" || kind === "tool_finished")
+    .map(({ kind, toolName }) => `${kind} ${toolName}`);
   expect(told).toEqual(["tool_started around", "tool_started effect", "tool_finished effect", "tool_finished around"]);
 });
 

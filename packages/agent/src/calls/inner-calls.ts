@@ -97,7 +97,11 @@ export class InnerCalls {
       within.rights.check(tools.judged(name), args);
     };
     checkCall(call.name, JSON.parse(call.arguments));
-    return runner.respond(call, { ...turn, parent: { ...parent, checkCall, grant: within.rights.grant(parent.grant) } }, { isForModel: false });
+    return runner.respond(
+      call,
+      { ...turn, parent: { ...parent, checkCall, grant: within.rights.grant(parent.grant) } },
+      { isForModel: false },
+    );
   }
 
   /**
@@ -133,9 +137,14 @@ export class InnerCalls {
     const refusal = await spending?.refusal(caller);
     const limit = budget.limit(0) ?? refusal ?? budget.priceFault(model);
     if (limit !== undefined) throw new ToolError(ToolErrorCode.Denied, `The model was not asked: ${limit}.`);
-    const content = parts.map(({ text, isUntrusted, origin }) => (isUntrusted ? fence(text, { nonce: held.nonce, origin }) : text)).join("");
+    const content = parts
+      .map(({ text, isUntrusted, origin }) => (isUntrusted ? fence(text, { nonce: held.nonce, origin }) : text))
+      .join("");
     const tokens = tokensOf(RULE) + tokensOf(content);
-    using _reserved = budget.reserve({ tokens, cost: pricedUsage({ inputTokens: tokens, outputTokens: 0 }, model.behavior.price).cost ?? 0 });
+    using _reserved = budget.reserve({
+      tokens,
+      cost: pricedUsage({ inputTokens: tokens, outputTokens: 0 }, model.behavior.price).cost ?? 0,
+    });
     const answer = await askOnce(model, {
       messages: [
         { role: "system", content: RULE },
@@ -146,13 +155,25 @@ export class InnerCalls {
       deadline,
     }).catch((error: unknown) => {
       signal.throwIfAborted();
-      throw new ToolError(ToolErrorCode.Unavailable, `The model gave no answer: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+      throw new ToolError(
+        ToolErrorCode.Unavailable,
+        `The model gave no answer: ${error instanceof Error ? error.message : String(error)}`,
+        { cause: error },
+      );
     });
     budget.count(answer.usage);
     spending?.charge(caller, answer.usage.cost ?? 0);
     if (answer.finish === "refused" || answer.text.trim() === "")
-      throw new ToolError(ToolErrorCode.ExecutionFailed, answer.finish === "refused" ? "The model declined to answer." : "The model answered nothing.");
-    await held.keepResult(id, { content: answer.text, isError: false, isUntrusted: parts.some(({ isUntrusted }) => isUntrusted), usage: answer.usage });
+      throw new ToolError(
+        ToolErrorCode.ExecutionFailed,
+        answer.finish === "refused" ? "The model declined to answer." : "The model answered nothing.",
+      );
+    await held.keepResult(id, {
+      content: answer.text,
+      isError: false,
+      isUntrusted: parts.some(({ isUntrusted }) => isUntrusted),
+      usage: answer.usage,
+    });
     return answer.text;
   }
 }

@@ -29,7 +29,10 @@ const PREFIX = /^(?:functions?|tools?|default_api|api|mcp)[.:/]/;
  * An answer as it is kept and acted on: its calls are read from its text where the model wrote them there, each has an id of its own, the name of a tool
  * and arguments that can be parsed. What was changed, or why a call does not run, is noted with it, for the model.
  */
-export function readCalls(answer: ModelAnswer, { tools, refusal, isDenied = () => true, results, iteration }: ReadCallsOptions): StoredAnswer {
+export function readCalls(
+  answer: ModelAnswer,
+  { tools, refusal, isDenied = () => true, results, iteration }: ReadCallsOptions,
+): StoredAnswer {
   const written = answer.toolCalls.length > 0 ? undefined : readTextCalls(answer.text, { tools, results });
   const isWritten = written !== undefined && written.calls.length > 0;
   const found = isWritten ? written.calls.map((call) => ({ id: "", ...call })) : answer.toolCalls;
@@ -37,19 +40,39 @@ export function readCalls(answer: ModelAnswer, { tools, refusal, isDenied = () =
   const toolCalls = found.slice(0, MAX_ANSWERED).map((call, index): StoredCall => {
     const id = ID.test(call.id) && !ids.has(call.id) ? call.id : `call_${iteration}_${index}`;
     ids.add(id);
-    if (index >= MAX_RUN) return { ...call, id, refusal: `Not run: an answer may have ${MAX_RUN} calls. Make this one again if it is still needed.` };
-    return { ...readCall(call, { tools, refusal, isDenied, isCut: answer.finish === "length" && index === found.length - 1 }), id };
+    if (index >= MAX_RUN)
+      return {
+        ...call,
+        id,
+        refusal: `Not run: an answer may have ${MAX_RUN} calls. Make this one again if it is still needed.`,
+      };
+    return {
+      ...readCall(call, { tools, refusal, isDenied, isCut: answer.finish === "length" && index === found.length - 1 }),
+      id,
+    };
   });
-  return { ...answer, text: isWritten ? written.text : answer.text, toolCalls, ...(isWritten ? { finish: "tool_calls" } : {}) };
+  return {
+    ...answer,
+    text: isWritten ? written.text : answer.text,
+    toolCalls,
+    ...(isWritten ? { finish: "tool_calls" } : {}),
+  };
 }
 
-type ReadCallOptions = Pick<ReadCallsOptions, "tools" | "refusal"> & { readonly isDenied: (name: string) => boolean; readonly isCut: boolean };
+type ReadCallOptions = Pick<ReadCallsOptions, "tools" | "refusal"> & {
+  readonly isDenied: (name: string) => boolean;
+  readonly isCut: boolean;
+};
 
 function readCall(call: StoredCall, { tools, refusal, isDenied, isCut }: ReadCallOptions): StoredCall {
   const known = knownName(call.name, tools);
   if (known === undefined) {
     const why = refusal(call.name);
-    return { ...call, arguments: "{}", refusal: why === undefined ? unknownTool(call.name, tools, isDenied) : `denied: ${refusedText(call.name, why)}` };
+    return {
+      ...call,
+      arguments: "{}",
+      refusal: why === undefined ? unknownTool(call.name, tools, isDenied) : `denied: ${refusedText(call.name, why)}`,
+    };
   }
   const renamed = known === call.name ? [] : [`there is no tool "${call.name}": "${known}" was called`];
   const read = readArguments(call.arguments);
@@ -66,7 +89,12 @@ function readCall(call: StoredCall, { tools, refusal, isDenied, isCut }: ReadCal
     };
   }
   const repairs = [...renamed, ...(read.repair === undefined ? [] : [`about its arguments: ${read.repair}`])];
-  return { ...call, name: known, arguments: read.text, ...(repairs.length === 0 ? {} : { repair: repairs.join("; ") }) };
+  return {
+    ...call,
+    name: known,
+    arguments: read.text,
+    ...(repairs.length === 0 ? {} : { repair: repairs.join("; ") }),
+  };
 }
 
 /** The tool that a name means: itself, or without a prefix, or but for case and signs if only one is so. */

@@ -4,7 +4,11 @@ import { jsonrepair } from "jsonrepair";
 
 /** The arguments of a call as they run, and what was changed; or why they cannot run. */
 export type ReadArguments =
-  | { readonly ok: true; readonly text: string /** In words for the model, if anything was changed. */; readonly repair?: string | undefined }
+  | {
+      readonly ok: true;
+      readonly text: string /** In words for the model, if anything was changed. */;
+      readonly repair?: string | undefined;
+    }
   | { readonly ok: false; readonly fault: string };
 
 /** A text of more characters is not repaired. */
@@ -23,9 +27,11 @@ export function readArguments(written: string): ReadArguments {
   const bare = withoutFence(text);
   if (bare !== text) {
     const inside = parseArguments(bare);
-    if (inside.ok && isRecord(inside.value)) return { ok: true, text: bare, repair: "the marks around the JSON were taken away" };
+    if (inside.ok && isRecord(inside.value))
+      return { ok: true, text: bare, repair: "the marks around the JSON were taken away" };
   }
-  if (!bare.startsWith("{") || !bare.endsWith("}")) return { ok: false, fault: "they are not valid JSON: expected one JSON object, complete" };
+  if (!bare.startsWith("{") || !bare.endsWith("}"))
+    return { ok: false, fault: "they are not valid JSON: expected one JSON object, complete" };
   const repaired = bare.length > MAX_REPAIRED ? undefined : repair(bare);
   if (repaired === undefined) return { ok: false, fault: "they are not valid JSON" };
   return { ok: true, text: repaired, repair: `they were not valid JSON, and were read as ${repaired.slice(0, 300)}` };
@@ -35,8 +41,15 @@ function fromValue(value: unknown, text: string): ReadArguments {
   if (isRecord(value)) return { ok: true, text };
   const inner = typeof value === "string" ? parseArguments(value.trim() === "" ? "{}" : value) : undefined;
   if (inner?.ok && isRecord(inner.value))
-    return { ok: true, text: JSON.stringify(inner.value), repair: "they were a JSON object inside a text, and were read as that object" };
-  return { ok: false, fault: `they are ${Array.isArray(value) ? "a list" : `the ${value === null ? "value null" : typeof value}`}: expected a JSON object` };
+    return {
+      ok: true,
+      text: JSON.stringify(inner.value),
+      repair: "they were a JSON object inside a text, and were read as that object",
+    };
+  return {
+    ok: false,
+    fault: `they are ${Array.isArray(value) ? "a list" : `the ${value === null ? "value null" : typeof value}`}: expected a JSON object`,
+  };
 }
 
 /** An object that the repairer makes of it, if it does not have to guess where something ends. */
@@ -44,7 +57,11 @@ function repair(text: string): string | undefined {
   try {
     const repaired = jsonrepair(text);
     const parsed = parseArguments(repaired);
-    const isSame = parsed.ok && isRecord(parsed.value) && brackets(repaired) === brackets(text) && content(repaired) === content(text);
+    const isSame =
+      parsed.ok &&
+      isRecord(parsed.value) &&
+      brackets(repaired) === brackets(text) &&
+      content(repaired) === content(text);
     return isSame && endsInText(repaired) === endsInText(text) ? repaired : undefined;
   } catch {
     return undefined;
@@ -61,7 +78,9 @@ const content = (json: string): number =>
 
 /** A comment without an end stays. It is found up to the end of all, so that the search does not begin again within it. */
 const withoutComments = (json: string): string =>
-  json.replaceAll(/(?<!:)\/\/.*$|\/\*[\s\S]*?(?:\*\/|(?![\s\S]))/gm, (comment) => (comment.startsWith("/*") && !comment.endsWith("*/") ? comment : ""));
+  json.replaceAll(/(?<!:)\/\/.*$|\/\*[\s\S]*?(?:\*\/|(?![\s\S]))/gm, (comment) =>
+    comment.startsWith("/*") && !comment.endsWith("*/") ? comment : "",
+  );
 
 /** Whether the last thing of it is a text that has its end. */
 function endsInText(json: string): boolean {

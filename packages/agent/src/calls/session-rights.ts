@@ -13,7 +13,11 @@ export interface SessionRightsOptions {
 }
 
 /** They ask the plain agent. */
-const ALL_OF_THE_CALLER: ReadonlySet<string> = new Set([tools.agentChat.name, tools.agentHelper.name, tools.spawnSubagent.name]);
+const ALL_OF_THE_CALLER: ReadonlySet<string> = new Set([
+  tools.agentChat.name,
+  tools.agentHelper.name,
+  tools.spawnSubagent.name,
+]);
 
 /** A tool, as a decision about it needs it. */
 export interface JudgedTool {
@@ -60,7 +64,9 @@ export class SessionRights {
   check(tool: JudgedTool, args: unknown): void {
     const refusal = this.refusal(tool) ?? this.#narrowing(tool, args);
     if (refusal !== undefined)
-      throw new ToolError(ToolErrorCode.Denied, refusedText(tool.name, refusal), { details: { reason: "definition", mayHaveRun: false } });
+      throw new ToolError(ToolErrorCode.Denied, refusedText(tool.name, refusal), {
+        details: { reason: "definition", mayHaveRun: false },
+      });
   }
 
   /** A maker may be allowed the tool with some arguments only. */
@@ -72,13 +78,21 @@ export class SessionRights {
     return narrow && `the maker of the ${narrow.kind} "${narrow.name}" may not use it with these arguments`;
   }
 
-  #refusalBy({ kind, name, tools: globs, maker }: Bound, { name: tool, isLocal, isDangerous }: JudgedTool): string | undefined {
-    if (ALL_OF_THE_CALLER.has(tool)) return `it would begin a session that is not "${name}", with all tools of its caller`;
+  #refusalBy(
+    { kind, name, tools: globs, maker }: Bound,
+    { name: tool, isLocal, isDangerous }: JudgedTool,
+  ): string | undefined {
+    if (ALL_OF_THE_CALLER.has(tool))
+      return `it would begin a session that is not "${name}", with all tools of its caller`;
     if (findGlob(globs, tool) === undefined) return `the ${kind} "${name}" does not have this tool`;
-    const isAllowed = isLocal || this.#policy === undefined || this.#policy.current().decide({ caller: maker, tool, isDangerous }).isAllowed;
+    const isAllowed =
+      isLocal ||
+      this.#policy === undefined ||
+      this.#policy.current().decide({ caller: maker, tool, isDangerous }).isAllowed;
     return isAllowed ? undefined : `the maker of the ${kind} "${name}" may not use it`;
   }
 }
 
 /** @param why as `refusal` has it */
-export const refusedText = (tool: string, why: string): string => `"${tool}" was not called: ${why}. Do without it; calling again changes nothing.`;
+export const refusedText = (tool: string, why: string): string =>
+  `"${tool}" was not called: ${why}. Do without it; calling again changes nothing.`;

@@ -9,7 +9,9 @@ export function storedResponse({ content, structured, isError = false, trust }: 
   const text = content ?? (structured === undefined ? "" : JSON.stringify(structured));
   const whole = text === "" ? "(the tool gave no output)" : text;
   const kept =
-    whole.length <= MAX_RESULT_LENGTH ? whole : `${whole.slice(0, MAX_RESULT_LENGTH)}\n[result truncated — ${whole.length - MAX_RESULT_LENGTH} chars omitted]`;
+    whole.length <= MAX_RESULT_LENGTH
+      ? whole
+      : `${whole.slice(0, MAX_RESULT_LENGTH)}\n[result truncated — ${whole.length - MAX_RESULT_LENGTH} chars omitted]`;
   const toolOutput = toolOutputIn(structured);
   return { content: kept, isError, ...taintBy(trust), ...(toolOutput === undefined ? {} : { toolOutput }) };
 }
@@ -18,7 +20,9 @@ export function storedResponse({ content, structured, isError = false, trust }: 
 export function storedValue(response: ToolInvokeResponse): StoredResult {
   const { content, structured } = response;
   const stored = { ...storedResponse(response), ...(content === "" ? { content } : {}) };
-  return structured == null || JSON.stringify(structured).length > MAX_RESULT_LENGTH ? stored : { ...stored, structured };
+  return structured == null || JSON.stringify(structured).length > MAX_RESULT_LENGTH
+    ? stored
+    : { ...stored, structured };
 }
 
 /** An error as the model reads it. */
@@ -32,7 +36,11 @@ export type Taint = Pick<StoredResult, "isUntrusted" | "isApproved" | "origin">;
 
 export function taintBy(trust: ContentTrust | undefined): Taint {
   const isUntrusted = trust?.level === "untrusted";
-  return { isUntrusted, ...(isUntrusted && trust.isApproved ? { isApproved: true } : {}), ...(trust == null ? {} : { origin: trust.origin }) };
+  return {
+    isUntrusted,
+    ...(isUntrusted && trust.isApproved ? { isApproved: true } : {}),
+    ...(trust == null ? {} : { origin: trust.origin }),
+  };
 }
 
 export const trustIn = ({ isUntrusted, isApproved = false, origin = "" }: Taint): ContentTrust | undefined =>

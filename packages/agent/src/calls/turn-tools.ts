@@ -109,18 +109,35 @@ export class TurnTools {
   readonly #options: TurnToolsOptions;
 
   constructor(options: TurnToolsOptions) {
-    const { caller, effectiveCaller, local, own = [], unhurried = [], children = [], rights, advise = (tool) => tool } = options;
+    const {
+      caller,
+      effectiveCaller,
+      local,
+      own = [],
+      unhurried = [],
+      children = [],
+      rights,
+      advise = (tool) => tool,
+    } = options;
     this.#options = options;
     this.#local = new Map([...local, ...own, ...children].map((tool) => [tool.definition.name, tool]));
     this.#own = new Set(own.map(nameOf));
     this.#unhurried = new Set([...own, ...unhurried, ...children].map(nameOf));
     const served = caller.toolsOf(effectiveCaller).filter(({ name }) => !isChildTool(name) && !this.#local.has(name));
     this.#dangerous = new Set(served.flatMap(({ name, dangerous }) => (dangerous ? [name] : [])));
-    this.#sizes = new Map(served.flatMap(({ name, resultSize }) => (resultSize === undefined ? [] : [[name, resultSize]])));
+    this.#sizes = new Map(
+      served.flatMap(({ name, resultSize }) => (resultSize === undefined ? [] : [[name, resultSize]])),
+    );
     const here = [...local, ...own].map((tool) => localTool(tool, "agent"));
-    const known = [...listTools(served).map((tool) => advise(servedTool(tool))), ...here, ...children.map((tool) => localTool(tool, CHILD_SOURCE))];
+    const known = [
+      ...listTools(served).map((tool) => advise(servedTool(tool))),
+      ...here,
+      ...children.map((tool) => localTool(tool, CHILD_SOURCE)),
+    ];
     this.#known = new Set(rights === undefined ? [] : known.map(({ tool }) => tool.name));
-    this.all = known.filter(({ tool }) => this.refusal(tool.name) === undefined).sort((a, b) => (a.tool.name < b.tool.name ? -1 : 1));
+    this.all = known
+      .filter(({ tool }) => this.refusal(tool.name) === undefined)
+      .sort((a, b) => (a.tool.name < b.tool.name ? -1 : 1));
     const selected = options.select(this.all);
     const others = selected.filter(({ source }) => source !== CHILD_SOURCE).length + (options.clientTools ?? 0);
     let left = Math.min(MAX_CHILDREN_OFFERED, MAX_OFFERED - others);
@@ -175,11 +192,15 @@ export class TurnTools {
     const { parent: given, timeoutMs, onProgress, isForModel } = run;
     const { caller, effectiveCaller, namespace, fits, madeBy, layers, log, rights } = this.#options;
     if (rights !== undefined) this.check(name, JSON.parse(args));
-    const parent = rights === undefined ? given : { ...given, checkCall: this.#checkWith(given.checkCall), grant: rights.grant(given.grant) };
+    const parent =
+      rights === undefined
+        ? given
+        : { ...given, checkCall: this.#checkWith(given.checkCall), grant: rights.grant(given.grant) };
     const request: ToolInvokeRequest = { toolCallId: callId, toolName: name, arguments: args, sessionId: namespace };
     const local = this.#local.get(name);
     const made = (isForModel ? madeBy?.({ name, arguments: args }) : undefined) ?? { name, arguments: args };
-    if (made.name !== name && this.#local.has(made.name)) return await this.run({ ...made, callId }, { ...run, parent }); // no call on the bus reaches it
+    if (made.name !== name && this.#local.has(made.name))
+      return await this.run({ ...made, callId }, { ...run, parent }); // no call on the bus reaches it
     const context: ToolContext = {
       ...parent,
       deadline: this.#unhurried.has(name) ? parent.deadline : Math.min(parent.deadline, performance.now() + timeoutMs),
@@ -196,7 +217,8 @@ export class TurnTools {
       onProgress,
       ...(effectiveCaller === caller.agent ? {} : { onBehalfOf: effectiveCaller }),
     };
-    const executor: ToolExecutor = local === undefined ? { execute: () => caller.call(name, args, options) } : withLocalLayers(local);
+    const executor: ToolExecutor =
+      local === undefined ? { execute: () => caller.call(name, args, options) } : withLocalLayers(local);
     const layered = around(layers, executor);
     if (!isForModel) return layered.execute(request, context);
     const read: ToolExecutor = { execute: (_made, ofCall) => layered.execute(request, ofCall) };
@@ -205,13 +227,19 @@ export class TurnTools {
 }
 
 /** @param layers outermost first */
-const around = (layers: readonly ToolLayer[], executor: ToolExecutor): ToolExecutor => layers.reduceRight((inner, layer) => layer(inner), executor);
+const around = (layers: readonly ToolLayer[], executor: ToolExecutor): ToolExecutor =>
+  layers.reduceRight((inner, layer) => layer(inner), executor);
 
 /** For a tool that says nothing of its arguments: makers of models take no schema that does not say what it is of. */
 const ANYTHING = { type: "object" };
 
 function servedTool({ name, description, parameters, source, readOnly, output }: ListedTool): TurnTool {
-  return { tool: { name, description, parameters: Object.keys(parameters).length === 0 ? ANYTHING : parameters }, source, readOnly, output };
+  return {
+    tool: { name, description, parameters: Object.keys(parameters).length === 0 ? ANYTHING : parameters },
+    source,
+    readOnly,
+    output,
+  };
 }
 
 const localTools = new WeakMap<ToolDefinition, TurnTool>();

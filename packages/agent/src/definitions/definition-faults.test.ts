@@ -12,7 +12,9 @@ test("a name is one that a tool can end with, and none of a tool that there is",
 });
 
 test("all that is wrong with a definition is said at once", () => {
-  expect(definitionFaults(testDefinition("clerk", { budgets: { maxTokens: 5_000 }, destinations: ["other"] }))).toEqual([]);
+  expect(definitionFaults(testDefinition("clerk", { budgets: { maxTokens: 5_000 }, destinations: ["other"] }))).toEqual(
+    [],
+  );
   const wrong = testDefinition("No Name", {
     description: "x".repeat(2_001),
     playbook: " ",
@@ -52,5 +54,7 @@ test("whatever decides what a session does changes the hash, and the order of ke
     { maker: "x" },
     { isUntrusted: true },
   ];
-  expect(new Set([hash, ...changes.map((change) => definitionHash({ ...plain, ...change }))]).size).toBe(changes.length + 1);
+  expect(new Set([hash, ...changes.map((change) => definitionHash({ ...plain, ...change }))]).size).toBe(
+    changes.length + 1,
+  );
 });

@@ -22,7 +22,8 @@ const NAME = /^[a-z][a-z0-9]*(?:[_-][a-z0-9]+)*$/;
 /** The fault of a name, in words; undefined if a definition may have it. */
 export function nameFault(name: string): string | undefined {
   const asTool = name.replaceAll("-", "_"); // models mix the two up
-  if (isTaken(asTool)) return `name: ${quoted(name)} is taken, as ${childToolOf(asTool)} is a tool of its own. Choose another`;
+  if (isTaken(asTool))
+    return `name: ${quoted(name)} is taken, as ${childToolOf(asTool)} is a tool of its own. Choose another`;
   return formFault(name, "travel-clerk");
 }
 
@@ -33,19 +34,35 @@ export function formFault(name: string, example: string): string | undefined {
   return `name: ${quoted(name)} is none. Use at most ${nameChars} of a-z, 0-9, and single - or _ between them, with a letter first, such as "${example}"`;
 }
 
-type Checked = Pick<AgentDefinition, "name" | "description" | "playbook" | "tools" | "model" | "budgets" | "destinations" | "reportSchema">;
+type Checked = Pick<
+  AgentDefinition,
+  "name" | "description" | "playbook" | "tools" | "model" | "budgets" | "destinations" | "reportSchema"
+>;
 
 /** The faults of a definition, in words; none if it can be kept. */
-export function definitionFaults({ name, description, playbook, tools, model, budgets = {}, destinations = [], reportSchema }: Checked): readonly string[] {
+export function definitionFaults({
+  name,
+  description,
+  playbook,
+  tools,
+  model,
+  budgets = {},
+  destinations = [],
+  reportSchema,
+}: Checked): readonly string[] {
   const bounds = definitionBounds;
   const faults = [
     nameFault(name),
     textFault("description", description, bounds.descriptionChars),
-    playbook.trim() === "" ? "playbook: is blank. Say how the agent works" : textFault("playbook", playbook, bounds.playbookChars),
+    playbook.trim() === ""
+      ? "playbook: is blank. Say how the agent works"
+      : textFault("playbook", playbook, bounds.playbookChars),
     model === undefined ? undefined : textFault("model", model, bounds.modelChars),
     tools.length > bounds.tools ? `tools: expected at most ${bounds.tools}, got ${tools.length}` : undefined,
     ...tools.map((tool) => textFault("tools", tool, bounds.toolChars)),
-    destinations.length > bounds.destinations ? `destinations: expected at most ${bounds.destinations}, got ${destinations.length}` : undefined,
+    destinations.length > bounds.destinations
+      ? `destinations: expected at most ${bounds.destinations}, got ${destinations.length}`
+      : undefined,
     ...(["maxTokens", "maxIterations", "timeoutMs"] as const).map((budget) => {
       const { least, most } = bounds[budget];
       const value = budgets[budget];
@@ -55,7 +72,9 @@ export function definitionFaults({ name, description, playbook, tools, model, bu
     budgets.maxCost === undefined || (budgets.maxCost > 0 && budgets.maxCost <= bounds.maxCost)
       ? undefined
       : `maxCost: expected a number above 0, at most ${bounds.maxCost}, got ${budgets.maxCost}`,
-    reportSchema === undefined ? undefined : textFault("reportSchema", JSON.stringify(reportSchema), bounds.reportSchemaChars),
+    reportSchema === undefined
+      ? undefined
+      : textFault("reportSchema", JSON.stringify(reportSchema), bounds.reportSchemaChars),
   ];
   return faults.filter((fault) => fault !== undefined);
 }

@@ -18,11 +18,20 @@ export function withRobotIds(visible: readonly AgentDefinition[], caller: string
   const callable = visible.flatMap(({ name }) => (canBeCalled(name) ? [childToolOf(name)] : []));
   return (entry) => {
     const { name, parameters } = entry.tool;
-    const named = (OF_ALL.includes(name) ? visible : OF_OWN.includes(name) ? own : []).filter(({ id }) => id !== undefined);
-    const withIds = named.length === 0 || named.length > MAX_VALUES ? parameters : withArgument(parameters, "robot_id", (argument) => idsIn(argument, named));
-    if (!TAKE_TOOLS.includes(name) || callable.length === 0) return withIds === parameters ? entry : { ...entry, tool: { ...entry.tool, parameters: withIds } };
+    const named = (OF_ALL.includes(name) ? visible : OF_OWN.includes(name) ? own : []).filter(
+      ({ id }) => id !== undefined,
+    );
+    const withIds =
+      named.length === 0 || named.length > MAX_VALUES
+        ? parameters
+        : withArgument(parameters, "robot_id", (argument) => idsIn(argument, named));
+    if (!TAKE_TOOLS.includes(name) || callable.length === 0)
+      return withIds === parameters ? entry : { ...entry, tool: { ...entry.tool, parameters: withIds } };
     const told = `Robots are called by: ${callable.slice(0, MAX_VALUES).join(", ")}.`;
-    return { ...entry, tool: { ...entry.tool, parameters: withArgument(withIds, "tools", (argument) => described(argument, told)) } };
+    return {
+      ...entry,
+      tool: { ...entry.tool, parameters: withArgument(withIds, "tools", (argument) => described(argument, told)) },
+    };
   };
 }
 
@@ -31,13 +40,18 @@ type Schema = Readonly<Record<string, unknown>>;
 function withArgument(parameters: object, name: string, change: (argument: Schema) => Schema): object {
   const properties = (parameters as { readonly properties?: unknown }).properties;
   const argument = isRecord(properties) ? properties[name] : undefined;
-  return isRecord(properties) && isRecord(argument) ? { ...parameters, properties: { ...properties, [name]: change(argument) } } : parameters;
+  return isRecord(properties) && isRecord(argument)
+    ? { ...parameters, properties: { ...properties, [name]: change(argument) } }
+    : parameters;
 }
 
 function idsIn(argument: Schema, named: readonly AgentDefinition[]): Schema {
   const ids = named.map(({ id }) => id);
   const takesNull = Array.isArray(argument["type"]) && argument["type"].includes("null");
-  return { ...described(argument, `There are: ${named.map(({ id, name }) => `${id} (${name})`).join(", ")}.`), enum: takesNull ? [...ids, null] : ids };
+  return {
+    ...described(argument, `There are: ${named.map(({ id, name }) => `${id} (${name})`).join(", ")}.`),
+    enum: takesNull ? [...ids, null] : ids,
+  };
 }
 
 const described = (argument: Schema, told: string): Schema => ({

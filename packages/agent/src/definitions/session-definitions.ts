@@ -37,7 +37,10 @@ export class SessionDefinitions {
    * @param begun its first answer, if it is taken up: it stays what it was then
    * @throws {ToolError} if the message cannot be taken
    */
-  async of({ caller, sessionId, definition, family, origin }: TurnRequest, begun: StoredAnswer | undefined): Promise<TurnDefinitions> {
+  async of(
+    { caller, sessionId, definition, family, origin }: TurnRequest,
+    begun: StoredAnswer | undefined,
+  ): Promise<TurnDefinitions> {
     const definitions = this.#definitions;
     const isNew = begun === undefined && definition === undefined;
     const [visible = [], switchedTo] = await Promise.all([
@@ -49,14 +52,22 @@ export class SessionDefinitions {
         }),
       isNew ? definitions?.ofSession(caller, sessionId) : undefined,
     ]).catch((cause: unknown) => {
-      throw new ToolError(ToolErrorCode.Unavailable, "The message was not taken: the definitions of agents cannot be read now. Send it again later.", {
-        cause,
-      });
+      throw new ToolError(
+        ToolErrorCode.Unavailable,
+        "The message was not taken: the definitions of agents cannot be read now. Send it again later.",
+        {
+          cause,
+        },
+      );
     });
     const isDenied = typeof switchedTo === "object" && !mayCallAgent(this.#policy, caller, switchedTo.name);
     const ofSession = isDenied ? "gone" : switchedTo;
     // The plain agent would run the task with more tools than those had who scheduled it.
-    if (isNew && origin === "schedule" && (ofSession === "gone" || (ofSession === undefined && isChildSession(sessionId))))
+    if (
+      isNew &&
+      origin === "schedule" &&
+      (ofSession === "gone" || (ofSession === undefined && isChildSession(sessionId)))
+    )
       throw new ToolError(
         ToolErrorCode.Denied,
         "The task was not run: the agent that its session was is deleted, or its caller may not use it any more. Delete the task, or have another schedule it.",
@@ -71,11 +82,21 @@ export class SessionDefinitions {
   async lookUp(caller: string, definition: AgentDefinition): Promise<AgentDefinition> {
     const { name } = definition;
     const missing = (code: ToolErrorCode, why: string, cause?: unknown): ToolError =>
-      new ToolError(code, `The agent "${name}" does not go on with this: ${why}`, { details: { mayHaveRun: false }, cause });
-    const now = await (this.#definitions?.currentOf?.(caller, definition) ?? Promise.resolve(definition)).catch((cause: unknown) => {
-      throw missing(ToolErrorCode.Unavailable, "the definitions of agents cannot be read now. Try again later.", cause);
-    });
-    if (now?.name !== name) throw missing(ToolErrorCode.Denied, `it is deleted, or is not shared with "${caller}" any more. Do without it.`);
+      new ToolError(code, `The agent "${name}" does not go on with this: ${why}`, {
+        details: { mayHaveRun: false },
+        cause,
+      });
+    const now = await (this.#definitions?.currentOf?.(caller, definition) ?? Promise.resolve(definition)).catch(
+      (cause: unknown) => {
+        throw missing(
+          ToolErrorCode.Unavailable,
+          "the definitions of agents cannot be read now. Try again later.",
+          cause,
+        );
+      },
+    );
+    if (now?.name !== name)
+      throw missing(ToolErrorCode.Denied, `it is deleted, or is not shared with "${caller}" any more. Do without it.`);
     return now;
   }
 

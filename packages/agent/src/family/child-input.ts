@@ -13,7 +13,14 @@ export const childInputSchema = {
   type: "object",
   additionalProperties: false,
   required: ["prompt"],
-  properties: { prompt: { type: "string", minLength: 1, maxLength: MAX_PROMPT, description: "The whole task. The agent knows nothing of this conversation." } },
+  properties: {
+    prompt: {
+      type: "string",
+      minLength: 1,
+      maxLength: MAX_PROMPT,
+      description: "The whole task. The agent knows nothing of this conversation.",
+    },
+  },
 } as const;
 
 /** Says what the schema says. Definitions come and go, and each of them has this one. */
@@ -28,6 +35,9 @@ export const validateChildInput: Validator<ChildInput> = (value): value is Child
   if (prompt === undefined) return fault("required", "", { missingProperty: "prompt" }, "required");
   if (typeof prompt !== "string") return fault("type", "/prompt", { type: "string" }, "properties/prompt/type");
   if (prompt === "") return fault("minLength", "/prompt", { limit: 1 }, "properties/prompt/minLength");
-  if (prompt.length > MAX_PROMPT) return fault("maxLength", "/prompt", { limit: MAX_PROMPT }, "properties/prompt/maxLength");
-  return unknown === undefined || fault("additionalProperties", "", { additionalProperty: unknown }, "additionalProperties");
+  if (prompt.length > MAX_PROMPT)
+    return fault("maxLength", "/prompt", { limit: MAX_PROMPT }, "properties/prompt/maxLength");
+  return (
+    unknown === undefined || fault("additionalProperties", "", { additionalProperty: unknown }, "additionalProperties")
+  );
 };

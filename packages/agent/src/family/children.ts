@@ -54,7 +54,9 @@ export class Children {
     return this.#options.visible.flatMap((definition) => {
       const tool = toolDefinitionOf(definition);
       if (tool === undefined || this.#refusal(definition.name) !== undefined) return [];
-      return defineTool(tool, ({ prompt }: ChildInput, context) => this.#run(definition, prompt, { path, context: context as ChildContext }));
+      return defineTool(tool, ({ prompt }: ChildInput, context) =>
+        this.#run(definition, prompt, { path, context: context as ChildContext }),
+      );
     });
   }
 
@@ -95,7 +97,8 @@ export class Children {
       const usageId = `${turnId}-usage`;
       const isCounted = held.result(usageId) !== undefined; // by a run of this turn that was cut off
       share.end(isCounted ? undefined : result.usage);
-      if (!isCounted) held.addResult(usageId, { content: "", isError: false, isUntrusted: false, usage: result.usage, family });
+      if (!isCounted)
+        held.addResult(usageId, { content: "", isError: false, isUntrusted: false, usage: result.usage, family });
       return resultOf(definition.name, turnId, result);
     } finally {
       share.end();
@@ -106,20 +109,33 @@ export class Children {
   #checkPlace(name: string, path: readonly string[], { mayHaveBegun = false }: ChildContext): void {
     const { request, budget } = this.#options;
     const refuse = (why: string): never => {
-      throw new ToolError(ToolErrorCode.Denied, `The agent "${name}" was not called: ${why}`, { details: { reason: "agent_bound", mayHaveRun: false } });
+      throw new ToolError(ToolErrorCode.Denied, `The agent "${name}" was not called: ${why}`, {
+        details: { reason: "agent_bound", mayHaveRun: false },
+      });
     };
     const refusal = this.#refusal(name);
     if (refusal !== undefined) refuse(`${refusal}. Do without it.`);
-    if (path.includes(name)) refuse(`it would call itself, by ${[...path, name].join(" → ")}. Do this part of the task yourself.`);
+    if (path.includes(name))
+      refuse(`it would call itself, by ${[...path, name].join(" → ")}. Do this part of the task yourself.`);
     const depth = request.family?.depth ?? 0;
     if (depth >= MAX_DEPTH)
-      refuse(`${depth} calls of agents led here, by ${path.join(" → ")}, and at most ${MAX_DEPTH} may. Do this part of the task yourself.`);
+      refuse(
+        `${depth} calls of agents led here, by ${path.join(" → ")}, and at most ${MAX_DEPTH} may. Do this part of the task yourself.`,
+      );
     if (mayHaveBegun) return;
     if (this.#count.sessions >= MAX_FAMILY)
-      refuse(`this task has led to ${this.#count.sessions} sessions of agents, the most that it may. Do the rest yourself.`);
+      refuse(
+        `this task has led to ${this.#count.sessions} sessions of agents, the most that it may. Do the rest yourself.`,
+      );
     const left = budget.left();
-    if (left.tokens <= 0) refuse("no tokens are left for it: this task and the agents that work on it have used them. Answer with what you have.");
-    if (left.cost <= 0) refuse("no money is left for it: this task and the agents that work on it have used it. Answer with what you have.");
+    if (left.tokens <= 0)
+      refuse(
+        "no tokens are left for it: this task and the agents that work on it have used them. Answer with what you have.",
+      );
+    if (left.cost <= 0)
+      refuse(
+        "no money is left for it: this task and the agents that work on it have used it. Answer with what you have.",
+      );
   }
 
   #refusal(name: string): string | undefined {
@@ -151,12 +167,17 @@ function toolDefinitionOf(definition: AgentDefinition): ToolDefinition<ChildInpu
 
 /** What strangers may have written stands in no list of tools. */
 function descriptionOf({ name, description, isUntrusted }: AgentDefinition): string {
-  const what = isUntrusted ? "What it does is not shown, as its definition was written after untrusted content was read." : description;
+  const what = isUntrusted
+    ? "What it does is not shown, as its definition was written after untrusted content was read."
+    : description;
   return `Have the agent "${name}" do a task, and get its report. ${what}`;
 }
 
 /** A child that ended before it did anything. */
-const notBegun = (facts: Pick<FamilySession, "turnId" | "agent" | "startedAt">, { finish, usage }: TurnResult): FamilySession => ({
+const notBegun = (
+  facts: Pick<FamilySession, "turnId" | "agent" | "startedAt">,
+  { finish, usage }: TurnResult,
+): FamilySession => ({
   ...facts,
   sessionId: childSessionOf(facts.turnId),
   state: "ended",
@@ -167,8 +188,15 @@ const notBegun = (facts: Pick<FamilySession, "turnId" | "agent" | "startedAt">, 
   children: [],
 });
 
-function resultOf(agent: string, turnId: string, { text, finish, report, reason, usage, hasReadUntrusted }: TurnResult): ToolResult<object> {
-  const { status = finish === "stop" ? "success" : finish === "limit" || finish === "length" ? "partial" : "failure", metadata } = report ?? {};
+function resultOf(
+  agent: string,
+  turnId: string,
+  { text, finish, report, reason, usage, hasReadUntrusted }: TurnResult,
+): ToolResult<object> {
+  const {
+    status = finish === "stop" ? "success" : finish === "limit" || finish === "length" ? "partial" : "failure",
+    metadata,
+  } = report ?? {};
   const notes = [
     reason === undefined ? undefined : `[The agent did not end by itself: ${reason}]`,
     status === "success" ? undefined : `[status: ${status}]`,

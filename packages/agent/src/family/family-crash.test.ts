@@ -20,7 +20,11 @@ const as = testDefinition("root", { destinations: ["left"] });
 
 /** All agents, as a family that was never cut off has them. */
 const tree = [["root", "ended", ["left", "ended"], ["right", "ended"]]];
-const treeOf = ({ agent, state, children }: FamilySession): unknown[] => [agent, state, ...children.map(treeOf).toSorted()];
+const treeOf = ({ agent, state, children }: FamilySession): unknown[] => [
+  agent,
+  state,
+  ...children.map(treeOf).toSorted(),
+];
 
 /** A root that calls two agents at once, one of them in a batch, hands over, and reports: once, in a process that dies at a step, then in another until it ends. */
 async function runStory(diesAt: number) {
@@ -32,10 +36,14 @@ async function runStory(diesAt: number) {
   });
   await using _service = await serveTools(bus, { tools: [effect] }, { service: "tests" });
   // Every fourth story over Redis, so that both stores have each kind of step.
-  await using store = diesAt % 4 === 1 ? await connectRedisTurnStore(redis, { prefix: `test-${newId()}` }) : createMemoryTurnStore();
+  await using store =
+    diesAt % 4 === 1 ? await connectRedisTurnStore(redis, { prefix: `test-${newId()}` }) : createMemoryTurnStore();
   const { model } = modelOfAgents({
     root: [
-      called(["agent__left", { prompt: "Left." }], ["agent__batch", { calls: [{ tool: "agent__right", arguments: { prompt: "Right." } }] }]),
+      called(
+        ["agent__left", { prompt: "Left." }],
+        ["agent__batch", { calls: [{ tool: "agent__right", arguments: { prompt: "Right." } }] }],
+      ),
       called(["router__handoff-to", { agent: "left" }]),
     ],
     left: [called(["effect", { name: "left" }]), report("left"), report("all")],
@@ -46,7 +54,11 @@ async function runStory(diesAt: number) {
 
   const mortal = new Mortal(diesAt);
   const firstCaller = await createToolCaller(bus, { agent: "agent", results: "copy" });
-  const first = await createAgent({ ...options, store: mortal.store(store), caller: mortal.caller(firstCaller) }).start();
+  const first = await createAgent({
+    ...options,
+    store: mortal.store(store),
+    caller: mortal.caller(firstCaller),
+  }).start();
   const ended = first.runTurn(request).then(
     (result): TurnResult | undefined => result,
     () => undefined,
@@ -58,13 +70,17 @@ async function runStory(diesAt: number) {
   const family = () => second.family(request.caller, request.sessionId);
   // The second process has a working memory of its own, and so a tree unless the first one has ended the turn.
   if ((await family()).length > 0)
-    await expect.poll(async () => (await family()).map(treeOf), { timeout: 10_000, message: `dies at step ${diesAt}` }).toEqual(tree);
+    await expect
+      .poll(async () => (await family()).map(treeOf), { timeout: 10_000, message: `dies at step ${diesAt}` })
+      .toEqual(tree);
   void first[Symbol.asyncDispose](); // a dead process ends no turn, and is not waited for
   await firstCaller[Symbol.asyncDispose]();
   return { runs, result, early, steps: mortal.steps };
 }
 
-test("a family whose process dies at any step goes on in the next: each call runs once, and the tokens of all are counted", { timeout: 300_000 }, async () => {
+test("a family whose process dies at any step goes on in the next: each call runs once, and the tokens of all are counted", {
+  timeout: 300_000,
+}, async () => {
   const { steps, result: whole } = await runStory(Number.POSITIVE_INFINITY);
   expect(whole).toMatchObject({ text: "all", usage: { inputTokens: 70, outputTokens: 35 } });
   for (let diesAt = 1; diesAt <= steps.length; diesAt++) {

@@ -28,7 +28,11 @@ export class FamilyRecords {
   }
 
   /** @param isTakenUp whether a process before has left something of it */
-  async begin(key: FamilyKey, facts: FamilySessionFacts, isTakenUp: boolean): Promise<{ readonly session: RunningSession } & Disposable> {
+  async begin(
+    key: FamilyKey,
+    facts: FamilySessionFacts,
+    isTakenUp: boolean,
+  ): Promise<{ readonly session: RunningSession } & Disposable> {
     const turnKey = keysOf(key).turn(facts.turnId);
     const before = isTakenUp ? await this.#read(key, turnKey).catch(() => undefined) : undefined;
     const session = new RunningSession(facts, before);
@@ -100,12 +104,18 @@ export class FamilyRecords {
 
   async #makeRoom(key: FamilyKey, turnKey: string): Promise<void> {
     const memory = this.#memory.of(key.caller);
-    const known = (await memory.list(keysOf(key).turns)).filter((entry) => entry.key !== turnKey).sort((a, b) => a.storedAt - b.storedAt);
+    const known = (await memory.list(keysOf(key).turns))
+      .filter((entry) => entry.key !== turnKey)
+      .sort((a, b) => a.storedAt - b.storedAt);
     for (const { key: old } of known.slice(0, Math.max(0, known.length - MAX_TURNS + 1))) await memory.delete(old);
   }
 }
 
 function keysOf({ rootSessionId }: FamilyKey) {
   const namespace = runsNamespace(rootSessionId);
-  return { turns: `${namespace}/turns/`, turn: (turnId: string) => `${namespace}/turns/${turnId}`, cancels: `${namespace}/cancel/` };
+  return {
+    turns: `${namespace}/turns/`,
+    turn: (turnId: string) => `${namespace}/turns/${turnId}`,
+    cancels: `${namespace}/cancel/`,
+  };
 }

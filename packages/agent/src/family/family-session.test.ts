@@ -3,7 +3,13 @@ import { expect, test } from "vitest";
 import { type FamilySession, RunningSession } from "./family-session.ts";
 
 const usage = { inputTokens: 10, outputTokens: 5 };
-const facts = (turnId: string) => ({ sessionId: `session of ${turnId}`, turnId, agent: "clerk", startedAt: 2, usage: () => usage });
+const facts = (turnId: string) => ({
+  sessionId: `session of ${turnId}`,
+  turnId,
+  agent: "clerk",
+  startedAt: 2,
+  usage: () => usage,
+});
 const finished = (toolName: string, isError = false): AgentEvent => ({
   sessionId: "s",
   turnId: "t",
@@ -25,14 +31,28 @@ const left: FamilySession = {
   calls: [{ tool: "web_search", count: 2, failed: 1, ms: 9 }],
   children: [
     { sessionId: "sub-a", turnId: "a", agent: "clerk", state: "running", startedAt: 1, usage, calls: [], children: [] },
-    { sessionId: "sub-b", turnId: "b", agent: "clerk", state: "ended", finish: "stop", startedAt: 1, usage, calls: [], children: [] },
+    {
+      sessionId: "sub-b",
+      turnId: "b",
+      agent: "clerk",
+      state: "ended",
+      finish: "stop",
+      startedAt: 1,
+      usage,
+      calls: [],
+      children: [],
+    },
   ],
 };
 
 test("a turn that is taken up goes on with what was left of it: children that run again are theirs, and one that nobody goes on with is lost", () => {
   const session = new RunningSession(facts("root"), left);
   session.hear(finished("web_search", true));
-  expect(session.view()).toMatchObject({ state: "running", startedAt: 1, calls: [{ tool: "web_search", count: 3, failed: 2, ms: 16 }] });
+  expect(session.view()).toMatchObject({
+    state: "running",
+    startedAt: 1,
+    calls: [{ tool: "web_search", count: 3, failed: 2, ms: 16 }],
+  });
   session.end({ finish: "stop" });
   expect(session.view().children.map(({ turnId, state }) => [turnId, state])).toEqual([
     ["a", "lost"],
@@ -41,7 +61,10 @@ test("a turn that is taken up goes on with what was left of it: children that ru
   const again = new RunningSession(facts("root"), left);
   again.begin(facts("a")).end({ finish: "limit" });
   again.end({ finish: "stop" });
-  expect(again.view().children).toMatchObject([{ turnId: "a", state: "ended", finish: "limit", startedAt: 1 }, { turnId: "b" }]);
+  expect(again.view().children).toMatchObject([
+    { turnId: "a", state: "ended", finish: "limit", startedAt: 1 },
+    { turnId: "b" },
+  ]);
 });
 
 test("a child whose result an earlier process has kept is there, without running", () => {

@@ -87,7 +87,8 @@ export class RunningSession {
   /** Cancels this turn, or one below it. @returns whether it runs here */
   cancel(turnId: string): boolean {
     if (this.#end !== undefined) return false;
-    if (turnId !== this.#facts.turnId) return [...this.#children.values()].some((child) => child instanceof RunningSession && child.cancel(turnId));
+    if (turnId !== this.#facts.turnId)
+      return [...this.#children.values()].some((child) => child instanceof RunningSession && child.cancel(turnId));
     this.#cancel.abort(new ToolError(ToolErrorCode.Cancelled, "The session was cancelled."));
     return true;
   }
@@ -101,7 +102,15 @@ export class RunningSession {
       return child.state === "running" && isOver ? { ...child, state: "lost" } : child;
     });
     const startedAt = this.#before?.startedAt ?? facts.startedAt;
-    return { ...facts, startedAt, state: isOver ? "ended" : "running", ...this.#end, usage: usage(), calls: [...this.#calls.values()], children };
+    return {
+      ...facts,
+      startedAt,
+      state: isOver ? "ended" : "running",
+      ...this.#end,
+      usage: usage(),
+      calls: [...this.#calls.values()],
+      children,
+    };
   }
 }
 

@@ -61,7 +61,9 @@ export class KnownAgents {
     known.asking ??= this.#ask(by, known).finally(() => {
       Object.assign(known, { names, asking: undefined }); // of those who came meanwhile the answer may say nothing
     });
-    await unlessAborted(known.asking, AbortSignal.any([this.#stop.signal, AbortSignal.timeout(WAIT_MS)])).catch(() => {});
+    await unlessAborted(known.asking, AbortSignal.any([this.#stop.signal, AbortSignal.timeout(WAIT_MS)])).catch(
+      () => {},
+    );
   }
 
   /** Ends what is asked for. */
@@ -75,12 +77,20 @@ export class KnownAgents {
     known.askedAt = performance.now();
     try {
       const onBehalfOf = by === caller.agent ? undefined : by;
-      const { structured } = await caller.call(tools.listKnownAgents.name, {}, { onBehalfOf, timeoutMs: ASK_MS, signal: this.#stop.signal });
+      const { structured } = await caller.call(
+        tools.listKnownAgents.name,
+        {},
+        { onBehalfOf, timeoutMs: ASK_MS, signal: this.#stop.signal },
+      );
       known.entries = entriesIn(structured);
       known.fault = undefined;
     } catch (error) {
-      known.fault = error instanceof ToolError ? `${error.code}: they could not be listed` : "unavailable: the answer is no list of agents"; // none of its words
-      if (!this.#stop.signal.aborted) log.debug({ caller: by, reason: String(error) }, "could not list the agents that a caller may turn to");
+      known.fault =
+        error instanceof ToolError
+          ? `${error.code}: they could not be listed`
+          : "unavailable: the answer is no list of agents"; // none of its words
+      if (!this.#stop.signal.aborted)
+        log.debug({ caller: by, reason: String(error) }, "could not list the agents that a caller may turn to");
     }
   }
 }
@@ -94,9 +104,10 @@ function entriesIn(structured: unknown): readonly ServiceEntry[] {
       type: "a2a",
       summary: description,
       tools: [],
-      skills: skills
-        .slice(0, MAX_SKILLS)
-        .map(({ id, description: told, tags = [], examples = [] }) => ({ name: id, description: [told, ...tags, ...examples].join("\n") })),
+      skills: skills.slice(0, MAX_SKILLS).map(({ id, description: told, tags = [], examples = [] }) => ({
+        name: id,
+        description: [told, ...tags, ...examples].join("\n"),
+      })),
       trust: definedBy(`a2a:${agentName}`, isApproved),
     }),
   );

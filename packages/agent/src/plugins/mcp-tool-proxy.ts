@@ -5,7 +5,8 @@ import type { AgentHost, AgentPlugin } from "../agent/agent-plugin.ts";
 const offeredTo = new WeakMap<object, OfferedMcpTools>();
 
 /** The servers that the agent of a bus's calling side knows; undefined without `mcpToolProxy`. */
-export const mcpServersOf = ({ caller }: Pick<AgentHost, "caller">): OfferedMcpTools | undefined => offeredTo.get(caller);
+export const mcpServersOf = ({ caller }: Pick<AgentHost, "caller">): OfferedMcpTools | undefined =>
+  offeredTo.get(caller);
 
 /**
  * The tools for MCP servers behind a bridge on the bus: `mcp_list_services`, `mcp_get_service_details`, `mcp_invoke_tool`. Callers whose policy names them
@@ -14,7 +15,12 @@ export const mcpServersOf = ({ caller }: Pick<AgentHost, "caller">): OfferedMcpT
 export const mcpToolProxy = (): AgentPlugin => ({
   name: "MCP tools",
   async start({ name, bus, caller, policy, log }) {
-    const offered = await offerMcpTools(bus, caller, { agent: name, policy, mayRegister: () => policy !== undefined, log });
+    const offered = await offerMcpTools(bus, caller, {
+      agent: name,
+      policy,
+      mayRegister: () => policy !== undefined,
+      log,
+    });
     offeredTo.set(caller, offered);
     return offered;
   },

@@ -32,19 +32,44 @@ export interface ServiceSearchPluginOptions extends ServiceSearchOptions {
 }
 
 /** The tools that a model keeps when it has too many: to find, read about and call the others, and those of its session. */
-const KEPT = new Set(["search_known_services", "get_tool_details", "invoke_tool", "list_tool_guides", "get_tool_guide", "get_skill"]);
+const KEPT = new Set([
+  "search_known_services",
+  "get_tool_details",
+  "invoke_tool",
+  "list_tool_guides",
+  "get_tool_guide",
+  "get_skill",
+]);
 const INVOKE = definitions.invokeTool.name;
 const SEARCH = definitions.searchKnownServices.name;
 /** Tools that few messages need, which a model finds by the search. The last group stays with a model that has room for it. */
-const SOUGHT: readonly { readonly id: string; readonly names: RegExp; readonly summary: string; readonly onlyIfSmall?: boolean }[] = [
-  { id: "robots", names: /^robot_/, summary: "Make, read, change, delete and switch robots: agents with instructions and tools of their own." },
-  { id: "skills", names: /^(save|delete)_skill$|^list_skills$/, summary: "Save, list and delete skills: instructions for a kind of task." },
+const SOUGHT: readonly {
+  readonly id: string;
+  readonly names: RegExp;
+  readonly summary: string;
+  readonly onlyIfSmall?: boolean;
+}[] = [
+  {
+    id: "robots",
+    names: /^robot_/,
+    summary: "Make, read, change, delete and switch robots: agents with instructions and tools of their own.",
+  },
+  {
+    id: "skills",
+    names: /^(save|delete)_skill$|^list_skills$/,
+    summary: "Save, list and delete skills: instructions for a kind of task.",
+  },
   {
     id: "wisps",
     names: /^spawn_wisps$|^(save|get|delete)_wisp$|^list_wisps$/,
     summary: "Run and save pipelines of tool calls, many at once, without a model between the steps.",
   },
-  { id: "helpers", names: /_subagents?$|^whiteboard_/, summary: "Start helpers that work beside you, and share notes with them.", onlyIfSmall: true },
+  {
+    id: "helpers",
+    names: /_subagents?$|^whiteboard_/,
+    summary: "Start helpers that work beside you, and share notes with them.",
+    onlyIfSmall: true,
+  },
 ];
 /** A model that can read no more than this gets the few tools, in tokens. */
 const SMALL_WINDOW = 16_384;
@@ -54,7 +79,13 @@ const TOOLS_MODE = new Set(["get_tool_details", INVOKE]);
 const MAX_TEXTS_OF = 1_000;
 
 /** `search_known_services` over what a caller may use; hints beside each message; and a small set of tools where there are many. After `mcpToolProxy`. */
-export const serviceSearch = ({ hints = true, maxTools = 64, summaries, skills, ...options }: ServiceSearchPluginOptions = {}): AgentPlugin => ({
+export const serviceSearch = ({
+  hints = true,
+  maxTools = 64,
+  summaries,
+  skills,
+  ...options
+}: ServiceSearchPluginOptions = {}): AgentPlugin => ({
   name: "service search",
   async start(host) {
     const { caller } = host;
@@ -66,7 +97,8 @@ export const serviceSearch = ({ hints = true, maxTools = 64, summaries, skills, 
     const entriesOf = (scope: TurnScope, by: string, grant?: string): readonly ServiceEntry[] => {
       const rights = new SessionRights({ definition: undefined, grant, policy: host.policy });
       const dangerous = new Set(caller.toolsOf(by).flatMap((tool) => (tool.dangerous ? [tool.name] : [])));
-      const mayUse = (name: string): boolean => rights.refusal({ name, isDangerous: dangerous.has(name), isLocal: false }) === undefined;
+      const mayUse = (name: string): boolean =>
+        rights.refusal({ name, isDangerous: dangerous.has(name), isLocal: false }) === undefined;
       const all = entries.of(by, soughtIn.get(scope));
       return rights.isBounded ? usableEntries(all, mayUse) : all;
     };
@@ -79,12 +111,14 @@ export const serviceSearch = ({ hints = true, maxTools = 64, summaries, skills, 
     return {
       guides: [[searchGuide]],
       tools: toolsOf,
-      madeBy: (scope, call) => (call.name === INVOKE ? invokedCall(entriesOf(scope, scope.caller), call.arguments) : undefined),
+      madeBy: (scope, call) =>
+        call.name === INVOKE ? invokedCall(entriesOf(scope, scope.caller), call.arguments) : undefined,
       select(scope, all) {
         const isSmall = scope.model.behavior.contextTokens <= SMALL_WINDOW;
         const canSeek = [SEARCH, ...TOOLS_MODE].every((name) => all.some(({ tool }) => tool.name === name));
         const isSought = ({ tool, source }: TurnTool): boolean =>
-          source === AGENT && SOUGHT.some(({ names, onlyIfSmall = false }) => names.test(tool.name) && (isSmall || !onlyIfSmall));
+          source === AGENT &&
+          SOUGHT.some(({ names, onlyIfSmall = false }) => names.test(tool.name) && (isSmall || !onlyIfSmall));
         const sought = canSeek ? all.filter(isSought) : [];
         soughtIn.set(
           scope,
@@ -93,7 +127,9 @@ export const serviceSearch = ({ hints = true, maxTools = 64, summaries, skills, 
         const rest = all.filter((each) => !sought.includes(each));
         const others = rest.filter(({ tool }) => !TOOLS_MODE.has(tool.name));
         if (isSmall || others.filter(({ source }) => source !== CHILD_SOURCE).length > maxTools)
-          return rest.filter(({ tool, source }) => KEPT.has(tool.name) || source === "agent" || source === CHILD_SOURCE);
+          return rest.filter(
+            ({ tool, source }) => KEPT.has(tool.name) || source === "agent" || source === CHILD_SOURCE,
+          );
         return sought.length === 0 ? others : rest;
       },
       async aside(scope, message, mayUse) {
@@ -107,7 +143,8 @@ export const serviceSearch = ({ hints = true, maxTools = 64, summaries, skills, 
   },
 });
 
-const parameterNames = ({ properties = {} }: { readonly properties?: object }): string => Object.keys(properties).join(" ");
+const parameterNames = ({ properties = {} }: { readonly properties?: object }): string =>
+  Object.keys(properties).join(" ");
 
 interface KnownParts extends Pick<ServiceSearchPluginOptions, "summaries" | "skills"> {
   readonly agents: KnownAgents;
@@ -135,7 +172,14 @@ class KnownEntries {
       description,
       parameters: parameterNames(parameters),
     }));
-    const groups = SOUGHT.map(({ id, names, summary }): ServiceEntry => ({ id, type: "tool", summary, tools: sought.filter(({ name }) => names.test(name)) }));
+    const groups = SOUGHT.map(
+      ({ id, names, summary }): ServiceEntry => ({
+        id,
+        type: "tool",
+        summary,
+        tools: sought.filter(({ name }) => names.test(name)),
+      }),
+    );
     const all = [...services, ...groups.filter((group) => group.tools.length > 0), ...this.#parts.agents.of(by)];
     return [...(this.#parts.summaries?.apply(all) ?? all), ...(this.#texts.get(by) ?? [])];
   }
@@ -153,14 +197,26 @@ class KnownEntries {
       ...(agents === undefined ? [] : [{ item: "agents of other makers", error: agents }]),
       ...(skills === undefined ? [] : [{ item: "skills", error: skills }]),
     ];
-    return partFailures(failures, serviceEntriesOf(this.#host.caller, by, mcpServersOf(this.#host)).length + failures.length);
+    return partFailures(
+      failures,
+      serviceEntriesOf(this.#host.caller, by, mcpServersOf(this.#host)).length + failures.length,
+    );
   }
 
   /** Reads the guides, skills and agents of a caller. Skills that cannot be read now are not found. */
   async refresh(by: string): Promise<void> {
-    const [guides, skills] = await Promise.all([this.#host.caller.getGuides(by), this.#skillsOf(by), this.#parts.agents.refresh(by)]);
+    const [guides, skills] = await Promise.all([
+      this.#host.caller.getGuides(by),
+      this.#skillsOf(by),
+      this.#parts.agents.refresh(by),
+    ]);
     if (this.#texts.size >= MAX_TEXTS_OF && !this.#texts.has(by)) this.#texts.clear();
-    this.#texts.set(by, [...guides.map(({ name, summary, trust }): ServiceEntry => ({ id: name, type: "guide", summary, tools: [], trust })), ...skills]);
+    this.#texts.set(by, [
+      ...guides.map(
+        ({ name, summary, trust }): ServiceEntry => ({ id: name, type: "guide", summary, tools: [], trust }),
+      ),
+      ...skills,
+    ]);
   }
 
   async #skillsOf(by: string): Promise<readonly ServiceEntry[]> {
@@ -169,11 +225,22 @@ class KnownEntries {
       this.#skillFaults.delete(by);
       return skills.map(({ name, summary, tags, isUntrusted }) => {
         const words = tags.length === 0 ? summary : `${summary} (${tags.join(", ")})`;
-        return { id: name, type: "skill", summary: words, tools: [], ...(isUntrusted ? { trust: saidBy(`skill ${name}`) } : {}) };
+        return {
+          id: name,
+          type: "skill",
+          summary: words,
+          tools: [],
+          ...(isUntrusted ? { trust: saidBy(`skill ${name}`) } : {}),
+        };
       });
     } catch (error) {
       if (this.#skillFaults.size >= MAX_TEXTS_OF) this.#skillFaults.clear();
-      this.#skillFaults.set(by, error instanceof ToolError ? `${error.code}: ${error.message}` : "unavailable: the store of skills could not be read");
+      this.#skillFaults.set(
+        by,
+        error instanceof ToolError
+          ? `${error.code}: ${error.message}`
+          : "unavailable: the store of skills could not be read",
+      );
       this.#host.log.warn({ reason: String(error) }, "could not read the skills of a caller");
       return [];
     }

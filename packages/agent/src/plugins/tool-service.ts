@@ -4,7 +4,9 @@ import { serveTools, type ToolSet } from "@rockbot/tools";
 import type { AgentHost, AgentPlugin } from "../agent/agent-plugin.ts";
 
 /** A service for the agent's own bus: its tools, or the function that starts it. */
-export type OwnService = ToolSet | ((bus: Bus, parts: { readonly log: Logger } & Pick<AgentHost, "policy" | "agent">) => Promise<AsyncDisposable>);
+export type OwnService =
+  | ToolSet
+  | ((bus: Bus, parts: { readonly log: Logger } & Pick<AgentHost, "policy" | "agent">) => Promise<AsyncDisposable>);
 
 /** Of a service that it has started the agent has heard by then. */
 const HEARD_WITHIN_MS = 2_000;
@@ -17,10 +19,14 @@ export const toolService = (service: string, own?: OwnService): AgentPlugin => (
   async start({ bus, policy, log, caller, agent }) {
     if (own === undefined) {
       await caller.discovered();
-      if (!caller.tools.getTools().some(({ source }) => source === service)) log.info({ service }, "a service that the agent uses is not there yet");
+      if (!caller.tools.getTools().some(({ source }) => source === service))
+        log.info({ service }, "a service that the agent uses is not there yet");
       return {};
     }
-    const running = typeof own === "function" ? await own(bus, { policy, agent, log }) : await serveTools(bus, own, { service, policy, log });
+    const running =
+      typeof own === "function"
+        ? await own(bus, { policy, agent, log })
+        : await serveTools(bus, own, { service, policy, log });
     const late = AbortSignal.timeout(HEARD_WITHIN_MS);
     while (!late.aborted && !(await caller.discovered()).services.includes(service)) await pause(10, late); // else a first turn would lack its tools
     return { [Symbol.asyncDispose]: async () => running[Symbol.asyncDispose]() };

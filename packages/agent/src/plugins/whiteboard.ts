@@ -9,7 +9,11 @@ export const whiteboard = (memory?: Pick<WorkingMemory, "of">): AgentPlugin => (
       isOfSession: true,
       tools: (scope) => {
         const { caller, rootSessionId, sessionId } = scope;
-        return whiteboardTools((memory ?? ofAgent).of(caller), { rootSessionId, sessionId, hasReadUntrusted: () => scope.hasReadUntrusted });
+        return whiteboardTools((memory ?? ofAgent).of(caller), {
+          rootSessionId,
+          sessionId,
+          hasReadUntrusted: () => scope.hasReadUntrusted,
+        });
       },
     };
   },

@@ -31,14 +31,25 @@ const MAX_CALLABLE = 256;
 const MAX_OFFERED = 32;
 
 /** `spawn_wisps`: pipelines of calls that a model writes as data; and those that are kept, each a tool. A session reaches no more by them than by itself. */
-export const wisps = ({ memory, store, maxWispsPerCaller = 100, maxParallel = 10, model }: WispsOptions = {}): AgentPlugin => ({
+export const wisps = ({
+  memory,
+  store,
+  maxWispsPerCaller = 100,
+  maxParallel = 10,
+  model,
+}: WispsOptions = {}): AgentPlugin => ({
   name: "wisps",
   async start({ policy, memory: ofAgent }) {
     const saved = store === undefined ? undefined : new SavedWisps(store, policy);
     // They only lead to calls, each with a decision; or keep what their caller alone can use.
     const mayUse = (caller: string, { definition }: Tool): boolean =>
       policy?.current().decide({ caller, tool: definition.name, isReadOnly: true }).isAllowed ?? true;
-    const partsOf = ({ caller, calls }: TurnScope): WispParts => ({ calls, memory: (memory ?? ofAgent).of(caller), maxParallel, model });
+    const partsOf = ({ caller, calls }: TurnScope): WispParts => ({
+      calls,
+      memory: (memory ?? ofAgent).of(caller),
+      maxParallel,
+      model,
+    });
     return {
       takesTurnsTime: true,
       guides: [[wispsGuide, tools.spawnWisps.name]],
@@ -47,8 +58,17 @@ export const wisps = ({ memory, store, maxWispsPerCaller = 100, maxParallel = 10
         if (saved === undefined) return () => [];
         const visible = (await saved.visibleTo(caller)).slice(0, MAX_CALLABLE);
         return (scope) => {
-          const parts = { ...partsOf(scope), caller, saved, policy, maxWispsPerCaller, hasReadUntrusted: () => scope.hasReadUntrusted };
-          return [...savedWispTools(parts), ...visible.map((wisp) => savedWispTool(wisp, parts))].filter((tool) => mayUse(caller, tool));
+          const parts = {
+            ...partsOf(scope),
+            caller,
+            saved,
+            policy,
+            maxWispsPerCaller,
+            hasReadUntrusted: () => scope.hasReadUntrusted,
+          };
+          return [...savedWispTools(parts), ...visible.map((wisp) => savedWispTool(wisp, parts))].filter((tool) =>
+            mayUse(caller, tool),
+          );
         };
       },
       select(_scope, all) {

@@ -20,10 +20,18 @@ export const workingMemory = (memory?: WorkingMemory, { sizes }: WorkingMemoryOp
       guides: [[memoryGuide]],
       tools(scope) {
         const { caller, namespace, model } = scope;
-        return memoryTools(own.of(caller), { namespace, pageChars: model.behavior.chunkingThreshold, hasReadUntrusted: () => scope.hasReadUntrusted });
+        return memoryTools(own.of(caller), {
+          namespace,
+          pageChars: model.behavior.chunkingThreshold,
+          hasReadUntrusted: () => scope.hasReadUntrusted,
+        });
       },
       fit: ({ caller, namespace, model }) =>
-        sizeLayer({ memory: own.of(caller), namespace, threshold: sizeBounds({ threshold: model.behavior.chunkingThreshold, tools: sizes }) }),
+        sizeLayer({
+          memory: own.of(caller),
+          namespace,
+          threshold: sizeBounds({ threshold: model.behavior.chunkingThreshold, tools: sizes }),
+        }),
     };
   },
 });

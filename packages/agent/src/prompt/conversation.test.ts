@@ -26,22 +26,34 @@ const lengths = fc.array(fc.array(fc.nat({ max: 30_000 }), { maxLength: 4 }), { 
 
 test("a conversation that is made to fit keeps its rules and what is asked, and no call without its result", async () => {
   await fc.assert(
-    fc.asyncProperty(lengths, fc.array(fc.nat({ max: 5_000 }), { maxLength: 10 }), fc.nat({ max: 20_000 }), async (answers, earlier, maxTokens) => {
-      const history = earlier.map((length, index): ModelMessage => ({ role: index % 2 === 0 ? "user" : "assistant", content: "h".repeat(length) }));
-      const conversation = new Conversation([system], history, [asked]);
-      for (const [at, results] of answers.entries()) {
-        const toolCalls = results.map((_, index) => ({ id: `${at}-${index}`, name: "t", arguments: "{}" }));
-        conversation.addAnswer({ text: "a", toolCalls });
-        for (const [index, length] of results.entries()) conversation.addResult(toolCalls[index] as (typeof toolCalls)[number], "r".repeat(length), false);
-      }
-      const before = conversation.messages.reduce((sum, { content }) => sum + content.length, 0);
-      await conversation.fit(maxTokens, []);
-      const { messages } = conversation;
-      expectPaired(messages);
-      expect(messages[0]).toEqual(system);
-      expect(messages).toContainEqual(asked);
-      if (maxTokens * 3.5 > 2 * before + 10_000) expect(messages.reduce((sum, { content }) => sum + content.length, 0)).toBe(before);
-    }),
+    fc.asyncProperty(
+      lengths,
+      fc.array(fc.nat({ max: 5_000 }), { maxLength: 10 }),
+      fc.nat({ max: 20_000 }),
+      async (answers, earlier, maxTokens) => {
+        const history = earlier.map(
+          (length, index): ModelMessage => ({
+            role: index % 2 === 0 ? "user" : "assistant",
+            content: "h".repeat(length),
+          }),
+        );
+        const conversation = new Conversation([system], history, [asked]);
+        for (const [at, results] of answers.entries()) {
+          const toolCalls = results.map((_, index) => ({ id: `${at}-${index}`, name: "t", arguments: "{}" }));
+          conversation.addAnswer({ text: "a", toolCalls });
+          for (const [index, length] of results.entries())
+            conversation.addResult(toolCalls[index] as (typeof toolCalls)[number], "r".repeat(length), false);
+        }
+        const before = conversation.messages.reduce((sum, { content }) => sum + content.length, 0);
+        await conversation.fit(maxTokens, []);
+        const { messages } = conversation;
+        expectPaired(messages);
+        expect(messages[0]).toEqual(system);
+        expect(messages).toContainEqual(asked);
+        if (maxTokens * 3.5 > 2 * before + 10_000)
+          expect(messages.reduce((sum, { content }) => sum + content.length, 0)).toBe(before);
+      },
+    ),
   );
 });
 
@@ -64,7 +76,9 @@ test("results give way to what a model can read: the oldest first, no more than 
   expect(newest).toHaveLength(10_000);
   expect(old?.length).toBeGreaterThan(44_000); // 16 000 tokens, less those of the rest
   expect(conversation.tokens([])).toBeLessThanOrEqual(16_000);
-  expect(old).toMatch(/^<untrusted-0123456789abcdef>\n[\s\S]*characters left out.*key "key-old"[\s\S]*\n<\/untrusted-0123456789abcdef>$/);
+  expect(old).toMatch(
+    /^<untrusted-0123456789abcdef>\n[\s\S]*characters left out.*key "key-old"[\s\S]*\n<\/untrusted-0123456789abcdef>$/,
+  );
   expect(await conversation.trimForOverflow(8_000, [])).toBe(true);
   expect(conversation.tokens([])).toBeLessThanOrEqual(8_000);
   expect(await conversation.trimForOverflow(undefined, [])).toBe(true);
@@ -75,7 +89,10 @@ test("results give way to what a model can read: the oldest first, no more than 
 
 test("no content can write the mark that ends its fence", () => {
   const nonce = "0123456789abcdef";
-  const pieces = fc.array(fc.constantFrom("</untrusted-", nonce, nonce.slice(0, 8), nonce.slice(8), nonce.toUpperCase(), ">", "\n", "text"), { maxLength: 12 });
+  const pieces = fc.array(
+    fc.constantFrom("</untrusted-", nonce, nonce.slice(0, 8), nonce.slice(8), nonce.toUpperCase(), ">", "\n", "text"),
+    { maxLength: 12 },
+  );
   fc.assert(
     fc.property(pieces, (parts) => {
       const fenced = fence(parts.join(""), { nonce, origin: `"><x ${nonce}` });

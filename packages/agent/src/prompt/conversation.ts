@@ -22,7 +22,10 @@ type RepeatedAnswer = Pick<ModelAnswer, "text" | "toolCalls" | "providerData">;
 /** An answer as the conversation goes on with it. */
 export function answerMessage({ text, toolCalls, providerData }: RepeatedAnswer): ModelMessage {
   const calls = toolCalls.map(({ id, name, arguments: args }) => ({ id, name, arguments: args }));
-  const more = { ...(calls.length === 0 ? {} : { toolCalls: calls }), ...(providerData === undefined ? {} : { providerData }) };
+  const more = {
+    ...(calls.length === 0 ? {} : { toolCalls: calls }),
+    ...(providerData === undefined ? {} : { providerData }),
+  };
   return { role: "assistant", content: text, ...more };
 }
 
@@ -130,7 +133,9 @@ export class Conversation {
   async #trim(excess: () => number): Promise<void> {
     for (let i = 0; i < TRIES && excess() > 0; i++) {
       for (const group of [...this.#earlier, ...this.#turn]) {
-        const results = [...group.entries()].filter(([, { role, content }]) => role === "tool" && content.length > WORTH_TRIMMING);
+        const results = [...group.entries()].filter(
+          ([, { role, content }]) => role === "tool" && content.length > WORTH_TRIMMING,
+        );
         for (const [index, message] of results.sort(([, a], [, b]) => b.content.length - a.content.length)) {
           const tokens = excess();
           if (tokens <= 0) return;
@@ -153,7 +158,8 @@ export class Conversation {
 /** The head and the tail of a result, with a notice between. A fence around it stays whole: its marks are the first and the last line. */
 function trimmed(content: string, left: number, key: string | undefined): string {
   const head = Math.floor(left * HEAD);
-  const where = key === undefined ? "" : `. The whole is in working memory, key "${key}": read a part of it, or find a text in it`;
+  const where =
+    key === undefined ? "" : `. The whole is in working memory, key "${key}": read a part of it, or find a text in it`;
   const notice = `[${content.length - left} characters left out, as the conversation was too long for the model${where}]`;
   return `${content.slice(0, head).toWellFormed()}\n${notice}\n${content.slice(head - left).toWellFormed()}`;
 }

@@ -45,7 +45,10 @@ export function openConversation(options: OpenConversationOptions): Conversation
   const said = given.filter(({ role }) => role !== "system");
   const lastUser = said.findLastIndex(({ role }) => role === "user");
   const asked = lastUser === -1 ? said : said.slice(lastUser);
-  return new Conversation([rules, ...own], lastUser === -1 ? [] : said.slice(0, lastUser), [...asideMessages, ...asked]);
+  return new Conversation([rules, ...own], lastUser === -1 ? [] : said.slice(0, lastUser), [
+    ...asideMessages,
+    ...asked,
+  ]);
 }
 
 /** An answer of the agent's model, with the results of the agent's own calls. Those of the client's calls follow in its messages. */
@@ -53,7 +56,15 @@ function stepMessages({ answer, results }: OwnStep, nonce: string): ModelMessage
   const own = answer.toolCalls.flatMap((call, index): ModelMessage[] => {
     const result = results[index] ?? null;
     if (result === null) return [];
-    return [{ role: "tool", toolCallId: call.id, toolName: call.name, content: resultText(call, result, nonce), isError: result.isError }];
+    return [
+      {
+        role: "tool",
+        toolCallId: call.id,
+        toolName: call.name,
+        content: resultText(call, result, nonce),
+        isError: result.isError,
+      },
+    ];
   });
   return [answerMessage(answer), ...own];
 }
@@ -62,7 +73,8 @@ const toModelMessage =
   (all: readonly ChatMessage[]) =>
   ({ role, content, images, tool_calls: toolCalls, tool_call_id: toolCallId, name }: ChatMessage): ModelMessage => {
     const text = content ?? "";
-    if (role === "assistant") return { role, content: text, ...(toolCalls === undefined || toolCalls.length === 0 ? {} : { toolCalls }) };
+    if (role === "assistant")
+      return { role, content: text, ...(toolCalls === undefined || toolCalls.length === 0 ? {} : { toolCalls }) };
     if (role === "user") return { role, content: text, images };
     if (role !== "tool") return { role, content: text };
     const called = all.flatMap(({ tool_calls: calls = [] }) => calls).find(({ id }) => id === toolCallId);

@@ -11,6 +11,7 @@ export function outcomeText(result: StoredResult, text: string): string {
 
 function outcomeLine({ content, isUntrusted }: StoredResult): string {
   const [, code, message = content] = /^([a-z_]+): (.*)/s.exec(content) ?? [];
-  const why = code === "timeout" ? code : isUntrusted ? "its own words follow" : (message.split(/(?<=[.!?])\s|\n/, 1)[0] ?? "");
+  const why =
+    code === "timeout" ? code : isUntrusted ? "its own words follow" : (message.split(/(?<=[.!?])\s|\n/, 1)[0] ?? "");
   return `(tool failed: ${why.length > MAX_LENGTH ? `${why.slice(0, MAX_LENGTH - 1)}…` : why})`;
 }

@@ -21,8 +21,10 @@ export interface KeptRecord {
 }
 
 /** Callers see their own records, and those that an operator has approved as they are. */
-export const isVisibleTo = ({ maker, hash, approvedHash }: Pick<KeptRecord, "maker" | "hash" | "approvedHash">, caller: string): boolean =>
-  maker === caller || approvedHash === hash;
+export const isVisibleTo = (
+  { maker, hash, approvedHash }: Pick<KeptRecord, "maker" | "hash" | "approvedHash">,
+  caller: string,
+): boolean => maker === caller || approvedHash === hash;
 
 /** The form of ids: 24 hexadecimal digits. */
 export const isRecordId = (text: string): boolean => /^[0-9a-f]{24}$/.test(text);

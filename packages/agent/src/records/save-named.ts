@@ -20,7 +20,9 @@ export interface SaveNamedOptions<T extends KeptRecord> {
   readonly now: number;
   /** All that is of this kind of record alone. */
   readonly content: Omit<T, keyof KeptRecord>;
-  readonly hashOf: (record: Omit<T, keyof KeptRecord> & Pick<KeptRecord, "name" | "maker" | "isUntrusted" | "grant">) => string;
+  readonly hashOf: (
+    record: Omit<T, keyof KeptRecord> & Pick<KeptRecord, "name" | "maker" | "isUntrusted" | "grant">,
+  ) => string;
   /** What is wrong with the content, in words. Asked only if the record would change. */
   readonly faults: () => readonly string[] | Promise<readonly string[]>;
   readonly refusal: (faults: readonly string[]) => ToolError;
@@ -47,7 +49,10 @@ export async function saveNamed<T extends KeptRecord>(options: SaveNamedOptions<
       const saved = await saveOnce(options);
       if (saved !== undefined) return saved;
     }
-    throw new ToolError(ToolErrorCode.Unavailable, `The ${kind} was not saved: others change it all the time. Read it again, and try once more.`);
+    throw new ToolError(
+      ToolErrorCode.Unavailable,
+      `The ${kind} was not saved: others change it all the time. Read it again, and try once more.`,
+    );
   });
 }
 
@@ -57,10 +62,18 @@ async function saveOnce<T extends KeptRecord>(options: SaveNamedOptions<T>): Pro
   const id = idOf(kind, maker, name);
   const before = await store.get(id);
   const refusal = before && changeRefusal(before.grant, grant);
-  if (refusal !== undefined) throw new ToolError(ToolErrorCode.Denied, `The ${kind} "${name}" was not saved: ${refusal}. Choose another name.`);
-  const plain = { ...content, name, maker, isUntrusted: hasReadUntrusted || before?.isUntrusted === true, grant: keptGrant(before?.grant, grant) };
+  if (refusal !== undefined)
+    throw new ToolError(ToolErrorCode.Denied, `The ${kind} "${name}" was not saved: ${refusal}. Choose another name.`);
+  const plain = {
+    ...content,
+    name,
+    maker,
+    isUntrusted: hasReadUntrusted || before?.isUntrusted === true,
+    grant: keptGrant(before?.grant, grant),
+  };
   const hash = hashOf(plain);
-  if (before !== undefined && hash === before.hash && before.grant !== FROM_BEFORE) return { record: before, isChanged: false };
+  if (before !== undefined && hash === before.hash && before.grant !== FROM_BEFORE)
+    return { record: before, isChanged: false };
   const faults = [...(await options.faults()), ...(await placeFaults(options, before))];
   if (faults.length > 0) throw options.refusal(faults);
   const { createdAt = now, approvedHash, version = 0 } = before ?? {};
@@ -91,7 +104,9 @@ async function placeFaults<T extends KeptRecord>(
   const there = before === undefined ? "is not there" : `is version ${now} by now`;
   return [
     ...(isOthers ? [`name: you see a ${kind} ${JSON.stringify(name)} of another caller. Choose another name`] : []),
-    ...(version == null || version === now ? [] : [`version: the ${kind} ${there}, not version ${version}. Read it again`]),
+    ...(version == null || version === now
+      ? []
+      : [`version: the ${kind} ${there}, not version ${version}. Read it again`]),
   ];
 }
 

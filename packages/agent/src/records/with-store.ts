@@ -7,6 +7,10 @@ export async function withStore<T>(what: string, work: () => Promise<T>): Promis
     return await work();
   } catch (error) {
     if (!(error instanceof StoreUnavailableError)) throw error;
-    throw new ToolError(ToolErrorCode.Unavailable, `Cannot ${what}: the agent's database does not answer. Try again later.`, { cause: error });
+    throw new ToolError(
+      ToolErrorCode.Unavailable,
+      `Cannot ${what}: the agent's database does not answer. Try again later.`,
+      { cause: error },
+    );
   }
 }

@@ -27,24 +27,41 @@ export interface FinalReport {
 export function finalReportTool(schema?: object): Tool {
   return defineTool(tools.agentFinalReport, async (input) => {
     const { status, format, content } = reportOf(input);
-    if (status === "input-required") return { content: "The question is passed on. If there is an answer, it is the next message.", structured: { status } };
+    if (status === "input-required")
+      return {
+        content: "The question is passed on. If there is an answer, it is the next message.",
+        structured: { status },
+      };
     if (schema !== undefined) await checkContent(schema, { format, content });
     return { content: "The report is taken. The task ends with it.", structured: { status } };
   });
 }
 
 /** The report that a call makes. @throws {ToolError} that says what to mend */
-export function reportOf({ status, format, content, content_json: data, metadata }: ToolAgentFinalReportInput): FinalReport {
+export function reportOf({
+  status,
+  format,
+  content,
+  content_json: data,
+  metadata,
+}: ToolAgentFinalReportInput): FinalReport {
   const rest = { status, format, ...(metadata === undefined ? {} : { metadata }) };
-  if (format === "json" && status === "input-required") throw refused("a question is a text in content, with the format text or markdown");
+  if (format === "json" && status === "input-required")
+    throw refused("a question is a text in content, with the format text or markdown");
   if (format !== "json") {
     const text = content ?? (typeof data === "string" ? data : undefined);
-    if (text === undefined || text.trim() === "") throw refused(`with the format ${format} the result is a text in content, and there is none`);
+    if (text === undefined || text.trim() === "")
+      throw refused(`with the format ${format} the result is a text in content, and there is none`);
     return { ...rest, content: text };
   }
-  const value = typeof data === "string" ? parsed(data, "content_json") : (data ?? (content === undefined ? undefined : parsed(content, "content")));
+  const value =
+    typeof data === "string"
+      ? parsed(data, "content_json")
+      : (data ?? (content === undefined ? undefined : parsed(content, "content")));
   if (typeof value !== "object" || value === null)
-    throw refused(`with the format json the result is an object or an array in content_json, and there is ${value === undefined ? "none" : "another value"}`);
+    throw refused(
+      `with the format json the result is an object or an array in content_json, and there is ${value === undefined ? "none" : "another value"}`,
+    );
   return { ...rest, content: JSON.stringify(value) };
 }
 
@@ -55,9 +72,14 @@ function parsed(text: string, field: string): unknown {
   return read.value;
 }
 
-async function checkContent(schema: object, { format, content }: Pick<FinalReport, "format" | "content">): Promise<void> {
+async function checkContent(
+  schema: object,
+  { format, content }: Pick<FinalReport, "format" | "content">,
+): Promise<void> {
   if (format !== "json")
-    throw refused(`this task asks for data: give format json, and content_json by this JSON Schema: ${JSON.stringify(schema).slice(0, 4_000)}`);
+    throw refused(
+      `this task asks for data: give format json, and content_json by this JSON Schema: ${JSON.stringify(schema).slice(0, 4_000)}`,
+    );
   let validate: Validator<unknown>;
   try {
     validate = (await schemaCompiler())(schema);
@@ -71,8 +93,12 @@ async function checkContent(schema: object, { format, content }: Pick<FinalRepor
     );
   }
   const value: unknown = JSON.parse(content);
-  if (!validate(value)) throw refused(`content_json does not fit: ${faultsText(describeFaults(validate, schema, value))}`);
+  if (!validate(value))
+    throw refused(`content_json does not fit: ${faultsText(describeFaults(validate, schema, value))}`);
 }
 
 const refused = (why: string): ToolError =>
-  new ToolError(ToolErrorCode.InvalidArguments, `The report was not taken: ${why}. Mend that, and call "${tools.agentFinalReport.name}" again.`);
+  new ToolError(
+    ToolErrorCode.InvalidArguments,
+    `The report was not taken: ${why}. Mend that, and call "${tools.agentFinalReport.name}" again.`,
+  );

@@ -16,7 +16,10 @@ export function handOffTool({ reachable, current, mayCall }: HandOffToolOptions)
   const destinations = reachable.map(({ name }) => name);
   const { inputSchema } = tools.routerHandoffTo;
   const { properties } = inputSchema as { readonly properties: Readonly<Record<string, object>> };
-  const shown = { ...inputSchema, properties: { ...properties, agent: { ...properties["agent"], enum: destinations } } };
+  const shown = {
+    ...inputSchema,
+    properties: { ...properties, agent: { ...properties["agent"], enum: destinations } },
+  };
   return defineTool({ ...tools.routerHandoffTo, inputSchema: shown }, async ({ agent }) => {
     const next = reachable.find(({ name }) => name === agent);
     if (next === undefined) {

@@ -25,18 +25,26 @@ interface Scene {
 
 async function play({ as, others = [], scripts, tools = [], gone, request, models }: Scene) {
   const switched: string[] = [];
-  const switchSession = async (_caller: string, _sessionId: string, { name }: AgentDefinition): Promise<void> => void switched.push(name);
-  const currentOf = async (_caller: string, definition: AgentDefinition) => (definition.name === gone ? undefined : definition);
+  const switchSession = async (_caller: string, _sessionId: string, { name }: AgentDefinition): Promise<void> =>
+    void switched.push(name);
+  const currentOf = async (_caller: string, definition: AgentDefinition) =>
+    definition.name === gone ? undefined : definition;
   await using bus = createMemoryBus();
   await using _service = await serveTools(bus, { tools: [...tools] }, { service: "tests" });
   const { model, requests } = modelOfAgents(scripts);
-  await using agent = await createAgent({ bus, model, models, definitions: { ...definitionsOf(others, as), switchSession, currentOf } }).start();
+  await using agent = await createAgent({
+    bus,
+    model,
+    models,
+    definitions: { ...definitionsOf(others, as), switchSession, currentOf },
+  }).start();
   const events: AgentEvent[] = [];
   const result = await agent.runTurn({ ...testRequest("Go.", request), onEvent: (event) => events.push(event) });
   return { result, requests, events, switched };
 }
 
-const results = ({ messages }: ModelRequest): readonly string[] => messages.flatMap(({ role, content }) => (role === "tool" ? [content] : []));
+const results = ({ messages }: ModelRequest): readonly string[] =>
+  messages.flatMap(({ role, content }) => (role === "tool" ? [content] : []));
 const lastResults = (requests: readonly ModelRequest[]): readonly string[] => results(requests.at(-1) as ModelRequest);
 const report = (more: object) => called(["agent__final_report", { status: "success", ...more }]);
 const namesOf = (request: ModelRequest | undefined): readonly string[] => request?.tools?.map(({ name }) => name) ?? [];
@@ -64,7 +72,9 @@ test("a final report ends the turn with its content; text as data is read, and w
     report: { status: "success", format: "json", content: '{"shops":2}', metadata: { source: "map" } },
   });
   expect(lastResults(requests)).toEqual([
-    expect.stringMatching(/with the format json the result is an object or an array in content_json, and there is none\. Mend that, and call/),
+    expect.stringMatching(
+      /with the format json the result is an object or an array in content_json, and there is none\. Mend that, and call/,
+    ),
     expect.stringMatching(/with the format markdown the result is a text in content, and there is none/),
     expect.stringMatching(/^\(tool failed: .*format.*\)$/),
   ]);
@@ -75,11 +85,20 @@ test("a question ends the turn as a text, whatever the schema of reports is", as
     as: testDefinition("robot", { reportSchema: { type: "object", required: ["size"] } }),
     scripts: { robot: [report({ status: "input-required", format: "markdown", content: "Which **size**?" })] },
   });
-  expect(result).toMatchObject({ text: "Which **size**?", finish: "stop", report: { status: "input-required", format: "markdown" } });
+  expect(result).toMatchObject({
+    text: "Which **size**?",
+    finish: "stop",
+    report: { status: "input-required", format: "markdown" },
+  });
 });
 
 test("a report that does not fit the schema of its definition is refused with what to mend, and asked for again", async () => {
-  const reportSchema = { type: "object", required: ["price"], additionalProperties: false, properties: { price: { type: "number" } } };
+  const reportSchema = {
+    type: "object",
+    required: ["price"],
+    additionalProperties: false,
+    properties: { price: { type: "number" } },
+  };
   const { result, requests } = await play({
     as: testDefinition("robot", { reportSchema }),
     scripts: {
@@ -91,10 +110,17 @@ test("a report that does not fit the schema of its definition is refused with wh
     },
   });
   expect(result.text).toBe('{"price":9}');
-  expect(requests[0]?.messages[0]).toMatchObject({ role: "system", content: expect.stringContaining(JSON.stringify(reportSchema)) });
+  expect(requests[0]?.messages[0]).toMatchObject({
+    role: "system",
+    content: expect.stringContaining(JSON.stringify(reportSchema)),
+  });
   const [text, wrong] = lastResults(requests);
-  expect(text).toMatch(/this task asks for data: give format json, and content_json by this JSON Schema: \{"type":"object"/);
-  expect(wrong).toMatch(/content_json does not fit: unknown property "more": known: price; price: expected number, got the text "9"\. Mend that/);
+  expect(text).toMatch(
+    /this task asks for data: give format json, and content_json by this JSON Schema: \{"type":"object"/,
+  );
+  expect(wrong).toMatch(
+    /content_json does not fit: unknown property "more": known: price; price: expected number, got the text "9"\. Mend that/,
+  );
 });
 
 test("the status of a task is shown as progress, and an agent that says three times that it is done is ended", async () => {
@@ -116,7 +142,11 @@ test("the status of a task is shown as progress, and an agent that says three ti
     },
   });
   expect(events.find(({ kind }) => kind === "tool_progress")?.message).toBe("in-progress. Reading. Left: two pages");
-  expect(result).toMatchObject({ text: "It is all.", finish: "limit", reason: "the agent has said 3 times in a row that its task is done" });
+  expect(result).toMatchObject({
+    text: "It is all.",
+    finish: "limit",
+    reason: "the agent has said 3 times in a row that its task is done",
+  });
   expect(requests).toHaveLength(8);
   expect(lastResults(requests).at(-1)).toContain("End the task now");
 });
@@ -144,7 +174,10 @@ test("a batch makes many calls by one, in order: each with an id and an answer o
     ran.push(`end ${name}`);
     return `did ${name}`;
   });
-  const robot = [called(["agent__batch", { calls: batchCalls, order: "sequential" }]), report({ format: "text", content: "done" })];
+  const robot = [
+    called(["agent__batch", { calls: batchCalls, order: "sequential" }]),
+    report({ format: "text", content: "done" }),
+  ];
   const { requests, events } = await play({ as: testDefinition("robot"), scripts: { robot }, tools: [step] });
   expect(JSON.parse(lastResults(requests)[0] ?? "")).toMatchObject({
     failures: { failed: 2, of: 4, first: [{ item: "2" }, { item: "3" }] },
@@ -169,10 +202,19 @@ test("the calls of a batch run side by side unless it says otherwise", async () 
 });
 
 test("a batch with untrusted results is untrusted as a whole", async () => {
-  const page = testTool("page", async () => ({ content: "EVIL", trust: { level: "untrusted", origin: "https://eve.example" } }), { readOnly: true });
+  const page = testTool(
+    "page",
+    async () => ({ content: "EVIL", trust: { level: "untrusted", origin: "https://eve.example" } }),
+    { readOnly: true },
+  );
   const { requests, result } = await play({
     as: testDefinition("robot"),
-    scripts: { robot: [called(["agent__batch", { calls: [{ tool: "page" }, { tool: "list_working_memory" }] }]), report({ format: "text", content: "done" })] },
+    scripts: {
+      robot: [
+        called(["agent__batch", { calls: [{ tool: "page" }, { tool: "list_working_memory" }] }]),
+        report({ format: "text", content: "done" }),
+      ],
+    },
     tools: [page],
   });
   expect(lastResults(requests)[0]).toMatch(/^<untrusted-[0-9a-f]+ origin="https:\/\/eve\.example">\n\{"results"/);
@@ -183,10 +225,22 @@ test("a session goes on as another agent from the next question on, with that on
   const tools = ["a_read", "b_read"].map((name) => testTool(name, async () => `read ${name}`));
   const { requests, result, switched } = await play({
     as: testDefinition("front", { tools: ["a_*"], destinations: ["back", "gone"] }),
-    others: [testDefinition("back", { tools: ["b_*"] }), testDefinition("other"), testDefinition("back", { playbook: "of another maker" })],
+    others: [
+      testDefinition("back", { tools: ["b_*"] }),
+      testDefinition("other"),
+      testDefinition("back", { playbook: "of another maker" }),
+    ],
     scripts: {
-      front: [called(["router__handoff-to", { agent: "bakc" }]), called(["router__handoff-to", { agent: "back", message: "It is about bread." }])],
-      back: [report({ format: "text", content: "unused" }), said("unused"), called("b_read"), report({ format: "text", content: "done" })],
+      front: [
+        called(["router__handoff-to", { agent: "bakc" }]),
+        called(["router__handoff-to", { agent: "back", message: "It is about bread." }]),
+      ],
+      back: [
+        report({ format: "text", content: "unused" }),
+        said("unused"),
+        called("b_read"),
+        report({ format: "text", content: "done" }),
+      ],
     },
     tools,
   });
@@ -212,18 +266,28 @@ test("a failed call says so in its first line, in the words that playbooks know,
     testTool(name, async () => {
       throw new ToolError(code, message);
     });
-  const says = testTool("says", async () => ({ content: "EVIL", isError: true, trust: { level: "untrusted", origin: "https://eve.example" } }), {
-    readOnly: true,
-  });
+  const says = testTool(
+    "says",
+    async () => ({ content: "EVIL", isError: true, trust: { level: "untrusted", origin: "https://eve.example" } }),
+    {
+      readOnly: true,
+    },
+  );
   const { requests } = await play({
     as: testDefinition("robot"),
     scripts: { robot: [called("slow", "away", "says"), report({ format: "text", content: "done" })] },
-    tools: [fail("slow", "timeout", "It took too long."), fail("away", "unavailable", "The page is away. Try again later."), says],
+    tools: [
+      fail("slow", "timeout", "It took too long."),
+      fail("away", "unavailable", "The page is away. Try again later."),
+      says,
+    ],
   });
   const [slow, away, said] = lastResults(requests);
   expect(slow).toBe("(tool failed: timeout)\ntimeout: It took too long.");
   expect(away).toBe("(tool failed: The page is away.)\nunavailable: The page is away. Try again later.");
-  expect(said).toMatch(/^\(tool failed: its own words follow\)\n<untrusted-[0-9a-f]+ origin="https:\/\/eve\.example">\nEVIL/);
+  expect(said).toMatch(
+    /^\(tool failed: its own words follow\)\n<untrusted-[0-9a-f]+ origin="https:\/\/eve\.example">\nEVIL/,
+  );
 });
 
 test("a conversation is not handed over to an agent that is withdrawn meanwhile", async () => {
@@ -231,9 +295,13 @@ test("a conversation is not handed over to an agent that is withdrawn meanwhile"
     as: testDefinition("front", { destinations: ["back"] }),
     others: [testDefinition("back")],
     gone: "back",
-    scripts: { front: [called(["router__handoff-to", { agent: "back" }]), report({ format: "text", content: "I stay." })] },
+    scripts: {
+      front: [called(["router__handoff-to", { agent: "back" }]), report({ format: "text", content: "I stay." })],
+    },
   });
-  expect(lastResults(requests)).toEqual([expect.stringMatching(/denied: The agent "back" does not go on with this: it is deleted, or is not shared/)]);
+  expect(lastResults(requests)).toEqual([
+    expect.stringMatching(/denied: The agent "back" does not go on with this: it is deleted, or is not shared/),
+  ]);
   expect(switched).toEqual([]);
 });
 
@@ -247,22 +315,39 @@ test.each<[what: string, request: Partial<TurnRequest>, script: readonly TestSte
     [text("Done."), called("paint")],
     { finish: "tool_calls", toolCalls: [{ name: "paint" }] },
   ],
-  ["a form", { form: {} }, [text("Done."), text('{"a": 1}')], { finish: "stop", text: '{"a": 1}', report: { content: '{"a": 1}' } }],
+  [
+    "a form",
+    { form: {} },
+    [text("Done."), text('{"a": 1}')],
+    { finish: "stop", text: '{"a": 1}', report: { content: '{"a": 1}' } },
+  ],
   ["a form, in vain", { form: {} }, [text("Done."), text("Done.")], { finish: "failed", code: "unfit_answer" }],
-])("an agent whose report is not what the client asks for is asked once more: %s", async (_, request, script, expected) => {
-  const { result, requests } = await play({ as: testDefinition("robot"), scripts: { robot: script }, request });
-  expect(result).toMatchObject(expected);
-  expect(requests).toHaveLength(2);
-});
+])(
+  "an agent whose report is not what the client asks for is asked once more: %s",
+  async (_, request, script, expected) => {
+    const { result, requests } = await play({ as: testDefinition("robot"), scripts: { robot: script }, request });
+    expect(result).toMatchObject(expected);
+    expect(requests).toHaveLength(2);
+  },
+);
 
 test.each<[what: string, answer: TestStep, request: Partial<TurnRequest>, expected: object]>([
   ["is the end of an answer that ran on", said("Red.\n\nBlue", "length"), {}, { finish: "stop", text: "Red." }],
   ["before all words leaves none", said("\n\nBlue"), {}, { finish: "stop", text: "" }],
   ["leaves what is checked by its form", said("{}\n\nBlue", "length"), { form: {} }, { finish: "stop", text: "{}" }],
   ["that is not met leaves the length as the reason", said("Red.", "length"), {}, { finish: "length", text: "Red." }],
-  ["that is not met leaves a refusal without words in ours", said("", "refused"), {}, { finish: "refused", text: "The model declined to answer." }],
+  [
+    "that is not met leaves a refusal without words in ours",
+    said("", "refused"),
+    {},
+    { finish: "refused", text: "The model declined to answer." },
+  ],
 ])("a stop %s", async (_, answer, request, expected) => {
-  const { result } = await play({ as: testDefinition("robot"), scripts: { robot: [answer] }, request: { stop: ["\n\n"], ...request } });
+  const { result } = await play({
+    as: testDefinition("robot"),
+    scripts: { robot: [answer] },
+    request: { stop: ["\n\n"], ...request },
+  });
   expect(result).toMatchObject(expected);
 });
 
@@ -277,5 +362,8 @@ test("images do not go to a model that sees none when another agent goes on", as
   });
   const askedOf = (asked: readonly ModelRequest[]) => asked[0]?.messages.find(({ role }) => role === "user");
   expect(askedOf(requests)).toMatchObject({ images: ["data:image/png;base64,AAAA"] });
-  expect(askedOf(blind.requests)).toEqual({ role: "user", content: "Go.\n(Images came with this message, which you cannot see: 1.)" });
+  expect(askedOf(blind.requests)).toEqual({
+    role: "user",
+    content: "Go.\n(Images came with this message, which you cannot see: 1.)",
+  });
 });

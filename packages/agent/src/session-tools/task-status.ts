@@ -5,13 +5,23 @@ import { defineTool, type Tool } from "@rockbot/tools";
 export function taskStatusTool(): Tool {
   return defineTool(tools.agentTaskStatus, async (input, { progress }) => {
     const { status, done, pending, now } = input;
-    const words = [now, done === undefined ? undefined : `Done: ${done}`, pending === undefined ? undefined : `Left: ${pending}`];
+    const words = [
+      now,
+      done === undefined ? undefined : `Done: ${done}`,
+      pending === undefined ? undefined : `Left: ${pending}`,
+    ];
     progress({ message: [status, ...words].filter((text) => text !== undefined && text !== "").join(". ") });
     const isDone = saysDone(input);
-    return { content: isDone ? `Shown. End the task now: call "${tools.agentFinalReport.name}".` : "Shown. Go on.", structured: { is_done: isDone } };
+    return {
+      content: isDone ? `Shown. End the task now: call "${tools.agentFinalReport.name}".` : "Shown. Go on.",
+      structured: { is_done: isDone },
+    };
   });
 }
 
 /** Whether an agent says that it has nothing left to do but its report. */
-export const saysDone = ({ status, ready_for_final_report: isReady, need_to_run_more_tools: needsMore }: ToolAgentTaskStatusInput): boolean =>
-  needsMore !== true && (status === "completed" || isReady === true);
+export const saysDone = ({
+  status,
+  ready_for_final_report: isReady,
+  need_to_run_more_tools: needsMore,
+}: ToolAgentTaskStatusInput): boolean => needsMore !== true && (status === "completed" || isReady === true);

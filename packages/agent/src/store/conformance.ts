@@ -11,9 +11,26 @@ export interface StorePair extends AsyncDisposable {
 
 const record: TurnRecord = { nonce: "ab", startedAt: 1, hasReadUntrusted: false, answers: [], results: new Map() };
 const newSession = (): SessionKey => ({ caller: "ann", sessionId: newId() });
-const claimOf = (turnId: string, more: Partial<TurnClaim> = {}): TurnClaim => ({ turnId, owner: newId(), leaseMs: 30_000, maxWaiting: 16, record, ...more });
-const answer = (text: string): StoredAnswer => ({ text, toolCalls: [], finish: "stop", usage: { inputTokens: 1, outputTokens: 1 } });
-const result = { text: "done", finish: "stop", usage: { inputTokens: 1, outputTokens: 1 }, hasReadUntrusted: false } as const;
+const claimOf = (turnId: string, more: Partial<TurnClaim> = {}): TurnClaim => ({
+  turnId,
+  owner: newId(),
+  leaseMs: 30_000,
+  maxWaiting: 16,
+  record,
+  ...more,
+});
+const answer = (text: string): StoredAnswer => ({
+  text,
+  toolCalls: [],
+  finish: "stop",
+  usage: { inputTokens: 1, outputTokens: 1 },
+});
+const result = {
+  text: "done",
+  finish: "stop",
+  usage: { inputTokens: 1, outputTokens: 1 },
+  hasReadUntrusted: false,
+} as const;
 const said = (content: string) => ({ role: "user", content, at: 1 }) as const;
 
 async function taken(store: TurnStore, session: SessionKey, claim = claimOf(newId())): Promise<TurnLease> {
@@ -70,7 +87,9 @@ function waiting(open: () => Promise<StorePair>): void {
     const lease = await taken(store, session);
     await store.take(session, claimOf("silent", { leaseMs: 50 }));
     await store.end(session, lease, result, []);
-    await expect.poll(async () => (await store.take(session, claimOf("next", { leaseMs: 50 }))).state, { timeout: 5_000 }).toBe("taken");
+    await expect
+      .poll(async () => (await store.take(session, claimOf("next", { leaseMs: 50 }))).state, { timeout: 5_000 })
+      .toBe("taken");
   });
 }
 
@@ -113,7 +132,10 @@ function places(open: () => Promise<StorePair>): void {
     await store.place(session, place("turn"));
     expect(await store.getsOn(session, "turn")).toBe(false); // nothing holds it up
     const take = (leaseMs?: number) =>
-      vi.waitFor(() => taken(other, session, claimOf("turn", leaseMs === undefined ? {} : { leaseMs })), { timeout: 5_000, interval: 1 });
+      vi.waitFor(() => taken(other, session, claimOf("turn", leaseMs === undefined ? {} : { leaseMs })), {
+        timeout: 5_000,
+        interval: 1,
+      });
     const die = async (times: number) => {
       for (let time = 0; time < times; time++) await take(5);
     };
@@ -132,7 +154,9 @@ function places(open: () => Promise<StorePair>): void {
     await getOn((lease) => store.addAnswer(session, lease, 0, answer("a")));
     await die(9);
     expect(await store.getsOn(session, "turn")).toBe(true);
-    await getOn((lease) => store.addResult(session, lease, "call", { content: "", isError: false, isUntrusted: false }));
+    await getOn((lease) =>
+      store.addResult(session, lease, "call", { content: "", isError: false, isUntrusted: false }),
+    );
     await die(10);
     expect(await other.getsOn(session, "turn")).toBe(false);
     await store.end(session, await take(), result, []);
@@ -186,7 +210,11 @@ function records(open: () => Promise<StorePair>): void {
     const session = newSession();
     const claim = claimOf("turn", { record: { ...record, nonce: "first" } });
     const lease = await taken(store, session, claim);
-    expect(await store.take(session, claim)).toMatchObject({ state: "taken", fence: lease.fence, record: { nonce: "first" } }); // as its answer was lost
+    expect(await store.take(session, claim)).toMatchObject({
+      state: "taken",
+      fence: lease.fence,
+      record: { nonce: "first" },
+    }); // as its answer was lost
     expect(await store.addAnswer(session, lease, 0, answer("a"))).toBe(true);
     expect(await store.addAnswer(session, lease, 0, answer("a"))).toBe(true); // asked for again, as its answer was lost
     expect(await store.addAnswer(session, lease, 0, answer("another"))).toBe(false);
@@ -196,8 +224,13 @@ function records(open: () => Promise<StorePair>): void {
     await store.addResult(session, lease, "call", { content: "two", isError: false, isUntrusted: false });
     await store.leave(session, "turn", lease.owner);
     const again = await other.take(session, claimOf("turn"));
-    expect(again).toMatchObject({ state: "taken", record: { nonce: "first", startedAt: 1, answers: [answer("a"), answer("b")] } });
-    expect(again.state === "taken" && again.record?.results).toEqual(new Map([["call", { content: "one", isError: false, isUntrusted: true, origin: "x" }]]));
+    expect(again).toMatchObject({
+      state: "taken",
+      record: { nonce: "first", startedAt: 1, answers: [answer("a"), answer("b")] },
+    });
+    expect(again.state === "taken" && again.record?.results).toEqual(
+      new Map([["call", { content: "one", isError: false, isUntrusted: true, origin: "x" }]]),
+    );
   });
 
   test("a record that a store has lost is given back whole", async () => {
@@ -207,10 +240,16 @@ function records(open: () => Promise<StorePair>): void {
     const lost = { turnId: "turn", owner: "o", fence: 1 };
     expect(await store.addAnswer(session, lost, 0, answer("a"))).toBe(false);
     const results = new Map([["call", { content: "one", isError: false, isUntrusted: false }]]);
-    const lease = await taken(store, session, claimOf("turn", { record: { ...record, answers: [answer("a")], results } }));
+    const lease = await taken(
+      store,
+      session,
+      claimOf("turn", { record: { ...record, answers: [answer("a")], results } }),
+    );
     expect(await store.addAnswer(session, lease, 1, answer("b"))).toBe(true);
     await store.leave(session, "turn", lease.owner);
-    expect(await store.take(session, claimOf("turn"))).toMatchObject({ record: { answers: [answer("a"), answer("b")], results } });
+    expect(await store.take(session, claimOf("turn"))).toMatchObject({
+      record: { answers: [answer("a"), answer("b")], results },
+    });
   });
 
   test("the result of a turn stays, whoever asks, and the history has it once", async () => {
@@ -277,14 +316,20 @@ function sessions(open: Open): void {
     const { store, other } = pair;
     const session = newSession();
     const at = new Date().toISOString();
-    const events = (count: number) => Array.from({ length: count }, (_, index) => ({ at, kind: "text", text: `${index}` }) as const);
+    const events = (count: number) =>
+      Array.from({ length: count }, (_, index) => ({ at, kind: "text", text: `${index}` }) as const);
     expect(await store.addEvents(session, "turn", events(2), 0)).toMatchObject([
       { sequence: 1, turnId: "turn", sessionId: session.sessionId },
       { sequence: 2 },
     ]);
     await other.addEvents(session, "turn", events(1_000), 0);
-    expect(await store.events(session, 1_000, 500)).toMatchObject({ events: [{ sequence: 1_001 }, { sequence: 1_002, text: "999" }], last: 1_002 });
-    expect((await store.events(session, 0, 500)).events.map(({ sequence }) => sequence)).toEqual(Array.from({ length: 500 }, (_, index) => index + 3));
+    expect(await store.events(session, 1_000, 500)).toMatchObject({
+      events: [{ sequence: 1_001 }, { sequence: 1_002, text: "999" }],
+      last: 1_002,
+    });
+    expect((await store.events(session, 0, 500)).events.map(({ sequence }) => sequence)).toEqual(
+      Array.from({ length: 500 }, (_, index) => index + 3),
+    );
     expect(await store.addEvents(session, "turn", events(1), 2_000)).toMatchObject([{ sequence: 2_001 }]);
   });
 

@@ -52,7 +52,10 @@ test("a store that comes back without the last of a turn gets it back, and the t
 
   expect(await after.take(session, taken)).toMatchObject({
     state: "taken",
-    record: { answers: [one, two, three], results: new Map([["call", { content: "done", isError: false, isUntrusted: false }]]) },
+    record: {
+      answers: [one, two, three],
+      results: new Map([["call", { content: "done", isError: false, isUntrusted: false }]]),
+    },
   });
 });
 
@@ -69,8 +72,20 @@ test("a turn that the store began, and whose asker never learned it, keeps the s
   });
   const claim = { leaseMs: 100, maxWaiting: 1 };
   const deadline = performance.now() + 60_000;
-  const options = { ...claim, session, turnId: "1", hasReadUntrusted: false, signal, deadline, storePatienceMs: 0, nextEnd: () => signal, log: silentLogger };
+  const options = {
+    ...claim,
+    session,
+    turnId: "1",
+    hasReadUntrusted: false,
+    signal,
+    deadline,
+    storePatienceMs: 0,
+    nextEnd: () => signal,
+    log: silentLogger,
+  };
   await expect(holdTurn(flaky, options)).rejects.toMatchObject({ code: "unavailable" });
 
-  await expect.poll(async () => (await store.take(session, { ...claim, turnId: "2", owner: "next", record })).state).toBe("taken");
+  await expect
+    .poll(async () => (await store.take(session, { ...claim, turnId: "2", owner: "next", record })).state)
+    .toBe("taken");
 });

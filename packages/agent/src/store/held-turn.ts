@@ -7,7 +7,16 @@ import { StoreUnavailableError } from "@rockbot/records";
 import type { FamilySession } from "../family/family-session.ts";
 import type { HistoryTurn, TurnResult } from "../turn/turn.ts";
 import { TurnLostError } from "../turn/turn-lost-error.ts";
-import type { SessionKey, StoredAnswer, StoredResult, TakenTurn, TurnClaim, TurnLease, TurnRecord, TurnStore } from "./turn-store.ts";
+import type {
+  SessionKey,
+  StoredAnswer,
+  StoredResult,
+  TakenTurn,
+  TurnClaim,
+  TurnLease,
+  TurnRecord,
+  TurnStore,
+} from "./turn-store.ts";
 
 /** Which turn is to be held, and for how long its asker waits. */
 export interface HoldTurnOptions {
@@ -40,7 +49,17 @@ const ASK_MS = 250;
  * @throws {ToolError} if too many turns wait, the time is over, or the store is away
  */
 export async function holdTurn(store: TurnStore, options: HoldTurnOptions): Promise<HeldTurn | TurnResult> {
-  const { session, turnId, message, signal, deadline, leaseMs, maxWaiting, nextEnd, withoutPlace = (wait) => wait() } = options;
+  const {
+    session,
+    turnId,
+    message,
+    signal,
+    deadline,
+    leaseMs,
+    maxWaiting,
+    nextEnd,
+    withoutPlace = (wait) => wait(),
+  } = options;
   const owner = newId();
   const claim = { turnId, owner, leaseMs, maxWaiting, record: newRecord(options.hasReadUntrusted), message };
   /** @returns undefined if the turn has to wait */
@@ -57,7 +76,10 @@ export async function holdTurn(store: TurnStore, options: HoldTurnOptions): Prom
 
   async function wait(): Promise<HeldTurn | TurnResult> {
     for (;;) {
-      await pause(Math.max(1, Math.min(ASK_MS, leaseMs / 4, deadline - performance.now())), AbortSignal.any([signal, nextEnd()]));
+      await pause(
+        Math.max(1, Math.min(ASK_MS, leaseMs / 4, deadline - performance.now())),
+        AbortSignal.any([signal, nextEnd()]),
+      );
       const taken = await take();
       if (taken !== undefined) return taken;
     }
@@ -91,7 +113,12 @@ export class HeldTurn implements AsyncDisposable {
   #lease: TurnLease;
   #isOver = false;
 
-  constructor(store: TurnStore, options: HoldTurnOptions, { owner, record: own }: TurnClaim, taken: TakenTurn & { state: "taken" }) {
+  constructor(
+    store: TurnStore,
+    options: HoldTurnOptions,
+    { owner, record: own }: TurnClaim,
+    taken: TakenTurn & { state: "taken" },
+  ) {
     const record = taken.record ?? own;
     this.#store = store;
     this.#options = options;
@@ -197,7 +224,13 @@ export class HeldTurn implements AsyncDisposable {
   async #takeAgain(): Promise<void> {
     const { session, turnId, leaseMs, maxWaiting, message } = this.#options;
     const { nonce, startedAt } = this;
-    const record = { nonce, startedAt, hasReadUntrusted: this.#hasReadUntrusted, answers: this.#answers, results: this.#results };
+    const record = {
+      nonce,
+      startedAt,
+      hasReadUntrusted: this.#hasReadUntrusted,
+      answers: this.#answers,
+      results: this.#results,
+    };
     const claim = { turnId, owner: this.#lease.owner, leaseMs, maxWaiting, record, message };
     const taken = await patiently(() => this.#store.take(session, claim), this.#options);
     if (taken.state !== "taken") throw this.#lose();
@@ -212,7 +245,8 @@ export class HeldTurn implements AsyncDisposable {
     const { session } = this.#options;
     for (let i = known.answers.length; i < this.#answers.length; i++) {
       const answer = this.#answers[i] as StoredAnswer;
-      if (!(await patiently(() => this.#store.addAnswer(session, this.#lease, i, answer), this.#options))) throw this.#lose();
+      if (!(await patiently(() => this.#store.addAnswer(session, this.#lease, i, answer), this.#options)))
+        throw this.#lose();
     }
     for (const [callId, result] of this.#results) if (!known.results.has(callId)) this.addResult(callId, result);
   }
@@ -251,17 +285,22 @@ async function patiently<T>(
     try {
       return await ask();
     } catch (error) {
-      if (!(error instanceof StoreUnavailableError) || performance.now() + ASK_MS >= until || signal.aborted) throw error;
+      if (!(error instanceof StoreUnavailableError) || performance.now() + ASK_MS >= until || signal.aborted)
+        throw error;
       await pause(ASK_MS, signal);
     }
   }
 }
 
 const overloaded = (waiting: number): ToolError =>
-  new ToolError(ToolErrorCode.Overloaded, `The message was not taken: ${waiting} messages of this session wait already. Send it again once one is answered.`, {
-    retryAfterMs: 5_000,
-    details: { reason: "session_queue", mayHaveRun: false },
-  });
+  new ToolError(
+    ToolErrorCode.Overloaded,
+    `The message was not taken: ${waiting} messages of this session wait already. Send it again once one is answered.`,
+    {
+      retryAfterMs: 5_000,
+      details: { reason: "session_queue", mayHaveRun: false },
+    },
+  );
 
 const noRoom = (most: number): ToolError =>
   new ToolError(
@@ -271,12 +310,20 @@ const noRoom = (most: number): ToolError =>
   );
 
 const late = (ahead: number): ToolError =>
-  new ToolError(ToolErrorCode.Timeout, `The message was not answered in time: ${ahead} messages of this session were before it. Send it again later.`, {
-    details: { mayHaveRun: false },
-  });
+  new ToolError(
+    ToolErrorCode.Timeout,
+    `The message was not answered in time: ${ahead} messages of this session were before it. Send it again later.`,
+    {
+      details: { mayHaveRun: false },
+    },
+  );
 
 const storeAway = (cause: StoreUnavailableError): ToolError =>
-  new ToolError(ToolErrorCode.Unavailable, "The message was not taken: the store of conversations is away. Send it again later.", {
-    cause,
-    details: { mayHaveRun: false },
-  });
+  new ToolError(
+    ToolErrorCode.Unavailable,
+    "The message was not taken: the store of conversations is away. Send it again later.",
+    {
+      cause,
+      details: { mayHaveRun: false },
+    },
+  );

@@ -16,7 +16,9 @@ test("the session that was used longest ago gives way, unless a turn of it runs"
   await store.take({ caller: "a", sessionId: "runs" }, claim);
   await store.note({ caller: "a", sessionId: "idle" }, { role: "user", content: "x", at: 1 });
   await store.note({ caller: "a", sessionId: "new" }, { role: "user", content: "x", at: 1 });
-  expect(await store.take({ caller: "a", sessionId: "runs" }, { ...claim, owner: "p" })).toMatchObject({ state: "waiting" });
+  expect(await store.take({ caller: "a", sessionId: "runs" }, { ...claim, owner: "p" })).toMatchObject({
+    state: "waiting",
+  });
   expect(await store.history({ caller: "a", sessionId: "idle" })).toEqual([]);
 });
 
@@ -29,7 +31,9 @@ test("beyond its bytes the sessions that were used longest ago give way, and one
   await store.note(keyOf("runs"), said(MIB));
   await store.take(keyOf("runs"), { turnId: "t", owner: "o", leaseMs: 60_000, maxWaiting: 1, record });
   for (const idle of ["1", "2", "3", "4"]) await store.note(keyOf(idle), said(MIB));
-  const kept = await Promise.all(["runs", "1", "2", "3", "4"].map(async (id) => (await store.history(keyOf(id))).length));
+  const kept = await Promise.all(
+    ["runs", "1", "2", "3", "4"].map(async (id) => (await store.history(keyOf(id))).length),
+  );
   expect(kept).toEqual([1, 0, 0, 1, 1]);
 });
 
@@ -40,8 +44,15 @@ test("one caller's sessions, however many and large, push out none of another's,
   for (let index = 0; index < 12; index++) await store.note(keyOf(`many ${index}`), said(1));
   for (let index = 0; index < 6; index++) await store.note(keyOf(`large ${index}`), said(MIB));
   expect(await store.history(own)).toHaveLength(1);
-  const claimOf = (turnId: string) => ({ turnId, owner: turnId, leaseMs: 60_000, maxWaiting: 1, record: { ...record, nonce: "x".repeat(1.5 * MIB) } });
-  for (const turn of ["1", "2", "3"]) expect(await store.take(keyOf(turn), claimOf(turn))).toMatchObject({ state: "taken" });
+  const claimOf = (turnId: string) => ({
+    turnId,
+    owner: turnId,
+    leaseMs: 60_000,
+    maxWaiting: 1,
+    record: { ...record, nonce: "x".repeat(1.5 * MIB) },
+  });
+  for (const turn of ["1", "2", "3"])
+    expect(await store.take(keyOf(turn), claimOf(turn))).toMatchObject({ state: "taken" });
   expect(await store.take(keyOf("4"), claimOf("4"))).toEqual({ state: "no room", most: 8 * MIB });
   expect(await store.take(own, claimOf("own"))).toMatchObject({ state: "taken", history: [said(1)] });
 });

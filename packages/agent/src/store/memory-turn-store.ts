@@ -104,7 +104,12 @@ class MemoryTurnStore implements TurnStore {
   readonly #shelf: SessionShelf | undefined;
   #isClosed = false;
 
-  constructor({ maxSessions = 1_000, maxBytes = MAX_BYTES, sessionKeptMs = SESSION_KEPT_MS, shelf }: MemoryTurnStoreOptions) {
+  constructor({
+    maxSessions = 1_000,
+    maxBytes = MAX_BYTES,
+    sessionKeptMs = SESSION_KEPT_MS,
+    shelf,
+  }: MemoryTurnStoreOptions) {
     this.#maxSessions = maxSessions;
     this.#maxBytes = maxBytes;
     this.#sessionKeptMs = sessionKeptMs;
@@ -120,8 +125,12 @@ class MemoryTurnStore implements TurnStore {
     dropOld(session, now);
 
     if (session.lease?.owner !== owner && !mayTake(session, turnId)) {
-      if (!waitInLine(session, { turnId, maxWaiting, until: now + leaseMs })) return { state: "full", waiting: session.waiting.size };
-      return { state: "waiting", ahead: [...session.waiting.keys()].indexOf(turnId) + (session.lease === undefined ? 0 : 1) };
+      if (!waitInLine(session, { turnId, maxWaiting, until: now + leaseMs }))
+        return { state: "full", waiting: session.waiting.size };
+      return {
+        state: "waiting",
+        ahead: [...session.waiting.keys()].indexOf(turnId) + (session.lease === undefined ? 0 : 1),
+      };
     }
     if (!session.records.has(turnId) && this.#isFullFor(key.caller)) return { state: "no room", most: this.#maxBytes };
     const isNewTaking = session.lease?.owner !== owner;
@@ -135,7 +144,12 @@ class MemoryTurnStore implements TurnStore {
     if (isNewTaking) turn.takes += 1;
     session.records.set(turnId, turn);
     this.#count(session);
-    const taken: TakenTurn = { state: "taken", fence: session.fence, record: known, history: [...session.history.items] };
+    const taken: TakenTurn = {
+      state: "taken",
+      fence: session.fence,
+      record: known,
+      history: [...session.history.items],
+    };
     if (open === undefined && message !== undefined) await this.#keep(key, session);
     return taken;
   }
@@ -221,8 +235,15 @@ class MemoryTurnStore implements TurnStore {
 
   async sessions(caller: string): Promise<readonly SessionListing[]> {
     const now = performance.now();
-    const own = [...this.#sessions].filter(([, session]) => session.caller === caller && now - session.usedAt < this.#sessionKeptMs);
-    return newestOf(own.flatMap(([key, { history }]) => listingOf({ caller, sessionId: (JSON.parse(key) as [string, string])[1] }, history.items) ?? []));
+    const own = [...this.#sessions].filter(
+      ([, session]) => session.caller === caller && now - session.usedAt < this.#sessionKeptMs,
+    );
+    return newestOf(
+      own.flatMap(
+        ([key, { history }]) =>
+          listingOf({ caller, sessionId: (JSON.parse(key) as [string, string])[1] }, history.items) ?? [],
+      ),
+    );
   }
 
   async note(key: SessionKey, entry: HistoryTurn): Promise<void> {
@@ -233,7 +254,12 @@ class MemoryTurnStore implements TurnStore {
     await this.#keep(key, session);
   }
 
-  async addEvents(key: SessionKey, turnId: string, events: readonly NewEvent[], after: number): Promise<readonly AgentEvent[]> {
+  async addEvents(
+    key: SessionKey,
+    turnId: string,
+    events: readonly NewEvent[],
+    after: number,
+  ): Promise<readonly AgentEvent[]> {
     const session = this.#session(key, "keep events");
     session.sequence = Math.max(session.sequence, after);
     const added = events.map((event) => ({ sessionId: key.sessionId, turnId, sequence: ++session.sequence, ...event }));
@@ -248,7 +274,10 @@ class MemoryTurnStore implements TurnStore {
     const session = this.#session(key, "read events");
     dropOldEvents(session);
     this.#count(session);
-    return { events: session.events.items.filter(({ sequence }) => sequence > after).slice(0, limit), last: session.sequence };
+    return {
+      events: session.events.items.filter(({ sequence }) => sequence > after).slice(0, limit),
+      last: session.sequence,
+    };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -270,7 +299,13 @@ class MemoryTurnStore implements TurnStore {
 
   async #keep({ caller, sessionId }: SessionKey, { sequence, history, records, current }: Session): Promise<void> {
     const { interrupted = [] } = (current && records.get(current.turnId)) ?? {};
-    await this.#shelf?.put({ caller, sessionId, usedAt: Date.now(), sequence, history: [...history.items, ...interrupted] });
+    await this.#shelf?.put({
+      caller,
+      sessionId,
+      usedAt: Date.now(),
+      sequence,
+      history: [...history.items, ...interrupted],
+    });
   }
 
   #session({ caller, sessionId }: SessionKey, what: string): Session {
@@ -305,14 +340,17 @@ class MemoryTurnStore implements TurnStore {
   /** Each caller, and how much it has. The one with the most comes first. */
   #callers(measure: "sessions" | "bytes"): [caller: string, amount: number][] {
     const amounts = new Map<string, number>();
-    for (const [, { caller, bytes }] of this.#sessions) amounts.set(caller, (amounts.get(caller) ?? 0) + (measure === "bytes" ? bytes : 1));
+    for (const [, { caller, bytes }] of this.#sessions)
+      amounts.set(caller, (amounts.get(caller) ?? 0) + (measure === "bytes" ? bytes : 1));
     return [...amounts].sort(([, one], [, other]) => other - one);
   }
 
   /** Sessions with a turn stay, whatever the bound: as many as turns run. @returns whether there was one to drop */
   #dropOldest(measure: "sessions" | "bytes"): boolean {
     const now = performance.now();
-    const idle = [...this.#sessions].filter(([, { lease, waiting }]) => (lease === undefined || lease.until <= now) && waiting.size === 0);
+    const idle = [...this.#sessions].filter(
+      ([, { lease, waiting }]) => (lease === undefined || lease.until <= now) && waiting.size === 0,
+    );
     const ofCaller = Map.groupBy(idle, ([, { caller }]) => caller);
     const callers = this.#callers(measure);
     // Where the sessions of one run, those of others with less than an equal share stay all the same.
@@ -340,12 +378,27 @@ class MemoryTurnStore implements TurnStore {
 }
 
 function newTurn(record: TurnRecord, message: string | undefined, now: number): OpenTurn {
-  const asked = { role: "user", content: message ?? "", at: record.startedAt, ...(record.hasReadUntrusted ? { isUntrusted: true } : {}) } as const;
-  const interrupted = message === undefined ? [] : [asked, { role: "assistant", content: ownWords.interrupted, at: record.startedAt } as const];
-  return { record: copyOf(record), interrupted, until: now + RECORD_KEPT_MS, bytes: sizeOf(record) + sizeOf(interrupted), takes: 0 };
+  const asked = {
+    role: "user",
+    content: message ?? "",
+    at: record.startedAt,
+    ...(record.hasReadUntrusted ? { isUntrusted: true } : {}),
+  } as const;
+  const interrupted =
+    message === undefined
+      ? []
+      : [asked, { role: "assistant", content: ownWords.interrupted, at: record.startedAt } as const];
+  return {
+    record: copyOf(record),
+    interrupted,
+    until: now + RECORD_KEPT_MS,
+    bytes: sizeOf(record) + sizeOf(interrupted),
+    takes: 0,
+  };
 }
 
-const resultOf = ({ results }: Session, turnId: string): TurnResult | undefined => results.items.find((one) => one.turnId === turnId)?.result;
+const resultOf = ({ results }: Session, turnId: string): TurnResult | undefined =>
+  results.items.find((one) => one.turnId === turnId)?.result;
 
 function bytesOf({ history, events, results, records }: Session): number {
   const ofRecords = records.size === 0 ? 0 : [...records.values()].reduce((sum, { bytes }) => sum + bytes, 0);

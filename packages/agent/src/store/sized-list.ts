@@ -20,7 +20,8 @@ export class SizedList<T extends object> {
   bound(maxItems: number, maxBytes: number): void {
     let dropped = Math.max(0, this.#items.length - maxItems);
     let bytes = this.#items.slice(0, dropped).reduce((sum, item) => sum + sizeOf(item), 0);
-    for (; this.#bytes - bytes > maxBytes && dropped < this.#items.length - 1; dropped++) bytes += sizeOf(this.#items[dropped]);
+    for (; this.#bytes - bytes > maxBytes && dropped < this.#items.length - 1; dropped++)
+      bytes += sizeOf(this.#items[dropped]);
     this.drop(dropped);
   }
 

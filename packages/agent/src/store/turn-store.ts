@@ -48,7 +48,12 @@ export interface TurnStore extends AsyncDisposable {
    * @param after the new ones have numbers above this one, too: the log may have forgotten it
    * @returns them with their numbers
    */
-  addEvents(session: SessionKey, turnId: string, events: readonly NewEvent[], after: number): Promise<readonly AgentEvent[]>;
+  addEvents(
+    session: SessionKey,
+    turnId: string,
+    events: readonly NewEvent[],
+    after: number,
+  ): Promise<readonly AgentEvent[]>;
   /** The events after a number, oldest first, as far as they are kept; and the number of the newest. */
   events(session: SessionKey, after: number, limit: number): Promise<EventPage>;
 }
@@ -89,7 +94,12 @@ export interface TurnLease {
 /** The store's answer to a claim. */
 export type TakenTurn =
   /** With the record that there was; undefined if the claim's was written. */
-  | { readonly state: "taken"; readonly fence: number; readonly record: TurnRecord | undefined; readonly history: readonly HistoryTurn[] }
+  | {
+      readonly state: "taken";
+      readonly fence: number;
+      readonly record: TurnRecord | undefined;
+      readonly history: readonly HistoryTurn[];
+    }
   | { readonly state: "waiting"; readonly ahead: number }
   | { readonly state: "full"; readonly waiting: number }
   /** The caller's sessions have so many bytes, all that one may, and are at work. The turn was not begun before. */
@@ -152,13 +162,25 @@ export interface StoredResult {
 export type SessionListing = SessionKey & Pick<HistoryTurn, "at" | "isUntrusted"> & { readonly said: string };
 
 /** What a list has of a session; undefined if no user has spoken in these messages. */
-export function listingOf({ caller, sessionId }: SessionKey, history: readonly HistoryTurn[]): SessionListing | undefined {
+export function listingOf(
+  { caller, sessionId }: SessionKey,
+  history: readonly HistoryTurn[],
+): SessionListing | undefined {
   const last = history.findLast(({ role, origin }) => role === "user" && origin === undefined);
-  return last && { caller, sessionId, at: last.at, said: last.content.slice(0, 200).toWellFormed(), isUntrusted: last.isUntrusted };
+  return (
+    last && {
+      caller,
+      sessionId,
+      at: last.at,
+      said: last.content.slice(0, 200).toWellFormed(),
+      isUntrusted: last.isUntrusted,
+    }
+  );
 }
 
 /** The newest ones, as a store lists them. */
-export const newestOf = (listings: readonly SessionListing[]): readonly SessionListing[] => listings.toSorted((a, b) => b.at - a.at).slice(0, 200);
+export const newestOf = (listings: readonly SessionListing[]): readonly SessionListing[] =>
+  listings.toSorted((a, b) => b.at - a.at).slice(0, 200);
 
 /** Events of a session. */
 export interface EventPage {

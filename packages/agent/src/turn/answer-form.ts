@@ -4,9 +4,13 @@ import type { AnswerForm } from "@rockbot/llm";
 import { schemaCompiler } from "@rockbot/policy";
 
 /** The JSON of an answer, without what models write around it, or why it is not of the form, in words. */
-export async function inForm(text: string, { schema }: AnswerForm): Promise<{ readonly json: string } | { readonly fault: string }> {
+export async function inForm(
+  text: string,
+  { schema }: AnswerForm,
+): Promise<{ readonly json: string } | { readonly fault: string }> {
   const block = /```(?:json)?\s*\n([\s\S]*?)\n\s*```/.exec(text)?.[1] ?? "";
-  const between = (open: string, close: string): string => text.slice(Math.max(0, text.indexOf(open)), text.lastIndexOf(close) + 1);
+  const between = (open: string, close: string): string =>
+    text.slice(Math.max(0, text.indexOf(open)), text.lastIndexOf(close) + 1);
   const validate = schema === undefined ? undefined : (await schemaCompiler({ isLenient: true }))(schema);
   let fault: string | undefined;
   for (const json of [text, block, between("{", "}"), between("[", "]")].map((each) => each.trim())) {

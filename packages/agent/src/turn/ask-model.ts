@@ -38,7 +38,10 @@ export async function askModel(options: AskModelOptions): Promise<ModelAnswer> {
     options.signal.throwIfAborted();
     const code = codeOf(error);
     const limit = limitOf(error);
-    if (code === "context_overflow" && (await conversation.trimForOverflow(limit === undefined ? undefined : roomIn(limit), tools)))
+    if (
+      code === "context_overflow" &&
+      (await conversation.trimForOverflow(limit === undefined ? undefined : roomIn(limit), tools))
+    )
       notice("The conversation was too long for the model: results were shortened.");
     else if (code === "interrupted") notice("The model's answer broke off. It is asked again.", true);
     else throw error;
@@ -74,12 +77,18 @@ async function ask(options: AskModelOptions): Promise<ModelAnswer> {
 }
 
 /** Asks for one answer, and no longer than said: a model that ignores its signal and its deadline is left alone. */
-export async function askOnce(model: Model, request: ModelRequest & { readonly signal: AbortSignal; readonly deadline: number }): Promise<ModelAnswer> {
+export async function askOnce(
+  model: Model,
+  request: ModelRequest & { readonly signal: AbortSignal; readonly deadline: number },
+): Promise<ModelAnswer> {
   const { signal, deadline } = request;
   const cut = new LightAbort();
   const { promise: late, reject } = Promise.withResolvers<never>();
   const leave = onAbort(signal, () => reject(signal.reason));
-  const timer = setTimeout(() => reject(new ModelLateError("The model has not answered in time")), Math.max(0, deadline - performance.now()));
+  const timer = setTimeout(
+    () => reject(new ModelLateError("The model has not answered in time")),
+    Math.max(0, deadline - performance.now()),
+  );
   const onText = (delta: string): void => {
     if (!cut.aborted) request.onText?.(delta);
   };

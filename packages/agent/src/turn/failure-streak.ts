@@ -18,7 +18,9 @@ export class FailureStreak {
    * @returns why the turn stops calling, in words, once it is enough
    */
   add(calls: readonly EndedCall[]): string | undefined {
-    const failed = calls.every(({ isError }) => isError) ? [...new Set(calls.map(({ name, args }) => `${name} ${args}`))].sort().join("\n") : undefined;
+    const failed = calls.every(({ isError }) => isError)
+      ? [...new Set(calls.map(({ name, args }) => `${name} ${args}`))].sort().join("\n")
+      : undefined;
     this.#count = failed !== undefined && failed === this.#last ? this.#count + 1 : 1;
     this.#last = failed;
     if (failed === undefined || this.#count < MAX_STREAK) return undefined;

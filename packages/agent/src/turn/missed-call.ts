@@ -1,7 +1,9 @@
 import type { ModelTool } from "@rockbot/llm";
 
-const FORM = /<(?:tool_call|function_call|tool_use|invoke|function)\b|^[ \t]*tool_call_name:|\[TOOL_CALLS\]|<\|python_tag\|>|<｜tool▁call▁begin｜>/m;
-const ANNOUNCES = /\b(?:I(?:'ll| will|'m going to| am going to| need to| should)|let me|now|next,?|first,?|calling|using|invoking)\b[^.!?\n]{0,80}$/i;
+const FORM =
+  /<(?:tool_call|function_call|tool_use|invoke|function)\b|^[ \t]*tool_call_name:|\[TOOL_CALLS\]|<\|python_tag\|>|<｜tool▁call▁begin｜>/m;
+const ANNOUNCES =
+  /\b(?:I(?:'ll| will|'m going to| am going to| need to| should)|let me|now|next,?|first,?|calling|using|invoking)\b[^.!?\n]{0,80}$/i;
 
 /**
  * Whether an answer without calls was to be one: it has the form of a call that cannot be read, or says of a tool that it will be called.

@@ -23,7 +23,9 @@ async function startAgent({ scripts, price, clerkMaxCost, ...options }: Scene) {
   const bus = createMemoryBus();
   const { model, requests } = modelOfAgents(scripts);
   const priced: Model = { ...model, behavior: { ...model.behavior, price } };
-  const definitions = definitionsOf([testDefinition("clerk", clerkMaxCost === undefined ? {} : { budgets: { maxCost: clerkMaxCost } })]);
+  const definitions = definitionsOf([
+    testDefinition("clerk", clerkMaxCost === undefined ? {} : { budgets: { maxCost: clerkMaxCost } }),
+  ]);
   const agent = await createAgent({ bus, model: priced, definitions, ...options }).start();
   const events: AgentEvent[] = [];
   const ask = (message = "Go.") => agent.runTurn({ ...testRequest(message), onEvent: (event) => events.push(event) });
@@ -42,7 +44,10 @@ const call = (...names: readonly string[]) => called(...names.map((name) => [nam
 const report = called(["agent__final_report", { status: "success", format: "text", content: "Done." }]);
 
 test("a turn has the cost of its answers and of the agents that it has called", async () => {
-  await using scene = await startAgent({ price: PRICE, scripts: { agent: [call("agent__clerk"), said("ok")], clerk: [report] } });
+  await using scene = await startAgent({
+    price: PRICE,
+    scripts: { agent: [call("agent__clerk"), said("ok")], clerk: [report] },
+  });
   const { usage } = await scene.ask();
   expect(usage).toEqual({ inputTokens: 30, outputTokens: 15, cost: 60 });
   expect(scene.events.at(-1)).toMatchObject({ kind: "turn_finished", usage: { cost: 60 } });
@@ -60,7 +65,11 @@ test("a turn of a model without a price says that its cost is unknown, and is no
 
 test("a turn that has cost what it may calls nothing more, and says why", async () => {
   const again = (): TestStep => called(["get_from_working_memory", { key: "x" }]);
-  await using scene = await startAgent({ price: PRICE, maxCost: 30, scripts: { agent: [again(), again(), again(), said("Enough.")] } });
+  await using scene = await startAgent({
+    price: PRICE,
+    maxCost: 30,
+    scripts: { agent: [again(), again(), again(), said("Enough.")] },
+  });
   const result = await scene.ask();
   expect(result).toMatchObject({ finish: "limit", reason: "this turn has cost 40, and may cost 30" });
   expect(scene.requests).toHaveLength(3); // the last one without tools
@@ -88,9 +97,16 @@ test("an agent ends by its own bound, and one that its family has no money for i
 });
 
 test("a caller that has spent what the policy gives it for a day is refused in words, and no other caller", async () => {
-  const policy = holdPolicy(createPolicy(await readPolicy("everyone: { allow: ['*'], limits: { costPerDay: 30 } }", "test")));
+  const policy = holdPolicy(
+    createPolicy(await readPolicy("everyone: { allow: ['*'], limits: { costPerDay: 30 } }", "test")),
+  );
   await using rates = createMemoryRateStore();
-  await using scene = await startAgent({ price: PRICE, policy, spending: spendingBy(policy, rates), scripts: { agent: [said("ok")] } });
+  await using scene = await startAgent({
+    price: PRICE,
+    policy,
+    spending: spendingBy(policy, rates),
+    scripts: { agent: [said("ok")] },
+  });
   await scene.ask();
   await scene.ask();
   await expect(scene.ask()).rejects.toThrow(

@@ -1,12 +1,22 @@
 /** The words that a turn says to its model, beside the user's. */
 export const notes = {
-  limit: (reason: string): string => `You cannot call tools any more: ${reason}. Answer the user now with what you have, and say what is missing.`,
-  handOff: ({ from, agent, message }: { readonly from: string; readonly agent: string; readonly message?: string | undefined }): string =>
+  limit: (reason: string): string =>
+    `You cannot call tools any more: ${reason}. Answer the user now with what you have, and say what is missing.`,
+  handOff: ({
+    from,
+    agent,
+    message,
+  }: {
+    readonly from: string;
+    readonly agent: string;
+    readonly message?: string | undefined;
+  }): string =>
     `You are "${agent}" now, and go on with this conversation, which "${from}" has handed over to you.${message === undefined ? "" : ` It says: ${message}`}`,
   done: (times: number): string => `the agent has said ${times} times in a row that its task is done`,
   mustCall: (names: readonly string[]): string =>
     `The user's program reads calls alone: end with a call of ${names.map((name) => `"${name}"`).join(" or ")}. You may call other tools before.`,
-  oneCall: "Not run: the user's program takes one of its calls at a time. Make this one again once it has answered, if it is still needed.",
+  oneCall:
+    "Not run: the user's program takes one of its calls at a time. Make this one again once it has answered, if it is still needed.",
   form: (schema?: object): string =>
     `The user's program reads your last answer: give JSON alone there, without words or a code block around it. It is ${schema === undefined ? "one object" : `by this JSON Schema: ${JSON.stringify(schema)}`}. You may call tools before.`,
   unfit: (fault: string): string => `Your last answer cannot be used: ${fault}. Give it again, without that fault.`,
@@ -24,7 +34,8 @@ export const ownWords = {
   interrupted:
     "(A restart interrupted this question before it was answered. Calls that were made for it may have run. Before you make one again, check whether it has run, or ask.)",
   refused: "The model declined to answer.",
-  failed: (code: string): string => `I could not answer: ${WORDS[code] ?? "something went wrong"}. Please try again later.`,
+  failed: (code: string): string =>
+    `I could not answer: ${WORDS[code] ?? "something went wrong"}. Please try again later.`,
 } as const;
 
 const WORDS: Readonly<Record<string, string>> = {

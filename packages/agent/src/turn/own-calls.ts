@@ -1,4 +1,9 @@
-import { type ToolAgentFinalReportInput, type ToolAgentTaskStatusInput, type ToolRouterHandoffToInput, tools } from "@rockbot/contracts";
+import {
+  type ToolAgentFinalReportInput,
+  type ToolAgentTaskStatusInput,
+  type ToolRouterHandoffToInput,
+  tools,
+} from "@rockbot/contracts";
 import { type FinalReport, reportOf } from "../session-tools/final-report.ts";
 import { saysDone } from "../session-tools/task-status.ts";
 import type { StoredAnswer, StoredResult } from "../store/turn-store.ts";
@@ -13,7 +18,10 @@ export interface MadeCall {
 /** So many answers in a row that say that all is done end a turn. */
 const MAX_DONE = 3;
 
-export const madeCalls = ({ toolCalls }: StoredAnswer, results: readonly (StoredResult | null)[]): readonly MadeCall[] =>
+export const madeCalls = (
+  { toolCalls }: StoredAnswer,
+  results: readonly (StoredResult | null)[],
+): readonly MadeCall[] =>
   toolCalls.flatMap(({ name, arguments: args, refusal }, index) =>
     refusal !== undefined || results[index]?.isError !== false ? [] : [{ name, input: JSON.parse(args) as unknown }],
   );

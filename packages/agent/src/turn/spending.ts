@@ -22,14 +22,16 @@ export function spendingBy(policy: PolicyHolder, rates: Pick<RateStore, "take" |
   return {
     async refusal(caller) {
       const limit = limitOf(caller);
-      const shortage = limit === undefined ? undefined : await rates.take([{ ...limit, cost: 1 }]).catch(() => undefined);
+      const shortage =
+        limit === undefined ? undefined : await rates.take([{ ...limit, cost: 1 }]).catch(() => undefined);
       if (limit === undefined || shortage === undefined) return undefined;
       const minutes = Math.ceil(shortage.retryAfterMs / 60_000);
       return `"${caller}" has spent the ${costText(limit.amount / PARTS)} that the policy gives it for a day; it may go on in ${minutes} min`;
     },
     charge(caller, cost) {
       const limit = limitOf(caller);
-      if (limit !== undefined && cost > 0) void rates.charge({ ...limit, cost: Math.ceil(cost * PARTS) }).catch(() => {});
+      if (limit !== undefined && cost > 0)
+        void rates.charge({ ...limit, cost: Math.ceil(cost * PARTS) }).catch(() => {});
     },
   };
 }

@@ -105,11 +105,13 @@ export class TurnBudget {
     if (performance.now() + EARLY_MS >= this.toolsDeadline) return "the time of this turn is used up";
     if (this.#used() >= maxTokens) return `this turn has used ${this.#used()} tokens, and may use ${maxTokens}`;
     const { cost = 0, unpricedTokens = 0 } = this.#usage;
-    if (maxCost !== undefined && cost >= maxCost) return `this turn has cost ${costText(cost)}, and may cost ${costText(maxCost)}`;
+    if (maxCost !== undefined && cost >= maxCost)
+      return `this turn has cost ${costText(cost)}, and may cost ${costText(maxCost)}`;
     const left = this.left();
     if (left.tokens <= 0) return "the tokens of all agents that work on this task are used up";
     if (left.cost <= 0) return "the money for all agents that work on this task is used up";
-    if (unpricedTokens > 0 && this.isCostBounded) return `nobody knows what ${unpricedTokens} tokens of this turn have cost, and its cost is bounded`;
+    if (unpricedTokens > 0 && this.isCostBounded)
+      return `nobody knows what ${unpricedTokens} tokens of this turn have cost, and its cost is bounded`;
     return undefined;
   }
 
@@ -136,7 +138,10 @@ export class TurnBudget {
 
 const UNLIMITED: BudgetAmount = { tokens: Number.POSITIVE_INFINITY, cost: Number.POSITIVE_INFINITY };
 
-const plus = (a: BudgetAmount, b: BudgetAmount): BudgetAmount => ({ tokens: a.tokens + b.tokens, cost: a.cost + b.cost });
+const plus = (a: BudgetAmount, b: BudgetAmount): BudgetAmount => ({
+  tokens: a.tokens + b.tokens,
+  cost: a.cost + b.cost,
+});
 const negative = ({ tokens, cost }: BudgetAmount): BudgetAmount => ({ tokens: -tokens, cost: -cost });
 
 /** Money in words: of small sums more digits. */

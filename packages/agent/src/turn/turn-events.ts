@@ -88,7 +88,12 @@ export class TurnEvents {
         numbered = await store.addEvents(session, turnId, batch, this.#last);
       } catch (error) {
         log.debug({ error: String(error) }, "could not keep events of a turn");
-        numbered = batch.map((event, index) => ({ sessionId: session.sessionId, turnId, sequence: this.#last + 1 + index, ...event }));
+        numbered = batch.map((event, index) => ({
+          sessionId: session.sessionId,
+          turnId,
+          sequence: this.#last + 1 + index,
+          ...event,
+        }));
       }
       this.#last = numbered.at(-1)?.sequence ?? this.#last;
       for (const event of numbered) tell(event);

@@ -128,7 +128,8 @@ export class TurnRun {
       return await this.#loop();
     } catch (error) {
       if (isStop(error) || held.lost.aborted) throw error;
-      if (this.#cancel.signal.aborted) return { ...this.#result("", "failed", "The turn was cancelled."), code: ToolErrorCode.Cancelled };
+      if (this.#cancel.signal.aborted)
+        return { ...this.#result("", "failed", "The turn was cancelled."), code: ToolErrorCode.Cancelled };
       return this.#failed(error);
     } finally {
       request.signal.removeEventListener("abort", onAbort);
@@ -152,7 +153,13 @@ export class TurnRun {
       for (const [index, call] of answer.toolCalls.entries())
         this.#read(call, results[index] as StoredResult, callIdOf({ ...this.#options.request, iteration, index }));
       this.#steps.push({ answer, results });
-      this.#stop = this.#streak.add(answer.toolCalls.map(({ name, arguments: args }, index) => ({ name, args, isError: results[index]?.isError === true })));
+      this.#stop = this.#streak.add(
+        answer.toolCalls.map(({ name, arguments: args }, index) => ({
+          name,
+          args,
+          isError: results[index]?.isError === true,
+        })),
+      );
       const ended = await this.#afterOwnCalls(madeCalls(answer, results));
       if (ended !== undefined) return ended;
     }
@@ -196,16 +203,22 @@ export class TurnRun {
     const withId = (call: StoredCall, index: number): StoredCall =>
       hasOwn && this.#isClients(call) ? { ...call, id: clientCallId({ ...request, iteration, index }) } : call;
     const answer = { ...read, toolCalls: read.toolCalls.map(withId) };
-    const toolCalls = answer.toolCalls.filter((call) => this.#isClients(call)).map(({ id, name, arguments: args }) => ({ id, name, arguments: args }));
+    const toolCalls = answer.toolCalls
+      .filter((call) => this.#isClients(call))
+      .map(({ id, name, arguments: args }) => ({ id, name, arguments: args }));
     if (!hasOwn) return { ...this.#result(answer.text, "tool_calls"), toolCalls };
     await this.#keep(iteration, answer);
     const results = await this.#runCalls(iteration, answer.toolCalls);
     for (const result of results) if (result !== null) this.#options.mark.read(result);
     try {
-      await keptSteps.keep(request.caller, toolCalls[0]?.id ?? "", { sessionId, steps: [...this.#steps, { answer, results }] });
+      await keptSteps.keep(request.caller, toolCalls[0]?.id ?? "", {
+        sessionId,
+        steps: [...this.#steps, { answer, results }],
+      });
     } catch (error) {
       log.warn({ error: String(error) }, "could not keep what a turn did before its client's calls");
-      const lost = "the agent could not keep the results of its own tools: its next answer begins without them, and it may call them again";
+      const lost =
+        "the agent could not keep the results of its own tools: its next answer begins without them, and it may call them again";
       return { ...this.#result(answer.text, "tool_calls", lost), toolCalls };
     }
     return { ...this.#result(answer.text, "tool_calls"), toolCalls };
@@ -217,34 +230,52 @@ export class TurnRun {
     const { model } = this.#role;
     const { text, finish, limit } = answer;
     const isEmpty = text.trim() === "" && answer.isCut !== true;
-    if (finish === "refused") return this.#result(isEmpty ? this.#say(ownWords.refused) : text, "refused", "the model declined to answer");
+    if (finish === "refused")
+      return this.#result(isEmpty ? this.#say(ownWords.refused) : text, "refused", "the model declined to answer");
     if (this.#isChecked && finish !== "length" && (!isEmpty || limit !== undefined)) {
       conversation.addAnswer(answer);
       return this.#checked(answer);
     }
     if (limit !== undefined) return this.#result(text.trim() || this.#say(ownWords.limit(limit)), "limit", limit);
-    const why = isEmpty ? "empty" : missedCall(text, this.#callable, model.behavior.nudgesOnProse) ? "missedCall" : undefined;
+    const why = isEmpty
+      ? "empty"
+      : missedCall(text, this.#callable, model.behavior.nudgesOnProse)
+        ? "missedCall"
+        : undefined;
     const isFirst = !this.#retried.some((before) => before.why === why);
     if (why === undefined || !isFirst || finish === "length") {
       const earlier = this.#retried.find((before) => before.text.trim() !== "")?.text;
       if (!isEmpty) return this.#result(text, finish === "length" ? "length" : "stop");
       if (earlier !== undefined) return this.#result(this.#say(earlier), "stop"); // which was dropped as it was asked again
-      return this.#result(this.#say(ownWords.empty), finish === "length" ? "length" : "failed", "the model gave no answer");
+      return this.#result(
+        this.#say(ownWords.empty),
+        finish === "length" ? "length" : "failed",
+        "the model gave no answer",
+      );
     }
     this.#retried.push({ text, why });
     if (why === "empty") events.emit({ kind: "notice", text: "The model's answer was empty. It is asked again." });
-    else events.emit({ kind: "notice", text: "The model spoke of a call and made none. It is asked again.", dropsText: true });
+    else
+      events.emit({
+        kind: "notice",
+        text: "The model spoke of a call and made none. It is asked again.",
+        dropsText: true,
+      });
     conversation.addAnswer(answer);
     conversation.addNote(notes[why]);
     return undefined;
   }
 
   /** The result of a turn whose client can use the last answer, or report; undefined if the model is asked once more. */
-  async #checked({ text, limit }: Pick<StoredAnswer, "text" | "limit">, more: Pick<TurnResult, "report"> = {}): Promise<TurnResult | undefined> {
+  async #checked(
+    { text, limit }: Pick<StoredAnswer, "text" | "limit">,
+    more: Pick<TurnResult, "report"> = {},
+  ): Promise<TurnResult | undefined> {
     const { conversation, events, request } = this.#options;
     const inItsForm = async () => (request.form === undefined ? { json: text } : inForm(text, request.form));
     const read = this.#mustCall ? { fault: "it calls none of the program's tools" } : await inItsForm();
-    if ("json" in read) return { ...this.#result(this.#say(read.json), limit === undefined ? "stop" : "limit", limit), ...more };
+    if ("json" in read)
+      return { ...this.#result(this.#say(read.json), limit === undefined ? "stop" : "limit", limit), ...more };
     if (this.#isUnfit) return this.#unfit(read.fault);
     this.#isUnfit = true;
     events.emit({ kind: "notice", text: "The model's answer is not as the program wants it. It is asked again." });
@@ -254,7 +285,14 @@ export class TurnRun {
 
   #unfit(fault: string): TurnResult {
     const code = "unfit_answer";
-    return { ...this.#result(this.#say(ownWords.failed(code)), "failed", `the model's last answer is not what the request asks for: ${fault}`), code };
+    return {
+      ...this.#result(
+        this.#say(ownWords.failed(code)),
+        "failed",
+        `the model's last answer is not what the request asks for: ${fault}`,
+      ),
+      code,
+    };
   }
 
   /** The answer that is kept, or a new one. */
@@ -262,7 +300,8 @@ export class TurnRun {
     const { held, budget, mark, spending, request } = this.#options;
     const known = held.answer(iteration);
     if (known?.isMarked) mark.set(undefined); // also where what marked it is not there any more, such as a hint
-    if (known?.definition !== undefined && known.definition.hash !== this.#role.definition?.hash) this.#become(known.definition); // as it was then
+    if (known?.definition !== undefined && known.definition.hash !== this.#role.definition?.hash)
+      this.#become(known.definition); // as it was then
     if (known !== undefined) return known;
     const refusal = spending === undefined ? undefined : await spending.refusal(request.caller);
     const limit = this.#stop ?? budget.limit(iteration) ?? refusal; // at once with holding what the question may use up
@@ -273,7 +312,8 @@ export class TurnRun {
       return mark.isSet ? { ...read, isMarked: true } : read;
     } catch (error) {
       const isLate = codeOf(error) === "timeout" && !this.#signal.aborted;
-      if (isLate && budget.limit(iteration) !== undefined) return this.#lastAnswer("the time of this turn is used up", iteration);
+      if (isLate && budget.limit(iteration) !== undefined)
+        return this.#lastAnswer("the time of this turn is used up", iteration);
       throw error;
     }
   }
@@ -281,10 +321,21 @@ export class TurnRun {
   #readCalls(answer: ModelAnswer, iteration: number): StoredAnswer {
     const { conversation, request } = this.#options;
     const { refusal, isDenied } = this.#role.tools;
-    const read = readCalls(answer, { tools: this.#callable, refusal, isDenied, results: conversation.results, iteration });
+    const read = readCalls(answer, {
+      tools: this.#callable,
+      refusal,
+      isDenied,
+      results: conversation.results,
+      iteration,
+    });
     if (request.oneCall !== true) return read;
     const first = read.toolCalls.find((call) => this.#isClients(call));
-    return { ...read, toolCalls: read.toolCalls.map((call) => (this.#isClients(call) && call !== first ? { ...call, refusal: notes.oneCall } : call)) };
+    return {
+      ...read,
+      toolCalls: read.toolCalls.map((call) =>
+        this.#isClients(call) && call !== first ? { ...call, refusal: notes.oneCall } : call,
+      ),
+    };
   }
 
   /** The answer to what is known by now, in the model's words, or in ours if it has none. */
@@ -293,10 +344,18 @@ export class TurnRun {
     this.#isUnfit ||= this.#mustCall; // which asks for the client's call alone
     if (!this.#mustCall) conversation.addNote(notes.limit(limit));
     events.emit({ kind: "notice", text: `No further tools are called: ${limit}.` });
-    let answer: StoredAnswer = { text: "", toolCalls: [], finish: "stop", usage: { inputTokens: 0, outputTokens: 0 }, limit };
+    let answer: StoredAnswer = {
+      text: "",
+      toolCalls: [],
+      finish: "stop",
+      usage: { inputTokens: 0, outputTokens: 0 },
+      limit,
+    };
     try {
       const said = await this.#ask("none", budget.deadline);
-      const toolCalls = this.#mustCall ? this.#readCalls(said, iteration).toolCalls.filter((call) => this.#isClients(call)) : [];
+      const toolCalls = this.#mustCall
+        ? this.#readCalls(said, iteration).toolCalls.filter((call) => this.#isClients(call))
+        : [];
       answer = { ...said, toolCalls, limit, ...(mark.isSet ? { isMarked: true } : {}) };
     } catch (error) {
       this.#signal.throwIfAborted();
@@ -309,7 +368,8 @@ export class TurnRun {
   async #keep(iteration: number, answer: StoredAnswer): Promise<void> {
     const { held } = this.#options;
     const { definition } = this.#role;
-    if (held.answer(iteration) === undefined) await held.addAnswer(definition === this.#kept ? answer : { ...answer, definition });
+    if (held.answer(iteration) === undefined)
+      await held.addAnswer(definition === this.#kept ? answer : { ...answer, definition });
     this.#kept = definition;
   }
 
@@ -320,7 +380,10 @@ export class TurnRun {
     const isForced = this.#isUnfit && this.#mustCall;
     const tools = isForced ? clientTools : this.#offered;
     const tokens = conversation.tokens(tools);
-    using _reserved = budget.reserve({ tokens, cost: pricedUsage({ inputTokens: tokens, outputTokens: 0 }, model.behavior.price).cost ?? 0 });
+    using _reserved = budget.reserve({
+      tokens,
+      cost: pricedUsage({ inputTokens: tokens, outputTokens: 0 }, model.behavior.price).cost ?? 0,
+    });
     let isTold = false;
     let show = showUntil(stop);
     const tell = (text: string): void => {
@@ -377,9 +440,12 @@ export class TurnRun {
       const callId = callIdOf({ ...request, iteration, index });
       const known = held.result(callId);
       using _place = known === undefined ? await places.acquire(this.#signal) : undefined;
-      const result = known ?? (await unlessAborted(runner.run({ callId, name, arguments: args }, { tools, events, parent }), this.#signal));
+      const result =
+        known ??
+        (await unlessAborted(runner.run({ callId, name, arguments: args }, { tools, events, parent }), this.#signal));
       if (known === undefined) held.addResult(callId, result);
-      if (result.toolOutput !== undefined) this.#largeResults.push({ toolCallId: callId, toolName: name, toolOutput: result.toolOutput });
+      if (result.toolOutput !== undefined)
+        this.#largeResults.push({ toolCallId: callId, toolName: name, toolOutput: result.toolOutput });
       return result;
     });
     const all = Promise.all(running);
@@ -415,7 +481,15 @@ export class TurnRun {
     const { budget, mark, conversation } = this.#options;
     const cut = conversation.hasCutResults ? { toolBudgetExceeded: true } : {};
     const large = this.#largeResults.length === 0 ? {} : { largeResults: this.#largeResults.slice(-MAX_LARGE_RESULTS) };
-    return { text, finish, usage: budget.usage, hasReadUntrusted: mark.isSet, ...cut, ...large, ...(reason === undefined ? {} : { reason }) };
+    return {
+      text,
+      finish,
+      usage: budget.usage,
+      hasReadUntrusted: mark.isSet,
+      ...cut,
+      ...large,
+      ...(reason === undefined ? {} : { reason }),
+    };
   }
 
   /** The end of a turn whose model, or whose store, is gone: words of our own. */

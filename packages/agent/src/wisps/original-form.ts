@@ -28,9 +28,12 @@ export function fromOriginal(
   const before: Before[] = [];
   for (const [index, step] of written.entries()) {
     const at = `${place}/${index}`;
-    const fault = (field: string, why: string): void => void faults.push(`${at}${field === "" ? "" : `/${field}`}: ${why}`);
-    if (step.mode === undefined) fault("mode", 'is missing, and other steps have it. Give each a mode, "Direct" or "Llm", or none');
-    for (const field of OF_OURS) if (step[field] !== undefined) fault(field, "is of the other form, in which no step has a mode");
+    const fault = (field: string, why: string): void =>
+      void faults.push(`${at}${field === "" ? "" : `/${field}`}: ${why}`);
+    if (step.mode === undefined)
+      fault("mode", 'is missing, and other steps have it. Give each a mode, "Direct" or "Llm", or none');
+    for (const field of OF_OURS)
+      if (step[field] !== undefined) fault(field, "is of the other form, in which no step has a mode");
     const onFailure = onFailureOf(step, index, written, fault);
     const shared = { place: at, after: steps.slice(-1).map(({ id }) => id), unlessFailed: skippersOf(index, written) };
     const input = inputOf(step, { index, written, before, fault });
@@ -40,8 +43,11 @@ export function fromOriginal(
     }
     const fill = (value: unknown): unknown => translated(value, { before, input: input?.step, fault });
     const work =
-      step.mode === "Llm" ? questionOf(step, { fill, fault, before, input: input?.step }) : callOf(step, { fill, fault, toolNames, input: input?.step });
-    if (work !== undefined) steps.push({ ...shared, after: steps.slice(-1).map(({ id }) => id), id: step.id, work, onError: onFailure });
+      step.mode === "Llm"
+        ? questionOf(step, { fill, fault, before, input: input?.step })
+        : callOf(step, { fill, fault, toolNames, input: input?.step });
+    if (work !== undefined)
+      steps.push({ ...shared, after: steps.slice(-1).map(({ id }) => id), id: step.id, work, onError: onFailure });
     const { output_to: outputTo } = step;
     if (outputTo !== undefined) {
       if (outputTo.includes("{{")) fault("output_to", "is a key of working memory as it stands, without references");
@@ -60,14 +66,22 @@ export function fromOriginal(
 type Complain = (field: string, why: string) => void;
 
 /** A step that jumps on failure goes on; those that it jumps over see to that themselves. */
-function onFailureOf({ on_failure: wanted }: WrittenStep, index: number, written: readonly WrittenStep[], fault: Complain): "stop" | "continue" {
+function onFailureOf(
+  { on_failure: wanted }: WrittenStep,
+  index: number,
+  written: readonly WrittenStep[],
+  fault: Complain,
+): "stop" | "continue" {
   if (wanted === undefined || wanted.action === "abort") return "stop";
   const target = wanted.skip_to;
   const to = written.findIndex(({ id }) => id === target);
   if (target === undefined) fault("on_failure/skip_to", "is missing: name the step behind this one that goes on");
   else if (to <= index) {
     const later = written.slice(index + 1).map(({ id }) => id);
-    fault("on_failure/skip_to", `"${target}" is no step behind this one. There ${later.length === 0 ? "is none" : `are: ${later.join(", ")}`}`);
+    fault(
+      "on_failure/skip_to",
+      `"${target}" is no step behind this one. There ${later.length === 0 ? "is none" : `are: ${later.join(", ")}`}`,
+    );
   }
   return "continue";
 }
@@ -87,14 +101,21 @@ function inputOf(
     written,
     before,
     fault,
-  }: { readonly index: number; readonly written: readonly WrittenStep[]; readonly before: readonly Before[]; readonly fault: Complain },
+  }: {
+    readonly index: number;
+    readonly written: readonly WrittenStep[];
+    readonly before: readonly Before[];
+    readonly fault: Complain;
+  },
 ): { readonly step: string; readonly key?: string | undefined } | undefined {
   if (from === undefined) return undefined;
   const named = /^\{\{\s*steps\.(.+)\.(?:result|output_to)\s*\}\}$/.exec(from)?.[1] ?? from;
   const known = before.find((one) => one.id === named) ?? before.findLast(({ outputTo }) => outputTo === named);
   if (known !== undefined) return { step: known.id };
-  if (named !== from || written.slice(index).some((other) => other.id === named)) fault("input_from", `"${named}" is no step before this one`);
-  else if (from.includes("{{")) fault("input_from", "names a step before this one, or a key of working memory, and has no other references");
+  if (named !== from || written.slice(index).some((other) => other.id === named))
+    fault("input_from", `"${named}" is no step before this one`);
+  else if (from.includes("{{"))
+    fault("input_from", "names a step before this one, or a key of working memory, and has no other references");
   return { step: `${id}.input`, key: from };
 }
 
@@ -107,7 +128,8 @@ interface Translating {
 /** A template of the original's in our references. */
 function translated(value: unknown, parts: Translating): unknown {
   if (Array.isArray(value)) return value.map((item) => translated(item, parts));
-  if (isRecord(value)) return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, translated(inner, parts)]));
+  if (isRecord(value))
+    return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, translated(inner, parts)]));
   if (typeof value !== "string") return value;
   const { before, input, fault } = parts;
   return value
@@ -115,7 +137,12 @@ function translated(value: unknown, parts: Translating): unknown {
       const step = before.find((one) => one.id === id);
       if (what === "result" && step !== undefined) return `{{/steps/${id}/text}}`;
       if (step?.outputTo !== undefined) return step.outputTo;
-      fault("", step === undefined ? `${whole}: "${id}" is no step before this one` : `${whole}: the step "${id}" has no output_to`);
+      fault(
+        "",
+        step === undefined
+          ? `${whole}: "${id}" is no step before this one`
+          : `${whole}: the step "${id}" has no output_to`,
+      );
       return "";
     })
     .replaceAll(INPUT, (whole) => {
@@ -129,10 +156,23 @@ type Fill = (value: unknown) => unknown;
 
 function questionOf(
   { prompt }: WrittenStep,
-  { fill, fault, before, input }: { readonly fill: Fill; readonly fault: Complain; readonly before: readonly Before[]; readonly input: string | undefined },
+  {
+    fill,
+    fault,
+    before,
+    input,
+  }: {
+    readonly fill: Fill;
+    readonly fault: Complain;
+    readonly before: readonly Before[];
+    readonly input: string | undefined;
+  },
 ): WispQuestion | undefined {
   if (prompt === undefined) return void fault("prompt", "is missing: say what the model is to do in this step");
-  const inputs = input === undefined ? before.map(({ id }) => ({ step: id, maxChars: MAX_PRIOR_CHARS })) : [{ step: input, maxChars: MAX_WISP_CHARS }];
+  const inputs =
+    input === undefined
+      ? before.map(({ id }) => ({ step: id, maxChars: MAX_PRIOR_CHARS }))
+      : [{ step: input, maxChars: MAX_WISP_CHARS }];
   return { kind: "ask", prompt: fill(prompt) as string, inputs };
 }
 
@@ -143,32 +183,47 @@ function callOf(
     fault,
     toolNames,
     input,
-  }: { readonly fill: Fill; readonly fault: Complain; readonly toolNames: readonly string[]; readonly input: string | undefined },
+  }: {
+    readonly fill: Fill;
+    readonly fault: Complain;
+    readonly toolNames: readonly string[];
+    readonly input: string | undefined;
+  },
 ): WispCall | undefined {
   const { gateway, server, tool, params = {}, agent, skill, message } = step;
   const need = (values: Readonly<Record<string, unknown>>): boolean => {
     const missing = Object.keys(values).filter((name) => values[name] === undefined);
-    for (const name of missing) fault(name, `is missing: a step of the gateway ${gateway} needs ${Object.keys(values).join(" and ")}`);
+    for (const name of missing)
+      fault(name, `is missing: a step of the gateway ${gateway} needs ${Object.keys(values).join(" and ")}`);
     return missing.length === 0;
   };
-  const call = (name: string, args: object): WispCall => ({ kind: "call", tool: name, arguments: fill(args) as WispCall["arguments"] });
+  const call = (name: string, args: object): WispCall => ({
+    kind: "call",
+    tool: name,
+    arguments: fill(args) as WispCall["arguments"],
+  });
   switch (gateway) {
     case "Mcp": {
       if (!need({ server, tool })) return undefined;
       const announced = announcedMcpName(server ?? "", tool ?? "");
-      if (toolNames.includes(announced) || !toolNames.includes(tools.mcpInvokeTool.name)) return call(announced, params);
+      if (toolNames.includes(announced) || !toolNames.includes(tools.mcpInvokeTool.name))
+        return call(announced, params);
       return call(tools.mcpInvokeTool.name, { server_name: server, tool_name: tool, arguments: params });
     }
     case "A2A":
-      return need({ agent, message }) ? call("invoke_agent", { agent_name: agent, ...(skill === undefined ? {} : { skill }), message }) : undefined;
+      return need({ agent, message })
+        ? call("invoke_agent", { agent_name: agent, ...(skill === undefined ? {} : { skill }), message })
+        : undefined;
     case "Script": {
-      const takesInput = input !== undefined && params["input_data"] === undefined && JSON.stringify(params).search(INPUT) === -1;
+      const takesInput =
+        input !== undefined && params["input_data"] === undefined && JSON.stringify(params).search(INPUT) === -1;
       return call(tools.executePythonScript.name, takesInput ? { ...params, input_data: "{{input}}" } : params);
     }
     case "Web": {
       const known = [tools.webSearch.name, tools.webBrowse.name];
       if (!need({ tool })) return undefined;
-      if (!known.includes(tool ?? "")) return void fault("tool", `"${tool}" is none of the gateway Web. It has: ${known.join(", ")}`);
+      if (!known.includes(tool ?? ""))
+        return void fault("tool", `"${tool}" is none of the gateway Web. It has: ${known.join(", ")}`);
       return call(tool ?? "", params);
     }
     default:

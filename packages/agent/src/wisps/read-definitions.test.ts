@@ -13,12 +13,38 @@ const tool = (name: string, parameters: object = { type: "object" }, output?: ob
 const search = {
   type: "object",
   additionalProperties: false,
-  properties: { results: { type: "array", items: { type: "object", additionalProperties: false, properties: { url: { type: "string" } } } } },
+  properties: {
+    results: {
+      type: "array",
+      items: { type: "object", additionalProperties: false, properties: { url: { type: "string" } } },
+    },
+  },
 };
 const available = [
-  tool("web_search", { type: "object", additionalProperties: false, required: ["query"], properties: { query: { type: "string" }, count: {} } }, search),
-  tool("web_browse", { type: "object", additionalProperties: false, required: ["url"], properties: { url: { type: "string" } } }),
-  ...["get_from_working_memory", "save_to_working_memory", "execute_python_script", "spawn_wisps", "agent__batch", "files__read"].map((name) => tool(name)),
+  tool(
+    "web_search",
+    {
+      type: "object",
+      additionalProperties: false,
+      required: ["query"],
+      properties: { query: { type: "string" }, count: {} },
+    },
+    search,
+  ),
+  tool("web_browse", {
+    type: "object",
+    additionalProperties: false,
+    required: ["url"],
+    properties: { url: { type: "string" } },
+  }),
+  ...[
+    "get_from_working_memory",
+    "save_to_working_memory",
+    "execute_python_script",
+    "spawn_wisps",
+    "agent__batch",
+    "files__read",
+  ].map((name) => tool(name)),
 ];
 const find = { id: "find", tool: "web_search", arguments: { query: "x" } };
 const read = (definitions: unknown) => readDefinitions({ definitions }, { tools: available });
@@ -30,7 +56,10 @@ function faults(definitions: unknown): readonly string[] {
     return [];
   } catch (error) {
     if (!(error instanceof ToolError)) throw error;
-    expect(error).toMatchObject({ code: "invalid_arguments", message: expect.stringMatching(/^No wisp was run: \d+ things? (?:is|are) wrong\. /) });
+    expect(error).toMatchObject({
+      code: "invalid_arguments",
+      message: expect.stringMatching(/^No wisp was run: \d+ things? (?:is|are) wrong\. /),
+    });
     return (error.details?.["faults"] as readonly string[]) ?? [];
   }
 }
@@ -52,32 +81,86 @@ test("each wrong input is told where it is, what is wrong, and what is right", (
     [[wisp([])], /^definitions\/0\/steps: expected at least 1 item/],
     [[{ ...wisp([find]), stpes: 1 }], /^definitions\/0: unknown property "stpes": did you mean "steps"\?/],
     [[wisp([{ ...find, id: "a b" }])], /^definitions\/0\/steps\/0\/id: expected text that matches/],
-    [[wisp([find, find])], /^definitions\/0\/steps\/1\/id: "find" is the id of steps\/0 already\. Give each step its own/],
-    [[wisp([{ id: "a" }])], /^definitions\/0\/steps\/0: has neither tool nor ask\. Give one: tool for a call, ask for a question/],
+    [
+      [wisp([find, find])],
+      /^definitions\/0\/steps\/1\/id: "find" is the id of steps\/0 already\. Give each step its own/,
+    ],
+    [
+      [wisp([{ id: "a" }])],
+      /^definitions\/0\/steps\/0: has neither tool nor ask\. Give one: tool for a call, ask for a question/,
+    ],
     [[wisp([{ ...find, ask: "What?" }])], /steps\/0: has both tool and ask/],
-    [[wisp([find, { ...find, id: "b", on_error: "continue", fallback: { x: "{{/steps/find/data}}" } }])], /steps\/1\/fallback: stands as it is/],
-    [[wisp([{ id: "a", mode: "Llm", prompt: "{{steps.b.result}}" }])], /steps\/0: {{steps\.b\.result}}: "b" is no step before this one/],
-    [[wisp([{ id: "a", ask: "What?", arguments: {} }])], /steps\/0\/arguments: are of a tool\. A question has references in ask/],
-    [[wisp([{ ...find, tool: "web_serch" }])], /steps\/0\/tool: there is no tool "web_serch" for you\. Did you mean "web_search"\?/],
-    [[wisp([{ id: "a", tool: "spawn_wisps", arguments: {} }])], /steps\/0\/tool: "spawn_wisps" cannot be part of a wisp: call it by itself/],
+    [
+      [wisp([find, { ...find, id: "b", on_error: "continue", fallback: { x: "{{/steps/find/data}}" } }])],
+      /steps\/1\/fallback: stands as it is/,
+    ],
+    [
+      [wisp([{ id: "a", mode: "Llm", prompt: "{{steps.b.result}}" }])],
+      /steps\/0: {{steps\.b\.result}}: "b" is no step before this one/,
+    ],
+    [
+      [wisp([{ id: "a", ask: "What?", arguments: {} }])],
+      /steps\/0\/arguments: are of a tool\. A question has references in ask/,
+    ],
+    [
+      [wisp([{ ...find, tool: "web_serch" }])],
+      /steps\/0\/tool: there is no tool "web_serch" for you\. Did you mean "web_search"\?/,
+    ],
+    [
+      [wisp([{ id: "a", tool: "spawn_wisps", arguments: {} }])],
+      /steps\/0\/tool: "spawn_wisps" cannot be part of a wisp: call it by itself/,
+    ],
     [[wisp([{ id: "a", tool: "agent__batch", arguments: {} }])], /"agent__batch" cannot be part of a wisp/],
     [[wisp([{ ...find, arguments: {} }])], /steps\/0\/arguments\/query: is required and missing/],
-    [[wisp([{ ...find, arguments: { query: "x", cuont: 1 } }])], /steps\/0\/arguments\/cuont: is no argument of the tool\. Did you mean "count"\?/],
-    [[wisp([find], { tools: ["web_browse"] })], /steps\/0\/tool: "web_search" is not among the tools of this wisp, which are web_browse\. Add it there/],
-    [[wisp([find], { tools: ["web_*", "wbe_browse"] })], /^definitions\/0\/tools: there is no tool "wbe_browse" for you\. Did you mean "web_browse"\?/],
-    [[wisp([find, { id: "b", ask: "{{/steps/fnd/text}}" }])], /steps\/1\/ask: \{\{\/steps\/fnd\/text\}\}: there is no step "fnd"\. Did you mean "find"\?/],
-    [[wisp([find, { id: "b", ask: "{{/steps/find/data/result}}" }])], /the tool gives no "result"\. Did you mean "results"\?/],
-    [[wisp([find, { id: "b", ask: "{{/steps/find/data/results/first}}" }])], /"first" is in a list, and no number from 0/],
-    [[wisp([find, { id: "b", ask: "{{/steps/find/data/results/0/title}}" }])], /the tool gives no "title"\. There are: url/],
+    [
+      [wisp([{ ...find, arguments: { query: "x", cuont: 1 } }])],
+      /steps\/0\/arguments\/cuont: is no argument of the tool\. Did you mean "count"\?/,
+    ],
+    [
+      [wisp([find], { tools: ["web_browse"] })],
+      /steps\/0\/tool: "web_search" is not among the tools of this wisp, which are web_browse\. Add it there/,
+    ],
+    [
+      [wisp([find], { tools: ["web_*", "wbe_browse"] })],
+      /^definitions\/0\/tools: there is no tool "wbe_browse" for you\. Did you mean "web_browse"\?/,
+    ],
+    [
+      [wisp([find, { id: "b", ask: "{{/steps/fnd/text}}" }])],
+      /steps\/1\/ask: \{\{\/steps\/fnd\/text\}\}: there is no step "fnd"\. Did you mean "find"\?/,
+    ],
+    [
+      [wisp([find, { id: "b", ask: "{{/steps/find/data/result}}" }])],
+      /the tool gives no "result"\. Did you mean "results"\?/,
+    ],
+    [
+      [wisp([find, { id: "b", ask: "{{/steps/find/data/results/first}}" }])],
+      /"first" is in a list, and no number from 0/,
+    ],
+    [
+      [wisp([find, { id: "b", ask: "{{/steps/find/data/results/0/title}}" }])],
+      /the tool gives no "title"\. There are: url/,
+    ],
     [[wisp([{ id: "b", ask: "{{/steps/b/text}}" }])], /\{\{\/steps\/b\/text\}\}: a step cannot have its own result/],
     [[wisp([{ id: "b", ask: "{{/item}}" }])], /\{\{\/item\}\}: only what a step with for_each does has an item/],
     [[wisp([{ id: "b", ask: "{{/input/x}}" }])], /\{\{\/input\/x\}\}: there is no input here/],
     [[wisp([{ ...find, after: ["b"] }])], /steps\/0\/after: there is no step "b"\. There are: find/],
     [[wisp([{ ...find, after: ["find"] }])], /steps\/0\/after: a step cannot wait for itself/],
-    [[wisp([find], { result: { a: ["{{/steps/b/text}}"] } })], /^definitions\/0\/result\/a\/0: \{\{\/steps\/b\/text\}\}: there is no step "b"/],
-    [[wisp([{ ...find, for_each: { items: "all of {{/steps/find/data}}", max: 2 } }])], /for_each\/items: expected a list, or one reference to a list/],
-    [[wisp([{ ...find, for_each: { items: [1, 2, 3], max: 2 } }])], /steps\/0\/for_each: has 3 items, and max says at most 2/],
-    [[wisp([{ ...find, for_each: { items: [1], max: 101 } }])], /for_each\/max: expected at most 100, got the number 101/],
+    [
+      [wisp([find], { result: { a: ["{{/steps/b/text}}"] } })],
+      /^definitions\/0\/result\/a\/0: \{\{\/steps\/b\/text\}\}: there is no step "b"/,
+    ],
+    [
+      [wisp([{ ...find, for_each: { items: "all of {{/steps/find/data}}", max: 2 } }])],
+      /for_each\/items: expected a list, or one reference to a list/,
+    ],
+    [
+      [wisp([{ ...find, for_each: { items: [1, 2, 3], max: 2 } }])],
+      /steps\/0\/for_each: has 3 items, and max says at most 2/,
+    ],
+    [
+      [wisp([{ ...find, for_each: { items: [1], max: 101 } }])],
+      /for_each\/max: expected at most 100, got the number 101/,
+    ],
     [
       [
         wisp([
@@ -87,18 +170,34 @@ test("each wrong input is told where it is, what is wrong, and what is right", (
       ],
       /the data of "find" is a list, with a result for each item/,
     ],
-    [[wisp([{ ...find, when: { value: 1, is: "equal" } }])], /when\/to: is missing: "equal" compares the value with it/],
+    [
+      [wisp([{ ...find, when: { value: 1, is: "equal" } }])],
+      /when\/to: is missing: "equal" compares the value with it/,
+    ],
     [[wisp([{ ...find, when: { value: 1, is: "present", to: 2 } }])], /when\/to: is of no use/],
     [[wisp([{ ...find, when: { value: 1, is: "equals", to: 2 } }])], /when\/is: expected one of \["present"/],
-    [[wisp([{ ...find, fallback: 1 }])], /fallback: is of no use, as a failure stops the pipeline\. Add on_error: "continue"/],
-    [[wisp([{ ...find, params: {} }])], /steps\/0\/params: is of the form in which each step has a mode\. Without one, give arguments/],
+    [
+      [wisp([{ ...find, fallback: 1 }])],
+      /fallback: is of no use, as a failure stops the pipeline\. Add on_error: "continue"/,
+    ],
+    [
+      [wisp([{ ...find, params: {} }])],
+      /steps\/0\/params: is of the form in which each step has a mode\. Without one, give arguments/,
+    ],
   ];
-  for (const [definitions, words] of table) expect(faults(definitions).join("\n"), JSON.stringify(definitions)).toMatch(words);
+  for (const [definitions, words] of table)
+    expect(faults(definitions).join("\n"), JSON.stringify(definitions)).toMatch(words);
 });
 
 test("a circle is named by its steps", () => {
-  const circle = one({ id: "a", ask: "{{/steps/c/text}}" }, { id: "b", ask: "x", after: ["a"] }, { id: "c", ask: "{{/steps/b/text}}" });
-  expect(circle).toEqual(["definitions/0/steps/0: waits for itself, by a → c → b → a. Take one of these references or names in after away"]);
+  const circle = one(
+    { id: "a", ask: "{{/steps/c/text}}" },
+    { id: "b", ask: "x", after: ["a"] },
+    { id: "c", ask: "{{/steps/b/text}}" },
+  );
+  expect(circle).toEqual([
+    "definitions/0/steps/0: waits for itself, by a → c → b → a. Take one of these references or names in after away",
+  ]);
 });
 
 test("everything that is wrong with all pipelines is said at once", () => {
@@ -127,9 +226,13 @@ test("the bounds hold to the last: pipelines, steps, items, and calls of all tog
   expect(faults([wisp(ids(33))])).toEqual([expect.stringMatching(/steps: expected at most 32 items/)]);
   expect(faults(Array.from({ length: 8 }, () => wisp(ids(32))))).toEqual([]);
   expect(faults([...Array.from({ length: 8 }, () => wisp(ids(32))), wisp([find])])).toEqual([
-    expect.stringMatching(/^definitions: lead to 257 calls at most, .* and 256 may be\. Make max smaller, or call twice$/),
+    expect.stringMatching(
+      /^definitions: lead to 257 calls at most, .* and 256 may be\. Make max smaller, or call twice$/,
+    ),
   ]);
-  expect(faults(Array.from({ length: 33 }, () => wisp([find])))).toEqual([expect.stringMatching(/^definitions: expected at most 32 items/)]);
+  expect(faults(Array.from({ length: 33 }, () => wisp([find])))).toEqual([
+    expect.stringMatching(/^definitions: expected at most 32 items/),
+  ]);
   expect(faults([wisp([find, each(100), each(99), each(56)])])).toEqual([]);
   expect(faults([wisp([find, each(100), each(99), each(57)])])).toHaveLength(1);
 });
@@ -139,9 +242,15 @@ test("the form of the original is read, and what is wrong with it is said in its
   const llm = { id: "b", mode: "Llm", prompt: "Sum up {{steps.a.result}}" };
   expect(one(direct, llm)).toEqual([]);
   const [definition] = read([
-    wisp([direct, { ...llm, input_from: "a", output_to: "sum" }, { ...direct, id: "c", gateway: "Mcp", server: "files", tool: "read" }]),
+    wisp([
+      direct,
+      { ...llm, input_from: "a", output_to: "sum" },
+      { ...direct, id: "c", gateway: "Mcp", server: "files", tool: "read" },
+    ]),
   ]);
-  expect(definition?.steps.map(({ id, work, after }) => [id, work.kind === "call" ? work.tool : work.prompt, after])).toEqual([
+  expect(
+    definition?.steps.map(({ id, work, after }) => [id, work.kind === "call" ? work.tool : work.prompt, after]),
+  ).toEqual([
     ["a", "web_search", []],
     ["b", "Sum up {{/steps/a/text}}", ["a"]],
     ["b.output", "save_to_working_memory", ["b"]],
@@ -150,8 +259,14 @@ test("the form of the original is read, and what is wrong with it is said in its
   const table: readonly (readonly [steps: readonly object[], words: RegExp])[] = [
     [[{ ...direct, gateway: undefined }], /gateway: is missing: a Direct step has one of Mcp, A2A, Script and Web/],
     [[{ ...direct, tool: "web_open" }], /tool: "web_open" is none of the gateway Web\. It has: web_search, web_browse/],
-    [[{ ...direct, gateway: "Mcp", tool: undefined }], /server: is missing: a step of the gateway Mcp needs server and tool/],
-    [[{ id: "a", mode: "Direct", gateway: "A2A", agent: "x", message: "y" }], /tool: there is no tool "invoke_agent" for you/],
+    [
+      [{ ...direct, gateway: "Mcp", tool: undefined }],
+      /server: is missing: a step of the gateway Mcp needs server and tool/,
+    ],
+    [
+      [{ id: "a", mode: "Direct", gateway: "A2A", agent: "x", message: "y" }],
+      /tool: there is no tool "invoke_agent" for you/,
+    ],
     [[{ id: "b", mode: "Llm" }], /prompt: is missing: say what the model is to do/],
     [[llm, direct], /"a" is no step before this one/],
     [[direct, { ...llm, prompt: "{{steps.a.output_to}}" }], /the step "a" has no output_to/],
@@ -159,11 +274,23 @@ test("the form of the original is read, and what is wrong with it is said in its
     [[direct, { ...llm, prompt: "{{whatever}}" }], /\{\{whatever\}\} is no reference/],
     [[direct, { id: "c", ask: "x" }], /steps\/1\/mode: is missing, and other steps have it/],
     [[{ ...direct, arguments: {} }], /arguments: is of the other form, in which no step has a mode/],
-    [[{ ...direct, on_failure: { action: "skip_to" } }], /on_failure\/skip_to: is missing: name the step behind this one/],
-    [[direct, { ...llm, on_failure: { action: "skip_to", skip_to: "a" } }], /skip_to: "a" is no step behind this one\. There is none/],
-    [[{ ...direct, on_failure: { action: "skip_to", skip_to: "bb" } }, llm], /"bb" is no step behind this one\. There are: b/],
+    [
+      [{ ...direct, on_failure: { action: "skip_to" } }],
+      /on_failure\/skip_to: is missing: name the step behind this one/,
+    ],
+    [
+      [direct, { ...llm, on_failure: { action: "skip_to", skip_to: "a" } }],
+      /skip_to: "a" is no step behind this one\. There is none/,
+    ],
+    [
+      [{ ...direct, on_failure: { action: "skip_to", skip_to: "bb" } }, llm],
+      /"bb" is no step behind this one\. There are: b/,
+    ],
     [[direct, { ...llm, input_from: "{{steps.z.result}}" }], /input_from: "z" is no step before this one/],
     [[{ ...direct, output_to: "x{{steps.a.result}}" }], /output_to: is a key of working memory as it stands/],
   ];
-  for (const [steps, words] of table) expect(faults([wisp(JSON.parse(JSON.stringify(steps)) as object[])]).join("\n"), JSON.stringify(steps)).toMatch(words);
+  for (const [steps, words] of table)
+    expect(faults([wisp(JSON.parse(JSON.stringify(steps)) as object[])]).join("\n"), JSON.stringify(steps)).toMatch(
+      words,
+    );
 });

@@ -1,5 +1,12 @@
 import { isRecord } from "@rockbot/base";
-import { describeFaults, parseArguments, ToolError, ToolErrorCode, type ToolSpawnWispsInput, tools } from "@rockbot/contracts";
+import {
+  describeFaults,
+  parseArguments,
+  ToolError,
+  ToolErrorCode,
+  type ToolSpawnWispsInput,
+  tools,
+} from "@rockbot/contracts";
 import type { InnerCalls } from "../calls/inner-calls.ts";
 import type { TurnTool } from "../calls/turn-tools.ts";
 import { readWisp } from "./read-wisp.ts";
@@ -27,7 +34,10 @@ export const availableTo = (calls: Pick<InnerCalls, "tools" | "refusal">): ReadD
  * Reads the arguments of spawn_wisps: a list of pipelines, also a single one, and also as texts of JSON, as models give them.
  * @throws {ToolError} with all that is wrong with them, before anything runs
  */
-export function readDefinitions(input: Readonly<Record<string, unknown>>, options: ReadDefinitionsOptions): readonly Wisp[] {
+export function readDefinitions(
+  input: Readonly<Record<string, unknown>>,
+  options: ReadDefinitionsOptions,
+): readonly Wisp[] {
   const given = { ...input, ...("definitions" in input ? { definitions: listOf(input["definitions"]) } : {}) };
   const { wisps, faults } = checkDefinitions(given, options);
   if (faults.length > 0) throw faulty("No wisp was run", faults);
@@ -35,7 +45,10 @@ export function readDefinitions(input: Readonly<Record<string, unknown>>, option
 }
 
 /** Reads a pipeline that is to be kept, or is kept. */
-export function checkDefinition(definition: unknown, options: ReadDefinitionsOptions): { readonly wisp: Wisp | undefined; readonly faults: readonly string[] } {
+export function checkDefinition(
+  definition: unknown,
+  options: ReadDefinitionsOptions,
+): { readonly wisp: Wisp | undefined; readonly faults: readonly string[] } {
   const { wisps, faults } = checkDefinitions({ definitions: [parsed(definition)] }, options);
   return { wisp: wisps[0], faults: faults.map((fault) => fault.replace(/^definitions(?:\/0)?/, "definition")) };
 }
@@ -46,11 +59,17 @@ function checkDefinitions(
 ): { readonly wisps: readonly Wisp[]; readonly faults: readonly string[] } {
   const { validateInput, inputSchema } = tools.spawnWisps;
   const shapeFaults = validateInput(given) ? [] : describeFaults(validateInput, inputSchema, given);
-  const isWhole = (index: number): boolean => !shapeFaults.some(({ path }) => path === "/definitions" || `${path}/`.startsWith(`/definitions/${index}/`));
+  const isWhole = (index: number): boolean =>
+    !shapeFaults.some(({ path }) => path === "/definitions" || `${path}/`.startsWith(`/definitions/${index}/`));
   const { definitions } = given;
   const written = Array.isArray(definitions) ? (definitions as ToolSpawnWispsInput["definitions"]) : [];
-  const read = written.flatMap((definition, index) => (isWhole(index) ? [readWisp(definition, { ...options, place: `definitions/${index}` })] : []));
-  const faults = [...shapeFaults.map(({ path, message }) => (path === "" ? message : `${path.slice(1)}: ${message}`)), ...read.flatMap((each) => each.faults)];
+  const read = written.flatMap((definition, index) =>
+    isWhole(index) ? [readWisp(definition, { ...options, place: `definitions/${index}` })] : [],
+  );
+  const faults = [
+    ...shapeFaults.map(({ path, message }) => (path === "" ? message : `${path.slice(1)}: ${message}`)),
+    ...read.flatMap((each) => each.faults),
+  ];
   const calls = read.reduce((sum, each) => sum + each.calls, 0);
   if (calls > MAX_WISP_CALLS)
     faults.push(
@@ -64,7 +83,9 @@ export function faulty(what: string, faults: readonly string[]): ToolError {
   const shown = faults.slice(0, MAX_FAULTS).map((fault) => fault.slice(0, 500));
   const more = faults.length > shown.length ? `; and ${faults.length - shown.length} more` : "";
   const count = `${faults.length} ${faults.length === 1 ? "thing is" : "things are"} wrong`;
-  return new ToolError(ToolErrorCode.InvalidArguments, `${what}: ${count}. ${shown.join("; ")}${more}`, { details: { faults: shown } });
+  return new ToolError(ToolErrorCode.InvalidArguments, `${what}: ${count}. ${shown.join("; ")}${more}`, {
+    details: { faults: shown },
+  });
 }
 
 function listOf(given: unknown): unknown {

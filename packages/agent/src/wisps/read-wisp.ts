@@ -42,7 +42,10 @@ const OF_ORIGINAL = {
 } as const;
 
 /** Reads a pipeline of either form, and checks it as far as that is possible before it runs. */
-export function readWisp({ description, steps: written, tools: allowed, result }: WispDefinition, { tools, refusal, place, input }: ReadWispOptions): ReadWisp {
+export function readWisp(
+  { description, steps: written, tools: allowed, result }: WispDefinition,
+  { tools, refusal, place, input }: ReadWispOptions,
+): ReadWisp {
   const at = `${place}/steps`;
   const isOriginal = written.some(({ mode }) => mode !== undefined);
   const toolNames = tools.map(({ tool }) => tool.name);
@@ -68,18 +71,47 @@ function fromOurs(written: readonly WrittenStep[], place: string): ReadSteps {
     const at = `${place}/${index}`;
     const fault = (field: string, why: string): void => void faults.push(`${at}/${field}: ${why}`);
     for (const [field, help] of Object.entries(OF_ORIGINAL))
-      if (step[field as keyof typeof OF_ORIGINAL] !== undefined) fault(field, `is of the form in which each step has a mode. Without one, ${help}`);
-    const { id, tool, arguments: args = {}, ask, after = [], for_each: forEach, when, on_error: onError = "stop", fallback } = step;
-    if (fallback !== undefined && onError === "stop") fault("fallback", 'is of no use, as a failure stops the pipeline. Add on_error: "continue"');
+      if (step[field as keyof typeof OF_ORIGINAL] !== undefined)
+        fault(field, `is of the form in which each step has a mode. Without one, ${help}`);
+    const {
+      id,
+      tool,
+      arguments: args = {},
+      ask,
+      after = [],
+      for_each: forEach,
+      when,
+      on_error: onError = "stop",
+      fallback,
+    } = step;
+    if (fallback !== undefined && onError === "stop")
+      fault("fallback", 'is of no use, as a failure stops the pipeline. Add on_error: "continue"');
     const [reference] = referencesIn(fallback);
-    if (reference !== undefined) fault("fallback", `stands as it is, and {{${reference.pointer}}} in it would, too. Write the value itself`);
-    if (ask !== undefined && step.arguments !== undefined) fault("arguments", "are of a tool. A question has references in ask");
+    if (reference !== undefined)
+      fault("fallback", `stands as it is, and {{${reference.pointer}}} in it would, too. Write the value itself`);
+    if (ask !== undefined && step.arguments !== undefined)
+      fault("arguments", "are of a tool. A question has references in ask");
     if ((tool === undefined) === (ask === undefined)) {
-      faults.push(`${at}: has ${tool === undefined ? "neither tool nor ask" : "both tool and ask"}. Give one: tool for a call, ask for a question to a model`);
+      faults.push(
+        `${at}: has ${tool === undefined ? "neither tool nor ask" : "both tool and ask"}. Give one: tool for a call, ask for a question to a model`,
+      );
       if (tool === undefined) return [];
     }
-    const work: WispStep["work"] = tool === undefined ? { kind: "ask", prompt: ask ?? "", inputs: [] } : { kind: "call", tool, arguments: args };
-    return [{ id, place: at, work, after, forEach, when, onError, unlessFailed: [], ...(fallback === undefined ? {} : { fallback }) }];
+    const work: WispStep["work"] =
+      tool === undefined ? { kind: "ask", prompt: ask ?? "", inputs: [] } : { kind: "call", tool, arguments: args };
+    return [
+      {
+        id,
+        place: at,
+        work,
+        after,
+        forEach,
+        when,
+        onError,
+        unlessFailed: [],
+        ...(fallback === undefined ? {} : { fallback }),
+      },
+    ];
   });
   return { steps, faults };
 }
@@ -87,5 +119,7 @@ function fromOurs(written: readonly WrittenStep[], place: string): ReadSteps {
 const doubles = (written: readonly WrittenStep[], place: string): readonly string[] =>
   written.flatMap(({ id }, index) => {
     const first = written.findIndex((other) => other.id === id);
-    return first === index ? [] : [`${place}/${index}/id: "${id}" is the id of steps/${first} already. Give each step its own`];
+    return first === index
+      ? []
+      : [`${place}/${index}/id: "${id}" is the id of steps/${first} already. Give each step its own`];
   });

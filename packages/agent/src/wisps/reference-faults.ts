@@ -24,18 +24,23 @@ interface Placed {
 }
 
 /** What is wrong with the references of a pipeline, and with the names in `after`. */
-export function referenceFaults(steps: readonly WispStep[], { result, place, tools, input }: ReferenceFaultsOptions): readonly string[] {
+export function referenceFaults(
+  steps: readonly WispStep[],
+  { result, place, tools, input }: ReferenceFaultsOptions,
+): readonly string[] {
   const ids = steps.filter(({ isHidden }) => !isHidden).map(({ id }) => id);
   const byId = new Map(steps.map((step) => [step.id, step]));
   const unknown = (id: string): string => `there is no step "${id}". ${namesHelp(id, ids)}`;
   const faultOf = (reference: Reference, { self, hasItem }: Placed): string | undefined => {
     const shown = `{{${reference.pointer}}}`;
     if (reference.root === "input") {
-      if (input === undefined) return `${shown}: there is no input here. Write the value itself; a wisp that is saved has an input if you give its schema`;
+      if (input === undefined)
+        return `${shown}: there is no input here. Write the value itself; a wisp that is saved has an input if you give its schema`;
       const fault = schemaFault(input, partsOf(reference.path), "the input has");
       return fault === undefined ? undefined : `${shown}: ${fault}`;
     }
-    if (reference.root !== "steps") return hasItem ? undefined : `${shown}: only what a step with for_each does has an item`;
+    if (reference.root !== "steps")
+      return hasItem ? undefined : `${shown}: only what a step with for_each does has an item`;
     if (reference.step === self) return `${shown}: a step cannot have its own result`;
     const step = byId.get(reference.step ?? "");
     if (step === undefined) return `${shown}: ${unknown(reference.step ?? "")}`;
@@ -49,7 +54,11 @@ export function referenceFaults(steps: readonly WispStep[], { result, place, too
       return [...faults, ...wrong].map((fault) => `${placed.place}${path}: ${fault}`);
     });
   return [
-    ...steps.flatMap((step) => [...templatesOf(step).flatMap(ofTemplate), ...itemsFault(step), ...afterFaults(step, byId, unknown)]),
+    ...steps.flatMap((step) => [
+      ...templatesOf(step).flatMap(ofTemplate),
+      ...itemsFault(step),
+      ...afterFaults(step, byId, unknown),
+    ]),
     ...ofTemplate({ template: result, place: `${place}/result`, hasItem: false }),
   ];
 }
@@ -71,11 +80,23 @@ function itemsFault({ place, forEach }: WispStep): readonly string[] {
   const isOne = parts.length === 1 && typeof parts[0] !== "string";
   return isOne || faults.length > 0
     ? []
-    : [`${place}/for_each/items: expected a list, or one reference to a list such as {{/steps/ID/data}}, and nothing beside it`];
+    : [
+        `${place}/for_each/items: expected a list, or one reference to a list such as {{/steps/ID/data}}, and nothing beside it`,
+      ];
 }
 
-const afterFaults = ({ id, place, after }: WispStep, byId: ReadonlyMap<string, WispStep>, unknown: (id: string) => string): readonly string[] =>
-  after.flatMap((name) => (name === id ? [`${place}/after: a step cannot wait for itself`] : byId.has(name) ? [] : [`${place}/after: ${unknown(name)}`]));
+const afterFaults = (
+  { id, place, after }: WispStep,
+  byId: ReadonlyMap<string, WispStep>,
+  unknown: (id: string) => string,
+): readonly string[] =>
+  after.flatMap((name) =>
+    name === id
+      ? [`${place}/after: a step cannot wait for itself`]
+      : byId.has(name)
+        ? []
+        : [`${place}/after: ${unknown(name)}`],
+  );
 
 /** Whether the data of a step can have such a path, as far as its tool says what it gives. */
 function pathFault({ id, work, forEach }: WispStep, path: string, tools: readonly TurnTool[]): string | undefined {
@@ -105,7 +126,8 @@ function schemaFault(root: object | undefined, parts: readonly string[], has: st
     }
     const name = part.replaceAll("~1", "/").replaceAll("~0", "~");
     const known = isRecord(properties) ? properties : {};
-    if (!Object.hasOwn(known, name) && additionalProperties === false) return `${has} no "${name}". ${namesHelp(name, Object.keys(known))}`;
+    if (!Object.hasOwn(known, name) && additionalProperties === false)
+      return `${has} no "${name}". ${namesHelp(name, Object.keys(known))}`;
     schema = Object.hasOwn(known, name) ? known[name] : undefined;
   }
   return undefined;

@@ -37,9 +37,14 @@ export interface RunWisps extends Taint {
 }
 
 /** Runs pipelines that were checked side by side. Ids follow from that of the call, so that one that is taken up finds what was done. */
-export async function runWisps(wisps: readonly Wisp[], context: WispContext, { calls, memory, maxParallel, ...parts }: WispParts): Promise<RunWisps> {
+export async function runWisps(
+  wisps: readonly Wisp[],
+  context: WispContext,
+  { calls, memory, maxParallel, ...parts }: WispParts,
+): Promise<RunWisps> {
   const { toolCallId, progress } = context;
-  const idOf = (...of: readonly (string | number)[]): string => hash("sha256", JSON.stringify(["wisp", toolCallId, ...of]), "hex");
+  const idOf = (...of: readonly (string | number)[]): string =>
+    hash("sha256", JSON.stringify(["wisp", toolCallId, ...of]), "hex");
   const batchId = `batch-${idOf("batch").slice(0, 12)}`;
   const leftMs = context.deadline - performance.now();
   const shared: StepRunParts = {
@@ -58,14 +63,20 @@ export async function runWisps(wisps: readonly Wisp[], context: WispContext, { c
         ...shared,
         wisp,
         idOf: (step, item) => idOf(index, step, item).slice(0, 32),
-        onStep: ({ id }, { state }) => progress({ progress: ++done, total, message: `Step ${id} of "${wisp.description.slice(0, 100)}": ${state}` }),
+        onStep: ({ id }, { state }) =>
+          progress({ progress: ++done, total, message: `Step ${id} of "${wisp.description.slice(0, 100)}": ${state}` }),
       });
       return { id: `wisp-${idOf(index).slice(0, 11)}`, wisp, end, ms: performance.now() - startedAt };
     }),
   );
   const taint = taintOf(runs.map(({ end }) => end));
   const structured = { batch_id: batchId, wisps: runs.map(reportValue) };
-  const isKept = await keepOutputs(runs, { memory, batchId, structured, isUntrusted: taint.isUntrusted || context.hasReadUntrusted === true });
+  const isKept = await keepOutputs(runs, {
+    memory,
+    batchId,
+    structured,
+    isUntrusted: taint.isUntrusted || context.hasReadUntrusted === true,
+  });
   return { batchId, runs, structured, ms: performance.now() - startedAt, isKept, ...taint };
 }
 
@@ -76,7 +87,10 @@ interface KeepingOutputs extends Pick<WispParts, "memory"> {
 }
 
 /** Puts what each step gave into working memory, for a model that wants more than it is told. @returns whether it is all there */
-async function keepOutputs(runs: readonly RunWisp[], { memory, batchId, structured, isUntrusted }: KeepingOutputs): Promise<boolean> {
+async function keepOutputs(
+  runs: readonly RunWisp[],
+  { memory, batchId, structured, isUntrusted }: KeepingOutputs,
+): Promise<boolean> {
   const options = { category: "wisp", isUntrusted };
   try {
     for (const { id, wisp, end } of runs) {
@@ -85,9 +99,13 @@ async function keepOutputs(runs: readonly RunWisp[], { memory, batchId, structur
         return isHidden || text === undefined ? [] : [{ key: outputKey(id, step), value: text.toWellFormed() }];
       });
       const origin = end.origin === undefined ? {} : { origin: end.origin.slice(0, MAX_ORIGIN) };
-      if (entries.length > 0) await memory.setAll(entries, { ...options, ...origin, ttlMs: end.ok ? KEPT_AFTER_SUCCESS_MS : KEPT_MS });
+      if (entries.length > 0)
+        await memory.setAll(entries, { ...options, ...origin, ttlMs: end.ok ? KEPT_AFTER_SUCCESS_MS : KEPT_MS });
     }
-    await memory.set(summaryKey(batchId), JSON.stringify({ ...structured, wisps: structured.wisps.map(withPreview) }), { ...options, ttlMs: KEPT_MS });
+    await memory.set(summaryKey(batchId), JSON.stringify({ ...structured, wisps: structured.wisps.map(withPreview) }), {
+      ...options,
+      ttlMs: KEPT_MS,
+    });
     return true;
   } catch {
     return false; // what came of the call is in its result

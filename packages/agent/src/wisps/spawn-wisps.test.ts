@@ -24,8 +24,13 @@ const list = testTool("list", async ({ count = 3 }) => ({
 const fail = testTool("fail", async () => {
   throw new ToolError("unavailable", "The shop is away.");
 });
-const page = testTool("page", async () => ({ content: "A page.", trust: { level: "untrusted" as const, origin: "https://eve.example" } }), { readOnly: true });
-const statesOf = ({ wisps: [first] }: Awaited<ReturnType<typeof spawn>>) => first?.steps.map(({ id, state }) => `${id} ${state}`);
+const page = testTool(
+  "page",
+  async () => ({ content: "A page.", trust: { level: "untrusted" as const, origin: "https://eve.example" } }),
+  { readOnly: true },
+);
+const statesOf = ({ wisps: [first] }: Awaited<ReturnType<typeof spawn>>) =>
+  first?.steps.map(({ id, state }) => `${id} ${state}`);
 
 test("steps get values of earlier results, of their type, and what comes out is told whole", async () => {
   const { seen, tool } = echo();
@@ -34,7 +39,14 @@ test("steps get values of earlier results, of their type, and what comes out is 
       wisp(
         [
           { id: "all", tool: "list" },
-          { id: "one", tool: "echo", arguments: { n: "{{/steps/all/data/items/1/n}}", text: "n={{/steps/all/data/items/1/n}} of {{/steps/all/text}}" } },
+          {
+            id: "one",
+            tool: "echo",
+            arguments: {
+              n: "{{/steps/all/data/items/1/n}}",
+              text: "n={{/steps/all/data/items/1/n}} of {{/steps/all/text}}",
+            },
+          },
         ],
         { result: { out: "{{/steps/one/data}}", ok: "{{/steps/one/ok}}" } },
       ),
@@ -48,11 +60,9 @@ test("steps get values of earlier results, of their type, and what comes out is 
   );
   expect(run.text).toMatch(/\n\nBatch ID: `(batch-[0-9a-f]{12})`\nBatch summary: `wisp\/\1\/summary`$/);
   expect(run.requests).toHaveLength(2); // no model between the steps
-  expect(run.events.filter(({ kind }) => kind === "tool_finished").map(({ toolName, status }) => `${toolName} ${status}`)).toEqual([
-    "list ok",
-    "echo ok",
-    "spawn_wisps ok",
-  ]);
+  expect(
+    run.events.filter(({ kind }) => kind === "tool_finished").map(({ toolName, status }) => `${toolName} ${status}`),
+  ).toEqual(["list ok", "echo ok", "spawn_wisps ok"]);
 });
 
 test("a value that looks like a reference is passed on as it is", async () => {
@@ -85,7 +95,10 @@ test("steps and pipelines that do not wait for each other run side by side, and 
     return "met";
   });
   const steps = ["a", "b", "c", "d"].map((id) => ({ id, tool: "meet" }));
-  const run = await spawn([wisp(steps), wisp(steps.map((step, i) => (i === 0 ? step : { ...step, after: ["a"] })))], { tools: [meet], maxParallel: 3 });
+  const run = await spawn([wisp(steps), wisp(steps.map((step, i) => (i === 0 ? step : { ...step, after: ["a"] })))], {
+    tools: [meet],
+    maxParallel: 3,
+  });
   expect(run.wisps.map(({ ok }) => ok)).toEqual([true, true]);
   expect(most).toBe(3);
 });
@@ -96,7 +109,12 @@ test("a step for each item has a list of results; none for none, and no step for
     wisp(
       [
         { id: "all", tool: "list", arguments: { count } },
-        { id: "each", tool: "echo", for_each: { items: "{{/steps/all/data/items}}", max: 3 }, arguments: { n: "{{/item/n}}", at: "{{/index}}" } },
+        {
+          id: "each",
+          tool: "echo",
+          for_each: { items: "{{/steps/all/data/items}}", max: 3 },
+          arguments: { n: "{{/item/n}}", at: "{{/index}}" },
+        },
       ],
       { result: "{{/steps/each/data}}" },
     );
@@ -104,7 +122,12 @@ test("a step for each item has a list of results; none for none, and no step for
   expect(run.wisps.map(({ result, ok, category, error }) => ({ ok, result, category, error }))).toEqual([
     { ok: true, result: [0, 1, 2].map((n) => ({ n, at: n })), category: undefined, error: undefined },
     { ok: true, result: [], category: undefined, error: undefined },
-    { ok: false, result: null, category: "Data", error: 'the step "each" failed: for_each has 4 items, and max says at most 3. It ran for none of them' },
+    {
+      ok: false,
+      result: null,
+      category: "Data",
+      error: 'the step "each" failed: for_each has 4 items, and max says at most 3. It ran for none of them',
+    },
   ]);
   expect(seen).toHaveLength(3);
   expect(run.wisps[0]?.steps).toMatchObject([{ calls: 1 }, { calls: 3 }]);
@@ -116,8 +139,14 @@ test("an item that fails ends its step, or leaves its place to the fallback", as
     return `${n}`;
   });
   const each = (more: object) =>
-    wisp([{ id: "each", tool: "odd", for_each: { items: [0, 1, 2], max: 3 }, arguments: { n: "{{/item}}" }, ...more }], { result: "{{/steps/each/data}}" });
-  const run = await spawn([each({}), each({ on_error: "continue" }), each({ on_error: "continue", fallback: "odd" })], { tools: [odd], maxParallel: 1 });
+    wisp(
+      [{ id: "each", tool: "odd", for_each: { items: [0, 1, 2], max: 3 }, arguments: { n: "{{/item}}" }, ...more }],
+      { result: "{{/steps/each/data}}" },
+    );
+  const run = await spawn([each({}), each({ on_error: "continue" }), each({ on_error: "continue", fallback: "odd" })], {
+    tools: [odd],
+    maxParallel: 1,
+  });
   expect(run.wisps.map(({ result, error }) => result ?? error)).toEqual([
     'the step "each" failed: item 1: execution_failed: One is odd.',
     [0, null, 2],
@@ -133,8 +162,17 @@ test("a pipeline that goes on without items that failed says how many, why, and 
     if (n !== 0) throw new ToolError("unavailable", "The port is shut.");
     return `${n}`;
   });
-  const each = { id: "each", tool: "ship", for_each: { items: [0, 1, 2, 3, 4], max: 5 }, arguments: { n: "{{/item}}" } };
-  const told = { id: "told", tool: "echo", arguments: { errors: "{{/steps/each/errors}}", second: "{{/steps/each/errors/1/index}}" } };
+  const each = {
+    id: "each",
+    tool: "ship",
+    for_each: { items: [0, 1, 2, 3, 4], max: 5 },
+    arguments: { n: "{{/item}}" },
+  };
+  const told = {
+    id: "told",
+    tool: "echo",
+    arguments: { errors: "{{/steps/each/errors}}", second: "{{/steps/each/errors/1/index}}" },
+  };
   const run = await spawn(
     [
       wisp([{ ...each, on_error: "continue" }, told]),
@@ -173,11 +211,18 @@ test("a pipeline that goes on without items that failed says how many, why, and 
   ]);
   expect(run.text).toContain("(1 succeeded, 2 succeeded in part, 2 failed,");
   expect(run.text).toMatch(/"a test" \[in part\]/);
-  expect(run.text).toMatch(/"a test" \[in part\].*\n {2}Step "all" failed: 2 of 2 failed.*may have happened, of: item 0, item 1/);
+  expect(run.text).toMatch(
+    /"a test" \[in part\].*\n {2}Step "all" failed: 2 of 2 failed.*may have happened, of: item 0, item 1/,
+  );
   expect(run.text).toMatch(/the step "bad" failed: .*\n {2}Step "each": 4 of 5 failed/);
   expect(run.text).toMatch(/Step "each": 4 of 5 failed.*item 1: unavailable: .*may have happened, of: item 2, item 4/);
   expect(run.text).toMatch(/the step "each" failed: 2 of 2 failed.*may have happened, of: item 0, item 1/);
-  expect(seen).toEqual(expect.arrayContaining([{ errors: [1, 2, 3, 4].map((index) => ({ index, error: expect.any(String) })), second: 2 }, { errors: [] }]));
+  expect(seen).toEqual(
+    expect.arrayContaining([
+      { errors: [1, 2, 3, 4].map((index) => ({ index, error: expect.any(String) })), second: 2 },
+      { errors: [] },
+    ]),
+  );
 });
 
 test("a failure stops the pipeline, and nobody else's; with continue the others go on", async () => {
@@ -210,7 +255,9 @@ test("a failure stops the pipeline, and nobody else's; with continue the others 
     [true, undefined, "failed", "skipped"],
     [true, undefined, "failed", "ok"],
   ]);
-  expect(seen).toEqual(expect.arrayContaining([{ why: expect.stringContaining("unavailable: "), ok: false }, { n: 7 }]));
+  expect(seen).toEqual(
+    expect.arrayContaining([{ why: expect.stringContaining("unavailable: "), ok: false }, { n: 7 }]),
+  );
   expect(run.text).toMatch(/\[failed\] \(\d+ms\) External: the step "bad" failed: unavailable: .*The shop is away\./);
   expect(run.text).toContain('Step "after" skipped: it needs the result of "bad", which has none');
 });
@@ -231,8 +278,14 @@ test("a step whose condition does not hold is skipped, and so is what needs it",
     [when("{{/steps/all/data/items}}", "contains", { n: 1 }), true],
   ] as const;
   const steps = conditions.map(([condition], i) => ({ id: `s${i}`, tool: "echo", when: condition }));
-  const run = await spawn([wisp([{ id: "all", tool: "list" }, ...steps, { id: "last", ask: "{{/steps/s1/text}}" }])], { tools: [list, tool] });
-  expect(statesOf(run)).toEqual(["all ok", ...conditions.map(([, holds], i) => `s${i} ${holds ? "ok" : "skipped"}`), "last skipped"]);
+  const run = await spawn([wisp([{ id: "all", tool: "list" }, ...steps, { id: "last", ask: "{{/steps/s1/text}}" }])], {
+    tools: [list, tool],
+  });
+  expect(statesOf(run)).toEqual([
+    "all ok",
+    ...conditions.map(([, holds], i) => `s${i} ${holds ? "ok" : "skipped"}`),
+    "last skipped",
+  ]);
   expect(run.questions).toEqual([]);
 });
 
@@ -253,7 +306,10 @@ test("a pointer that leads nowhere fails its step with what there is", async () 
   );
   expect(run.wisps.map(({ category, error }) => [category, error])).toEqual([
     ["Data", 'the step "b" failed: {{/steps/all/data/items/7/n}} leads nowhere: there is nothing of this name'],
-    ["Data", 'the step "b" failed: {{/steps/p/data/title}} leads nowhere: there is a text of 7 characters, which is no JSON'],
+    [
+      "Data",
+      'the step "b" failed: {{/steps/p/data/title}} leads nowhere: there is a text of 7 characters, which is no JSON',
+    ],
   ]);
 });
 
@@ -264,10 +320,17 @@ test("a question to the model has the values in it, counts as the turn's, and it
     { id: "q", ask: "Which of {{/steps/all/data/items}}?" },
     { id: "b", tool: "echo", arguments: { pick: "{{/steps/q/data/pick}}" } },
   ];
-  const run = await spawn([wisp(steps), wisp([{ id: "q", ask: "Anything?" }])], { tools: [list, tool], answers: [said("", "stop"), said('{"pick": 2}')] });
+  const run = await spawn([wisp(steps), wisp([{ id: "q", ask: "Anything?" }])], {
+    tools: [list, tool],
+    answers: [said("", "stop"), said('{"pick": 2}')],
+  });
   expect(run.questions.toSorted()).toEqual(["Anything?", 'Which of [{"n":0},{"n":1},{"n":2}]?']);
   expect(seen).toEqual([{ pick: 2 }]);
-  expect(run.wisps[1]).toMatchObject({ ok: false, category: "Judgment", error: expect.stringContaining("The model answered nothing") });
+  expect(run.wisps[1]).toMatchObject({
+    ok: false,
+    category: "Judgment",
+    error: expect.stringContaining("The model answered nothing"),
+  });
   expect(run.result.usage).toMatchObject({ inputTokens: 40, outputTokens: 20 });
 });
 
@@ -278,7 +341,9 @@ test("questions that run side by side hold what they may cost, so that they do n
     { as },
   );
   expect(run.questions).toHaveLength(2);
-  expect(run.wisps.flatMap(({ error }) => error ?? [])).toEqual([expect.stringMatching(/denied: The model was not asked: the tokens of all agents/)]);
+  expect(run.wisps.flatMap(({ error }) => error ?? [])).toEqual([
+    expect.stringMatching(/denied: The model was not asked: the tokens of all agents/),
+  ]);
 });
 
 test("what strangers wrote is fenced in questions, goes on as a mark with each call that depends on it, and marks the turn", async () => {
@@ -296,7 +361,9 @@ test("what strangers wrote is fenced in questions, goes on as a mark with each c
   ];
   const run = await spawn([wisp(steps)], { tools: [page, note], answers: [said("a sum")] });
   expect(marks.toSorted()).toEqual(["true", "true", "undefined"]);
-  expect(run.questions[0]).toMatch(/^Sum up: <untrusted-([0-9a-f]{16}) origin="https:\/\/eve\.example">\nA page\.\n<\/untrusted-\1>$/);
+  expect(run.questions[0]).toMatch(
+    /^Sum up: <untrusted-([0-9a-f]{16}) origin="https:\/\/eve\.example">\nA page\.\n<\/untrusted-\1>$/,
+  );
   expect(run.text).toMatch(/^<untrusted-[0-9a-f]{16} origin="https:\/\/eve\.example">\n1 wisp/);
   expect(run.result.hasReadUntrusted).toBe(true);
 });
@@ -315,7 +382,11 @@ test("after untrusted content a step has no more effects than the policy lets a 
       policy: "everyone: { allow: ['*'], afterUntrusted: { effects: deny } }",
     },
   );
-  expect(run.wisps[0]).toMatchObject({ ok: false, category: "Structural", error: expect.stringMatching(/^the step "s" failed: denied: /) });
+  expect(run.wisps[0]).toMatchObject({
+    ok: false,
+    category: "Structural",
+    error: expect.stringMatching(/^the step "s" failed: denied: /),
+  });
   expect(seen).toEqual([]);
 });
 
@@ -326,12 +397,22 @@ test("a session reaches no more by a wisp than by itself: neither its definition
   const both = [wisp([{ id: "a", tool: "echo" }]), wisp([{ id: "b", tool: "other" }])];
   const inWords = (why: string) => `No wisp was run: 1 thing is wrong. definitions/1/steps/0/tool: ${why}`;
   const report = { as: testDefinition("robot", { tools: ["spawn_wisps", "echo"] }) };
-  expect((await spawn(both, { tools, ...report })).text).toContain(inWords('"other" cannot be used here: the agent "robot" does not have this tool'));
-  const robot = { as: testDefinition("robot", { maker: "alice" }) };
-  expect((await spawn(both, { tools, ...robot, policy: "everyone: { allow: ['*'] }\ncallers: { alice: { deny: [other] } }" })).text).toContain(
-    inWords('"other" cannot be used here: the maker of the agent "robot" may not use it'),
+  expect((await spawn(both, { tools, ...report })).text).toContain(
+    inWords('"other" cannot be used here: the agent "robot" does not have this tool'),
   );
-  expect((await spawn(both, { tools, policy: "everyone: { allow: ['*'], deny: [other] }" })).text).toContain(inWords('there is no tool "other" for you'));
+  const robot = { as: testDefinition("robot", { maker: "alice" }) };
+  expect(
+    (
+      await spawn(both, {
+        tools,
+        ...robot,
+        policy: "everyone: { allow: ['*'] }\ncallers: { alice: { deny: [other] } }",
+      })
+    ).text,
+  ).toContain(inWords('"other" cannot be used here: the maker of the agent "robot" may not use it'));
+  expect((await spawn(both, { tools, policy: "everyone: { allow: ['*'], deny: [other] }" })).text).toContain(
+    inWords('there is no tool "other" for you'),
+  );
   expect((await spawn(both, { tools, as: testDefinition("robot", { tools: ["echo", "other"] }) })).text).toMatch(
     /denied: "spawn_wisps" was not called: the agent "robot" does not have this tool/,
   );
@@ -346,18 +427,26 @@ test("the maker of a definition that may use a tool with some arguments only has
   const narrow = { as: testDefinition("robot", { maker: "alice", tools: ["spawn_wisps", "echo"] }) };
   const { seen, tool } = echo();
   const rules = `everyone: { allow: ['*'] }\ncallers: { alice: { rules: [{ tools: [echo], arguments: { properties: { x: { const: 1 } } } }] } }`;
-  const run = await spawn([wisp([{ id: "a", tool: "echo", arguments: { x: 1 } }]), wisp([{ id: "a", tool: "echo", arguments: { x: 2 } }])], {
-    tools: [tool],
-    policy: rules,
-    ...narrow,
-  });
-  expect(run.wisps.map(({ ok, error }) => error ?? ok)).toEqual([true, expect.stringMatching(/denied: .*with these arguments/)]);
+  const run = await spawn(
+    [wisp([{ id: "a", tool: "echo", arguments: { x: 1 } }]), wisp([{ id: "a", tool: "echo", arguments: { x: 2 } }])],
+    {
+      tools: [tool],
+      policy: rules,
+      ...narrow,
+    },
+  );
+  expect(run.wisps.map(({ ok, error }) => error ?? ok)).toEqual([
+    true,
+    expect.stringMatching(/denied: .*with these arguments/),
+  ]);
   expect(seen).toEqual([{ x: 1 }]);
 });
 
 test("an agent can be a step, in a session of its own", async () => {
   const clerk = testDefinition("clerk");
-  const run = await spawn([wisp([{ id: "a", tool: "agent__clerk", arguments: { prompt: "Go." } }])], { others: [clerk] });
+  const run = await spawn([wisp([{ id: "a", tool: "agent__clerk", arguments: { prompt: "Go." } }])], {
+    others: [clerk],
+  });
   expect(run.wisps[0]).toMatchObject({ ok: true, result: "by another agent" });
   expect(run.requests.some(({ messages }) => messages[0]?.content.startsWith("You are clerk,"))).toBe(true);
 });
@@ -390,7 +479,9 @@ test("results have bounds: one is cut at its end, arguments that grow too long a
     { tools: [large, tool] },
   );
   const [cut, fits, over, asked, result] = run.wisps;
-  expect(run.outputs.filter((output = "") => /^x{262144}\n\[result truncated — 37856 chars omitted\]$/.test(output))).toHaveLength(1);
+  expect(
+    run.outputs.filter((output = "") => /^x{262144}\n\[result truncated — 37856 chars omitted\]$/.test(output)),
+  ).toHaveLength(1);
   expect(cut?.result).toMatch(/^x{2000}…$/); // the summary has the beginning alone
   expect(fits).toMatchObject({ ok: true, result: true });
   expect(seen.map(({ x, y }) => [x, y].map((text) => (text as string).length))).toEqual([[262_144, 262_144]]);
@@ -399,11 +490,19 @@ test("results have bounds: one is cut at its end, arguments that grow too long a
     category: "Data",
     error: expect.stringMatching(/arguments would have more than 524288 characters\. Refer to a part/),
   });
-  expect(asked).toMatchObject({ ok: false, error: expect.stringMatching(/the question would have more than 524288 characters/) });
+  expect(asked).toMatchObject({
+    ok: false,
+    error: expect.stringMatching(/the question would have more than 524288 characters/),
+  });
   expect(result?.result).toMatch(/^\[the result would have more than 524288 characters/);
   const items = Array.from({ length: 40 }, (_, i) => i);
-  const [many] = (await spawn([wisp([{ id: "a", tool: "large", for_each: { items, max: 40 } }])], { tools: [large] })).wisps;
-  expect(many).toMatchObject({ ok: false, category: "Data", error: expect.stringMatching(/have more than 8388608 characters together/) });
+  const [many] = (await spawn([wisp([{ id: "a", tool: "large", for_each: { items, max: 40 } }])], { tools: [large] }))
+    .wisps;
+  expect(many).toMatchObject({
+    ok: false,
+    category: "Data",
+    error: expect.stringMatching(/have more than 8388608 characters together/),
+  });
 });
 
 test("a turn that is cancelled in the middle cancels the calls of its pipelines, and begins no further ones", async () => {
@@ -431,7 +530,11 @@ test("a turn that is cancelled in the middle cancels the calls of its pipelines,
 
 test("a pipeline whose time is over says what it has done", async () => {
   const { tool } = echo();
-  const slow = testTool("slow", (_input, { signal }) => new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason))));
+  const slow = testTool(
+    "slow",
+    (_input, { signal }) =>
+      new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason))),
+  );
   const run = await spawn(
     [
       wisp([
@@ -444,7 +547,11 @@ test("a pipeline whose time is over says what it has done", async () => {
       more: { deadline: performance.now() + 2_000 },
     },
   );
-  expect(run.wisps[0]).toMatchObject({ ok: false, category: "External", error: expect.stringMatching(/^the step "b" failed: timeout: /) });
+  expect(run.wisps[0]).toMatchObject({
+    ok: false,
+    category: "External",
+    error: expect.stringMatching(/^the step "b" failed: timeout: /),
+  });
   expect(run.text).toMatch(/Done before: a \(wisp\/wisp-[0-9a-f]{11}\/a\/output\)/);
 });
 
@@ -464,20 +571,40 @@ test("what steps gave lies in working memory, marked if strangers had a part in 
 
 test("a pipeline in the form of the original runs in order, adds earlier results to questions, saves outputs, and jumps on failure", async () => {
   const { seen, tool } = echo("web_search");
-  const search = (id: string, query: string, more: object = {}) => ({ id, mode: "Direct", gateway: "Web", tool: "web_search", params: { query }, ...more });
+  const search = (id: string, query: string, more: object = {}) => ({
+    id,
+    mode: "Direct",
+    gateway: "Web",
+    tool: "web_search",
+    params: { query },
+    ...more,
+  });
   const run = await spawn(
     {
       description: "as the original",
       steps: [
         search("a", "first", { output_to: "found" }),
-        { id: "bad", mode: "Direct", gateway: "Web", tool: "web_browse", params: { url: "x" }, on_failure: { action: "skip_to", skip_to: "sum" } },
+        {
+          id: "bad",
+          mode: "Direct",
+          gateway: "Web",
+          tool: "web_browse",
+          params: { url: "x" },
+          on_failure: { action: "skip_to", skip_to: "sum" },
+        },
         search("over", "{{steps.bad.result}}"),
         { id: "sum", mode: "Llm", prompt: "Sum up." },
         search("last", "{{steps.sum.result}} in {{steps.a.output_to}}"),
         search("of", "<{{input}}>", { input_from: "found" }),
       ],
     },
-    { tools: [tool, testTool("web_browse", async () => Promise.reject(new ToolError("unavailable", "The page is away.")))], answers: [said("a sum")] },
+    {
+      tools: [
+        tool,
+        testTool("web_browse", async () => Promise.reject(new ToolError("unavailable", "The page is away."))),
+      ],
+      answers: [said("a sum")],
+    },
   );
   expect(statesOf(run)).toEqual(["a ok", "bad failed", "over skipped", "sum ok", "last ok", "of ok"]);
   expect(seen).toEqual([{ query: "first" }, { query: "a sum in found" }, { query: '<{"query":"first"}>' }]);
@@ -496,7 +623,9 @@ test("a batch can have wisps, and a wisp has neither wisps nor batches", async (
   ];
   const as = testDefinition("robot");
   const nested = await spawn([wisp(steps)], { tools: [tool], as });
-  expect(nested.text).toMatch(/2 things are wrong\. .*"spawn_wisps" cannot be part of a wisp: .*"agent__batch" cannot be part of a wisp/);
+  expect(nested.text).toMatch(
+    /2 things are wrong\. .*"spawn_wisps" cannot be part of a wisp: .*"agent__batch" cannot be part of a wisp/,
+  );
   expect(seen).toEqual([]);
   const first = called(["agent__batch", { calls: [{ tool: "spawn_wisps", arguments: inner }] }]);
   const { text } = await spawn([], { tools: [tool], as, first });

@@ -35,8 +35,13 @@ export function stepFaults({ work, place, forEach, when }: WispStep, options: St
   ];
 }
 
-function callFaults({ tool: name, arguments: args }: WispCall, place: string, { tools, refusal, allowed }: StepFaultsOptions): readonly string[] {
-  if (NOT_IN_A_WISP.includes(name) || isWispTool(name)) return [`${place}/tool: "${name}" cannot be part of a wisp: call it by itself`];
+function callFaults(
+  { tool: name, arguments: args }: WispCall,
+  place: string,
+  { tools, refusal, allowed }: StepFaultsOptions,
+): readonly string[] {
+  if (NOT_IN_A_WISP.includes(name) || isWispTool(name))
+    return [`${place}/tool: "${name}" cannot be part of a wisp: call it by itself`];
   const found = tools.find(({ tool }) => tool.name === name);
   const refused = refusal?.(name);
   if (refused !== undefined) return [`${place}/tool: "${name}" cannot be used here: ${refused}`];
@@ -45,7 +50,9 @@ function callFaults({ tool: name, arguments: args }: WispCall, place: string, { 
     return [`${place}/tool: there is no tool "${name}" for you${orDidYouMean(name, names)}`];
   }
   if (allowed !== undefined && findGlob(allowed, name) === undefined)
-    return [`${place}/tool: "${name}" is not among the tools of this wisp, which are ${allowed.join(", ") || "none"}. Add it there, or leave tools out`];
+    return [
+      `${place}/tool: "${name}" is not among the tools of this wisp, which are ${allowed.join(", ") || "none"}. Add it there, or leave tools out`,
+    ];
   return argumentFaults(found.tool.parameters, args, `${place}/arguments`);
 }
 
@@ -53,7 +60,9 @@ function callFaults({ tool: name, arguments: args }: WispCall, place: string, { 
 function argumentFaults(schema: object, args: Readonly<Record<string, unknown>>, place: string): readonly string[] {
   const { properties, required, additionalProperties } = schema as { readonly [keyword: string]: unknown };
   const known = isRecord(properties) ? Object.keys(properties) : [];
-  const missing = Array.isArray(required) ? required.filter((name): name is string => typeof name === "string" && args[name] === undefined) : [];
+  const missing = Array.isArray(required)
+    ? required.filter((name): name is string => typeof name === "string" && args[name] === undefined)
+    : [];
   const unknown = additionalProperties === false ? Object.keys(args).filter((name) => !known.includes(name)) : [];
   return [
     ...missing.map((name) => `${place}/${name}: is required and missing`),

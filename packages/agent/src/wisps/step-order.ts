@@ -10,9 +10,14 @@ export function waitsFor({ work, after, forEach, when }: WispStep): readonly str
 }
 
 /** Puts each step behind those that it waits for, and names the circles that there are. Steps that nobody has written are waited for by nobody. */
-export function inOrder(steps: readonly WispStep[]): { readonly steps: readonly WispStep[]; readonly faults: readonly string[] } {
+export function inOrder(steps: readonly WispStep[]): {
+  readonly steps: readonly WispStep[];
+  readonly faults: readonly string[];
+} {
   const known = new Set(steps.map(({ id }) => id));
-  const left = new Map(steps.map((step) => [step, new Set(waitsFor(step).filter((id) => known.has(id) && id !== step.id))]));
+  const left = new Map(
+    steps.map((step) => [step, new Set(waitsFor(step).filter((id) => known.has(id) && id !== step.id))]),
+  );
   const ordered: WispStep[] = [];
   for (;;) {
     const next = [...left].find(([, waits]) => waits.size === 0)?.[0];

@@ -62,7 +62,12 @@ export class StepRun {
   /** @throws what says that the call is over */
   async run(): Promise<StepEnd> {
     const { step, ends, taint, isOver } = this.#options;
-    const without = (state: "skipped" | "not_run", error?: string): StepEnd => ({ state, error, calls: this.#count, ...taint });
+    const without = (state: "skipped" | "not_run", error?: string): StepEnd => ({
+      state,
+      error,
+      calls: this.#count,
+      ...taint,
+    });
     if (isOver()) return without("not_run");
     const failed = step.unlessFailed.find((id) => ends.get(id)?.state === "failed");
     if (failed !== undefined) return without("skipped", `the step "${failed}" failed`);
@@ -73,14 +78,21 @@ export class StepRun {
       const outcome = step.forEach === undefined ? await this.#once() : await this.#each(this.#items());
       return outcome === undefined ? without("not_run") : this.#endOf(outcome);
     } catch (error) {
-      if (error instanceof WispFault) return this.#endOf({ ok: false, error: error.message, category: error.category, ...taint });
+      if (error instanceof WispFault)
+        return this.#endOf({ ok: false, error: error.message, category: error.category, ...taint });
       throw error;
     }
   }
 
   #endOf(outcome: Done): StepEnd {
     const { fallback } = this.#options.step;
-    const { isUntrusted, isApproved, origin, failures, errors = outcome.ok ? [] : [{ index: 0, error: outcome.error }] } = outcome;
+    const {
+      isUntrusted,
+      isApproved,
+      origin,
+      failures,
+      errors = outcome.ok ? [] : [{ index: 0, error: outcome.error }],
+    } = outcome;
     const shared = { calls: this.#count, isUntrusted, isApproved, origin, errors, failures };
     if (outcome.ok) return { state: "ok", value: { text: outcome.text, data: outcome.data }, ...shared };
     const value = fallback === undefined ? undefined : { text: asText(fallback), data: fallback };
@@ -108,8 +120,15 @@ export class StepRun {
     const { items, max = 0 } = step.forEach ?? {};
     const list = fillTemplate(items, new StepValues(ends, input).of, counter());
     if (!Array.isArray(list))
-      throw new WispFault("Data", `for_each has no list: ${asText(items).slice(0, 200)} is ${list === null ? "null" : `a ${typeof list}`}`);
-    if (list.length > max) throw new WispFault("Data", `for_each has ${list.length} items, and max says at most ${max}. It ran for none of them`);
+      throw new WispFault(
+        "Data",
+        `for_each has no list: ${asText(items).slice(0, 200)} is ${list === null ? "null" : `a ${typeof list}`}`,
+      );
+    if (list.length > max)
+      throw new WispFault(
+        "Data",
+        `for_each has ${list.length} items, and max says at most ${max}. It ran for none of them`,
+      );
     return list;
   }
 
@@ -117,7 +136,9 @@ export class StepRun {
     const { step, taint } = this.#options;
     const outcomes = await Promise.all(items.map((value, index) => this.#once({ value, index })));
     const all = taintOf([taint, ...outcomes.filter((outcome) => outcome !== undefined)]);
-    const errors = outcomes.flatMap((outcome, index) => (outcome?.ok === false ? [{ index, error: outcome.error }] : []));
+    const errors = outcomes.flatMap((outcome, index) =>
+      outcome?.ok === false ? [{ index, error: outcome.error }] : [],
+    );
     const failures = partFailures(
       errors.map(({ index, error }) => ({ item: `item ${index}`, error })),
       items.length,
@@ -161,10 +182,23 @@ export class StepRun {
   async #call({ tool, arguments: template }: WispCall, callId: string, values: StepValues): Promise<Done> {
     const { calls, context, taint } = this.#options;
     const args = JSON.stringify(fillTemplate(template, values.of, counter("arguments")));
-    const mark = marks(trustIn(taint)) ? { hasReadUntrusted: true, ...(taint.origin === undefined ? {} : { untrustedFrom: taint.origin }) } : {};
+    const mark = marks(trustIn(taint))
+      ? { hasReadUntrusted: true, ...(taint.origin === undefined ? {} : { untrustedFrom: taint.origin }) }
+      : {};
     const parent: ParentCall = { ...context, ...mark };
-    const { content, structured, isError, isUntrusted, isApproved, origin } = await calls.callKept({ callId, name: tool, arguments: args }, parent);
-    if (isError) return { ok: false, error: content.slice(0, MAX_ERROR), category: categoryOf(content), isUntrusted, isApproved, origin };
+    const { content, structured, isError, isUntrusted, isApproved, origin } = await calls.callKept(
+      { callId, name: tool, arguments: args },
+      parent,
+    );
+    if (isError)
+      return {
+        ok: false,
+        error: content.slice(0, MAX_ERROR),
+        category: categoryOf(content),
+        isUntrusted,
+        isApproved,
+        origin,
+      };
     return { ok: true, text: content, data: structured ?? dataIn(content), isUntrusted, isApproved, origin };
   }
 
@@ -176,7 +210,9 @@ export class StepRun {
       return { text, isUntrusted: from.isUntrusted, origin: from.origin };
     };
     const own: Taint = { isUntrusted: untrustedFrom !== undefined, origin: untrustedFrom };
-    const parts = readText(prompt).parts.map((piece) => (typeof piece === "string" ? part(piece, own) : part(asText(values.of(piece)), taint)));
+    const parts = readText(prompt).parts.map((piece) =>
+      typeof piece === "string" ? part(piece, own) : part(asText(values.of(piece)), taint),
+    );
     const below = inputs.flatMap(({ step, maxChars }) => {
       const end = ends.get(step);
       if (end?.value === undefined) return [];
@@ -205,6 +241,9 @@ function counter(what = "a value"): (chars: number) => void {
   return (chars) => {
     sum += chars;
     if (sum > MAX_WISP_CHARS)
-      throw new WispFault("Data", `${what} would have more than ${MAX_WISP_CHARS} characters. Refer to a part of the results, such as /steps/ID/data/…`);
+      throw new WispFault(
+        "Data",
+        `${what} would have more than ${MAX_WISP_CHARS} characters. Refer to a part of the results, such as /steps/ID/data/…`,
+      );
   };
 }

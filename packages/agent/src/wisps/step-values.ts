@@ -76,7 +76,9 @@ export class StepValues {
     const whole = this.#whole(reference);
     if (Array.isArray(whole)) return `there is a list of ${whole.length}`;
     if (typeof whole === "string") return `there is a text of ${whole.length} characters, which is no JSON`;
-    return typeof whole === "object" && whole !== null ? "there is nothing of this name" : `there is ${whole === undefined ? "nothing" : `a ${typeof whole}`}`;
+    return typeof whole === "object" && whole !== null
+      ? "there is nothing of this name"
+      : `there is ${whole === undefined ? "nothing" : `a ${typeof whole}`}`;
   }
 }
 
@@ -103,7 +105,9 @@ export function holds({ is }: WispCondition, value: unknown, to: unknown): boole
     case "less":
       return isNumber(value) && isNumber(to) && Number(value) < Number(to);
     case "contains":
-      return Array.isArray(value) ? value.some((item) => isSame(item, to)) : typeof value === "string" && isPart(to) && value.includes(String(to));
+      return Array.isArray(value)
+        ? value.some((item) => isSame(item, to))
+        : typeof value === "string" && isPart(to) && value.includes(String(to));
   }
 }
 
@@ -112,10 +116,12 @@ const isPresent = (value: unknown): boolean => {
   return typeof value !== "object" || Object.keys(value).length > 0;
 };
 
-const isNumber = (value: unknown): boolean => typeof value === "number" || (typeof value === "string" && value.trim() !== "" && Number.isFinite(Number(value)));
+const isNumber = (value: unknown): boolean =>
+  typeof value === "number" || (typeof value === "string" && value.trim() !== "" && Number.isFinite(Number(value)));
 
 /** A value that a text can contain, as it is written. */
-const isPart = (value: unknown): boolean => (typeof value === "string" ? value !== "" : typeof value === "number" || typeof value === "boolean");
+const isPart = (value: unknown): boolean =>
+  typeof value === "string" ? value !== "" : typeof value === "number" || typeof value === "boolean";
 
 /** The order of properties says nothing. A number may be written as a text; of two texts each sign counts, as in versions and long ids. */
 const isSame = (a: unknown, b: unknown): boolean => {

@@ -16,7 +16,13 @@ const fill = (template: unknown) =>
   );
 
 test("a reference alone keeps its type, and one in a text becomes text", () => {
-  expect(fill({ n: "{{/steps/a/data/n}}", all: ["{{ /steps/a/data }}"], text: "n={{/steps/a/data/n}}, {{/steps/a/data}}, {{/item}}." })).toEqual({
+  expect(
+    fill({
+      n: "{{/steps/a/data/n}}",
+      all: ["{{ /steps/a/data }}"],
+      text: "n={{/steps/a/data/n}}, {{/steps/a/data}}, {{/item}}.",
+    }),
+  ).toEqual({
     n: 5,
     all: [{ list: [1, "x"] }],
     text: 'n=5, {"list":[1,"x"]}, .',
@@ -30,7 +36,10 @@ test("what a value has between braces stays as it is, and so does what an author
 });
 
 test("all references of a template are found, wherever they stand", () => {
-  const found = referencesIn({ a: ["{{/steps/a/text}}", { b: "x{{/steps/b/data/0/~1x}}y{{/index}}" }], "{{/steps/c/text}}": 1 });
+  const found = referencesIn({
+    a: ["{{/steps/a/text}}", { b: "x{{/steps/b/data/0/~1x}}y{{/index}}" }],
+    "{{/steps/c/text}}": 1,
+  });
   expect(found.map(({ root, step, field, path }) => [root, step, field, path])).toEqual([
     ["steps", "a", "text", ""],
     ["steps", "b", "data", "/0/~1x"],
@@ -40,12 +49,18 @@ test("all references of a template are found, wherever they stand", () => {
 
 test("each text that is no reference is told so, in words that have a right one", () => {
   const faultOf = (text: string) => readText(text).faults[0] ?? "none";
-  expect(faultOf("{{result}}")).toMatch(/^\{\{result\}\} is no reference\. There are \{\{\/steps\/ID\/data\}\}.* write \\\{\{$/);
+  expect(faultOf("{{result}}")).toMatch(
+    /^\{\{result\}\} is no reference\. There are \{\{\/steps\/ID\/data\}\}.* write \\\{\{$/,
+  );
   expect(faultOf("{{/steps/a/text")).toMatch(/^"\{\{\/steps\/a\/text" has no \}\} at its end/);
   expect(faultOf("{{/stages/a/text}}")).toMatch(/begins with none of the words/);
   expect(faultOf("{{/steps}}")).toMatch(/names no step\. Write \{\{\/steps\/ID\/text\}\}/);
-  expect(faultOf("{{/steps/a}}")).toMatch(/does not say what of the step "a": \/steps\/a\/data, \/text, \/ok, \/error or \/errors/);
-  expect(faultOf("{{/steps/a/text/0}}")).toMatch(/"text" is no data, with nothing in it\. Data has \/steps\/a\/data\/0/);
+  expect(faultOf("{{/steps/a}}")).toMatch(
+    /does not say what of the step "a": \/steps\/a\/data, \/text, \/ok, \/error or \/errors/,
+  );
+  expect(faultOf("{{/steps/a/text/0}}")).toMatch(
+    /"text" is no data, with nothing in it\. Data has \/steps\/a\/data\/0/,
+  );
   expect(faultOf("{{/index/0}}")).toMatch(/is a number, with nothing in it/);
   expect(faultOf("{{/steps/a/data/x~y}}")).toMatch(/is no JSON Pointer: in one, ~ is written ~0/);
   expect(readText("{{a}} {{b}} {{/item}}").faults).toHaveLength(2);

@@ -49,7 +49,9 @@ export interface PlacedText {
 export function textsIn(template: unknown, path = ""): readonly PlacedText[] {
   if (typeof template === "string") return [{ text: template, path }];
   if (Array.isArray(template)) return template.flatMap((item, index) => textsIn(item, `${path}/${index}`));
-  return isRecord(template) ? Object.entries(template).flatMap(([name, value]) => textsIn(value, `${path}/${name}`)) : [];
+  return isRecord(template)
+    ? Object.entries(template).flatMap(([name, value]) => textsIn(value, `${path}/${name}`))
+    : [];
 }
 
 /** All references of a template that can be read. */
@@ -60,11 +62,17 @@ export const referencesIn = (template: unknown): readonly Reference[] =>
  * Puts values in the place of references, in one pass: braces in a value stay braces. A text that is one reference becomes the value itself, of its type.
  * @param spend is told how many characters each value has, and throws once there are too many
  */
-export function fillTemplate(template: unknown, lookUp: (reference: Reference) => unknown, spend: (chars: number) => void): unknown {
+export function fillTemplate(
+  template: unknown,
+  lookUp: (reference: Reference) => unknown,
+  spend: (chars: number) => void,
+): unknown {
   if (typeof template === "string") return fillText(template, lookUp, spend);
   if (Array.isArray(template)) return template.map((item) => fillTemplate(item, lookUp, spend));
   if (!isRecord(template)) return template;
-  return Object.fromEntries(Object.entries(template).map(([name, value]) => [name, fillTemplate(value, lookUp, spend)]));
+  return Object.fromEntries(
+    Object.entries(template).map(([name, value]) => [name, fillTemplate(value, lookUp, spend)]),
+  );
 }
 
 function fillText(text: string, lookUp: (reference: Reference) => unknown, spend: (chars: number) => void): unknown {
@@ -85,7 +93,9 @@ function fillText(text: string, lookUp: (reference: Reference) => unknown, spend
 }
 
 /** A value as it stands in a text. */
-export const asText = (value: unknown): string => (typeof value === "string" ? value : value === undefined || value === null ? "" : JSON.stringify(value));
+export const asText = (value: unknown): string =>
+  typeof value === "string" ? value : value === undefined || value === null ? "" : JSON.stringify(value);
 
 /** About how long a value is as JSON. */
-export const charsOf = (value: unknown): number => (typeof value === "string" ? value.length : (JSON.stringify(value) ?? "").length);
+export const charsOf = (value: unknown): number =>
+  typeof value === "string" ? value.length : (JSON.stringify(value) ?? "").length;

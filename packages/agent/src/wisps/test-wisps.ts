@@ -26,7 +26,10 @@ export interface WispScene {
 }
 
 /** A turn whose model runs wisps and ends: what the model read of them, and the summary that working memory has. */
-export async function spawn(definitions: unknown, { tools = [], answers = [], policy: rules, as, others = [], more, maxParallel, first }: WispScene = {}) {
+export async function spawn(
+  definitions: unknown,
+  { tools = [], answers = [], policy: rules, as, others = [], more, maxParallel, first }: WispScene = {},
+) {
   await using started = new AsyncDisposableStack();
   const bus = started.use(createMemoryBus());
   const policy = rules === undefined ? undefined : holdPolicy(createPolicy(await readPolicy(rules, "test")));
@@ -41,7 +44,11 @@ export async function spawn(definitions: unknown, { tools = [], answers = [], po
         return typeof step === "function" ? step(request) : step;
       }
       if (!/^You are (?:an assistant|robot,)/.test(request.messages[0]?.content ?? "")) return said("by another agent");
-      return request.messages.some(({ role }) => role === "tool") ? said("done") : typeof call === "function" ? call(request) : call;
+      return request.messages.some(({ role }) => role === "tool")
+        ? said("done")
+        : typeof call === "function"
+          ? call(request)
+          : call;
     },
   ]);
   const agent = started.use(
@@ -54,9 +61,14 @@ export async function spawn(definitions: unknown, { tools = [], answers = [], po
   const own = memory.of(more?.caller ?? "agent");
   const [summary] = (await own.list("wisp/")).filter(({ key }) => key.endsWith("/summary"));
   const text = requests.at(-1)?.messages.findLast(({ role }) => role === "tool")?.content ?? "";
-  const read = summary === undefined ? undefined : (JSON.parse((await own.get(summary.key))?.value ?? "{}") as ToolSpawnWispsOutput);
+  const read =
+    summary === undefined
+      ? undefined
+      : (JSON.parse((await own.get(summary.key))?.value ?? "{}") as ToolSpawnWispsOutput);
   const outputs = await Promise.all((await own.list("wisp/wisp-")).map(async ({ key }) => (await own.get(key))?.value));
-  const questions = requests.filter((request) => request.tools === undefined).map(({ messages }) => messages.at(-1)?.content ?? "");
+  const questions = requests
+    .filter((request) => request.tools === undefined)
+    .map(({ messages }) => messages.at(-1)?.content ?? "");
   return { result, text, batch: read, wisps: read?.wisps ?? [], outputs, questions, requests, events };
 }
 

@@ -21,7 +21,12 @@ const definitions = [
   wisp(
     [
       { id: "look", tool: "look" },
-      { id: "each", tool: "effect", for_each: { items: "{{/steps/look/data/names}}", max: 2 }, arguments: { name: "{{/item}}" } },
+      {
+        id: "each",
+        tool: "effect",
+        for_each: { items: "{{/steps/look/data/names}}", max: 2 },
+        arguments: { name: "{{/item}}" },
+      },
       { id: "ask", ask: "What next after {{/steps/each/text}}?" },
       { id: "last", tool: "effect", arguments: { name: "{{/steps/ask/text}}" } },
     ],
@@ -35,13 +40,16 @@ async function runStory(diesAt: number) {
   await using bus = createMemoryBus();
   const runs: string[] = [];
   let looks = 0;
-  const look = testTool("look", async () => ({ content: null, structured: { names: [`a${looks}`, `b${looks++}`] } }), { readOnly: true });
+  const look = testTool("look", async () => ({ content: null, structured: { names: [`a${looks}`, `b${looks++}`] } }), {
+    readOnly: true,
+  });
   const effect = testTool("effect", async ({ name }, { toolCallId }) => {
     runs.push(`${name} ${toolCallId}`);
     return `did ${name}`;
   });
   await using _service = await serveTools(bus, { tools: [look, effect] }, { service: "tests" });
-  await using store = diesAt % 4 === 1 ? await connectRedisTurnStore(redis, { prefix: `test-${newId()}` }) : createMemoryTurnStore();
+  await using store =
+    diesAt % 4 === 1 ? await connectRedisTurnStore(redis, { prefix: `test-${newId()}` }) : createMemoryTurnStore();
   await using memory = createWorkingMemory();
   const { model, requests } = scriptedModel([
     ({ tools, messages }) => {
@@ -70,10 +78,18 @@ async function runStory(diesAt: number) {
   void first[Symbol.asyncDispose](); // a dead process ends no turn, and is not waited for
   await firstCaller[Symbol.asyncDispose]();
   const read = requests.at(-1)?.messages.find(({ role }) => role === "tool")?.content ?? "";
-  return { runs, result, steps: mortal.steps, questions: requests.filter(({ tools }) => tools === undefined).length, read };
+  return {
+    runs,
+    result,
+    steps: mortal.steps,
+    questions: requests.filter(({ tools }) => tools === undefined).length,
+    read,
+  };
 }
 
-test("a pipeline whose process dies at any step goes on in the next: no call runs twice, and what was seen once stays so", { timeout: 300_000 }, async () => {
+test("a pipeline whose process dies at any step goes on in the next: no call runs twice, and what was seen once stays so", {
+  timeout: 300_000,
+}, async () => {
   const { steps, result: whole } = await runStory(Number.POSITIVE_INFINITY);
   expect(whole).toMatchObject({ text: "done", usage: { inputTokens: 30, outputTokens: 15 } });
   expect(steps.length).toBeGreaterThan(25);

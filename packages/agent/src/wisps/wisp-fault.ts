@@ -15,4 +15,5 @@ export class WispFault extends Error {
 const STRUCTURAL: readonly string[] = ["tool_not_found", "invalid_arguments", "denied"];
 
 /** The category of an error, by the code that its words begin with. */
-export const categoryOf = (words: string): WispCategory => (STRUCTURAL.includes(/^([a-z_]+): /.exec(words)?.[1] ?? "") ? "Structural" : "External");
+export const categoryOf = (words: string): WispCategory =>
+  STRUCTURAL.includes(/^([a-z_]+): /.exec(words)?.[1] ?? "") ? "Structural" : "External";

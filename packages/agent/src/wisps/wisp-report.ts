@@ -24,10 +24,18 @@ export const outputKey = (wispId: string, step: string): string => `wisp/${wispI
 export const summaryKey = (batchId: string): string => `wisp/${batchId}/summary`;
 
 /** What came of a call, for the model: the lines that the .NET original writes, and below each what came out. */
-export function reportText(batchId: string, runs: readonly RunWisp[], { ms, isKept }: { readonly ms: number; readonly isKept: boolean }): string {
+export function reportText(
+  batchId: string,
+  runs: readonly RunWisp[],
+  { ms, isKept }: { readonly ms: number; readonly isKept: boolean },
+): string {
   const ok = runs.filter(({ end }) => end.ok).length;
   const partly = runs.filter((run) => run.end.ok && partsOf(run).length > 0).length;
-  const counts = [`${ok - partly} succeeded`, ...(partly === 0 ? [] : [`${partly} succeeded in part`]), `${runs.length - ok} failed`];
+  const counts = [
+    `${ok - partly} succeeded`,
+    ...(partly === 0 ? [] : [`${partly} succeeded in part`]),
+    `${runs.length - ok} failed`,
+  ];
   const count = `${runs.length} wisp(s) completed (${counts.join(", ")}, ${(ms / 1_000).toFixed(1)}s total):`;
   const kept = isKept
     ? [`Batch ID: \`${batchId}\``, `Batch summary: \`${summaryKey(batchId)}\``]
@@ -36,7 +44,8 @@ export function reportText(batchId: string, runs: readonly RunWisp[], { ms, isKe
 }
 
 /** What failed of a pipeline beside the step that ended it: steps that it went on without, and items that steps went on without. */
-export const partsOf = ({ wisp, end }: Pick<RunWisp, "wisp" | "end">): readonly string[] => wisp.steps.flatMap((step) => partsOfStep(step, end));
+export const partsOf = ({ wisp, end }: Pick<RunWisp, "wisp" | "end">): readonly string[] =>
+  wisp.steps.flatMap((step) => partsOfStep(step, end));
 
 function partsOfStep({ id }: WispStep, { steps, failedStep }: WispEnd): readonly string[] {
   const { state, error, failures } = steps.get(id) ?? {};
@@ -62,18 +71,29 @@ function lineOf({ id, wisp, end, ms }: RunWisp, isKept: boolean): string {
 
 /** Why a pipeline failed, and what it has done before. */
 export function failureText({ id, wisp, end }: RunWisp, { isKept }: { readonly isKept: boolean }): string {
-  return [`The wisp failed. ${end.category}: ${end.error}`, ...partsOf({ wisp, end }), ...doneBefore({ id, wisp, end }, isKept)].join("\n");
+  return [
+    `The wisp failed. ${end.category}: ${end.error}`,
+    ...partsOf({ wisp, end }),
+    ...doneBefore({ id, wisp, end }, isKept),
+  ].join("\n");
 }
 
 function doneBefore({ id, wisp, end }: Omit<RunWisp, "ms">, isKept: boolean): readonly string[] {
   const done = wisp.steps.filter((step) => end.steps.get(step.id)?.value !== undefined && !step.isHidden);
-  return done.length === 0 || !isKept ? [] : [`  Done before: ${done.map((step) => `${step.id} (${outputKey(id, step.id)})`).join(", ")}`];
+  return done.length === 0 || !isKept
+    ? []
+    : [`  Done before: ${done.map((step) => `${step.id} (${outputKey(id, step.id)})`).join(", ")}`];
 }
 
 /** All of what a pipeline says that comes out; else the beginning. */
-function shown(text: string, { id, wisp, isKept }: Pick<RunWisp, "id" | "wisp"> & { readonly isKept: boolean }): string {
+function shown(
+  text: string,
+  { id, wisp, isKept }: Pick<RunWisp, "id" | "wisp"> & { readonly isKept: boolean },
+): string {
   if (wisp.result !== undefined || text.length <= MAX_PREVIEW) return text;
-  const whole = isKept ? `; all of it: ${outputKey(id, wisp.steps.findLast(({ isHidden }) => !isHidden)?.id ?? "")}` : "";
+  const whole = isKept
+    ? `; all of it: ${outputKey(id, wisp.steps.findLast(({ isHidden }) => !isHidden)?.id ?? "")}`
+    : "";
   return `${text.slice(0, MAX_PREVIEW)}… (${text.length - MAX_PREVIEW} more characters${whole})`;
 }
 
@@ -84,7 +104,13 @@ export function reportValue({ id, wisp, end }: RunWisp): WispResult {
     .filter(({ isHidden }) => !isHidden)
     .map((step) => {
       const { state = "not_run", calls = 0, error: why, failures } = end.steps.get(step.id) ?? {};
-      return { id: step.id, state, calls, ...(why === undefined ? {} : { error: why }), ...(failures === undefined ? {} : { failures }) };
+      return {
+        id: step.id,
+        state,
+        calls,
+        ...(why === undefined ? {} : { error: why }),
+        ...(failures === undefined ? {} : { failures }),
+      };
     });
   return {
     wisp_id: id,
@@ -100,5 +126,7 @@ export function reportValue({ id, wisp, end }: RunWisp): WispResult {
 /** The same with no more than the beginning of what came out. */
 export function withPreview(of: WispResult): WispResult {
   const text = asText(of.result);
-  return text.length <= MAX_PREVIEW ? of : { ...of, result: `${text.slice(0, MAX_PREVIEW)}…` as unknown as WispResult["result"] };
+  return text.length <= MAX_PREVIEW
+    ? of
+    : { ...of, result: `${text.slice(0, MAX_PREVIEW)}…` as unknown as WispResult["result"] };
 }

@@ -31,8 +31,18 @@ export async function runWisp({ wisp, idOf, onStep, ...parts }: WispRunOptions):
   const running = new Map<string, Promise<StepEnd>>();
   let failed: WispStep | undefined;
   const after = async (step: WispStep, before: readonly Promise<StepEnd>[]): Promise<StepEnd> => {
-    const taint = taintOf([{ isUntrusted: parts.untrustedFrom !== undefined, origin: parts.untrustedFrom }, ...(await Promise.all(before))]);
-    const run = new StepRun({ ...parts, step, ends, taint, idOf: (index) => idOf(step.id, index), isOver: () => failed !== undefined });
+    const taint = taintOf([
+      { isUntrusted: parts.untrustedFrom !== undefined, origin: parts.untrustedFrom },
+      ...(await Promise.all(before)),
+    ]);
+    const run = new StepRun({
+      ...parts,
+      step,
+      ends,
+      taint,
+      idOf: (index) => idOf(step.id, index),
+      isOver: () => failed !== undefined,
+    });
     const end = await run.run();
     ends.set(step.id, end);
     if (end.state === "failed" && step.onError === "stop") failed ??= step;
@@ -50,7 +60,15 @@ export async function runWisp({ wisp, idOf, onStep, ...parts }: WispRunOptions):
   const taint = taintOf(await Promise.all(running.values()));
   if (failed !== undefined) {
     const { error, category } = ends.get(failed.id) as StepEnd;
-    return { ok: false, result: null, error: `the step "${failed.id}" failed: ${error}`, category, failedStep: failed.id, steps: ends, ...taint };
+    return {
+      ok: false,
+      result: null,
+      error: `the step "${failed.id}" failed: ${error}`,
+      category,
+      failedStep: failed.id,
+      steps: ends,
+      ...taint,
+    };
   }
   return { ok: true, result: resultOf(wisp, ends, parts.input), steps: ends, ...taint };
 }

@@ -57,7 +57,10 @@ export class Buckets {
   /** Takes the cost although the bucket may lack it: what it owes then, at most its amount, has to fill up first. A cost below zero is given back. */
   charge(charge: Charge): void {
     const now = this.#clock();
-    this.#keep(charge.key, Math.min(fullAfter(charge, this.#fullAt.get(charge.key) ?? now, now), now + 2 * charge.perMs));
+    this.#keep(
+      charge.key,
+      Math.min(fullAfter(charge, this.#fullAt.get(charge.key) ?? now, now), now + 2 * charge.perMs),
+    );
   }
 
   clear(): void {

@@ -38,7 +38,16 @@ test("when too many wait, the last of the party that has most waiting leaves", a
   expect(await waiting[1]).toBeUndefined();
   first?.[Symbol.dispose]();
   for (const turn of [0, 3, 4]) (await waiting[turn])?.[Symbol.dispose]();
-  expect(turns).toEqual(["flood 0", "flood 4 refused", "flood 3 refused", "flood 5 refused", "flood 2 refused", "flood 1", "other 1", "third 1"]);
+  expect(turns).toEqual([
+    "flood 0",
+    "flood 4 refused",
+    "flood 3 refused",
+    "flood 5 refused",
+    "flood 2 refused",
+    "flood 1",
+    "other 1",
+    "third 1",
+  ]);
   expect(queue.isIdle).toBe(true);
 });
 
@@ -74,33 +83,38 @@ test("a limit that has grown gives turns to those who wait, one that has shrunk 
 test("never more run or wait than may, and every one that enters has a turn, is refused, or gives up", async () => {
   const step = fc.record({ party: fc.constantFrom("a", "b", "c"), action: fc.constantFrom("enter", "end", "abort") });
   await fc.assert(
-    fc.asyncProperty(fc.array(step, { maxLength: 60 }), fc.integer({ min: 1, max: 3 }), fc.integer({ min: 0, max: 4 }), async (steps, concurrency, waiting) => {
-      const queue = createFairQueue();
-      const running: Disposable[] = [];
-      const pending = new Map<AbortController, Promise<void>>();
-      for (const { party, action } of steps) {
-        if (action === "enter") {
-          const controller = new AbortController();
-          const entered = queue.enter(party, { concurrency, waiting, signal: controller.signal }).then(
-            (turn) => {
-              if (turn !== undefined) running.push(turn);
-              pending.delete(controller);
-            },
-            () => void pending.delete(controller),
-          );
-          pending.set(controller, entered);
-        } else if (action === "end") running.shift()?.[Symbol.dispose]();
-        else pending.keys().next().value?.abort(new Error("gone"));
-        await new Promise(setImmediate);
-        expect(running.length).toBeLessThanOrEqual(concurrency);
-        expect(pending.size).toBeLessThanOrEqual(waiting);
-      }
-      while (running.length > 0) {
-        running.shift()?.[Symbol.dispose]();
-        await new Promise(setImmediate);
-      }
-      expect(pending.size).toBe(0);
-      expect(queue.isIdle).toBe(true);
-    }),
+    fc.asyncProperty(
+      fc.array(step, { maxLength: 60 }),
+      fc.integer({ min: 1, max: 3 }),
+      fc.integer({ min: 0, max: 4 }),
+      async (steps, concurrency, waiting) => {
+        const queue = createFairQueue();
+        const running: Disposable[] = [];
+        const pending = new Map<AbortController, Promise<void>>();
+        for (const { party, action } of steps) {
+          if (action === "enter") {
+            const controller = new AbortController();
+            const entered = queue.enter(party, { concurrency, waiting, signal: controller.signal }).then(
+              (turn) => {
+                if (turn !== undefined) running.push(turn);
+                pending.delete(controller);
+              },
+              () => void pending.delete(controller),
+            );
+            pending.set(controller, entered);
+          } else if (action === "end") running.shift()?.[Symbol.dispose]();
+          else pending.keys().next().value?.abort(new Error("gone"));
+          await new Promise(setImmediate);
+          expect(running.length).toBeLessThanOrEqual(concurrency);
+          expect(pending.size).toBeLessThanOrEqual(waiting);
+        }
+        while (running.length > 0) {
+          running.shift()?.[Symbol.dispose]();
+          await new Promise(setImmediate);
+        }
+        expect(pending.size).toBe(0);
+        expect(queue.isIdle).toBe(true);
+      },
+    ),
   );
 });

@@ -62,7 +62,10 @@ class RotatingQueue implements FairQueue {
     return this.#running < this.#concurrency && this.#waitingCount === 0 ? this.#turn() : undefined;
   }
 
-  async enter(party: string, { concurrency: atOnce, waiting: maxWaiting, signal }: FairQueueLimits): Promise<Disposable | undefined> {
+  async enter(
+    party: string,
+    { concurrency: atOnce, waiting: maxWaiting, signal }: FairQueueLimits,
+  ): Promise<Disposable | undefined> {
     signal?.throwIfAborted();
     const now = this.enterNow(atOnce);
     if (now !== undefined) return now;

@@ -12,7 +12,8 @@ export interface Semaphore {
  * @throws {RangeError} if `count` is not a positive integer
  */
 export function createSemaphore(count: number): Semaphore {
-  if (!Number.isInteger(count) || count < 1) throw new RangeError(`Cannot create a semaphore: count must be a positive integer, got ${count}`);
+  if (!Number.isInteger(count) || count < 1)
+    throw new RangeError(`Cannot create a semaphore: count must be a positive integer, got ${count}`);
   let free = count;
   // A Set keeps the order, and one that gives up leaves it at no cost to the others.
   const waiting = new Set<() => void>();

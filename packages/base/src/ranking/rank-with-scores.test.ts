@@ -14,7 +14,9 @@ const texts = fc.array(text, { minLength: 1, maxLength: 12 });
 const word = fc.constantFrom(...WORDS);
 
 const own = (candidates: readonly string[], query: string): number[] => {
-  const scores = new Map(rankWithScores([...candidates.keys()], (i) => candidates[i] ?? "", query).map(({ item, score }) => [item, score]));
+  const scores = new Map(
+    rankWithScores([...candidates.keys()], (i) => candidates[i] ?? "", query).map(({ item, score }) => [item, score]),
+  );
   return candidates.map((_, i) => scores.get(i) ?? 0);
 };
 
@@ -65,8 +67,14 @@ function naive(candidates: readonly string[], query: string): number[] {
     const part = (what: string): number => {
       const df = candidates.filter((other) => times(other, what) > 0).length;
       const f = times(candidate, what);
-      return Math.log((candidates.length - df + 0.5) / (df + 0.5) + 1) * ((f * 2.5) / (f + 1.5 * (0.25 + (0.75 * (lengths[i] ?? 0)) / average)));
+      return (
+        Math.log((candidates.length - df + 0.5) / (df + 0.5) + 1) *
+        ((f * 2.5) / (f + 1.5 * (0.25 + (0.75 * (lengths[i] ?? 0)) / average)))
+      );
     };
-    return [...new Set(asked)].reduce((sum, term) => sum + part(term), 0) + 2 * pairs.reduce((sum, pair) => sum + part(pair), 0);
+    return (
+      [...new Set(asked)].reduce((sum, term) => sum + part(term), 0) +
+      2 * pairs.reduce((sum, pair) => sum + part(pair), 0)
+    );
   });
 }

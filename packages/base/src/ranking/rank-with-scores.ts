@@ -31,7 +31,11 @@ export function rankWithScores<T>(
   const phrases = new Set(asked.slice(1).map((token, i) => `${asked[i]} ${token}`));
   const documents = [...candidates].map((item) => {
     const text = textOf(item).toLowerCase();
-    return { item, ...countsOf(tokensOf(text), words), phraseCounts: new Map([...phrases].map((phrase) => [phrase, occurrences(text, phrase)])) };
+    return {
+      item,
+      ...countsOf(tokensOf(text), words),
+      phraseCounts: new Map([...phrases].map((phrase) => [phrase, occurrences(text, phrase)])),
+    };
   });
   const averageLength = documents.reduce((sum, { length }) => sum + length, 0) / documents.length || 1;
   const scores = documents.map(() => 0);
@@ -39,7 +43,9 @@ export function rankWithScores<T>(
     const idf = idfOf(documents.length, frequencies.filter((frequency) => frequency > 0).length);
     for (const [i, frequency] of frequencies.entries()) {
       const length = documents[i]?.length ?? 0;
-      scores[i] = (scores[i] ?? 0) + (weight * idf * frequency * (K1 + 1)) / (frequency + K1 * (1 - B + (B * length) / averageLength));
+      scores[i] =
+        (scores[i] ?? 0) +
+        (weight * idf * frequency * (K1 + 1)) / (frequency + K1 * (1 - B + (B * length) / averageLength));
     }
   }
   for (const term of words)
@@ -63,10 +69,14 @@ export function rank<T>(candidates: Iterable<T>, textOf: (candidate: T) => strin
   return rankWithScores(candidates, textOf, query).map(({ item }) => item);
 }
 
-const textbookTokens = (text: string): string[] => (text.match(/[a-z0-9]+/g) ?? []).filter((token) => token.length >= MIN_TOKEN);
+const textbookTokens = (text: string): string[] =>
+  (text.match(/[a-z0-9]+/g) ?? []).filter((token) => token.length >= MIN_TOKEN);
 
 /** How many words a text has, and how often each of those that are asked for. */
-function countsOf(tokens: Iterable<string>, words: ReadonlySet<string>): { readonly length: number; readonly counts: ReadonlyMap<string, number> } {
+function countsOf(
+  tokens: Iterable<string>,
+  words: ReadonlySet<string>,
+): { readonly length: number; readonly counts: ReadonlyMap<string, number> } {
   const counts = new Map<string, number>();
   let length = 0;
   for (const token of tokens) {

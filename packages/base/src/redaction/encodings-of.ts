@@ -37,7 +37,8 @@ function alignedBase64(text: string, offset: number): string {
 }
 
 /** As RFC 3986 reads strictly: encodeURIComponent leaves some reserved characters. */
-const strictUrl = (text: string): string => encodeURIComponent(text).replaceAll(/[!'()*]/g, (it) => `%${it.charCodeAt(0).toString(16).toUpperCase()}`);
+const strictUrl = (text: string): string =>
+  encodeURIComponent(text).replaceAll(/[!'()*]/g, (it) => `%${it.charCodeAt(0).toString(16).toUpperCase()}`);
 
 const formUrl = (text: string): string => new URLSearchParams({ "": text }).toString().slice(1);
 
@@ -53,4 +54,6 @@ const jsonEscaped = (text: string): string => JSON.stringify(text).slice(1, -1);
 
 /** As writers of JSON do that escape whatever could mean something in HTML, such as .NET's. */
 const unicodeEscaped = (text: string): string =>
-  text.replaceAll(/[^ -~]|["&'+<>`]/g, (it) => `\\u${it.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}`).replaceAll(/\\(?!u[0-9A-F]{4})/g, "\\\\");
+  text
+    .replaceAll(/[^ -~]|["&'+<>`]/g, (it) => `\\u${it.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}`)
+    .replaceAll(/\\(?!u[0-9A-F]{4})/g, "\\\\");

@@ -41,7 +41,8 @@ export function findAny(patterns: readonly string[]): FindAny {
         continue;
       }
       const start = last - width + 1;
-      for (const pattern of byLastBlock.get(block) ?? []) if (text.startsWith(pattern, start)) return { start, end: start + pattern.length };
+      for (const pattern of byLastBlock.get(block) ?? [])
+        if (text.startsWith(pattern, start)) return { start, end: start + pattern.length };
       last++;
     }
     return undefined;
@@ -49,4 +50,5 @@ export function findAny(patterns: readonly string[]): FindAny {
 }
 
 /** The two characters that end at `last` as one number; different ones may be the same. */
-const blockAt = (text: string, last: number): number => ((text.charCodeAt(last - 1) << 8) ^ text.charCodeAt(last)) & (BLOCKS - 1);
+const blockAt = (text: string, last: number): number =>
+  ((text.charCodeAt(last - 1) << 8) ^ text.charCodeAt(last)) & (BLOCKS - 1);

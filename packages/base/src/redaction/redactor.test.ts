@@ -11,7 +11,10 @@ const forms: readonly [string, (text: string) => string][] = [
   ["in base64 after two bytes", (text) => Buffer.from(`ab${text}c`).toString("base64")],
   ["in base64url", (text) => Buffer.from(`a${text}b`).toString("base64url")],
   ["as a part of a URL", encodeURIComponent],
-  ["as a part of a URL in small letters", (text) => encodeURIComponent(text).replaceAll(/%../g, (it) => it.toLowerCase())],
+  [
+    "as a part of a URL in small letters",
+    (text) => encodeURIComponent(text).replaceAll(/%../g, (it) => it.toLowerCase()),
+  ],
   ["in a form", (text) => new URLSearchParams({ text }).toString()],
   ["as a URL's password", (text) => Object.assign(new URL("http://user@host/"), { password: text }).href],
   ["in JSON", (text) => JSON.stringify({ text })],
@@ -32,7 +35,8 @@ function canBeRead(text: string, hidden: string): boolean {
 }
 
 /** A percent sign that begins no byte stands for itself. */
-const percentDecoded = (text: string): string => text.replaceAll(/(?:%[0-9a-f]{2})+/gi, (bytes) => decode(() => decodeURIComponent(bytes)) || bytes);
+const percentDecoded = (text: string): string =>
+  text.replaceAll(/(?:%[0-9a-f]{2})+/gi, (bytes) => decode(() => decodeURIComponent(bytes)) || bytes);
 
 function decode(decoder: () => string): string {
   try {
@@ -64,7 +68,8 @@ test("no secret can be read in any form, alone or among others, and a text witho
         const redactor = createRedactor();
         for (const each of secrets) redactor.register(each);
         for (const each of secrets)
-          for (const [, encode] of forms) expect(canBeRead(redactor.redact(`${before} ${encode(each)} ${after}`), each.toWellFormed())).toBe(false);
+          for (const [, encode] of forms)
+            expect(canBeRead(redactor.redact(`${before} ${encode(each)} ${after}`), each.toWellFormed())).toBe(false);
         const other = `${before}${after}`;
         if (!secrets.some((each) => other.includes(each))) expect(redactor.redact(other)).toBe(other);
       },
@@ -86,7 +91,9 @@ test("each place of a secret is redacted, the longer of two that begin alike as 
   redactor.register("canary-one-and-more");
   redactor.register("another-secret");
 
-  expect(redactor.redact("canary-onecanary-one-and-more,another-secret,canary-on")).toBe("[redacted][redacted],[redacted],canary-on");
+  expect(redactor.redact("canary-onecanary-one-and-more,another-secret,canary-on")).toBe(
+    "[redacted][redacted],[redacted],canary-on",
+  );
 });
 
 test("a secret's lines are secrets, and what is too short to be told from other texts is not", () => {
@@ -114,5 +121,7 @@ test("of more than a thousand secrets the oldest are forgotten", () => {
   const redactor = createRedactor();
   for (let index = 0; index <= 1000; index++) redactor.register(`secret-number-${index}-`);
 
-  expect(redactor.redact("secret-number-0- secret-number-1- secret-number-1000-")).toBe("secret-number-0- [redacted] [redacted]");
+  expect(redactor.redact("secret-number-0- secret-number-1- secret-number-1000-")).toBe(
+    "secret-number-0- [redacted] [redacted]",
+  );
 });

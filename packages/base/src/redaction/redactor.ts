@@ -52,7 +52,8 @@ export function createRedactor(): Redactor {
     if (typeof value !== "object" || value === null) return false;
     checkDepth(depth);
     if (Array.isArray(value)) return value.some((item) => isUnclean(item, depth + 1));
-    for (const name in value) if (redact(name) !== name || isUnclean((value as Record<string, unknown>)[name], depth + 1)) return true;
+    for (const name in value)
+      if (redact(name) !== name || isUnclean((value as Record<string, unknown>)[name], depth + 1)) return true;
     return false;
   }
 
@@ -82,5 +83,8 @@ export function createRedactor(): Redactor {
 }
 
 function checkDepth(depth: number): void {
-  if (depth >= MAX_DEPTH) throw new RangeError(`Cannot look for secrets in a value that nests deeper than ${MAX_DEPTH} levels, or refers to itself`);
+  if (depth >= MAX_DEPTH)
+    throw new RangeError(
+      `Cannot look for secrets in a value that nests deeper than ${MAX_DEPTH} levels, or refers to itself`,
+    );
 }

@@ -27,7 +27,9 @@ export class AwakeClock {
 
   /** In milliseconds, comparable with itself only. */
   get now(): number {
-    return this.#ticking === undefined ? this.#awakeMs : this.#awakeMs + Math.min(performance.now() - this.#tickedAt, this.#stepMs + LATE_MS);
+    return this.#ticking === undefined
+      ? this.#awakeMs
+      : this.#awakeMs + Math.min(performance.now() - this.#tickedAt, this.#stepMs + LATE_MS);
   }
 
   /**

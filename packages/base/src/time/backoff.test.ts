@@ -3,7 +3,9 @@ import { backoffMs } from "./backoff.ts";
 
 test("backoffMs doubles its bound with each failure up to the maximum", () => {
   const almostOne = () => 0.999;
-  expect([1, 2, 3, 10].map((failures) => Math.round(backoffMs(failures, { random: almostOne })))).toEqual([200, 400, 799, 1998]);
+  expect([1, 2, 3, 10].map((failures) => Math.round(backoffMs(failures, { random: almostOne })))).toEqual([
+    200, 400, 799, 1998,
+  ]);
 });
 
 test("backoffMs waits no less than the least part of its bound", () => {

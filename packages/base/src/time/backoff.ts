@@ -16,7 +16,10 @@ export interface BackoffOptions {
  * @throws {RangeError} if `failures` is not a positive integer
  * @see Marc Brooker, "Exponential Backoff And Jitter", AWS Architecture Blog, 2015
  */
-export function backoffMs(failures: number, { baseMs = 100, maxMs = 2_000, leastPart = 0, random = Math.random }: BackoffOptions = {}): number {
+export function backoffMs(
+  failures: number,
+  { baseMs = 100, maxMs = 2_000, leastPart = 0, random = Math.random }: BackoffOptions = {},
+): number {
   if (!Number.isInteger(failures) || failures < 1) {
     throw new RangeError(`Cannot compute a wait: failures must be a positive integer, got ${failures}`);
   }

@@ -32,13 +32,18 @@ export class AddressSource {
   read(): BrokerAddress {
     try {
       const next = parseBrokerAddresses(this.#readUrl());
-      if (next[0].user !== this.#current.user) throw new RangeError(`it names another user than "${this.#current.user}", as whom this process is known`);
+      if (next[0].user !== this.#current.user)
+        throw new RangeError(`it names another user than "${this.#current.user}", as whom this process is known`);
       this.#nodes = next;
       this.#trouble = undefined;
     } catch (error) {
       const reason = reasonOf(error);
       countReloadFailure("bus_url");
-      if (reason !== this.#trouble) this.#log.error({ broker: this.#current.label, reason }, "could not reload the broker's address, and uses the last one");
+      if (reason !== this.#trouble)
+        this.#log.error(
+          { broker: this.#current.label, reason },
+          "could not reload the broker's address, and uses the last one",
+        );
       this.#trouble = reason;
     }
     this.#current = this.#nodes[this.#turn++ % this.#nodes.length] ?? this.#nodes[0];

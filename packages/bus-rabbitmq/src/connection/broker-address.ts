@@ -23,17 +23,28 @@ const MAX_NODES = 16;
 export function parseBrokerAddresses(url: string): readonly [BrokerAddress, ...BrokerAddress[]] {
   const [, before = "", nodes = url, after = ""] = /^([^:/?#]+:\/\/(?:[^@/?#]*@)?)([^/?#]*)(.*)$/s.exec(url) ?? [];
   const [first = "", ...others] = nodes.split(",");
-  if (others.length >= MAX_NODES) throw new RangeError(`Cannot use a broker's address with ${others.length + 1} nodes: at most ${MAX_NODES} are tried`);
-  return [parseBrokerAddress(before + first + after), ...others.map((node) => parseBrokerAddress(before + node + after))];
+  if (others.length >= MAX_NODES)
+    throw new RangeError(
+      `Cannot use a broker's address with ${others.length + 1} nodes: at most ${MAX_NODES} are tried`,
+    );
+  return [
+    parseBrokerAddress(before + first + after),
+    ...others.map((node) => parseBrokerAddress(before + node + after)),
+  ];
 }
 
 function parseBrokerAddress(url: string): BrokerAddress {
   registerUrlSecret(url);
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
   if (parsed === undefined || (parsed.protocol !== "amqp:" && parsed.protocol !== "amqps:") || parsed.hostname === "") {
-    throw new RangeError("Cannot read the broker's address: expected amqp://user:password@host:port/vhost, or amqps://…");
+    throw new RangeError(
+      "Cannot read the broker's address: expected amqp://user:password@host:port/vhost, or amqps://…",
+    );
   }
-  if (parsed.search !== "") throw new RangeError("Cannot use a broker's address with a query (?…): heartbeat and the like are options of the bus");
+  if (parsed.search !== "")
+    throw new RangeError(
+      "Cannot use a broker's address with a query (?…): heartbeat and the like are options of the bus",
+    );
   const protocol = parsed.protocol === "amqps:" ? "amqps" : "amqp";
   const port = parsed.port === "" ? (protocol === "amqps" ? 5671 : 5672) : Number(parsed.port);
   const hostname = parsed.hostname.replace(/^\[|\]$/g, "");
@@ -51,6 +62,8 @@ function decode(part: string): string {
   try {
     return decodeURIComponent(part);
   } catch {
-    throw new RangeError("Cannot read the broker's address: user or password has a % that is no escape; write it as %25");
+    throw new RangeError(
+      "Cannot read the broker's address: user or password has a % that is no escape; write it as %25",
+    );
   }
 }

@@ -87,7 +87,8 @@ export class ConnectionSupervisor {
 
   /** Why nothing can be sent now, as the end of a sentence. */
   get trouble(): string {
-    if (this.#state === "blocked") return `the broker ${this.#address.current.label} takes no messages now (${this.#blockedBecause})`;
+    if (this.#state === "blocked")
+      return `the broker ${this.#address.current.label} takes no messages now (${this.#blockedBecause})`;
     if (this.#state === "ready") return `the broker ${this.#address.current.label} does not answer`;
     return `there is no connection to ${this.#address.current.label} (${this.#lastFailure})`;
   }
@@ -110,7 +111,10 @@ export class ConnectionSupervisor {
     if (this.link !== undefined) return Promise.resolve(this.link);
     if (this.#stop.signal.aborted) return Promise.reject(new BusClosedError("The bus is closed"));
     return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => waiter.reject(new BusUnavailableError(`Cannot reach the bus within ${timeoutMs} ms: ${this.trouble}`)), timeoutMs);
+      const timer = setTimeout(
+        () => waiter.reject(new BusUnavailableError(`Cannot reach the bus within ${timeoutMs} ms: ${this.trouble}`)),
+        timeoutMs,
+      );
       const settle = () => {
         clearTimeout(timer);
         this.#waiters.delete(waiter);
@@ -164,7 +168,10 @@ export class ConnectionSupervisor {
           upSince = performance.now();
           if (wasReady) this.#returnedAt = upSince;
           wasReady = true;
-          log.info({ connection: name, broker: this.#address.current.label, attempts: failures + 1 }, "connected to the broker");
+          log.info(
+            { connection: name, broker: this.#address.current.label, attempts: failures + 1 },
+            "connected to the broker",
+          );
         });
       } catch (error) {
         if (signal.aborted) return;
@@ -178,8 +185,18 @@ export class ConnectionSupervisor {
         }
         failures = performance.now() - upSince > STABLE_MS ? 1 : failures + 1;
         unanswered = error instanceof NoHandshakeError ? unanswered + 1 : 0;
-        const waitMs = refused ? (wasReady ? REFUSED_MS : AWAITED_MS) : backoffMs(failures, { baseMs: 100, maxMs: MAX_WAIT_MS, leastPart: 0.5 });
-        const fields = { connection: name, broker: this.#address.current.label, reason: this.#lastFailure, failures, waitMs: Math.round(waitMs) };
+        const waitMs = refused
+          ? wasReady
+            ? REFUSED_MS
+            : AWAITED_MS
+          : backoffMs(failures, { baseMs: 100, maxMs: MAX_WAIT_MS, leastPart: 0.5 });
+        const fields = {
+          connection: name,
+          broker: this.#address.current.label,
+          reason: this.#lastFailure,
+          failures,
+          waitMs: Math.round(waitMs),
+        };
         if (failures === 1 || refused !== this.#wasRefused || performance.now() - loggedAt > LOG_EVERY_MS) {
           loggedAt = performance.now();
           if (refused) log.error(fields, "the broker refuses the connection");

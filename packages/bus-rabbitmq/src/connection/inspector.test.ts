@@ -11,7 +11,11 @@ test("asking for a queue that is not there costs those nothing who ask for other
   await using _served = await bus.subscribe({ name, topics: [`tool.invoke.${name}`] }, async () => {});
 
   for (let round = 0; round < 3; round++) {
-    const [served, missing, again] = await Promise.all([bus.inspect(name), bus.inspect(`${name}-missing`), bus.inspect(name, "parked")]);
+    const [served, missing, again] = await Promise.all([
+      bus.inspect(name),
+      bus.inspect(`${name}-missing`),
+      bus.inspect(name, "parked"),
+    ]);
     expect(served).toMatchObject({ consumers: 1 });
     expect(missing).toBeUndefined();
     expect(again).toMatchObject({ messages: 0 });

@@ -44,18 +44,26 @@ export class Inspector {
     const link = await this.#supervisor.whenUp(CONNECTION_MS);
     const { state, ms } = await this.#declarePassively(link, queue);
     if (state?.consumers === 0 && state.messages === 0 && ms >= UNHEARD_MS) {
-      throw new BusUnavailableError(`Cannot inspect "${queue}": the broker took so long that its answer may stand for none`);
+      throw new BusUnavailableError(
+        `Cannot inspect "${queue}": the broker took so long that its answer may stand for none`,
+      );
     }
     const isSettling = performance.now() - (this.#supervisor.returnedAt ?? Number.NEGATIVE_INFINITY) < SETTLING_MS;
     // A broker that has just come back has no consumers because they have not come back yet, which is no news of them.
     if (isSettling && isConsumed && state?.consumers === 0) {
-      throw new BusUnavailableError(`Cannot inspect "${queue}": the broker has just come back, and its consumers may be about to`);
+      throw new BusUnavailableError(
+        `Cannot inspect "${queue}": the broker has just come back, and its consumers may be about to`,
+      );
     }
     return state;
   }
 
   /** @returns what the broker says, and how long it took for that */
-  async #declarePassively(link: Link, queue: string, isSecondTry = false): Promise<{ readonly state: QueueState | undefined; readonly ms: number }> {
+  async #declarePassively(
+    link: Link,
+    queue: string,
+    isSecondTry = false,
+  ): Promise<{ readonly state: QueueState | undefined; readonly ms: number }> {
     const asking = this.#channelOn(link);
     let askedAt = performance.now();
     const answer = asking.opening.then((channel) => {
@@ -67,9 +75,11 @@ export class Inspector {
       return { state: { consumers: consumerCount, messages: messageCount }, ms: performance.now() - askedAt };
     } catch (error) {
       this.#leave(asking); // the broker has closed it, or owes an answer on it
-      if ((error as { readonly code?: unknown }).code === NOT_FOUND) return { state: undefined, ms: performance.now() - askedAt };
+      if ((error as { readonly code?: unknown }).code === NOT_FOUND)
+        return { state: undefined, ms: performance.now() - askedAt };
       // A queue that is not there closes the channel for those who asked for others, too.
-      if (!isSecondTry && !link.signal.aborted && !(error instanceof NoAnswerError)) return this.#declarePassively(link, queue, true);
+      if (!isSecondTry && !link.signal.aborted && !(error instanceof NoAnswerError))
+        return this.#declarePassively(link, queue, true);
       throw new BusUnavailableError(`Cannot inspect "${queue}": ${(error as Error).message}`, { cause: error });
     }
   }

@@ -54,13 +54,18 @@ export async function openLink(
     { ...tls, noDelay: true, keepAlive: true, timeout: patienceMs, clientProperties: { connection_name: name } },
   ).then(toLink); // in this very turn: an event before its listener would be lost, or end the process
   try {
-    return await within(HANDSHAKE_DEADLINE_MS, unlessAborted(opening, signal), () => new NoHandshakeError(`no handshake within ${HANDSHAKE_DEADLINE_MS} ms`));
+    return await within(
+      HANDSHAKE_DEADLINE_MS,
+      unlessAborted(opening, signal),
+      () => new NoHandshakeError(`no handshake within ${HANDSHAKE_DEADLINE_MS} ms`),
+    );
   } catch (error) {
     opening.then(
       (late) => late.destroy(new Error("too late")),
       () => {},
     );
-    if ((error as Error).message === "connect ETIMEDOUT") throw new NoHandshakeError(`no answer to the handshake within ${patienceMs} ms`, { cause: error });
+    if ((error as Error).message === "connect ETIMEDOUT")
+      throw new NoHandshakeError(`no answer to the handshake within ${patienceMs} ms`, { cause: error });
     // amqplib drops the broker's reason where it closes the connection instead of opening the virtual host.
     if (!/got <ConnectionClose/.test((error as Error).message)) throw error;
     const reason = `the broker refuses the virtual host "${address.vhost}": it does not exist, is not up, is not for the user "${user}", or has all connections it may have`;
@@ -119,7 +124,8 @@ export class Link {
     });
     this.#socket.on("close", () => this.#end(cause ?? new Error("the connection was closed")));
     // The broker may have closed it before anybody could listen.
-    if (this.#socket.destroyed || this.#socket.writableEnded) this.#end(new Error("the broker closed the connection at once"));
+    if (this.#socket.destroyed || this.#socket.writableEnded)
+      this.#end(new Error("the broker closed the connection at once"));
   }
 
   /** Aborts when the connection is gone; the reason says why. */
@@ -167,7 +173,9 @@ export class Link {
         outcome();
       };
       const onGone = () => settle(() => reject(signal.reason));
-      const callOff = this.clock.after(deadlineMs, () => settle(() => reject(new NoAnswerError(`no answer to ${what} within ${deadlineMs} ms`))));
+      const callOff = this.clock.after(deadlineMs, () =>
+        settle(() => reject(new NoAnswerError(`no answer to ${what} within ${deadlineMs} ms`))),
+      );
       signal.addEventListener("abort", onGone, { once: true });
       answer.then(
         (value) => settle(() => resolve(value)),
@@ -213,7 +221,9 @@ export class Link {
     const gone = this.whenGone();
     this.outbox.flush();
     this.#model.close().catch(() => {}); // what matters is that it ends
-    await within(CLOSE_DEADLINE_MS, gone, () => new Error("no goodbye")).catch(() => this.destroy(new Error("the connection was closed")));
+    await within(CLOSE_DEADLINE_MS, gone, () => new Error("no goodbye")).catch(() =>
+      this.destroy(new Error("the connection was closed")),
+    );
   }
 
   #end(reason: Error): void {

@@ -12,7 +12,9 @@ export function isRefusal(error: unknown): boolean {
 
 /** The broker has another consumer of the queue, and one of the two wants to be the only one. It has no code of its own. */
 export const isInUse = (error: unknown): boolean =>
-  error instanceof Error && (error as Error & { readonly code?: unknown }).code === ACCESS_REFUSED && error.message.includes("in exclusive use");
+  error instanceof Error &&
+  (error as Error & { readonly code?: unknown }).code === ACCESS_REFUSED &&
+  error.message.includes("in exclusive use");
 
 /** AMQP's code for what the broker does not let this user do. */
 export const NOT_ALLOWED = 530;
@@ -28,6 +30,7 @@ const refusals: ReadonlySet<number> = new Set([ACCESS_REFUSED, NOT_FOUND, RESOUR
 /** The fault, in words; Node gives no message where it tried several addresses of a host, and OpenSSL's of a port without TLS says nothing to a person. */
 export function reasonOf(error: unknown): string {
   if (error instanceof AggregateError && error.errors.length > 0) return error.errors.map(reasonOf).join(", ");
-  if ((error as NodeJS.ErrnoException | undefined)?.code === "ERR_SSL_WRONG_VERSION_NUMBER") return "the other side speaks no TLS on this port";
+  if ((error as NodeJS.ErrnoException | undefined)?.code === "ERR_SSL_WRONG_VERSION_NUMBER")
+    return "the other side speaks no TLS on this port";
   return error instanceof Error ? error.message || error.name : String(error);
 }

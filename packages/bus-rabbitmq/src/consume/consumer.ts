@@ -13,7 +13,12 @@ export type Verdict = "done" | "reject" | "again";
  * Handles a delivery, and calls `settle` once with its outcome, which is cheaper than a promise. It never does so before it has returned. Must not
  * throw. `isOurs` is that of the Delivery, `receivedAt` is on the clock of `performance.now()`.
  */
-export type Handle = (message: IncomingMessage, receivedAt: number, settle: (verdict: Verdict) => void, isOurs?: () => Promise<boolean>) => void;
+export type Handle = (
+  message: IncomingMessage,
+  receivedAt: number,
+  settle: (verdict: Verdict) => void,
+  isOurs?: () => Promise<boolean>,
+) => void;
 
 export interface ConsumerOptions {
   /** How many deliveries the broker hands out before it wants answers. */
@@ -70,7 +75,10 @@ export class Consumer {
       (tag, isMultiple) => {
         if (this.#isOpen) link.outbox.ack(this.#number, tag, isMultiple);
       },
-      { batch: Math.ceil(options.prefetch / ACKS_PER_PREFETCH), atEndOfTurn: (flush) => link.outbox.atEndOfTurn(flush) },
+      {
+        batch: Math.ceil(options.prefetch / ACKS_PER_PREFETCH),
+        atEndOfTurn: (flush) => link.outbox.atEndOfTurn(flush),
+      },
     );
     let cause = "its channel was closed";
     channel.on("error", (error) => {

@@ -13,8 +13,12 @@ test("where senders are verified, no two subscriptions of a process share a queu
   await using bus = await connectBus(host.url, { identity: "verified" });
   const heard: string[] = [];
   const subscribe = (topic: string) =>
-    bus.subscribe({ name: topic, topics: [topic], kind: "copy" }, async (message) => void heard.push(`${topic} heard ${message.topic}`));
-  const publish = (topic: string) => bus.publish(createEnvelope({ topic, type: "t", source: bus.traits.user ?? "", body: Buffer.from("{}") }));
+    bus.subscribe(
+      { name: topic, topics: [topic], kind: "copy" },
+      async (message) => void heard.push(`${topic} heard ${message.topic}`),
+    );
+  const publish = (topic: string) =>
+    bus.publish(createEnvelope({ topic, type: "t", source: bus.traits.user ?? "", body: Buffer.from("{}") }));
 
   for (const [round, size] of ROUNDS.entries()) {
     const topics = Array.from({ length: size }, (_, index) => `copies.${round}-${index}`);

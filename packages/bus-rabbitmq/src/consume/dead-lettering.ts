@@ -1,5 +1,12 @@
 import { Buckets, type Charge, within } from "@rockbot/base";
-import { type CheckedSubscribeOptions, type Death, type Logger, MAX_PARKED_BODY_BYTES, type ParkingReason, subscriptionLabel } from "@rockbot/bus";
+import {
+  type CheckedSubscribeOptions,
+  type Death,
+  type Logger,
+  MAX_PARKED_BODY_BYTES,
+  type ParkingReason,
+  subscriptionLabel,
+} from "@rockbot/bus";
 import type { Envelope } from "@rockbot/contracts";
 import { reasonOf } from "../connection/refusal.ts";
 import { countDropped, countParked } from "../metrics.ts";
@@ -57,7 +64,8 @@ export class DeadLettering {
   async sayLastWord(envelope: Envelope, death: Death): Promise<void> {
     try {
       const lastWord = this.#options.onDeadLetter?.(envelope, death);
-      if (lastWord !== undefined) await within(LAST_WORD_MS, lastWord, () => new Error(`no end after ${LAST_WORD_MS} ms`));
+      if (lastWord !== undefined)
+        await within(LAST_WORD_MS, lastWord, () => new Error(`no end after ${LAST_WORD_MS} ms`));
     } catch (error) {
       this.#log.warn({ ...this.#about(envelope), error: reasonOf(error) }, "could not answer a dead letter");
     }
@@ -78,7 +86,11 @@ export class DeadLettering {
   async parkExpired(message: IncomingMessage, envelope: Envelope): Promise<Verdict> {
     const sender = envelope.userId ?? envelope.source;
     const costs = [1, message.content.byteLength];
-    if (this.#expired.take(EXPIRED.map((bucket, i) => ({ ...bucket, key: `${i} ${sender}`, cost: costs[i] as number }))) === undefined) {
+    if (
+      this.#expired.take(
+        EXPIRED.map((bucket, i) => ({ ...bucket, key: `${i} ${sender}`, cost: costs[i] as number })),
+      ) === undefined
+    ) {
       return this.park(message, envelope, "expired");
     }
     countDropped(this.#options.name);
@@ -89,7 +101,10 @@ export class DeadLettering {
   async park(message: IncomingMessage, envelope: Envelope, reason: ParkingReason, why?: string): Promise<Verdict> {
     if (isTooLargeToPark(envelope)) {
       countDropped(this.#options.name);
-      this.#log.warn({ ...this.#about(envelope), reason, bytes: envelope.body.byteLength }, "dropped a message that is too large to park");
+      this.#log.warn(
+        { ...this.#about(envelope), reason, bytes: envelope.body.byteLength },
+        "dropped a message that is too large to park",
+      );
       return "done";
     }
     await this.passOn(message, envelope, { to: queueName(this.#options.name, "parked"), reason, why });
@@ -99,7 +114,11 @@ export class DeadLettering {
   }
 
   /** Publishes a message to another queue of the subscription. Resolves once the broker has it. */
-  async passOn(message: IncomingMessage, envelope: Envelope, { to, reason, why, expiration }: OnwardOptions): Promise<void> {
+  async passOn(
+    message: IncomingMessage,
+    envelope: Envelope,
+    { to, reason, why, expiration }: OnwardOptions,
+  ): Promise<void> {
     await this.#publisher.publish({
       exchange: DEAD_LETTER_EXCHANGE,
       routingKey: to,
@@ -124,7 +143,10 @@ export class DeadLettering {
   /** Lets go of a message that would come again for ever. */
   discard(why: string): Verdict {
     countDropped(subscriptionLabel(this.#options));
-    this.#log.error({ subscription: this.#options.name, why }, "discarded a message that can be neither handled nor answered");
+    this.#log.error(
+      { subscription: this.#options.name, why },
+      "discarded a message that can be neither handled nor answered",
+    );
     return "done";
   }
 

@@ -18,7 +18,10 @@ export interface LeadTopicsOptions {
  * @returns the queue that gets the topics; undefined if they stay where they lead
  * @throws {Error} if the broker refuses, or the connection is lost
  */
-export async function leadTopics(link: Link, { subscription, topics, versions, retired }: LeadTopicsOptions): Promise<string | undefined> {
+export async function leadTopics(
+  link: Link,
+  { subscription, topics, versions, retired }: LeadTopicsOptions,
+): Promise<string | undefined> {
   const [main = ""] = mainNames(subscription, versions);
   const consumers = new Map<string, number>();
   for (const queue of [main, ...retired]) consumers.set(queue, (await stateOf(link, queue))?.consumers ?? 0);

@@ -8,7 +8,9 @@ import { connectBus } from "../rabbitmq-bus.ts";
 const url = await sharedAmqpUrl();
 const WAIT = { timeout: 40_000, interval: 20 };
 
-test("a message whose connection is lost, unknown to its handler, is not the handler's any more, and is the next one's", { timeout: 60_000 }, async () => {
+test("a message whose connection is lost, unknown to its handler, is not the handler's any more, and is the next one's", {
+  timeout: 60_000,
+}, async () => {
   await using proxy = await startTcpFaultProxy(url);
   let way = proxy.through(url);
   await using first = await connectBus(() => way, { name: "first", heartbeatSeconds: 2 });
@@ -22,7 +24,9 @@ test("a message whose connection is lost, unknown to its handler, is not the han
       return over.promise;
     });
   await using _first = await subscribeTo(first);
-  await second.publish(createEnvelope({ topic: name, type: "t", source: "second", body: new Uint8Array() }), { mandatory: true });
+  await second.publish(createEnvelope({ topic: name, type: "t", source: "second", body: new Uint8Array() }), {
+    mandatory: true,
+  });
   await expect.poll(() => deliveries.length, WAIT).toBe(1);
   expect(await Promise.all([deliveries[0]?.isOurs?.(), deliveries[0]?.isOurs?.()])).toEqual([true, true]);
   await using _second = await subscribeTo(second);

@@ -2,9 +2,21 @@ import type { Message } from "amqplib";
 import { expect, test } from "vitest";
 import { isOwnDeadLetter, isPutBack, isStraight } from "./provenance.ts";
 
-function message({ key, user, deaths }: { readonly key: string; readonly user?: string; readonly deaths?: readonly string[] }): Message {
+function message({
+  key,
+  user,
+  deaths,
+}: {
+  readonly key: string;
+  readonly user?: string;
+  readonly deaths?: readonly string[];
+}): Message {
   const headers = deaths === undefined ? {} : { "x-death": deaths.map((queue) => ({ queue, reason: "expired" })) };
-  return { fields: { routingKey: key }, properties: { headers, userId: user }, content: Buffer.of() } as unknown as Message;
+  return {
+    fields: { routingKey: key },
+    properties: { headers, userId: user },
+    content: Buffer.of(),
+  } as unknown as Message;
 }
 
 test.each([
@@ -28,12 +40,24 @@ test.each([
 const own = ["rockbot.s.v1", "rockbot.s.v1.retry", "rockbot.s.v1.dlq"];
 
 test.each([
-  ["moved by the broker from the main queue", { key: "rockbot.s.v1.retry", user: "agent", deaths: ["rockbot.s.v1"] }, true],
+  [
+    "moved by the broker from the main queue",
+    { key: "rockbot.s.v1.retry", user: "agent", deaths: ["rockbot.s.v1"] },
+    true,
+  ],
   ["published by the service", { key: "rockbot.s.v1.retry", user: "service" }, true],
   ["published by another", { key: "rockbot.s.v1.retry", user: "agent" }, false],
   ["published by nobody known", { key: "rockbot.s.v1.retry" }, false],
-  ["moved from another's queue last, whatever it says of before", { key: "rockbot.s.v1.retry", user: "agent", deaths: ["amq.gen-1", "rockbot.s.v1"] }, false],
-  ["published by the service to another queue, and here by a header", { key: "rockbot.s.v1.dlq", user: "service" }, false],
+  [
+    "moved from another's queue last, whatever it says of before",
+    { key: "rockbot.s.v1.retry", user: "agent", deaths: ["amq.gen-1", "rockbot.s.v1"] },
+    false,
+  ],
+  [
+    "published by the service to another queue, and here by a header",
+    { key: "rockbot.s.v1.dlq", user: "service" },
+    false,
+  ],
 ])("a dead letter is the service's own: %s", (_, fields, expected) => {
   expect(isOwnDeadLetter(message(fields), "rockbot.s.v1.retry", "service", own)).toBe(expected);
 });

@@ -2,7 +2,9 @@ import { matchesTopic } from "@rockbot/bus";
 import { deathsOf } from "../parked/dead-letter.ts";
 import type { IncomingMessage } from "../wire/read-frames.ts";
 
-type Readable = Pick<IncomingMessage, "properties"> & { readonly fields: Pick<IncomingMessage["fields"], "routingKey"> };
+type Readable = Pick<IncomingMessage, "properties"> & {
+  readonly fields: Pick<IncomingMessage["fields"], "routingKey">;
+};
 
 /*
  * Two ways lead past the topics that a broker grants a user. One is a queue of the user's own whose dead letters go to any key of an exchange, on all
@@ -24,7 +26,12 @@ export const isPutBack = ({ fields, properties }: Readable, queue: string, user:
  * @param user the user that the service publishes as
  * @param own the names of its queues
  */
-export function isOwnDeadLetter({ fields, properties }: Readable, queue: string, user: string, own: readonly string[]): boolean {
+export function isOwnDeadLetter(
+  { fields, properties }: Readable,
+  queue: string,
+  user: string,
+  own: readonly string[],
+): boolean {
   if (fields.routingKey !== queue) return false;
   const [last] = deathsOf(properties.headers);
   return last === undefined ? properties.userId === user : own.includes(String(last["queue"]));

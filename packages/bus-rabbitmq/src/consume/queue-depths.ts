@@ -36,15 +36,22 @@ export class QueueDepths {
 
   async #ask(): Promise<readonly QueueDepth[]> {
     const answers = await Promise.allSettled(PARTS.map((part) => this.#depthOf(part)));
-    return answers.flatMap((answer) => (answer.status === "fulfilled" && answer.value !== undefined ? [answer.value] : []));
+    return answers.flatMap((answer) =>
+      answer.status === "fulfilled" && answer.value !== undefined ? [answer.value] : [],
+    );
   }
 
   /** Main queues of earlier releases count, too: their instances drain them. */
   async #depthOf(part: (typeof PARTS)[number]): Promise<QueueDepth | undefined> {
-    const names = part === "main" ? mainNames(this.#subscription, this.#versions) : [queueName(this.#subscription, part)];
+    const names =
+      part === "main" ? mainNames(this.#subscription, this.#versions) : [queueName(this.#subscription, part)];
     const states = await Promise.all(names.map((name) => this.#inspect(name, part !== "parked")));
     const [current] = states;
     if (current === undefined) return undefined;
-    return { queue: part, messages: states.reduce((sum, state) => sum + (state?.messages ?? 0), 0), consumers: current.consumers };
+    return {
+      queue: part,
+      messages: states.reduce((sum, state) => sum + (state?.messages ?? 0), 0),
+      consumers: current.consumers,
+    };
   }
 }

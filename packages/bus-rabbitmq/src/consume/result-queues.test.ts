@@ -15,7 +15,9 @@ test("an owner whose connection is dead, which the broker does not know, hears a
   timeout: 120_000,
 }, async () => {
   await using stack = new AsyncDisposableStack();
-  const proxies = await Promise.all(Array.from({ length: ROUNDS + 1 }, async () => stack.use(await startTcpFaultProxy(url))));
+  const proxies = await Promise.all(
+    Array.from({ length: ROUNDS + 1 }, async () => stack.use(await startTcpFaultProxy(url))),
+  );
   let way = proxies[0]?.through(url) ?? "";
   let succeeded = 0;
   let alone = 0;
@@ -25,13 +27,24 @@ test("an owner whose connection is dead, which the broker does not know, hears a
   const info = (_fields: object, text: string) => {
     if (text === "the messages of this subscription come here only") alone++;
   };
-  const options = { name: "owner", heartbeatSeconds: HEARTBEAT_SECONDS, silenceMs: 300, log: { ...silentLogger, warn, info } };
+  const options = {
+    name: "owner",
+    heartbeatSeconds: HEARTBEAT_SECONDS,
+    silenceMs: 300,
+    log: { ...silentLogger, warn, info },
+  };
   const owner = stack.use(await connectBus(() => way, options));
   const sender = stack.use(await connectBus(url, { name: "sender" }));
   const name = `owned-${randomBytes(6).toString("hex")}`;
   const heard = new Set<string>();
-  stack.use(await owner.subscribe({ name, topics: [name], kind: "result" }, async ({ body }) => void heard.add(Buffer.from(body).toString())));
-  const message = (topic: string, text: string) => createEnvelope({ topic, type: "t", source: "sender", body: Buffer.from(text) });
+  stack.use(
+    await owner.subscribe(
+      { name, topics: [name], kind: "result" },
+      async ({ body }) => void heard.add(Buffer.from(body).toString()),
+    ),
+  );
+  const message = (topic: string, text: string) =>
+    createEnvelope({ topic, type: "t", source: "sender", body: Buffer.from(text) });
   const send = (text: string) => sender.publish(message(name, text), { mandatory: true });
 
   for (const [round, proxy] of proxies.slice(0, ROUNDS).entries()) {

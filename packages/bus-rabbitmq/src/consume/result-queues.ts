@@ -54,11 +54,17 @@ export class ResultQueues {
     const isOwner = await this.#owns(link, main);
     if (isOwner) {
       for (const queue of others) await this.#isConsumed(link, queue);
-      if (isOpen(this.#next) && (await look(link, this.#next)) === 0 && (await this.#options.endIdle(this.#next))) await deleteEmpty(link, this.#next);
-      if (this.#hadNext && !isOpen(this.#next)) log.info({ subscription }, "the messages of this subscription come here only");
+      if (isOpen(this.#next) && (await look(link, this.#next)) === 0 && (await this.#options.endIdle(this.#next)))
+        await deleteEmpty(link, this.#next);
+      if (this.#hadNext && !isOpen(this.#next))
+        log.info({ subscription }, "the messages of this subscription come here only");
     } else {
       await this.#succeed(link);
-      if (!this.#isSuccessor) log.warn({ subscription }, "another process or connection receives the messages of this subscription, so each comes to both");
+      if (!this.#isSuccessor)
+        log.warn(
+          { subscription },
+          "another process or connection receives the messages of this subscription, so each comes to both",
+        );
     }
     this.#isSuccessor = !isOwner;
     this.#hadNext = isOpen(this.#next);
@@ -100,7 +106,10 @@ export class ResultQueues {
       const why = isInUse(error)
         ? "two others receive its messages"
         : `another receives its messages, and the broker refuses a second queue (${reasonOf(error)})`;
-      throw new SubscriptionTakenError(`Cannot subscribe as "${subscription}": ${why}. Give each process a name of its own`, { cause: error });
+      throw new SubscriptionTakenError(
+        `Cannot subscribe as "${subscription}": ${why}. Give each process a name of its own`,
+        { cause: error },
+      );
     }
   }
 

@@ -22,7 +22,15 @@ import { countRefused, observeDepths, observePrefetched } from "../metrics.ts";
 import { deathsOf, readDeadLetter } from "../parked/dead-letter.ts";
 import { moveParked } from "../parked/move-parked.ts";
 import type { Publisher } from "../publish/publisher.ts";
-import { diedName, mainNames, nextQueueName, type QueueVersions, queueName, resultName, spareQueueName } from "../queue-plan.ts";
+import {
+  diedName,
+  mainNames,
+  nextQueueName,
+  type QueueVersions,
+  queueName,
+  resultName,
+  spareQueueName,
+} from "../queue-plan.ts";
 import { type CopyQueue, declareCopy, declareExchanges, declareService } from "../topology.ts";
 import type { IncomingMessage } from "../wire/read-frames.ts";
 import { Consumer, type Handle, type Verdict } from "./consumer.ts";
@@ -105,7 +113,11 @@ export class Subscription {
   readonly #dead: DeadLettering;
   #disposed: Promise<void> | undefined;
 
-  constructor(options: CheckedSubscribeOptions, handler: Handler, { publisher, standstill, user, versions, log, depths }: SubscriptionOptions) {
+  constructor(
+    options: CheckedSubscribeOptions,
+    handler: Handler,
+    { publisher, standstill, user, versions, log, depths }: SubscriptionOptions,
+  ) {
     const { kind, name, concurrency, prefetch, isFurther } = options;
     this.#options = options;
     this.#handler = handler;
@@ -139,7 +151,13 @@ export class Subscription {
       this.#stations = [main, ...also.map((queue): Station => ({ ...main, queue: () => queue }))];
       return;
     }
-    const retry = { part: "retry" as const, queue: () => queueName(name, "retry"), prefetch: 1, slots, consumer: undefined };
+    const retry = {
+      part: "retry" as const,
+      queue: () => queueName(name, "retry"),
+      prefetch: 1,
+      slots,
+      consumer: undefined,
+    };
     const dlq = {
       part: "dlq" as const,
       queue: () => queueName(name, "dlq"),
@@ -260,7 +278,10 @@ export class Subscription {
       handle: this.#user === undefined ? handle : this.#refusingStrays(station, this.#user),
       onUnreadable: () => this.#dead.discard("its headers cannot be read"),
       onInterrupted: (reason) => {
-        this.#log.warn({ subscription: this.#options.name, queue: station.queue(), reason }, "the broker cancelled a consumer");
+        this.#log.warn(
+          { subscription: this.#options.name, queue: station.queue(), reason },
+          "the broker cancelled a consumer",
+        );
         this.#trouble = `the broker ended a consumer of "${station.queue()}" (${reason})`;
         void this.#repair(link, 0);
       },
@@ -277,12 +298,19 @@ export class Subscription {
     if (this.#result !== undefined) return await this.#result.attach(link);
     if (kind === "copy") {
       const before = this.#copy;
-      this.#copy = await declareCopy(link, topics, { user: this.#user, existing: this.#stations[0]?.consumer?.isOpen ? before : undefined });
+      this.#copy = await declareCopy(link, topics, {
+        user: this.#user,
+        existing: this.#stations[0]?.consumer?.isOpen ? before : undefined,
+      });
       if (before !== this.#copy) await before?.leave();
       return [this.#copy.name];
     }
     const retired = await declareService(link, name, topics, this.#versions);
-    this.#oldParked ??= moveParked(link, this.#publisher, { subscription: name, user: this.#user, log: this.#log }).finally(() => {
+    this.#oldParked ??= moveParked(link, this.#publisher, {
+      subscription: name,
+      user: this.#user,
+      log: this.#log,
+    }).finally(() => {
       this.#oldParked = undefined;
     });
     const absent = this.#mains.slice(1).filter((queue) => !retired.includes(queue));
@@ -322,9 +350,13 @@ export class Subscription {
     await within(ATTACHING_MS, this.#attaching, () => new Error("still attaching")).catch(() => {}); // it ends by itself
     const consumers = this.#stations.flatMap(({ consumer }) => consumer ?? []);
     await Promise.all(consumers.map((consumer) => consumer.stop()));
-    if (this.#link?.signal.aborted === false) await within(ATTACHING_MS, this.#lead(this.#link), () => new Error("still leading")).catch(() => {}); // to those who stay
+    if (this.#link?.signal.aborted === false)
+      await within(ATTACHING_MS, this.#lead(this.#link), () => new Error("still leading")).catch(() => {}); // to those who stay
     await within(drainMs, this.#idle(), () => new Error("drain time is over")).catch(() => {
-      this.#log.warn({ subscription: name, running: this.#running, drainMs }, "the drain time is over, and handlers still run");
+      this.#log.warn(
+        { subscription: name, running: this.#running, drainMs },
+        "the drain time is over, and handlers still run",
+      );
     });
     this.#abort.abort(new BusClosedError(`The subscription "${name}" has ended`));
     await within(ABORTED_MS, this.#idle(), () => new Error("handlers do not end")).catch(() => {});
@@ -354,8 +386,12 @@ export class Subscription {
 
   /** The fate of a message when neither its handler nor its way to the dead letters has settled it. */
   async #unsettled(error: unknown): Promise<Verdict> {
-    if (error instanceof RangeError) return this.#dead.discard(`what its sender wrote cannot be passed on: ${error.message}`);
-    this.#log.error({ subscription: this.#options.name, reason: reasonOf(error) }, "could not acknowledge a message, so the broker delivers it again");
+    if (error instanceof RangeError)
+      return this.#dead.discard(`what its sender wrote cannot be passed on: ${error.message}`);
+    this.#log.error(
+      { subscription: this.#options.name, reason: reasonOf(error) },
+      "could not acknowledge a message, so the broker delivers it again",
+    );
     await sleep(AGAIN_AFTER_MS, undefined, { signal: this.#abort.signal }).catch(() => {});
     return "again";
   }
@@ -365,19 +401,32 @@ export class Subscription {
     const { name, topics } = this.#options;
     const own = [...this.#mains, diedName(name), queueName(name, "retry"), queueName(name, "dlq")];
     return (message, receivedAt, settle, isOurs) => {
-      const isRightful = part === "main" ? isStraight(message, topics) || isPutBack(message, queue(), user) : isOwnDeadLetter(message, queue(), user, own);
+      const isRightful =
+        part === "main"
+          ? isStraight(message, topics) || isPutBack(message, queue(), user)
+          : isOwnDeadLetter(message, queue(), user, own);
       if (isRightful) return handle(message, receivedAt, settle, isOurs);
       countRefused(subscriptionLabel(this.#options));
-      this.#log.warn({ subscription: name, user: message.properties.userId }, "dropped a message whose sender has no right to send it");
+      this.#log.warn(
+        { subscription: name, user: message.properties.userId },
+        "dropped a message whose sender has no right to send it",
+      );
       queueMicrotask(() => settle("done")); // not at once: strays in a row would settle inside each other
     };
   }
 
   /** A message on its way. One that succeeds, as nearly all do, has no frame but this one. */
-  async #first(message: IncomingMessage, receivedAt: number, settle: (verdict: Verdict) => void, isOurs: Delivery["isOurs"]): Promise<void> {
+  async #first(
+    message: IncomingMessage,
+    receivedAt: number,
+    settle: (verdict: Verdict) => void,
+    isOurs: Delivery["isOurs"],
+  ): Promise<void> {
     const { fields, properties, content } = message;
     const isPutBack = this.#mains.includes(fields.routingKey);
-    const read = isPutBack ? readDeadLetter(message, this.#mains).envelope : fromWire(fields.routingKey, properties, content);
+    const read = isPutBack
+      ? readDeadLetter(message, this.#mains).envelope
+      : fromWire(fields.routingKey, properties, content);
     const envelope = this.#seen(read);
     const triedSince = isPutBack ? Number.NEGATIVE_INFINITY : maybeHandledSince(message, receivedAt);
     let verdict: Verdict = "done";
@@ -386,9 +435,17 @@ export class Subscription {
       const { signal } = this.#abort;
       const hold = this.#options.kind === "service" ? this.#standstill.hold : undefined;
       if (hold !== undefined) await hold;
-      await this.#handler(envelope, { signal, receivedAt, isRedelivered: fields.redelivered || isPutBack, maybeHandledSince: triedSince, isOurs });
+      await this.#handler(envelope, {
+        signal,
+        receivedAt,
+        isRedelivered: fields.redelivered || isPutBack,
+        maybeHandledSince: triedSince,
+        isOurs,
+      });
     } catch (error) {
-      verdict = await this.#firstFailed(message, envelope, { receivedAt, triedSince }, error).catch((unsettled: unknown) => this.#unsettled(unsettled));
+      verdict = await this.#firstFailed(message, envelope, { receivedAt, triedSince }, error).catch(
+        (unsettled: unknown) => this.#unsettled(unsettled),
+      );
     }
     if (--this.#running === 0) this.#onIdle?.();
     settle(verdict);
@@ -402,8 +459,12 @@ export class Subscription {
   ): Promise<Verdict> {
     if (this.#abort.signal.aborted) return "again";
     if (this.#options.kind !== "service") return this.#dead.drop(envelope, error);
-    if (error instanceof DeadLetterError) return this.#dead.die(message, envelope, { reason: "rejected", message: error.message });
-    this.#log.warn({ ...this.#about(envelope), error: reasonOf(error) }, "a handler failed, and its message is retried once");
+    if (error instanceof DeadLetterError)
+      return this.#dead.die(message, envelope, { reason: "rejected", message: error.message });
+    this.#log.warn(
+      { ...this.#about(envelope), error: reasonOf(error) },
+      "a handler failed, and its message is retried once",
+    );
     return this.#lastTry(message, envelope, receivedAt, triedSince);
   }
 
@@ -414,7 +475,11 @@ export class Subscription {
       const envelope = this.#seen(dead.envelope);
       if (dead.isExpired) return this.#dead.parkExpired(message, envelope);
       if (await this.#isPutBack(message, envelope)) return "done";
-      await this.#dead.passOn(message, envelope, { to: queueName(this.#options.name, "retry"), reason: "crashed", why: undefined });
+      await this.#dead.passOn(message, envelope, {
+        to: queueName(this.#options.name, "retry"),
+        reason: "crashed",
+        why: undefined,
+      });
       return "done";
     });
   }
@@ -427,14 +492,23 @@ export class Subscription {
     });
   }
 
-  async #lastTry(message: IncomingMessage, envelope: Envelope, receivedAt: number, triedSince: number): Promise<Verdict> {
+  async #lastTry(
+    message: IncomingMessage,
+    envelope: Envelope,
+    receivedAt: number,
+    triedSince: number,
+  ): Promise<Verdict> {
     const { signal } = this.#abort;
     try {
       await this.#handler(envelope, { signal, receivedAt, isRedelivered: true, maybeHandledSince: triedSince });
       return "done";
     } catch (error) {
       if (signal.aborted) return "again";
-      return this.#dead.die(message, envelope, error instanceof DeadLetterError ? { reason: "rejected", message: error.message } : { reason: "failed" });
+      return this.#dead.die(
+        message,
+        envelope,
+        error instanceof DeadLetterError ? { reason: "rejected", message: error.message } : { reason: "failed" },
+      );
     }
   }
 
@@ -459,11 +533,19 @@ export class Subscription {
     try {
       if (await within(BLAME_MS, isToBlame(envelope), () => new Error(`no answer after ${BLAME_MS} ms`))) return false;
       const expiration = envelope.ttlMs?.toString(); // else it would wait for ever
-      await this.#dead.passOn(message, envelope, { to: this.#mains[0] as string, reason: "crashed", why: undefined, expiration });
+      await this.#dead.passOn(message, envelope, {
+        to: this.#mains[0] as string,
+        reason: "crashed",
+        why: undefined,
+        expiration,
+      });
       this.#log.info(this.#about(envelope), "consumers died over a message whose work gets on: it is delivered again");
       return true;
     } catch (error) {
-      this.#log.warn({ ...this.#about(envelope), error: reasonOf(error) }, "could not put a message back that consumers died over: it is tried alone");
+      this.#log.warn(
+        { ...this.#about(envelope), error: reasonOf(error) },
+        "could not put a message back that consumers died over: it is tried alone",
+      );
       return false;
     }
   }
@@ -488,9 +570,17 @@ export function subscribeError(name: string, error: unknown): Error {
       { cause: error },
     );
   }
-  if (error instanceof BusClosedError || error instanceof BusUnavailableError || error instanceof SubscriptionTakenError) return error;
-  return new BusUnavailableError(`Cannot subscribe as "${name}": ${isRefusal(error) ? `the broker refuses (${reason})` : reason}`, {
-    cause: error,
-    isForbidden: (error as { readonly code?: unknown } | undefined)?.code === ACCESS_REFUSED,
-  });
+  if (
+    error instanceof BusClosedError ||
+    error instanceof BusUnavailableError ||
+    error instanceof SubscriptionTakenError
+  )
+    return error;
+  return new BusUnavailableError(
+    `Cannot subscribe as "${name}": ${isRefusal(error) ? `the broker refuses (${reason})` : reason}`,
+    {
+      cause: error,
+      isForbidden: (error as { readonly code?: unknown } | undefined)?.code === ACCESS_REFUSED,
+    },
+  );
 }

@@ -3,7 +3,10 @@ import { Unacked } from "./unacked.ts";
 
 function recorder(batch = 1): { unacked: Unacked; said: [number, boolean][] } {
   const said: [number, boolean][] = [];
-  return { said, unacked: new Unacked((tag, isMultiple) => said.push([tag, isMultiple]), { batch, atEndOfTurn: setImmediate }) };
+  return {
+    said,
+    unacked: new Unacked((tag, isMultiple) => said.push([tag, isMultiple]), { batch, atEndOfTurn: setImmediate }),
+  };
 }
 
 test("acknowledges the oldest finished deliveries by one ack, those behind a gap one by one", () => {

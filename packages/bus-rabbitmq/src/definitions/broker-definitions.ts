@@ -84,7 +84,10 @@ const SERVICES = "^rockbot\\.(?!result\\.|copy\\.).+\\.v[0-9]+";
  * is `max_message_size` in rabbitmq.conf.
  * @throws {RangeError} if a user has no password
  */
-export function brokerDefinitions(users: readonly BusRights[], { passwords, vhost = "/" }: BrokerDefinitionsOptions): BrokerDefinitions {
+export function brokerDefinitions(
+  users: readonly BusRights[],
+  { passwords, vhost = "/" }: BrokerDefinitionsOptions,
+): BrokerDefinitions {
   const rights = users.map(brokerRights);
   const exchange = { vhost, type: "topic", durable: true, auto_delete: false, internal: false, arguments: {} };
   return {
@@ -101,20 +104,34 @@ export function brokerDefinitions(users: readonly BusRights[], { passwords, vhos
       };
     }),
     permissions: rights.map(({ user, configure, write, read }) => ({ user, vhost, configure, write, read })),
-    topic_permissions: rights.flatMap(({ user, topics }) => Object.entries(topics).map(([name, access]) => ({ user, vhost, exchange: name, ...access }))),
+    topic_permissions: rights.flatMap(({ user, topics }) =>
+      Object.entries(topics).map(([name, access]) => ({ user, vhost, exchange: name, ...access })),
+    ),
     policies: [
-      policy("rockbot-requests", `${SERVICES}$`, { "max-length": MAX_REQUESTS, "max-length-bytes": MAX_REQUEST_BYTES, overflow: "reject-publish" }),
+      policy("rockbot-requests", `${SERVICES}$`, {
+        "max-length": MAX_REQUESTS,
+        "max-length-bytes": MAX_REQUEST_BYTES,
+        overflow: "reject-publish",
+      }),
       policy("rockbot-dead", `${SERVICES}\\.`, { "max-length-bytes": MAX_REQUEST_BYTES }),
       policy("rockbot-results", "^rockbot\\.result\\.", {
         expires: RESULT_QUEUE_EXPIRES_MS,
         "max-length-bytes": MAX_RESULT_BYTES,
         overflow: "drop-head",
       }),
-      policy("rockbot-copies", "^(amq\\.gen-|rockbot\\.copy\\.)", { "message-ttl": COPY_MS, expires: COPY_MS, "max-length-bytes": MAX_COPY_BYTES }),
+      policy("rockbot-copies", "^(amq\\.gen-|rockbot\\.copy\\.)", {
+        "message-ttl": COPY_MS,
+        expires: COPY_MS,
+        "max-length-bytes": MAX_COPY_BYTES,
+      }),
     ].map((fields) => ({ vhost, ...fields })),
   };
 }
 
-function policy(name: string, pattern: string, definition: Readonly<Record<string, unknown>>): Omit<DefinedPolicy, "vhost"> {
+function policy(
+  name: string,
+  pattern: string,
+  definition: Readonly<Record<string, unknown>>,
+): Omit<DefinedPolicy, "vhost"> {
   return { name, pattern, "apply-to": "queues", priority: 0, definition };
 }

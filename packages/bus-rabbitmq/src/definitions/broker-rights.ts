@@ -79,7 +79,8 @@ const alternatives = (patterns: readonly string[], word: string): string[] =>
   [...new Set(patterns)].sort().map((pattern) => pattern.split("*").map(literally).join(word));
 
 /** `\z`, since `$` also fits before a line's end. */
-const anyOf = (expressions: readonly string[]): string => (expressions.length === 0 ? NOTHING : `^(?:${expressions.join("|")})\\z`);
+const anyOf = (expressions: readonly string[]): string =>
+  expressions.length === 0 ? NOTHING : `^(?:${expressions.join("|")})\\z`;
 
 /** An expression for the whole numbers from 0 to `end` - 1, each written in one way. */
 function numbersBelow(end: number): string {

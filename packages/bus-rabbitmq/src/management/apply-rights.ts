@@ -1,7 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { backoffMs } from "@rockbot/base";
 import type { BusRights } from "@rockbot/policy";
-import { type BrokerDefinitions, type BrokerDefinitionsOptions, brokerDefinitions } from "../definitions/broker-definitions.ts";
+import {
+  type BrokerDefinitions,
+  type BrokerDefinitionsOptions,
+  brokerDefinitions,
+} from "../definitions/broker-definitions.ts";
 import { readBrokerState } from "./broker-state.ts";
 import { BrokerNotReadyError, BrokerRefusedError, ManagementApi } from "./management-api.ts";
 import { planChanges } from "./plan-changes.ts";
@@ -55,16 +59,21 @@ export async function applyRights(users: readonly BusRights[], options: ApplyRig
       made += changes;
       if (changes === 0) return made;
       if (++rounds === MAX_ROUNDS)
-        throw new ApplyRightsError([`${api.label} takes the changes, and does not have them at the next look. Does something else change its users?`]);
+        throw new ApplyRightsError([
+          `${api.label} takes the changes, and does not have them at the next look. Does something else change its users?`,
+        ]);
     } catch (error) {
       const isRefusal = error instanceof BrokerRefusedError;
       if (!isRefusal && !(error instanceof BrokerNotReadyError)) throw error;
       const now = performance.now();
       refusedAt = isRefusal ? (refusedAt ?? now) : undefined;
       if (refusedAt !== undefined && now - refusedAt >= REFUSED_MS)
-        throw new ApplyRightsError([`${api.label} refuses the user of the management URL (${error.message}). It needs the tag administrator`]);
+        throw new ApplyRightsError([
+          `${api.label} refuses the user of the management URL (${error.message}). It needs the tag administrator`,
+        ]);
       const waitMs = backoffMs(++failures, { baseMs: 250, maxMs: 3_000, leastPart: 0.5 });
-      if (now + waitMs >= until) throw new ApplyRightsError([`${api.label} was not ready within ${timeoutMs / 1000} s (${error.message})`]);
+      if (now + waitMs >= until)
+        throw new ApplyRightsError([`${api.label} was not ready within ${timeoutMs / 1000} s (${error.message})`]);
       if (error.message !== lastReason) onWait(`${api.label}: ${error.message}`);
       lastReason = error.message;
       await sleep(waitMs);
@@ -73,7 +82,11 @@ export async function applyRights(users: readonly BusRights[], options: ApplyRig
 }
 
 /** One look, and the changes that follow from it. @returns their number @throws {ApplyRightsError} with every fault, after all that could be done */
-async function applyOnce(api: ManagementApi, wanted: BrokerDefinitions, { vhost = "/", passwords, onChange = () => {} }: ApplyRightsOptions): Promise<number> {
+async function applyOnce(
+  api: ManagementApi,
+  wanted: BrokerDefinitions,
+  { vhost = "/", passwords, onChange = () => {} }: ApplyRightsOptions,
+): Promise<number> {
   const state = await readBrokerState(
     api,
     vhost,

@@ -45,7 +45,13 @@ export class ManagementApi {
   constructor(url: string) {
     registerUrlSecret(url);
     const parsed = URL.parse(url);
-    if (parsed === null || !/^https?:$/.test(parsed.protocol) || parsed.username === "" || parsed.search !== "" || parsed.hash !== "") {
+    if (
+      parsed === null ||
+      !/^https?:$/.test(parsed.protocol) ||
+      parsed.username === "" ||
+      parsed.search !== "" ||
+      parsed.hash !== ""
+    ) {
       throw new RangeError("expected http(s)://user:password@host:15672");
     }
     this.label = `${parsed.protocol}//${parsed.host}`;
@@ -75,7 +81,8 @@ export class ManagementApi {
    */
   async change({ method, path, body }: Change): Promise<void> {
     const { status } = await this.#ask(method, path, body);
-    if (status === NOT_FOUND && method !== "DELETE") throw new BrokerNotReadyError("somebody else changes the broker's users at the same time");
+    if (status === NOT_FOUND && method !== "DELETE")
+      throw new BrokerNotReadyError("somebody else changes the broker's users at the same time");
   }
 
   async #ask(method: string, path: string, body?: object): Promise<{ readonly status: number; readonly text: string }> {
@@ -85,7 +92,10 @@ export class ManagementApi {
         method,
         redirect: "manual",
         signal: AbortSignal.timeout(ANSWER_MS),
-        headers: { authorization: this.#authorization, ...(body === undefined ? {} : { "content-type": "application/json" }) },
+        headers: {
+          authorization: this.#authorization,
+          ...(body === undefined ? {} : { "content-type": "application/json" }),
+        },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       });
       const bytes = response.body === null ? Buffer.alloc(0) : await readBounded(response.body, MAX_ANSWER_BYTES);
@@ -95,7 +105,8 @@ export class ManagementApi {
     }
     const { status, text } = answer;
     if (REFUSALS.includes(status)) throw new BrokerRefusedError(reasonIn(text) ?? `status ${status}`, status);
-    if (status !== NOT_FOUND && (status < 200 || status > 299)) throw new BrokerNotReadyError(`it answers with status ${status}`);
+    if (status !== NOT_FOUND && (status < 200 || status > 299))
+      throw new BrokerNotReadyError(`it answers with status ${status}`);
     return answer;
   }
 }

@@ -18,9 +18,16 @@ const path = (...parts: readonly string[]): string => parts.map(encodeURICompone
  * topics for a user, all are allowed. Only users with RockBot's tag lose rights, or are deleted; one with rights in another virtual host, too,
  * stays there.
  */
-export function planChanges(state: BrokerState, wanted: BrokerDefinitions, vhost: string, passwords: ReadonlyMap<string, string>): Plan {
+export function planChanges(
+  state: BrokerState,
+  wanted: BrokerDefinitions,
+  vhost: string,
+  passwords: ReadonlyMap<string, string>,
+): Plan {
   const faults = [...userFaults(state, wanted), ...exchangeFaults(state, wanted)];
-  const hostChanges: Change[] = state.hasVhost ? [] : [{ method: "PUT", path: path("vhosts", vhost), body: {}, what: `create the virtual host ${vhost}` }];
+  const hostChanges: Change[] = state.hasVhost
+    ? []
+    : [{ method: "PUT", path: path("vhosts", vhost), body: {}, what: `create the virtual host ${vhost}` }];
   const changes = [
     ...hostChanges,
     ...withdrawals(state, wanted, vhost),
@@ -35,29 +42,53 @@ export function planChanges(state: BrokerState, wanted: BrokerDefinitions, vhost
 
 function userFaults({ actor, users }: BrokerState, wanted: BrokerDefinitions): string[] {
   const names = new Set(wanted.users.map(({ name }) => name));
-  const rulers = users.filter(({ name, tags }) => names.has(name) && (name === actor || tags.includes("administrator")));
-  return rulers.map(({ name }) => `the user "${name}" of the policy is an administrator at the broker. Give the policy's user another name`);
+  const rulers = users.filter(
+    ({ name, tags }) => names.has(name) && (name === actor || tags.includes("administrator")),
+  );
+  return rulers.map(
+    ({ name }) =>
+      `the user "${name}" of the policy is an administrator at the broker. Give the policy's user another name`,
+  );
 }
 
 function exchangeFaults(state: BrokerState, wanted: BrokerDefinitions): string[] {
   return wanted.exchanges.flatMap(({ name, ...expected }) => {
     const found = state.exchanges.find((exchange) => exchange.name === name);
     if (found === undefined) return [];
-    const differing = Object.entries(expected).filter(([key, value]) => !isDeepStrictEqual(found[key as keyof typeof expected], value));
+    const differing = Object.entries(expected).filter(
+      ([key, value]) => !isDeepStrictEqual(found[key as keyof typeof expected], value),
+    );
     if (differing.length === 0) return [];
-    return [`the exchange "${name}" is there with another ${differing.map(([key]) => key).join(", ")}. Delete it: RockBot's services then need a moment`];
+    return [
+      `the exchange "${name}" is there with another ${differing.map(([key]) => key).join(", ")}. Delete it: RockBot's services then need a moment`,
+    ];
   });
 }
 
-function withdrawals({ users, permissions: has, topicPermissions: hasTopics }: BrokerState, wanted: BrokerDefinitions, vhost: string): Change[] {
+function withdrawals(
+  { users, permissions: has, topicPermissions: hasTopics }: BrokerState,
+  wanted: BrokerDefinitions,
+  vhost: string,
+): Change[] {
   const kept = new Set(wanted.users.map(({ name }) => name));
   const rights = [...has, ...hasTopics];
   return users.flatMap(({ name, tags }): Change[] => {
     const hosts = new Set(rights.filter(({ user }) => user === name).map((right) => right.vhost));
     if (kept.has(name) || !tags.includes(OWNED_TAG) || tags.includes("administrator") || !hosts.has(vhost)) return [];
-    if (hosts.size === 1) return [{ method: "DELETE", path: path("users", name), what: `delete the user ${name}, which the policy no longer names` }];
+    if (hosts.size === 1)
+      return [
+        {
+          method: "DELETE",
+          path: path("users", name),
+          what: `delete the user ${name}, which the policy no longer names`,
+        },
+      ];
     return [
-      { method: "DELETE", path: path("permissions", vhost, name), what: `take the permissions of ${name}, which the policy no longer names` },
+      {
+        method: "DELETE",
+        path: path("permissions", vhost, name),
+        what: `take the permissions of ${name}, which the policy no longer names`,
+      },
       { method: "DELETE", path: path("topic-permissions", vhost, name), what: `forget the topics of ${name}` },
     ];
   });
@@ -66,7 +97,12 @@ function withdrawals({ users, permissions: has, topicPermissions: hasTopics }: B
 /** As an import, which needs no permissions in the virtual host. */
 function exchanges(state: BrokerState, wanted: BrokerDefinitions): Change[] {
   const missing = wanted.exchanges.filter(({ name }) => !state.exchanges.some((exchange) => exchange.name === name));
-  return missing.map((exchange) => ({ method: "POST", path: "definitions", body: { exchanges: [exchange] }, what: `declare the exchange ${exchange.name}` }));
+  return missing.map((exchange) => ({
+    method: "POST",
+    path: "definitions",
+    body: { exchanges: [exchange] },
+    what: `declare the exchange ${exchange.name}`,
+  }));
 }
 
 function policies(state: BrokerState, wanted: BrokerDefinitions, vhost: string): Change[] {
@@ -88,7 +124,14 @@ function userChanges({ users }: BrokerState, { name, tags, limits, ...hash }: De
   return [
     ...(hasPassword && hasTags
       ? []
-      : [{ method: "PUT" as const, path: path("users", name), body: { ...hash, tags: tags.join(",") }, what: `${verb} ${name}` }]),
+      : [
+          {
+            method: "PUT" as const,
+            path: path("users", name),
+            body: { ...hash, tags: tags.join(",") },
+            what: `${verb} ${name}`,
+          },
+        ]),
     ...missing.map(([limit, value]) => ({
       method: "PUT" as const,
       path: path("user-limits", name, limit),
@@ -103,7 +146,14 @@ function topicPermissions({ topicPermissions: has }: BrokerState, wanted: Broker
   return wanted.topic_permissions.flatMap(({ user, exchange, write, read }): Change[] => {
     const found = has.find((right) => right.user === user && right.vhost === vhost && right.exchange === exchange);
     if (found?.write === write && found.read === read) return [];
-    return [{ method: "PUT", path: path("topic-permissions", vhost, user), body: { exchange, write, read }, what: `set the topics of ${user} at ${exchange}` }];
+    return [
+      {
+        method: "PUT",
+        path: path("topic-permissions", vhost, user),
+        body: { exchange, write, read },
+        what: `set the topics of ${user} at ${exchange}`,
+      },
+    ];
   });
 }
 
@@ -111,6 +161,13 @@ function permissions({ permissions: has }: BrokerState, wanted: BrokerDefinition
   return wanted.permissions.flatMap(({ user, configure, write, read }): Change[] => {
     const found = has.find((right) => right.user === user && right.vhost === vhost);
     if (found?.configure === configure && found.write === write && found.read === read) return [];
-    return [{ method: "PUT", path: path("permissions", vhost, user), body: { configure, write, read }, what: `set the permissions of ${user}` }];
+    return [
+      {
+        method: "PUT",
+        path: path("permissions", vhost, user),
+        body: { configure, write, read },
+        what: `set the permissions of ${user}`,
+      },
+    ];
   });
 }

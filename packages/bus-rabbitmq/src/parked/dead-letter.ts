@@ -24,7 +24,9 @@ const Note = {
 const MAX_TEXT = 1_000;
 
 /** Fetched or delivered. */
-type Readable = Pick<IncomingMessage, "properties" | "content"> & { readonly fields: Pick<IncomingMessage["fields"], "routingKey"> };
+type Readable = Pick<IncomingMessage, "properties" | "content"> & {
+  readonly fields: Pick<IncomingMessage["fields"], "routingKey">;
+};
 
 /** A message on one of a service's dead-letter queues. */
 export interface DeadLetter {
@@ -48,7 +50,10 @@ export function readDeadLetter({ fields, properties, content }: Readable, mains:
     const envelope = fromWire(text(headers[Note.Topic]) ?? fields.routingKey, properties, content);
     const reason = text(headers[Note.Reason]);
     const message = text(headers[Note.Message]);
-    const death: Death = { reason: reason === "rejected" || reason === "failed" ? reason : "crashed", ...(message === undefined ? {} : { message }) };
+    const death: Death = {
+      reason: reason === "rejected" || reason === "failed" ? reason : "crashed",
+      ...(message === undefined ? {} : { message }),
+    };
     return {
       envelope: { ...envelope, ttlMs: readTtlMs(headers[Note.TtlMs]), userId: text(headers[Note.User]) },
       death,
@@ -57,7 +62,11 @@ export function readDeadLetter({ fields, properties, content }: Readable, mains:
   }
   const topic = sentTo ?? fields.routingKey;
   const ttlMs = readTtlMs(first["original-expiration"]);
-  return { envelope: { ...fromWire(topic, properties, content), ttlMs }, death: { reason: "crashed" }, isExpired: first["reason"] === "expired" };
+  return {
+    envelope: { ...fromWire(topic, properties, content), ttlMs },
+    death: { reason: "crashed" },
+    isExpired: first["reason"] === "expired",
+  };
 }
 
 /** Reads a message of a service that is kept for an operator. */
@@ -70,7 +79,14 @@ export function readParked(message: Readable, service: string): ParkedMessage {
   const parkedBy = last?.["queue"] === queueName(service, "dlq") ? undefined : text(message.properties.userId);
   const { timestamp } = message.properties;
   const sentAt = timestamp === undefined ? undefined : timestamp * 1000;
-  return { message: envelope, reason: isExpired ? "expired" : death.reason, why: death.message, parkedBy, parkedAt, sentAt };
+  return {
+    message: envelope,
+    reason: isExpired ? "expired" : death.reason,
+    why: death.message,
+    parkedBy,
+    parkedAt,
+    sentAt,
+  };
 }
 
 /** The properties under which a dead message goes on, to the dlq, to the parked ones, or back. @param diedAt in milliseconds since the epoch */
@@ -83,9 +99,19 @@ export function deadLetterProperties(
   diedAt = Date.now(),
 ): MessageProperties {
   const { headers, contentType, contentEncoding, correlationId, replyTo, timestamp, type } = message.properties;
-  const kept = Object.entries(headers ?? {}).filter(([name, value]) => name.startsWith("rb-") && typeof value === "string");
+  const kept = Object.entries(headers ?? {}).filter(
+    ([name, value]) => name.startsWith("rb-") && typeof value === "string",
+  );
   return {
-    ...defined({ contentType, contentEncoding, correlationId, replyTo, messageId, timestamp: Number.isSafeInteger(timestamp) ? timestamp : undefined, type }),
+    ...defined({
+      contentType,
+      contentEncoding,
+      correlationId,
+      replyTo,
+      messageId,
+      timestamp: Number.isSafeInteger(timestamp) ? timestamp : undefined,
+      type,
+    }),
     deliveryMode: 2,
     headers: {
       ...Object.fromEntries(kept),

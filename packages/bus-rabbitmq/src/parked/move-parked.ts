@@ -20,7 +20,11 @@ const PUBLISH_TIMEOUT_MS = 10_000;
  * Moves parked messages from an earlier queue to that of now, one after the other, and deletes the queue once it is empty. Nobody waits for it: while
  * the queue does not answer, as its node is down, nothing is moved. Never rejects.
  */
-export async function moveParked(link: Link, publisher: Publisher, { subscription, user, log }: MoveParkedOptions): Promise<void> {
+export async function moveParked(
+  link: Link,
+  publisher: Publisher,
+  { subscription, user, log }: MoveParkedOptions,
+): Promise<void> {
   const from = oldParkedName(subscription);
   try {
     if ((await look(link, from)) === undefined) return;
@@ -31,7 +35,8 @@ export async function moveParked(link: Link, publisher: Publisher, { subscriptio
       log.info({ from, moved }, "moved parked messages to their new queue");
     });
   } catch (error) {
-    if (!link.signal.aborted) log.warn({ from, reason: reasonOf(error) }, "could not move parked messages to their new queue yet");
+    if (!link.signal.aborted)
+      log.warn({ from, reason: reasonOf(error) }, "could not move parked messages to their new queue yet");
   }
 }
 

@@ -25,9 +25,12 @@ export async function visitParked(
     try {
       return await link.answer(what, answer());
     } catch (error) {
-      throw new BusUnavailableError(`Cannot look at the parked messages of "${name}": ${reasonOf(error)}. What was removed so far is gone, all else is kept`, {
-        cause: error,
-      });
+      throw new BusUnavailableError(
+        `Cannot look at the parked messages of "${name}": ${reasonOf(error)}. What was removed so far is gone, all else is kept`,
+        {
+          cause: error,
+        },
+      );
     }
   };
   const channel = await ask("channel.open", () => link.openChannel());
@@ -48,7 +51,8 @@ export async function visitParked(
       kept--;
     }
   } catch (error) {
-    if (shown === 0 && ((error as Error).cause as { readonly code?: unknown } | undefined)?.code === NOT_FOUND) return undefined;
+    if (shown === 0 && ((error as Error).cause as { readonly code?: unknown } | undefined)?.code === NOT_FOUND)
+      return undefined;
     throw error;
   } finally {
     // Waited for: the next visit is to find the messages that were given back. Fails if the broker has closed the channel already.

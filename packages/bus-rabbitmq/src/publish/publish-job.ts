@@ -55,7 +55,18 @@ export class PublishJob implements OutgoingMessage {
   readonly #leave: (() => void) | undefined;
 
   constructor(publication: Publication, keeper: JobKeeper, resolve: () => void, reject: (error: unknown) => void) {
-    const { exchange, routingKey, mandatory, properties, body, offerAgainMs = 0, timeoutMs, ttlMs, signal, isWanted } = publication;
+    const {
+      exchange,
+      routingKey,
+      mandatory,
+      properties,
+      body,
+      offerAgainMs = 0,
+      timeoutMs,
+      ttlMs,
+      signal,
+      isWanted,
+    } = publication;
     this.exchange = exchange;
     this.routingKey = routingKey;
     this.mandatory = mandatory;
@@ -68,7 +79,11 @@ export class PublishJob implements OutgoingMessage {
     this.#resolve = resolve;
     this.#reject = reject;
     this.#callOff = keeper.deadlines.after(timeoutMs, () =>
-      this.settle(this.#firstReturnedAt === undefined ? this.#unavailable(` within ${timeoutMs} ms: ${keeper.trouble}`) : this.#unroutable()),
+      this.settle(
+        this.#firstReturnedAt === undefined
+          ? this.#unavailable(` within ${timeoutMs} ms: ${keeper.trouble}`)
+          : this.#unroutable(),
+      ),
     );
     this.#leave = signal && onAbort(signal, () => this.settle(signal.reason));
   }
@@ -92,7 +107,8 @@ export class PublishJob implements OutgoingMessage {
     if (this.#expiresAt <= now) return this.#unavailable(": its time to live was over before the broker could take it");
     if (this.#isWanted?.() === false) return this.#unavailable(": it was given up before the broker could take it");
     if (this.#expiresAt !== Number.POSITIVE_INFINITY) this.expirationMs = Math.ceil(this.#expiresAt - now);
-    if (this.mayBeOut && this.#firstSentAt !== undefined) this.properties = asCopy(this.properties, now - this.#firstSentAt);
+    if (this.mayBeOut && this.#firstSentAt !== undefined)
+      this.properties = asCopy(this.properties, now - this.#firstSentAt);
     this.#firstSentAt ??= now;
     return undefined;
   }
@@ -100,7 +116,11 @@ export class PublishJob implements OutgoingMessage {
   /** The bus is being closed, and the broker has not confirmed it. */
   busCloses(): void {
     const mayHaveBeenTaken = this.#firstReturnedAt === undefined ? this.#firstSentAt !== undefined : this.mayBeOut;
-    this.settle(new BusClosedError(`Cannot publish to "${this.routingKey}": the bus was closed before the broker had confirmed`, { mayHaveBeenTaken }));
+    this.settle(
+      new BusClosedError(`Cannot publish to "${this.routingKey}": the bus was closed before the broker had confirmed`, {
+        mayHaveBeenTaken,
+      }),
+    );
   }
 
   /** The broker has sent it back. @returns whether it is to be offered again; else it is settled */
@@ -112,10 +132,14 @@ export class PublishJob implements OutgoingMessage {
   }
 
   #unroutable(): UnroutableError {
-    return new UnroutableError(`Cannot publish to "${this.routingKey}": nobody subscribes to it`, { mayHaveBeenTaken: this.mayBeOut });
+    return new UnroutableError(`Cannot publish to "${this.routingKey}": nobody subscribes to it`, {
+      mayHaveBeenTaken: this.mayBeOut,
+    });
   }
 
   #unavailable(why: string): BusUnavailableError {
-    return new BusUnavailableError(`Cannot publish to "${this.routingKey}"${why}`, { mayHaveBeenTaken: this.#firstSentAt !== undefined });
+    return new BusUnavailableError(`Cannot publish to "${this.routingKey}"${why}`, {
+      mayHaveBeenTaken: this.#firstSentAt !== undefined,
+    });
   }
 }

@@ -1,5 +1,12 @@
 import { Deadlines } from "@rockbot/base";
-import { BusClosedError, BusUnavailableError, type Logger, MAX_BODY_BYTES, MessageTooLargeError, QueueFullError } from "@rockbot/bus";
+import {
+  BusClosedError,
+  BusUnavailableError,
+  type Logger,
+  MAX_BODY_BYTES,
+  MessageTooLargeError,
+  QueueFullError,
+} from "@rockbot/bus";
 import type { ConfirmChannel, Message } from "amqplib";
 import type { AddressSource } from "../connection/address-source.ts";
 import { ConnectionSupervisor } from "../connection/connection-supervisor.ts";
@@ -121,9 +128,15 @@ export class Publisher {
   #refusal({ routingKey, body }: Publication): Error | undefined {
     if (this.#isClosed) return new BusClosedError(`Cannot publish to "${routingKey}": the bus is closed`);
     if (body.byteLength > MAX_BODY_BYTES) {
-      return new MessageTooLargeError(`Cannot publish to "${routingKey}": the body has ${body.byteLength} bytes, at most ${MAX_BODY_BYTES} are carried`);
+      return new MessageTooLargeError(
+        `Cannot publish to "${routingKey}": the body has ${body.byteLength} bytes, at most ${MAX_BODY_BYTES} are carried`,
+      );
     }
-    if (this.#waiting.size + this.#returned.size < MAX_WAITING && this.#waitingBytes + body.byteLength <= MAX_WAITING_BYTES) return undefined;
+    if (
+      this.#waiting.size + this.#returned.size < MAX_WAITING &&
+      this.#waitingBytes + body.byteLength <= MAX_WAITING_BYTES
+    )
+      return undefined;
     const held = `${this.#waiting.size} messages wait already`;
     return new BusUnavailableError(`Cannot publish to "${routingKey}": ${held}, and ${this.#supervisor.trouble}`);
   }
@@ -222,7 +235,13 @@ export class Publisher {
   /** The broker names a message that came back by nothing but its properties. It comes before the message's confirm. */
   #onReturn({ fields, properties }: Message): void {
     for (const job of this.#unconfirmed) {
-      if (job.isReturned || !job.mandatory || job.routingKey !== fields.routingKey || job.properties.messageId !== properties.messageId) continue;
+      if (
+        job.isReturned ||
+        !job.mandatory ||
+        job.routingKey !== fields.routingKey ||
+        job.properties.messageId !== properties.messageId
+      )
+        continue;
       job.isReturned = true;
       return;
     }
@@ -276,7 +295,10 @@ export class Publisher {
     this.#checkIdle();
     if (link.signal.aborted) return;
     if (this.#isClosed && cause === undefined) return; // as its connection is being closed, in order
-    this.#log.warn({ reason: reasonOf(cause), unconfirmed: unsettled.length }, "the broker closed the channel for publishing");
+    this.#log.warn(
+      { reason: reasonOf(cause), unconfirmed: unsettled.length },
+      "the broker closed the channel for publishing",
+    );
     this.#open(link).then(
       () => this.#pump(),
       (error) => link.destroy(error),
@@ -315,12 +337,17 @@ export class Publisher {
 }
 
 function queueFull({ routingKey, mayBeOut }: PublishJob): QueueFullError {
-  return new QueueFullError(`Cannot publish to "${routingKey}": a queue that should take it is full`, { mayHaveBeenTaken: mayBeOut });
+  return new QueueFullError(`Cannot publish to "${routingKey}": a queue that should take it is full`, {
+    mayHaveBeenTaken: mayBeOut,
+  });
 }
 
 function refused(cause: Error & { readonly code?: number }): Error {
   const reason = reasonOf(cause).replace(/^Channel closed by server: /, "");
   // 311 content-too-large, and RabbitMQ's 406 for a body above its own limit.
-  if (cause.code === 311 || /larger than/.test(reason)) return new MessageTooLargeError(`Cannot publish: the broker refuses the message (${reason})`);
-  return new BusUnavailableError(`Cannot publish: the broker refuses the message (${reason})`, { isForbidden: cause.code === ACCESS_REFUSED });
+  if (cause.code === 311 || /larger than/.test(reason))
+    return new MessageTooLargeError(`Cannot publish: the broker refuses the message (${reason})`);
+  return new BusUnavailableError(`Cannot publish: the broker refuses the message (${reason})`, {
+    isForbidden: cause.code === ACCESS_REFUSED,
+  });
 }

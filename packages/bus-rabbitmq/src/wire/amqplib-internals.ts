@@ -10,7 +10,10 @@ import type { IncomingProperties } from "./read-frames.ts";
  * start, in words.
  */
 export function internalsOf(model: ChannelModel): { readonly socket: Socket; readonly frameMax: number } {
-  const { stream: socket, frameMax } = model.connection as unknown as { readonly stream?: Socket; readonly frameMax?: unknown };
+  const { stream: socket, frameMax } = model.connection as unknown as {
+    readonly stream?: Socket;
+    readonly frameMax?: unknown;
+  };
   if (typeof socket?.cork !== "function") throw new AmqplibMismatchError("the socket of a connection");
   if (typeof frameMax !== "number") throw new AmqplibMismatchError("the frame size of a connection");
   return { socket, frameMax };
@@ -36,7 +39,8 @@ export interface AmqplibReading {
 export function readingOf(model: ChannelModel): AmqplibReading {
   const connection = model.connection as unknown as Partial<ReadingConnection>;
   const { recvFrame, rest, stream } = connection;
-  if (recvFrame === undefined || rest === undefined || stream === undefined) throw new AmqplibMismatchError("the reading of frames");
+  if (recvFrame === undefined || rest === undefined || stream === undefined)
+    throw new AmqplibMismatchError("the reading of frames");
   return {
     takeOver(next) {
       connection.recvFrame = next;

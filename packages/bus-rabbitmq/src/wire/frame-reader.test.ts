@@ -65,7 +65,9 @@ test("bodies of any size arrive whole and in order, and amqplib gets its own ans
   await from.channel.waitForConfirms();
   expect((await from.channel.checkQueue(from.queue)).consumerCount).toBe(1);
   await expect.poll(() => from.received.length, { timeout: 5_000 }).toBe(bodies.length);
-  expect(from.received.map(({ content }) => content.toString("base64"))).toEqual(bodies.map((body) => body.toString("base64")));
+  expect(from.received.map(({ content }) => content.toString("base64"))).toEqual(
+    bodies.map((body) => body.toString("base64")),
+  );
 });
 
 test("a message that comes back, and what comes on channels nobody listens to, are amqplib's", async () => {
@@ -88,7 +90,12 @@ function frame(type: number, payload: Buffer): Buffer {
 
 const deliver = Buffer.from("\0\x3c\0\x3c\x01c\0\0\0\0\0\0\0\x07\x01\0\x03a.b", "latin1");
 const header = Buffer.from("\0\x3c\0\0\0\0\0\0\0\0\0\x05\0\x20\x01T", "latin1");
-const stream = Buffer.concat([frame(1, deliver), frame(2, header), frame(3, Buffer.from("hel")), frame(3, Buffer.from("lo"))]);
+const stream = Buffer.concat([
+  frame(1, deliver),
+  frame(2, header),
+  frame(3, Buffer.from("hel")),
+  frame(3, Buffer.from("lo")),
+]);
 
 /** Reads what comes in these pieces. @returns the bodies, and how many frames went to amqplib */
 function readPieces(pieces: Buffer[]): { readonly bodies: string[]; readonly handedOn: number } {
@@ -116,7 +123,9 @@ function readPieces(pieces: Buffer[]): { readonly bodies: string[]; readonly han
 
 test.each([1, 2, 3, 7, 8, 20, 1_000])("it does not matter that bytes come %d at a time", (size) => {
   const all = Buffer.concat([stream, frame(8, Buffer.alloc(0)), stream]);
-  const pieces = Array.from({ length: Math.ceil(all.byteLength / size) }, (_, index) => all.subarray(index * size, (index + 1) * size));
+  const pieces = Array.from({ length: Math.ceil(all.byteLength / size) }, (_, index) =>
+    all.subarray(index * size, (index + 1) * size),
+  );
   expect(readPieces(pieces)).toEqual({ bodies: ["hello", "hello"], handedOn: 1 });
 });
 
@@ -124,7 +133,11 @@ test.each([
   ["a frame that is larger than agreed", frame(1, Buffer.alloc(1_001)), /frame of 1001 bytes/],
   ["a frame without an end", Buffer.concat([frame(1, deliver).subarray(0, -1), Buffer.alloc(1)]), /without an end/],
   ["a field that is longer than its frame", frame(1, deliver.subarray(0, 16)), /ends in the middle/],
-  ["more of a body than announced", Buffer.concat([frame(1, deliver), frame(2, header), frame(3, Buffer.alloc(6))]), /more of a message/],
+  [
+    "more of a body than announced",
+    Buffer.concat([frame(1, deliver), frame(2, header), frame(3, Buffer.alloc(6))]),
+    /more of a message/,
+  ],
 ])("%s is no message", (_what, bytes, fault) => {
   expect(() => readPieces([bytes])).toThrow(fault);
 });

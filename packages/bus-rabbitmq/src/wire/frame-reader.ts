@@ -1,5 +1,11 @@
 import type { AmqplibReading } from "./amqplib-internals.ts";
-import { FrameCursor, type IncomingMessage, type IncomingProperties, readDeliver, readProperties } from "./read-frames.ts";
+import {
+  FrameCursor,
+  type IncomingMessage,
+  type IncomingProperties,
+  readDeliver,
+  readProperties,
+} from "./read-frames.ts";
 
 /** The events of one channel. None of these may throw. */
 export interface ChannelListener {
@@ -77,7 +83,8 @@ export class FrameReader {
   #endOfFrame(): number | undefined {
     if (this.#bytes.byteLength - this.#at < FRAME_OVERHEAD) return undefined;
     const size = this.#bytes.readUInt32BE(this.#at + 3);
-    if (size > this.#maxFrameBytes) throw new RangeError(`The broker sends a frame of ${size} bytes, at most ${this.#maxFrameBytes} were agreed on`);
+    if (size > this.#maxFrameBytes)
+      throw new RangeError(`The broker sends a frame of ${size} bytes, at most ${this.#maxFrameBytes} were agreed on`);
     const end = this.#at + FRAME_OVERHEAD + size;
     if (end > this.#bytes.byteLength) return undefined;
     if (this.#bytes[end - 1] !== FRAME_END) throw new RangeError("The broker sends a frame without an end");

@@ -43,7 +43,8 @@ const BasicMethod = { Publish: 40, Ack: 80, Nack: 120 } as const;
 /** Bytes that suffice for the first two frames of any message: no character of a string takes more than three in UTF-8. */
 export function headRoom({ exchange, routingKey, properties }: OutgoingMessage): number {
   const { contentType, contentEncoding, headers, correlationId, replyTo, messageId, type, userId } = properties;
-  let characters = exchange.length + routingKey.length + lengthOf(contentType) + lengthOf(contentEncoding) + lengthOf(correlationId);
+  let characters =
+    exchange.length + routingKey.length + lengthOf(contentType) + lengthOf(contentEncoding) + lengthOf(correlationId);
   characters += lengthOf(replyTo) + lengthOf(messageId) + lengthOf(type) + lengthOf(userId);
   let entries = 0;
   for (const key in headers) {
@@ -64,7 +65,12 @@ export function writeHead(target: Buffer, start: number, channel: number, messag
   return writeProperties(target, at, channel, message);
 }
 
-function writePublish(target: Buffer, start: number, channel: number, { exchange, routingKey, mandatory }: OutgoingMessage): number {
+function writePublish(
+  target: Buffer,
+  start: number,
+  channel: number,
+  { exchange, routingKey, mandatory }: OutgoingMessage,
+): number {
   let at = writeMethod(target, start, channel, BasicMethod.Publish);
   at = writeUint16(target, at, 0); // a field that is reserved
   at = writeShortText(target, at, "exchange", exchange);
@@ -74,8 +80,24 @@ function writePublish(target: Buffer, start: number, channel: number, { exchange
 }
 
 /** In the order of the specification; a bit in the flags says of each whether it is there. */
-function writeProperties(target: Buffer, start: number, channel: number, { properties, expirationMs, body }: OutgoingMessage): number {
-  const { contentType, contentEncoding, headers, deliveryMode, correlationId, replyTo, messageId, timestamp, type, userId } = properties;
+function writeProperties(
+  target: Buffer,
+  start: number,
+  channel: number,
+  { properties, expirationMs, body }: OutgoingMessage,
+): number {
+  const {
+    contentType,
+    contentEncoding,
+    headers,
+    deliveryMode,
+    correlationId,
+    replyTo,
+    messageId,
+    timestamp,
+    type,
+    userId,
+  } = properties;
   let at = startFrame(target, start, FrameType.Header, channel);
   at = writeUint16(target, at, BASIC);
   at = writeUint16(target, at, 0); // a weight that nobody has
@@ -110,7 +132,8 @@ function writeProperties(target: Buffer, start: number, channel: number, { prope
     at = writeShortText(target, at, "message id", messageId);
   }
   if (timestamp !== undefined) {
-    if (!Number.isSafeInteger(timestamp) || timestamp < 0) throw new RangeError(`Cannot publish: the timestamp is ${timestamp}, not a whole number of seconds`);
+    if (!Number.isSafeInteger(timestamp) || timestamp < 0)
+      throw new RangeError(`Cannot publish: the timestamp is ${timestamp}, not a whole number of seconds`);
     flags |= 0x0040;
     at = writeUint64(target, at, timestamp);
   }

@@ -20,8 +20,19 @@ async function open({ frameMax = 0 } = {}) {
   await channel.consume(queue, (message) => void (message !== null && received.push(message)));
   const outbox = new Outbox(socket, negotiated);
   const verdicts: [number, boolean, boolean][] = [];
-  new FrameReader(readingOf(connection), negotiated).listen(numberOf(channel), { onVerdict: (...verdict) => verdicts.push(verdict) });
-  return { connection, channel, queue, received, outbox, verdicts, number: numberOf(channel), [Symbol.asyncDispose]: () => connection.close() };
+  new FrameReader(readingOf(connection), negotiated).listen(numberOf(channel), {
+    onVerdict: (...verdict) => verdicts.push(verdict),
+  });
+  return {
+    connection,
+    channel,
+    queue,
+    received,
+    outbox,
+    verdicts,
+    number: numberOf(channel),
+    [Symbol.asyncDispose]: () => connection.close(),
+  };
 }
 
 const message = (queue: string, more: Partial<OutgoingMessage> = {}): OutgoingMessage => ({
@@ -48,21 +59,35 @@ test("amqplib reads each property as it was written, in ASCII or not", async () 
     type: "T",
     userId: "guest",
   };
-  to.outbox.publish(to.number, message(to.queue, { properties: { ...properties, userId: undefined }, expirationMs: 60_000, body: Buffer.from("{}") }));
+  to.outbox.publish(
+    to.number,
+    message(to.queue, {
+      properties: { ...properties, userId: undefined },
+      expirationMs: 60_000,
+      body: Buffer.from("{}"),
+    }),
+  );
   await expect.poll(() => to.received.length).toBe(1);
   expect({ ...to.received[0]?.properties }).toMatchObject({ ...properties, userId: undefined, expiration: "60000" });
   expect(to.received[0]?.content.toString()).toBe("{}");
 });
 
-test.each([0, 4096])("bodies of any size arrive whole and in order over frames of at most %d bytes", async (frameMax) => {
-  await using to = await open({ frameMax });
-  const bodies = [0, 1, 4_087, 4_088, 4_089, 8_192, 8_193, 70_000, 131_064, 131_065, 400_000, 3].map((size) => randomBytes(size));
-  for (const body of bodies) to.outbox.publish(to.number, message(to.queue, { body }));
-  await expect.poll(() => to.received.length, { timeout: 5_000 }).toBe(bodies.length);
-  expect(to.received.map(({ content }) => content.toString("base64"))).toEqual(bodies.map((body) => body.toString("base64")));
-  await expect.poll(() => to.verdicts.at(-1)?.[0]).toBe(bodies.length);
-  expect(to.verdicts.every(([, , isTaken]) => isTaken)).toBe(true);
-});
+test.each([0, 4096])(
+  "bodies of any size arrive whole and in order over frames of at most %d bytes",
+  async (frameMax) => {
+    await using to = await open({ frameMax });
+    const bodies = [0, 1, 4_087, 4_088, 4_089, 8_192, 8_193, 70_000, 131_064, 131_065, 400_000, 3].map((size) =>
+      randomBytes(size),
+    );
+    for (const body of bodies) to.outbox.publish(to.number, message(to.queue, { body }));
+    await expect.poll(() => to.received.length, { timeout: 5_000 }).toBe(bodies.length);
+    expect(to.received.map(({ content }) => content.toString("base64"))).toEqual(
+      bodies.map((body) => body.toString("base64")),
+    );
+    await expect.poll(() => to.verdicts.at(-1)?.[0]).toBe(bodies.length);
+    expect(to.verdicts.every(([, , isTaken]) => isTaken)).toBe(true);
+  },
+);
 
 test("what cannot be carried is refused by name, and leaves no trace between others", async () => {
   await using to = await open();
@@ -81,7 +106,8 @@ test("what cannot be carried is refused by name, and leaves no trace between oth
     /headers have 200\d\d\d bytes/,
   ];
   to.outbox.publish(to.number, message(to.queue, { body: Buffer.from("before") }));
-  for (const [index, more] of wrong.entries()) expect(() => to.outbox.publish(to.number, message(to.queue, more))).toThrow(refusals[index]);
+  for (const [index, more] of wrong.entries())
+    expect(() => to.outbox.publish(to.number, message(to.queue, more))).toThrow(refusals[index]);
   to.outbox.publish(to.number, message(to.queue, { body: Buffer.from("after") }));
   await expect.poll(() => to.received.map(({ content }) => content.toString())).toEqual(["before", "after"]);
 });
@@ -93,11 +119,15 @@ test("acknowledges one or all up to one, and gives back", async () => {
   to.outbox.ack(to.number, 2, true);
   to.outbox.nack(to.number, 3, true);
   to.outbox.nack(to.number, 4, false);
-  await expect.poll(() => to.received.slice(4).map(({ content, fields }) => [content.toString(), fields.redelivered])).toEqual([["c", true]]);
+  await expect
+    .poll(() => to.received.slice(4).map(({ content, fields }) => [content.toString(), fields.redelivered]))
+    .toEqual([["c", true]]);
   to.outbox.ack(to.number, 5, false);
   to.outbox.flush();
   await to.channel.close();
-  await using again = await to.connection.createChannel().then((channel) => ({ channel, [Symbol.asyncDispose]: () => channel.close() }));
+  await using again = await to.connection
+    .createChannel()
+    .then((channel) => ({ channel, [Symbol.asyncDispose]: () => channel.close() }));
   expect((await again.channel.checkQueue(to.queue)).messageCount).toBe(0);
 });
 
@@ -118,7 +148,9 @@ test("writes nothing, and does not throw, once the connection is gone", async ()
 });
 
 test("another version of amqplib is named at once", () => {
-  expect(() => internalsOf({ connection: {} } as never)).toThrow(/Cannot use the installed version of amqplib: the socket/);
+  expect(() => internalsOf({ connection: {} } as never)).toThrow(
+    /Cannot use the installed version of amqplib: the socket/,
+  );
   expect(() => readingOf({ connection: {} } as never)).toThrow(/the reading of frames/);
   expect(() => numberOf({} as never)).toThrow(/the number of a channel/);
 });

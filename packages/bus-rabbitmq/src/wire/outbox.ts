@@ -1,5 +1,15 @@
 import type { Socket } from "node:net";
-import { ACK_BYTES, endBodyFrame, FRAME_OVERHEAD, headRoom, type OutgoingMessage, startBodyFrame, writeAck, writeHead, writeNack } from "./frames.ts";
+import {
+  ACK_BYTES,
+  endBodyFrame,
+  FRAME_OVERHEAD,
+  headRoom,
+  type OutgoingMessage,
+  startBodyFrame,
+  writeAck,
+  writeHead,
+  writeNack,
+} from "./frames.ts";
 
 /** Frames gather in chunks of this size. */
 const CHUNK_BYTES = 64 * 1024;
@@ -37,12 +47,17 @@ export class Outbox {
     const headEnd = writeHead(this.#chunk, this.#end, channel, message);
     if (headEnd - this.#end > this.#maxBodyBytes) {
       // The broker would end the connection, and with it all that is on its way.
-      throw new RangeError(`Cannot publish: properties and headers have ${headEnd - this.#end} bytes, at most ${this.#maxBodyBytes} are carried`);
+      throw new RangeError(
+        `Cannot publish: properties and headers have ${headEnd - this.#end} bytes, at most ${this.#maxBodyBytes} are carried`,
+      );
     }
     this.#end = headEnd;
     const { body } = message;
     for (let offset = 0; offset < body.byteLength; offset += this.#maxBodyBytes) {
-      this.#writeBody(channel, body.byteLength <= this.#maxBodyBytes ? body : body.subarray(offset, offset + this.#maxBodyBytes));
+      this.#writeBody(
+        channel,
+        body.byteLength <= this.#maxBodyBytes ? body : body.subarray(offset, offset + this.#maxBodyBytes),
+      );
     }
     this.#flushSoon();
   }

@@ -143,5 +143,16 @@ export function readProperties(cursor: FrameCursor): IncomingProperties | undefi
   const timestamp = has(0x0040) ? cursor.uint64() : undefined;
   const type = has(0x0020) ? cursor.shortText() : undefined;
   const userId = has(0x0010) ? cursor.shortText() : undefined;
-  return { contentType, contentEncoding, headers, correlationId, replyTo, expiration, messageId, timestamp, type, userId };
+  return {
+    contentType,
+    contentEncoding,
+    headers,
+    correlationId,
+    replyTo,
+    expiration,
+    messageId,
+    timestamp,
+    type,
+    userId,
+  };
 }

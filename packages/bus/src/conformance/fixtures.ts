@@ -19,7 +19,13 @@ export function replies() {
 }
 
 export function envelope(topic: string, body: string, more: Partial<Envelope> = {}): Envelope {
-  return createEnvelope({ topic, type: "RockBot.Conformance", source: "conformance", body: Buffer.from(body), ...more });
+  return createEnvelope({
+    topic,
+    type: "RockBot.Conformance",
+    source: "conformance",
+    body: Buffer.from(body),
+    ...more,
+  });
 }
 
 export const text = (message: Envelope | undefined): string => Buffer.from(message?.body ?? []).toString();

@@ -44,7 +44,9 @@ export function testBus(name: string, create: () => Promise<Bus>, { isDurable }:
       const bus = await create();
       const { topic, options } = unique();
       await (await bus.subscribe(options, async () => {}))[Symbol.asyncDispose]();
-      const publishing = Array.from({ length: 50 }, (_, index) => bus.publish(envelope(topic, String(index)), { mandatory: true }));
+      const publishing = Array.from({ length: 50 }, (_, index) =>
+        bus.publish(envelope(topic, String(index)), { mandatory: true }),
+      );
       await bus[Symbol.asyncDispose]();
       await Promise.all(publishing);
       if (!isDurable) return; // what was published ends with the process

@@ -33,7 +33,9 @@ export function testDelivery(create: () => Promise<Bus>): void {
     const { topic, options } = unique();
     const whose = new AsyncLocalStorage<string>();
     const seen: (string | undefined)[] = [];
-    await using _ = await whose.run("a subscriber's", () => bus.subscribe(options, async () => void seen.push(whose.getStore())));
+    await using _ = await whose.run("a subscriber's", () =>
+      bus.subscribe(options, async () => void seen.push(whose.getStore())),
+    );
     await bus.publish(envelope(topic, "nobody's"));
     await vi.waitFor(() => expect(seen).toEqual([undefined]), WAIT);
     await whose.run("a publisher's", () => bus.publish(envelope(topic, "somebody's")));
@@ -70,8 +72,14 @@ export function testDelivery(create: () => Promise<Bus>): void {
     const collectors = [collector(), collector(), collector(), collector()] as const;
     await using _a = await bus.subscribe({ ...options, name: `${options.name}-a` }, collectors[0].handler);
     await using _b = await bus.subscribe({ ...options, name: `${options.name}-b` }, collectors[1].handler);
-    await using _c = await bus.subscribe({ ...options, name: `${options.name}-c`, kind: "copy" }, collectors[2].handler);
-    await using _d = await bus.subscribe({ ...options, name: `${options.name}-c`, kind: "copy" }, collectors[3].handler);
+    await using _c = await bus.subscribe(
+      { ...options, name: `${options.name}-c`, kind: "copy" },
+      collectors[2].handler,
+    );
+    await using _d = await bus.subscribe(
+      { ...options, name: `${options.name}-c`, kind: "copy" },
+      collectors[3].handler,
+    );
     await bus.publish(envelope(topic, "one"));
     for (const received of collectors) expect((await received.take(1)).map(text)).toEqual(["one"]);
   });
@@ -87,8 +95,12 @@ export function testDelivery(create: () => Promise<Bus>): void {
     await using bus = await create();
     const { topic, options } = unique();
     const received = collector();
-    await using _ = await bus.subscribe({ ...options, topics: [`${topic}.${pattern}`, `${topic}.end`] }, received.handler);
-    for (const suffix of [...other, ...matching, "end"]) await bus.publish(envelope([topic, suffix].filter((word) => word !== "").join("."), suffix));
+    await using _ = await bus.subscribe(
+      { ...options, topics: [`${topic}.${pattern}`, `${topic}.end`] },
+      received.handler,
+    );
+    for (const suffix of [...other, ...matching, "end"])
+      await bus.publish(envelope([topic, suffix].filter((word) => word !== "").join("."), suffix));
     // "x.#" and "#.z" with nothing in place of "#" take in the bare topic, which is not under test here.
     await vi.waitFor(() => expect(received.messages.map(text)).toContain("end"), WAIT);
     expect(received.messages.map(text).filter((suffix) => suffix !== "")).toEqual([...matching, "end"]);
@@ -117,7 +129,9 @@ export function testDelivery(create: () => Promise<Bus>): void {
     const received = collector();
     await using _ = await bus.subscribe(options, received.handler);
     const outcomes = await Promise.allSettled(
-      Array.from({ length: 40 }, (_, index) => bus.publish(envelope(index % 2 === 0 ? topic : `${topic}.nobody`, String(index)), { mandatory: true })),
+      Array.from({ length: 40 }, (_, index) =>
+        bus.publish(envelope(index % 2 === 0 ? topic : `${topic}.nobody`, String(index)), { mandatory: true }),
+      ),
     );
     expect(outcomes.map(({ status }) => status === "fulfilled")).toEqual(outcomes.map((_, index) => index % 2 === 0));
     await received.take(20);
@@ -139,7 +153,10 @@ export function testDelivery(create: () => Promise<Bus>): void {
     const { topic, options } = unique();
     const received = collector();
     await using _ = await bus.subscribe(options, received.handler);
-    const withHeaders = (bytes: number) => ({ ...envelope(topic, "x"), headers: { name: "ä".repeat(1000), more: "x".repeat(bytes - 2000 - 8) } });
+    const withHeaders = (bytes: number) => ({
+      ...envelope(topic, "x"),
+      headers: { name: "ä".repeat(1000), more: "x".repeat(bytes - 2000 - 8) },
+    });
     await expect(bus.publish(withHeaders(MAX_HEADER_BYTES + 1))).rejects.toBeInstanceOf(MessageTooLargeError);
     const largest = withHeaders(MAX_HEADER_BYTES);
     await bus.publish(largest);
@@ -164,6 +181,8 @@ export function testDelivery(create: () => Promise<Bus>): void {
 
   test("a publish that is given up rejects with the reason", async () => {
     await using bus = await create();
-    await expect(bus.publish(envelope("some.topic", "x"), { signal: AbortSignal.abort(new Error("given up")) })).rejects.toThrow("given up");
+    await expect(
+      bus.publish(envelope("some.topic", "x"), { signal: AbortSignal.abort(new Error("given up")) }),
+    ).rejects.toThrow("given up");
   });
 }

@@ -91,7 +91,9 @@ export function testFailures(create: () => Promise<Bus>): void {
   test("gives a message that is too large to be parked its last word, and drops it", async () => {
     await using bus = await create();
     const deaths: [number, Death["reason"]][] = [];
-    const { topic, options } = unique({ onDeadLetter: async ({ body }, { reason }) => void deaths.push([body.byteLength, reason]) });
+    const { topic, options } = unique({
+      onDeadLetter: async ({ body }, { reason }) => void deaths.push([body.byteLength, reason]),
+    });
     await using _ = await bus.subscribe(options, async (message) => {
       if (text(message) === "rejected") throw new DeadLetterError("not a message of ours");
       throw new Error("never works");
@@ -124,18 +126,21 @@ export function testFailures(create: () => Promise<Bus>): void {
     expect(attempts).toBe(1);
   });
 
-  test.each(["result", "copy"] as const)("drops a message of a %s subscription whose handler throws, and goes on", async (kind) => {
-    await using bus = await create();
-    const { topic, options } = unique({ kind });
-    const received = collector();
-    await using _ = await bus.subscribe(options, async (message, delivery) => {
-      if (text(message) === "bad") throw new Error("no");
-      await received.handler(message, delivery);
-    });
-    await bus.publish(envelope(topic, "bad"));
-    await bus.publish(envelope(topic, "good"));
-    expect((await received.take(1)).map(text)).toEqual(["good"]);
-  });
+  test.each(["result", "copy"] as const)(
+    "drops a message of a %s subscription whose handler throws, and goes on",
+    async (kind) => {
+      await using bus = await create();
+      const { topic, options } = unique({ kind });
+      const received = collector();
+      await using _ = await bus.subscribe(options, async (message, delivery) => {
+        if (text(message) === "bad") throw new Error("no");
+        await received.handler(message, delivery);
+      });
+      await bus.publish(envelope(topic, "bad"));
+      await bus.publish(envelope(topic, "good"));
+      expect((await received.take(1)).map(text)).toEqual(["good"]);
+    },
+  );
 
   test("survives a handler that throws before it returns a promise", async () => {
     await using bus = await create();

@@ -37,7 +37,11 @@ export function testParked(create: () => Promise<Bus>, isDurable: boolean): void
         ["stale", "expired", undefined, 250],
       ]);
       const { message, parkedAt = 0 } = seen[0] as ParkedMessage;
-      expect({ ...message, body: text(message), headers: { ...message.headers }, userId: undefined }).toEqual({ ...sent, body: "héllo", userId: undefined });
+      expect({ ...message, body: text(message), headers: { ...message.headers }, userId: undefined }).toEqual({
+        ...sent,
+        body: "héllo",
+        userId: undefined,
+      });
       expect(parkedAt).toBeGreaterThanOrEqual(before);
       expect(parkedAt).toBeLessThanOrEqual(Date.now());
     });
@@ -45,10 +49,14 @@ export function testParked(create: () => Promise<Bus>, isDurable: boolean): void
     test("are removed if the visitor says so, and the others keep their order, however often they are looked at", async () => {
       await using bus = await create();
       const name = await park(bus, 6);
-      expect(await bus.visitParked(name, async ({ message }) => (["1", "4"].includes(text(message)) ? "remove" : "keep"))).toBe(6);
-      for (let looks = 0; looks < 30; looks++) expect((await look(bus, name)).map(({ message }) => text(message))).toEqual(["0", "2", "3", "5"]);
+      expect(
+        await bus.visitParked(name, async ({ message }) => (["1", "4"].includes(text(message)) ? "remove" : "keep")),
+      ).toBe(6);
+      for (let looks = 0; looks < 30; looks++)
+        expect((await look(bus, name)).map(({ message }) => text(message))).toEqual(["0", "2", "3", "5"]);
       await using another = await create();
-      if (isDurable) expect((await look(another, name)).map(({ message }) => text(message))).toEqual(["0", "2", "3", "5"]);
+      if (isDurable)
+        expect((await look(another, name)).map(({ message }) => text(message))).toEqual(["0", "2", "3", "5"]);
       await parked(bus, name, 4);
     });
 

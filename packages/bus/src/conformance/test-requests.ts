@@ -11,11 +11,15 @@ export function testRequests(create: () => Promise<Bus>): void {
       await using bus = await create();
       const { topic, options } = unique();
       await using _ = await bus.subscribe(options, async (request) => {
-        await bus.publish(envelope(request.replyTo ?? "", `re: ${text(request)}`, { correlationId: request.correlationId }));
+        await bus.publish(
+          envelope(request.replyTo ?? "", `re: ${text(request)}`, { correlationId: request.correlationId }),
+        );
       });
       await using requester = createRequester(bus, replies());
       const answers = await Promise.all(
-        Array.from({ length: 100 }, (_, index) => requester.request(envelope(topic, String(index), { correlationId: `c${index}` }), { timeoutMs: 10_000 })),
+        Array.from({ length: 100 }, (_, index) =>
+          requester.request(envelope(topic, String(index), { correlationId: `c${index}` }), { timeoutMs: 10_000 }),
+        ),
       );
       expect(answers.map(text)).toEqual(Array.from({ length: 100 }, (_, index) => `re: ${index}`));
       expect(requester.pending).toBe(0);
@@ -26,10 +30,17 @@ export function testRequests(create: () => Promise<Bus>): void {
       const { topic, options } = unique();
       await using _ = await bus.subscribe(options, async () => {});
       await using requester = createRequester(bus, replies());
-      await expect(requester.request(envelope(topic, "silence", { correlationId: "a" }), { timeoutMs: 1_000 })).rejects.toBeInstanceOf(RequestTimeoutError);
-      await expect(requester.request(envelope(`${topic}.nobody`, "x", { correlationId: "b" }), { timeoutMs: 10_000 })).rejects.toBeInstanceOf(UnroutableError);
+      await expect(
+        requester.request(envelope(topic, "silence", { correlationId: "a" }), { timeoutMs: 1_000 }),
+      ).rejects.toBeInstanceOf(RequestTimeoutError);
+      await expect(
+        requester.request(envelope(`${topic}.nobody`, "x", { correlationId: "b" }), { timeoutMs: 10_000 }),
+      ).rejects.toBeInstanceOf(UnroutableError);
       const giveUp = new AbortController();
-      const request = requester.request(envelope(topic, "x", { correlationId: "c" }), { timeoutMs: 10_000, signal: giveUp.signal });
+      const request = requester.request(envelope(topic, "x", { correlationId: "c" }), {
+        timeoutMs: 10_000,
+        signal: giveUp.signal,
+      });
       giveUp.abort(new Error("no longer wanted"));
       await expect(request).rejects.toThrow("no longer wanted");
       expect(requester.pending).toBe(0);
@@ -44,7 +55,10 @@ export function testRequests(create: () => Promise<Bus>): void {
       const request = () => requester.request(envelope(topic, "x", { correlationId: "a" }), { timeoutMs: 60_000 });
       const sent = request();
       await taken.promise;
-      await Promise.all([expect(sent).rejects.toMatchObject({ name: "BusClosedError", mayHaveBeenTaken: true }), bus[Symbol.asyncDispose]()]);
+      await Promise.all([
+        expect(sent).rejects.toMatchObject({ name: "BusClosedError", mayHaveBeenTaken: true }),
+        bus[Symbol.asyncDispose](),
+      ]);
       await expect(request()).rejects.toMatchObject({ name: "BusClosedError", mayHaveBeenTaken: false });
       expect(requester.pending).toBe(0);
     });
@@ -54,7 +68,8 @@ export function testRequests(create: () => Promise<Bus>): void {
       const { topic, options } = unique();
       const strays: string[] = [];
       await using _ = await bus.subscribe(options, async (request) => {
-        const reply = (body: string, correlationId: string | undefined) => bus.publish(envelope(request.replyTo ?? "", body, { correlationId }));
+        const reply = (body: string, correlationId: string | undefined) =>
+          bus.publish(envelope(request.replyTo ?? "", body, { correlationId }));
         await reply("foreign", "unknown");
         await reply("nameless", undefined);
         await reply("unacceptable", request.correlationId);

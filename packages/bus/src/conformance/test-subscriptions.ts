@@ -136,9 +136,11 @@ export function testSubscriptions(create: () => Promise<Bus>): void {
     await bus.publish(envelope(topic, "waiting"));
     await started.promise;
     let isDisposed = false;
-    const disposal = Promise.all([subscription[Symbol.asyncDispose](), subscription[Symbol.asyncDispose]()]).then(() => {
-      isDisposed = true;
-    });
+    const disposal = Promise.all([subscription[Symbol.asyncDispose](), subscription[Symbol.asyncDispose]()]).then(
+      () => {
+        isDisposed = true;
+      },
+    );
     await new Promise((resolve) => setTimeout(resolve, 50));
     expect(isDisposed).toBe(false);
     finish.resolve();
@@ -178,7 +180,10 @@ export function testSubscriptions(create: () => Promise<Bus>): void {
     await started.promise;
     await subscription[Symbol.asyncDispose]();
     const received: [string, boolean][] = [];
-    await using _ = await bus.subscribe(options, async (message, { isRedelivered }) => void received.push([text(message), isRedelivered]));
+    await using _ = await bus.subscribe(
+      options,
+      async (message, { isRedelivered }) => void received.push([text(message), isRedelivered]),
+    );
     await vi.waitFor(() => expect(received).toEqual([["unfinished", true]]), WAIT);
   });
 
@@ -198,7 +203,9 @@ export function testSubscriptions(create: () => Promise<Bus>): void {
     await using bus = await create();
     const { options } = unique();
     await using _ = await bus.subscribe(options, async () => {});
-    await expect(bus.subscribe({ ...options, kind: "result" }, async () => {})).rejects.toBeInstanceOf(SubscriptionConflictError);
+    await expect(bus.subscribe({ ...options, kind: "result" }, async () => {})).rejects.toBeInstanceOf(
+      SubscriptionConflictError,
+    );
     await expect(bus.publish(envelope("still.alive", "yes"))).resolves.toBeUndefined();
   });
 }

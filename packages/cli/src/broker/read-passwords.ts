@@ -24,13 +24,19 @@ export async function readPasswords(
   for (const user of users) {
     const variable = passwordVariable(user);
     const other = owners.get(variable);
-    if (folder === undefined && other !== undefined) faults.push(`${variable}: would be the password of both "${other}" and "${user}". Rename one of them`);
+    if (folder === undefined && other !== undefined)
+      faults.push(`${variable}: would be the password of both "${other}" and "${user}". Rename one of them`);
     owners.set(variable, user);
     const known = faults.length;
     const file = folder === undefined ? undefined : join(folder, user);
-    const password = file === undefined ? await readVariable(variable, env, faults) : await readTextFile(file, `${file}, the password of "${user}",`, faults);
-    if (password === undefined && faults.length === known) faults.push(`${variable}: not set, nor ${variable}_FILE. It is the password of "${user}"`);
-    else if (password !== undefined && password.length < MIN_LENGTH) faults.push(`${file ?? variable}: has fewer than ${MIN_LENGTH} characters`);
+    const password =
+      file === undefined
+        ? await readVariable(variable, env, faults)
+        : await readTextFile(file, `${file}, the password of "${user}",`, faults);
+    if (password === undefined && faults.length === known)
+      faults.push(`${variable}: not set, nor ${variable}_FILE. It is the password of "${user}"`);
+    else if (password !== undefined && password.length < MIN_LENGTH)
+      faults.push(`${file ?? variable}: has fewer than ${MIN_LENGTH} characters`);
     else if (password !== undefined) passwords.set(user, password);
   }
   if (faults.length > 0) throw new UsageError(faults);

@@ -8,7 +8,8 @@ type Env = Readonly<Record<string, string | undefined>>;
  */
 export async function readVariable(variable: string, env: Env, faults: string[]): Promise<string | undefined> {
   const [text, file] = [env[variable] || undefined, env[`${variable}_FILE`] || undefined];
-  if (text !== undefined && file !== undefined) faults.push(`${variable}: set together with ${variable}_FILE. Set one of them`);
+  if (text !== undefined && file !== undefined)
+    faults.push(`${variable}: set together with ${variable}_FILE. Set one of them`);
   if (text !== undefined || file === undefined) return text;
   return readTextFile(file, `${variable}_FILE: the file that it names`, faults);
 }

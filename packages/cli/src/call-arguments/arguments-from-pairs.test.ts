@@ -49,7 +49,10 @@ test.each<[string, object]>([
   ["order=asc", { order: "asc" }],
   ["any=text", { any: "text" }],
 ])("%s is typed by the schema", async (line, args) => {
-  expect(await read(["url=https://x.test/?a=b&c==", ...line.split(" ")])).toEqual({ args: { url: "https://x.test/?a=b&c==", ...args }, faults: [] });
+  expect(await read(["url=https://x.test/?a=b&c==", ...line.split(" ")])).toEqual({
+    args: { url: "https://x.test/?a=b&c==", ...args },
+    faults: [],
+  });
 });
 
 test.each([
@@ -93,11 +96,14 @@ test.each(["url=@/nonexistent/file", "url=@/dev/zero", "url=@", "url:=bad"])(
   },
 );
 
-test.each(["__proto__=x", "__proto__.a=x", "o.__proto__.x=a", "o.constructor.prototype=1"])("without a schema %s is refused, too", async (word) => {
-  const faults: string[] = [];
-  argumentsFromPairs(await readPairs([word], faults), undefined, faults);
-  expect(faults).toEqual([expect.stringContaining("JSON with a forbidden key")]);
-});
+test.each(["__proto__=x", "__proto__.a=x", "o.__proto__.x=a", "o.constructor.prototype=1"])(
+  "without a schema %s is refused, too",
+  async (word) => {
+    const faults: string[] = [];
+    argumentsFromPairs(await readPairs([word], faults), undefined, faults);
+    expect(faults).toEqual([expect.stringContaining("JSON with a forbidden key")]);
+  },
+);
 
 test("key=@file takes the text of a file", async () => {
   using folder = temporaryFolder();
@@ -107,9 +113,15 @@ test("key=@file takes the text of a file", async () => {
 });
 
 test("a schema that refers to itself is read, and without a schema each value is text", async () => {
-  const loop: Schema = { anyOf: [{ $ref: "#" }, { $ref: "#" }, { $ref: "#/anyOf/0" }], properties: { a: { $ref: "#" } } };
+  const loop: Schema = {
+    anyOf: [{ $ref: "#" }, { $ref: "#" }, { $ref: "#/anyOf/0" }],
+    properties: { a: { $ref: "#" } },
+  };
 
   expect(await read(["a.a.b=x"], loop)).toEqual({ args: { a: { a: { b: "x" } } }, faults: [] });
   const faults: string[] = [];
-  expect(argumentsFromPairs(await readPairs(["a=1", "b.c=true"], faults), undefined, faults)).toEqual({ a: "1", b: { c: "true" } });
+  expect(argumentsFromPairs(await readPairs(["a=1", "b.c=true"], faults), undefined, faults)).toEqual({
+    a: "1",
+    b: { c: "true" },
+  });
 });

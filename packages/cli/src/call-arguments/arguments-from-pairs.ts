@@ -7,7 +7,11 @@ import { typedValue } from "./typed-value.ts";
  * The arguments of a tool from `key=value` words, typed by the tool's schema; without one every text stays text. A dotted key names a property of an
  * object, unless the schema has a property of that very name. All faults go to `faults`.
  */
-export function argumentsFromPairs(pairs: readonly ArgumentPair[], schema: Schema | undefined, faults: string[]): object {
+export function argumentsFromPairs(
+  pairs: readonly ArgumentPair[],
+  schema: Schema | undefined,
+  faults: string[],
+): object {
   const args: Record<string, unknown> = Object.create(null) as Record<string, unknown>;
   const byKey = Map.groupBy(pairs, ({ key }) => key);
   for (const [key, given] of byKey) {
@@ -20,7 +24,10 @@ export function argumentsFromPairs(pairs: readonly ArgumentPair[], schema: Schem
     if (given.some(({ given }) => given === undefined)) continue; // its fault is told already
     const raw = given.flatMap(({ given }) => (given !== undefined && "json" in given ? [given.json] : []));
     const texts = given.flatMap(({ given }) => (given !== undefined && "text" in given ? [given.text] : []));
-    if (raw.length > 0 && given.length > 1) faults.push(`${key}: is given ${given.length} times. Beside key:=JSON nothing else can be given for the same key`);
+    if (raw.length > 0 && given.length > 1)
+      faults.push(
+        `${key}: is given ${given.length} times. Beside key:=JSON nothing else can be given for the same key`,
+      );
     else {
       const typed = raw.length > 0 ? { value: raw[0] } : valueFor(key, texts, { found, schema });
       const fault = "fault" in typed ? typed.fault : unfitFault(key, path, typed.value);
@@ -29,12 +36,17 @@ export function argumentsFromPairs(pairs: readonly ArgumentPair[], schema: Schem
     }
   }
   for (const name of schema === undefined ? [] : requiredOf(schema)) {
-    if (!pairs.some(({ key }) => key === name || key.startsWith(`${name}.`))) faults.push(`${name}: is required and missing`);
+    if (!pairs.some(({ key }) => key === name || key.startsWith(`${name}.`)))
+      faults.push(`${name}: is required and missing`);
   }
   return { ...args };
 }
 
-function valueFor(key: string, texts: readonly string[], { found, schema }: { readonly found: Schema; readonly schema: Schema | undefined }) {
+function valueFor(
+  key: string,
+  texts: readonly string[],
+  { found, schema }: { readonly found: Schema; readonly schema: Schema | undefined },
+) {
   if (schema !== undefined) return typedValue(key, texts, { schema: found, root: schema });
   return texts.length === 1 ? { value: texts[0] } : { value: texts };
 }
@@ -64,7 +76,8 @@ function unknownKey(key: string, schema: Schema): string {
   return `${key}: the tool takes no such argument. ${nearest === undefined ? `It takes: ${known.join(", ") || "none"}` : `Did you mean "${nearest}"?`}`;
 }
 
-const requiredOf = (schema: Schema): readonly string[] => (Array.isArray(schema["required"]) ? (schema["required"] as string[]) : []);
+const requiredOf = (schema: Schema): readonly string[] =>
+  Array.isArray(schema["required"]) ? (schema["required"] as string[]) : [];
 
 /** The fault that the same argument would have in JSON: a key that leads to a prototype, or too many levels. */
 function unfitFault(key: string, path: readonly string[], value: unknown): string | undefined {

@@ -23,7 +23,8 @@ export async function readPairs(words: readonly string[], faults: string[]): Pro
 async function readPair(word: string, faults: string[]): Promise<ArgumentPair> {
   const equals = word.indexOf("=");
   const [name, value] = [word.slice(0, equals), word.slice(equals + 1)];
-  if (!name.endsWith(":")) return { key: name, given: value.startsWith("@") ? await readText(name, value.slice(1), faults) : { text: value } };
+  if (!name.endsWith(":"))
+    return { key: name, given: value.startsWith("@") ? await readText(name, value.slice(1), faults) : { text: value } };
   const key = name.slice(0, -1);
   const parsed = parseArguments(value);
   if (parsed.ok) return { key, given: { json: parsed.value } };

@@ -12,7 +12,9 @@ test("a file that is too large is refused, and so is a device that never ends", 
 
   expect(await readTextFile(folder.write("large", "x".repeat(MAX_REQUEST_BYTES + 1)))).toEqual(tooLarge);
   expect(await readTextFile("/dev/zero")).toEqual(tooLarge);
-  expect(await readTextFile(folder.write("largest", "x".repeat(MAX_REQUEST_BYTES)))).toEqual({ text: "x".repeat(MAX_REQUEST_BYTES) });
+  expect(await readTextFile(folder.write("largest", "x".repeat(MAX_REQUEST_BYTES)))).toEqual({
+    text: "x".repeat(MAX_REQUEST_BYTES),
+  });
   expect(await readTextFile("/dev/null")).toEqual({ text: "" });
 });
 

@@ -10,7 +10,10 @@ const POLL_MS = 10;
  * The text of a file, or what is wrong with it, to stand behind its name. Reads at most one byte more than arguments may have, also of a device
  * that never ends. A pipe, such as `<(command)`, is read to its end and waited for.
  */
-export async function readTextFile(path: string, waitMs = WAIT_MS): Promise<{ readonly text: string } | { readonly fault: string }> {
+export async function readTextFile(
+  path: string,
+  waitMs = WAIT_MS,
+): Promise<{ readonly text: string } | { readonly fault: string }> {
   try {
     // Without O_NONBLOCK a pipe that has no writer would block a thread for good.
     await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);

@@ -18,14 +18,19 @@ export function typesOf(schema: Schema, root: Schema): ReadonlySet<string> | und
   const types = new Set<string>();
   for (const { type, enum: values, const: value } of resolved(schema, root)) {
     if (type !== undefined) for (const name of [type].flat()) types.add(String(name));
-    else for (const one of [...(Array.isArray(values) ? values : []), ...(value === undefined ? [] : [value])]) types.add(typeOf(one));
+    else
+      for (const one of [...(Array.isArray(values) ? values : []), ...(value === undefined ? [] : [value])])
+        types.add(typeOf(one));
   }
   return types.size === 0 ? undefined : types;
 }
 
 /** The named properties of a schema and its branches. */
 export function propertiesOf(schema: Schema, root: Schema): Readonly<Record<string, Schema>> {
-  return Object.assign({}, ...resolved(schema, root).map(({ properties }) => properties ?? {})) as Record<string, Schema>;
+  return Object.assign({}, ...resolved(schema, root).map(({ properties }) => properties ?? {})) as Record<
+    string,
+    Schema
+  >;
 }
 
 const typeOf = (value: unknown): string => (value === null ? "null" : Array.isArray(value) ? "array" : typeof value);

@@ -19,11 +19,16 @@ const words: Readonly<Record<string, string>> = {
  * The texts given for `key` as a value of its schema: one text, or the items of an array. A text that can mean values of several types is refused
  * in words, and so is one that means none.
  */
-export function typedValue(key: string, texts: readonly string[], { schema, root }: { readonly schema: Schema; readonly root: Schema }): TypedValue {
+export function typedValue(
+  key: string,
+  texts: readonly string[],
+  { schema, root }: { readonly schema: Schema; readonly root: Schema },
+): TypedValue {
   const types = typesOf(schema, root);
   const isArray = types?.has("array") === true;
   if (texts.length > 1) {
-    if (!isArray && types !== undefined) return { fault: `${key}: is given ${texts.length} times, and takes one value` };
+    if (!isArray && types !== undefined)
+      return { fault: `${key}: is given ${texts.length} times, and takes one value` };
     return arrayOf(key, texts, { schema, root });
   }
   const [text = ""] = texts;
@@ -35,12 +40,19 @@ export function typedValue(key: string, texts: readonly string[], { schema, root
     return { fault: `${key}: ${quote(text)} is ambiguous. Write ${named.join(", or ")}` };
   }
   const isForNumber = types?.has("number") === true || types?.has("integer") === true;
-  if (isForNumber && NUMBER.test(text) && !parseArguments(text).ok) return { fault: `${key}: ${quote(text)} would become ${Number(text)} on its way` };
+  if (isForNumber && NUMBER.test(text) && !parseArguments(text).ok)
+    return { fault: `${key}: ${quote(text)} would become ${Number(text)} on its way` };
   const expected = [...(types ?? [])].map((type) => words[type] ?? type);
-  return { fault: `${key}: expected ${new Intl.ListFormat("en", { type: "disjunction" }).format(expected)}, got ${quote(text)}` };
+  return {
+    fault: `${key}: expected ${new Intl.ListFormat("en", { type: "disjunction" }).format(expected)}, got ${quote(text)}`,
+  };
 }
 
-function arrayOf(key: string, texts: readonly string[], { schema, root }: { readonly schema: Schema; readonly root: Schema }): TypedValue {
+function arrayOf(
+  key: string,
+  texts: readonly string[],
+  { schema, root }: { readonly schema: Schema; readonly root: Schema },
+): TypedValue {
   const items = resolved(schema, root).flatMap(({ items }) => (items === undefined ? [] : [items as Schema]));
   const values = texts.map((text) => typedValue(key, [text], { schema: items[0] ?? {}, root }));
   const fault = values.find((value) => "fault" in value);
@@ -62,7 +74,8 @@ function meaningsOf(text: string, types: ReadonlySet<string> | undefined): Meani
     if (may("number")) meanings.push({ type: "number", value: number });
     else if (may("integer") && Number.isInteger(number)) meanings.push({ type: "integer", value: number });
   }
-  if ((text === "true" || text === "false") && may("boolean")) meanings.push({ type: "boolean", value: text === "true" });
+  if ((text === "true" || text === "false") && may("boolean"))
+    meanings.push({ type: "boolean", value: text === "true" });
   if (text === "null" && may("null")) meanings.push({ type: "null", value: null });
   if (/^\s*[[{]/.test(text)) {
     const parsed = parseArguments(text);

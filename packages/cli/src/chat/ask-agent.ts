@@ -19,23 +19,36 @@ export interface AskAgentOptions {
 const REST_MS = 250;
 
 /** One turn of the agent. @throws {ToolError} if there is no answer */
-export async function askAgent(client: ToolClient, message: string, { agent, sessionId, timeoutMs, signal, onEvent }: AskAgentOptions): Promise<TurnOutput> {
+export async function askAgent(
+  client: ToolClient,
+  message: string,
+  { agent, sessionId, timeoutMs, signal, onEvent }: AskAgentOptions,
+): Promise<TurnOutput> {
   const toolCallId = newId();
   const finished = Promise.withResolvers<void>();
   const ends = new AbortController();
-  const following = follow(client, { sessionId: sessionId ?? toolCallId, turnId: toolCallId, signal: ends.signal }, (event) => {
-    if (event.turnId !== toolCallId) return;
-    onEvent(event);
-    if (event.kind === "turn_finished") finished.resolve();
-  });
+  const following = follow(
+    client,
+    { sessionId: sessionId ?? toolCallId, turnId: toolCallId, signal: ends.signal },
+    (event) => {
+      if (event.turnId !== toolCallId) return;
+      onEvent(event);
+      if (event.kind === "turn_finished") finished.resolve();
+    },
+  );
   try {
     await following.begun;
-    const input = { message, ...(sessionId === undefined ? {} : { session_id: sessionId }), ...(agent === undefined ? {} : { agent }) };
+    const input = {
+      message,
+      ...(sessionId === undefined ? {} : { session_id: sessionId }),
+      ...(agent === undefined ? {} : { agent }),
+    };
     const response = await client.call(tools.agentChat.name, input, { toolCallId, timeoutMs, signal });
     await within(REST_MS, Promise.race([finished.promise, following.ended]), () => new Error("late")).catch(() => {});
     return readOutput(response);
   } catch (error) {
-    if (signal.aborted && error instanceof ToolError && error.code === ToolErrorCode.Cancelled) throw new ToolError(error.code, "The turn was cancelled");
+    if (signal.aborted && error instanceof ToolError && error.code === ToolErrorCode.Cancelled)
+      throw new ToolError(error.code, "The turn was cancelled");
     throw await orNoAgent(error, client);
   } finally {
     ends.abort();
@@ -57,9 +70,16 @@ function follow(
 }
 
 async function orNoAgent(error: unknown, client: ToolClient): Promise<unknown> {
-  const isAway = error instanceof ToolError && (error.code === ToolErrorCode.Unavailable || error.code === ToolErrorCode.ToolNotFound);
+  const isAway =
+    error instanceof ToolError &&
+    (error.code === ToolErrorCode.Unavailable || error.code === ToolErrorCode.ToolNotFound);
   // One that is off in this process says what to set.
-  if (!isAway || !(error.isRetryable || error.code === ToolErrorCode.ToolNotFound) || error.details?.["mayHaveRun"] === true) return error;
+  if (
+    !isAway ||
+    !(error.isRetryable || error.code === ToolErrorCode.ToolNotFound) ||
+    error.details?.["mayHaveRun"] === true
+  )
+    return error;
   const known = await client.listTools().catch(() => undefined);
   return known?.every(({ name }) => name !== tools.agentChat.name) ? noAgent() : error;
 }

@@ -13,16 +13,27 @@ export async function listConversations(json: boolean, options: AskToolOptions):
     ["YOU SPOKE", "SESSION", "AND SAID"],
     all.map((each) => [each.said_at, each.session_id, each.said]),
   );
-  console.error(`${all.length} conversations with the agent in ${where}. To go on with one: rockbot chat --session SESSION, or --continue`);
+  console.error(
+    `${all.length} conversations with the agent in ${where}. To go on with one: rockbot chat --session SESSION, or --continue`,
+  );
 }
 
 /** The conversation in which the user has spoken last. @throws {CommandError} if there is none */
 export async function lastConversation(client: Pick<ToolClient, "call" | "where">): Promise<string> {
   const [last] = sessionsOf((await askClient(client, tools.agentFamily.name, {})).structured);
-  if (last === undefined) throw new CommandError(`You have no conversation with the agent in ${client.where} to continue: rockbot chat begins one`);
-  console.error(`session ${printable(last.session_id)}, where you said at ${last.said_at}: ${printable(last.said.replaceAll(/\s+/g, " "))}`);
+  if (last === undefined)
+    throw new CommandError(
+      `You have no conversation with the agent in ${client.where} to continue: rockbot chat begins one`,
+    );
+  console.error(
+    `session ${printable(last.session_id)}, where you said at ${last.said_at}: ${printable(last.said.replaceAll(/\s+/g, " "))}`,
+  );
   return last.session_id;
 }
 
 const sessionsOf = (structured: unknown) =>
-  (structured as { readonly sessions: readonly { readonly session_id: string; readonly said_at: string; readonly said: string }[] }).sessions;
+  (
+    structured as {
+      readonly sessions: readonly { readonly session_id: string; readonly said_at: string; readonly said: string }[];
+    }
+  ).sessions;

@@ -26,7 +26,15 @@ function talk() {
     () => "by Ctrl-D",
     (error: Error) => error.name,
   );
-  return { type: (text: string) => void keys.write(text), said, cancelled, answer: () => answer(), stop: () => stop.abort(), shown: () => text, ended };
+  return {
+    type: (text: string) => void keys.write(text),
+    said,
+    cancelled,
+    answer: () => answer(),
+    stop: () => stop.abort(),
+    shown: () => text,
+    ended,
+  };
 }
 
 const CTRL_C = "\x03";

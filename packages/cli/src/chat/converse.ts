@@ -16,7 +16,10 @@ const PROMPT = "> ";
  * Asks for messages at a terminal and hands each to `say`, one after the other, until Ctrl-D, which aborts what runs. Ctrl-C aborts what runs, too; once more, and it ends.
  * @throws {Interrupted} if it ended by Ctrl-C
  */
-export async function converse(say: (message: string, signal: AbortSignal) => Promise<void>, { input, output, signal }: ConverseOptions): Promise<void> {
+export async function converse(
+  say: (message: string, signal: AbortSignal) => Promise<void>,
+  { input, output, signal }: ConverseOptions,
+): Promise<void> {
   const terminal = createInterface({ input, output, terminal: true, prompt: PROMPT });
   const lines: string[] = [];
   let heard = Promise.withResolvers<void>();

@@ -26,7 +26,14 @@ const event = (kind: AgentEvent["kind"], rest: Partial<AgentEvent> = {}): AgentE
   ...rest,
 });
 const turn = (text: string, rest: Partial<ToolAgentChatOutput> = {}) => ({
-  output: { turn_id: "t", session_id: "s", text, finish: "stop" as const, usage: { input_tokens: 1, output_tokens: 1 }, ...rest },
+  output: {
+    turn_id: "t",
+    session_id: "s",
+    text,
+    finish: "stop" as const,
+    usage: { input_tokens: 1, output_tokens: 1 },
+    ...rest,
+  },
   isUntrusted: false,
 });
 
@@ -39,7 +46,9 @@ test("at a terminal text shows as it comes, and each tool has a line once it has
   printer.event(event("tool_progress", { toolName: "web_browse", progress: 1, total: 2, message: "reading" }));
   expect(at.kept.err).toContain("1/2 web_browse reading");
   printer.event(event("tool_finished", { toolName: "web_browse", status: "ok", durationMs: 1_234 }));
-  printer.event(event("tool_finished", { toolName: "web_search", status: "timeout", message: "no answer", durationMs: 2_000 }));
+  printer.event(
+    event("tool_finished", { toolName: "web_search", status: "timeout", message: "no answer", durationMs: 2_000 }),
+  );
   printer.event(event("text", { text: "It is " }));
   expect(at.kept.out).toBe("Let me look.\nIt is ");
   printer.answer(turn("It is so."));
@@ -99,7 +108,14 @@ test("as JSON each step is a line, the answer is the last, and none can steer a 
   const lines = at.kept.out.trimEnd().split("\n");
 
   expect(lines.map((line) => JSON.parse(line))).toEqual([
-    { sessionId: "s", turnId: "t", sequence: expect.any(Number), at: expect.any(String), kind: "text", text: "a\x1b\u202eb" },
+    {
+      sessionId: "s",
+      turnId: "t",
+      sequence: expect.any(Number),
+      at: expect.any(String),
+      kind: "text",
+      text: "a\x1b\u202eb",
+    },
     expect.objectContaining({ kind: "answer", text: "a", finish: "stop", is_untrusted: false }),
     { kind: "error", code: "denied", message: "no", isRetryable: false },
   ]);

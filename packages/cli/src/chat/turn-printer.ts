@@ -23,7 +23,8 @@ export function jsonPrinter({ out }: PrinterStreams): TurnPrinter {
   return {
     event: (event) => print(withoutNulls(event)),
     answer: ({ output, isUntrusted }) => print({ kind: "answer", ...output, is_untrusted: isUntrusted }),
-    failure: ({ code, message, isRetryable, details }) => print({ kind: "error", code, message, isRetryable, ...(details === undefined ? {} : { details }) }),
+    failure: ({ code, message, isRetryable, details }) =>
+      print({ kind: "error", code, message, isRetryable, ...(details === undefined ? {} : { details }) }),
   };
 }
 
@@ -57,7 +58,11 @@ export function textPrinter({ out, err }: PrinterStreams): TurnPrinter {
         if (out.isTTY) endLine();
         progress.show({ message: `${toolName} …` });
       } else if (kind === "tool_progress")
-        progress.show({ progress: event.progress ?? undefined, total: event.total ?? undefined, message: `${toolName} ${message ?? ""}` });
+        progress.show({
+          progress: event.progress ?? undefined,
+          total: event.total ?? undefined,
+          message: `${toolName} ${message ?? ""}`,
+        });
       else if (kind === "tool_finished") note(finished(event));
       else if (kind === "notice") {
         note(text ?? message ?? "");
@@ -71,7 +76,8 @@ export function textPrinter({ out, err }: PrinterStreams): TurnPrinter {
       write(out.isTTY ? answered.rest(text) : text);
       endLine();
       progress[Symbol.dispose]();
-      if (finish !== "stop") err.write(plainText(`rockbot: the answer is not complete: ${reason ?? endings[finish] ?? finish}\n`));
+      if (finish !== "stop")
+        err.write(plainText(`rockbot: the answer is not complete: ${reason ?? endings[finish] ?? finish}\n`));
     },
     failure({ code, message }) {
       if (out.isTTY) endLine();

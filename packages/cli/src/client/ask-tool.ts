@@ -28,12 +28,24 @@ export async function askTool(
 ): Promise<ToolInvokeResponse & { readonly where: string }> {
   const faults = [...busUrlFaults(chooseBusUrl(bus, process.env)), ...callerFaults(onBehalfOf)];
   if (faults.length > 0) throw new UsageError(faults);
-  await using client = await openToolClient({ bus, allowAddress: [], mcpConfig: undefined, tool: name, policy, onBehalfOf, env: process.env });
+  await using client = await openToolClient({
+    bus,
+    allowAddress: [],
+    mcpConfig: undefined,
+    tool: name,
+    policy,
+    onBehalfOf,
+    env: process.env,
+  });
   return { ...(await askClient(client, name, input)), where: client.where };
 }
 
 /** The same of a client that is open. @throws {CommandError} in the words of a call that failed */
-export async function askClient(client: Pick<ToolClient, "call">, name: string, input: object): Promise<ToolInvokeResponse> {
+export async function askClient(
+  client: Pick<ToolClient, "call">,
+  name: string,
+  input: object,
+): Promise<ToolInvokeResponse> {
   try {
     return await client.call(name, input, { toolCallId: newId(), timeoutMs: CALL_MS });
   } catch (error) {

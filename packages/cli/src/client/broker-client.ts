@@ -22,14 +22,23 @@ export interface BrokerClientOptions {
 const INDEX_MS = 2_000;
 
 /** Calls the services behind a broker. The result queue is this command's own and ends with it. A call that the policy does not allow is not sent. */
-export async function openBrokerClient(url: string, { tool, policyFile, requested, onBehalfOf }: BrokerClientOptions): Promise<ToolClient> {
+export async function openBrokerClient(
+  url: string,
+  { tool, policyFile, requested, onBehalfOf }: BrokerClientOptions,
+): Promise<ToolClient> {
   await using started = new AsyncDisposableStack();
   const { bus, policy, agent: own } = started.use(await connectRuled(url, "rockbot call", policyFile, requested));
   const agent = onBehalfOf === undefined ? own : (bus.traits.user ?? OPERATOR);
-  const caller = started.use(await createToolCaller(bus, { agent, instance: newId().slice(0, 12), results: "copy", policy }));
+  const caller = started.use(
+    await createToolCaller(bus, { agent, instance: newId().slice(0, 12), results: "copy", policy }),
+  );
   const by = onBehalfOf === undefined ? caller.agent : undefined;
   if (tool === undefined || tool.startsWith("mcp_")) started.use(await mcpTools(bus, caller, { agent, policy, by }));
-  return callerClient(caller, { where: `services behind ${displayBusUrl(url)}`, bus, policy, onBehalfOf }, started.move());
+  return callerClient(
+    caller,
+    { where: `services behind ${displayBusUrl(url)}`, bus, policy, onBehalfOf },
+    started.move(),
+  );
 }
 
 /** The tools for MCP servers, once the bridge that runs has told which there are. */
@@ -45,10 +54,15 @@ async function mcpTools(
   try {
     const offered = await offerMcpTools(bus, caller, options);
     const { services } = await caller.discovered();
-    if (services.includes(MCP_BRIDGE)) await within(INDEX_MS, there.promise, () => new Error("no index")).catch(() => {});
+    if (services.includes(MCP_BRIDGE))
+      await within(INDEX_MS, there.promise, () => new Error("no index")).catch(() => {});
     return offered;
   } catch (error) {
-    console.error(plainText(`rockbot: the tools for MCP servers are left out: ${error instanceof Error ? error.message : String(error)}`));
+    console.error(
+      plainText(
+        `rockbot: the tools for MCP servers are left out: ${error instanceof Error ? error.message : String(error)}`,
+      ),
+    );
     return undefined;
   } finally {
     off();

@@ -15,7 +15,11 @@ export interface CallerClientOptions {
 }
 
 /** A client over a caller in this process; owns what `parts` holds. */
-export function callerClient(caller: ToolCaller, { where, bus, policy, onBehalfOf }: CallerClientOptions, parts: AsyncDisposableStack): ToolClient {
+export function callerClient(
+  caller: ToolCaller,
+  { where, bus, policy, onBehalfOf }: CallerClientOptions,
+  parts: AsyncDisposableStack,
+): ToolClient {
   const sessions = parts.use(new SessionHub(bus, caller, { policy }));
   return {
     where,
@@ -24,7 +28,10 @@ export function callerClient(caller: ToolCaller, { where, bus, policy, onBehalfO
       return listTools(caller.toolsOf(onBehalfOf ?? caller.agent));
     },
     listMissing: async () => (await caller.discovered()).missing,
-    listOff: async () => caller.heldFrom(onBehalfOf ?? caller.agent).map((tool) => ({ tool, reason: "Held until an operator approves: rockbot mcp approve" })),
+    listOff: async () =>
+      caller
+        .heldFrom(onBehalfOf ?? caller.agent)
+        .map((tool) => ({ tool, reason: "Held until an operator approves: rockbot mcp approve" })),
     getGuides: () => caller.getGuides(onBehalfOf),
     onChange: (listener) => caller.tools.onChange(listener),
     follow: (sessionId, turnId, signal) => follow(sessions, { by: onBehalfOf, sessionId, turnId }, signal),
@@ -42,7 +49,11 @@ interface Followed {
   readonly turnId: string;
 }
 
-async function follow(sessions: SessionHub, { by, sessionId, turnId }: Followed, signal: AbortSignal): Promise<AsyncIterable<AgentEvent>> {
+async function follow(
+  sessions: SessionHub,
+  { by, sessionId, turnId }: Followed,
+  signal: AbortSignal,
+): Promise<AsyncIterable<AgentEvent>> {
   const listener = await sessions.listen(by, sessionId);
   listener.startWith(turnId);
   return (async function* () {

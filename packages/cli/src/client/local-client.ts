@@ -30,14 +30,21 @@ export interface LocalClientOptions {
 const SETTLE_MS = 60_000;
 
 /** Starts the services that may have the tools in this process, over a bus of its own. */
-export async function openLocalClient({ tool, policyFile, onBehalfOf, ...options }: LocalClientOptions): Promise<ToolClient> {
+export async function openLocalClient({
+  tool,
+  policyFile,
+  onBehalfOf,
+  ...options
+}: LocalClientOptions): Promise<ToolClient> {
   const { mcpConfig, env } = options;
   await using started = new AsyncDisposableStack();
   const bus = started.use(createMemoryBus());
   const policy = started.use(await openPolicy(policyFile));
   const blobs = started.use(createMemoryBlobStore());
   const parts = { bus, blobs, env, policy };
-  const starting = (await mayHave(tool, options)).map(async (each) => [each.service.name, await startLocal(each, parts, started)] as const);
+  const starting = (await mayHave(tool, options)).map(
+    async (each) => [each.service.name, await startLocal(each, parts, started)] as const,
+  );
   const running = new Map(await Promise.all(starting));
   const agent = onBehalfOf === undefined ? "cli" : OPERATOR;
   const caller = started.use(await createToolCaller(bus, { agent, results: "copy", policy, blobs }));
@@ -66,7 +73,8 @@ async function mayHave(tool: string | undefined, options: LocalSettings): Promis
   const owners = tool === undefined ? [] : serving.filter(({ tools = [] }) => findGlob(tools, tool) !== undefined);
   const isKnown = tool !== undefined && allToolNames.includes(tool);
   const owning = (await loaded(owners, options)).filter(
-    ({ service, config }) => isConfigured(service, config) || (isKnown && service.tools?.some((glob) => glob.startsWith("*")) === false),
+    ({ service, config }) =>
+      isConfigured(service, config) || (isKnown && service.tools?.some((glob) => glob.startsWith("*")) === false),
   );
   if (owning.length > 0) return owning;
   return (await loaded(serving, options)).filter(({ service, config }) => isConfigured(service, config));
@@ -75,7 +83,10 @@ async function mayHave(tool: string | undefined, options: LocalSettings): Promis
 type LocalSettings = Pick<LocalClientOptions, "allowAddress" | "mcpConfig" | "env">;
 
 /** Nothing is kept warm for one command. */
-async function loaded(wanted: readonly BusService[], { allowAddress, mcpConfig, env }: LocalSettings): Promise<readonly LocalService[]> {
+async function loaded(
+  wanted: readonly BusService[],
+  { allowAddress, mcpConfig, env }: LocalSettings,
+): Promise<readonly LocalService[]> {
   const settings: Readonly<Record<string, object>> = {
     "web-tools": allowAddress.length > 0 ? { allowAddresses: allowAddress } : {},
     "scripts-manager": { sandboxFloor: 0 },
@@ -84,7 +95,10 @@ async function loaded(wanted: readonly BusService[], { allowAddress, mcpConfig, 
   return await Promise.all(
     wanted.map(async (service) => {
       const load = await service.loader();
-      return { service, config: withLockFile(load({ env, overrides: { busUrl: MEMORY_BUS, ...settings[service.name] } })) };
+      return {
+        service,
+        config: withLockFile(load({ env, overrides: { busUrl: MEMORY_BUS, ...settings[service.name] } })),
+      };
     }),
   );
 }
@@ -97,7 +111,11 @@ interface LocalParts {
 }
 
 /** It does not wait for silent networks. */
-async function startLocal({ service, config }: LocalService, parts: LocalParts, started: AsyncDisposableStack): Promise<RunningService> {
+async function startLocal(
+  { service, config }: LocalService,
+  parts: LocalParts,
+  started: AsyncDisposableStack,
+): Promise<RunningService> {
   const running = started.use(await startOrOff(service, { ...parts, config, triesLocal: false }));
   if (service.name === "mcp-bridge") await settle(running as McpBridge);
   return running;
@@ -107,5 +125,8 @@ async function startLocal({ service, config }: LocalService, parts: LocalParts, 
 async function settle(bridge: McpBridge): Promise<void> {
   await bridge.settled(SETTLE_MS);
   for (const { name, state, lastFailure } of bridge.servers)
-    if (state !== "ready") console.error(plainText(`rockbot: the MCP server "${name}" is not there: ${lastFailure?.split("\n", 1)[0] ?? state}`));
+    if (state !== "ready")
+      console.error(
+        plainText(`rockbot: the MCP server "${name}" is not there: ${lastFailure?.split("\n", 1)[0] ?? state}`),
+      );
 }

@@ -9,7 +9,9 @@ export function offTools(running: ReadonlyMap<string, RunningService>): readonly
   const lacking = busServices.filter(({ name, needs }) => needs !== undefined && !running.has(name));
   return [
     ...[...running.values()].flatMap(({ off = [] }) => off),
-    ...lacking.flatMap(({ tools = [], needs = "" }) => tools.map((tool) => ({ tool, reason: `Set ${envName(needs)}.` }))),
+    ...lacking.flatMap(({ tools = [], needs = "" }) =>
+      tools.map((tool) => ({ tool, reason: `Set ${envName(needs)}.` })),
+    ),
   ];
 }
 
@@ -19,4 +21,5 @@ export function offLines(off: readonly OffTool[]): string[] {
   return [...byReason].map(([reason, tools]) => `off       ${few(tools.map(({ tool }) => tool))}. ${reason}`);
 }
 
-const few = (names: readonly string[]): string => (names.length <= 4 ? names.join(", ") : `${names.slice(0, 3).join(", ")} and ${names.length - 3} more`);
+const few = (names: readonly string[]): string =>
+  names.length <= 4 ? names.join(", ") : `${names.slice(0, 3).join(", ")} and ${names.length - 3} more`;

@@ -27,7 +27,16 @@ export interface OpenToolClientOptions {
  * the tools' owner, started in this process over an in-memory bus.
  * @throws {CommandError} if `rockbot up` would have to call for somebody else
  */
-export async function openToolClient({ bus, allowAddress, mcpConfig, tool, policy, onBehalfOf, requested, env }: OpenToolClientOptions): Promise<ToolClient> {
+export async function openToolClient({
+  bus,
+  allowAddress,
+  mcpConfig,
+  tool,
+  policy,
+  onBehalfOf,
+  requested,
+  env,
+}: OpenToolClientOptions): Promise<ToolClient> {
   const url = chooseBusUrl(bus, env);
   const policyFile = policy ?? (env["POLICY_FILE"] || undefined);
   if (url !== MEMORY_BUS) {
@@ -42,15 +51,33 @@ export async function openToolClient({ bus, allowAddress, mcpConfig, tool, polic
       throw new CommandError(
         'Cannot call for another caller by --for: the running "rockbot up" takes calls of its user alone. Give it a broker, and name that by --bus',
       );
-    if (policy !== undefined) console.error('rockbot: --policy has no effect here: the running "rockbot up" has its own');
-    const [{ openSocketClient }, { sayingOff }] = await Promise.all([import("./socket-client.ts"), import("./saying-off.ts")]);
+    if (policy !== undefined)
+      console.error('rockbot: --policy has no effect here: the running "rockbot up" has its own');
+    const [{ openSocketClient }, { sayingOff }] = await Promise.all([
+      import("./socket-client.ts"),
+      import("./saying-off.ts"),
+    ]);
     return sayingOff(openSocketClient(socket.path));
   }
   const { openLocalClient } = await import("./local-client.ts");
-  return openLocalClient({ allowAddress, mcpConfig: chooseMcpConfig(mcpConfig, env), tool, policyFile, onBehalfOf, env });
+  return openLocalClient({
+    allowAddress,
+    mcpConfig: chooseMcpConfig(mcpConfig, env),
+    tool,
+    policyFile,
+    onBehalfOf,
+    env,
+  });
 }
 
-function noteUnused({ allowAddress, mcpConfig }: Pick<OpenToolClientOptions, "allowAddress" | "mcpConfig">, where: string): void {
-  const unused = [...(allowAddress.length > 0 ? ["--allow-address"] : []), ...(mcpConfig === undefined ? [] : ["--mcp-config"])];
-  for (const option of unused) console.error(`rockbot: ${option} has no effect here: the tool runs in ${where}, which has its own`);
+function noteUnused(
+  { allowAddress, mcpConfig }: Pick<OpenToolClientOptions, "allowAddress" | "mcpConfig">,
+  where: string,
+): void {
+  const unused = [
+    ...(allowAddress.length > 0 ? ["--allow-address"] : []),
+    ...(mcpConfig === undefined ? [] : ["--mcp-config"]),
+  ];
+  for (const option of unused)
+    console.error(`rockbot: ${option} has no effect here: the tool runs in ${where}, which has its own`);
 }

@@ -15,7 +15,8 @@ export async function* readEvents(body: AsyncIterable<Uint8Array>): AsyncGenerat
   for await (const chunk of body) {
     const text = decoder.decode(chunk, { stream: true });
     chars += text.length;
-    if (chars > MAX_EVENT_CHARS) throw new RangeError(`Cannot read an event of more than ${MAX_EVENT_CHARS} characters`);
+    if (chars > MAX_EVENT_CHARS)
+      throw new RangeError(`Cannot read an event of more than ${MAX_EVENT_CHARS} characters`);
     parts.push(text);
     // Joined only when an event may be complete: a large one comes in many chunks.
     if (!text.includes("\n")) continue;

@@ -10,10 +10,20 @@ export function sayingOff(client: ToolClient): ToolClient {
       try {
         return await client.call(name, args, options);
       } catch (error) {
-        if (!(error instanceof ToolError) || error.code !== ToolErrorCode.Unavailable || error.details?.["mayHaveRun"] === true) throw error;
-        const off = (await client.listOff().catch(() => [])).find(({ tool }) => !tool.startsWith("*") && findGlob([tool], name) !== undefined);
+        if (
+          !(error instanceof ToolError) ||
+          error.code !== ToolErrorCode.Unavailable ||
+          error.details?.["mayHaveRun"] === true
+        )
+          throw error;
+        const off = (await client.listOff().catch(() => [])).find(
+          ({ tool }) => !tool.startsWith("*") && findGlob([tool], name) !== undefined,
+        );
         if (off === undefined) throw error;
-        throw new ToolError(ToolErrorCode.Unavailable, `Cannot call "${name}": it is off. ${off.reason}`, { isRetryable: false, cause: error });
+        throw new ToolError(ToolErrorCode.Unavailable, `Cannot call "${name}": it is off. ${off.reason}`, {
+          isRetryable: false,
+          cause: error,
+        });
       }
     },
   };

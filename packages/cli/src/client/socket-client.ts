@@ -1,4 +1,12 @@
-import { type AgentEvent, ToolError, ToolErrorCode, type ToolErrorMessage, type ToolGuide, type ToolInvokeResponse, toolErrorFrom } from "@rockbot/contracts";
+import {
+  type AgentEvent,
+  ToolError,
+  ToolErrorCode,
+  type ToolErrorMessage,
+  type ToolGuide,
+  type ToolInvokeResponse,
+  toolErrorFrom,
+} from "@rockbot/contracts";
 import type { ListedTool } from "@rockbot/tools";
 import { Agent, type Dispatcher, request } from "undici";
 import { CommandError } from "../command-error.ts";
@@ -21,7 +29,11 @@ interface ToolList {
 
 /** Calls through the socket of a running `rockbot up`, in the gateway's protocol. Closing the connection cancels a call. */
 export function openSocketClient(socketPath: string): ToolClient {
-  const dispatcher = new Agent({ connect: { socketPath, timeout: CONNECT_MS }, headersTimeout: SILENCE_MS, bodyTimeout: SILENCE_MS });
+  const dispatcher = new Agent({
+    connect: { socketPath, timeout: CONNECT_MS },
+    headersTimeout: SILENCE_MS,
+    bodyTimeout: SILENCE_MS,
+  });
   const url = (path: string): string => `http://localhost${path}`;
   async function get(path: string): Promise<unknown> {
     const { statusCode, body } = await request(url(path), { dispatcher, signal: AbortSignal.timeout(LIST_MS) });
@@ -41,17 +53,27 @@ export function openSocketClient(socketPath: string): ToolClient {
     listOff: async () => ((await get(HERE_PATH)) as { readonly off: readonly OffTool[] }).off,
     async getGuides() {
       const { guides } = (await get("/v1/guides")) as { readonly guides: readonly { readonly name: string }[] };
-      return await Promise.all(guides.map(async ({ name }) => (await get(`/v1/guides/${encodeURIComponent(name)}`)) as ToolGuide));
+      return await Promise.all(
+        guides.map(async ({ name }) => (await get(`/v1/guides/${encodeURIComponent(name)}`)) as ToolGuide),
+      );
     },
     onChange: (listener) => watchFor(async () => JSON.stringify(await listTools()), listener),
     async follow(sessionId, _turnId, signal) {
-      const { statusCode, body } = await request(url(`/v1/sessions/${encodeURIComponent(sessionId)}/events`), { dispatcher, signal });
+      const { statusCode, body } = await request(url(`/v1/sessions/${encodeURIComponent(sessionId)}/events`), {
+        dispatcher,
+        signal,
+      });
       if (statusCode !== 200) throw await errorOf(body);
       return agentEvents(body);
     },
     async call(name, args, options) {
       try {
-        return await callThrough({ dispatcher, url: url(`/v1/tools/${encodeURIComponent(name)}/invoke`) }, name, args, options);
+        return await callThrough(
+          { dispatcher, url: url(`/v1/tools/${encodeURIComponent(name)}/invoke`) },
+          name,
+          args,
+          options,
+        );
       } catch (error) {
         throw callError(error, name, options.signal);
       }
@@ -101,7 +123,8 @@ async function* agentEvents(body: Dispatcher.ResponseData["body"]): AsyncGenerat
 function callError(error: unknown, name: string, signal: AbortSignal | undefined): Error {
   if (error instanceof ToolError || error instanceof CommandError) return error;
   if (signal?.aborted) return new ToolError(ToolErrorCode.Cancelled, `The call of "${name}" was cancelled`);
-  if (neverConnected.has(codeOf(error))) return new ToolError(ToolErrorCode.Unavailable, `Cannot call "${name}": "rockbot up" has just ended. Try again`);
+  if (neverConnected.has(codeOf(error)))
+    return new ToolError(ToolErrorCode.Unavailable, `Cannot call "${name}": "rockbot up" has just ended. Try again`);
   return new ToolError(
     ToolErrorCode.OutcomeUnknown,
     `Cannot tell how the call of "${name}" ended: the connection to the running "rockbot up" broke (${codeOf(error)}). The tool may have run`,
@@ -111,11 +134,13 @@ function callError(error: unknown, name: string, signal: AbortSignal | undefined
 
 async function errorOf(body: Dispatcher.ResponseData["body"]): Promise<Error> {
   const message = (await body.json().catch(() => undefined)) as ToolErrorMessage | undefined;
-  if (message === undefined) return new CommandError('The running "rockbot up" gave an answer that cannot be read. Is it of another version?');
+  if (message === undefined)
+    return new CommandError('The running "rockbot up" gave an answer that cannot be read. Is it of another version?');
   return toolErrorFrom(message);
 }
 
 /** The request has certainly not been sent. */
 const neverConnected: ReadonlySet<string> = new Set(["ECONNREFUSED", "ENOENT", "UND_ERR_CONNECT_TIMEOUT"]);
 
-const codeOf = (error: unknown): string => (error as { code?: string }).code ?? (error instanceof Error ? error.name : "unknown error");
+const codeOf = (error: unknown): string =>
+  (error as { code?: string }).code ?? (error instanceof Error ? error.name : "unknown error");

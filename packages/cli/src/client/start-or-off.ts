@@ -15,7 +15,9 @@ interface PartsOfOne extends Pick<StartGatewayOptions, "operator"> {
 }
 
 /** The parts that a service is started with in a process of several. It does without those that are left out. */
-type ComposedParts = Pick<BusStartParts<BusServiceConfig>, Needed> & Partial<Omit<BusStartParts<never>, Needed>> & PartsOfOne;
+type ComposedParts = Pick<BusStartParts<BusServiceConfig>, Needed> &
+  Partial<Omit<BusStartParts<never>, Needed>> &
+  PartsOfOne;
 
 /** A service that runs, or that cannot run here. */
 export interface RunningOrOff extends RunningService {
@@ -26,7 +28,14 @@ export interface RunningOrOff extends RunningService {
 /** Starts a service, or says why it cannot run here: the others do not depend on it. */
 export async function startOrOff(service: BusService, parts: ComposedParts): Promise<RunningOrOff> {
   const { name, topic, tools = [name] } = service;
-  const shared = { audit: undefined, rates: undefined, claims: undefined, leases: undefined, trustStore: undefined, journals: undefined };
+  const shared = {
+    audit: undefined,
+    rates: undefined,
+    claims: undefined,
+    leases: undefined,
+    trustStore: undefined,
+    journals: undefined,
+  };
   const none = {
     ...shared,
     blobs: undefined,
@@ -40,7 +49,14 @@ export async function startOrOff(service: BusService, parts: ComposedParts): Pro
     pageStore: undefined,
   };
   try {
-    return await service.start({ ...none, log: silentLogger, signal: new AbortController().signal, ...parts, service: name, topic });
+    return await service.start({
+      ...none,
+      log: silentLogger,
+      signal: new AbortController().signal,
+      ...parts,
+      service: name,
+      topic,
+    });
   } catch (error) {
     if (!(error instanceof ToolError || error instanceof StoreUnavailableError)) throw error;
     const known = allToolNames.filter((tool) => findGlob(tools, tool) !== undefined);

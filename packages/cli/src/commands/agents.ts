@@ -40,7 +40,12 @@ export async function listAgents({ json = false, for: seenBy }: AgentsListOption
       for (const made of all) {
         const { kind, record, summary } = made;
         const notes = [record.isUntrusted ? "untrusted" : undefined, summary].filter(Boolean).join(", ");
-        console.log(printable(`${record.id}  ${kind}  ${nameOf(made)}  version ${record.version}  ${stateOf(record)}  ${notes}`, MAX_LINE));
+        console.log(
+          printable(
+            `${record.id}  ${kind}  ${nameOf(made)}  version ${record.version}  ${stateOf(record)}  ${notes}`,
+            MAX_LINE,
+          ),
+        );
       }
       const waiting = all.filter(({ record }) => stateOf(record) !== "shared").length;
       console.error(
@@ -58,7 +63,8 @@ export async function showAgent(named: string, options: AgentsShowOptions): Prom
   const { json = false, session = false, for: seenBy } = options;
   if (session) return (await import("./agents-run.ts")).showSession(named, options);
   checkCaller(seenBy);
-  const show = (made: MadeByCaller): void => (json ? console.log(JSON.stringify({ ...entryOf(made), ...made.content }, undefined, 2)) : printAll(made));
+  const show = (made: MadeByCaller): void =>
+    json ? console.log(JSON.stringify({ ...entryOf(made), ...made.content }, undefined, 2)) : printAll(made);
   await withMadeByCallers(async (all, where) => show(chosen(all, named, where)), { seenBy });
 }
 
@@ -69,13 +75,19 @@ function checkCaller(caller: string | undefined): void {
 }
 
 /** `rockbot agents approve`: shares exactly what it has shown, or shares it no more. */
-export async function approveAgent(named: string, { yes = false, withdraw = false, audit }: AgentsApproveOptions): Promise<void> {
+export async function approveAgent(
+  named: string,
+  { yes = false, withdraw = false, audit }: AgentsApproveOptions,
+): Promise<void> {
   await withMadeByCallers(async (all, where, { dataDirectory }) => {
     const made = chosen(all, named, where);
     printAll(made);
     const name = printable(nameOf(made));
     const { record, approve } = made;
-    if (approve === undefined) throw new CommandError(`${name} is of the file of AGENTS_FILE, whose agents are shared as they are. Change the file`);
+    if (approve === undefined)
+      throw new CommandError(
+        `${name} is of the file of AGENTS_FILE, whose agents are shared as they are. Change the file`,
+      );
     if (!yes && !(await isConfirmed(withdraw ? "Share this no more?" : "Share this with every caller?"))) {
       console.error(`Nothing is changed. Add --yes to ${withdraw ? "withdraw" : "approve"} what is shown here`);
       process.exitCode = ExitCode.Failed;
@@ -84,7 +96,8 @@ export async function approveAgent(named: string, { yes = false, withdraw = fals
     await using log = await openApprovalAudit(audit ?? join(dataDirectory, "approvals.audit"));
     const outcome = await approve(withdraw ? undefined : record.hash);
     if (outcome === "gone") throw new CommandError(`${name} is not there any more`);
-    if (outcome === "stale") throw new CommandError(`not approved, as it is not any more what was shown: ${name}. Look again`);
+    if (outcome === "stale")
+      throw new CommandError(`not approved, as it is not any more what was shown: ${name}. Look again`);
     const event = withdraw ? "withdrawn" : "approved";
     const { kind } = made;
     await log.write({
@@ -97,7 +110,10 @@ export async function approveAgent(named: string, { yes = false, withdraw = fals
       version: record.version,
       contentHash: record.hash,
     });
-    if (!log.isWriting) throw new CommandError(`${event} ${name}, version ${record.version}, and could not write that to the audit log ${log.path}`);
+    if (!log.isWriting)
+      throw new CommandError(
+        `${event} ${name}, version ${record.version}, and could not write that to the audit log ${log.path}`,
+      );
     console.error(`${withdraw ? "withdrew" : "approved"} ${name}, version ${record.version}`);
   });
 }
@@ -117,7 +133,9 @@ function chosen(all: readonly MadeByCaller[], named: string, where: string): Mad
   if (found.length > 1) {
     const areOfOneKind = found.every(({ kind }) => kind === made.kind);
     const names = found.map((each) => printable(areOfOneKind ? nameOf(each) : `${each.kind}:${nameOf(each)}`));
-    throw new CommandError(`${found.length} ${areOfOneKind ? `${made.kind}s` : "of them"} are called ${printable(named)}: name one of ${names.join(", ")}`);
+    throw new CommandError(
+      `${found.length} ${areOfOneKind ? `${made.kind}s` : "of them"} are called ${printable(named)}: name one of ${names.join(", ")}`,
+    );
   }
   return made;
 }
@@ -137,7 +155,9 @@ function printAll(made: MadeByCaller): void {
   const head = [
     `${kind} ${nameOf(made)}, version ${record.version}: ${stateOf(record)}`,
     `  hash          ${record.hash}`,
-    ...(record.isUntrusted ? ["  untrusted     a turn has written it that had read strangers' content: models read it fenced"] : []),
+    ...(record.isUntrusted
+      ? ["  untrusted     a turn has written it that had read strangers' content: models read it fenced"]
+      : []),
     ...(record.grant === undefined || record.grant === "[]" ? [] : [`  grant         ${record.grant}`]), // what bounds it besides
   ];
   for (const line of [...head, ...lines]) console.log(printable(line, Number.POSITIVE_INFINITY));

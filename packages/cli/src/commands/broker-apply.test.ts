@@ -25,23 +25,33 @@ const env = (overrides: Record<string, string> = {}) => ({
 });
 
 // Long because: it is one story of one broker
-test("broker apply gives a running broker the policy's users, takes them back, and waits for one that is away or stalls", { timeout: 240_000 }, async () => {
+test("broker apply gives a running broker the policy's users, takes them back, and waits for one that is away or stalls", {
+  timeout: 240_000,
+}, async () => {
   using folder = temporaryFolder();
   const policy = join(folder.path, "policy.yaml");
   await using broker = await startOwnBroker({ hasManagement: true });
   const apply = (text: string, overrides: Record<string, string> = {}) => {
     writeFileSync(policy, text);
     return managementUrl().then((url) =>
-      runHere(["broker", "apply", "--policy", policy], { folder: folder.path, env: env({ ROCKBOT_MANAGEMENT_URL: url, ...overrides }) }),
+      runHere(["broker", "apply", "--policy", policy], {
+        folder: folder.path,
+        env: env({ ROCKBOT_MANAGEMENT_URL: url, ...overrides }),
+      }),
     );
   };
   const managementUrl = () => broker.managementUrl();
   const as = (user: string, password: string) =>
-    connectBus(Object.assign(new URL(broker.url), { username: user, password }).href, { identity: "verified", connectTimeoutMs: 10_000 });
+    connectBus(Object.assign(new URL(broker.url), { username: user, password }).href, {
+      identity: "verified",
+      connectTimeoutMs: 10_000,
+    });
   const held = async () => {
     const { username, password, origin } = new URL(await managementUrl());
     const authorization = `Basic ${Buffer.from(`${username}:${password}`).toString("base64")}`;
-    return (await fetch(`${origin}/api/definitions`, { headers: { authorization } })).json() as Promise<Record<string, readonly object[]>>;
+    return (await fetch(`${origin}/api/definitions`, { headers: { authorization } })).json() as Promise<
+      Record<string, readonly object[]>
+    >;
   };
   await broker.importDefinitions({
     users: [{ name: "stranger", password: "pw-stranger", tags: "" }],
@@ -49,19 +59,32 @@ test("broker apply gives a running broker the policy's users, takes them back, a
   });
 
   const first = await apply(BEFORE);
-  expect(first).toMatchObject({ code: 0, stdout: "", stderr: expect.stringMatching(/3 users: leaver, researcher, web-tools; \d+ changes\n$/) });
-  for (const secret of [...Object.values(env()), new URL(await managementUrl()).password]) expect(first.stderr).not.toContain(secret);
+  expect(first).toMatchObject({
+    code: 0,
+    stdout: "",
+    stderr: expect.stringMatching(/3 users: leaver, researcher, web-tools; \d+ changes\n$/),
+  });
+  for (const secret of [...Object.values(env()), new URL(await managementUrl()).password])
+    expect(first.stderr).not.toContain(secret);
   await using leaver = await as("leaver", "pw-leaver");
   expect(leaver.traits).toMatchObject({ verifiesSender: true });
   await expect(as("researcher", "pw-leaver")).rejects.toThrow(/refuses/);
   expect(await held()).toMatchObject({
     policies: expect.arrayContaining([expect.objectContaining({ name: "rockbot-requests" })]),
-    topic_permissions: expect.arrayContaining([expect.objectContaining({ user: "leaver", exchange: "rockbot.dlx.v1" })]),
+    topic_permissions: expect.arrayContaining([
+      expect.objectContaining({ user: "leaver", exchange: "rockbot.dlx.v1" }),
+    ]),
   });
-  expect(await apply(BEFORE)).toEqual({ code: 0, stdout: "", stderr: "3 users: leaver, researcher, web-tools; nothing to change\n" });
+  expect(await apply(BEFORE)).toEqual({
+    code: 0,
+    stdout: "",
+    stderr: "3 users: leaver, researcher, web-tools; nothing to change\n",
+  });
 
   // More than the policy grants.
-  await broker.importDefinitions({ permissions: [{ user: "web-tools", vhost: "/", configure: ".*", write: ".*", read: ".*" }] });
+  await broker.importDefinitions({
+    permissions: [{ user: "web-tools", vhost: "/", configure: ".*", write: ".*", read: ".*" }],
+  });
   const second = await apply(AFTER, { ROCKBOT_PASSWORD_RESEARCHER: "pw-another" });
   expect(second.stderr.split("\n").sort()).toEqual([
     "",
@@ -76,7 +99,11 @@ test("broker apply gives a running broker the policy's users, takes them back, a
   expect(after["permissions"]).toContainEqual(expect.objectContaining({ user: "stranger", read: "^theirs$" })); // not RockBot's user
 
   const ROCKBOT_MANAGEMENT_URL = await managementUrl();
-  const start = () => startCli(["broker", "apply", "--policy", policy, "--timeout", "90"], { folder: folder.path, env: env({ ROCKBOT_MANAGEMENT_URL }) });
+  const start = () =>
+    startCli(["broker", "apply", "--policy", policy, "--timeout", "90"], {
+      folder: folder.path,
+      env: env({ ROCKBOT_MANAGEMENT_URL }),
+    });
   await broker.pause();
   await using stalled = start();
   await expect.poll(stalled.stderr, { timeout: 30_000 }).toMatch(/^waiting for http:.*no answer within 5 s/);
@@ -89,7 +116,9 @@ test("broker apply gives a running broker the policy's users, takes them back, a
   expect(await away.ended).toMatchObject({ code: 0, stderr: expect.stringMatching(/nothing to change\n$/) });
 });
 
-test("doctor tells a user of the broker without rights from one that has those of the policy", { timeout: 240_000 }, async () => {
+test("doctor tells a user of the broker without rights from one that has those of the policy", {
+  timeout: 240_000,
+}, async () => {
   using folder = temporaryFolder();
   const policy = folder.write("policy.yaml", AFTER);
   await using broker = await startOwnBroker({ hasManagement: true });
@@ -98,38 +127,57 @@ test("doctor tells a user of the broker without rights from one that has those o
   const bus = Object.assign(new URL(broker.url), { username: "web-tools", password: "pw-web-tools" }).href;
   const doctor = () => runHere(["doctor", "--policy", policy, "--bus", bus], { folder: folder.path, env: env() });
 
-  await expect.poll(async () => (await doctor()).stdout, { timeout: 60_000 }).toMatch(/^ok +identity +verified by the broker/m);
+  await expect
+    .poll(async () => (await doctor()).stdout, { timeout: 60_000 })
+    .toMatch(/^ok +identity +verified by the broker/m);
   {
     await using inForce = await openPolicy(policy);
     await using served = await connectBus(bus, { identity: "verified", name: "web-tools" });
-    await using _tools = await serveTools(served, { tools: [] }, { service: "web-tools", topic: "tool.invoke", policy: inForce });
+    await using _tools = await serveTools(
+      served,
+      { tools: [] },
+      { service: "web-tools", topic: "tool.invoke", policy: inForce },
+    );
     const reader = Object.assign(new URL(broker.url), { username: "researcher", password: "pw-researcher" }).href;
-    const compared = (file: string) => runHere(["doctor", "--policy", file, "--bus", reader], { folder: folder.path, env: env() });
+    const compared = (file: string) =>
+      runHere(["doctor", "--policy", file, "--bus", reader], { folder: folder.path, env: env() });
     const same = /^ok +policy +\S+, revision (\w+).*^ok +policy in force web-tools: revision \1$/ms;
     await expect.poll(async () => (await compared(policy)).stdout, { timeout: 60_000 }).toMatch(same);
-    const differs = { code: 1, stdout: expect.stringMatching(/^broken +policy in force web-tools: revision \w+; the file's is \w+/m) };
+    const differs = {
+      code: 1,
+      stdout: expect.stringMatching(/^broken +policy in force web-tools: revision \w+; the file's is \w+/m),
+    };
     await expect.poll(() => compared(folder.write("other.yaml", BEFORE)), { timeout: 60_000 }).toMatchObject(differs);
   }
-  await broker.importDefinitions({ permissions: [{ user: "web-tools", vhost: "/", configure: "^$", write: "^$", read: "^$" }] });
+  await broker.importDefinitions({
+    permissions: [{ user: "web-tools", vhost: "/", configure: "^$", write: "^$", read: "^$" }],
+  });
   const lacks = /^broken +identity +the user "web-tools" lacks rights of the policy/m;
   // A busy machine's broker may answer no handshake in the time that doctor gives it.
   await expect.poll(doctor, { timeout: 120_000 }).toMatchObject({ code: 1, stdout: expect.stringMatching(lacks) });
 });
 
-test("broker apply ends with the reason where no broker gets ready, and where one refuses", { timeout: 60_000 }, async () => {
+test("broker apply ends with the reason where no broker gets ready, and where one refuses", {
+  timeout: 60_000,
+}, async () => {
   using folder = temporaryFolder();
   const policy = join(folder.path, "policy.yaml");
   writeFileSync(policy, AFTER);
   await using server = await startAnswers();
   const apply = (path: string, url = server.url) =>
-    runHere(["broker", "apply", "--policy", policy, "--timeout", "1"], { folder: folder.path, env: env({ ROCKBOT_MANAGEMENT_URL: `${url}${path}` }) });
+    runHere(["broker", "apply", "--policy", policy, "--timeout", "1"], {
+      folder: folder.path,
+      env: env({ ROCKBOT_MANAGEMENT_URL: `${url}${path}` }),
+    });
   const failed = (reason: RegExp) => ({ code: 1, stdout: "", stderr: expect.stringMatching(reason) });
 
   expect(await apply("/503")).toEqual(failed(/was not ready within 1 s \(it answers with status 503\)/));
   expect(await apply("/404")).toEqual(failed(/no management API of RabbitMQ/));
   expect(await apply("/302")).toEqual(failed(/it answers with status 302/));
   const secure = server.url.replace("http:", "https:");
-  expect(await apply("", secure)).toEqual(failed(/was not ready within 1 s \(the other side speaks no TLS on this port\)/));
+  expect(await apply("", secure)).toEqual(
+    failed(/was not ready within 1 s \(the other side speaks no TLS on this port\)/),
+  );
   expect(await apply("/401")).toEqual(failed(/was not ready within 1 s \(Login failed\)/));
 });
 
@@ -140,7 +188,13 @@ test("broker apply says every fault of its settings at once, and shows none of t
     env: { ROCKBOT_MANAGEMENT_PASSWORD: "hidden-one", ROCKBOT_MANAGEMENT_PASSWORD_FILE: "x" },
   });
   expect(result.code).toBe(2);
-  for (const fault of [/--policy: missing/, /--management: missing/, /--timeout: expected/, /--vhost: expected/, /ROCKBOT_MANAGEMENT_PASSWORD: set together/]) {
+  for (const fault of [
+    /--policy: missing/,
+    /--management: missing/,
+    /--timeout: expected/,
+    /--vhost: expected/,
+    /ROCKBOT_MANAGEMENT_PASSWORD: set together/,
+  ]) {
     expect(result.stderr).toMatch(fault);
   }
   expect(result.stderr).not.toContain("hidden-one");
@@ -149,7 +203,9 @@ test("broker apply says every fault of its settings at once, and shows none of t
 /** Answers each request with the status that its path begins with. */
 async function startAnswers() {
   const server = createServer((request, response) => {
-    response.writeHead(Number(/^\/(\d+)/.exec(String(request.url))?.[1]), { location: "/200" }).end(JSON.stringify({ reason: "Login failed" }));
+    response
+      .writeHead(Number(/^\/(\d+)/.exec(String(request.url))?.[1]), { location: "/200" })
+      .end(JSON.stringify({ reason: "Login failed" }));
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {

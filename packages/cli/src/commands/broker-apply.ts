@@ -18,14 +18,22 @@ export interface BrokerApplyOptions {
 const MAX_TIMEOUT_S = 24 * 3600;
 
 /** `rockbot broker apply`: brings a running broker to what the policy grants. */
-export async function applyBrokerRights({ policy: option, management, passwords: folder, vhost = "/", timeout = "300" }: BrokerApplyOptions): Promise<void> {
+export async function applyBrokerRights({
+  policy: option,
+  management,
+  passwords: folder,
+  vhost = "/",
+  timeout = "300",
+}: BrokerApplyOptions): Promise<void> {
   const { env } = process;
   const file = option ?? (env["POLICY_FILE"] || undefined);
   const seconds = Number(timeout);
   const faults = [
     ...(file === undefined ? ["--policy: missing, and POLICY_FILE is not set. The policy says who the users are"] : []),
     ...(vhost === "" ? ["--vhost: expected a name"] : []),
-    ...(seconds > 0 && seconds <= MAX_TIMEOUT_S ? [] : [`--timeout: expected seconds, more than 0 and at most ${MAX_TIMEOUT_S}`]),
+    ...(seconds > 0 && seconds <= MAX_TIMEOUT_S
+      ? []
+      : [`--timeout: expected seconds, more than 0 and at most ${MAX_TIMEOUT_S}`]),
   ];
   const managementUrl = await readManagementUrl(management, env, faults);
   if (file === undefined || faults.length > 0) throw new UsageError(faults);
@@ -46,7 +54,9 @@ export async function applyBrokerRights({ policy: option, management, passwords:
       onWait: (reason) => say(`waiting for ${reason}`),
       onChange: say,
     });
-    say(`${users.length} users: ${users.map(({ user }) => user).join(", ")}; ${changes === 0 ? "nothing to change" : `${changes} changes`}`);
+    say(
+      `${users.length} users: ${users.map(({ user }) => user).join(", ")}; ${changes === 0 ? "nothing to change" : `${changes} changes`}`,
+    );
   } catch (error) {
     if (error instanceof RangeError) throw new UsageError([`the management URL: ${error.message}`]);
     if (!(error instanceof ApplyRightsError)) throw error;
@@ -56,13 +66,22 @@ export async function applyBrokerRights({ policy: option, management, passwords:
 }
 
 /** The address with user and password, which may come apart from it: an operator's Secret has them so. */
-async function readManagementUrl(option: string | undefined, env: Readonly<Record<string, string | undefined>>, faults: string[]): Promise<string> {
+async function readManagementUrl(
+  option: string | undefined,
+  env: Readonly<Record<string, string | undefined>>,
+  faults: string[],
+): Promise<string> {
   const [given, user, password] = await Promise.all(
-    ["ROCKBOT_MANAGEMENT_URL", "ROCKBOT_MANAGEMENT_USER", "ROCKBOT_MANAGEMENT_PASSWORD"].map((variable) => readVariable(variable, env, faults)),
+    ["ROCKBOT_MANAGEMENT_URL", "ROCKBOT_MANAGEMENT_USER", "ROCKBOT_MANAGEMENT_PASSWORD"].map((variable) =>
+      readVariable(variable, env, faults),
+    ),
   );
   const text = option ?? given;
   const url = URL.parse(text ?? "");
-  if (text === undefined) faults.push("--management: missing, and ROCKBOT_MANAGEMENT_URL is not set. Give the address of RabbitMQ's management API");
+  if (text === undefined)
+    faults.push(
+      "--management: missing, and ROCKBOT_MANAGEMENT_URL is not set. Give the address of RabbitMQ's management API",
+    );
   if (url === null) return text ?? "";
   if (user !== undefined) url.username = encodeURIComponent(user);
   if (password !== undefined) {

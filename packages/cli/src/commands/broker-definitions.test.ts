@@ -12,7 +12,11 @@ services: { web-tools: { topic: tool.invoke } }
 delegates: [gateway]
 `;
 
-const PASSWORDS = { ROCKBOT_PASSWORD_RESEARCHER: "pw-researcher", ROCKBOT_PASSWORD_WEB_TOOLS: "pw-web-tools", ROCKBOT_PASSWORD_GATEWAY: "pw-gateway" };
+const PASSWORDS = {
+  ROCKBOT_PASSWORD_RESEARCHER: "pw-researcher",
+  ROCKBOT_PASSWORD_WEB_TOOLS: "pw-web-tools",
+  ROCKBOT_PASSWORD_GATEWAY: "pw-gateway",
+};
 
 function policyIn(folder: string): string {
   const file = join(folder, "policy.yaml");
@@ -20,10 +24,15 @@ function policyIn(folder: string): string {
   return file;
 }
 
-test("broker definitions are what a broker imports: users who can connect with their passwords, and only they", { timeout: 90_000 }, async () => {
+test("broker definitions are what a broker imports: users who can connect with their passwords, and only they", {
+  timeout: 90_000,
+}, async () => {
   using folder = temporaryFolder();
   const out = join(folder.path, "definitions.json");
-  const result = await runHere(["broker", "definitions", "--policy", policyIn(folder.path), "--out", out], { folder: folder.path, env: PASSWORDS });
+  const result = await runHere(["broker", "definitions", "--policy", policyIn(folder.path), "--out", out], {
+    folder: folder.path,
+    env: PASSWORDS,
+  });
   expect(result).toEqual({ code: 0, stdout: "", stderr: "3 users: gateway, researcher, web-tools\n" });
   expect(statSync(out).mode & 0o777).toBe(0o600);
   const text = readFileSync(out, "utf8");
@@ -44,10 +53,13 @@ test("broker definitions are what a broker imports: users who can connect with t
 test("broker definitions name every missing password at once, and show none", async () => {
   using folder = temporaryFolder();
   const env = { ROCKBOT_PASSWORD_GATEWAY: "short", ROCKBOT_PASSWORD_WEB_TOOLS_FILE: join(folder.path, "nowhere") };
-  const { code, stderr } = await runHere(["broker", "definitions", "--policy", policyIn(folder.path), "--out", join(folder.path, "out.json")], {
-    folder: folder.path,
-    env,
-  });
+  const { code, stderr } = await runHere(
+    ["broker", "definitions", "--policy", policyIn(folder.path), "--out", join(folder.path, "out.json")],
+    {
+      folder: folder.path,
+      env,
+    },
+  );
 
   expect(code).toBe(2);
   expect(stderr).toMatch(/ROCKBOT_PASSWORD_GATEWAY: has fewer than 8 characters/);
@@ -59,7 +71,11 @@ test("broker definitions name every missing password at once, and show none", as
 test("broker definitions replace a file of one's own, and never one that others can read", async () => {
   using folder = temporaryFolder();
   const out = join(folder.path, "definitions.json");
-  const write = () => runHere(["broker", "definitions", "--policy", policyIn(folder.path), "--out", out], { folder: folder.path, env: PASSWORDS });
+  const write = () =>
+    runHere(["broker", "definitions", "--policy", policyIn(folder.path), "--out", out], {
+      folder: folder.path,
+      env: PASSWORDS,
+    });
   writeFileSync(out, "before");
   chmodSync(out, 0o644);
   expect(await write()).toMatchObject({ code: 1, stderr: expect.stringMatching(/others can read/) });

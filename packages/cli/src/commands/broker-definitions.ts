@@ -11,7 +11,11 @@ export interface BrokerDefinitionsCommandOptions {
 }
 
 /** `rockbot broker definitions`: the users of the policy, with their rights, as a file that RabbitMQ imports. */
-export async function writeBrokerDefinitions({ policy: option, out, vhost = "/" }: BrokerDefinitionsCommandOptions): Promise<void> {
+export async function writeBrokerDefinitions({
+  policy: option,
+  out,
+  vhost = "/",
+}: BrokerDefinitionsCommandOptions): Promise<void> {
   const file = option ?? (process.env["POLICY_FILE"] || undefined);
   const faults = [
     ...(file === undefined ? ["--policy: missing, and POLICY_FILE is not set. The policy says who the users are"] : []),

@@ -47,8 +47,11 @@ export async function call(
   const faults = busUrlFaults(chooseBusUrl(bus, process.env));
   const timeoutMs = timeout === undefined ? undefined : /^\d{1,9}$/.test(timeout) ? Number(timeout) : 0;
   if (timeoutMs !== undefined && (timeoutMs < 1 || timeoutMs > MAX_TIMEOUT_MS))
-    faults.push(`--timeout: expected milliseconds, a whole number from 1 to ${MAX_TIMEOUT_MS}, got ${JSON.stringify(timeout)}`);
-  if (session !== undefined && !isSessionId(session)) faults.push("--session: expected 1 to 256 visible ASCII characters");
+    faults.push(
+      `--timeout: expected milliseconds, a whole number from 1 to ${MAX_TIMEOUT_MS}, got ${JSON.stringify(timeout)}`,
+    );
+  if (session !== undefined && !isSessionId(session))
+    faults.push("--session: expected 1 to 256 visible ASCII characters");
   const known = Object.values(tools).find((tool) => tool.name === name)?.inputSchema as Schema | undefined;
   const given = await readWords(words, faults);
   let args = Array.isArray(given) ? known && argumentsFromPairs(given, known, faults) : given;
@@ -56,13 +59,27 @@ export async function call(
 
   using interrupted = interruption();
   const { signal, requested } = interrupted;
-  await using client = await openToolClient({ bus, allowAddress, mcpConfig, tool: name, policy, requested, env: process.env });
+  await using client = await openToolClient({
+    bus,
+    allowAddress,
+    mcpConfig,
+    tool: name,
+    policy,
+    requested,
+    env: process.env,
+  });
   args ??= argumentsFromPairs(given as readonly ArgumentPair[], await schemaOf(client, name), faults);
   if (faults.length > 0) throw new UsageError(faults);
   using progress = showProgress(process.stderr);
   const toolCallId = newId();
   try {
-    const response = await client.call(name, args, { toolCallId, timeoutMs, sessionId: session, signal, onProgress: progress.show });
+    const response = await client.call(name, args, {
+      toolCallId,
+      timeoutMs,
+      sessionId: session,
+      signal,
+      onProgress: progress.show,
+    });
     progress[Symbol.dispose]();
     print(response, json);
     process.exitCode = response.isError === true ? ExitCode.Failed : ExitCode.Ok;
@@ -71,7 +88,11 @@ export async function call(
     if (!(error instanceof ToolError)) throw error;
     if (json) console.log(JSON.stringify(errorReply({ toolCallId, toolName: name }, error)));
     console.error(plainText(`rockbot: ${error.code}: ${error.message}`));
-    process.exitCode = signal.aborted ? new Interrupted(await requested).exitCode : wrongUsage.has(error.code) ? ExitCode.Usage : ExitCode.Failed;
+    process.exitCode = signal.aborted
+      ? new Interrupted(await requested).exitCode
+      : wrongUsage.has(error.code)
+        ? ExitCode.Usage
+        : ExitCode.Failed;
   }
 }
 
@@ -100,8 +121,14 @@ function readArguments(text: string | undefined, faults: string[]): object {
   }
   const parsed = parseArguments(text);
   if (!parsed.ok)
-    faults.push(`the arguments: ${parsed.fault.message}. Expected a JSON object such as '{"url":"https://example.com/"}' in single quotes, or key=value`);
-  else if (typeof parsed.value === "object" && parsed.value !== null && !Array.isArray(parsed.value)) return parsed.value;
-  else faults.push(`the arguments: expected a JSON object, got ${Array.isArray(parsed.value) ? "an array" : JSON.stringify(parsed.value).slice(0, 80)}`);
+    faults.push(
+      `the arguments: ${parsed.fault.message}. Expected a JSON object such as '{"url":"https://example.com/"}' in single quotes, or key=value`,
+    );
+  else if (typeof parsed.value === "object" && parsed.value !== null && !Array.isArray(parsed.value))
+    return parsed.value;
+  else
+    faults.push(
+      `the arguments: expected a JSON object, got ${Array.isArray(parsed.value) ? "an array" : JSON.stringify(parsed.value).slice(0, 80)}`,
+    );
   return {};
 }

@@ -21,7 +21,9 @@ const HEADER = ["started", "state", "took", "attempts", "tool", "caller", "id"];
 export async function listCalls({ redis, json = false, limit = String(DEFAULT_LIMIT) }: CallsOptions): Promise<void> {
   const count = /^\d{1,4}$/.test(limit) ? Number(limit) : 0;
   if (count < 1 || count > MAX_LISTED_CALLS)
-    throw new UsageError([`--limit: expected a whole number from 1 to ${MAX_LISTED_CALLS}, got ${JSON.stringify(limit)}`]);
+    throw new UsageError([
+      `--limit: expected a whole number from 1 to ${MAX_LISTED_CALLS}, got ${JSON.stringify(limit)}`,
+    ]);
   await using source = await openCallSource({ redis, env: process.env });
   const calls = await source.recent(count);
   if (json) {
@@ -35,17 +37,24 @@ export async function listCalls({ redis, json = false, limit = String(DEFAULT_LI
   });
   const widths = HEADER.map((title, column) => Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)));
   const line = (cells: readonly string[]): string =>
-    cells.map((cell, column) => (column === 2 ? cell.padStart(widths[column] ?? 0) : cell.padEnd(widths[column] ?? 0))).join("  ");
+    cells
+      .map((cell, column) => (column === 2 ? cell.padStart(widths[column] ?? 0) : cell.padEnd(widths[column] ?? 0)))
+      .join("  ");
   if (rows.length > 0) console.error(line(HEADER).trimEnd());
   for (const row of rows) console.log(line(row));
-  console.error(`${calls.length} calls, the newest first, from ${source.where}. One in full: rockbot calls show ID, also by the beginning of the id`);
+  console.error(
+    `${calls.length} calls, the newest first, from ${source.where}. One in full: rockbot calls show ID, also by the beginning of the id`,
+  );
 }
 
 /** `rockbot calls show`: what happened to one call, step by step. */
 export async function showCall(toolCallId: string, { redis, json = false }: CallsOptions): Promise<void> {
   await using source = await openCallSource({ redis, env: process.env });
   const call = (await source.find(toolCallId)) ?? (await findByBeginning(source, toolCallId));
-  if (call === undefined) throw new CommandError(`Cannot find the call ${JSON.stringify(toolCallId)} in ${source.where}: "rockbot calls" lists what is there`);
+  if (call === undefined)
+    throw new CommandError(
+      `Cannot find the call ${JSON.stringify(toolCallId)} in ${source.where}: "rockbot calls" lists what is there`,
+    );
   if (json) {
     console.log(JSON.stringify(call, undefined, 2));
     return;
@@ -53,15 +62,22 @@ export async function showCall(toolCallId: string, { redis, json = false }: Call
   const startAt = call.steps[0]?.at ?? call.deadlineAt;
   const [toolName, caller, id] = namesOf(call);
   console.log(`${toolName} for ${caller}, call ${id}`);
-  console.log(`${stateOf(call)} after ${durationOf(call)}, ${attemptsOf(call)}; deadline ${new Date(call.deadlineAt).toISOString()}`);
+  console.log(
+    `${stateOf(call)} after ${durationOf(call)}, ${attemptsOf(call)}; deadline ${new Date(call.deadlineAt).toISOString()}`,
+  );
   if (call.policy !== undefined) console.log(`decided by policy revision ${printable(call.policy)}`);
-  for (const { step, at } of call.steps) console.log(`${new Date(at).toISOString()}  ${`+${at - startAt} ms`.padStart(12)}  ${step}`);
+  for (const { step, at } of call.steps)
+    console.log(`${new Date(at).toISOString()}  ${`+${at - startAt} ms`.padStart(12)}  ${step}`);
 }
 
 /** The one of the newest calls whose id begins so. @throws {UsageError} if there are several */
 async function findByBeginning(source: CallSource, beginning: string): Promise<CallRecord | undefined> {
-  const found = beginning === "" ? [] : (await source.recent(MAX_LISTED_CALLS)).filter(({ toolCallId }) => toolCallId.startsWith(beginning));
-  if (found.length > 1) throw new UsageError([`the id: ${found.length} calls begin with ${JSON.stringify(beginning)}. Give more of it`]);
+  const found =
+    beginning === ""
+      ? []
+      : (await source.recent(MAX_LISTED_CALLS)).filter(({ toolCallId }) => toolCallId.startsWith(beginning));
+  if (found.length > 1)
+    throw new UsageError([`the id: ${found.length} calls begin with ${JSON.stringify(beginning)}. Give more of it`]);
   return found[0];
 }
 
@@ -69,9 +85,12 @@ const startOf = ({ steps, deadlineAt }: CallRecord): string => new Date(steps[0]
 
 /** Clients choose tool and id, and services codes. */
 const namesOf = ({ toolName, caller, onBehalfOf, toolCallId }: CallRecord): readonly string[] =>
-  [toolName, onBehalfOf === undefined ? caller : `${onBehalfOf} by ${caller}`, toolCallId].map((name) => printable(name));
+  [toolName, onBehalfOf === undefined ? caller : `${onBehalfOf} by ${caller}`, toolCallId].map((name) =>
+    printable(name),
+  );
 
-const stateOf = ({ state, code }: CallRecord): string => (code === undefined || code === state ? state : `${state}: ${printable(code)}`);
+const stateOf = ({ state, code }: CallRecord): string =>
+  code === undefined || code === state ? state : `${state}: ${printable(code)}`;
 
 const attemptsOf = ({ attempts }: CallRecord): string => (attempts === 1 ? "1 attempt" : `${attempts} attempts`);
 

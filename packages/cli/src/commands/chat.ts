@@ -34,12 +34,20 @@ export async function chat({ continue: goesOn = false, list = false, ...options 
   const faults = busUrlFaults(chooseBusUrl(bus, process.env));
   const timeoutMs = timeout === undefined ? MAX_TIMEOUT_MS : /^\d{1,9}$/.test(timeout) ? Number(timeout) : 0;
   if (timeoutMs < 1 || timeoutMs > MAX_TIMEOUT_MS)
-    faults.push(`--timeout: expected milliseconds, a whole number from 1 to ${MAX_TIMEOUT_MS}, got ${JSON.stringify(timeout)}`);
-  if (session !== undefined && !/^[\x21-\x7e]{1,128}$/.test(session)) faults.push("--session: expected 1 to 128 visible ASCII characters");
-  if (goesOn && session !== undefined) faults.push("--continue: --session names the conversation already. Leave one out");
+    faults.push(
+      `--timeout: expected milliseconds, a whole number from 1 to ${MAX_TIMEOUT_MS}, got ${JSON.stringify(timeout)}`,
+    );
+  if (session !== undefined && !/^[\x21-\x7e]{1,128}$/.test(session))
+    faults.push("--session: expected 1 to 128 visible ASCII characters");
+  if (goesOn && session !== undefined)
+    faults.push("--continue: --session names the conversation already. Leave one out");
   if (json && isConversation) faults.push("--json: needs a question, by -p or on stdin");
-  const question = isConversation || faults.length > 0 ? "" : (prompt === undefined || prompt === "-" ? await readStdin() : prompt).trim();
-  if (question === "" && !isConversation && faults.length === 0) faults.push("the question: it is empty. Give it by -p, or on stdin");
+  const question =
+    isConversation || faults.length > 0
+      ? ""
+      : (prompt === undefined || prompt === "-" ? await readStdin() : prompt).trim();
+  if (question === "" && !isConversation && faults.length === 0)
+    faults.push("the question: it is empty. Give it by -p, or on stdin");
   if (faults.length > 0) throw new UsageError(faults);
 
   using interrupted = interruption();
@@ -62,13 +70,21 @@ export async function chat({ continue: goesOn = false, list = false, ...options 
   };
   if (!isConversation) {
     const isAnswered = await say(question, given, signal);
-    process.exitCode = signal.aborted ? new Interrupted(await requested).exitCode : isAnswered ? ExitCode.Ok : ExitCode.Failed;
+    process.exitCode = signal.aborted
+      ? new Interrupted(await requested).exitCode
+      : isAnswered
+        ? ExitCode.Ok
+        : ExitCode.Failed;
     return;
   }
   const sessionId = given ?? `chat-${newId().slice(0, 12)}`;
   console.error(
     `session ${sessionId} of the agent in ${client.where}. Ctrl-C cancels an answer, twice ends; Ctrl-D ends. "--session ${sessionId}" comes back to it.`,
   );
-  await converse(async (message, cancel) => void (await say(message, sessionId, cancel)), { input: process.stdin, output: process.stdout, signal });
+  await converse(async (message, cancel) => void (await say(message, sessionId, cancel)), {
+    input: process.stdin,
+    output: process.stdout,
+    signal,
+  });
   if (signal.aborted) throw new Interrupted(await requested);
 }

@@ -28,13 +28,20 @@ export async function initCompose({ policy, file, from, out, folders }: ComposeI
     throw new CommandError(`Cannot write ${file}: it has secrets already. Change them there, or remove it`);
   await keepSecrets(file, secrets, names, out === undefined ? COMMENT : "");
   if (out !== undefined) await handOutSecrets(out, secrets, users);
-  console.error(out === undefined ? `${file} has ${secrets.size} secrets. Only you can read it` : `${users.length} users have their secrets`);
+  console.error(
+    out === undefined
+      ? `${file} has ${secrets.size} secrets. Only you can read it`
+      : `${users.length} users have their secrets`,
+  );
 }
 
 /** `rockbot compose secret NAME`: prints one. */
 export async function printSecret(name: string, { file }: { readonly file: string }): Promise<void> {
   const secrets = await readSecrets(file);
   const value = secrets.get(name);
-  if (value === undefined) throw new UsageError([`${name}: no such secret in ${file}. There are: ${[...secrets.keys()].join(", ") || "none"}`]);
+  if (value === undefined)
+    throw new UsageError([
+      `${name}: no such secret in ${file}. There are: ${[...secrets.keys()].join(", ") || "none"}`,
+    ]);
   console.log(value);
 }

@@ -30,23 +30,33 @@ export interface ConformanceCommandOptions {
 }
 
 /** `rockbot conformance`: what a tool service, or a caller, breaks of the contract. */
-export async function conformance({ command, json = false, caller, ...options }: ConformanceCommandOptions): Promise<void> {
+export async function conformance({
+  command,
+  json = false,
+  caller,
+  ...options
+}: ConformanceCommandOptions): Promise<void> {
   const examined = caller === undefined ? readOptions(options) : readCaller(caller, options);
   using interrupted = interruption();
   await using process_ = command === undefined ? undefined : serviceCommand(command, { BUS_URL: examined.url });
   const more = { process: process_, onResult: (result: CaseResult) => print(result, json) };
-  const running = "caller" in examined ? runCallerConformance({ ...examined, ...more }) : runConformance({ ...examined, ...more });
+  const running =
+    "caller" in examined ? runCallerConformance({ ...examined, ...more }) : runConformance({ ...examined, ...more });
   const name = "caller" in examined ? examined.caller : examined.service;
   const results = await unlessInterrupted(running.catch(cannotTry(name, examined.url)), interrupted.requested);
   const count = (outcome: CaseResult["outcome"]) => results.filter((result) => result.outcome === outcome).length;
-  console.error(`${count("kept")} kept, ${count("broken")} broken, ${count("not tried")} not tried (${name}, ${displayBusUrl(examined.url)})`);
+  console.error(
+    `${count("kept")} kept, ${count("broken")} broken, ${count("not tried")} not tried (${name}, ${displayBusUrl(examined.url)})`,
+  );
   process.exitCode = count("broken") === 0 ? ExitCode.Ok : ExitCode.Failed;
 }
 
 const cannotTry =
   (name: string, url: string) =>
   (error: unknown): never => {
-    throw new CommandError(`Cannot try "${name}" at ${displayBusUrl(url)}: ${error instanceof Error ? error.message : String(error)}`);
+    throw new CommandError(
+      `Cannot try "${name}" at ${displayBusUrl(url)}: ${error instanceof Error ? error.message : String(error)}`,
+    );
   };
 
 function readUrl(bus: string | undefined): { readonly url: string; readonly faults: readonly string[] } {
@@ -62,21 +72,32 @@ function readCaller(caller: string, { tool = CALLEE_TOOL, bus, ...others }: Conf
     ...faults,
     ...(isName(caller) ? [] : [`--caller: ${JSON.stringify(caller)} is no name of a caller`]),
     ...(/^[\w-]{1,64}$/.test(tool) ? [] : [`--tool: ${JSON.stringify(tool)} is no name of a tool`]),
-    ...(other === undefined ? [] : [`--caller: it is tried with --tool, --command, --bus and --json only, got "${other}" as well`]),
+    ...(other === undefined
+      ? []
+      : [`--caller: it is tried with --tool, --command, --bus and --json only, got "${other}" as well`]),
   ];
   if (found.length > 0) throw new UsageError(found);
   return { url, caller, tool };
 }
 
-function readOptions({ topic = "", tool = "", slowTool, slowArguments, ...options }: ConformanceCommandOptions): ConformanceOptions {
+function readOptions({
+  topic = "",
+  tool = "",
+  slowTool,
+  slowArguments,
+  ...options
+}: ConformanceCommandOptions): ConformanceOptions {
   const { url, faults: urlFaults } = readUrl(options.bus);
   const service = options.service ?? topic.split(".").at(-1) ?? "";
   const quick: SafeCall = { tool, arguments: options.arguments ?? "{}" };
-  const slow: SafeCall | undefined = slowArguments === undefined ? undefined : { tool: slowTool ?? tool, arguments: slowArguments };
+  const slow: SafeCall | undefined =
+    slowArguments === undefined ? undefined : { tool: slowTool ?? tool, arguments: slowArguments };
   const faults = [
     ...urlFaults,
     ...(tool === "" ? ["--tool: missing"] : []),
-    ...(isRequestTopic(topic) ? [] : [`--topic: expected tool.invoke.{service}, such as tool.invoke.my-service, got ${JSON.stringify(topic)}`]),
+    ...(isRequestTopic(topic)
+      ? []
+      : [`--topic: expected tool.invoke.{service}, such as tool.invoke.my-service, got ${JSON.stringify(topic)}`]),
     ...(isName(service) ? [] : [`--service: ${JSON.stringify(service)} is no name of a service`]),
     ...(isObject(quick.arguments) ? [] : ["--arguments: expected a JSON object"]),
     ...(slow === undefined || isObject(slow.arguments) ? [] : ["--slow-arguments: expected a JSON object"]),
@@ -88,7 +109,8 @@ function readOptions({ topic = "", tool = "", slowTool, slowArguments, ...option
 
 /** Whether requests of tools come by such a topic. The short ones are those of RockBot's own services. */
 const isRequestTopic = (topic: string): boolean =>
-  ["tool.invoke", "script.invoke"].includes(topic) || (topic.startsWith("tool.invoke.") && isName(topic.slice("tool.invoke.".length)));
+  ["tool.invoke", "script.invoke"].includes(topic) ||
+  (topic.startsWith("tool.invoke.") && isName(topic.slice("tool.invoke.".length)));
 
 function isObject(text: string): boolean {
   const parsed = parseJson(text);

@@ -20,13 +20,19 @@ export interface DlqCommandOptions {
 }
 
 /** `rockbot dlq list | show | replay | purge`: the messages that no service could handle. */
-export async function dlq(action: DlqRequest["action"], service: string | undefined, id: string | undefined, options: DlqCommandOptions): Promise<void> {
+export async function dlq(
+  action: DlqRequest["action"],
+  service: string | undefined,
+  id: string | undefined,
+  options: DlqCommandOptions,
+): Promise<void> {
   const { bus, policy, json = false, all = false, yes = false, limit, timeout } = options;
   const faults = busUrlFaults(chooseBusUrl(bus, process.env));
   if (action === "replay" || action === "purge") {
     if (id === undefined && !all) faults.push("which messages: expected an id, or --all");
     if (id !== undefined && all) faults.push("which messages: expected an id or --all, not both");
-    if (action === "purge" && !yes) faults.push("--yes: missing. What is purged is gone for good, and its call is never answered");
+    if (action === "purge" && !yes)
+      faults.push("--yes: missing. What is purged is gone for good, and its call is never answered");
   }
   const request = readRequest(action, { service, id, limit, timeout }, faults);
 
@@ -90,7 +96,8 @@ function createReport(request: DlqRequest, { json, where }: { readonly json: boo
         code = event.isUsage ? ExitCode.Usage : ExitCode.Failed;
         return;
       case "end":
-        if (event.stopped !== undefined) console.error(`rockbot: stopped, and left the rest as it is: ${printable(event.stopped, 2_000)}`);
+        if (event.stopped !== undefined)
+          console.error(`rockbot: stopped, and left the rest as it is: ${printable(event.stopped, 2_000)}`);
         console.error(summary());
     }
   }
@@ -99,7 +106,10 @@ function createReport(request: DlqRequest, { json, where }: { readonly json: boo
     switch (request.action) {
       case "list": {
         const more = parked > listed ? `; ${listed} of them are shown, --limit shows more` : "";
-        const whose = request.service === undefined ? "for the services that run; name another to see its own" : `for ${request.service}`;
+        const whose =
+          request.service === undefined
+            ? "for the services that run; name another to see its own"
+            : `for ${request.service}`;
         return `${parked} parked, ${whose} (${where})${more}`;
       }
       case "show":
@@ -129,8 +139,25 @@ function line({ service, id, reason, parkedAt = "unknown", toolName, type, bytes
 }
 
 function describe(record: ParkedRecord): string {
-  const { service, id, reason, why, parkedAt, sentAt, topic, type, source, toolName, toolCallId, correlationId, replyTo, timeoutMs, headers, bytes, body } =
-    record;
+  const {
+    service,
+    id,
+    reason,
+    why,
+    parkedAt,
+    sentAt,
+    topic,
+    type,
+    source,
+    toolName,
+    toolCallId,
+    correlationId,
+    replyTo,
+    timeoutMs,
+    headers,
+    bytes,
+    body,
+  } = record;
   const shown = Buffer.byteLength(body);
   const fields: Record<string, string | undefined> = {
     service,
@@ -150,13 +177,16 @@ function describe(record: ParkedRecord): string {
     headers: headers.join(", ") || undefined,
     body: `${bytes} bytes${bytes > shown ? `, the first ${shown} of them:` : ":"}`,
   };
-  const lines = Object.entries(fields).flatMap(([name, value]) => (value === undefined ? [] : [`${name.padEnd(12)}${printable(value, 1_000)}`]));
+  const lines = Object.entries(fields).flatMap(([name, value]) =>
+    value === undefined ? [] : [`${name.padEnd(12)}${printable(value, 1_000)}`],
+  );
   return [...lines, printable(body, body.length)].join("\n");
 }
 
 const isError = (answer: ToolInvokeResponse | ToolErrorMessage): answer is ToolErrorMessage => "code" in answer;
 
-const hasFailed = ({ answer, trouble }: Replayed): boolean => trouble !== undefined || (answer !== undefined && (isError(answer) || answer.isError === true));
+const hasFailed = ({ answer, trouble }: Replayed): boolean =>
+  trouble !== undefined || (answer !== undefined && (isError(answer) || answer.isError === true));
 
 function outcome({ answer, trouble }: Replayed): string {
   if (trouble !== undefined) return `not answered: ${trouble}`;

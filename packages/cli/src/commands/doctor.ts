@@ -28,9 +28,13 @@ export async function doctor({ bus, policy: option, json = false }: DoctorOption
   const { env } = process;
   const url = chooseBusUrl(bus, env);
   const running = url === MEMORY_BUS ? await findRunning(env) : undefined;
-  if (running?.found !== undefined && option !== undefined) console.error('rockbot: --policy has no effect here: the running "rockbot up" has its own');
+  if (running?.found !== undefined && option !== undefined)
+    console.error('rockbot: --policy has no effect here: the running "rockbot up" has its own');
   const policy = await readPolicyFile(option ?? (env["POLICY_FILE"] || undefined));
-  const findings = running?.found === undefined ? await examineShell({ url, env, policy, running: running?.finding }) : [running.finding, ...running.found];
+  const findings =
+    running?.found === undefined
+      ? await examineShell({ url, env, policy, running: running?.finding })
+      : [running.finding, ...running.found];
   if (json) console.log(JSON.stringify({ version, findings }, undefined, 2));
   else
     for (const { what, state, message } of findings)
@@ -57,19 +61,29 @@ async function examineShell({ url, env, policy, running }: Shell): Promise<reado
 }
 
 /** @returns what is so of the bus, and the services that are heard there */
-async function broker(url: string, { identity, revision }: FoundPolicy): Promise<{ readonly findings: readonly Finding[]; readonly heard: readonly string[] }> {
+async function broker(
+  url: string,
+  { identity, revision }: FoundPolicy,
+): Promise<{ readonly findings: readonly Finding[]; readonly heard: readonly string[] }> {
   const what = "bus";
   const [fault] = busUrlFaults(url);
   if (fault !== undefined) return { findings: [{ what, state: "broken", message: fault }], heard: [] };
   if (url === MEMORY_BUS) {
-    const inMemory = { what, state: "ok", message: "in memory, all services in one process. --bus amqp://… connects several processes" } as const;
+    const inMemory = {
+      what,
+      state: "ok",
+      message: "in memory, all services in one process. --bus amqp://… connects several processes",
+    } as const;
     return { findings: [inMemory, { what: "identity", state: "ok", message: TRUSTED }], heard: [] };
   }
   const { connectBus } = await import("@rockbot/bus-rabbitmq");
   try {
     await using connected = await connectBus(url, { name: "rockbot doctor", connectTimeoutMs: BROKER_MS, identity });
     const { found, heard } = await policies(connected, revision);
-    return { findings: [{ what, state: "ok", message: `${displayBusUrl(url)} answers` }, await senders(connected), ...found], heard };
+    return {
+      findings: [{ what, state: "ok", message: `${displayBusUrl(url)} answers` }, await senders(connected), ...found],
+      heard,
+    };
   } catch (error) {
     const message = `${displayBusUrl(url)} cannot be used: ${error instanceof Error ? error.message : String(error)}`;
     return { findings: [{ what, state: "broken", message }], heard: [] };
@@ -85,7 +99,8 @@ async function senders(bus: Bus): Promise<Finding> {
     await using _all = await bus.subscribe({ name: "doctor", topics: ["#"], kind: "copy" }, async () => {});
   } catch (error) {
     // Of the topic alone: a user without the other rights of the policy is refused before that.
-    if (/ACCESS.REFUSED.* topic /.test(String(error))) return { what, state: "ok", message: `verified by the broker; this process is its user "${user}"` };
+    if (/ACCESS.REFUSED.* topic /.test(String(error)))
+      return { what, state: "ok", message: `verified by the broker; this process is its user "${user}"` };
     return {
       what,
       state: "broken",
@@ -100,7 +115,10 @@ async function senders(bus: Bus): Promise<Finding> {
 }
 
 /** The policy that each service with tools goes by, beside that of the file. Those of the gateways are in a metric only. */
-async function policies(bus: Bus, revision: string | undefined): Promise<{ readonly found: readonly Finding[]; readonly heard: readonly string[] }> {
+async function policies(
+  bus: Bus,
+  revision: string | undefined,
+): Promise<{ readonly found: readonly Finding[]; readonly heard: readonly string[] }> {
   const what = "policy in force";
   let heard: Awaited<ReturnType<typeof heardPolicies>>;
   try {
@@ -111,7 +129,9 @@ async function policies(bus: Bus, revision: string | undefined): Promise<{ reado
   }
   const found = [...heard].map(([service, revisions]): Finding => {
     const isSame = revision === undefined || revisions.every((each) => each === revision);
-    const others = isSame ? "" : `; the file's is ${revision}. Services take a changed file within seconds: look whether theirs is this one, and at their log`;
+    const others = isSame
+      ? ""
+      : `; the file's is ${revision}. Services take a changed file within seconds: look whether theirs is this one, and at their log`;
     return { what, state: isSame ? "ok" : "broken", message: `${service}: revision ${revisions.join(", ")}${others}` };
   });
   return { found, heard: [...heard.keys()] };
@@ -127,9 +147,18 @@ async function readPolicyFile(file: string | undefined): Promise<FoundPolicy> {
   try {
     await using policy = await openPolicy(file);
     const { revision, document } = policy.current();
-    return { finding: policyFinding(file, policy), ...(file === undefined ? {} : { identity: document.identity, revision }) };
+    return {
+      finding: policyFinding(file, policy),
+      ...(file === undefined ? {} : { identity: document.identity, revision }),
+    };
   } catch (error) {
-    return { finding: { what: "policy", state: "broken", message: error instanceof Error ? error.message.replaceAll("\n", ";") : String(error) } };
+    return {
+      finding: {
+        what: "policy",
+        state: "broken",
+        message: error instanceof Error ? error.message.replaceAll("\n", ";") : String(error),
+      },
+    };
   }
 }
 
@@ -141,8 +170,18 @@ async function findRunning(env: Env): Promise<{ readonly finding: Finding; reado
   try {
     const socket = ownSocket(env);
     if (!(await socket.isLive()))
-      return { finding: { what, state: "ok", message: "does not run. Each command starts the tool that it needs, which takes longer" } };
-    const finding: Finding = { what, state: "ok", message: `runs; its socket is ${socket.path}. What follows is what it finds, with its settings` };
+      return {
+        finding: {
+          what,
+          state: "ok",
+          message: "does not run. Each command starts the tool that it needs, which takes longer",
+        },
+      };
+    const finding: Finding = {
+      what,
+      state: "ok",
+      message: `runs; its socket is ${socket.path}. What follows is what it finds, with its settings`,
+    };
     return { finding, found: await findingsOf(socket.path) };
   } catch (error) {
     if (!(error instanceof CommandError)) throw error;
@@ -157,12 +196,17 @@ const FINDINGS_MS = 60_000;
 async function findingsOf(socketPath: string): Promise<readonly Finding[]> {
   const dispatcher = new Agent({ connect: { socketPath, timeout: 2_000 } });
   try {
-    const { body, statusCode } = await request(`http://localhost${FINDINGS_PATH}`, { dispatcher, signal: AbortSignal.timeout(FINDINGS_MS) });
+    const { body, statusCode } = await request(`http://localhost${FINDINGS_PATH}`, {
+      dispatcher,
+      signal: AbortSignal.timeout(FINDINGS_MS),
+    });
     const { findings } = (statusCode === 200 ? await body.json() : {}) as { readonly findings?: readonly Finding[] };
     if (!Array.isArray(findings)) throw new Error(`it answers ${statusCode}. Is it of another version?`);
     return findings;
   } catch (error) {
-    throw new CommandError(`runs, and does not say what it finds (${error instanceof Error ? error.message : String(error)})`);
+    throw new CommandError(
+      `runs, and does not say what it finds (${error instanceof Error ? error.message : String(error)})`,
+    );
   } finally {
     await dispatcher.destroy();
   }

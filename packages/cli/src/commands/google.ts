@@ -1,6 +1,15 @@
 import { spawn } from "node:child_process";
 import { ToolError } from "@rockbot/contracts";
-import { LoginError, logIn, logOut, type OpenOAuth, openOAuth, type Product, products, TokenStore } from "@rockbot/google-tools";
+import {
+  LoginError,
+  logIn,
+  logOut,
+  type OpenOAuth,
+  openOAuth,
+  type Product,
+  products,
+  TokenStore,
+} from "@rockbot/google-tools";
 import { StoreUnavailableError } from "@rockbot/records";
 import { serviceNamed } from "@rockbot/services";
 import { CommandError } from "../command-error.ts";
@@ -21,7 +30,10 @@ export interface GoogleLogoutOptions {
 const LOGIN_MS = 600_000;
 
 /** `rockbot google login`: a person consents in a browser, for each product by itself. */
-export async function googleLogin(product: string | undefined, { account, readOnly, browser }: GoogleLoginOptions): Promise<void> {
+export async function googleLogin(
+  product: string | undefined,
+  { account, readOnly, browser }: GoogleLoginOptions,
+): Promise<void> {
   await withAccounts("Cannot log in", product, async ({ wanted, oauth, store, consentBaseUrl }) => {
     using interrupted = interruption();
     const signal = AbortSignal.any([interrupted.signal, AbortSignal.timeout(LOGIN_MS)]);
@@ -32,7 +44,8 @@ export async function googleLogin(product: string | undefined, { account, readOn
       };
       const done = await logIn({ product: name, oauth, store, consentBaseUrl, account, readOnly, onUrl, signal });
       console.error(`${products[name].title}: ${done.account} has logged in`);
-      if (done.missing.length > 0) console.error(`Not granted: ${done.missing.join(", ")}. Tools that need it fail until you log in again`);
+      if (done.missing.length > 0)
+        console.error(`Not granted: ${done.missing.join(", ")}. Tools that need it fail until you log in again`);
     }
   });
 }
@@ -43,13 +56,20 @@ export async function googleLogout(product: string | undefined, { account }: Goo
     const known = await Promise.all(wanted.map(async (name) => ({ name, accounts: await store.accounts(name) })));
     const all = [...new Set(known.flatMap(({ accounts }) => accounts))];
     const chosen = account?.toLowerCase() ?? (all.length === 1 ? all[0] : undefined);
-    if (chosen === undefined && all.length > 0) throw new UsageError([`name one of the accounts by --account: ${all.join(", ")}`]);
+    if (chosen === undefined && all.length > 0)
+      throw new UsageError([`name one of the accounts by --account: ${all.join(", ")}`]);
     if (chosen === undefined || !all.includes(chosen))
-      throw new CommandError(chosen === undefined ? "Cannot log out: no account has logged in" : `Cannot log out: ${chosen} has not logged in`);
+      throw new CommandError(
+        chosen === undefined
+          ? "Cannot log out: no account has logged in"
+          : `Cannot log out: ${chosen} has not logged in`,
+      );
     for (const { name, accounts } of known) {
       if (!accounts.includes(chosen)) continue;
       const isRevoked = await logOut({ product: name, account: chosen, oauth, store });
-      console.error(`${products[name].title}: ${chosen} has logged out${isRevoked === false ? ". Google did not know its consent any more" : ""}`);
+      console.error(
+        `${products[name].title}: ${chosen} has logged out${isRevoked === false ? ". Google did not know its consent any more" : ""}`,
+      );
     }
   });
 }
@@ -62,7 +82,11 @@ interface Accounts {
 }
 
 /** Opens what the settings of google-tools name. @throws {UsageError} or {CommandError} in words, of what `work` throws, too */
-async function withAccounts(cannot: string, product: string | undefined, work: (accounts: Accounts) => Promise<void>): Promise<void> {
+async function withAccounts(
+  cannot: string,
+  product: string | undefined,
+  work: (accounts: Accounts) => Promise<void>,
+): Promise<void> {
   const known = Object.keys(products) as Product[];
   const wanted = product === undefined ? known : known.filter((name) => name === product);
   if (wanted.length === 0) throw new UsageError([`expected ${known.join(" or ")}, got ${JSON.stringify(product)}`]);

@@ -3,7 +3,15 @@ import { once } from "node:events";
 import { createWriteStream } from "node:fs";
 import { lstat, rename, rm } from "node:fs/promises";
 import { pipeline } from "node:stream/promises";
-import { ImportError, itemLine, type KnowledgeStore, type KnowledgeToolsConfig, OtherOwnerError, openStore, readItems } from "@rockbot/knowledge-tools";
+import {
+  ImportError,
+  itemLine,
+  type KnowledgeStore,
+  type KnowledgeToolsConfig,
+  OtherOwnerError,
+  openStore,
+  readItems,
+} from "@rockbot/knowledge-tools";
 import { StoreUnavailableError } from "@rockbot/records";
 import { serviceNamed } from "@rockbot/services";
 import { CommandError } from "../command-error.ts";
@@ -21,14 +29,26 @@ const PRIVATE = "private";
 /** `rockbot knowledge import`: all items of a folder or a file, or none. */
 export async function importKnowledge(path: string, { owner, space, untrusted }: ImportOptions): Promise<void> {
   const faults = [
-    ...(/^[A-Za-z0-9_-]{1,64}$/.test(owner) ? [] : [`--owner: expected the name of a caller, got ${JSON.stringify(owner)}`]),
-    ...(/^[a-z0-9][a-z0-9-]{0,38}$/.test(space) ? [] : [`--space: expected 1 to 39 of a-z, 0-9 and -, got ${JSON.stringify(space)}`]),
+    ...(/^[A-Za-z0-9_-]{1,64}$/.test(owner)
+      ? []
+      : [`--owner: expected the name of a caller, got ${JSON.stringify(owner)}`]),
+    ...(/^[a-z0-9][a-z0-9-]{0,38}$/.test(space)
+      ? []
+      : [`--space: expected 1 to 39 of a-z, 0-9 and -, got ${JSON.stringify(space)}`]),
   ];
   if (faults.length > 0) throw new UsageError(faults);
   await withStore(async (store, { kinds }) => {
-    const items = readItems(path, { owner, space: space === PRIVATE ? undefined : space, origin: untrusted, kinds, at: Date.now() });
+    const items = readItems(path, {
+      owner,
+      space: space === PRIVATE ? undefined : space,
+      origin: untrusted,
+      kinds,
+      at: Date.now(),
+    });
     const { created, changed, unchanged } = await store.save(items);
-    console.error(`Imported ${path} into ${store.where}: ${created} new, ${changed} changed, ${unchanged} as they were`);
+    console.error(
+      `Imported ${path} into ${store.where}: ${created} new, ${changed} changed, ${unchanged} as they were`,
+    );
   });
 }
 
@@ -60,7 +80,9 @@ async function writeWhole(file: string, lines: AsyncIterable<string>): Promise<v
   } catch (error) {
     if (isReplaced) await rm(path, { force: true });
     const { code, syscall } = error as NodeJS.ErrnoException;
-    throw code === undefined || syscall === undefined ? error : new CommandError(`Cannot write ${file}: ${systemWords[code] ?? code}`);
+    throw code === undefined || syscall === undefined
+      ? error
+      : new CommandError(`Cannot write ${file}: ${systemWords[code] ?? code}`);
   }
 }
 
@@ -71,14 +93,19 @@ const systemWords: Readonly<Record<string, string>> = {
 };
 
 /** The database is that of the service's settings: the same variables name it. @throws {CommandError} in words for the user */
-async function withStore(work: (store: KnowledgeStore, config: Readonly<KnowledgeToolsConfig>) => Promise<void>): Promise<void> {
+async function withStore(
+  work: (store: KnowledgeStore, config: Readonly<KnowledgeToolsConfig>) => Promise<void>,
+): Promise<void> {
   const load = await serviceNamed("knowledge-tools").loader();
   const config = load({ env: process.env });
   try {
-    await using store = await openStore(config, async (...to) => (await import("@rockbot/knowledge-tools/postgres")).connectPostgresStore(...to));
+    await using store = await openStore(config, async (...to) =>
+      (await import("@rockbot/knowledge-tools/postgres")).connectPostgresStore(...to),
+    );
     await work(store, config);
   } catch (error) {
-    if (error instanceof StoreUnavailableError || error instanceof ImportError || error instanceof OtherOwnerError) throw new CommandError(error.message);
+    if (error instanceof StoreUnavailableError || error instanceof ImportError || error instanceof OtherOwnerError)
+      throw new CommandError(error.message);
     throw error;
   }
 }

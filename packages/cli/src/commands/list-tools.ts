@@ -18,26 +18,39 @@ export interface ListToolsOptions {
 }
 
 /** `rockbot tools`: what can be called now, a line each. `rockbot tools NAME`: one of them in full. */
-export async function listTools(name: string | undefined, { bus, json = false, mcpConfig, policy }: ListToolsOptions): Promise<void> {
+export async function listTools(
+  name: string | undefined,
+  { bus, json = false, mcpConfig, policy }: ListToolsOptions,
+): Promise<void> {
   const faults = busUrlFaults(chooseBusUrl(bus, process.env));
   if (faults.length > 0) throw new UsageError(faults);
   await using client = await openToolClient({ bus, allowAddress: [], mcpConfig, policy, env: process.env });
   const tools = await client.listTools();
   const missing = await client.listMissing();
   const late = missing.filter(({ fault }) => fault === undefined).map(({ service }) => service);
-  if (late.length > 0) console.error(`The list is not complete: what ${late.join(", ")} offers has not come yet. Try again in a few seconds`);
+  if (late.length > 0)
+    console.error(
+      `The list is not complete: what ${late.join(", ")} offers has not come yet. Try again in a few seconds`,
+    );
   for (const { service, fault } of missing)
-    if (fault !== undefined) console.error(plainText(`The list is not complete: the list of service ${service} cannot be used: ${fault}`));
+    if (fault !== undefined)
+      console.error(plainText(`The list is not complete: the list of service ${service} cannot be used: ${fault}`));
   const one = name === undefined ? undefined : await find(client, tools, name);
   if (json) console.log(JSON.stringify(one ?? tools, undefined, 2));
   else if (one !== undefined) show(one);
   else {
     const off = await client.listOff().catch(() => undefined);
     const width = Math.max(0, ...tools.map((tool) => tool.name.length));
-    for (const tool of tools) console.log(fitLine(`${line(tool.name).padEnd(width)}  ${line(firstSentence(tool.description))}`, process.stdout));
-    if (off === undefined) console.error(`Which tools are off is not known: ${client.where} does not say it. Is it of another version?`);
+    for (const tool of tools)
+      console.log(
+        fitLine(`${line(tool.name).padEnd(width)}  ${line(firstSentence(tool.description))}`, process.stdout),
+      );
+    if (off === undefined)
+      console.error(`Which tools are off is not known: ${client.where} does not say it. Is it of another version?`);
     for (const words of offLines(off ?? [])) console.error(fitLine(line(words), process.stderr));
-    console.error(`${tools.length} tools, run by ${client.where}. Read more of one: rockbot tools NAME. Call one: rockbot call NAME argument=value`);
+    console.error(
+      `${tools.length} tools, run by ${client.where}. Read more of one: rockbot tools NAME. Call one: rockbot call NAME argument=value`,
+    );
   }
 }
 
@@ -66,10 +79,13 @@ function show({ name, source, readOnly, description, parameters }: ListedTool): 
     const types = [type].flat().join(" or ");
     return [line(arg), line(required.includes(arg) ? `${types}, required` : types), line(description)] as const;
   });
-  const [names, types] = ([0, 1] as const).map((column) => Math.max(0, ...args.map((cells) => cells[column].length))) as [number, number];
+  const [names, types] = ([0, 1] as const).map((column) =>
+    Math.max(0, ...args.map((cells) => cells[column].length)),
+  ) as [number, number];
   console.log(plainText(`${name}, run by ${source}${readOnly ? ". It changes nothing" : ""}\n\n${description.trim()}`));
   if (args.length > 0) console.log("\nArguments:");
-  for (const [arg, type, words] of args) console.log(`  ${arg.padEnd(names)}  ${type.padEnd(types)}  ${words}`.trimEnd());
+  for (const [arg, type, words] of args)
+    console.log(`  ${arg.padEnd(names)}  ${type.padEnd(types)}  ${words}`.trimEnd());
 }
 
 const line = (text: string): string => plainText(text).replaceAll(/[\n\t]/g, " ");

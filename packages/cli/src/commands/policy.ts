@@ -1,6 +1,15 @@
 import { readFile } from "node:fs/promises";
 import { tools } from "@rockbot/contracts";
-import { createPolicy, defaultPolicySource, entries, type Policy, policyNotes, policyTable, readPolicy, type Use } from "@rockbot/policy";
+import {
+  createPolicy,
+  defaultPolicySource,
+  entries,
+  type Policy,
+  policyNotes,
+  policyTable,
+  readPolicy,
+  type Use,
+} from "@rockbot/policy";
 import { plainText } from "../terminal/plain-text.ts";
 import { UsageError } from "../usage-error.ts";
 
@@ -13,7 +22,11 @@ export interface PolicyOptions {
 export async function checkPolicy(file: string): Promise<void> {
   const { revision, document } = await loadPolicy(file);
   const [callers, services] = [entries(document.callers).length, entries(document.services).length];
-  console.log(plainText(`${file} can be used: revision ${revision}, identity ${document.identity}, ${callers} callers, ${services} services`));
+  console.log(
+    plainText(
+      `${file} can be used: revision ${revision}, identity ${document.identity}, ${callers} callers, ${services} services`,
+    ),
+  );
   for (const words of policyNotes(document)) console.error(plainText(`rockbot: ${words}`));
 }
 
@@ -49,7 +62,9 @@ async function loadPolicy(file: string | undefined): Promise<Policy> {
   try {
     text = await readFile(file, "utf8");
   } catch (error) {
-    throw new UsageError([`Cannot read the policy ${file}: ${(error as NodeJS.ErrnoException).code ?? "unknown error"}`]);
+    throw new UsageError([
+      `Cannot read the policy ${file}: ${(error as NodeJS.ErrnoException).code ?? "unknown error"}`,
+    ]);
   }
   return createPolicy(await readPolicy(text, file));
 }

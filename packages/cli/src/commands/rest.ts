@@ -24,15 +24,23 @@ export async function checkRestFile(file: string, { allowAddress = [] }: RestOpt
   for (const { toolName } of operations) console.log(plainText(toolName));
   for (const { name, tools, leftOut, concerns, fault } of documents) {
     for (const tool of tools) console.log(plainText(tool));
-    if (fault !== undefined) console.error(`rockbot: the OpenAPI document "${name}" cannot be read: ${printable(fault)}`);
-    for (const { id, why } of leftOut.slice(0, MAX_SHOWN)) console.error(`rockbot: "${name}": ${printable(id)} is left out: ${printable(why)}`);
-    if (leftOut.length > MAX_SHOWN) console.error(`rockbot: "${name}": ${leftOut.length - MAX_SHOWN} more are left out`);
+    if (fault !== undefined)
+      console.error(`rockbot: the OpenAPI document "${name}" cannot be read: ${printable(fault)}`);
+    for (const { id, why } of leftOut.slice(0, MAX_SHOWN))
+      console.error(`rockbot: "${name}": ${printable(id)} is left out: ${printable(why)}`);
+    if (leftOut.length > MAX_SHOWN)
+      console.error(`rockbot: "${name}": ${leftOut.length - MAX_SHOWN} more are left out`);
     for (const concern of concerns) console.error(`rockbot: "${name}" has to be approved: it ${printable(concern)}`);
   }
   for (const { tool, reason } of off) console.error(plainText(`rockbot: ${tool} is off: ${reason}`));
   const count = documents.reduce((sum, { tools }) => sum + tools.length, operations.length);
-  console.error(plainText(`${file} can be used: ${count} tools, of ${operations.length} endpoints and ${imports.length} OpenAPI documents`));
-  if (documents.some(({ fault }) => fault !== undefined)) throw new CommandError("Not every OpenAPI document could be read");
+  console.error(
+    plainText(
+      `${file} can be used: ${count} tools, of ${operations.length} endpoints and ${imports.length} OpenAPI documents`,
+    ),
+  );
+  if (documents.some(({ fault }) => fault !== undefined))
+    throw new CommandError("Not every OpenAPI document could be read");
 }
 
 /** `rockbot rest try`: calls one tool of a file from here, to see what comes. */
@@ -47,7 +55,12 @@ export async function tryRest(
   const onProgress = (message: string): void => console.error(printable(message, MAX_LINE));
   try {
     const config = await settings(file, allowAddress);
-    const { content } = await tryRestTool(name, args, { config, env: process.env, signal: interrupted.signal, onProgress });
+    const { content } = await tryRestTool(name, args, {
+      config,
+      env: process.env,
+      signal: interrupted.signal,
+      onProgress,
+    });
     console.log(plainText(content ?? ""));
   } catch (error) {
     if (!(error instanceof ToolError)) throw error;
@@ -69,7 +82,8 @@ function argumentsOf(json: string | undefined): Readonly<Record<string, unknown>
   if (json === undefined) return {};
   try {
     const value: unknown = JSON.parse(json);
-    if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Readonly<Record<string, unknown>>;
+    if (typeof value === "object" && value !== null && !Array.isArray(value))
+      return value as Readonly<Record<string, unknown>>;
   } catch {}
   throw new ConfigError(['expected a JSON object, such as \'{"city":"Rome"}\''], "the arguments");
 }

@@ -18,12 +18,22 @@ export interface UpOptions {
 }
 
 /** The options that are a setting of one service. */
-const OWN_OPTIONS: readonly { readonly option: keyof UpOptions; readonly flag: string; readonly of: ServiceName; readonly setting: string }[] = [
+const OWN_OPTIONS: readonly {
+  readonly option: keyof UpOptions;
+  readonly flag: string;
+  readonly of: ServiceName;
+  readonly setting: string;
+}[] = [
   { option: "port", flag: "--port", of: "gateway", setting: "port" },
   { option: "host", flag: "--host", of: "gateway", setting: "host" },
   { option: "allowAddress", flag: "--allow-address", of: "web-tools", setting: "allowAddresses" },
   { option: "mcpConfig", flag: "--mcp-config", of: "mcp-bridge", setting: "mcpConfig" },
-  { option: "unsafeLocalScripts", flag: "--unsafe-local-scripts", of: "scripts-manager", setting: "unsafeLocalScripts" },
+  {
+    option: "unsafeLocalScripts",
+    flag: "--unsafe-local-scripts",
+    of: "scripts-manager",
+    setting: "unsafeLocalScripts",
+  },
 ];
 
 type Config = Awaited<ReturnType<Awaited<ReturnType<BusService["loader"]>>>>;
@@ -50,7 +60,14 @@ export interface UpConfig {
 }
 
 /** Of these a process has one. A section that leaves its default takes the one of the others. */
-const PROCESS_SETTINGS = ["healthPort", "healthHost", "logLevel", "logFormat", "busHeartbeatSeconds", "busSilenceMs"] as const;
+const PROCESS_SETTINGS = [
+  "healthPort",
+  "healthHost",
+  "logLevel",
+  "logFormat",
+  "busHeartbeatSeconds",
+  "busSilenceMs",
+] as const;
 
 const sections = busServices.map(({ name }) => settingsKey(name));
 
@@ -58,11 +75,16 @@ const sections = busServices.map(({ name }) => settingsKey(name));
  * Reads the options, the file and the environment, as the services' own processes would.
  * @throws {UsageError} or {ConfigError} with all faults at once
  */
-export async function readUpConfig(options: UpOptions, env: Readonly<Record<string, string | undefined>>): Promise<UpConfig> {
+export async function readUpConfig(
+  options: UpOptions,
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<UpConfig> {
   const names = chosenNames(options);
   const faults: string[] = [];
   if (env["CONFIG_FILE"])
-    faults.push("the variable CONFIG_FILE: it names the settings of one service. Name a file with a section for each by --config, and unset it");
+    faults.push(
+      "the variable CONFIG_FILE: it names the settings of one service. Name a file with a section for each by --config, and unset it",
+    );
   const loaded: ChosenService[] = [];
   for (const service of busServices.filter(({ name }) => names.has(name))) {
     const load = await service.loader();
@@ -79,7 +101,9 @@ export async function readUpConfig(options: UpOptions, env: Readonly<Record<stri
       faults.push(...error.faults);
     }
   }
-  const values = (setting: keyof Config, of = loaded): string[] => [...new Set(of.flatMap(({ config }) => (config[setting] as string | undefined) ?? []))];
+  const values = (setting: keyof Config, of = loaded): string[] => [
+    ...new Set(of.flatMap(({ config }) => (config[setting] as string | undefined) ?? [])),
+  ];
   const one = (setting: keyof Config, fault: string, of = loaded): string | undefined => {
     const [value, ...others] = values(setting, of);
     if (others.length > 0) faults.push(`${setting}: ${fault}`);
@@ -88,7 +112,11 @@ export async function readUpConfig(options: UpOptions, env: Readonly<Record<stri
   const defaults = (await busServices[0]?.loader())?.({ env: {} });
   const ofProcess = (setting: (typeof PROCESS_SETTINGS)[number]): string | undefined => {
     const differing = loaded.filter(({ config }) => config[setting] !== defaults?.[setting]);
-    return one(setting, `the sections have different ones, and one process has one. Set ${envName(setting)}`, differing);
+    return one(
+      setting,
+      `the sections have different ones, and one process has one. Set ${envName(setting)}`,
+      differing,
+    );
   };
   const counting = loaded.filter(({ service }) => service.state.includes("rates"));
   const common = {
@@ -96,12 +124,24 @@ export async function readUpConfig(options: UpOptions, env: Readonly<Record<stri
     policyFile: one("policyFile", "the sections name different files, and one process has one. Use --policy"),
     auditFile: one("auditFile", "the sections name different files, and one process has one. Use --audit"),
     auditKey: one("auditKey", "the sections have different ones, and one file has one. Set AUDIT_KEY"),
-    redisUrl: one("redisUrl", "the sections of the tool services name different ones, and the limits of a caller are counted in one", counting),
-    own: Object.fromEntries(PROCESS_SETTINGS.map((setting) => [setting, ofProcess(setting) ?? defaults?.[setting]])) as UpConfig["own"],
+    redisUrl: one(
+      "redisUrl",
+      "the sections of the tool services name different ones, and the limits of a caller are counted in one",
+      counting,
+    ),
+    own: Object.fromEntries(
+      PROCESS_SETTINGS.map((setting) => [setting, ofProcess(setting) ?? defaults?.[setting]]),
+    ) as UpConfig["own"],
   };
   if (faults.length > 0) throw new ConfigError([...new Set(faults)]);
   const chosen = loaded.filter(({ service, config }) => options.only !== undefined || isConfigured(service, config));
-  return { ...common, chosen: chosen.map(({ service, config }) => ({ service, config: config.redisUrl === undefined ? withLockFile(config) : config })) };
+  return {
+    ...common,
+    chosen: chosen.map(({ service, config }) => ({
+      service,
+      config: config.redisUrl === undefined ? withLockFile(config) : config,
+    })),
+  };
 }
 
 /** @throws {UsageError} */
@@ -112,14 +152,20 @@ function chosenNames({ only, ...options }: UpOptions): ReadonlySet<string> {
     .filter((name) => !known.includes(name))
     .map((name) => `--only: there is no service ${JSON.stringify(name)}. ${namesHelp(name, known)}`);
   for (const { option, flag, of } of OWN_OPTIONS)
-    if (!chosen.has(of) && options[option as keyof typeof options] !== undefined) faults.push(`${flag}: belongs to ${of}, which --only leaves out`);
+    if (!chosen.has(of) && options[option as keyof typeof options] !== undefined)
+      faults.push(`${flag}: belongs to ${of}, which --only leaves out`);
   const { port } = options;
-  if (port !== undefined && !/^\d{1,5}$/.test(port)) faults.push(`--port: expected a whole number from 0 to 65535, got ${JSON.stringify(port)}`);
+  if (port !== undefined && !/^\d{1,5}$/.test(port))
+    faults.push(`--port: expected a whole number from 0 to 65535, got ${JSON.stringify(port)}`);
   if (faults.length > 0) throw new UsageError(faults);
   return chosen;
 }
 
-function overridesOf(service: string, options: UpOptions, env: Readonly<Record<string, string | undefined>>): Record<string, unknown> {
+function overridesOf(
+  service: string,
+  options: UpOptions,
+  env: Readonly<Record<string, string | undefined>>,
+): Record<string, unknown> {
   const own = OWN_OPTIONS.filter(({ of }) => of === service).map(({ option, setting }) => [
     setting,
     option === "port" ? numberOf(options.port) : options[option],

@@ -47,24 +47,47 @@ export async function up(options: UpOptions): Promise<void> {
 
   await using policy = await openPolicy(policyFile, isQuiet && policyFile === undefined ? {} : { log }); // the summary says so
   const { identity } = policy.current().document;
-  if (isMemory && identity === "verified") log.warn({}, "the policy asks for verified senders, and the in-memory bus verifies none");
+  if (isMemory && identity === "verified")
+    log.warn({}, "the policy asks for verified senders, and the in-memory bus verifies none");
   await using audit = auditFile === undefined ? undefined : await openAudit(auditFile, { key: auditKey, log });
   const patience = { heartbeatSeconds: own.busHeartbeatSeconds, silenceMs: own.busSilenceMs };
   await using bus = isMemory
     ? createMemoryBus({ log })
-    : await (await import("../connect-broker.ts")).connectBroker(busUrl, "rockbot up", { ...patience, identity, log, requested: shutdown.requested });
+    : await (await import("../connect-broker.ts")).connectBroker(busUrl, "rockbot up", {
+        ...patience,
+        identity,
+        log,
+        requested: shutdown.requested,
+      });
   void shutdown.requested.then(() => sayStop(graceMs));
   await using records = new SharedRecords({ redisUrl: config.redisUrl, keepsAll: keepsAll(chosen), log });
   await using inProcess = config.redisUrl === undefined && isMemory ? createMemoryBlobStore() : undefined;
   // Other commands of this user come by the socket, or by the broker. It listens before the services start: it has heard of all when the slowest runs.
   const cli = { agent: "cli", results: "copy", policy, log } as const;
-  await using caller = socket === undefined ? undefined : await createToolCaller(bus, { ...cli, blobs: inProcess ?? (await records.blobs()) });
+  await using caller =
+    socket === undefined
+      ? undefined
+      : await createToolCaller(bus, { ...cli, blobs: inProcess ?? (await records.blobs()) });
   await using started = new AsyncDisposableStack();
   const running = new Map<string, RunningOrOff>();
   for (const { service, config } of chosen) {
-    const parts = { bus, config, env: process.env, audit, log, policy, signal: shutdown.signal, operator: operatorOf(approvalsIn(running), log) };
+    const parts = {
+      bus,
+      config,
+      env: process.env,
+      audit,
+      log,
+      policy,
+      signal: shutdown.signal,
+      operator: operatorOf(approvalsIn(running), log),
+    };
     const remembered = await remember({ service, config }, { records, started, log });
-    running.set(service.name, started.use(await startOrOff(service, { ...parts, ...remembered, blobs: inProcess ?? remembered.blobs }).catch(nameThePort)));
+    running.set(
+      service.name,
+      started.use(
+        await startOrOff(service, { ...parts, ...remembered, blobs: inProcess ?? remembered.blobs }).catch(nameThePort),
+      ),
+    );
   }
   const bridge = running.get("mcp-bridge") as McpBridge | undefined; // undefined, too, if it cannot run here
   const gateway = running.get("gateway") as Gateway | undefined;
@@ -82,7 +105,10 @@ export async function up(options: UpOptions): Promise<void> {
             caller,
             mcpServers: () => bridge?.servers,
             off: () => offTools(running),
-            findings: async () => [policyFinding(policyFile, policy), ...(await examineHere({ busUrl, env: process.env, chosen })).findings],
+            findings: async () => [
+              policyFinding(policyFile, policy),
+              ...(await examineHere({ busUrl, env: process.env, chosen })).findings,
+            ],
             approvals: approvalsIn(running),
             journals: [caller, ...running.values()].flatMap(({ journal }) => journal ?? []),
             policy,
@@ -93,9 +119,17 @@ export async function up(options: UpOptions): Promise<void> {
   await bridge?.settled?.(MCP_SERVERS_MS); // one that cannot run here has none
   await (caller && untilHeard(caller, servingOf(chosen, running)));
   if (shutdown.isRequested) return;
-  const ready = (): Readiness => (shutdown.isRequested ? ["the process is stopping"] : bus.isReady ? [] : ["the bus is away"]);
+  const ready = (): Readiness =>
+    shutdown.isRequested ? ["the process is stopping"] : bus.isReady ? [] : ["the bus is away"];
   await using health = await serveHealth({ port, host, ready, metrics: () => telemetry.metricsText() });
-  const parts = { running, gateway, tools: caller?.tools.getTools(), socket: socket?.path, policy: policy.current(), traits: bus.traits };
+  const parts = {
+    running,
+    gateway,
+    tools: caller?.tools.getTools(),
+    socket: socket?.path,
+    policy: policy.current(),
+    traits: bus.traits,
+  };
   printError(describe(config, { ...parts, probes: health.port }));
   await shutdown.requested; // Then running calls drain, the bus closes, spans are flushed.
 }
@@ -112,11 +146,14 @@ const approvalsIn = (running: ReadonlyMap<string, RunningOrOff>): BridgeApproval
 
 /** The services here that offer tools. */
 const servingOf = (chosen: readonly ChosenService[], running: ReadonlyMap<string, RunningOrOff>): string[] =>
-  chosen.filter(({ service: { name, topic } }) => topic !== undefined && running.get(name)?.isOff !== true).map(({ service }) => service.name);
+  chosen
+    .filter(({ service: { name, topic } }) => topic !== undefined && running.get(name)?.isOff !== true)
+    .map(({ service }) => service.name);
 
 /** Whether the Redis of the claims keeps all: as the first section says that names it. */
 const keepsAll = (chosen: readonly ChosenService[]): boolean | undefined =>
-  chosen.find(({ service, config }) => service.state.includes("claims") && config.redisUrl !== undefined)?.config.redisKeepsAll;
+  chosen.find(({ service, config }) => service.state.includes("claims") && config.redisUrl !== undefined)?.config
+    .redisKeepsAll;
 
 /** @throws {CommandError} in words for the user */
 async function openAudit(file: string, options: OpenAuditLogOptions) {
@@ -156,7 +193,9 @@ async function freeSocket(): Promise<OwnSocket> {
 }
 
 const sayStop = (graceMs: number): void =>
-  printError(`${process.stderr.isTTY ? "\n" : ""}stopping: running calls have ${graceMs / 1000} s to end; Ctrl-C stops now`);
+  printError(
+    `${process.stderr.isTTY ? "\n" : ""}stopping: running calls have ${graceMs / 1000} s to end; Ctrl-C stops now`,
+  );
 
 /** @throws {CommandError} for a port that is taken, with the option for another */
 function nameThePort(error: Error & { readonly code?: string }): never {
@@ -186,28 +225,42 @@ function describe(
   },
 ): string {
   const names = chosen.map(({ service }) => service.name);
-  const { mcpConfig } = (chosen.find(({ service }) => service.name === "mcp-bridge")?.config ?? {}) as { readonly mcpConfig?: string };
-  const lines = [`rockbot ${version}: ${new Intl.ListFormat("en", { style: "long" }).format(names)} over ${displayBusUrl(busUrl)}`];
+  const { mcpConfig } = (chosen.find(({ service }) => service.name === "mcp-bridge")?.config ?? {}) as {
+    readonly mcpConfig?: string;
+  };
+  const lines = [
+    `rockbot ${version}: ${new Intl.ListFormat("en", { style: "long" }).format(names)} over ${displayBusUrl(busUrl)}`,
+  ];
   const hasAgent = (running.get("agent") ?? { isOff: true }).isOff !== true;
   if (gateway !== undefined) {
     const forChat = hasAgent ? `, for chat clients ${gateway.url}/v1` : "";
-    lines.push(`  gateway   ${gateway.url}, for MCP clients ${gateway.url}/mcp${forChat}`, `  token     ${tokens[gateway.access]}`);
+    lines.push(
+      `  gateway   ${gateway.url}, for MCP clients ${gateway.url}/mcp${forChat}`,
+      `  token     ${tokens[gateway.access]}`,
+    );
   }
   if (probes !== undefined) lines.push(`  health    http://${own.healthHost}:${probes}/healthz, /readyz and /metrics`);
-  if (tools !== undefined) lines.push(fitLine(`  tools     ${tools.length}: ${tools.map(({ name }) => name).join(", ")}`, process.stderr));
+  if (tools !== undefined)
+    lines.push(fitLine(`  tools     ${tools.length}: ${tools.map(({ name }) => name).join(", ")}`, process.stderr));
   if (socket !== undefined) lines.push(`  socket    ${socket}`);
-  if (mcpConfig !== undefined) lines.push(`  mcp       the servers of ${mcpConfig}; "rockbot mcp ls" shows their state`);
+  if (mcpConfig !== undefined)
+    lines.push(`  mcp       the servers of ${mcpConfig}; "rockbot mcp ls" shows their state`);
   lines.push(
     `  policy    ${policyFile === undefined ? "none: every caller may use every tool except the dangerous ones" : `${policyFile}, revision ${revision}`}`,
     ...(policyFile === undefined ? [] : policyNotes(document).map((words) => `            ${words}`)),
   );
-  lines.push(`  identity  ${verifiesSender ? "verified by the broker" : "trusted: every process on this bus can act as any agent"}`);
-  for (const { off = [], notes = [] } of running.values()) lines.push(...[...offLines(off), ...notes].map((words) => wrapped(`  ${words}`)));
+  lines.push(
+    `  identity  ${verifiesSender ? "verified by the broker" : "trusted: every process on this bus can act as any agent"}`,
+  );
+  for (const { off = [], notes = [] } of running.values())
+    lines.push(...[...offLines(off), ...notes].map((words) => wrapped(`  ${words}`)));
   lines.push(`ready in ${Math.round(performance.now())} ms`);
   const example = exampleCall(tools, running);
   if (gateway !== undefined && example !== undefined) {
     const auth = gateway.access === "open to this machine" ? "" : ' -H "authorization: Bearer $TOKEN"';
-    lines.push(`  try       curl -s${auth} ${gateway.url}/v1/tools/${example.name}/invoke -H 'content-type: application/json' -d '${example.body}'`);
+    lines.push(
+      `  try       curl -s${auth} ${gateway.url}/v1/tools/${example.name}/invoke -H 'content-type: application/json' -d '${example.body}'`,
+    );
   }
   return lines.join("\n");
 }
@@ -215,7 +268,9 @@ function describe(
 /** Broken between words, where a terminal would break it anywhere. */
 function wrapped(text: string): string {
   const width = (process.stderr.columns ?? 0) - 12;
-  return width < 20 ? text : (text.match(new RegExp(`.{1,${width}}(?: |$)|\\S+`, "g")) ?? []).join(`\n${" ".repeat(12)}`);
+  return width < 20
+    ? text
+    : (text.match(new RegExp(`.{1,${width}}(?: |$)|\\S+`, "g")) ?? []).join(`\n${" ".repeat(12)}`);
 }
 
 interface Named {
@@ -227,17 +282,26 @@ function exampleCall(tools: readonly Named[] | undefined, running: ReadonlyMap<s
   const { executePythonScript, ...others } = ownTools;
   const runsHere = running.has("scripts-manager") && running.get("scripts-manager")?.isOff !== true;
   const isThere = (name: string): boolean => tools?.some((tool) => tool.name === name) === true;
-  if (tools === undefined ? runsHere : isThere(executePythonScript.name)) return { name: executePythonScript.name, body: '{"script":"print(sum(range(10)))"}' };
-  const other = Object.values(others).find(({ name, dangerous, inputSchema }) => !dangerous && !("required" in inputSchema) && isThere(name));
+  if (tools === undefined ? runsHere : isThere(executePythonScript.name))
+    return { name: executePythonScript.name, body: '{"script":"print(sum(range(10)))"}' };
+  const other = Object.values(others).find(
+    ({ name, dangerous, inputSchema }) => !dangerous && !("required" in inputSchema) && isThere(name),
+  );
   return other && { name: other.name, body: "{}" };
 }
 
 /** What a service remembers in Redis, by records of its own if it does not count callers. */
 function remember(
   { service, config }: ChosenService,
-  { records, started, log }: { readonly records: SharedRecords; readonly started: AsyncDisposableStack; readonly log: Logger },
+  {
+    records,
+    started,
+    log,
+  }: { readonly records: SharedRecords; readonly started: AsyncDisposableStack; readonly log: Logger },
 ) {
-  const own = service.state.includes("rates") ? records : started.use(new SharedRecords({ redisUrl: config.redisUrl, log }));
+  const own = service.state.includes("rates")
+    ? records
+    : started.use(new SharedRecords({ redisUrl: config.redisUrl, log }));
   const state = service.state.filter((kind) => kind === "rates" || kind === "claims" || config.redisUrl !== undefined);
   return openState(state, own);
 }

@@ -15,7 +15,8 @@ export interface CompletionScriptOptions {
 /** A script that the shell sources: all commands and options are in it, so that only names of a running system are asked for. */
 export function completionScript(shell: Shell, { tree, names, lookUp }: CompletionScriptOptions): string {
   const syntax = shell === "fish" ? fish : sh;
-  const described = (entries: readonly Described[]): string[] => entries.map(({ name, description }) => `${name}\t${description}`);
+  const described = (entries: readonly Described[]): string[] =>
+    entries.map(({ name, description }) => `${name}\t${description}`);
   const tables = [
     syntax.table(
       "__rockbot_commands",
@@ -27,12 +28,16 @@ export function completionScript(shell: Shell, { tree, names, lookUp }: Completi
     ),
     syntax.table(
       "__rockbot_takes",
-      tree.flatMap(({ path, values }) => [...values].map(([flag, completion]): Row => [`${path} ${flag}`.trim(), [completion]])),
+      tree.flatMap(({ path, values }) =>
+        [...values].map(([flag, completion]): Row => [`${path} ${flag}`.trim(), [completion]]),
+      ),
     ),
     syntax.table(
       "__rockbot_argument",
       tree.flatMap(({ path, arguments: all }) =>
-        all.map(({ completion, isRepeated }, index): Row => [`${path} ${isRepeated ? "*" : index}`.trim(), [completion]]),
+        all.map(
+          ({ completion, isRepeated }, index): Row => [`${path} ${isRepeated ? "*" : index}`.trim(), [completion]],
+        ),
       ),
     ),
     syntax.table(
@@ -41,7 +46,12 @@ export function completionScript(shell: Shell, { tree, names, lookUp }: Completi
     ),
     syntax.table("__rockbot_known", Object.entries(names)),
   ];
-  return [`# Completion of rockbot for ${shell}, made by "rockbot completion ${shell}".`, ...tables, syntax.lookUp(lookUp), fronts[shell]].join("\n");
+  return [
+    `# Completion of rockbot for ${shell}, made by "rockbot completion ${shell}".`,
+    ...tables,
+    syntax.lookUp(lookUp),
+    fronts[shell],
+  ].join("\n");
 }
 
 /** The line that a table prints for a word. */
@@ -63,7 +73,9 @@ const sh: Syntax = {
     [
       `${name}() {`,
       '  case "$1" in',
-      ...rows.filter(([, lines]) => lines.length > 0).map(([of, lines]) => `    ${pattern(of)}) printf '%s\\n' ${lines.map(quoted).join(" ")} ;;`),
+      ...rows
+        .filter(([, lines]) => lines.length > 0)
+        .map(([of, lines]) => `    ${pattern(of)}) printf '%s\\n' ${lines.map(quoted).join(" ")} ;;`),
       "  esac",
       "}",
     ].join("\n"),

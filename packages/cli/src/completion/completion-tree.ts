@@ -29,7 +29,11 @@ export function completionTree(command: Command, path = ""): CompletionNode[] {
     commands: commands.map((child) => ({ name: child.name(), description: child.description() })),
     options: options.flatMap((option) => flagsOf(option).map((name) => ({ name, description: option.description }))),
     values: new Map(
-      options.filter(takesValue).flatMap((option) => flagsOf(option).map((flag) => [flag, completionOf(option.attributeName(), option)] as const)),
+      options
+        .filter(takesValue)
+        .flatMap((option) =>
+          flagsOf(option).map((flag) => [flag, completionOf(option.attributeName(), option)] as const),
+        ),
     ),
     arguments: command.registeredArguments.map((argument, index, all) => ({
       // The tool of an MCP server has another name there than for callers.
@@ -37,7 +41,12 @@ export function completionTree(command: Command, path = ""): CompletionNode[] {
       isRepeated: argument.variadic,
     })),
   };
-  return [node, ...commands.filter((child) => child.name() !== "help").flatMap((child) => completionTree(child, `${path} ${child.name()}`.trim()))];
+  return [
+    node,
+    ...commands
+      .filter((child) => child.name() !== "help")
+      .flatMap((child) => completionTree(child, `${path} ${child.name()}`.trim())),
+  ];
 }
 
 const flagsOf = ({ short, long }: Option): string[] => [short, long].filter((flag) => flag !== undefined);

@@ -10,7 +10,8 @@ const askers = {
   // What the completion system of zsh would show, which runs in an interactive shell only.
   zsh: (script: string, words: readonly string[]) =>
     `compdef() { : }; _describe() { print -l -- "\${(@)items%%:*}" }; _files() { print -l -- \${words[CURRENT]}* }; source ${script}; words=(${quoted(words)}); CURRENT=${words.length}; _rockbot`,
-  fish: (script: string, words: readonly string[]) => `source ${script}; complete -C ${quoted([words.join(" ")])} | string split -f 1 \\t`,
+  fish: (script: string, words: readonly string[]) =>
+    `source ${script}; complete -C ${quoted([words.join(" ")])} | string split -f 1 \\t`,
 };
 type Shell = keyof typeof askers;
 const shells = Object.keys(askers) as Shell[];
@@ -26,29 +27,36 @@ async function completionIn(shell: Shell, folder: ReturnType<typeof temporaryFol
   const script = folder.write(`completion.${shell}`, stdout);
   const { env } = cliCommand([], options);
   return (line: string): string[] => {
-    const run = spawnSync(shell, ["-c", askers[shell](script, line.split(" "))], { env, cwd: folder.path, encoding: "utf8" });
+    const run = spawnSync(shell, ["-c", askers[shell](script, line.split(" "))], {
+      env,
+      cwd: folder.path,
+      encoding: "utf8",
+    });
     expect(run.stderr).toBe("");
     return run.stdout.split("\n").filter((name) => name !== "");
   };
 }
 
-test.for(shells)("in %s commands, options, files and names are completed with nothing running", async (shell, { skip }) => {
-  using folder = temporaryFolder();
-  folder.write("policy.yaml", "{}");
-  const complete = await completionIn(shell, folder, skip);
+test.for(shells)(
+  "in %s commands, options, files and names are completed with nothing running",
+  async (shell, { skip }) => {
+    using folder = temporaryFolder();
+    folder.write("policy.yaml", "{}");
+    const complete = await completionIn(shell, folder, skip);
 
-  expect(complete("rockbot ")).toEqual(expect.arrayContaining(["up", "call", "dlq", "completion"]));
-  expect(complete("rockbot dlq ").sort()).toEqual(["help", "list", "purge", "replay", "show"]);
-  expect(complete("rockbot dlq replay --a")).toContain("--all");
-  expect(complete("rockbot call web_b")).toContain("web_browse");
-  expect(complete("rockbot up --only ")).toEqual(expect.arrayContaining(["web-tools", "gateway"]));
-  expect(complete("rockbot up --policy pol")).toEqual(["policy.yaml"]);
-  expect(complete("rockbot up --only web-tools,gate")).toContain("web-tools,gateway");
-  expect(complete("rockbot audit verify a pol")).toEqual(["policy.yaml"]);
-  expect(complete("rockbot completion ")).toEqual(expect.arrayContaining(["bash", "fish", "zsh"]));
-  expect(complete("rockbot call web_browse --timeout ")).toEqual([]);
-  expect(complete("rockbot guide ")).toEqual([]); // which services have guides shows when they run
-});
+    expect(complete("rockbot ")).toEqual(expect.arrayContaining(["up", "call", "dlq", "completion"]));
+    expect(complete("rockbot dlq ").sort()).toEqual(["help", "list", "purge", "replay", "show"]);
+    expect(complete("rockbot dlq replay --a")).toContain("--all");
+    expect(complete("rockbot call web_b")).toContain("web_browse");
+    expect(complete("rockbot up --only ")).toEqual(expect.arrayContaining(["web-tools", "gateway"]));
+    expect(complete("rockbot up --policy pol")).toEqual(["policy.yaml"]);
+    expect(complete("rockbot up --only web-tools,gate")).toContain("web-tools,gateway");
+    expect(complete("rockbot audit verify a pol")).toEqual(["policy.yaml"]);
+    expect(complete("rockbot completion ")).toEqual(expect.arrayContaining(["bash", "fish", "zsh"]));
+    expect(complete("rockbot call web_browse --timeout ")).toEqual([]);
+    expect(complete("rockbot guide ")).toEqual([]); // which services have guides shows when they run
+  },
+);
 
 test.for([
   ["rockbot up --policy = pol", "policy.yaml"], // as bash takes words apart

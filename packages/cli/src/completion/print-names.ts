@@ -16,9 +16,18 @@ try {
 } catch {} // no system runs, or it is busy
 
 async function namesOf(kind: string | undefined): Promise<readonly string[]> {
-  if (kind === "guides") return ((await get("/v1/guides")) as { readonly guides: readonly { readonly name: string }[] }).guides.map(({ name }) => name);
-  const { tools } = (await get("/v1/tools")) as { readonly tools: readonly { readonly name: string; readonly source: string }[] };
-  return kind === "tools" ? tools.map(({ name }) => name) : kind === "services" ? tools.map(({ source }) => source).filter((source) => source !== "local") : [];
+  if (kind === "guides")
+    return ((await get("/v1/guides")) as { readonly guides: readonly { readonly name: string }[] }).guides.map(
+      ({ name }) => name,
+    );
+  const { tools } = (await get("/v1/tools")) as {
+    readonly tools: readonly { readonly name: string; readonly source: string }[];
+  };
+  return kind === "tools"
+    ? tools.map(({ name }) => name)
+    : kind === "services"
+      ? tools.map(({ source }) => source).filter((source) => source !== "local")
+      : [];
 }
 
 async function get(path: string): Promise<unknown> {

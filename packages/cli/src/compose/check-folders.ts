@@ -26,7 +26,9 @@ export function checkFolders(docker: string, folders: string, env: Readonly<Reco
     if (!("variable" in named)) continue;
     const path = env[named.variable] || `docker/${is}`;
     const folder = join(folders, dirname(is));
-    const others = readdirSync(folder, { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() || SECRET.test(entry.name) ? [entry.name] : []));
+    const others = readdirSync(folder, { withFileTypes: true }).flatMap((entry) =>
+      entry.isDirectory() || SECRET.test(entry.name) ? [entry.name] : [],
+    );
     if (!existsSync(join(folder, basename(path)))) faults.push(`${named.variable}: there is no file ${path}`);
     if (others.length > 0) {
       faults.push(

@@ -39,12 +39,17 @@ export async function composeSecrets(files: readonly string[], users: readonly s
   return secrets;
 }
 
-const madeUp = (users: readonly string[]): string[] => [...[...users, REDIS].map(passwordVariable), ...withToken.map(tokenVariable)];
+const madeUp = (users: readonly string[]): string[] => [
+  ...[...users, REDIS].map(passwordVariable),
+  ...withToken.map(tokenVariable),
+];
 
 /** The secrets of a file with lines `NAME=value`; none if there is no such file. Empty values do not count. */
 export async function readSecrets(file: string): Promise<ComposeSecrets> {
   try {
-    return new Map(Object.entries(parseEnv(await readFile(file, "utf8"))).flatMap(([name, value]) => (value ? [[name, value]] : [])));
+    return new Map(
+      Object.entries(parseEnv(await readFile(file, "utf8"))).flatMap(([name, value]) => (value ? [[name, value]] : [])),
+    );
   } catch (error) {
     const { code = "unknown error" } = error as NodeJS.ErrnoException;
     if (code === "ENOENT") return new Map();
@@ -53,7 +58,12 @@ export async function readSecrets(file: string): Promise<ComposeSecrets> {
 }
 
 /** Writes what was made up into a file that its owner alone can read. Keys that come from elsewhere are not kept there. */
-export async function keepSecrets(file: string, secrets: ComposeSecrets, users: readonly string[], comment = ""): Promise<void> {
+export async function keepSecrets(
+  file: string,
+  secrets: ComposeSecrets,
+  users: readonly string[],
+  comment = "",
+): Promise<void> {
   const lines = madeUp(users).map((name) => `${name}=${secrets.get(name)}\n`);
   await writePrivateFile(file, `${comment}${lines.join("")}`);
 }

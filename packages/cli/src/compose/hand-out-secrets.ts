@@ -16,15 +16,23 @@ const [IMAGE_USER, ROOT] = [1000, 0];
  * Puts into the folder of each process of compose what it needs to know, and nothing else: `{folder}/{service}/BUS_URL` and the like, a file of users for
  * Redis, and definitions for RabbitMQ. A service whose secret nobody has given gets an empty file, which counts as not set.
  */
-export async function handOutSecrets(folder: string, secrets: ComposeSecrets, users: readonly BusRights[]): Promise<void> {
+export async function handOutSecrets(
+  folder: string,
+  secrets: ComposeSecrets,
+  users: readonly BusRights[],
+): Promise<void> {
   for (const service of services) {
     const owner = service.egress.includes("containers") ? ROOT : IMAGE_USER;
-    for (const [name, value] of await secretsOf(service, secrets)) await writeSecret(join(folder, service.name), name, value, owner);
+    for (const [name, value] of await secretsOf(service, secrets))
+      await writeSecret(join(folder, service.name), name, value, owner);
   }
   await writeOpen(join(folder, "redis"), "users.acl", redisUsers(secrets));
   const passwords = new Map(users.map(({ user }) => [user, secrets.get(passwordVariable(user)) ?? ""]));
   await mkdir(join(folder, "rabbitmq"), { recursive: true });
-  await writePrivateFile(join(folder, "rabbitmq/definitions.json"), `${JSON.stringify(brokerDefinitions(users, { passwords }), undefined, 2)}\n`);
+  await writePrivateFile(
+    join(folder, "rabbitmq/definitions.json"),
+    `${JSON.stringify(brokerDefinitions(users, { passwords }), undefined, 2)}\n`,
+  );
 }
 
 /** The files of a service: its secret settings, and the tokens of the MCP servers that it connects to. */
@@ -34,12 +42,18 @@ async function secretsOf(service: BusService | Server, secrets: ComposeSecrets):
   const own = secretVariables(configSchema.schema).map((variable): [string, string] => {
     if (variable === "BUS_URL") return [variable, `amqp://${login}@rabbitmq:5672`];
     if (variable === "REDIS_URL") return [variable, `redis://${login}@redis:6379`];
-    return [variable, (variable.endsWith("_TOKEN") ? secrets.get(tokenVariable(service)) : secrets.get(variable)) ?? ""];
+    return [
+      variable,
+      (variable.endsWith("_TOKEN") ? secrets.get(tokenVariable(service)) : secrets.get(variable)) ?? "",
+    ];
   });
   const servers = withToken.filter(({ deployment }) => deployment?.reachedBy === service.name);
   return new Map([
     ...own,
-    ...servers.map((server): [string, string] => [tokenVariable(server).replace("ROCKBOT_", ""), secrets.get(tokenVariable(server)) ?? ""]),
+    ...servers.map((server): [string, string] => [
+      tokenVariable(server).replace("ROCKBOT_", ""),
+      secrets.get(tokenVariable(server)) ?? "",
+    ]),
   ]);
 }
 
@@ -54,9 +68,15 @@ function redisUsers(secrets: ComposeSecrets): string {
       .digest("hex");
   const lines = services.flatMap((service) => {
     const keys = redisKeys(service).map((key) => `~${key}`);
-    return keys.length === 0 ? [] : `user ${service.name} on #${hash(service.name)} ${keys.join(" ")} resetchannels -@all ${REDIS_RIGHTS}\n`;
+    return keys.length === 0
+      ? []
+      : `user ${service.name} on #${hash(service.name)} ${keys.join(" ")} resetchannels -@all ${REDIS_RIGHTS}\n`;
   });
-  return [`user default on #${hash(REDIS)} ~* &* +@all\n`, "user probe on nopass resetchannels -@all +ping\n", ...lines].join("");
+  return [
+    `user default on #${hash(REDIS)} ~* &* +@all\n`,
+    "user probe on nopass resetchannels -@all +ping\n",
+    ...lines,
+  ].join("");
 }
 
 async function writeSecret(folder: string, name: string, value: string, owner: number): Promise<void> {

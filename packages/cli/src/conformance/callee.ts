@@ -33,12 +33,21 @@ export class Callee implements AsyncDisposable {
   readonly texts = ["first", "second"].map((word) => `${word} ${newId()}`);
   readonly #peer: Peer;
   readonly #presence: object;
-  readonly #beating = setInterval(() => this.#send(`tool.announce.${this.service}`, "ToolHeartbeat", this.#presence), 1_000);
+  readonly #beating = setInterval(
+    () => this.#send(`tool.announce.${this.service}`, "ToolHeartbeat", this.#presence),
+    1_000,
+  );
 
   private constructor(options: CalleeOptions, peer: Peer) {
     this.options = options;
     this.service = options.service ?? `conformance-${newId().slice(0, 8)}`;
-    this.#presence = { service: this.service, instance: newId().slice(0, 12), epoch: Date.now(), hash: newId().slice(0, 16), pages: 1 };
+    this.#presence = {
+      service: this.service,
+      instance: newId().slice(0, 12),
+      epoch: Date.now(),
+      hash: newId().slice(0, 16),
+      pages: 1,
+    };
     this.#peer = peer;
   }
 
@@ -59,12 +68,24 @@ export class Callee implements AsyncDisposable {
     const { topic, properties } = message;
     if (topic.startsWith("tool.cancel.")) this.cancels.push(message);
     else if (topic.startsWith("tool.invoke")) this.#takeCall(message);
-    else if (topic === "tool.announce.probe") void this.#send(String(properties["replyTo"]), "ToolHeartbeat", this.#presence);
+    else if (topic === "tool.announce.probe")
+      void this.#send(String(properties["replyTo"]), "ToolHeartbeat", this.#presence);
     else {
       const description = "Tries its caller: call it with the text of its last answer as `seen` until it answers done.";
       const parametersSchema = JSON.stringify({ type: "object", properties: { seen: { type: "string" } } });
-      const tool = { name: this.options.tool, description, parametersSchema, topic: this.topic, subscription: `${this.service}-queue` };
-      void this.#send(String(properties["replyTo"]), "ToolAnnouncement", { ...this.#presence, page: 0, tools: [{ ...tool, readOnly: true }], guides: [] });
+      const tool = {
+        name: this.options.tool,
+        description,
+        parametersSchema,
+        topic: this.topic,
+        subscription: `${this.service}-queue`,
+      };
+      void this.#send(String(properties["replyTo"]), "ToolAnnouncement", {
+        ...this.#presence,
+        page: 0,
+        tools: [{ ...tool, readOnly: true }],
+        guides: [],
+      });
     }
   }
 
@@ -75,7 +96,12 @@ export class Callee implements AsyncDisposable {
     if (this.calls.some((call) => call.message.body.equals(message.body))) return; // a repeat
     const args = parseJson(String(body["arguments"] ?? "{}"));
     const seen = args.ok ? (args.value as Readonly<Record<string, unknown>> | null)?.["seen"] : undefined;
-    const call: HeardCall = { message, toolCallId: String(body["toolCallId"]), seen, fault: read.ok ? undefined : read.fault.message };
+    const call: HeardCall = {
+      message,
+      toolCallId: String(body["toolCallId"]),
+      seen,
+      fault: read.ok ? undefined : read.fault.message,
+    };
     void this.#answer(call, this.calls.push(call));
   }
 
@@ -85,11 +111,21 @@ export class Callee implements AsyncDisposable {
     if (typeof replyTo !== "string" || !isReplyTopic(replyTo) || number === 3) return;
     const reply = async ({ message, toolCallId }: HeardCall, content: string): Promise<void> => {
       const correlationId = message.properties["correlationId"] as string; // none where there was none
-      call.isHeard = await this.#send(replyTo, "ToolInvokeResponse", { toolCallId, toolName: this.options.tool, content }, { correlationId });
+      call.isHeard = await this.#send(
+        replyTo,
+        "ToolInvokeResponse",
+        { toolCallId, toolName: this.options.tool, content },
+        { correlationId },
+      );
     };
     if (headers?.["rb-rb-progress"] !== undefined) {
       const update = { toolCallId: call.toolCallId, toolName: this.options.tool, sequence: 0 };
-      call.isProgressHeard = await this.#send(replyTo.replace(/^tool\.result/, "tool.progress"), "ToolProgress", update, { expiration: "5000" });
+      call.isProgressHeard = await this.#send(
+        replyTo.replace(/^tool\.result/, "tool.progress"),
+        "ToolProgress",
+        update,
+        { expiration: "5000" },
+      );
     }
     if (number === 1) await reply({ ...call, toolCallId: newId() }, "of another call");
     if (number === 2) await reply(this.calls[0] as HeardCall, String(this.texts[0]));
@@ -99,8 +135,16 @@ export class Callee implements AsyncDisposable {
   /** @returns whether a queue took the message; a broker that is gone takes none */
   #send(topic: string, name: keyof typeof messages, body: object, more: PeerProperties = {}): Promise<boolean> {
     const headers = { "rb-source": this.service, ...("hash" in body ? { "rb-rb-list-hash": String(body.hash) } : {}) };
-    const own = { type: messages[name].type, messageId: newId(), timestamp: Math.floor(Date.now() / 1000), contentType: "application/json", deliveryMode: 2 };
-    return this.#peer.publish(topic, Buffer.from(JSON.stringify(body)), { ...own, headers, ...more }).catch(() => false);
+    const own = {
+      type: messages[name].type,
+      messageId: newId(),
+      timestamp: Math.floor(Date.now() / 1000),
+      contentType: "application/json",
+      deliveryMode: 2,
+    };
+    return this.#peer
+      .publish(topic, Buffer.from(JSON.stringify(body)), { ...own, headers, ...more })
+      .catch(() => false);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

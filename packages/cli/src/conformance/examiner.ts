@@ -81,10 +81,13 @@ export class Examiner implements AsyncDisposable {
   static async open(options: ExaminerOptions): Promise<Examiner> {
     const examiner = new Examiner(options, await connectPeer(options.url));
     const name = examiner.#name;
-    await examiner.peer.listen([`tool.announce.${options.service}`, `tool.result.${name}.#`, `tool.progress.${name}.#`, `${name}.#`], (message) => {
-      if (message.topic.startsWith("tool.announce.")) examiner.hearing.take(message);
-      else examiner.#byTopic.get(message.topic.replace(/^tool\.progress\./, "tool.result."))?.(message);
-    });
+    await examiner.peer.listen(
+      [`tool.announce.${options.service}`, `tool.result.${name}.#`, `tool.progress.${name}.#`, `${name}.#`],
+      (message) => {
+        if (message.topic.startsWith("tool.announce.")) examiner.hearing.take(message);
+        else examiner.#byTopic.get(message.topic.replace(/^tool\.progress\./, "tool.result."))?.(message);
+      },
+    );
     return examiner;
   }
 
@@ -96,8 +99,10 @@ export class Examiner implements AsyncDisposable {
   /** @throws {NotTried} if there is none */
   get slow(): SafeCall {
     const { slow } = this.options;
-    if (slow === undefined) throw new NotTried("it needs a slow call: --slow-arguments, and --slow-tool if it is another tool");
-    if (this.slowMs !== undefined && this.slowMs < 1_000) throw new NotTried(`the slow call takes ${this.slowMs} ms only: it needs one of a second or more`);
+    if (slow === undefined)
+      throw new NotTried("it needs a slow call: --slow-arguments, and --slow-tool if it is another tool");
+    if (this.slowMs !== undefined && this.slowMs < 1_000)
+      throw new NotTried(`the slow call takes ${this.slowMs} ms only: it needs one of a second or more`);
     return slow;
   }
 
@@ -110,9 +115,20 @@ export class Examiner implements AsyncDisposable {
 
   /** Sends a request. @throws {Breach} if no queue takes it */
   async send(options: SendOptions = {}): Promise<Exchange> {
-    const { call = this.options.quick, toolCallId = newId(), caller = this.newCaller(), asksForProgress = false } = options;
+    const {
+      call = this.options.quick,
+      toolCallId = newId(),
+      caller = this.newCaller(),
+      asksForProgress = false,
+    } = options;
     const topic = this.topicFor((message) => exchange.take(message));
-    const exchange: Exchange = new Exchange({ toolCallId, toolName: call.tool, caller, replyTo: topic, asksForProgress });
+    const exchange: Exchange = new Exchange({
+      toolCallId,
+      toolName: call.tool,
+      caller,
+      replyTo: topic,
+      asksForProgress,
+    });
     this.exchanges.push(exchange);
     await this.sendAgain(exchange, options);
     return exchange;
@@ -120,7 +136,13 @@ export class Examiner implements AsyncDisposable {
 
   /** Sends the request of an exchange once more. */
   async sendAgain(exchange: Exchange, options: SendOptions = {}): Promise<void> {
-    const { call = this.options.quick, more, expirationMs = 30_000, headers, type = messages.ToolInvokeRequest.type } = options;
+    const {
+      call = this.options.quick,
+      more,
+      expirationMs = 30_000,
+      headers,
+      type = messages.ToolInvokeRequest.type,
+    } = options;
     const { toolCallId, toolName, caller, correlationId, asksForProgress } = exchange;
     const body = options.body ?? JSON.stringify({ toolCallId, toolName, arguments: call.arguments, ...more });
     exchange.sent++;
@@ -145,7 +167,10 @@ export class Examiner implements AsyncDisposable {
 
   async probe(topic: string, replyTo: string, asked: object): Promise<void> {
     const properties = { ...this.#properties(messages.ToolAnnounceProbe.type), replyTo, expiration: "3000" };
-    must(await this.peer.publish(topic, Buffer.from(JSON.stringify(asked)), properties), `a probe on "${topic}" came back: no queue is bound to the topic`);
+    must(
+      await this.peer.publish(topic, Buffer.from(JSON.stringify(asked)), properties),
+      `a probe on "${topic}" came back: no queue is bound to the topic`,
+    );
   }
 
   /** Sends the slow call, and resolves once it most likely runs. */
@@ -211,10 +236,12 @@ export async function until(isSo: () => Promise<boolean> | boolean, withinMs: nu
 
 /** @throws {Breach} unless the reply is the error */
 export function mustBe(code: string, reply: Reply, what: string): void {
-  if (reply.code !== code) throw new Breach(`${what} was answered with ${described(reply)}; expected the error ${code}`);
+  if (reply.code !== code)
+    throw new Breach(`${what} was answered with ${described(reply)}; expected the error ${code}`);
 }
 
 /** @throws {Breach} unless the reply is a result */
 export function mustBeResult(reply: Reply, what: string): void {
-  if (reply.code !== undefined || reply.fault !== undefined) throw new Breach(`${what} was answered with ${described(reply)}; expected a result`);
+  if (reply.code !== undefined || reply.fault !== undefined)
+    throw new Breach(`${what} was answered with ${described(reply)}; expected a result`);
 }

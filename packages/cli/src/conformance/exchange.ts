@@ -50,7 +50,8 @@ export class Exchange {
   async reply(withinMs: number, number = 0): Promise<Reply> {
     await this.until(() => this.replies.length > number, withinMs);
     const reply = this.replies[number];
-    if (reply === undefined) throw new Breach(`${this.what} has ${number === 0 ? "no answer" : `${number} answer(s)`} after ${withinMs} ms`);
+    if (reply === undefined)
+      throw new Breach(`${this.what} has ${number === 0 ? "no answer" : `${number} answer(s)`} after ${withinMs} ms`);
     return reply;
   }
 

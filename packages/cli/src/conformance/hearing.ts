@@ -1,5 +1,12 @@
 import type { PeerMessage } from "@rockbot/bus-rabbitmq/peer";
-import { type AnnouncedTool, decodeMessage, type Messages, messages, type ToolAnnouncement, type ToolHeartbeat } from "@rockbot/contracts";
+import {
+  type AnnouncedTool,
+  decodeMessage,
+  type Messages,
+  messages,
+  type ToolAnnouncement,
+  type ToolHeartbeat,
+} from "@rockbot/contracts";
 
 /** The words of a service about itself, to all or to the examiner. */
 export class Hearing {
@@ -40,11 +47,15 @@ export class Hearing {
   }
 
   /** The message, if it is one of the service; else a fault. */
-  read<Name extends "ToolHeartbeat" | "ToolAnnouncement">(name: Name, { topic, body }: PeerMessage): Messages[Name] | undefined {
+  read<Name extends "ToolHeartbeat" | "ToolAnnouncement">(
+    name: Name,
+    { topic, body }: PeerMessage,
+  ): Messages[Name] | undefined {
     const read = decodeMessage(name, body);
     if (name === "ToolAnnouncement" && !read.ok) this.listFault ??= read.fault.message;
     if (!read.ok) this.faults.push(`a message on "${topic}" cannot be read: ${read.fault.message}`);
-    else if (read.value.service !== this.#service) this.faults.push(`a ${name} on "${topic}" says that it is of the service "${read.value.service}"`);
+    else if (read.value.service !== this.#service)
+      this.faults.push(`a ${name} on "${topic}" says that it is of the service "${read.value.service}"`);
     else return read.value;
     return undefined;
   }

@@ -13,7 +13,9 @@ const presence: Case<Callee> = {
 };
 
 /** Offers a tool, waits for a caller's four calls, and tries the caller for what they show. @throws {Error} if the broker cannot be reached */
-export async function runCallerConformance(options: CalleeOptions & Pick<ConformanceOptions, "onResult">): Promise<readonly CaseResult[]> {
+export async function runCallerConformance(
+  options: CalleeOptions & Pick<ConformanceOptions, "onResult">,
+): Promise<readonly CaseResult[]> {
   await using callee = await Callee.open(options);
   const { calls } = callee;
   await options.process?.start();

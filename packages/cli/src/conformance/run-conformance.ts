@@ -26,7 +26,10 @@ export interface ConformanceOptions extends ExaminerOptions {
  * Puts a tool service through the cases of the service contract, from the other end of the bus. Leaves parked messages behind, and nothing else.
  * @throws {Error} if the broker cannot be reached or does not answer
  */
-export async function runConformance({ onResult = () => {}, ...options }: ConformanceOptions): Promise<readonly CaseResult[]> {
+export async function runConformance({
+  onResult = () => {},
+  ...options
+}: ConformanceOptions): Promise<readonly CaseResult[]> {
   await using examiner = await Examiner.open(options);
   const results: CaseResult[] = [];
   const tried = async (one: Case): Promise<CaseResult> => {
@@ -62,7 +65,10 @@ async function waitUntilThere(examiner: Examiner): Promise<void> {
   const howEnded = () => process?.howEnded?.();
   if (await examiner.until(async () => (await examiner.isConsumed(LOOK_MS)) || howEnded() !== undefined, START_MS)) {
     const how = howEnded();
-    must(how === undefined, `the command ${how}, and nobody consumes "rockbot.${service}.v1". Its output is on stderr; it gets the bus as BUS_URL`);
+    must(
+      how === undefined,
+      `the command ${how}, and nobody consumes "rockbot.${service}.v1". Its output is on stderr; it gets the bus as BUS_URL`,
+    );
     // It may take requests before it hears probes: it hears them once it says that it is there.
     await examiner.until(() => examiner.hearing.heartbeats.length > 0, ANSWER_MS);
   } else throw new Breach(`nobody consumes "rockbot.${service}.v1" after ${START_MS} ms`);

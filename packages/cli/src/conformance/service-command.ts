@@ -7,7 +7,10 @@ import type { ServiceProcess } from "./examiner.ts";
 const STOP_MS = 30_000;
 
 /** A service as a command of the shell, with all processes that it starts. Its output goes to stderr. Disposal kills it, and it starts no more. */
-export function serviceCommand(command: string, env: Readonly<Record<string, string>> = {}): ServiceProcess & AsyncDisposable {
+export function serviceCommand(
+  command: string,
+  env: Readonly<Record<string, string>> = {},
+): ServiceProcess & AsyncDisposable {
   let howEnded: string | undefined;
   let running: { readonly pid: number; readonly ended: Promise<number | undefined> } | undefined;
   let isOver = false;
@@ -20,7 +23,11 @@ export function serviceCommand(command: string, env: Readonly<Record<string, str
   };
   async function end(name: NodeJS.Signals): Promise<number | undefined> {
     signal(name);
-    const code = await within(STOP_MS, running?.ended ?? Promise.resolve(undefined), () => new Error(`no end after ${STOP_MS} ms`)).catch(() => {
+    const code = await within(
+      STOP_MS,
+      running?.ended ?? Promise.resolve(undefined),
+      () => new Error(`no end after ${STOP_MS} ms`),
+    ).catch(() => {
       signal("SIGKILL");
       return -1;
     });
@@ -31,11 +38,19 @@ export function serviceCommand(command: string, env: Readonly<Record<string, str
     async start() {
       if (running !== undefined) await end("SIGKILL");
       if (isOver) throw new Error("the run is over");
-      const child = spawn(command, { shell: true, detached: true, stdio: ["ignore", 2, 2], env: { ...process.env, ...env } });
+      const child = spawn(command, {
+        shell: true,
+        detached: true,
+        stdio: ["ignore", 2, 2],
+        env: { ...process.env, ...env },
+      });
       child.on("error", (error) => (howEnded ??= error.message));
       if (child.pid === undefined) throw new Error(`Cannot start ${JSON.stringify(command)}`);
       howEnded = undefined;
-      child.once("exit", (code, signal) => (howEnded = code === null ? `was ended by ${signal}` : `exited with code ${code}`));
+      child.once(
+        "exit",
+        (code, signal) => (howEnded = code === null ? `was ended by ${signal}` : `exited with code ${code}`),
+      );
       running = { pid: child.pid, ended: once(child, "exit").then(([code]) => (code as number | null) ?? undefined) };
     },
     kill: () => end("SIGKILL").then(() => {}),

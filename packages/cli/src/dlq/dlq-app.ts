@@ -35,7 +35,12 @@ export function createDlqApp(parts: DlqParts, { signal, log }: DlqAppOptions): H
   };
 }
 
-function streamDlq(parts: DlqParts, action: string, fields: Readonly<Record<string, string>>, { signal, log }: DlqAppOptions): ReadableStream<Uint8Array> {
+function streamDlq(
+  parts: DlqParts,
+  action: string,
+  fields: Readonly<Record<string, string>>,
+  { signal, log }: DlqAppOptions,
+): ReadableStream<Uint8Array> {
   const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
   const writer = writable.getWriter();
   const left = new AbortController();
@@ -61,7 +66,11 @@ function streamDlq(parts: DlqParts, action: string, fields: Readonly<Record<stri
     if (error instanceof UsageError) return { kind: "refusal", message: error.message, isUsage: true };
     if (signal.aborted) return { kind: "refusal", message: 'Cannot go on: "rockbot up" is stopping', isUsage: false };
     if (!left.signal.aborted) log?.error({ err: error }, "an operator's request failed");
-    return { kind: "refusal", message: 'Cannot go on: the request failed. The log of "rockbot up" says why', isUsage: false };
+    return {
+      kind: "refusal",
+      message: 'Cannot go on: the request failed. The log of "rockbot up" says why',
+      isUsage: false,
+    };
   }
 
   run().catch(() => {}); // nobody is there to hear of it

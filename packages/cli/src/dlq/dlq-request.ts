@@ -24,7 +24,8 @@ const MAX_ID_LENGTH = 255;
 /** @throws {UsageError} with every fault */
 export function readDlqRequest(action: string, { service, id, limit, timeout }: DlqFields): DlqRequest {
   const faults: string[] = [];
-  if (service !== undefined && !isName(service)) faults.push(`the service: expected a name such as web-tools, got ${JSON.stringify(service.slice(0, 80))}`);
+  if (service !== undefined && !isName(service))
+    faults.push(`the service: expected a name such as web-tools, got ${JSON.stringify(service.slice(0, 80))}`);
   if (service === undefined && action !== "list") faults.push("the service: missing");
   if (id !== undefined && (id === "" || id.length > MAX_ID_LENGTH))
     faults.push(`the message's id: expected 1 to ${MAX_ID_LENGTH} characters, as "dlq list" shows it`);
@@ -42,7 +43,9 @@ export function readDlqRequest(action: string, { service, id, limit, timeout }: 
     case "purge":
       return { action, service: service as string, id };
   }
-  throw new UsageError([`cannot ${JSON.stringify(action.slice(0, 40))} parked messages${action === "show" ? " without an id" : ""}`]);
+  throw new UsageError([
+    `cannot ${JSON.stringify(action.slice(0, 40))} parked messages${action === "show" ? " without an id" : ""}`,
+  ]);
 }
 
 /** The fields that `readDlqRequest` reads as this request. */
@@ -58,9 +61,15 @@ export function dlqFields(request: DlqRequest): DlqFields {
   }
 }
 
-function readNumber(name: string, text: string | undefined, { fallback, max }: { readonly fallback: number; readonly max: number }, faults: string[]): number {
+function readNumber(
+  name: string,
+  text: string | undefined,
+  { fallback, max }: { readonly fallback: number; readonly max: number },
+  faults: string[],
+): number {
   if (text === undefined) return fallback;
   const value = /^\d{1,9}$/.test(text) ? Number(text) : 0;
-  if (value < 1 || value > max) faults.push(`${name}: expected a whole number from 1 to ${max}, got ${JSON.stringify(text.slice(0, 40))}`);
+  if (value < 1 || value > max)
+    faults.push(`${name}: expected a whole number from 1 to ${max}, got ${JSON.stringify(text.slice(0, 40))}`);
   return value;
 }

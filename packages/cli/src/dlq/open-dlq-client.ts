@@ -9,7 +9,11 @@ export async function openDlqClient(
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<DlqClient> {
   const url = chooseBusUrl(bus, env);
-  if (url !== MEMORY_BUS) return (await import("./broker-dlq-client.ts")).openBrokerDlqClient(url, policy ?? (env["POLICY_FILE"] || undefined));
+  if (url !== MEMORY_BUS)
+    return (await import("./broker-dlq-client.ts")).openBrokerDlqClient(
+      url,
+      policy ?? (env["POLICY_FILE"] || undefined),
+    );
   const socket = ownSocket(env);
   if (await socket.isLive()) return (await import("./socket-dlq-client.ts")).openSocketDlqClient(socket.path);
   throw new CommandError(

@@ -32,7 +32,11 @@ export interface ParkedRecord {
   readonly body: string;
 }
 
-export function parkedRecord(service: string, { message, reason, why, parkedAt, sentAt }: ParkedMessage, maxBodyBytes: number): ParkedRecord {
+export function parkedRecord(
+  service: string,
+  { message, reason, why, parkedAt, sentAt }: ParkedMessage,
+  maxBodyBytes: number,
+): ParkedRecord {
   const { messageId: id, topic, type, source, correlationId, replyTo, headers, body } = message;
   const call = readCall(message, requestForms);
   const { toolName, toolCallId } = call instanceof ToolError ? {} : call.request;

@@ -1,4 +1,10 @@
-import { type Bus, BusUnavailableError, MessageTooLargeError, type ParkedMessage, type ParkedVisitor } from "@rockbot/bus";
+import {
+  type Bus,
+  BusUnavailableError,
+  MessageTooLargeError,
+  type ParkedMessage,
+  type ParkedVisitor,
+} from "@rockbot/bus";
 import { errorReply, ToolError } from "@rockbot/contracts";
 import type { PolicyHolder } from "@rockbot/policy";
 import { busServices } from "@rockbot/services";
@@ -23,7 +29,12 @@ export interface DlqParts {
 }
 
 /** Carries out what an operator wants, on the bus itself. Rejects with the signal's reason if it aborts. */
-export async function runDlq({ bus, caller, policy }: DlqParts, request: DlqRequest, emit: Emit, signal: AbortSignal): Promise<void> {
+export async function runDlq(
+  { bus, caller, policy }: DlqParts,
+  request: DlqRequest,
+  emit: Emit,
+  signal: AbortSignal,
+): Promise<void> {
   try {
     switch (request.action) {
       case "list":
@@ -43,7 +54,12 @@ export async function runDlq({ bus, caller, policy }: DlqParts, request: DlqRequ
 
 type Request<Action extends DlqRequest["action"]> = Extract<DlqRequest, { readonly action: Action }>;
 
-async function list({ bus, caller }: DlqParts, { service, limit }: Request<"list">, emit: Emit, signal: AbortSignal): Promise<void> {
+async function list(
+  { bus, caller }: DlqParts,
+  { service, limit }: Request<"list">,
+  emit: Emit,
+  signal: AbortSignal,
+): Promise<void> {
   const services = service === undefined ? await knownServices(caller) : [service];
   for (const name of services) {
     signal.throwIfAborted();
@@ -64,7 +80,9 @@ async function list({ bus, caller }: DlqParts, { service, limit }: Request<"list
 
 async function knownServices(caller: DlqParts["caller"]): Promise<string[]> {
   await caller.discovered();
-  const found = caller.tools.getTools().flatMap(({ source }) => (source === undefined || source === "local" ? [] : [source]));
+  const found = caller.tools
+    .getTools()
+    .flatMap(({ source }) => (source === undefined || source === "local" ? [] : [source]));
   return [...new Set([...OWN_SERVICES, ...found])].sort();
 }
 
@@ -121,7 +139,10 @@ async function replay(
       const trouble = error instanceof Error ? error.message : String(error);
       await emit({ ...about, trouble, isRemoved: false });
       // Some messages cannot be published at all. Any other trouble is most likely in the way of all others, too.
-      const isOfMessage = error instanceof MessageTooLargeError || error instanceof RangeError || (error instanceof ReplayRefusedError && error.isOfMessage);
+      const isOfMessage =
+        error instanceof MessageTooLargeError ||
+        error instanceof RangeError ||
+        (error instanceof ReplayRefusedError && error.isOfMessage);
       if (!isOfMessage) {
         stopped = trouble;
         over.abort();
@@ -129,7 +150,11 @@ async function replay(
       return false;
     }
     const { reply, isFinal } = answered;
-    await emit({ ...about, answer: reply instanceof ToolError ? errorReply({ toolCallId, toolName }, reply) : reply, isRemoved: isFinal });
+    await emit({
+      ...about,
+      answer: reply instanceof ToolError ? errorReply({ toolCallId, toolName }, reply) : reply,
+      isRemoved: isFinal,
+    });
     return isFinal;
   }
 
@@ -154,7 +179,12 @@ async function end(
     id,
     visited,
     isFound,
-  }: { readonly service: string; readonly id: string | undefined; readonly visited: number | undefined; readonly isFound: boolean },
+  }: {
+    readonly service: string;
+    readonly id: string | undefined;
+    readonly visited: number | undefined;
+    readonly isFound: boolean;
+  },
   stopped?: string,
 ): Promise<void> {
   if (visited === undefined) return emit(noService(service));

@@ -1,6 +1,14 @@
 import { join } from "node:path";
 import { type Bus, createMemoryBus, DeadLetterError } from "@rockbot/bus";
-import { createEnvelope, type Envelope, encodeMessage, messages, newId, type ToolDefinition, type Validator } from "@rockbot/contracts";
+import {
+  createEnvelope,
+  type Envelope,
+  encodeMessage,
+  messages,
+  newId,
+  type ToolDefinition,
+  type Validator,
+} from "@rockbot/contracts";
 import { busServices } from "@rockbot/services";
 import { temporaryFolder } from "@rockbot/testing";
 import { createToolCaller, defineTool, serveTools } from "@rockbot/tools";
@@ -35,8 +43,20 @@ async function run(client: DlqClient, request: DlqRequest): Promise<DlqEvent[]> 
 
 function callOf(word: string): Envelope {
   const toolCallId = newId();
-  const body = encodeMessage("ToolInvokeRequest", { toolCallId, toolName: "effect", arguments: JSON.stringify({ word }), sessionId: null });
-  return createEnvelope({ topic: TOPIC, type: messages.ToolInvokeRequest.type, source: "agent", body, messageId: toolCallId, correlationId: toolCallId });
+  const body = encodeMessage("ToolInvokeRequest", {
+    toolCallId,
+    toolName: "effect",
+    arguments: JSON.stringify({ word }),
+    sessionId: null,
+  });
+  return createEnvelope({
+    topic: TOPIC,
+    type: messages.ToolInvokeRequest.type,
+    source: "agent",
+    body,
+    messageId: toolCallId,
+    correlationId: toolCallId,
+  });
 }
 
 async function park(bus: Bus, parked: readonly Envelope[]): Promise<void> {
@@ -59,7 +79,10 @@ const definition: ToolDefinition<{ readonly word: string }> = {
 const serve = (bus: Bus, effect: (word: string) => Promise<string>) =>
   serveTools(
     bus,
-    { tools: [defineTool(definition, ({ word }) => effect(word))], guides: [{ name: "effects", summary: "Effects.", document: "# Effects" }] },
+    {
+      tools: [defineTool(definition, ({ word }) => effect(word))],
+      guides: [{ name: "effects", summary: "Effects.", document: "# Effects" }],
+    },
     { service: SERVICE },
   );
 
@@ -83,7 +106,9 @@ test("parked messages are listed, shown, played again and purged through the soc
     { kind: "parked", id: ids[0], reason: "rejected", why: "not now\u001b[2J", toolName: "effect", source: "agent" },
     { kind: "parked", id: ids[1] },
   ];
-  const lists = [...serving, SERVICE].sort().flatMap((service) => (service === SERVICE ? ours : [{ kind: "service", service, parked: null }]));
+  const lists = [...serving, SERVICE]
+    .sort()
+    .flatMap((service) => (service === SERVICE ? ours : [{ kind: "service", service, parked: null }]));
   expect(listed).toMatchObject([...lists, { kind: "end" }]);
   expect(await run(client, { action: "show", service: SERVICE, id: ids[1] as string })).toMatchObject([
     { kind: "parked", id: ids[1], topic: TOPIC, body: Buffer.from((calls[1] as Envelope).body).toString() },
@@ -93,9 +118,18 @@ test("parked messages are listed, shown, played again and purged through the soc
     { kind: "replayed", id: ids[1], isRemoved: true, answer: { content: "did two", toolCallId: ids[1] } },
     { kind: "end" },
   ]);
-  expect(await run(client, { action: "purge", service: SERVICE, id: ids[2] })).toMatchObject([{ kind: "purged", id: ids[2] }, { kind: "end" }]);
-  expect(await run(client, { action: "replay", service: SERVICE, id: undefined, timeoutMs: 10_000 })).toMatchObject([{ id: ids[0] }, { kind: "end" }]);
-  expect(await run(client, { action: "list", service: SERVICE, limit: 10 })).toMatchObject([{ kind: "service", parked: 0 }, { kind: "end" }]);
+  expect(await run(client, { action: "purge", service: SERVICE, id: ids[2] })).toMatchObject([
+    { kind: "purged", id: ids[2] },
+    { kind: "end" },
+  ]);
+  expect(await run(client, { action: "replay", service: SERVICE, id: undefined, timeoutMs: 10_000 })).toMatchObject([
+    { id: ids[0] },
+    { kind: "end" },
+  ]);
+  expect(await run(client, { action: "list", service: SERVICE, limit: 10 })).toMatchObject([
+    { kind: "service", parked: 0 },
+    { kind: "end" },
+  ]);
   expect(effects).toEqual(["two", "one"]);
 });
 
@@ -107,7 +141,9 @@ test("what does not exist is refused in words", async () => {
   expect(await run(socket.client, { action: "list", service: "nobody", limit: 10 })).toEqual([
     { kind: "refusal", isUsage: true, message: expect.stringContaining('There is no service "nobody"') },
   ]);
-  expect(await run(socket.client, { action: "purge", service: "nobody", id: undefined })).toMatchObject([{ kind: "refusal", isUsage: true }]);
+  expect(await run(socket.client, { action: "purge", service: "nobody", id: undefined })).toMatchObject([
+    { kind: "refusal", isUsage: true },
+  ]);
   expect(await run(socket.client, { action: "show", service: SERVICE, id: "x" })).toEqual([
     { kind: "refusal", isUsage: true, message: expect.stringContaining('No message "x" is parked for "effects"') },
   ]);
@@ -129,7 +165,12 @@ test("without any answer the replay stops there, and what was not answered stays
   });
 
   // The service says that its time is over, which may be otherwise next time.
-  const slow = await run(socket.client, { action: "replay", service: SERVICE, id: calls[1]?.messageId, timeoutMs: 100 });
+  const slow = await run(socket.client, {
+    action: "replay",
+    service: SERVICE,
+    id: calls[1]?.messageId,
+    timeoutMs: 100,
+  });
   expect(slow).toMatchObject([{ kind: "replayed", isRemoved: false }, { kind: "end" }]);
   expect((await bus.inspect(SERVICE, "parked"))?.messages).toBe(3);
 });
@@ -145,7 +186,11 @@ test("an operator who leaves in the middle loses no message", async () => {
     return "done";
   });
   const leave = new AbortController();
-  const replay = socket.client.run({ action: "replay", service: SERVICE, id: undefined, timeoutMs: 60_000 }, () => {}, leave.signal);
+  const replay = socket.client.run(
+    { action: "replay", service: SERVICE, id: undefined, timeoutMs: 60_000 },
+    () => {},
+    leave.signal,
+  );
   await started.promise;
   leave.abort(new Error("gone"));
   await expect(replay).rejects.toThrow();

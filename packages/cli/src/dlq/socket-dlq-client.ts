@@ -10,7 +10,11 @@ const SILENCE_MS = 30_000;
 
 /** Looks at the parked messages of a running `rockbot up`, through its socket. */
 export function openSocketDlqClient(socketPath: string): DlqClient {
-  const dispatcher = new Agent({ connect: { socketPath, timeout: CONNECT_MS }, headersTimeout: SILENCE_MS, bodyTimeout: SILENCE_MS });
+  const dispatcher = new Agent({
+    connect: { socketPath, timeout: CONNECT_MS },
+    headersTimeout: SILENCE_MS,
+    bodyTimeout: SILENCE_MS,
+  });
   return {
     where: 'the running "rockbot up"',
     async run(request, emit, signal) {
@@ -19,7 +23,8 @@ export function openSocketDlqClient(socketPath: string): DlqClient {
       let isComplete = false;
       try {
         const { statusCode, body } = await send(url, { dispatcher, method: "POST", signal });
-        if (statusCode !== 200) throw new CommandError('The running "rockbot up" has no parked messages to show. Is it of another version?');
+        if (statusCode !== 200)
+          throw new CommandError('The running "rockbot up" has no parked messages to show. Is it of another version?');
         for await (const { data } of readEvents(body)) {
           const event = JSON.parse(data) as DlqEvent;
           isComplete = event.kind === "end" || event.kind === "refusal";
@@ -36,4 +41,6 @@ export function openSocketDlqClient(socketPath: string): DlqClient {
 }
 
 const broken = (why = "unknown error"): CommandError =>
-  new CommandError(`The connection to the running "rockbot up" broke (${why}). Messages that were not reported as removed are still parked while it runs`);
+  new CommandError(
+    `The connection to the running "rockbot up" broke (${why}). Messages that were not reported as removed are still parked while it runs`,
+  );

@@ -25,7 +25,9 @@ export interface ExamineHereOptions {
 /** What the services of this process find on its machine, or would find with the settings of the environment. */
 export async function examineHere({ busUrl, env, chosen = [], elsewhere = [] }: ExamineHereOptions) {
   const examined = await Promise.all(busServices.map((service) => examine(service, { busUrl, env, chosen })));
-  const findings = examined.flatMap(({ found }, at) => found.filter(({ state }) => state === "ok" || !elsewhere.includes(busServices[at]?.name ?? "")));
+  const findings = examined.flatMap(({ found }, at) =>
+    found.filter(({ state }) => state === "ok" || !elsewhere.includes(busServices[at]?.name ?? "")),
+  );
   return { findings: [node(), ...findings], listens: examined.flatMap(({ listens }) => listens ?? []) };
 }
 
@@ -33,9 +35,17 @@ export async function examineHere({ busUrl, env, chosen = [], elsewhere = [] }: 
 export function policyFinding(file: string | undefined, policy: PolicyHolder): Finding {
   const what = "policy";
   if (file === undefined)
-    return { what, state: "off", message: "none: every caller may use every tool except the dangerous ones. Set --policy or POLICY_FILE" };
+    return {
+      what,
+      state: "off",
+      message: "none: every caller may use every tool except the dangerous ones. Set --policy or POLICY_FILE",
+    };
   const { revision, document } = policy.current();
-  return { what, state: "ok", message: [`${file}, revision ${revision}, identity ${document.identity}`, ...policyNotes(document)].join("; ") };
+  return {
+    what,
+    state: "ok",
+    message: [`${file}, revision ${revision}, identity ${document.identity}`, ...policyNotes(document)].join("; "),
+  };
 }
 
 function node(): Finding {
@@ -44,7 +54,9 @@ function node(): Finding {
   return {
     what: "Node.js",
     state: isNew ? "ok" : "broken",
-    message: isNew ? process.versions.node : `${process.versions.node} is too old: RockBot needs ${wanted}. Start it with ./rockbot, which installs its own`,
+    message: isNew
+      ? process.versions.node
+      : `${process.versions.node} is too old: RockBot needs ${wanted}. Start it with ./rockbot, which installs its own`,
   };
 }
 
@@ -52,12 +64,19 @@ function node(): Finding {
 async function examine(service: BusService, { busUrl, env, chosen }: Required<Omit<ExamineHereOptions, "elsewhere">>) {
   try {
     const [load, { checkFiles }] = await Promise.all([service.loader(), service.settings()]);
-    const config = chosen.find((each) => each.service.name === service.name)?.config ?? load({ env, overrides: { busUrl } });
+    const config =
+      chosen.find((each) => each.service.name === service.name)?.config ?? load({ env, overrides: { busUrl } });
     checkFiles?.(config, env);
     const found = (await service.examine?.(config, env)) ?? [];
-    return service.port === undefined ? { found } : { found, listens: { name: service.name, ...(config as unknown as Omit<Listens, "name">) } };
+    return service.port === undefined
+      ? { found }
+      : { found, listens: { name: service.name, ...(config as unknown as Omit<Listens, "name">) } };
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    return { found: [{ what: service.name, state: "broken", message: `cannot start: ${error.faults.join("; ")}` } satisfies Finding] };
+    return {
+      found: [
+        { what: service.name, state: "broken", message: `cannot start: ${error.faults.join("; ")}` } satisfies Finding,
+      ],
+    };
   }
 }

@@ -24,9 +24,14 @@ The database is that of the settings of the agent: DATABASE_URL, or DATA_DIRECTO
     .action(async (options: AgentsListOptions) => (await import("../commands/agents.ts")).listAgents(options));
   agents
     .command("show")
-    .description("Print all that a model reads of an agent, a skill or a wisp; or what a session has led to, as a tree.")
+    .description(
+      "Print all that a model reads of an agent, a skill or a wisp; or what a session has led to, as a tree.",
+    )
     .argument("<name>", "its id, its name, or MAKER/NAME; skill:NAME or wisp:NAME if an agent has that name, too")
-    .option("--session", "the name is that of a conversation: print its turns and those of all agents that they have called")
+    .option(
+      "--session",
+      "the name is that of a conversation: print its turns and those of all agents that they have called",
+    )
     .option("--for <caller>", "print what this caller sees; with --session a conversation of this caller")
     .option("--json", "print JSON")
     .option("--bus <url>", `${BUS}; with --session`)
@@ -34,16 +39,25 @@ The database is that of the settings of the agent: DATABASE_URL, or DATA_DIRECTO
       "after",
       "\nExamples:\n  rockbot agents show clerk\n  rockbot agents show alice/clerk --json\n  rockbot agents show skill:office/weekly-report\n  rockbot agents show --session trip",
     )
-    .action(async (name: string, options: AgentsShowOptions) => (await import("../commands/agents.ts")).showAgent(name, options));
+    .action(async (name: string, options: AgentsShowOptions) =>
+      (await import("../commands/agents.ts")).showAgent(name, options),
+    );
   agents
     .command("approve")
-    .description("Share an agent, a skill or a wisp with every caller, exactly as it is shown. A change of it ends that.")
+    .description(
+      "Share an agent, a skill or a wisp with every caller, exactly as it is shown. A change of it ends that.",
+    )
     .argument("<name>", "its id, its name, or MAKER/NAME; skill:NAME or wisp:NAME if an agent has that name, too")
     .option("--withdraw", "share it no more")
     .option("--yes", "do not ask")
     .option("--audit <file>", "the audit log of approvals (default: approvals.audit in DATA_DIRECTORY)")
-    .addHelpText("after", "\nExamples:\n  rockbot agents approve clerk\n  rockbot agents approve alice/clerk --withdraw --yes")
-    .action(async (name: string, options: AgentsApproveOptions) => (await import("../commands/agents.ts")).approveAgent(name, options));
+    .addHelpText(
+      "after",
+      "\nExamples:\n  rockbot agents approve clerk\n  rockbot agents approve alice/clerk --withdraw --yes",
+    )
+    .action(async (name: string, options: AgentsApproveOptions) =>
+      (await import("../commands/agents.ts")).approveAgent(name, options),
+    );
   addRunningCommands(agents);
 }
 
@@ -68,7 +82,9 @@ Examples:
 
 Ctrl-C cancels the task, and all agents that work on it. Exit code 1 also if the agent reports a failure.`,
     )
-    .action(async (name: string, task: string, options: AgentsRunOptions) => (await import("../commands/agents-run.ts")).runAgent(name, task, options));
+    .action(async (name: string, task: string, options: AgentsRunOptions) =>
+      (await import("../commands/agents-run.ts")).runAgent(name, task, options),
+    );
   agents
     .command("cancel")
     .description("Cancel what runs of a session, and all agents that work for it.")
@@ -78,7 +94,10 @@ Ctrl-C cancels the task, and all agents that work on it. Exit code 1 also if the
     .option("--json", "print JSON")
     .option("--bus <url>", BUS)
     .option("--policy <file>", POLICY)
-    .addHelpText("after", "\nExamples:\n  rockbot agents cancel trip\n  rockbot agents cancel trip 5d41402abc4b2a76b9719d911017c592")
+    .addHelpText(
+      "after",
+      "\nExamples:\n  rockbot agents cancel trip\n  rockbot agents cancel trip 5d41402abc4b2a76b9719d911017c592",
+    )
     .action(async (session: string, turn: string | undefined, options: AgentsSessionOptions) =>
       (await import("../commands/agents-run.ts")).cancelAgent(session, turn, options),
     );

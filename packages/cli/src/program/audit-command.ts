@@ -8,7 +8,10 @@ export function addAuditCommand(program: Command): void {
     .command("verify")
     .description("Check that no line of an audit log was changed, removed, added or moved.")
     .argument("<files...>", "the audit file and the older files set aside beside it, in any order")
-    .option("--head <hash>", "also check that the line with this hash exists; services log such a hash at start, at the end and each hour")
+    .option(
+      "--head <hash>",
+      "also check that the line with this hash exists; services log such a hash at start, at the end and each hour",
+    )
     .option("--partial", "accept a chain whose first files are missing")
     .option("--json", "print JSON")
     .addHelpText(
@@ -23,7 +26,9 @@ Exit codes: 0 every line is intact, 1 a line is not, or the first lines are miss
 last line that a crash cut off is reported, and is no fault. An attacker who can rewrite all files can make a new chain:
 only a hash that you noted elsewhere (--head) shows that.`,
     )
-    .action(async (files: string[], options: VerifyAuditOptions) => (await import("../commands/audit.ts")).verify(files, options));
+    .action(async (files: string[], options: VerifyAuditOptions) =>
+      (await import("../commands/audit.ts")).verify(files, options),
+    );
   audit
     .command("hash")
     .description("Print the hash of arguments, to find calls with these arguments in an audit log.")
@@ -40,5 +45,7 @@ The log holds arguments as keyed hashes (HMAC-SHA-256), so that a reader of the 
 AUDIT_KEY, else the content of the file AUDIT_KEY_FILE, else the file .NAME.key beside the log. Each hash names its key:
 hmac-sha256:KEY:HASH.`,
     )
-    .action(async (file: string, args: string | undefined, options: HashAuditOptions) => (await import("../commands/audit.ts")).hash(file, args, options));
+    .action(async (file: string, args: string | undefined, options: HashAuditOptions) =>
+      (await import("../commands/audit.ts")).hash(file, args, options),
+    );
 }

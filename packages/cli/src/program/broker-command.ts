@@ -10,7 +10,10 @@ export function addBrokerCommand(program: Command): void {
     .command("definitions")
     .description("Write a definitions file for RabbitMQ, which grants exactly what the policy grants.")
     .option("--policy <file>", "the policy file; default POLICY_FILE")
-    .option("--out <file>", "the file to write, readable by you alone; replaces an existing file unless other users can read it")
+    .option(
+      "--out <file>",
+      "the file to write, readable by you alone; replaces an existing file unless other users can read it",
+    )
     .option("--vhost <name>", "the virtual host (default /)")
     .addHelpText(
       "after",
@@ -23,7 +26,9 @@ Passwords come from the variables ROCKBOT_PASSWORD_{USER}, with the user in capi
 ROCKBOT_PASSWORD_{USER}_FILE names a file with the password instead. The written file holds password hashes: keep it
 secret, and do not commit it. A second import adds and changes users. It does not delete users that the policy no longer names.`,
     )
-    .action(async (options: BrokerDefinitionsCommandOptions) => (await import("../commands/broker-definitions.ts")).writeBrokerDefinitions(options));
+    .action(async (options: BrokerDefinitionsCommandOptions) =>
+      (await import("../commands/broker-definitions.ts")).writeBrokerDefinitions(options),
+    );
 
   broker
     .command("apply")
@@ -48,5 +53,7 @@ ROCKBOT_PASSWORD_{USER}, or from the file that ROCKBOT_PASSWORD_{USER}_FILE name
 The command waits for a broker that starts. A second run changes nothing. Users with the tag "rockbot" that the policy no
 longer names are deleted; it touches no other user. Exit code: 0 done, 1 not done, with every fault, 2 wrong usage.`,
     )
-    .action(async (options: BrokerApplyOptions) => (await import("../commands/broker-apply.ts")).applyBrokerRights(options));
+    .action(async (options: BrokerApplyOptions) =>
+      (await import("../commands/broker-apply.ts")).applyBrokerRights(options),
+    );
 }

@@ -1,7 +1,8 @@
 import type { Command } from "commander";
 import type { CallsOptions } from "../commands/calls.ts";
 
-const REDIS = "read the journals in this Redis, redis(s)://user:password@host:port/database, instead of the running rockbot up";
+const REDIS =
+  "read the journals in this Redis, redis(s)://user:password@host:port/database, instead of the running rockbot up";
 
 /** Adds `rockbot calls` and `rockbot calls show`. */
 export function addCallsCommand(program: Command): void {
@@ -31,5 +32,7 @@ socket that only the same user can open. A gateway with REDIS_URL keeps its jour
     .argument("<id>", 'the toolCallId, as "rockbot calls" prints it, or its beginning')
     .option("--json", "print JSON")
     .option("--redis <url>", REDIS)
-    .action(async (id: string, _: CallsOptions, command: Command) => (await import("../commands/calls.ts")).showCall(id, command.optsWithGlobals()));
+    .action(async (id: string, _: CallsOptions, command: Command) =>
+      (await import("../commands/calls.ts")).showCall(id, command.optsWithGlobals()),
+    );
 }

@@ -2,7 +2,10 @@ import type { Command } from "commander";
 import type { ComposeInitOptions } from "../commands/compose.ts";
 
 /** Inside the image these variables say where the volume lies; in a clone the defaults do. */
-const FILE = ["--file <file>", "the file with the secrets; default COMPOSE_SECRETS_FILE, or docker/secrets.env"] as const;
+const FILE = [
+  "--file <file>",
+  "the file with the secrets; default COMPOSE_SECRETS_FILE, or docker/secrets.env",
+] as const;
 const fileDefault = (): string => process.env["COMPOSE_SECRETS_FILE"] || "docker/secrets.env";
 
 /** Adds `rockbot compose` and its commands. */
@@ -13,7 +16,10 @@ export function addComposeCommand(program: Command): void {
     .command("init")
     .description("Make up the passwords and tokens, and write them to a file that only you can read.")
     .option(...FILE)
-    .option("--policy <file>", "the policy file, whose users get passwords (default POLICY_FILE, or docker/policy/policy.yaml)")
+    .option(
+      "--policy <file>",
+      "the policy file, whose users get passwords (default POLICY_FILE, or docker/policy/policy.yaml)",
+    )
     .option("--from <file>", "secrets that count more than those of --file")
     .option("--out <folder>", "hand the secrets out into a folder for each service; docker-compose.yml does that")
     .option(
@@ -31,7 +37,11 @@ docker compose up makes up all secrets itself when there is no such file. Write 
     )
     .action(async (options: Partial<ComposeInitOptions>) => {
       const policy = options.policy ?? (process.env["POLICY_FILE"] || "docker/policy/policy.yaml");
-      await (await import("../commands/compose.ts")).initCompose({ ...options, policy, file: options.file ?? fileDefault() });
+      await (await import("../commands/compose.ts")).initCompose({
+        ...options,
+        policy,
+        file: options.file ?? fileDefault(),
+      });
     });
 
   compose

@@ -7,7 +7,10 @@ export function addConformanceCommand(program: Command): void {
   program
     .command("conformance")
     .description("Try whether a tool service or a caller, in whatever language, keeps the contract of the bus.")
-    .option("--caller <name>", "a caller to try, in the place of a service: the runner offers a tool, and waits for its calls")
+    .option(
+      "--caller <name>",
+      "a caller to try, in the place of a service: the runner offers a tool, and waits for its calls",
+    )
     .option("--topic <topic>", "the topic of its requests, such as tool.invoke.my-service")
     .option("--service <name>", "its name; else the last word of the topic")
     .option(
@@ -16,7 +19,10 @@ export function addConformanceCommand(program: Command): void {
     )
     .option("--arguments <json>", "its arguments, a JSON object (default {})")
     .option("--slow-tool <name>", "one that takes a second or more, and can be cancelled; else the same")
-    .option("--slow-arguments <json>", "the arguments with which it does so; left out: what needs a slow call is not tried")
+    .option(
+      "--slow-arguments <json>",
+      "the arguments with which it does so; left out: what needs a slow call is not tried",
+    )
     .option(
       "--command <command>",
       "what starts the service or the caller, with BUS_URL set to the bus; left out: it runs already, and what needs it killed is not tried",
@@ -36,5 +42,7 @@ Each case is kept, broken or not tried, and names the clause of packages/contrac
 broker for tests: the service gets bad requests, some of which are parked (rockbot dlq). It must be the only service on its
 topic, with one instance, and the broker must not verify senders. Exit code: 0 if nothing is broken, else 1; 2 wrong usage.`,
     )
-    .action(async (options: ConformanceCommandOptions) => (await import("../commands/conformance.ts")).conformance(options));
+    .action(async (options: ConformanceCommandOptions) =>
+      (await import("../commands/conformance.ts")).conformance(options),
+    );
 }

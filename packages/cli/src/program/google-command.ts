@@ -21,7 +21,9 @@ Examples:
 GOOGLE_CLIENT_ID and GOOGLE_CLIENT_SECRET name the OAuth client. The browser has to run on this machine, as Google sends the
 person back to a port of 127.0.0.1. Tokens go into DATA_DIRECTORY, which the service google-tools has to see.`,
     )
-    .action(async (product: string | undefined, options: GoogleLoginOptions) => (await import("../commands/google.ts")).googleLogin(product, options));
+    .action(async (product: string | undefined, options: GoogleLoginOptions) =>
+      (await import("../commands/google.ts")).googleLogin(product, options),
+    );
   google
     .command("logout")
     .description("Take an account's consent back at Google, and remove its tokens.")
@@ -36,5 +38,7 @@ Examples:
 
 If Google cannot be asked, the tokens stay. Google may take back the consent to both products at once: then the other one has to log in again.`,
     )
-    .action(async (product: string | undefined, options: GoogleLogoutOptions) => (await import("../commands/google.ts")).googleLogout(product, options));
+    .action(async (product: string | undefined, options: GoogleLogoutOptions) =>
+      (await import("../commands/google.ts")).googleLogout(product, options),
+    );
 }

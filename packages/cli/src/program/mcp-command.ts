@@ -8,9 +8,11 @@ import { ALLOW, BUS, collect, POLICY } from "./common-options.ts";
 /** The help of `--mcp-config`, wherever it is an option. */
 export const MCP_CONFIG = "the file of MCP servers, in the common mcpServers form; default MCP_CONFIG";
 
-const REDIS = "act on the bridges that share this Redis, redis(s)://user:password@host:port/database, instead of the running rockbot up";
+const REDIS =
+  "act on the bridges that share this Redis, redis(s)://user:password@host:port/database, instead of the running rockbot up";
 
-const LOCK_FILE = "act on this file, in which one service keeps its approvals, such as rest.lock.json, instead of the running rockbot up";
+const LOCK_FILE =
+  "act on this file, in which one service keeps its approvals, such as rest.lock.json, instead of the running rockbot up";
 
 /** Adds `rockbot mcp` and its commands. */
 // Long because: the commands are listed side by side, each with its help
@@ -96,7 +98,9 @@ nothing else of that name waits, and you can still approve it.`,
     mcp,
     "remove",
     "Remove a server that an agent has registered. All bridges disconnect from it, and the agent may not register it again for a day.",
-  ).action(async (server: string, options: McpWithdrawOptions) => (await import("../commands/mcp/mcp-withdraw.ts")).removeMcp(server, options));
+  ).action(async (server: string, options: McpWithdrawOptions) =>
+    (await import("../commands/mcp/mcp-withdraw.ts")).removeMcp(server, options),
+  );
 }
 
 function withdrawal(mcp: Command, name: "reject" | "remove", description: string): Command {

@@ -22,7 +22,10 @@ Services reload the file when its content changes. They keep the old policy if "
     .command("check")
     .description("Check a policy file, and list every fault with its line.")
     .argument("<file>", "the policy file, YAML or JSON")
-    .addHelpText("after", "\nExamples:\n  rockbot policy check policy.yaml\n\nExit code 0 if the file is valid, 2 if not.")
+    .addHelpText(
+      "after",
+      "\nExamples:\n  rockbot policy check policy.yaml\n\nExit code 0 if the file is valid, 2 if not.",
+    )
     .action(async (file: string) => (await import("../commands/policy.ts")).checkPolicy(file));
   policy
     .command("explain")
@@ -32,7 +35,9 @@ Services reload the file when its content changes. They keep the old policy if "
     .option("--policy <file>", FILE)
     .option("--json", "print the decision as JSON")
     .addHelpText("after", "\nExamples:\n  rockbot policy explain researcher web_search --policy policy.yaml")
-    .action(async (caller: string, tool: string, options: PolicyOptions) => (await import("../commands/policy.ts")).explainPolicy({ caller, tool }, options));
+    .action(async (caller: string, tool: string, options: PolicyOptions) =>
+      (await import("../commands/policy.ts")).explainPolicy({ caller, tool }, options),
+    );
   policy
     .command("table")
     .description("Print which callers may use which tools, as a Markdown table.")

@@ -54,10 +54,16 @@ Ctrl-C, 143 by SIGTERM. An unknown tool and arguments that a tool refuses are wr
   program
     .command("up")
     .description("Start the services in one process, and run them until Ctrl-C.")
-    .option("--only <services>", `start only these services, separated by commas: ${busServices.map(({ name }) => name).join(", ")}`)
+    .option(
+      "--only <services>",
+      `start only these services, separated by commas: ${busServices.map(({ name }) => name).join(", ")}`,
+    )
     .option("--bus <url>", BUS)
     .option("--port <number>", "the port of the gateway; 0 takes any free port (default 8480)")
-    .option("--host <address>", "the address of the gateway (default 127.0.0.1); an address that others can reach needs GATEWAY_TOKEN")
+    .option(
+      "--host <address>",
+      "the address of the gateway (default 127.0.0.1); an address that others can reach needs GATEWAY_TOKEN",
+    )
     .option("--allow-address <address>", ALLOW, collect)
     .option("--mcp-config <file>", MCP_CONFIG)
     .option(
@@ -96,7 +102,9 @@ else $XDG_RUNTIME_DIR/rockbot, else {tmpdir}/rockbot-{uid}. A folder that is the
       "after",
       "\nExamples:\n  rockbot tools\n  rockbot tools web_browse\n  rockbot tools --json | jq '.[].name'\n  rockbot tools --bus amqp://guest:guest@localhost",
     )
-    .action(async (name: string | undefined, options) => (await import("../commands/list-tools.ts")).listTools(name, options));
+    .action(async (name: string | undefined, options) =>
+      (await import("../commands/list-tools.ts")).listTools(name, options),
+    );
 
   program
     .command("call")
@@ -127,7 +135,9 @@ object. key=@file takes the text of a file. key:=JSON takes JSON, where the type
 With the address of a broker the call goes to the services behind it; else to the running "rockbot up"; else the tool
 starts in this process. Ctrl-C cancels the call, wherever it runs.`,
     )
-    .action(async (name: string, args: readonly string[], options: CallCommandOptions) => (await import("../commands/call.ts")).call(name, args, options));
+    .action(async (name: string, args: readonly string[], options: CallCommandOptions) =>
+      (await import("../commands/call.ts")).call(name, args, options),
+    );
 
   addChatCommand(program);
 
@@ -157,7 +167,9 @@ starts in this process. Ctrl-C cancels the call, wherever it runs.`,
 
   program
     .command("doctor")
-    .description("Check the running system, or this machine where none runs: what works, what is off, and what is broken.")
+    .description(
+      "Check the running system, or this machine where none runs: what works, what is off, and what is broken.",
+    )
     .option("--bus <url>", BUS)
     .option("--policy <file>", DLQ_POLICY)
     .option("--json", "print JSON")
@@ -213,7 +225,9 @@ Examples:
 Reasons: rejected (the message names no caller to answer), failed (the handler threw twice), crashed (consumers died
 while they handled it), expired (no consumer took it in time, and its caller got a timeout).`,
     )
-    .action(async (service: string | undefined, options: DlqCommandOptions) => run("list")(service, undefined, options));
+    .action(async (service: string | undefined, options: DlqCommandOptions) =>
+      run("list")(service, undefined, options),
+    );
 
   group
     .command("show")
@@ -260,6 +274,9 @@ stops at the first message without an answer. Exit code 1 if a message failed or
     .option("--bus <url>", BUS)
     .option("--policy <file>", DLQ_POLICY)
     .option("--json", "print one JSON object per message")
-    .addHelpText("after", "\nExamples:\n  rockbot dlq purge web-tools 8f14e45fceea167a5a36dedd4bea2543 --yes\n  rockbot dlq purge web-tools --all --yes")
+    .addHelpText(
+      "after",
+      "\nExamples:\n  rockbot dlq purge web-tools 8f14e45fceea167a5a36dedd4bea2543 --yes\n  rockbot dlq purge web-tools --all --yes",
+    )
     .action(run("purge"));
 }

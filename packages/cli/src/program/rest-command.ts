@@ -28,7 +28,9 @@ new one. Operations of OpenAPI documents that wait for approval are listed by "r
       "after",
       "\nExamples:\n  rockbot rest check rest.json\n\nExit code 0 if the file is valid, 2 if not, 1 if a document that it imports cannot be read.",
     )
-    .action(async (file: string, options: RestOptions) => (await import("../commands/rest.ts")).checkRestFile(file, options));
+    .action(async (file: string, options: RestOptions) =>
+      (await import("../commands/rest.ts")).checkRestFile(file, options),
+    );
   rest
     .command("try")
     .description("Call one tool of the file from this machine. No service has to run, and nothing has to be approved.")
@@ -37,5 +39,7 @@ new one. Operations of OpenAPI documents that wait for approval are listed by "r
     .option("--file <file>", "the file of endpoints and OpenAPI documents; default REST_CONFIG")
     .option("--allow-address <address>", ALLOW, collect)
     .addHelpText("after", `\nExamples:\n  rockbot rest try get_weather '{"city":"Rome"}' --file rest.json`)
-    .action(async (name: string, json: string | undefined, options: RestOptions) => (await import("../commands/rest.ts")).tryRest(name, json, options));
+    .action(async (name: string, json: string | undefined, options: RestOptions) =>
+      (await import("../commands/rest.ts")).tryRest(name, json, options),
+    );
 }

@@ -7,7 +7,10 @@ export function addSchedulesCommand(program: Command): void {
   const schedules = program
     .command("schedules")
     .description("List scheduled tasks, read their last answers, or cancel one.")
-    .addHelpText("after", "\nExamples:\n  rockbot schedules ls\n  rockbot schedules show morning-news --json | jq -r '.[0].last_run.text'");
+    .addHelpText(
+      "after",
+      "\nExamples:\n  rockbot schedules ls\n  rockbot schedules show morning-news --json | jq -r '.[0].last_run.text'",
+    );
   const commands = () => import("../commands/schedules.ts");
   const add = (name: string, description: string): Command =>
     schedules
@@ -18,8 +21,8 @@ export function addSchedulesCommand(program: Command): void {
       .option("--json", "print JSON")
       .option("--bus <url>", BUS)
       .option("--policy <file>", POLICY);
-  add("ls", "List your scheduled tasks, of all conversations: name, next fire, last run, conversation, cron.").action(async (options: SchedulesOptions) =>
-    (await commands()).listSchedules(options),
+  add("ls", "List your scheduled tasks, of all conversations: name, next fire, last run, conversation, cron.").action(
+    async (options: SchedulesOptions) => (await commands()).listSchedules(options),
   );
   add("show", "Print all of a task, with its last answers.")
     .argument("<name>", 'the name of the task, as "schedules ls" prints it, in any case')

@@ -7,7 +7,9 @@ const TIMEOUT_MS = 2000;
 export async function isLiveSocket(path: string): Promise<boolean> {
   const { promise, resolve, reject } = Promise.withResolvers<boolean>();
   const socket = connect(path);
-  socket.setTimeout(TIMEOUT_MS, () => reject(new CommandError(`Cannot connect to ${path}: "rockbot up" runs but does not answer`)));
+  socket.setTimeout(TIMEOUT_MS, () =>
+    reject(new CommandError(`Cannot connect to ${path}: "rockbot up" runs but does not answer`)),
+  );
   socket.once("connect", () => resolve(true));
   socket.on("error", (error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT" || error.code === "ECONNREFUSED") resolve(false);

@@ -1,5 +1,12 @@
 import type { Bus, Logger } from "@rockbot/bus";
-import { CALLS_PATH, createCallsApp, createPolicyApp, type HttpApp, operatorRoutes, POLICY_PATH } from "@rockbot/gateway";
+import {
+  CALLS_PATH,
+  createCallsApp,
+  createPolicyApp,
+  type HttpApp,
+  operatorRoutes,
+  POLICY_PATH,
+} from "@rockbot/gateway";
 import type { BridgeApprovals } from "@rockbot/mcp-bridge";
 import type { PolicyHolder } from "@rockbot/policy";
 import type { ToolCaller } from "@rockbot/tools";

@@ -24,9 +24,11 @@ const BY = "an operator";
 export function createApprovalsApp(approvals: BridgeApprovals): HttpApp {
   const answers: Readonly<Record<string, (body: Partial<Approval>) => Promise<object> | undefined>> = {
     [`GET ${APPROVALS_PATH}`]: () => approvals.waiting(),
-    [`POST ${APPROVALS_PATH}`]: ({ tools, servers }) => (areTools(tools) && areServers(servers) ? approvals.approve({ tools, servers }, BY) : undefined),
+    [`POST ${APPROVALS_PATH}`]: ({ tools, servers }) =>
+      areTools(tools) && areServers(servers) ? approvals.approve({ tools, servers }, BY) : undefined,
     [`GET ${REJECTIONS_PATH}`]: () => approvals.rejected(),
-    [`POST ${REJECTIONS_PATH}`]: ({ tools = [], servers }) => (areTools(tools) && areServers(servers) ? approvals.reject({ tools, servers }, BY) : undefined),
+    [`POST ${REJECTIONS_PATH}`]: ({ tools = [], servers }) =>
+      areTools(tools) && areServers(servers) ? approvals.reject({ tools, servers }, BY) : undefined,
     [`GET ${REGISTRATIONS_PATH}`]: async () => ({ servers: await approvals.registered() }),
     [`POST ${REMOVALS_PATH}`]: ({ servers }) => (areServers(servers) ? approvals.remove(servers, BY) : undefined),
   };
@@ -36,7 +38,9 @@ export function createApprovalsApp(approvals: BridgeApprovals): HttpApp {
       if (answer === undefined) return refusal("there is no such path for operators", 404);
       try {
         const given = await answer(request.method === "GET" ? {} : objectIn(await request.text()));
-        return given === undefined ? refusal("it does not say what is decided, as GET shows it", 400) : Response.json(given);
+        return given === undefined
+          ? refusal("it does not say what is decided, as GET shows it", 400)
+          : Response.json(given);
       } catch (error) {
         if (error instanceof StoreUnavailableError) return refusal(error.message, 503);
         throw error;
@@ -45,7 +49,8 @@ export function createApprovalsApp(approvals: BridgeApprovals): HttpApp {
   };
 }
 
-const refusal = (why: string, status: number): Response => Response.json({ message: `Cannot answer the request: ${why}` }, { status });
+const refusal = (why: string, status: number): Response =>
+  Response.json({ message: `Cannot answer the request: ${why}` }, { status });
 
 function objectIn(text: string): Partial<Approval> {
   if (text.length > MAX_BODY_BYTES) return {};

@@ -35,7 +35,9 @@ export function ownSocket(env: Readonly<Record<string, string | undefined>>): Ow
       if (!checkRuntimeFolder(folder, uid) || !(await isLiveSocket(path))) return false;
       const root = await rootOf(path);
       if (root !== undefined && root !== CHECKOUT)
-        printError(`rockbot: the "rockbot up" that runs is that of ${root}. ROCKBOT_RUNTIME_DIR separates yours from it`);
+        printError(
+          `rockbot: the "rockbot up" that runs is that of ${root}. ROCKBOT_RUNTIME_DIR separates yours from it`,
+        );
       return true;
     },
   };
@@ -46,11 +48,14 @@ const ANSWER_MS = 2_000;
 /** Whose the process at the other side is; undefined for one that does not say so in time. */
 async function rootOf(socketPath: string): Promise<string | undefined> {
   const { promise, resolve } = Promise.withResolvers<{ readonly root?: string }>();
-  get({ socketPath, path: HERE_PATH, agent: false, timeout: ANSWER_MS, signal: AbortSignal.timeout(ANSWER_MS) }, (response) => {
-    json(response).then(
-      (answer) => resolve(answer as object),
-      () => resolve({}),
-    );
-  }).on("error", () => resolve({}));
+  get(
+    { socketPath, path: HERE_PATH, agent: false, timeout: ANSWER_MS, signal: AbortSignal.timeout(ANSWER_MS) },
+    (response) => {
+      json(response).then(
+        (answer) => resolve(answer as object),
+        () => resolve({}),
+      );
+    },
+  ).on("error", () => resolve({}));
   return (await promise).root;
 }

@@ -19,7 +19,9 @@ const MAX_PATH_BYTES = 103 - 11;
 export function socketPath(folder: string): string {
   const path = join(folder, "rockbot.sock");
   if (Buffer.byteLength(path) > MAX_PATH_BYTES)
-    throw new CommandError(`Cannot use the runtime folder ${folder}: its path is too long for a socket. Set ROCKBOT_RUNTIME_DIR to a shorter one`);
+    throw new CommandError(
+      `Cannot use the runtime folder ${folder}: its path is too long for a socket. Set ROCKBOT_RUNTIME_DIR to a shorter one`,
+    );
   return path;
 }
 
@@ -29,7 +31,10 @@ export function makeRuntimeFolder(folder: string, uid: number): void {
     mkdirSync(folder, { mode: 0o700 });
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    if (code !== "EEXIST") throw new CommandError(`Cannot make the runtime folder ${folder}: ${code}. Set ROCKBOT_RUNTIME_DIR to a folder of yours`);
+    if (code !== "EEXIST")
+      throw new CommandError(
+        `Cannot make the runtime folder ${folder}: ${code}. Set ROCKBOT_RUNTIME_DIR to a folder of yours`,
+      );
   }
   checkRuntimeFolder(folder, uid);
 }
@@ -45,12 +50,19 @@ export function checkRuntimeFolder(folder: string, uid: number): boolean {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === "ENOENT") return false;
-    throw new CommandError(`Cannot look at the runtime folder ${folder}: ${code}. Set ROCKBOT_RUNTIME_DIR to a folder of yours`);
+    throw new CommandError(
+      `Cannot look at the runtime folder ${folder}: ${code}. Set ROCKBOT_RUNTIME_DIR to a folder of yours`,
+    );
   }
   const help = "Remove it, or set ROCKBOT_RUNTIME_DIR to another one";
-  if (!stats.isDirectory()) throw new CommandError(`Cannot use the runtime folder ${folder}: it is not a folder. ${help}`);
-  if (stats.uid !== uid) throw new CommandError(`Cannot use the runtime folder ${folder}: it belongs to another user. ${help}`);
-  if ((stats.mode & 0o077) !== 0) throw new CommandError(`Cannot use the runtime folder ${folder}: others have access to it. Run "chmod 700 ${folder}"`);
+  if (!stats.isDirectory())
+    throw new CommandError(`Cannot use the runtime folder ${folder}: it is not a folder. ${help}`);
+  if (stats.uid !== uid)
+    throw new CommandError(`Cannot use the runtime folder ${folder}: it belongs to another user. ${help}`);
+  if ((stats.mode & 0o077) !== 0)
+    throw new CommandError(
+      `Cannot use the runtime folder ${folder}: others have access to it. Run "chmod 700 ${folder}"`,
+    );
   return true;
 }
 

@@ -1,6 +1,13 @@
 import { chmodSync, linkSync, rmSync, statSync } from "node:fs";
 import { type Bus, silentLogger } from "@rockbot/bus";
-import { createGatewayApp, type GatewayAppOptions, type HttpApp, OPERATOR_PATH, RefusalLog, serveHttp } from "@rockbot/gateway";
+import {
+  createGatewayApp,
+  type GatewayAppOptions,
+  type HttpApp,
+  OPERATOR_PATH,
+  RefusalLog,
+  serveHttp,
+} from "@rockbot/gateway";
 import { SessionHub } from "@rockbot/gateway/chat";
 import type { BridgeApprovals, BridgedServerHealth } from "@rockbot/mcp-bridge";
 import type { PolicyHolder } from "@rockbot/policy";
@@ -81,7 +88,14 @@ export async function serveSocket(
   const refusals = started.use(new RefusalLog({ audit, log }));
   const ending = new AbortController();
   const sessions = started.use(new SessionHub(bus, caller, { policy, log }));
-  const gateway = createGatewayApp(caller, { sessions, ending: ending.signal, refusals, signal: drainOver.signal, log, notReady });
+  const gateway = createGatewayApp(caller, {
+    sessions,
+    ending: ending.signal,
+    refusals,
+    signal: drainOver.signal,
+    log,
+    notReady,
+  });
   const operator = operatorApp({ bus, caller, journals, policy, approvals, signal: drainOver.signal, log });
   const mcp = createMcpApp(mcpServers);
   const app: HttpApp = {
@@ -89,7 +103,10 @@ export async function serveSocket(
       const { pathname } = new URL(request.url);
       if (pathname === HERE_PATH) return Response.json({ root, off: off() });
       if (pathname === FINDINGS_PATH) return Response.json({ findings: await findings() });
-      return (pathname === MCP_PATH ? mcp : pathname.startsWith(OPERATOR_PATH) ? operator : gateway).fetch(request, env);
+      return (pathname === MCP_PATH ? mcp : pathname.startsWith(OPERATOR_PATH) ? operator : gateway).fetch(
+        request,
+        env,
+      );
     },
   };
   const ownPath = `${socket.path}.${process.pid}`;
@@ -121,7 +138,8 @@ async function takeName(socket: OwnSocket, ownPath: string): Promise<void> {
       return;
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
-      if (code !== "EEXIST" || attempt === MAX_ATTEMPTS) throw new CommandError(`Cannot listen on ${socket.path}: ${code}. Start again`);
+      if (code !== "EEXIST" || attempt === MAX_ATTEMPTS)
+        throw new CommandError(`Cannot listen on ${socket.path}: ${code}. Start again`);
     }
   }
 }

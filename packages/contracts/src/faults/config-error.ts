@@ -7,7 +7,12 @@ export class ConfigError extends Error {
 
   constructor(given: readonly string[], what = "the configuration") {
     const faults = given.map(maskLikelySecrets);
-    super([`Cannot load ${what}: ${faults.length === 1 ? "1 fault" : `${faults.length} faults`}`, ...faults.map((fault) => `  ${fault}`)].join("\n"));
+    super(
+      [
+        `Cannot load ${what}: ${faults.length === 1 ? "1 fault" : `${faults.length} faults`}`,
+        ...faults.map((fault) => `  ${fault}`),
+      ].join("\n"),
+    );
     this.faults = faults;
   }
 }

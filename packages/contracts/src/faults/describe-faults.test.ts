@@ -15,9 +15,15 @@ test.each([
   [{ query: "x", count: 21 }, "count: expected at most 20, got the number 21"],
   [{ query: "x", count: 1.5 }, "count: expected integer, got the number 1.5"],
   [{ query: "x", cuont: 5 }, 'unknown property "cuont": did you mean "count"?'],
-  [{ query: "x", somethingElse: 5 }, 'unknown property "somethingElse": known: query, count, country, freshness, safesearch'],
+  [
+    { query: "x", somethingElse: 5 },
+    'unknown property "somethingElse": known: query, count, country, freshness, safesearch',
+  ],
   [[], "expected object, got an array"],
-  [{ qury: "x", count: "5" }, 'query: is required and missing; unknown property "qury": did you mean "query"?; count: expected integer, got the text "5"'],
+  [
+    { qury: "x", count: "5" },
+    'query: is required and missing; unknown property "qury": did you mean "query"?; count: expected integer, got the text "5"',
+  ],
 ])("%j: %s", (input, words) => {
   expect(faultsOf(input)).toBe(words);
 });

@@ -23,7 +23,8 @@ const counted = (limit: unknown, what: string): string => `${String(limit)} ${wh
 
 /** What was expected, by the keyword that sets the limit. */
 const LIMITS: Readonly<Record<string, (limit: unknown) => string>> = {
-  minLength: (limit) => (limit === 1 ? "expected text that is not empty" : `expected text of at least ${counted(limit, "character")}`),
+  minLength: (limit) =>
+    limit === 1 ? "expected text that is not empty" : `expected text of at least ${counted(limit, "character")}`,
   maxLength: (limit) => `expected text of at most ${counted(limit, "character")}`,
   minItems: (limit) => `expected at least ${counted(limit, "item")}`,
   maxItems: (limit) => `expected at most ${counted(limit, "item")}`,
@@ -53,7 +54,10 @@ export function describeFaults(
 ): Fault[] {
   const errors = (validator.errors ?? []).filter(({ keyword }) => keyword !== "propertyNames"); // said by the errors of the names themselves
   return errors.slice(0, maxFaults).map((error) => ({
-    path: error.keyword === "required" ? `${error.instancePath}/${String(error.params["missingProperty"])}` : error.instancePath,
+    path:
+      error.keyword === "required"
+        ? `${error.instancePath}/${String(error.params["missingProperty"])}`
+        : error.instancePath,
     message:
       error.propertyName === undefined
         ? describe(error, schema, valueAt(value, error.instancePath), quoteValues)
@@ -63,22 +67,33 @@ export function describeFaults(
 
 /** The faults as one line. */
 export function faultsText(faults: readonly Fault[]): string {
-  return faults.map(({ path, message }) => (path === "" ? message : `${maskLikelySecrets(path.slice(1))}: ${message}`)).join("; ");
+  return faults
+    .map(({ path, message }) => (path === "" ? message : `${maskLikelySecrets(path.slice(1))}: ${message}`))
+    .join("; ");
 }
 
 function describe(error: SchemaError, schema: object, value: unknown, quoteValues: boolean): string {
   const { params } = error;
   const isMeasured = /^(maxLength|m(in|ax)Items)$/.test(error.keyword);
-  const came = quoteValues ? `, got ${isMeasured ? (value as { length?: number } | undefined)?.length : quote(value)}` : "";
+  const came = quoteValues
+    ? `, got ${isMeasured ? (value as { length?: number } | undefined)?.length : quote(value)}`
+    : "";
   switch (error.keyword) {
     case "required":
       return "is required and missing";
     case "additionalProperties": {
       const name = String(params["additionalProperty"]);
-      const parent = valueAt(schema, error.schemaPath.replace(/^[^#]*#/, "").replace(/\/additionalProperties$/, "")) as { properties?: object } | undefined;
+      const parent = valueAt(schema, error.schemaPath.replace(/^[^#]*#/, "").replace(/\/additionalProperties$/, "")) as
+        | { properties?: object }
+        | undefined;
       const known = Object.keys(parent?.properties ?? {});
       const nearest = nearestName(name, known);
-      const help = nearest !== undefined ? `did you mean "${nearest}"?` : known.length > 0 ? `known: ${known.join(", ")}` : "none is allowed";
+      const help =
+        nearest !== undefined
+          ? `did you mean "${nearest}"?`
+          : known.length > 0
+            ? `known: ${known.join(", ")}`
+            : "none is allowed";
       const isTold = quoteValues || nearest !== undefined || /^[A-Za-z_.-]{1,40}$/.test(name); // a name of letters is no key and no token
       return isTold ? `unknown property "${clip(name)}": ${help}` : `unknown property: ${help}`;
     }
@@ -87,7 +102,9 @@ function describe(error: SchemaError, schema: object, value: unknown, quoteValue
     case "enum":
       return `expected one of ${JSON.stringify(params["allowedValues"])}${came}`;
     case "pattern":
-      return params["pattern"] === "\\S" ? `expected text that is not blank${came}` : `expected text that matches ${String(params["pattern"])}${came}`;
+      return params["pattern"] === "\\S"
+        ? `expected text that is not blank${came}`
+        : `expected text that matches ${String(params["pattern"])}${came}`;
     case "format":
       return `expected a valid ${String(params["format"])}${came}`;
     default:
@@ -114,7 +131,9 @@ export function namesHelp(name: string, known: readonly string[]): string {
 function quote(value: unknown): string {
   if (value === undefined) return "nothing";
   if (typeof value === "object" && value !== null) return Array.isArray(value) ? "an array" : "an object";
-  return typeof value === "string" ? `the text ${JSON.stringify(clip(value))}` : `the ${typeof value} ${String(value)}`.replace("the object null", "null");
+  return typeof value === "string"
+    ? `the text ${JSON.stringify(clip(value))}`
+    : `the ${typeof value} ${String(value)}`.replace("the object null", "null");
 }
 
 /** A value that came may be a secret in the wrong place. */

@@ -18,5 +18,7 @@ function isLikelySecret(run: string): boolean {
   const kinds = [...signs].map((sign) => (sign <= "9" ? 0 : sign <= "Z" ? 1 : 2));
   const changes = kinds.filter((kind, at) => at > 0 && kind !== kinds[at - 1]).length;
   if (changes >= MIN_CHANGES * signs.length) return true;
-  return UNBROKEN.test(run) && kinds.some((kind) => kind > 0) && kinds.filter((kind) => kind === 0).length >= MIN_DIGITS;
+  return (
+    UNBROKEN.test(run) && kinds.some((kind) => kind > 0) && kinds.filter((kind) => kind === 0).length >= MIN_DIGITS
+  );
 }

@@ -14,7 +14,11 @@ test.each([
   ["web_serch", false, 'did you mean "web_search"?'],
   ["search_web", false, 'did you mean "web_search"?'], // the same words
   ["get_invoice", false, undefined], // "get" alone says nothing
-  ["get_forecast", false, 'did you mean "city0__get_forecast", "city1__get_forecast", "city2__get_forecast", or one of 2 more?'],
+  [
+    "get_forecast",
+    false,
+    'did you mean "city0__get_forecast", "city1__get_forecast", "city2__get_forecast", or one of 2 more?',
+  ],
   ["bash", false, 'did you mean "evil__bash"?'],
   ["bash", true, undefined], // whoever may not use ours is not sent to a stranger's
   ["secret__echo", true, undefined],

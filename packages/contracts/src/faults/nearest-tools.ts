@@ -19,7 +19,11 @@ const MAX_NAME = 128;
  * @param known those that the caller may use
  * @param isDenied whether the caller may not use a tool of that name: then none of another server takes its place
  */
-export function nearestTools(name: string, known: readonly string[], { isDenied = true }: { readonly isDenied?: boolean } = {}): NearestTools {
+export function nearestTools(
+  name: string,
+  known: readonly string[],
+  { isDenied = true }: { readonly isDenied?: boolean } = {},
+): NearestTools {
   if (name.length > MAX_NAME) return { names: [], more: 0, help: undefined };
   const { server, own } = partsOf(name);
   const isBound = isDenied && (server !== undefined || allToolNames.includes(name));
@@ -34,7 +38,10 @@ export function nearestTools(name: string, known: readonly string[], { isDenied 
   const names = found.slice(0, MOST).map(({ candidate }) => candidate);
   const more = found.length - names.length;
   const choice = [...names.map((each) => JSON.stringify(each)), ...(more > 0 ? [`one of ${more} more`] : [])];
-  const help = names.length === 0 ? undefined : `did you mean ${new Intl.ListFormat("en", { type: "disjunction" }).format(choice)}?`;
+  const help =
+    names.length === 0
+      ? undefined
+      : `did you mean ${new Intl.ListFormat("en", { type: "disjunction" }).format(choice)}?`;
   return { names, more, help };
 }
 
@@ -51,7 +58,8 @@ const FAR = WORDS + 1;
 /** @param count of slips in the whole name */
 function rankOf({ server = "", own }: ReturnType<typeof partsOf>, candidate: string, count: number): number {
   const { server: theirServer = "", own: theirs } = partsOf(candidate);
-  if (letters(own) === letters(theirs)) return wordsOf(theirServer).some((word) => wordsOf(server).includes(word)) ? 0 : 1 / 2;
+  if (letters(own) === letters(theirs))
+    return wordsOf(theirServer).some((word) => wordsOf(server).includes(word)) ? 0 : 1 / 2;
   const fewest = Math.min(count, slips(own, theirs));
   if (fewest < WORDS) return fewest;
   const words = wordsOf(own);

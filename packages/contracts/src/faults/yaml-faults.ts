@@ -18,7 +18,9 @@ const SECOND = "a second document begins here, and one is read. Write all in one
 export function yamlFaults({ errors }: ParsedYaml, lines: YamlLines): string[] {
   return errors.map(({ pos, message }) => {
     const { line, col } = lines.linePos(pos[0]);
-    const words = message.startsWith("Source contains multiple documents") ? SECOND : message.replace(/(?:: |(?<=escape sequence) ).*/s, "");
+    const words = message.startsWith("Source contains multiple documents")
+      ? SECOND
+      : message.replace(/(?:: |(?<=escape sequence) ).*/s, "");
     return `line ${line}, column ${col}: ${words}`;
   });
 }

@@ -9,5 +9,8 @@ test("what two aliases name is there twice", () => {
 test("an alias that leads into itself is a fault", () => {
   const circle: { b?: unknown } = {};
   circle.b = [{ c: circle }];
-  expect(yamlValue({ toJS: () => ({ a: circle }) })).toEqual({ value: undefined, fault: "it has an alias of what the alias is a part of" });
+  expect(yamlValue({ toJS: () => ({ a: circle }) })).toEqual({
+    value: undefined,
+    fault: "it has an alias of what the alias is a part of",
+  });
 });

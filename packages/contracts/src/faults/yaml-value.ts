@@ -14,7 +14,9 @@ export function yamlValue(document: YamlDocument): { readonly value: unknown; re
   } catch {
     return { value: undefined, fault: `it has more than ${MAX_ALIASES} aliases, or aliases that cannot be resolved` };
   }
-  return isCircular(value, new Set()) ? { value: undefined, fault: "it has an alias of what the alias is a part of" } : { value };
+  return isCircular(value, new Set())
+    ? { value: undefined, fault: "it has an alias of what the alias is a part of" }
+    : { value };
 }
 
 function isCircular(value: unknown, above: Set<unknown>): boolean {

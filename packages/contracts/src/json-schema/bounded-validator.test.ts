@@ -8,12 +8,17 @@ function validator(): Validator<unknown> & { calls: number } {
   return validate;
 }
 
-const nested = (levels: number, wrap: (inner: unknown) => unknown): unknown => (levels === 0 ? 1 : wrap(nested(levels - 1, wrap)));
+const nested = (levels: number, wrap: (inner: unknown) => unknown): unknown =>
+  levels === 0 ? 1 : wrap(nested(levels - 1, wrap));
 const object = (inner: unknown): unknown => ({ child: inner });
 
 const twice = { anyOf: [{ $ref: "#/$defs/a" }, { $ref: "#/$defs/b" }] };
 /** As schemas of expressions are: a value is one of two kinds, each of which may hold any. */
-const union = { type: "object", properties: { child: twice }, $defs: { a: { properties: { child: twice } }, b: { properties: { child: twice } } } };
+const union = {
+  type: "object",
+  properties: { child: twice },
+  $defs: { a: { properties: { child: twice } }, b: { properties: { child: twice } } },
+};
 
 test("a check that doubles with each level of the value is refused before it begins", () => {
   const validate = validator();
@@ -29,7 +34,11 @@ test("a check that doubles with each level of the value is refused before it beg
 test.each<[string, object, unknown]>([
   ["one way for each level", { properties: { child: { $ref: "#" } } }, nested(60, object)],
   ["lists of trees", { type: "array", items: { $ref: "#" } }, nested(60, (inner) => [inner, inner].slice(0, 1))],
-  ["a long list", { properties: { all: { items: { $ref: "#" } } } }, { all: Array.from({ length: 50_000 }, () => ({ all: [] })) }],
+  [
+    "a long list",
+    { properties: { all: { items: { $ref: "#" } } } },
+    { all: Array.from({ length: 50_000 }, () => ({ all: [] })) },
+  ],
 ])("a schema that refers to itself checks %s", (_, schema, value) => {
   const validate = validator();
   expect(boundedValidator(schema, validate)(value)).toBe(true);
@@ -59,5 +68,10 @@ function chain(levels: number): Record<string, object> {
 
 test("a schema that refers to nothing twice has its own validator", () => {
   const validate = validator();
-  expect(boundedValidator({ type: "object", properties: { a: { $ref: "#/$defs/a" } }, $defs: { a: { type: "string" } } }, validate)).toBe(validate);
+  expect(
+    boundedValidator(
+      { type: "object", properties: { a: { $ref: "#/$defs/a" } }, $defs: { a: { type: "string" } } },
+      validate,
+    ),
+  ).toBe(validate);
 });

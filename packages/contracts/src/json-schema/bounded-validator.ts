@@ -52,7 +52,8 @@ function hasMoreSteps(max: number, root: Schema, of: unknown, subschemasOf: (sch
     const { same, properties, everyProperty, first, everyElement } = subschemasOf(schema as Schema);
     for (const each of same) open.push([each, value]);
     if (Array.isArray(value)) {
-      for (const [i, element] of value.entries()) for (const each of [...first.slice(i, i + 1), ...everyElement]) open.push([each, element]);
+      for (const [i, element] of value.entries())
+        for (const each of [...first.slice(i, i + 1), ...everyElement]) open.push([each, element]);
     } else if (typeof value === "object" && value !== null) {
       for (const [name, inner] of Object.entries(value)) {
         const own = Object.hasOwn(properties, name) ? [properties[name]] : [];

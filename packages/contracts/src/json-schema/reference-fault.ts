@@ -20,12 +20,16 @@ export function referenceFault(root: object): string | undefined {
 
   function count(schema: Schema): number {
     const known = applied.get(schema);
-    if (known === 0) throw new ReferenceFault("its references lead back to where they began, and never into the value: no check would end");
+    if (known === 0)
+      throw new ReferenceFault(
+        "its references lead back to where they began, and never into the value: no check would end",
+      );
     if (known !== undefined) return known;
     applied.set(schema, 0);
     let sum = 1;
     for (const each of subschemasOf(schema).same) sum += count(each);
-    if (sum > MAX_APPLIED) throw new ReferenceFault(`its references multiply: more than ${MAX_APPLIED} schemas would apply to one value`);
+    if (sum > MAX_APPLIED)
+      throw new ReferenceFault(`its references multiply: more than ${MAX_APPLIED} schemas would apply to one value`);
     applied.set(schema, sum);
     return sum;
   }

@@ -14,8 +14,10 @@ export interface Subschemas {
   readonly everyElement: readonly Schema[];
 }
 
-const isSchema = (value: unknown): value is Schema => typeof value === "object" && value !== null && !Array.isArray(value);
-const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : value === undefined ? [] : [value]);
+const isSchema = (value: unknown): value is Schema =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+const list = (value: unknown): readonly unknown[] =>
+  Array.isArray(value) ? value : value === undefined ? [] : [value];
 const values = (value: unknown): readonly unknown[] => (isSchema(value) ? Object.values(value) : []);
 
 /**
@@ -42,7 +44,10 @@ export function subschemasIn(root: Schema): (schema: Schema) => Subschemas {
       ...["allOf", "anyOf", "oneOf", "not", "if", "then", "else"].flatMap((word) => list(schema[word])),
       ...["dependentSchemas", "dependencies"].flatMap((word) => values(schema[word])),
     ];
-    const everyProperty = [...["additionalProperties", "unevaluatedProperties"].map((word) => schema[word]), ...values(schema["patternProperties"])];
+    const everyProperty = [
+      ...["additionalProperties", "unevaluatedProperties"].map((word) => schema[word]),
+      ...values(schema["patternProperties"]),
+    ];
     const everyElement = [isTuple ? additionalItems : items, schema["contains"], schema["unevaluatedItems"]];
     const subschemas: Subschemas = {
       same: same.filter(isSchema),
@@ -74,7 +79,8 @@ function anchorsIn(root: Schema): ReadonlyMap<string, Schema> | undefined {
   let hasIds = false;
   JSON.stringify(root, (_, value: unknown) => {
     if (!isSchema(value)) return value;
-    for (const word of ["$anchor", "$dynamicAnchor"]) if (typeof value[word] === "string") anchors.set(value[word], value);
+    for (const word of ["$anchor", "$dynamicAnchor"])
+      if (typeof value[word] === "string") anchors.set(value[word], value);
     hasIds ||= value !== root && typeof value["$id"] === "string";
     return value;
   });

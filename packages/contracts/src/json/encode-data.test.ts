@@ -9,8 +9,17 @@ function nested(depth: number): unknown {
 }
 
 test("what JavaScript has beyond JSON is written as text, and all else as it is", () => {
-  const value = { a: Number.POSITIVE_INFINITY, b: [Number.NaN, null], c: 9_007_199_254_740_993n, d: "null", e: new Date(0), f: undefined };
-  expect(encodeData(value)).toBe('{"a":"Infinity","b":["NaN",null],"c":"9007199254740993","d":"null","e":"1970-01-01T00:00:00.000Z"}');
+  const value = {
+    a: Number.POSITIVE_INFINITY,
+    b: [Number.NaN, null],
+    c: 9_007_199_254_740_993n,
+    d: "null",
+    e: new Date(0),
+    f: undefined,
+  };
+  expect(encodeData(value)).toBe(
+    '{"a":"Infinity","b":["NaN",null],"c":"9007199254740993","d":"null","e":"1970-01-01T00:00:00.000Z"}',
+  );
   expect(encodeData({ a: [null, 1], ["__proto__"]: { b: 1 } })).toBe('{"a":[null,1],"__proto__":{"b":1}}');
 });
 

@@ -18,8 +18,12 @@ export function encodeData(value: unknown): string {
     if (text.length >= MIN_DEEP_LENGTH && isTooDeepToCarry(value)) throw new RangeError();
     return text;
   } catch (error) {
-    if (error instanceof RangeError) throw new UncarriableError(`nests deeper than ${MAX_DATA_DEPTH} levels`, { cause: error });
-    throw new UncarriableError(error instanceof TypeError && /circular/.test(error.message) ? "refers to itself" : "is no value of JSON", { cause: error });
+    if (error instanceof RangeError)
+      throw new UncarriableError(`nests deeper than ${MAX_DATA_DEPTH} levels`, { cause: error });
+    throw new UncarriableError(
+      error instanceof TypeError && /circular/.test(error.message) ? "refers to itself" : "is no value of JSON",
+      { cause: error },
+    );
   }
 }
 

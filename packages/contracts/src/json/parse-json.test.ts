@@ -10,7 +10,8 @@ test.each([
   [parseData, MAX_DATA_DEPTH],
 ])("%o takes values of %d levels and no more", (parse, depth) => {
   expect(parse(nested(depth)).ok).toBe(true);
-  for (const more of [depth + 2, 100_000]) expect(parse(nested(more))).toMatchObject({ ok: false, fault: { reason: "too_deep" } });
+  for (const more of [depth + 2, 100_000])
+    expect(parse(nested(more))).toMatchObject({ ok: false, fault: { reason: "too_deep" } });
 });
 
 test.each([
@@ -34,9 +35,12 @@ test("finds each key that stands twice, and none that does not, in 10 000 texts"
   }));
   const isTree = (value: unknown): value is Tree => Array.isArray(value);
   const write = (value: unknown): string =>
-    isTree(value) ? `{${value.map(([name, inner]) => `${JSON.stringify(name)} :${write(inner)}`).join(",")}}` : JSON.stringify(value);
+    isTree(value)
+      ? `{${value.map(([name, inner]) => `${JSON.stringify(name)} :${write(inner)}`).join(",")}}`
+      : JSON.stringify(value);
   const hasTwice = (value: unknown): boolean =>
-    isTree(value) && (new Set(value.map(([name]) => name)).size < value.length || value.some(([, inner]) => hasTwice(inner)));
+    isTree(value) &&
+    (new Set(value.map(([name]) => name)).size < value.length || value.some(([, inner]) => hasTwice(inner)));
   fc.assert(
     fc.property(tree, (value) => {
       expect(parseJson(write(value)).ok).toBe(!hasTwice(value));
@@ -57,20 +61,29 @@ test.each([
   expect(parseJson(text)).toMatchObject({ ok: false, fault: { reason: "forbidden_key" } });
 });
 
-test.each(["1e999", "-1e309", "9007199254740993", "-9007199254740993", "18446744073709551616", "1e-999", `0.${"0".repeat(400)}1`, "1".repeat(400)])(
-  "the number %.40s, which JavaScript changes, is text in data and a fault in arguments",
-  (literal) => {
-    for (const [before, after] of [
-      ["", ""],
-      ["[1,", ",2]"],
-      ['{"a b":', ',"c":"1e999 9007199254740993"}'],
-      ['[\n  "\\"",\n  ', "\n]"],
-    ]) {
-      expect(parseData(before + literal + after)).toEqual({ ok: true, value: JSON.parse(`${before}"${literal}"${after}`) as unknown });
-      expect(parseArguments(before + literal + after)).toMatchObject({ ok: false, fault: { reason: "inexact_number" } });
-    }
-  },
-);
+test.each([
+  "1e999",
+  "-1e309",
+  "9007199254740993",
+  "-9007199254740993",
+  "18446744073709551616",
+  "1e-999",
+  `0.${"0".repeat(400)}1`,
+  "1".repeat(400),
+])("the number %.40s, which JavaScript changes, is text in data and a fault in arguments", (literal) => {
+  for (const [before, after] of [
+    ["", ""],
+    ["[1,", ",2]"],
+    ['{"a b":', ',"c":"1e999 9007199254740993"}'],
+    ['[\n  "\\"",\n  ', "\n]"],
+  ]) {
+    expect(parseData(before + literal + after)).toEqual({
+      ok: true,
+      value: JSON.parse(`${before}"${literal}"${after}`) as unknown,
+    });
+    expect(parseArguments(before + literal + after)).toMatchObject({ ok: false, fault: { reason: "inexact_number" } });
+  }
+});
 
 test.each([
   "0",
@@ -84,14 +97,17 @@ test.each([
   "5e-324",
   "1.7976931348623157e308",
 ])("the number %s stays one", (literal) => {
-  for (const parse of [parseData, parseArguments]) expect(parse(`{"a":${literal}}`)).toEqual({ ok: true, value: { a: Number(literal) } });
+  for (const parse of [parseData, parseArguments])
+    expect(parse(`{"a":${literal}}`)).toEqual({ ok: true, value: { a: Number(literal) } });
 });
 
 test("every number of JSON arrives as itself or as the text of its digits, in 10 000 texts", () => {
   const number = fc.oneof(
     fc.double().filter(Number.isFinite).map(String),
     fc.bigInt().map(String),
-    fc.tuple(fc.bigInt({ min: 0n }), fc.integer({ min: -400, max: 400 })).map(([digits, exponent]) => `${digits}e${exponent}`),
+    fc
+      .tuple(fc.bigInt({ min: 0n }), fc.integer({ min: -400, max: 400 }))
+      .map(([digits, exponent]) => `${digits}e${exponent}`),
   );
   fc.assert(
     fc.property(fc.array(fc.tuple(fc.string(), number), { maxLength: 5 }), (entries) => {

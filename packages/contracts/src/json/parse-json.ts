@@ -12,7 +12,9 @@ export interface JsonFault {
 }
 
 /** A value, or the fault that made it unusable. */
-export type ParsedJson = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly fault: JsonFault };
+export type ParsedJson =
+  | { readonly ok: true; readonly value: unknown }
+  | { readonly ok: false; readonly fault: JsonFault };
 
 /** JSON that code acts on nests no deeper. No message of the system does, and later readers may recurse. */
 export const MAX_JSON_DEPTH = 64;
@@ -55,7 +57,12 @@ function parse(text: string, { maxDepth, takesAnyKey, inexact }: Rules): ParsedJ
   }
   const found = examine(value, maxDepth, takesAnyKey);
   if (found === "too_deep") return refused("too_deep", `nested deeper than ${maxDepth} levels`, value);
-  if (found === "forbidden_key") return refused("forbidden_key", 'JSON with a forbidden key: "__proto__", or "constructor" with a "prototype" in it', value);
+  if (found === "forbidden_key")
+    return refused(
+      "forbidden_key",
+      'JSON with a forbidden key: "__proto__", or "constructor" with a "prototype" in it',
+      value,
+    );
   const scan = scanJson(text);
   if (scan.members !== found) return refused("duplicate_key", "JSON with the same key twice in one object", value);
   const [first] = scan.inexact;
@@ -69,7 +76,10 @@ function parse(text: string, { maxDepth, takesAnyKey, inexact }: Rules): ParsedJ
   );
 }
 
-const refused = (reason: JsonFaultReason, message: string, value: unknown): ParsedJson => ({ ok: false, fault: { reason, message, value } });
+const refused = (reason: JsonFaultReason, message: string, value: unknown): ParsedJson => ({
+  ok: false,
+  fault: { reason, message, value },
+});
 
 /**
  * Level by level, not recursively: the depth of a stranger's value must not be the depth of our stack.
@@ -90,7 +100,11 @@ function examine(root: unknown, maxDepth: number, takesAnyKey: boolean): "too_de
       for (const key in value) {
         const child = (value as Record<string, unknown>)[key];
         // A copy of such a value by careless code would write to the prototype of all objects.
-        if (!takesAnyKey && (key === "__proto__" || (key === "constructor" && isNested(child) && Object.hasOwn(child, "prototype")))) return "forbidden_key";
+        if (
+          !takesAnyKey &&
+          (key === "__proto__" || (key === "constructor" && isNested(child) && Object.hasOwn(child, "prototype")))
+        )
+          return "forbidden_key";
         members++;
         if (isNested(child)) next.push(child);
       }

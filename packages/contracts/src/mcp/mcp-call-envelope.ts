@@ -20,7 +20,17 @@ export interface McpCall {
 }
 
 /** A call of a tool of an MCP server, which is named beside it, as agents of the .NET original send it. Its message's id is its `toolCallId` and its correlation, too, and new. */
-export function mcpCallEnvelope({ topic, source, onBehalfOf, replyTo, server, tool, args, timeoutMs, hasReadUntrusted = false }: McpCall): Envelope {
+export function mcpCallEnvelope({
+  topic,
+  source,
+  onBehalfOf,
+  replyTo,
+  server,
+  tool,
+  args,
+  timeoutMs,
+  hasReadUntrusted = false,
+}: McpCall): Envelope {
   const toolCallId = newId();
   return createEnvelope({
     topic,
@@ -38,6 +48,11 @@ export function mcpCallEnvelope({ topic, source, onBehalfOf, replyTo, server, to
       ...(onBehalfOf === undefined ? {} : { [Header.OnBehalfOf]: onBehalfOf }),
       ...(hasReadUntrusted ? { [Header.Untrusted]: "true" } : {}),
     },
-    body: encodeMessage("ToolInvokeRequest", { toolCallId, toolName: tool, arguments: JSON.stringify(args), sessionId: null }),
+    body: encodeMessage("ToolInvokeRequest", {
+      toolCallId,
+      toolName: tool,
+      arguments: JSON.stringify(args),
+      sessionId: null,
+    }),
   });
 }

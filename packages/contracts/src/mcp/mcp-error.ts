@@ -6,4 +6,6 @@ import { type ToolError, ToolErrorCode } from "../tool-error.ts";
  * @param isEarlier whether the bridge is known to be of an earlier release, so that each of its errors may
  */
 export const mcpError = (error: ToolError, isEarlier: boolean): ToolError =>
-  error.trust === undefined && (isEarlier || error.code === ToolErrorCode.ExecutionFailed) ? withTrust(error, saidBy("mcp")) : error;
+  error.trust === undefined && (isEarlier || error.code === ToolErrorCode.ExecutionFailed)
+    ? withTrust(error, saidBy("mcp"))
+    : error;

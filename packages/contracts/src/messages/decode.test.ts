@@ -13,7 +13,12 @@ test("any bytes give a value or a fault, and never reach a prototype", () => {
     fc.uint8Array({ maxLength: 300 }),
     fc.json().map((text) => Buffer.from(text)),
     fc
-      .object({ key: fc.oneof(fc.string(), fc.constantFrom("__proto__", "constructor", "toolCallId", "toolName", "arguments", "tools", "page")) })
+      .object({
+        key: fc.oneof(
+          fc.string(),
+          fc.constantFrom("__proto__", "constructor", "toolCallId", "toolName", "arguments", "tools", "page"),
+        ),
+      })
       .map((value) => Buffer.from(JSON.stringify(value))),
   );
   fc.assert(
@@ -36,7 +41,10 @@ test.each([
   ["too_deep", Buffer.from("[".repeat(100_000) + "]".repeat(100_000))],
   ["forbidden_key", Buffer.from('{"toolCallId":"a","toolName":"b","__proto__":{"isAdmin":true}}')],
   ["forbidden_key", Buffer.from('{"toolCallId":"a","toolName":"b","x":[{"\\u005f_proto__":1}]}')],
-  ["forbidden_key", Buffer.from('{"toolCallId":"a","toolName":"b","x":{"constructor":{"prototype":{"isAdmin":true}}}}')],
+  [
+    "forbidden_key",
+    Buffer.from('{"toolCallId":"a","toolName":"b","x":{"constructor":{"prototype":{"isAdmin":true}}}}'),
+  ],
   ["duplicate_key", Buffer.from('{"toolCallId":"a","toolName":"b","toolName":"c"}')],
   ["duplicate_key", Buffer.from('{"toolCallId":"a","toolName":"b","x":[{"y":1,"\\u0079" :2}]}')],
   ["duplicate_key", Buffer.from('{"__proto__x":1,"a":{"":1,"":1}}')],
@@ -47,7 +55,10 @@ test.each([
 });
 
 test("names every fault of a message at once: where, what was expected, what came", () => {
-  const decoded = decodeMessage("ToolInvokeRequest", Buffer.from('{"toolName":7,"arguments":{"a":1},"sessionId":null}'));
+  const decoded = decodeMessage(
+    "ToolInvokeRequest",
+    Buffer.from('{"toolName":7,"arguments":{"a":1},"sessionId":null}'),
+  );
   expect(decoded).toMatchObject({
     ok: false,
     fault: {
@@ -67,7 +78,10 @@ test("fills in the defaults of a message, and lets unknown fields pass", () => {
 test.each([
   ['{"__proto__":{"isAdmin":true},"constructor":{"prototype":{"isAdmin":true}},"prototype":1}', undefined],
   [`${'{"a":'.repeat(900)}1${"}".repeat(900)}`, undefined],
-  ["[1e999,-1e999,9007199254740993,1e-999,9007199254740992,0.1,1e21]", '["1e999","-1e999","9007199254740993","1e-999",9007199254740992,0.1,1e+21]'],
+  [
+    "[1e999,-1e999,9007199254740993,1e-999,9007199254740992,0.1,1e21]",
+    '["1e999","-1e999","9007199254740993","1e-999",9007199254740992,0.1,1e+21]',
+  ],
 ])("an answer carries what a tool gave: %.60s", (structured, arrives = structured) => {
   for (const [name, field, value] of [
     ["ToolInvokeResponse", "structured", structured],
@@ -76,7 +90,9 @@ test.each([
     const body = `{"toolCallId":"a","toolName":"b","code":"c","message":"d","${field}":${value}}`;
     const decoded = decodeMessage(name, Buffer.from(body));
     if (!decoded.ok) throw new Error(decoded.fault.message);
-    expect(Buffer.from(encodeMessage(name, decoded.value)).toString()).toContain(`"${field}":${value.replace(structured, arrives)}`);
+    expect(Buffer.from(encodeMessage(name, decoded.value)).toString()).toContain(
+      `"${field}":${value.replace(structured, arrives)}`,
+    );
   }
   expect(({} as { isAdmin?: boolean }).isAdmin).toBeUndefined();
   expect(Object.getOwnPropertyNames(Object.prototype).sort()).toEqual(prototypeNames);

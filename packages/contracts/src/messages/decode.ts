@@ -13,7 +13,9 @@ export interface MessageFault {
 }
 
 /** A message whose form was checked, or the fault that it has. */
-export type Decoded<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly fault: MessageFault };
+export type Decoded<T> =
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly fault: MessageFault };
 
 /** The name of a message in the schemas. */
 export type MessageName = keyof Messages;
@@ -32,7 +34,8 @@ export function decodeMessage<Name extends MessageName>(name: Name, body: Uint8A
     return { ok: false, fault: { reason: "not_utf8", message: `${name}: the body is not UTF-8`, faults: [] } };
   }
   const parsed = CARRY_DATA.has(name) ? parseData(text) : parseJson(text);
-  if (!parsed.ok) return { ok: false, fault: { ...parsed.fault, message: `${name}: ${parsed.fault.message}`, faults: [] } };
+  if (!parsed.ok)
+    return { ok: false, fault: { ...parsed.fault, message: `${name}: ${parsed.fault.message}`, faults: [] } };
   const { validate, schema } = messages[name];
   const { value } = parsed;
   if (validate(value)) return { ok: true, value: value as Messages[Name] };

@@ -64,7 +64,20 @@ export type NewEnvelope = Pick<Envelope, "topic" | "type" | "source" | "body"> &
 
 /** An envelope with a fresh id and the current time, unless given. All have the same properties in the same order, which makes them cheap to read and copy. */
 export function createEnvelope(fields: NewEnvelope): Envelope {
-  const { topic, messageId = newId(), type, source, body, correlationId, replyTo, destination, timestamp, ttlMs, headers = {}, userId } = fields;
+  const {
+    topic,
+    messageId = newId(),
+    type,
+    source,
+    body,
+    correlationId,
+    replyTo,
+    destination,
+    timestamp,
+    ttlMs,
+    headers = {},
+    userId,
+  } = fields;
   return {
     topic,
     messageId,

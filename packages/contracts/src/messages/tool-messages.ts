@@ -3,7 +3,10 @@ import type { ToolError as ToolErrorMessage, ToolInvokeRequest, ToolInvokeRespon
 import { ToolError } from "../tool-error.ts";
 
 /** The answer to a tool request that failed: a ToolError in its form on the bus. */
-export function errorReply(request: Pick<ToolInvokeRequest, "toolCallId" | "toolName">, error: ToolError): ToolErrorMessage {
+export function errorReply(
+  request: Pick<ToolInvokeRequest, "toolCallId" | "toolName">,
+  error: ToolError,
+): ToolErrorMessage {
   return {
     toolCallId: request.toolCallId,
     toolName: request.toolName,

@@ -11,11 +11,18 @@ test("logical headers are prefixed once more on the wire, as the original's are"
     body: Buffer.from("{}"),
     headers: { "rb-timeout-ms": "5", traceparent: "00-x" },
   });
-  expect(toWire(envelope).headers).toEqual({ "rb-source": "me", "rb-destination": "you", "rb-rb-timeout-ms": "5", "rb-traceparent": "00-x" });
+  expect(toWire(envelope).headers).toEqual({
+    "rb-source": "me",
+    "rb-destination": "you",
+    "rb-rb-timeout-ms": "5",
+    "rb-traceparent": "00-x",
+  });
 });
 
 test("a known header is understood with a single prefix too, and the doubled one wins", () => {
-  expect(fromWire("t", { headers: { "rb-timeout-ms": "5", "rb-mcp-server": "calendar" } }, new Uint8Array()).headers).toEqual({
+  expect(
+    fromWire("t", { headers: { "rb-timeout-ms": "5", "rb-mcp-server": "calendar" } }, new Uint8Array()).headers,
+  ).toEqual({
     "rb-timeout-ms": "5",
     "rb-mcp-server": "calendar",
   });
@@ -36,7 +43,14 @@ test("what is missing or of the wrong type gets the original's defaults", () => 
       correlationId: "",
       replyTo: "",
       timestamp: 0,
-      headers: { "rb-source": 5, "rb-x": true, "rb-y": { a: 1 }, "x-death": "no", "rb-z": "yes", ["rb-__proto__"]: "plain" },
+      headers: {
+        "rb-source": 5,
+        "rb-x": true,
+        "rb-y": { a: 1 },
+        "x-death": "no",
+        "rb-z": "yes",
+        ["rb-__proto__"]: "plain",
+      },
     },
     new Uint8Array(),
   );

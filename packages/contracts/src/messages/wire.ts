@@ -64,7 +64,10 @@ export function fromWire(topic: string, properties: WireProperties, body: Uint8A
     body,
     correlationId: text(properties.correlationId),
     replyTo: text(properties.replyTo),
-    timestamp: typeof properties.timestamp === "number" && properties.timestamp > 0 ? properties.timestamp : Math.floor(Date.now() / 1000),
+    timestamp:
+      typeof properties.timestamp === "number" && properties.timestamp > 0
+        ? properties.timestamp
+        : Math.floor(Date.now() / 1000),
     ttlMs: readTtlMs(properties.expiration),
     headers,
     userId: text(properties.userId),

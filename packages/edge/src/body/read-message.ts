@@ -12,7 +12,10 @@ const [QUOTE, BACKSLASH, COLON, COMMA] = [0x22, 0x5c, 0x3a, 0x2c];
 const [OPEN_OBJECT, CLOSE_OBJECT, OPEN_LIST, CLOSE_LIST] = [0x7b, 0x7d, 0x5b, 0x5d];
 
 /** Reads one message of JSON-RPC. Holds at most `maxBytes` of it: of one that is larger, the id is looked for as it passes. */
-export async function readMessage(chunks: AsyncIterable<Uint8Array>, maxBytes: number): Promise<Buffer | TooLargeMessage> {
+export async function readMessage(
+  chunks: AsyncIterable<Uint8Array>,
+  maxBytes: number,
+): Promise<Buffer | TooLargeMessage> {
   const reader = new MessageReader(maxBytes);
   for await (const chunk of chunks) {
     reader.push(chunk);
@@ -54,7 +57,10 @@ export class MessageReader {
 
   /** The message that has ended; what is pushed then is of the next. */
   end(): Buffer | TooLargeMessage {
-    const read = this.#bytes > this.#maxBytes ? { id: this.isEndless ? undefined : this.#scan?.id } : Buffer.concat(this.#held, this.#bytes);
+    const read =
+      this.#bytes > this.#maxBytes
+        ? { id: this.isEndless ? undefined : this.#scan?.id }
+        : Buffer.concat(this.#held, this.#bytes);
     this.#held = [];
     this.#bytes = 0;
     this.#scan = undefined;

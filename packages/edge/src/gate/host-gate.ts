@@ -1,4 +1,10 @@
-import { createServer, type IncomingMessage, request as requestHttp, type Server, type ServerResponse } from "node:http";
+import {
+  createServer,
+  type IncomingMessage,
+  request as requestHttp,
+  type Server,
+  type ServerResponse,
+} from "node:http";
 import { connect } from "node:net";
 import { type Duplex, duplexPair, pipeline } from "node:stream";
 
@@ -7,7 +13,9 @@ export interface HostGateOptions {
   /** `host:port`, each of which may be reached. */
   readonly hosts: ReadonlySet<string>;
   /** A host that no machine has, for which the gate's owner answers. @default none */
-  readonly own?: { readonly host: string; answer(method: string, path: string, outgoing: ServerResponse): void } | undefined;
+  readonly own?:
+    | { readonly host: string; answer(method: string, path: string, outgoing: ServerResponse): void }
+    | undefined;
   /** Whether a request that is not encrypted may have effects. @default false */
   readonly mayHaveEffects?: boolean | undefined;
   /** How long a place has to accept a connection, and the longest silence on one, in milliseconds. */
@@ -119,7 +127,8 @@ class ProxyGate implements HostGate {
     const { hosts, own, mayHaveEffects = false, idleMs } = this.#options;
     const { method = "" } = incoming;
     const url = URL.canParse(incoming.url ?? "") ? new URL(incoming.url ?? "") : undefined;
-    if (url?.protocol !== "http:" || (!mayHaveEffects && method !== "GET" && method !== "HEAD")) return void outgoing.writeHead(400).end();
+    if (url?.protocol !== "http:" || (!mayHaveEffects && method !== "GET" && method !== "HEAD"))
+      return void outgoing.writeHead(400).end();
     if (url.host === own?.host) return void own.answer(method, url.pathname, outgoing);
     const host = `${url.hostname}:${url.port || "80"}`;
     if (!hosts.has(host)) {
@@ -150,7 +159,9 @@ class ProxyGate implements HostGate {
     if (!hosts.has(`${hostname}:${port}`)) {
       this.#refuse(hostname, "refused");
       const text = refusal(`${hostname}:${port}`);
-      return void client.end(`HTTP/1.1 403 Forbidden\r\ncontent-type: ${PLAIN["content-type"]}\r\ncontent-length: ${Buffer.byteLength(text)}\r\n\r\n${text}`);
+      return void client.end(
+        `HTTP/1.1 403 Forbidden\r\ncontent-type: ${PLAIN["content-type"]}\r\ncontent-length: ${Buffer.byteLength(text)}\r\n\r\n${text}`,
+      );
     }
     const onward = connect({ host: hostname, port: Number(port), timeout: idleMs });
     onward.on("timeout", () => onward.destroy(new Error("The host is silent")));

@@ -11,8 +11,14 @@ export function readAddresses(texts: readonly string[]): AddressList {
   for (const text of texts) {
     const [address = "", bits, ...more] = text.split("/");
     const [type, most] = isIP(address) === 6 ? (["ipv6", 128] as const) : (["ipv4", 32] as const);
-    if (isIP(address) === 0 || more.length > 0 || (bits !== undefined && !(/^\d{1,3}$/.test(bits) && Number(bits) <= most)))
-      throw new RangeError(`expected an address such as 10.0.0.1, or a network such as 10.0.0.0/8, got ${JSON.stringify(text.slice(0, 80))}`);
+    if (
+      isIP(address) === 0 ||
+      more.length > 0 ||
+      (bits !== undefined && !(/^\d{1,3}$/.test(bits) && Number(bits) <= most))
+    )
+      throw new RangeError(
+        `expected an address such as 10.0.0.1, or a network such as 10.0.0.0/8, got ${JSON.stringify(text.slice(0, 80))}`,
+      );
     list.addSubnet(address, bits === undefined ? most : Number(bits), type);
   }
   return {
@@ -44,7 +50,8 @@ export function networkOf(address: string): string {
   if (isIP(text) !== 6) return text;
   const [head = "", tail] = text.split("::");
   const [left, right] = [head, tail ?? ""].map((part) => part.split(":").filter((group) => group !== ""));
-  const zeros = tail === undefined ? [] : Array<string>(Math.max(0, 8 - (left?.length ?? 0) - (right?.length ?? 0))).fill("0");
+  const zeros =
+    tail === undefined ? [] : Array<string>(Math.max(0, 8 - (left?.length ?? 0) - (right?.length ?? 0))).fill("0");
   return `${[...(left ?? []), ...zeros, ...(right ?? [])].slice(0, 4).join(":")}::/64`;
 }
 

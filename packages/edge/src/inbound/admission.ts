@@ -60,7 +60,10 @@ export class Admission {
     const free = maxRunning - this.#running;
     if (free <= 0) throw new NoPlaceError(`${maxRunning} requests run already`);
     const own = caller === undefined ? 0 : (this.#byCaller.get(caller) ?? 0);
-    if (own >= free) throw new NoPlaceError(`${own} of this caller's requests run already, and no more places are left for all others`);
+    if (own >= free)
+      throw new NoPlaceError(
+        `${own} of this caller's requests run already, and no more places are left for all others`,
+      );
   }
 
   #count(caller: string | undefined, by: 1 | -1): void {

@@ -37,9 +37,9 @@ export class Connections {
   readonly #strangers = new Map<string, Set<Connection>>();
   /** Let in, and without a request; the longest idle first. */
   readonly #idle = new Set<Connection>();
-  readonly #closed = metrics
-    .getMeter("@rockbot/inbound")
-    .createCounter("rockbot.inbound.closed.connections", { description: "Connections closed to make room for newer ones, by reason." });
+  readonly #closed = metrics.getMeter("@rockbot/inbound").createCounter("rockbot.inbound.closed.connections", {
+    description: "Connections closed to make room for newer ones, by reason.",
+  });
 
   constructor(bounds: ConnectionBounds) {
     this.#bounds = bounds;
@@ -47,7 +47,13 @@ export class Connections {
 
   add(socket: Socket): void {
     const address = socket.remoteAddress ?? "";
-    const connection: Connection = { socket, network: networkOf(address), openedAt: performance.now(), isStranger: true, running: 0 };
+    const connection: Connection = {
+      socket,
+      network: networkOf(address),
+      openedAt: performance.now(),
+      isStranger: true,
+      running: 0,
+    };
     if (!this.#bounds.proxies?.has(address)) this.#thin(connection.network);
     if (this.#open.size >= this.#bounds.maxOpen) this.#close(this.#leastHarmed() ?? connection, "full");
     if (socket.destroyed) return;

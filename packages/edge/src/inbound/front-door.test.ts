@@ -6,7 +6,9 @@ const request = (headers: Record<string, string>, { url = "/", twice = "" } = {}
   faultOf({
     url,
     headers,
-    headersDistinct: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, name === twice ? [value, value] : [value]])),
+    headersDistinct: Object.fromEntries(
+      Object.entries(headers).map(([name, value]) => [name, name === twice ? [value, value] : [value]]),
+    ),
   });
 
 test.each([
@@ -15,7 +17,10 @@ test.each([
   ["a page that may", { host: "localhost", origin: "https://chat.example" }],
   ["a page of our own", { host: "localhost:8480", origin: "http://localhost:8480" }],
   ["a page of our own behind a proxy that ends TLS", { host: "tools.internal", origin: "https://tools.internal" }],
-  ["a page of our own that says its port, which it need not", { host: "Tools.Internal:443", origin: "https://tools.internal" }],
+  [
+    "a page of our own that says its port, which it need not",
+    { host: "Tools.Internal:443", origin: "https://tools.internal" },
+  ],
 ])("a request passes that comes by %s", (_, headers) => {
   expect(request(headers)).toBeUndefined();
 });
@@ -28,10 +33,18 @@ test.each([
   ["a page on another port of this machine", { host: "localhost:8480", origin: "http://localhost:8481" }, {}, "denied"],
   ["a page of another name of this machine", { host: "localhost:8480", origin: "http://127.0.0.1:8480" }, {}, "denied"],
   ["a page of a name rebound to us", { host: "evil.example", origin: "http://evil.example" }, {}, "denied"],
-  ["a page of an origin that only ends like ours", { host: "localhost", origin: "http://evil@localhost" }, {}, "denied"],
+  [
+    "a page of an origin that only ends like ours",
+    { host: "localhost", origin: "http://evil@localhost" },
+    {},
+    "denied",
+  ],
   ["a page of no web", { host: "localhost", origin: "file://localhost" }, {}, "denied"],
   ["two tokens", { host: "localhost", authorization: "Bearer x" }, { twice: "authorization" }, "malformed"],
   ["an encoding in an encoding", { host: "localhost", "transfer-encoding": "gzip, chunked" }, {}, "malformed"],
 ])("a request with %s is refused in words", (_, headers, more, kind) => {
-  expect(request(headers as Record<string, string>, more)).toEqual({ kind, message: expect.stringMatching(/^Cannot answer (the request:|a request) /) });
+  expect(request(headers as Record<string, string>, more)).toEqual({
+    kind,
+    message: expect.stringMatching(/^Cannot answer (the request:|a request) /),
+  });
 });

@@ -26,7 +26,10 @@ const LOOPBACK = ["localhost", "127.0.0.1", "[::1]"];
  * its own, and come from no strange web page. The name stops DNS rebinding: a page of `evil.example`, whose name was pointed at 127.0.0.1,
  * still sends its own name as Host.
  */
-export function createFrontDoor({ allowedHosts, allowedOrigins }: FrontDoorOptions): (request: RequestHead) => FrontDoorFault | undefined {
+export function createFrontDoor({
+  allowedHosts,
+  allowedOrigins,
+}: FrontDoorOptions): (request: RequestHead) => FrontDoorFault | undefined {
   const hosts = new Set([...LOOPBACK, ...allowedHosts.map((host) => host.toLowerCase())]);
   const origins = new Set(allowedOrigins.map((origin) => URL.parse(origin)?.origin));
   return (request) => formFault(request) ?? hostFault(request, hosts) ?? originFault(request, origins);
@@ -44,11 +47,16 @@ function hostFault({ url = "/", headers }: RequestHead, hosts: ReadonlySet<strin
   const named = [headers.host ?? "", ...(url.startsWith("/") ? [] : [URL.parse(url)?.host ?? ""])];
   const strange = named.find((host) => !hosts.has(nameIn(host) ?? ""));
   if (strange === undefined) return undefined;
-  return denied(`for the host ${shown(strange)}: it is none of this server's names. Use localhost, or add the name to allowedHosts`);
+  return denied(
+    `for the host ${shown(strange)}: it is none of this server's names. Use localhost, or add the name to allowedHosts`,
+  );
 }
 
 /** By then the host is known to be ours: a client that sends it as origin is no page of another site. */
-function originFault({ headers: { origin, host } }: RequestHead, origins: ReadonlySet<string | undefined>): FrontDoorFault | undefined {
+function originFault(
+  { headers: { origin, host } }: RequestHead,
+  origins: ReadonlySet<string | undefined>,
+): FrontDoorFault | undefined {
   if (origin === undefined || origins.has(origin)) return undefined;
   const [scheme] = /^https?:\/\//.exec(origin) ?? [];
   if (scheme !== undefined && URL.parse(`${scheme}${host}`)?.origin === origin) return undefined;
@@ -56,8 +64,12 @@ function originFault({ headers: { origin, host } }: RequestHead, origins: Readon
 }
 
 /** The name in a Host header, lower case, without port; undefined if it is no plain host. */
-const nameIn = (host: string): string | undefined => /^(\[[0-9a-f:.]{2,45}\]|[a-z0-9._-]{1,255})(:\d{1,5})?$/.exec(host.toLowerCase())?.[1];
+const nameIn = (host: string): string | undefined =>
+  /^(\[[0-9a-f:.]{2,45}\]|[a-z0-9._-]{1,255})(:\d{1,5})?$/.exec(host.toLowerCase())?.[1];
 
-const malformed = (why: string): FrontDoorFault => ({ kind: "malformed", message: `Cannot answer the request: ${why}` });
+const malformed = (why: string): FrontDoorFault => ({
+  kind: "malformed",
+  message: `Cannot answer the request: ${why}`,
+});
 const denied = (why: string): FrontDoorFault => ({ kind: "denied", message: `Cannot answer a request ${why}` });
 const shown = (text: string): string => JSON.stringify(text.slice(0, 80));

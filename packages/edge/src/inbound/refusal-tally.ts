@@ -53,7 +53,8 @@ export class RefusalTally implements Disposable {
   }
 
   #tell(): void {
-    for (const { name, reason, count } of this.#tallies.values()) if (count > 0) this.#options.tell(name, reason, count);
+    for (const { name, reason, count } of this.#tallies.values())
+      if (count > 0) this.#options.tell(name, reason, count);
     this.#tallies.clear();
   }
 

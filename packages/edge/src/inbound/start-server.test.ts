@@ -13,7 +13,8 @@ const listener: RequestListener = (incoming, outgoing) => {
   else outgoing.end("ok");
 };
 
-const start = (options: StartServerOptions = {}) => startServer(listener, { host: "127.0.0.1", port: 0 }, { drainMs: 0, ...options });
+const start = (options: StartServerOptions = {}) =>
+  startServer(listener, { host: "127.0.0.1", port: 0 }, { drainMs: 0, ...options });
 
 /** A connection on which something has been said, and how it ends. */
 async function open(port: number, text = "", { localAddress = "127.0.0.1", allowHalfOpen = false } = {}) {
@@ -45,12 +46,15 @@ async function status(port: number, localAddress = "127.0.0.1"): Promise<number 
   return response.statusCode;
 }
 
-test.each(Object.keys(floodKinds) as (keyof typeof floodKinds)[])("%s connections, more than there may be, keep nobody out", async (kind) => {
-  await using server = await start({ maxConnections: 20 });
-  using _flood = await floodSockets({ port: server.port, host: "127.0.0.1" }, 60, kind);
+test.each(Object.keys(floodKinds) as (keyof typeof floodKinds)[])(
+  "%s connections, more than there may be, keep nobody out",
+  async (kind) => {
+    await using server = await start({ maxConnections: 20 });
+    using _flood = await floodSockets({ port: server.port, host: "127.0.0.1" }, 60, kind);
 
-  for (let i = 0; i < 3; i++) expect(await status(server.port)).toBe(200);
-});
+    for (let i = 0; i < 3; i++) expect(await status(server.port)).toBe(200);
+  },
+);
 
 test.each([
   ["says nothing", "", 408],
@@ -61,7 +65,9 @@ test.each([
   await using server = await start({ requestTimeoutMs: 100, refusal: (code, message) => ({ code, message }) });
   using client = await open(server.port, text, { allowHalfOpen: true });
   await once(client.socket, "end");
-  expect(client.answer).toMatch(new RegExp(`^HTTP/1.1 ${expected} [^]*"code":${expected},"message":"Cannot read the request: it`));
+  expect(client.answer).toMatch(
+    new RegExp(`^HTTP/1.1 ${expected} [^]*"code":${expected},"message":"Cannot read the request: it`),
+  );
 
   // What is written to a connection that has gone is answered by its end.
   const timer = setInterval(() => client.socket.write("x"), 50);
@@ -75,7 +81,11 @@ test("an answer that nobody reads is cut off, also that of a client who was let 
     outgoing.once("close", () => cut.add(`${incoming.url} ${incoming.headers["token"]}`));
     listener(incoming, outgoing);
   };
-  await using server = await startServer(listening, { host: "127.0.0.1", port: 0 }, { requestTimeoutMs: 100, drainMs: 0 });
+  await using server = await startServer(
+    listening,
+    { host: "127.0.0.1", port: 0 },
+    { requestTimeoutMs: 100, drainMs: 0 },
+  );
   using waiting = await open(server.port, ask("/wait", TOKEN));
   using unread = await open(server.port, ask("/large", TOKEN));
   unread.socket.pause();

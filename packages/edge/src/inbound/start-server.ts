@@ -4,7 +4,9 @@ import { readAddresses } from "./addresses.ts";
 import { Connections } from "./connections.ts";
 
 /** Where a server listens: a TCP address or a unix socket. */
-export type ServerAddress = { readonly host: string /** 0 takes any free one. */; readonly port: number } | { readonly path: string };
+export type ServerAddress =
+  | { readonly host: string /** 0 takes any free one. */; readonly port: number }
+  | { readonly path: string };
 
 /** Settings of a server that strangers can reach. */
 export interface StrangerOptions {
@@ -51,7 +53,12 @@ const KEEP_ALIVE_MS = 5000;
 const LAST_WORDS_MS = 1000;
 /** How long a client has to read why it was refused. */
 const LINGER_MS = 500;
-const REASONS = { 400: "Bad Request", 408: "Request Timeout", 417: "Expectation Failed", 431: "Request Header Fields Too Large" } as const;
+const REASONS = {
+  400: "Bad Request",
+  408: "Request Timeout",
+  417: "Expectation Failed",
+  431: "Request Header Fields Too Large",
+} as const;
 
 const doors = new WeakMap<Socket, Connections>();
 
@@ -67,8 +74,18 @@ export function letIn({ socket }: IncomingMessage): void {
  * @throws {Error} with Node's `code`, such as EADDRINUSE, if it cannot listen
  * @throws {RangeError} if a proxy is no address
  */
-export async function startServer(listener: RequestListener, where: ServerAddress, options: StartServerOptions = {}): Promise<StartedServer> {
-  const { maxConnections = SPARE_CONNECTIONS, strangersPerAddress, proxies, requestTimeoutMs = 15_000, maxHeaderBytes = 16_384 } = options;
+export async function startServer(
+  listener: RequestListener,
+  where: ServerAddress,
+  options: StartServerOptions = {},
+): Promise<StartedServer> {
+  const {
+    maxConnections = SPARE_CONNECTIONS,
+    strangersPerAddress,
+    proxies,
+    requestTimeoutMs = 15_000,
+    maxHeaderBytes = 16_384,
+  } = options;
   const { refusal = (_, message) => ({ message }), drainMs = 20_000, signal, onDrainOver } = options;
   const server = createServer({
     requestTimeout: requestTimeoutMs,
@@ -78,7 +95,11 @@ export async function startServer(listener: RequestListener, where: ServerAddres
     requireHostHeader: false, // the front door refuses it, in words
     connectionsCheckingInterval: Math.min(1000, requestTimeoutMs), // how late a timeout may be noticed
   });
-  const connections = new Connections({ maxOpen: maxConnections, strangersPerAddress, proxies: proxies && readAddresses(proxies) });
+  const connections = new Connections({
+    maxOpen: maxConnections,
+    strangersPerAddress,
+    proxies: proxies && readAddresses(proxies),
+  });
   let isStopping = false;
   server.on("connection", (socket) => {
     doors.set(socket, connections);
@@ -129,7 +150,11 @@ export async function startServer(listener: RequestListener, where: ServerAddres
 type Refusal = NonNullable<StartServerOptions["refusal"]>;
 
 /** Answers what Node's parser refused, and ends the connection, whether its client does so or not. */
-function refuseUnreadable({ code }: NodeJS.ErrnoException, socket: Socket & { _httpMessage?: { headersSent: boolean } | null }, refusal: Refusal): void {
+function refuseUnreadable(
+  { code }: NodeJS.ErrnoException,
+  socket: Socket & { _httpMessage?: { headersSent: boolean } | null },
+  refusal: Refusal,
+): void {
   if (socket.writableEnded && !socket.destroyed) return; // refused before; more of it comes while its client reads why
   // Once an answer has begun on the socket, a second one in its middle would be read as part of it.
   if (code === "ECONNRESET" || !socket.writable || socket._httpMessage?.headersSent) {
@@ -153,7 +178,10 @@ function refuseUnreadable({ code }: NodeJS.ErrnoException, socket: Socket & { _h
 
 /** Answers a request that expects of a server what there is no word for; `100-continue` is known, and not among these. */
 function refuseExpectation(outgoing: ServerResponse, refusal: Refusal): void {
-  const body = refusal(417, 'Cannot answer the request: it expects what cannot be done. Send no Expect header but "100-continue"');
+  const body = refusal(
+    417,
+    'Cannot answer the request: it expects what cannot be done. Send no Expect header but "100-continue"',
+  );
   outgoing.writeHead(417, { connection: "close", "content-type": "application/json" }).end(JSON.stringify(body));
 }
 
@@ -161,8 +189,13 @@ async function listen(server: Server, where: ServerAddress): Promise<void> {
   const { promise: listening, resolve, reject } = Promise.withResolvers<void>();
   // Later errors are of a connection that the system could not take: its client sees that, and the others stay.
   server.on("error", (error: NodeJS.ErrnoException) => {
-    const [name, help] = "path" in where ? [where.path, ""] : [`${where.host}:${where.port}`, ". Free the port or choose another"];
-    reject(Object.assign(new Error(`Cannot listen on ${name}: ${error.code ?? error.message}${help}`, { cause: error }), { code: error.code }));
+    const [name, help] =
+      "path" in where ? [where.path, ""] : [`${where.host}:${where.port}`, ". Free the port or choose another"];
+    reject(
+      Object.assign(new Error(`Cannot listen on ${name}: ${error.code ?? error.message}${help}`, { cause: error }), {
+        code: error.code,
+      }),
+    );
   });
   server.listen(where, resolve);
   await listening;

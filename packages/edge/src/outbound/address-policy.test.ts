@@ -20,7 +20,11 @@ test("HOST:PORT permits whatever that host resolves to, on that port", () => {
   expect(policy.permits(target("intranet.example", 80, "10.1.2.3"))).toBe(false);
   expect(policy.permits(target("evil.example", 9000, "10.1.2.3"))).toBe(false);
   expect(policy.permitsPort("evil.example", 9000)).toBe(false);
-  expect([policy.names("INTRANET.example.", 9000), policy.names("intranet.example", 80), policy.names("evil.example", 9000)]).toEqual([true, false, false]);
+  expect([
+    policy.names("INTRANET.example.", 9000),
+    policy.names("intranet.example", 80),
+    policy.names("evil.example", 9000),
+  ]).toEqual([true, false, false]);
 });
 
 test.each([

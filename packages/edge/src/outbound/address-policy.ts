@@ -27,7 +27,10 @@ export interface AddressPolicyOptions {
 }
 
 /** @throws {RangeError} if an exception cannot be read */
-export function createAddressPolicy({ allowPorts = [80, 443, 8080, 8443], allowAddresses = [] }: AddressPolicyOptions = {}): AddressPolicy {
+export function createAddressPolicy({
+  allowPorts = [80, 443, 8080, 8443],
+  allowAddresses = [],
+}: AddressPolicyOptions = {}): AddressPolicy {
   const ports = new Set(allowPorts);
   const hosts = new Set<string>();
   const networks: { readonly port: number | undefined; readonly list: BlockList }[] = [];
@@ -42,7 +45,8 @@ export function createAddressPolicy({ allowPorts = [80, 443, 8080, 8443], allowA
   return {
     ports: [...ports],
     names,
-    permitsPort: (host, port) => ports.has(port) || names(host, port) || networks.some((network) => network.port === port),
+    permitsPort: (host, port) =>
+      ports.has(port) || names(host, port) || networks.some((network) => network.port === port),
     permits({ host, port, address }) {
       const family = isIP(address);
       if (family === 0) return false;
@@ -50,13 +54,17 @@ export function createAddressPolicy({ allowPorts = [80, 443, 8080, 8443], allowA
       if (ports.has(port) && isPublicAddress(address)) return true;
       return networks.some(
         (network) =>
-          (network.port ?? port) === port && (network.port !== undefined || ports.has(port)) && network.list.check(address, family === 4 ? "ipv4" : "ipv6"),
+          (network.port ?? port) === port &&
+          (network.port !== undefined || ports.has(port)) &&
+          network.list.check(address, family === 4 ? "ipv4" : "ipv6"),
       );
     },
   };
 }
 
-type Exception = { readonly host: string; readonly port: number } | { readonly list: BlockList; readonly port: number | undefined };
+type Exception =
+  | { readonly host: string; readonly port: number }
+  | { readonly list: BlockList; readonly port: number | undefined };
 
 /** Why `text` is no exception to the rule, as the end of a sentence; undefined if it is one. */
 export function addressFault(text: string): string | undefined {

@@ -23,13 +23,25 @@ export interface TokenEndpointAnswer {
  * again: so the outcome is never unknown.
  * @throws {ToolError} `unavailable` if there is no answer, and as `PublicFetch`
  */
-export async function askTokenEndpoint(fetch: PublicFetch, { url, form, headers = {}, signal }: TokenEndpointQuestion): Promise<TokenEndpointAnswer> {
+export async function askTokenEndpoint(
+  fetch: PublicFetch,
+  { url, form, headers = {}, signal }: TokenEndpointQuestion,
+): Promise<TokenEndpointAnswer> {
   const sent = { accept: "application/json", "content-type": "application/x-www-form-urlencoded", ...headers };
   try {
-    await using response = await fetch(url, { method: "POST", headers: sent, body: new URLSearchParams(form).toString(), signal });
+    await using response = await fetch(url, {
+      method: "POST",
+      headers: sent,
+      body: new URLSearchParams(form).toString(),
+      signal,
+    });
     return { status: response.status, retryAfterMs: response.retryAfterMs, body: (await jsonBody(response)) ?? {} };
   } catch (error) {
     if (!(error instanceof ToolError) || error.code !== ToolErrorCode.OutcomeUnknown) throw error;
-    throw new ToolError(ToolErrorCode.Unavailable, `Cannot get a token: ${describeUrl(new URL(url))} did not answer. Try again later.`, { cause: error });
+    throw new ToolError(
+      ToolErrorCode.Unavailable,
+      `Cannot get a token: ${describeUrl(new URL(url))} did not answer. Try again later.`,
+      { cause: error },
+    );
   }
 }

@@ -33,19 +33,27 @@ export function effectError(error: unknown, cause: unknown): unknown {
 
 /** Whether nothing has been sent when this is what went wrong. */
 const isBeforeSending = (cause: unknown): boolean =>
-  cause instanceof ToolError || cause instanceof BlockedAddressError || cause instanceof ConnectTimeoutError || BEFORE_SENDING.test(codeOf(cause));
+  cause instanceof ToolError ||
+  cause instanceof BlockedAddressError ||
+  cause instanceof ConnectTimeoutError ||
+  BEFORE_SENDING.test(codeOf(cause));
 
 const CERTIFICATE = /^(CERT_|ERR_TLS_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|HOSTNAME_MISMATCH)/;
-const BEFORE_SENDING = new RegExp(`^(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|UND_ERR_CONNECT_TIMEOUT|ENETUNREACH|EHOSTUNREACH)$|${CERTIFICATE.source}`);
+const BEFORE_SENDING = new RegExp(
+  `^(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|UND_ERR_CONNECT_TIMEOUT|ENETUNREACH|EHOSTUNREACH)$|${CERTIFICATE.source}`,
+);
 
 /** The fault on the way to `url`, for the model. Never shows the query, which may hold secrets, nor the system's own text. */
 export function fetchError(url: URL, error: unknown, limits: FetchLimits): ToolError {
   if (error instanceof ToolError) return error;
   const { called } = limits;
-  const [host, name] = called === undefined ? [`the host "${url.hostname}"`, `the name "${url.hostname}"`] : ["its host", "its name"];
+  const [host, name] =
+    called === undefined ? [`the host "${url.hostname}"`, `the name "${url.hostname}"`] : ["its host", "its name"];
   const cannot = cannotRead(url, limits);
-  const unavailable = (what: string): ToolError => new ToolError(ToolErrorCode.Unavailable, `${cannot}: ${what}`, { cause: error });
-  const failed = (what: string): ToolError => new ToolError(ToolErrorCode.ExecutionFailed, `${cannot}: ${what}`, { cause: error });
+  const unavailable = (what: string): ToolError =>
+    new ToolError(ToolErrorCode.Unavailable, `${cannot}: ${what}`, { cause: error });
+  const failed = (what: string): ToolError =>
+    new ToolError(ToolErrorCode.ExecutionFailed, `${cannot}: ${what}`, { cause: error });
 
   if (error instanceof BlockedAddressError) return blocked(url, "the host is not on the public Internet", limits);
   if (error instanceof BodyTooLargeError) {
@@ -55,13 +63,16 @@ export function fetchError(url: URL, error: unknown, limits: FetchLimits): ToolE
     );
   }
   if (error instanceof BodyEncodingError) return failed(`${error.message}.`);
-  if (error instanceof BodyCutError) return unavailable("its compressed content broke off before the first of its text.");
+  if (error instanceof BodyCutError)
+    return unavailable("its compressed content broke off before the first of its text.");
   if (error instanceof ConnectTimeoutError) return unavailable(`no connection within ${limits.connectTimeoutMs} ms.`);
 
   const code = codeOf(error);
   switch (code) {
     case "ENOTFOUND":
-      return unavailable(`no address is known for ${host}. ${called === undefined ? "Check its spelling." : "The operator has to check it."}`);
+      return unavailable(
+        `no address is known for ${host}. ${called === undefined ? "Check its spelling." : "The operator has to check it."}`,
+      );
     case "EAI_AGAIN":
       return unavailable(`${name} could not be looked up now.`);
     case "ECONNREFUSED":
@@ -88,11 +99,15 @@ export function fetchError(url: URL, error: unknown, limits: FetchLimits): ToolE
 /** Why policy does not let a request go to `url`. */
 export function blocked(url: URL, why: string, limits: Pick<FetchLimits, "allowedBy" | "called">): ToolError {
   const unless = limits.allowedBy === undefined ? "" : `, unless the operator allows more (${limits.allowedBy})`;
-  return new ToolError(ToolErrorCode.Denied, `${cannotRead(url, limits)}: ${why}. Only public addresses may be read${unless}.`);
+  return new ToolError(
+    ToolErrorCode.Denied,
+    `${cannotRead(url, limits)}: ${why}. Only public addresses may be read${unless}.`,
+  );
 }
 
 /** How an error about `url` begins. */
-export const cannotRead = (url: URL, { called }: Pick<FetchLimits, "called">): string => `Cannot read ${called ?? describeUrl(url)}`;
+export const cannotRead = (url: URL, { called }: Pick<FetchLimits, "called">): string =>
+  `Cannot read ${called ?? describeUrl(url)}`;
 
 /** A URL for the words of an error, without its query: that may hold secrets. */
 export const describeUrl = (url: URL): string => `${url.protocol}//${url.host}${url.pathname}`.slice(0, 300);

@@ -37,7 +37,11 @@ type GuardedConnect = (options: Pick<buildConnector.Options, "hostname" | "proto
  * Connects to permitted addresses only. It looks names up itself, and drops the addresses that the policy does not
  * permit. Only the rest reaches the socket. So no second look-up happens, and an answer that changes between two look-ups gains nothing.
  */
-export function createGuardedConnect({ policy, lookup = createNameLookup(), connectTimeoutMs }: GuardedConnectOptions): GuardedConnect {
+export function createGuardedConnect({
+  policy,
+  lookup = createNameLookup(),
+  connectTimeoutMs,
+}: GuardedConnectOptions): GuardedConnect {
   async function connect(options: buildConnector.Options): Promise<Socket> {
     const host = options.hostname.replace(/^\[|\]$/g, "");
     const port = Number(options.port) || (options.protocol === "https:" ? 443 : 80);
@@ -68,7 +72,12 @@ export function createGuardedConnect({ policy, lookup = createNameLookup(), conn
 }
 
 /** An undici agent that connects to permitted addresses only. */
-export function createGuardedAgent({ idleTimeoutMs, maxHeaderBytes, connections = 8, ...options }: GuardedAgentOptions): Agent {
+export function createGuardedAgent({
+  idleTimeoutMs,
+  maxHeaderBytes,
+  connections = 8,
+  ...options
+}: GuardedAgentOptions): Agent {
   const connect = createGuardedConnect(options);
   return new Agent({
     connect: (options, callback) => {

@@ -33,12 +33,18 @@ test("reaches what the operator allows, and follows no redirect", async () => {
   expect(server.requests()).toBe(2);
 });
 
-test.each(["127.0.0.1", "localhost", "[::1]", "[::ffff:127.0.0.1]", "2130706433", "0x7f.1", "0.0.0.0", "169.254.169.254"])(
-  "does not reach %s",
-  async (host) => {
-    await using server = await startServer();
-    const refused = guardedFetch({ allowPorts: [server.port] })(`http://${host}:${server.port}/here`);
-    await expect(refused).rejects.toMatchObject({ cause: expect.any(BlockedAddressError) });
-    expect(server.requests()).toBe(0);
-  },
-);
+test.each([
+  "127.0.0.1",
+  "localhost",
+  "[::1]",
+  "[::ffff:127.0.0.1]",
+  "2130706433",
+  "0x7f.1",
+  "0.0.0.0",
+  "169.254.169.254",
+])("does not reach %s", async (host) => {
+  await using server = await startServer();
+  const refused = guardedFetch({ allowPorts: [server.port] })(`http://${host}:${server.port}/here`);
+  await expect(refused).rejects.toMatchObject({ cause: expect.any(BlockedAddressError) });
+  expect(server.requests()).toBe(0);
+});

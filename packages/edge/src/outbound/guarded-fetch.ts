@@ -29,6 +29,7 @@ export function guardedFetch({ allowPorts, allowAddresses }: AddressPolicyOption
       connections: CONNECTIONS,
     });
   agents.set(key, agent);
-  const guarded = (url: string | URL, init: Parameters<typeof fetch>[1] = {}) => fetch(url, { ...init, redirect: "error", dispatcher: agent });
+  const guarded = (url: string | URL, init: Parameters<typeof fetch>[1] = {}) =>
+    fetch(url, { ...init, redirect: "error", dispatcher: agent });
   return guarded as unknown as typeof globalThis.fetch; // the same interface, by undici's own types
 }

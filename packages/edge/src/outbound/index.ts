@@ -8,7 +8,13 @@ export { guardedFetch } from "./guarded-fetch.ts";
 export { errorBody, jsonBody } from "./json-body.ts";
 export type { Lookup } from "./name-lookup.ts";
 export { type ForwardProxy, startForwardProxy } from "./proxy/forward-proxy.ts";
-export { createPublicFetch, type FetchOptions, type PublicFetch, type PublicFetchOptions, type PublicResponse } from "./public-fetch.ts";
+export {
+  createPublicFetch,
+  type FetchOptions,
+  type PublicFetch,
+  type PublicFetchOptions,
+  type PublicResponse,
+} from "./public-fetch.ts";
 export { fetchedRobots } from "./robots/fetch-robots.ts";
 export { createRobotsRules } from "./robots/robots-rules.ts";
 export { statusError } from "./status-error.ts";

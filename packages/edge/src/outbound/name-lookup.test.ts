@@ -19,7 +19,8 @@ async function startNameServer(answer: (name: string, type: number) => Answer) {
   socket.on("message", (query, { port, address }) => {
     const labels: string[] = [];
     let at = 12;
-    for (; query[at] !== 0; at += 1 + (query[at] ?? 0)) labels.push(query.toString("latin1", at + 1, at + 1 + (query[at] ?? 0)));
+    for (; query[at] !== 0; at += 1 + (query[at] ?? 0))
+      labels.push(query.toString("latin1", at + 1, at + 1 + (query[at] ?? 0)));
     const type = query.readUInt16BE(at + 1);
     const name = labels.join(".");
     asked.push(name);
@@ -30,7 +31,9 @@ async function startNameServer(answer: (name: string, type: number) => Answer) {
     head.writeUInt16BE(0x8180 | ("fault" in answered ? answered.fault : 0), 2);
     head.writeUInt16BE(addresses.length, 6);
     head.fill(0, 8);
-    const records = addresses.map((bytes) => Buffer.from([0xc0, 12, 0, type, 0, 1, 0, 0, 0, 60, 0, bytes.length, ...bytes]));
+    const records = addresses.map((bytes) =>
+      Buffer.from([0xc0, 12, 0, type, 0, 1, 0, 0, 0, 60, 0, bytes.length, ...bytes]),
+    );
     socket.send(Buffer.concat([head, query.subarray(12, at + 5), ...records]), port, address);
   });
   socket.bind(0, "127.0.0.1");
@@ -50,7 +53,10 @@ const patient = { signal: new AbortController().signal, isNamed: false };
 test("addresses of both kinds are found, and one kind is enough", async () => {
   await using nameServer = await startNameServer((name, type) => {
     if (type === A) return { addresses: [[93, 184, 216, 34]] };
-    return { addresses: type === AAAA && name === "both.example" ? [[0x20, 1, 0xd, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1]] : [] };
+    return {
+      addresses:
+        type === AAAA && name === "both.example" ? [[0x20, 1, 0xd, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1]] : [],
+    };
   });
   const lookup = createNameLookup(nameServer);
 
@@ -64,11 +70,14 @@ test.each([
   ["a name that cannot be one", "a..b", "silence", "ENOTFOUND"],
   ["a server that fails", "broken.example", { fault: 2 }, "EAI_AGAIN"],
   ["a server that refuses", "refused.example", { fault: 5 }, "EAI_AGAIN"],
-] satisfies [string, string, Answer, string][])("%s fails with a code of the system's resolver", async (_, host, answer, code) => {
-  await using nameServer = await startNameServer(() => answer);
+] satisfies [string, string, Answer, string][])(
+  "%s fails with a code of the system's resolver",
+  async (_, host, answer, code) => {
+    await using nameServer = await startNameServer(() => answer);
 
-  await expect(createNameLookup(nameServer)(host, patient)).rejects.toMatchObject({ code });
-});
+    await expect(createNameLookup(nameServer)(host, patient)).rejects.toMatchObject({ code });
+  },
+);
 
 test("no name server where one should be is not the host refusing connections", async () => {
   const { servers } = await (async () => {
@@ -80,11 +89,15 @@ test("no name server where one should be is not the host refusing connections", 
 });
 
 test("names whose servers are silent stop neither other names nor the process's threads, and end when given up", async () => {
-  await using nameServer = await startNameServer((name) => (name.startsWith("silent") ? "silence" : { addresses: [[1, 2, 3, 4]] }));
+  await using nameServer = await startNameServer((name) =>
+    name.startsWith("silent") ? "silence" : { addresses: [[1, 2, 3, 4]] },
+  );
   const lookup = createNameLookup(nameServer);
   const abort = new AbortController();
   let settled = 0;
-  const silent = Array.from({ length: 30 }, (_, i) => lookup(`silent${i}.example`, { ...patient, signal: abort.signal }).finally(() => settled++));
+  const silent = Array.from({ length: 30 }, (_, i) =>
+    lookup(`silent${i}.example`, { ...patient, signal: abort.signal }).finally(() => settled++),
+  );
   const ends = Promise.allSettled(silent);
   await expect.poll(() => nameServer.asked.length, { timeout: 10_000 }).toBeGreaterThan(30);
 
@@ -100,7 +113,9 @@ test("more names than are asked for at once wait for their turn, and can be give
   await using nameServer = await startNameServer(() => "silence");
   const lookup = createNameLookup(nameServer);
   const abort = new AbortController();
-  const ends = Promise.allSettled(Array.from({ length: 100 }, (_, i) => lookup(`n${i}.example`, { ...patient, signal: abort.signal })));
+  const ends = Promise.allSettled(
+    Array.from({ length: 100 }, (_, i) => lookup(`n${i}.example`, { ...patient, signal: abort.signal })),
+  );
   await expect.poll(() => new Set(nameServer.asked).size, { timeout: 10_000 }).toBe(64);
   abort.abort(new Error("given up"));
 
@@ -118,7 +133,8 @@ test("localhost is never asked of a name server, and a host that the operator na
   await using nameServer = await startNameServer(() => ({ addresses: [[1, 2, 3, 4]] }));
   const lookup = createNameLookup(nameServer);
 
-  for (const host of ["localhost", "LOCALHOST.", "a.localhost"]) expect(await lookup(host, patient)).toEqual(["127.0.0.1", "::1"]);
+  for (const host of ["localhost", "LOCALHOST.", "a.localhost"])
+    expect(await lookup(host, patient)).toEqual(["127.0.0.1", "::1"]);
   expect(await lookup("localhost", { ...patient, isNamed: true })).toContain("127.0.0.1");
   expect(nameServer.asked).toEqual([]);
 });

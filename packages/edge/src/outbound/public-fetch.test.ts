@@ -15,7 +15,11 @@ async function startSite(pages: Record<string, Page>, options: PublicFetchOption
     fetch,
     async read(path: string) {
       await using response = await fetch(server.url + path);
-      return { status: response.status, url: response.url.href, text: Buffer.from((await response.body()).bytes).toString() };
+      return {
+        status: response.status,
+        url: response.url.href,
+        text: Buffer.from((await response.body()).bytes).toString(),
+      };
     },
     [Symbol.asyncDispose]: () => stack.disposeAsync(),
   };
@@ -98,7 +102,10 @@ test.each([
 test.each([22, 25, 6379, 5672, 15672, 2375, 1])("port %d is denied before a look-up", async (port) => {
   await using fetch = createPublicFetch({ lookup: () => expect.fail("not looked up") });
 
-  await expect(fetch(`http://example.com:${port}/`)).rejects.toMatchObject({ code: "denied", message: expect.stringContaining(`port ${port}`) });
+  await expect(fetch(`http://example.com:${port}/`)).rejects.toMatchObject({
+    code: "denied",
+    message: expect.stringContaining(`port ${port}`),
+  });
 });
 
 test.each([
@@ -117,14 +124,20 @@ test.each([
 ])("%j is refused as an argument, and no password is repeated", async (url) => {
   await using fetch = createPublicFetch();
 
-  await expect(fetch(url)).rejects.toMatchObject({ code: "invalid_arguments", message: expect.not.stringContaining("secret") });
+  await expect(fetch(url)).rejects.toMatchObject({
+    code: "invalid_arguments",
+    message: expect.not.stringContaining("secret"),
+  });
 });
 
 test("a name is looked up once for a connection, so an answer that changes gains nothing", async () => {
   let lookups = 0;
   await using site = await startSite({ "/": "hello" }, {});
   const answers = [["127.0.0.1"], ["10.0.0.1"], ["127.0.0.1"]];
-  await using fetch = createPublicFetch({ allowAddresses: [`127.0.0.0/8:${site.server.port}`], lookup: async () => answers[lookups++ % answers.length] ?? [] });
+  await using fetch = createPublicFetch({
+    allowAddresses: [`127.0.0.0/8:${site.server.port}`],
+    lookup: async () => answers[lookups++ % answers.length] ?? [],
+  });
 
   await using response = await fetch(`http://rebind.example:${site.server.port}/`);
   expect(response.status).toBe(200);
@@ -133,14 +146,21 @@ test("a name is looked up once for a connection, so an answer that changes gains
 
 test("of several addresses only the permitted ones are connected to", async () => {
   await using site = await startSite({ "/": "hello" });
-  await using fetch = createPublicFetch({ allowAddresses: [`127.0.0.1:${site.server.port}`], lookup: async () => ["10.0.0.1", "::1", "127.0.0.1"] });
+  await using fetch = createPublicFetch({
+    allowAddresses: [`127.0.0.1:${site.server.port}`],
+    lookup: async () => ["10.0.0.1", "::1", "127.0.0.1"],
+  });
 
   await using response = await fetch(`http://many.example:${site.server.port}/`);
   expect(response.status).toBe(200);
 });
 
 test("redirects are followed to the end, and the end's URL is told", async () => {
-  await using site = await startSite({ "/a": badPages.redirect("/b", 301), "/b": badPages.redirect("c?x=1", 307), "/c": "end" });
+  await using site = await startSite({
+    "/a": badPages.redirect("/b", 301),
+    "/b": badPages.redirect("c?x=1", 307),
+    "/c": "end",
+  });
 
   expect(await site.read("/a")).toEqual({ status: 200, url: `${site.server.url}/c?x=1`, text: "end" });
 });
@@ -164,9 +184,18 @@ test.each([
 
 test.each(["utf8", "latin1"] as const)("a redirect to a path in %s goes where a browser goes", async (encoding) => {
   const bytes = Buffer.from("/grüße", encoding);
-  const path = bytes.toString("latin1").replaceAll(/[^ -~]/g, (byte) => `%${byte.charCodeAt(0).toString(16).toUpperCase()}`);
+  const path = bytes
+    .toString("latin1")
+    .replaceAll(/[^ -~]/g, (byte) => `%${byte.charCodeAt(0).toString(16).toUpperCase()}`);
   await using site = await startSite({
-    "/": ({ socket }) => void socket.end(Buffer.concat([Buffer.from("HTTP/1.1 302 Found\r\ncontent-length: 0\r\nlocation: "), bytes, Buffer.from("\r\n\r\n")])),
+    "/": ({ socket }) =>
+      void socket.end(
+        Buffer.concat([
+          Buffer.from("HTTP/1.1 302 Found\r\ncontent-length: 0\r\nlocation: "),
+          bytes,
+          Buffer.from("\r\n\r\n"),
+        ]),
+      ),
     [path]: "end",
   });
 
@@ -176,31 +205,55 @@ test.each(["utf8", "latin1"] as const)("a redirect to a path in %s goes where a 
 test("more than five redirects are an error", async () => {
   await using site = await startSite({ "/": badPages.redirect("/") });
 
-  await expect(site.read("/")).rejects.toMatchObject({ code: "execution_failed", message: expect.stringContaining("redirects more than 5 times") });
+  await expect(site.read("/")).rejects.toMatchObject({
+    code: "execution_failed",
+    message: expect.stringContaining("redirects more than 5 times"),
+  });
   expect(site.server.requests).toHaveLength(6);
 });
 
 test("redirects that lead nowhere without a cookie say so", async () => {
-  await using site = await startSite({ "/": { status: 302, headers: { location: "/", "set-cookie": "seen=1; Path=/" } } });
+  await using site = await startSite({
+    "/": { status: 302, headers: { location: "/", "set-cookie": "seen=1; Path=/" } },
+  });
 
-  await expect(site.read("/")).rejects.toMatchObject({ code: "execution_failed", message: expect.stringMatching(/5 times, and wants a cookie kept/) });
+  await expect(site.read("/")).rejects.toMatchObject({
+    code: "execution_failed",
+    message: expect.stringMatching(/5 times, and wants a cookie kept/),
+  });
 });
 
 test("a caller's headers go to the first origin only, and never come back", async () => {
   await using other = await startPageServer({});
-  await using site = await startSite({ "/": badPages.redirect("/same"), "/same": badPages.redirect(`${other.url}/away`), "/back": "end" });
+  await using site = await startSite({
+    "/": badPages.redirect("/same"),
+    "/same": badPages.redirect(`${other.url}/away`),
+    "/back": "end",
+  });
   await using away = await startPageServer({ "/away": badPages.redirect(`${site.server.url}/back`) });
-  await using first = await startPageServer({ "/": badPages.redirect("/same"), "/same": badPages.redirect(`${away.url}/away`) });
-  await using fetch = createPublicFetch({ allowAddresses: [site, { server: away }, { server: first }].map(({ server }) => `127.0.0.1:${server.port}`) });
+  await using first = await startPageServer({
+    "/": badPages.redirect("/same"),
+    "/same": badPages.redirect(`${away.url}/away`),
+  });
+  await using fetch = createPublicFetch({
+    allowAddresses: [site, { server: away }, { server: first }].map(({ server }) => `127.0.0.1:${server.port}`),
+  });
 
-  await using response = await fetch(`${first.url}/`, { headers: { authorization: "Bearer secret", "x-token": "secret", accept: "application/json" } });
+  await using response = await fetch(`${first.url}/`, {
+    headers: { authorization: "Bearer secret", "x-token": "secret", accept: "application/json" },
+  });
   expect(response.status).toBe(200);
   expect(first.requests.map(({ headers }) => headers["x-token"])).toEqual(["secret", "secret"]);
-  expect([...away.requests, ...site.server.requests].map(({ headers }) => [headers["x-token"], headers.authorization])).toEqual([
+  expect(
+    [...away.requests, ...site.server.requests].map(({ headers }) => [headers["x-token"], headers.authorization]),
+  ).toEqual([
     [undefined, undefined],
     [undefined, undefined],
   ]);
-  expect([...away.requests, ...site.server.requests].map(({ headers }) => headers.accept)).toEqual(["application/json", "application/json"]);
+  expect([...away.requests, ...site.server.requests].map(({ headers }) => headers.accept)).toEqual([
+    "application/json",
+    "application/json",
+  ]);
 });
 
 test("without redirects allowed, a redirect is the answer", async () => {
@@ -237,7 +290,10 @@ test.each([
 ])("a body in %s that breaks off before its first text is unavailable", async (encoding, body) => {
   await using site = await startSite({ "/": { headers: { "content-encoding": encoding }, body } });
 
-  await expect(site.read("/")).rejects.toMatchObject({ code: "unavailable", message: expect.stringContaining("broke off before the first") });
+  await expect(site.read("/")).rejects.toMatchObject({
+    code: "unavailable",
+    message: expect.stringContaining("broke off before the first"),
+  });
 });
 
 test.each([
@@ -249,7 +305,10 @@ test.each([
 ])("a body in %s that cannot be decompressed is refused in words", async (encoding, body, words) => {
   await using site = await startSite({ "/": { headers: { "content-encoding": encoding }, body } });
 
-  await expect(site.read("/")).rejects.toMatchObject({ code: "execution_failed", message: expect.stringMatching(words) });
+  await expect(site.read("/")).rejects.toMatchObject({
+    code: "execution_failed",
+    message: expect.stringMatching(words),
+  });
 });
 
 test.each([
@@ -257,12 +316,18 @@ test.each([
   ["endless", badPages.endless()],
   ["a gzip bomb", badPages.gzipBomb(50_000_000)],
   ["a brotli bomb", { headers: { "content-encoding": "br" }, body: brotliCompressSync(Buffer.alloc(50_000_000)) }],
-  ["a bomb in a bomb", { headers: { "content-encoding": "gzip, gzip" }, body: gzipSync(gzipSync(Buffer.alloc(50_000_000))) }],
+  [
+    "a bomb in a bomb",
+    { headers: { "content-encoding": "gzip, gzip" }, body: gzipSync(gzipSync(Buffer.alloc(50_000_000))) },
+  ],
 ] satisfies [string, Page][])("a body that is too large (%s) is refused, and little of it held", async (_, page) => {
   await using site = await startSite({ "/": page }, { maxBytes: 100_000 });
   const before = process.memoryUsage.rss();
 
-  await expect(site.read("/")).rejects.toMatchObject({ code: "too_large", message: expect.stringContaining("100000 bytes") });
+  await expect(site.read("/")).rejects.toMatchObject({
+    code: "too_large",
+    message: expect.stringContaining("100000 bytes"),
+  });
   expect(process.memoryUsage.rss() - before).toBeLessThan(30_000_000);
 });
 
@@ -273,22 +338,35 @@ test.each([
   ["is silent for too long", badPages.silent(), { idleTimeoutMs: 500, timeoutMs: 10_000 }, /sent nothing for 500 ms/],
   ["stops for too long", badPages.stalled(), { idleTimeoutMs: 500, timeoutMs: 10_000 }, /sent nothing for 500 ms/],
   ["breaks off", badPages.broken(), {}, /connection broke/],
-] satisfies [string, Page, PublicFetchOptions, RegExp][])("a server that %s is unavailable", async (_, page, options, words) => {
-  await using site = await startSite({ "/": page }, options);
+] satisfies [string, Page, PublicFetchOptions, RegExp][])(
+  "a server that %s is unavailable",
+  async (_, page, options, words) => {
+    await using site = await startSite({ "/": page }, options);
 
-  await expect(site.read("/")).rejects.toMatchObject({ code: "unavailable", isRetryable: true, message: expect.stringMatching(words) });
-});
+    await expect(site.read("/")).rejects.toMatchObject({
+      code: "unavailable",
+      isRetryable: true,
+      message: expect.stringMatching(words),
+    });
+  },
+);
 
 test("a server that speaks no HTTP is an error, not a crash", async () => {
   await using site = await startSite({ "/": badPages.noHttp() });
 
-  await expect(site.read("/")).rejects.toMatchObject({ code: "execution_failed", message: expect.stringContaining("not valid HTTP") });
+  await expect(site.read("/")).rejects.toMatchObject({
+    code: "execution_failed",
+    message: expect.stringContaining("not valid HTTP"),
+  });
 });
 
 test("headers that are too large are refused", async () => {
   await using site = await startSite({ "/": { headers: { "x-long": "x".repeat(60_000) } } });
 
-  await expect(site.read("/")).rejects.toMatchObject({ code: "execution_failed", message: expect.stringContaining("headers are too large") });
+  await expect(site.read("/")).rejects.toMatchObject({
+    code: "execution_failed",
+    message: expect.stringContaining("headers are too large"),
+  });
 });
 
 test("nobody on the port: unavailable", async () => {
@@ -298,24 +376,39 @@ test("nobody on the port: unavailable", async () => {
   })();
   await using fetch = createPublicFetch({ allowAddresses: [`127.0.0.1:${port}`] });
 
-  await expect(fetch(`http://127.0.0.1:${port}/`)).rejects.toMatchObject({ code: "unavailable", message: expect.stringContaining("refuses connections") });
+  await expect(fetch(`http://127.0.0.1:${port}/`)).rejects.toMatchObject({
+    code: "unavailable",
+    message: expect.stringContaining("refuses connections"),
+  });
 });
 
 test.each([
   ["ENOTFOUND", /no address is known for the host "gone.example"/],
   ["EAI_AGAIN", /could not be looked up now/],
 ])("a look-up that fails with %s is unavailable", async (code, words) => {
-  await using fetch = createPublicFetch({ lookup: () => Promise.reject(Object.assign(new Error(`getaddrinfo ${code} 10.0.0.53`), { code })) });
+  await using fetch = createPublicFetch({
+    lookup: () => Promise.reject(Object.assign(new Error(`getaddrinfo ${code} 10.0.0.53`), { code })),
+  });
 
-  await expect(fetch("http://gone.example/")).rejects.toMatchObject({ code: "unavailable", isRetryable: true, message: expect.stringMatching(words) });
+  await expect(fetch("http://gone.example/")).rejects.toMatchObject({
+    code: "unavailable",
+    isRetryable: true,
+    message: expect.stringMatching(words),
+  });
 });
 
 test("a look-up without answer or addresses comes to an end", async () => {
   await using slow = createPublicFetch({ lookup: () => new Promise(() => {}), connectTimeoutMs: 50 });
   await using empty = createPublicFetch({ lookup: async () => [] });
 
-  await expect(slow("http://slow.example/")).rejects.toMatchObject({ code: "unavailable", message: expect.stringContaining("no connection within 50 ms") });
-  await expect(empty("http://empty.example/")).rejects.toMatchObject({ code: "unavailable", message: expect.stringContaining("no address is known") });
+  await expect(slow("http://slow.example/")).rejects.toMatchObject({
+    code: "unavailable",
+    message: expect.stringContaining("no connection within 50 ms"),
+  });
+  await expect(empty("http://empty.example/")).rejects.toMatchObject({
+    code: "unavailable",
+    message: expect.stringContaining("no address is known"),
+  });
 });
 
 test("a look-up is told whether the operator names the host, and is given up with the connection", async () => {
@@ -330,7 +423,8 @@ test("a look-up is told whether the operator names the host, and is given up wit
       return new Promise(() => {});
     },
   });
-  for (const url of ["http://intranet.example:9000/", "http://public.example/"]) await expect(fetch(url)).rejects.toMatchObject({ code: "unavailable" });
+  for (const url of ["http://intranet.example:9000/", "http://public.example/"])
+    await expect(fetch(url)).rejects.toMatchObject({ code: "unavailable" });
 
   expect(asked).toEqual([
     ["intranet.example", true],
@@ -356,7 +450,9 @@ test("aborting gives the signal's reason, before and while reading", async () =>
 test("errors show neither the query nor anything of the system", async () => {
   await using site = await startSite({ "/": badPages.broken() });
 
-  await expect(site.read("/?token=s3cret")).rejects.toMatchObject({ message: expect.not.stringMatching(/s3cret|ECONN|undici|node:|at /) });
+  await expect(site.read("/?token=s3cret")).rejects.toMatchObject({
+    message: expect.not.stringMatching(/s3cret|ECONN|undici|node:|at /),
+  });
 });
 
 test("a request with effects carries its body, and its redirect is an answer", async () => {
@@ -374,7 +470,11 @@ test("a request with effects carries its body, and its redirect is an answer", a
 
 test("what goes wrong after a request with effects was sent may have been carried out, what went wrong before was not", async () => {
   await using site = await startSite(
-    { "/broken": (request) => void request.socket.destroy(), "/silent": badPages.silent(), "/stalled": badPages.stalled() },
+    {
+      "/broken": (request) => void request.socket.destroy(),
+      "/silent": badPages.silent(),
+      "/stalled": badPages.stalled(),
+    },
     { timeoutMs: 300 },
   );
   const post = (url: string) => site.fetch(url, { method: "POST", body: "x" });
@@ -382,9 +482,19 @@ test("what goes wrong after a request with effects was sent may have been carrie
   await refused[Symbol.asyncDispose]();
   await using stalled = await post(`${site.server.url}/stalled`);
 
-  const outcomes = await Promise.allSettled([post(`${site.server.url}/broken`), post(`${site.server.url}/silent`), stalled.body()]);
+  const outcomes = await Promise.allSettled([
+    post(`${site.server.url}/broken`),
+    post(`${site.server.url}/silent`),
+    stalled.body(),
+  ]);
   for (const outcome of outcomes) {
-    expect(outcome).toMatchObject({ reason: { code: "outcome_unknown", isRetryable: false, message: expect.stringContaining("may have been carried out") } });
+    expect(outcome).toMatchObject({
+      reason: {
+        code: "outcome_unknown",
+        isRetryable: false,
+        message: expect.stringContaining("may have been carried out"),
+      },
+    });
   }
   await expect(post("http://10.0.0.1/")).rejects.toMatchObject({ code: "denied" });
   await using toNobody = createPublicFetch({ allowAddresses: [`127.0.0.1:${refused.port}`] });

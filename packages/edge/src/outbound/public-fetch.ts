@@ -108,10 +108,15 @@ export function createPublicFetch(options: PublicFetchOptions = {}): PublicFetch
     await permit?.(url, signal);
     const ask: Ask = (sent) => answered(url, { dispatcher: agent, method, body: body ?? null, headers: sent, signal });
     const all = { ...headersOf(userAgent), ...headers };
-    return cache === undefined || method !== "GET" || body !== undefined ? await ask(all) : await cache.ask(url, all, ask);
+    return cache === undefined || method !== "GET" || body !== undefined
+      ? await ask(all)
+      : await cache.ask(url, all, ask);
   }
 
-  const fetch: PublicFetch = async (text, { signal: callerSignal, method = "GET", body, headers = {}, maxRedirects = 5, permit } = {}) => {
+  const fetch: PublicFetch = async (
+    text,
+    { signal: callerSignal, method = "GET", body, headers = {}, maxRedirects = 5, permit } = {},
+  ) => {
     const timeout = AbortSignal.timeout(timeoutMs);
     const signal = callerSignal === undefined ? timeout : AbortSignal.any([callerSignal, timeout]);
     let url = parseUrl(text);
@@ -119,10 +124,15 @@ export function createPublicFetch(options: PublicFetchOptions = {}): PublicFetch
     const follows = hasEffects ? 0 : maxRedirects;
     const failure = (error: unknown): unknown => {
       if (callerSignal?.aborted === true) return callerSignal.reason;
-      if (timeout.aborted) return new ToolError(ToolErrorCode.Unavailable, `${cannotRead(url, limits)}: no complete answer within ${timeoutMs} ms.`);
+      if (timeout.aborted)
+        return new ToolError(
+          ToolErrorCode.Unavailable,
+          `${cannotRead(url, limits)}: no complete answer within ${timeoutMs} ms.`,
+        );
       return fetchError(url, error, limits);
     };
-    const fail = (error: unknown): unknown => redirectTold(text, url, hasEffects ? effectError(failure(error), error) : failure(error));
+    const fail = (error: unknown): unknown =>
+      redirectTold(text, url, hasEffects ? effectError(failure(error), error) : failure(error));
 
     try {
       let carried = headers;
@@ -152,14 +162,26 @@ export function createPublicFetch(options: PublicFetchOptions = {}): PublicFetch
 }
 
 /** Many sites that redirect for ever wait for a cookie. */
-function endless(url: URL, follows: number, { answer, limits }: { readonly answer: Answer; readonly limits: FetchLimits }): ToolError {
-  const cookies = answer.headers["set-cookie"] === undefined ? "" : ", and wants a cookie kept, which is not done here: it may open in a browser";
-  return new ToolError(ToolErrorCode.ExecutionFailed, `${cannotRead(url, limits)}: it redirects more than ${follows} times${cookies}.`);
+function endless(
+  url: URL,
+  follows: number,
+  { answer, limits }: { readonly answer: Answer; readonly limits: FetchLimits },
+): ToolError {
+  const cookies =
+    answer.headers["set-cookie"] === undefined
+      ? ""
+      : ", and wants a cookie kept, which is not done here: it may open in a browser";
+  return new ToolError(
+    ToolErrorCode.ExecutionFailed,
+    `${cannotRead(url, limits)}: it redirects more than ${follows} times${cookies}.`,
+  );
 }
 
 /** The site names the place that it redirects to. */
 const redirectTold = (asked: string, url: URL, error: unknown): unknown =>
-  error instanceof ToolError && url.href !== URL.parse(asked)?.href ? withTrust(error, saidBy(describeUrl(new URL(asked)))) : error;
+  error instanceof ToolError && url.href !== URL.parse(asked)?.href
+    ? withTrust(error, saidBy(describeUrl(new URL(asked))))
+    : error;
 
 async function answered(url: URL, options: NonNullable<Parameters<typeof request>[1]>): Promise<Answer> {
   const { statusCode: status, headers, body } = await request(url, options);
@@ -191,7 +213,8 @@ function publicResponse(
     async body({ maxBytes: most = maxBytes, atLimit = "fail" } = {}) {
       try {
         const isTooLarge = Number(header("content-length") ?? 0) > most;
-        if (isTooLarge && atLimit === "fail") throw new BodyTooLargeError(`it says that it has more than ${most} bytes`);
+        if (isTooLarge && atLimit === "fail")
+          throw new BodyTooLargeError(`it says that it has more than ${most} bytes`);
         return await readBody(body, { encoding: header("content-encoding"), maxBytes: most, atLimit });
       } catch (error) {
         throw fail(error);
@@ -226,10 +249,16 @@ function parseUrl(text: string): URL {
       `Cannot read ${JSON.stringify(text.slice(0, 200))}: it is not a URL. Use a whole one, such as https://example.com/page.`,
     );
   if (url.protocol !== "http:" && url.protocol !== "https:") {
-    throw new ToolError(ToolErrorCode.InvalidArguments, `Cannot read a ${url.protocol.slice(0, 20)} URL: only http:// and https:// URLs can be read.`);
+    throw new ToolError(
+      ToolErrorCode.InvalidArguments,
+      `Cannot read a ${url.protocol.slice(0, 20)} URL: only http:// and https:// URLs can be read.`,
+    );
   }
   if (url.username !== "" || url.password !== "") {
-    throw new ToolError(ToolErrorCode.InvalidArguments, `Cannot read ${describeUrl(url)}: the URL holds a user name or password. Leave them out.`);
+    throw new ToolError(
+      ToolErrorCode.InvalidArguments,
+      `Cannot read ${describeUrl(url)}: the URL holds a user name or password. Leave them out.`,
+    );
   }
   return url;
 }
@@ -241,11 +270,19 @@ function parseUrl(text: string): URL {
 function redirected(from: URL, location: string, limits: FetchLimits): URL {
   const ascii = location.replaceAll(/[\x80-\xff]/g, (byte) => `%${byte.charCodeAt(0).toString(16).toUpperCase()}`);
   const to = URL.parse(ascii, from.href);
-  if (to === null) throw new ToolError(ToolErrorCode.ExecutionFailed, `${cannotRead(from, limits)}: it redirects to something that is not a URL.`);
-  if (to.protocol !== "http:" && to.protocol !== "https:") throw blocked(from, "it redirects to a URL of another kind than http and https", limits);
-  if (to.username !== "" || to.password !== "") throw blocked(from, "it redirects to a URL with a user name or password", limits);
+  if (to === null)
+    throw new ToolError(
+      ToolErrorCode.ExecutionFailed,
+      `${cannotRead(from, limits)}: it redirects to something that is not a URL.`,
+    );
+  if (to.protocol !== "http:" && to.protocol !== "https:")
+    throw blocked(from, "it redirects to a URL of another kind than http and https", limits);
+  if (to.username !== "" || to.password !== "")
+    throw blocked(from, "it redirects to a URL with a user name or password", limits);
   return to;
 }
 
 const portFault = (port: number, { ports }: Pick<AddressPolicy, "ports">): string =>
-  ports.length === 0 ? "no port of other hosts is allowed" : `port ${port} is not one of the allowed ports ${ports.join(", ")}`;
+  ports.length === 0
+    ? "no port of other hosts is allowed"
+    : `port ${port} is not one of the allowed ports ${ports.join(", ")}`;

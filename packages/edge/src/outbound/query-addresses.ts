@@ -38,5 +38,7 @@ const noAddress: ReadonlySet<string | undefined> = new Set(["ENOTFOUND", "ENODAT
 /** In the codes of the system's resolver: a name server that refuses a connection is not the host that does. */
 function lookupError(host: string, causes: readonly NodeJS.ErrnoException[]): NodeJS.ErrnoException {
   const unclear = causes.find(({ code }) => !noAddress.has(code));
-  return Object.assign(new Error(`Cannot look up ${host}`, { cause: unclear ?? causes[0] }), { code: unclear === undefined ? "ENOTFOUND" : "EAI_AGAIN" });
+  return Object.assign(new Error(`Cannot look up ${host}`, { cause: unclear ?? causes[0] }), {
+    code: unclear === undefined ? "ENOTFOUND" : "EAI_AGAIN",
+  });
 }

@@ -37,15 +37,24 @@ export interface Body {
  * @throws {BodyCutError}
  * @throws {BodyEncodingError}
  */
-export async function readBody(body: AsyncIterable<Buffer>, { encoding = "", maxBytes, atLimit = "fail" }: ReadBodyOptions): Promise<Body> {
+export async function readBody(
+  body: AsyncIterable<Buffer>,
+  { encoding = "", maxBytes, atLimit = "fail" }: ReadBodyOptions,
+): Promise<Body> {
   const decoders = encodingsOf(encoding).map((name) => {
     const decoder = Object.hasOwn(decoderOf, name) ? decoderOf[name] : undefined;
-    if (decoder === undefined) throw new BodyEncodingError(`its content encoding "${name.slice(0, 40)}" is not one of ${Object.keys(decoderOf).join(", ")}`);
+    if (decoder === undefined)
+      throw new BodyEncodingError(
+        `its content encoding "${name.slice(0, 40)}" is not one of ${Object.keys(decoderOf).join(", ")}`,
+      );
     return decoder;
   });
   if (decoders.length > 2) throw new BodyEncodingError("it is compressed more than twice");
 
-  let read: Body = atLimit === "cut" ? await readUpTo(body, maxBytes) : { bytes: await readBounded(body, maxBytes), isCut: false, isBeyondLimit: false };
+  let read: Body =
+    atLimit === "cut"
+      ? await readUpTo(body, maxBytes)
+      : { bytes: await readBounded(body, maxBytes), isCut: false, isBeyondLimit: false };
   for (const decoder of decoders.reverse()) {
     if (read.bytes.length > 0) read = await decoded(read, decoder, { maxBytes, atLimit });
   }
@@ -71,9 +80,14 @@ async function readUpTo(chunks: AsyncIterable<Buffer>, maxBytes: number): Promis
 }
 
 /** Whether the server closed the connection, as it does after fewer bytes than it has named. */
-const isBroken = (error: unknown): boolean => error instanceof errors.SocketError || (error as NodeJS.ErrnoException).code === "ECONNRESET";
+const isBroken = (error: unknown): boolean =>
+  error instanceof errors.SocketError || (error as NodeJS.ErrnoException).code === "ECONNRESET";
 
-async function decoded(read: Body, decoder: Decoder, { maxBytes, atLimit }: Required<Omit<ReadBodyOptions, "encoding">>): Promise<Body> {
+async function decoded(
+  read: Body,
+  decoder: Decoder,
+  { maxBytes, atLimit }: Required<Omit<ReadBodyOptions, "encoding">>,
+): Promise<Body> {
   let unpacked = await unpack(decoder(read.bytes), read.bytes, maxBytes);
   const deflated = unpacked.code === "Z_DATA_ERROR" ? firstMember(read.bytes) : undefined;
   // Browsers pass by what stands after a gzip stream, and this decoder takes it for another one.
@@ -82,7 +96,11 @@ async function decoded(read: Body, decoder: Decoder, { maxBytes, atLimit }: Requ
   if (isBeyondLimit && atLimit === "fail") throw new BodyTooLargeError(`it unpacks to more than ${maxBytes} bytes`);
   if (code !== undefined && code !== ENDS_EARLY) throw new BodyEncodingError("its compressed content is broken");
   // What was cut at the limit ends early, and that is not the server's fault.
-  return { bytes, isCut: read.isCut || (code === ENDS_EARLY && !read.isBeyondLimit), isBeyondLimit: read.isBeyondLimit || isBeyondLimit };
+  return {
+    bytes,
+    isCut: read.isCut || (code === ENDS_EARLY && !read.isBeyondLimit),
+    isBeyondLimit: read.isBeyondLimit || isBeyondLimit,
+  };
 }
 
 const [HAS_CHECK, HAS_EXTRA, HAS_NAME, HAS_COMMENT] = [2, 4, 8, 16];

@@ -5,9 +5,16 @@ export function statusError(what: string, status: number, retryAfterMs: number |
   const text = `Cannot read ${what}: the server answered with status ${status}`;
   const details = { status };
   if (status === 429)
-    return new ToolError(ToolErrorCode.RateLimited, `${text}${meaning[status]}. Try again later, or read another site meanwhile.`, { retryAfterMs, details });
+    return new ToolError(
+      ToolErrorCode.RateLimited,
+      `${text}${meaning[status]}. Try again later, or read another site meanwhile.`,
+      { retryAfterMs, details },
+    );
   if (status === 408 || status === 425 || status >= 500) {
-    return new ToolError(ToolErrorCode.Unavailable, `${text}${meaning[status] ?? ""}. Try again later.`, { retryAfterMs, details });
+    return new ToolError(ToolErrorCode.Unavailable, `${text}${meaning[status] ?? ""}. Try again later.`, {
+      retryAfterMs,
+      details,
+    });
   }
   return new ToolError(ToolErrorCode.ExecutionFailed, `${text}${meaning[status] ?? ""}.`, { details });
 }

@@ -9,7 +9,10 @@ test("each of many calls with one id gets an id of its own, also where another c
     {
       type: "finish",
       finishReason: { unified: "tool-calls", raw: undefined },
-      usage: { inputTokens: { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0 }, outputTokens: { total: 1, text: 1, reasoning: 0 } },
+      usage: {
+        inputTokens: { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0 },
+        outputTokens: { total: 1, text: 1, reasoning: 0 },
+      },
     },
   ];
   const { toolCalls } = await readAnswer(ReadableStream.from(parts) as ReadableStream<LanguageModelV4StreamPart>, {

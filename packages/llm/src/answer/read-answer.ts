@@ -1,4 +1,9 @@
-import type { LanguageModelV4FinishReason, LanguageModelV4StreamPart, LanguageModelV4Usage, SharedV4ProviderMetadata } from "@ai-sdk/provider";
+import type {
+  LanguageModelV4FinishReason,
+  LanguageModelV4StreamPart,
+  LanguageModelV4Usage,
+  SharedV4ProviderMetadata,
+} from "@ai-sdk/provider";
 import type { ModelAnswer, ModelToolCall, ModelUsage } from "../model.ts";
 import { ModelError } from "../model-error.ts";
 import { writeProviderData } from "../request/provider-data.ts";
@@ -27,7 +32,10 @@ type Reasoning = { text: string; metadata?: SharedV4ProviderMetadata };
  * @throws {ModelError} `interrupted` if it ends in the middle, or has nothing in it
  * @throws what the stream fails with
  */
-export async function readAnswer(stream: ReadableStream<LanguageModelV4StreamPart>, options: ReadAnswerOptions): Promise<ModelAnswer> {
+export async function readAnswer(
+  stream: ReadableStream<LanguageModelV4StreamPart>,
+  options: ReadAnswerOptions,
+): Promise<ModelAnswer> {
   const found = new Answer(options);
   // Leaving the loop early cancels the stream, and with it the request.
   for await (const part of stream) found.take(part);
@@ -68,7 +76,12 @@ class Answer {
         this.#count(part.delta);
         break;
       case "tool-call":
-        this.#calls.push({ id: this.#idFor(part.toolCallId), name: part.toolName, arguments: part.input, metadata: part.providerMetadata });
+        this.#calls.push({
+          id: this.#idFor(part.toolCallId),
+          name: part.toolName,
+          arguments: part.input,
+          metadata: part.providerMetadata,
+        });
         break;
       case "response-metadata":
         this.#model = part.modelId ?? this.#model;
@@ -87,8 +100,10 @@ class Answer {
     if (reason.unified === "interrupted") throw this.#broken("it ended in the middle");
     if (FAILED.test(reason.raw ?? "")) throw this.#broken(`the provider ended it as failed (${reason.raw})`);
     const finish = this.#finishOf(reason);
-    const toolCalls = finish === "refused" ? [] : this.#calls.map(({ id, name, arguments: input }) => ({ id, name, arguments: input }));
-    if (this.#text.trim() === "" && toolCalls.length === 0 && finish !== "refused" && finish !== "length") throw this.#broken("there is nothing in it");
+    const toolCalls =
+      finish === "refused" ? [] : this.#calls.map(({ id, name, arguments: input }) => ({ id, name, arguments: input }));
+    if (this.#text.trim() === "" && toolCalls.length === 0 && finish !== "refused" && finish !== "length")
+      throw this.#broken("there is nothing in it");
     const calls = toolCalls.length === 0 ? [] : this.#calls.map(({ metadata }) => metadata);
     const providerData = writeProviderData([...this.#reasoning.values()], calls);
     const model = this.#model;
@@ -129,11 +144,16 @@ class Answer {
     const cached = inputTokens.cacheRead;
     const input = inputTokens.total;
     const output = outputTokens.total;
-    const isCounted = input !== undefined && output !== undefined && input > 0 && (output > 0 || this.#characters === 0);
+    const isCounted =
+      input !== undefined && output !== undefined && input > 0 && (output > 0 || this.#characters === 0);
     if (isCounted) {
       return { inputTokens: input, outputTokens: output, ...(cached !== undefined && { cachedInputTokens: cached }) };
     }
-    return { inputTokens: estimatedTokens(this.#options.inputCharacters()), outputTokens: estimatedTokens(this.#characters), isEstimated: true };
+    return {
+      inputTokens: estimatedTokens(this.#options.inputCharacters()),
+      outputTokens: estimatedTokens(this.#characters),
+      isEstimated: true,
+    };
   }
 
   #think(id: string, delta: string, metadata: SharedV4ProviderMetadata | undefined): void {
@@ -148,7 +168,11 @@ class Answer {
     this.#characters += length;
     if (this.#characters <= MAX_CHARACTERS) return;
     const { subject } = this.#options;
-    throw new ModelError("interrupted", `Cannot take the answer of ${subject}: it has more than ${MAX_CHARACTERS} characters`, { isRetryable: false });
+    throw new ModelError(
+      "interrupted",
+      `Cannot take the answer of ${subject}: it has more than ${MAX_CHARACTERS} characters`,
+      { isRetryable: false },
+    );
   }
 
   #broken(what: string): ModelError {
@@ -157,5 +181,8 @@ class Answer {
 }
 
 function merged(one: SharedV4ProviderMetadata | undefined, other: SharedV4ProviderMetadata): SharedV4ProviderMetadata {
-  return Object.fromEntries([...Object.entries(one ?? {}), ...Object.entries(other).map(([name, data]) => [name, { ...one?.[name], ...data }])]);
+  return Object.fromEntries([
+    ...Object.entries(one ?? {}),
+    ...Object.entries(other).map(([name, data]) => [name, { ...one?.[name], ...data }]),
+  ]);
 }

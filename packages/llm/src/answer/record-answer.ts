@@ -22,8 +22,15 @@ export function recordAnswers({ model, url, provider }: RecordedModel) {
     unit: "ms",
     description: "Time until a model has answered, retries included, by how the answer ended.",
   });
-  const retries = meter.createCounter("rockbot.model.retries", { description: "Requests to a model that failed and were made again, by the error's code." });
-  const attributes = { "gen_ai.operation.name": "chat", "gen_ai.provider.name": provider, "gen_ai.request.model": model, "server.address": url.hostname };
+  const retries = meter.createCounter("rockbot.model.retries", {
+    description: "Requests to a model that failed and were made again, by the error's code.",
+  });
+  const attributes = {
+    "gen_ai.operation.name": "chat",
+    "gen_ai.provider.name": provider,
+    "gen_ai.request.model": model,
+    "server.address": url.hostname,
+  };
 
   return {
     retried: ({ code }: ModelError): void => retries.add(1, { code }),

@@ -29,7 +29,10 @@ function entryOf(model: string, behaviors: ModelBehaviors): Partial<ModelBehavio
   for (const name of names) {
     if (Object.hasOwn(behaviors, name)) return behaviors[name];
     const prefixes = Object.keys(behaviors).filter((key) => name.toLowerCase().startsWith(key.toLowerCase()));
-    const longest = prefixes.reduce<string | undefined>((best, key) => (best === undefined || key.length > best.length ? key : best), undefined);
+    const longest = prefixes.reduce<string | undefined>(
+      (best, key) => (best === undefined || key.length > best.length ? key : best),
+      undefined,
+    );
     if (longest !== undefined) return behaviors[longest];
   }
   return undefined;

@@ -8,5 +8,9 @@ export function pricedUsage(usage: ModelUsage, price: ModelPrice | undefined): M
   const { inputTokens, outputTokens, cachedInputTokens = 0 } = usage;
   if (price === undefined) return { ...usage, unpricedTokens: inputTokens + outputTokens };
   const { input, output, cachedInput = input } = price;
-  return { ...usage, cost: ((inputTokens - cachedInputTokens) * input + cachedInputTokens * cachedInput + outputTokens * output) / MILLION };
+  return {
+    ...usage,
+    cost:
+      ((inputTokens - cachedInputTokens) * input + cachedInputTokens * cachedInput + outputTokens * output) / MILLION,
+  };
 }

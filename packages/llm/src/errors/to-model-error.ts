@@ -24,7 +24,8 @@ export function toModelError(error: unknown, subject: string): ModelError {
   if (own !== undefined) return own as ModelError;
   if (APICallError.isInstance(error)) return ofCall(error, subject);
   if (TypeValidationError.isInstance(error)) return ofChunk(error.value, subject, error);
-  if (error instanceof Error) return new ModelError("interrupted", `Cannot read the answer of ${subject}: ${plain(error)}`);
+  if (error instanceof Error)
+    return new ModelError("interrupted", `Cannot read the answer of ${subject}: ${plain(error)}`);
   return ofChunk({ error }, subject, error);
 }
 
@@ -46,8 +47,15 @@ function causes(error: unknown): unknown[] {
 function ofCall(error: APICallError, subject: string): ModelError {
   const { statusCode: status, responseBody = "", responseHeaders: headers, message } = error;
   if (status === undefined)
-    return new ModelError("unavailable", `Cannot reach ${subject}: ${words(message.replace(/^Cannot connect to API: /, ""))}`, { cause: error.cause });
-  if (status < 300) return new ModelError("interrupted", `The answer of ${subject} broke off: ${words(reasonOf(error))}`, { cause: error.cause });
+    return new ModelError(
+      "unavailable",
+      `Cannot reach ${subject}: ${words(message.replace(/^Cannot connect to API: /, ""))}`,
+      { cause: error.cause },
+    );
+  if (status < 300)
+    return new ModelError("interrupted", `The answer of ${subject} broke off: ${words(reasonOf(error))}`, {
+      cause: error.cause,
+    });
   const said = messageIn(responseBody) ?? (message || `status ${status}`);
   // The error itself has the whole request in it: it is no cause to keep.
   return ofWords({ status, message: said, text: `${message}\n${responseBody}`, headers }, subject, undefined);
@@ -62,11 +70,19 @@ const reasonOf = (error: Error): string => {
 function ofChunk(value: unknown, subject: string, cause: unknown): ModelError {
   const error = (value as { error?: unknown } | null)?.error;
   if (error === undefined || error === null)
-    return new ModelError("interrupted", `Cannot read the answer of ${subject}: a part of it has an unknown form`, { cause });
-  const { message, statusCode, code, type } = (typeof error === "string" ? { message: error } : error) as Readonly<Record<string, unknown>>;
+    return new ModelError("interrupted", `Cannot read the answer of ${subject}: a part of it has an unknown form`, {
+      cause,
+    });
+  const { message, statusCode, code, type } = (typeof error === "string" ? { message: error } : error) as Readonly<
+    Record<string, unknown>
+  >;
   const status = [statusCode, code].map(Number).find((each) => Number.isInteger(each) && each >= 400 && each < 600);
   const text = typeof message === "string" ? message : JSON.stringify(error);
-  return ofWords({ status: status ?? statusOf(`${type} ${code}`), message: text, text: `${text}\n${type} ${code}` }, subject, cause);
+  return ofWords(
+    { status: status ?? statusOf(`${type} ${code}`), message: text, text: `${text}\n${type} ${code}` },
+    subject,
+    cause,
+  );
 }
 
 /** Of makers who name the kind, and no status. */
@@ -79,8 +95,13 @@ export function statusOf(kind: string): number | undefined {
 
 function messageIn(body: string): string | undefined {
   try {
-    const value = JSON.parse(body) as { error?: { message?: unknown } | string; message?: unknown; detail?: unknown } | null;
-    const found = typeof value?.error === "string" ? value.error : (value?.error?.message ?? value?.message ?? value?.detail);
+    const value = JSON.parse(body) as {
+      error?: { message?: unknown } | string;
+      message?: unknown;
+      detail?: unknown;
+    } | null;
+    const found =
+      typeof value?.error === "string" ? value.error : (value?.error?.message ?? value?.message ?? value?.detail);
     return typeof found === "string" ? found : undefined;
   } catch {
     return undefined;
@@ -99,7 +120,10 @@ function ofWords({ status, message, text, headers }: Said, subject: string, caus
   if (status === 413) return fail("context_overflow", "the request is larger than it takes");
   if (isRefusal(status, clipped)) return fail("refused", "it refuses this text");
   if (TAKES_NO_TOOLS.test(clipped)) {
-    return fail("invalid_request", "it takes no tools. Choose another model, start the server with tools, or set usesTextToolCalls for it");
+    return fail(
+      "invalid_request",
+      "it takes no tools. Choose another model, start the server with tools, or set usesTextToolCalls for it",
+    );
   }
   switch (status) {
     case 401:
@@ -110,7 +134,8 @@ function ofWords({ status, message, text, headers }: Said, subject: string, caus
     case 404:
       return fail("invalid_request", "it is not there. Check the name of the model and the URL");
     case 429:
-      if (/insufficient_quota|billing/i.test(clipped)) return fail("rate_limited", "the account's quota is used up", { isRetryable: false });
+      if (/insufficient_quota|billing/i.test(clipped))
+        return fail("rate_limited", "the account's quota is used up", { isRetryable: false });
       return fail("rate_limited", "it takes no more requests for now", { retryAfterMs: waitOf(headers) });
     case 408:
     case 504:
@@ -118,18 +143,22 @@ function ofWords({ status, message, text, headers }: Said, subject: string, caus
     case undefined:
       return fail("interrupted", "it reports a failure");
     default:
-      if (status >= 500 || status === 409) return fail("unavailable", "it fails, or is overloaded", { retryAfterMs: waitOf(headers) });
+      if (status >= 500 || status === 409)
+        return fail("unavailable", "it fails, or is overloaded", { retryAfterMs: waitOf(headers) });
       return fail("invalid_request", "it does not take the request");
   }
 }
 
 /** Ollama, OpenRouter, vLLM. */
-const TAKES_NO_TOOLS = /does not support tools|No endpoints found that support tool use|requires --enable-auto-tool-choice/i;
+const TAKES_NO_TOOLS =
+  /does not support tools|No endpoints found that support tool use|requires --enable-auto-tool-choice/i;
 
 /** Azure OpenAI, OpenRouter's moderation, Alibaba. */
 function isRefusal(status: number | undefined, text: string): boolean {
   if (status !== 400 && status !== 403 && status !== undefined) return false;
-  return /content[_ ]filter|content_policy_violation|ResponsibleAIPolicyViolation|requires moderation|was flagged|data_inspection_failed/i.test(text);
+  return /content[_ ]filter|content_policy_violation|ResponsibleAIPolicyViolation|requires moderation|was flagged|data_inspection_failed/i.test(
+    text,
+  );
 }
 
 /** OpenAI says it in milliseconds, too. */

@@ -4,7 +4,16 @@ import { mendData } from "./event-lines.ts";
 type Data = Readonly<Record<string, unknown>>;
 
 /** What an answer is made of, as far as it is read here. */
-const EVENTS = new Set(["message_start", "content_block_start", "content_block_delta", "content_block_stop", "message_delta", "message_stop", "ping", "error"]);
+const EVENTS = new Set([
+  "message_start",
+  "content_block_start",
+  "content_block_delta",
+  "content_block_stop",
+  "message_delta",
+  "message_stop",
+  "ping",
+  "error",
+]);
 const BLOCKS = new Set(["text", "thinking", "redacted_thinking", "tool_use"]);
 const DELTAS = new Set(["text_delta", "thinking_delta", "signature_delta", "input_json_delta"]);
 
@@ -24,7 +33,8 @@ export function anthropicMender(): (lines: Buffer) => Buffer {
     if (type === "content_block_start" && !BLOCKS.has(kindOf(data["content_block"]))) passedOver.add(index);
     if (passedOver.has(index) && index !== undefined) return undefined;
     if (type === "content_block_delta" && !DELTAS.has(kindOf(data["delta"]))) return undefined;
-    if (type === "message_start" && isRecord(data["message"])) return { ...data, message: counted(data["message"], "input_tokens") };
+    if (type === "message_start" && isRecord(data["message"]))
+      return { ...data, message: counted(data["message"], "input_tokens") };
     return type === "message_delta" ? counted(data, "output_tokens") : data;
   }
 

@@ -18,7 +18,8 @@ export class EventLines {
       this.#held.push(bytes);
       return bytes.subarray(0, 0);
     }
-    const lines = this.#held.length === 0 ? bytes.subarray(0, end) : Buffer.concat([...this.#held, bytes.subarray(0, end)]);
+    const lines =
+      this.#held.length === 0 ? bytes.subarray(0, end) : Buffer.concat([...this.#held, bytes.subarray(0, end)]);
     this.#held = end === bytes.length ? [] : [bytes.subarray(end)];
     return this.#mend(lines);
   }

@@ -6,7 +6,9 @@ const WRONG = /"arguments"\s*:\s*[{[]|"choices"\s*:\s*null/;
 const FINISH = /"finish_reason"\s*:\s*"/;
 /** Of an answer that its server has ended without a word of how. */
 const UNTOLD = "unknown";
-const UNTOLD_FINISH = Buffer.from(`data: ${JSON.stringify({ choices: [{ index: 0, delta: {}, finish_reason: UNTOLD }] })}\n\n`);
+const UNTOLD_FINISH = Buffer.from(
+  `data: ${JSON.stringify({ choices: [{ index: 0, delta: {}, finish_reason: UNTOLD }] })}\n\n`,
+);
 
 /** As far as we look into it, if it is one at all. */
 interface Completion {
@@ -41,11 +43,14 @@ export function openAiMender(): (lines: Buffer) => Buffer {
 /** An answer of OpenAI's protocol that a server gave whole, as the events of a stream; undefined if it is none. */
 export function eventsOfWhole(body: string): string | undefined {
   const { choices, ...head } = completionIn(body) ?? {};
-  if (!Array.isArray(choices) || choices.length === 0 || !choices.every((choice) => isRecord(choice?.message))) return undefined;
-  const deltas = choices.map(({ message: { tool_calls: calls, ...message } = {}, finish_reason: finish, ...choice }: Choice) => {
-    const numbered = Array.isArray(calls) ? { tool_calls: calls.map((call, index) => ({ index, ...call })) } : {};
-    return { ...choice, finish_reason: finish ?? UNTOLD, delta: { ...message, ...numbered } };
-  });
+  if (!Array.isArray(choices) || choices.length === 0 || !choices.every((choice) => isRecord(choice?.message)))
+    return undefined;
+  const deltas = choices.map(
+    ({ message: { tool_calls: calls, ...message } = {}, finish_reason: finish, ...choice }: Choice) => {
+      const numbered = Array.isArray(calls) ? { tool_calls: calls.map((call, index) => ({ index, ...call })) } : {};
+      return { ...choice, finish_reason: finish ?? UNTOLD, delta: { ...message, ...numbered } };
+    },
+  );
   return `data: ${JSON.stringify(mendedCompletion({ ...head, choices: deltas }))}\n\ndata: [DONE]\n\n`;
 }
 
@@ -61,7 +66,9 @@ function mendedChoice(choice: Choice): Choice {
   if (!Array.isArray(calls)) return choice;
   const mended = calls.map((call) => {
     const given = call?.function?.arguments;
-    return typeof given === "object" && given !== null ? { ...call, function: { ...call.function, arguments: JSON.stringify(given) } } : call;
+    return typeof given === "object" && given !== null
+      ? { ...call, function: { ...call.function, arguments: JSON.stringify(given) } }
+      : call;
   });
   return { ...choice, delta: { ...choice.delta, tool_calls: mended } };
 }

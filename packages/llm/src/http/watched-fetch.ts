@@ -65,23 +65,35 @@ class Silence {
   }
 
   #after(ms: number, what: string): NodeJS.Timeout {
-    return setTimeout(() => this.#controller.abort(new ModelError("timeout", `Cannot get an answer of ${this.#watch.subject}: ${what}`)), ms);
+    return setTimeout(
+      () =>
+        this.#controller.abort(new ModelError("timeout", `Cannot get an answer of ${this.#watch.subject}: ${what}`)),
+      ms,
+    );
   }
 }
 
 function redirected(response: Response, subject: string): ModelError {
   const to = URL.parse(response.headers.get("location") ?? "", response.url)?.origin ?? "an unknown place";
   void response.body?.cancel();
-  return new ModelError("invalid_request", `Cannot ask ${subject}: it redirects to ${to}, where the key does not go. Use the URL that it leads to.`);
+  return new ModelError(
+    "invalid_request",
+    `Cannot ask ${subject}: it redirects to ${to}, where the key does not go. Use the URL that it leads to.`,
+  );
 }
 
 async function readable(response: Response, silence: Silence, { subject, protocol }: Watch): Promise<Response> {
   const type = response.headers.get("content-type") ?? "";
-  const bounded = (max: number) => (response.body === null ? endOf(silence) : counted(response.body, silence, { max, subject, protocol }));
-  if (response.ok && /^application\/json\b/i.test(type)) return asStatus(await new Response(bounded(MAX_WHOLE_BYTES)).text(), response, { subject, protocol });
+  const bounded = (max: number) =>
+    response.body === null ? endOf(silence) : counted(response.body, silence, { max, subject, protocol });
+  if (response.ok && /^application\/json\b/i.test(type))
+    return asStatus(await new Response(bounded(MAX_WHOLE_BYTES)).text(), response, { subject, protocol });
   if (response.ok && /^text\/html\b/i.test(type)) {
     void response.body?.cancel();
-    throw new ModelError("invalid_request", `Cannot ask ${subject}: it answers with a web page. Check the URL: it ends in /v1 for most servers.`);
+    throw new ModelError(
+      "invalid_request",
+      `Cannot ask ${subject}: it answers with a web page. Check the URL: it ends in /v1 for most servers.`,
+    );
   }
   return new Response(bounded(response.ok ? MAX_BYTES : MAX_WHOLE_BYTES), response);
 }
@@ -101,7 +113,10 @@ function counted(
     if (done) return { whole: lines.rest(), isLast: true };
     silence.heard();
     bytes += value.length;
-    if (bytes > max) throw new ModelError("interrupted", `Cannot take the answer of ${subject}: it has more than ${max} bytes`, { isRetryable: false });
+    if (bytes > max)
+      throw new ModelError("interrupted", `Cannot take the answer of ${subject}: it has more than ${max} bytes`, {
+        isRetryable: false,
+      });
     const end = mark.endIn(value);
     if (end === undefined) return { whole: lines.take(value), isLast: false };
     void reader.cancel().catch(() => {});
@@ -167,24 +182,39 @@ function endOf(silence: Silence): null {
 }
 
 /** A whole answer to a request for a stream: an error with the wrong status, or the answer of a server that cannot stream. */
-function asStatus(body: string, response: Response, { subject, protocol }: Pick<Watch, "subject" | "protocol">): Response {
+function asStatus(
+  body: string,
+  response: Response,
+  { subject, protocol }: Pick<Watch, "subject" | "protocol">,
+): Response {
   const error = errorOf(body);
   if (error === undefined) {
-    if (body.trim() === "") throw new ModelError("interrupted", `Cannot take the answer of ${subject}: there is nothing in it`);
+    if (body.trim() === "")
+      throw new ModelError("interrupted", `Cannot take the answer of ${subject}: there is nothing in it`);
     const events = protocol === "openai" ? eventsOfWhole(body) : undefined;
     if (events !== undefined) return new Response(events, { headers: { "content-type": "text/event-stream" } });
-    throw new ModelError("invalid_request", `Cannot ask ${subject}: it answers with JSON, not with a stream of events. RockBot needs a server that streams.`);
+    throw new ModelError(
+      "invalid_request",
+      `Cannot ask ${subject}: it answers with JSON, not with a stream of events. RockBot needs a server that streams.`,
+    );
   }
   const { type, code } = error as { readonly type?: unknown; readonly code?: unknown };
   const status = Number(code);
   const isStatus = Number.isInteger(status) && status >= 400 && status < 600;
-  return new Response(body, { status: isStatus ? status : (statusOf(`${type} ${code}`) ?? 502), headers: response.headers });
+  return new Response(body, {
+    status: isStatus ? status : (statusOf(`${type} ${code}`) ?? 502),
+    headers: response.headers,
+  });
 }
 
 function errorOf(body: string): object | undefined {
   try {
     const { error } = JSON.parse(body) ?? {};
-    return typeof error === "object" && error !== null ? error : typeof error === "string" ? { message: error } : undefined;
+    return typeof error === "object" && error !== null
+      ? error
+      : typeof error === "string"
+        ? { message: error }
+        : undefined;
   } catch {
     return undefined;
   }

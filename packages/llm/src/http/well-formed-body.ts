@@ -4,5 +4,7 @@
  */
 export function wellFormedBody(json: string): string {
   if (!json.includes("\\ud")) return json;
-  return json.replaceAll(/\\(?:u(d[89a-f][0-9a-f]{2})|.)/g, (sign, half: string | undefined) => (half === undefined ? sign : "\ufffd"));
+  return json.replaceAll(/\\(?:u(d[89a-f][0-9a-f]{2})|.)/g, (sign, half: string | undefined) =>
+    half === undefined ? sign : "\ufffd",
+  );
 }

@@ -7,7 +7,10 @@ test.each([
   ["http://localhost:11434/", "http://localhost:11434/v1"],
   ["http://localhost:8000/v1/chat/completions", "http://localhost:8000/v1"],
   ["https://api.anthropic.com/v1/messages", "https://api.anthropic.com/v1"],
-  ["https://generativelanguage.googleapis.com/v1beta/openai/", "https://generativelanguage.googleapis.com/v1beta/openai"],
+  [
+    "https://generativelanguage.googleapis.com/v1beta/openai/",
+    "https://generativelanguage.googleapis.com/v1beta/openai",
+  ],
 ])("the URL %s is that of %s", (text, expected) => {
   expect(baseUrl(text).href).toBe(expected);
 });

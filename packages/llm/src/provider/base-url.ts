@@ -13,7 +13,9 @@ export function baseUrl(text: string): URL {
   if (url === null || !/^https?:$/.test(url.protocol))
     throw new RangeError(`Cannot ask a model at ${JSON.stringify(text)}: expected a URL with http: or https:`);
   if (url.username !== "" || url.password !== "")
-    throw new RangeError(`Cannot ask a model at ${url.host}: the URL has a user name or password; give the key by itself`);
+    throw new RangeError(
+      `Cannot ask a model at ${url.host}: the URL has a user name or password; give the key by itself`,
+    );
   const path = url.pathname.replace(/\/+$/, "").replace(/\/(chat\/completions|messages|models)$/, "");
   url.pathname = path !== "" ? path : kindOf(url.hostname) === "openrouter" ? "/api/v1" : "/v1";
   url.search = "";

@@ -10,7 +10,15 @@ const NAME = "model";
 const LONGEST_DESCRIPTION = 1024;
 
 /** OpenAI's chat completions, and servers that speak them. */
-export function openAiProvider({ url, model, apiKey, kind, returnsReasoning, headers, fetch }: ProviderOptions): Provider {
+export function openAiProvider({
+  url,
+  model,
+  apiKey,
+  kind,
+  returnsReasoning,
+  headers,
+  fetch,
+}: ProviderOptions): Provider {
   const provider = createOpenAICompatible({
     name: NAME,
     baseURL: url.href,
@@ -25,9 +33,13 @@ export function openAiProvider({ url, model, apiKey, kind, returnsReasoning, hea
     protocol: "openai",
     languageModel: provider(model),
     options: (cacheKey, form) => ({
-      [NAME]: { ...(cacheKey === undefined ? {} : cacheOptions(kind, cacheKey)), ...(form?.schema && { strictJsonSchema: form.strict === true }) },
+      [NAME]: {
+        ...(cacheKey === undefined ? {} : cacheOptions(kind, cacheKey)),
+        ...(form?.schema && { strictJsonSchema: form.strict === true }),
+      },
     }),
-    describe: ({ description }, parameters) => (kind === "openai" ? shortened(description, parameters) : { description, parameters }),
+    describe: ({ description }, parameters) =>
+      kind === "openai" ? shortened(description, parameters) : { description, parameters },
   };
 }
 
@@ -47,12 +59,16 @@ function bodyFor(kind: ProviderKind, model: string, body: Body): Body {
     const { max_tokens: max, ...rest } = body;
     return max === undefined ? rest : { ...rest, max_completion_tokens: max };
   }
-  return kind === "openrouter" && /^~?anthropic\//.test(model) ? { ...body, messages: withBreakpoints(body.messages as readonly Body[]) } : body;
+  return kind === "openrouter" && /^~?anthropic\//.test(model)
+    ? { ...body, messages: withBreakpoints(body.messages as readonly Body[]) }
+    : body;
 }
 
 /** Models that want their thoughts back want them with each message, also where they had none. */
 function withReasoning(body: Body): Body {
-  const messages = (body.messages as readonly Body[]).map((message) => (message.role === "assistant" ? { reasoning_content: "", ...message } : message));
+  const messages = (body.messages as readonly Body[]).map((message) =>
+    message.role === "assistant" ? { reasoning_content: "", ...message } : message,
+  );
   return { ...body, messages };
 }
 
@@ -70,11 +86,21 @@ function withBreakpoints(messages: readonly Body[]): readonly Body[] {
 }
 
 /** What is too long for the description goes on in that of the parameters. */
-function shortened(description: string, parameters: object): { readonly description: string; readonly parameters: object } {
+function shortened(
+  description: string,
+  parameters: object,
+): { readonly description: string; readonly parameters: object } {
   if (description.length <= LONGEST_DESCRIPTION) return { description, parameters };
   const room = LONGEST_DESCRIPTION - 2;
   const paragraph = description.lastIndexOf("\n", room);
-  const end = paragraph > room / 2 ? paragraph : description.lastIndexOf(" ", room) > room / 2 ? description.lastIndexOf(" ", room) : room;
-  const rest = [description.slice(end).trim(), (parameters as { description?: string }).description].filter(Boolean).join("\n");
+  const end =
+    paragraph > room / 2
+      ? paragraph
+      : description.lastIndexOf(" ", room) > room / 2
+        ? description.lastIndexOf(" ", room)
+        : room;
+  const rest = [description.slice(end).trim(), (parameters as { description?: string }).description]
+    .filter(Boolean)
+    .join("\n");
   return { description: `${description.slice(0, end).trimEnd()} …`, parameters: { ...parameters, description: rest } };
 }

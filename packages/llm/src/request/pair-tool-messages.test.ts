@@ -11,7 +11,11 @@ const args = fc.constantFrom("", "{}", '{"a":1}', "[1]", "{", '"text"', '{"__pro
 const name = fc.constantFrom("web_browse", "web browse", "", "é".repeat(80), "unknown");
 const message: fc.Arbitrary<ModelMessage> = fc.oneof(
   fc.record({ role: fc.constantFrom("system", "user"), content }),
-  fc.record({ role: fc.constant("assistant"), content, toolCalls: fc.array(fc.record({ id, name, arguments: args }), { maxLength: 3 }) }),
+  fc.record({
+    role: fc.constant("assistant"),
+    content,
+    toolCalls: fc.array(fc.record({ id, name, arguments: args }), { maxLength: 3 }),
+  }),
   fc.record({ role: fc.constant("tool"), content, toolCallId: id, toolName: name, isError: fc.boolean() }),
 );
 const tools = [{ name: "web_browse", description: "Read a page.", parameters: { type: "object" } }];
@@ -29,7 +33,12 @@ test("any messages make a request that both protocols take", async () => {
 
 test("each of two calls with one id keeps its own result", () => {
   const call = { id: "same", name: "web_browse", arguments: "{}" };
-  const result = (text: string): ModelMessage => ({ role: "tool", toolCallId: "same", toolName: "web_browse", content: text });
+  const result = (text: string): ModelMessage => ({
+    role: "tool",
+    toolCallId: "same",
+    toolName: "web_browse",
+    content: text,
+  });
   const messages: ModelMessage[] = [
     { role: "assistant", content: "", toolCalls: [call, call] },
     result("first"),
@@ -41,5 +50,9 @@ test("each of two calls with one id keeps its own result", () => {
   const ids = assistant?.role === "assistant" ? assistant.toolCalls?.map((sent) => sent.id) : [];
 
   expect(new Set(ids).size).toBe(2);
-  expect(rest).toMatchObject([{ content: "first", toolCallId: ids?.[0] }, { content: "second", toolCallId: ids?.[1] }, { role: "user" }]);
+  expect(rest).toMatchObject([
+    { content: "first", toolCallId: ids?.[0] },
+    { content: "second", toolCallId: ids?.[1] },
+    { role: "user" },
+  ]);
 });

@@ -13,7 +13,10 @@ const ID = { openai: /^.{1,40}$/s, anthropic: /^[a-zA-Z0-9_-]{1,64}$/ };
  * that says so; a result without a call is left out. So a history that was cut at any place can be sent, and so can one that another model made:
  * names and ids that this provider would refuse are replaced, ids by a hash of them.
  */
-export function pairToolMessages(messages: readonly ModelMessage[], protocol: "openai" | "anthropic"): readonly ModelMessage[] {
+export function pairToolMessages(
+  messages: readonly ModelMessage[],
+  protocol: "openai" | "anthropic",
+): readonly ModelMessage[] {
   const paired: ModelMessage[] = [];
   const used = new Set<string>();
   for (let at = 0; at < messages.length; at++) {
@@ -46,7 +49,8 @@ function sendable({ id, name, arguments: input }: ModelToolCall, grammar: RegExp
 
 const hashOf = (id: string): string => createHash("sha256").update(id).digest("hex").slice(0, 32);
 
-const sendableName = (name: string): string => (NAME.test(name) ? name : name.replaceAll(/[^a-zA-Z0-9_-]/g, "_").slice(0, 64) || "unnamed");
+const sendableName = (name: string): string =>
+  NAME.test(name) ? name : name.replaceAll(/[^a-zA-Z0-9_-]/g, "_").slice(0, 64) || "unnamed";
 
 /** Takes the result out of `results`: of two calls with one id each has its own. */
 function resultOf(call: ModelToolCall, sent: ModelToolCall, results: ToolMessage[]): ToolMessage {

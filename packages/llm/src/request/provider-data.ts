@@ -22,7 +22,10 @@ export function writeProviderData(
     .map(({ text, metadata }) => ({ text, ...(metadata !== undefined && { options: metadata }) }));
   const hasCalls = calls.some((metadata) => metadata !== undefined);
   if (kept.length === 0 && !hasCalls) return undefined;
-  return { ...(kept.length > 0 && { reasoning: kept }), ...(hasCalls && { calls: calls.map((metadata) => metadata ?? null) }) };
+  return {
+    ...(kept.length > 0 && { reasoning: kept }),
+    ...(hasCalls && { calls: calls.map((metadata) => metadata ?? null) }),
+  };
 }
 
 /** Data of another form, as another version may have stored it, counts as none. */

@@ -51,7 +51,12 @@ function turns(messages: readonly ModelMessage[], options: PromptOptions): Langu
       if (last?.role === "tool") last.content.push(part);
       else prompt.push({ role: "tool", content: [part] });
     } else {
-      const text = message.role === "system" ? `<system>\n${message.content}\n</system>` : message.content.trim() === "" ? EMPTY : message.content;
+      const text =
+        message.role === "system"
+          ? `<system>\n${message.content}\n</system>`
+          : message.content.trim() === ""
+            ? EMPTY
+            : message.content;
       const images = message.role === "user" ? (message.images ?? []).map(imagePart) : [];
       if (last?.role === "user") join(last, text, images);
       else prompt.push({ role: "user", content: [{ type: "text", text }, ...images] });
@@ -69,21 +74,43 @@ function join(message: UserMessage, text: string, images: readonly ImagePart[]):
 /** @param url a data URL, in base64 */
 function imagePart(url: string): ImagePart {
   const comma = url.indexOf(",");
-  return { type: "file", mediaType: url.slice("data:".length, comma).replace(";base64", ""), data: { type: "data", data: url.slice(comma + 1) } };
+  return {
+    type: "file",
+    mediaType: url.slice("data:".length, comma).replace(";base64", ""),
+    data: { type: "data", data: url.slice(comma + 1) },
+  };
 }
 
-function assistantParts(message: Extract<ModelMessage, { role: "assistant" }>, { protocol, returnsReasoning }: PromptOptions): AssistantPart[] {
+function assistantParts(
+  message: Extract<ModelMessage, { role: "assistant" }>,
+  { protocol, returnsReasoning }: PromptOptions,
+): AssistantPart[] {
   const { content, toolCalls = [], providerData } = message;
   if (content.trim() === "" && toolCalls.length === 0) return [];
   const { reasoning, calls } = readProviderData(providerData);
-  const thought = protocol === "anthropic" || returnsReasoning ? reasoning.filter(({ options }) => protocol === "openai" || options !== undefined) : [];
+  const thought =
+    protocol === "anthropic" || returnsReasoning
+      ? reasoning.filter(({ options }) => protocol === "openai" || options !== undefined)
+      : [];
   return [
-    ...thought.map(({ text, options }): AssistantPart => ({ type: "reasoning", text, ...(options !== undefined && { providerOptions: options }) })),
+    ...thought.map(
+      ({ text, options }): AssistantPart => ({
+        type: "reasoning",
+        text,
+        ...(options !== undefined && { providerOptions: options }),
+      }),
+    ),
     ...(content.trim() === "" ? [] : [{ type: "text" as const, text: content }]),
     ...toolCalls.map((call, index): AssistantPart => {
       const options = calls[index];
       const input = inputOf(call, protocol);
-      return { type: "tool-call", toolCallId: call.id, toolName: call.name, input, ...(options != null && { providerOptions: options }) };
+      return {
+        type: "tool-call",
+        toolCallId: call.id,
+        toolName: call.name,
+        input,
+        ...(options != null && { providerOptions: options }),
+      };
     }),
   ];
 }
@@ -110,7 +137,12 @@ function parseObject(text: string): object | undefined {
 
 function resultPart({ toolCallId, toolName, content, isError }: Extract<ModelMessage, { role: "tool" }>) {
   const value = content === "" ? EMPTY : content;
-  return { type: "tool-result" as const, toolCallId, toolName, output: { type: isError ? ("error-text" as const) : ("text" as const), value } };
+  return {
+    type: "tool-result" as const,
+    toolCallId,
+    toolName,
+    output: { type: isError ? ("error-text" as const) : ("text" as const), value },
+  };
 }
 
 /**
@@ -122,5 +154,7 @@ function withBreakpoints(prompt: LanguageModelV4Prompt): LanguageModelV4Prompt {
   const first = prompt[0]?.role === "system" ? 0 : -1;
   const before = prompt.findLastIndex(({ role }) => role === "assistant") - 1;
   const last = prompt.length - 1;
-  return prompt.map((message, index) => (index === first || index === before || index === last ? { ...message, providerOptions: BREAKPOINT } : message));
+  return prompt.map((message, index) =>
+    index === first || index === before || index === last ? { ...message, providerOptions: BREAKPOINT } : message,
+  );
 }

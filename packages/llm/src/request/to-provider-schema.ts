@@ -24,7 +24,10 @@ const RULES: Readonly<Record<string, (value: unknown) => boolean>> = {
   multipleOf: (value) => isNumber(value) && (value as number) > 0,
   ...of(isText, "title description pattern format $ref $comment contentEncoding contentMediaType"),
   ...of(isFlag, "uniqueItems deprecated readOnly writeOnly"),
-  ...of(isSchema, "additionalProperties not contains propertyNames if then else unevaluatedItems unevaluatedProperties items"),
+  ...of(
+    isSchema,
+    "additionalProperties not contains propertyNames if then else unevaluatedItems unevaluatedProperties items",
+  ),
   ...of(isRecord, "properties patternProperties $defs definitions dependentSchemas"),
   ...of((value) => Array.isArray(value) && value.length > 0, "oneOf anyOf allOf prefixItems"),
   ...of(Array.isArray, "enum required examples"),
@@ -34,7 +37,11 @@ function of(rule: (value: unknown) => boolean, names: string): Record<string, (v
   return Object.fromEntries(names.split(" ").map((name) => [name, rule]));
 }
 
-const SCHEMA = new Set("additionalProperties not contains propertyNames if then else unevaluatedItems unevaluatedProperties items".split(" "));
+const SCHEMA = new Set(
+  "additionalProperties not contains propertyNames if then else unevaluatedItems unevaluatedProperties items".split(
+    " ",
+  ),
+);
 const SCHEMAS_BY_NAME = new Set("properties patternProperties $defs definitions dependentSchemas".split(" "));
 const SCHEMAS = new Set("oneOf anyOf allOf prefixItems".split(" "));
 
@@ -69,14 +76,24 @@ function topOf(given: Schema): Schema {
   const known = Object.entries(merged).filter(([name]) => PROPERTY.test(name));
   const unknown = Object.keys(merged).filter((name) => !PROPERTY.test(name));
   const properties = Object.fromEntries(known);
-  const required = Array.isArray(rest.required) ? rest.required.filter((name) => Object.hasOwn(properties, String(name))) : [];
+  const required = Array.isArray(rest.required)
+    ? rest.required.filter((name) => Object.hasOwn(properties, String(name)))
+    : [];
   const notes = [
     ...alternatives.map((word) => note(`${word}: ${JSON.stringify(loose[word])}`)),
-    ...(unknown.length === 0 ? [] : [note(`There are also the properties ${unknown.map((name) => JSON.stringify(name)).join(", ")}.`)]),
+    ...(unknown.length === 0
+      ? []
+      : [note(`There are also the properties ${unknown.map((name) => JSON.stringify(name)).join(", ")}.`)]),
   ];
   const description = [rest.description, ...notes].filter((text) => typeof text === "string" && text !== "").join("\n");
   const { required: ___, description: ____, ...other } = rest;
-  return { ...other, ...(description !== "" && { description }), type: "object", properties, ...(required.length > 0 && { required }) };
+  return {
+    ...other,
+    ...(description !== "" && { description }),
+    type: "object",
+    properties,
+    ...(required.length > 0 && { required }),
+  };
 }
 
 const note = (text: string): string => (text.length > LONGEST_NOTE ? "" : text);
@@ -92,10 +109,14 @@ function referred(schema: Schema): Schema {
 
 /** The properties that alternatives name, all optional. */
 function branchProperties(schema: Schema): Schema {
-  const branches = ["allOf", "anyOf", "oneOf"].flatMap((word) => (Array.isArray(schema[word]) ? (schema[word] as unknown[]) : []));
+  const branches = ["allOf", "anyOf", "oneOf"].flatMap((word) =>
+    Array.isArray(schema[word]) ? (schema[word] as unknown[]) : [],
+  );
   return Object.assign(
     {},
-    ...[...branches, schema.then, schema.else].map((branch) => (isRecord(branch) && isRecord(branch.properties) ? branch.properties : {})),
+    ...[...branches, schema.then, schema.else].map((branch) =>
+      isRecord(branch) && isRecord(branch.properties) ? branch.properties : {},
+    ),
   );
 }
 
@@ -106,7 +127,8 @@ function loosen(schema: unknown, depth: number): unknown {
   for (const [word, value] of Object.entries(modern(schema))) {
     if (word === "type" ? !isType(value) : RULES[word]?.(value) === false) continue;
     if (word === "$schema" || word === "id") continue;
-    result[word] = word === "required" ? [...new Set((value as unknown[]).filter(isText))] : loosenValue(word, value, depth + 1);
+    result[word] =
+      word === "required" ? [...new Set((value as unknown[]).filter(isText))] : loosenValue(word, value, depth + 1);
   }
   const isArray = result.type === "array" || (Array.isArray(result.type) && result.type.includes("array"));
   return isArray && result.items === undefined && result.prefixItems === undefined ? { ...result, items: {} } : result;
@@ -115,12 +137,15 @@ function loosen(schema: unknown, depth: number): unknown {
 function loosenValue(word: string, value: unknown, depth: number): unknown {
   if (SCHEMA.has(word)) return loosen(value, depth);
   if (SCHEMAS.has(word)) return (value as unknown[]).map((each) => loosen(each, depth));
-  if (SCHEMAS_BY_NAME.has(word)) return Object.fromEntries(Object.entries(value as Schema).map(([name, each]) => [name, loosen(each, depth)]));
+  if (SCHEMAS_BY_NAME.has(word))
+    return Object.fromEntries(Object.entries(value as Schema).map(([name, each]) => [name, loosen(each, depth)]));
   return value;
 }
 
 const isType = (value: unknown): boolean =>
-  Array.isArray(value) ? value.length > 0 && new Set(value).size === value.length && value.every((each) => TYPES.has(String(each))) : TYPES.has(String(value));
+  Array.isArray(value)
+    ? value.length > 0 && new Set(value).size === value.length && value.every((each) => TYPES.has(String(each)))
+    : TYPES.has(String(value));
 
 /** Tuples and bounds of drafts 4 to 7, as draft 2020-12 writes them. */
 function modern(schema: Schema): Schema {

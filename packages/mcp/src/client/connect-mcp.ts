@@ -1,4 +1,11 @@
-import { Client, type Client as ClientType, type PriorDiscovery, SdkError, type Tool, type Transport } from "@modelcontextprotocol/client";
+import {
+  Client,
+  type Client as ClientType,
+  type PriorDiscovery,
+  SdkError,
+  type Tool,
+  type Transport,
+} from "@modelcontextprotocol/client";
 import { startLoop, unlessAborted, within } from "@rockbot/base";
 import { version } from "@rockbot/base/version";
 import { cleanSchema } from "../text/clean-schema.ts";
@@ -40,7 +47,11 @@ export interface ConnectMcpOptions {
 export interface McpCallOptions {
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
-  readonly onProgress: (update: { readonly progress: number; readonly total?: number | undefined; readonly message?: string | undefined }) => void;
+  readonly onProgress: (update: {
+    readonly progress: number;
+    readonly total?: number | undefined;
+    readonly message?: string | undefined;
+  }) => void;
   /** Asked right before the call is sent: if it says no, it is not. @default yes */
   readonly mayStart?: (() => boolean) | undefined;
 }
@@ -111,14 +122,22 @@ export class ConnectError extends Error {
   /** The end of what the server wrote to stderr, and how its process ended. For the operator. */
   readonly diagnosis: string | undefined;
 
-  constructor(message: string, { cause, isFinal, diagnosis }: { cause: unknown; isFinal: boolean; diagnosis: string | undefined }) {
+  constructor(
+    message: string,
+    { cause, isFinal, diagnosis }: { cause: unknown; isFinal: boolean; diagnosis: string | undefined },
+  ) {
     super(message, { cause });
     this.isFinal = isFinal;
     this.diagnosis = diagnosis;
   }
 }
 
-async function open(address: McpServerAddress, type: TransportType, prior: PriorDiscovery | undefined, options: ConnectMcpOptions): Promise<McpConnection> {
+async function open(
+  address: McpServerAddress,
+  type: TransportType,
+  prior: PriorDiscovery | undefined,
+  options: ConnectMcpOptions,
+): Promise<McpConnection> {
   const { timeoutMs, signal } = options;
   const transport = createTransport(address, type);
   let listing = new Listing();
@@ -161,7 +180,8 @@ async function open(address: McpServerAddress, type: TransportType, prior: Prior
       return heardAt;
     },
     ping: (options) => ping(client, options),
-    activity: async () => (transport instanceof StdioTransport && transport.pid !== undefined ? activityOf(transport.pid) : undefined),
+    activity: async () =>
+      transport instanceof StdioTransport && transport.pid !== undefined ? activityOf(transport.pid) : undefined,
     listTools({ timeoutMs: listMs, signal: listSignal }) {
       if (client.getServerCapabilities()?.tools === undefined) return Promise.resolve({ tools: [], leftOut: [] });
       const listed = lists.then(() => readTools(client, () => listing, { timeoutMs: listMs, signal: listSignal }));
@@ -181,10 +201,19 @@ async function open(address: McpServerAddress, type: TransportType, prior: Prior
 }
 
 /** The server's facts about itself. */
-function factsOf(client: ClientType, type: TransportType): Pick<McpConnection, "peer" | "protocolVersion" | "serverName" | "instructions"> {
+function factsOf(
+  client: ClientType,
+  type: TransportType,
+): Pick<McpConnection, "peer" | "protocolVersion" | "serverName" | "instructions"> {
   const discover = client.getDiscoverResult();
   return {
-    peer: { type, prior: client.getProtocolEra() === "modern" && discover !== undefined ? { kind: "modern", discover } : { kind: "legacy" } },
+    peer: {
+      type,
+      prior:
+        client.getProtocolEra() === "modern" && discover !== undefined
+          ? { kind: "modern", discover }
+          : { kind: "legacy" },
+    },
     protocolVersion: client.getNegotiatedProtocolVersion() ?? "unknown",
     serverName: cleanText(client.getServerVersion()?.name ?? "", 128),
     instructions: textOrNone(client.getInstructions(), MAX_INSTRUCTIONS),
@@ -214,7 +243,10 @@ function createClient(timeoutMs: number, onToolsChanged: () => void): ClientType
   return new Client(CLIENT, {
     capabilities: {},
     listMaxPages: 0, // the listing ends it
-    versionNegotiation: { mode: "auto", probe: { timeoutMs: Math.min(PROBE_TIMEOUT_MS, timeoutMs / 2), maxRetries: 0 } },
+    versionNegotiation: {
+      mode: "auto",
+      probe: { timeoutMs: Math.min(PROBE_TIMEOUT_MS, timeoutMs / 2), maxRetries: 0 },
+    },
     inputRequired: { autoFulfill: false },
     listChanged: { tools: { autoRefresh: false, debounceMs: 100, onChanged: onToolsChanged } },
   });
@@ -229,7 +261,15 @@ function connectInTime(
   return within(
     timeoutMs,
     // The SDK's question for the era goes on whatever its signal says.
-    unlessAborted(client.connect(transport, { timeout: timeoutMs, maxTotalTimeout: timeoutMs, signal, ...(prior === undefined ? {} : { prior }) }), signal),
+    unlessAborted(
+      client.connect(transport, {
+        timeout: timeoutMs,
+        maxTotalTimeout: timeoutMs,
+        signal,
+        ...(prior === undefined ? {} : { prior }),
+      }),
+      signal,
+    ),
     () => new Error(`it is not ready within ${timeoutMs} ms`),
   );
 }
@@ -244,7 +284,9 @@ async function readTools(
   const { tools } = await client.listTools(undefined, { timeout: timeoutMs, signal: inTime, cacheMode: "refresh" });
   const { used, leftOut } = listing();
   const taken = new Set(tools.map(({ name }) => name));
-  const refused = used.filter(({ name }) => !taken.has(name)).map(({ name: tool }) => ({ tool, why: "its x-mcp-header is none that a request can carry" }));
+  const refused = used
+    .filter(({ name }) => !taken.has(name))
+    .map(({ name: tool }) => ({ tool, why: "its x-mcp-header is none that a request can carry" }));
   return { tools: used.filter(({ name }) => taken.has(name)).map(toMcpTool), leftOut: [...leftOut, ...refused] };
 }
 
@@ -274,8 +316,13 @@ function connectError(error: unknown, transport: Transport): ConnectError {
   const diagnosis = isStdio ? [exit, transport.stderr.trim()].filter(Boolean).join("\n") || undefined : undefined;
   const reason = error instanceof Error ? error.message : String(error);
   const status = (error as { status?: unknown }).status;
-  const isFinal = hasNotSent(error) || status === 401 || status === 403 || (error as Error).name === "UnauthorizedError";
-  return new ConnectError(exit === undefined || reason.includes(exit) ? reason : `${reason}; ${exit}`, { cause: error, isFinal, diagnosis });
+  const isFinal =
+    hasNotSent(error) || status === 401 || status === 403 || (error as Error).name === "UnauthorizedError";
+  return new ConnectError(exit === undefined || reason.includes(exit) ? reason : `${reason}; ${exit}`, {
+    cause: error,
+    isFinal,
+    diagnosis,
+  });
 }
 
 /** Whether it is a NotSentError, or caused by one. */

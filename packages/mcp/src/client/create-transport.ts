@@ -1,4 +1,9 @@
-import { ClientCredentialsProvider, SSEClientTransport, StreamableHTTPClientTransport, type Transport } from "@modelcontextprotocol/client";
+import {
+  ClientCredentialsProvider,
+  SSEClientTransport,
+  StreamableHTTPClientTransport,
+  type Transport,
+} from "@modelcontextprotocol/client";
 import { registerSecret } from "@rockbot/base/redaction";
 import { guardedFetch } from "@rockbot/edge/outbound";
 import { boundedFetch } from "./remote/bounded-fetch.ts";
@@ -11,12 +16,16 @@ export type TransportType = Exclude<McpServerAddress["type"], "auto">;
 /** A transport that is not started yet. `type` says which of them, for an address that leaves it open. */
 export function createTransport(address: McpServerAddress, type: TransportType): Transport {
   if (address.type === "stdio") return new StdioTransport(address);
-  if (type === "websocket" && address.guard !== undefined) throw new TypeError("Cannot connect by a WebSocket: its address is a stranger's");
+  if (type === "websocket" && address.guard !== undefined)
+    throw new TypeError("Cannot connect by a WebSocket: its address is a stranger's");
   if (type === "websocket") return new WebSocketTransport(address.url, address.headers);
   const url = new URL(address.url);
   const authProvider = credentialsOf(address);
   const options = {
-    fetch: boundedFetch({ answersPosts: type === "http", fetch: address.guard === undefined ? undefined : guardedFetch(address.guard) }),
+    fetch: boundedFetch({
+      answersPosts: type === "http",
+      fetch: address.guard === undefined ? undefined : guardedFetch(address.guard),
+    }),
     requestInit: { headers: { ...address.headers } },
     ...(authProvider === undefined ? {} : { authProvider }),
   };
@@ -26,7 +35,12 @@ export function createTransport(address: McpServerAddress, type: TransportType):
     redirectPolicy: "same-origin",
     onInsufficientScope: "throw",
     // A stream of notifications that broke is opened again; a call whose stream broke is lost with it.
-    reconnectionOptions: { initialReconnectionDelay: 1_000, maxReconnectionDelay: 60_000, reconnectionDelayGrowFactor: 2, maxRetries: 10 },
+    reconnectionOptions: {
+      initialReconnectionDelay: 1_000,
+      maxReconnectionDelay: 60_000,
+      reconnectionDelayGrowFactor: 2,
+      maxRetries: 10,
+    },
   });
 }
 
@@ -57,5 +71,11 @@ class SecretTokens extends ClientCredentialsProvider {
 function credentialsOf({ oauth }: RemoteAddress): ClientCredentialsProvider | undefined {
   if (oauth === undefined) return undefined;
   const { clientId, clientSecret, scope, issuer } = oauth;
-  return new SecretTokens({ clientId, clientSecret, expectedIssuer: issuer, clientName: "rockbot", ...(scope === undefined ? {} : { scope }) });
+  return new SecretTokens({
+    clientId,
+    clientSecret,
+    expectedIssuer: issuer,
+    clientName: "rockbot",
+    ...(scope === undefined ? {} : { scope }),
+  });
 }

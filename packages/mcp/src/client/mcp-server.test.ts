@@ -8,12 +8,19 @@ const address = { type: "stdio", env: testEnv, ...faultServer() } as const;
 test("as long as it cannot be said what a server offers its tools are away; once it is known that one is not offered, it is unknown", async () => {
   let offered: readonly McpTool[] | undefined;
   await using server = startServer(address, {}, { screen: async () => offered });
-  await expect(callTool(server, "echo")).rejects.toMatchObject({ code: "unavailable", isRetryable: true, details: { mayHaveRun: false } });
+  await expect(callTool(server, "echo")).rejects.toMatchObject({
+    code: "unavailable",
+    isRetryable: true,
+    details: { mayHaveRun: false },
+  });
   expect([server.health.state, server.isHeard]).toEqual(["ready", false]);
   offered = [];
   await server.screenAgain();
   expect(server.isHeard).toBe(true);
-  await expect(callTool(server, "echo")).rejects.toMatchObject({ code: "tool_not_found", details: { mayHaveRun: false } });
+  await expect(callTool(server, "echo")).rejects.toMatchObject({
+    code: "tool_not_found",
+    details: { mayHaveRun: false },
+  });
 });
 
 test("a server that says nothing when it is asked for its era does not hold up the end", async () => {

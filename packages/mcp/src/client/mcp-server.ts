@@ -140,8 +140,17 @@ export class McpServer implements AsyncDisposable {
     this.#parts = parts;
     this.#log = parts.log ?? silentLogger;
     for (const secret of options.secrets ?? []) this.#secrets.register(secret);
-    this.#serverLog = new ServerLog({ server: options.name, log: this.#log, redact: this.#secrets.redact, isTraced: parts.isTraced });
-    this.#offered = new OfferedTools({ isAllowed: toolFilter(options), screen: parts.screen, onChange: () => this.#changed() });
+    this.#serverLog = new ServerLog({
+      server: options.name,
+      log: this.#log,
+      redact: this.#secrets.redact,
+      isTraced: parts.isTraced,
+    });
+    this.#offered = new OfferedTools({
+      isAllowed: toolFilter(options),
+      screen: parts.screen,
+      onChange: () => this.#changed(),
+    });
     this.#limit = parts.limit ?? new CallLimit(options.queue);
     this.#run = this.#supervise();
   }
@@ -172,7 +181,10 @@ export class McpServer implements AsyncDisposable {
       leftOut: this.#leftOut,
       failures: this.#failures,
       lastFailure: this.#lastFailure,
-      nextAttemptInMs: this.#nextAttemptAt === undefined ? undefined : Math.max(0, Math.round(this.#nextAttemptAt - performance.now())),
+      nextAttemptInMs:
+        this.#nextAttemptAt === undefined
+          ? undefined
+          : Math.max(0, Math.round(this.#nextAttemptAt - performance.now())),
     };
   }
 
@@ -188,7 +200,8 @@ export class McpServer implements AsyncDisposable {
     if (now - this.#refreshedAt < REFRESH_INTERVAL_MS) return;
     this.#refreshedAt = now;
     const connection = this.#connection;
-    if (connection !== undefined) await this.#list(connection).catch((error: unknown) => this.#note("the list of tools cannot be read", error));
+    if (connection !== undefined)
+      await this.#list(connection).catch((error: unknown) => this.#note("the list of tools cannot be read", error));
     else this.#tryNow();
   }
 
@@ -203,16 +216,21 @@ export class McpServer implements AsyncDisposable {
     const refusal = this.#parts.refusal?.(toolName);
     if (refusal !== undefined) return refusal;
     if (!this.isHeard) return this.#away(0);
-    return new ToolError(ToolErrorCode.ToolNotFound, `The MCP server "${this.name}" offers no tool "${toolName.slice(0, 80)}" any more. Nothing was run.`, {
-      details: { mayHaveRun: false },
-    });
+    return new ToolError(
+      ToolErrorCode.ToolNotFound,
+      `The MCP server "${this.name}" offers no tool "${toolName.slice(0, 80)}" any more. Nothing was run.`,
+      {
+        details: { mayHaveRun: false },
+      },
+    );
   }
 
   /** Waits until no call is in flight, at most `drainMs` milliseconds, then ends as disposal does. */
   async retire(drainMs: number): Promise<void> {
     const idle = Promise.withResolvers<void>();
     this.#idle = idle.resolve;
-    if (this.#inFlight > 0) await within(drainMs, idle.promise, () => new Error("calls are still in flight")).catch(() => {});
+    if (this.#inFlight > 0)
+      await within(drainMs, idle.promise, () => new Error("calls are still in flight")).catch(() => {});
     await this[Symbol.asyncDispose]();
   }
 
@@ -221,8 +239,13 @@ export class McpServer implements AsyncDisposable {
    * was started anew may say something else of it.
    * @throws {ToolError}
    */
-  async callTool(tool: McpTool, args: Record<string, unknown>, { timeoutMs, ...options }: McpCallOptions): Promise<McpCallResult> {
-    const deadline = performance.now() + Math.min(timeoutMs, this.#options.requestTimeoutMs ?? Number.POSITIVE_INFINITY);
+  async callTool(
+    tool: McpTool,
+    args: Record<string, unknown>,
+    { timeoutMs, ...options }: McpCallOptions,
+  ): Promise<McpCallResult> {
+    const deadline =
+      performance.now() + Math.min(timeoutMs, this.#options.requestTimeoutMs ?? Number.POSITIVE_INFINITY);
     using _permit = await this.#limit.enter(this.name, options.signal);
     this.#inFlight++;
     try {
@@ -270,7 +293,8 @@ export class McpServer implements AsyncDisposable {
         const isForgotten = mayBeForgotten(error) && !(await this.#knowsUs(connection, deadline, signal));
         if (isForgotten) this.#lose(connection, error);
         if (attempt > 1 || !(isForgotten || isLost(error))) throw failure;
-        if (!isRepeatSafe) throw isForgotten && (await this.#isBack(deadline, signal)) ? sessionLost(call, error) : failure;
+        if (!isRepeatSafe)
+          throw isForgotten && (await this.#isBack(deadline, signal)) ? sessionLost(call, error) : failure;
         lost = failure;
       }
     }
@@ -330,7 +354,9 @@ export class McpServer implements AsyncDisposable {
     this.#setState(this.#failures >= BROKEN_AFTER ? "broken" : "failing");
     const wake = new AbortController();
     this.#tryNow = () => wake.abort();
-    await sleep(waitMs, undefined, { signal: AbortSignal.any([this.#stop.signal, wake.signal]), ref: false }).catch(() => {});
+    await sleep(waitMs, undefined, { signal: AbortSignal.any([this.#stop.signal, wake.signal]), ref: false }).catch(
+      () => {},
+    );
     this.#nextAttemptAt = undefined;
   }
 
@@ -345,7 +371,8 @@ export class McpServer implements AsyncDisposable {
         timeoutMs: connectTimeoutMs,
         signal,
         known: this.#known,
-        onToolsChanged: () => void this.#list(connection).catch((error: unknown) => this.#note("the list of tools cannot be read", error)),
+        onToolsChanged: () =>
+          void this.#list(connection).catch((error: unknown) => this.#note("the list of tools cannot be read", error)),
         onLog: (params) => this.#serverLog.say(params),
         onFrame: (direction, message) => this.#serverLog.trace(direction, message),
         onClosed: (exit) => {
@@ -366,7 +393,10 @@ export class McpServer implements AsyncDisposable {
       this.#connection = connection;
       this.#gone = gone;
       this.#watch = new ServerWatch(connection, this.#parts.watch ?? WATCH_TIMES);
-      this.#log.info({ server: this.name, protocolVersion: connection.protocolVersion, tools: this.tools.length }, "connected to an MCP server");
+      this.#log.info(
+        { server: this.name, protocolVersion: connection.protocolVersion, tools: this.tools.length },
+        "connected to an MCP server",
+      );
       this.#setState("ready");
     } catch (error) {
       if (signal.aborted) return;
@@ -381,7 +411,8 @@ export class McpServer implements AsyncDisposable {
     const watch = this.#watch;
     const since = performance.now();
     let listedAt = since;
-    const isOn = (): boolean => connection !== undefined && this.#connection === connection && !this.#stop.signal.aborted;
+    const isOn = (): boolean =>
+      connection !== undefined && this.#connection === connection && !this.#stop.signal.aborted;
     while (isOn() && connection !== undefined && watch !== undefined) {
       await this.#untilLook();
       if (performance.now() - since >= STABLE_MS) this.#failures = Math.min(this.#failures, 1);
@@ -398,7 +429,11 @@ export class McpServer implements AsyncDisposable {
     const now = Promise.withResolvers<void>();
     this.#lookNow = now.resolve;
     const { lookMs } = this.#parts.watch ?? WATCH_TIMES;
-    await Promise.race([sleep(lookMs, undefined, { signal: timer.signal, ref: false }).catch(() => {}), this.#gone.promise, now.promise]);
+    await Promise.race([
+      sleep(lookMs, undefined, { signal: timer.signal, ref: false }).catch(() => {}),
+      this.#gone.promise,
+      now.promise,
+    ]);
     timer.abort();
   }
 
@@ -406,7 +441,8 @@ export class McpServer implements AsyncDisposable {
   async #look(connection: McpConnection, watch: ServerWatch): Promise<void> {
     const liveness = await watch.look(this.#stop.signal);
     if (this.#connection !== connection || this.#stop.signal.aborted) return;
-    if (liveness === "hung") this.#lose(connection, new Error("it answers neither a ping nor a question for its tools, and works on nothing"));
+    if (liveness === "hung")
+      this.#lose(connection, new Error("it answers neither a ping nor a question for its tools, and works on nothing"));
     else this.#setState(liveness === "busy" ? "busy" : "ready");
   }
 
@@ -415,7 +451,10 @@ export class McpServer implements AsyncDisposable {
     if (JSON.stringify(leftOut) !== JSON.stringify(this.#leftOut)) {
       this.#leftOut = leftOut;
       if (leftOut.length > 0)
-        this.#log.warn({ server: this.name, leftOut: leftOut.slice(0, MAX_LOGGED) }, 'left out tools of an MCP server. "rockbot mcp ls" names them');
+        this.#log.warn(
+          { server: this.name, leftOut: leftOut.slice(0, MAX_LOGGED) },
+          'left out tools of an MCP server. "rockbot mcp ls" names them',
+        );
     }
     await this.#offered.take(tools, connection.instructions);
   }
@@ -457,12 +496,16 @@ export class McpServer implements AsyncDisposable {
     while (this.#connection === undefined || this.#state === "busy") {
       const waitMs = giveUpAt - performance.now();
       const attemptInMs = this.#nextAttemptAt === undefined ? 0 : this.#nextAttemptAt - performance.now();
-      if (waitMs <= 0 || attemptInMs > waitMs || this.#state === "broken" || this.#state === "stopped") throw this.#away(Math.max(attemptInMs, 0));
+      if (waitMs <= 0 || attemptInMs > waitMs || this.#state === "broken" || this.#state === "stopped")
+        throw this.#away(Math.max(attemptInMs, 0));
       const changed = Promise.withResolvers<void>();
       const off = this.onChange(changed.resolve);
       const timer = new AbortController();
       try {
-        await Promise.race([changed.promise, sleep(waitMs, undefined, { signal: AbortSignal.any([signal, timer.signal]) })]);
+        await Promise.race([
+          changed.promise,
+          sleep(waitMs, undefined, { signal: AbortSignal.any([signal, timer.signal]) }),
+        ]);
       } finally {
         timer.abort();
         off();
@@ -473,7 +516,11 @@ export class McpServer implements AsyncDisposable {
   }
 
   #notStarted(tool: McpTool): ToolError {
-    return new ToolError(ToolErrorCode.Timeout, `"${tool.name}" of the MCP server "${this.name}" was not started in time`, { details: { mayHaveRun: false } });
+    return new ToolError(
+      ToolErrorCode.Timeout,
+      `"${tool.name}" of the MCP server "${this.name}" was not started in time`,
+      { details: { mayHaveRun: false } },
+    );
   }
 
   #away(nextAttemptInMs: number): ToolError {
@@ -492,16 +539,27 @@ export class McpServer implements AsyncDisposable {
 }
 
 /** Whether a call may be made again although it may have run: the server says so of its tool, and is trusted with that. */
-export const isRepeatable = ({ annotations }: McpTool, isTrusted: boolean): boolean => isTrusted && (annotations.readOnly || annotations.idempotent);
+export const isRepeatable = ({ annotations }: McpTool, isTrusted: boolean): boolean =>
+  isTrusted && (annotations.readOnly || annotations.idempotent);
 
 /** Of a server that a call cannot be sent to now. */
-export function serverAwayError({ name, nextAttemptInMs = 0, state }: Pick<McpServerHealth, "name"> & Partial<McpServerHealth>): ToolError {
+export function serverAwayError({
+  name,
+  nextAttemptInMs = 0,
+  state,
+}: Pick<McpServerHealth, "name"> & Partial<McpServerHealth>): ToolError {
   const why = state === "busy" ? "works on earlier calls and answers nothing meanwhile" : "cannot be reached now";
-  return new ToolError(ToolErrorCode.Unavailable, `The MCP server "${name}" ${why}. Nothing was run. Try again later.`, {
-    retryAfterMs: Math.max(1_000, Math.round(nextAttemptInMs)),
-    details: { mayHaveRun: false, reason: "server_away" },
-  });
+  return new ToolError(
+    ToolErrorCode.Unavailable,
+    `The MCP server "${name}" ${why}. Nothing was run. Try again later.`,
+    {
+      retryAfterMs: Math.max(1_000, Math.round(nextAttemptInMs)),
+      details: { mayHaveRun: false, reason: "server_away" },
+    },
+  );
 }
 
 const failureCounter = () =>
-  metrics.getMeter("@rockbot/mcp").createCounter("rockbot.mcp.server.failures", { description: "Connections to MCP servers that failed or ended, by server." });
+  metrics.getMeter("@rockbot/mcp").createCounter("rockbot.mcp.server.failures", {
+    description: "Connections to MCP servers that failed or ended, by server.",
+  });

@@ -1,7 +1,12 @@
 import { getRequestListener } from "@hono/node-server";
 import { createMcpHandler } from "@modelcontextprotocol/server";
 import { redact } from "@rockbot/base/redaction";
-import { freePort, type StartAuthorizationServerOptions, startAuthorizationServer, startProtectedResource } from "@rockbot/testing";
+import {
+  freePort,
+  type StartAuthorizationServerOptions,
+  startAuthorizationServer,
+  startProtectedResource,
+} from "@rockbot/testing";
 import { expect, test } from "vitest";
 import type { OAuthOptions } from "./server-options.ts";
 import { modernServer } from "./test-modern-server.ts";
@@ -73,7 +78,11 @@ test.each<[string, Partial<OAuthOptions>, string, RegExp]>([
   expect(world.authorization.refusals.length).toBeLessThanOrEqual(2);
   expect(world.authorization.tokens).toEqual([]);
   await expect(
-    server.callTool({ name: "echo" } as never, {}, { timeoutMs: 1_000, signal: new AbortController().signal, onProgress: () => {} }),
+    server.callTool(
+      { name: "echo" } as never,
+      {},
+      { timeoutMs: 1_000, signal: new AbortController().signal, onProgress: () => {} },
+    ),
   ).rejects.toMatchObject({
     code: "unavailable",
     message: expect.not.stringContaining("canary"),
@@ -92,7 +101,11 @@ test("an authorization server that is away makes the server one that is tried ag
   const issuer = `http://127.0.0.1:${await freePort()}`;
   await using resource = await startProtectedResource({ issuer, isValid: async () => false }, () => {});
   const oauth = { clientId: "me", clientSecret: "canary-secret", issuer };
-  await using server = startServer({ type: "http", url: resource.url, headers: {}, oauth }, { secrets: ["canary-secret"] }, { backOffMs: [60_000] });
+  await using server = startServer(
+    { type: "http", url: resource.url, headers: {}, oauth },
+    { secrets: ["canary-secret"] },
+    { backOffMs: [60_000] },
+  );
   await until(server, "failing", "broken");
   expect(server.health.lastFailure).not.toContain("canary");
   expect(server.health.nextAttemptInMs).toBeGreaterThan(0);
@@ -100,9 +113,16 @@ test("an authorization server that is away makes the server one that is tried ag
 
 test("a server that refuses each token is not asked for ever", async () => {
   await using authorization = await startAuthorizationServer();
-  await using resource = await startProtectedResource({ issuer: authorization.issuer, isValid: async () => false }, () => {});
+  await using resource = await startProtectedResource(
+    { issuer: authorization.issuer, isValid: async () => false },
+    () => {},
+  );
   const { clientId, clientSecret, issuer } = authorization;
-  await using server = startServer({ type: "http", url: resource.url, headers: {}, oauth: { clientId, clientSecret, issuer } }, {}, { backOffMs: [60_000] });
+  await using server = startServer(
+    { type: "http", url: resource.url, headers: {}, oauth: { clientId, clientSecret, issuer } },
+    {},
+    { backOffMs: [60_000] },
+  );
   await until(server, "failing", "broken");
   expect(authorization.tokens.length).toBeLessThanOrEqual(4);
   expect(resource.refused).toBeLessThanOrEqual(8);

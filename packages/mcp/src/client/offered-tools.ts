@@ -50,7 +50,8 @@ export class OfferedTools {
   /** Resolves once it is decided what is offered of them. */
   async take(tools: readonly McpTool[], instructions: string | undefined): Promise<void> {
     const allowed = tools.filter(({ name }) => this.#options.isAllowed(name));
-    if (instructions !== undefined) allowed.push({ name: INSTRUCTIONS, description: instructions, inputSchema: {}, annotations: NO_ANNOTATIONS });
+    if (instructions !== undefined)
+      allowed.push({ name: INSTRUCTIONS, description: instructions, inputSchema: {}, annotations: NO_ANNOTATIONS });
     if (JSON.stringify(allowed) !== JSON.stringify(this.#listed)) this.#listed = allowed;
     await this.#screen(this.#listed ?? allowed);
   }

@@ -50,7 +50,12 @@ export interface McpTool {
   /** Describes `structuredContent` of its results. */
   readonly outputSchema?: object | undefined;
   /** The server's annotations: hints, never rights. Those that it does not give have the protocol's defaults. */
-  readonly annotations: { readonly readOnly: boolean; readonly idempotent: boolean; readonly destructive: boolean; readonly openWorld: boolean };
+  readonly annotations: {
+    readonly readOnly: boolean;
+    readonly idempotent: boolean;
+    readonly destructive: boolean;
+    readonly openWorld: boolean;
+  };
   /** An operator, or a lock file, has approved this very definition. @default false */
   readonly isApproved?: boolean | undefined;
 }

@@ -16,7 +16,13 @@ export interface WatchTimes {
   readonly busyMs: number;
 }
 
-export const WATCH_TIMES: WatchTimes = { lookMs: 2_000, quietMs: 10_000, idleMs: 30_000, answerMs: 5_000, busyMs: 5 * 60_000 };
+export const WATCH_TIMES: WatchTimes = {
+  lookMs: 2_000,
+  quietMs: 10_000,
+  idleMs: 30_000,
+  answerMs: 5_000,
+  busyMs: 5 * 60_000,
+};
 /** Of a processor: who uses less does nothing. */
 const BUSY_SHARE = 0.05;
 
@@ -68,7 +74,11 @@ export class ServerWatch {
     const { heardAt } = this.#connection;
     const now = performance.now();
     const waitingSince = Math.min(...[...this.#out].map(({ sentAt }) => sentAt));
-    return this.#isSuspect || now - heardAt >= this.#times.idleMs || now - Math.max(heardAt, waitingSince) >= this.#times.quietMs;
+    return (
+      this.#isSuspect ||
+      now - heardAt >= this.#times.idleMs ||
+      now - Math.max(heardAt, waitingSince) >= this.#times.quietMs
+    );
   }
 
   /** Asks the server whether it lives: by a ping, then for its tools, once while it is busy. Takes twice `answerMs` at most. */
@@ -116,4 +126,5 @@ class SilentError extends Error {
 }
 
 /** Whether nothing came in time, of which the SDK tells in several ways. */
-const isSilence = (error: unknown): boolean => error instanceof SilentError || isTimeOut(error) || (error as Error | undefined)?.name === "TimeoutError";
+const isSilence = (error: unknown): boolean =>
+  error instanceof SilentError || isTimeOut(error) || (error as Error | undefined)?.name === "TimeoutError";

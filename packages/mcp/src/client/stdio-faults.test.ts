@@ -8,23 +8,34 @@ import { expect, test } from "vitest";
 import type { McpTool } from "./server-options.ts";
 import { callTool, startServer, testEnv, until, when } from "./test-servers.ts";
 
-const address = (...behaviours: readonly FaultServerBehaviour[]) => ({ type: "stdio", env: testEnv, ...faultServer(...behaviours) }) as const;
+const address = (...behaviours: readonly FaultServerBehaviour[]) =>
+  ({ type: "stdio", env: testEnv, ...faultServer(...behaviours) }) as const;
 
 test.each([["crash"], ["segfault"]])(
   "a server that ends in the middle of a call (%s): the outcome is unknown, it is not called again, and it comes back",
   async (fault) => {
     await using server = startServer(address());
-    await expect(callTool(server, fault)).rejects.toMatchObject({ code: "outcome_unknown", isRetryable: false, details: { mayHaveRun: true } });
+    await expect(callTool(server, fault)).rejects.toMatchObject({
+      code: "outcome_unknown",
+      isRetryable: false,
+      details: { mayHaveRun: true },
+    });
     expect(await callTool(server, "echo", { again: true })).toMatchObject({ content: '{"again":true}' });
   },
 );
 
-test.each([["hang"], ["wrong_id"]])("a call that gets no answer (%s) ends at its time, the server is told, and others are answered", async (fault) => {
-  await using server = startServer(address());
-  await expect(callTool(server, fault, {}, { timeoutMs: 300 })).rejects.toMatchObject({ code: "timeout", details: { mayHaveRun: true } });
-  expect((await callTool(server, "cancelled")).content).toMatch(/^\[\d+\]$/);
-  expect(server.health).toMatchObject({ state: "ready", failures: 0 });
-});
+test.each([["hang"], ["wrong_id"]])(
+  "a call that gets no answer (%s) ends at its time, the server is told, and others are answered",
+  async (fault) => {
+    await using server = startServer(address());
+    await expect(callTool(server, fault, {}, { timeoutMs: 300 })).rejects.toMatchObject({
+      code: "timeout",
+      details: { mayHaveRun: true },
+    });
+    expect((await callTool(server, "cancelled")).content).toMatch(/^\[\d+\]$/);
+    expect(server.health).toMatchObject({ state: "ready", failures: 0 });
+  },
+);
 
 test("garbage between messages is passed over, and a second answer goes nowhere", async () => {
   await using server = startServer(address());
@@ -73,14 +84,28 @@ test("an old server that ends when it is asked for the newer era is started once
 });
 
 test("a server that does not start is tried again, ever more slowly; calls are refused at once, and the operator learns why", async () => {
-  await using server = startServer(address("exit-at-start"), { secrets: ["canary-in-stderr"] }, { backOffMs: [0, 5, 10, 20, 60_000] });
+  await using server = startServer(
+    address("exit-at-start"),
+    { secrets: ["canary-in-stderr"] },
+    { backOffMs: [0, 5, 10, 20, 60_000] },
+  );
   await until(server, "broken");
   const call = server.callTool(
-    { name: "echo", description: "", inputSchema: {}, annotations: { readOnly: false, idempotent: false, destructive: true, openWorld: true } },
+    {
+      name: "echo",
+      description: "",
+      inputSchema: {},
+      annotations: { readOnly: false, idempotent: false, destructive: true, openWorld: true },
+    },
     {},
     { timeoutMs: 15_000, signal: new AbortController().signal, onProgress: () => {} },
   );
-  await expect(call).rejects.toMatchObject({ code: "unavailable", isRetryable: true, retryAfterMs: expect.any(Number), details: { mayHaveRun: false } });
+  await expect(call).rejects.toMatchObject({
+    code: "unavailable",
+    isRetryable: true,
+    retryAfterMs: expect.any(Number),
+    details: { mayHaveRun: false },
+  });
   expect(server.health.failures).toBeGreaterThanOrEqual(5);
   expect(server.health.lastFailure).toContain("it ended with exit code 2");
   expect(server.health.lastFailure).toContain("fault server: refusing to start");
@@ -88,7 +113,11 @@ test("a server that does not start is tried again, ever more slowly; calls are r
 });
 
 test("a command that does not exist is said so", async () => {
-  await using server = startServer({ type: "stdio", command: "no-such-program-anywhere", args: [], env: testEnv }, {}, { backOffMs: [60_000] });
+  await using server = startServer(
+    { type: "stdio", command: "no-such-program-anywhere", args: [], env: testEnv },
+    {},
+    { backOffMs: [60_000] },
+  );
   await until(server, "failing");
   expect(server.health.lastFailure).toContain("ENOENT");
 });
@@ -103,7 +132,10 @@ test("with a server go all that it started, also who has left its process group 
   const pids: number[] = [];
   {
     await using server = startServer(address("heedless"));
-    pids.push(Number((await callTool(server, "grandchild")).content), Number((await callTool(server, "escaped")).content));
+    pids.push(
+      Number((await callTool(server, "grandchild")).content),
+      Number((await callTool(server, "escaped")).content),
+    );
     expect(pids.map(isProcessAlive)).toEqual([true, true]);
   }
   await expect.poll(() => pids.map(isProcessAlive), { timeout: 5_000 }).toEqual([false, false]); // gone, and reaped by whoever has inherited them
@@ -129,7 +161,10 @@ test("a full queue refuses more calls, and says when to come back", async () => 
   const first = callTool(server, "hang", {}, { timeoutMs: 500 }).catch(() => {});
   await until(server, "ready");
   const second = callTool(server, "echo", { n: 2 });
-  await expect(callTool(server, "echo")).rejects.toMatchObject({ code: "overloaded", retryAfterMs: expect.any(Number) });
+  await expect(callTool(server, "echo")).rejects.toMatchObject({
+    code: "overloaded",
+    retryAfterMs: expect.any(Number),
+  });
   await first;
   expect(await second).toMatchObject({ content: '{"n":2}' });
 });
@@ -163,7 +198,8 @@ test.each([
 
 test("a server is ready once what its screen was asked last is decided", async () => {
   const decisions: (() => void)[] = [];
-  const screen = (tools: readonly McpTool[]) => new Promise<readonly McpTool[]>((resolve) => decisions.push(() => resolve(tools)));
+  const screen = (tools: readonly McpTool[]) =>
+    new Promise<readonly McpTool[]>((resolve) => decisions.push(() => resolve(tools)));
   await using server = startServer(address(), {}, { screen });
   await expect.poll(() => decisions.length, { timeout: 20_000 }).toBe(1);
   void server.screenAgain();
@@ -179,14 +215,19 @@ test("a server is ready once what its screen was asked last is decided", async (
 test("a call that waits for a server to come back is not sent if its tool does not pass the screen any more", async () => {
   let isApproved = true;
   const refusal = new ToolError(ToolErrorCode.Denied, "not approved");
-  const screen = async (tools: readonly McpTool[]) => (isApproved ? tools : tools.filter(({ name }) => name !== "echo"));
+  const screen = async (tools: readonly McpTool[]) =>
+    isApproved ? tools : tools.filter(({ name }) => name !== "echo");
   await using server = startServer(address(), {}, { screen, refusal: () => refusal, backOffMs: [0, 200] });
   await until(server, "ready");
   const tool = server.tools.find(({ name }) => name === "echo") as McpTool;
   isApproved = false;
   await callTool(server, "crash").catch(() => {});
   await until(server, "failing", "connecting");
-  const call = server.callTool(tool, {}, { timeoutMs: 15_000, signal: new AbortController().signal, onProgress: () => {} });
+  const call = server.callTool(
+    tool,
+    {},
+    { timeoutMs: 15_000, signal: new AbortController().signal, onProgress: () => {} },
+  );
   await expect(call).rejects.toBe(refusal);
 });
 
@@ -204,10 +245,18 @@ test("a call that may be repeated is made twice at most", async () => {
   expect(server.health.failures).toBe(2);
 });
 
-test.runIf(canRunAs(12_345))("a program runs as the user and in the folder that it is given, in no other group", async () => {
-  await using server = startServer({ ...address(), uid: 12_345, cwd: "/" });
-  expect(JSON.parse((await callTool(server, "whoami")).content ?? "")).toEqual({ uid: 12_345, gid: 12_345, groups: [12_345], cwd: "/" });
-}); // only root may start a program as somebody else, who must be able to read it
+test.runIf(canRunAs(12_345))(
+  "a program runs as the user and in the folder that it is given, in no other group",
+  async () => {
+    await using server = startServer({ ...address(), uid: 12_345, cwd: "/" });
+    expect(JSON.parse((await callTool(server, "whoami")).content ?? "")).toEqual({
+      uid: 12_345,
+      gid: 12_345,
+      groups: [12_345],
+      cwd: "/",
+    });
+  },
+); // only root may start a program as somebody else, who must be able to read it
 
 test.runIf(canRunAs(12_345))("one who is not root may name the own user for a program, which keeps its group", () => {
   const tree = new URL("./stdio/process-tree.ts", import.meta.url).href;
@@ -226,21 +275,28 @@ test("where a program cannot be started as another user, this is said in words",
   try {
     await using server = startServer({ ...address(), uid: 12_345 }, {}, { backOffMs: [60_000] });
     await until(server, "failing");
-    expect(server.health.lastFailure).toContain("it is to run as the user 12345, which only a bridge that runs as root can do");
+    expect(server.health.lastFailure).toContain(
+      "it is to run as the user 12345, which only a bridge that runs as root can do",
+    );
   } finally {
     process.getuid = getuid as () => number;
   }
 });
 
-test.runIf(process.platform === "linux")("a program that uses more memory than it may is ended, with its call, and comes back", async () => {
-  await using server = startServer({ ...address(), memoryMib: 250 });
-  await expect(callTool(server, "gorge", { mib: 300 })).rejects.toMatchObject({ code: "outcome_unknown" });
-  expect(server.health.lastFailure).toMatch(/it was ended as it used \d+ MiB of memory, more than the 250 it may/);
-  expect(await callTool(server, "echo")).toMatchObject({ content: "{}" });
-}); // elsewhere the limit is refused
+test.runIf(process.platform === "linux")(
+  "a program that uses more memory than it may is ended, with its call, and comes back",
+  async () => {
+    await using server = startServer({ ...address(), memoryMib: 250 });
+    await expect(callTool(server, "gorge", { mib: 300 })).rejects.toMatchObject({ code: "outcome_unknown" });
+    expect(server.health.lastFailure).toMatch(/it was ended as it used \d+ MiB of memory, more than the 250 it may/);
+    expect(await callTool(server, "echo")).toMatchObject({ content: "{}" });
+  },
+); // elsewhere the limit is refused
 
 test("of a program less is read if its limit says so", async () => {
   await using server = startServer({ ...address(), maxMessageBytes: 1024 * 1024 });
-  await expect(callTool(server, "echo", { text: "x".repeat(1024 * 1024) })).rejects.toMatchObject({ code: "too_large" });
+  await expect(callTool(server, "echo", { text: "x".repeat(1024 * 1024) })).rejects.toMatchObject({
+    code: "too_large",
+  });
   expect(await callTool(server, "echo")).toMatchObject({ content: "{}" });
 });

@@ -4,9 +4,13 @@ import { fromJsonSchema, McpServer } from "@modelcontextprotocol/server";
 export function modernServer(extra: readonly string[] = []): McpServer {
   const server = new McpServer({ name: "modern", version: "1.0.0" }, { instructions: "Made for tests." });
   const anything = fromJsonSchema<Record<string, unknown>>({ type: "object" });
-  server.registerTool("echo", { description: "Echoes.", inputSchema: anything, annotations: { readOnlyHint: true } }, async (input) => ({
-    content: [{ type: "text", text: JSON.stringify(input) }],
-  }));
+  server.registerTool(
+    "echo",
+    { description: "Echoes.", inputSchema: anything, annotations: { readOnlyHint: true } },
+    async (input) => ({
+      content: [{ type: "text", text: JSON.stringify(input) }],
+    }),
+  );
   server.registerTool(
     "sum",
     {
@@ -16,27 +20,47 @@ export function modernServer(extra: readonly string[] = []): McpServer {
         required: ["a", "b"],
         properties: { a: { type: "number" }, b: { type: "number" } },
       }),
-      outputSchema: fromJsonSchema<{ sum: number }>({ type: "object", required: ["sum"], properties: { sum: { type: "number" } } }),
+      outputSchema: fromJsonSchema<{ sum: number }>({
+        type: "object",
+        required: ["sum"],
+        properties: { sum: { type: "number" } },
+      }),
     },
     async ({ a, b }) => ({ content: [{ type: "text", text: String(a + b) }], structuredContent: { sum: a + b } }),
   );
-  server.registerTool("count", { description: "Counts, with progress.", inputSchema: anything }, async (_, { mcpReq }) => {
-    const progressToken = mcpReq._meta?.progressToken;
-    for (let progress = 1; progress <= 3 && progressToken !== undefined; progress++)
-      await mcpReq.notify({ method: "notifications/progress", params: { progressToken, progress, total: 3, message: `step ${progress}` } });
-    return { content: [{ type: "text", text: "counted" }] };
-  });
-  server.registerTool("wait", { description: "Waits to be cancelled.", inputSchema: anything }, async (_, { mcpReq: { signal } }) => {
-    if (!signal.aborted) await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
-    cancelledWaits++;
-    return { content: [{ type: "text", text: "cancelled" }] };
-  });
+  server.registerTool(
+    "count",
+    { description: "Counts, with progress.", inputSchema: anything },
+    async (_, { mcpReq }) => {
+      const progressToken = mcpReq._meta?.progressToken;
+      for (let progress = 1; progress <= 3 && progressToken !== undefined; progress++)
+        await mcpReq.notify({
+          method: "notifications/progress",
+          params: { progressToken, progress, total: 3, message: `step ${progress}` },
+        });
+      return { content: [{ type: "text", text: "counted" }] };
+    },
+  );
+  server.registerTool(
+    "wait",
+    { description: "Waits to be cancelled.", inputSchema: anything },
+    async (_, { mcpReq: { signal } }) => {
+      if (!signal.aborted)
+        await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+      cancelledWaits++;
+      return { content: [{ type: "text", text: "cancelled" }] };
+    },
+  );
   server.registerTool("waits", { description: "How many waits were cancelled.", inputSchema: anything }, async () => ({
     content: [{ type: "text", text: String(cancelledWaits) }],
   }));
-  server.registerTool("meta", { description: "What came beside the arguments.", inputSchema: anything }, async (_, { mcpReq }) => ({
-    content: [{ type: "text", text: JSON.stringify(mcpReq._meta ?? {}) }],
-  }));
+  server.registerTool(
+    "meta",
+    { description: "What came beside the arguments.", inputSchema: anything },
+    async (_, { mcpReq }) => ({
+      content: [{ type: "text", text: JSON.stringify(mcpReq._meta ?? {}) }],
+    }),
+  );
   server.registerTool("fail", { description: "Reports a failure of its own.", inputSchema: anything }, async () => ({
     content: [{ type: "text", text: "no luck" }],
     isError: true,
@@ -45,7 +69,8 @@ export function modernServer(extra: readonly string[] = []): McpServer {
     server.registerTool("grown", { description: "Came later.", inputSchema: anything }, async () => ({ content: [] }));
     return { content: [{ type: "text", text: "done" }] };
   });
-  for (const name of extra) server.registerTool(name, { description: "Came later.", inputSchema: anything }, async () => ({ content: [] }));
+  for (const name of extra)
+    server.registerTool(name, { description: "Came later.", inputSchema: anything }, async () => ({ content: [] }));
   return server;
 }
 

@@ -51,8 +51,13 @@ export const peers = {
     const { origin, close } = await listen(async (request, response) => {
       const known = sessions.get(String(request.headers["mcp-session-id"]));
       const transport =
-        known ?? new StreamableHTTPServerTransport({ sessionIdGenerator: randomUUID, onsessioninitialized: (id) => void sessions.set(id, transport) });
-      if (known === undefined) await legacyServer().connect(transport as Parameters<ReturnType<typeof legacyServer>["connect"]>[0]);
+        known ??
+        new StreamableHTTPServerTransport({
+          sessionIdGenerator: randomUUID,
+          onsessioninitialized: (id) => void sessions.set(id, transport),
+        });
+      if (known === undefined)
+        await legacyServer().connect(transport as Parameters<ReturnType<typeof legacyServer>["connect"]>[0]);
       await transport.handleRequest(request, response);
     });
     return { address: { type: "http", url: `${origin}/mcp`, headers: {} }, [Symbol.asyncDispose]: close };
@@ -91,7 +96,12 @@ async function ssePeer(type: "sse" | "auto"): Promise<Peer> {
   return { address: { type, url: `${origin}/sse`, headers: {} }, [Symbol.asyncDispose]: close };
 }
 
-const stdio = (file: string): McpServerAddress => ({ type: "stdio", command: process.execPath, args: [file], env: testEnv });
+const stdio = (file: string): McpServerAddress => ({
+  type: "stdio",
+  command: process.execPath,
+  args: [file],
+  env: testEnv,
+});
 
 function socketTransport(socket: WebSocket): Parameters<ReturnType<typeof legacyServer>["connect"]>[0] {
   const transport: Parameters<ReturnType<typeof legacyServer>["connect"]>[0] = {
@@ -111,7 +121,9 @@ function socketTransport(socket: WebSocket): Parameters<ReturnType<typeof legacy
 
 const listen = (listener: RequestListener) => listenOn(createServer(listener));
 
-async function listenOn(server: ReturnType<typeof createServer>): Promise<{ readonly origin: string; readonly close: () => Promise<void> }> {
+async function listenOn(
+  server: ReturnType<typeof createServer>,
+): Promise<{ readonly origin: string; readonly close: () => Promise<void> }> {
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {
     origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,

@@ -5,7 +5,15 @@ await using server = serveMcpStdio(
   {
     name: "served",
     version: "1.0.0",
-    tools: [{ name: "echo", description: "Echoes.", inputSchema: { type: "object" }, isReadOnly: true, run: async ({ text }) => String(text) }],
+    tools: [
+      {
+        name: "echo",
+        description: "Echoes.",
+        inputSchema: { type: "object" },
+        isReadOnly: true,
+        run: async ({ text }) => String(text),
+      },
+    ],
   },
   { input: process.stdin, output: process.stdout },
 );

@@ -5,7 +5,11 @@ import type { McpServerAddress, McpTool } from "./server-options.ts";
 /** The variables that a program gets in a test: enough to run. */
 export const testEnv: Readonly<Record<string, string>> = { PATH: process.env["PATH"] ?? "" };
 
-export function startServer(address: McpServerAddress, options: Partial<McpServerOptions> = {}, parts: McpServerParts = {}): McpServer {
+export function startServer(
+  address: McpServerAddress,
+  options: Partial<McpServerOptions> = {},
+  parts: McpServerParts = {},
+): McpServer {
   return new McpServer({ name: "tested", address, ...options }, parts);
 }
 
@@ -27,10 +31,25 @@ export async function when(server: McpServer, condition: () => boolean): Promise
 }
 
 /** Calls a tool by its name. */
-export async function callTool(server: McpServer, name: string, args: Record<string, unknown> = {}, options: Partial<McpCallOptions> = {}) {
+export async function callTool(
+  server: McpServer,
+  name: string,
+  args: Record<string, unknown> = {},
+  options: Partial<McpCallOptions> = {},
+) {
   await until(server, "ready");
   const tool =
     server.tools.find((found) => found.name === name) ??
-    ({ name, description: "", inputSchema: {}, annotations: { readOnly: false, idempotent: false, destructive: true, openWorld: true } } satisfies McpTool);
-  return server.callTool(tool, args, { timeoutMs: 15_000, signal: new AbortController().signal, onProgress: () => {}, ...options });
+    ({
+      name,
+      description: "",
+      inputSchema: {},
+      annotations: { readOnly: false, idempotent: false, destructive: true, openWorld: true },
+    } satisfies McpTool);
+  return server.callTool(tool, args, {
+    timeoutMs: 15_000,
+    signal: new AbortController().signal,
+    onProgress: () => {},
+    ...options,
+  });
 }

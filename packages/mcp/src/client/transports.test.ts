@@ -26,10 +26,19 @@ describe.each(matrix)("over %s", (_, startPeer, version, transport) => {
     await until(server, "ready");
     expect(server.health).toMatchObject({ state: "ready", protocolVersion: version, transport });
     expect(server.instructions?.description).toBe("Made for tests.");
-    expect(server.tools.find(({ name }) => name === "echo")).toMatchObject({ description: "Echoes.", annotations: { readOnly: true, idempotent: false } });
-    expect(server.tools.find(({ name }) => name === "sum")).toMatchObject({ outputSchema: { properties: { sum: { type: "number" } } } });
+    expect(server.tools.find(({ name }) => name === "echo")).toMatchObject({
+      description: "Echoes.",
+      annotations: { readOnly: true, idempotent: false },
+    });
+    expect(server.tools.find(({ name }) => name === "sum")).toMatchObject({
+      outputSchema: { properties: { sum: { type: "number" } } },
+    });
     expect(await callTool(server, "echo", { text: "ü" })).toEqual({ content: '{"text":"ü"}', isError: false });
-    expect(await callTool(server, "sum", { a: 1, b: 2 })).toEqual({ content: "3", structured: { sum: 3 }, isError: false });
+    expect(await callTool(server, "sum", { a: 1, b: 2 })).toEqual({
+      content: "3",
+      structured: { sum: 3 },
+      isError: false,
+    });
     expect(await callTool(server, "fail")).toEqual({ content: "no luck", isError: true });
   });
 
@@ -37,7 +46,9 @@ describe.each(matrix)("over %s", (_, startPeer, version, transport) => {
     await using peer = await startPeer();
     await using server = startServer(peer.address);
     const updates: object[] = [];
-    expect(await callTool(server, "count", {}, { onProgress: (update) => updates.push(update) })).toMatchObject({ content: "counted" });
+    expect(await callTool(server, "count", {}, { onProgress: (update) => updates.push(update) })).toMatchObject({
+      content: "counted",
+    });
     expect(updates.slice(0, 2)).toMatchObject([
       { progress: 1, total: 3, message: "step 1" },
       { progress: 2, total: 3 },
@@ -95,7 +106,11 @@ test("the trace of the call goes with it, and its span says that it is a call of
   context.disable();
   propagation.disable();
   expect(JSON.parse(content ?? "{}")).toMatchObject({ traceparent: `00-${traceId}-b7ad6b7169203331-01` });
-  expect(said).toEqual({ "mcp.method.name": "tools/call", "mcp.protocol.version": "2026-07-28", "network.transport": "pipe" });
+  expect(said).toEqual({
+    "mcp.method.name": "tools/call",
+    "mcp.protocol.version": "2026-07-28",
+    "network.transport": "pipe",
+  });
 });
 
 test("a real server with everything: each kind of content arrives, and nothing vanishes", async () => {
@@ -103,11 +118,17 @@ test("a real server with everything: each kind of content arrives, and nothing v
   await using server = startServer(peer.address);
   const image = await callTool(server, "get-tiny-image");
   expect(image.content).toMatch(/\[image image\/png, \d+ bytes: structured\.\$content\[0\]\]/);
-  expect(image.structured).toMatchObject({ $content: [{ type: "image", mimeType: "image/png", data: expect.any(String) }] });
+  expect(image.structured).toMatchObject({
+    $content: [{ type: "image", mimeType: "image/png", data: expect.any(String) }],
+  });
   const links = await callTool(server, "get-resource-links", { count: 2 });
   expect(links.structured).toMatchObject({ $content: [{ type: "resource_link" }, { type: "resource_link" }] });
   const resource = await callTool(server, "get-resource-reference", { resourceType: "Text", resourceId: 1 });
   expect(resource.content).toContain("This is a plaintext resource");
-  expect(resource.structured).toMatchObject({ $content: [{ type: "resource", resource: { uri: "demo://resource/dynamic/text/1" } }] });
-  expect(await callTool(server, "get-structured-content", { location: "New York" })).toMatchObject({ structured: { conditions: expect.any(String) } });
+  expect(resource.structured).toMatchObject({
+    $content: [{ type: "resource", resource: { uri: "demo://resource/dynamic/text/1" } }],
+  });
+  expect(await callTool(server, "get-structured-content", { location: "New York" })).toMatchObject({
+    structured: { conditions: expect.any(String) },
+  });
 });

@@ -9,12 +9,18 @@ import { callTool, startServer, testEnv, until } from "./test-servers.ts";
 const ways = {
   async stdio() {
     const server = startServer({ type: "stdio", env: testEnv, ...faultServer() });
-    return { ask: (answer: string) => callTool(server, "say", { lines: answer }), [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };
+    return {
+      ask: (answer: string) => callTool(server, "say", { lines: answer }),
+      [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
+    };
   },
   WebSocket: () => overWebSocket(),
   json: () => overHttp("application/json", (answer) => answer),
   "a stream of events": () =>
-    overHttp("text/event-stream", (answer) => `: hello\n\nid: 1\r\nevent: message\r\ndata: ${answer.replace(",", ",\r\ndata: ")}\r\n\r\n`),
+    overHttp(
+      "text/event-stream",
+      (answer) => `: hello\n\nid: 1\r\nevent: message\r\ndata: ${answer.replace(",", ",\r\ndata: ")}\r\n\r\n`,
+    ),
 } as const;
 
 async function overWebSocket() {
@@ -24,7 +30,11 @@ async function overWebSocket() {
   await once(sockets, "listening");
   let said = "";
   const results: Readonly<Record<string, object>> = {
-    initialize: { protocolVersion: "2025-11-25", serverInfo: { name: "raw", version: "1" }, capabilities: { tools: {} } },
+    initialize: {
+      protocolVersion: "2025-11-25",
+      serverInfo: { name: "raw", version: "1" },
+      capabilities: { tools: {} },
+    },
     "tools/list": { tools: [{ name: "act", inputSchema: { type: "object" } }] },
   };
   sockets.on("connection", (socket) =>
@@ -36,7 +46,9 @@ async function overWebSocket() {
       else if (id !== undefined) socket.send(JSON.stringify({ jsonrpc: "2.0", id, ...rest }));
     }),
   );
-  const server = stack.use(startServer({ type: "websocket", url: `ws://127.0.0.1:${(sockets.address() as AddressInfo).port}`, headers: {} }));
+  const server = stack.use(
+    startServer({ type: "websocket", url: `ws://127.0.0.1:${(sockets.address() as AddressInfo).port}`, headers: {} }),
+  );
   await until(server, "ready");
   const parts = stack.move();
   return {
@@ -82,18 +94,42 @@ describe.each(Object.entries(ways))("over %s", (_way, open) => {
       '{"jsonrpc":"2.0","id":$ID,"error":{"code":"E_PAPER","message":"out of paper"}}',
       saying("The server says: E_PAPER: out of paper"),
     ],
-    ["an error without a code", '{"jsonrpc":"2.0","id":$ID,"error":{"message":"out of paper"}}', saying("The server says: out of paper")],
+    [
+      "an error without a code",
+      '{"jsonrpc":"2.0","id":$ID,"error":{"message":"out of paper"}}',
+      saying("The server says: out of paper"),
+    ],
     [
       "an error with a code that is too large",
       '{"jsonrpc":"2.0","id":$ID,"error":{"code":1e999,"message":"out of paper"}}',
       saying("The server says: 1e999: out of paper"),
     ],
-    ["an error that is a text", '{"jsonrpc":"2.0","id":$ID,"error":"out of paper"}', saying("The server says: out of paper")],
-    ["a result that is a text", '{"jsonrpc":"2.0","id":$ID,"result":"fine"}', saying("no result as the protocol has it")],
+    [
+      "an error that is a text",
+      '{"jsonrpc":"2.0","id":$ID,"error":"out of paper"}',
+      saying("The server says: out of paper"),
+    ],
+    [
+      "a result that is a text",
+      '{"jsonrpc":"2.0","id":$ID,"result":"fine"}',
+      saying("no result as the protocol has it"),
+    ],
     ["no result", '{"jsonrpc":"2.0","id":$ID,"result":null}', saying("neither a result nor an error")],
-    ["a result beside an error that is none", `{"jsonrpc":"2.0","id":$ID,"error":null,${data}:{"a":1}}}`, { content: "fine", structured: { a: 1 } }],
-    ["a result of another version, and more", `{"id":$ID,"took":5,${data}:{"a":1}}}`, { content: "fine", structured: { a: 1 } }],
-    ["65 levels", `{"jsonrpc":"2.0","id":$ID,${data}:{"a":${nested(65)}}}}`, { content: "fine", structured: { a: JSON.parse(nested(65)) as unknown } }],
+    [
+      "a result beside an error that is none",
+      `{"jsonrpc":"2.0","id":$ID,"error":null,${data}:{"a":1}}}`,
+      { content: "fine", structured: { a: 1 } },
+    ],
+    [
+      "a result of another version, and more",
+      `{"id":$ID,"took":5,${data}:{"a":1}}}`,
+      { content: "fine", structured: { a: 1 } },
+    ],
+    [
+      "65 levels",
+      `{"jsonrpc":"2.0","id":$ID,${data}:{"a":${nested(65)}}}}`,
+      { content: "fine", structured: { a: JSON.parse(nested(65)) as unknown } },
+    ],
     [
       "numbers that JavaScript changes",
       `{"jsonrpc":"2.0","id":$ID,${data}:{"a":[9007199254740993,1e999,1]}}}`,
@@ -106,25 +142,44 @@ describe.each(Object.entries(ways))("over %s", (_way, open) => {
 
   test("keys that lead to prototypes are carried", async () => {
     await using server = await open();
-    const structured = '{"__proto__":{"isAdmin":true},"constructor":{"prototype":{"isAdmin":true}},"a":{"__proto__":1}}';
-    expect(JSON.stringify((await server.ask(`{"jsonrpc":"2.0","id":$ID,${data}:${structured}}}`)).structured)).toBe(structured);
+    const structured =
+      '{"__proto__":{"isAdmin":true},"constructor":{"prototype":{"isAdmin":true}},"a":{"__proto__":1}}';
+    expect(JSON.stringify((await server.ask(`{"jsonrpc":"2.0","id":$ID,${data}:${structured}}}`)).structured)).toBe(
+      structured,
+    );
     expect(({} as { isAdmin?: boolean }).isAdmin).toBeUndefined();
   });
 });
 
-test.each(["stdio", "WebSocket"] as const)("an answer in a list beside what is no message is found, over %s", async (way) => {
-  await using server = await ways[way]();
-  expect(await server.ask(`[7,${answered}]`)).toMatchObject({ content: "fine" });
-});
+test.each(["stdio", "WebSocket"] as const)(
+  "an answer in a list beside what is no message is found, over %s",
+  async (way) => {
+    await using server = await ways[way]();
+    expect(await server.ask(`[7,${answered}]`)).toMatchObject({ content: "fine" });
+  },
+);
 
-test.each(Object.entries(ways))("an error that names no request is that of the one request that it can answer, over %s", async (_way, open) => {
-  await using server = await open();
-  await expect(server.ask('{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"cannot read it"}}')).rejects.toMatchObject(saying("cannot read it"));
-});
+test.each(Object.entries(ways))(
+  "an error that names no request is that of the one request that it can answer, over %s",
+  async (_way, open) => {
+    await using server = await open();
+    await expect(
+      server.ask('{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"cannot read it"}}'),
+    ).rejects.toMatchObject(saying("cannot read it"));
+  },
+);
 
 test.each<[string, string, object]>([
-  ["for a log", `{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":${nested(50_000)}}}\n${answered}`, { content: "fine" }],
-  ["in the words of an error", `{"jsonrpc":"2.0","id":$ID,"error":{"message":${nested(50_000)}}}`, saying("nested too deeply")],
+  [
+    "for a log",
+    `{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":${nested(50_000)}}}\n${answered}`,
+    { content: "fine" },
+  ],
+  [
+    "in the words of an error",
+    `{"jsonrpc":"2.0","id":$ID,"error":{"message":${nested(50_000)}}}`,
+    saying("nested too deeply"),
+  ],
   ["in a result of another version", `{"id":$ID,${data}:${nested(50_000)}}}`, saying("nested too deeply")],
 ])("a program that says what nests without end %s ends nobody but its own call", async (_where, lines, expected) => {
   await using server = await ways.stdio();

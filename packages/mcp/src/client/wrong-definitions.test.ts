@@ -13,8 +13,18 @@ const wrong: readonly (readonly [string, unknown, string, string])[] = [
   ["inputSchema {}", { name: "bad", inputSchema: {} }, "bad", 'inputSchema.type: expected "object"'],
   ["inputSchema an array", { name: "bad", inputSchema: [] }, "bad", "inputSchema: expected object"],
   ["inputSchema a text", { name: "bad", inputSchema: "object" }, "bad", "inputSchema: expected object"],
-  ["inputSchema of another type", { name: "bad", inputSchema: { type: "string" } }, "bad", 'inputSchema.type: expected "object"'],
-  ["properties an array", { name: "bad", inputSchema: { type: "object", properties: [] } }, "bad", "inputSchema.properties"],
+  [
+    "inputSchema of another type",
+    { name: "bad", inputSchema: { type: "string" } },
+    "bad",
+    'inputSchema.type: expected "object"',
+  ],
+  [
+    "properties an array",
+    { name: "bad", inputSchema: { type: "object", properties: [] } },
+    "bad",
+    "inputSchema.properties",
+  ],
   ["required a text", { name: "bad", inputSchema: { type: "object", required: "a" } }, "bad", "inputSchema.required"],
   ["no name", { inputSchema: { type: "object" } }, "number 2 of the list", "name: expected string"],
   ["name null", { ...good, name: null }, "number 2 of the list", "name: expected string"],
@@ -26,10 +36,25 @@ const wrong: readonly (readonly [string, unknown, string, string])[] = [
   ["name twice", good, "good", "is in the list already"],
   ["description a number", { ...good, name: "bad", description: 7 }, "bad", "description: expected string"],
   ["annotations a text", { ...good, name: "bad", annotations: "readOnly" }, "bad", "annotations: expected object"],
-  ["a hint that is no truth", { ...good, name: "bad", annotations: { readOnlyHint: "yes" } }, "bad", "annotations.readOnlyHint: expected boolean"],
+  [
+    "a hint that is no truth",
+    { ...good, name: "bad", annotations: { readOnlyHint: "yes" } },
+    "bad",
+    "annotations.readOnlyHint: expected boolean",
+  ],
   ["_meta a text", { ...good, name: "bad", _meta: "x" }, "bad", "_meta: expected record"],
-  ["schema without a floor", { name: "bad", inputSchema: { type: "object", ...nested(2_000) } }, "bad", "nested too deeply"],
-  ["schema without an end", { name: "bad", inputSchema: { type: "object", $comment: "x", enum: ["y".repeat(70_000)] } }, "bad", "more than 65536 characters"],
+  [
+    "schema without a floor",
+    { name: "bad", inputSchema: { type: "object", ...nested(2_000) } },
+    "bad",
+    "nested too deeply",
+  ],
+  [
+    "schema without an end",
+    { name: "bad", inputSchema: { type: "object", $comment: "x", enum: ["y".repeat(70_000)] } },
+    "bad",
+    "more than 65536 characters",
+  ],
   ["no definition: null", null, "number 2 of the list", "expected object"],
   ["no definition: a text", "bad", "number 2 of the list", "expected object"],
   ["no definition: a list", [good], "number 2 of the list", "expected object"],
@@ -39,14 +64,21 @@ const wrong: readonly (readonly [string, unknown, string, string])[] = [
 ];
 
 describe.each(["older", "newer"] as const)("a server of the %s era", (era) => {
-  test.each(wrong)("is served but for a definition with %s, which is told with its reason", async (_, definition, tool, why) => {
-    await using peer = await startRawHttpServer({ era, tools: [good, definition, { ...good, name: "last" }] });
-    await using server = startServer({ type: "http", url: peer.url, headers: {} });
-    await until(server, "ready");
-    expect(server.tools.map(({ name }) => name)).toEqual(["good", "last"]);
-    expect(server.health).toMatchObject({ state: "ready", failures: 0, leftOut: [{ tool, why: expect.stringContaining(why) }] });
-    expect(await callTool(server, "last")).toMatchObject({ content: "fine" });
-  });
+  test.each(wrong)(
+    "is served but for a definition with %s, which is told with its reason",
+    async (_, definition, tool, why) => {
+      await using peer = await startRawHttpServer({ era, tools: [good, definition, { ...good, name: "last" }] });
+      await using server = startServer({ type: "http", url: peer.url, headers: {} });
+      await until(server, "ready");
+      expect(server.tools.map(({ name }) => name)).toEqual(["good", "last"]);
+      expect(server.health).toMatchObject({
+        state: "ready",
+        failures: 0,
+        leftOut: [{ tool, why: expect.stringContaining(why) }],
+      });
+      expect(await callTool(server, "last")).toMatchObject({ content: "fine" });
+    },
+  );
 
   test("is served with definitions in which null stands for what may be missing", async () => {
     const { inputSchema } = good;
@@ -65,8 +97,15 @@ describe.each(["older", "newer"] as const)("a server of the %s era", (era) => {
   });
 
   test("is served with schemas that the protocol of its era does not have: one that promises nothing is passed over", async () => {
-    const [array, any] = [{ type: "array", items: { type: "number" } }, { anyOf: [{ type: "string" }, { type: "null" }] }];
-    const outputs = [array, any, true, [], "number"].map((outputSchema, i) => ({ ...good, name: `t${i}`, outputSchema }));
+    const [array, any] = [
+      { type: "array", items: { type: "number" } },
+      { anyOf: [{ type: "string" }, { type: "null" }] },
+    ];
+    const outputs = [array, any, true, [], "number"].map((outputSchema, i) => ({
+      ...good,
+      name: `t${i}`,
+      outputSchema,
+    }));
     const input = { ...good, name: "t5", inputSchema: { ...good.inputSchema, $schema: 3, properties: { a: true } } };
     await using peer = await startRawHttpServer({ era, tools: [...outputs, input, good] });
     await using server = startServer({ type: "http", url: peer.url, headers: {} });
@@ -107,14 +146,19 @@ test("a list that never ends is read once around", async () => {
 test("of a list that goes on, what was read is served, and that it goes on is told", () => {
   const listing = new Listing();
   const page = (at: number) => listing.readPage({ tools: [], nextCursor: `${at}` });
-  expect(Array.from({ length: 128 }, (_, at) => page(at)).filter(({ nextCursor }) => nextCursor === undefined)).toHaveLength(1);
+  expect(
+    Array.from({ length: 128 }, (_, at) => page(at)).filter(({ nextCursor }) => nextCursor === undefined),
+  ).toHaveLength(1);
   expect(listing.leftOut).toEqual([{ tool: "the rest of the list", why: expect.stringContaining("128 pages") }]);
 });
 
 test("over stdio, with all wrong definitions in one list, the others are served", async () => {
   using folder = temporaryFolder();
   const tools = [...wrong.map(([, definition]) => definition), good, { ...good, name: "last" }];
-  await using server = startServer({ type: "stdio", env: testEnv, ...rawServer(folder.path, { tools }) }, { allowed: ["good", "last"] });
+  await using server = startServer(
+    { type: "stdio", env: testEnv, ...rawServer(folder.path, { tools }) },
+    { allowed: ["good", "last"] },
+  );
   await until(server, "ready");
   expect(server.tools.map(({ name }) => name)).toEqual(["good", "last"]);
   expect(server.health.leftOut).toHaveLength(wrong.length);

@@ -8,7 +8,11 @@ const text = { type: "text", text: "readable" };
 
 async function answerOf(answers: RawAnswers, log: Logger = silentLogger): Promise<unknown> {
   await using peer = await startRawHttpServer({ tools, ...answers });
-  await using server = startServer({ type: "http", url: peer.url, headers: {} }, { secrets: ["canary-secret"] }, { log });
+  await using server = startServer(
+    { type: "http", url: peer.url, headers: {} },
+    { secrets: ["canary-secret"] },
+    { log },
+  );
   await until(server, "ready");
   return await callTool(server, "act", {}, { timeoutMs: 5_000 }).catch((error: unknown) => error);
 }
@@ -28,7 +32,11 @@ const results: readonly (readonly [string, unknown, object])[] = [
     { content: [{ type: "markdown", text: "# T" }] },
     { content: "[content of the type markdown: structured.$content[0]]\n# T" },
   ],
-  ["a block without a type", { content: [text, {}] }, { content: "readable\n[content of the type undefined: structured.$content[0]]" }],
+  [
+    "a block without a type",
+    { content: [text, {}] },
+    { content: "readable\n[content of the type undefined: structured.$content[0]]" },
+  ],
   [
     "a block that is null",
     { content: [text, null] },
@@ -40,7 +48,11 @@ const results: readonly (readonly [string, unknown, object])[] = [
     { content: [text, { type: "image", data: "§", mimeType: "image/png" }] },
     { content: "readable\n[content of the type image: structured.$content[0]]" },
   ],
-  ["an image without data", { content: [text, { type: "image" }] }, { content: "readable\n[content of the type image: structured.$content[0]]" }],
+  [
+    "an image without data",
+    { content: [text, { type: "image" }] },
+    { content: "readable\n[content of the type image: structured.$content[0]]" },
+  ],
   [
     "a resource that is null",
     { content: [text, { type: "resource", resource: null }] },
@@ -59,7 +71,10 @@ const results: readonly (readonly [string, unknown, object])[] = [
   [
     "annotations",
     { content: [{ ...text, annotations: { audience: ["user"], priority: 1 }, _meta: { n: 1 } }] },
-    { content: "readable", structured: { $annotations: [{ block: 0, annotations: { audience: ["user"], priority: 1 }, _meta: { n: 1 } }] } },
+    {
+      content: "readable",
+      structured: { $annotations: [{ block: 0, annotations: { audience: ["user"], priority: 1 }, _meta: { n: 1 } }] },
+    },
   ],
   [
     "annotations that are none",
@@ -81,40 +96,61 @@ describe.each(["older", "newer"] as const)("a server of the %s era", (era) => {
     ["is null", null, { structured: undefined }],
     ["does not fit", { degrees: "warm" }, { structured: { degrees: "warm" } }],
     ["is a list", [1, 2], { structured: { $value: [1, 2] } }],
-  ])("has a text beside structured content that %s: the text is kept, and the fault said beside it", async (_, structuredContent, expected) => {
-    const outputSchema = { type: "object", required: ["degrees"], properties: { degrees: { type: "number" } } };
-    const promised = [{ ...tools[0], outputSchema }];
-    const result = { content: [text], ...(structuredContent === undefined ? {} : { structuredContent }) };
-    const found = await answerOf({ era, tools: promised, calls: { act: { result } } });
-    expect(found).toMatchObject({
-      isError: true,
-      content: expect.stringMatching(/^readable\n\n\[The tool has run, and its result breaks the tool's own schema: /),
-    });
-    expect((found as { structured?: unknown }).structured).toEqual((expected as { structured: unknown }).structured);
-  });
+  ])(
+    "has a text beside structured content that %s: the text is kept, and the fault said beside it",
+    async (_, structuredContent, expected) => {
+      const outputSchema = { type: "object", required: ["degrees"], properties: { degrees: { type: "number" } } };
+      const promised = [{ ...tools[0], outputSchema }];
+      const result = { content: [text], ...(structuredContent === undefined ? {} : { structuredContent }) };
+      const found = await answerOf({ era, tools: promised, calls: { act: { result } } });
+      expect(found).toMatchObject({
+        isError: true,
+        content: expect.stringMatching(
+          /^readable\n\n\[The tool has run, and its result breaks the tool's own schema: /,
+        ),
+      });
+      expect((found as { structured?: unknown }).structured).toEqual((expected as { structured: unknown }).structured);
+    },
+  );
 
   test("wants its user to open an address: the model learns which, and nothing was run", async () => {
-    const elicitations = [{ mode: "url", elicitationId: "e1", url: "https://auth.example/connect?id=1", message: "Connect." }];
-    const answer = await answerOf({ era, calls: { act: { error: { code: -32042, message: "Authorization is needed", data: { elicitations } } } } });
+    const elicitations = [
+      { mode: "url", elicitationId: "e1", url: "https://auth.example/connect?id=1", message: "Connect." },
+    ];
+    const answer = await answerOf({
+      era,
+      calls: { act: { error: { code: -32042, message: "Authorization is needed", data: { elicitations } } } },
+    });
     expect(answer).toMatchObject({
       code: "unavailable",
       isRetryable: false,
-      message: expect.stringMatching(/wants its user to open https:\/\/auth\.example\/connect\?id=1 first.*The server says: Authorization is needed/),
+      message: expect.stringMatching(
+        /wants its user to open https:\/\/auth\.example\/connect\?id=1 first.*The server says: Authorization is needed/,
+      ),
       details: { mayHaveRun: false, reason: "url_elicitation_required", urls: ["https://auth.example/connect?id=1"] },
     });
   });
 
-  test.each([null, "x", [], { elicitations: null }, { elicitations: [null, { url: 7 }, { url: "javascript:alert(1)" }] }])(
-    "wants that and names no address but %j",
-    async (data) => {
-      const answer = await answerOf({ era, calls: { act: { error: { code: -32042, message: "Needed", data } } } });
-      expect(answer).toMatchObject({ code: "unavailable", details: { urls: [] } });
-    },
-  );
+  test.each([
+    null,
+    "x",
+    [],
+    { elicitations: null },
+    { elicitations: [null, { url: 7 }, { url: "javascript:alert(1)" }] },
+  ])("wants that and names no address but %j", async (data) => {
+    const answer = await answerOf({ era, calls: { act: { error: { code: -32042, message: "Needed", data } } } });
+    expect(answer).toMatchObject({ code: "unavailable", details: { urls: [] } });
+  });
 
   test("says more of an error than its words: that is told, without secrets", async () => {
-    const answer = await answerOf({ era, calls: { act: { error: { code: -32000, message: "No luck", data: { row: 7, key: "canary-secret" } } } } });
-    expect(answer).toMatchObject({ code: "execution_failed", message: expect.stringMatching(/The server says: No luck\. It adds: \{"row":7/) });
+    const answer = await answerOf({
+      era,
+      calls: { act: { error: { code: -32000, message: "No luck", data: { row: 7, key: "canary-secret" } } } },
+    });
+    expect(answer).toMatchObject({
+      code: "execution_failed",
+      message: expect.stringMatching(/The server says: No luck\. It adds: \{"row":7/),
+    });
     expect(answer).toMatchObject({ details: { serverData: expect.stringContaining('"row":7') } });
     expect(JSON.stringify(answer) + String((answer as Error).message)).not.toContain("canary");
   });
@@ -126,7 +162,12 @@ test("what a server says for a log is in ours, without secrets, and a flood of i
   const log: Logger = { debug: note("debug"), info: note("info"), warn: note("warn"), error: note("error") };
   const said = (params: unknown) => ({ method: "notifications/message", params });
   const flood = Array.from({ length: 40 }, (_, i) => said({ level: "debug", data: i }));
-  const before = [said({ level: "error", logger: "db", data: { key: "canary-secret" } }), said({}), said({ level: 7 }), ...flood];
+  const before = [
+    said({ level: "error", logger: "db", data: { key: "canary-secret" } }),
+    said({}),
+    said({ level: 7 }),
+    ...flood,
+  ];
   expect(await answerOf({ before }, log)).toMatchObject({ content: "fine" });
   const heard = lines.filter(({ message }) => message === "MCP server says");
   expect(heard.slice(0, 4)).toMatchObject([

@@ -1,5 +1,13 @@
 import type { Bus, Logger } from "@rockbot/bus";
-import { createEnvelope, decodeMessage, encodeMessage, MCP_BRIDGE, type McpServersIndexed, mcpTopics, messages } from "@rockbot/contracts";
+import {
+  createEnvelope,
+  decodeMessage,
+  encodeMessage,
+  MCP_BRIDGE,
+  type McpServersIndexed,
+  mcpTopics,
+  messages,
+} from "@rockbot/contracts";
 import type { Identity } from "@rockbot/tools";
 
 export interface FollowIndexOptions {
@@ -18,16 +26,28 @@ export interface FollowedIndex extends AsyncDisposable {
 const ASK_TTL_MS = 60_000;
 
 /** Hears which MCP servers a bridge tells an agent of. Resolves once it would hear; nothing is asked by itself. */
-export async function followIndex(bus: Bus, { agent, identity, hear, log }: FollowIndexOptions): Promise<FollowedIndex> {
-  const subscription = await bus.subscribe({ name: `mcp-index.${agent}`, topics: [mcpTopics.index(agent)], kind: "copy" }, async (envelope) => {
-    const { body, type } = envelope;
-    const message = type === messages.McpServersIndexed.type ? decodeMessage("McpServersIndexed", body) : undefined;
-    if (message?.ok && identity.isFrom(MCP_BRIDGE, envelope, "announcement")) hear(message.value);
-  });
+export async function followIndex(
+  bus: Bus,
+  { agent, identity, hear, log }: FollowIndexOptions,
+): Promise<FollowedIndex> {
+  const subscription = await bus.subscribe(
+    { name: `mcp-index.${agent}`, topics: [mcpTopics.index(agent)], kind: "copy" },
+    async (envelope) => {
+      const { body, type } = envelope;
+      const message = type === messages.McpServersIndexed.type ? decodeMessage("McpServersIndexed", body) : undefined;
+      if (message?.ok && identity.isFrom(MCP_BRIDGE, envelope, "announcement")) hear(message.value);
+    },
+  );
   return {
     async ask() {
       const body = encodeMessage("McpMetadataRefreshRequest", { serverName: null });
-      const request = createEnvelope({ topic: mcpTopics.refresh, type: messages.McpMetadataRefreshRequest.type, source: agent, ttlMs: ASK_TTL_MS, body });
+      const request = createEnvelope({
+        topic: mcpTopics.refresh,
+        type: messages.McpMetadataRefreshRequest.type,
+        source: agent,
+        ttlMs: ASK_TTL_MS,
+        body,
+      });
       await bus.publish(request).catch((error: unknown) => {
         log.debug({ error: String(error) }, "could not ask for the index of MCP servers");
       });

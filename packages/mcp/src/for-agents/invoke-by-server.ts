@@ -23,7 +23,10 @@ export function invokeByServer(
   identity: Pick<Identity, "isFrom" | "callerNamed">,
 ): { readonly invoke: InvokeByServer } & AsyncDisposable {
   const self = identity.callerNamed(agent);
-  const requester = createRequester(bus, { replyTo: `tool.result.${agent}.mcp`, subscription: { name: `mcp-proxy.${agent}`, kind: "copy" } });
+  const requester = createRequester(bus, {
+    replyTo: `tool.result.${agent}.mcp`,
+    subscription: { name: `mcp-proxy.${agent}`, kind: "copy" },
+  });
   const accept = (reply: Envelope): boolean => identity.isFrom(MCP_BRIDGE, reply, "result");
   return {
     async invoke(serverName, toolName, args, { caller, deadline, signal, hasReadUntrusted, checkCall }) {
@@ -42,7 +45,8 @@ export function invokeByServer(
       const reply = await requester.request(envelope, { timeoutMs, signal, accept }).catch((error: unknown) => {
         throw callError(error, toolName);
       });
-      const response = reply.type === messages.ToolError.type ? undefined : decodeMessage("ToolInvokeResponse", reply.body);
+      const response =
+        reply.type === messages.ToolError.type ? undefined : decodeMessage("ToolInvokeResponse", reply.body);
       if (response?.ok) return response.value;
       const error = decodeMessage("ToolError", reply.body);
       throw error.ok
@@ -56,6 +60,9 @@ export function invokeByServer(
 function callError(error: unknown, toolName: string): unknown {
   if (error instanceof RequestTimeoutError) return timeoutError(`"${toolName}"`, { mayHaveRun: true });
   if (error instanceof UnroutableError)
-    return new ToolError(ToolErrorCode.Unavailable, `"${toolName}" cannot be called now: no MCP bridge is running. Try again later.`);
+    return new ToolError(
+      ToolErrorCode.Unavailable,
+      `"${toolName}" cannot be called now: no MCP bridge is running. Try again later.`,
+    );
   return error;
 }

@@ -19,6 +19,10 @@ export function knownServer(index: VisibleIndex, name: string): McpServerSummary
   const nearest = index.mayUseSome(name) ? nearestName(name, names) : undefined; // else no other server takes its place
   const more = names.length > MAX_NAMED ? `, and ${names.length - MAX_NAMED} more` : "";
   const help =
-    nearest !== undefined ? `did you mean "${nearest}"?` : names.length > 0 ? `known: ${names.slice(0, MAX_NAMED).join(", ")}${more}` : "none is known";
+    nearest !== undefined
+      ? `did you mean "${nearest}"?`
+      : names.length > 0
+        ? `known: ${names.slice(0, MAX_NAMED).join(", ")}${more}`
+        : "none is known";
   throw new ToolError(ToolErrorCode.ToolNotFound, `There is no MCP server "${name}": ${help}`);
 }

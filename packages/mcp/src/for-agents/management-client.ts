@@ -39,7 +39,11 @@ export interface ManagementClient extends AsyncDisposable {
   unregister(serverName: string, options: AskOptions): Promise<void>;
 }
 
-export function createManagementClient(bus: Bus, agent: string, identity: Pick<Identity, "isFrom" | "callerNamed">): ManagementClient {
+export function createManagementClient(
+  bus: Bus,
+  agent: string,
+  identity: Pick<Identity, "isFrom" | "callerNamed">,
+): ManagementClient {
   const self = identity.callerNamed(agent);
   const requester = createRequester(bus, {
     replyTo: `mcp.manage.response.${agent}`,
@@ -57,28 +61,55 @@ export function createManagementClient(bus: Bus, agent: string, identity: Pick<I
       ...(onBehalfOf === self ? {} : { [Header.OnBehalfOf]: onBehalfOf }),
       ...(hasReadUntrusted ? { [Header.Untrusted]: "true" } : {}),
     };
-    const request = createEnvelope({ topic: mcpTopics.manage, type: messages[requestName].type, source: agent, correlationId: newId(), headers, body });
-    const reply = await requester.request(request, { timeoutMs: Math.min(timeoutMs, MAX_WAIT_MS), signal, accept }).catch((error: unknown) => {
-      throw askError(error, value.serverName);
+    const request = createEnvelope({
+      topic: mcpTopics.manage,
+      type: messages[requestName].type,
+      source: agent,
+      correlationId: newId(),
+      headers,
+      body,
     });
+    const reply = await requester
+      .request(request, { timeoutMs: Math.min(timeoutMs, MAX_WAIT_MS), signal, accept })
+      .catch((error: unknown) => {
+        throw askError(error, value.serverName);
+      });
     const response = decodeMessage(responseName, reply.body);
-    if (!response.ok) throw new ToolError(ToolErrorCode.ExecutionFailed, "The MCP bridge gave an answer that cannot be read.");
+    if (!response.ok)
+      throw new ToolError(ToolErrorCode.ExecutionFailed, "The MCP bridge gave an answer that cannot be read.");
     return response.value;
   }
 
   return {
     async details(serverName, options) {
-      const { tools = [], error } = await ask(["McpGetServiceDetailsRequest", "McpGetServiceDetailsResponse"], { serverName }, options);
-      if (error != null) throw new ToolError(ToolErrorCode.Unavailable, `The MCP server "${serverName}" cannot be asked now: ${error}. Try again later.`);
+      const { tools = [], error } = await ask(
+        ["McpGetServiceDetailsRequest", "McpGetServiceDetailsResponse"],
+        { serverName },
+        options,
+      );
+      if (error != null)
+        throw new ToolError(
+          ToolErrorCode.Unavailable,
+          `The MCP server "${serverName}" cannot be asked now: ${error}. Try again later.`,
+        );
       return tools;
     },
     async register(server, options) {
-      const { success = false, summary, error, code } = await ask(["McpRegisterServerRequest", "McpRegisterServerResponse"], server, options);
+      const {
+        success = false,
+        summary,
+        error,
+        code,
+      } = await ask(["McpRegisterServerRequest", "McpRegisterServerResponse"], server, options);
       if (!success) throw refusal(code, error);
       return summary ?? "";
     },
     async unregister(serverName, options) {
-      const { success = false, error, code } = await ask(["McpUnregisterServerRequest", "McpUnregisterServerResponse"], { serverName }, options);
+      const {
+        success = false,
+        error,
+        code,
+      } = await ask(["McpUnregisterServerRequest", "McpUnregisterServerResponse"], { serverName }, options);
       if (!success) throw refusal(code, error);
     },
     [Symbol.asyncDispose]: () => requester[Symbol.asyncDispose](),
@@ -88,12 +119,19 @@ export function createManagementClient(bus: Bus, agent: string, identity: Pick<I
 /** A bridge of the .NET original says no code. */
 function refusal(code: string | null | undefined, error: string | null | undefined): ToolError {
   const message = error ?? "The MCP bridge has not said why.";
-  return new ToolError(code ?? ToolErrorCode.ExecutionFailed, code != null && message.startsWith(`${code}: `) ? message.slice(code.length + 2) : message);
+  return new ToolError(
+    code ?? ToolErrorCode.ExecutionFailed,
+    code != null && message.startsWith(`${code}: `) ? message.slice(code.length + 2) : message,
+  );
 }
 
 function askError(error: unknown, serverName: string): unknown {
   if (error instanceof RequestTimeoutError)
-    return new ToolError(ToolErrorCode.Timeout, `Timed out: the MCP bridge has not answered about the server "${serverName}". Try again later.`);
-  if (error instanceof UnroutableError) return new ToolError(ToolErrorCode.Unavailable, "No MCP bridge is running. Try again later.");
+    return new ToolError(
+      ToolErrorCode.Timeout,
+      `Timed out: the MCP bridge has not answered about the server "${serverName}". Try again later.`,
+    );
+  if (error instanceof UnroutableError)
+    return new ToolError(ToolErrorCode.Unavailable, "No MCP bridge is running. Try again later.");
   return error;
 }

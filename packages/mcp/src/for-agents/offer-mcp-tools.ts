@@ -50,7 +50,8 @@ export async function offerMcpTools(
   const management = started.use(createManagementClient(bus, agent, identity));
   const proxy = started.use(invokeByServer(bus, agent, identity));
   const indexOf = visibleIndex(index, { policy, tools: caller.tools, awaits: (toolName) => caller.awaits(toolName) });
-  const trustOf: TrustOf = ({ serverName, toolNames = [] }) => mcpServerTrust(serverName, toolNames, (name) => caller.tools.get(name)?.trust);
+  const trustOf: TrustOf = ({ serverName, toolNames = [] }) =>
+    mcpServerTrust(serverName, toolNames, (name) => caller.tools.get(name)?.trust);
   const always = [
     mcpListServices(indexOf, trustOf),
     mcpGetServiceDetails(indexOf, management, trustOf),
@@ -69,7 +70,8 @@ export async function offerMcpTools(
       offered.add(tool);
       register(caller, tool, log);
     }
-    if (!canRegister) for (const tool of registering) if (offered.delete(tool)) caller.tools.unregister(tool.definition.name);
+    if (!canRegister)
+      for (const tool of registering) if (offered.delete(tool)) caller.tools.unregister(tool.definition.name);
   }
 
   const hear = (message: McpServersIndexed): void => {

@@ -19,7 +19,10 @@ export interface ReadIndexOptions {
 const ASK_EVERY_MS = 2_000;
 
 /** Asks which MCP servers there are, until a bridge tells, as it tells agents. Undefined if none has told all in time. */
-export async function readIndex(bus: Bus, { agent, policy, timeoutMs }: ReadIndexOptions): Promise<readonly McpServerSummary[] | undefined> {
+export async function readIndex(
+  bus: Bus,
+  { agent, policy, timeoutMs }: ReadIndexOptions,
+): Promise<readonly McpServerSummary[] | undefined> {
   const index = new ServerIndex();
   const whole = Promise.withResolvers<readonly McpServerSummary[]>();
   await using followed = await followIndex(bus, {

@@ -24,7 +24,14 @@ export class ServerIndex {
   }
 
   /** Takes in a message: removals first, then the others. A whole index replaces all, unless it is older than one that was heard. */
-  apply({ servers, removedServers = [], isSnapshot = false, epoch = 0, sequence = 0, canRegister = false }: McpServersIndexed): void {
+  apply({
+    servers,
+    removedServers = [],
+    isSnapshot = false,
+    epoch = 0,
+    sequence = 0,
+    canRegister = false,
+  }: McpServersIndexed): void {
     if (isSnapshot) {
       if (epoch < this.#newest.epoch || (epoch === this.#newest.epoch && sequence < this.#newest.sequence)) return;
       this.#newest = { epoch, sequence };

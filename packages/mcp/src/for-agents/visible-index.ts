@@ -25,13 +25,17 @@ export interface VisibleIndexOptions {
 }
 
 /** The part of the index that each caller may see. A server of whose tools it may use none is not there for it. */
-export function visibleIndex(index: Pick<ServerIndex, "servers" | "find">, { policy, tools, awaits }: VisibleIndexOptions): (caller: string) => VisibleIndex {
+export function visibleIndex(
+  index: Pick<ServerIndex, "servers" | "find">,
+  { policy, tools, awaits }: VisibleIndexOptions,
+): (caller: string) => VisibleIndex {
   return (caller) => {
     function mayUse(serverName: string, toolName: string): boolean {
       const tool = announcedMcpName(serverName, toolName);
       return policy?.current().decide({ caller, tool, isDangerous: tools.get(tool)?.dangerous }).isAllowed ?? true;
     }
-    const mayUseSomeOf = (serverName: string): boolean => policy === undefined || mayUseSome(policy.current(), caller, `${announcedMcpPrefix(serverName)}*`);
+    const mayUseSomeOf = (serverName: string): boolean =>
+      policy === undefined || mayUseSome(policy.current(), caller, `${announcedMcpPrefix(serverName)}*`);
     function narrowed(server: McpServerSummary): McpServerSummary[] {
       const { serverName, displayName, toolNames = [] } = server;
       const usable = toolNames.filter((name) => mayUse(serverName, name));

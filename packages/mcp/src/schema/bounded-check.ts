@@ -13,7 +13,16 @@ const MAX_NOTED_WORK = 100_000;
 const CHARACTERS_PER_STEP = 32;
 const MAX_VALUES = 100_000;
 /** Only say that something below them failed. */
-const WRAPPERS: ReadonlySet<string> = new Set(["properties", "items", "prefixItems", "allOf", "$ref", "if", "dependentSchemas", "propertyNames"]);
+const WRAPPERS: ReadonlySet<string> = new Set([
+  "properties",
+  "items",
+  "prefixItems",
+  "allOf",
+  "$ref",
+  "if",
+  "dependentSchemas",
+  "propertyNames",
+]);
 const MAX_QUOTED = 500;
 
 /**
@@ -52,7 +61,9 @@ function workOf(root: unknown, { nodes, lengths }: LoosenedSchema): number {
 }
 
 function schemaErrors(units: readonly OutputUnit[], schema: Schema | boolean): readonly SchemaError[] {
-  const unknown = new Set(units.filter(({ keyword }) => keyword === "additionalProperties").map(({ instanceLocation }) => instanceLocation));
+  const unknown = new Set(
+    units.filter(({ keyword }) => keyword === "additionalProperties").map(({ instanceLocation }) => instanceLocation),
+  );
   const told = units.filter(({ keyword, instanceLocation }) => {
     if (keyword === "false") return !unknown.has(instanceLocation.slice(0, instanceLocation.lastIndexOf("/")));
     return !WRAPPERS.has(keyword);
@@ -61,7 +72,10 @@ function schemaErrors(units: readonly OutputUnit[], schema: Schema | boolean): r
 }
 
 /** In the form that our own validators have. */
-function schemaError({ keyword, instanceLocation, keywordLocation, error }: OutputUnit, schema: Schema | boolean): SchemaError {
+function schemaError(
+  { keyword, instanceLocation, keywordLocation, error }: OutputUnit,
+  schema: Schema | boolean,
+): SchemaError {
   const at = { keyword, instancePath: decodedPointer(instanceLocation), schemaPath: keywordLocation, params: {} };
   const [, quoted = ""] = /"(.*)"/s.exec(error) ?? [];
   switch (keyword) {
@@ -73,9 +87,22 @@ function schemaError({ keyword, instanceLocation, keywordLocation, error }: Outp
       return { ...at, keyword: "unknown property", message: unknownProperty(quoted, schema, keywordLocation) };
     case "anyOf":
     case "oneOf":
-      return { ...at, message: keyword === "anyOf" ? "expected one of several forms, and it has none" : "expected exactly one of several forms" };
+      return {
+        ...at,
+        message:
+          keyword === "anyOf"
+            ? "expected one of several forms, and it has none"
+            : "expected exactly one of several forms",
+      };
     case "enum":
-      return { ...at, keyword: "enum ", message: error.replace("Instance does not match any of", "expected one of").replace(/\.$/, "").slice(0, MAX_QUOTED) };
+      return {
+        ...at,
+        keyword: "enum ",
+        message: error
+          .replace("Instance does not match any of", "expected one of")
+          .replace(/\.$/, "")
+          .slice(0, MAX_QUOTED),
+      };
     case "false":
       return { ...at, message: "nothing may stand here" };
     default:
@@ -89,7 +116,12 @@ function unknownProperty(name: string, schema: unknown, keywordLocation: string)
     at = typeof at === "object" && at !== null ? (at as Record<string, unknown>)[decodedPointer(step)] : undefined;
   const known = Object.keys((at as { readonly properties?: object } | undefined)?.properties ?? {});
   const nearest = nearestName(name, known);
-  const help = nearest === undefined ? (known.length === 0 ? "" : `: known are ${known.join(", ").slice(0, MAX_QUOTED)}`) : `: did you mean "${nearest}"?`;
+  const help =
+    nearest === undefined
+      ? known.length === 0
+        ? ""
+        : `: known are ${known.join(", ").slice(0, MAX_QUOTED)}`
+      : `: did you mean "${nearest}"?`;
   return `unknown property "${name.slice(0, 80)}"${help}`;
 }
 

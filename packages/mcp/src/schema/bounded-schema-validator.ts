@@ -11,7 +11,11 @@ export const boundedSchemaValidator: jsonSchemaValidator = {
     return (input) =>
       validate(input) || hasNumbersAsText(input, validate)
         ? { valid: true, data: input as T, errorMessage: undefined }
-        : { valid: false, data: undefined, errorMessage: faultsText(describeFaults(validate, schema as object, input)).slice(0, MAX_FAULT) };
+        : {
+            valid: false,
+            data: undefined,
+            errorMessage: faultsText(describeFaults(validate, schema as object, input)).slice(0, MAX_FAULT),
+          };
   },
 };
 

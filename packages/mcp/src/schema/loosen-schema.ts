@@ -110,15 +110,21 @@ class Loosener {
         if (keyword.endsWith("Length")) this.lengths++;
       }
     parts.isExact &&= !UNCHECKED.some((keyword) => keyword in schema);
-    for (const keyword of ["properties", "dependentSchemas"]) if (keyword in schema) parts.addAll(keyword, schema[keyword], below);
+    for (const keyword of ["properties", "dependentSchemas"])
+      if (keyword in schema) parts.addAll(keyword, schema[keyword], below);
     for (const keyword of ["propertyNames", ...("patternProperties" in schema ? [] : ["additionalProperties"])])
       if (keyword in schema) parts.addOne(keyword, below(schema[keyword]));
     this.#addItems(schema, parts, below);
-    for (const keyword of ["allOf", "anyOf", "oneOf"]) if (keyword in schema) parts.addList(keyword, schema[keyword], below);
+    for (const keyword of ["allOf", "anyOf", "oneOf"])
+      if (keyword in schema) parts.addList(keyword, schema[keyword], below);
     if ("contains" in schema) parts.addContains(schema, below(schema["contains"]));
     if ("not" in schema) parts.addExact("not", below(schema["not"]));
     if ("if" in schema)
-      parts.addCondition(below(schema["if"]), "then" in schema ? below(schema["then"]) : undefined, "else" in schema ? below(schema["else"]) : undefined);
+      parts.addCondition(
+        below(schema["if"]),
+        "then" in schema ? below(schema["then"]) : undefined,
+        "else" in schema ? below(schema["else"]) : undefined,
+      );
     return parts.done();
   }
 
@@ -134,10 +140,14 @@ class Loosener {
     const { $ref, ...beside } = schema;
     const reference = String($ref);
     const target = this.#canRefer && !path.includes(reference) ? targetOf(this.#root, reference) : undefined;
-    const referred = target === undefined ? { schema: true, isExact: false } : this.loosen(target, [...path, reference], depth + 1);
+    const referred =
+      target === undefined ? { schema: true, isExact: false } : this.loosen(target, [...path, reference], depth + 1);
     if (this.#ignoresBesideRef) return referred;
     const others = this.loosen(beside, path, depth + 1);
-    return { schema: { allOf: [referred.schema, others.schema] as Schema[] }, isExact: referred.isExact && others.isExact };
+    return {
+      schema: { allOf: [referred.schema, others.schema] as Schema[] },
+      isExact: referred.isExact && others.isExact,
+    };
   }
 }
 
@@ -189,14 +199,22 @@ class Parts {
   }
 
   addCondition(condition: Loosened, then: Loosened | undefined, otherwise: Loosened | undefined): void {
-    const branches = [...(then === undefined ? [] : [["then", then] as const]), ...(otherwise === undefined ? [] : [["else", otherwise] as const])];
+    const branches = [
+      ...(then === undefined ? [] : [["then", then] as const]),
+      ...(otherwise === undefined ? [] : [["else", otherwise] as const]),
+    ];
     const sides = branches.map(([name, { schema }]) => [name, schema] as const);
     this.addExact("if", condition, sides);
     this.isExact &&= branches.every(([, { isExact }]) => isExact);
   }
 
   /** A keyword that refuses more the more its schema accepts: left out if that is not exact. */
-  addExact(keyword: string, { schema, isExact }: Loosened, more: readonly (readonly [string, unknown])[] = [], isMeant = true): void {
+  addExact(
+    keyword: string,
+    { schema, isExact }: Loosened,
+    more: readonly (readonly [string, unknown])[] = [],
+    isMeant = true,
+  ): void {
     this.add(isExact && isMeant ? Object.fromEntries([[keyword, schema], ...more]) : undefined);
   }
 

@@ -20,7 +20,11 @@ const schema = {
   },
   $defs: {
     Mode: { enum: ["fast", "slow"] },
-    Filter: { type: "object", required: ["op"], properties: { op: { type: "string", default: "=" }, not: { $ref: "#/$defs/Filter" } } },
+    Filter: {
+      type: "object",
+      required: ["op"],
+      properties: { op: { type: "string", default: "=" }, not: { $ref: "#/$defs/Filter" } },
+    },
   },
 };
 const filled = { path: "a", depth: 3, mode: "fast" };
@@ -28,7 +32,11 @@ const filled = { path: "a", depth: 3, mode: "fast" };
 test.each<[string, object, object]>([
   ["a required field that is missing gets its default, an optional one does not", { path: "a" }, filled],
   ["a required field without a default stays missing", { depth: 1, mode: "slow" }, { depth: 1, mode: "slow" }],
-  ["a null of an optional field is left out where it is refused", { ...filled, tag: null, kind: null, limit: null }, filled],
+  [
+    "a null of an optional field is left out where it is refused",
+    { ...filled, tag: null, kind: null, limit: null },
+    filled,
+  ],
   [
     "a null stays where it is taken",
     { ...filled, maybe: null, nullable: null, anything: null, filter: null },

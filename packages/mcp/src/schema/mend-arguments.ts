@@ -38,16 +38,20 @@ class Mender {
   mend(schema: unknown, value: unknown): unknown {
     if (typeof value !== "object" || value === null) return value;
     const { properties, required, items } = this.#formOf(schema);
-    if (Array.isArray(value)) return isRecord(items) ? value.map((element) => this.mend(items, this.#step(element))) : value;
+    if (Array.isArray(value))
+      return isRecord(items) ? value.map((element) => this.mend(items, this.#step(element))) : value;
     const known: Json = isRecord(properties) ? properties : {};
     const isKnown = (name: string): boolean => Object.hasOwn(known, name);
     const needed = new Set(Array.isArray(required) ? required.filter((name) => typeof name === "string") : []);
     const kept = Object.entries(value).flatMap(([name, inner]) => {
       if (!isKnown(this.#step(name))) return [[name, inner]];
-      return inner === null && !needed.has(name) && this.#refuses(known[name]) ? [] : [[name, this.mend(known[name], inner)]];
+      return inner === null && !needed.has(name) && this.#refuses(known[name])
+        ? []
+        : [[name, this.mend(known[name], inner)]];
     });
     const filled = [...needed].flatMap((name) => {
-      const { default: given } = isKnown(this.#step(name)) && !Object.hasOwn(value, name) ? this.#resolved(known[name]) : {};
+      const { default: given } =
+        isKnown(this.#step(name)) && !Object.hasOwn(value, name) ? this.#resolved(known[name]) : {};
       if (given !== undefined && ++this.#filled > MAX_FILLED) throw new TooMuchError();
       return given === undefined ? [] : [[name, given]];
     });
@@ -73,7 +77,9 @@ class Mender {
   /** Many authors write a field that may be null as two alternatives: the form is that of the other one. */
   #formOf(schema: unknown): Json {
     const at = this.#resolved(schema);
-    const forms = [at["anyOf"], at["oneOf"]].flatMap((list) => (Array.isArray(list) ? list : [])).filter((form) => !isRecord(form) || form["type"] !== "null");
+    const forms = [at["anyOf"], at["oneOf"]]
+      .flatMap((list) => (Array.isArray(list) ? list : []))
+      .filter((form) => !isRecord(form) || form["type"] !== "null");
     return forms.length === 1 && !isRecord(at["properties"]) ? this.#resolved(forms[0]) : at;
   }
 

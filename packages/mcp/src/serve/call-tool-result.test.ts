@@ -6,7 +6,10 @@ import { callToolResult, errorResult } from "./call-tool-result.ts";
 
 const image = { type: "image", data: "aGFsbG8=", mimeType: "image/png" } as const;
 const text = (value: string) => ({ type: "text", text: value }) as const;
-const document = { type: "resource", resource: { uri: "file:///a", mimeType: "text/plain", text: "one\ntwo" } } as const;
+const document = {
+  type: "resource",
+  resource: { uri: "file:///a", mimeType: "text/plain", text: "one\ntwo" },
+} as const;
 const link = { type: "resource_link", uri: "file:///b", name: "b" } as const;
 
 /** What a server's result is as a message. */
@@ -26,7 +29,11 @@ const results: Readonly<Record<string, CallToolResult>> = {
 
 test.each(Object.entries(results))("what came from an MCP server goes to an MCP client as it was: %s", (_, result) => {
   const { content, structuredContent, isError } = callToolResult(onTheBus(result));
-  expect({ content, ...(structuredContent === undefined ? {} : { structuredContent }), ...(isError ? { isError } : {}) }).toEqual(result);
+  expect({
+    content,
+    ...(structuredContent === undefined ? {} : { structuredContent }),
+    ...(isError ? { isError } : {}),
+  }).toEqual(result);
 });
 
 test("structured content that is no object is what it was, and has its text", () => {
@@ -35,7 +42,9 @@ test("structured content that is no object is what it was, and has its text", ()
 });
 
 test("an answer without text gives its structured content as text, and one with nothing an empty text", () => {
-  expect(callToolResult({ toolCallId: "1", toolName: "t", content: null, structured: { a: 1 } }).content).toEqual([text('{"a":1}')]);
+  expect(callToolResult({ toolCallId: "1", toolName: "t", content: null, structured: { a: 1 } }).content).toEqual([
+    text('{"a":1}'),
+  ]);
   expect(callToolResult({ toolCallId: "1", toolName: "t", content: null }).content).toEqual([text("")]);
 });
 
@@ -48,10 +57,9 @@ test("what looks like blocks and is none stays structured content", () => {
 });
 
 test("blocks that the text does not speak of come after it", () => {
-  expect(callToolResult({ toolCallId: "1", toolName: "t", content: "only text", structured: { $content: [image] } }).content).toEqual([
-    image,
-    text("only text"),
-  ]);
+  expect(
+    callToolResult({ toolCallId: "1", toolName: "t", content: "only text", structured: { $content: [image] } }).content,
+  ).toEqual([image, text("only text")]);
 });
 
 test("an error is its words, its code and when to come back, and keeps what it says beside that", () => {
@@ -61,7 +69,13 @@ test("an error is its words, its code and when to come back, and keeps what it s
     content: [text("Cannot run it now.\n(overloaded, try again in 1500 ms)")],
     _meta: {
       "rockbot/toolCallId": "1",
-      "rockbot/error": expect.objectContaining({ toolCallId: "1", toolName: "t", code: "overloaded", isRetryable: true, details: { queue: 3 } }),
+      "rockbot/error": expect.objectContaining({
+        toolCallId: "1",
+        toolName: "t",
+        code: "overloaded",
+        isRetryable: true,
+        details: { queue: 3 },
+      }),
     },
   });
 });

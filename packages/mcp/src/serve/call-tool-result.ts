@@ -9,39 +9,57 @@ import { Meta } from "./meta.ts";
  * An answer of the bus as MCP has it, the way back of `callResult`. Blocks that are no text stand again where the text says so, and the rest of
  * `structured` is the structured content.
  */
-export function callToolResult({ toolCallId, content, structured, trust, isError = false }: ToolInvokeResponse): CallToolResult {
+export function callToolResult({
+  toolCallId,
+  content,
+  structured,
+  trust,
+  isError = false,
+}: ToolInvokeResponse): CallToolResult {
   const { given, rest, $annotations, $meta } = splitStructured(structured ?? {}, content ?? "");
   const unknown = given.filter((block) => !isSpecType.ContentBlock(block));
   const text = content ?? (rest === undefined ? "" : JSON.stringify(rest));
   return {
     content: withBlocks(text, given),
-    ...(rest === undefined ? {} : { structuredContent: whole(rest) as NonNullable<CallToolResult["structuredContent"]> }),
+    ...(rest === undefined
+      ? {}
+      : { structuredContent: whole(rest) as NonNullable<CallToolResult["structuredContent"]> }),
     ...(isError ? { isError } : {}),
     _meta: {
       ...(isRecord($meta) ? $meta : {}),
       [Meta.ToolCallId]: toolCallId,
       ...(trust == null ? {} : { [Meta.Trust]: trust }),
       ...(Array.isArray($annotations) ? { [Meta.Annotations]: $annotations } : {}),
-      ...(unknown.length === 0 ? {} : { [Meta.Content]: given.map((block) => (unknown.includes(block) ? block : null)) }),
+      ...(unknown.length === 0
+        ? {}
+        : { [Meta.Content]: given.map((block) => (unknown.includes(block) ? block : null)) }),
     },
   };
 }
 
 /** A failed call as a result that a model can act on: the error's own words, its code, and when to come back. */
-export function errorResult(error: ToolError, call: { readonly toolCallId: string; readonly toolName: string }): CallToolResult {
+export function errorResult(
+  error: ToolError,
+  call: { readonly toolCallId: string; readonly toolName: string },
+): CallToolResult {
   const reply = redactValue(errorReply(call, error)) as ReturnType<typeof errorReply>;
   const retry = error.retryAfterMs === undefined ? "" : `, try again in ${Math.ceil(error.retryAfterMs)} ms`;
   return {
     content: [{ type: "text", text: `${reply.message}\n(${reply.code}${retry})` }],
     isError: true,
-    _meta: { [Meta.ToolCallId]: call.toolCallId, ...(reply.trust == null ? {} : { [Meta.Trust]: reply.trust }), [Meta.Error]: reply },
+    _meta: {
+      [Meta.ToolCallId]: call.toolCallId,
+      ...(reply.trust == null ? {} : { [Meta.Trust]: reply.trust }),
+      [Meta.Error]: reply,
+    },
   };
 }
 
 /** Splits off the parts that an MCP server gave beside its text. Fields that only look so stay structured content. */
 function splitStructured(structured: Readonly<Record<string, unknown>>, text: string) {
   const { $content = [], $annotations, $meta, ...others } = structured;
-  const isGiven = (block: unknown, index: number): boolean => isSpecType.ContentBlock(block) || indexOfLine(text, describeUnknownBlock(block, index)) >= 0;
+  const isGiven = (block: unknown, index: number): boolean =>
+    isSpecType.ContentBlock(block) || indexOfLine(text, describeUnknownBlock(block, index)) >= 0;
   const isFromServer = Array.isArray($content) && $content.every(isGiven);
   const rest = isFromServer ? others : structured;
   const given: readonly unknown[] = isFromServer ? $content : [];
@@ -50,7 +68,9 @@ function splitStructured(structured: Readonly<Record<string, unknown>>, text: st
 
 /** The SDK leaves the key "__proto__" out of what it sends, and keeps a function. */
 const whole = (structured: unknown): unknown =>
-  typeof structured === "object" && structured !== null && Object.hasOwn(structured, "__proto__") ? { toJSON: () => structured } : structured;
+  typeof structured === "object" && structured !== null && Object.hasOwn(structured, "__proto__")
+    ? { toJSON: () => structured }
+    : structured;
 
 /** Structured content that is no object lies under `$value` on the bus. */
 function unwrapped(structured: Readonly<Record<string, unknown>>): unknown {

@@ -8,13 +8,29 @@ import { createToolServer } from "./create-tool-server.ts";
 import type { OfferedCall, ToolSource } from "./tool-source.ts";
 
 /** A client of one tool, which does what the test says. */
-async function connect(call: (args: object, call: OfferedCall) => string, parameters: object = { type: "object" }): Promise<Client> {
+async function connect(
+  call: (args: object, call: OfferedCall) => string,
+  parameters: object = { type: "object" },
+): Promise<Client> {
   const source: ToolSource = {
     maxTimeoutMs: 1_000,
-    listTools: async () => [{ name: "tool", description: "A tool.", parameters, output: { type: "array" }, readOnly: false, idempotent: true }],
+    listTools: async () => [
+      {
+        name: "tool",
+        description: "A tool.",
+        parameters,
+        output: { type: "array" },
+        readOnly: false,
+        idempotent: true,
+      },
+    ],
     getGuides: async () => [],
     toolCallIdOf: (key) => `id of ${key}`,
-    call: async (toolName, args, offered) => ({ toolCallId: offered.toolCallId, toolName, content: call(args, offered) }),
+    call: async (toolName, args, offered) => ({
+      toolCallId: offered.toolCallId,
+      toolName,
+      content: call(args, offered),
+    }),
   };
   const [ours, theirs] = InMemoryTransport.createLinkedPair();
   const server = createToolServer(source, { version: "1.0.0", log: silentLogger });
@@ -39,13 +55,25 @@ test("a call is part of the trace that its request names", async () => {
     return JSON.parse((content[0] as { text: string }).text) as unknown;
   };
 
-  expect(await called(`00-${traceId}-b7ad6b7169203331-01`)).toMatchObject({ traceId, spanId: "b7ad6b7169203331", traceFlags: TraceFlags.SAMPLED });
-  for (const nonsense of ["00-zero-zero-01", 7, undefined]) expect(await called(nonsense)).not.toMatchObject({ traceFlags: TraceFlags.SAMPLED });
+  expect(await called(`00-${traceId}-b7ad6b7169203331-01`)).toMatchObject({
+    traceId,
+    spanId: "b7ad6b7169203331",
+    traceFlags: TraceFlags.SAMPLED,
+  });
+  for (const nonsense of ["00-zero-zero-01", 7, undefined])
+    expect(await called(nonsense)).not.toMatchObject({ traceFlags: TraceFlags.SAMPLED });
 });
 
 test("what a request says of its call reaches the call", async () => {
-  const client = await connect((args, { signal, onProgress, ...call }) => JSON.stringify({ args, ...call, hasSignal: signal?.aborted === false, onProgress }));
-  const _meta = { "rockbot/idempotencyKey": "k", "rockbot/timeoutMs": 1_000, "rockbot/sessionId": "s", "rockbot/untrusted": true };
+  const client = await connect((args, { signal, onProgress, ...call }) =>
+    JSON.stringify({ args, ...call, hasSignal: signal?.aborted === false, onProgress }),
+  );
+  const _meta = {
+    "rockbot/idempotencyKey": "k",
+    "rockbot/timeoutMs": 1_000,
+    "rockbot/sessionId": "s",
+    "rockbot/untrusted": true,
+  };
   const { content } = await client.callTool({ name: "tool", arguments: { a: 1 }, _meta });
 
   expect(JSON.parse((content[0] as { text: string }).text)).toEqual({
@@ -63,6 +91,8 @@ test("a tool whose schema says less than the protocol wants is listed in its for
   const client = await connect(() => "", {});
   const { tools } = await client.listTools();
 
-  expect(tools).toMatchObject([{ name: "tool", inputSchema: { type: "object" }, annotations: { readOnlyHint: false, idempotentHint: true } }]);
+  expect(tools).toMatchObject([
+    { name: "tool", inputSchema: { type: "object" }, annotations: { readOnlyHint: false, idempotentHint: true } },
+  ]);
   expect(tools[0]?.outputSchema).toMatchObject({ type: "object" }); // the older era has no other
 });

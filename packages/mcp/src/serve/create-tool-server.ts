@@ -1,4 +1,11 @@
-import { type CallToolRequestParams, type CallToolResult, ProtocolError, ProtocolErrorCode, Server, type ServerContext } from "@modelcontextprotocol/server";
+import {
+  type CallToolRequestParams,
+  type CallToolResult,
+  ProtocolError,
+  ProtocolErrorCode,
+  Server,
+  type ServerContext,
+} from "@modelcontextprotocol/server";
 import { redactValue } from "@rockbot/base/redaction";
 import type { Logger } from "@rockbot/bus";
 import { errorReply, ToolError, ToolErrorCode } from "@rockbot/contracts";
@@ -45,7 +52,12 @@ export function createToolServer(source: ToolSource, { version, log }: ToolServe
   return server;
 }
 
-async function callTool(source: ToolSource, params: CallToolRequestParams, { mcpReq }: ServerContext, log: Logger): Promise<CallToolResult> {
+async function callTool(
+  source: ToolSource,
+  params: CallToolRequestParams,
+  { mcpReq }: ServerContext,
+  log: Logger,
+): Promise<CallToolResult> {
   const { name, arguments: args = {} } = params;
   const { _meta: meta, signal } = mcpReq;
   const { idempotencyKey, goesOn, ...asked } = readCallMeta(meta, source);
@@ -55,23 +67,43 @@ async function callTool(source: ToolSource, params: CallToolRequestParams, { mcp
   const onProgress = token === undefined ? undefined : progressNotifications(token, mcpReq.notify);
   try {
     const answer = tracedCall(call.toolName, meta, () =>
-      source.call(name, args, { toolCallId, isKeyed: idempotencyKey !== undefined, ...asked, signal: goesOn ? undefined : signal, onProgress }),
+      source.call(name, args, {
+        toolCallId,
+        isKeyed: idempotencyKey !== undefined,
+        ...asked,
+        signal: goesOn ? undefined : signal,
+        onProgress,
+      }),
     );
     return callToolResult(await answer);
   } catch (error) {
     if (!(error instanceof ToolError)) {
       log.error({ err: error, tool: call.toolName }, "a call of an MCP client failed");
-      return errorResult(new ToolError(ToolErrorCode.ExecutionFailed, `Cannot call "${call.toolName}": the gateway failed. Its log says why`), call);
+      return errorResult(
+        new ToolError(
+          ToolErrorCode.ExecutionFailed,
+          `Cannot call "${call.toolName}": the gateway failed. Its log says why`,
+        ),
+        call,
+      );
     }
     // The protocol has an error of its own for a name that nobody offers; what else fails is for the model to read.
     if (error.code === ToolErrorCode.ToolNotFound)
-      throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${error.message}`, redactValue(errorReply(call, error)));
+      throw new ProtocolError(
+        ProtocolErrorCode.InvalidParams,
+        `Unknown tool: ${error.message}`,
+        redactValue(errorReply(call, error)),
+      );
     return errorResult(error, call);
   }
 }
 
 /** The output schema that clients of the older era were shown in another form, which their results follow. */
-async function advertisedSchema(source: ToolSource, name: string, { structuredContent }: CallToolResult): Promise<Record<string, unknown> | undefined> {
+async function advertisedSchema(
+  source: ToolSource,
+  name: string,
+  { structuredContent }: CallToolResult,
+): Promise<Record<string, unknown> | undefined> {
   if (structuredContent === undefined) return undefined;
   const tool = (await source.listTools()).find((each) => each.name === name);
   return tool === undefined ? undefined : (advertisedOutput(tool) as Record<string, unknown> | undefined);

@@ -22,11 +22,22 @@ test("numbers are passed on with what they are of, and with their words", () => 
 });
 
 test("updates without a number are counted", () => {
-  expect(sentFor([{ message: "a" }, {}, { message: "b" }])).toMatchObject([{ progress: 1, message: "a" }, { progress: 2 }, { progress: 3, message: "b" }]);
+  expect(sentFor([{ message: "a" }, {}, { message: "b" }])).toMatchObject([
+    { progress: 1, message: "a" },
+    { progress: 2 },
+    { progress: 3, message: "b" },
+  ]);
 });
 
 test("each number is greater than the one before, as the protocol wants it, and no word is lost", () => {
-  const sent = sentFor([{ progress: 5 }, { progress: 5 }, { progress: 5, message: "still" }, { message: "and" }, { progress: 3 }, { progress: 6 }]);
+  const sent = sentFor([
+    { progress: 5 },
+    { progress: 5 },
+    { progress: 5, message: "still" },
+    { message: "and" },
+    { progress: 3 },
+    { progress: 6 },
+  ]);
   expect(sent.map(({ message }) => message)).toEqual([undefined, "still", "and", undefined]);
   const numbers = sent.map(({ progress }) => progress);
   expect(numbers).toEqual([...new Set(numbers)].sort((a, b) => a - b));

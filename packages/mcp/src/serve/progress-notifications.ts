@@ -16,7 +16,12 @@ export function progressNotifications(progressToken: ProgressToken, notify: Noti
     const grows = isNumber && (last === undefined || progress > last);
     if (!grows && isCounted && message === undefined) return;
     last = grows ? progress : isCounted ? above(last ?? 0) : (last ?? 0) + 1;
-    const params = { progressToken, progress: last, ...(total === undefined ? {} : { total }), ...(message === undefined ? {} : { message }) };
+    const params = {
+      progressToken,
+      progress: last,
+      ...(total === undefined ? {} : { total }),
+      ...(message === undefined ? {} : { message }),
+    };
     notify({ method: "notifications/progress", params }).catch(() => {}); // a client that is gone needs none
   };
 }

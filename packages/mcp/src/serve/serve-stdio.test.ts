@@ -22,7 +22,9 @@ interface Conversation extends AsyncDisposable {
 
 const source: ToolSource = {
   maxTimeoutMs: 1_000,
-  listTools: async () => [{ name: "say", description: "Says.", parameters: { type: "object" }, readOnly: true, idempotent: true }],
+  listTools: async () => [
+    { name: "say", description: "Says.", parameters: { type: "object" }, readOnly: true, idempotent: true },
+  ],
   getGuides: async () => [],
   toolCallIdOf: () => "id",
   call: async (toolName, args) => ({ toolCallId: "id", toolName, content: JSON.stringify(args) }),
@@ -30,7 +32,10 @@ const source: ToolSource = {
 
 /** The doors that read standard input, each with a tool that says the arguments that have arrived. */
 const doors = {
-  "mcp serve": () => conversation((streams) => serveToolsOverStdio(source, { ...streams, onChange: () => () => {}, version: "1.0.0", log: silentLogger })),
+  "mcp serve": () =>
+    conversation((streams) =>
+      serveToolsOverStdio(source, { ...streams, onChange: () => () => {}, version: "1.0.0", log: silentLogger }),
+    ),
   "a server of ours": () =>
     conversation((streams) => {
       const tool = {
@@ -57,10 +62,17 @@ async function conversation(
   input.write(`${JSON.stringify({ jsonrpc: "2.0", id: "hello", method: "initialize", params: hello })}\n`);
   const answers = () => text.split("\n").slice(0, -1).map((line) => JSON.parse(line) as Answer); // biome-ignore format: one line
   await expect.poll(() => answers().length, PATIENCE).toBe(1);
-  return { input, answers, text: () => text, isEnded: () => isEnded, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };
+  return {
+    input,
+    answers,
+    text: () => text,
+    isEnded: () => isEnded,
+    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
+  };
 }
 
-const call = (id: number, args: string): string => `{"jsonrpc":"2.0","id":${id},"method":"tools/call","params":{"name":"say","arguments":${args}}}\n`;
+const call = (id: number, args: string): string =>
+  `{"jsonrpc":"2.0","id":${id},"method":"tools/call","params":{"name":"say","arguments":${args}}}\n`;
 
 describe.each(Object.entries(doors))("over stdio %s", (_, open) => {
   test.each([
@@ -73,14 +85,22 @@ describe.each(Object.entries(doors))("over stdio %s", (_, open) => {
     await using door = await open();
     door.input.write(call(1, args) + call(2, '{"a":1}'));
 
-    await expect.poll(() => door.answers().find(({ id }) => id === 2)?.result?.content[0]?.text, PATIENCE).toBe('{"a":1}');
+    await expect
+      .poll(() => door.answers().find(({ id }) => id === 2)?.result?.content[0]?.text, PATIENCE)
+      .toBe('{"a":1}');
     const refused = door.answers().find(({ id }) => id === 1);
-    expect(refused?.error).toMatchObject({ code: -32_600, message: expect.stringMatching(words), data: { code: "invalid_arguments", isRetryable: false } });
+    expect(refused?.error).toMatchObject({
+      code: -32_600,
+      message: expect.stringMatching(words),
+      data: { code: "invalid_arguments", isRetryable: false },
+    });
   });
 
   test("answers what is no message by an error, with its id if it has one", async () => {
     await using door = await open();
-    door.input.write('{"jsonrpc":\n{"jsonrpc":"2.0","id":1,"method":5}\n[{"jsonrpc":"2.0","id":2,"method":"ping"}]\n\n \r\n');
+    door.input.write(
+      '{"jsonrpc":\n{"jsonrpc":"2.0","id":1,"method":5}\n[{"jsonrpc":"2.0","id":2,"method":"ping"}]\n\n \r\n',
+    );
     door.input.write(Buffer.from([0xff, 0xfe, 0x0a]));
     door.input.write('{"jsonrpc":"2.0","id":3,"method":"ping"}\r\n');
 
@@ -100,7 +120,11 @@ describe.each(Object.entries(doors))("over stdio %s", (_, open) => {
 
     await expect.poll(() => door.answers().map(({ id }) => id), PATIENCE).toEqual(["hello", 1, null, 3]);
     const [, first, second] = door.answers();
-    const tooLarge = { code: -32_600, message: expect.stringContaining("larger than 1048576 bytes"), data: { code: "too_large", isRetryable: false } };
+    const tooLarge = {
+      code: -32_600,
+      message: expect.stringContaining("larger than 1048576 bytes"),
+      data: { code: "too_large", isRetryable: false },
+    };
     expect([first?.error, second?.error]).toMatchObject([tooLarge, tooLarge]);
     expect(door.isEnded()).toBe(false);
   });
@@ -109,7 +133,9 @@ describe.each(Object.entries(doors))("over stdio %s", (_, open) => {
     await using door = await open();
     door.input.write(call(1, '{"a":"\u2028\u2029\u0085"}'));
 
-    await expect.poll(() => door.answers().find(({ id }) => id === 1)?.result?.content[0]?.text, PATIENCE).toBe('{"a":"\u2028\u2029\u0085"}');
+    await expect
+      .poll(() => door.answers().find(({ id }) => id === 1)?.result?.content[0]?.text, PATIENCE)
+      .toBe('{"a":"\u2028\u2029\u0085"}');
     expect(door.text()).not.toMatch(/[\u2028\u2029\u0085]/);
   });
 

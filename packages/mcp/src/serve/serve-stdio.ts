@@ -18,7 +18,10 @@ export interface StdioToolServer extends AsyncDisposable {
 }
 
 /** Serves one client over two streams, in the protocol era that it opens with. */
-export function serveToolsOverStdio(source: ToolSource, { input, output, onChange, ...options }: ServeToolsOverStdioOptions): StdioToolServer {
+export function serveToolsOverStdio(
+  source: ToolSource,
+  { input, output, onChange, ...options }: ServeToolsOverStdioOptions,
+): StdioToolServer {
   const servers = new Set<Server>();
   const door = new StdioDoor({ input, output });
   const handle = serveStdio(
@@ -28,7 +31,10 @@ export function serveToolsOverStdio(source: ToolSource, { input, output, onChang
       server.onclose = () => servers.delete(server);
       return server;
     },
-    { transport: door, onerror: (error) => options.log.debug({ error: String(error) }, "an MCP message was refused or failed") },
+    {
+      transport: door,
+      onerror: (error) => options.log.debug({ error: String(error) }, "an MCP message was refused or failed"),
+    },
   );
   const watch = new ChangeWatch(() => servers.forEach((server) => void tell(server)));
   let off = (): void => {};

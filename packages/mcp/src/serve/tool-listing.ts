@@ -24,15 +24,27 @@ export function toListedTool(tool: OfferedTool): Tool {
 
 /** A client refuses a result without structured content if the tool has an output schema: one for any object promises none. */
 export function advertisedOutput({ output }: OfferedTool): NonNullable<Tool["outputSchema"]> | undefined {
-  const { type, properties, ...rest } = (output ?? {}) as { readonly type?: unknown; readonly properties?: object | null };
-  const isAnyObject = type === "object" && Object.keys(properties ?? {}).length === 0 && Object.keys(rest).every((key) => VAGUE.has(key));
+  const { type, properties, ...rest } = (output ?? {}) as {
+    readonly type?: unknown;
+    readonly properties?: object | null;
+  };
+  const isAnyObject =
+    type === "object" && Object.keys(properties ?? {}).length === 0 && Object.keys(rest).every((key) => VAGUE.has(key));
   return isAnyObject || output === undefined ? undefined : listable(output as Readonly<Record<string, unknown>>);
 }
 
 /** The schema in the form that every client takes. Clients refuse the whole list for one schema whose keywords at the top have other types. */
-function listable({ $schema, properties, required, ...others }: Readonly<Record<string, unknown>>): Tool["inputSchema"] {
+function listable({
+  $schema,
+  properties,
+  required,
+  ...others
+}: Readonly<Record<string, unknown>>): Tool["inputSchema"] {
   const named = isRecord(properties)
-    ? Object.entries(properties).map(([name, schema]) => [name, isRecord(schema) ? schema : schema === false ? { not: {} } : {}])
+    ? Object.entries(properties).map(([name, schema]) => [
+        name,
+        isRecord(schema) ? schema : schema === false ? { not: {} } : {},
+      ])
     : undefined;
   return {
     ...(typeof $schema === "string" ? { $schema } : {}),

@@ -8,7 +8,9 @@ const MAX_DEPTH = 64;
 
 /** A stranger's schema with its descriptions cleaned as a tool's own is, wherever in it they stand. */
 export const cleanSchema = (schema: object): object =>
-  JSON.parse(JSON.stringify(schema), (key, value: unknown) => (typeof value === "string" && READ.has(key) ? cleanText(value, MAX_TEXT) : value)) as object;
+  JSON.parse(JSON.stringify(schema), (key, value: unknown) =>
+    typeof value === "string" && READ.has(key) ? cleanText(value, MAX_TEXT) : value,
+  ) as object;
 
 /** Whether what a stranger says is nested too deeply to be of use. Without recursion, which that would end. */
 export function isTooDeep(root: unknown): boolean {

@@ -56,7 +56,11 @@ export interface RejectedTool extends WaitingTool {
 export interface Approval {
   readonly tools: readonly ShownTool[];
   /** Of one that was shown as rejected also by whom: what is shown as waiting, and rejected by somebody meanwhile, stays so. */
-  readonly servers: readonly { readonly server: string; readonly digest: string; readonly rejectedBy?: string | undefined }[];
+  readonly servers: readonly {
+    readonly server: string;
+    readonly digest: string;
+    readonly rejectedBy?: string | undefined;
+  }[];
 }
 
 /** The outcome of an approval. Names of tools are `server: tool`. */
@@ -72,7 +76,13 @@ export async function readWaiting(store: TrustStore, now?: () => Date): Promise<
   const { asked } = await new Registrations(store, now).read();
   const servers = asked
     .filter(({ approvedBy, rejectedBy }) => approvedBy === undefined && rejectedBy === undefined)
-    .map(({ request, agent, digest, at }) => ({ server: request.name, agent, digest, lines: describeRequest(request), at }));
+    .map(({ request, agent, digest, at }) => ({
+      server: request.name,
+      agent,
+      digest,
+      lines: describeRequest(request),
+      at,
+    }));
   return { tools, servers, firstSeen: (await readRecords(store)).flatMap(firstSeenIn) };
 }
 
@@ -87,7 +97,8 @@ async function readRecords(store: TrustStore): Promise<PinRecord[]> {
 }
 
 /** All definitions that are held, those that were refused too. @throws {StoreUnavailableError} */
-export const readHeld = async (store: TrustStore): Promise<(WaitingTool & Partial<RejectedTool>)[]> => (await readRecords(store)).flatMap(heldIn);
+export const readHeld = async (store: TrustStore): Promise<(WaitingTool & Partial<RejectedTool>)[]> =>
+  (await readRecords(store)).flatMap(heldIn);
 
 function firstSeenIn({ server, pins, held }: PinRecord): WaitingTool[] {
   return pins.flatMap(({ name: tool, hash, definition, by, at }) => {
@@ -103,7 +114,9 @@ function heldIn({ server, pins, held }: PinRecord): (WaitingTool & Partial<Rejec
   return held.map(({ name: tool, hash, reason, renamedFrom, suspicions = [], definition, at, rejectedBy }) => {
     const before = pins.find(({ name }) => name === (renamedFrom ?? tool));
     const changes =
-      definition === undefined || (before !== undefined && before.definition === undefined) ? [TOO_LARGE] : describeChange(before?.definition, definition);
+      definition === undefined || (before !== undefined && before.definition === undefined)
+        ? [TOO_LARGE]
+        : describeChange(before?.definition, definition);
     return {
       server,
       tool,
@@ -119,16 +132,26 @@ function heldIn({ server, pins, held }: PinRecord): (WaitingTool & Partial<Rejec
 }
 
 /** Approves, as the operator `by`. Tools are offered from the next look at the store on, at most a second later. @throws {StoreUnavailableError} */
-export async function approve(store: TrustStore, { tools, servers }: Approval, by: string, now: () => Date = () => new Date()): Promise<ApprovalOutcome> {
+export async function approve(
+  store: TrustStore,
+  { tools, servers }: Approval,
+  by: string,
+  now: () => Date = () => new Date(),
+): Promise<ApprovalOutcome> {
   const approved: string[] = [];
   const stale: string[] = [];
   const at = now().toISOString();
   for (const tool of tools) ((await approveTool(store, tool, { by, at })) ? approved : stale).push(nameOf(tool));
-  for (const { server, digest, rejectedBy } of servers) ((await new Registrations(store, now).approve(digest, by, rejectedBy)) ? approved : stale).push(server);
+  for (const { server, digest, rejectedBy } of servers)
+    ((await new Registrations(store, now).approve(digest, by, rejectedBy)) ? approved : stale).push(server);
   return { approved, stale };
 }
 
-const approveTool = async (store: TrustStore, shown: ShownTool, stamp: { readonly by: string; readonly at: string }): Promise<boolean> =>
+const approveTool = async (
+  store: TrustStore,
+  shown: ShownTool,
+  stamp: { readonly by: string; readonly at: string },
+): Promise<boolean> =>
   (await decideHeld(store, shown, ({ pins, held, ...record }, { name, hash, shape, definition }) => ({
     ...record,
     pins: [...pins.filter((pin) => pin.name !== name), { name, hash, shape, definition, ...stamp }],
@@ -141,14 +164,24 @@ const approveTool = async (store: TrustStore, shown: ShownTool, stamp: { readonl
   ));
 
 /** Decides about a definition that is held as it was shown. @returns false if it is not any more */
-export const decideHeld = (store: TrustStore, shown: ShownTool, decideAbout: (record: PinRecord, held: HeldTool) => PinRecord): Promise<boolean> =>
+export const decideHeld = (
+  store: TrustStore,
+  shown: ShownTool,
+  decideAbout: (record: PinRecord, held: HeldTool) => PinRecord,
+): Promise<boolean> =>
   decide(store, shown.server, (record) => {
-    const found = record.held.find((held) => held.name === shown.tool && held.hash === shown.hash && held.rejectedBy === shown.rejectedBy);
+    const found = record.held.find(
+      (held) => held.name === shown.tool && held.hash === shown.hash && held.rejectedBy === shown.rejectedBy,
+    );
     return found === undefined ? undefined : decideAbout(record, found);
   });
 
 /** @param change returns undefined if the record does not have what was shown. @returns whether it had */
-async function decide(store: TrustStore, server: string, change: (record: PinRecord) => PinRecord | undefined): Promise<boolean> {
+async function decide(
+  store: TrustStore,
+  server: string,
+  change: (record: PinRecord) => PinRecord | undefined,
+): Promise<boolean> {
   const name = pinRecordName(server);
   let isFound = false;
   await updateRecord(store, name, (value) => {

@@ -65,15 +65,27 @@ export function testTrustStore(name: string, create: () => Promise<TrustStore>):
     test("holds a rejection until the same is approved after all, and then both", async () => {
       await using store = await create();
       const registrations = new Registrations(store);
-      const request: RequestedServer = { name: "weather", address: { kind: "url", url: "https://weather.example/mcp", transport: "auto" } };
+      const request: RequestedServer = {
+        name: "weather",
+        address: { kind: "url", url: "https://weather.example/mcp", transport: "auto" },
+      };
       await registrations.ask(request, "one");
       const { servers } = await readWaiting(store);
       await reject(store, { tools: [], servers }, "ada");
-      expect([await registrations.isRejected(request, "one"), await registrations.approvalOf(request, "one")]).toEqual([true, undefined]);
+      expect([await registrations.isRejected(request, "one"), await registrations.approvalOf(request, "one")]).toEqual([
+        true,
+        undefined,
+      ]);
       const rejected = (await readRejected(store)).servers;
       expect(rejected).toMatchObject([{ server: "weather", rejectedBy: "ada" }]);
-      expect(await approve(store, { tools: [], servers: rejected }, "bob")).toEqual({ approved: ["weather"], stale: [] });
-      expect([await registrations.isRejected(request, "one"), await registrations.approvalOf(request, "one")]).toEqual([false, "bob"]);
+      expect(await approve(store, { tools: [], servers: rejected }, "bob")).toEqual({
+        approved: ["weather"],
+        stale: [],
+      });
+      expect([await registrations.isRejected(request, "one"), await registrations.approvalOf(request, "one")]).toEqual([
+        false,
+        "bob",
+      ]);
       expect(await readRejected(store)).toEqual({ tools: [], servers: [] });
       expect(await registrations.read()).toMatchObject({ asked: [{ rejectedBy: "ada", approvedBy: "bob" }] });
     });

@@ -46,7 +46,9 @@ async function readRecords(file: string): Promise<Map<string, string>> {
   if (text === undefined) return new Map();
   const value = parsed(text);
   if (value?.format !== FORMAT || typeof value.records !== "object" || value.records === null)
-    throw new StoreUnavailableError(`Cannot use the file ${file}: expected {"format":${FORMAT},"records":{…}}. Repair it, or remove it to begin anew`);
+    throw new StoreUnavailableError(
+      `Cannot use the file ${file}: expected {"format":${FORMAT},"records":{…}}. Repair it, or remove it to begin anew`,
+    );
   return new Map(Object.entries(value.records).map(([name, record]) => [name, canonicalJson(record)]));
 }
 
@@ -64,7 +66,9 @@ async function writeRecord(file: string, name: string, value: unknown, version: 
 async function writeContent(file: string, texts: ReadonlyMap<string, string>): Promise<void> {
   const value = {
     format: FORMAT,
-    records: Object.fromEntries([...texts].sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, text]) => [name, JSON.parse(text)])),
+    records: Object.fromEntries(
+      [...texts].sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, text]) => [name, JSON.parse(text)]),
+    ),
   };
   await replaceFile(file, `${JSON.stringify(value, undefined, 2)}\n`).catch((error: NodeJS.ErrnoException) => {
     throw new StoreUnavailableError(`Cannot write the file ${file}: ${error.code}`);

@@ -6,7 +6,10 @@ import { MAX_RECORD_LENGTH, type TrustRecord } from "./trust-store.ts";
 /** A record as every store keeps it. @throws {StoreUnavailableError} if it is too long to keep */
 export function textOf(name: string, value: unknown): string {
   const text = canonicalJson(value);
-  if (text.length > MAX_RECORD_LENGTH) throw new StoreUnavailableError(`Cannot write the record "${name}": it has more than ${MAX_RECORD_LENGTH} characters`);
+  if (text.length > MAX_RECORD_LENGTH)
+    throw new StoreUnavailableError(
+      `Cannot write the record "${name}": it has more than ${MAX_RECORD_LENGTH} characters`,
+    );
   return text;
 }
 

@@ -22,11 +22,17 @@ test("an operator approves exactly what is shown, for the agent that asked, once
     {
       server: "weather",
       agent: "one",
-      lines: ['command: "/usr/bin/weather"', 'arguments: ["--fast"]', "environment: nothing beside PATH, HOME and the like"],
+      lines: [
+        'command: "/usr/bin/weather"',
+        'arguments: ["--fast"]',
+        "environment: nothing beside PATH, HOME and the like",
+      ],
     },
   ]);
   expect(await registrations.approvalOf(request, "one")).toBeUndefined();
-  expect(await approve(store, { tools: [], servers: [...servers, { server: "weather", digest: "another" }] }, "ada")).toEqual({
+  expect(
+    await approve(store, { tools: [], servers: [...servers, { server: "weather", digest: "another" }] }, "ada"),
+  ).toEqual({
     approved: ["weather"],
     stale: ["weather"],
   });
@@ -59,17 +65,27 @@ test("what an operator has rejected waits no more, and the agent that asked may 
   for (const agent of ["one", "two"]) await registrations.ask(program(agent), agent);
   const { servers } = await readWaiting(store, clock);
   const shown = servers.filter(({ agent }) => agent === "one");
-  expect(await reject(store, { tools: [], servers: [...shown, { server: "gone", digest: "another" }] }, "ada", clock)).toEqual({
+  expect(
+    await reject(store, { tools: [], servers: [...shown, { server: "gone", digest: "another" }] }, "ada", clock),
+  ).toEqual({
     done: ["one"],
     stale: ["gone"],
   });
   expect((await readWaiting(store, clock)).servers.map(({ server }) => server)).toEqual(["two"]);
-  expect((await readRejected(store, clock)).servers).toMatchObject([{ server: "one", agent: "one", rejectedBy: "ada" }]);
+  expect((await readRejected(store, clock)).servers).toMatchObject([
+    { server: "one", agent: "one", rejectedBy: "ada" },
+  ]);
   expect(await approve(store, { tools: [], servers: shown }, "bob", clock)).toEqual({ approved: [], stale: ["one"] });
   expect(await reject(store, { tools: [], servers: shown }, "bob", clock)).toEqual({ done: [], stale: ["one"] });
-  expect([await registrations.isRejected(program("one"), "one"), await registrations.isRejected(program("two"), "two")]).toEqual([true, false]);
+  expect([
+    await registrations.isRejected(program("one"), "one"),
+    await registrations.isRejected(program("two"), "two"),
+  ]).toEqual([true, false]);
   now += ASKED_KEPT_MS;
-  expect([await registrations.isRejected(program("one"), "one"), (await readRejected(store, clock)).servers]).toEqual([false, []]);
+  expect([await registrations.isRejected(program("one"), "one"), (await readRejected(store, clock)).servers]).toEqual([
+    false,
+    [],
+  ]);
 });
 
 test("an approval of what was rejected can be withdrawn, and what was taken away can be given back", async () => {
@@ -82,7 +98,10 @@ test("an approval of what was rejected can be withdrawn, and what was taken away
   expect(await reject(store, { tools: [], servers: rejected }, "eve")).toEqual({ done: ["weather"], stale: [] });
   expect(await registrations.isRejected(program("weather"), "one")).toBe(true);
   expect(await approve(store, { tools: [], servers: rejected }, "bob")).toEqual({ approved: [], stale: ["weather"] }); // shown as rejected by another
-  expect(await approve(store, { tools: [], servers: (await readRejected(store)).servers }, "bob")).toEqual({ approved: ["weather"], stale: [] });
+  expect(await approve(store, { tools: [], servers: (await readRejected(store)).servers }, "bob")).toEqual({
+    approved: ["weather"],
+    stale: [],
+  });
   expect(await registrations.register(program("weather"), limits)).toBe("registered");
 });
 
@@ -101,7 +120,14 @@ test("an operator takes away exactly the server that was shown, and its agent ma
   const registrations = new Registrations(store);
   await registrations.register(program("weather"), limits);
   const shown = await readRegistered(store);
-  expect(shown).toMatchObject([{ server: "weather", agent: "one", by: "the catalogue", lines: expect.arrayContaining(['command: "/usr/bin/weather"']) }]);
+  expect(shown).toMatchObject([
+    {
+      server: "weather",
+      agent: "one",
+      by: "the catalogue",
+      lines: expect.arrayContaining(['command: "/usr/bin/weather"']),
+    },
+  ]);
   await registrations.unregister("weather", "one");
   await registrations.register(program("weather", "--other"), limits);
   expect(await removeServers(store, shown, "ada")).toEqual({ done: [], stale: ["weather"] });
@@ -116,7 +142,9 @@ test("an agent can fill neither the operator's list nor the list of servers", as
   const asked = await Promise.all(Array.from({ length: 12 }, (_, i) => registrations.ask(program(`a${i}`), "one")));
   expect(asked.filter(Boolean)).toHaveLength(MAX_ASKED_PER_AGENT);
   expect(await registrations.ask(program("b"), "two")).toBe(true);
-  const outcomes = await Promise.all(Array.from({ length: 6 }, (_, i) => registrations.register(program(`s${i}`), limits)));
+  const outcomes = await Promise.all(
+    Array.from({ length: 6 }, (_, i) => registrations.register(program(`s${i}`), limits)),
+  );
   expect(outcomes.toSorted()).toEqual(["registered", "registered", "too_many", "too_many", "too_many", "too_many"]);
 });
 
@@ -125,7 +153,8 @@ test("an agent that registers one server after the other cannot fill the store w
   const registrations = new Registrations(store);
   const once = async (name: string, agent: string, size: number) => {
     const outcome = await registrations.register(program(name), { ...limits, agent });
-    if (outcome === "registered") await store.write(`pins/${name}`, "x".repeat(size), (await store.read(`pins/${name}`)).version);
+    if (outcome === "registered")
+      await store.write(`pins/${name}`, "x".repeat(size), (await store.read(`pins/${name}`)).version);
     await registrations.unregister(name, agent);
     return outcome;
   };

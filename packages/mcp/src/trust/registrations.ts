@@ -74,7 +74,10 @@ export class Registrations {
       if (record.asked.some((asked) => asked.digest === digest && asked.agent === agent)) return record;
       const own = record.asked.filter((asked) => asked.agent === agent).length;
       const asked = [...record.asked, { request, digest, agent, at: this.#now().toISOString() }];
-      hasRoom = own < MAX_ASKED_PER_AGENT && record.asked.length < MAX_ASKED && ownLength({ ...record, asked }, agent) <= MAX_OWN_LENGTH;
+      hasRoom =
+        own < MAX_ASKED_PER_AGENT &&
+        record.asked.length < MAX_ASKED &&
+        ownLength({ ...record, asked }, agent) <= MAX_OWN_LENGTH;
       return hasRoom ? { ...record, asked } : record;
     });
     return hasRoom;
@@ -149,12 +152,16 @@ export class Registrations {
       const bytesOf = (server: string): number => sizes.get(pinRecordName(server)) ?? 0;
       const holders = registered.map((one) => ({ server: one.request.name, agent: one.agent }));
       const all = new Map([...(record.pinned ?? []), ...holders].map((one) => [one.server, one]));
-      const pinned = [...all.values()].filter((one) => bytesOf(one.server) > 0 || holders.some(({ server }) => server === one.server));
+      const pinned = [...all.values()].filter(
+        (one) => bytesOf(one.server) > 0 || holders.some(({ server }) => server === one.server),
+      );
       const others = pinned.filter((one) => one.agent === agent && one.server !== request.name);
       const bytes = others.reduce((sum, { server }) => sum + Math.max(bytesOf(server), mostBytes * LEAST_PART), 0);
       const added: RegisteredServer = { request, digest, agent, at: this.#now().toISOString(), by };
       const isNew = !pinned.some(({ server }) => server === request.name);
-      const isFull = (isNew && bytes >= mostBytes) || ownLength({ ...record, registered: [...registered, added] }, agent) > MAX_OWN_LENGTH;
+      const isFull =
+        (isNew && bytes >= mostBytes) ||
+        ownLength({ ...record, registered: [...registered, added] }, agent) > MAX_OWN_LENGTH;
       outcome =
         holder !== undefined
           ? holder.agent === agent && holder.digest === digest
@@ -181,20 +188,27 @@ export class Registrations {
     await this.#update((record) => {
       const found = record.registered.find(({ request }) => request.name === name);
       outcome = found === undefined ? "unknown" : found.agent === agent ? "removed" : "not_yours";
-      return outcome === "removed" ? { ...record, registered: record.registered.filter((one) => one !== found) } : record;
+      return outcome === "removed"
+        ? { ...record, registered: record.registered.filter((one) => one !== found) }
+        : record;
     });
     return outcome;
   }
 
   async #decide(
     digest: string,
-    { isMeant, decide }: { readonly isMeant: (asked: AskedServer) => boolean; readonly decide: (asked: AskedServer) => AskedServer },
+    {
+      isMeant,
+      decide,
+    }: { readonly isMeant: (asked: AskedServer) => boolean; readonly decide: (asked: AskedServer) => AskedServer },
   ): Promise<boolean> {
     let isFound = false;
     await this.#update((record) => {
       const isDecided = (asked: AskedServer): boolean => asked.digest === digest && isMeant(asked);
       isFound = record.asked.some(isDecided);
-      return isFound ? { ...record, asked: record.asked.map((asked) => (isDecided(asked) ? decide(asked) : asked)) } : record;
+      return isFound
+        ? { ...record, asked: record.asked.map((asked) => (isDecided(asked) ? decide(asked) : asked)) }
+        : record;
     });
     return isFound;
   }
@@ -214,7 +228,8 @@ export class Registrations {
   }
 }
 
-export const isRejected = ({ approvedBy, rejectedBy }: AskedServer): boolean => rejectedBy !== undefined && approvedBy === undefined;
+export const isRejected = ({ approvedBy, rejectedBy }: AskedServer): boolean =>
+  rejectedBy !== undefined && approvedBy === undefined;
 
 const ownLength = ({ asked, registered }: RegistrationRecord, agent: string): number =>
   JSON.stringify([...asked, ...registered].filter((one) => one.agent === agent)).length;
@@ -222,10 +237,13 @@ const ownLength = ({ asked, registered }: RegistrationRecord, agent: string): nu
 /** People may have written it: what is no registration is not taken for one, nor for none. */
 function recordOf(value: unknown): RegistrationRecord {
   if (value === undefined) return NONE;
-  const { asked, registered, pinned } = (typeof value === "object" && value !== null ? value : {}) as { readonly [Key in keyof RegistrationRecord]?: unknown };
+  const { asked, registered, pinned } = (typeof value === "object" && value !== null ? value : {}) as {
+    readonly [Key in keyof RegistrationRecord]?: unknown;
+  };
   if (!Array.isArray(asked) || !Array.isArray(registered) || ![...asked, ...registered].every(isEntry))
     throw new StoreUnavailableError(`Cannot read the record "${REGISTRATIONS}": it is no record of registrations`);
-  const isPinned = (one: unknown): boolean => typeof one === "object" && one !== null && "server" in one && "agent" in one;
+  const isPinned = (one: unknown): boolean =>
+    typeof one === "object" && one !== null && "server" in one && "agent" in one;
   return {
     asked: asked as AskedServer[],
     registered: registered as RegisteredServer[],
@@ -235,7 +253,10 @@ function recordOf(value: unknown): RegistrationRecord {
 
 /** An approval is for the entry of its digest: an entry that says something else by now has none. */
 function isEntry(value: unknown): boolean {
-  const { request, digest, agent, at } = (typeof value === "object" && value !== null ? value : {}) as Partial<AskedServer>;
-  const isRequest = typeof request?.name === "string" && typeof request.address === "object" && request.address !== null;
+  const { request, digest, agent, at } = (
+    typeof value === "object" && value !== null ? value : {}
+  ) as Partial<AskedServer>;
+  const isRequest =
+    typeof request?.name === "string" && typeof request.address === "object" && request.address !== null;
   return isRequest && digest === digestOf(request) && typeof agent === "string" && typeof at === "string";
 }

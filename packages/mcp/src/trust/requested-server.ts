@@ -13,10 +13,16 @@ export type RequestedAddress =
   | { readonly kind: "catalogue" }
   | { readonly kind: "url"; readonly url: string; readonly transport: "auto" | "http" | "sse" }
   /** A program, as it would be started; no text in it is expanded. */
-  | { readonly kind: "command"; readonly command: string; readonly args: readonly string[]; readonly env: Readonly<Record<string, string>> };
+  | {
+      readonly kind: "command";
+      readonly command: string;
+      readonly args: readonly string[];
+      readonly env: Readonly<Record<string, string>>;
+    };
 
 /** SHA-256 over all that an operator is shown: what is approved is this and nothing else. */
-export const digestOf = ({ name, address }: RequestedServer): string => createHash("sha256").update(canonicalJson({ name, address })).digest("hex");
+export const digestOf = ({ name, address }: RequestedServer): string =>
+  createHash("sha256").update(canonicalJson({ name, address })).digest("hex");
 
 /** The lines that the operator sees, exactly, a line each. */
 export function describeRequest({ address }: RequestedServer): string[] {

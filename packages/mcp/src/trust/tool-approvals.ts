@@ -29,7 +29,10 @@ interface Shown {
 }
 
 /** The decisions of operators about a service's own part of a store. It leaves to other services what is said of theirs. */
-export function createToolApprovals(store: TrustStore, { log, owns, takeIn = async () => {} }: ToolApprovalsOptions): ToolApprovals {
+export function createToolApprovals(
+  store: TrustStore,
+  { log, owns, takeIn = async () => {} }: ToolApprovalsOptions,
+): ToolApprovals {
   const own = <S extends Shown>(shown: S): S => ({
     ...shown,
     tools: shown.tools.filter(({ server }) => owns(server)),

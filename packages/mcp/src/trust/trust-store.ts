@@ -56,14 +56,20 @@ const MAX_ATTEMPTS = 20;
  * @param change gives the new value, `undefined` to remove the record, or `unchanged`
  * @returns what the record is now
  */
-export async function updateRecord(store: TrustStore, name: string, change: (value: unknown) => unknown): Promise<unknown> {
+export async function updateRecord(
+  store: TrustStore,
+  name: string,
+  change: (value: unknown) => unknown,
+): Promise<unknown> {
   for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
     const { value, version } = await store.read(name);
     const next = change(value);
     if (next === unchanged) return value;
     if (await store.write(name, next, version)) return next;
   }
-  throw new StoreUnavailableError(`Cannot write the record "${name}": others have written it ${MAX_ATTEMPTS} times meanwhile`);
+  throw new StoreUnavailableError(
+    `Cannot write the record "${name}": others have written it ${MAX_ATTEMPTS} times meanwhile`,
+  );
 }
 
 /** For `updateRecord`: there is nothing to write. */

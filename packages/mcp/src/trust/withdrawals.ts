@@ -35,7 +35,14 @@ export interface WithdrawalOutcome {
 /** The servers that agents have registered. @throws {StoreUnavailableError} */
 export async function readRegistered(store: TrustStore): Promise<StandingServer[]> {
   const { registered } = await new Registrations(store).read();
-  return registered.map(({ request, agent, digest, by, at }) => ({ server: request.name, agent, digest, lines: describeRequest(request), by, at }));
+  return registered.map(({ request, agent, digest, by, at }) => ({
+    server: request.name,
+    agent,
+    digest,
+    lines: describeRequest(request),
+    by,
+    at,
+  }));
 }
 
 /** The entries that operators have refused, and can still approve. */
@@ -57,16 +64,26 @@ export async function readRejected(store: TrustStore, now?: () => Date): Promise
   const { asked } = await new Registrations(store, now).read();
   const servers = asked.flatMap((one) => {
     const { request, agent, digest, rejectedBy, at } = one;
-    return isRejected(one) && rejectedBy !== undefined ? [{ server: request.name, agent, digest, lines: describeRequest(request), rejectedBy, at }] : [];
+    return isRejected(one) && rejectedBy !== undefined
+      ? [{ server: request.name, agent, digest, lines: describeRequest(request), rejectedBy, at }]
+      : [];
   });
-  return { tools: held.flatMap(({ rejectedBy, ...tool }) => (rejectedBy === undefined ? [] : [{ ...tool, rejectedBy }])), servers };
+  return {
+    tools: held.flatMap(({ rejectedBy, ...tool }) => (rejectedBy === undefined ? [] : [{ ...tool, rejectedBy }])),
+    servers,
+  };
 }
 
 /**
  * Refuses held definitions and requested servers, as the operator `by`. A refused definition waits no more until it changes. An agent may not
  * ask for a refused server again for a day. Both can still be approved. @throws {StoreUnavailableError}
  */
-export async function reject(store: TrustStore, { tools, servers }: Rejection, by: string, now?: () => Date): Promise<WithdrawalOutcome> {
+export async function reject(
+  store: TrustStore,
+  { tools, servers }: Rejection,
+  by: string,
+  now?: () => Date,
+): Promise<WithdrawalOutcome> {
   const done: string[] = [];
   const stale: string[] = [];
   for (const tool of tools) {
@@ -82,7 +99,12 @@ export async function reject(store: TrustStore, { tools, servers }: Rejection, b
 }
 
 /** Takes servers from the agents that have registered them, which may not have the same again for a day. All bridges leave them within a second or two. @throws {StoreUnavailableError} */
-export async function removeServers(store: TrustStore, servers: ShownServers, by: string, now?: () => Date): Promise<WithdrawalOutcome> {
+export async function removeServers(
+  store: TrustStore,
+  servers: ShownServers,
+  by: string,
+  now?: () => Date,
+): Promise<WithdrawalOutcome> {
   const registrations = new Registrations(store, now);
   const outcome = await decideEach(servers, (digest) => registrations.remove(digest, by));
   for (const server of outcome.done) await forgetWaiting(store, server);
@@ -99,7 +121,10 @@ export async function forgetWaiting(store: TrustStore, server: string): Promise<
   });
 }
 
-async function decideEach(servers: ShownServers, decide: (digest: string) => Promise<boolean>): Promise<WithdrawalOutcome> {
+async function decideEach(
+  servers: ShownServers,
+  decide: (digest: string) => Promise<boolean>,
+): Promise<WithdrawalOutcome> {
   const done: string[] = [];
   const stale: string[] = [];
   for (const { server, digest } of servers) ((await decide(digest)) ? done : stale).push(server);

@@ -54,11 +54,21 @@ const maxLength = fc.integer({ min: 64, max: 500 });
 describe("any text", () => {
   test("is covered exactly by chunks that keep the bound and pairs of surrogates", () => {
     fc.assert(fc.property(markdown, maxLength, (text, max) => void check(text, { maxLength: max })));
-    fc.assert(fc.property(fc.string({ unit: "binary", maxLength: 2_000 }), maxLength, (text, max) => void check(text, { maxLength: max })));
+    fc.assert(
+      fc.property(
+        fc.string({ unit: "binary", maxLength: 2_000 }),
+        maxLength,
+        (text, max) => void check(text, { maxLength: max }),
+      ),
+    );
   });
 
   test("without any line end is cut at the bound", () => {
-    expect(texts(check("x".repeat(250), { maxLength: 100 }))).toEqual(["x".repeat(100), "x".repeat(100), "x".repeat(50)]);
+    expect(texts(check("x".repeat(250), { maxLength: 100 }))).toEqual([
+      "x".repeat(100),
+      "x".repeat(100),
+      "x".repeat(50),
+    ]);
     expect(texts(check("", { maxLength: 100 }))).toEqual([""]);
   });
 
@@ -71,7 +81,9 @@ describe("markdown", () => {
   test("ends chunks at headings, of the highest level best, and keeps a heading with its text", () => {
     const text = `before\n# One\n## Two\n${"t".repeat(80)}\n### Three\n${"t".repeat(15)}\n# Four\n#### Five\n${"t".repeat(70)}\n`;
     const chunks = check(text, { maxLength: 140, form: "markdown" });
-    expect(chunks.map(({ heading, level, sections }) => [heading, level, sections.map((section) => section.heading)])).toEqual([
+    expect(
+      chunks.map(({ heading, level, sections }) => [heading, level, sections.map((section) => section.heading)]),
+    ).toEqual([
       ["One … Three", 1, ["One", "Two", "Three"]],
       ["Four", 1, ["Four"]],
     ]);
@@ -140,10 +152,19 @@ describe("markdown", () => {
 const blocks = fc
   .array(
     fc.oneof(
-      fc.record({ kind: fc.constant("text" as const), lines: fc.array(fc.nat({ max: 150 }), { minLength: 1, maxLength: 6 }) }),
+      fc.record({
+        kind: fc.constant("text" as const),
+        lines: fc.array(fc.nat({ max: 150 }), { minLength: 1, maxLength: 6 }),
+      }),
       fc.record({ kind: fc.constant("fence" as const), lines: fc.array(fc.nat({ max: 90 }), { maxLength: 30 }) }),
-      fc.record({ kind: fc.constant("table" as const), lines: fc.array(fc.nat({ max: 90 }), { minLength: 1, maxLength: 30 }) }),
-      fc.record({ kind: fc.constant("heading" as const), lines: fc.array(fc.nat({ max: 20 }), { minLength: 1, maxLength: 1 }) }),
+      fc.record({
+        kind: fc.constant("table" as const),
+        lines: fc.array(fc.nat({ max: 90 }), { minLength: 1, maxLength: 30 }),
+      }),
+      fc.record({
+        kind: fc.constant("heading" as const),
+        lines: fc.array(fc.nat({ max: 20 }), { minLength: 1, maxLength: 1 }),
+      }),
     ),
     { maxLength: 12 },
   )
@@ -151,14 +172,21 @@ const blocks = fc
     let id = 0;
     return list.map(({ kind, lines: lengths }) => {
       const own = lengths.map((length) => `${kind}${++id} ${"z".repeat(length)}`);
-      if (kind === "fence") return { kind, lines: own, text: `\`\`\`js\n${own.map((line) => `${line}\n`).join("")}\`\`\`\n\n` };
-      if (kind === "table") return { kind, lines: own, text: `| a |\n|---|\n${own.map((line) => `| ${line} |\n`).join("")}\n` };
-      return { kind, lines: own, text: `${own.map((line) => (kind === "heading" ? `## ${line}` : line)).join("\n")}\n\n` };
+      if (kind === "fence")
+        return { kind, lines: own, text: `\`\`\`js\n${own.map((line) => `${line}\n`).join("")}\`\`\`\n\n` };
+      if (kind === "table")
+        return { kind, lines: own, text: `| a |\n|---|\n${own.map((line) => `| ${line} |\n`).join("")}\n` };
+      return {
+        kind,
+        lines: own,
+        text: `${own.map((line) => (kind === "heading" ? `## ${line}` : line)).join("\n")}\n\n`,
+      };
     });
   });
 
 describe("markdown of known blocks", () => {
-  const chunksOf = (known: { readonly text: string }[], max: number) => check(known.map(({ text }) => text).join(""), { maxLength: max, form: "markdown" });
+  const chunksOf = (known: { readonly text: string }[], max: number) =>
+    check(known.map(({ text }) => text).join(""), { maxLength: max, form: "markdown" });
 
   test("no line, row or fence is cut that fits in a chunk with the headings before it", () => {
     fc.assert(
@@ -219,12 +247,16 @@ test("no record of CSV is cut that fits in a chunk with the header, whatever is 
     fc.string({ maxLength: 15 }).map((text) => `"${text.replaceAll('"', '""')}\n,"`),
   );
   fc.assert(
-    fc.property(fc.array(fc.tuple(field, field), { minLength: 3, maxLength: 60 }), fc.integer({ min: 150, max: 500 }), (rows, max) => {
-      const records = rows.map(([a, b], i) => `row${i},${a},${b}\n`);
-      const chunks = texts(check(`id,a,b\n${records.join("")}`, { maxLength: max, form: "csv" }));
-      expect(chunks.map((chunk) => chunk.slice("id,a,b\n".length)).join("")).toBe(records.join(""));
-      for (const chunk of chunks) expect(chunk).toMatch(/^id,a,b\n(row|$)/);
-    }),
+    fc.property(
+      fc.array(fc.tuple(field, field), { minLength: 3, maxLength: 60 }),
+      fc.integer({ min: 150, max: 500 }),
+      (rows, max) => {
+        const records = rows.map(([a, b], i) => `row${i},${a},${b}\n`);
+        const chunks = texts(check(`id,a,b\n${records.join("")}`, { maxLength: max, form: "csv" }));
+        expect(chunks.map((chunk) => chunk.slice("id,a,b\n".length)).join("")).toBe(records.join(""));
+        for (const chunk of chunks) expect(chunk).toMatch(/^id,a,b\n(row|$)/);
+      },
+    ),
   );
 });
 
@@ -262,10 +294,13 @@ describe("JSON", () => {
     expect(parts.filter((part) => typeof part === "string").join("")).toBe(long);
   });
 
-  test.each(["[link](https://example.com/)", "[1, 2", "{a}", "[]x", `${"[".repeat(300)}${"]".repeat(300)}`])("%s is no JSON that is split", (text) => {
-    const chunks = check(`${text} ${"word ".repeat(30)}`, { maxLength: 100 });
-    expect(names(chunks)[0]).toBe("");
-  });
+  test.each(["[link](https://example.com/)", "[1, 2", "{a}", "[]x", `${"[".repeat(300)}${"]".repeat(300)}`])(
+    "%s is no JSON that is split",
+    (text) => {
+      const chunks = check(`${text} ${"word ".repeat(30)}`, { maxLength: 100 });
+      expect(names(chunks)[0]).toBe("");
+    },
+  );
 });
 
 describe("CSV", () => {

@@ -70,6 +70,9 @@ function evenPieces(text: string, maxLength: number, form: ChunkOptions["form"])
 
 function piecesOf(text: string, bounds: PieceBounds, form: ChunkOptions["form"]): readonly Piece[] {
   const asJson = form === "auto" || form === "json" ? splitJson(text, bounds) : undefined;
-  const asCsv = asJson === undefined && (form === "auto" || form === "csv") ? splitCsv(text, bounds, { isSure: form === "csv" }) : undefined;
+  const asCsv =
+    asJson === undefined && (form === "auto" || form === "csv")
+      ? splitCsv(text, bounds, { isSure: form === "csv" })
+      : undefined;
   return asJson ?? asCsv ?? splitMarkdown(text, bounds);
 }

@@ -81,7 +81,8 @@ export class Packer {
       const first = at;
       while ((this.#sections[at]?.start ?? Number.POSITIVE_INFINITY) < piece.end) at++;
       const sections: Section[] = this.#sections.slice(first, at);
-      const isContinued = open !== undefined && this.#text.slice(piece.start, this.#sections[first]?.start ?? piece.end).trim() !== "";
+      const isContinued =
+        open !== undefined && this.#text.slice(piece.start, this.#sections[first]?.start ?? piece.end).trim() !== "";
       if (isContinued) sections.unshift({ heading: `${open.heading} (continued ${++continued})`, level: open.level });
       if (at > first) continued = 0;
       return { ...piece, ...nameOf(sections), sections };
@@ -144,7 +145,10 @@ export class Packer {
     this.#hasText = this.#units.some(isText);
     this.#start = end;
     const before = next?.before ?? "";
-    const isRepeated = next !== undefined && before.length <= this.#maxLength / 4 && before.length + next.end - next.start <= this.#maxLength;
+    const isRepeated =
+      next !== undefined &&
+      before.length <= this.#maxLength / 4 &&
+      before.length + next.end - next.start <= this.#maxLength;
     this.#before = isRepeated ? before : "";
   }
 }

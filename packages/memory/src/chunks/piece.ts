@@ -39,5 +39,8 @@ export const shortHeading = (heading: string, most = MAX_HEADING): string =>
 export function nameOf(sections: readonly Section[]): Section {
   const [first, last] = [sections[0], sections.at(-1)];
   if (first === undefined || last === undefined) return { heading: "", level: 0 };
-  return { heading: first === last ? first.heading : `${shortHeading(first.heading, 60)} … ${shortHeading(last.heading, 60)}`, level: first.level };
+  return {
+    heading: first === last ? first.heading : `${shortHeading(first.heading, 60)} … ${shortHeading(last.heading, 60)}`,
+    level: first.level,
+  };
 }

@@ -7,7 +7,11 @@ const SAMPLE_CHARS = 256 * 1024;
 const DELIMITERS = [44, 9, 59]; // comma, tab, semicolon
 
 /** Splits CSV: see `chunkContent`. Nothing if the text does not look like CSV, unless that is sure. */
-export function splitCsv(text: string, bounds: PieceBounds, { isSure }: { readonly isSure: boolean }): readonly Piece[] | undefined {
+export function splitCsv(
+  text: string,
+  bounds: PieceBounds,
+  { isSure }: { readonly isSure: boolean },
+): readonly Piece[] | undefined {
   if (!isSure && !looksLikeCsv(text)) return undefined;
   const packer = new Packer(text, bounds);
   const headerEnd = recordEnd(text, 0);

@@ -106,7 +106,13 @@ class JsonSplitter {
       container.hasColon = true;
       return true;
     }
-    const isLiteral = (unit >= 48 && unit <= 57) || (unit >= 97 && unit <= 122) || unit === 43 || unit === 45 || unit === 46 || unit === 69;
+    const isLiteral =
+      (unit >= 48 && unit <= 57) ||
+      (unit >= 97 && unit <= 122) ||
+      unit === 43 ||
+      unit === 45 ||
+      unit === 46 ||
+      unit === 69;
     return isLiteral && (container.isArray || container.hasColon);
   }
 
@@ -173,9 +179,11 @@ class JsonSplitter {
   #readString(start: number): number | undefined {
     const text = this.#text;
     const container = this.#container;
-    if (container === undefined || (!container.isArray && container.key !== undefined && !container.hasColon)) return undefined;
+    if (container === undefined || (!container.isArray && container.key !== undefined && !container.hasColon))
+      return undefined;
     const isKey = !container.isArray && !container.hasColon;
-    const keyLength = container.key !== undefined && "start" in container.key ? container.key.end - container.key.start + 1 : 0;
+    const keyLength =
+      container.key !== undefined && "start" in container.key ? container.key.end - container.key.start + 1 : 0;
     const isRepeated = !isKey && this.#isRepeated(container, keyLength + 2);
     const after = isRepeated ? `"${container.close}` : "";
     let before: string | undefined;
@@ -215,7 +223,16 @@ class JsonSplitter {
 
   #emit(end: number, after: string, boundary: Boundary | undefined, omitted: number): void {
     const heading = shortHeading(this.#nameUpTo(boundary));
-    this.#pieces.push({ start: this.#start, end, before: this.#before, after, omitted, heading, level: 0, sections: [] });
+    this.#pieces.push({
+      start: this.#start,
+      end,
+      before: this.#before,
+      after,
+      omitted,
+      heading,
+      level: 0,
+      sections: [],
+    });
     this.#start = end;
     this.#from = boundary ?? this.#from;
   }

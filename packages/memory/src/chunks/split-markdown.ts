@@ -15,7 +15,14 @@ export function splitMarkdown(text: string, bounds: PieceBounds): readonly Piece
     const heading = fence === undefined ? headingAt(text, start, end) : undefined;
     if (fence !== undefined) {
       const closed = endOfFence(text, end, fence);
-      packer.add({ start, end: closed, before: "", within: { before: fence.open, after: `\n${fence.mark}\n` }, isBlank: false, border });
+      packer.add({
+        start,
+        end: closed,
+        before: "",
+        within: { before: fence.open, after: `\n${fence.mark}\n` },
+        isBlank: false,
+        border,
+      });
       header = "";
       isAfterBlank = false;
       start = closed;
@@ -46,7 +53,11 @@ function lineEnd(text: string, start: number): number {
 }
 
 /** A line of `# `, `## ` or `### ` without blanks before it. */
-function headingAt(text: string, start: number, end: number): { readonly text: string; readonly level: number } | undefined {
+function headingAt(
+  text: string,
+  start: number,
+  end: number,
+): { readonly text: string; readonly level: number } | undefined {
   let level = 0;
   while (level < 4 && text.charCodeAt(start + level) === HASH) level++;
   if (level < 1 || level > 3 || text.charCodeAt(start + level) !== BLANK) return undefined;

@@ -9,7 +9,9 @@ import { connectRedisWorkingMemory } from "./redis-working-memory.ts";
 const url = await sharedRedisUrl();
 const uniquePrefix = () => `test-${randomBytes(6).toString("hex")}`;
 
-testWorkingMemory("WorkingMemory in Redis", (limits) => connectRedisWorkingMemory(url, { prefix: uniquePrefix(), limits }));
+testWorkingMemory("WorkingMemory in Redis", (limits) =>
+  connectRedisWorkingMemory(url, { prefix: uniquePrefix(), limits }),
+);
 
 test("processes that use the same Redis and prefix share their memory", async () => {
   const prefix = uniquePrefix();

@@ -1,6 +1,14 @@
 import { silentLogger } from "@rockbot/bus";
 import { StoreUnavailableError } from "@rockbot/records";
-import { connectStore, parseRedisAddress, type RedisAddress, RedisConnection, RedisRoom, type RedisStoreOptions, type RedisUrl } from "@rockbot/records/redis";
+import {
+  connectStore,
+  parseRedisAddress,
+  type RedisAddress,
+  RedisConnection,
+  RedisRoom,
+  type RedisStoreOptions,
+  type RedisUrl,
+} from "@rockbot/records/redis";
 import { bytesOf, isNarrow, namespaceOf } from "../entry-record.ts";
 import type { EntryRecords } from "../entry-records.ts";
 import { MemoryChangedError } from "../memory-changed-error.ts";
@@ -36,7 +44,10 @@ const NO_ENTRY = "-";
  * @throws {RangeError} if the address makes no sense
  * @throws {StoreUnavailableError} if Redis refuses: a wrong password, missing rights
  */
-export async function connectRedisWorkingMemory(url: RedisUrl, options: RedisWorkingMemoryOptions = {}): Promise<WorkingMemory> {
+export async function connectRedisWorkingMemory(
+  url: RedisUrl,
+  options: RedisWorkingMemoryOptions = {},
+): Promise<WorkingMemory> {
   return connectStore(new RedisWorkingMemory(parseRedisAddress(url), options), options);
 }
 
@@ -49,7 +60,10 @@ class RedisWorkingMemory implements WorkingMemory {
   readonly #limits: MemoryLimits;
   readonly #room: RedisRoom<typeof commands>;
 
-  constructor(address: RedisAddress, { log = silentLogger, prefix = "rockbot", ca, limits }: RedisWorkingMemoryOptions) {
+  constructor(
+    address: RedisAddress,
+    { log = silentLogger, prefix = "rockbot", ca, limits }: RedisWorkingMemoryOptions,
+  ) {
     this.#prefix = `${prefix}:{memory}`;
     this.#limits = { ...DEFAULT_LIMITS, ...limits };
     this.#connection = new RedisConnection(address, {
@@ -67,7 +81,12 @@ class RedisWorkingMemory implements WorkingMemory {
   }
 
   of(owner: string): OwnedMemory {
-    return ownedMemory(new RedisEntries(this.#connection, `${this.#prefix}:${encodeURIComponent(owner)}`, { limits: this.#limits, room: this.#room }));
+    return ownedMemory(
+      new RedisEntries(this.#connection, `${this.#prefix}:${encodeURIComponent(owner)}`, {
+        limits: this.#limits,
+        room: this.#room,
+      }),
+    );
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -83,7 +102,11 @@ class RedisEntries implements EntryRecords {
   readonly #limits: MemoryLimits;
   readonly #room: RedisRoom<typeof commands>;
 
-  constructor(connection: Connection, prefix: string, { limits, room }: { readonly limits: MemoryLimits; readonly room: RedisRoom<typeof commands> }) {
+  constructor(
+    connection: Connection,
+    prefix: string,
+    { limits, room }: { readonly limits: MemoryLimits; readonly room: RedisRoom<typeof commands> },
+  ) {
     this.#connection = connection;
     this.#keys = [`${prefix}:facts`, `${prefix}:keys`, `${prefix}:ends`, `${prefix}:counts`];
     this.#textPrefix = `${prefix}:text:`;
@@ -95,7 +118,13 @@ class RedisEntries implements EntryRecords {
     const texts = entries.map(({ info, value, ifVersion }) => {
       const isNarrowText = isNarrow(value);
       const before = ifVersion === undefined ? "" : (ifVersion ?? NO_ENTRY);
-      return { info, isNarrowText, name: info.version, before, bytes: Buffer.from(value, isNarrowText ? "latin1" : "utf16le") };
+      return {
+        info,
+        isNarrowText,
+        name: info.version,
+        before,
+        bytes: Buffer.from(value, isNarrowText ? "latin1" : "utf16le"),
+      };
     });
     const total = texts.reduce((sum, { bytes }) => sum + bytes.length, 0);
     const isStaged = total > INLINE_BYTES;
@@ -129,7 +158,11 @@ class RedisEntries implements EntryRecords {
     }
   }
 
-  async load(key: string, offset: number, length: number): Promise<{ info: MemoryEntryInfo; text: string } | undefined> {
+  async load(
+    key: string,
+    offset: number,
+    length: number,
+  ): Promise<{ info: MemoryEntryInfo; text: string } | undefined> {
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       const first = await this.#connection.run("read from working memory", (redis) =>
         redis.loadMemoryBuffer(this.#keys[0], this.#textPrefix, key, offset, Math.min(length, PIECE_BYTES / 2)),
@@ -149,11 +182,17 @@ class RedisEntries implements EntryRecords {
       const bytes = Buffer.concat(pieces);
       if (bytes.length === wanted) return { info, text: bytes.toString(width === 1 ? "latin1" : "utf16le") };
     }
-    throw new StoreUnavailableError(`Cannot read "${key}" from working memory: it was overwritten during each of ${ATTEMPTS} attempts`);
+    throw new StoreUnavailableError(
+      `Cannot read "${key}" from working memory: it was overwritten during each of ${ATTEMPTS} attempts`,
+    );
   }
 
   async delete(key: string): Promise<boolean> {
-    return (await this.#connection.run("delete from working memory", (redis) => redis.deleteMemory(...this.#keys, this.#textPrefix, key))) === 1;
+    return (
+      (await this.#connection.run("delete from working memory", (redis) =>
+        redis.deleteMemory(...this.#keys, this.#textPrefix, key),
+      )) === 1
+    );
   }
 
   async list(prefix: string): Promise<readonly MemoryEntryInfo[]> {
@@ -161,7 +200,9 @@ class RedisEntries implements EntryRecords {
     const first = prefix === "" ? "-" : `[${prefix}`;
     const end = prefix === "" ? "+" : Buffer.concat([Buffer.from(`(${prefix}`), Buffer.from([0xff])]);
     for (let at = 0; ; at += PAGE) {
-      const page = await this.#connection.run("list working memory", (redis) => redis.listMemory(...this.#keys, first, end, at, PAGE));
+      const page = await this.#connection.run("list working memory", (redis) =>
+        redis.listMemory(...this.#keys, first, end, at, PAGE),
+      );
       const [now, ...rest] = page as [string, ...string[]];
       for (let i = 0; i + 1 < rest.length; i += 2) {
         const [key = "", facts = ""] = rest.slice(i, i + 2);
@@ -173,7 +214,9 @@ class RedisEntries implements EntryRecords {
   }
 
   async #piece(name: string, from: number, to: number): Promise<Buffer> {
-    return (await this.#connection.run("read from working memory", (redis) => redis.getrangeBuffer(this.#textPrefix + name, from, to))) as Buffer;
+    return (await this.#connection.run("read from working memory", (redis) =>
+      redis.getrangeBuffer(this.#textPrefix + name, from, to),
+    )) as Buffer;
   }
 
   /** Lays texts down under their names, a piece at a time. */
@@ -190,17 +233,27 @@ class RedisEntries implements EntryRecords {
         if (sentBytes + piece.length > PIECE_BYTES) await flush();
         sentBytes += piece.length;
         const key = this.#textPrefix + name;
-        sent.push(this.#connection.run("keep in working memory", (redis) => (at === 0 ? redis.set(key, piece, "PX", STAGED_MS) : redis.append(key, piece))));
+        sent.push(
+          this.#connection.run("keep in working memory", (redis) =>
+            at === 0 ? redis.set(key, piece, "PX", STAGED_MS) : redis.append(key, piece),
+          ),
+        );
       }
     }
     await flush();
   }
 
   async #unstage(names: readonly string[]): Promise<void> {
-    await this.#connection.run("give up texts", (redis) => redis.unlink(...names.map((name) => this.#textPrefix + name))).catch(() => {}); // they expire
+    await this.#connection
+      .run("give up texts", (redis) => redis.unlink(...names.map((name) => this.#textPrefix + name)))
+      .catch(() => {}); // they expire
   }
 
-  #refusal(entries: Parameters<EntryRecords["put"]>[0], [kind, subject, detail]: [string, string, string], maxBytes: number): Error {
+  #refusal(
+    entries: Parameters<EntryRecords["put"]>[0],
+    [kind, subject, detail]: [string, string, string],
+    maxBytes: number,
+  ): Error {
     if (kind === "v") return new MemoryChangedError(subject, detail === NO_ENTRY ? undefined : detail);
     const { maxEntries, maxChunks } = this.#limits;
     const bounds: Record<string, Pick<ExceededBound, "kind" | "max">> = {
@@ -210,20 +263,31 @@ class RedisEntries implements EntryRecords {
     };
     const keys = entries.map(({ info }) => info.key);
     const bound = bounds[kind] ?? { kind: "bytes", max: maxBytes };
-    return memoryFullError(keys, subject || namespaceOf(keys[0] ?? ""), { ...bound, nextEndMs: detail === "" ? undefined : Number(detail) });
+    return memoryFullError(keys, subject || namespaceOf(keys[0] ?? ""), {
+      ...bound,
+      nextEndMs: detail === "" ? undefined : Number(detail),
+    });
   }
 }
 
 type FurtherFacts = Omit<MemoryEntryInfo, "key" | "version" | "storedAt" | "expiresAt" | "isChunk">;
 
 function furtherFacts({ length, category, tags, isUntrusted, isApproved, origin }: MemoryEntryInfo): string {
-  return JSON.stringify({ length, category, tags, isUntrusted, isApproved, origin } satisfies Record<keyof FurtherFacts, unknown>);
+  return JSON.stringify({ length, category, tags, isUntrusted, isApproved, origin } satisfies Record<
+    keyof FurtherFacts,
+    unknown
+  >);
 }
 
 /** Reads the facts of an entry. Times are by the clock of Redis, and become ones of this process. */
-function readFacts(key: string, text: string, now: number): { readonly info: MemoryEntryInfo; readonly width: 1 | 2; readonly name: string } {
+function readFacts(
+  key: string,
+  text: string,
+  now: number,
+): { readonly info: MemoryEntryInfo; readonly width: 1 | 2; readonly name: string } {
   const match = /^(\d+):(\d+):\d+:([ec]):([12]):([0-9a-f]+):(.*)$/s.exec(text);
-  if (match === null) throw new StoreUnavailableError(`Cannot read "${key}" from working memory: its facts are not those of an entry`);
+  if (match === null)
+    throw new StoreUnavailableError(`Cannot read "${key}" from working memory: its facts are not those of an entry`);
   const [, storedAt, expiresAt, kind, width, name = "", further = "{}"] = match;
   const skew = Date.now() - now;
   return {

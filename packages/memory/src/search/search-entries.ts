@@ -14,14 +14,24 @@ export async function searchEntries(
   { prefix, query = "", category, tags = [], limit = 20 }: SearchQuery,
 ): Promise<readonly MemoryHit[]> {
   const all = await records.list(prefix);
-  const fitting = all.filter((entry) => isOfCategory(entry, category) && hasTags(entry, tags)).sort((a, b) => b.storedAt - a.storedAt);
+  const fitting = all
+    .filter((entry) => isOfCategory(entry, category) && hasTags(entry, tags))
+    .sort((a, b) => b.storedAt - a.storedAt);
   const words = query.trim().slice(0, MAX_QUERY);
   const best = words === "" ? fitting.slice(0, limit) : (await ranked(records, fitting, words)).slice(0, limit);
-  const hits = await Promise.all(best.map(async (entry) => ({ entry, found: await records.load(entry.key, 0, BEGINNING) })));
-  return hits.flatMap(({ entry, found }) => (found === undefined ? [] : [{ ...entry, beginning: found.text.toWellFormed() }]));
+  const hits = await Promise.all(
+    best.map(async (entry) => ({ entry, found: await records.load(entry.key, 0, BEGINNING) })),
+  );
+  return hits.flatMap(({ entry, found }) =>
+    found === undefined ? [] : [{ ...entry, beginning: found.text.toWellFormed() }],
+  );
 }
 
-async function ranked(records: EntryRecords, entries: readonly MemoryEntryInfo[], query: string): Promise<readonly MemoryEntryInfo[]> {
+async function ranked(
+  records: EntryRecords,
+  entries: readonly MemoryEntryInfo[],
+  query: string,
+): Promise<readonly MemoryEntryInfo[]> {
   let left = MAX_SEARCHED;
   const texts: string[] = [];
   for (const entry of entries) {

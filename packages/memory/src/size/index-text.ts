@@ -23,7 +23,8 @@ export function indexText({ toolName, length, chunks, keyOf, indexKey }: StoredR
     "|---|---------|-----|",
   ];
   const last = chunks.length - 1;
-  const notice = (omitted: number): string => `… and ${omitted} more, up to \`${keyOf(last)}\`: the outline has them all.`;
+  const notice = (omitted: number): string =>
+    `… and ${omitted} more, up to \`${keyOf(last)}\`: the outline has them all.`;
   let left = maxLength - head.join("\n").length - notice(last).length - 1;
   const rows: string[] = [];
   for (const [index, { heading }] of chunks.entries()) {

@@ -5,7 +5,9 @@ import { TTL_MS } from "./size-bounds.ts";
 import { memoryReaders } from "./size-layer.ts";
 
 /** A result that a model has read, and whose words it is. */
-export interface WholeResult extends Omit<ResultNames, "url">, Pick<KeepOptions, "isUntrusted" | "isApproved" | "origin"> {
+export interface WholeResult
+  extends Omit<ResultNames, "url">,
+    Pick<KeepOptions, "isUntrusted" | "isApproved" | "origin"> {
   readonly content: string;
 }
 
@@ -19,12 +21,21 @@ export async function keepWhole(
 ): Promise<string | undefined> {
   if (memoryReaders.has(toolName)) return undefined;
   const key = `${resultKey(namespace, { toolName, toolCallId, url: undefined })}-whole`;
-  const options = { ttlMs: TTL_MS, category: "tool-result", isChunk: true, ...taint, ...(taint.isUntrusted ? { origin: origin?.slice(0, 2048) } : {}) };
+  const options = {
+    ttlMs: TTL_MS,
+    category: "tool-result",
+    isChunk: true,
+    ...taint,
+    ...(taint.isUntrusted ? { origin: origin?.slice(0, 2048) } : {}),
+  };
   try {
     await memory.setAll([{ key, value: content }], options);
     return key;
   } catch (error) {
-    log.warn({ tool: toolName, reason: error instanceof Error ? error.message : String(error) }, "could not keep a result that is cut");
+    log.warn(
+      { tool: toolName, reason: error instanceof Error ? error.message : String(error) },
+      "could not keep a result that is cut",
+    );
     return undefined;
   }
 }

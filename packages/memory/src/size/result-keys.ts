@@ -25,7 +25,10 @@ export function resultKey(namespace: string, { toolName, toolCallId, url }: Resu
 /** The `url` among the arguments of a call, if it is a text. */
 export function urlIn(args: string | null | undefined): string | undefined {
   const parsed = parseJson(args ?? "");
-  const url = parsed.ok && typeof parsed.value === "object" && parsed.value !== null ? (parsed.value as { url?: unknown }).url : undefined;
+  const url =
+    parsed.ok && typeof parsed.value === "object" && parsed.value !== null
+      ? (parsed.value as { url?: unknown }).url
+      : undefined;
   return typeof url === "string" && url !== "" ? url : undefined;
 }
 
@@ -35,8 +38,10 @@ function urlName(url: string): string {
   return isPlain ? cut(name, MAX_URL, url) : withHash(name, MAX_URL, url);
 }
 
-const cut = (name: string, most: number, whole: string): string => (name.length <= most ? name : withHash(name, most, whole));
+const cut = (name: string, most: number, whole: string): string =>
+  name.length <= most ? name : withHash(name, most, whole);
 
-const withHash = (name: string, most: number, whole: string): string => `${name.slice(0, most - HASH_DIGITS - 1).toWellFormed()}-${hashOf(whole)}`;
+const withHash = (name: string, most: number, whole: string): string =>
+  `${name.slice(0, most - HASH_DIGITS - 1).toWellFormed()}-${hashOf(whole)}`;
 
 const hashOf = (text: string): string => createHash("sha256").update(text).digest("hex").slice(0, HASH_DIGITS);

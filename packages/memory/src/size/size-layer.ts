@@ -26,13 +26,18 @@ export interface SizeLayerOptions {
 const said = new WeakMap<object, ToolOutput>();
 
 /** Where the result of a call is that a size layer found too large. Nothing of any other. */
-export const toolOutputIn = (structured: ToolInvokeResponse["structured"]): ToolOutput | undefined => said.get(Object(structured));
+export const toolOutputIn = (structured: ToolInvokeResponse["structured"]): ToolOutput | undefined =>
+  said.get(Object(structured));
 
 /** A larger text is cut into larger chunks, so that there are about as many: the memory of a session has a bound. */
 const MANY_CHUNKS = 1_000;
 
 /** Tools whose results are in working memory already. */
-export const memoryReaders: ReadonlySet<string> = new Set(["get_from_working_memory", "search_working_memory", "list_working_memory"]);
+export const memoryReaders: ReadonlySet<string> = new Set([
+  "get_from_working_memory",
+  "search_working_memory",
+  "list_working_memory",
+]);
 
 /**
  * Keeps what a model cannot read at once out of its context. A result above the tool's threshold goes to working memory in chunks, and the
@@ -48,7 +53,12 @@ export function sizeLayer(options: SizeLayerOptions): ToolLayer {
       const text = response.content ?? (response.structured === undefined ? "" : JSON.stringify(response.structured));
       const bounds = threshold(request.toolName, context.resultSize);
       if (text.length <= bounds.threshold) return response;
-      const facts = { reason: "size_limit_exceeded" as const, bytes: Buffer.byteLength(text), lines: linesOf(text), tokens: countTokens(text) };
+      const facts = {
+        reason: "size_limit_exceeded" as const,
+        bytes: Buffer.byteLength(text),
+        lines: linesOf(text),
+        tokens: countTokens(text),
+      };
       const stored = await store(text, { request, response, context, bounds, ...options });
       const output: ToolOutput = { ...(stored === undefined ? {} : { handle: stored.indexKey }), ...facts };
       const structured = { tool_output: output };
@@ -76,9 +86,14 @@ async function store(
   const key = resultKey(namespace, { toolName, toolCallId, url: isWeb ? urlIn(request.arguments) : undefined });
   const keyOf = (index: number): string => `${key}-chunk${index}`;
   const indexKey = `${key}-index`;
-  const chunks = chunkContent(text, { maxLength: Math.max(64, bounds.chunkLength, Math.ceil(text.length / MANY_CHUNKS)) });
+  const chunks = chunkContent(text, {
+    maxLength: Math.max(64, bounds.chunkLength, Math.ceil(text.length / MANY_CHUNKS)),
+  });
   const isUntrusted = response.trust?.level === "untrusted";
-  const entries = [...chunks.map((chunk, index) => ({ key: keyOf(index), value: chunk.text })), { key: indexKey, value: outlineOf(chunks, keyOf) }];
+  const entries = [
+    ...chunks.map((chunk, index) => ({ key: keyOf(index), value: chunk.text })),
+    { key: indexKey, value: outlineOf(chunks, keyOf) },
+  ];
   try {
     await memory.setAll(entries, {
       ttlMs: Math.min(bounds.ttlMs, MAX_TTL_MS),

@@ -36,12 +36,15 @@ export function fittingLines(lines: readonly string[], maxChars: number): readon
 
 /** What is to be said of a result that shows these entries. */
 export function trustOf(entries: readonly MemoryEntryInfo[]): { readonly trust?: ContentTrust | undefined } {
-  const all = entries.map(({ isUntrusted, isApproved = false, origin, key }) => (isUntrusted ? definedBy(origin ?? key, isApproved) : undefined));
+  const all = entries.map(({ isUntrusted, isApproved = false, origin, key }) =>
+    isUntrusted ? definedBy(origin ?? key, isApproved) : undefined,
+  );
   return { trust: trustOfAll(all) };
 }
 
 /** A text of tags as models write it: separated by commas. */
-export const tagsIn = (text: string | undefined): string[] => [...new Set((text ?? "").split(",").map((tag) => tag.trim()))].filter((tag) => tag !== "");
+export const tagsIn = (text: string | undefined): string[] =>
+  [...new Set((text ?? "").split(",").map((tag) => tag.trim()))].filter((tag) => tag !== "");
 
 const secondsIn = (ms: number): number => Math.max(0, Math.ceil(ms / 1000));
 

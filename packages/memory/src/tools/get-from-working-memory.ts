@@ -18,11 +18,15 @@ export function getFromWorkingMemory(memory: OwnedMemory, { namespace, pageChars
       const found = await withMemory(() => memory.find(whole, query));
       return found === undefined ? nothingUnder(whole) : findings(found, query, pageChars);
     }
-    const part = await withMemory(() => memory.read(whole, { offset, length: Math.min(length ?? pageChars, pageChars) }));
+    const part = await withMemory(() =>
+      memory.read(whole, { offset, length: Math.min(length ?? pageChars, pageChars) }),
+    );
     if (part === undefined) return nothingUnder(whole);
     const isWhole = part.text.length === part.length;
     const needed =
-      isWhole || part.text.length + NOTICE_CHARS <= pageChars ? part : await withMemory(() => memory.read(whole, { offset, length: pageChars - NOTICE_CHARS }));
+      isWhole || part.text.length + NOTICE_CHARS <= pageChars
+        ? part
+        : await withMemory(() => memory.read(whole, { offset, length: pageChars - NOTICE_CHARS }));
     return needed === undefined ? nothingUnder(whole) : partOf(needed);
   });
 }
@@ -34,7 +38,10 @@ function partOf(part: MemoryPart) {
   if (text.length === length) return { content: readable, structured, ...trustOf([part]) };
   const end = offset + text.length;
   const next = nextOffset === undefined ? "this is the end" : `read on with offset ${nextOffset}`;
-  const where = text === "" ? `nothing at offset ${offset}: there are ${length} characters` : `characters ${offset} to ${end} of ${length}; ${next}`;
+  const where =
+    text === ""
+      ? `nothing at offset ${offset}: there are ${length} characters`
+      : `characters ${offset} to ${end} of ${length}; ${next}`;
   return { content: `${readable}\n[${where}]`, structured, ...trustOf([part]) };
 }
 
@@ -51,7 +58,13 @@ function findings(found: MemoryFindings, { text, skip = 0 }: FindQuery, pageChar
   const blocks = shown.map(({ offset, excerpt }) => `[at offset ${offset}]\n${excerpt}`);
   return {
     content: [head, ...blocks, ...more].join("\n").slice(0, pageChars).toWellFormed(),
-    structured: { key, total: length, lines, matches: shown.map(({ line, offset }) => ({ line, offset })), matches_total: total },
+    structured: {
+      key,
+      total: length,
+      lines,
+      matches: shown.map(({ line, offset }) => ({ line, offset })),
+      matches_total: total,
+    },
     ...trustOf([found]),
   };
 }

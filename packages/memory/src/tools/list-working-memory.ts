@@ -17,7 +17,13 @@ export function listWorkingMemory(memory: OwnedMemory, { namespace, pageChars }:
     const next = offset + shown.length;
     const more = next < all.length ? [`[keys ${offset} to ${next} of ${all.length}; go on with offset ${next}]`] : [];
     const head =
-      all.length === 0 ? `Working memory has no keys that begin with "${prefix}".` : `Working memory has ${all.length} key(s) that begin with "${prefix}":`;
-    return { content: [head, ...lines, ...more].join("\n"), structured: { total: all.length, entries: shown.map(entryValue) }, ...trustOf(shown) };
+      all.length === 0
+        ? `Working memory has no keys that begin with "${prefix}".`
+        : `Working memory has ${all.length} key(s) that begin with "${prefix}":`;
+    return {
+      content: [head, ...lines, ...more].join("\n"),
+      structured: { total: all.length, entries: shown.map(entryValue) },
+      ...trustOf(shown),
+    };
   });
 }

@@ -10,11 +10,17 @@ export async function withMemory<Value>(use: () => Promise<Value>): Promise<Valu
   try {
     return await use();
   } catch (error) {
-    if (error instanceof MemoryFullError) throw new ToolError(ToolErrorCode.ExecutionFailed, error.message, { cause: error });
+    if (error instanceof MemoryFullError)
+      throw new ToolError(ToolErrorCode.ExecutionFailed, error.message, { cause: error });
     if (error instanceof StoreUnavailableError) {
-      throw new ToolError(ToolErrorCode.Unavailable, "Working memory cannot be reached now. Try again shortly, or go on without it.", { cause: error });
+      throw new ToolError(
+        ToolErrorCode.Unavailable,
+        "Working memory cannot be reached now. Try again shortly, or go on without it.",
+        { cause: error },
+      );
     }
-    if (error instanceof RangeError) throw new ToolError(ToolErrorCode.InvalidArguments, error.message, { cause: error });
+    if (error instanceof RangeError)
+      throw new ToolError(ToolErrorCode.InvalidArguments, error.message, { cause: error });
     throw error;
   }
 }

@@ -9,13 +9,31 @@ import { memoryTools } from "./memory-tools.ts";
 const NAMESPACE = "session/abc";
 
 /** The tools of a session, called by name. */
-function toolsOf(memory: OwnedMemory, options: { readonly pageChars?: number; readonly hasReadUntrusted?: () => boolean } = {}) {
-  const tools = new Map(memoryTools(memory, { namespace: NAMESPACE, pageChars: 2_000, ...options }).map((tool) => [tool.definition.name, tool]));
+function toolsOf(
+  memory: OwnedMemory,
+  options: { readonly pageChars?: number; readonly hasReadUntrusted?: () => boolean } = {},
+) {
+  const tools = new Map(
+    memoryTools(memory, { namespace: NAMESPACE, pageChars: 2_000, ...options }).map((tool) => [
+      tool.definition.name,
+      tool,
+    ]),
+  );
   return async (name: string, input: object) => {
     const tool = tools.get(name) as Tool;
-    const context = { signal: new AbortController().signal, deadline: performance.now() + 60_000, caller: "someone", progress: () => {}, log: silentLogger };
-    const answer = await withLocalLayers(tool).execute({ toolCallId: "c", toolName: name, arguments: JSON.stringify(input) }, context as ToolContext);
-    if (answer.structured !== undefined) expect(tool.definition.validateOutput?.(answer.structured), JSON.stringify(answer.structured)).toBe(true);
+    const context = {
+      signal: new AbortController().signal,
+      deadline: performance.now() + 60_000,
+      caller: "someone",
+      progress: () => {},
+      log: silentLogger,
+    };
+    const answer = await withLocalLayers(tool).execute(
+      { toolCallId: "c", toolName: name, arguments: JSON.stringify(input) },
+      context as ToolContext,
+    );
+    if (answer.structured !== undefined)
+      expect(tool.definition.validateOutput?.(answer.structured), JSON.stringify(answer.structured)).toBe(true);
     return answer;
   };
 }
@@ -24,7 +42,13 @@ test("a model saves, lists, searches, reads and deletes under short keys", async
   await using memory = createWorkingMemory();
   const call = toolsOf(memory.of("someone"));
   expect(
-    await call("save_to_working_memory", { key: "notes", data: "The shop opens at nine.", ttl_minutes: 30, category: "research", tags: "shop, hours" }),
+    await call("save_to_working_memory", {
+      key: "notes",
+      data: "The shop opens at nine.",
+      ttl_minutes: 30,
+      category: "research",
+      tags: "shop, hours",
+    }),
   ).toMatchObject({
     content: 'Saved 23 characters to working memory under "session/abc/notes" for 30 minute(s).',
     structured: { key: "session/abc/notes" },
@@ -33,13 +57,22 @@ test("a model saves, lists, searches, reads and deletes under short keys", async
   expect((await call("list_working_memory", {})).content).toMatch(
     /^Working memory has 2 key\(s\).*\n- session\/abc\/notes \(23 characters, expires in (30m00|29m59)s, category: research, tags: shop, hours\)\n- session\/abc\/plan\/step-1 \(3 characters, expires in (5m00|4m59)s\)$/,
   );
-  expect((await call("search_working_memory", { query: "nine", tags: "hours" })).content).toMatch(/: The shop opens at nine\.$/);
+  expect((await call("search_working_memory", { query: "nine", tags: "hours" })).content).toMatch(
+    /: The shop opens at nine\.$/,
+  );
   for (const key of ["notes", "session/abc/notes"])
     expect(await call("get_from_working_memory", { key })).toMatchObject({ content: "The shop opens at nine." });
-  expect(await call("delete_from_working_memory", { key: "session/abc/plan/step-1" })).toMatchObject({ structured: { was_there: true } });
+  expect(await call("delete_from_working_memory", { key: "session/abc/plan/step-1" })).toMatchObject({
+    structured: { was_there: true },
+  });
   expect(await call("delete_from_working_memory", { key: "notes" })).toMatchObject({ structured: { was_there: true } });
-  expect(await call("delete_from_working_memory", { key: "notes" })).toMatchObject({ structured: { was_there: false } });
-  expect(await call("get_from_working_memory", { key: "notes" })).toMatchObject({ isError: true, content: expect.stringContaining("has expired") });
+  expect(await call("delete_from_working_memory", { key: "notes" })).toMatchObject({
+    structured: { was_there: false },
+  });
+  expect(await call("get_from_working_memory", { key: "notes" })).toMatchObject({
+    isError: true,
+    content: expect.stringContaining("has expired"),
+  });
 });
 
 test.each([
@@ -82,13 +115,18 @@ test("a long text is read by pages that fit the model, and meet", async () => {
   expect((await call("get_from_working_memory", { key: "long", offset: 5, length: 4 })).content).toBe(
     `0 👍\n[characters 5 to 9 of ${text.length}; read on with offset 9]`,
   );
-  expect((await call("get_from_working_memory", { key: "long", offset: 99_999 })).content).toContain("nothing at offset 99999");
+  expect((await call("get_from_working_memory", { key: "long", offset: 99_999 })).content).toContain(
+    "nothing at offset 99999",
+  );
 });
 
 test("a model finds a text in ten million characters without reading them", async () => {
   await using memory = createWorkingMemory();
   const own = memory.of("someone");
-  await own.set("session/abc/long", `${"a line of filler\n".repeat(300_000)}The needle is here.\n${"more filler\n".repeat(400_000)}`);
+  await own.set(
+    "session/abc/long",
+    `${"a line of filler\n".repeat(300_000)}The needle is here.\n${"more filler\n".repeat(400_000)}`,
+  );
   const call = toolsOf(own);
   const { content, structured } = await call("get_from_working_memory", { key: "long", find: "NEEDLE", context: 1 });
   expect(content).toBe(
@@ -114,7 +152,9 @@ test("what is kept of a stranger's comes back as untrusted, and so does what is 
   expect(await call("get_from_working_memory", { key: "page", find: "say" })).toMatchObject({ trust });
   expect(await call("search_working_memory", { query: "say" })).toMatchObject({ trust });
   expect(await call("list_working_memory", {})).toMatchObject({ trust: { level: "untrusted" } });
-  expect(await call("get_from_working_memory", { key: "after" })).toMatchObject({ trust: { level: "untrusted", origin: "session/abc/after" } });
+  expect(await call("get_from_working_memory", { key: "after" })).toMatchObject({
+    trust: { level: "untrusted", origin: "session/abc/after" },
+  });
   expect((await call("get_from_working_memory", { key: "before" })).trust).toBeUndefined();
 });
 
@@ -126,7 +166,11 @@ test("a memory that is full or away is said in words", async () => {
     code: "execution_failed",
     message: expect.stringContaining("working memory is full"),
   });
-  const away = { ...memory.of("someone"), get: undefined, read: () => Promise.reject(new StoreUnavailableError("no")) } as unknown as OwnedMemory;
+  const away = {
+    ...memory.of("someone"),
+    get: undefined,
+    read: () => Promise.reject(new StoreUnavailableError("no")),
+  } as unknown as OwnedMemory;
   await expect(toolsOf(away)("get_from_working_memory", { key: "x" })).rejects.toMatchObject({
     code: "unavailable",
     message: expect.stringContaining("cannot be reached"),

@@ -13,7 +13,12 @@ export function saveToWorkingMemory(memory: OwnedMemory, { namespace, hasReadUnt
     const whole = keyToSave(key, namespace);
     const isUntrusted = context.hasReadUntrusted === true || hasReadUntrusted?.() === true;
     const minutes = ttl_minutes ?? DEFAULT_TTL_MS / 60_000;
-    await withMemory(() => memory.set(whole, data, { ttlMs: minutes * 60_000, category, tags: tagsIn(tags), isUntrusted }));
-    return { content: `Saved ${data.length} characters to working memory under "${whole}" for ${minutes} minute(s).`, structured: { key: whole } };
+    await withMemory(() =>
+      memory.set(whole, data, { ttlMs: minutes * 60_000, category, tags: tagsIn(tags), isUntrusted }),
+    );
+    return {
+      content: `Saved ${data.length} characters to working memory under "${whole}" for ${minutes} minute(s).`,
+      structured: { key: whole },
+    };
   });
 }

@@ -16,7 +16,8 @@ export function searchWorkingMemory(memory: OwnedMemory, { namespace, pageChars 
       pageChars - 200,
     );
     const shown = hits.slice(0, lines.length);
-    const head = hits.length === 0 ? "Nothing in working memory fits." : `${hits.length} found in working memory, the best first:`;
+    const head =
+      hits.length === 0 ? "Nothing in working memory fits." : `${hits.length} found in working memory, the best first:`;
     return { content: [head, ...lines].join("\n"), structured: { entries: shown.map(entryValue) }, ...trustOf(shown) };
   });
 }

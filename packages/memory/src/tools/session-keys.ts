@@ -10,13 +10,18 @@ const ROOTS = new Set(["session", "patrol", "subagent", "research", "family"]);
 export function wholeKey(key: string, namespace: string): string {
   if (!key.includes("/")) return `${namespace}/${key}`;
   if (isWithin(key, namespace)) return key;
-  throw outside(key, namespace, `A key of this session that has a slash is written in full, such as "${namespace}/${key.slice(0, 80)}".`);
+  throw outside(
+    key,
+    namespace,
+    `A key of this session that has a slash is written in full, such as "${namespace}/${key.slice(0, 80)}".`,
+  );
 }
 
 /** The key under which a model saves: as `wholeKey`, but a key of its own may have slashes, such as `plan/step-1`. @throws as `wholeKey` */
 export function keyToSave(key: string, namespace: string): string {
   if (isWithin(key, namespace)) return key;
-  if (key.includes("/") && ROOTS.has(key.slice(0, key.indexOf("/")))) throw outside(key, namespace, "Save it under a short name.");
+  if (key.includes("/") && ROOTS.has(key.slice(0, key.indexOf("/"))))
+    throw outside(key, namespace, "Save it under a short name.");
   return `${namespace}/${key}`;
 }
 
@@ -26,7 +31,8 @@ export function wholePrefix(prefix: string | undefined, namespace: string): stri
   return wholeKey(prefix, namespace);
 }
 
-const isWithin = (key: string, namespace: string): boolean => key.startsWith(`${namespace}/`) && key.length > namespace.length + 1;
+const isWithin = (key: string, namespace: string): boolean =>
+  key.startsWith(`${namespace}/`) && key.length > namespace.length + 1;
 
 const outside = (key: string, namespace: string, advice: string): ToolError =>
   new ToolError(

@@ -22,35 +22,46 @@ const DEFAULT_TTL_MINUTES = 60;
  * The whiteboard of a family of sessions: at most 50 entries in the working memory of their caller, in a namespace of their own. Each writing has a
  * version, by which writers change what they have read and nothing newer.
  */
-export function whiteboardTools(memory: OwnedMemory, { rootSessionId, sessionId, hasReadUntrusted }: WhiteboardToolsOptions): readonly Tool[] {
+export function whiteboardTools(
+  memory: OwnedMemory,
+  { rootSessionId, sessionId, hasReadUntrusted }: WhiteboardToolsOptions,
+): readonly Tool[] {
   const namespace = `${familyNamespace(rootSessionId)}/board`;
   const whole = (key: string): string => `${namespace}/${key}`;
   const shown = (info: MemoryEntryInfo) => ({ ...info, key: info.key.slice(namespace.length + 1) });
 
   const read = defineTool(tools.whiteboardRead, async ({ key }) => {
     const entry = await withMemory(() => memory.get(whole(key)));
-    if (entry === undefined) return { content: `The whiteboard has no entry "${key}". whiteboard_list shows what there is.`, isError: true };
+    if (entry === undefined)
+      return { content: `The whiteboard has no entry "${key}". whiteboard_list shows what there is.`, isError: true };
     const { value, version } = entry;
     return { content: value, structured: { key, version, author: authorOf(entry) }, ...trustOf([shown(entry)]) };
   });
 
-  const write = defineTool(tools.whiteboardWrite, async ({ key, content, version, ttl_minutes: minutes = DEFAULT_TTL_MINUTES }, context) => {
-    const isUntrusted = context.hasReadUntrusted === true || hasReadUntrusted();
-    const ifVersion = version === "none" ? null : version;
-    const written = (now: string) => ({
-      content: `Wrote "${key}" on the whiteboard, for ${minutes} minute(s). Its version is ${now}.`,
-      structured: { key, version: now },
-    });
-    try {
-      return written(await withMemory(() => memory.set(whole(key), content, { ttlMs: minutes * 60_000, origin: sessionId, isUntrusted, ifVersion })));
-    } catch (error) {
-      if (!(error instanceof MemoryChangedError)) throw error;
-      const entry = await withMemory(() => memory.get(whole(key)));
-      // A call that is made again after a crash may have written it.
-      if (entry?.value === content && authorOf(entry) === sessionId) return written(entry.version);
-      return { content: changedText(key, error.version), isError: true };
-    }
-  });
+  const write = defineTool(
+    tools.whiteboardWrite,
+    async ({ key, content, version, ttl_minutes: minutes = DEFAULT_TTL_MINUTES }, context) => {
+      const isUntrusted = context.hasReadUntrusted === true || hasReadUntrusted();
+      const ifVersion = version === "none" ? null : version;
+      const written = (now: string) => ({
+        content: `Wrote "${key}" on the whiteboard, for ${minutes} minute(s). Its version is ${now}.`,
+        structured: { key, version: now },
+      });
+      try {
+        return written(
+          await withMemory(() =>
+            memory.set(whole(key), content, { ttlMs: minutes * 60_000, origin: sessionId, isUntrusted, ifVersion }),
+          ),
+        );
+      } catch (error) {
+        if (!(error instanceof MemoryChangedError)) throw error;
+        const entry = await withMemory(() => memory.get(whole(key)));
+        // A call that is made again after a crash may have written it.
+        if (entry?.value === content && authorOf(entry) === sessionId) return written(entry.version);
+        return { content: changedText(key, error.version), isError: true };
+      }
+    },
+  );
 
   const list = defineTool(tools.whiteboardList, async () => {
     const entries = (await withMemory(() => memory.list(`${namespace}/`))).map(shown);

@@ -3,7 +3,9 @@
  * The best choice is all blocks whose share of content is above a limit, which is found by trying each.
  */
 export function chooseBlocks(shares: ArrayLike<number>, words: ArrayLike<number>): boolean[] {
-  const order = Array.from({ length: shares.length }, (_, i) => i).sort((a, b) => (shares[b] as number) - (shares[a] as number));
+  const order = Array.from({ length: shares.length }, (_, i) => i).sort(
+    (a, b) => (shares[b] as number) - (shares[a] as number),
+  );
   let content = 0;
   for (let i = 0; i < shares.length; i++) content += (shares[i] as number) * (words[i] as number);
   let kept = 0;

@@ -15,35 +15,65 @@ const groups: Readonly<Record<string, { readonly words: RegExp; readonly names?:
     words:
       /relat(?!iv|ions?\b)|recommend|\bmore-|-more\b|also-|similar|popular|trending|most-read|read-?next|up-?next|suggest|you-?may|upsell|cross-?sell|recirc|explore|latest|featured/,
   },
-  promotion: { words: /\bads?\b|\bad-|-ad\b|advert|sponsor|promo|dfp|outbrain|taboola|affiliate|\bcta\b|call-to-action|campaign|\bdonat/ },
-  overlay: { words: /cookie|consent|gdpr|modal|popup|overlay|dialog|toast|tooltip|drawer|offcanvas|off-canvas|lightbox|notice|alert/, names: ["dialog"] },
+  promotion: {
+    words:
+      /\bads?\b|\bad-|-ad\b|advert|sponsor|promo|dfp|outbrain|taboola|affiliate|\bcta\b|call-to-action|campaign|\bdonat/,
+  },
+  overlay: {
+    words:
+      /cookie|consent|gdpr|modal|popup|overlay|dialog|toast|tooltip|drawer|offcanvas|off-canvas|lightbox|notice|alert/,
+    names: ["dialog"],
+  },
   letter: { words: /newsletter|subscri|sign-?up|mailing|login|log-in|signin|register|account|paywall|membership/ },
   meta: {
-    words: /meta\b|byline|author|\bdate|time-?stamp|posted|publish|\btags?\b|categor|\btopics?\b|credit|dateline|updated|bio\b/,
+    words:
+      /meta\b|byline|author|\bdate|time-?stamp|posted|publish|\btags?\b|categor|\btopics?\b|credit|dateline|updated|bio\b/,
     names: ["time", "address"],
   },
   body: {
     words:
       /article-?body|post-?body|entry-?content|post-?content|article-?content|articlebody|story-?body|body-?text|body-?copy|main-?content|rich-?text|richtext|prose|markdown|\bcopy\b|wysiwyg|\brte\b|mw-parser-output/,
   },
-  content: { words: /content|article|\bpost\b|story|\bentry|\btext\b|\bmain|page-?body|document|\bblog/, names: ["main", "article"] },
+  content: {
+    words: /content|article|\bpost\b|story|\bentry|\btext\b|\bmain|page-?body|document|\bblog/,
+    names: ["main", "article"],
+  },
   title: { words: /titl|headline|heading|\bname\b|subtitle|deck\b|\blede?\b|standfirst|summary|excerpt|intro|dek\b/ },
   product: {
-    words: /product|\bpdp|price|spec(?:s|ification)|\bsku|variant|add-?to-?cart|\bcart|basket|buy|feature|detail|descri|ingredient|benefit|size|colou?r/,
+    words:
+      /product|\bpdp|price|spec(?:s|ification)|\bsku|variant|add-?to-?cart|\bcart|basket|buy|feature|detail|descri|ingredient|benefit|size|colou?r/,
   },
   review: { words: /review|rating|stars?\b|testimonial|feedback|customer-?say/ },
-  card: { words: /card|\btile|grid|teaser|carousel|slide|swiper|slick|gallery|thumb|item\b|list-?item|\bresult|listing|collection/ },
+  card: {
+    words:
+      /card|\btile|grid|teaser|carousel|slide|swiper|slick|gallery|thumb|item\b|list-?item|\bresult|listing|collection/,
+  },
   contents: { words: /\btoc\b|table-?of-?contents|on-?this-?page|in-?page|scrollspy|outline|anchor/ },
-  filter: { words: /filter|facet|\bsort|search|refine|autocomplete|dropdown|select\b|option/, names: ["form", "search", "fieldset", "label"] },
-  control: { words: /toolbar|button|\bbtn|control|action|toggle|switch|\bcopy-?(?:code|btn|button)|icon|badge|label/, names: ["button", "summary"] },
-  caption: { words: /caption|figcap|credit|photo|image|media|video|player/, names: ["figure", "figcaption", "caption"] },
-  thread: { words: /thread|message|\bpost-?(?:body|content|text|message)|answer|question|topic|postbody|bbwrapper|bbcode|forum|cooked|usertext/ },
+  filter: {
+    words: /filter|facet|\bsort|search|refine|autocomplete|dropdown|select\b|option/,
+    names: ["form", "search", "fieldset", "label"],
+  },
+  control: {
+    words: /toolbar|button|\bbtn|control|action|toggle|switch|\bcopy-?(?:code|btn|button)|icon|badge|label/,
+    names: ["button", "summary"],
+  },
+  caption: {
+    words: /caption|figcap|credit|photo|image|media|video|player/,
+    names: ["figure", "figcaption", "caption"],
+  },
+  thread: {
+    words:
+      /thread|message|\bpost-?(?:body|content|text|message)|answer|question|topic|postbody|bbwrapper|bbcode|forum|cooked|usertext/,
+  },
   faq: { words: /faq|accordion|collaps|expand|panel|disclosure|tab-?(?:content|pane|panel)/, names: ["details"] },
   legal: { words: /legal|copyright|disclaim|terms|privacy|polic|trademark|licen[cs]e/ },
   location: { words: /address|contact|location|\bmap\b|store|hours|phone|geo|country|language|locale|region|currency/ },
   code: { words: /code|highlight|syntax|snippet|terminal|prism|hljs/, names: ["pre", "code"] },
   hidden: { words: /hidden|hide\b|sr-only|screen-?reader|visually|invisible|collapsed|noprint|no-print/ },
-  landmark: { words: /\bsection\b|container|wrapper|\brow\b|\bcol\b|layout|module|block|component/, names: ["section"] },
+  landmark: {
+    words: /\bsection\b|container|wrapper|\brow\b|\bcol\b|layout|module|block|component/,
+    names: ["section"],
+  },
 };
 
 export const groupNames: readonly string[] = Object.keys(groups);
@@ -53,7 +83,18 @@ entries.forEach(({ names = [] }, bit) => {
   for (const name of names) namesToBits.set(name, [...(namesToBits.get(name) ?? []), bit]);
 });
 
-const speaking = ["class", "id", "role", "itemprop", "data-testid", "data-test", "data-component", "data-module", "data-block", "aria-label"] as const;
+const speaking = [
+  "class",
+  "id",
+  "role",
+  "itemprop",
+  "data-testid",
+  "data-test",
+  "data-component",
+  "data-module",
+  "data-block",
+  "aria-label",
+] as const;
 const NONE: readonly number[] = [];
 /** Of one element's words, in characters: a longer list of classes says no more. */
 const MAX_LENGTH = 300;

@@ -33,13 +33,18 @@ export function findContent(page: ReadPage): FoundContent | undefined {
     if (kept[i] === true) for (const node of nodes) addWhole(node, page.unseen, found);
   });
   const isBetween = betweenKept(view, kept);
-  for (const pictures of view.pictures) if (isBetween(pictures)) for (const node of pictures.nodes) addWhole(node, page.unseen, found);
+  for (const pictures of view.pictures)
+    if (isBetween(pictures)) for (const node of pictures.nodes) addWhole(node, page.unseen, found);
   return { nodes: found, names: linksOfNames(view.blocks, kept) };
 }
 
 /** Whether pictures stand between what is kept, so that they belong to it. What a figure says of its picture may be cut, and the picture stays. */
 function betweenKept({ zones }: PageView, kept: readonly boolean[]): (pictures: Pictures) => boolean {
-  const figures = new Map(zones.filter(({ element }) => isElement(element) && isFigure(element)).map((zone) => [zone.element as AnyNode, zone]));
+  const figures = new Map(
+    zones
+      .filter(({ element }) => isElement(element) && isFigure(element))
+      .map((zone) => [zone.element as AnyNode, zone]),
+  );
   return ({ before, nodes }) => {
     let first = before;
     let end = before;
@@ -52,7 +57,8 @@ function betweenKept({ zones }: PageView, kept: readonly boolean[]): (pictures: 
 }
 
 const cards: ReadonlySet<string> = new Set(["a", "li", "td"]);
-const isFigure = ({ name, attribs }: Element): boolean => name === "figure" || /(?:^|\s)(?:wp-caption|figure)(?:\s|$)/.test(attribs["class"] ?? "");
+const isFigure = ({ name, attribs }: Element): boolean =>
+  name === "figure" || /(?:^|\s)(?:wp-caption|figure)(?:\s|$)/.test(attribs["class"] ?? "");
 
 function addWhole(node: AnyNode, unseen: ReadonlySet<AnyNode>, found: Set<AnyNode>): void {
   addBelow(node, unseen, found);

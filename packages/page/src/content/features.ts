@@ -39,8 +39,39 @@ const log = (value: number): number => Math.log2(1 + value);
 const share = (part: number, whole: number): number => (whole > 0 ? part / whole : 0);
 
 const kinds: Readonly<Record<string, number>> = {
-  ...{ p: 1, h1: 2, h2: 3, h3: 4, h4: 5, h5: 6, h6: 7, li: 8, td: 9, th: 10, tr: 11, pre: 12, dt: 13, dd: 14, blockquote: 15, figcaption: 16, div: 17 },
-  ...{ section: 18, article: 19, button: 20, label: 21, summary: 22, a: 23, address: 24, footer: 25, header: 26, nav: 27, caption: 28, span: 29 },
+  ...{
+    p: 1,
+    h1: 2,
+    h2: 3,
+    h3: 4,
+    h4: 5,
+    h5: 6,
+    h6: 7,
+    li: 8,
+    td: 9,
+    th: 10,
+    tr: 11,
+    pre: 12,
+    dt: 13,
+    dd: 14,
+    blockquote: 15,
+    figcaption: 16,
+    div: 17,
+  },
+  ...{
+    section: 18,
+    article: 19,
+    button: 20,
+    label: 21,
+    summary: 22,
+    a: 23,
+    address: 24,
+    footer: 25,
+    header: 26,
+    nav: 27,
+    caption: 28,
+    span: 29,
+  },
 };
 
 const ofText: readonly Feature[] = [
@@ -59,7 +90,10 @@ const ofText: readonly Feature[] = [
   { name: "repeats", of: ({ index }, { repeats }) => repeats[index] ?? 1 },
   { name: "of the title", of: ({ text }, { titleWords }) => (text.words > 30 ? 0 : shareIn(text.text, titleWords)) },
   { name: "described", of: ({ text }, { described }) => (described.size === 0 ? -1 : shareIn(text.text, described)) },
-  ...phraseNames.map((name, bit) => ({ name: `says ${name}`, of: ({ index }: Block, { phrases }: PageView) => ((phrases[index] ?? 0) >> bit) & 1 })),
+  ...phraseNames.map((name, bit) => ({
+    name: `says ${name}`,
+    of: ({ index }: Block, { phrases }: PageView) => ((phrases[index] ?? 0) >> bit) & 1,
+  })),
 ];
 
 function shareIn(text: string, known: ReadonlySet<string>): number {
@@ -71,31 +105,54 @@ function shareIn(text: string, known: ReadonlySet<string>): number {
 const ofPlace: readonly Feature[] = [
   { name: "place in blocks", of: ({ index }, { blocks }) => index / blocks.length },
   { name: "place in words", of: ({ index }, { sums, words }) => share(sums.words[index] ?? 0, words) },
-  { name: "place in prose", of: ({ index }, { sums, blocks }) => share(sums.prose[index] ?? 0, sums.prose[blocks.length] ?? 0) },
+  {
+    name: "place in prose",
+    of: ({ index }, { sums, blocks }) => share(sums.prose[index] ?? 0, sums.prose[blocks.length] ?? 0),
+  },
   { name: "words before", of: ({ index }, { sums }) => log(sums.words[index] ?? 0) },
   { name: "prose before", of: ({ index }, { sums }) => log(sums.prose[index] ?? 0) },
   { name: "prose after", of: ({ index }, { sums, blocks }) => log(sumIn(sums.prose, index + 1, blocks.length)) },
   { name: "depth", of: ({ zone }) => zone.depth },
-  { name: "after the title", of: ({ index }, { titleIndex }) => (titleIndex < 0 ? 0 : Math.max(-60, Math.min(200, index - titleIndex))) },
-  { name: "from a heading", of: ({ index }, { headingBefore }) => ((headingBefore[index] ?? -1) < 0 ? 200 : index - (headingBefore[index] ?? 0)) },
+  {
+    name: "after the title",
+    of: ({ index }, { titleIndex }) => (titleIndex < 0 ? 0 : Math.max(-60, Math.min(200, index - titleIndex))),
+  },
+  {
+    name: "from a heading",
+    of: ({ index }, { headingBefore }) =>
+      (headingBefore[index] ?? -1) < 0 ? 200 : index - (headingBefore[index] ?? 0),
+  },
   { name: "heading's rank", of: (block, page) => kinds[headingOf(block, page)?.zone.name ?? ""] ?? 0 },
   { name: "heading's depth", of: (block, page) => block.zone.depth - (headingOf(block, page)?.zone.depth ?? 0) },
   ...["related", "comments", "review", "product"].map((name) => ({
     name: `heading says ${name}`,
-    of: ({ index }: Block, { phrases, headingBefore }: PageView) => (((phrases[headingBefore[index] ?? -1] ?? 0) as number) >> phraseNames.indexOf(name)) & 1,
+    of: ({ index }: Block, { phrases, headingBefore }: PageView) =>
+      (((phrases[headingBefore[index] ?? -1] ?? 0) as number) >> phraseNames.indexOf(name)) & 1,
   })),
   ...[-2, -1, 1, 2].flatMap((step): Feature[] => [
     { name: `words at ${step}`, of: ({ index }, { blocks }) => blocks[index + step]?.text.words ?? -1 },
     { name: `kind at ${step}`, of: ({ index }, { blocks }) => kinds[blocks[index + step]?.zone.name ?? ""] ?? 0 },
   ]),
-  { name: "prose around", of: ({ index }, { sums, blocks }) => log(sumIn(sums.prose, Math.max(0, index - 6), Math.min(blocks.length, index + 7))) },
-  { name: "links around", of: ({ index }, page) => linkShare(page, Math.max(0, index - 6), Math.min(page.blocks.length, index + 7)) },
+  {
+    name: "prose around",
+    of: ({ index }, { sums, blocks }) =>
+      log(sumIn(sums.prose, Math.max(0, index - 6), Math.min(blocks.length, index + 7))),
+  },
+  {
+    name: "links around",
+    of: ({ index }, page) => linkShare(page, Math.max(0, index - 6), Math.min(page.blocks.length, index + 7)),
+  },
 ];
 
-const headingOf = ({ index }: Block, { headingBefore, blocks }: PageView): Block | undefined => blocks[headingBefore[index] ?? -1];
-const linkShare = ({ sums }: PageView, first: number, end: number): number => share(sumIn(sums.linkWords, first, end), sumIn(sums.words, first, end));
+const headingOf = ({ index }: Block, { headingBefore, blocks }: PageView): Block | undefined =>
+  blocks[headingBefore[index] ?? -1];
+const linkShare = ({ sums }: PageView, first: number, end: number): number =>
+  share(sumIn(sums.linkWords, first, end), sumIn(sums.words, first, end));
 
-const ofGroups: readonly Feature[] = groupNames.map((name, i) => ({ name: `in ${name}`, of: ({ zone }) => Math.min(FAR, zone.groups[i] ?? FAR) }));
+const ofGroups: readonly Feature[] = groupNames.map((name, i) => ({
+  name: `in ${name}`,
+  of: ({ zone }) => Math.min(FAR, zone.groups[i] ?? FAR),
+}));
 
 /** The zone so many steps up, or the outermost. */
 function up(zone: Zone, steps: number): Zone {
@@ -129,9 +186,18 @@ const ofZones: readonly Feature[] = Object.keys(around).flatMap((name, i): Featu
     { name: `${name}: share`, of: (block, page) => share(wordsIn(zoneOf(block), page), page.words) },
     { name: `${name}: links`, of: (block, page) => linkShare(page, zoneOf(block).first, zoneOf(block).end) },
     { name: `${name}: prose`, of: (block, page) => share(proseIn(zoneOf(block), page), wordsIn(zoneOf(block), page)) },
-    { name: `${name}: share of prose`, of: (block, page) => share(proseIn(zoneOf(block), page), page.sums.prose[page.blocks.length] ?? 0) },
-    { name: `${name}: words a block`, of: (block, page) => share(wordsIn(zoneOf(block), page), zoneOf(block).end - zoneOf(block).first) },
-    { name: `${name}: headings`, of: (block, page) => sumIn(page.sums.headings, zoneOf(block).first, zoneOf(block).end) },
+    {
+      name: `${name}: share of prose`,
+      of: (block, page) => share(proseIn(zoneOf(block), page), page.sums.prose[page.blocks.length] ?? 0),
+    },
+    {
+      name: `${name}: words a block`,
+      of: (block, page) => share(wordsIn(zoneOf(block), page), zoneOf(block).end - zoneOf(block).first),
+    },
+    {
+      name: `${name}: headings`,
+      of: (block, page) => sumIn(page.sums.headings, zoneOf(block).first, zoneOf(block).end),
+    },
   ];
 });
 
@@ -145,7 +211,10 @@ const ofRepetition: readonly Feature[] = [
   { name: "alike: prose each", of: ({ each }) => each.prose },
   { name: "alike: links each", of: ({ each }) => each.linkWords },
   { name: "alike: images each", of: ({ each }) => each.images },
-  { name: "alike: share", of: ({ repeated, each }, page) => share(each.words * (repeated?.alike?.zones.length ?? 0), page.words) },
+  {
+    name: "alike: share",
+    of: ({ repeated, each }, page) => share(each.words * (repeated?.alike?.zones.length ?? 0), page.words),
+  },
   { name: "alike: place", of: ({ repeated }) => repeated?.place ?? -1 },
   { name: "alike: kind", of: ({ repeated }) => kinds[repeated?.name ?? ""] ?? 0 },
   { name: "alike: steps", of: ({ zone, repeated }) => zone.depth - (repeated?.depth ?? zone.depth + 1) },
@@ -154,11 +223,20 @@ const ofRepetition: readonly Feature[] = [
 const ofCore: readonly Feature[] = [
   { name: "core: steps", of: ({ fork }) => fork.steps },
   { name: "core: level", of: ({ fork }, page) => page.coreZone.depth - fork.at.depth },
-  { name: "core: before", of: (block, page) => (block.index < page.coreZone.first ? 1 : block.index >= page.coreZone.end ? 2 : 0) },
+  {
+    name: "core: before",
+    of: (block, page) => (block.index < page.coreZone.first ? 1 : block.index >= page.coreZone.end ? 2 : 0),
+  },
   { name: "core: branch's words", of: ({ fork }, page) => log(wordsIn(fork.branch, page)) },
   { name: "core: branch's links", of: ({ fork }, page) => linkShare(page, fork.branch.first, fork.branch.end) },
-  { name: "core: branch's prose", of: ({ fork }, page) => share(proseIn(fork.branch, page), page.sums.prose[page.blocks.length] ?? 0) },
-  { name: "core: place", of: ({ index }, { coreZone }) => share(index - coreZone.first, coreZone.end - coreZone.first) },
+  {
+    name: "core: branch's prose",
+    of: ({ fork }, page) => share(proseIn(fork.branch, page), page.sums.prose[page.blocks.length] ?? 0),
+  },
+  {
+    name: "core: place",
+    of: ({ index }, { coreZone }) => share(index - coreZone.first, coreZone.end - coreZone.first),
+  },
 ];
 
 /** The blocks of a page, each with its surroundings: these are looked for once, and not again for each number. */
@@ -235,10 +313,14 @@ export const pageFeatures: readonly { readonly name: string; readonly of: (page:
   { name: "page: core's words", of: (page) => log(wordsIn(page.coreZone, page)) },
   { name: "page: core's links", of: (page) => linkShare(page, page.coreZone.first, page.coreZone.end) },
   { name: "page: longest", of: ({ blocks }) => log(blocks.reduce((most, { text }) => Math.max(most, text.words), 0)) },
-  { name: "page: most alike", of: ({ zones }) => log(zones.reduce((most, { alike }) => Math.max(most, alike?.zones.length ?? 0), 0)) },
+  {
+    name: "page: most alike",
+    of: ({ zones }) => log(zones.reduce((most, { alike }) => Math.max(most, alike?.zones.length ?? 0), 0)),
+  },
   ...["product", "comments", "price", "date", "action", "review", "faq", "shipping"].map((name) => ({
     name: `page: says ${name}`,
-    of: ({ phrases, blocks }: PageView) => share(phrases.filter((bits) => ((bits >> phraseNames.indexOf(name)) & 1) === 1).length, blocks.length),
+    of: ({ phrases, blocks }: PageView) =>
+      share(phrases.filter((bits) => ((bits >> phraseNames.indexOf(name)) & 1) === 1).length, blocks.length),
   })),
   ...[
     ["product", /^(?:product|productgroup|offer|aggregateoffer|og:product|og:og:product)$/],
@@ -251,4 +333,11 @@ export const pageFeatures: readonly { readonly name: string; readonly of: (page:
   { name: "page: described", of: ({ described }) => log(described.size) },
 ];
 
-export const blockFeatures: readonly Feature[] = [...ofText, ...ofPlace, ...ofGroups, ...ofZones, ...ofRepetition, ...ofCore];
+export const blockFeatures: readonly Feature[] = [
+  ...ofText,
+  ...ofPlace,
+  ...ofGroups,
+  ...ofZones,
+  ...ofRepetition,
+  ...ofCore,
+];

@@ -6,7 +6,15 @@ test("a packed forest gives what the forest gives", () => {
   const rate = readForest(
     packForest({
       bias: -1,
-      trees: [{ column: 1, limit: 0.5, low: { column: 0, limit: 2, low: { value: -1 }, high: { value: 1 } }, high: { value: 3 } }, { value: 0.25 }],
+      trees: [
+        {
+          column: 1,
+          limit: 0.5,
+          low: { column: 0, limit: 2, low: { value: -1 }, high: { value: 1 } },
+          high: { value: 3 },
+        },
+        { value: 0.25 },
+      ],
     }),
   );
   const logistic = (sum: number) => 1 / (1 + Math.exp(-sum));

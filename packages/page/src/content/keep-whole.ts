@@ -59,7 +59,8 @@ function tablesAround(zones: readonly Zone[]): ReadonlySet<Zone> {
   const around = new Set<Zone>();
   for (const zone of zones) {
     if (zone.name !== "table") continue;
-    for (let at = zone.parent; at !== undefined && !around.has(at); at = at.parent) if (at.name === "table") around.add(at);
+    for (let at = zone.parent; at !== undefined && !around.has(at); at = at.parent)
+      if (at.name === "table") around.add(at);
   }
   return around;
 }

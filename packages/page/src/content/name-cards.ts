@@ -19,7 +19,11 @@ export function preferHeadings(blocks: readonly Block[], kept: readonly boolean[
   for (const block of blocks) {
     const { index, zone, text } = block;
     if (chosen[index] === true || !isHeading(zone.name) || text.words < LEAST_WORDS) continue;
-    const twin = nearest(blocks, block, (other) => chosen[other.index] === true && !isHeading(other.zone.name) && leadsAway(other));
+    const twin = nearest(
+      blocks,
+      block,
+      (other) => chosen[other.index] === true && !isHeading(other.zone.name) && leadsAway(other),
+    );
     if (twin !== undefined) [chosen[index], chosen[twin.index]] = [true, false];
   }
   return chosen;
@@ -50,19 +54,28 @@ export function linkName({ nodes, href }: NamedLink): void {
 
 const isHeading = (name: string): boolean => /^h[1-6]$/.test(name);
 
-function nearest(blocks: readonly Block[], { index, text: { text } }: Block, isWanted: (block: Block) => boolean): Block | undefined {
+function nearest(
+  blocks: readonly Block[],
+  { index, text: { text } }: Block,
+  isWanted: (block: Block) => boolean,
+): Block | undefined {
   for (let step = 1; step <= NEAR; step++) {
-    const found = [blocks[index - step], blocks[index + step]].find((block) => block !== undefined && block.text.text === text && isWanted(block));
+    const found = [blocks[index - step], blocks[index + step]].find(
+      (block) => block !== undefined && block.text.text === text && isWanted(block),
+    );
     if (found !== undefined) return found;
   }
   return undefined;
 }
 
 /** Whether a block is one link to another page: an entry of a table of contents repeats a heading, too. */
-const leadsAway = (block: Block): boolean => block.text.linkWords === block.text.words && block.text.links === 1 && /^[^#]+$/.test(hrefOf(block));
+const leadsAway = (block: Block): boolean =>
+  block.text.linkWords === block.text.words && block.text.links === 1 && /^[^#]+$/.test(hrefOf(block));
 
 function hrefOf({ nodes, zone }: Block): string {
   const inside = nodes.filter(isElement).flatMap((node) => (node.name === "a" ? [node] : elementsBelow(node, "a")));
-  const around = isElement(zone.element) ? [zone.element, ...ancestorsOf(zone.element)].filter(({ name }) => name === "a") : [];
+  const around = isElement(zone.element)
+    ? [zone.element, ...ancestorsOf(zone.element)].filter(({ name }) => name === "a")
+    : [];
   return [...inside, ...around][0]?.attribs["href"] ?? "";
 }

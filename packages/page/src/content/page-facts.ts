@@ -40,7 +40,8 @@ export function readFacts(named: NamedElements): PageFacts {
       if (key !== "" && value !== null && !meta.has(key)) meta.set(key, value);
     } else if (name === "link") {
       for (const relation of (attribs["rel"] ?? "").toLowerCase().split(/\s+/)) {
-        if (relation !== "" && attribs["href"] !== undefined && !links.has(relation)) links.set(relation, attribs["href"]);
+        if (relation !== "" && attribs["href"] !== undefined && !links.has(relation))
+          links.set(relation, attribs["href"]);
       }
     } else if (/^application\/ld\+json/i.test(attribs["type"] ?? "")) {
       const text = textOf(element);
@@ -79,7 +80,11 @@ interface FoundThings {
   readonly products: Thing[];
 }
 
-function collect(value: unknown, found: FoundThings, { depth, isInProduct }: { readonly depth: number; readonly isInProduct: boolean }): void {
+function collect(
+  value: unknown,
+  found: FoundThings,
+  { depth, isInProduct }: { readonly depth: number; readonly isInProduct: boolean },
+): void {
   if (typeof value !== "object" || value === null || depth > MAX_DEPTH || found.things.length >= MAX_THINGS) return;
   let isProduct = isInProduct;
   if (!Array.isArray(value)) {

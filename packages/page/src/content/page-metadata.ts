@@ -31,7 +31,13 @@ export function metadataOf(facts: PageFacts, base: URL | undefined): PageMetadat
     title: clean(facts.title ?? meta.get("og:title")),
     url: address(links.get("canonical") ?? meta.get("og:url"), base),
     site: clean(meta.get("og:site_name") ?? meta.get("application-name") ?? nameOf(main?.["publisher"])),
-    author: clean(nameOf(main?.["author"]) ?? meta.get("author") ?? plain(meta.get("article:author")) ?? meta.get("dc.creator") ?? meta.get("citation_author")),
+    author: clean(
+      nameOf(main?.["author"]) ??
+        meta.get("author") ??
+        plain(meta.get("article:author")) ??
+        meta.get("dc.creator") ??
+        meta.get("citation_author"),
+    ),
     date: clean(dateOf(main, meta)),
     language: /^[a-z]{2,3}(?:[-_][\w-]{2,20})?$/i.test(language ?? "") ? (language ?? undefined) : undefined,
     type: clean(typesOf(main ?? {})[0] ?? meta.get("og:type")),
@@ -73,7 +79,14 @@ const mainTypes: ReadonlySet<string> = new Set([
 function dateOf(main: Thing | undefined, meta: ReadonlyMap<string, string>): string | undefined {
   const said = main?.["datePublished"] ?? main?.["dateCreated"] ?? main?.["dateModified"];
   if (typeof said === "string") return said;
-  for (const name of ["article:published_time", "date", "datepublished", "dc.date", "citation_publication_date", "article:modified_time"]) {
+  for (const name of [
+    "article:published_time",
+    "date",
+    "datepublished",
+    "dc.date",
+    "citation_publication_date",
+    "article:modified_time",
+  ]) {
     const found = meta.get(name);
     if (found !== undefined) return found;
   }
@@ -92,7 +105,8 @@ function nameOf(value: unknown): string | undefined {
 }
 
 /** An address is no name. */
-const plain = (text: string | undefined): string | undefined => (text === undefined || /^https?:/i.test(text.trim()) ? undefined : text);
+const plain = (text: string | undefined): string | undefined =>
+  text === undefined || /^https?:/i.test(text.trim()) ? undefined : text;
 
 function clean(text: string | undefined): string | undefined {
   const line = visibleText(text ?? "")
@@ -113,6 +127,7 @@ export function frontMatter(metadata: PageMetadata): string {
   const entries = Object.entries(metadata).filter(([, value]) => value !== undefined);
   if (entries.every(([name]) => name === "title")) return "";
   // In YAML's double quotes JSON's escapes mean the same, and no reader of markdown takes anything in them for a tag or a link.
-  const quoted = (value: string): string => JSON.stringify(value).replaceAll("<", "\\u003c").replaceAll("](", "]\\u0028");
+  const quoted = (value: string): string =>
+    JSON.stringify(value).replaceAll("<", "\\u003c").replaceAll("](", "]\\u0028");
   return `---\n${entries.map(([name, value]) => `${name}: ${quoted(value as string)}\n`).join("")}---\n`;
 }

@@ -37,7 +37,10 @@ export function viewPage(page: PageBlocks, facts: PageFacts): PageView {
   const { core, coreZone } = findCore(zones, sums.prose);
   const elements = new Map<string, number>();
   for (const { name } of zones) elements.set(name, (elements.get(name) ?? 0) + 1);
-  const types = new Set([...facts.things.flatMap(typesOf), ...[facts.meta.get("og:type")?.toLowerCase() ?? ""].map((type) => `og:${type}`)]);
+  const types = new Set([
+    ...facts.things.flatMap(typesOf),
+    ...[facts.meta.get("og:type")?.toLowerCase() ?? ""].map((type) => `og:${type}`),
+  ]);
   return {
     ...{ blocks, zones, pictures, facts, sums, phrases, titleWords, core, coreZone, elements, types },
     words: sums.words[blocks.length] ?? 0,
@@ -52,13 +55,17 @@ export function viewPage(page: PageBlocks, facts: PageFacts): PageView {
 export const sumIn = (sums: Float64Array, first: number, end: number): number => (sums[end] ?? 0) - (sums[first] ?? 0);
 
 /** Long enough, and without links enough, to be read as sentences. */
-const isProse = ({ text }: Block): boolean => text.words >= 8 && text.linkWords < 0.4 * text.words && text.marks + text.stopWords >= 3;
+const isProse = ({ text }: Block): boolean =>
+  text.words >= 8 && text.linkWords < 0.4 * text.words && text.marks + text.stopWords >= 3;
 
 const isHeading = ({ zone }: Block): boolean => headingNames.has(zone.name);
 const headingNames: ReadonlySet<string> = new Set(["h1", "h2", "h3", "h4", "h5", "h6"]);
 
 function sumsOf(blocks: readonly Block[]): Readonly<Record<SumName, Float64Array>> {
-  const sums = Object.fromEntries(sumNames.map((name) => [name, new Float64Array(blocks.length + 1)])) as Record<SumName, Float64Array>;
+  const sums = Object.fromEntries(sumNames.map((name) => [name, new Float64Array(blocks.length + 1)])) as Record<
+    SumName,
+    Float64Array
+  >;
   const add = (name: SumName, i: number, value: number): void => {
     sums[name][i + 1] = (sums[name][i] ?? 0) + value;
   };

@@ -2,7 +2,8 @@
 const phrases: Readonly<Record<string, RegExp>> = {
   related:
     /\b(?:related|recommend|you (?:may|might|could)|also (?:like|read|view|bought|see)|more (?:from|in|on|like|stories|articles|news|posts|about)|read (?:next|also)|popular|trending|latest|most (?:read|viewed|popular)|recent|similar|don.t miss|up next|what to read|further reading|see also|customers (?:who|also)|frequently bought|keep reading|explore|discover|featured|editor.?s|top stories|inspired by|sponsored|pair(?:s|ed) (?:well )?with|complete the|recently viewed)\b|ähnliche|weitere|mehr zum|auch interess|articles similaires|à lire|relacionad|te puede|leggi anche|potrebbe|leia (?:também|mais)|читайте/,
-  comments: /\b(?:comments?|leave a|replies|responses?|discussion|join the conversation|kommentare?|commentaires?|comentarios?|commenti|комментар)/,
+  comments:
+    /\b(?:comments?|leave a|replies|responses?|discussion|join the conversation|kommentare?|commentaires?|comentarios?|commenti|комментар)/,
   share:
     /\b(?:share|tweet|follow (?:us|me)|facebook|twitter|linkedin|pinterest|whatsapp|instagram|email this|copy link|print|teilen|partager|compartir|condividi)\b/,
   letter:
@@ -14,7 +15,8 @@ const phrases: Readonly<Record<string, RegExp>> = {
   review: /\b(?:reviews?|ratings?|stars?|verified|helpful|testimonials?|bewertung|avis|reseñas)\b/,
   product:
     /\b(?:descriptions?|details|specifications?|features?|overview|ingredients|materials?|dimensions|size|warranty|what.s (?:included|in the box)|how to use|care|highlights|benefits|technical)\b/,
-  shipping: /\b(?:shipping|returns?|delivery|refund|free|checkout|gift|coupon|discount|% off|save|sale|payment|pick ?up|financing|installments?)\b/,
+  shipping:
+    /\b(?:shipping|returns?|delivery|refund|free|checkout|gift|coupon|discount|% off|save|sale|payment|pick ?up|financing|installments?)\b/,
   price: /[$€£¥₹]\s?\d|\d\s?(?:€|£|usd|eur|zł|kr)\b/,
   date: /\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.? \d{1,2}|\b\d{1,2}\.? (?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)|\b(?:19|20)\d\d-\d\d-\d\d|\b\d{1,2}[/.]\d{1,2}[/.](?:19|20)?\d\d|\b(?:\d+|an?) (?:second|minute|hour|day|week|month|year)s? ago|\byesterday\b/,
 };

@@ -17,7 +17,9 @@ export function productOf({ products }: PageFacts): ProductFacts | undefined {
   const [product] = products;
   // Some pages say the same twice.
   if (product === undefined || products.some(({ name }) => name !== product["name"])) return undefined;
-  const offers = [product, ...thingsIn(product["hasVariant"])].flatMap((sold) => thingsIn(sold["offers"])).slice(0, MAX_OFFERS);
+  const offers = [product, ...thingsIn(product["hasVariant"])]
+    .flatMap((sold) => thingsIn(sold["offers"]))
+    .slice(0, MAX_OFFERS);
   return {
     price: priceOf(offers),
     brand: lineOf(thingsIn(product["brand"])[0]?.["name"] ?? product["brand"]),
@@ -33,7 +35,9 @@ function priceOf(offers: readonly Thing[]): string | undefined {
   const [lowest] = prices;
   if (lowest === undefined) return undefined;
   const highest = prices.at(-1);
-  const currency = offers.flatMap((offer) => lineOf(offer["priceCurrency"] ?? thingsIn(offer["priceSpecification"])[0]?.["priceCurrency"]) ?? [])[0];
+  const currency = offers.flatMap(
+    (offer) => lineOf(offer["priceCurrency"] ?? thingsIn(offer["priceSpecification"])[0]?.["priceCurrency"]) ?? [],
+  )[0];
   return [Number(lowest) < Number(highest) ? `${lowest} to ${highest}` : lowest, currency].join(" ").trim();
 }
 
@@ -43,7 +47,8 @@ function pricesOf(offer: Thing): string[] {
 }
 
 /** One thing or a list of them. */
-const thingsIn = (value: unknown): Thing[] => [value].flat().filter((one) => typeof one === "object" && one !== null) as Thing[];
+const thingsIn = (value: unknown): Thing[] =>
+  [value].flat().filter((one) => typeof one === "object" && one !== null) as Thing[];
 
 /** Lines of so many words are sentences. */
 const LONG_LINE = 12;
@@ -53,5 +58,7 @@ export function missingDescription({ description }: ProductFacts, markdown: stri
   const words = (text: string): number => text.split(/\s+/).length;
   if (description === undefined || words(description) < LONG_LINE) return undefined;
   const lines = markdown.split("\n").map((line) => words(line.replaceAll(/\]\([^()\s]*\)/g, "]").trim()));
-  return 2 * lines.reduce((sum, count) => (count < LONG_LINE ? sum : sum + count), 0) < words(description) ? description : undefined;
+  return 2 * lines.reduce((sum, count) => (count < LONG_LINE ? sum : sum + count), 0) < words(description)
+    ? description
+    : undefined;
 }

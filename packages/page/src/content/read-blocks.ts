@@ -50,8 +50,45 @@ export interface PageBlocks {
 export const FAR = 40;
 
 const blockNames: ReadonlySet<string> = new Set([
-  ...["address", "article", "aside", "blockquote", "body", "button", "caption", "center", "dd", "details", "dialog", "dir", "div", "dl", "dt", "fieldset"],
-  ...["figcaption", "figure", "footer", "form", "h1", "h2", "h3", "h4", "h5", "h6", "header", "hgroup", "hr", "html", "legend", "li", "main", "menu", "nav"],
+  ...[
+    "address",
+    "article",
+    "aside",
+    "blockquote",
+    "body",
+    "button",
+    "caption",
+    "center",
+    "dd",
+    "details",
+    "dialog",
+    "dir",
+    "div",
+    "dl",
+    "dt",
+    "fieldset",
+  ],
+  ...[
+    "figcaption",
+    "figure",
+    "footer",
+    "form",
+    "h1",
+    "h2",
+    "h3",
+    "h4",
+    "h5",
+    "h6",
+    "header",
+    "hgroup",
+    "hr",
+    "html",
+    "legend",
+    "li",
+    "main",
+    "menu",
+    "nav",
+  ],
   ...["ol", "p", "pre", "search", "section", "summary", "table", "tbody", "td", "tfoot", "th", "thead", "tr", "ul"],
 ]);
 
@@ -78,7 +115,10 @@ export function readBlocks(root: ParentNode, unseen: ReadonlySet<AnyNode>): Page
       if (run.length > 0) addBlock(zone, run, isLink);
       run = [];
     };
-    if (zone.name === "pre" || (zone.name === "tr" && !element.children.some((cell) => isElement(cell) && holders.has(cell)))) {
+    if (
+      zone.name === "pre" ||
+      (zone.name === "tr" && !element.children.some((cell) => isElement(cell) && holders.has(cell)))
+    ) {
       addBlock(zone, element.children, isLink);
     } else {
       let breaks = 0;

@@ -62,11 +62,15 @@ function readByRules(page: ReadPage, html: string, isWhole: boolean): Ruled {
   // A style that hides the whole page hides it until its scripts run, not from people.
   if (lengthOf(read.root) === 0) read = readBy(readPage(html), { keepAsides: true, withSheets: false });
   // So does a page that shows nothing until a script opens its dialog.
-  if (lengthOf(read.root) === 0) read = readBy(readPage(html), { keepAsides: true, withSheets: false, withDialogs: false });
+  if (lengthOf(read.root) === 0)
+    read = readBy(readPage(html), { keepAsides: true, withSheets: false, withDialogs: false });
   return read;
 }
 
-function readBy(page: ReadPage, { keepAsides, ...hidden }: Pick<HiddenOptions, "withSheets" | "withDialogs"> & { readonly keepAsides: boolean }): Ruled {
+function readBy(
+  page: ReadPage,
+  { keepAsides, ...hidden }: Pick<HiddenOptions, "withSheets" | "withDialogs"> & { readonly keepAsides: boolean },
+): Ruled {
   removeHidden(page.$, hidden);
   removeNoise(page.$, { keepAsides });
   return { ...page, root: keepAsides ? page.document : pickRoot(page.$) };

@@ -1,7 +1,15 @@
 import type { CheerioAPI } from "cheerio/slim";
 import { ampPictures, drawPicture } from "../tree/amp-pictures.ts";
 import { boundTree } from "../tree/bound-tree.ts";
-import { type AnyNode, type Element, type NamedElements, namedElements, type ParentNode, setChildren, textOf } from "../tree/dom.ts";
+import {
+  type AnyNode,
+  type Element,
+  type NamedElements,
+  namedElements,
+  type ParentNode,
+  setChildren,
+  textOf,
+} from "../tree/dom.ts";
 import { markMath } from "../tree/mark-math.ts";
 import { markTask } from "../tree/mark-task.ts";
 import { parsePage } from "../tree/parse-page.ts";
@@ -21,7 +29,22 @@ export interface ReadPage {
 
 /** Elements that are never content, wherever they stand. */
 const noiseNames: ReadonlySet<string> = new Set([
-  ...["script", "style", "template", "svg", "iframe", "object", "embed", "canvas", "video", "audio", "link", "meta", "head", "title"],
+  ...[
+    "script",
+    "style",
+    "template",
+    "svg",
+    "iframe",
+    "object",
+    "embed",
+    "canvas",
+    "video",
+    "audio",
+    "link",
+    "meta",
+    "head",
+    "title",
+  ],
   ...["input", "select", "textarea", "datalist", "progress", "meter"],
 ]);
 
@@ -44,7 +67,8 @@ export function readPage(html: string): ReadPage {
 }
 
 /** The page's blocks with what is known of each. */
-export const describePage = ({ document, facts, unseen }: ReadPage): RatedPage => describeBlocks(document, facts, unseen);
+export const describePage = ({ document, facts, unseen }: ReadPage): RatedPage =>
+  describeBlocks(document, facts, unseen);
 
 /**
  * Puts what a server sent later, in hidden boxes at the page's end, in the places that the page keeps for it, as the page's first script would.

@@ -106,7 +106,11 @@ function countWords(text: string, counts: Counts): void {
   let ideographs = 0;
   for (let i = 0; i <= text.length; i++) {
     const code = i < text.length ? text.charCodeAt(i) : 32;
-    const isLetter = (code >= 97 && code <= 122) || (code >= 65 && code <= 90) || (code >= 0xc0 && code < 0x2000) || (code >= 0xac00 && code < 0xd7b0);
+    const isLetter =
+      (code >= 97 && code <= 122) ||
+      (code >= 65 && code <= 90) ||
+      (code >= 0xc0 && code < 0x2000) ||
+      (code >= 0xac00 && code < 0xd7b0);
     const isDigit = code >= 48 && code <= 57;
     if (isLetter || isDigit || code === 95) {
       if (start < 0) {
@@ -123,7 +127,17 @@ function countWords(text: string, counts: Counts): void {
       start = -1;
     }
     if (code >= 0x3040 && code < 0xa000) ideographs++;
-    else if (code === 44 || code === 46 || code === 59 || code === 58 || code === 33 || code === 63 || code === 0x3002 || code === 0xff0c) counts.marks++;
+    else if (
+      code === 44 ||
+      code === 46 ||
+      code === 59 ||
+      code === 58 ||
+      code === 33 ||
+      code === 63 ||
+      code === 0x3002 ||
+      code === 0xff0c
+    )
+      counts.marks++;
   }
   if (ideographs > 0) {
     counts.words += Math.ceil(ideographs / 2);

@@ -18,7 +18,9 @@ const besideRoles: ReadonlySet<string> = new Set(["navigation", "contentinfo", "
 const asideRoles: ReadonlySet<string> = new Set(["complementary", "dialog"]);
 
 /** What sites call such parts: teasers, forms to subscribe, advertisements and legal notes. */
-const besideGroups: readonly number[] = ["related", "letter", "promotion", "legal"].map((name) => groupNames.indexOf(name));
+const besideGroups: readonly number[] = ["related", "letter", "promotion", "legal"].map((name) =>
+  groupNames.indexOf(name),
+);
 const promotion = groupNames.indexOf("promotion");
 /** Where more than half of what looks like content stands in parts called alike, the name tells nothing apart. Advertisements stay what they are. */
 const HALF = 0.5;
@@ -37,21 +39,30 @@ export function weighPlaces(view: PageView, shares: readonly number[]): number[]
     const around = parent === undefined ? 1 : (weights.get(parent) ?? 1);
     const isMost = proseShare(view, zone) >= MUCH;
     weights.set(zone, isMost ? around : (ownWeight(zone) ?? around));
-    for (const { group, zones: within } of named) if ((parent !== undefined && within.has(parent)) || (!isMost && zone.groups[group] === 0)) within.add(zone);
+    for (const { group, zones: within } of named)
+      if ((parent !== undefined && within.has(parent)) || (!isMost && zone.groups[group] === 0)) within.add(zone);
   }
-  const telling = named.filter(({ group, zones: within }) => group === promotion || contentShare(view, shares, within) <= HALF);
+  const telling = named.filter(
+    ({ group, zones: within }) => group === promotion || contentShare(view, shares, within) <= HALF,
+  );
   const main = mainOf(view);
   return shares.map((share, i) => {
     const zone = blocks[i]?.zone as Zone;
     const isBeyond = main !== undefined && (i < main.first || i >= main.end);
-    return share * (weights.get(zone) ?? 1) * (telling.some(({ zones: within }) => within.has(zone)) ? CALLED_BESIDE : 1) * (isBeyond ? BEYOND_MAIN : 1);
+    return (
+      share *
+      (weights.get(zone) ?? 1) *
+      (telling.some(({ zones: within }) => within.has(zone)) ? CALLED_BESIDE : 1) *
+      (isBeyond ? BEYOND_MAIN : 1)
+    );
   });
 }
 
 /** Undefined where it is the same as around. */
 function ownWeight({ element, name, parent }: Zone): number | undefined {
   const role = isElement(element) ? (element.attribs["role"] ?? "") : "";
-  if (name === "nav" || name === "footer" || besideRoles.has(role) || (name === "header" && parent?.name === "body")) return BESIDE;
+  if (name === "nav" || name === "footer" || besideRoles.has(role) || (name === "header" && parent?.name === "body"))
+    return BESIDE;
   if (name === "aside" || name === "dialog" || asideRoles.has(role)) return ASIDE;
   return name === "main" || name === "article" ? 1 : undefined;
 }
@@ -69,7 +80,9 @@ function contentShare({ blocks }: PageView, shares: readonly number[], zones: Re
 }
 
 function mainOf(view: PageView): Zone | undefined {
-  const mains = view.zones.filter(({ name, element }) => name === "main" || (isElement(element) && element.attribs["role"] === "main"));
+  const mains = view.zones.filter(
+    ({ name, element }) => name === "main" || (isElement(element) && element.attribs["role"] === "main"),
+  );
   const [main] = mains;
   return main !== undefined && mains.length === 1 && proseShare(view, main) >= MOST ? main : undefined;
 }

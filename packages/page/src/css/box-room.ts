@@ -31,7 +31,8 @@ export function hasNoRoom({ name }: Element, style: DeclaredStyle, around: Layou
   const of = (property: string): string => style.get(property) ?? "";
   const [x = ""] = of("overflow-x").split(" ");
   const y = of("overflow-y").split(" ").at(-1) ?? "";
-  const isCut = (own: string, other: string): boolean => /hidden|auto|scroll|clip/.test(own) || (own !== "clip" && /hidden|auto|scroll/.test(other));
+  const isCut = (own: string, other: string): boolean =>
+    /hidden|auto|scroll|clip/.test(own) || (own !== "clip" && /hidden|auto|scroll/.test(other));
   const [isCutX, isCutY] = [isCut(x, y), isCut(y, x)];
   if (!(isCutX || isCutY) || !isSized(name, style, around)) return false;
   if (isCutY && around === "closed" && !isLarge(of("min-height"))) return true;
@@ -45,16 +46,32 @@ export function hasNoRoom({ name }: Element, style: DeclaredStyle, around: Layou
     const basis = isMain ? of("flex-basis") : "";
     return isNone(basis === "" || basis === "auto" ? of(side) : basis);
   };
-  return (isCutX && isFlat("width", ["padding-left", "padding-right"])) || (isCutY && isFlat("height", ["padding-top", "padding-bottom"]));
+  return (
+    (isCutX && isFlat("width", ["padding-left", "padding-right"])) ||
+    (isCutY && isFlat("height", ["padding-top", "padding-bottom"]))
+  );
 }
 
 /** Whether a box has the size that it is said to have: lines have none, and tables as much as their text needs. */
 function isSized(name: string, style: DeclaredStyle, around: Layout): boolean {
-  const display = style.get("display") ?? (tableNames.has(name) ? "table" : blockNames.has(name) || controlNames.has(name) ? "block" : "inline");
+  const display =
+    style.get("display") ??
+    (tableNames.has(name) ? "table" : blockNames.has(name) || controlNames.has(name) ? "block" : "inline");
   if (display === "contents" || (/^(?:inline-)?table/.test(display) && display !== "table-caption")) return false;
   return (
-    display !== "inline" || around !== "flow" || /^(?:absolute|fixed)$/.test(style.get("position") ?? "") || /left|right|inline/.test(style.get("float") ?? "")
+    display !== "inline" ||
+    around !== "flow" ||
+    /^(?:absolute|fixed)$/.test(style.get("position") ?? "") ||
+    /left|right|inline/.test(style.get("float") ?? "")
   );
 }
 const tableNames: ReadonlySet<string> = new Set(["table", "tbody", "td", "tfoot", "th", "thead", "tr"]);
-const controlNames: ReadonlySet<string> = new Set(["button", "caption", "meter", "output", "progress", "select", "textarea"]);
+const controlNames: ReadonlySet<string> = new Set([
+  "button",
+  "caption",
+  "meter",
+  "output",
+  "progress",
+  "select",
+  "textarea",
+]);

@@ -25,11 +25,16 @@ const MAX_DEPTH = 100;
  * say how an element looks count least, and style attributes more than all rules of their tree.
  * @param highestRank of layers
  */
-export function bandsFor(highestRank: number): { readonly hints: BandOf; inline(depth: number): BandOf; rule(depth: number, rank: number): BandOf } {
+export function bandsFor(highestRank: number): {
+  readonly hints: BandOf;
+  inline(depth: number): BandOf;
+  rule(depth: number, rank: number): BandOf;
+} {
   const ranks = highestRank + 2;
   const band = (depth: number, normal: number, important: number): BandOf => {
     const own = Math.min(depth, MAX_DEPTH);
-    return (isImportant) => (isImportant ? 1 + (MAX_DEPTH + 1 + own) * ranks + important : 1 + (MAX_DEPTH - own) * ranks + normal);
+    return (isImportant) =>
+      isImportant ? 1 + (MAX_DEPTH + 1 + own) * ranks + important : 1 + (MAX_DEPTH - own) * ranks + normal;
   };
   return {
     hints: () => 0,
@@ -65,18 +70,32 @@ export class Cascade {
     this.#budget = budget;
   }
 
-  say(elements: readonly Element[], longhands: readonly Longhand[], { bandOf, specificity = 0, distance = Number.POSITIVE_INFINITY }: Precedence): void {
+  say(
+    elements: readonly Element[],
+    longhands: readonly Longhand[],
+    { bandOf, specificity = 0, distance = Number.POSITIVE_INFINITY }: Precedence,
+  ): void {
     if (elements.length === 0) return;
     for (const isImportant of [false, true]) {
       const own = longhands.filter((longhand) => longhand.isImportant === isImportant);
-      if (own.length > 0) this.#said.push({ elements, longhands: own, band: bandOf(isImportant), layer: bandOf(false), specificity, distance });
+      if (own.length > 0)
+        this.#said.push({
+          elements,
+          longhands: own,
+          band: bandOf(isImportant),
+          layer: bandOf(false),
+          specificity,
+          distance,
+        });
     }
   }
 
   styles(): ReadonlyMap<Element, DeclaredStyle> {
     const found = new Map<Element, Map<string, Declared>>();
     // What counts more comes later. Sorting keeps the order of what counts the same.
-    for (const { elements, longhands, band, layer } of this.#said.sort((a, b) => a.band - b.band || a.specificity - b.specificity || farther(a, b))) {
+    for (const { elements, longhands, band, layer } of this.#said.sort(
+      (a, b) => a.band - b.band || a.specificity - b.specificity || farther(a, b),
+    )) {
       this.#budget.spend(elements.length * longhands.length);
       for (const element of elements) {
         const own = found.get(element) ?? new Map<string, Declared>();
@@ -88,7 +107,12 @@ export class Cascade {
         }
       }
     }
-    return new Map([...found].map(([element, own]) => [element, new Map([...own].flatMap(([name, declared]) => computed(name, declared)))]));
+    return new Map(
+      [...found].map(([element, own]) => [
+        element,
+        new Map([...own].flatMap(([name, declared]) => computed(name, declared))),
+      ]),
+    );
   }
 }
 
@@ -116,5 +140,11 @@ export function withoutValue(name: string, said: "initial" | "unset"): string | 
 }
 
 const initials: Readonly<Record<string, string>> = {
-  ...{ display: "inline", visibility: "visible", color: "black", "-webkit-text-fill-color": "currentcolor", "font-size": "medium" },
+  ...{
+    display: "inline",
+    visibility: "visible",
+    color: "black",
+    "-webkit-text-fill-color": "currentcolor",
+    "font-size": "medium",
+  },
 };

@@ -59,7 +59,10 @@ interface Place extends Omit<Rule, "selectors" | "declarations"> {
 }
 
 /** The rules of a page's sheets that say something of interest of the elements that are asked for, in their order, with their layers ranked. */
-export function collectRules({ all, subjects, treeOf, page }: CollectRulesOptions): { readonly rules: readonly Rule[]; readonly highestRank: number } {
+export function collectRules({ all, subjects, treeOf, page }: CollectRulesOptions): {
+  readonly rules: readonly Rule[];
+  readonly highestRank: number;
+} {
   const rules: Rule[] = [];
   const layers = new Map<StyledTree, Layer>();
   let names: ElementNames | undefined;
@@ -75,10 +78,22 @@ export function collectRules({ all, subjects, treeOf, page }: CollectRulesOption
     const layer = layers.get(tree) ?? newLayer();
     layers.set(tree, layer);
     const isFallback = [...ancestorsOf(style)].some(({ name }) => name === "noscript");
-    const place: Place = { isFallback, tree, layer, scope: undefined, containers: [], selectors: undefined, depth: 0, style };
+    const place: Place = {
+      isFallback,
+      tree,
+      layer,
+      scope: undefined,
+      containers: [],
+      selectors: undefined,
+      depth: 0,
+      style,
+    };
     readSheet(text, place, new RuleCollector(rules, names, page));
   }
-  return { rules, highestRank: [...layers.values()].reduce((highest, layer) => Math.max(highest, rankLayers(layer)), 0) };
+  return {
+    rules,
+    highestRank: [...layers.values()].reduce((highest, layer) => Math.max(highest, rankLayers(layer)), 0),
+  };
 }
 
 class RuleCollector implements SheetVisitor<Place> {
@@ -93,7 +108,8 @@ class RuleCollector implements SheetVisitor<Place> {
   }
 
   rule({ text, outline }: Prelude, around: Place): Place | undefined {
-    if (around.selectors === undefined && around.scope === undefined && isUnused(outline, this.#names)) return undefined;
+    if (around.selectors === undefined && around.scope === undefined && isUnused(outline, this.#names))
+      return undefined;
     const selectors = compileSelectors(text, this.#contextOf(around));
     return selectors?.some(({ isNever }) => !isNever) === true ? within(around, { selectors }) : undefined;
   }
@@ -106,7 +122,9 @@ class RuleCollector implements SheetVisitor<Place> {
       case "media":
         return mediaHoldsIn(prelude) ? within(around) : undefined;
       case "supports":
-        return featuresHold(prelude, (selector) => isKnownSelector(selector, this.#contextOf(around))) ? within(around) : undefined;
+        return featuresHold(prelude, (selector) => isKnownSelector(selector, this.#contextOf(around)))
+          ? within(around)
+          : undefined;
       case "container": {
         const condition = containerCondition(prelude);
         return condition === undefined ? undefined : within(around, { containers: [...around.containers, condition] });
@@ -118,10 +136,19 @@ class RuleCollector implements SheetVisitor<Place> {
     }
   }
 
-  declarations(written: readonly WrittenDeclaration[], { selectors, isFallback, tree, layer, scope, containers }: Place): void {
-    const declarations = written.filter((declaration) => isRelevant(declaration.name) && !(isFallback && hides(declaration)));
+  declarations(
+    written: readonly WrittenDeclaration[],
+    { selectors, isFallback, tree, layer, scope, containers }: Place,
+  ): void {
+    const declarations = written.filter(
+      (declaration) => isRelevant(declaration.name) && !(isFallback && hides(declaration)),
+    );
     if (declarations.length === 0) return;
-    const own = selectors ?? (scope === undefined ? undefined : compileSelectors(":where(:scope)", { page: this.#page, host: tree.host, isScoped: true }));
+    const own =
+      selectors ??
+      (scope === undefined
+        ? undefined
+        : compileSelectors(":where(:scope)", { page: this.#page, host: tree.host, isScoped: true }));
     if (own !== undefined) this.#rules.push({ selectors: own, declarations, tree, layer, scope, containers });
   }
 
@@ -134,7 +161,8 @@ class RuleCollector implements SheetVisitor<Place> {
     const list = listIn(parseCss<CssNode>(prelude, { context: "atrulePrelude", atrule: "layer" }), "LayerList");
     if (list === undefined || (hasBlock && list.length > 1)) return undefined;
     const named = list.map((layer) => (layer as unknown as { readonly name: string }).name);
-    if (named.some((name) => name.split(".").length > MAX_NAME_PARTS)) throw new PageTooComplexError("more styles than can be read");
+    if (named.some((name) => name.split(".").length > MAX_NAME_PARTS))
+      throw new PageTooComplexError("more styles than can be read");
     const layers = named.map((name) => layerIn(around.layer, name));
     return hasBlock && layers[0] !== undefined ? within(around, { layer: layers[0] }) : undefined;
   }
@@ -142,12 +170,20 @@ class RuleCollector implements SheetVisitor<Place> {
   #scope(prelude: string, around: Place): Place | undefined {
     const parsed = parseCss<CssNode>(prelude, { context: "atrulePrelude", atrule: "scope" });
     const node =
-      parsed?.type === "AtrulePrelude" ? (parsed.children.first as unknown as { readonly root: CssNode | null; readonly limit: CssNode | null }) : undefined;
+      parsed?.type === "AtrulePrelude"
+        ? (parsed.children.first as unknown as { readonly root: CssNode | null; readonly limit: CssNode | null })
+        : undefined;
     if (node === undefined) return undefined;
     const roots = node.root === null ? undefined : compileSelectors(textOfNode(node.root), this.#contextOf(around));
-    const limits = node.limit === null ? [] : compileSelectors(textOfNode(node.limit), { page: this.#page, host: around.tree.host, isScoped: true });
+    const limits =
+      node.limit === null
+        ? []
+        : compileSelectors(textOfNode(node.limit), { page: this.#page, host: around.tree.host, isScoped: true });
     if ((node.root !== null && roots === undefined) || limits === undefined) return undefined;
-    return within(around, { scope: { roots, owner: parentOf(around.style), limits, outer: around.scope }, selectors: undefined });
+    return within(around, {
+      scope: { roots, owner: parentOf(around.style), limits, outer: around.scope },
+      selectors: undefined,
+    });
   }
 }
 
@@ -166,7 +202,8 @@ function listIn(prelude: CssNode | undefined, type: string): CssNode[] | undefin
 
 /** Whether a browser takes a `style` element for a sheet, and on a screen. */
 function isSheet(element: Element): boolean {
-  if (!/^(?:text\/css)?$/i.test(element.attribs["type"] ?? "") || !mediaHoldsIn(element.attribs["media"] ?? "")) return false;
+  if (!/^(?:text\/css)?$/i.test(element.attribs["type"] ?? "") || !mediaHoldsIn(element.attribs["media"] ?? ""))
+    return false;
   let isFormula: boolean | undefined;
   for (const { name } of ancestorsOf(element)) {
     if (inert.has(name)) return false;

@@ -11,13 +11,17 @@ export const isClear = (colour: Colour): boolean => colour !== "unknown" && colo
 
 /** So near that nobody reads one on the other. */
 export const isSame = (colour: Colour, background: Colour): boolean =>
-  colour !== "unknown" && background !== "unknown" && [0, 1, 2].every((part) => Math.abs((colour[part] ?? 0) - (background[part] ?? 0)) <= 8);
+  colour !== "unknown" &&
+  background !== "unknown" &&
+  [0, 1, 2].every((part) => Math.abs((colour[part] ?? 0) - (background[part] ?? 0)) <= 8);
 
 /** The background of a box, of which the one around it is seen where it has none. */
 export function backgroundOf(style: DeclaredStyle, around: Colour): Colour {
   const words = style.get("background-color") ?? "";
   if (/url\(|gradient\(|var\(|image\(/.test(`${words} ${style.get("background-image") ?? ""}`)) return "unknown";
-  const value = (words.match(/[a-z-]+\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)|\S+/g) ?? []).find((word) => parseColour(word) !== "unknown");
+  const value = (words.match(/[a-z-]+\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)|\S+/g) ?? []).find(
+    (word) => parseColour(word) !== "unknown",
+  );
   if (value === undefined) return words === "" || /^(?:none|inherit|initial|unset)\b/.test(words) ? around : "unknown";
   const colour = parseColour(value);
   if (colour === "unknown" || colour[3] >= 0.95) return colour;

@@ -13,12 +13,17 @@ const elements = elementsBelow($.root()[0] as never);
 
 function context(): SelectorContext {
   const budget = new StyleBudget();
-  return { page: { isQuirky: false, hasScripts: true, places: placesOnPage(budget), classes: new Map(), budget }, host: undefined };
+  return {
+    page: { isQuirky: false, hasScripts: true, places: placesOnPage(budget), classes: new Map(), budget },
+    host: undefined,
+  };
 }
 const compiled = (text: string): readonly CompiledSelector[] | undefined => compileSelectors(text, context());
 const found = (text: string): Element[] | undefined => {
   const selectors = compiled(text);
-  return selectors === undefined ? undefined : elements.filter((element) => selectors.some(({ matches }) => matches(element, undefined)));
+  return selectors === undefined
+    ? undefined
+    : elements.filter((element) => selectors.some(({ matches }) => matches(element, undefined)));
 };
 
 test.each([
@@ -38,14 +43,78 @@ test.each([
     "ul > li > p.t",
     "li > p + p",
   ],
-  ...["#top .b > .b p", "section > * > p", ".b > section .t", ".nowhere p", "html p", ".\\74", "div:not(.b) p", "[class] > p", ".a > .b .b > section > p"],
-  ...["p:first-child", "li:last-child > p", "ul > :only-child", "section:only-child", "*:nth-child(2)", ":nth-child(odd)", ":NTH-CHILD( EVEN )"],
-  ...["li:nth-child(2n + 1)", ":nth-child(-n+2)", "li:nth-child(n)", ":nth-child(+3n - 2)", ":nth-child(0n+1)", ":nth-child(-2n+1)", ":nth-last-child(2)"],
-  ...[":nth-last-child(2n) p", "html:first-child", "p:first-of-type", "li:nth-of-type(2)", "section:last-of-type", ":nth-last-of-type(1)", "b:only-of-type"],
-  ...["li + li p", "section ~ ul", "section ~ ul p", "p#x + div section", "div ~ p", ":is(.b, ul) > li", ":where(.a) p", ":not(.t)", ":not(div p, li)"],
-  ...["div:has(> section)", "li:has(p)", "section:has(+ ul)", "section:has(~ ul .t)", ":has(> p + div)", "[title]", "[title='One two']", "[title~=two]"],
+  ...[
+    "#top .b > .b p",
+    "section > * > p",
+    ".b > section .t",
+    ".nowhere p",
+    "html p",
+    ".\\74",
+    "div:not(.b) p",
+    "[class] > p",
+    ".a > .b .b > section > p",
+  ],
+  ...[
+    "p:first-child",
+    "li:last-child > p",
+    "ul > :only-child",
+    "section:only-child",
+    "*:nth-child(2)",
+    ":nth-child(odd)",
+    ":NTH-CHILD( EVEN )",
+  ],
+  ...[
+    "li:nth-child(2n + 1)",
+    ":nth-child(-n+2)",
+    "li:nth-child(n)",
+    ":nth-child(+3n - 2)",
+    ":nth-child(0n+1)",
+    ":nth-child(-2n+1)",
+    ":nth-last-child(2)",
+  ],
+  ...[
+    ":nth-last-child(2n) p",
+    "html:first-child",
+    "p:first-of-type",
+    "li:nth-of-type(2)",
+    "section:last-of-type",
+    ":nth-last-of-type(1)",
+    "b:only-of-type",
+  ],
+  ...[
+    "li + li p",
+    "section ~ ul",
+    "section ~ ul p",
+    "p#x + div section",
+    "div ~ p",
+    ":is(.b, ul) > li",
+    ":where(.a) p",
+    ":not(.t)",
+    ":not(div p, li)",
+  ],
+  ...[
+    "div:has(> section)",
+    "li:has(p)",
+    "section:has(+ ul)",
+    "section:has(~ ul .t)",
+    ":has(> p + div)",
+    "[title]",
+    "[title='One two']",
+    "[title~=two]",
+  ],
   ...["[title~=One]", "[title~='tw']", "[title~='.*']", "[title~='']"],
-  ...["[title^=One]", "[title$=two]", "[title*='e t']", "[title='ONE TWO' i]", "[lang|=de]", "[title~='One two']", "[title^='']", ":root", "b:empty", ":link"],
+  ...[
+    "[title^=One]",
+    "[title$=two]",
+    "[title*='e t']",
+    "[title='ONE TWO' i]",
+    "[lang|=de]",
+    "[title~='One two']",
+    "[title^='']",
+    ":root",
+    "b:empty",
+    ":link",
+  ],
 ])("%s matches the elements that a search finds", (text) => {
   expect(found(text)).toEqual($(text).toArray());
 });
@@ -73,8 +142,36 @@ test.each([
 });
 
 test.each([
-  ...["p.a, :foo", "p,", "> p", "p >", "a > > b", "#1a", ".1a", "svg|p", "p*", "::foo", "p::before p", ":not()", ":not(:foo)", ":has(:foo)", ":nth-child(x)"],
-  ...[":nth-child(1 of :foo)", "[x=1]", "[x=a q]", ":hover(x)", ":lang()", ":host(p q)", "::slotted(p q)", ":nth-of-type(1 of p)", "p)", ":has", "a/deep/b"],
+  ...[
+    "p.a, :foo",
+    "p,",
+    "> p",
+    "p >",
+    "a > > b",
+    "#1a",
+    ".1a",
+    "svg|p",
+    "p*",
+    "::foo",
+    "p::before p",
+    ":not()",
+    ":not(:foo)",
+    ":has(:foo)",
+    ":nth-child(x)",
+  ],
+  ...[
+    ":nth-child(1 of :foo)",
+    "[x=1]",
+    "[x=a q]",
+    ":hover(x)",
+    ":lang()",
+    ":host(p q)",
+    "::slotted(p q)",
+    ":nth-of-type(1 of p)",
+    "p)",
+    ":has",
+    "a/deep/b",
+  ],
 ])("no browser knows %s", (text) => {
   expect(compiled(text)).toBeUndefined();
 });
@@ -111,6 +208,8 @@ test("a selector of many parts costs no more than the page is deep for each", ()
     });
   }
 
-  expect(counted.filter(({ name }) => name === "p").some((element) => selector?.matches(element, undefined) === true)).toBe(false);
+  expect(
+    counted.filter(({ name }) => name === "p").some((element) => selector?.matches(element, undefined) === true),
+  ).toBe(false);
   expect(steps).toBeLessThan(1_000);
 });

@@ -12,7 +12,15 @@ import {
 } from "css-tree/dist/csstree.esm";
 import { PageTooComplexError } from "../page-too-complex-error.ts";
 import { folded } from "../tree/quirks.ts";
-import { anyOf, type CompiledSelector, highest, type Part, type Reading, type SelectorContext, type Start } from "./compiled-selector.ts";
+import {
+  anyOf,
+  type CompiledSelector,
+  highest,
+  type Part,
+  type Reading,
+  type SelectorContext,
+  type Start,
+} from "./compiled-selector.ts";
 import { parseCss } from "./css-text.ts";
 import { type Chain, type Combinator, matchesChain, type Test } from "./match-chain.ts";
 import { pseudoClassTest, pseudoElementTest, scopeTest } from "./pseudo-tests.ts";
@@ -33,7 +41,8 @@ export function compileSelectors(text: string, context: SelectorContext): readon
 }
 
 /** Whether a browser knows a selector. */
-export const isKnownSelector = (selector: CssNode, context: SelectorContext): boolean => compile(selector, context, "anywhere") !== undefined;
+export const isKnownSelector = (selector: CssNode, context: SelectorContext): boolean =>
+  compile(selector, context, "anywhere") !== undefined;
 
 /** css-tree reads no list in `:is()` of which it does not know a part. Browsers leave that part out. */
 function parseForgiving(text: string): SelectorList | undefined {
@@ -46,12 +55,26 @@ function parseForgiving(text: string): SelectorList | undefined {
 }
 
 /** Undefined for what no browser knows. `outer` is what the selector stands in parentheses of. */
-function compile(selector: CssNode, context: SelectorContext, start: Start, outer?: Reading): CompiledSelector | undefined {
+function compile(
+  selector: CssNode,
+  context: SelectorContext,
+  start: Start,
+  outer?: Reading,
+): CompiledSelector | undefined {
   if (selector.type !== "Selector") return undefined;
   const level = outer === undefined ? 0 : outer.level + 1;
   if (level > MAX_PARENTHESES) throw new PageTooComplexError("more styles than can be read");
   const reading: Reading = {
-    ...{ context, level, depth: deepest(context.nesting ?? []), specificity: 0, isNever: false, namesNesting: false, namesScope: false, target: undefined },
+    ...{
+      context,
+      level,
+      depth: deepest(context.nesting ?? []),
+      specificity: 0,
+      isNever: false,
+      namesNesting: false,
+      namesScope: false,
+      target: undefined,
+    },
     inner: (inside, at, other = context) => compile(inside, other, at, reading),
   };
   const parts = partsOf(selector, reading);
@@ -83,11 +106,13 @@ function compile(selector: CssNode, context: SelectorContext, start: Start, oute
     isLong: parts.length > 2,
     isSingle: parts.length === 1,
     target: reading.target,
-    matches: (element, scope) => matchesChain(chain, element, scope, { host: context.host, budget: context.page.budget }),
+    matches: (element, scope) =>
+      matchesChain(chain, element, scope, { host: context.host, budget: context.page.budget }),
   };
 }
 
-const deepest = (selectors: readonly CompiledSelector[]): number => selectors.reduce((max, { depth }) => Math.max(max, depth), 0);
+const deepest = (selectors: readonly CompiledSelector[]): number =>
+  selectors.reduce((max, { depth }) => Math.max(max, depth), 0);
 
 /** The compounds of a selector from left to right, the first with the combinator before it, if there is one. */
 function partsOf({ children }: Selector, reading: Reading): Part[] | undefined {
@@ -96,7 +121,8 @@ function partsOf({ children }: Selector, reading: Reading): Part[] | undefined {
   let part: Part | undefined;
   for (const node of children) {
     if (node.type === "Combinator") {
-      if (combinator !== undefined || !/^[ >+~]$/.test(node.name) || (part !== undefined && hasElement(part))) return undefined;
+      if (combinator !== undefined || !/^[ >+~]$/.test(node.name) || (part !== undefined && hasElement(part)))
+        return undefined;
       combinator = node.name as Combinator;
       part = undefined;
       continue;
@@ -121,7 +147,8 @@ function impliedBefore(leading: Combinator | undefined, start: Start, reading: R
   const { nesting, isScoped = false } = reading.context;
   const part = (test: Test): Part => ({ tests: [test], nodes: [], ofHost: "sometimes", combinator: undefined });
   if (typeof start === "object") return part((element) => element === start.element);
-  if (start === "anywhere" || (nesting === undefined && !isScoped)) return leading === undefined ? undefined : "invalid";
+  if (start === "anywhere" || (nesting === undefined && !isScoped))
+    return leading === undefined ? undefined : "invalid";
   if (leading === undefined && (nesting === undefined ? reading.namesScope : reading.namesNesting)) return undefined;
   if (nesting === undefined) return part((element, scope) => element === scope);
   reading.specificity += highest(nesting);
@@ -133,9 +160,11 @@ function keyOf(nodes: readonly CssNode[], { page: { isQuirky }, host }: Selector
   let key: string | undefined;
   for (const node of nodes) {
     if (node.type === "AttributeSelector") key ??= `[${ident.decode(node.name.name).split("|").at(-1)?.toLowerCase()}`;
-    else if (node.type === "PseudoClassSelector" && host === undefined && node.name.toLowerCase() === "root") key ??= "html";
+    else if (node.type === "PseudoClassSelector" && host === undefined && node.name.toLowerCase() === "root")
+      key ??= "html";
     else if (node.type === "IdSelector") key = `#${folded(ident.decode(node.name), isQuirky)}`;
-    else if (node.type === "ClassSelector" && !key?.startsWith("#")) key = `.${folded(ident.decode(node.name), isQuirky)}`;
+    else if (node.type === "ClassSelector" && !key?.startsWith("#"))
+      key = `.${folded(ident.decode(node.name), isQuirky)}`;
     else if (node.type === "TypeSelector" && (key === undefined || key.startsWith("["))) {
       const name = node.name.split("|").at(-1) ?? "";
       if (name !== "*") key = ident.decode(name).toLowerCase();
@@ -148,7 +177,12 @@ function keyOf(nodes: readonly CssNode[], { page: { isQuirky }, host }: Selector
 function testOf(node: CssNode, part: Part, reading: Reading): Test | undefined {
   const { nesting } = reading.context;
   const before = part.nodes.at(-1)?.type as string | undefined;
-  if (before === "PseudoElementSelector" && node.type !== "PseudoClassSelector" && node.type !== "PseudoElementSelector") return undefined;
+  if (
+    before === "PseudoElementSelector" &&
+    node.type !== "PseudoClassSelector" &&
+    node.type !== "PseudoElementSelector"
+  )
+    return undefined;
   switch (node.type as string) {
     case "IdSelector":
       return idTest(node as IdSelector, reading);
@@ -168,7 +202,9 @@ function testOf(node: CssNode, part: Part, reading: Reading): Test | undefined {
       reading.specificity += highest(nesting);
       return anyOf(nesting);
     case "TypeSelector":
-      return before === undefined || before === "NestingSelector" ? typeTest((node as TypeSelector).name, reading) : undefined;
+      return before === undefined || before === "NestingSelector"
+        ? typeTest((node as TypeSelector).name, reading)
+        : undefined;
     default:
       return undefined;
   }

@@ -26,7 +26,9 @@ export interface CompiledSelector {
   readonly target: Target | undefined;
 }
 
-export type Target = { readonly kind: "slotted"; readonly inner: CompiledSelector } | { readonly kind: "part"; readonly names: readonly string[] };
+export type Target =
+  | { readonly kind: "slotted"; readonly inner: CompiledSelector }
+  | { readonly kind: "part"; readonly names: readonly string[] };
 
 /** What selectors of a page share. */
 export interface SelectorPage {
@@ -84,7 +86,8 @@ export const CLASS = 2 ** 16;
 export const NAME = 1;
 export const never: Test = () => false;
 
-export const highest = (selectors: readonly CompiledSelector[]): number => selectors.reduce((max, { specificity }) => Math.max(max, specificity), 0);
+export const highest = (selectors: readonly CompiledSelector[]): number =>
+  selectors.reduce((max, { specificity }) => Math.max(max, specificity), 0);
 
 export const anyOf =
   (selectors: readonly CompiledSelector[]): Test =>

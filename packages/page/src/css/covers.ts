@@ -17,7 +17,16 @@ interface Paint {
 const CLEAR: Colour = [0, 0, 0, 0];
 /** Of an element and those in it, for those around. */
 const MAX_PAINTS = 4;
-const pictures: ReadonlySet<string> = new Set(["canvas", "embed", "iframe", "img", "object", "picture", "svg", "video"]);
+const pictures: ReadonlySet<string> = new Set([
+  "canvas",
+  "embed",
+  "iframe",
+  "img",
+  "object",
+  "picture",
+  "svg",
+  "video",
+]);
 
 /**
  * Tells whether a thing of another colour may lie between a text in an element and what the text stands on: one that is out of the flow, beside the element or one
@@ -47,7 +56,9 @@ export function coversOn({ of, budget }: DeclaredStyles): (element: Element, col
       budget.spend(steps.around);
       for (const { colour, isLoose } of paintsOf(child)) {
         // Two of a kind, as one may be the element that is asked of.
-        const like = found.filter((paint) => paint.isLoose === isLoose && (paint.colour === colour || isSame(paint.colour, colour)));
+        const like = found.filter(
+          (paint) => paint.isLoose === isLoose && (paint.colour === colour || isSame(paint.colour, colour)),
+        );
         if (like.length < 2) found.push({ by: child, colour, isLoose });
       }
     }
@@ -71,6 +82,10 @@ function isOutOfFlow(style: DeclaredStyle): boolean {
   const of = (name: string): string => style.get(name) ?? "";
   if (/^(?:absolute|fixed|sticky)$/.test(of("position"))) return true;
   if (["margin-top", "margin-left"].some((side) => pixels(of(side)) < 0)) return true;
-  if (of("position") === "relative" && ["top", "left", "bottom", "right"].some((side) => Math.abs(pixels(of(side))) > 0)) return true;
+  if (
+    of("position") === "relative" &&
+    ["top", "left", "bottom", "right"].some((side) => Math.abs(pixels(of(side))) > 0)
+  )
+    return true;
   return ["transform", "translate"].some((name) => !/^(?:none)?$/.test(of(name)));
 }

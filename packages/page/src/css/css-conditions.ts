@@ -25,7 +25,12 @@ const SCREEN: Readonly<Record<string, number>> = {
   "vertical-viewport-segments": 1,
 };
 const WORDS: Readonly<Record<string, string>> = {
-  ...{ orientation: "landscape", "prefers-color-scheme": "light", "prefers-reduced-motion": "no-preference", "prefers-contrast": "no-preference" },
+  ...{
+    orientation: "landscape",
+    "prefers-color-scheme": "light",
+    "prefers-reduced-motion": "no-preference",
+    "prefers-contrast": "no-preference",
+  },
   ...{
     hover: "hover",
     "any-hover": "hover",
@@ -45,7 +50,8 @@ const WORDS: Readonly<Record<string, string>> = {
 };
 
 /** Whether a list of media, of an at-rule or an attribute, holds on a computer's screen. What nobody knows does not, as in browsers, and says nothing of the others. */
-export const mediaHoldsIn = (text: string): boolean => text.trim() === "" || queriesIn(text).some((query) => media.of(query, readMedia));
+export const mediaHoldsIn = (text: string): boolean =>
+  text.trim() === "" || queriesIn(text).some((query) => media.of(query, readMedia));
 
 /** The parts between commas outside of brackets. */
 function queriesIn(text: string): string[] {
@@ -68,7 +74,10 @@ const media = new TextMemo<boolean>({ maxTexts: 1_000, maxLength: 200 });
 
 function readMedia(text: string): boolean {
   const list = parseCss<CssNode>(text, { context: "mediaQueryList" });
-  return list?.type === "MediaQueryList" && list.children.some((query) => query.type === "MediaQuery" && mediaHolds(query as MediaQuery));
+  return (
+    list?.type === "MediaQueryList" &&
+    list.children.some((query) => query.type === "MediaQuery" && mediaHolds(query as MediaQuery))
+  );
 }
 
 /** Whether a condition of `@supports` holds. */
@@ -94,7 +103,9 @@ export function containerCondition(prelude: string): ContainerCondition | undefi
 
 function conditionIn(prelude: string, atrule: string): CssNode | undefined {
   const parsed = parseCss<CssNode>(prelude, { context: "atrulePrelude", atrule });
-  return parsed?.type === "AtrulePrelude" ? parsed.children.toArray().find(({ type }) => type === "Condition") : undefined;
+  return parsed?.type === "AtrulePrelude"
+    ? parsed.children.toArray().find(({ type }) => type === "Condition")
+    : undefined;
 }
 
 interface MediaQuery {
@@ -144,7 +155,10 @@ function isSupported(declaration: Declaration): boolean {
   return attempt(() => lexer.matchDeclaration(declaration).error === null) === true;
 }
 
-function conditionTruth({ children }: { readonly children: Iterable<CssNode> }, isKnown?: (selector: CssNode) => boolean): boolean | undefined {
+function conditionTruth(
+  { children }: { readonly children: Iterable<CssNode> },
+  isKnown?: (selector: CssNode) => boolean,
+): boolean | undefined {
   let truth: boolean | undefined = true;
   let isFirst = true;
   let word = "and";
@@ -160,8 +174,12 @@ function conditionTruth({ children }: { readonly children: Iterable<CssNode> }, 
     const counted: boolean | undefined = own === undefined ? undefined : own !== isNegated;
     isNegated = false;
     if (isFirst) truth = counted;
-    else if (word === "or") truth = truth === true || counted === true ? true : truth === undefined || counted === undefined ? undefined : false;
-    else truth = truth === false || counted === false ? false : truth === undefined || counted === undefined ? undefined : true;
+    else if (word === "or")
+      truth =
+        truth === true || counted === true ? true : truth === undefined || counted === undefined ? undefined : false;
+    else
+      truth =
+        truth === false || counted === false ? false : truth === undefined || counted === undefined ? undefined : true;
     isFirst = false;
   }
   return truth;
@@ -178,7 +196,9 @@ function featureTruth(name: string, value: CssNode | null): boolean | undefined 
   }
   const word = WORDS[name];
   if (word === undefined) return undefined;
-  return value === null ? word !== "no-preference" && word !== "none" : value.type === "Identifier" && value.name.toLowerCase() === word;
+  return value === null
+    ? word !== "no-preference" && word !== "none"
+    : value.type === "Identifier" && value.name.toLowerCase() === word;
 }
 
 interface FeatureRange {
@@ -199,14 +219,30 @@ function rangeTruth({ left, leftComparison, middle, rightComparison, right }: Fe
 function compare(left: CssNode, comparison: string, right: CssNode): boolean | undefined {
   const [a, b] = [lengthOf(left), lengthOf(right)];
   if (a === undefined || b === undefined) return undefined;
-  return comparison === "<" ? a < b : comparison === "<=" ? a <= b : comparison === ">" ? a > b : comparison === ">=" ? a >= b : a === b;
+  return comparison === "<"
+    ? a < b
+    : comparison === "<="
+      ? a <= b
+      : comparison === ">"
+        ? a > b
+        : comparison === ">="
+          ? a >= b
+          : a === b;
 }
 
 function lengthOf(node: CssNode): number | undefined {
   if (node.type === "Identifier") return SCREEN[node.name.toLowerCase()];
-  if (node.type === "Ratio") return Number((node.left as { value?: string }).value) / Number((node.right as { value?: string } | null)?.value ?? 1);
+  if (node.type === "Ratio")
+    return (
+      Number((node.left as { value?: string }).value) / Number((node.right as { value?: string } | null)?.value ?? 1)
+    );
   if (node.type === "Number") return Number(node.value);
-  const text = node.type === "Dimension" ? `${node.value}${node.unit}`.toLowerCase() : node.type === "Function" ? textOfNode(node) : "";
+  const text =
+    node.type === "Dimension"
+      ? `${node.value}${node.unit}`.toLowerCase()
+      : node.type === "Function"
+        ? textOfNode(node)
+        : "";
   const [, density, unit = ""] = /^([\d.]+)(dpi|dpcm|dppx|x)$/.exec(text) ?? [];
   const length = density === undefined ? pixels(text) : Number(density) / (perPixel[unit] ?? 1);
   return Number.isNaN(length) ? undefined : length;

@@ -37,8 +37,25 @@ function readRgb(value: string): Rgb | undefined {
 }
 
 const unitPixels: Readonly<Record<string, number>> = {
-  ...{ px: 1, pt: 1.33, pc: 16, in: 96, cm: 37.8, mm: 3.78, q: 0.945, em: 16, rem: 16, ex: 8, ch: 8, lh: 19, rlh: 19, "%": 10 },
-  ...Object.fromEntries(["", "s", "l", "d"].flatMap((kind) => ["w", "h", "i", "b", "min", "max"].map((side) => [`${kind}v${side}`, 10]))),
+  ...{
+    px: 1,
+    pt: 1.33,
+    pc: 16,
+    in: 96,
+    cm: 37.8,
+    mm: 3.78,
+    q: 0.945,
+    em: 16,
+    rem: 16,
+    ex: 8,
+    ch: 8,
+    lh: 19,
+    rlh: 19,
+    "%": 10,
+  },
+  ...Object.fromEntries(
+    ["", "s", "l", "d"].flatMap((kind) => ["w", "h", "i", "b", "min", "max"].map((side) => [`${kind}v${side}`, 10])),
+  ),
 };
 const LENGTH = /([-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?)(%|[a-z]+)/g;
 
@@ -80,7 +97,12 @@ function endOf(text: string, start: number): number {
  * @throws {PageTooComplexError} once that costs too much
  * @returns undefined where one has neither a value nor a fallback: the declaration says nothing then
  */
-export function withVariables(value: string, variables: ReadonlyMap<string, string>, budget: StyleBudget, depth = 0): string | undefined {
+export function withVariables(
+  value: string,
+  variables: ReadonlyMap<string, string>,
+  budget: StyleBudget,
+  depth = 0,
+): string | undefined {
   let result = value;
   for (let times = 0; result.includes("var("); times++) {
     if (times > 50 || depth > MAX_DEPTH || result.length > MAX_VALUE_CHARACTERS) return undefined;

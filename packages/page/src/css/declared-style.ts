@@ -35,14 +35,26 @@ const MAX_CONTAINER_WORDS = 20;
  * importance, tree, layer, specificity, scope and order. Values that are none are left out, and rules for states such as hovering. Inheritance is another's matter.
  * @param all the elements of the page, in document order
  */
-export function declaredStyles($: CheerioAPI, all: readonly Element[], { withSheets = true, among }: DeclaredStylesOptions = {}): DeclaredStyles {
+export function declaredStyles(
+  $: CheerioAPI,
+  all: readonly Element[],
+  { withSheets = true, among }: DeclaredStylesOptions = {},
+): DeclaredStyles {
   const elements = among === undefined ? all : all.filter((element) => among.has(element));
   const budget = new StyleBudget();
   const cascade = new Cascade(budget);
   const treeOf = treesOf(all);
   const hasSheets = withSheets && all.some(({ name }) => name === "style");
-  const page = { isQuirky: isQuirkyPage($), hasScripts: all.some(({ name }) => name === "script"), places: placesOnPage(budget), classes: new Map(), budget };
-  const { rules, highestRank } = hasSheets ? collectRules({ all, subjects: elements, treeOf, page }) : { rules: [], highestRank: 0 };
+  const page = {
+    isQuirky: isQuirkyPage($),
+    hasScripts: all.some(({ name }) => name === "script"),
+    places: placesOnPage(budget),
+    classes: new Map(),
+    budget,
+  };
+  const { rules, highestRank } = hasSheets
+    ? collectRules({ all, subjects: elements, treeOf, page })
+    : { rules: [], highestRank: 0 };
   const bands = bandsFor(highestRank);
   let left = MAX_SHEET_CHARACTERS;
   for (const element of elements) {
@@ -58,7 +70,11 @@ export function declaredStyles($: CheerioAPI, all: readonly Element[], { withShe
   const containers = containersIn(matches, elements, budget);
   for (const { rule, specificity, longhands, elements: matched, distance } of matches) {
     const held =
-      rule.containers.length === 0 ? matched : matched.filter((element) => rule.containers.every((asked) => isContained(element, asked, containers, budget)));
+      rule.containers.length === 0
+        ? matched
+        : matched.filter((element) =>
+            rule.containers.every((asked) => isContained(element, asked, containers, budget)),
+          );
     cascade.say(held, longhands, { bandOf: bands.rule(rule.tree.depth, rule.layer.rank), specificity, distance });
   }
   const styles = cascade.styles();
@@ -90,14 +106,19 @@ function matchesOf(rule: Rule, matching: MatchingElements, budget: StyleBudget):
 }
 
 /** The words that sheets and style attributes say of containers: which of them count is not asked. */
-function containersIn(matches: readonly RuleMatch[], all: readonly Element[], budget: StyleBudget): ReadonlyMap<Element, ReadonlySet<string>> {
+function containersIn(
+  matches: readonly RuleMatch[],
+  all: readonly Element[],
+  budget: StyleBudget,
+): ReadonlyMap<Element, ReadonlySet<string>> {
   const containers = new Map<Element, Set<string>>();
   const add = (elements: readonly Element[], longhands: readonly Longhand[]): void => {
     for (const { name, value } of longhands) {
       if (name !== "container") continue;
       const words = value.split(/[\s/]+/);
       budget.spend(words.length * elements.length);
-      for (const element of elements) containers.set(element, new Set([...(containers.get(element) ?? []), ...words].slice(-MAX_CONTAINER_WORDS)));
+      for (const element of elements)
+        containers.set(element, new Set([...(containers.get(element) ?? []), ...words].slice(-MAX_CONTAINER_WORDS)));
     }
   };
   if (!matches.some(({ rule }) => rule.containers.length > 0)) return containers;
@@ -117,7 +138,9 @@ function isContained(
   budget.spend(10 * steps.around);
   return [...ancestorsOf(element)].some((around) => {
     const words = containers.get(around);
-    return words !== undefined && (words.has("size") || words.has("inline-size")) && (name === undefined || words.has(name));
+    return (
+      words !== undefined && (words.has("size") || words.has("inline-size")) && (name === undefined || words.has(name))
+    );
   });
 }
 

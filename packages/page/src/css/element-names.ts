@@ -28,7 +28,8 @@ function isAboutNone(selector: string, { all, subjects }: ElementNames): boolean
   });
 }
 
-const isMissing = (part: string, known: ReadonlySet<string>): boolean => (part.startsWith(":") ? laterStates.has(part.replace(/^::?/, "")) : !known.has(part));
+const isMissing = (part: string, known: ReadonlySet<string>): boolean =>
+  part.startsWith(":") ? laterStates.has(part.replace(/^::?/, "")) : !known.has(part);
 
 /** What elements are called, as `ElementNames` has it. */
 export function namesOf(elements: Iterable<Element>): ReadonlySet<string> {

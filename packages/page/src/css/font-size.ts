@@ -4,7 +4,16 @@ import { pixels } from "./css-values.ts";
 export const MEDIUM_PX = 16;
 
 const keywords: Readonly<Record<string, number>> = {
-  ...{ "xx-small": 9, "x-small": 10, small: 13, medium: MEDIUM_PX, large: 18, "x-large": 24, "xx-large": 32, "xxx-large": 48 },
+  ...{
+    "xx-small": 9,
+    "x-small": 10,
+    small: 13,
+    medium: MEDIUM_PX,
+    large: 18,
+    "x-large": 24,
+    "xx-large": 32,
+    "xxx-large": 48,
+  },
 };
 
 /** What a size is relative to, in pixels. */

@@ -16,10 +16,54 @@ export interface Longhand {
 /** What may keep a text from being seen, and what a text has from the elements around it of that. */
 const inherited: readonly string[] = ["visibility", "color", "-webkit-text-fill-color", "font-size", "text-indent"];
 const others: readonly string[] = [
-  ...["display", "content-visibility", "opacity", "filter", "animation-name", "zoom", "rotate", "position", "left", "top", "right", "bottom"],
-  ...["margin-left", "margin-top", "transform", "scale", "translate", "clip", "clip-path", "width", "height", "max-width", "max-height", "min-width"],
-  ...["min-height", "padding-top", "padding-right", "padding-bottom", "padding-left", "float", "flex-grow", "flex-basis", "flex-direction"],
-  ...["grid-template-rows", "overflow-x", "overflow-y", "background-color", "background-image", "background-clip", "container"],
+  ...[
+    "display",
+    "content-visibility",
+    "opacity",
+    "filter",
+    "animation-name",
+    "zoom",
+    "rotate",
+    "position",
+    "left",
+    "top",
+    "right",
+    "bottom",
+  ],
+  ...[
+    "margin-left",
+    "margin-top",
+    "transform",
+    "scale",
+    "translate",
+    "clip",
+    "clip-path",
+    "width",
+    "height",
+    "max-width",
+    "max-height",
+    "min-width",
+  ],
+  ...[
+    "min-height",
+    "padding-top",
+    "padding-right",
+    "padding-bottom",
+    "padding-left",
+    "float",
+    "flex-grow",
+    "flex-basis",
+    "flex-direction",
+  ],
+  ...[
+    "grid-template-rows",
+    "overflow-x",
+    "overflow-y",
+    "background-color",
+    "background-image",
+    "background-clip",
+    "container",
+  ],
 ];
 
 /** Each has the whole text of its shorthand, from which its reader takes its part. */
@@ -36,9 +80,24 @@ const shorthands: Readonly<Record<string, readonly string[]>> = {
 
 /** As if all pages were written from left to right and from top to bottom. */
 const aliases: Readonly<Record<string, string>> = {
-  ...{ "inset-inline-start": "left", "inset-inline-end": "right", "inset-block-start": "top", "inset-block-end": "bottom" },
-  ...{ "margin-inline-start": "margin-left", "margin-block-start": "margin-top", "inline-size": "width", "block-size": "height" },
-  ...{ "max-inline-size": "max-width", "max-block-size": "max-height", "min-inline-size": "min-width", "min-block-size": "min-height" },
+  ...{
+    "inset-inline-start": "left",
+    "inset-inline-end": "right",
+    "inset-block-start": "top",
+    "inset-block-end": "bottom",
+  },
+  ...{
+    "margin-inline-start": "margin-left",
+    "margin-block-start": "margin-top",
+    "inline-size": "width",
+    "block-size": "height",
+  },
+  ...{
+    "max-inline-size": "max-width",
+    "max-block-size": "max-height",
+    "min-inline-size": "min-width",
+    "min-block-size": "min-height",
+  },
   ...{
     "padding-block-start": "padding-top",
     "padding-block-end": "padding-bottom",
@@ -123,9 +182,14 @@ function longhandsOf(writtenName: string, writtenValue: string, budget: StyleBud
   const side = sides[name];
   if (side !== undefined) {
     const [top = value, right = top, bottom = top, left = right] = partsOf(value);
-    return Object.entries({ top, right, bottom, left }).map(([place, own]) => ({ name: `${side}${place}`, value: own, isImportant }));
+    return Object.entries({ top, right, bottom, left }).map(([place, own]) => ({
+      name: `${side}${place}`,
+      value: own,
+      isImportant,
+    }));
   }
-  if (name === "flex") return Object.entries(flexIn(value)).map(([part, own]) => ({ name: `flex-${part}`, value: own, isImportant }));
+  if (name === "flex")
+    return Object.entries(flexIn(value)).map(([part, own]) => ({ name: `flex-${part}`, value: own, isImportant }));
   if (name === "font") return [{ name: "font-size", value: sizeIn(value), isImportant }];
   return (shorthands[name] ?? [name]).map((longhand) => ({ name: longhand, value, isImportant }));
 }
@@ -135,14 +199,20 @@ const partsOf = (value: string): readonly string[] => value.match(/[a-z-]*\((?:[
 /** What a `flex` makes of a box in its row or column. */
 function flexIn(value: string): { readonly grow: string; readonly basis: string } {
   if (/^(?:none|auto|initial)$/.test(value)) return { grow: value === "auto" ? "1" : "0", basis: "auto" };
-  if (/^(?:inherit|unset|revert|revert-layer)$/.test(value) || value.includes("var(")) return { grow: value, basis: value };
-  const [numbers, sizes] = [partsOf(value).filter((part) => /^[\d.]+$/.test(part)), partsOf(value).filter((part) => !/^[\d.]+$/.test(part))];
+  if (/^(?:inherit|unset|revert|revert-layer)$/.test(value) || value.includes("var("))
+    return { grow: value, basis: value };
+  const [numbers, sizes] = [
+    partsOf(value).filter((part) => /^[\d.]+$/.test(part)),
+    partsOf(value).filter((part) => !/^[\d.]+$/.test(part)),
+  ];
   return { grow: numbers[0] ?? "1", basis: sizes[0] ?? "0px" };
 }
 
 /** The size in a `font`, which names none where it is a font of the system. */
 const sizeIn = (font: string): string =>
-  /^(?:inherit|initial|unset|revert|revert-layer)$/.test(font) || font.includes("var(") ? font : (SIZE.exec(font)?.[1] ?? "medium");
+  /^(?:inherit|initial|unset|revert|revert-layer)$/.test(font) || font.includes("var(")
+    ? font
+    : (SIZE.exec(font)?.[1] ?? "medium");
 
 const SIZE =
   /(?:^|\s)(0+|[\d.]+(?:%|(?!deg|g?rad|turn)[a-z]+)|(?:calc|clamp|max|min)\((?:[^()]|\([^()]*\))*\)|(?:x{1,3}-)?(?:large|small)|larger|smaller)(?=\s*\/|\s)/;
@@ -160,7 +230,10 @@ const isValid = (name: string, value: string, budget: StyleBudget): boolean =>
     budget.spend(steps.value * (value.includes("(") ? 2 : 1));
     if (isForeign(name, value)) return false;
     // css-tree knows no colours that are made from others.
-    return attempt(() => lexer.matchProperty(name, value).error === null) === true || (name.endsWith("color") && rgbOf(value) !== undefined);
+    return (
+      attempt(() => lexer.matchProperty(name, value).error === null) === true ||
+      (name.endsWith("color") && rgbOf(value) !== undefined)
+    );
   });
 
 const validity = new TextMemo<boolean>({ maxTexts: 20_000, maxLength: 200 });

@@ -25,7 +25,12 @@ export interface ChainOptions {
 }
 
 /** Tells whether a chain matches an element. An outcome ends the search as far as it can: a chain of descendants tries each ancestor once. */
-export function matchesChain(chain: Chain, element: Element, scope: Element | undefined, { host, budget }: ChainOptions): boolean {
+export function matchesChain(
+  chain: Chain,
+  element: Element,
+  scope: Element | undefined,
+  { host, budget }: ChainOptions,
+): boolean {
   return outcomeAt(0, element) === "yes";
 
   function outcomeAt(i: number, at: Element): Outcome {
@@ -53,7 +58,11 @@ export function matchesChain(chain: Chain, element: Element, scope: Element | un
   }
 
   function outcomeAbove(i: number, below: Element): Outcome {
-    for (let at = below === host ? undefined : parentOf(below); at !== undefined; at = at === host ? undefined : parentOf(at)) {
+    for (
+      let at = below === host ? undefined : parentOf(below);
+      at !== undefined;
+      at = at === host ? undefined : parentOf(at)
+    ) {
       const outcome = outcomeAt(i, at);
       if (outcome === "yes" || outcome === "nowhere") return outcome;
     }
@@ -61,7 +70,11 @@ export function matchesChain(chain: Chain, element: Element, scope: Element | un
   }
 
   function outcomeBefore(i: number, behind: Element): Outcome {
-    for (let at = behind === host ? undefined : elementBefore(behind, budget); at !== undefined; at = elementBefore(at, budget)) {
+    for (
+      let at = behind === host ? undefined : elementBefore(behind, budget);
+      at !== undefined;
+      at = elementBefore(at, budget)
+    ) {
       const outcome = outcomeAt(i, at);
       if (outcome !== "not here") return outcome;
     }

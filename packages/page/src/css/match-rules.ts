@@ -32,12 +32,17 @@ export function matchingOn(options: MatchingOptions): MatchingElements {
       else known.push(element);
     };
     if (target !== undefined) {
-      for (const { element, way } of reachedBy(target, tree)) if (selector.matches(way, undefined)) add(element, UNSCOPED);
+      for (const { element, way } of reachedBy(target, tree))
+        if (selector.matches(way, undefined)) add(element, UNSCOPED);
       return found;
     }
     for (const element of candidatesOf(selector, tree)) {
       const distance =
-        scope !== undefined ? distanceIn(scope, element, tree, selector, page.budget) : selector.matches(element, undefined) ? UNSCOPED : undefined;
+        scope !== undefined
+          ? distanceIn(scope, element, tree, selector, page.budget)
+          : selector.matches(element, undefined)
+            ? UNSCOPED
+            : undefined;
       if (distance !== undefined) add(element, distance);
     }
     return found;
@@ -93,26 +98,41 @@ function partsIn(
 function inSlotsOf({ host }: StyledTree, asked: ReadonlySet<Element>): Reached[] {
   const root = host === undefined ? undefined : shadowRootOf(host);
   if (host === undefined || root === undefined) return [];
-  return [...slottedIn(host, root)].flatMap(([way, nodes]) => nodes.flatMap((element) => (isElement(element) && asked.has(element) ? [{ element, way }] : [])));
+  return [...slottedIn(host, root)].flatMap(([way, nodes]) =>
+    nodes.flatMap((element) => (isElement(element) && asked.has(element) ? [{ element, way }] : [])),
+  );
 }
 
 const UNSCOPED = Number.POSITIVE_INFINITY;
 
 /** How far the nearest root of a scope is in which a selector is about an element. */
-function distanceIn(scope: Scope, element: Element, tree: StyledTree, selector: CompiledSelector, budget: StyleBudget): number | undefined {
-  for (const { root, distance } of rootsAround(scope, element, tree, budget)) if (selector.matches(element, root)) return distance;
+function distanceIn(
+  scope: Scope,
+  element: Element,
+  tree: StyledTree,
+  selector: CompiledSelector,
+  budget: StyleBudget,
+): number | undefined {
+  for (const { root, distance } of rootsAround(scope, element, tree, budget))
+    if (selector.matches(element, root)) return distance;
   return undefined;
 }
 
 /** The roots of a scope that an element is in, the nearest first. */
-function* rootsAround(scope: Scope, element: Element, tree: StyledTree, budget: StyleBudget): Generator<{ readonly root: Element; readonly distance: number }> {
+function* rootsAround(
+  scope: Scope,
+  element: Element,
+  tree: StyledTree,
+  budget: StyleBudget,
+): Generator<{ readonly root: Element; readonly distance: number }> {
   const path: Element[] = [];
   for (let at: Element | undefined = element; at !== undefined; at = at === tree.host ? undefined : parentOf(at)) {
     const root = at;
     path.push(root);
     budget.spend(1);
     if (!isRootOf(scope, root, tree, budget)) continue;
-    if (!scope.limits.some(({ matches }) => path.some((inner) => matches(inner, root)))) yield { root, distance: path.length - 1 };
+    if (!scope.limits.some(({ matches }) => path.some((inner) => matches(inner, root))))
+      yield { root, distance: path.length - 1 };
   }
 }
 

@@ -33,7 +33,10 @@ function counting(kindOf: (element: Element) => string | undefined, budget: Styl
   return (element) => {
     const { parent } = element;
     if (places.has(element) || counted.has(parent)) return places.get(element);
-    const siblings = parent === null ? [element] : parent.children.filter((node): node is Element => isElement(node) && !isShadowRoot(node));
+    const siblings =
+      parent === null
+        ? [element]
+        : parent.children.filter((node): node is Element => isElement(node) && !isShadowRoot(node));
     budget.spend(steps.kept * siblings.length);
     const groups = Map.groupBy(siblings, kindOf);
     for (const [kind, group] of groups) {
@@ -55,10 +58,16 @@ export function placeTest(
   isCounted?: (element: Element) => boolean,
 ): ((element: Element) => boolean) | undefined {
   const [, side, kind] = /^(first|last|only|nth|nth-last)-(child|of-type)$/.exec(name) ?? [];
-  if (side === undefined || side.startsWith("nth") !== (nth !== undefined) || (isCounted !== undefined && kind !== "child")) return undefined;
+  if (
+    side === undefined ||
+    side.startsWith("nth") !== (nth !== undefined) ||
+    (isCounted !== undefined && kind !== "child")
+  )
+    return undefined;
   const placeOf = isCounted !== undefined ? among(isCounted) : kind === "child" ? ofAll : ofType;
   const [step, offset] = nth === undefined ? [0, 1] : stepsOf(nth);
-  const isAt = (count: number): boolean => (step === 0 ? count === offset : (count - offset) % step === 0 && (count - offset) / step >= 0);
+  const isAt = (count: number): boolean =>
+    step === 0 ? count === offset : (count - offset) % step === 0 && (count - offset) / step >= 0;
   return (element) => {
     const place = placeOf(element);
     if (place === undefined) return false;

@@ -1,7 +1,24 @@
-import { type CssNode, ident, type Nth, type PseudoClassSelector, type PseudoElementSelector } from "css-tree/dist/csstree.esm";
+import {
+  type CssNode,
+  ident,
+  type Nth,
+  type PseudoClassSelector,
+  type PseudoElementSelector,
+} from "css-tree/dist/csstree.esm";
 import { type AnyNode, type Element, isElement } from "../tree/dom.ts";
 import { isShadowRoot } from "../tree/shadow-roots.ts";
-import { anyOf, CLASS, type CompiledSelector, highest, NAME, never, type Part, type Reading, type SelectorContext, type Start } from "./compiled-selector.ts";
+import {
+  anyOf,
+  CLASS,
+  type CompiledSelector,
+  highest,
+  NAME,
+  never,
+  type Part,
+  type Reading,
+  type SelectorContext,
+  type Start,
+} from "./compiled-selector.ts";
 import { directionOf, isOfLanguage, isRoot, laterStates, pageStates } from "./element-states.ts";
 import type { Combinator, Test } from "./match-chain.ts";
 import { placeTest } from "./place-test.ts";
@@ -12,10 +29,12 @@ export function pseudoClassTest(node: PseudoClassSelector, part: Part, reading: 
   const { host, page } = reading.context;
   const name = node.name.toLowerCase();
   const argument = node.children?.first ?? undefined;
-  if (/^(?:is|where|not|has|-webkit-any)$/.test(name)) return node.children === null ? undefined : listTest(name, argument, part, reading);
+  if (/^(?:is|where|not|has|-webkit-any)$/.test(name))
+    return node.children === null ? undefined : listTest(name, argument, part, reading);
   reading.specificity += CLASS;
   if (name === "host" || name === "host-context") return hostTest(name, node, part, reading);
-  if (name === "lang" || name === "dir") return argument?.type === "Identifier" ? speechTest(name, ident.decode(argument.name), page.budget) : undefined;
+  if (name === "lang" || name === "dir")
+    return argument?.type === "Identifier" ? speechTest(name, ident.decode(argument.name), page.budget) : undefined;
   if (argument?.type === "Nth") return nthTest(name, argument, reading);
   const isLater = node.children === null ? laterStates.has(name) : /^(?:state|active-view-transition-type)$/.test(name);
   if (isLater) {
@@ -63,14 +82,18 @@ function nthTest(name: string, nth: Nth, reading: Reading): Test | undefined {
 
 /** The selectors of a list in parentheses; undefined where one is not known. */
 function innerSelectors(list: CssNode, reading: Reading, start: Start = "anywhere"): CompiledSelector[] | undefined {
-  const all = list.type === "SelectorList" ? list.children.toArray().map((selector) => reading.inner(selector, start)) : [];
+  const all =
+    list.type === "SelectorList" ? list.children.toArray().map((selector) => reading.inner(selector, start)) : [];
   return all.length > 0 && all.every((selector) => selector !== undefined) ? all : undefined;
 }
 
 function listTest(name: string, list: CssNode | undefined, part: Part, reading: Reading): Test | undefined {
   if (name === "is" || name === "where") {
     // Of these a browser leaves out what it does not know.
-    const selectors = list?.type === "SelectorList" ? list.children.toArray().flatMap((selector) => reading.inner(selector, "anywhere") ?? []) : [];
+    const selectors =
+      list?.type === "SelectorList"
+        ? list.children.toArray().flatMap((selector) => reading.inner(selector, "anywhere") ?? [])
+        : [];
     if (name === "is") reading.specificity += highest(selectors);
     if (part.ofHost === "never" && selectors.some(({ ofHost }) => ofHost !== "never")) part.ofHost = "sometimes";
     return anyOf(selectors);
@@ -85,7 +108,11 @@ function listTest(name: string, list: CssNode | undefined, part: Part, reading: 
   return name === "not" ? (element, scope) => !isAny(element, scope) : isAny;
 }
 
-function hasTest(selectors: readonly CompiledSelector[], anchor: { element: Element | undefined }, budget: StyleBudget): Test {
+function hasTest(
+  selectors: readonly CompiledSelector[],
+  anchor: { element: Element | undefined },
+  budget: StyleBudget,
+): Test {
   return (element, scope) => {
     const outer = anchor.element;
     anchor.element = element;
@@ -100,7 +127,12 @@ function hasTest(selectors: readonly CompiledSelector[], anchor: { element: Elem
 }
 
 /** The elements about which a selector in `:has()` can be. */
-function* within(element: Element, leading: Combinator | undefined, isLong: boolean, budget: StyleBudget): Generator<Element> {
+function* within(
+  element: Element,
+  leading: Combinator | undefined,
+  isLong: boolean,
+  budget: StyleBudget,
+): Generator<Element> {
   const open: AnyNode[] = [];
   if (leading === "+" || leading === "~") {
     for (let at = element.next; at !== null; at = at.next) open.push(at);
@@ -127,7 +159,8 @@ function hostTest(name: string, { children }: PseudoClassSelector, part: Part, r
   if (inner.isNever) return never;
   if (name === "host") return (element) => inner.matches(element, undefined);
   return (element) => {
-    for (let at: Element | undefined = element; at !== undefined; at = parentOf(at)) if (inner.matches(at, undefined)) return true;
+    for (let at: Element | undefined = element; at !== undefined; at = parentOf(at))
+      if (inner.matches(at, undefined)) return true;
     return false;
   };
 }
@@ -140,13 +173,46 @@ function compoundIn(selector: CssNode | null, { inner, context: { page } }: Read
 
 /** Parts of elements that sheets know, beside those of a browser's own. None holds a text of the page. */
 const elementParts: ReadonlySet<string> = new Set([
-  ...["after", "backdrop", "before", "checkmark", "column", "cue", "details-content", "file-selector-button", "first-letter", "first-line", "grammar-error"],
-  ...["highlight", "marker", "permission-icon", "picker", "picker-icon", "placeholder", "scroll-button", "scroll-marker", "scroll-marker-group"],
-  ...["search-text", "selection", "spelling-error", "target-text", "view-transition", "view-transition-group", "view-transition-image-pair"],
+  ...[
+    "after",
+    "backdrop",
+    "before",
+    "checkmark",
+    "column",
+    "cue",
+    "details-content",
+    "file-selector-button",
+    "first-letter",
+    "first-line",
+    "grammar-error",
+  ],
+  ...[
+    "highlight",
+    "marker",
+    "permission-icon",
+    "picker",
+    "picker-icon",
+    "placeholder",
+    "scroll-button",
+    "scroll-marker",
+    "scroll-marker-group",
+  ],
+  ...[
+    "search-text",
+    "selection",
+    "spelling-error",
+    "target-text",
+    "view-transition",
+    "view-transition-group",
+    "view-transition-image-pair",
+  ],
   ...["view-transition-new", "view-transition-old"],
 ]);
 
-export function pseudoElementTest({ name: written, children }: PseudoElementSelector, reading: Reading): Test | undefined {
+export function pseudoElementTest(
+  { name: written, children }: PseudoElementSelector,
+  reading: Reading,
+): Test | undefined {
   const name = written.toLowerCase();
   reading.specificity += NAME;
   if (name === "slotted") {

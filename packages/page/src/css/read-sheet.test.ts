@@ -57,7 +57,11 @@ test.each([
 
 test("what is passed by tells nothing of what it holds", () => {
   const rules: string[] = [];
-  readSheet<true>("a{b{}@media x{c{}}}d{(}e{})}f{}", true, { rule: ({ text }) => void rules.push(text), atRule: () => true, declarations: () => {} });
+  readSheet<true>("a{b{}@media x{c{}}}d{(}e{})}f{}", true, {
+    rule: ({ text }) => void rules.push(text),
+    atRule: () => true,
+    declarations: () => {},
+  });
 
   expect(rules).toEqual(["a", "d", "f"]);
 });
@@ -72,7 +76,31 @@ test.each([
 });
 
 const pieces = [
-  ...[".a", "p", " ", ">", ",", ":hover", ":is(", "(", ")", "[", "]", "&", "{", "}", "{top:0}", '"', "'", "/*", "*/", "\\", "\n", "url(", "@media screen"],
+  ...[
+    ".a",
+    "p",
+    " ",
+    ">",
+    ",",
+    ":hover",
+    ":is(",
+    "(",
+    ")",
+    "[",
+    "]",
+    "&",
+    "{",
+    "}",
+    "{top:0}",
+    '"',
+    "'",
+    "/*",
+    "*/",
+    "\\",
+    "\n",
+    "url(",
+    "@media screen",
+  ],
   ...["@layer y", ";", "top:1px", "--v:", "<!--", "-->", "é", "@"],
 ];
 

@@ -46,7 +46,12 @@ interface Open<Context> {
  * @see https://drafts.csswg.org/css-syntax/#parsing
  */
 // Long because: its parts share what came before a token.
-export function readSheet<Context>(text: string, outermost: Context, visitor: SheetVisitor<Context>, isStyle = false): void {
+export function readSheet<Context>(
+  text: string,
+  outermost: Context,
+  visitor: SheetVisitor<Context>,
+  isStyle = false,
+): void {
   const top: Block<Context> = { context: outermost, isNested: isStyle, declarations: [] };
   const open: Open<Context>[] = [];
   /** What holds the tokens that come; undefined in other brackets, and in what is passed by. */
@@ -67,7 +72,14 @@ export function readSheet<Context>(text: string, outermost: Context, visitor: Sh
   };
   const isAtRule = (): boolean => count > 0 && first === tokenTypes.AtKeyword;
   const atRule = (around: Block<Context>, end: number, hasBlock: boolean): Context | undefined =>
-    isBroken ? undefined : visitor.atRule(text.slice(start + 1, firstEnd).toLowerCase(), text.slice(firstEnd, end).trim(), around.context, hasBlock);
+    isBroken
+      ? undefined
+      : visitor.atRule(
+          text.slice(start + 1, firstEnd).toLowerCase(),
+          text.slice(firstEnd, end).trim(),
+          around.context,
+          hasBlock,
+        );
   const tell = ({ context, declarations }: Block<Context>): void => {
     if (declarations.length > 0) visitor.declarations(declarations.splice(0), context);
   };
@@ -76,7 +88,10 @@ export function readSheet<Context>(text: string, outermost: Context, visitor: Sh
       tell(holder);
       atRule(holder, end, false);
     } else if (colon !== -1 && holder.isNested && !isBroken) {
-      holder.declarations.push({ name: text.slice(start, firstEnd), value: `${text.slice(colon + 1, end)}${closed}`.replaceAll(COMMENT, " ").trim() });
+      holder.declarations.push({
+        name: text.slice(start, firstEnd),
+        value: `${text.slice(colon + 1, end)}${closed}`.replaceAll(COMMENT, " ").trim(),
+      });
     }
     begin();
   };
@@ -84,7 +99,11 @@ export function readSheet<Context>(text: string, outermost: Context, visitor: Sh
     tell(around);
     const prelude = { text: count === 0 ? "" : text.slice(start, from).trim(), outline: outline.trim() };
     const isScope = isAtRule() && /^@scope$/i.test(text.slice(start, firstEnd));
-    const context = isAtRule() ? atRule(around, from, true) : isBroken ? undefined : visitor.rule(prelude, around.context);
+    const context = isAtRule()
+      ? atRule(around, from, true)
+      : isBroken
+        ? undefined
+        : visitor.rule(prelude, around.context);
     const isNested = around.isNested || isScope || !isAtRule();
     block = context === undefined ? undefined : { context, isNested, declarations: [] };
     open.push({ closer: tokenTypes.RightCurlyBracket, isRule: true, ...(block !== undefined && { block }) });
@@ -102,7 +121,8 @@ export function readSheet<Context>(text: string, outermost: Context, visitor: Sh
       const outer = open.at(-1);
       block = outer === undefined ? top : outer.block;
       if (around.isRule) begin();
-      else if (block !== undefined && !block.isNested && type !== tokenTypes.RightSquareBracket) outline += text.slice(from, end);
+      else if (block !== undefined && !block.isNested && type !== tokenTypes.RightSquareBracket)
+        outline += text.slice(from, end);
       return;
     }
     if (block === undefined) {
@@ -111,7 +131,8 @@ export function readSheet<Context>(text: string, outermost: Context, visitor: Sh
       return;
     }
     if (type === tokenTypes.Semicolon && (block.isNested || isAtRule())) return endStatement(block, from);
-    if (type === tokenTypes.LeftCurlyBracket && !(block.isNested && colon !== -1 && text.startsWith("--", start))) return openRule(block, from);
+    if (type === tokenTypes.LeftCurlyBracket && !(block.isNested && colon !== -1 && text.startsWith("--", start)))
+      return openRule(block, from);
     const isSpace = type === tokenTypes.WhiteSpace || type === tokenTypes.Comment;
     if (count === 0 && (isSpace || (open.length === 0 && (type === tokenTypes.CDO || type === tokenTypes.CDC)))) return;
     if (!isSpace && ++count <= 2) {
@@ -119,7 +140,8 @@ export function readSheet<Context>(text: string, outermost: Context, visitor: Sh
       else if (type === tokenTypes.Colon && first === tokenTypes.Ident) colon = from;
     }
     if (closing.has(type)) isBroken = true;
-    if (!block.isNested && type !== tokenTypes.LeftSquareBracket && type !== tokenTypes.Comment) outline += text.slice(from, end);
+    if (!block.isNested && type !== tokenTypes.LeftSquareBracket && type !== tokenTypes.Comment)
+      outline += text.slice(from, end);
     const closer = closers.get(type);
     if (closer === undefined) return;
     open.push({ closer, isRule: false });

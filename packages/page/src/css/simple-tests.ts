@@ -58,12 +58,46 @@ const caseless: ReadonlySet<string> = new Set([
     "defer",
     "dir",
   ],
-  ...["direction", "disabled", "enctype", "face", "frame", "hreflang", "http-equiv", "lang", "language", "link", "media", "method", "multiple", "nohref"],
-  ...["noresize", "noshade", "nowrap", "readonly", "rel", "rev", "rules", "scope", "scrolling", "selected", "shape", "target", "text", "type", "valign"],
+  ...[
+    "direction",
+    "disabled",
+    "enctype",
+    "face",
+    "frame",
+    "hreflang",
+    "http-equiv",
+    "lang",
+    "language",
+    "link",
+    "media",
+    "method",
+    "multiple",
+    "nohref",
+  ],
+  ...[
+    "noresize",
+    "noshade",
+    "nowrap",
+    "readonly",
+    "rel",
+    "rev",
+    "rules",
+    "scope",
+    "scrolling",
+    "selected",
+    "shape",
+    "target",
+    "text",
+    "type",
+    "valign",
+  ],
   ...["valuetype", "vlink"],
 ]);
 
-export function attributeTest({ name: { name: written }, matcher, value: asked, flags }: AttributeSelector, reading: Reading): Test | undefined {
+export function attributeTest(
+  { name: { name: written }, matcher, value: asked, flags }: AttributeSelector,
+  reading: Reading,
+): Test | undefined {
   const { budget } = reading.context.page;
   reading.specificity += CLASS;
   const [local = "", prefix = ""] = written.split("|").reverse();
@@ -95,6 +129,8 @@ const comparisons: Readonly<Record<string, (own: string, value: string) => boole
 /** Whether one of the words of a value is this one: without a list of them, which a long value would make dear. */
 function wordTest(word: string): (own: string) => boolean {
   if (word === "" || /[ \t\n\f\r]/.test(word)) return () => false;
-  const pattern = new RegExp(`(?:^|[ \\t\\n\\f\\r])${word.replaceAll(/[$()*+.?[\\\]^{|}]/g, "\\$&")}(?![^ \\t\\n\\f\\r])`);
+  const pattern = new RegExp(
+    `(?:^|[ \\t\\n\\f\\r])${word.replaceAll(/[$()*+.?[\\\]^{|}]/g, "\\$&")}(?![^ \\t\\n\\f\\r])`,
+  );
   return (own) => pattern.test(own);
 }

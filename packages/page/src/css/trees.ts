@@ -19,8 +19,10 @@ export function treesOf(elements: readonly Element[]): (element: Element) => Sty
   const below = new Map<Element, StyledTree>();
   for (const element of elements) {
     const { parent } = element;
-    const around = parent !== null && isElement(parent) ? (below.get(parent) ?? trees.get(parent) ?? document) : document;
-    if (isShadowRoot(element) && parent !== null && isElement(parent)) below.set(element, { host: parent, depth: around.depth + 1 });
+    const around =
+      parent !== null && isElement(parent) ? (below.get(parent) ?? trees.get(parent) ?? document) : document;
+    if (isShadowRoot(element) && parent !== null && isElement(parent))
+      below.set(element, { host: parent, depth: around.depth + 1 });
     else trees.set(element, around);
   }
   return (element) => trees.get(element);

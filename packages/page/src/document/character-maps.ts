@@ -4,7 +4,12 @@ import { readFile } from "node:fs/promises";
 const FOLDER = new URL("cmaps/", import.meta.resolve("pdfjs-dist/package.json"));
 
 /** The characters that a map from Unicode leads to. */
-const characters: Readonly<Record<string, string>> = { UniGB: "GB1", UniCNS: "CNS1", UniJIS: "Japan1", UniKS: "Korea1" };
+const characters: Readonly<Record<string, string>> = {
+  UniGB: "GB1",
+  UniCNS: "CNS1",
+  UniJIS: "Japan1",
+  UniKS: "Korea1",
+};
 
 /** Reads them for pdf.js, which reads one font after another. */
 export class CharacterMaps {

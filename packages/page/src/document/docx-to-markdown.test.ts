@@ -10,8 +10,12 @@ const table = (...rows: string[][]): string =>
 async function markdownOf(body: string): Promise<string> {
   const archive = new JSZip();
   const types = '<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>';
-  const part = '<Override PartName="/word/document.xml" ContentType="application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"/>';
-  archive.file("[Content_Types].xml", `<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types">${types}${part}</Types>`);
+  const part =
+    '<Override PartName="/word/document.xml" ContentType="application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"/>';
+  archive.file(
+    "[Content_Types].xml",
+    `<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types">${types}${part}</Types>`,
+  );
   const relation = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument";
   archive.file(
     "_rels/.rels",
@@ -34,19 +38,39 @@ test.each([
   [part("sSubSup", e("c") + part("sub", sign("i")) + part("sup", sign("2"))), "c_i^2"],
   [part("rad", part("deg", "") + e("x")), "\\sqrt{x}"],
   [part("rad", part("deg", sign("3")) + e("x")), "\\sqrt[3]{x}"],
-  [part("nary", `${part("naryPr", '<m:chr m:val="∑"/>')}${part("sub", sign("i=1"))}${part("sup", sign("n"))}${e("i")}`), "∑_{i=1}^ni"],
+  [
+    part(
+      "nary",
+      `${part("naryPr", '<m:chr m:val="∑"/>')}${part("sub", sign("i=1"))}${part("sup", sign("n"))}${e("i")}`,
+    ),
+    "∑_{i=1}^ni",
+  ],
   [part("d", e("x") + e("y")), "(x|y)"],
   [part("func", part("fName", sign("sin")) + e("x")), "\\sin x"],
-  [part("m", part("mr", e("1") + e("2")) + part("mr", e("3") + e("4"))), "\\begin{matrix}1 & 2 \\\\ 3 & 4\\end{matrix}"],
+  [
+    part("m", part("mr", e("1") + e("2")) + part("mr", e("3") + e("4"))),
+    "\\begin{matrix}1 & 2 \\\\ 3 & 4\\end{matrix}",
+  ],
   [part("something", e("x")), "x"],
 ])("a formula of a .docx document is TeX: %j is %j", async (omml, tex) => {
   expect(await markdownOf(paragraph(words("sum: ") + part("oMath", omml) + words(" end")))).toBe(`sum: $${tex}$ end`);
-  expect(await markdownOf(paragraph(words("so")) + paragraph(part("oMathPara", part("oMath", omml))))).toBe(`so\n\n$${tex}$`);
+  expect(await markdownOf(paragraph(words("so")) + paragraph(part("oMathPara", part("oMath", omml))))).toBe(
+    `so\n\n$${tex}$`,
+  );
 });
 
 test("a table of a .docx document begins with its first row, and holds the tables of its cells as lines", async () => {
   const cell = (text: string): string => paragraph(words(text));
   const inner = table([cell("a"), cell("b")], [cell("c"), cell("d") + cell("e")]);
-  const body = table([cell("name"), cell("value")], [cell("one"), cell("has") + inner + cell("")], [cell("two"), cell("2")]);
-  expect((await markdownOf(body)).split("\n")).toEqual(["| name | value |", "| --- | --- |", "| one | has<br>a \\| b<br>c \\| d e |", "| two | 2 |"]);
+  const body = table(
+    [cell("name"), cell("value")],
+    [cell("one"), cell("has") + inner + cell("")],
+    [cell("two"), cell("2")],
+  );
+  expect((await markdownOf(body)).split("\n")).toEqual([
+    "| name | value |",
+    "| --- | --- |",
+    "| one | has<br>a \\| b<br>c \\| d e |",
+    "| two | 2 |",
+  ]);
 });

@@ -56,7 +56,8 @@ function withPlainTables(html: string): string {
         if (part.prev !== null) setChildren(part, [new Text(part.name === "p" ? " " : " | "), ...part.children]);
         part.name = "span";
       }
-    } else if (rows.length > 1 && elementsBelow(table, "th").length === 0) for (const cell of elementsBelow(rows[0] as ParentNode, "td")) cell.name = "th";
+    } else if (rows.length > 1 && elementsBelow(table, "th").length === 0)
+      for (const cell of elementsBelow(rows[0] as ParentNode, "td")) cell.name = "th";
   }
   return $.html();
 }
@@ -68,7 +69,9 @@ async function checkUnpackedSize(archive: JSZip): Promise<void> {
     const count = new Writable({
       write({ length }: Buffer, _, done) {
         leftBytes -= length;
-        done(leftBytes < 0 ? new PageTooComplexError(`more than ${MAX_XML_BYTES} bytes of XML once it is unpacked`) : null);
+        done(
+          leftBytes < 0 ? new PageTooComplexError(`more than ${MAX_XML_BYTES} bytes of XML once it is unpacked`) : null,
+        );
       },
     });
     await pipeline(part.nodeStream(), count);

@@ -25,7 +25,11 @@ interface Told {
  * @returns undefined if it is none of these, or broken
  * @throws {PageTooComplexError} if it becomes too long
  */
-export function feedToMarkdown(text: string, url: string, { maxLength = 10_000_000 }: ToMarkdownOptions = {}): MarkdownPage | undefined {
+export function feedToMarkdown(
+  text: string,
+  url: string,
+  { maxLength = 10_000_000 }: ToMarkdownOptions = {},
+): MarkdownPage | undefined {
   const read = told(text);
   if (read === undefined) return undefined;
   const [channel, ...items] = read;
@@ -38,7 +42,10 @@ export function feedToMarkdown(text: string, url: string, { maxLength = 10_000_0
     if (length > maxLength) throw new PageTooComplexError(`more than ${maxLength} characters once it is converted`);
     parts.push(part);
   }
-  return { title: line(channel?.title) || null, markdown: visibleText(parts.filter((part) => part !== "").join("\n\n")) };
+  return {
+    title: line(channel?.title) || null,
+    markdown: visibleText(parts.filter((part) => part !== "").join("\n\n")),
+  };
 }
 
 /** The feed itself, then its items. */
@@ -52,7 +59,11 @@ function told(text: string): readonly Told[] | undefined {
         base: of.xml?.base,
         title: of.title,
         link: of.link ?? permalink(of.guid),
-        facts: [of.pubDate ?? of.dc?.dates?.[0], ...(of.authors ?? of.dc?.creators ?? []).map(nameOf), ...(of.categories ?? []).map(({ name }) => name)],
+        facts: [
+          of.pubDate ?? of.dc?.dates?.[0],
+          ...(of.authors ?? of.dc?.creators ?? []).map(nameOf),
+          ...(of.categories ?? []).map(({ name }) => name),
+        ],
         text: of.content?.encoded ?? of.description ?? of.itunes?.summary,
       });
       return [{ title, link, base, facts: [lastBuildDate, language], text: description }, ...items.map(item)];
@@ -64,11 +75,22 @@ function told(text: string): readonly Told[] | undefined {
         textBase: (of.content ?? of.summary)?.xml?.base,
         title: ofAtom(of.title),
         link: alternate(of.links),
-        facts: [of.published ?? of.updated, ...(of.authors ?? []).map(({ name }) => name), ...(of.categories ?? []).map(({ label, term }) => label ?? term)],
+        facts: [
+          of.published ?? of.updated,
+          ...(of.authors ?? []).map(({ name }) => name),
+          ...(of.categories ?? []).map(({ label, term }) => label ?? term),
+        ],
         text: ofAtom(of.content) ?? ofAtom(of.summary) ?? of.media?.groups?.[0]?.description?.value,
       });
       return [
-        { title: ofAtom(title), link: alternate(links), base: xml?.base, textBase: subtitle?.xml?.base, facts: [updated], text: ofAtom(subtitle) },
+        {
+          title: ofAtom(title),
+          link: alternate(links),
+          base: xml?.base,
+          textBase: subtitle?.xml?.base,
+          facts: [updated],
+          text: ofAtom(subtitle),
+        },
         ...entries.map(entry),
       ];
     }
@@ -91,7 +113,10 @@ function told(text: string): readonly Told[] | undefined {
         facts: [of.date_published, ...(of.authors ?? []).map(({ name }) => name), ...(of.tags ?? [])],
         text: of.content_html ?? literal(of.content_text ?? of.summary),
       });
-      return [{ title: literal(title), link: home_page_url, facts: [language], text: literal(description) }, ...items.map(item)];
+      return [
+        { title: literal(title), link: home_page_url, facts: [language], text: literal(description) },
+        ...items.map(item),
+      ];
     }
     default:
       return undefined;
@@ -103,7 +128,8 @@ const RSS_BASE = /<rss\b[^>]*?\sxml:base\s*=\s*["']([^"']*)/i;
 const ROOT_LENGTH = 4_096;
 
 /** The base of what stands inside. */
-const within = (outer: string, base: string | undefined): string => (base === undefined ? outer : (URL.parse(base, outer)?.href ?? outer));
+const within = (outer: string, base: string | undefined): string =>
+  base === undefined ? outer : (URL.parse(base, outer)?.href ?? outer);
 
 function readFeed(text: string) {
   try {
@@ -114,18 +140,28 @@ function readFeed(text: string) {
 }
 
 /** Text that is no HTML, as HTML: what looks like a tag is shown, and a line ends where it ends. */
-const literal = (text: string | undefined): string | undefined => text?.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll("\n", " <br>");
+const literal = (text: string | undefined): string | undefined =>
+  text?.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll("\n", " <br>");
 
 /** A text of Atom says whether it is HTML; one that does not is none. */
 const ofAtom = (text: { readonly value?: string; readonly type?: string } | undefined): string | undefined =>
   text?.type === "html" || text?.type === "xhtml" || text?.type === "text/html" ? text.value : literal(text?.value);
 
-const nameOf = (author: string | { readonly name?: string | undefined; readonly email?: string | undefined }): string | undefined =>
-  typeof author === "string" ? author : (author.name ?? author.email);
+const nameOf = (
+  author: string | { readonly name?: string | undefined; readonly email?: string | undefined },
+): string | undefined => (typeof author === "string" ? author : (author.name ?? author.email));
 
 /** The name of an item is its address, unless the feed says that it is not. Some feeds forget to say so of what is no address. */
-function permalink({ value = "", isPermaLink }: { readonly value?: string; readonly isPermaLink?: boolean } = {}): string | undefined {
-  return isPermaLink === true || (isPermaLink === undefined && (value.startsWith("/") || URL.canParse(value))) ? value : undefined;
+function permalink({
+  value = "",
+  isPermaLink,
+}: {
+  readonly value?: string;
+  readonly isPermaLink?: boolean;
+} = {}): string | undefined {
+  return isPermaLink === true || (isPermaLink === undefined && (value.startsWith("/") || URL.canParse(value)))
+    ? value
+    : undefined;
 }
 
 /** The address of what is meant for people. */
@@ -133,7 +169,11 @@ const alternate = (links: readonly { readonly href?: string; readonly rel?: stri
   (links.find(({ rel = "alternate" }) => rel === "alternate") ?? links[0])?.href;
 
 function headOf({ link, textBase, facts, text }: Told, items: number, url: string): string {
-  const about = [`A feed of ${items} ${items === 1 ? "item" : "items"}`, absolute(link, url), ...facts.map(fact)].filter((part) => part !== "");
+  const about = [
+    `A feed of ${items} ${items === 1 ? "item" : "items"}`,
+    absolute(link, url),
+    ...facts.map(fact),
+  ].filter((part) => part !== "");
   return [about.join(" · "), prose(text, within(url, textBase))].filter((part) => part !== "").join("\n\n");
 }
 
@@ -145,12 +185,18 @@ function itemOf({ title, link, base, textBase, facts, text }: Told, url: string,
   const name = inLink(fact(title)) || address || "(without a title)";
   const heading = address === "" ? `## ${name}` : `## [${name}](${address})`;
   const about = facts.map(fact).filter((part) => part !== "");
-  return [heading, about.join(" · "), prose(text, within(textHome, textBase))].filter((part) => part !== "").join("\n\n");
+  return [heading, about.join(" · "), prose(text, within(textHome, textBase))]
+    .filter((part) => part !== "")
+    .join("\n\n");
 }
 
 /** A text without markup: what still looks like a tag or a link is one that it speaks of. */
 const prose = (html: string | undefined, url: string): string =>
-  escapeTags(htmlToText(html ?? "", { url }).replaceAll(/\\+<?/g, (signs) => (signs.endsWith("<") ? signs.slice(0, -1) + signs : signs)))
+  escapeTags(
+    htmlToText(html ?? "", { url }).replaceAll(/\\+<?/g, (signs) =>
+      signs.endsWith("<") ? signs.slice(0, -1) + signs : signs,
+    ),
+  )
     .replaceAll("](", "]\\(")
     .replaceAll(/\[(?=[^\]\n]{0,999}\]:)/g, "\\[");
 

@@ -12,7 +12,8 @@ export function mathmlOfOmml(omml: string): string {
 
 const nameOf = ({ name }: Element): string => name.replace(/^.*:/, "");
 const childrenOf = (element: Element | undefined): Element[] => element?.children.filter(isElement) ?? [];
-const child = (element: Element, name: string): Element | undefined => childrenOf(element).find((part) => nameOf(part) === name);
+const child = (element: Element, name: string): Element | undefined =>
+  childrenOf(element).find((part) => nameOf(part) === name);
 const rowOf = (element: Element | undefined): string => `<mrow>${childrenOf(element).map(mathOf).join("")}</mrow>`;
 
 /** A value of an element's properties. */
@@ -37,14 +38,20 @@ function mathOf(element: Element): string {
   const part = (of: string): string => rowOf(child(element, of));
   const all = (): string[] => childrenOf(element).flatMap((found) => (nameOf(found) === "e" ? [rowOf(found)] : []));
   if (shape !== undefined) return `<${shape}>${parts.map(part).join("")}</${shape}>`;
-  if (name === "t") return [...textOf(element).matchAll(/\p{N}+(?:[.,]\p{N}+)*|\p{L}+|\S/gu)].map(([text]) => token(text)).join("");
+  if (name === "t")
+    return [...textOf(element).matchAll(/\p{N}+(?:[.,]\p{N}+)*|\p{L}+|\S/gu)].map(([text]) => token(text)).join("");
   if (name === "rad") {
     const isSquare = childrenOf(child(element, "deg")).every((found) => nameOf(found) === "ctrlPr");
     return isSquare ? `<msqrt>${part("e")}</msqrt>` : `<mroot>${part("e")}${part("deg")}</mroot>`;
   }
-  if (name === "nary") return `<munderover>${token(property(element, "chr") ?? "∫")}${part("sub")}${part("sup")}</munderover>${part("e")}`;
+  if (name === "nary")
+    return `<munderover>${token(property(element, "chr") ?? "∫")}${part("sub")}${part("sup")}</munderover>${part("e")}`;
   if (name === "d")
-    return token(property(element, "begChr") ?? "(") + all().join(token(property(element, "sepChr") ?? "|")) + token(property(element, "endChr") ?? ")");
+    return (
+      token(property(element, "begChr") ?? "(") +
+      all().join(token(property(element, "sepChr") ?? "|")) +
+      token(property(element, "endChr") ?? ")")
+    );
   if (name === "acc") return `<mover>${part("e")}${token(property(element, "chr") ?? "^")}</mover>`;
   if (name === "bar") return `<mover>${part("e")}${token("¯")}</mover>`;
   if (name === "m") return `<mtable>${childrenOf(element).map(mathOf).join("")}</mtable>`;

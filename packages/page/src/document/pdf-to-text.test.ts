@@ -2,10 +2,19 @@ import { expect, test } from "vitest";
 import { pdfToText } from "./pdf-to-text.ts";
 
 /** One page with a text in Helvetica, and one in a font that is not embedded and says its characters by a map that is not, either. */
-function pdfOf({ encoding, ordering, hex }: { readonly encoding: string; readonly ordering: string; readonly hex: string }): Uint8Array {
+function pdfOf({
+  encoding,
+  ordering,
+  hex,
+}: {
+  readonly encoding: string;
+  readonly ordering: string;
+  readonly hex: string;
+}): Uint8Array {
   const stream = `BT /F1 12 Tf 72 700 Td (Latin) Tj /F2 12 Tf 0 -20 Td <${hex}> Tj ET`;
   const info = `<</Registry(Adobe)/Ordering(${ordering})/Supplement 2>>`;
-  const descriptor = "<</Type/FontDescriptor/FontName/Some/Flags 6/FontBBox[0 0 1000 1000]/ItalicAngle 0/Ascent 800/Descent -200/CapHeight 700/StemV 80>>";
+  const descriptor =
+    "<</Type/FontDescriptor/FontName/Some/Flags 6/FontBBox[0 0 1000 1000]/ItalicAngle 0/Ascent 800/Descent -200/CapHeight 700/StemV 80>>";
   const objects = [
     "<</Type/Catalog/Pages 2 0 R>>",
     "<</Type/Pages/Kids[3 0 R]/Count 1>>",

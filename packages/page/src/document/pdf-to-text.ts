@@ -21,7 +21,10 @@ type PdfDocument = Awaited<ReturnType<typeof getDocumentProxy>>;
 export async function pdfToText(bytes: Uint8Array, { maxLength, budgetMs }: PdfToTextOptions): Promise<MarkdownPage> {
   const begun = process.cpuUsage();
   // No Buffer: it is taken over.
-  const document = await getDocumentProxy(new Uint8Array(bytes), { BinaryDataFactory: CharacterMaps, verbosity: WARNINGS });
+  const document = await getDocumentProxy(new Uint8Array(bytes), {
+    BinaryDataFactory: CharacterMaps,
+    verbosity: WARNINGS,
+  });
   const total = document.numPages;
   const pages: string[] = [];
   let lacksText = false;
@@ -36,9 +39,15 @@ export async function pdfToText(bytes: Uint8Array, { maxLength, budgetMs }: PdfT
     if (length > maxLength) break;
     pages.push(text);
   }
-  if (pages.length === 0 && total > 0) throw new PageTooComplexError(`more than ${maxLength} characters once it is converted`);
+  if (pages.length === 0 && total > 0)
+    throw new PageTooComplexError(`more than ${maxLength} characters once it is converted`);
   const title = await titleOf(document);
-  return { title, markdown: pages.join("\n\n"), ...(pages.length < total && { isBeginning: true }), ...(lacksText && { lacksText: true }) };
+  return {
+    title,
+    markdown: pages.join("\n\n"),
+    ...(pages.length < total && { isBeginning: true }),
+    ...(lacksText && { lacksText: true }),
+  };
 }
 
 const LACKING = "(Text of this page is missing here: it has a font of which nothing says which characters it shows.)";
@@ -47,7 +56,9 @@ const WARNINGS = 1;
 /** How pdf.js begins what it says of a font that it gives up. It passes over the font's text, and tells of it in no other way. */
 const GIVEN_UP = /loadFont - /;
 
-async function fontsGivenUp(read: () => Promise<string>): Promise<{ readonly text: string; readonly isLacking: boolean }> {
+async function fontsGivenUp(
+  read: () => Promise<string>,
+): Promise<{ readonly text: string; readonly isLacking: boolean }> {
   let isLacking = false;
   const { warn } = console;
   console.warn = (...words: readonly unknown[]) => {

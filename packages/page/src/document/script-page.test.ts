@@ -2,10 +2,11 @@ import { expect, test } from "vitest";
 import { scriptPage } from "./script-page.ts";
 
 test("signs that nobody sees in a page's data end no block of code", () => {
-  const html = '<div id=root></div><script src=a.js></script><script type="application/json">"a\u2028``\u200b`\u2028<img src=x onerror=a()>"</script>';
-  expect(scriptPage(html, { title: null, markdown: "" }, { url: "https://example.com/a", maxLength: 10_000 })?.markdown).toMatch(
-    /\n\n````json\n"a\n```\n<img src=x onerror=a\(\)>"\n````$/,
-  );
+  const html =
+    '<div id=root></div><script src=a.js></script><script type="application/json">"a\u2028``\u200b`\u2028<img src=x onerror=a()>"</script>';
+  expect(
+    scriptPage(html, { title: null, markdown: "" }, { url: "https://example.com/a", maxLength: 10_000 })?.markdown,
+  ).toMatch(/\n\n````json\n"a\n```\n<img src=x onerror=a\(\)>"\n````$/);
 });
 
 test.each([
@@ -19,5 +20,7 @@ test.each([
 ])("a page without text that refreshes by %j names where it leads: %j", (content, to) => {
   const html = `<meta http-equiv=Refresh content="${content}"><title>Moved</title>`;
   const read = scriptPage(html, { title: "Moved", markdown: "" }, { url: "https://example.com/a", maxLength: 10_000 });
-  expect(read?.markdown).toBe(to === undefined ? undefined : `(The page sends browsers on to ${to}. It was not followed.)`);
+  expect(read?.markdown).toBe(
+    to === undefined ? undefined : `(The page sends browsers on to ${to}. It was not followed.)`,
+  );
 });

@@ -34,10 +34,16 @@ export function scriptPage(
   if (letters >= LITTLE) return undefined;
   const root = parsePage(html).root()[0] as ParentNode;
   const next = refreshOf(root, url);
-  if (next !== undefined) return { ...read, markdown: `${markdown}\n\n(The page sends browsers on to ${next}. It was not followed.)`.trim() };
+  if (next !== undefined)
+    return { ...read, markdown: `${markdown}\n\n(The page sends browsers on to ${next}. It was not followed.)`.trim() };
   const scripts = elementsBelow(root, "script");
   if (scripts.every(isData) || (letters > 0 && !hasMount(root))) return undefined;
-  const parts = [NEEDS_BROWSER, markdown, ...described(root), ...elementsBelow(root, "noscript").map((element) => withoutTags(textOf(element)))];
+  const parts = [
+    NEEDS_BROWSER,
+    markdown,
+    ...described(root),
+    ...elementsBelow(root, "noscript").map((element) => withoutTags(textOf(element))),
+  ];
   let length = parts.join("").length;
   for (const { title: called, json } of carried(scripts)) {
     const pretty = visibleText(prettyJson(json));
@@ -54,10 +60,14 @@ const MAX_ADDRESS = 2_048;
 
 /** The other page that a `refresh` leads to. @see https://html.spec.whatwg.org/multipage/semantics.html#attr-meta-http-equiv-refresh */
 function refreshOf(root: ParentNode, url: string): string | undefined {
-  const { content = "" } = elementsBelow(root, "meta").find(({ attribs }) => attribs["http-equiv"]?.trim().toLowerCase() === "refresh")?.attribs ?? {};
-  const [, seconds, quoted, bare] = /^\s*(\d+)[\d.]*\s*[;,\s]\s*(?:url\s*=\s*)?(?:["']([^"']*)|(.*))/is.exec(content) ?? [];
+  const { content = "" } =
+    elementsBelow(root, "meta").find(({ attribs }) => attribs["http-equiv"]?.trim().toLowerCase() === "refresh")
+      ?.attribs ?? {};
+  const [, seconds, quoted, bare] =
+    /^\s*(\d+)[\d.]*\s*[;,\s]\s*(?:url\s*=\s*)?(?:["']([^"']*)|(.*))/is.exec(content) ?? [];
   const to = URL.parse((quoted ?? bare ?? "").trim(), baseOf(root, url)?.href);
-  if (to === null || !/^https?:$/.test(to.protocol) || Number(seconds) > MAX_REFRESH || to.href.length > MAX_ADDRESS) return undefined;
+  if (to === null || !/^https?:$/.test(to.protocol) || Number(seconds) > MAX_REFRESH || to.href.length > MAX_ADDRESS)
+    return undefined;
   to.hash = "";
   return to.href === URL.parse(url)?.href.replace(/#.*/s, "") ? undefined : to.href;
 }
@@ -77,12 +87,19 @@ const isData = ({ attribs }: Element): boolean => /[/+]json$/i.test(attribs["typ
 
 /** Whether there is a place for scripts to draw into, with no more than a spinner in it. */
 const hasMount = (root: ParentNode): boolean =>
-  elementsBelow(root).some((element) => (MOUNTS.test(element.attribs["id"] ?? "") || MOUNTS.test(element.name)) && textOf(element).trim().length <= SPINNER);
+  elementsBelow(root).some(
+    (element) =>
+      (MOUNTS.test(element.attribs["id"] ?? "") || MOUNTS.test(element.name)) &&
+      textOf(element).trim().length <= SPINNER,
+  );
 
 /** The description that a page gives of itself to search engines and in links, once. */
 function described(root: ParentNode): readonly string[] {
   const meta = new Map(
-    elementsBelow(root, "meta").map(({ attribs }) => [(attribs["name"] ?? attribs["property"] ?? "").toLowerCase(), (attribs["content"] ?? "").trim()]),
+    elementsBelow(root, "meta").map(({ attribs }) => [
+      (attribs["name"] ?? attribs["property"] ?? "").toLowerCase(),
+      (attribs["content"] ?? "").trim(),
+    ]),
   );
   const text = meta.get("description") || meta.get("og:description") || meta.get("twitter:description") || "";
   return text === "" ? [] : [escapeText(text.slice(0, 2_000).replaceAll(/\s+/g, " "))];

@@ -62,7 +62,11 @@ function endOf(script: string, start: number): number | undefined {
 function jsonOf(literal: string): string | undefined {
   if (literal.length > MAX_LENGTH) return undefined;
   const isText = literal.startsWith('"') || literal.startsWith("'");
-  const json = isText ? unquoted(literal) : literal.replaceAll(/"[^"\\]*(?:\\.[^"\\]*)*"|\bundefined\b/gs, (token) => (token === "undefined" ? "null" : token));
+  const json = isText
+    ? unquoted(literal)
+    : literal.replaceAll(/"[^"\\]*(?:\\.[^"\\]*)*"|\bundefined\b/gs, (token) =>
+        token === "undefined" ? "null" : token,
+      );
   return json !== undefined && /^\s*[[{]\s*[^\s\]}]/.test(json) && parseJson(json).ok ? json : undefined;
 }
 

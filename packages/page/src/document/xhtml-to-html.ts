@@ -1,5 +1,20 @@
 /** Elements that are never closed in HTML. @see https://html.spec.whatwg.org/multipage/syntax.html#void-elements */
-const voids: ReadonlySet<string> = new Set(["area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr"]);
+const voids: ReadonlySet<string> = new Set([
+  "area",
+  "base",
+  "br",
+  "col",
+  "embed",
+  "hr",
+  "img",
+  "input",
+  "link",
+  "meta",
+  "param",
+  "source",
+  "track",
+  "wbr",
+]);
 /** A root element comes early, in characters. */
 const MAX_PROLOG = 16_384;
 const CDATA = "<![CDATA[";
@@ -9,8 +24,10 @@ const CDATA = "<![CDATA[";
  * Takes time in proportion to the length.
  */
 export function xhtmlToHtml(text: string): string {
-  return withoutCdata(withoutPrefix(text)).replaceAll(/<([a-z][\w:-]*)((?:\s[^<>]*)?)\/>/gi, (tag, name: string, attributes: string) =>
-    voids.has(name.toLowerCase()) ? tag : `<${name}${attributes}></${name}>`,
+  return withoutCdata(withoutPrefix(text)).replaceAll(
+    /<([a-z][\w:-]*)((?:\s[^<>]*)?)\/>/gi,
+    (tag, name: string, attributes: string) =>
+      voids.has(name.toLowerCase()) ? tag : `<${name}${attributes}></${name}>`,
   );
 }
 
@@ -18,7 +35,11 @@ export function xhtmlToHtml(text: string): string {
 function withoutPrefix(text: string): string {
   const [, prefix, attributes] = /<([a-z][\w.-]{0,40}):html(\s[^<>]{1,4000})>/i.exec(text.slice(0, MAX_PROLOG)) ?? [];
   const name = prefix?.replaceAll(".", "\\.");
-  if (name === undefined || !new RegExp(`\\sxmlns:${name}\\s*=\\s*["']http://www\\.w3\\.org/1999/xhtml["']`).test(attributes ?? "")) return text;
+  if (
+    name === undefined ||
+    !new RegExp(`\\sxmlns:${name}\\s*=\\s*["']http://www\\.w3\\.org/1999/xhtml["']`).test(attributes ?? "")
+  )
+    return text;
   return text.replaceAll(new RegExp(`(</?)${name}:(?=[a-z])`, "gi"), "$1");
 }
 

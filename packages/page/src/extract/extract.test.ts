@@ -15,16 +15,20 @@ test("each element that the rule finds is a record of lines, texts and attribute
     link: { selector: "a", take: { attribute: "href" } },
     missing: { selector: "i" },
   };
-  expect(extract(html, { each: "li.job", fields: { ...fields, all: { take: "text" } } }, { maxLength: 1_000 })).toEqual([
-    { id: "7", title: "First job", link: "/x?a=1&b=2", all: "First job (/x?a=1&b=2)\n\nOne\n\ntwo" },
-    { title: "Second", all: "Second" },
-  ]);
+  expect(extract(html, { each: "li.job", fields: { ...fields, all: { take: "text" } } }, { maxLength: 1_000 })).toEqual(
+    [
+      { id: "7", title: "First job", link: "/x?a=1&b=2", all: "First job (/x?a=1&b=2)\n\nOne\n\ntwo" },
+      { title: "Second", all: "Second" },
+    ],
+  );
   expect(extract(html, { each: "td", fields }, { maxLength: 1_000 })).toEqual([]);
 });
 
 test("the text of a row keeps its cells apart", () => {
   const table = "<table><tr><td>1<td>two</table>";
-  expect(extract(table, { each: "tr", fields: { all: { take: "text" } } }, { maxLength: 1_000 })).toEqual([{ all: "1\ttwo" }]);
+  expect(extract(table, { each: "tr", fields: { all: { take: "text" } } }, { maxLength: 1_000 })).toEqual([
+    { all: "1\ttwo" },
+  ]);
 });
 
 test("more than is wanted is refused", () => {

@@ -55,7 +55,8 @@ export function extract(
               ? htmlToText(found.is(tables) ? `<table>${$.html(found)}</table>` : (found.html() ?? ""), { url })
               : plainText(found.html() ?? "", MAX_LINE);
         length += text.length;
-        if (length > maxLength) throw new PageTooComplexError(`more than ${maxLength} characters in what was looked for`);
+        if (length > maxLength)
+          throw new PageTooComplexError(`more than ${maxLength} characters in what was looked for`);
         if (text !== "") record[name] = text;
       }
       return record;

@@ -7,7 +7,10 @@ test.each([
   ["<div>a</div><div>b<br>c</div>", "a\nb\nc"],
   ["<h1>Title</h1>text<blockquote>said</blockquote>more", "Title\n\ntext\n\nsaid\n\nmore"],
   ['Read <a href="https://example.com/a">this</a>, <a href="#top">up</a>.', "Read this (https://example.com/a), up."],
-  ['<a href="https://example.com/">example.com</a> <a href="mailto:a@example.com">a@example.com</a>', "example.com a@example.com"],
+  [
+    '<a href="https://example.com/">example.com</a> <a href="mailto:a@example.com">a@example.com</a>',
+    "example.com a@example.com",
+  ],
   ['<a href="https://example.com/x"><img src="x.png"></a>', "https://example.com/x"],
   ['<a href="javascript:alert(1)">run</a>', "run"],
   ["<ul><li>a<li>b<ul><li>c</ul></ul><ol start=3><li>d<li>e</ol>", "- a\n- b\n  - c\n\n3. d\n4. e"],
@@ -57,10 +60,14 @@ test("a deep, a wide and an unclosed input are read to their end", () => {
 
 test("whatever the input, the text of its words comes through, without characters that have no sign", () => {
   fc.assert(
-    fc.property(fc.array(fc.stringMatching(/^[a-z]{1,8}$/), { maxLength: 20 }), fc.constantFrom("p", "li", "td", "div", "b", "pre"), (words, tag) => {
-      const text = htmlToText(words.map((word) => `<${tag}>${word}\u202e</${tag}>`).join(" "));
-      expect(text).not.toContain("\u202e");
-      expect(text.match(/[a-z]+/g)?.join("") ?? "").toBe(words.join(""));
-    }),
+    fc.property(
+      fc.array(fc.stringMatching(/^[a-z]{1,8}$/), { maxLength: 20 }),
+      fc.constantFrom("p", "li", "td", "div", "b", "pre"),
+      (words, tag) => {
+        const text = htmlToText(words.map((word) => `<${tag}>${word}\u202e</${tag}>`).join(" "));
+        expect(text).not.toContain("\u202e");
+        expect(text.match(/[a-z]+/g)?.join("") ?? "").toBe(words.join(""));
+      },
+    ),
   );
 });

@@ -44,12 +44,51 @@ interface Step {
   readonly isEnd: boolean;
 }
 
-const unseen: ReadonlySet<string> = new Set(["script", "style", "template", "head", "title", "svg", "iframe", "object"]);
+const unseen: ReadonlySet<string> = new Set([
+  "script",
+  "style",
+  "template",
+  "head",
+  "title",
+  "svg",
+  "iframe",
+  "object",
+]);
 /** Their text stands apart by an empty line. */
-const paragraphs: ReadonlySet<string> = new Set(["p", "h1", "h2", "h3", "h4", "h5", "h6", "blockquote", "table", "pre", "hr", "figure", "dl"]);
+const paragraphs: ReadonlySet<string> = new Set([
+  "p",
+  "h1",
+  "h2",
+  "h3",
+  "h4",
+  "h5",
+  "h6",
+  "blockquote",
+  "table",
+  "pre",
+  "hr",
+  "figure",
+  "dl",
+]);
 const lists: ReadonlySet<string> = new Set(["ul", "ol", "menu"]);
 const blocks: ReadonlySet<string> = new Set([
-  ...["address", "article", "aside", "body", "caption", "center", "dd", "details", "dialog", "div", "dt", "fieldset", "figcaption", "footer", "form"],
+  ...[
+    "address",
+    "article",
+    "aside",
+    "body",
+    "caption",
+    "center",
+    "dd",
+    "details",
+    "dialog",
+    "div",
+    "dt",
+    "fieldset",
+    "figcaption",
+    "footer",
+    "form",
+  ],
   ...["header", "legend", "li", "main", "nav", "option", "section", "summary", "tr"],
 ]);
 
@@ -194,7 +233,8 @@ class TextWriter {
     const start = this.#links.pop() ?? 0;
     if (url === undefined) return;
     // Only the last parts are compared: a link around a whole page is not read again.
-    const isItself = this.#parts.length - start <= MAX_LINK_PARTS && isSame(this.#parts.slice(start).join("").trim(), url);
+    const isItself =
+      this.#parts.length - start <= MAX_LINK_PARTS && isSame(this.#parts.slice(start).join("").trim(), url);
     if (!isItself) this.#write(this.#parts.length === start ? url : ` (${url})`);
   }
 

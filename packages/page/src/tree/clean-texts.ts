@@ -7,11 +7,16 @@ const meant = new TextDecoder("windows-1252");
 
 /** A page's text as it was meant, and as people see it. */
 export function cleanText(text: string): string {
-  return visibleText(text.search(MISTAKEN) < 0 ? text : text.replaceAll(MISTAKEN, (sign) => meant.decode(Uint8Array.of(sign.charCodeAt(0)))));
+  return visibleText(
+    text.search(MISTAKEN) < 0
+      ? text
+      : text.replaceAll(MISTAKEN, (sign) => meant.decode(Uint8Array.of(sign.charCodeAt(0)))),
+  );
 }
 
 /** Leaves of texts and of alternative texts what people see. Signs that went only once all is written would have parted marks of markdown until then. */
 export function cleanTexts(root: ParentNode): void {
   for (const node of nodesBelow(root)) if (isText(node)) node.data = cleanText(node.data);
-  for (const { attribs } of elementsBelow(root, "img")) if (attribs["alt"] !== undefined) attribs["alt"] = cleanText(attribs["alt"]);
+  for (const { attribs } of elementsBelow(root, "img"))
+    if (attribs["alt"] !== undefined) attribs["alt"] = cleanText(attribs["alt"]);
 }

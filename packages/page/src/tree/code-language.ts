@@ -8,8 +8,15 @@ export function languageOf(block: Element): string {
   const inside = block.children.filter(isElement).find(({ name }) => name === "code");
   const own = [...(inside === undefined ? [] : [inside]), block];
   for (const { attribs } of [...own, ...[...ancestorsOf(block)].slice(0, 7)]) {
-    const said = attribs["data-lang"] ?? attribs["data-language"] ?? attribs["data-code-language"] ?? attribs["data-enlighter-language"];
-    const found = clean(said ?? patterns.map((pattern) => pattern.exec(attribs["class"] ?? "")?.[1]).find((language) => language !== undefined));
+    const said =
+      attribs["data-lang"] ??
+      attribs["data-language"] ??
+      attribs["data-code-language"] ??
+      attribs["data-enlighter-language"];
+    const found = clean(
+      said ??
+        patterns.map((pattern) => pattern.exec(attribs["class"] ?? "")?.[1]).find((language) => language !== undefined),
+    );
     if (found !== "") return found;
   }
   // A name by itself means a language on the code's own element only.

@@ -1,5 +1,15 @@
 import { Element, Text } from "domhandler";
-import { type AnyNode, ancestorsOf, elementsBelow, isElement, isParent, isText, type ParentNode, setChildren, textOf } from "./dom.ts";
+import {
+  type AnyNode,
+  ancestorsOf,
+  elementsBelow,
+  isElement,
+  isParent,
+  isText,
+  type ParentNode,
+  setChildren,
+  textOf,
+} from "./dom.ts";
 
 /** Beyond this a cell spans one column: the number is the page's word, and each column costs a bar in every row. */
 const MAX_SPAN = 20;
@@ -18,7 +28,8 @@ export function flattenTables(root: ParentNode): void {
   // Innermost first: the tables in a layout table are taken apart before it.
   for (const table of tablesIn(root).reverse()) {
     const rows = rowsOf(table.parts);
-    if (table.holdsTable || isLayout(table, rows)) for (const part of [table.element, ...table.parts]) part.name = "div";
+    if (table.holdsTable || isLayout(table, rows))
+      for (const part of [table.element, ...table.parts]) part.name = "div";
     else flatten(table, rows);
   }
 }
@@ -122,7 +133,12 @@ function flatten({ element, parts }: Table, given: readonly Row[]): void {
   rows.forEach(({ cells }, i) => {
     if (cells.length === 0) return;
     for (const cell of cells) flattenCell(cell);
-    lines.push(holderOf("tr", [...cells.flatMap((cell) => [cell, ...blank(spanOf(cell) - 1)]), ...blank(isHuge ? 0 : columns - (lengths[i] ?? 0))]));
+    lines.push(
+      holderOf("tr", [
+        ...cells.flatMap((cell) => [cell, ...blank(spanOf(cell) - 1)]),
+        ...blank(isHuge ? 0 : columns - (lengths[i] ?? 0)),
+      ]),
+    );
   });
   if (lines[0] !== undefined) lines[0].attribs["data-columns"] = String(columns);
 

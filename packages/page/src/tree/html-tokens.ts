@@ -20,9 +20,11 @@ export function readTokens<T extends TreeAdapterTypeMap>(html: string, parser: P
 }
 
 /** Whether `<` before such a character begins anything. Before the last character of a page a slash is text. */
-const isMarkup = (next: number, left: number): boolean => isLetter(next) || next === MARK || next === QUESTION || (next === SLASH && left > 2);
+const isMarkup = (next: number, left: number): boolean =>
+  isLetter(next) || next === MARK || next === QUESTION || (next === SLASH && left > 2);
 const isLetter = (code: number): boolean => (code >= 0x61 && code <= 0x7a) || (code >= 0x41 && code <= 0x5a);
-const isSpace = (code: number): boolean => code === 0x20 || code === 0x0a || code === 0x09 || code === 0x0d || code === 0x0c;
+const isSpace = (code: number): boolean =>
+  code === 0x20 || code === 0x0a || code === 0x09 || code === 0x0d || code === 0x0c;
 const isGap = (code: number): boolean => code === SLASH || isSpace(code);
 const endsName = (code: number): boolean => code === EQUALS || code === END || isGap(code);
 const MARK = 0x21;
@@ -49,8 +51,18 @@ class TokenReader<T extends TreeAdapterTypeMap> {
   text(text: string): void {
     let words = 0;
     while (words < text.length && isSpace(text.charCodeAt(words))) words++;
-    if (words > 0) this.#parser.onWhitespaceCharacter({ type: Token.TokenType.WHITESPACE_CHARACTER, chars: text.slice(0, words), location: null });
-    if (words < text.length) this.#parser.onCharacter({ type: Token.TokenType.CHARACTER, chars: words === 0 ? text : text.slice(words), location: null });
+    if (words > 0)
+      this.#parser.onWhitespaceCharacter({
+        type: Token.TokenType.WHITESPACE_CHARACTER,
+        chars: text.slice(0, words),
+        location: null,
+      });
+    if (words < text.length)
+      this.#parser.onCharacter({
+        type: Token.TokenType.CHARACTER,
+        chars: words === 0 ? text : text.slice(words),
+        location: null,
+      });
   }
 
   /** Reads what begins with the `<` at `at`, up to where it returns. */
@@ -83,7 +95,8 @@ class TokenReader<T extends TreeAdapterTypeMap> {
   #tag(at: number, isEnd: boolean): number {
     const html = this.#html;
     let behindName = at;
-    while (behindName < html.length && html.charCodeAt(behindName) !== END && !isGap(html.charCodeAt(behindName))) behindName++;
+    while (behindName < html.length && html.charCodeAt(behindName) !== END && !isGap(html.charCodeAt(behindName)))
+      behindName++;
     const name = html.slice(at, behindName).toLowerCase();
     const attrs: Token.Attribute[] = [];
     const end = this.#attributes(behindName, attrs);
@@ -140,7 +153,12 @@ class TokenReader<T extends TreeAdapterTypeMap> {
     if (state === TokenizerMode.DATA) return at;
     tokenizer.state = TokenizerMode.DATA;
     const html = this.#html;
-    const end = state === TokenizerMode.PLAINTEXT ? html.length : state === TokenizerMode.SCRIPT_DATA ? endOfScript(html, at) : endOf(html, name, at);
+    const end =
+      state === TokenizerMode.PLAINTEXT
+        ? html.length
+        : state === TokenizerMode.SCRIPT_DATA
+          ? endOfScript(html, at)
+          : endOf(html, name, at);
     const text = html.slice(at, end);
     this.text(state === TokenizerMode.RCDATA ? decoded(text) : text);
     return end;

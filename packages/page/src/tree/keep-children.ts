@@ -5,7 +5,11 @@ import { type AnyNode, isElement, isText, type ParentNode, setChildren } from ".
  * Puts each child's replacement in its place, and drops those without. A block beside words of a line leaves an empty one: what stood on two lines never becomes one word.
  * @param isSeen whether a dropped child takes a place of its own @default always
  */
-export function keepChildren(parent: ParentNode, keep: (child: AnyNode) => AnyNode | undefined, isSeen: (child: AnyNode) => boolean = () => true): void {
+export function keepChildren(
+  parent: ParentNode,
+  keep: (child: AnyNode) => AnyNode | undefined,
+  isSeen: (child: AnyNode) => boolean = () => true,
+): void {
   const kept: AnyNode[] = [];
   const isInline = isElement(parent) && !blockNames.has(parent.name);
   const [before, after] = isInline ? [parent.prev, parent.next] : [];

@@ -25,11 +25,18 @@ export function keepPictures(root: ParentNode, base: URL | undefined): void {
     for (const picture of pictures) picture.attribs = {};
   }
   for (const parent of [root, ...elementsBelow(root)]) {
-    if (!parent.children.some((child) => isElement(child) && (child.name === "img" || child.name === "source" || child.name === "picture"))) continue;
+    if (
+      !parent.children.some(
+        (child) => isElement(child) && (child.name === "img" || child.name === "source" || child.name === "picture"),
+      )
+    )
+      continue;
     for (const child of parent.children) if (isElement(child) && child.name === "picture") child.name = "span";
     setChildren(
       parent,
-      parent.children.filter((child) => !isElement(child) || (child.name !== "source" && (child.name !== "img" || isWorth(child, base)))),
+      parent.children.filter(
+        (child) => !isElement(child) || (child.name !== "source" && (child.name !== "img" || isWorth(child, base))),
+      ),
     );
   }
 }
@@ -44,7 +51,10 @@ function isWorth(picture: Element, base: URL | undefined): boolean {
   for (const source of [lazy, attribs["src"], set?.trim().split(/\s+/, 1)[0]]) {
     const address = source === undefined || source.trim() === "" ? null : URL.parse(source, base?.href);
     if (address === null || !/^https?:$/.test(address.protocol)) continue;
-    picture.attribs = { alt, src: address.href.replaceAll(/[() <>\\]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`) };
+    picture.attribs = {
+      alt,
+      src: address.href.replaceAll(/[() <>\\]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`),
+    };
     return true;
   }
   return false;

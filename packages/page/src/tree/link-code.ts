@@ -36,7 +36,9 @@ function around(nodes: readonly AnyNode[]): AnyNode[] {
 }
 
 const withLinksOnTop = (nodes: readonly AnyNode[]): AnyNode[] =>
-  nodes.flatMap((node) => (isElement(node) && !isLink(node) && holdsLink(node) ? withLinksOnTop(node.children) : [node]));
+  nodes.flatMap((node) =>
+    isElement(node) && !isLink(node) && holdsLink(node) ? withLinksOnTop(node.children) : [node],
+  );
 
 function codeOf(nodes: readonly AnyNode[]): Element {
   const code = new Element("code", {}, []);

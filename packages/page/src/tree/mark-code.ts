@@ -1,6 +1,16 @@
 import { Element, Text } from "domhandler";
 import { languageOf } from "./code-language.ts";
-import { ancestorsOf, elementsBelow, isElement, isInside, isText, nodesBelow, type ParentNode, setChildren, textOf } from "./dom.ts";
+import {
+  ancestorsOf,
+  elementsBelow,
+  isElement,
+  isInside,
+  isText,
+  nodesBelow,
+  type ParentNode,
+  setChildren,
+  textOf,
+} from "./dom.ts";
 import { takeLabels } from "./take-labels.ts";
 
 /**
@@ -45,7 +55,12 @@ const inlineNames: ReadonlySet<string> = new Set(["code", "samp", "tt"]);
 /** Code of a line of text that has several lines itself becomes a block of code. A cell has no blocks: there each line becomes code. */
 function markLines(code: Element, around: readonly Element[]): void {
   const inside = elementsBelow(code);
-  if (!inside.some(({ name }) => lineEnds.has(name)) || inside.some(({ name }) => structures.has(name)) || around.some(({ name }) => lines.has(name))) return;
+  if (
+    !inside.some(({ name }) => lineEnds.has(name)) ||
+    inside.some(({ name }) => structures.has(name)) ||
+    around.some(({ name }) => lines.has(name))
+  )
+    return;
   let isSpread = false;
   for (const node of nodesBelow(code)) {
     if (!isText(node) || !node.data.includes("\n")) continue;
@@ -72,7 +87,22 @@ function markLines(code: Element, around: readonly Element[]): void {
 
 const lineEnds: ReadonlySet<string> = new Set(["br", "div", "p"]);
 /** What is more than lines. */
-const structures: ReadonlySet<string> = new Set(["blockquote", "dl", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "img", "ol", "pre", "table", "ul"]);
+const structures: ReadonlySet<string> = new Set([
+  "blockquote",
+  "dl",
+  "h1",
+  "h2",
+  "h3",
+  "h4",
+  "h5",
+  "h6",
+  "hr",
+  "img",
+  "ol",
+  "pre",
+  "table",
+  "ul",
+]);
 /** Markdown writes these on one line, in which there are no blocks. */
 const lines: ReadonlySet<string> = new Set(["a", "dt", "h1", "h2", "h3", "h4", "h5", "h6"]);
 
@@ -83,7 +113,11 @@ function isWrapper(element: Element): boolean {
   if (element.name !== "table") return false;
   if (/highlight|code|rouge|lntable/i.test(element.attribs["class"] ?? "")) return true;
   const cells = elementsBelow(element, "td", "th");
-  return cells.length > 1 && elementsBelow(element, "tr").length === 1 && cells.every((cell) => elementsBelow(cell, "pre").length === 1);
+  return (
+    cells.length > 1 &&
+    elementsBelow(element, "tr").length === 1 &&
+    cells.every((cell) => elementsBelow(cell, "pre").length === 1)
+  );
 }
 
 /** A table whose rows, or whose one cell's blocks, are lines of code, without any `pre`. */
@@ -92,7 +126,8 @@ function isListing(table: Element): boolean {
     .slice(0, 3)
     .map(({ attribs }) => attribs["class"] ?? "")
     .join(" ")}`;
-  if (!/syntaxhighlighter|highlight|\bblob|js-file-line|code-?(?:table|block|listing)|hljs-ln/i.test(words)) return false;
+  if (!/syntaxhighlighter|highlight|\bblob|js-file-line|code-?(?:table|block|listing)|hljs-ln/i.test(words))
+    return false;
   return elementsBelow(table, "pre").length === 0 && elementsBelow(table, "td").some(isCodeCell);
 }
 
@@ -122,7 +157,13 @@ function codeOf(pre: Element): string {
       if (hasLineEnded && !/^[ \t]*\r?\n/.test(node.data)) parts.push("\n");
       hasLineEnded = false;
       const begins = parts.length === 0 || parts.at(-1)?.endsWith("\n") === true;
-      if (begins && node.data.trim() === String(numbers.length + 1) && node.parent !== pre && node.parent?.children.length === 1) numbers.push(parts.length);
+      if (
+        begins &&
+        node.data.trim() === String(numbers.length + 1) &&
+        node.parent !== pre &&
+        node.parent?.children.length === 1
+      )
+        numbers.push(parts.length);
       parts.push(node.data);
     } else if (!isElement(node)) continue;
     else if (node.name === "br") parts.push("\n");
@@ -166,4 +207,5 @@ const lineWords = /(?:^|\s)(?:line|code-line|token-line|view-line|CodeMirror-lin
 const blocks: ReadonlySet<string> = new Set(["div", "p", "li", "tr"]);
 
 const isLine = ({ name, attribs, children }: Element): boolean =>
-  (blocks.has(name) && !children.some((child) => isElement(child) && blocks.has(child.name))) || lineWords.test(attribs["class"] ?? "");
+  (blocks.has(name) && !children.some((child) => isElement(child) && blocks.has(child.name))) ||
+  lineWords.test(attribs["class"] ?? "");

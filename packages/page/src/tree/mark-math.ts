@@ -1,4 +1,13 @@
-import { type AnyNode, type Element, elementsBelow, isElement, type NamedElements, type ParentNode, setChildren, textOf } from "./dom.ts";
+import {
+  type AnyNode,
+  type Element,
+  elementsBelow,
+  isElement,
+  type NamedElements,
+  type ParentNode,
+  setChildren,
+  textOf,
+} from "./dom.ts";
 import { markTex, texMath } from "./mark-tex.ts";
 import { texOfMathml } from "./tex-of-mathml.ts";
 
@@ -22,7 +31,9 @@ export function markMath(document: ParentNode, named: NamedElements): void {
   for (const parent of parents) {
     setChildren(
       parent,
-      parent.children.flatMap((child) => (isPreview(child) && !written.has(child) ? [] : [written.get(child) ?? child])),
+      parent.children.flatMap((child) =>
+        isPreview(child) && !written.has(child) ? [] : [written.get(child) ?? child],
+      ),
     );
   }
 }
@@ -47,16 +58,25 @@ export function writeFormula(formula: Element): void {
 }
 
 const isBlock = ({ attribs }: Element, holder: Element): boolean =>
-  attribs["display"] === "block" || /mode=display/.test(attribs["type"] ?? "") || /display/.test(holder.attribs["class"] ?? "");
+  attribs["display"] === "block" ||
+  /mode=display/.test(attribs["type"] ?? "") ||
+  /display/.test(holder.attribs["class"] ?? "");
 
 /** The outermost element around a formula that holds nothing but its forms. */
 function holderOf(formula: Element): Element {
   let holder = formula;
-  for (let { parent } = formula; parent !== null && isElement(parent) && forms.test(parent.attribs["class"] ?? "") && parent.name !== "p"; { parent } = parent)
+  for (
+    let { parent } = formula;
+    parent !== null && isElement(parent) && forms.test(parent.attribs["class"] ?? "") && parent.name !== "p";
+    { parent } = parent
+  )
     holder = parent;
   return holder;
 }
 
 const forms = /(?:^|\s)(?:katex|katex-mathml|katex-display|mwe-math|MathJax|MJX|math-(?:inline|display)|mjx-)/i;
 const isPreview = (node: AnyNode): boolean =>
-  isElement(node) && /(?:^|\s)(?:MathJax_Preview|MathJax(?:_SVG|_Display|_CHTML)?|MJX_Assistive_MathML)(?:\s|$)/.test(node.attribs["class"] ?? "");
+  isElement(node) &&
+  /(?:^|\s)(?:MathJax_Preview|MathJax(?:_SVG|_Display|_CHTML)?|MJX_Assistive_MathML)(?:\s|$)/.test(
+    node.attribs["class"] ?? "",
+  );

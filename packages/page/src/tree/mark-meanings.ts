@@ -49,7 +49,20 @@ function becomePart(element: Element, part: string): void {
 }
 
 /** Elements that mean nothing but that they hold others. */
-const holderNames: ReadonlySet<string> = new Set(["article", "dd", "div", "dl", "dt", "header", "li", "ol", "p", "section", "span", "ul"]);
+const holderNames: ReadonlySet<string> = new Set([
+  "article",
+  "dd",
+  "div",
+  "dl",
+  "dt",
+  "header",
+  "li",
+  "ol",
+  "p",
+  "section",
+  "span",
+  "ul",
+]);
 
 function mayBeHeading(element: Element): boolean {
   if (!plain.has(element.name) || textOf(element).trim().length > MAX_HEADING) return false;
@@ -62,4 +75,17 @@ function rankOf({ attribs }: Element): number {
 }
 
 /** Elements that mean nothing else. */
-const plain: ReadonlySet<string> = new Set(["b", "center", "div", "font", "header", "label", "legend", "p", "section", "span", "strong", "summary"]);
+const plain: ReadonlySet<string> = new Set([
+  "b",
+  "center",
+  "div",
+  "font",
+  "header",
+  "label",
+  "legend",
+  "p",
+  "section",
+  "span",
+  "strong",
+  "summary",
+]);

@@ -1,5 +1,14 @@
 import { Text } from "domhandler";
-import { ancestorsOf, type Element, elementsBelow, isElement, isInside, type ParentNode, setChildren, textOf } from "./dom.ts";
+import {
+  ancestorsOf,
+  type Element,
+  elementsBelow,
+  isElement,
+  isInside,
+  type ParentNode,
+  setChildren,
+  textOf,
+} from "./dom.ts";
 
 /** The elements that are notes, where a mark refers to them. */
 export const noteNames: ReadonlySet<string> = new Set(["li", "p", "div", "aside"]);
@@ -44,7 +53,11 @@ function isMark(link: Element): boolean {
 /** Whether a link says of itself that it leads to a note, as those do that writers' tools make of footnotes. */
 export function isNamedMark({ attribs }: Element): boolean {
   const { href, role, class: words } = attribs;
-  return href !== undefined && /^#./.test(href) && (role === "doc-noteref" || /footnote-?ref/.test(words ?? "") || "data-footnote-ref" in attribs);
+  return (
+    href !== undefined &&
+    /^#./.test(href) &&
+    (role === "doc-noteref" || /footnote-?ref/.test(words ?? "") || "data-footnote-ref" in attribs)
+  );
 }
 
 /** Drops a link with what is left around it, such as the brackets of its number. */
@@ -59,4 +72,7 @@ function dropWithSigns(back: Element, target: Element): void {
 const isBackLink = ({ name, attribs, children }: Element): boolean =>
   attribs["role"] === "doc-backlink" ||
   /backref|backlink/.test(attribs["class"] ?? "") ||
-  (name === "a" && /^#/.test(attribs["href"] ?? "") && children.length === 1 && /^\s*[↩↑^⏎]/.test(textOf(children[0] as Element)));
+  (name === "a" &&
+    /^#/.test(attribs["href"] ?? "") &&
+    children.length === 1 &&
+    /^\s*[↩↑^⏎]/.test(textOf(children[0] as Element)));

@@ -5,7 +5,16 @@ import { type AnyNode, isElement, isText, type ParentNode, setChildren, textOf }
 const TEX = /\\\(((?:[^\\]|\\[^()[\]])+)\\\)|\\\[((?:[^\\]|\\[^()[\]])+)\\\]|\$\$([^$]+)\$\$/g;
 /** An element of which the page says that it is a formula. */
 const formula = /(?:^|\s)(?:arithmatex|math|math-container|math-inline|math-display)(?:\s|$)/;
-const textNames: ReadonlySet<string> = new Set(["code", "noscript", "pre", "script", "style", "tex-math", "textarea", "title"]);
+const textNames: ReadonlySet<string> = new Set([
+  "code",
+  "noscript",
+  "pre",
+  "script",
+  "style",
+  "tex-math",
+  "textarea",
+  "title",
+]);
 
 /** Makes `tex-math` elements of the TeX that stands in the text of a page for MathJax or KaTeX to find. */
 export function markTex(document: ParentNode, scripts: readonly Element[]): void {
@@ -13,7 +22,8 @@ export function markTex(document: ParentNode, scripts: readonly Element[]): void
   mark(document);
 
   function mark(parent: ParentNode): void {
-    const isFormula = isElement(parent) && parent.attribs["class"] !== undefined && formula.test(parent.attribs["class"]);
+    const isFormula =
+      isElement(parent) && parent.attribs["class"] !== undefined && formula.test(parent.attribs["class"]);
     if ((hasScript || isFormula) && parent.children.some((child) => isText(child) && /\\[([]|\$/.test(child.data))) {
       setChildren(
         parent,

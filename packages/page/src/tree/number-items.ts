@@ -41,4 +41,5 @@ function nestLists(list: Element): void {
   setChildren(list, kept);
 }
 
-const isList = (node: AnyNode): node is Element => isElement(node) && (listNames as readonly string[]).includes(node.name);
+const isList = (node: AnyNode): node is Element =>
+  isElement(node) && (listNames as readonly string[]).includes(node.name);

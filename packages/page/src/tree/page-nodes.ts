@@ -34,7 +34,8 @@ export function pageNodes(maxNodes: number): PageAdapter {
     },
     getAttrList: ({ attribs }) => Object.entries(attribs).map(([name, value]) => ({ name, value })),
     adoptAttributes(element, attributes) {
-      for (const { name, value } of attributes) if (!Object.hasOwn(element.attribs, name)) element.attribs[name] = value;
+      for (const { name, value } of attributes)
+        if (!Object.hasOwn(element.attribs, name)) element.attribs[name] = value;
     },
     setTemplateContent() {},
     getTemplateContent: (template) => template as unknown as PageNodes["documentFragment"],

@@ -19,11 +19,26 @@ test.each([
   ["in a box of one pixel", '<p style="width:1px;height:1px;overflow:hidden">evil</p>'],
   ["in a box without height", '<div style="max-height:0;overflow:hidden"><p>evil</p></div>'],
   ["in a box of three pixels that scrolls", '<div style="height:3px;overflow:auto"><p>evil</p></div>'],
-  ["in a flat box that has room beside it only", '<div style="height:0;padding:0 20px;overflow:hidden"><p>evil</p></div>'],
-  ["in a flat box of a row that takes no room", '<div style="display:flex"><div style="flex:0 0 0;overflow:hidden"><p>evil</p></div></div>'],
-  ["in a flat box below a row", '<div style="display:flex"><div style="flex:1"><div style="width:0;overflow:hidden;flex:1">evil</div></div></div>'],
-  ["in a row of a grid that is closed", '<div style="display:grid;grid-template-rows:0fr"><div style="overflow:hidden;min-height:0"><p>evil</p></div></div>'],
-  ["in a narrow cell of a grid", '<div style="display:grid"><div style="width:0;min-width:0;overflow:hidden">evil</div></div>'],
+  [
+    "in a flat box that has room beside it only",
+    '<div style="height:0;padding:0 20px;overflow:hidden"><p>evil</p></div>',
+  ],
+  [
+    "in a flat box of a row that takes no room",
+    '<div style="display:flex"><div style="flex:0 0 0;overflow:hidden"><p>evil</p></div></div>',
+  ],
+  [
+    "in a flat box below a row",
+    '<div style="display:flex"><div style="flex:1"><div style="width:0;overflow:hidden;flex:1">evil</div></div></div>',
+  ],
+  [
+    "in a row of a grid that is closed",
+    '<div style="display:grid;grid-template-rows:0fr"><div style="overflow:hidden;min-height:0"><p>evil</p></div></div>',
+  ],
+  [
+    "in a narrow cell of a grid",
+    '<div style="display:grid"><div style="width:0;min-width:0;overflow:hidden">evil</div></div>',
+  ],
   ["of letters of one pixel", '<p style="font-size:1px">evil</p>'],
   ["of letters without size", '<p style="font:0/0 a">evil</p>'],
   [
@@ -33,8 +48,14 @@ test.each([
   ["of letters that follow the page's root", '<style>html{font-size:62.5%}</style><p style="font-size:.2rem">evil</p>'],
   ["of letters without size behind a weight", '<p style="font:300 0/0 a">evil</p>'],
   ["white on white", '<p style="color:#fff">evil</p>'],
-  ["white beside what lies elsewhere", '<div><div style="background:#036;height:40px"></div><p style="color:#fff">evil</p></div>'],
-  ["white on white that lies over something", '<div><b style="position:absolute;background:#036"></b><p style="color:#fff;background:#fff">evil</p></div>'],
+  [
+    "white beside what lies elsewhere",
+    '<div><div style="background:#036;height:40px"></div><p style="color:#fff">evil</p></div>',
+  ],
+  [
+    "white on white that lies over something",
+    '<div><b style="position:absolute;background:#036"></b><p style="color:#fff;background:#fff">evil</p></div>',
+  ],
   [
     "white beside what is not displayed, or white",
     '<div><b style="position:absolute;background:#036;display:none"></b><b style="position:absolute;background:#fff"></b><p style="color:#fff">evil</p></div>',
@@ -42,11 +63,23 @@ test.each([
   ["black on black", '<div style="background:#000"><p style="color:rgb(3,3,3)">evil</p></div>'],
   ["of no colour", '<p style="color:transparent">evil</p>'],
   ["in a class that is not displayed", "<style>.x{display:none}</style><p class=x>evil</p>"],
-  ["in an element that a selector of several parts hides", "<style>main>div.a #b{visibility:hidden}</style><main><div class=a><p id=b>evil</p></div></main>"],
-  ["hidden against a later rule of less weight", "<style>p.x{display:none} p{display:block}</style><p class=x>evil</p>"],
-  ["hidden by an important rule against its own style", '<style>.x{opacity:0 !important}</style><p class=x style="opacity:1">evil</p>'],
+  [
+    "in an element that a selector of several parts hides",
+    "<style>main>div.a #b{visibility:hidden}</style><main><div class=a><p id=b>evil</p></div></main>",
+  ],
+  [
+    "hidden against a later rule of less weight",
+    "<style>p.x{display:none} p{display:block}</style><p class=x>evil</p>",
+  ],
+  [
+    "hidden by an important rule against its own style",
+    '<style>.x{opacity:0 !important}</style><p class=x style="opacity:1">evil</p>',
+  ],
   ["hidden for screens", "<style media=screen>@media screen{.x{display:none}}</style><p class=x>evil</p>"],
-  ["hidden by an attribute", "<style>[data-x]{display:none} [title^=b i]{opacity:0}</style><p data-x>evil</p><p title=Bc>evil</p>"],
+  [
+    "hidden by an attribute",
+    "<style>[data-x]{display:none} [title^=b i]{opacity:0}</style><p data-x>evil</p><p title=Bc>evil</p>",
+  ],
   [
     "hidden on a computer's screen",
     "<style>@media screen and (min-width:768px){.x{display:none}} @media (600px <= width){.y{display:none}}</style><p class=x>evil</p><p class=y>evil</p>",
@@ -59,10 +92,19 @@ test.each([
     "hidden by a nested rule that looks like a declaration",
     "<style>.a{p:is(.x, .y){display:none}i:first-child{display:none}}</style><div class=a><i>evil</i><p class=x>evil</p></div>",
   ],
-  ["hidden behind the end of a comment of HTML", "<style><!-- .y{top:0} --> .x{display:none}</style><p class=x>evil</p>"],
-  ["hidden behind brackets that end nothing", "<style>.y{(})} .x{display:none} } .z{top:0} .z{display:none}</style><p class=x>evil</p><p class=z>evil</p>"],
+  [
+    "hidden behind the end of a comment of HTML",
+    "<style><!-- .y{top:0} --> .x{display:none}</style><p class=x>evil</p>",
+  ],
+  [
+    "hidden behind brackets that end nothing",
+    "<style>.y{(})} .x{display:none} } .z{top:0} .z{display:none}</style><p class=x>evil</p><p class=z>evil</p>",
+  ],
   ["in a class with another space", "<style>.a\u00a0b{display:none}</style><p class='a\u00a0b'>evil</p>"],
-  ["in the last of many classes and attributes", `<style>.x,[y]{display:none}</style><p class="${manyNames} x">evil</p><p ${manyNames} y>evil</p>`],
+  [
+    "in the last of many classes and attributes",
+    `<style>.x,[y]{display:none}</style><p class="${manyNames} x">evil</p><p ${manyNames} y>evil</p>`,
+  ],
   [
     "hidden until it is used",
     "<style>.x:not(:focus):not(:focus-within){display:none}div:not(:is(:hover, .z)) .y{display:none}</style><p class=x>evil</p><div><p class=y>evil</p></div>",
@@ -75,8 +117,14 @@ test.each([
     "hidden on any screen with colours",
     "<style>@media (color) and (grid:0){.x{display:none}}@media (-webkit-min-device-pixel-ratio:0){.y{display:none}}</style><p class=x>evil</p><p class=y>evil</p>",
   ],
-  ["hidden before a value that is none", '<style>.x{display:none;display:bogus}</style><p class=x>evil</p><p style="opacity:0;opacity:1px">evil</p>'],
-  ["placed by inset", '<p style="position:absolute;inset:0 auto auto -9999px">evil</p><p style="position:absolute;inset-inline-start:-999em">evil</p>'],
+  [
+    "hidden before a value that is none",
+    '<style>.x{display:none;display:bogus}</style><p class=x>evil</p><p style="opacity:0;opacity:1px">evil</p>',
+  ],
+  [
+    "placed by inset",
+    '<p style="position:absolute;inset:0 auto auto -9999px">evil</p><p style="position:absolute;inset-inline-start:-999em">evil</p>',
+  ],
   [
     "below or beside the screen",
     '<p style="position:fixed;top:100%">evil</p><p style="position:absolute;top:200vh">evil</p><p style="position:absolute;left:300vw">evil</p>',
@@ -89,7 +137,10 @@ test.each([
     "in a modern colour that is the paper's",
     '<p style="color:oklch(1 0 0)">evil</p><p style="color:color-mix(in srgb, white 100%, black)">evil</p><p style="color:light-dark(#fff, #000)">evil</p>',
   ],
-  ["in a colour of old", "<font color=white>evil</font><table bgcolor=#123456><tr><td><font color=#123456>evil</font></td></tr></table>"],
+  [
+    "in a colour of old",
+    "<font color=white>evil</font><table bgcolor=#123456><tr><td><font color=#123456>evil</font></td></tr></table>",
+  ],
   [
     "hidden by sums",
     '<p style="opacity:calc(1 - 1)">evil</p><p style="font-size:calc(1px * 0)">evil</p><p style="position:absolute;left:calc(0px - 100vw)">evil</p>',
@@ -100,7 +151,10 @@ test.each([
   ],
   ["in a popover", "<p popover>evil</p>"],
   ["hidden by what it holds", "<style>div:has(> i){display:none}</style><div><i>evil</i></div>"],
-  ["hidden by escaped names", "<style>.x{dis\\70lay:none}.\\79{display:no\\6e e}</style><p class=x>evil</p><p class=y>evil</p>"],
+  [
+    "hidden by escaped names",
+    "<style>.x{dis\\70lay:none}.\\79{display:no\\6e e}</style><p class=x>evil</p><p class=y>evil</p>",
+  ],
   ["without a slot", "<x-a><template shadowrootmode=open><slot name=b></slot></template><p>evil</p></x-a>"],
   ["hidden by all there is", "<style>body > * > .x ~ *{display:none}</style><div><i class=x></i><p>evil</p></div>"],
   ["hidden outside of layers", "<style>.x{display:none}@layer a{p.x{display:block}}</style><p class=x>evil</p>"],
@@ -114,7 +168,10 @@ test.each([
   ["a sheet of another type", "<style type=text/plain>.x{display:none}</style>"],
   ["a sheet in a template", "<template><style>.x{display:none}</style></template>"],
   ["what hides for readers without scripts only", "<noscript><style>.x{display:none}</style></noscript>"],
-  ["what hides until a script runs, and shows without scripts", "<style>.x{opacity:0}</style><noscript><style>.x{opacity:1}</style></noscript>"],
+  [
+    "what hides until a script runs, and shows without scripts",
+    "<style>.x{opacity:0}</style><noscript><style>.x{opacity:1}</style></noscript>",
+  ],
 ])("%s hides nothing of a page", (_, sheet) => {
   expect(md(`${sheet}<p class=x>text</p><p>More</p>`)).toBe("text\n\nMore");
 });
@@ -142,53 +199,113 @@ test.each([
     "white before what lies under it",
     '<div><p style="color:#fff;position:relative">text</p><b style="position:fixed;inset:0;z-index:-1;background:url(a.png)"></b></div>',
   ],
-  ["white and moved onto something", '<div><div style="background:#036;height:40px"></div><p style="color:#fff;margin-top:-30px">text</p></div>'],
-  ["white in a place of a grid that something else is in", '<div style="display:grid"><i style="background:#036"></i><p style="color:#fff">text</p></div>'],
+  [
+    "white and moved onto something",
+    '<div><div style="background:#036;height:40px"></div><p style="color:#fff;margin-top:-30px">text</p></div>',
+  ],
+  [
+    "white in a place of a grid that something else is in",
+    '<div style="display:grid"><i style="background:#036"></i><p style="color:#fff">text</p></div>',
+  ],
   ["white where another sheet may say on what", '<link rel=stylesheet href=a.css><p style="color:#fff">text</p>'],
   ["in a child with a size, of a parent without", '<div style="font-size:0"><p style="font-size:16px">text</p></div>'],
   [
     "in a child with a share of a size",
     '<style>html{font-size:1px}body{font-size:16rem}</style><div style="font-size:.1em"><p style="font-size:10em">text</p></div>',
   ],
-  ["in a child that a font gives a size", '<div style="font-size:0"><p style="font:caption"><font size=2>text</font></p></div>'],
-  ["in a narrow box that takes what room is left", '<div style="display:flex"><div style="width:0;flex-grow:1;overflow:hidden">text</div></div>'],
-  ["in a narrow box of a row that is as wide as its share", '<div style="display:flex"><div style="width:0;flex:1 1 0;overflow:hidden">text</div></div>'],
-  ["in a narrow box of a row that begins wider", '<div style="display:inline-flex"><div style="width:1px;flex-basis:100px;overflow:hidden">text</div></div>'],
-  ["in a flat box of a column", '<div style="display:flex;flex-flow:column nowrap;height:99px"><p style="height:0;flex:1;overflow:hidden">text</p></div>'],
+  [
+    "in a child that a font gives a size",
+    '<div style="font-size:0"><p style="font:caption"><font size=2>text</font></p></div>',
+  ],
+  [
+    "in a narrow box that takes what room is left",
+    '<div style="display:flex"><div style="width:0;flex-grow:1;overflow:hidden">text</div></div>',
+  ],
+  [
+    "in a narrow box of a row that is as wide as its share",
+    '<div style="display:flex"><div style="width:0;flex:1 1 0;overflow:hidden">text</div></div>',
+  ],
+  [
+    "in a narrow box of a row that begins wider",
+    '<div style="display:inline-flex"><div style="width:1px;flex-basis:100px;overflow:hidden">text</div></div>',
+  ],
+  [
+    "in a flat box of a column",
+    '<div style="display:flex;flex-flow:column nowrap;height:99px"><p style="height:0;flex:1;overflow:hidden">text</p></div>',
+  ],
   ["in a narrow box that is wider at least", '<p style="width:0;min-width:100%;overflow:hidden">text</p>'],
   ["in a line that is said to be flat", '<span style="height:0;width:0;overflow:hidden">text</span>'],
-  ["in a table that is said to be flat", '<table style="width:0;height:0;overflow:hidden"><tr><td style="max-width:0;overflow:hidden">text</table>'],
+  [
+    "in a table that is said to be flat",
+    '<table style="width:0;height:0;overflow:hidden"><tr><td style="max-width:0;overflow:hidden">text</table>',
+  ],
   ["in a flat box that is cut off beside it only", '<p style="height:0;overflow-x:clip">text</p>'],
-  ["in a visible child of a hidden parent", '<div style="visibility:hidden"><p style="visibility:visible">text</p></div>'],
+  [
+    "in a visible child of a hidden parent",
+    '<div style="visibility:hidden"><p style="visibility:visible">text</p></div>',
+  ],
   ["in a sheet that is no sheet", "<style>}}} .x{{ display none</style><p class=x>text</p>"],
-  ["moved to the middle", '<p style="position:absolute;left:50%;margin-left:-600px;transform:translate(-50%,-50%)">text</p>'],
+  [
+    "moved to the middle",
+    '<p style="position:absolute;left:50%;margin-left:-600px;transform:translate(-50%,-50%)">text</p>',
+  ],
   [
     "hidden where no browser is",
     "<style>@supports not (display:grid){.x{display:none}} @media (unknown){.x{display:none}} @media not all{.x{display:none}}</style><p class=x>text</p>",
   ],
   ["shown by what follows a value that is none", '<p style="display:bogus;display:block;opacity:none">text</p>'],
-  ["shown on a computer's screen", "<style>.x{display:none}@media (min-width:40em){.x{display:block}}</style><p class=x>text</p>"],
+  [
+    "shown on a computer's screen",
+    "<style>.x{display:none}@media (min-width:40em){.x{display:block}}</style><p class=x>text</p>",
+  ],
   ["given a variable that nobody set", '<p style="display:var(--none)">text</p>'],
   ["in a slot", "<x-a><template shadowrootmode=open><slot></slot></template><p>text</p></x-a>"],
   [
     "in the second panel behind two tabs",
     "<div role=tablist><button role=tab>A</button><button role=tab>B</button></div><div><div role=tabpanel></div><div role=tabpanel hidden>text</div></div>",
   ],
-  ["beside a panel that has no tab", "<div role=tablist><button role=tab>A</button></div><div role=tabpanel></div><div role=tabpanel hidden>evil</div><p>text"],
+  [
+    "beside a panel that has no tab",
+    "<div role=tablist><button role=tab>A</button></div><div role=tabpanel></div><div role=tabpanel hidden>evil</div><p>text",
+  ],
   ["of a modern colour", '<p style="color:oklch(0.4 0.1 200)">text</p>'],
-  ["not displayed until a button opens it", "<button aria-expanded=false aria-controls=p>Question</button><div id=p style='display:none'>text</div>"],
-  ["hidden until what stands before it opens it", "<div><button aria-expanded=false>Question</button></div><div hidden>text</div>"],
+  [
+    "not displayed until a button opens it",
+    "<button aria-expanded=false aria-controls=p>Question</button><div id=p style='display:none'>text</div>",
+  ],
+  [
+    "hidden until what stands before it opens it",
+    "<div><button aria-expanded=false>Question</button></div><div hidden>text</div>",
+  ],
   ["sent later than its place", "<div><template id='B:1'></template></div><div hidden id='S:1'>text</div>"],
-  ["opened by a button that does not say whether it is", "<button aria-controls=p>Question</button><div id=p style='display:none'>text</div>"],
-  ["opened by a button", "<button aria-expanded=false aria-controls=p>Question</button><div id=p style='max-height:0;overflow:hidden'>text</div>"],
+  [
+    "opened by a button that does not say whether it is",
+    "<button aria-controls=p>Question</button><div id=p style='display:none'>text</div>",
+  ],
+  [
+    "opened by a button",
+    "<button aria-expanded=false aria-controls=p>Question</button><div id=p style='max-height:0;overflow:hidden'>text</div>",
+  ],
   [
     "opened by a button that a button opens",
     "<button aria-expanded=false aria-controls=p>One</button><div id=p style='max-height:0;overflow:hidden'><button aria-expanded=false aria-controls=q>Two</button><div id=q style='height:0;overflow:hidden'>text</div></div>",
   ],
-  ["in a panel of tabs that its tab names", "<button role=tab aria-controls=p>Tab</button><div id=p role=tabpanel hidden>text</div>"],
-  ["in a panel of tabs that names its tab", "<button role=tab id=t>Tab</button><div role=tabpanel aria-labelledby=t hidden>text</div>"],
-  ["in a panel of tabs that names its tab with a space", "<button role=tab id='t 1'>Tab</button><div role=tabpanel aria-labelledby='t 1' hidden>text</div>"],
-  ["in the one box of what is hidden", "<button aria-expanded=false aria-controls=p>Question</button><div style='display:none'><div id=p>text</div></div>"],
+  [
+    "in a panel of tabs that its tab names",
+    "<button role=tab aria-controls=p>Tab</button><div id=p role=tabpanel hidden>text</div>",
+  ],
+  [
+    "in a panel of tabs that names its tab",
+    "<button role=tab id=t>Tab</button><div role=tabpanel aria-labelledby=t hidden>text</div>",
+  ],
+  [
+    "in a panel of tabs that names its tab with a space",
+    "<button role=tab id='t 1'>Tab</button><div role=tabpanel aria-labelledby='t 1' hidden>text</div>",
+  ],
+  [
+    "in the one box of what is hidden",
+    "<button aria-expanded=false aria-controls=p>Question</button><div style='display:none'><div id=p>text</div></div>",
+  ],
   ["below what is scrolled to", '<p style="position:absolute;top:3000px">text</p>'],
 ])("a text that is %s is read", (_, html) => {
   expect(md(`<body>${html}`)).toBe("text");
@@ -197,7 +314,10 @@ test.each([
 test.each([
   ["is hidden itself", '<button aria-expanded=false aria-controls=p style="display:none">Open</button>%s'],
   ["holds it", "<button aria-expanded=false aria-controls=p>%s</button>"],
-  ["stands in it", "<div id=p style='max-height:0;overflow:hidden'><button aria-expanded=false aria-controls=p>Open</button>evil</div>"],
+  [
+    "stands in it",
+    "<div id=p style='max-height:0;overflow:hidden'><button aria-expanded=false aria-controls=p>Open</button>evil</div>",
+  ],
   [
     "stands in another that stands in it",
     "<div id=q style='max-height:0;overflow:hidden'><button aria-expanded=false aria-controls=p>Open</button></div><div id=p style='height:0;overflow:hidden'><button aria-expanded=false aria-controls=q>Open</button>evil</div>",
@@ -209,27 +329,40 @@ test.each([
 
 test.each([
   ["<!doctype html>", "text"],
-  ['<!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.0 Strict//EN" "http://www.w3.org/TR/xhtml1/DTD/xhtml1-strict.dtd">', "text"],
+  [
+    '<!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.0 Strict//EN" "http://www.w3.org/TR/xhtml1/DTD/xhtml1-strict.dtd">',
+    "text",
+  ],
   ['<!DOCTYPE HTML PUBLIC "-//W3C//DTD HTML 4.01//EN" "http://www.w3.org/TR/html4/strict.dtd">', "text"],
   ['<!DOCTYPE HTML PUBLIC "-//W3C//DTD HTML 4.01 Transitional//EN">', ""],
   ['<!DOCTYPE HTML PUBLIC "-//W3C//DTD HTML 3.2 Final//EN">', ""],
   ["<p></p><!doctype html>", ""],
 ])("a class of another case is another class below %s, or none: %j", (doctype, text) => {
-  expect(md(`${doctype}<style>.X{display:none}</style><p class=x>text</p>${seen}`)).toBe(`${text}\n\nWhat people read.`.trim());
+  expect(md(`${doctype}<style>.X{display:none}</style><p class=x>text</p>${seen}`)).toBe(
+    `${text}\n\nWhat people read.`.trim(),
+  );
 });
 
-const listed = (selector: string): string => `<style>${selector.repeat(1_000)}.b{color:red}</style><body>${"<i>x</i>".repeat(3_000)}`;
+const listed = (selector: string): string =>
+  `<style>${selector.repeat(1_000)}.b{color:red}</style><body>${"<i>x</i>".repeat(3_000)}`;
 const nested = (begin: string): string => `<style>${begin.repeat(100_000)}</style><p>text</p>`;
-const asking = (attribute: string): string => `<style>${`[${attribute}]{top:0}`.repeat(2_000)}</style><p title="${"a ".repeat(255_000)}">text</p>`;
+const asking = (attribute: string): string =>
+  `<style>${`[${attribute}]{top:0}`.repeat(2_000)}</style><p title="${"a ".repeat(255_000)}">text</p>`;
 test.each([
   ["siblings", () => listed("[a] ~ i,")],
   ["siblings in :has()", () => listed("i:has(~ b),")],
   ["siblings in :nth-child()", () => listed(":nth-child(9 of i + i),")],
-  ["more characters than are read", () => `<style>/*${"-".repeat(2_000_001)}*/.x{display:none}</style><p class=x>evil</p>`],
+  [
+    "more characters than are read",
+    () => `<style>/*${"-".repeat(2_000_001)}*/.x{display:none}</style><p class=x>evil</p>`,
+  ],
   ["rules in rules", () => nested("p{")],
   ["rules in rules behind declarations", () => nested("p{b:c;& p{")],
   ["conditions in conditions", () => nested("@media all{")],
-  ["parentheses in parentheses", () => `<style>${":is(".repeat(1_500)}p${")".repeat(1_500)}{display:none}</style><p>text</p>`],
+  [
+    "parentheses in parentheses",
+    () => `<style>${":is(".repeat(1_500)}p${")".repeat(1_500)}{display:none}</style><p>text</p>`,
+  ],
   ["many declarations", () => `<p style="${"all:unset;".repeat(150_000)}">text</p>`],
   ["words of a long attribute", () => asking("title~=zz")],
   ["parts of a long attribute in any case", () => asking("title*=zz i")],
@@ -239,27 +372,41 @@ test.each([
 
 test("styles that cost little are tried, however long they are", () => {
   for (const rule of ["{", ".a{", ")"]) expect(md(nested(rule)), rule).toBe("text");
-  expect(md(`<style>${"i:not(.x){top:0}i:nth-child(even){left:0}".repeat(20)}</style><p>text</p>${"<i>x</i>".repeat(5_000)}`)).toContain("text");
+  expect(
+    md(
+      `<style>${"i:not(.x){top:0}i:nth-child(even){left:0}".repeat(20)}</style><p>text</p>${"<i>x</i>".repeat(5_000)}`,
+    ),
+  ).toContain("text");
   const sheet = Array.from({ length: 25_000 }, (_, i) => `.c${i}>p{display:none;top:${i}px}`).join("\n");
   expect(md(`<style>${sheet}</style><p>text</p><div class=c24999><p>evil</p></div>`)).toBe("text");
 });
 
-const host = (inside: string, light: string): string => `<x-a class=h><template shadowrootmode=open>${inside}</template>${light}</x-a>`;
+const host = (inside: string, light: string): string =>
+  `<x-a class=h><template shadowrootmode=open>${inside}</template>${light}</x-a>`;
 const evil = "<p class=x>evil</p>";
 
 test.each([
   ["a sheet of its shadow tree", host(`<style>p{display:none}</style>${evil}`, "")],
   ["what its host is", host("<style>:host(.h){display:none}</style><slot></slot>", evil)],
-  ["what lies around its host", `<div class=y>${host(`<style>:host-context(.y) p{display:none}</style>${evil}`, "")}</div>`],
+  [
+    "what lies around its host",
+    `<div class=y>${host(`<style>:host-context(.y) p{display:none}</style>${evil}`, "")}</div>`,
+  ],
   ["the slot that it stands in", host("<style>::slotted(.x){display:none}</style><slot></slot>", evil)],
   ["a box around its slot", host("<div style=display:none><slot></slot></div>", evil)],
   ["what stands in its slot", host("<slot>evil</slot>", "<p>What people read.</p>").replace("</x-a>", "</x-a><i></i>")],
   ["a part of a shadow tree", `<style>x-a::part(q){display:none}</style>${host("<p part='p q'>evil</p>", "")}`],
   [
     "an important rule of a shadow tree",
-    host("<style>:host{display:none !important}</style><slot></slot>", evil).replace("class=h", "style='display:block !important'"),
+    host("<style>:host{display:none !important}</style><slot></slot>", evil).replace(
+      "class=h",
+      "style='display:block !important'",
+    ),
   ],
-  ["the rule of the page against one of the shadow tree", `<style>x-a{display:none}</style>${host("<style>:host{display:block}</style><slot></slot>", evil)}`],
+  [
+    "the rule of the page against one of the shadow tree",
+    `<style>x-a{display:none}</style>${host("<style>:host{display:block}</style><slot></slot>", evil)}`,
+  ],
 ])("a text is hidden by %s", (_, html) => {
   expect(md(`<body>${html}${html.includes(seen) ? "" : seen}`)).toBe("What people read.");
 });
@@ -268,8 +415,14 @@ test.each([
   ["the page, in a shadow tree", `<style>p{display:none}</style>${host("<p>text</p>", "")}`],
   ["a shadow tree, beside it", `${host("<style>p{display:none}</style>", "")}<p>text</p>`],
   ["a shadow tree, in its slot", host("<style>p{display:none}</style><slot></slot>", "<p>text</p>")],
-  ["a shadow tree whose host the page shows", `<style>x-a{display:block}</style>${host("<style>:host{display:none}</style><slot></slot>", "<p>text</p>")}`],
-  ["what only looks like a shadow tree", "<style>p{opacity:0}</style><div shadowrootmode=open><style>div p{opacity:1}</style><p>text</p></div>"],
+  [
+    "a shadow tree whose host the page shows",
+    `<style>x-a{display:block}</style>${host("<style>:host{display:none}</style><slot></slot>", "<p>text</p>")}`,
+  ],
+  [
+    "what only looks like a shadow tree",
+    "<style>p{opacity:0}</style><div shadowrootmode=open><style>div p{opacity:1}</style><p>text</p></div>",
+  ],
 ])("a sheet hides nothing of %s", (_, html) => {
   expect(md(`<body>${html}`)).toBe("text");
 });
@@ -279,7 +432,10 @@ test.each([
   ["the layer that is named later", "@layer a,b;@layer b{.x{display:none}}@layer a{.x{display:block}}"],
   ["a layer behind one without a name", "@layer{p.x{display:block}}@layer a{.x{display:none}}"],
   ["a layer against those in it", "@layer a{.x{display:none}@layer b{p.x{display:block}}}"],
-  ["the first layer, of what is important", "@layer a{.x{display:none !important}}@layer b{.x{display:block !important}}.x{display:block !important}"],
+  [
+    "the first layer, of what is important",
+    "@layer a{.x{display:none !important}}@layer b{.x{display:block !important}}.x{display:block !important}",
+  ],
   ["the layer before, by revert-layer", "@layer a{.x{display:none}}@layer b{.x{display:block;display:revert-layer}}"],
   ["a layer in a rule", ".x{@layer a{display:none}}"],
   ["the nearer scope", "@scope (section){p{display:none}}@scope (body){p{display:block}}"],
@@ -298,7 +454,10 @@ test.each([
   ["a place among some", ":nth-child(1 of .x){display:none}"],
   ["& in no rule", "& .x{display:none}"],
   ["a selector that is known", "@supports selector(:has(a)){.x{display:none}}"],
-  ["what Chromium has of Safari", "@supports (-webkit-appearance:none) and (-webkit-line-clamp:2) and (top:env(safe-area-inset-top)){.x{display:none}}"],
+  [
+    "what Chromium has of Safari",
+    "@supports (-webkit-appearance:none) and (-webkit-line-clamp:2) and (top:env(safe-area-inset-top)){.x{display:none}}",
+  ],
   ["a value for another browser behind its own", ".x{display:none;display:-ms-flexbox;display:-moz-box}"],
   ["an old name of a property", ".x{-webkit-opacity:0}"],
   ["a colour that is made from another", ".x{color:rgb(from white r g b)}"],
@@ -315,9 +474,11 @@ test.each([
   ["the last background", ".x{background:#000;background:#fff;color:#fff}"],
 ])("a text is hidden by %s", (_, sheet) => {
   const html = sheet.startsWith("x-b") ? `<x-b>${evil}</x-b>` : evil;
-  expect(md(`<head><style>${sheet}</style></head><body><section>${html}</section>${seen.replace("p", "h6").replace("/p", "/h6")}`)).toBe(
-    "###### What people read.",
-  );
+  expect(
+    md(
+      `<head><style>${sheet}</style></head><body><section>${html}</section>${seen.replace("p", "h6").replace("/p", "/h6")}`,
+    ),
+  ).toBe("###### What people read.");
 });
 
 test.each([
@@ -335,13 +496,22 @@ test.each([
   ["a scope's root, for what is in it", "@scope (.x){.x{display:none}}"],
   ["a namespace that there is not", "|p,svg|p{display:none}"],
   ["the layer before", "@layer a{p.x.x{display:none}}@layer b{.x{display:block}}"],
-  ["a later layer, of what is important", "@layer a{.x{display:block !important}}@layer b{.x{display:none !important}}"],
+  [
+    "a later layer, of what is important",
+    "@layer a{.x{display:block !important}}@layer b{.x{display:none !important}}",
+  ],
   ["what a selector in :where() is worth", ":where(#y.x){display:none}p{display:block}"],
   ["transparency of what has no box", ".x{display:contents;opacity:0}"],
   ["its style, where an important rule takes that back", "p[style]{display:revert-layer !important}"],
   ["a variable that is none", ".x{display:none;display:var(--y)}"],
-  ["what a screen is not", "@media (max-aspect-ratio:1/2){.x{display:none}}@media (min-resolution:2dppx){.x{display:none}}"],
-  ["what other browsers have", "@supports (-ms-ime-align:auto) or (-moz-appearance:none) or (-o-object-fit:cover) or (-khtml-opacity:0){.x{display:none}}"],
+  [
+    "what a screen is not",
+    "@media (max-aspect-ratio:1/2){.x{display:none}}@media (min-resolution:2dppx){.x{display:none}}",
+  ],
+  [
+    "what other browsers have",
+    "@supports (-ms-ime-align:auto) or (-moz-appearance:none) or (-o-object-fit:cover) or (-khtml-opacity:0){.x{display:none}}",
+  ],
   [
     "what phones have",
     "@supports (-webkit-touch-callout:none) or (-webkit-overflow-scrolling:touch) or (-webkit-hyphens:none) or (hanging-punctuation:first){.x{display:none}}",
@@ -350,7 +520,11 @@ test.each([
   ["a selector that no browser knows", "@supports selector(:foo){.x{display:none}}"],
   ["a rule of a first look", "@starting-style{.x{display:none}}"],
 ])("a text is not hidden by %s", (_, sheet) => {
-  expect(md(`<style>${sheet}</style><body><section><p class=x id=y${sheet.includes("[style]") ? " style=display:none" : ""}>text</p></section>`)).toBe("text");
+  expect(
+    md(
+      `<style>${sheet}</style><body><section><p class=x id=y${sheet.includes("[style]") ? " style=display:none" : ""}>text</p></section>`,
+    ),
+  ).toBe("text");
 });
 
 test.each([

@@ -9,7 +9,17 @@ import { isRoot } from "../css/element-states.ts";
 import { fontSizeIn, MEDIUM_PX } from "../css/font-size.ts";
 import type { StyleBudget } from "../css/style-budget.ts";
 import { elementBefore } from "../css/trees.ts";
-import { type AnyNode, type Element, elementsBelow, isElement, isParent, isText, type ParentNode, setChildren, textOf } from "./dom.ts";
+import {
+  type AnyNode,
+  type Element,
+  elementsBelow,
+  isElement,
+  isParent,
+  isText,
+  type ParentNode,
+  setChildren,
+  textOf,
+} from "./dom.ts";
 import { isShadowRoot, shadowRootOf, slotsIn, slottedIn } from "./shadow-roots.ts";
 
 /** What a text has from the elements around it. */
@@ -32,7 +42,15 @@ const FAR_PX = 500;
 /** Nobody reads smaller letters. */
 const TINY_PX = 2;
 /** What a page begins with. */
-const OUTERMOST: Inherited = { isVisible: true, size: MEDIUM_PX, rootSize: MEDIUM_PX, colour: BLACK, background: WHITE, variables: new Map(), layout: "flow" };
+const OUTERMOST: Inherited = {
+  isVisible: true,
+  size: MEDIUM_PX,
+  rootSize: MEDIUM_PX,
+  colour: BLACK,
+  background: WHITE,
+  variables: new Map(),
+  layout: "flow",
+};
 const MAX_VARIABLES = 2_000;
 /** So often what a control opens is looked at for further controls: each time costs a look at all of them. */
 const MAX_ROUNDS = 8;
@@ -79,7 +97,8 @@ export function findHidden($: CheerioAPI, options: HiddenOptions = {}): Set<AnyN
   for (let entry = open.pop(); entry !== undefined; entry = open.pop() ?? nextOpened()) {
     const [parent, around] = entry;
     const isSeen = once(() => isRead(parent, around, isCovered));
-    for (const child of drawn.childrenOf(parent)) if (!(isText(child) ? child.data.trim() === "" || isSeen() : isShown(child, around))) hidden.add(child);
+    for (const child of drawn.childrenOf(parent))
+      if (!(isText(child) ? child.data.trim() === "" || isSeen() : isShown(child, around))) hidden.add(child);
   }
   for (const { box } of closed) hidden.add(box);
   drawn.finish();
@@ -113,11 +132,17 @@ export function findHidden($: CheerioAPI, options: HiddenOptions = {}): Set<AnyN
   function nextOpened(): [ParentNode, Inherited] | undefined {
     if (closed.length === 0 || rounds-- === 0) return undefined;
     const shut = new Set(closed.map(({ box }) => box));
-    const seen = new Set(controls.filter((it) => !hidden.has(it) && textOf(it).trim() !== "" && !elementsBelow(it).some((inner) => shut.has(inner))));
+    const seen = new Set(
+      controls.filter(
+        (it) => !hidden.has(it) && textOf(it).trim() !== "" && !elementsBelow(it).some((inner) => shut.has(inner)),
+      ),
+    );
     const opened = new Set([...seen].flatMap(({ attribs }) => (attribs["aria-controls"] ?? "").split(/\s+/)));
     const labels = new Set([...seen].flatMap(({ attribs }) => attribs["id"] ?? []));
     const isOpened = (panel: Panel): boolean =>
-      panel.ids.some((id) => opened.has(id)) || panel.labels.some((id) => labels.has(id)) || (panel.control !== undefined && seen.has(panel.control));
+      panel.ids.some((id) => opened.has(id)) ||
+      panel.labels.some((id) => labels.has(id)) ||
+      (panel.control !== undefined && seen.has(panel.control));
     for (const panel of closed) if (isOpened(panel)) open.push([panel.box, panel.inherited]);
     closed = closed.filter((panel) => !isOpened(panel));
     return open.pop();
@@ -146,7 +171,8 @@ class DrawnTree {
     const shadow = isElement(parent) ? shadowRootOf(parent) : undefined;
     if (shadow === undefined) return parent.children;
     for (const [slot, nodes] of slottedIn(parent as Element, shadow)) this.#slotted.set(slot, nodes);
-    for (const child of parent.children) if (child !== shadow && (isElement(child) || isText(child))) this.#waiting.add(child);
+    for (const child of parent.children)
+      if (child !== shadow && (isElement(child) || isText(child))) this.#waiting.add(child);
     return [shadow];
   }
 
@@ -169,14 +195,18 @@ interface Panel {
 
 /** What opens a box, as the heading of an accordion does and a tab. */
 const isControl = ({ name, attribs }: Element): boolean =>
-  "aria-expanded" in attribs || attribs["role"] === "tab" || ("aria-controls" in attribs && (name === "button" || attribs["role"] === "button"));
+  "aria-expanded" in attribs ||
+  attribs["role"] === "tab" ||
+  ("aria-controls" in attribs && (name === "button" || attribs["role"] === "button"));
 
 /** The elements with the slots that they may stand in, and what lies around those. */
 function withSlots(all: readonly Element[], among: ReadonlySet<AnyNode>): ReadonlySet<AnyNode> {
   const shadows = all.filter(isShadowRoot);
   if (shadows.length === 0) return among;
   const more = new Set(among);
-  for (const shadow of shadows) if (shadow.parent !== null && more.has(shadow.parent)) for (const slot of slotsIn(shadow).values()) addAround(slot, more);
+  for (const shadow of shadows)
+    if (shadow.parent !== null && more.has(shadow.parent))
+      for (const slot of slotsIn(shadow).values()) addAround(slot, more);
   return more;
 }
 
@@ -213,7 +243,8 @@ function namesOf(box: Element): { readonly ids: readonly string[]; readonly labe
 function controlBefore(box: Element): Element | undefined {
   for (let { prev } = box; prev !== null; { prev } = prev) {
     if (!isElement(prev)) continue;
-    const found = "aria-expanded" in prev.attribs ? prev : elementsBelow(prev).find(({ attribs }) => "aria-expanded" in attribs);
+    const found =
+      "aria-expanded" in prev.attribs ? prev : elementsBelow(prev).find(({ attribs }) => "aria-expanded" in attribs);
     return found !== undefined && found.attribs["aria-controls"] === undefined ? found : undefined;
   }
   return undefined;
@@ -229,12 +260,18 @@ function tabBefore(box: Element, budget: StyleBudget): Element | undefined {
   for (; before?.attribs["role"] === "tabpanel" && place < MAX_TABS; before = elementBefore(before, budget)) place++;
   const { parent } = box;
   const list = before ?? (parent !== null && isElement(parent) ? elementBefore(parent, budget) : undefined);
-  return list === undefined ? undefined : [list, ...elementsBelow(list)].filter(({ attribs }) => attribs["role"] === "tab")[place];
+  return list === undefined
+    ? undefined
+    : [list, ...elementsBelow(list)].filter(({ attribs }) => attribs["role"] === "tab")[place];
 }
 
 const isClosedDialog = ({ name, attribs }: Element): boolean => name === "dialog" && !("open" in attribs);
 
-function variablesOf(style: DeclaredStyle, around: ReadonlyMap<string, string>, budget: StyleBudget): ReadonlyMap<string, string> {
+function variablesOf(
+  style: DeclaredStyle,
+  around: ReadonlyMap<string, string>,
+  budget: StyleBudget,
+): ReadonlyMap<string, string> {
   if (style.size === 0) return around;
   const own: [string, string][] = [];
   for (const entry of style) if (entry[0].startsWith("--") && around.get(entry[0]) !== entry[1]) own.push(entry);
@@ -247,7 +284,11 @@ function resolved(style: DeclaredStyle, variables: ReadonlyMap<string, string>, 
   if (style.size === 0 || ![...style.values()].some((value) => value.includes("var("))) return style;
   return new Map(
     [...style]
-      .flatMap(([name, value]) => (name.startsWith("--") ? [] : [[name, withVariables(value, variables, budget) ?? withoutValue(name, "unset")] as const]))
+      .flatMap(([name, value]) =>
+        name.startsWith("--")
+          ? []
+          : [[name, withVariables(value, variables, budget) ?? withoutValue(name, "unset")] as const],
+      )
       .filter((entry): entry is readonly [string, string] => entry[1] !== undefined),
   );
 }
@@ -271,12 +312,22 @@ function isTakenAway({ name: element }: Element, style: DeclaredStyle): boolean 
   // A fixed element does not come into view by scrolling. Nobody scrolls to an element that is that far to the right or below.
   const limit = of("position") === "fixed" ? 1000 : 1500;
   const isRelative = (value: string): boolean => /%|v[whib]|vm/.test(value);
-  if (isPlaced && ["left", "top", "right", "bottom"].some((side) => pixels(of(side)) >= (isRelative(of(side)) ? limit : 5 * limit))) return true;
+  if (
+    isPlaced &&
+    ["left", "top", "right", "bottom"].some((side) => pixels(of(side)) >= (isRelative(of(side)) ? limit : 5 * limit))
+  )
+    return true;
   // Layouts of a fixed width are moved by half of it to the middle, and boxes by a share of their own size.
-  if (isFar(of("text-indent")) || ["margin-left", "margin-top"].some((side) => pixels(of(side)) <= -3 * FAR_PX)) return true;
+  if (isFar(of("text-indent")) || ["margin-left", "margin-top"].some((side) => pixels(of(side)) <= -3 * FAR_PX))
+    return true;
   if (isGone(of("transform"), of("rotate")) || (of("zoom") !== "" && numberIn(of("zoom")) <= 0.05)) return true;
   const moved = withPixels(`${of("transform")} ${of("translate")}`.replaceAll(/[-+]?[\d.]+%/g, "0px")); // a share of its own size
-  if ((moved.match(/-[\d.]+px/g) ?? []).some(isFar) || /\bscale[xy]?\(\s*0*\.?0+\s*[,)]/.test(moved) || /^0*\.?0+$/.test(of("scale"))) return true;
+  if (
+    (moved.match(/-[\d.]+px/g) ?? []).some(isFar) ||
+    /\bscale[xy]?\(\s*0*\.?0+\s*[,)]/.test(moved) ||
+    /^0*\.?0+$/.test(of("scale"))
+  )
+    return true;
 
   if (isPlaced && /^rect\(\s*(?:[01](?:px)?[\s,]+){3}[01](?:px)?\s*\)$/.test(of("clip"))) return true;
   if (/^(?:inset\(\s*(?:[5-9]\d|\d{3,})(?:\.\d+)?%|circle\(\s*0(?:px|%)?[\s)])/.test(of("clip-path"))) return true;
@@ -285,7 +336,9 @@ function isTakenAway({ name: element }: Element, style: DeclaredStyle): boolean 
 
 /** Whether a transform leaves no area: seen from the side, or scaled to nothing. */
 function isGone(transform: string, rotate: string): boolean {
-  const turned = [...transform.matchAll(/\brotate[xy]\(\s*([^()]+)\)/g)].map(([, angle = ""]) => angle).concat(/^[xy]\s/.test(rotate) ? rotate.slice(2) : []);
+  const turned = [...transform.matchAll(/\brotate[xy]\(\s*([^()]+)\)/g)]
+    .map(([, angle = ""]) => angle)
+    .concat(/^[xy]\s/.test(rotate) ? rotate.slice(2) : []);
   if (turned.some((angle) => Math.abs(Math.cos(radians(angle))) <= 0.02)) return true;
   const [, inner] = /\bmatrix\(([^()]+)\)/.exec(transform) ?? [];
   if (inner !== undefined) {
@@ -319,16 +372,28 @@ function once(ask: () => boolean): () => boolean {
 }
 
 /** Whether texts can be read where they stand. */
-function isRead(parent: ParentNode, { isVisible, size, colour, background }: Inherited, isCovered: ReturnType<typeof coversOn>): boolean {
+function isRead(
+  parent: ParentNode,
+  { isVisible, size, colour, background }: Inherited,
+  isCovered: ReturnType<typeof coversOn>,
+): boolean {
   if (!isVisible || size <= TINY_PX || isClear(colour)) return false;
   return !isSame(colour, background) || (isElement(parent) && isCovered(parent, colour));
 }
 
-function inherit(element: Element, style: DeclaredStyle, around: Inherited, variables: ReadonlyMap<string, string>): Inherited {
+function inherit(
+  element: Element,
+  style: DeclaredStyle,
+  around: Inherited,
+  variables: ReadonlyMap<string, string>,
+): Inherited {
   if (style.size === 0 && variables === around.variables && around.layout === "flow") return around;
   const visibility = style.get("visibility");
   const size = style.get("font-size");
-  const own = size === undefined || size === "inherit" ? around.size : fontSizeIn(size, { parent: around.size, root: around.rootSize });
+  const own =
+    size === undefined || size === "inherit"
+      ? around.size
+      : fontSizeIn(size, { parent: around.size, root: around.rootSize });
   return {
     isVisible: visibility === undefined || visibility === "inherit" ? around.isVisible : visibility === "visible",
     size: own,

@@ -1,16 +1,49 @@
 import type { CheerioAPI } from "cheerio/slim";
-import { type AnyNode, type Element, isElement, isParent, isText, type ParentNode, setChildren, textOf } from "./dom.ts";
+import {
+  type AnyNode,
+  type Element,
+  isElement,
+  isParent,
+  isText,
+  type ParentNode,
+  setChildren,
+  textOf,
+} from "./dom.ts";
 import { keepChildren } from "./keep-children.ts";
 import { playedName } from "./table-roles.ts";
 
 /** Elements that are never content, wherever they stand. */
 const noiseNames: ReadonlySet<string> = new Set([
-  ...["script", "style", "template", "svg", "iframe", "object", "embed", "canvas", "video", "audio", "link", "meta", "head", "title"],
+  ...[
+    "script",
+    "style",
+    "template",
+    "svg",
+    "iframe",
+    "object",
+    "embed",
+    "canvas",
+    "video",
+    "audio",
+    "link",
+    "meta",
+    "head",
+    "title",
+  ],
   ...["input", "button", "select", "textarea", "datalist", "progress", "meter"],
 ]);
 /** Elements beside the content, where there is any. */
 const asideNames: ReadonlySet<string> = new Set(["nav", "aside", "footer"]);
-const asideRoles: ReadonlySet<string> = new Set(["navigation", "banner", "contentinfo", "search", "menu", "dialog", "alertdialog", "tooltip"]);
+const asideRoles: ReadonlySet<string> = new Set([
+  "navigation",
+  "banner",
+  "contentinfo",
+  "search",
+  "menu",
+  "dialog",
+  "alertdialog",
+  "tooltip",
+]);
 
 /** What is kept from screen readers only: shorter than this it is an icon or a repetition, longer it may be what a banner covers. */
 const DECORATION = 100;
@@ -26,8 +59,10 @@ export function removeNoise($: CheerioAPI, { keepAsides = false }: { readonly ke
   const inContent = new Set<ParentNode>();
   for (const parent of parents) {
     const isContent =
-      inContent.has(parent) || (isElement(parent) && (parent.name === "main" || parent.name === "article" || parent.attribs["role"] === "main"));
-    const isKept = (child: AnyNode): boolean => isText(child) || (isElement(child) && !isNoise(child) && (keepAsides || !isAside(child, isContent)));
+      inContent.has(parent) ||
+      (isElement(parent) && (parent.name === "main" || parent.name === "article" || parent.attribs["role"] === "main"));
+    const isKept = (child: AnyNode): boolean =>
+      isText(child) || (isElement(child) && !isNoise(child) && (keepAsides || !isAside(child, isContent)));
     if (!parent.children.every(isKept)) keepChildren(parent, (child) => (isKept(child) ? child : undefined));
     for (const child of parent.children) {
       if (!isParent(child)) continue;
@@ -75,11 +110,27 @@ const meaningfulWhenBlank: ReadonlySet<string> = new Set([
   ...["br", "hr", "img", "td", "th", "tr", "pre", "code", "base", "html", "body", "dt"],
   ...["mi", "mrow", "none", "mprescripts", "mspace"], // parts of a formula are known by their places
 ]);
-const inline: ReadonlySet<string> = new Set(["a", "abbr", "b", "cite", "em", "font", "i", "label", "small", "span", "strong", "sub", "sup", "u"]);
+const inline: ReadonlySet<string> = new Set([
+  "a",
+  "abbr",
+  "b",
+  "cite",
+  "em",
+  "font",
+  "i",
+  "label",
+  "small",
+  "span",
+  "strong",
+  "sub",
+  "sup",
+  "u",
+]);
 
 /** Drops the children that hold nothing; white space in an inline one still parts words. Called for the deepest first. */
 function removeBlank(parent: ParentNode): void {
-  const isBlank = (child: AnyNode): child is Element => isElement(child) && !meaningfulWhenBlank.has(playedName(child)) && child.children.every(isSpace);
+  const isBlank = (child: AnyNode): child is Element =>
+    isElement(child) && !meaningfulWhenBlank.has(playedName(child)) && child.children.every(isSpace);
   if (!parent.children.some(isBlank)) return;
   keepChildren(parent, (child) => {
     if (!isBlank(child)) return child;

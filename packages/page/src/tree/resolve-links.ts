@@ -10,7 +10,11 @@ const MAX_BASE_LENGTH = 2_048;
  * @param base what relative links are relative to
  * @throws {PageTooComplexError} if the links together are longer than `maxLength`
  */
-export function resolveLinks(root: ParentNode, base: URL | undefined, { maxLength }: { readonly maxLength: number }): void {
+export function resolveLinks(
+  root: ParentNode,
+  base: URL | undefined,
+  { maxLength }: { readonly maxLength: number },
+): void {
   let length = 0;
   for (const link of elementsBelow(root, "a")) {
     const { attribs } = link;
@@ -20,7 +24,10 @@ export function resolveLinks(root: ParentNode, base: URL | undefined, { maxLengt
     if (target !== null && readable.has(target.protocol)) {
       // A parenthesis or space in a destination would end it early.
       dropTracking(target);
-      attribs["href"] = target.href.replaceAll(/[() <>\\]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`);
+      attribs["href"] = target.href.replaceAll(
+        /[() <>\\]/g,
+        (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`,
+      );
       length += attribs["href"].length;
       if (length > maxLength) throw new PageTooComplexError(`more than ${maxLength} characters of links`);
     } else {

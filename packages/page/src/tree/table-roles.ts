@@ -9,7 +9,16 @@ export const nameByRole: ReadonlyMap<string, string> = new Map(
 );
 
 /** Elements that are parts of tables, whatever role they have. */
-export const nativeParts: ReadonlySet<string> = new Set(["table", "caption", "thead", "tbody", "tfoot", "tr", "td", "th"]);
+export const nativeParts: ReadonlySet<string> = new Set([
+  "table",
+  "caption",
+  "thead",
+  "tbody",
+  "tfoot",
+  "tr",
+  "td",
+  "th",
+]);
 
 /** The name of an element, or of the part of a table that it plays. */
 export function playedName({ name, attribs }: Element): string {

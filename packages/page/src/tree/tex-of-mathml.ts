@@ -29,8 +29,13 @@ const UNSEEN = /[\u2061-\u2064\u200b]/g;
 
 const literal = (text: string): string => text.replaceAll("\\", "∖").replaceAll(/[#$%&_{}]/g, "\\$&");
 const word = (text: string): string =>
-  [...text].length < 2 || !/^\p{L}+$/u.test(text) ? literal(text) : FUNCTIONS.test(text) ? `\\${text} ` : `\\mathrm{${text}}`;
-const FUNCTIONS = /^(?:a?(?:sin|cos|tan)h?|arc(?:sin|cos|tan)|arg|cot|csc|deg|det|dim|exp|gcd|inf|ker|lg|lim|limsup|liminf|ln|log|max|min|sec|sup)$/;
+  [...text].length < 2 || !/^\p{L}+$/u.test(text)
+    ? literal(text)
+    : FUNCTIONS.test(text)
+      ? `\\${text} `
+      : `\\mathrm{${text}}`;
+const FUNCTIONS =
+  /^(?:a?(?:sin|cos|tan)h?|arc(?:sin|cos|tan)|arg|cot|csc|deg|det|dim|exp|gcd|inf|ker|lg|lim|limsup|liminf|ln|log|max|min|sec|sup)$/;
 const quote = (text: string): string => (text === "" ? " " : `\\text{${literal(text)}}`);
 
 const tokens: ReadonlyMap<string, (text: string) => string> = new Map(
@@ -40,7 +45,8 @@ const tokens: ReadonlyMap<string, (text: string) => string> = new Map(
 /** In braces, where it is more than one sign. */
 const group = (tex: string): string => (/^[\p{L}\p{N}]$/u.test(tex) ? tex : `{${tex.trim()}}`);
 /** What is raised and lowered parts stand at: a sign, a word, or a group. */
-const base = (tex = ""): string => (/^(?:.|\p{N}+|\\[a-zA-Z]+ ?|\\(?:mathrm|text|sqrt)\{[^{}]*\})$/u.test(tex) ? tex.trim() : `{${tex}}`);
+const base = (tex = ""): string =>
+  /^(?:.|\p{N}+|\\[a-zA-Z]+ ?|\\(?:mathrm|text|sqrt)\{[^{}]*\})$/u.test(tex) ? tex.trim() : `{${tex}}`;
 const script = (sign: "_" | "^", tex = ""): string => (tex === "" ? "" : `${sign}${group(tex)}`);
 /** What follows is no part of the name. */
 const ended = (tex: string): string => (/\\[a-zA-Z]+$/.test(tex) ? `${tex} ` : tex);
@@ -71,12 +77,15 @@ const rules: ReadonlyMap<string, Rule> = new Map(
     mspace: () => " ",
     semantics: ([shown = ""]) => shown,
     maction: ([shown = ""]) => shown,
-    ...Object.fromEntries(["annotation", "annotation-xml", "mphantom", "none", "mprescripts"].map((name) => [name, () => ""])),
+    ...Object.fromEntries(
+      ["annotation", "annotation-xml", "mphantom", "none", "mprescripts"].map((name) => [name, () => ""]),
+    ),
   } satisfies Record<string, Rule>),
 );
 
 /** Parts below and above by turns. */
-const pairs = (parts: readonly string[]): string => parts.map((part, i) => script(i % 2 === 0 ? "_" : "^", part)).join("");
+const pairs = (parts: readonly string[]): string =>
+  parts.map((part, i) => script(i % 2 === 0 ? "_" : "^", part)).join("");
 
 /** What stands below and above: limits of an operator, an accent, or something over something else. */
 function limits(
@@ -93,5 +102,16 @@ function limits(
 }
 
 const accents: ReadonlyMap<string, string> = new Map(
-  Object.entries({ "→": "vec", "⃗": "vec", "^": "hat", ˆ: "hat", "~": "tilde", "˜": "tilde", "¯": "overline", "‾": "overline", "―": "overline", "˙": "dot" }),
+  Object.entries({
+    "→": "vec",
+    "⃗": "vec",
+    "^": "hat",
+    ˆ: "hat",
+    "~": "tilde",
+    "˜": "tilde",
+    "¯": "overline",
+    "‾": "overline",
+    "―": "overline",
+    "˙": "dot",
+  }),
 );

@@ -29,7 +29,8 @@ export function collapseSpace(root: ParentNode): void {
         collapseAround(child);
       } else if (!isText(child)) continue;
       else {
-        for (let next = children[i + 1]; next !== undefined && isText(next); next = children[++i + 1]) child.data += next.data;
+        for (let next = children[i + 1]; next !== undefined && isText(next); next = children[++i + 1])
+          child.data += next.data;
         if (!collapse(child)) continue;
       }
       kept.push(child);

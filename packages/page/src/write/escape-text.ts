@@ -8,11 +8,16 @@ import { isBlank } from "./text-edges.ts";
  * @param goesOn whether a bare address stands right before it, and goes on with its first word
  * @param isInLine whether something stands before it on its line, so that it begins no heading, item or quote
  */
-export function escapeText(text: string, { goesOn = false, isInLine = false }: { readonly goesOn?: boolean; readonly isInLine?: boolean } = {}): string {
+export function escapeText(
+  text: string,
+  { goesOn = false, isInLine = false }: { readonly goesOn?: boolean; readonly isInLine?: boolean } = {},
+): string {
   const marked = cleanText(text).replaceAll(/[\\*`[\]_]|~(?=~)|(?<=[^\s/])~/g, "\\$&");
   const escaped = isInLine
     ? marked.replace(/^~/, "\\~")
-    : marked.replace(/^(?:-(?=[ -]|$)|\+(?= |$)|=+|#{1,6}(?= |$)|>)/, "\\$&").replace(/^(\d{1,9})([.)])(?= |$)/, "$1\\$2");
+    : marked
+        .replace(/^(?:-(?=[ -]|$)|\+(?= |$)|=+|#{1,6}(?= |$)|>)/, "\\$&")
+        .replace(/^(\d{1,9})([.)])(?= |$)/, "$1\\$2");
   return escapeTags(escaped.includes("&") ? escaped.replaceAll(/&(?=#?\w{1,32};)/gi, "\\&") : escaped, goesOn);
 }
 
@@ -37,7 +42,8 @@ export function isInLine(node: AnyNode): boolean {
 
 function isInRow(node: AnyNode): boolean {
   for (let at = node.parent; at !== null; at = at.parent) {
-    if (isElement(at) && (at.name === "td" || at.name === "th")) return at.parent !== null && isElement(at.parent) && at.parent.name === "tr";
+    if (isElement(at) && (at.name === "td" || at.name === "th"))
+      return at.parent !== null && isElement(at.parent) && at.parent.name === "tr";
   }
   return false;
 }
@@ -50,7 +56,8 @@ export function isBeforeLink(node: AnyNode): boolean {
     if (parent === null || !isElement(parent) || isBlock(parent)) return false;
     at = parent;
   }
-  for (let next: AnyNode | null | undefined = at.next; next != null && isElement(next); [next] = next.children) if (next.name === "a") return true;
+  for (let next: AnyNode | null | undefined = at.next; next != null && isElement(next); [next] = next.children)
+    if (next.name === "a") return true;
   return false;
 }
 
@@ -109,7 +116,8 @@ function lastWordOf(text: string): string {
 
 /** Whether an element ends the line before it. */
 export const isBlock = (node: AnyNode): boolean =>
-  isElement(node) && (node.name === "br" || node.name === "note-text" || blockNames.has(node.name) || "data-block" in node.attribs);
+  isElement(node) &&
+  (node.name === "br" || node.name === "note-text" || blockNames.has(node.name) || "data-block" in node.attribs);
 
 /** Markdown that stands in a link: some readers take escaped brackets in it for brackets, and then what follows must not begin an address. */
 export const inLink = (markdown: string): string => markdown.replaceAll("\\](", "\\]\\(");

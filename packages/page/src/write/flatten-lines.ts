@@ -7,7 +7,8 @@ const lineNames = ["a", "h1", "h2", "h3", "h4", "h5", "h6", "dt", "note-text"] a
 
 /** Makes the blocks within what is one line of markdown words of it, and blocks of code inline code. Call it after `markCode`. */
 export function flattenLines(root: ParentNode): void {
-  for (const line of elementsBelow(root, ...lineNames)) if (line.name !== "a" || line.attribs["href"] !== undefined) flatten(line);
+  for (const line of elementsBelow(root, ...lineNames))
+    if (line.name !== "a" || line.attribs["href"] !== undefined) flatten(line);
 }
 
 function flatten(parent: ParentNode): void {

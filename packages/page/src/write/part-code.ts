@@ -5,7 +5,9 @@ import { isBlank } from "./text-edges.ts";
 
 /** Puts a space between inline code and a bare address or other code right before it. These would go on with its first backtick, and what it holds would be markdown. */
 export function partCode(root: ParentNode): void {
-  const codes = elementsBelow(root, "code").filter((code) => !isBlank(code) && (isInAddress(code) || isBehindCode(code)));
+  const codes = elementsBelow(root, "code").filter(
+    (code) => !isBlank(code) && (isInAddress(code) || isBehindCode(code)),
+  );
   const parted: ReadonlySet<AnyNode> = new Set(codes);
   for (const parent of new Set(codes.map((code) => code.parent))) {
     if (parent === null) continue;

@@ -50,7 +50,9 @@ function namedBrackets(tex: string): string {
     else if (open.pop() === undefined) odd.add(index);
   }
   for (const index of open) odd.add(index);
-  return tex.replaceAll(/[[\]]/g, (bracket, index: number) => (odd.has(index) ? (bracket === "[" ? "\\lbrack " : "\\rbrack ") : bracket));
+  return tex.replaceAll(/[[\]]/g, (bracket, index: number) =>
+    odd.has(index) ? (bracket === "[" ? "\\lbrack " : "\\rbrack ") : bracket,
+  );
 }
 
 type ContentRule = (content: string, element: Element) => string;
@@ -76,14 +78,20 @@ export const contentRules: ReadonlyMap<string, ContentRule> = new Map(
       const text = content.trim();
       return text === "" ? "" : `\n${marker}${text.replaceAll("\n", `\n${" ".repeat(marker.length)}`)}\n`;
     },
-    ...Object.fromEntries([...marks].map(([name, mark]) => [name, (content: string, element: Element) => marked(content, element, mark)])),
+    ...Object.fromEntries(
+      [...marks].map(([name, mark]) => [name, (content: string, element: Element) => marked(content, element, mark)]),
+    ),
     q: (content) => around(content, '"'),
-    ...Object.fromEntries(["sub", "sup"].map((name) => [name, (content: string) => around(content, `<${name}>`, `</${name}>`)])),
+    ...Object.fromEntries(
+      ["sub", "sup"].map((name) => [name, (content: string) => around(content, `<${name}>`, `</${name}>`)]),
+    ),
     // What parts the labels of tabs is drawn.
     label: (content, { prev }) => (isNamed(prev, "label") ? ` ${content}` : content),
-    rt: (content, { prev, next }) => ([prev, prev?.prev, next].some((sibling) => isNamed(sibling, "rp")) ? content : `(${content})`),
+    rt: (content, { prev, next }) =>
+      [prev, prev?.prev, next].some((sibling) => isNamed(sibling, "rp")) ? content : `(${content})`,
     // A reader without notes takes a note of one word for an address.
-    "note-text": (content, { attribs }) => `\n\n[^${attribs["data-number"]}]: ${content.trim().replace(/^(?:javascript|data|vbscript):\S*/i, "`$&`")}\n\n`,
+    "note-text": (content, { attribs }) =>
+      `\n\n[^${attribs["data-number"]}]: ${content.trim().replace(/^(?:javascript|data|vbscript):\S*/i, "`$&`")}\n\n`,
     dt: (content) => (content.trim() === "" ? "" : `\n\n${inMark(content.trim(), "**")}\n`),
     dd: definition,
     table: (content) => `\n\n${content.trim()}\n\n`,
@@ -104,7 +112,8 @@ function heading(content: string, rank: number): string {
 
 function list(content: string, element: Element): string {
   const { parent } = element;
-  const isLastOfItem = parent !== null && isElement(parent) && parent.name === "li" && parent.children.findLast(isElement) === element;
+  const isLastOfItem =
+    parent !== null && isElement(parent) && parent.name === "li" && parent.children.findLast(isElement) === element;
   const items = content.replace(/^\n+/, "");
   return isLastOfItem ? `\n${items}` : `\n\n${items}\n\n`;
 }
@@ -136,7 +145,8 @@ function isWithin(element: Element, mark: Mark): boolean {
   return false;
 }
 
-const isNamed = (node: AnyNode | null | undefined, name: string): boolean => node != null && isElement(node) && node.name === name;
+const isNamed = (node: AnyNode | null | undefined, name: string): boolean =>
+  node != null && isElement(node) && node.name === name;
 
 /** Whether an element stands within marks: they would not reach beyond its paragraph. */
 function isMarked(element: Element): boolean {

@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { toMarkdown } from "../to-markdown.ts";
 
-const markdownOf = (html: string): string => toMarkdown(`<p>${html}`, "https://example.com/", { isWhole: true }).markdown;
+const markdownOf = (html: string): string =>
+  toMarkdown(`<p>${html}`, "https://example.com/", { isWhole: true }).markdown;
 
 test.each([
   ["before a letter", "a<b>(b)</b>c", "a(b)c"],

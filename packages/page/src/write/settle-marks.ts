@@ -9,7 +9,9 @@ export function inMark(words: string, mark: Mark): string {
 }
 
 const ANY = /[\u0001-\u0006]/;
-const markOf: ReadonlyMap<string, Mark> = new Map((Object.keys(signsOf) as Mark[]).flatMap((mark) => signsOf[mark].map((sign) => [sign, mark] as const)));
+const markOf: ReadonlyMap<string, Mark> = new Map(
+  (Object.keys(signsOf) as Mark[]).flatMap((mark) => signsOf[mark].map((sign) => [sign, mark] as const)),
+);
 const isBegin = (sign: string): boolean => sign.charCodeAt(0) % 2 === 1;
 
 /**

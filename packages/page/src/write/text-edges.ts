@@ -13,7 +13,10 @@ const meaningfulWhenBlank: ReadonlySet<string> = new Set(["table", "td", "th"]);
 /** Whether a reader sees nothing of a node. */
 export function isBlank(node: AnyNode): boolean {
   if (isText(node)) return !/\S/.test(node.data);
-  return !isElement(node) || (!voidNames.has(node.name) && !meaningfulWhenBlank.has(node.name) && node.children.every(isBlank));
+  return (
+    !isElement(node) ||
+    (!voidNames.has(node.name) && !meaningfulWhenBlank.has(node.name) && node.children.every(isBlank))
+  );
 }
 
 /** The white space at both ends of an inline element's text, but for a space that stands beside the element already. All of it leads where there is nothing else. */
@@ -21,8 +24,14 @@ export function edgesOf(element: Element): Edges {
   const start = spaceAt(element, true);
   const end = start.isAll ? { space: "" } : spaceAt(element, false);
   if (start.space === "" && end.space === "") return NO_EDGES;
-  const leading = /^[ \t\r\n]/.test(start.space) && isBesideSpace(element.prev, false) ? start.space.replace(/^[ \t\r\n]+/, "") : start.space;
-  const trailing = /[ \t\r\n]$/.test(end.space) && isBesideSpace(element.next, true) ? end.space.replace(/[ \t\r\n]+$/, "") : end.space;
+  const leading =
+    /^[ \t\r\n]/.test(start.space) && isBesideSpace(element.prev, false)
+      ? start.space.replace(/^[ \t\r\n]+/, "")
+      : start.space;
+  const trailing =
+    /[ \t\r\n]$/.test(end.space) && isBesideSpace(element.next, true)
+      ? end.space.replace(/[ \t\r\n]+$/, "")
+      : end.space;
   return { leading, trailing };
 }
 

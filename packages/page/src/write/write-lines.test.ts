@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { toMarkdown } from "../to-markdown.ts";
 
-const markdownOf = (html: string, isWhole = false): string => toMarkdown(html, "https://example.com/", { isWhole }).markdown;
+const markdownOf = (html: string, isWhole = false): string =>
+  toMarkdown(html, "https://example.com/", { isWhole }).markdown;
 
 test.each([
   ["<p>One<div></div>two</p>", "One\n\ntwo"],
@@ -32,7 +33,11 @@ test.each([
 test.each([
   ["blocks", "<p>Run</p><code><div>if a:</div><div>&nbsp; b()</div></code>", "Run\n\n```\nif a:\n  b()\n```"],
   ["breaks", "<code>cd a<br>\n   ls</code>", "```\ncd a\nls\n```"],
-  ["breaks in a cell", "<table><tr><th>a<th>b<tr><td><code>cd a<br>ls</code><td>c</table>", "| a | b |\n| --- | --- |\n| `cd a`<br>`ls` | c |"],
+  [
+    "breaks in a cell",
+    "<table><tr><th>a<th>b<tr><td><code>cd a<br>ls</code><td>c</table>",
+    "| a | b |\n| --- | --- |\n| `cd a`<br>`ls` | c |",
+  ],
   ["breaks in a link", "<a href=/x><code>cd a<br>ls</code></a>", "[`cd a ls`](https://example.com/x)"],
   ["a break at its end", "<p>Run <code>cd a<br></code></p>", "Run `cd a `"],
 ])("lines of code stay lines: %s", (_, html, expected) => {
@@ -44,15 +49,21 @@ test("code around headings and lists is no code", () => {
 });
 
 test("code keeps its super- and subscripts", () => {
-  expect(markdownOf("<p>It takes <code>O(n<sup>2</sup> &lt;b&gt; a*b)</code></p>")).toBe("It takes <code>O(n<sup>2</sup> \\<b> a\\*b)</code>");
+  expect(markdownOf("<p>It takes <code>O(n<sup>2</sup> &lt;b&gt; a*b)</code></p>")).toBe(
+    "It takes <code>O(n<sup>2</sup> \\<b> a\\*b)</code>",
+  );
 });
 
 test("a link around another goes around what stands before that", () => {
   const html = "<div><a href=/card>One <b>two</b><table><td>three<a href=/tag>four</a>five</table>six</a></div>";
-  expect(markdownOf(html)).toBe("[One **two**](https://example.com/card)\n\n[three](https://example.com/card)[four](https://example.com/tag)five\n\nsix");
+  expect(markdownOf(html)).toBe(
+    "[One **two**](https://example.com/card)\n\n[three](https://example.com/card)[four](https://example.com/tag)five\n\nsix",
+  );
 });
 
 test("a link that the next ends goes on in each block until then, as in a browser", () => {
   const html = "<div><a href=/card>One<p>two <a href=/tag>three</a> four</div>";
-  expect(markdownOf(html)).toBe("[One](https://example.com/card)\n\n[two](https://example.com/card) [three](https://example.com/tag) four");
+  expect(markdownOf(html)).toBe(
+    "[One](https://example.com/card)\n\n[two](https://example.com/card) [three](https://example.com/tag) four",
+  );
 });

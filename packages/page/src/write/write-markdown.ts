@@ -24,7 +24,8 @@ export function writeMarkdown(root: ParentNode, { maxLength }: { readonly maxLen
     const pieces = new Pieces();
     for (const child of parent.children) write(child, pieces, isCode);
     const content = pieces.toString();
-    if (content.length > maxLength) throw new PageTooComplexError(`more than ${maxLength} characters once it is converted`);
+    if (content.length > maxLength)
+      throw new PageTooComplexError(`more than ${maxLength} characters once it is converted`);
     return content;
   }
 
@@ -36,7 +37,10 @@ export function writeMarkdown(root: ParentNode, { maxLength }: { readonly maxLen
 
   function escaped(node: Text): string {
     const { data } = node;
-    const text = escapeText(data, { goesOn: /^\S*</.test(data) && isInAddress(node), isInLine: /^[-+=#>~\d]/.test(data) && isInLine(node) });
+    const text = escapeText(data, {
+      goesOn: /^\S*</.test(data) && isInAddress(node),
+      isInLine: /^[-+=#>~\d]/.test(data) && isInLine(node),
+    });
     return text.endsWith("!") && isBeforeLink(node) ? `${text.slice(0, -1)}\\!` : text;
   }
 
@@ -71,7 +75,9 @@ export function writeMarkdown(root: ParentNode, { maxLength }: { readonly maxLen
     }
     const content = contentOf(element, isCode);
     const { leading, trailing } = holdsBlocks(content) ? NO_EDGES : edgesOf(element);
-    pieces.add(leading === "" && trailing === "" ? rule(content, element) : leading + rule(content.trim(), element) + trailing);
+    pieces.add(
+      leading === "" && trailing === "" ? rule(content, element) : leading + rule(content.trim(), element) + trailing,
+    );
   }
 }
 
@@ -81,4 +87,5 @@ function isStray({ name, parent }: Element): boolean {
   return (name === "td" || name === "th") && !(isNamed(parent, "tr") && isNamed(parent.parent, "table"));
 }
 
-const isNamed = (node: ParentNode | null, name: string): node is Element => node !== null && isElement(node) && node.name === name;
+const isNamed = (node: ParentNode | null, name: string): node is Element =>
+  node !== null && isElement(node) && node.name === name;

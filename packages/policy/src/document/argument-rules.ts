@@ -15,7 +15,9 @@ export type ArgumentRules = ReadonlyMap<PolicyRule, ArgumentRule>;
 export const noArgumentRules: ArgumentRules = new Map();
 
 /** Compiles the argument rules of a policy, once for all calls. */
-export async function compileArgumentRules(document: PolicyDocument): Promise<{ readonly rules: ArgumentRules; readonly faults: readonly DocumentFault[] }> {
+export async function compileArgumentRules(
+  document: PolicyDocument,
+): Promise<{ readonly rules: ArgumentRules; readonly faults: readonly DocumentFault[] }> {
   const found = rulesOf(document).filter(({ rule }) => rule.arguments !== undefined);
   if (found.length === 0) return { rules: noArgumentRules, faults: [] };
   const compile = await schemaCompiler();
@@ -26,13 +28,18 @@ export async function compileArgumentRules(document: PolicyDocument): Promise<{ 
     try {
       rules.set(rule, { schema, validate: compile(schema) });
     } catch (error) {
-      faults.push({ path: [...path, "arguments"], message: `is no JSON Schema that can be used: ${error instanceof Error ? error.message : String(error)}` });
+      faults.push({
+        path: [...path, "arguments"],
+        message: `is no JSON Schema that can be used: ${error instanceof Error ? error.message : String(error)}`,
+      });
     }
   }
   return { rules, faults };
 }
 
 function rulesOf({ callers, everyone }: PolicyDocument): { readonly rule: PolicyRule; readonly path: PolicyPath }[] {
-  const named = entries(callers).flatMap(([name, { rules }]) => rules.map((rule, i) => ({ rule, path: ["callers", name, "rules", i] })));
+  const named = entries(callers).flatMap(([name, { rules }]) =>
+    rules.map((rule, i) => ({ rule, path: ["callers", name, "rules", i] })),
+  );
   return [...everyone.rules.map((rule, i) => ({ rule, path: ["everyone", "rules", i] })), ...named];
 }

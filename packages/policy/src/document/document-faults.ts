@@ -21,7 +21,9 @@ export function documentFaults(document: PolicyDocument): DocumentFault[] {
       "it",
     ),
     ...repeated(
-      entries(callers).flatMap(([name, { user = name }]): Named[] => (user === null ? [] : [[["callers", name], user]])),
+      entries(callers).flatMap(([name, { user = name }]): Named[] =>
+        user === null ? [] : [[["callers", name], user]],
+      ),
       "a broker user belongs to one caller",
     ),
     ...repeated(
@@ -62,6 +64,8 @@ function repeated(names: readonly Named[], rule: string, what?: string): Documen
   return names.flatMap(([path, name]) => {
     const before = first.get(name);
     if (before === undefined) first.set(name, path);
-    return before === undefined ? [] : [{ path, message: `${what ?? `"${name}"`} stands at ${before.join(".")} already: ${rule}` }];
+    return before === undefined
+      ? []
+      : [{ path, message: `${what ?? `"${name}"`} stands at ${before.join(".")} already: ${rule}` }];
   });
 }

@@ -24,13 +24,19 @@ operators: [{ name: ops, tokens: [{ hash: "${hash("4")}", expires: 2021-01-01T00
 });
 
 test.each<[string, readonly string[]]>([
-  ["{}", ["nothing is denied after untrusted content was read: set everyone.afterUntrusted to deny tools with effects then"]],
+  [
+    "{}",
+    ["nothing is denied after untrusted content was read: set everyone.afterUntrusted to deny tools with effects then"],
+  ],
   ["everyone: { afterUntrusted: { effects: deny } }", []],
   [
     "everyone: { afterUntrusted: { effects: deny } }\ncallers: { a: {}, b: { afterUntrusted: { effects: allow } } }",
     ["may use tools with effects after untrusted content was read: b"],
   ],
-  ["callers: { a: {}, b: { afterUntrusted: { effects: deny } } }", ["only these callers are denied tools with effects after untrusted content was read: b"]],
+  [
+    "callers: { a: {}, b: { afterUntrusted: { effects: deny } } }",
+    ["only these callers are denied tools with effects after untrusted content was read: b"],
+  ],
 ])("the operator is told where nothing stops a model that obeys untrusted content: %j", async (yaml, expected) => {
   const { document } = await readPolicy(yaml, "of the test");
   expect(policyNotes(document).filter((words) => words.includes("untrusted"))).toEqual(expected);
@@ -44,7 +50,9 @@ test.each([
   ["an operator's name", `operators: [{ name: "${token}", tokens: [] }]`],
   ["what is no YAML", `callers: { a: "${token}`],
 ])("no fault of a file tells a token that stands there as %s", async (_, yaml) => {
-  const error = await readPolicy(yaml, "of the test").catch((thrown: unknown) => thrown as Error & { faults?: readonly string[] });
+  const error = await readPolicy(yaml, "of the test").catch(
+    (thrown: unknown) => thrown as Error & { faults?: readonly string[] },
+  );
   expect(error).toBeInstanceOf(Error);
   const told = JSON.stringify([(error as Error).message, (error as { faults?: unknown }).faults]);
   for (let at = 0; at + 12 <= token.length; at++) expect(told).not.toContain(token.slice(at, at + 12));

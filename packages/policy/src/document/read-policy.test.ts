@@ -52,17 +52,25 @@ test.each([
   `tokens: @${TOKEN}`,
   `tokens: [{ hash: sha256: ${TOKEN}: x }]`,
 ])("a token put where its hash belongs stands in no fault: %j", async (line) => {
-  for (const text of [`callers:\n  a:\n    ${line}\n`, `callers: { a: { ${line.trim()} } }\n`, `operators:\n  - name: a\n    ${line}\n`]) {
+  for (const text of [
+    `callers:\n  a:\n    ${line}\n`,
+    `callers: { a: { ${line.trim()} } }\n`,
+    `operators:\n  - name: a\n    ${line}\n`,
+  ]) {
     const faults = await faultsOf(text);
     expect(faults).not.toEqual([]);
-    for (const fault of faults) for (let at = 0; at + 6 <= TOKEN.length; at += 3) expect(fault).not.toContain(TOKEN.slice(at, at + 6));
+    for (const fault of faults)
+      for (let at = 0; at + 6 <= TOKEN.length; at += 3) expect(fault).not.toContain(TOKEN.slice(at, at + 6));
   }
 });
 
-test.each(["", "# nothing yet\n", "null"])("an empty file is refused, as somebody may be writing it: %j", async (text) => {
-  expect(await faultsOf(text)).toEqual(["it is empty: write {} for a policy that allows nothing"]);
-  expect(await faultsOf("{}")).toEqual([]);
-});
+test.each(["", "# nothing yet\n", "null"])(
+  "an empty file is refused, as somebody may be writing it: %j",
+  async (text) => {
+    expect(await faultsOf(text)).toEqual(["it is empty: write {} for a policy that allows nothing"]);
+    expect(await faultsOf("{}")).toEqual([]);
+  },
+);
 
 test("a file whose aliases lead into themselves is refused in words", async () => {
   expect(await faultsOf("callers: &a { x: *a }")).toEqual(["it has an alias of what the alias is a part of"]);
@@ -105,9 +113,15 @@ services:
 
 test.each([
   ["delegates: [{ user: agent }]", "delegates.0.for, line 1: is required and missing"],
-  ["delegates: [{ user: agent, for: [Alice] }]", "delegates.0.for.0, line 1: expected text that matches ^[a-z0-9*-]{1,64}$"],
+  [
+    "delegates: [{ user: agent, for: [Alice] }]",
+    "delegates.0.for.0, line 1: expected text that matches ^[a-z0-9*-]{1,64}$",
+  ],
   ["delegates: ['a b']", "delegates.0, line 1:"],
-  ["delegates: [{ user: old, for: [a] }]\nlegacyPeers: [old]", 'legacyPeers.0, line 2: "old" may call on behalf of others'],
+  [
+    "delegates: [{ user: old, for: [a] }]\nlegacyPeers: [old]",
+    'legacyPeers.0, line 2: "old" may call on behalf of others',
+  ],
 ])("a delegate is a user, or one and those that it may call for: %j", async (yaml, fault) => {
   expect(await faultsOf(yaml)).toEqual([expect.stringContaining(fault)]);
 });
@@ -119,7 +133,9 @@ test("verified senders need services, else a result that was left for a restarte
 });
 
 test("says that a legacy peer, whose name anybody can use, may not speak for others", async () => {
-  const faults = await faultsOf("delegates: [bridge]\nlegacyPeers: [old, bridge, ops]\noperators: [{ name: ops, tokens: [] }]");
+  const faults = await faultsOf(
+    "delegates: [bridge]\nlegacyPeers: [old, bridge, ops]\noperators: [{ name: ops, tokens: [] }]",
+  );
   expect(faults).toEqual([
     expect.stringMatching(/^legacyPeers\.1, line 2: "bridge" may call on behalf of others/),
     expect.stringMatching(/^legacyPeers\.2, line 2: "ops" may call on behalf of others/),
@@ -130,7 +146,10 @@ test.each([
   ["- a list", "expected object, got an array"],
   ["a: [", "line 1, column 5: Flow sequence in block collection must be sufficiently indented and end with a ]"],
   ["a: 1\na: 2", "line 2, column 1: Map keys must be unique"],
-  ["everyone: { allow: ['*'] }\n---\neveryone: { allow: [] }", "line 2, column 1: a second document begins here, and one is read. Write all in one"],
+  [
+    "everyone: { allow: ['*'] }\n---\neveryone: { allow: [] }",
+    "line 2, column 1: a second document begins here, and one is read. Write all in one",
+  ],
   ["x".repeat(1024 * 1024 + 1), "it is larger than 1048576 bytes"],
 ])("refuses what is no policy: %.20s", async (text, fault) => {
   expect((await faultsOf(text))[0]).toContain(fault);
@@ -138,16 +157,26 @@ test.each([
 
 test("the revision is that of what the file says, not of how it says it", async () => {
   const revision = async (text: string) => (await readPolicy(text, "test")).revision;
-  const yaml = await revision("services: { web: { topic: t } }\nidentity: verified # by the broker\neveryone: { allow: [x], deny: [y] }");
+  const yaml = await revision(
+    "services: { web: { topic: t } }\nidentity: verified # by the broker\neveryone: { allow: [x], deny: [y] }",
+  );
   expect(yaml).toMatch(/^[0-9a-f]{12}$/);
-  expect(await revision('{"everyone": {"deny": ["y"], "allow": ["x"]}, "identity": "verified", "services": {"web": {"topic": "t"}}}')).toBe(yaml);
-  expect(await revision("services: { web: { topic: t } }\nidentity: verified\neveryone: { allow: [x], deny: [z] }")).not.toBe(yaml);
+  expect(
+    await revision(
+      '{"everyone": {"deny": ["y"], "allow": ["x"]}, "identity": "verified", "services": {"web": {"topic": "t"}}}',
+    ),
+  ).toBe(yaml);
+  expect(
+    await revision("services: { web: { topic: t } }\nidentity: verified\neveryone: { allow: [x], deny: [z] }"),
+  ).not.toBe(yaml);
 });
 
 test("argument rules are compiled when the policy is read; what cannot be is a fault of the file", async () => {
   const rule = (schema: object) => JSON.stringify({ everyone: { rules: [{ tools: ["*"], arguments: schema }] } });
   expect(await faultsOf(rule({ type: "object", properties: { url: { pattern: "^https://" } } }))).toEqual([]);
-  expect(await faultsOf(rule({ allOf: [{ $ref: "#" }] }))).toEqual([expect.stringContaining("its references lead back to where they began")]);
+  expect(await faultsOf(rule({ allOf: [{ $ref: "#" }] }))).toEqual([
+    expect.stringContaining("its references lead back to where they began"),
+  ]);
   const [misspelt] = await faultsOf(rule({ type: "object", propertys: {} }));
   expect(misspelt).toMatch(/^everyone\.rules\.0\.arguments, line 1: is no JSON Schema that can be used: .*propertys/);
   const [backtracking] = await faultsOf(rule({ properties: { url: { pattern: "(a)\\1" } } }));
@@ -156,7 +185,9 @@ test("argument rules are compiled when the policy is read; what cannot be is a f
 
 test("each pattern of a policy is matched by itself", async () => {
   const properties = { a: { pattern: "^a" }, b: { pattern: "^b" } };
-  const policy = createPolicy(await readPolicy(JSON.stringify({ everyone: { rules: [{ tools: ["*"], arguments: { properties } }] } }), "test"));
+  const policy = createPolicy(
+    await readPolicy(JSON.stringify({ everyone: { rules: [{ tools: ["*"], arguments: { properties } }] } }), "test"),
+  );
   const [rule] = policy.decide({ caller: "a", tool: "x" }).argumentRules;
   expect(
     [
@@ -167,7 +198,9 @@ test("each pattern of a policy is matched by itself", async () => {
 });
 
 test("a pattern that others take for ever over is matched at once", async () => {
-  const text = JSON.stringify({ everyone: { rules: [{ tools: ["*"], arguments: { properties: { url: { type: "string", pattern: "^(a+)+$" } } } }] } });
+  const text = JSON.stringify({
+    everyone: { rules: [{ tools: ["*"], arguments: { properties: { url: { type: "string", pattern: "^(a+)+$" } } } }] },
+  });
   const policy = createPolicy(await readPolicy(text, "test"));
   const [rule] = policy.decide({ caller: "a", tool: "x" }).argumentRules;
   expect(rule?.validate({ url: "a".repeat(5_000) })).toBe(true);

@@ -23,7 +23,12 @@ const MAX_FAULTS = 200;
 export function defaultPolicySource(): PolicySource {
   const document = { everyone: { allow: ["*"] } };
   policySchema.validate(document);
-  return { document: document as unknown as PolicyDocument, revision: "default", argumentRules: noArgumentRules, lineOf: () => undefined };
+  return {
+    document: document as unknown as PolicyDocument,
+    revision: "default",
+    argumentRules: noArgumentRules,
+    lineOf: () => undefined,
+  };
 }
 
 /**
@@ -54,16 +59,22 @@ export async function readPolicy(text: string, name: string): Promise<PolicySour
   }
   function located(path: PolicyPath, message: string): string {
     const line = lineOf(path);
-    const where = [...(path.length === 0 ? [] : [path.join(".")]), ...(line === undefined ? [] : [`line ${line}`])].join(", ");
+    const where = [
+      ...(path.length === 0 ? [] : [path.join(".")]),
+      ...(line === undefined ? [] : [`line ${line}`]),
+    ].join(", ");
     return where === "" ? message : `${where}: ${message}`;
   }
 
   const revision = createHash("sha256").update(canonicalJson(value)).digest("hex").slice(0, 12);
   if (!policySchema.validate(value)) {
-    const described = (quoteValues: boolean) => describeFaults(policySchema.validate, policySchema.schema, value, { maxFaults: MAX_FAULTS, quoteValues });
+    const described = (quoteValues: boolean) =>
+      describeFaults(policySchema.validate, policySchema.schema, value, { maxFaults: MAX_FAULTS, quoteValues });
     const unquoted = described(false);
     throw failed(
-      described(true).map(({ path, message }, i) => located(pathOf(path, value), isOfTokens(path) ? (unquoted[i]?.message ?? "is not valid") : message)),
+      described(true).map(({ path, message }, i) =>
+        located(pathOf(path, value), isOfTokens(path) ? (unquoted[i]?.message ?? "is not valid") : message),
+      ),
     );
   }
   const compiled = await compileArgumentRules(value);

@@ -24,11 +24,20 @@ export function sectionOf(whole: Settings, { name, among }: ConfigSection, elsew
   for (const [key, { value, source }] of whole.settings) {
     if (!among.includes(key)) {
       const nearest = nearestName(key, among);
-      const help = whereIs(key, elsewhere) ?? (nearest === undefined ? `known: ${among.join(", ")}` : `did you mean "${nearest}"?`);
+      const help =
+        whereIs(key, elsewhere) ??
+        (nearest === undefined ? `known: ${among.join(", ")}` : `did you mean "${nearest}"?`);
       faults.push(`${source}: unknown section "${key.slice(0, 80)}": ${help}`);
     } else if (key === name && value !== null) {
-      if (typeof value !== "object" || Array.isArray(value)) faults.push(`${source}: the section "${name}": expected a mapping of names to values`);
-      else settings = new Map(Object.entries(value).map(([property, it]) => [property, { value: it, source: `the section ${name} of ${source}` }]));
+      if (typeof value !== "object" || Array.isArray(value))
+        faults.push(`${source}: the section "${name}": expected a mapping of names to values`);
+      else
+        settings = new Map(
+          Object.entries(value).map(([property, it]) => [
+            property,
+            { value: it, source: `the section ${name} of ${source}` },
+          ]),
+        );
     }
   }
   return { settings, faults };

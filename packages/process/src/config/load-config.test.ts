@@ -44,7 +44,10 @@ const schema = {
 // The same compiler, with the same options, as the one that generates a service's validator.
 const ajv = new Ajv({ allErrors: true, useDefaults: true, strict: true });
 ajv.addVocabulary(["x-secret"]);
-const config: ConfigSchema<ExampleConfig> = { schema, validate: ajv.compile(schema) as unknown as Validator<ExampleConfig> };
+const config: ConfigSchema<ExampleConfig> = {
+  schema,
+  validate: ajv.compile(schema) as unknown as Validator<ExampleConfig>,
+};
 
 function temporaryFile(name: string, text: string): { path: string } & Disposable {
   const folder = mkdtempSync(join(tmpdir(), "rockbot-config-"));
@@ -142,7 +145,10 @@ test("a secret comes from the file its _FILE variable names, without the last li
 });
 
 test("every fault is told at once, with where it comes from and what was expected", () => {
-  using file = temporaryFile("config.yaml", 'shutdownGraceMs: 0\nbusURL: "memory:"\nlimits: { call: 1 }\nallowPorts: [80, http]\n');
+  using file = temporaryFile(
+    "config.yaml",
+    'shutdownGraceMs: 0\nbusURL: "memory:"\nlimits: { call: 1 }\nallowPorts: [80, http]\n',
+  );
   const load = () =>
     loadConfig(config, {
       env: { HEALTH_PORT: "99999", IS_VERBOSE: "perhaps", CONFIG_FILE: file.path },
@@ -171,9 +177,14 @@ test("a missing value says how to set it", () => {
     required: ["baseUrl"],
     properties: { baseUrl: { type: "string" } },
   };
-  const strict: ConfigSchema<object> = { schema: required, validate: ajv.compile(required) as unknown as Validator<object> };
+  const strict: ConfigSchema<object> = {
+    schema: required,
+    validate: ajv.compile(required) as unknown as Validator<object>,
+  };
 
-  expect(faultsOf(() => loadConfig(strict, { env: {} }))).toEqual(["baseUrl: is required and missing. Set the variable BASE_URL, or baseUrl in the file"]);
+  expect(faultsOf(() => loadConfig(strict, { env: {} }))).toEqual([
+    "baseUrl: is required and missing. Set the variable BASE_URL, or baseUrl in the file",
+  ]);
 });
 
 test("no fault prints a secret", () => {
@@ -207,9 +218,15 @@ test("a file that cannot be used is one fault among the others", () => {
     "the file /nowhere.yaml: cannot be read (ENOENT). Give a readable file or none",
     "healthPort, from the variable HEALTH_PORT: expected at least 0, got the number -1",
   ]);
-  expect(faultsOf(() => loadConfig(config, { env: {}, file: broken.path }))[0]).toMatch(/config.yaml: line \d+, column \d+: Missing closing 'quote/);
-  expect(faultsOf(() => loadConfig(config, { env: {}, file: list.path }))).toEqual([`the file ${list.path}: expected a mapping of names to values at the top`]);
-  expect(faultsOf(() => loadConfig(config, { env: {}, file: twice.path }))[0]).toMatch(/line 2, column 1: Map keys must be unique/);
+  expect(faultsOf(() => loadConfig(config, { env: {}, file: broken.path }))[0]).toMatch(
+    /config.yaml: line \d+, column \d+: Missing closing 'quote/,
+  );
+  expect(faultsOf(() => loadConfig(config, { env: {}, file: list.path }))).toEqual([
+    `the file ${list.path}: expected a mapping of names to values at the top`,
+  ]);
+  expect(faultsOf(() => loadConfig(config, { env: {}, file: twice.path }))[0]).toMatch(
+    /line 2, column 1: Map keys must be unique/,
+  );
   expect(faultsOf(() => loadConfig(config, { env: {}, file: bomb.path }))[0]).toMatch(/more than 100 aliases/);
   expect(faultsOf(() => loadConfig(config, { env: {}, file: circle.path }))).toEqual([
     `the file ${circle.path}: it has an alias of what the alias is a part of`,
@@ -233,7 +250,11 @@ test("a section of a shared file is read alone, and unknown sections are faults"
     `the file ${wrong.path}: unknown section "on": did you mean "one"?`,
     `the file ${wrong.path}: the section "one": expected a mapping of names to values`,
   ]);
-  expect(faultsOf(() => loadConfig(config, { env: { SHUTDOWN_GRACE_MS: "0" }, file: file.path, section: { ...section, name: "two" } }))).toEqual([
+  expect(
+    faultsOf(() =>
+      loadConfig(config, { env: { SHUTDOWN_GRACE_MS: "0" }, file: file.path, section: { ...section, name: "two" } }),
+    ),
+  ).toEqual([
     expect.stringContaining(`the section two of the file ${file.path}: unknown property "anything"`),
     expect.stringContaining("shutdownGraceMs, from the variable SHUTDOWN_GRACE_MS"),
   ]);
@@ -255,7 +276,10 @@ test("a check of what the schema cannot say joins the list, and sees only what i
     expect.stringContaining("apiKey"),
     "ratio: expected less than 2",
   ]);
-  expect(faultsOf(() => load({ RATIO: "x", API_KEY_FILE: "/nowhere" }))).toEqual([expect.stringContaining("apiKey"), expect.stringContaining("ratio")]);
+  expect(faultsOf(() => load({ RATIO: "x", API_KEY_FILE: "/nowhere" }))).toEqual([
+    expect.stringContaining("apiKey"),
+    expect.stringContaining("ratio"),
+  ]);
   expect(load({}).ratio).toBe(0.5);
   expect(seen).toEqual([
     [2, undefined, undefined, false, true],
@@ -265,8 +289,14 @@ test("a check of what the schema cannot say joins the list, and sees only what i
 });
 
 test("secrets and passwords in URLs become secrets of the process, also of a configuration that is refused", () => {
-  const env = { API_KEY: "canary-of-config", BUS_URL: "amqp://user:canary-of-bus@host", LIMITS: '{"token":"canary-too-short","unknown":1}' };
+  const env = {
+    API_KEY: "canary-of-config",
+    BUS_URL: "amqp://user:canary-of-bus@host",
+    LIMITS: '{"token":"canary-too-short","unknown":1}',
+  };
   expect(() => loadConfig(config, { env })).toThrow(ConfigError);
 
-  expect(redact("canary-of-config, canary-of-bus, canary-too-short, user, host")).toBe("[redacted], [redacted], [redacted], user, host");
+  expect(redact("canary-of-config, canary-of-bus, canary-too-short, user, host")).toBe(
+    "[redacted], [redacted], [redacted], user, host",
+  );
 });

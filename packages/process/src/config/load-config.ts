@@ -26,7 +26,9 @@ export interface LoadConfigOptions<T = unknown> {
    * Finds the faults that the schema cannot know. It sees the properties that are right by themselves, also where others are not, so that all faults
    * are found at once. `isFaulty` tells those others from properties that are not set. Its words hold no secret.
    */
-  readonly check?: ((config: Readonly<Partial<T>>, isFaulty: (property: string) => boolean) => readonly string[]) | undefined;
+  readonly check?:
+    | ((config: Readonly<Partial<T>>, isFaulty: (property: string) => boolean) => readonly string[])
+    | undefined;
 }
 
 /**
@@ -37,7 +39,14 @@ export interface LoadConfigOptions<T = unknown> {
  */
 export function loadConfig<T>(
   config: ConfigSchema<T>,
-  { env, file = env.CONFIG_FILE || undefined, section, overrides = {}, elsewhere = {}, check = () => [] }: LoadConfigOptions<T>,
+  {
+    env,
+    file = env.CONFIG_FILE || undefined,
+    section,
+    overrides = {},
+    elsewhere = {},
+    check = () => [],
+  }: LoadConfigOptions<T>,
 ): Readonly<T> {
   const properties = propertiesOf(config);
   const whole = file === undefined ? undefined : readConfigFile(file);
@@ -49,19 +58,26 @@ export function loadConfig<T>(
   const settings = new Map<string, Setting>([...(fromFile?.settings ?? []), ...fromEnv.settings, ...fromOptions]);
 
   // fromEntries makes own properties even of names such as __proto__; the copy keeps the caller's objects unfrozen.
-  const value: unknown = structuredClone(Object.fromEntries([...settings].map(([name, setting]) => [name, setting.value])));
+  const value: unknown = structuredClone(
+    Object.fromEntries([...settings].map(([name, setting]) => [name, setting.value])),
+  );
   registerSecrets(value, config.schema);
   const faults = [...(fromFile?.faults ?? []), ...fromEnv.faults];
   const faulty = new Set<PropertyKey>(fromEnv.faulty);
   if (!config.validate(value)) faults.push(...validationFaults(config, value, { settings, file, faulty, elsewhere }));
-  const valid = Object.fromEntries(Object.entries(value as object).filter(([property]) => !faulty.has(property))) as Partial<T>;
+  const valid = Object.fromEntries(
+    Object.entries(value as object).filter(([property]) => !faulty.has(property)),
+  ) as Partial<T>;
   faults.push(...addressFaults(properties, valid), ...check(valid, (property) => faulty.has(property)));
   if (faults.length > 0) throw new ConfigError(faults);
   return deepFreeze(value as T);
 }
 
 /** Faults of properties marked `x-url`, and of lists of such, which the schema's patterns cannot find. */
-function addressFaults(properties: ReadonlyMap<string, PropertySchema>, config: Readonly<Record<string, unknown>>): string[] {
+function addressFaults(
+  properties: ReadonlyMap<string, PropertySchema>,
+  config: Readonly<Record<string, unknown>>,
+): string[] {
   return [...properties].flatMap(([name, { "x-url": isUrl, items }]) => {
     const value = config[name];
     if (isUrl) return urlFaults(name, value as string | undefined);
@@ -77,13 +93,19 @@ interface Origin {
   readonly elsewhere: Elsewhere;
 }
 
-function validationFaults<T>(config: ConfigSchema<T>, value: unknown, { settings, file, faulty, elsewhere }: Origin): string[] {
+function validationFaults<T>(
+  config: ConfigSchema<T>,
+  value: unknown,
+  { settings, file, faulty, elsewhere }: Origin,
+): string[] {
   const quoted = describeFaults(config.validate, config.schema, value, { maxFaults: MAX_FAULTS });
   const unquoted = describeFaults(config.validate, config.schema, value, { maxFaults: MAX_FAULTS, quoteValues: false });
   return quoted.map(({ path, message }, i) => {
     const segments = path.split("/").slice(1);
     const [property] = segments;
-    const text = concernsSecret(config.schema, segments) ? (unquoted[i]?.message ?? "is not valid") : withoutUserInfo(message);
+    const text = concernsSecret(config.schema, segments)
+      ? (unquoted[i]?.message ?? "is not valid")
+      : withoutUserInfo(message);
     // Only the file and the options can hold a name that the schema does not know, and such a fault has no path.
     if (property === undefined) {
       const name = unknownName(message) ?? "";
@@ -109,7 +131,8 @@ function concernsSecret(schema: object, segments: readonly string[]): boolean {
   return segments.length > 0 && holdsSecret(at);
 }
 
-const isUnquoted = (schema: PropertySchema | undefined): boolean => schema?.["x-secret"] === true || schema?.["x-unquoted"] === true;
+const isUnquoted = (schema: PropertySchema | undefined): boolean =>
+  schema?.["x-secret"] === true || schema?.["x-unquoted"] === true;
 
 function holdsSecret(schema: PropertySchema | undefined): boolean {
   if (schema === undefined) return false;
@@ -117,7 +140,11 @@ function holdsSecret(schema: PropertySchema | undefined): boolean {
 }
 
 /** Of a secret that is a URL with a password, only the password is secret: the host may be shown. */
-function registerSecrets(value: unknown, schema: PropertySchema | undefined, isSecret = schema?.["x-secret"] === true): void {
+function registerSecrets(
+  value: unknown,
+  schema: PropertySchema | undefined,
+  isSecret = schema?.["x-secret"] === true,
+): void {
   if (typeof value === "string") {
     registerUrlSecret(value);
     if (isSecret && !/^[a-z][a-z\d+.-]*:\/\//i.test(value)) registerSecret(value);

@@ -14,7 +14,9 @@ export function readConfigFile(path: string): Settings {
   try {
     text = readFileSync(path, "utf8");
   } catch (error) {
-    return failed(`cannot be read (${(error as NodeJS.ErrnoException).code ?? "unknown error"}). Give a readable file or none`);
+    return failed(
+      `cannot be read (${(error as NodeJS.ErrnoException).code ?? "unknown error"}). Give a readable file or none`,
+    );
   }
   if (text.length > MAX_BYTES) return failed(`is larger than ${MAX_BYTES} characters`);
 
@@ -26,6 +28,7 @@ export function readConfigFile(path: string): Settings {
   const { value, fault } = yamlValue(document);
   if (fault !== undefined) return failed(fault);
   if (value === null) return { settings: new Map(), faults: [] };
-  if (typeof value !== "object" || Array.isArray(value)) return failed("expected a mapping of names to values at the top");
+  if (typeof value !== "object" || Array.isArray(value))
+    return failed("expected a mapping of names to values at the top");
   return { settings: new Map(Object.entries(value).map(([name, it]) => [name, { value: it, source }])), faults: [] };
 }

@@ -15,14 +15,19 @@ export function envName(property: string): string {
 /** The variables of a schema's properties that are secrets. */
 export function secretVariables(schema: object): string[] {
   const { properties = {} } = schema as PropertySchema;
-  return Object.keys(properties).flatMap((property) => (properties[property]?.["x-secret"] === true ? envName(property) : []));
+  return Object.keys(properties).flatMap((property) =>
+    properties[property]?.["x-secret"] === true ? envName(property) : [],
+  );
 }
 
 /**
  * The values that the environment sets. An empty variable counts as not set, since `NAME=${OTHER:-}` is how a compose file says so. A secret may lie
  * in the file that `NAME_FILE` names, and an empty file counts as not set, too. Variables that belong to no property are ignored.
  */
-export function readEnv(properties: ReadonlyMap<string, PropertySchema>, env: Readonly<Record<string, string | undefined>>): EnvSettings {
+export function readEnv(
+  properties: ReadonlyMap<string, PropertySchema>,
+  env: Readonly<Record<string, string | undefined>>,
+): EnvSettings {
   const settings = new Map<string, Setting>();
   const faults: string[] = [];
   const faulty: string[] = [];
@@ -36,7 +41,8 @@ export function readEnv(properties: ReadonlyMap<string, PropertySchema>, env: Re
     } else if (file !== undefined) {
       try {
         const secret = readFileSync(file, "utf8").replace(/\r?\n$/, "");
-        if (secret !== "") settings.set(property, { value: coerce(secret, schema), source: `the variable ${name}_FILE` });
+        if (secret !== "")
+          settings.set(property, { value: coerce(secret, schema), source: `the variable ${name}_FILE` });
       } catch (error) {
         faulty.push(property);
         faults.push(
@@ -54,7 +60,8 @@ export function readEnv(properties: ReadonlyMap<string, PropertySchema>, env: Re
 function coerce(text: string, { type, items }: PropertySchema): unknown {
   const types = [type].flat();
   const trimmed = text.trim();
-  if ((types.includes("integer") || types.includes("number")) && /^-?\d{1,15}(\.\d+)?$/.test(trimmed)) return Number(trimmed);
+  if ((types.includes("integer") || types.includes("number")) && /^-?\d{1,15}(\.\d+)?$/.test(trimmed))
+    return Number(trimmed);
   if (types.includes("boolean")) {
     if (trimmed === "true" || trimmed === "1") return true;
     if (trimmed === "false" || trimmed === "0") return false;

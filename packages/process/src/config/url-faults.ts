@@ -5,7 +5,9 @@ export function urlFaults(property: string, text: string | undefined): string[] 
   if (text === undefined) return [];
   if (/^rediss?(\+sentinel)?:/i.test(text)) return redisFaults(property, text);
   if (URL.canParse(text)) return [];
-  return [`${property}: is no address that can be read. Check the host and the port; in user and password, write % as %25, @ as %40 and the like`];
+  return [
+    `${property}: is no address that can be read. Check the host and the port; in user and password, write % as %25, @ as %40 and the like`,
+  ];
 }
 
 function redisFaults(property: string, text: string): string[] {

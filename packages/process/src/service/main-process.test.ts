@@ -99,7 +99,11 @@ test("when the grace is over the signal aborts what runs, and the code is 1", as
   await main.hasPrinted("up");
   main.kill("SIGTERM");
 
-  expect(await main.end()).toEqual({ code: 1, stdout: "up\nAbortError Stopped: the grace of 100 ms is over\n", stderr: "" });
+  expect(await main.end()).toEqual({
+    code: 1,
+    stdout: "up\nAbortError Stopped: the grace of 100 ms is over\n",
+    stderr: "",
+  });
 });
 
 test("a stop that does not come to an end is left behind, with code 1", async () => {
@@ -141,7 +145,10 @@ test("a second signal ends the process at once, with code 1", async () => {
 test.each([
   ["an error thrown later", `setTimeout(() => { throw new Error("late"); }, 10); ${keepRunning}`],
   ["a rejection nobody handles", `Promise.reject(new Error("late")); ${keepRunning}`],
-  ["a main that fails after it has disposed of all", `await using resource = { async [Symbol.asyncDispose]() {} }; throw new Error("late");`],
+  [
+    "a main that fails after it has disposed of all",
+    `await using resource = { async [Symbol.asyncDispose]() {} }; throw new Error("late");`,
+  ],
 ])("%s is logged once and ends the process with code 1", async (_, source) => {
   await using main = startMain(`
     const log = (fields, message) => console.log(fields.err.message, message);
@@ -149,7 +156,11 @@ test.each([
     console.log("up");
     ${source}`);
 
-  expect(await main.end()).toEqual({ code: 1, stdout: "up\nlate the process ends because of an uncaught error\n", stderr: "" });
+  expect(await main.end()).toEqual({
+    code: 1,
+    stdout: "up\nlate the process ends because of an uncaught error\n",
+    stderr: "",
+  });
 });
 
 test("what a library writes to the console after a service was disposed of is a line of the log too, without a secret", async () => {

@@ -18,7 +18,11 @@ test("each path says its part", async () => {
 
   expect(await get("/healthz")).toEqual({ status: 200, type: "application/json", body: '{"status":"ok"}\n' });
   expect(await get("/readyz?verbose")).toEqual({ status: 200, type: "application/json", body: '{"status":"ready"}\n' });
-  expect(await get("/metrics")).toEqual({ status: 200, type: "text/plain; version=0.0.4; charset=utf-8", body: "up 1\n" });
+  expect(await get("/metrics")).toEqual({
+    status: 200,
+    type: "text/plain; version=0.0.4; charset=utf-8",
+    body: "up 1\n",
+  });
   expect(await get("/metrics", { method: "HEAD" })).toMatchObject({ status: 200, body: "" });
   expect(await get("/")).toMatchObject({ status: 404 });
   expect(await get("/healthz", { method: "POST", body: "x".repeat(100_000) })).toMatchObject({ status: 405 });
@@ -70,7 +74,8 @@ test("2 100 silent connections keep no probe out", { timeout: 60_000 }, async ()
   await using server = await serveHealth({ port: 0, ready, metrics });
   using _flood = await floodSockets({ port: Number(server.port), host: "127.0.0.1" }, 2100, "silent");
 
-  for (const path of ["/healthz", "/readyz", "/metrics"]) expect((await fetch(`http://127.0.0.1:${server.port}${path}`)).status).toBe(200);
+  for (const path of ["/healthz", "/readyz", "/metrics"])
+    expect((await fetch(`http://127.0.0.1:${server.port}${path}`)).status).toBe(200);
 });
 
 test("the metrics are collected once for all who ask meanwhile", async () => {

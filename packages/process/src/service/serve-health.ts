@@ -30,10 +30,17 @@ const CLOSE_MS = 1000;
  * is secret, yet the port is for the operator's network only.
  * @throws {Error} if the port is not available
  */
-export async function serveHealth({ port, host = "127.0.0.1", ready, metrics }: ServeHealthOptions): Promise<HealthServer> {
+export async function serveHealth({
+  port,
+  host = "127.0.0.1",
+  ready,
+  metrics,
+}: ServeHealthOptions): Promise<HealthServer> {
   if (port === undefined) return { port, async [Symbol.asyncDispose]() {} };
 
-  const collect = shared(() => within(METRICS_TIMEOUT_MS, metrics(), () => new Error("Cannot collect metrics: too late")));
+  const collect = shared(() =>
+    within(METRICS_TIMEOUT_MS, metrics(), () => new Error("Cannot collect metrics: too late")),
+  );
   return startServer(
     (request, response) => {
       void answer(request, { ready, metrics: collect })
@@ -62,7 +69,10 @@ interface Answer {
   readonly body: string;
 }
 
-async function answer({ method, url = "/" }: IncomingMessage, { ready, metrics }: Pick<ServeHealthOptions, "ready" | "metrics">): Promise<Answer> {
+async function answer(
+  { method, url = "/" }: IncomingMessage,
+  { ready, metrics }: Pick<ServeHealthOptions, "ready" | "metrics">,
+): Promise<Answer> {
   if (method !== "GET" && method !== "HEAD") return text(405, "Only GET and HEAD are served here\n");
   switch (url.split("?", 1)[0]) {
     case "/healthz":

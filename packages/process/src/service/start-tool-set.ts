@@ -33,7 +33,15 @@ export async function startToolSet(
   started.use(set);
   signal?.throwIfAborted();
   for (const { tool, reason } of set.off) log.info({ tool, reason }, "a tool is off");
-  started.use(await serveTools(bus, set, { ...options, concurrency, drainMs: shutdownGraceMs, isAuditRequired: auditRequired, log }));
+  started.use(
+    await serveTools(bus, set, {
+      ...options,
+      concurrency,
+      drainMs: shutdownGraceMs,
+      isAuditRequired: auditRequired,
+      log,
+    }),
+  );
   const running = started.move();
   return { off: set.off, [Symbol.asyncDispose]: () => running.disposeAsync() };
 }

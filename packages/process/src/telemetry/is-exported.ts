@@ -7,6 +7,7 @@ import { getBooleanFromEnv, getStringFromEnv, getStringListFromEnv } from "@open
  */
 export function isExported(signal: "TRACES" | "METRICS"): boolean {
   if (getBooleanFromEnv("OTEL_SDK_DISABLED")) return false;
-  const endpoint = getStringFromEnv(`OTEL_EXPORTER_OTLP_${signal}_ENDPOINT`) ?? getStringFromEnv("OTEL_EXPORTER_OTLP_ENDPOINT");
+  const endpoint =
+    getStringFromEnv(`OTEL_EXPORTER_OTLP_${signal}_ENDPOINT`) ?? getStringFromEnv("OTEL_EXPORTER_OTLP_ENDPOINT");
   return endpoint !== undefined && (getStringListFromEnv(`OTEL_${signal}_EXPORTER`) ?? ["otlp"]).includes("otlp");
 }

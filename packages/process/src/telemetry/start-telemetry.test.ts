@@ -91,21 +91,39 @@ test("metrics have the process's own and our instruments, with buckets for milli
 test("a span, the outgoing request inside it, and metrics arrive at the collector; the request carries the trace", async () => {
   await using collector = await startOtlpCollector();
   await using site = await startSite();
-  await using _telemetry = await startWith({ ...collector.env, OTEL_RESOURCE_ATTRIBUTES: "deployment.environment=test" }, { version: "1.2.3" });
+  await using _telemetry = await startWith(
+    { ...collector.env, OTEL_RESOURCE_ATTRIBUTES: "deployment.environment=test" },
+    { version: "1.2.3" },
+  );
   const tracer = trace.getTracer("test");
-  await tracer.startActiveSpan("execute", { kind: SpanKind.CONSUMER, attributes: { tool: "web_browse" } }, async (span) => {
-    await (await undiciFetch(`${site.url}/page?q=canary`)).text();
-    span.end();
-  });
+  await tracer.startActiveSpan(
+    "execute",
+    { kind: SpanKind.CONSUMER, attributes: { tool: "web_browse" } },
+    async (span) => {
+      await (await undiciFetch(`${site.url}/page?q=canary`)).text();
+      span.end();
+    },
+  );
   metrics.getMeter("test").createCounter("rockbot.tool.invocations").add(1);
   await expect.poll(() => spanNames(collector), { timeout: 5000 }).toEqual(expect.arrayContaining(["execute", "GET"]));
   await expect
     .poll(() => collector.metrics().map(({ name }) => name), { timeout: 5000 })
-    .toEqual(expect.arrayContaining(["rockbot.tool.invocations", "process_resident_memory_bytes", "http.client.request.duration"]));
+    .toEqual(
+      expect.arrayContaining([
+        "rockbot.tool.invocations",
+        "process_resident_memory_bytes",
+        "http.client.request.duration",
+      ]),
+    );
   const outer = collector.spans().find(({ name }) => name === "execute");
   const inner = collector.spans().find(({ name }) => name === "GET");
 
-  expect(outer).toMatchObject({ service: "example", scope: "test", kind: "consumer", attributes: { tool: "web_browse" } });
+  expect(outer).toMatchObject({
+    service: "example",
+    scope: "test",
+    kind: "consumer",
+    attributes: { tool: "web_browse" },
+  });
   expect(outer?.parentSpanId).toBeUndefined();
   expect(outer?.resource).toMatchObject({
     "service.version": "1.2.3",
@@ -136,25 +154,34 @@ test("Node's own fetch is traced as well within a span, and a failed request is 
     });
   }
 
-  expect(collector.spans().filter(({ name }) => name !== "outer")).toMatchObject([{ name: "GET", kind: "client", status: { code: "error" } }]);
+  expect(collector.spans().filter(({ name }) => name !== "outer")).toMatchObject([
+    { name: "GET", kind: "client", status: { code: "error" } },
+  ]);
 });
 
 test("disposal flushes what has not been sent", async () => {
   await using collector = await startOtlpCollector();
   {
-    await using _telemetry = await startWith({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_EXPORTER_OTLP_PROTOCOL: "http/json" });
+    await using _telemetry = await startWith({
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+      OTEL_EXPORTER_OTLP_PROTOCOL: "http/json",
+    });
     trace.getTracer("test").startSpan("last").end();
     metrics.getMeter("test").createCounter("last").add(1);
   }
 
   expect(spanNames(collector)).toEqual(["last"]);
-  expect(collector.metrics()).toContainEqual(expect.objectContaining({ name: "last", points: [{ attributes: {}, value: 1 }] }));
+  expect(collector.metrics()).toContainEqual(
+    expect.objectContaining({ name: "last", points: [{ attributes: {}, value: 1 }] }),
+  );
 });
 
 test("disposal waits two seconds for a collector that does not answer, then gives up", async () => {
   const silent = createServer(() => {}).listen(0, "127.0.0.1");
   await once(silent, "listening");
-  const telemetry = await startWith({ OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${(silent.address() as AddressInfo).port}` });
+  const telemetry = await startWith({
+    OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${(silent.address() as AddressInfo).port}`,
+  });
   trace.getTracer("test").startSpan("lost").end();
   const started = performance.now();
   await telemetry[Symbol.asyncDispose](); // would not end by itself: the collector never answers
@@ -208,9 +235,15 @@ test("the standard variables choose what is exported, and under which name", asy
     trace.getTracer("test").startSpan("one").end();
   }
   expect(collector.spans()).toMatchObject([{ name: "one", service: "renamed" }]);
-  expect(collector.requests()).toMatchObject([{ path: "/v1/traces", headers: { "x-tenant": "a", "content-encoding": "gzip" } }]);
+  expect(collector.requests()).toMatchObject([
+    { path: "/v1/traces", headers: { "x-tenant": "a", "content-encoding": "gzip" } },
+  ]);
   {
-    await using _telemetry = await startWith({ ...collector.env, OTEL_TRACES_EXPORTER: "none", OTEL_METRICS_EXPORTER: "none" });
+    await using _telemetry = await startWith({
+      ...collector.env,
+      OTEL_TRACES_EXPORTER: "none",
+      OTEL_METRICS_EXPORTER: "none",
+    });
     trace.getTracer("test").startSpan("two").end();
   }
   expect(collector.requests()).toHaveLength(1);
@@ -236,7 +269,10 @@ test("OTLP is sent as protobuf if the variables name no protocol", async () => {
 test("OTLP is sent over gRPC if the variables say so", async () => {
   await using collector = await startGrpcCollector();
   {
-    await using _telemetry = await startWith({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_EXPORTER_OTLP_PROTOCOL: "grpc" });
+    await using _telemetry = await startWith({
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+      OTEL_EXPORTER_OTLP_PROTOCOL: "grpc",
+    });
     trace.getTracer("test").startSpan("one").end();
   }
 
@@ -334,7 +370,9 @@ test("settings of the export that make no sense are warnings, and what can be ex
   );
 
   expect({ code, spans: spanNames(collector) }).toEqual({ code: 0, spans: ["one"] });
-  expect(stdout).toEqual([expect.objectContaining({ level: "warn", err: expect.stringContaining("OTEL_METRIC_EXPORT_INTERVAL") })]);
+  expect(stdout).toEqual([
+    expect.objectContaining({ level: "warn", err: expect.stringContaining("OTEL_METRIC_EXPORT_INTERVAL") }),
+  ]);
 });
 
 test("a command logs to standard error, and what is logged before process.exit is written", async () => {
@@ -360,7 +398,11 @@ test("a reader that does not keep up costs log lines, which are counted, not the
 });
 
 test.for([
-  ["a collector that is away is one warning, not one for each export", { OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:9" }, 1],
+  [
+    "a collector that is away is one warning, not one for each export",
+    { OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:9" },
+    1,
+  ],
   [
     "a collector that OTLP_IF_FOUND does not find is no warning",
     { OTEL_EXPORTER_OTLP_ENDPOINT: "http://no-such-collector.invalid:4318", OTLP_IF_FOUND: "true" },
@@ -385,8 +427,13 @@ test("a secret of the process is in no span, and what shows the collector who we
   registerSecret("canary-in-spans");
   await using collector = await startOtlpCollector();
   {
-    await using telemetry = await startWith({ ...collector.env, OTEL_EXPORTER_OTLP_HEADERS: "authorization=Bearer%20canary-for-collector" });
-    const span = trace.getTracer("test").startSpan("read canary-in-spans", { attributes: { "url.full": "http://host/canary-in-spans" } });
+    await using telemetry = await startWith({
+      ...collector.env,
+      OTEL_EXPORTER_OTLP_HEADERS: "authorization=Bearer%20canary-for-collector",
+    });
+    const span = trace
+      .getTracer("test")
+      .startSpan("read canary-in-spans", { attributes: { "url.full": "http://host/canary-in-spans" } });
     span.addEvent("canary-in-spans", { list: ["canary-in-spans", "fine"] });
     span.recordException(new Error("canary-for-collector"));
     span.setStatus({ code: 2, message: "canary-in-spans" });
@@ -396,7 +443,13 @@ test("a secret of the process is in no span, and what shows the collector who we
   const spans = collector.spans();
 
   expect(collector.requests()[0]?.headers["authorization"]).toBe("Bearer canary-for-collector");
-  expect(spans).toMatchObject([{ name: "read [redacted]", attributes: { "url.full": "http://host/[redacted]" }, status: { message: "[redacted]" } }]);
+  expect(spans).toMatchObject([
+    {
+      name: "read [redacted]",
+      attributes: { "url.full": "http://host/[redacted]" },
+      status: { message: "[redacted]" },
+    },
+  ]);
   expect(collector.received()).toContain("[redacted]");
   expect(collector.received()).not.toContain("canary");
 });

@@ -45,9 +45,20 @@ const FLUSH_MS = 2000;
  * `OTEL_SDK_DISABLED=true` leaves the log and the process's metrics. A process starts one at a time, before the code that it observes: an
  * instrument that is made earlier records nothing.
  */
-export async function startTelemetry({ service, version, logLevel, logTo = "stdout", logFormat }: StartTelemetryOptions): Promise<Telemetry> {
+export async function startTelemetry({
+  service,
+  version,
+  logLevel,
+  logTo = "stdout",
+  logFormat,
+}: StartTelemetryOptions): Promise<Telemetry> {
   registerCollectorHeaders();
-  const log = createLog(logDestination(logTo), { service, version, level: logLevel, format: formatFor(process[logTo], logFormat) });
+  const log = createLog(logDestination(logTo), {
+    service,
+    version,
+    level: logLevel,
+    format: formatFor(process[logTo], logFormat),
+  });
   reportFaults(log);
   const durations = new Durations();
   const producers = [processMetrics(), durations];

@@ -65,7 +65,9 @@ export async function putAside(path: string, seq: number): Promise<string> {
     await rename(path, aside);
     return aside;
   }
-  throw new AuditFileError(`Cannot put the audit file aside: ${numbered} and ${MAX_NAMES - 1} more of its names are taken. Move these files away`);
+  throw new AuditFileError(
+    `Cannot put the audit file aside: ${numbered} and ${MAX_NAMES - 1} more of its names are taken. Move these files away`,
+  );
 }
 
 interface LastLine {

@@ -18,7 +18,11 @@ export const CHAIN_START: ChainHead = { seq: 0, hash: "0".repeat(64) };
 export const MAX_LINE_BYTES = 64 * 1024;
 
 /** The line that comes after `head`, with its line break, and the head from then on. */
-export function nextLine(head: ChainHead, fields: object, at: Date): { readonly text: string; readonly head: ChainHead } {
+export function nextLine(
+  head: ChainHead,
+  fields: object,
+  at: Date,
+): { readonly text: string; readonly head: ChainHead } {
   const seq = head.seq + 1;
   const said = printableJson({ seq, time: at.toISOString(), ...fields, previous: head.hash });
   const signed = said.slice(0, -1);
@@ -46,7 +50,8 @@ export function readLine(bytes: Buffer): ChainLine | string {
   const signed = bytes.subarray(0, at);
   if (hash("sha256", signed) !== own) return "its text is not what its hash was made of";
   const { seq, time, previous, ...fields } = parse(`${signed}}`);
-  if (typeof seq !== "number" || !Number.isSafeInteger(seq) || seq < 1 || typeof previous !== "string") return "it has no place in a chain";
+  if (typeof seq !== "number" || !Number.isSafeInteger(seq) || seq < 1 || typeof previous !== "string")
+    return "it has no place in a chain";
   return { seq, hash: own, previous, time: String(time), fields };
 }
 

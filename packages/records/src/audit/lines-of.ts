@@ -13,7 +13,8 @@ const LINE_BREAK = 0x0a;
 
 /** The lines of a file, from the first. One that is longer than any of ours is cut, and so is none of ours. */
 export async function* linesOf(file: string): AsyncGenerator<FileLine> {
-  if ((await stat(file)).isDirectory()) throw Object.assign(new Error(`Cannot read ${file}: it is a folder`), { code: "EISDIR", path: file });
+  if ((await stat(file)).isDirectory())
+    throw Object.assign(new Error(`Cannot read ${file}: it is a folder`), { code: "EISDIR", path: file });
   let rest: Buffer = Buffer.alloc(0);
   for await (const chunk of createReadStream(file) as AsyncIterable<Buffer>) {
     let from = 0;

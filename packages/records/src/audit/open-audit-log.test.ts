@@ -1,5 +1,14 @@
 import { createHash } from "node:crypto";
-import { appendFileSync, existsSync, readFileSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  existsSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { registerSecret } from "@rockbot/base/redaction";
 import { expect, test } from "vitest";
@@ -18,7 +27,12 @@ test("a record is in the file when write resolves, for its owner's eyes, and the
     await log.write(record(index));
     expect(scene.lines()).toHaveLength(index);
   }
-  expect(JSON.parse(scene.lines()[1] ?? "")).toMatchObject({ seq: 2, toolCallId: "call-2", decision: "allowed", outcome: "ok" });
+  expect(JSON.parse(scene.lines()[1] ?? "")).toMatchObject({
+    seq: 2,
+    toolCallId: "call-2",
+    decision: "allowed",
+    outcome: "ok",
+  });
   expect(statSync(scene.file).mode & 0o777).toBe(0o600);
   expect(await verifyAudit([scene.file])).toMatchObject({ faults: [], head: { seq: 2 } });
 });
@@ -30,7 +44,9 @@ test("arguments are hashed with a key that lies beside the log, for its owner's 
     await using log = await openAuditLog(scene.file, { key });
     await log.write({ ...record(1), arguments: text });
   }
-  const [own, again, shared, sharedAgain] = scene.lines().map((line) => (JSON.parse(line) as { arguments: string }).arguments);
+  const [own, again, shared, sharedAgain] = scene
+    .lines()
+    .map((line) => (JSON.parse(line) as { arguments: string }).arguments);
   const keyFile = keyFileOf(scene.file);
   expect(statSync(keyFile).mode & 0o777).toBe(0o600);
   expect(own).toBe(createAuditKey(readFileSync(keyFile, "utf8").trim()).hash(text));
@@ -43,12 +59,15 @@ test("arguments are hashed with a key that lies beside the log, for its owner's 
         .digest("hex"),
     ),
   );
-  for (const line of scene.lines()) for (const hex of line.match(/[0-9a-f]{64}/g) ?? []) expect(guesses.has(hex)).toBe(false);
+  for (const line of scene.lines())
+    for (const hex of line.match(/[0-9a-f]{64}/g) ?? []) expect(guesses.has(hex)).toBe(false);
 
   writeFileSync(keyFile, ""); // as a crash or a full disk leaves it
   await using log = await openAuditLog(scene.file);
   await log.write({ ...record(1), arguments: text });
-  expect(JSON.parse(scene.lines().at(-1) ?? "")).toMatchObject({ arguments: createAuditKey(readFileSync(keyFile, "utf8").trim()).hash(text) });
+  expect(JSON.parse(scene.lines().at(-1) ?? "")).toMatchObject({
+    arguments: createAuditKey(readFileSync(keyFile, "utf8").trim()).hash(text),
+  });
 });
 
 test("a secret of this process stands in no line, also where the cut would go through it", async () => {
@@ -56,10 +75,18 @@ test("a secret of this process stands in no line, also where the cut would go th
   const secret = `s3cr3t-${"0123456789".repeat(8)}`;
   registerSecret(secret);
   await using log = await openAuditLog(scene.file);
-  await log.write({ ...record(1), caller: secret, tool: `${"x".repeat(250)}${secret}`, toolCallId: Buffer.from(secret).toString("base64") });
+  await log.write({
+    ...record(1),
+    caller: secret,
+    tool: `${"x".repeat(250)}${secret}`,
+    toolCallId: Buffer.from(secret).toString("base64"),
+  });
 
   expect(scene.lines()[0]).not.toContain("s3cr3t");
-  expect(JSON.parse(scene.lines()[0] ?? "")).toMatchObject({ caller: "[redacted]", toolCallId: expect.stringContaining("[redacted]") });
+  expect(JSON.parse(scene.lines()[0] ?? "")).toMatchObject({
+    caller: "[redacted]",
+    toolCallId: expect.stringContaining("[redacted]"),
+  });
 });
 
 test("thousands at once are written in their order", async () => {
@@ -87,7 +114,9 @@ test("a file that is full is put aside, its chain goes on in the next, and a mis
 
   expect(files.length).toBeGreaterThan(4);
   expect(await verifyAudit(files.reverse())).toMatchObject({ faults: [], startsAt: undefined });
-  expect((await verifyAudit(missing)).faults).toMatchObject([{ line: 1, message: expect.stringContaining("missing before it") }]);
+  expect((await verifyAudit(missing)).faults).toMatchObject([
+    { line: 1, message: expect.stringContaining("missing before it") },
+  ]);
   expect((await verifyAudit(files.slice(0, 2))).startsAt).toBeGreaterThan(1);
 });
 
@@ -103,7 +132,9 @@ test("a last line that a crash cut off is taken away, and the chain says so", as
     await log.write(record(2));
   }
   expect(JSON.parse(scene.lines()[1] ?? "")).toMatchObject({ seq: 2, event: "recovered", droppedBytes: 19 });
-  expect(scene.said).toContainEqual(expect.objectContaining({ level: "warn", fields: expect.objectContaining({ droppedBytes: 19 }) }));
+  expect(scene.said).toContainEqual(
+    expect.objectContaining({ level: "warn", fields: expect.objectContaining({ droppedBytes: 19 }) }),
+  );
   expect(await verifyAudit([scene.file])).toMatchObject({ faults: [], head: { seq: 3 } });
 });
 
@@ -113,34 +144,46 @@ test.each<[string, (line: string) => string, number]>([
   ["is not Unicode", (line) => `${line}\n\u2028\ud800\n`, 3],
   ["has no end", (line) => `${line}\n${"x".repeat(70_000)}`, 3],
   ["has no end, and there is no other,", () => "x".repeat(1_000_000), 2],
-])("a file whose last line %s stops no start: it is put aside, loudly, and the chain goes on behind the last line that is whole", async (_, tamper, seq) => {
-  using scene = auditScene();
-  {
-    await using log = await openAuditLog(scene.file);
-    for (const index of [1, 2]) await log.write(record(index));
-  }
-  const [first = "", second = ""] = scene.lines();
-  scene.rewrite([first]);
-  renameSync(scene.file, `${scene.file}.000000000001`);
-  writeFileSync(scene.file, tamper(second));
-  for (const index of [3, 4]) {
-    await using log = await openAuditLog(scene.file, { log: scene.log });
-    await log.write(record(index));
-  }
+])(
+  "a file whose last line %s stops no start: it is put aside, loudly, and the chain goes on behind the last line that is whole",
+  async (_, tamper, seq) => {
+    using scene = auditScene();
+    {
+      await using log = await openAuditLog(scene.file);
+      for (const index of [1, 2]) await log.write(record(index));
+    }
+    const [first = "", second = ""] = scene.lines();
+    scene.rewrite([first]);
+    renameSync(scene.file, `${scene.file}.000000000001`);
+    writeFileSync(scene.file, tamper(second));
+    for (const index of [3, 4]) {
+      await using log = await openAuditLog(scene.file, { log: scene.log });
+      await log.write(record(index));
+    }
 
-  expect(scene.said).toContainEqual(expect.objectContaining({ level: "error", message: expect.stringContaining("set aside") }));
-  expect(scene.lines().map((line) => JSON.parse(line) as object)).toMatchObject([
-    { seq, event: "set_aside", file: expect.stringMatching(/^audit\.jsonl\.0000/), reason: expect.any(String) },
-    { toolCallId: "call-3" },
-    { toolCallId: "call-4" },
-  ]);
-  const report = await verifyAudit(scene.names().map((name) => join(scene.folder, name)));
-  expect(report).toMatchObject({ faults: [{ unreadable: 1 }], furtherFaults: 0, startsAt: undefined, head: { seq: seq + 2 } });
-});
+    expect(scene.said).toContainEqual(
+      expect.objectContaining({ level: "error", message: expect.stringContaining("set aside") }),
+    );
+    expect(scene.lines().map((line) => JSON.parse(line) as object)).toMatchObject([
+      { seq, event: "set_aside", file: expect.stringMatching(/^audit\.jsonl\.0000/), reason: expect.any(String) },
+      { toolCallId: "call-3" },
+      { toolCallId: "call-4" },
+    ]);
+    const report = await verifyAudit(scene.names().map((name) => join(scene.folder, name)));
+    expect(report).toMatchObject({
+      faults: [{ unreadable: 1 }],
+      furtherFaults: 0,
+      startsAt: undefined,
+      head: { seq: seq + 2 },
+    });
+  },
+);
 
 test("a place where no file can be had is an error for the operator", async () => {
   using scene = auditScene();
-  await expect(openAuditLog(join(scene.folder, "no", "such", "folder"))).rejects.toThrow(/Cannot open the audit file .* ENOENT/);
+  await expect(openAuditLog(join(scene.folder, "no", "such", "folder"))).rejects.toThrow(
+    /Cannot open the audit file .* ENOENT/,
+  );
   await expect(openAuditLog(scene.folder)).rejects.toThrow(AuditFileError);
 });
 
@@ -163,20 +206,30 @@ test("a name that is taken already stops no file from being put aside", async ()
 const CODE_POINTS = 0x110000;
 const PIECE = 250;
 
-test("whatever a text holds, its line is one line and can be read: each code point, half pairs, and names of 64 KiB", { timeout: 60_000 }, async () => {
+test("whatever a text holds, its line is one line and can be read: each code point, half pairs, and names of 64 KiB", {
+  timeout: 60_000,
+}, async () => {
   using scene = auditScene();
   const texts = Array.from({ length: Math.ceil(CODE_POINTS / PIECE) }, (_, piece) =>
-    String.fromCodePoint(...Array.from({ length: Math.min(PIECE, CODE_POINTS - piece * PIECE) }, (_, i) => piece * PIECE + i)),
+    String.fromCodePoint(
+      ...Array.from({ length: Math.min(PIECE, CODE_POINTS - piece * PIECE) }, (_, i) => piece * PIECE + i),
+    ),
   ).flatMap((text) => text.match(/.{1,256}/gs) ?? []);
   const long = ["x", "\u2028", "\u0000", "\ud800", "🦀", '"', "\n"].map((it) => it.repeat(65_536));
   {
     await using log = await openAuditLog(scene.file);
-    await Promise.all([...texts, ...long].map((text) => log.write({ ...record(1), caller: text, tool: text, toolCallId: text, outcome: text, service: text })));
+    await Promise.all(
+      [...texts, ...long].map((text) =>
+        log.write({ ...record(1), caller: text, tool: text, toolCallId: text, outcome: text, service: text }),
+      ),
+    );
   }
   const lines = scene.lines();
   expect(await verifyAudit([scene.file])).toMatchObject({ faults: [], head: { seq: texts.length + long.length } });
   expect(lines.every((line) => line === line.split(/[\r\n\v\f\u0085\u2028\u2029\x1c-\x1e]/)[0])).toBe(true);
-  expect(lines.map((line) => (JSON.parse(line) as { tool: string }).tool)).toEqual([...texts, ...long].map((text) => text.slice(0, 256)));
+  expect(lines.map((line) => (JSON.parse(line) as { tool: string }).tool)).toEqual(
+    [...texts, ...long].map((text) => text.slice(0, 256)),
+  );
 });
 
 test.skipIf(!existsSync("/dev/full"))(
@@ -222,7 +275,9 @@ test("another's line in the file is noticed, told, and a fault of the chain", as
   await using log = await openAuditLog(scene.file, { log: scene.log });
   await log.write(record(1));
   appendFileSync(scene.file, `${scene.lines()[0]}\n`);
-  await expect.poll(() => scene.said.some(({ message }) => message.includes("another process has changed the audit file")), WAIT).toBe(true);
+  await expect
+    .poll(() => scene.said.some(({ message }) => message.includes("another process has changed the audit file")), WAIT)
+    .toBe(true);
   await log.write(record(2));
 
   expect((await verifyAudit([scene.file])).faults[0]).toMatchObject({ line: 2 });

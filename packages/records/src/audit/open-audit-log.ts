@@ -50,7 +50,10 @@ const TELL_MS = 3_600_000;
  * error about it, and the chain says so.
  * @throws {AuditFileError} if no file can be opened there
  */
-export async function openAuditLog(path: string, { key, maxBytes = DEFAULT_MAX_BYTES, log = silentLogger }: OpenAuditLogOptions = {}): Promise<AuditLog> {
+export async function openAuditLog(
+  path: string,
+  { key, maxBytes = DEFAULT_MAX_BYTES, log = silentLogger }: OpenAuditLogOptions = {},
+): Promise<AuditLog> {
   const secret = key ?? (await ownSecret(path));
   registerSecret(secret);
   const writer = new AuditWriter(path, { key: createAuditKey(secret), maxBytes, log });
@@ -63,7 +66,10 @@ async function ownSecret(path: string): Promise<string> {
     return await secretBeside(path);
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    throw new AuditFileError(`Cannot open the audit file ${path}, as its key ${keyFileOf(path)} cannot be had: ${code ?? message}`, { cause: error });
+    throw new AuditFileError(
+      `Cannot open the audit file ${path}, as its key ${keyFileOf(path)} cannot be had: ${code ?? message}`,
+      { cause: error },
+    );
   }
 }
 
@@ -79,7 +85,9 @@ class AuditWriter implements AuditLog {
   readonly #key: AuditKey;
   readonly #maxBytes: number;
   readonly #log: Logger;
-  readonly #counter = metrics.getMeter("@rockbot/audit").createCounter("rockbot.audit.records", { description: "Records of calls, by what became of them." });
+  readonly #counter = metrics
+    .getMeter("@rockbot/audit")
+    .createCounter("rockbot.audit.records", { description: "Records of calls, by what became of them." });
   readonly #failures = metrics.getMeter("@rockbot/audit").createCounter("rockbot.audit.write_failures", {
     description: "Times the audit file could not be written. Its records wait for the disk.",
   });
@@ -103,7 +111,10 @@ class AuditWriter implements AuditLog {
   #quietUntil = 0;
   #looking: NodeJS.Timeout | undefined;
 
-  constructor(path: string, { key, maxBytes, log }: { readonly key: AuditKey; readonly maxBytes: number; readonly log: Logger }) {
+  constructor(
+    path: string,
+    { key, maxBytes, log }: { readonly key: AuditKey; readonly maxBytes: number; readonly log: Logger },
+  ) {
     this.#path = path;
     this.#key = key;
     this.#maxBytes = maxBytes;
@@ -155,7 +166,11 @@ class AuditWriter implements AuditLog {
       if (!this.#isFlushing && !this.#isWriting) break; // the disk has just said no
     }
     this.#closed.abort();
-    if (this.#waiting.length > 0) this.#log.error({ path: this.#path, records: this.#waiting.length }, "lost audit records that the disk has not taken");
+    if (this.#waiting.length > 0)
+      this.#log.error(
+        { path: this.#path, records: this.#waiting.length },
+        "lost audit records that the disk has not taken",
+      );
     const { handle } = this.#file ?? {};
     await within(CLOSE_MS, finish(handle), () => new Error("The disk does not answer")).catch(() => {});
     this.#tell("closed the audit log");
@@ -173,7 +188,10 @@ class AuditWriter implements AuditLog {
       this.#enqueue({ event: "set_aside", file: basename(setAside.file), reason: setAside.reason }, () => {});
     }
     if (droppedBytes > 0) {
-      this.#log.warn({ path: this.#path, droppedBytes }, "removed the last line of the audit file, which a crash had cut off");
+      this.#log.warn(
+        { path: this.#path, droppedBytes },
+        "removed the last line of the audit file, which a crash had cut off",
+      );
       this.#enqueue({ event: "recovered", droppedBytes }, () => {});
     }
   }
@@ -181,7 +199,8 @@ class AuditWriter implements AuditLog {
   /** The texts without secrets and as long as a line may have them, and of the arguments a hash. */
   #fieldsOf(record: AuditRecord | RefusedRequests | SharingDecision): object {
     const fields: Record<string, unknown> = {};
-    for (const [name, value] of Object.entries(record)) fields[name] = typeof value === "string" ? shortened(value) : value;
+    for (const [name, value] of Object.entries(record))
+      fields[name] = typeof value === "string" ? shortened(value) : value;
     if ("arguments" in record) fields.arguments = this.#key.hash(record.arguments);
     return fields;
   }
@@ -216,7 +235,8 @@ class AuditWriter implements AuditLog {
   async #lookAfter(): Promise<void> {
     this.#isToLook = true;
     void this.#flush();
-    if (performance.now() - this.#told.at >= TELL_MS && this.#told.seq !== this.#written.seq) this.#tell("wrote audit records");
+    if (performance.now() - this.#told.at >= TELL_MS && this.#told.seq !== this.#written.seq)
+      this.#tell("wrote audit records");
     if (this.#isSyncing) return;
     this.#isSyncing = true;
     await this.#file?.handle.datasync().catch(() => {}); // what is wrong with the disk shows when it is written to
@@ -291,7 +311,10 @@ class AuditWriter implements AuditLog {
       await this.#reopen();
     } else if (ours.size !== this.#size) {
       const fields = { path: this.#path, expectedBytes: this.#size, bytes: ours.size };
-      this.#complain(fields, "another process has changed the audit file, which breaks its chain. Give each process its own file");
+      this.#complain(
+        fields,
+        "another process has changed the audit file, which breaks its chain. Give each process its own file",
+      );
       this.#size = ours.size;
     }
   }
@@ -300,8 +323,17 @@ class AuditWriter implements AuditLog {
     this.#failures.add(1);
     this.#isWriting = false;
     for (const { settle } of this.#waiting) settle(); // their calls go on; the lines stay
-    const fields = { err: error, path: this.#path, waiting: this.#waiting.length, maxWaiting: MAX_WAITING, lost: this.#lost };
-    this.#complain(fields, "could not write the audit file. Records wait for the disk, and those above maxWaiting are lost");
+    const fields = {
+      err: error,
+      path: this.#path,
+      waiting: this.#waiting.length,
+      maxWaiting: MAX_WAITING,
+      lost: this.#lost,
+    };
+    this.#complain(
+      fields,
+      "could not write the audit file. Records wait for the disk, and those above maxWaiting are lost",
+    );
   }
 
   #complain(fields: object, message: string): void {

@@ -7,7 +7,11 @@ import type { AuditRecord } from "./audit-record.ts";
 /** A folder of its own for each test, and a log that keeps its lines. */
 export function auditScene() {
   const folder = mkdtempSync(join(tmpdir(), "rockbot-audit-"));
-  const said: { readonly level: string; readonly fields: Readonly<Record<string, unknown>>; readonly message: string }[] = [];
+  const said: {
+    readonly level: string;
+    readonly fields: Readonly<Record<string, unknown>>;
+    readonly message: string;
+  }[] = [];
   const say =
     (level: string) =>
     (fields: object, message: string): void =>

@@ -21,10 +21,16 @@ const forgery = (line: string, change: (fields: Record<string, unknown>) => obje
 };
 
 test.each<[string, (lines: string[]) => string[], number, RegExp]>([
-  ["a character changed", (lines) => lines.with(6, lines[6]?.replace("somebody", "somebodY") ?? ""), 7, /its text is not what its hash was made of/],
+  [
+    "a character changed",
+    (lines) => lines.with(6, lines[6]?.replace("somebody", "somebodY") ?? ""),
+    7,
+    /its text is not what its hash was made of/,
+  ],
   [
     "another hash",
-    (lines) => lines.with(6, lines[6]?.replace(/"hash":"(.)/, (_, digit) => `"hash":"${digit === "0" ? "1" : "0"}`) ?? ""),
+    (lines) =>
+      lines.with(6, lines[6]?.replace(/"hash":"(.)/, (_, digit) => `"hash":"${digit === "0" ? "1" : "0"}`) ?? ""),
     7,
     /its text is not what/,
   ],
@@ -42,9 +48,19 @@ test.each<[string, (lines: string[]) => string[], number, RegExp]>([
   ["three lines deleted", (lines) => lines.toSpliced(6, 3), 7, /lines 7 to 9 of the chain are missing/],
   ["a line inserted", (lines) => lines.toSpliced(6, 0, lines[2] ?? ""), 7, /it was inserted or moved here/],
   ["a made-up line inserted", (lines) => lines.toSpliced(6, 0, "{}"), 7, /it is no line of an audit log/],
-  ["two lines exchanged", (lines) => lines.with(6, lines[7] ?? "").with(7, lines[6] ?? ""), 7, /line 7 of the chain is missing before it/],
+  [
+    "two lines exchanged",
+    (lines) => lines.with(6, lines[7] ?? "").with(7, lines[6] ?? ""),
+    7,
+    /line 7 of the chain is missing before it/,
+  ],
   ["an empty line", (lines) => lines.toSpliced(6, 0, ""), 7, /it is no line of an audit log/],
-  ["a line of a mebibyte", (lines) => lines.toSpliced(6, 0, "x".repeat(1024 * 1024)), 7, /it is no line of an audit log/],
+  [
+    "a line of a mebibyte",
+    (lines) => lines.toSpliced(6, 0, "x".repeat(1024 * 1024)),
+    7,
+    /it is no line of an audit log/,
+  ],
   [
     "the first line deleted and the second renumbered",
     (lines) => lines.slice(1).with(0, lines[1]?.replace('"seq":2', '"seq":1') ?? ""),
@@ -55,7 +71,11 @@ test.each<[string, (lines: string[]) => string[], number, RegExp]>([
   using scene = await sceneOf(LINES);
   scene.rewrite(tamper(scene.lines()));
 
-  expect((await verifyAudit([scene.file])).faults[0]).toMatchObject({ file: scene.file, line, message: expect.stringMatching(message) });
+  expect((await verifyAudit([scene.file])).faults[0]).toMatchObject({
+    file: scene.file,
+    line,
+    message: expect.stringMatching(message),
+  });
 });
 
 test("all places that are wrong are named, also behind the first: lines that cannot be read stand for as many of the chain", async () => {
@@ -72,7 +92,11 @@ test("all places that are wrong are named, also behind the first: lines that can
     head: { seq: LINES },
   });
   scene.rewrite(lines.flatMap((line) => Array.from({ length: 6 }, () => line)));
-  expect(await verifyAudit([scene.file])).toMatchObject({ faults: { length: 100 }, furtherFaults: 0, head: { seq: LINES } });
+  expect(await verifyAudit([scene.file])).toMatchObject({
+    faults: { length: 100 },
+    furtherFaults: 0,
+    head: { seq: LINES },
+  });
   scene.rewrite(lines.flatMap((line) => Array.from({ length: 10 }, () => line)));
   expect(await verifyAudit([scene.file])).toMatchObject({ faults: { length: 100 }, furtherFaults: 80 });
 });
@@ -97,14 +121,20 @@ test("a byte that is no Unicode is told from the character that stands for it", 
   const at = bytes.indexOf("\ufffd");
   writeFileSync(scene.file, Buffer.concat([bytes.subarray(0, at), Buffer.from([0xff]), bytes.subarray(at + 3)]));
 
-  expect((await verifyAudit([scene.file])).faults).toMatchObject([{ line: 1, message: expect.stringContaining("its text is not what") }]);
+  expect((await verifyAudit([scene.file])).faults).toMatchObject([
+    { line: 1, message: expect.stringContaining("its text is not what") },
+  ]);
 });
 
 test("a chain that is whole has no fault, and says where it ends", async () => {
   using scene = await sceneOf(LINES);
   const last = JSON.parse(scene.lines().at(-1) ?? "") as { hash: string };
 
-  expect(await verifyAudit([scene.file])).toMatchObject({ faults: [], head: { seq: LINES, hash: last.hash }, files: [{ lines: LINES, cutOffBytes: 0 }] });
+  expect(await verifyAudit([scene.file])).toMatchObject({
+    faults: [],
+    head: { seq: LINES, hash: last.hash },
+    files: [{ lines: LINES, cutOffBytes: 0 }],
+  });
 });
 
 test("a last line that a crash cut off is told from a line that was changed, at each byte of it", async () => {
@@ -114,7 +144,11 @@ test("a last line that a crash cut off is told from a line that was changed, at 
   for (const length of [1, last.length >> 1, last.length - 1, last.length]) {
     scene.rewrite(lines);
     appendFileSync(scene.file, last.slice(0, length));
-    expect(await verifyAudit([scene.file])).toMatchObject({ faults: [], head: { seq: 2 }, files: [{ lines: 2, cutOffBytes: length }] });
+    expect(await verifyAudit([scene.file])).toMatchObject({
+      faults: [],
+      head: { seq: 2 },
+      files: [{ lines: 2, cutOffBytes: length }],
+    });
   }
 });
 
@@ -132,6 +166,8 @@ test("a log without any line is told as one that may have been emptied", async (
     using scene = auditScene();
     const { file } = scene;
     writeFileSync(file, text);
-    expect(await verifyAudit([file])).toMatchObject({ faults: [{ file, line: 1, message: expect.stringContaining("emptied") }] });
+    expect(await verifyAudit([file])).toMatchObject({
+      faults: [{ file, line: 1, message: expect.stringContaining("emptied") }],
+    });
   }
 });

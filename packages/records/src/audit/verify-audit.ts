@@ -49,7 +49,10 @@ export interface AuditReport {
  * `head`.
  * @throws the error of a file that cannot be read
  */
-export async function verifyAudit(files: readonly string[], { head: wanted }: { readonly head?: string | undefined } = {}): Promise<AuditReport> {
+export async function verifyAudit(
+  files: readonly string[],
+  { head: wanted }: { readonly head?: string | undefined } = {},
+): Promise<AuditReport> {
   const check = new ChainCheck(wanted);
   const ordered = await inOrder(files);
   for (const [index, file] of ordered.entries()) await check.read(file, index === ordered.length - 1);
@@ -93,7 +96,12 @@ class ChainCheck {
   report(): AuditReport {
     const [file] = this.#files;
     if (file !== undefined && this.#head === undefined && this.#faults.length === 0) {
-      this.#note({ file: file.file, line: 1, unreadable: 0, message: "there is no line of an audit log: one that was emptied looks like this" });
+      this.#note({
+        file: file.file,
+        line: 1,
+        unreadable: 0,
+        message: "there is no line of an audit log: one that was emptied looks like this",
+      });
     }
     return {
       files: this.#files,
@@ -131,7 +139,16 @@ class ChainCheck {
       last = line;
       if (line.fields["event"] === "lost") lost += Number(line.fields["records"]) || 0;
     }
-    this.#files.push({ file, lines, firstSeq: first?.seq ?? 0, lastSeq: last?.seq ?? 0, from: first?.time, to: last?.time, lost, cutOffBytes });
+    this.#files.push({
+      file,
+      lines,
+      firstSeq: first?.seq ?? 0,
+      lastSeq: last?.seq ?? 0,
+      from: first?.time,
+      to: last?.time,
+      lost,
+      cutOffBytes,
+    });
   }
 
   /** Those that follow each other are one fault. */
@@ -151,7 +168,10 @@ class ChainCheck {
   /** Why the line cannot be the next one, in words. The first line of all may have any number: see startsAt. */
   #misplaced({ seq, previous }: ChainLine): string | undefined {
     const head = this.#head;
-    if (head === undefined) return seq === 1 && /[^0]/.test(previous) ? "it is the first line, and says that there was one before" : undefined;
+    if (head === undefined)
+      return seq === 1 && /[^0]/.test(previous)
+        ? "it is the first line, and says that there was one before"
+        : undefined;
     const expected = head.seq + 1;
     if (this.#unreadable > 0 && seq === expected + this.#unreadable) return undefined; // what could not be read stands in the place of these
     if (seq > expected)

@@ -58,15 +58,21 @@ export class BlobError extends Error {
 
 /** @throws {BlobError} */
 export function checkBlobLength(length: number): void {
-  if (length > MAX_BLOB_BYTES) throw new BlobError("too_large", `Cannot keep a result of ${length} bytes: at most ${MAX_BLOB_BYTES} are kept`);
+  if (length > MAX_BLOB_BYTES)
+    throw new BlobError("too_large", `Cannot keep a result of ${length} bytes: at most ${MAX_BLOB_BYTES} are kept`);
 }
 
 /** Of a blob for which there is no room. */
 export const blobsFull = (length: number, max: number): BlobError =>
-  new BlobError("full", `Cannot keep a result of ${length} bytes: its caller has results there that nobody has fetched, and may have ${max} bytes in all`);
+  new BlobError(
+    "full",
+    `Cannot keep a result of ${length} bytes: its caller has results there that nobody has fetched, and may have ${max} bytes in all`,
+  );
 
 /** Of a blob that is not there. */
-export const blobMissing = (): BlobError => new BlobError("missing", "The result is not there: it has expired, or was fetched before");
+export const blobMissing = (): BlobError =>
+  new BlobError("missing", "The result is not there: it has expired, or was fetched before");
 
 /** Of a blob that is there, and cannot be the one that was left. */
-export const blobDamaged = (): BlobError => new BlobError("damaged", "The result is not the one that was announced: its length or its hash differs");
+export const blobDamaged = (): BlobError =>
+  new BlobError("damaged", "The result is not the one that was announced: its length or its hash differs");

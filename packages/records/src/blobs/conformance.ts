@@ -7,20 +7,28 @@ const newName = () => randomBytes(32).toString("hex");
 const hashOf = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex");
 
 /** The promises of every blob store, as tests. `create` makes or connects an empty one each time. */
-export function testBlobStore(name: string, create: (limits?: Pick<BlobLimits, "maxBytesPerOwner">) => Promise<BlobStore>): void {
+export function testBlobStore(
+  name: string,
+  create: (limits?: Pick<BlobLimits, "maxBytesPerOwner">) => Promise<BlobStore>,
+): void {
   describe(name, () => {
-    test.each([1, 256 * 1024, 512 * 1024, 512 * 1024 + 1, MAX_BLOB_BYTES])("gives %i bytes back as they were", async (length) => {
-      await using store = await create();
-      const bytes = randomBytes(length);
-      const blob = newName();
-      await store.put(blob, bytes, options);
-      expect(hashOf(await store.get(blob, length))).toBe(hashOf(bytes));
-    });
+    test.each([1, 256 * 1024, 512 * 1024, 512 * 1024 + 1, MAX_BLOB_BYTES])(
+      "gives %i bytes back as they were",
+      async (length) => {
+        await using store = await create();
+        const bytes = randomBytes(length);
+        const blob = newName();
+        await store.put(blob, bytes, options);
+        expect(hashOf(await store.get(blob, length))).toBe(hashOf(bytes));
+      },
+    );
 
     test("keeps nothing larger than the largest result", async () => {
       await using store = await create();
       const blob = newName();
-      await expect(store.put(blob, new Uint8Array(MAX_BLOB_BYTES + 1), options)).rejects.toMatchObject({ code: "too_large" });
+      await expect(store.put(blob, new Uint8Array(MAX_BLOB_BYTES + 1), options)).rejects.toMatchObject({
+        code: "too_large",
+      });
       await expect(store.get(blob, MAX_BLOB_BYTES + 1)).rejects.toMatchObject({ code: "missing" });
     });
 

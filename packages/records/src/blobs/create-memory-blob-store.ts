@@ -24,7 +24,10 @@ export interface MemoryBlobStoreOptions extends Partial<BlobLimits> {
 }
 
 /** A blob store for services and callers of one process, which ends with it. */
-export function createMemoryBlobStore({ clock = () => performance.now(), ...limits }: MemoryBlobStoreOptions = {}): BlobStore {
+export function createMemoryBlobStore({
+  clock = () => performance.now(),
+  ...limits
+}: MemoryBlobStoreOptions = {}): BlobStore {
   const { maxBytesPerOwner, maxBytes } = { ...DEFAULT_BLOB_LIMITS, ...limits };
   const blobs = new Map<string, Blob>();
   const owned = new Map<string, number>();
@@ -45,7 +48,8 @@ export function createMemoryBlobStore({ clock = () => performance.now(), ...limi
   }
   /** The oldest go first. */
   function giveWay(owner: string, isOver: () => boolean): void {
-    for (const [name, blob] of blobs) if (isOver() && blob.owner === owner && clock() - blob.at >= FETCHED_MS) remove(name);
+    for (const [name, blob] of blobs)
+      if (isOver() && blob.owner === owner && clock() - blob.at >= FETCHED_MS) remove(name);
   }
   return {
     async put(name, bytes, { owner, ttlMs }) {

@@ -1,2 +1,9 @@
-export { BlobError, type BlobLimits, type BlobStore, blobDamaged, MAX_BLOB_TTL_MS, type PutBlobOptions } from "./blob-store.ts";
+export {
+  BlobError,
+  type BlobLimits,
+  type BlobStore,
+  blobDamaged,
+  MAX_BLOB_TTL_MS,
+  type PutBlobOptions,
+} from "./blob-store.ts";
 export { createMemoryBlobStore } from "./create-memory-blob-store.ts";

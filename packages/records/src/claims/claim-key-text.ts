@@ -5,5 +5,7 @@ import type { ClaimKey } from "./claim-store.ts";
  * among them it is JSON, which writes them so that they outlive UTF-8.
  */
 export function claimKeyText({ caller, toolCallId }: ClaimKey): string {
-  return caller.isWellFormed() && toolCallId.isWellFormed() ? `${caller.length}:${caller}:${toolCallId}` : JSON.stringify([caller, toolCallId]);
+  return caller.isWellFormed() && toolCallId.isWellFormed()
+    ? `${caller.length}:${caller}:${toolCallId}`
+    : JSON.stringify([caller, toolCallId]);
 }

@@ -1,7 +1,14 @@
 import { randomBytes } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { StoreUnavailableError } from "../store-unavailable-error.ts";
-import { type Claim, type ClaimKey, type ClaimOptions, type ClaimStore, MAX_REPLY_BYTES, MAX_UNSEEN_CANCELS } from "./claim-store.ts";
+import {
+  type Claim,
+  type ClaimKey,
+  type ClaimOptions,
+  type ClaimStore,
+  MAX_REPLY_BYTES,
+  MAX_UNSEEN_CANCELS,
+} from "./claim-store.ts";
 
 const LONG_MS = 60_000;
 
@@ -18,7 +25,11 @@ export function testClaimStore(name: string, create: () => Promise<ClaimStore>):
       const taken = await store.claim(key, by("one"));
       const claim = { key, owner: "one", epoch: 1, requestHash: "request" };
       expect(taken).toEqual({ state: "taken", claim, isTakenOver: false, remembersSince: expect.any(Number) });
-      for (const outcome of [await store.claim(key, by("two")), await store.claim(key, by("one")), await store.look(key)]) {
+      for (const outcome of [
+        await store.claim(key, by("two")),
+        await store.claim(key, by("one")),
+        await store.look(key),
+      ]) {
         expect(outcome).toEqual({ state: "held", owner: "one", leaseLeftMs: expect.any(Number) });
         const { leaseLeftMs } = outcome as { leaseLeftMs: number };
         expect(leaseLeftMs).toBeGreaterThan(LONG_MS / 2);
@@ -42,7 +53,12 @@ export function testClaimStore(name: string, create: () => Promise<ClaimStore>):
 
     test("keeps the reply of a call that is done, byte by byte", async () => {
       await using store = await create();
-      const replies = [randomBytes(300), Buffer.alloc(0), Buffer.from([0, 255, 254, 13, 10, 36, 45, 49]), Buffer.from("héllo ✓")];
+      const replies = [
+        randomBytes(300),
+        Buffer.alloc(0),
+        Buffer.from([0, 255, 254, 13, 10, 36, 45, 49]),
+        Buffer.from("héllo ✓"),
+      ];
       for (const reply of replies) {
         const claim = await take(store);
         expect(await store.complete(claim, reply)).toBe(true);
@@ -112,7 +128,8 @@ export function testClaimStore(name: string, create: () => Promise<ClaimStore>):
       expect(await store.complete(completed, Buffer.from("completed"))).toBe(true);
       expect(await keptReply(store, completed.key)).toBe("completed");
       expect(await store.claim(completed.key, by("two", { requestHash: "other" }))).toEqual({ state: "conflict" });
-      for (const { key } of [renewed, completed]) expect(await store.complete({ ...lost(key), owner: "two" }, Buffer.from("theirs"))).toBe(false);
+      for (const { key } of [renewed, completed])
+        expect(await store.complete({ ...lost(key), owner: "two" }, Buffer.from("theirs"))).toBe(false);
       const cancelled = lost(unique());
       expect(await store.cancel(cancelled.key)).toBe("unclaimed");
       expect(await store.renew(cancelled, LONG_MS)).toBe(false);
@@ -125,7 +142,9 @@ export function testClaimStore(name: string, create: () => Promise<ClaimStore>):
       const other = unique();
       await store.cancel(other);
       for (let from = 0; from <= MAX_UNSEEN_CANCELS; from += 500) {
-        await Promise.all(Array.from({ length: 500 }, (_, index) => store.cancel({ caller, toolCallId: `call-${from + index}` })));
+        await Promise.all(
+          Array.from({ length: 500 }, (_, index) => store.cancel({ caller, toolCallId: `call-${from + index}` })),
+        );
       }
       expect(await store.look({ caller, toolCallId: "call-0" })).toBeUndefined();
       expect(await store.claim({ caller, toolCallId: "call-1" }, by("one"))).toMatchObject({ state: "taken" });
@@ -255,7 +274,9 @@ export function testClaimStore(name: string, create: () => Promise<ClaimStore>):
       const [first, ...others] = keys;
       if (first === undefined) throw new Error("no keys");
       expect(await store.cancel(first)).toBe("claimed");
-      expect(new Set((await Promise.all(others.map((key) => store.look(key)))).map((view) => view?.state))).toEqual(new Set(["held"]));
+      expect(new Set((await Promise.all(others.map((key) => store.look(key)))).map((view) => view?.state))).toEqual(
+        new Set(["held"]),
+      );
     });
 
     test.each([0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY])("refuses a lease of %d ms", async (leaseMs) => {

@@ -29,7 +29,11 @@ test("a memory claim store keeps replies for 15 minutes, that a call was cancell
   expect(await store.look(key("unseen"))).toBeUndefined();
   expect(await store.claim(key("unseen"), request)).toMatchObject({ state: "taken" });
   now = 1_000 + RECORD_KEPT_MS - 1;
-  const states = async () => [(await store.look(key("done")))?.state, (await store.look(key("cancelled")))?.state, (await store.look(key("held")))?.state];
+  const states = async () => [
+    (await store.look(key("done")))?.state,
+    (await store.look(key("cancelled")))?.state,
+    (await store.look(key("held")))?.state,
+  ];
   expect(await states()).toEqual(["done", "cancelled", "lapsed"]);
   now += 1;
   expect(await states()).toEqual([undefined, undefined, undefined]);
@@ -90,9 +94,15 @@ test("in a memory claim store the replies of one caller push out none of another
   await complete("other", "x");
   for (const id of ["a", "b", "c"]) await complete("agent", id);
   expect(await store.look({ caller: "other", toolCallId: "x" })).toMatchObject({ reply: expect.any(Uint8Array) });
-  expect([await store.look(key("b")), await store.look(key("c"))]).toMatchObject([{ reply: undefined }, { reply: expect.any(Uint8Array) }]);
+  expect([await store.look(key("b")), await store.look(key("c"))]).toMatchObject([
+    { reply: undefined },
+    { reply: expect.any(Uint8Array) },
+  ]);
 });
 
-test.each([{ maxRecords: 0 }, { maxRecords: 1.5 }, { maxTotalReplyBytes: -1 }])("a memory claim store refuses %j", (options) => {
-  expect(() => createMemoryClaimStore(options)).toThrow(RangeError);
-});
+test.each([{ maxRecords: 0 }, { maxRecords: 1.5 }, { maxTotalReplyBytes: -1 }])(
+  "a memory claim store refuses %j",
+  (options) => {
+    expect(() => createMemoryClaimStore(options)).toThrow(RangeError);
+  },
+);

@@ -68,7 +68,11 @@ class MemoryClaimStore implements ClaimStore {
   #bornAt: number;
   #isClosed = false;
 
-  constructor({ clock = () => performance.now(), maxRecords = 100_000, maxTotalReplyBytes = 64 * 1024 * 1024 }: MemoryClaimStoreOptions) {
+  constructor({
+    clock = () => performance.now(),
+    maxRecords = 100_000,
+    maxTotalReplyBytes = 64 * 1024 * 1024,
+  }: MemoryClaimStoreOptions) {
     if (!Number.isSafeInteger(maxRecords) || maxRecords < 1) {
       throw new RangeError(`Cannot keep claims: maxRecords must be a positive whole number, got ${maxRecords}`);
     }
@@ -95,7 +99,8 @@ class MemoryClaimStore implements ClaimStore {
     const held = this.#held.get(text);
     if (held !== undefined) {
       if (held.requestHash !== requestHash) return { state: "conflict" };
-      if (held.leaseUntil > now) return { state: "held", owner: held.owner, leaseLeftMs: Math.ceil(held.leaseUntil - now) };
+      if (held.leaseUntil > now)
+        return { state: "held", owner: held.owner, leaseLeftMs: Math.ceil(held.leaseUntil - now) };
     } else {
       this.#makeRoom(now);
     }
@@ -131,7 +136,8 @@ class MemoryClaimStore implements ClaimStore {
     if (held !== undefined && !isThis(held, claim)) return false;
     if (!this.#held.delete(text)) this.#makeRoom(now);
     this.#ended.set(text, { done: ownedBy(held ?? claim), endedAt: now });
-    if (reply.length <= MAX_REPLY_BYTES) this.#keep(text, { caller: claim.key.caller, bytes: new Uint8Array(reply), keptAt: now });
+    if (reply.length <= MAX_REPLY_BYTES)
+      this.#keep(text, { caller: claim.key.caller, bytes: new Uint8Array(reply), keptAt: now });
     return true;
   }
 
@@ -160,11 +166,14 @@ class MemoryClaimStore implements ClaimStore {
     const now = this.#begin("look at a call");
     const text = claimKeyText(key);
     const ended = this.#ended.get(text);
-    if (ended !== undefined) return ended.done === undefined ? { state: "cancelled" } : { state: "done", reply: this.#reply(text) };
+    if (ended !== undefined)
+      return ended.done === undefined ? { state: "cancelled" } : { state: "done", reply: this.#reply(text) };
     if (this.#unseen.has(key, now)) return { state: "cancelled" };
     const held = this.#held.get(text);
     if (held === undefined) return undefined;
-    return held.leaseUntil > now ? { state: "held", owner: held.owner, leaseLeftMs: Math.ceil(held.leaseUntil - now) } : { state: "lapsed" };
+    return held.leaseUntil > now
+      ? { state: "held", owner: held.owner, leaseLeftMs: Math.ceil(held.leaseUntil - now) }
+      : { state: "lapsed" };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -180,7 +189,11 @@ class MemoryClaimStore implements ClaimStore {
   #begin(what: string): number {
     if (this.#isClosed) throw new StoreUnavailableError(`Cannot ${what}: the store is closed`);
     const now = this.#clock();
-    for (let { oldest } = this.#replies; oldest !== undefined && oldest.value.keptAt + REPLY_KEPT_MS <= now; { oldest } = this.#replies)
+    for (
+      let { oldest } = this.#replies;
+      oldest !== undefined && oldest.value.keptAt + REPLY_KEPT_MS <= now;
+      { oldest } = this.#replies
+    )
       this.#forgetReply(oldest.key);
     this.#ended.deleteOldestWhile(({ endedAt }) => endedAt + RECORD_KEPT_MS <= now);
     this.#held.deleteOldestWhile(({ touchedAt }) => touchedAt + RECORD_KEPT_MS <= now);
@@ -202,7 +215,9 @@ class MemoryClaimStore implements ClaimStore {
       this.#forgetsBefore(touchedAt);
       return;
     }
-    throw new StoreUnavailableError(`Cannot remember another call: all of the ${this.#maxRecords} there is room for are being run`);
+    throw new StoreUnavailableError(
+      `Cannot remember another call: all of the ${this.#maxRecords} there is room for are being run`,
+    );
   }
 
   /** A call that was taken, or ended, after this moment is not among those forgotten. */

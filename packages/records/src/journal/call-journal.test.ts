@@ -10,7 +10,8 @@ import { connectRedisJournalStore } from "./redis/index.ts";
 
 const url = await sharedRedisUrl();
 const uniquePrefix = () => `test-${randomBytes(6).toString("hex")}`;
-const ask = (journal: CallJournal, toolCallId: string, timeoutMs = 1_000) => journal.asked({ toolCallId, toolName: "echo", timeoutMs });
+const ask = (journal: CallJournal, toolCallId: string, timeoutMs = 1_000) =>
+  journal.asked({ toolCallId, toolName: "echo", timeoutMs });
 const POLL = { timeout: 10_000, interval: 20 };
 
 test("a journal tells of each call how it went, and an end is final", async () => {
@@ -78,9 +79,13 @@ test("after a restart the record of an id stays what it was, and its answer too,
   expect(await next.written(same)).toBe(true);
 
   const [answered, , open] = before;
-  await expect.poll(() => Promise.all(["answered", "open"].map((id) => store.read("me", id))), POLL).toEqual([answered, open]);
+  await expect
+    .poll(() => Promise.all(["answered", "open"].map((id) => store.read("me", id))), POLL)
+    .toEqual([answered, open]);
   expect(await next.find("answered")).toEqual(shownRecord(answered as CallRecord));
-  expect((await next.recent(10)).find(({ toolCallId }) => toolCallId === "answered")).toEqual(shownRecord(answered as CallRecord));
+  expect((await next.recent(10)).find(({ toolCallId }) => toolCallId === "answered")).toEqual(
+    shownRecord(answered as CallRecord),
+  );
   expect(Buffer.from((await next.answer("answered")) ?? []).toString()).toBe("answer");
   expect(await store.read("me", "failed")).toMatchObject({ code: "unavailable" });
 });
@@ -166,7 +171,9 @@ test("who waits for a note knows once it is in the store, and at once that it ca
   await redis.kill();
   const lost = ask(journal, "lost");
   expect(await journal.written(lost)).toBe(false);
-  expect(await Promise.race([journal.written(lost), new Promise((resolve) => setImmediate(resolve, "late"))])).toBe(false);
+  expect(await Promise.race([journal.written(lost), new Promise((resolve) => setImmediate(resolve, "late"))])).toBe(
+    false,
+  );
   await using memory = new CallJournal({ caller: "me" });
   expect(await memory.written(ask(memory, "a"))).toBe(false);
 });
@@ -207,5 +214,7 @@ test("notes go on after the end of a write and the time for the next one met in 
   expect(await taken).toBe(true);
   while (written.length === 1) await sleep(1);
   await sleep(1); // the time for the next write begins with a note only
-  expect(await Promise.race([journal.written(ask(journal, "third")), sleep(10_000, "it waits for ever", { ref: false })])).toBe(true);
+  expect(
+    await Promise.race([journal.written(ask(journal, "third")), sleep(10_000, "it waits for ever", { ref: false })]),
+  ).toBe(true);
 });

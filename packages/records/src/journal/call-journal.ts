@@ -1,7 +1,17 @@
 import { OldestFirstMap, RecentMap } from "@rockbot/base";
 import { type Logger, silentLogger } from "@rockbot/bus";
 import { CallNotes, type NotesKeeper } from "./call-notes.ts";
-import { ANSWER_KEPT_MS, type CallRecord, CallState, type CallStep, MAX_AGE_MS, MAX_CALLS, MAX_SENT_CHARACTERS, shownRecord, stays } from "./call-record.ts";
+import {
+  ANSWER_KEPT_MS,
+  type CallRecord,
+  CallState,
+  type CallStep,
+  MAX_AGE_MS,
+  MAX_CALLS,
+  MAX_SENT_CHARACTERS,
+  shownRecord,
+  stays,
+} from "./call-record.ts";
 import { type JournalStore, MAX_SLOTS, MAX_STORED_ANSWER_BYTES } from "./journal-store.ts";
 
 /** Whose calls a journal keeps, where, and how many. */
@@ -27,7 +37,8 @@ const GATHER_MS = 50;
 const RETRY_MS = 1_000;
 
 /** A call that its caller asks for. */
-export interface AskedCall extends Pick<CallRecord, "toolCallId" | "toolName" | "onBehalfOf" | "blob" | "request" | "sent"> {
+export interface AskedCall
+  extends Pick<CallRecord, "toolCallId" | "toolName" | "onBehalfOf" | "blob" | "request" | "sent"> {
   readonly timeoutMs: number;
   /** No call had its id before, so that none is looked for. @default false */
   readonly isNew?: boolean | undefined;
@@ -166,21 +177,27 @@ export class CallJournal implements AsyncDisposable {
     this.#dropAnswer(toolCallId);
     this.#answers.set(toolCallId, { bytes, at: this.#clock() });
     this.#answerBytes += bytes.byteLength;
-    const isOver = ({ at }: { readonly at: number }) => this.#answerBytes > MAX_ANSWER_BYTES || at <= this.#clock() - ANSWER_KEPT_MS;
-    for (let { oldest } = this.#answers; oldest !== undefined && isOver(oldest.value); { oldest } = this.#answers) this.#dropAnswer(oldest.key);
+    const isOver = ({ at }: { readonly at: number }) =>
+      this.#answerBytes > MAX_ANSWER_BYTES || at <= this.#clock() - ANSWER_KEPT_MS;
+    for (let { oldest } = this.#answers; oldest !== undefined && isOver(oldest.value); { oldest } = this.#answers)
+      this.#dropAnswer(oldest.key);
     if (bytes.byteLength <= MAX_STORED_ANSWER_BYTES) this.#storeAnswer(toolCallId, bytes, false);
   }
 
   #storeAnswer(toolCallId: string, bytes: Uint8Array, isFirst: boolean): void {
     const onBehalfOf = this.#calls.get(toolCallId)?.record.onBehalfOf;
-    this.#store?.writeAnswer(this.#caller, toolCallId, bytes, { isFirst, onBehalfOf }).catch((error: unknown) => this.#failed(error));
+    this.#store
+      ?.writeAnswer(this.#caller, toolCallId, bytes, { isFirst, onBehalfOf })
+      .catch((error: unknown) => this.#failed(error));
   }
 
   /** The answer, if it is kept. */
   async answer(toolCallId: string): Promise<Uint8Array | undefined> {
     const kept = this.#answers.get(toolCallId);
     if (kept !== undefined && kept.at > this.#clock() - ANSWER_KEPT_MS) return kept.bytes;
-    return (await this.#ofAll((store, caller) => store.readAnswer(caller, toolCallId))).find((bytes) => bytes !== undefined);
+    return (await this.#ofAll((store, caller) => store.readAnswer(caller, toolCallId))).find(
+      (bytes) => bytes !== undefined,
+    );
   }
 
   /** One call, also of an earlier process or of another instance of the agent. */
@@ -189,7 +206,9 @@ export class CallJournal implements AsyncDisposable {
     const here = call === undefined || this.#isOver(call) ? undefined : call.record;
     // A process before may have had the call that the id stands for.
     const isSure = here !== undefined && (here.request === undefined || here.state === CallState.Answered);
-    const stored = isSure ? undefined : (await this.#ofAll((store, caller) => store.read(caller, toolCallId))).reduce(furtherOf, undefined);
+    const stored = isSure
+      ? undefined
+      : (await this.#ofAll((store, caller) => store.read(caller, toolCallId))).reduce(furtherOf, undefined);
     const record = here === undefined || (stored !== undefined && stays(stored, here)) ? stored : here;
     return record === undefined ? undefined : shownRecord(record);
   }
@@ -197,7 +216,9 @@ export class CallJournal implements AsyncDisposable {
   /** The newest calls first, those of earlier processes and of the agent's other instances too as long as the store answers. */
   async recent(limit: number): Promise<readonly CallRecord[]> {
     const stored = new Map<string, CallRecord>();
-    for (const record of (await this.#ofAll((store, caller) => store.readRecent(caller, limit))).flatMap((records) => records ?? []))
+    for (const record of (await this.#ofAll((store, caller) => store.readRecent(caller, limit))).flatMap(
+      (records) => records ?? [],
+    ))
       stored.set(record.toolCallId, furtherOf(stored.get(record.toolCallId), record) ?? record);
     const here = this.#calls
       .newestFirst()
@@ -231,8 +252,12 @@ export class CallJournal implements AsyncDisposable {
     if (store === undefined) return [];
     const [agent = ""] = this.#caller.split(".", 1);
     const callers = await store.readCallers().catch(() => []);
-    const others = callers.filter((caller) => caller !== this.#caller && (caller === agent || caller.startsWith(`${agent}.`)));
-    return Promise.all([this.#caller, ...others.slice(0, MAX_SLOTS)].map((caller) => read(store, caller).catch(() => undefined)));
+    const others = callers.filter(
+      (caller) => caller !== this.#caller && (caller === agent || caller.startsWith(`${agent}.`)),
+    );
+    return Promise.all(
+      [this.#caller, ...others.slice(0, MAX_SLOTS)].map((caller) => read(store, caller).catch(() => undefined)),
+    );
   }
 
   #keepUnwritten(call: CallNotes): void {

@@ -72,7 +72,8 @@ export class CallNotes {
   /** As it stands now. */
   get record(): CallRecord {
     const steps: { readonly step: CallStep; readonly at: number }[] = [];
-    for (let noted = this.#last; noted !== undefined; noted = noted.before) steps.push({ step: noted.step, at: this.startedAt + noted.after });
+    for (let noted = this.#last; noted !== undefined; noted = noted.before)
+      steps.push({ step: noted.step, at: this.startedAt + noted.after });
     const policy = this.#policy === undefined ? {} : { policy: this.#policy };
     const code = this.#code === undefined ? {} : { code: this.#code };
     const { blob, ...begun } = this.#begun;

@@ -56,7 +56,9 @@ export interface CallRecord {
 }
 
 /** A record as anybody but its caller sees it. */
-export function shownRecord<Record extends Pick<CallRecord, "blob" | "request" | "sent">>(record: Record): Omit<Record, "blob" | "request" | "sent"> {
+export function shownRecord<Record extends Pick<CallRecord, "blob" | "request" | "sent">>(
+  record: Record,
+): Omit<Record, "blob" | "request" | "sent"> {
   const { blob: _blob, request: _request, sent: _sent, ...shown } = record;
   return shown;
 }

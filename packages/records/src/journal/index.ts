@@ -2,7 +2,16 @@
 
 export { CallJournal, type CallJournalOptions } from "./call-journal.ts";
 export type { CallNotes } from "./call-notes.ts";
-export { ANSWER_KEPT_MS, type CallRecord, CallState, type CallStep, isOpen, MAX_AGE_MS, MAX_CALLS, shownRecord } from "./call-record.ts";
+export {
+  ANSWER_KEPT_MS,
+  type CallRecord,
+  CallState,
+  type CallStep,
+  isOpen,
+  MAX_AGE_MS,
+  MAX_CALLS,
+  shownRecord,
+} from "./call-record.ts";
 
 // Where it outlives the caller. A store in Redis comes from ./redis, so that only its users load the client.
 

@@ -26,7 +26,11 @@ export interface LeaseSlotOptions {
  * @returns undefined if all slots are held
  * @throws {StoreUnavailableError} if the store does not say
  */
-export async function leaseSlot(store: JournalStore, agent: string, { log, leaseMs = 4_000 }: LeaseSlotOptions): Promise<SlotLease | undefined> {
+export async function leaseSlot(
+  store: JournalStore,
+  agent: string,
+  { log, leaseMs = 4_000 }: LeaseSlotOptions,
+): Promise<SlotLease | undefined> {
   const owner = newId();
   const renewMs = leaseMs / 4;
   const slot = await findSlot(store, agent, { owner, leaseMs, renewMs });
@@ -41,7 +45,10 @@ export async function leaseSlot(store: JournalStore, agent: string, { log, lease
     const isHeld = await store.holdSlot(agent, slot, { owner, leaseMs }).catch(() => true);
     if (isHeld) return;
     isLost = true;
-    log.error({ agent, instance: String(slot) }, "lost the lease of the instance name to another process, and leases a new one");
+    log.error(
+      { agent, instance: String(slot) },
+      "lost the lease of the instance name to another process, and leases a new one",
+    );
     lose();
   });
   return {

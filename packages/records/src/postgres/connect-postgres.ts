@@ -107,14 +107,21 @@ export class PostgresDatabase implements AsyncDisposable {
   #unavailable(what: string, error: unknown): unknown {
     const { code, message, name } = error as NodeJS.ErrnoException;
     const isPlain = name === "Error" && /timeout|connection (terminated|error)|pool/i.test(message);
-    if (error instanceof StoreUnavailableError || !(error instanceof DatabaseError || code !== undefined || isPlain)) return error;
-    return new StoreUnavailableError(`Cannot ${what} in ${this.where}: ${error instanceof DatabaseError ? `${message} (${code})` : (code ?? message)}`, {
-      cause: error,
-    });
+    if (error instanceof StoreUnavailableError || !(error instanceof DatabaseError || code !== undefined || isPlain))
+      return error;
+    return new StoreUnavailableError(
+      `Cannot ${what} in ${this.where}: ${error instanceof DatabaseError ? `${message} (${code})` : (code ?? message)}`,
+      {
+        cause: error,
+      },
+    );
   }
 }
 
-async function migrate(database: PostgresDatabase, { holds, versionTable, lock, migrations }: PostgresSchema): Promise<void> {
+async function migrate(
+  database: PostgresDatabase,
+  { holds, versionTable, lock, migrations }: PostgresSchema,
+): Promise<void> {
   await database.inTransaction("make its tables", async (client) => {
     await client.query("SELECT pg_advisory_xact_lock($1)", [lock]);
     await client.query(`CREATE TABLE IF NOT EXISTS ${versionTable} (version integer NOT NULL)`);

@@ -1,1 +1,7 @@
-export { connectPostgres, type PostgresClient, type PostgresDatabase, type PostgresRow, type PostgresSchema } from "./connect-postgres.ts";
+export {
+  connectPostgres,
+  type PostgresClient,
+  type PostgresDatabase,
+  type PostgresRow,
+  type PostgresSchema,
+} from "./connect-postgres.ts";

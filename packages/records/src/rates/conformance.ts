@@ -98,4 +98,9 @@ export function testRateStore(name: string, create: () => Promise<RateStore>): v
 }
 
 /** A bucket of its own for so many calls, from which one is taken. */
-const calls = (amount: number, perMs = HOUR_MS): Charge => ({ key: randomBytes(8).toString("hex"), amount, perMs, cost: 1 });
+const calls = (amount: number, perMs = HOUR_MS): Charge => ({
+  key: randomBytes(8).toString("hex"),
+  amount,
+  perMs,
+  cost: 1,
+});

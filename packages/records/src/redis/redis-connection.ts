@@ -13,7 +13,9 @@ export type RedisScripts = Readonly<Record<string, { readonly numberOfKeys?: num
 type Script = (...keysAndArguments: (string | Buffer | number)[]) => Promise<unknown>;
 
 /** A client that knows the scripts; those of any number of keys take their count before these. A name that ends in Buffer says that texts come as bytes. */
-export type RedisClient<Scripts extends RedisScripts> = Redis & { readonly [Name in keyof Scripts & string as Name | `${Name}Buffer`]: Script };
+export type RedisClient<Scripts extends RedisScripts> = Redis & {
+  readonly [Name in keyof Scripts & string as Name | `${Name}Buffer`]: Script;
+};
 
 /** The purpose of a connection, its scripts, and what its process does without it. */
 export interface RedisConnectionOptions<Scripts extends RedisScripts> {
@@ -97,7 +99,8 @@ export class RedisConnection<Scripts extends RedisScripts> {
       retryStrategy: () => this.#nextAttempt(),
       sentinelRetryStrategy: () => this.#nextAttempt(),
       // The master has become a replica, or has lost its replicas: find the new one.
-      reconnectOnError: ({ message }) => message.startsWith("READONLY") || (address.sentinels !== undefined && message.includes("NOREPLICAS")),
+      reconnectOnError: ({ message }) =>
+        message.startsWith("READONLY") || (address.sentinels !== undefined && message.includes("NOREPLICAS")),
     });
     for (const [name, script] of Object.entries(options.scripts)) redis.defineCommand(name, script);
     this.#redis = redis as RedisClient<Scripts>;
@@ -139,7 +142,11 @@ export class RedisConnection<Scripts extends RedisScripts> {
     if (this.#isClosing) return Promise.reject(new StoreUnavailableError(`Cannot ${what}: the store is closed`));
     if (facts === undefined) {
       countRedisFailure(this.#options.purpose, "away");
-      return Promise.reject(new StoreUnavailableError(`Cannot ${what}: there is no connection to ${this.#address.label} (${this.#trouble})`));
+      return Promise.reject(
+        new StoreUnavailableError(
+          `Cannot ${what}: there is no connection to ${this.#address.label} (${this.#trouble})`,
+        ),
+      );
     }
     this.#cork();
     const sent = { sentAt: this.#clock.now };
@@ -174,13 +181,17 @@ export class RedisConnection<Scripts extends RedisScripts> {
     const { status } = this.#redis;
     const ended = new Promise((resolve) => this.#redis.once("end", resolve));
     this.#redis.disconnect();
-    if (status === "connecting" || status === "connect" || status === "ready") await Promise.race([ended, sleep(2 * DISCONNECT_MS, undefined, { ref: false })]);
+    if (status === "connecting" || status === "connect" || status === "ready")
+      await Promise.race([ended, sleep(2 * DISCONNECT_MS, undefined, { ref: false })]);
   }
 
   /** When to connect again, as whom the address says by then. One that cannot be read changes nothing. */
   #nextAttempt(): number {
     try {
-      const { username, password, sentinelUsername, sentinelPassword } = serverOptions(this.#address.again?.() ?? this.#address, undefined);
+      const { username, password, sentinelUsername, sentinelPassword } = serverOptions(
+        this.#address.again?.() ?? this.#address,
+        undefined,
+      );
       Object.assign(this.#redis.options, { username, password, sentinelUsername, sentinelPassword });
     } catch (error) {
       this.#trouble = `its address cannot be read again: ${reasonOf(error)}`;
@@ -248,7 +259,9 @@ export class RedisConnection<Scripts extends RedisScripts> {
   #watchHandshake(): void {
     const { stream } = this.#redis;
     this.#endHandshake?.();
-    this.#endHandshake = this.#clock.after(PREPARE_MS, () => stream.destroy(new Error(`not ready within ${PREPARE_MS} ms`)));
+    this.#endHandshake = this.#clock.after(PREPARE_MS, () =>
+      stream.destroy(new Error(`not ready within ${PREPARE_MS} ms`)),
+    );
   }
 
   async #prepare(): Promise<void> {
@@ -257,7 +270,8 @@ export class RedisConnection<Scripts extends RedisScripts> {
       const { prepare = () => this.#redis.ping(), needsFacts = false } = this.#options;
       const info = this.#redis.info();
       const facts = readServerFacts(await this.#answer(needsFacts ? info : info.catch(nothingIfForbidden)));
-      if (facts.isReplica) throw new UnfitServerError("it is a replica, which takes no writes: give the address that leads to the master");
+      if (facts.isReplica)
+        throw new UnfitServerError("it is a replica, which takes no writes: give the address that leads to the master");
       await this.#answer(prepare(this.#redis, facts));
       if (stream.destroyed || this.#isClosing) return;
       this.#endHandshake?.();
@@ -279,7 +293,11 @@ export class RedisConnection<Scripts extends RedisScripts> {
     if (reason.startsWith(NO_SENTINEL)) this.#logTrouble(); // no connection has been made that could close
     if (!/^(WRONGPASS|NOAUTH|NOPERM|ERR (AUTH|invalid DB|DB index))/.test(reason)) return;
     this.#redis.stream.destroy(); // ioredis would go on in another database than the one asked for
-    this.#onFirst?.(new StoreUnavailableError(`Cannot use ${this.#address.label} for ${this.#options.purpose}: it refuses (${reason})`));
+    this.#onFirst?.(
+      new StoreUnavailableError(
+        `Cannot use ${this.#address.label} for ${this.#options.purpose}: it refuses (${reason})`,
+      ),
+    );
   }
 
   #onClose(): void {
@@ -291,12 +309,18 @@ export class RedisConnection<Scripts extends RedisScripts> {
   #logTrouble(): void {
     if (this.#isClosing || this.#trouble === this.#loggedTrouble) return;
     this.#loggedTrouble = this.#trouble;
-    this.#options.log.warn({ redis: this.#address.label, reason: this.#trouble, untilBack: this.#options.whileAway }, "no connection to Redis");
+    this.#options.log.warn(
+      { redis: this.#address.label, reason: this.#trouble, untilBack: this.#options.whileAway },
+      "no connection to Redis",
+    );
   }
 }
 
 /** Where ioredis connects to, and as whom. */
-function serverOptions({ host, port, db, username, password, isTls, sentinels }: RedisAddress, ca: string | undefined): Omit<RedisOptions, "replyMapping"> {
+function serverOptions(
+  { host, port, db, username, password, isTls, sentinels }: RedisAddress,
+  ca: string | undefined,
+): Omit<RedisOptions, "replyMapping"> {
   const tls = isTls ? { tls: ca === undefined ? {} : { ca } } : {};
   const as = { ...(username === undefined ? {} : { username }), ...(password === undefined ? {} : { password }) };
   if (sentinels === undefined) return { host, port, db, ...as, ...tls };

@@ -14,12 +14,18 @@ function instruments(): ReturnType<typeof makeInstruments> {
 
 function makeInstruments() {
   const meter = metrics.getMeter("@rockbot/records");
-  meter.createObservableGauge("rockbot.redis.up", { description: "1 if there is a connection to Redis, else 0, by purpose." }).addCallback((result) => {
-    const byPurpose = Map.groupBy(connections, ([, purpose]) => purpose);
-    for (const [purpose, all] of byPurpose) result.observe(all.every(([isUp]) => isUp()) ? 1 : 0, { purpose });
-  });
+  meter
+    .createObservableGauge("rockbot.redis.up", {
+      description: "1 if there is a connection to Redis, else 0, by purpose.",
+    })
+    .addCallback((result) => {
+      const byPurpose = Map.groupBy(connections, ([, purpose]) => purpose);
+      for (const [purpose, all] of byPurpose) result.observe(all.every(([isUp]) => isUp()) ? 1 : 0, { purpose });
+    });
   return {
-    failures: meter.createCounter("rockbot.redis.failures", { description: "Commands without a result, by purpose and reason: away, refused or lost." }),
+    failures: meter.createCounter("rockbot.redis.failures", {
+      description: "Commands without a result, by purpose and reason: away, refused or lost.",
+    }),
   };
 }
 

@@ -88,7 +88,9 @@ export class RedisRoom<Scripts extends RedisScripts> {
   }
 
   async #read(): Promise<void> {
-    const info = await this.#connection.run("ask for the room left", (redis) => redis.info("memory").catch(nothingIfForbidden));
+    const info = await this.#connection.run("ask for the room left", (redis) =>
+      redis.info("memory").catch(nothingIfForbidden),
+    );
     const number = (name: string): number => Number(new RegExp(`^${name}:(\\d+)`, "m").exec(String(info))?.[1] ?? 0);
     const most = number("maxmemory");
     this.#max = most || UNTOLD_BYTES;

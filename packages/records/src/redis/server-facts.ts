@@ -14,7 +14,9 @@ export interface ServerFacts {
 
 /** Reads the answer to `INFO`. */
 export function readServerFacts(info: string): ServerFacts {
-  const facts = new Map(info.split("\r\n").map((line) => [line.slice(0, line.indexOf(":")), line.slice(line.indexOf(":") + 1)]));
+  const facts = new Map(
+    info.split("\r\n").map((line) => [line.slice(0, line.indexOf(":")), line.slice(line.indexOf(":") + 1)]),
+  );
   const log = facts.get("aof_enabled");
   const hasBound = facts.get("maxmemory") !== "0";
   return {

@@ -7,9 +7,17 @@ const TRY_MS = 5_000;
 const PAUSE_MS = 1_000;
 
 /** Resolves with true once Redis has answered, however long it is away or refuses; with false once the signal aborts. */
-export async function untilReached(url: RedisUrl, { log, signal }: { readonly log: Logger; readonly signal: AbortSignal }): Promise<boolean> {
+export async function untilReached(
+  url: RedisUrl,
+  { log, signal }: { readonly log: Logger; readonly signal: AbortSignal },
+): Promise<boolean> {
   while (!signal.aborted) {
-    const connection = new RedisConnection(parseRedisAddress(url), { log, purpose: "readiness", whileAway: "the process is not ready", scripts: {} });
+    const connection = new RedisConnection(parseRedisAddress(url), {
+      log,
+      purpose: "readiness",
+      whileAway: "the process is not ready",
+      scripts: {},
+    });
     const close = (): Promise<void> => connection.close();
     signal.addEventListener("abort", close);
     await connection.start(TRY_MS).catch(() => {}); // its log says why

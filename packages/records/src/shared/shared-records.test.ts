@@ -19,7 +19,10 @@ test("opens each store once, when it is first asked for, and closes the newest f
   };
   {
     await using records = new SharedRecords({ redisUrl: "redis://here", log: silentLogger });
-    const [first, again] = await Promise.all([records.open("first", connect("first")), records.open("first", connect("first"))]);
+    const [first, again] = await Promise.all([
+      records.open("first", connect("first")),
+      records.open("first", connect("first")),
+    ]);
     await records.open("second", connect("second"));
 
     expect(again).toBe(first);
@@ -31,7 +34,12 @@ test("opens each store once, when it is first asked for, and closes the newest f
 test("has no stores without an address", async () => {
   await using records = new SharedRecords({ redisUrl: undefined, log: silentLogger });
 
-  expect(await Promise.all([records.claims(), records.rates(), records.leases(), records.journals()])).toEqual([undefined, undefined, undefined, undefined]);
+  expect(await Promise.all([records.claims(), records.rates(), records.leases(), records.journals()])).toEqual([
+    undefined,
+    undefined,
+    undefined,
+    undefined,
+  ]);
 });
 
 test("tries anew after an opening that failed", async () => {

@@ -38,7 +38,8 @@ export class SharedRecords implements AsyncDisposable {
     const { signal } = this.#seeking;
     let isReached = redisUrl === undefined;
     const seek = async (): Promise<void> => {
-      if (redisUrl !== undefined) isReached = await (await import("../redis/until-reached.ts")).untilReached(redisUrl, { log, signal });
+      if (redisUrl !== undefined)
+        isReached = await (await import("../redis/until-reached.ts")).untilReached(redisUrl, { log, signal });
     };
     seek().catch(() => {}); // each store that is opened says why
     return () => isReached;
@@ -47,7 +48,9 @@ export class SharedRecords implements AsyncDisposable {
   /** The calls that were taken: see ClaimStore. */
   async claims(): Promise<ClaimStore | undefined> {
     const { keepsAll } = this.#options;
-    return this.open("claims", async (url, options) => (await import("../claims/redis/index.ts")).connectRedisClaimStore(url, { ...options, keepsAll }));
+    return this.open("claims", async (url, options) =>
+      (await import("../claims/redis/index.ts")).connectRedisClaimStore(url, { ...options, keepsAll }),
+    );
   }
 
   /** The use that callers have made of their rates. */
@@ -62,12 +65,16 @@ export class SharedRecords implements AsyncDisposable {
 
   /** Leases on work that one process at a time may do. */
   async leases(): Promise<LeaseStore | undefined> {
-    return this.open("leases", async (...at) => (await import("../leases/redis/index.ts")).connectRedisLeaseStore(...at));
+    return this.open("leases", async (...at) =>
+      (await import("../leases/redis/index.ts")).connectRedisLeaseStore(...at),
+    );
   }
 
   /** The calls that callers have made. */
   async journals(): Promise<JournalStore | undefined> {
-    return this.open("journals", async (...at) => (await import("../journal/redis/index.ts")).connectRedisJournalStore(...at));
+    return this.open("journals", async (...at) =>
+      (await import("../journal/redis/index.ts")).connectRedisJournalStore(...at),
+    );
   }
 
   /** A further store, of any caller, under a name of its own. */

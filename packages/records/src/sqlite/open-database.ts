@@ -32,7 +32,9 @@ export async function openDatabase(file: string, options: OpenDatabaseOptions): 
     await whileBusy(options.busyTimeoutMs, () => opened.exec("PRAGMA journal_mode = WAL"));
     db.exec("PRAGMA synchronous = NORMAL; PRAGMA cache_size = -65536; PRAGMA mmap_size = 268435456");
     for (const [name, run] of Object.entries(options.functions ?? {}))
-      db.function(name, { deterministic: true, varargs: true }, (...texts) => run(...texts.map((text) => (text === null ? null : String(text)))));
+      db.function(name, { deterministic: true, varargs: true }, (...texts) =>
+        run(...texts.map((text) => (text === null ? null : String(text)))),
+      );
     if (versionOf(db) !== options.migrations.length) await migrate(db, file, options);
     return db;
   } catch (error) {
@@ -42,7 +44,11 @@ export async function openDatabase(file: string, options: OpenDatabaseOptions): 
 }
 
 /** Runs `change` in a transaction of its own that no other process writes beside. It is there in full or not at all. */
-export async function inTransaction<T>(db: DatabaseSync, busyTimeoutMs: number, change: () => Promise<T> | T): Promise<T> {
+export async function inTransaction<T>(
+  db: DatabaseSync,
+  busyTimeoutMs: number,
+  change: () => Promise<T> | T,
+): Promise<T> {
   await whileBusy(busyTimeoutMs, () => db.exec("BEGIN IMMEDIATE"));
   try {
     const result = await change();
@@ -54,7 +60,11 @@ export async function inTransaction<T>(db: DatabaseSync, busyTimeoutMs: number, 
   }
 }
 
-async function migrate(db: DatabaseSync, file: string, { holds, migrations, busyTimeoutMs }: OpenDatabaseOptions): Promise<void> {
+async function migrate(
+  db: DatabaseSync,
+  file: string,
+  { holds, migrations, busyTimeoutMs }: OpenDatabaseOptions,
+): Promise<void> {
   await inTransaction(db, busyTimeoutMs, () => {
     const version = versionOf(db);
     if (version > migrations.length) {
@@ -84,7 +94,8 @@ async function whileBusy<T>(timeoutMs: number, attempt: () => T): Promise<T> {
 
 const SQLITE_BUSY = 5;
 
-const isBusy = (error: unknown): boolean => ((error as { readonly errcode?: number }).errcode ?? 0) % 256 === SQLITE_BUSY;
+const isBusy = (error: unknown): boolean =>
+  ((error as { readonly errcode?: number }).errcode ?? 0) % 256 === SQLITE_BUSY;
 
 /** An error of SQLite in words of ours; any other as it is. */
 export function unavailable(what: string, error: unknown): unknown {

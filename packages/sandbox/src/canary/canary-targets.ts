@@ -28,11 +28,17 @@ const METADATA = "169.254.169.254";
 const PUBLIC = "1.1.1.1";
 
 /** All that a script must not reach from where it runs, as seen from here. */
-export function canaryTargets({ apiServer, brokerUrl, dnsServers = getServers() }: CanaryTargetsOptions): CanaryTarget[] {
+export function canaryTargets({
+  apiServer,
+  brokerUrl,
+  dnsServers = getServers(),
+}: CanaryTargetsOptions): CanaryTarget[] {
   const [dns] = dnsServers;
   return [
     ...(apiServer === undefined ? [] : [required("the API server", apiServer, 443)]),
-    ...(brokerUrl === undefined ? [] : [required("the broker", brokerUrl, brokerUrl.protocol === "amqps:" ? 5671 : 5672)]),
+    ...(brokerUrl === undefined
+      ? []
+      : [required("the broker", brokerUrl, brokerUrl.protocol === "amqps:" ? 5671 : 5672)]),
     ...(dns === undefined ? [] : [{ name: "DNS", ...hostAndPort(dns), protocol: "dns" as const }]),
     { name: "the metadata address", host: METADATA, port: 80 },
     { name: "a public address", host: PUBLIC, port: 443 },
@@ -40,7 +46,12 @@ export function canaryTargets({ apiServer, brokerUrl, dnsServers = getServers() 
 }
 
 function required(name: string, { hostname, port }: URL, standardPort: number): CanaryTarget {
-  return { name, host: hostname.replace(/^\[|\]$/g, ""), port: port === "" ? standardPort : Number(port), isRequired: true };
+  return {
+    name,
+    host: hostname.replace(/^\[|\]$/g, ""),
+    port: port === "" ? standardPort : Number(port),
+    isRequired: true,
+  };
 }
 
 /** As Node writes name servers: an address, or with a port `1.2.3.4:5353` and `[::1]:5353`. */

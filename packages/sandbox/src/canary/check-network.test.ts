@@ -70,7 +70,13 @@ const openRunner: ScriptRunner = {
 const walledRunner: ScriptRunner = {
   ...openRunner,
   run: (job, options) =>
-    openRunner.run({ ...job, script: `import socket\ndel socket.socket\n${job.script}`.replace("except OSError", "except Exception") }, options),
+    openRunner.run(
+      {
+        ...job,
+        script: `import socket\ndel socket.socket\n${job.script}`.replace("except OSError", "except Exception"),
+      },
+      options,
+    ),
 };
 
 const closed: CanaryTarget = { name: "a closed port", host: "127.0.0.1", port: 1 };
@@ -78,11 +84,19 @@ const closed: CanaryTarget = { name: "a closed port", host: "127.0.0.1", port: 1
 test("scripts that reach what they must not are refused, by name", async () => {
   await using broker = await listener();
   await using dns = await nameServer();
-  const targets = canaryTargets({ brokerUrl: new URL(`amqp://user:secret@127.0.0.1:${broker.port}`), dnsServers: [`127.0.0.1:${dns.port}`] }).slice(0, 2);
+  const targets = canaryTargets({
+    brokerUrl: new URL(`amqp://user:secret@127.0.0.1:${broker.port}`),
+    dnsServers: [`127.0.0.1:${dns.port}`],
+  }).slice(0, 2);
 
   const { verdicts, refusal } = await checkNetwork(openRunner, [...targets, closed], { signal });
 
-  expect(verdicts).toEqual({ "the broker": "reached", DNS: "reached", "a closed port": "not testable", "the manager": "reached" });
+  expect(verdicts).toEqual({
+    "the broker": "reached",
+    DNS: "reached",
+    "a closed port": "not testable",
+    "the manager": "reached",
+  });
   expect(refusal).toMatch(/^No scripts are run: a script reaches the broker, DNS, the manager\. .*NetworkPolicy/);
   expect(refusal).not.toContain("secret");
 });
@@ -96,9 +110,16 @@ test("scripts are refused where the manager does not reach what has to be tried"
 
 test("scripts are refused where none could try", async () => {
   await using broker = await listener();
-  const brokenRunner: ScriptRunner = { ...openRunner, run: async () => Promise.reject(new Error("there is no sandbox")) };
+  const brokenRunner: ScriptRunner = {
+    ...openRunner,
+    run: async () => Promise.reject(new Error("there is no sandbox")),
+  };
 
-  const { verdicts, refusal } = await checkNetwork(brokenRunner, [{ name: "the broker", host: "127.0.0.1", port: broker.port }], { signal });
+  const { verdicts, refusal } = await checkNetwork(
+    brokenRunner,
+    [{ name: "the broker", host: "127.0.0.1", port: broker.port }],
+    { signal },
+  );
 
   expect(verdicts).toEqual({ "the broker": "not testable", "the manager": "not testable" });
   expect(refusal).toContain("there is no sandbox");
@@ -110,7 +131,11 @@ test("nothing is refused where a script reaches nobody, this process included", 
 });
 
 test("the API server and the broker have to be tried; their standard ports are known", () => {
-  const targets = canaryTargets({ apiServer: new URL("https://[fd00::1]"), brokerUrl: new URL("amqps://mq.example"), dnsServers: ["[fd00::53]:5353"] });
+  const targets = canaryTargets({
+    apiServer: new URL("https://[fd00::1]"),
+    brokerUrl: new URL("amqps://mq.example"),
+    dnsServers: ["[fd00::53]:5353"],
+  });
 
   expect(targets.map(({ name, host, port, isRequired = false }) => [name, host, port, isRequired])).toEqual([
     ["the API server", "fd00::1", 443, true],

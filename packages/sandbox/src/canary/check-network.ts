@@ -40,18 +40,25 @@ const LOOPBACK = "127.0.0.1";
  * the targets, the script tries this process itself, which can always be reached. Never rejects: where the script could try nothing, that is
  * a reason to refuse as well.
  */
-export async function checkNetwork(runner: ScriptRunner, others: readonly CanaryTarget[], options: CheckNetworkOptions): Promise<CanaryReport> {
+export async function checkNetwork(
+  runner: ScriptRunner,
+  others: readonly CanaryTarget[],
+  options: CheckNetworkOptions,
+): Promise<CanaryReport> {
   await using self = await listen();
   const targets = [...others, self.target];
   const addresses = await Promise.all(targets.map(reachTarget));
   const testable = targets.flatMap((target, index) => {
     const address = addresses[index];
-    return address === undefined ? [] : [{ name: target.name, address, port: target.port, protocol: target.protocol ?? "tcp" }];
+    return address === undefined
+      ? []
+      : [{ name: target.name, address, port: target.port, protocol: target.protocol ?? "tcp" }];
   });
   const untested = targets.filter((_, index) => addresses[index] === undefined);
   const missing = untested.find(({ isRequired }) => isRequired);
   let reached: readonly string[] | undefined;
-  let refusal = missing && `the manager itself does not reach ${missing.name}, so that it cannot be shown that scripts do not`;
+  let refusal =
+    missing && `the manager itself does not reach ${missing.name}, so that it cannot be shown that scripts do not`;
   try {
     reached = await reachedBySandbox(runner, testable, options);
     if (reached.length > 0) refusal = reachedRefusal(reached);

@@ -26,14 +26,37 @@ export interface ScriptRunnerTraits {
 }
 
 /** The promises of every runner of scripts, as tests. `makeRunner` makes one that can run 4 scripts at a time. */
-export function testScriptRunner(name: string, makeRunner: () => Promise<ScriptRunner>, traits: ScriptRunnerTraits): void {
-  const { keepBytes, limits, skipped, isIsolated = true, hasInterface = false, boundsFiles = true, packages, patienceMs = 60_000 } = traits;
+export function testScriptRunner(
+  name: string,
+  makeRunner: () => Promise<ScriptRunner>,
+  traits: ScriptRunnerTraits,
+): void {
+  const {
+    keepBytes,
+    limits,
+    skipped,
+    isIsolated = true,
+    hasInterface = false,
+    boundsFiles = true,
+    packages,
+    patienceMs = 60_000,
+  } = traits;
   const suite = describe.runIf(skipped === undefined);
   const label = skipped === undefined ? name : `${name} (skipped: ${skipped})`;
 
-  const job = (script: string, changes: Partial<ScriptJob> = {}): ScriptJob => ({ id: randomBytes(16).toString("hex"), script, timeoutMs: 20_000, ...changes });
+  const job = (script: string, changes: Partial<ScriptJob> = {}): ScriptJob => ({
+    id: randomBytes(16).toString("hex"),
+    script,
+    timeoutMs: 20_000,
+    ...changes,
+  });
 
-  function runIn(runner: ScriptRunner, script: string, changes: Partial<ScriptJob> = {}, signal = new AbortController().signal): Promise<ScriptOutcome> {
+  function runIn(
+    runner: ScriptRunner,
+    script: string,
+    changes: Partial<ScriptJob> = {},
+    signal = new AbortController().signal,
+  ): Promise<ScriptOutcome> {
     return runner.run(job(script, changes), { signal, deadline: performance.now() + patienceMs });
   }
 
@@ -65,9 +88,17 @@ export function testScriptRunner(name: string, makeRunner: () => Promise<ScriptR
 
     describe("the outcome", () => {
       test("keeps stdout and stderr apart, each in its order", async () => {
-        const outcome = await run("import sys\nfor n in range(3):\n  print('out', n)\n  print('err', n, file=sys.stderr)");
+        const outcome = await run(
+          "import sys\nfor n in range(3):\n  print('out', n)\n  print('err', n, file=sys.stderr)",
+        );
 
-        expect(outcome).toMatchObject({ stdout: "out 0\nout 1\nout 2\n", stderr: "err 0\nerr 1\nerr 2\n", exitCode: 0, signal: null, limit: null });
+        expect(outcome).toMatchObject({
+          stdout: "out 0\nout 1\nout 2\n",
+          stderr: "err 0\nerr 1\nerr 2\n",
+          exitCode: 0,
+          signal: null,
+          limit: null,
+        });
         expect(outcome.droppedBytes).toEqual({ stdout: 0, stderr: 0 });
         expect(outcome.durations.runMs).toBeGreaterThan(0);
       });
@@ -84,7 +115,11 @@ export function testScriptRunner(name: string, makeRunner: () => Promise<ScriptR
         ["streams that are none", "import sys; sys.stdout = sys.stderr = None", 0],
         ["an exception where stderr is closed", "import sys; sys.stderr.close(); raise ValueError('bad')", 1],
         ["words where stderr is closed", "import sys; sys.stderr.close(); sys.exit('in words')", 1],
-        ["an exception of the hook for exceptions", "import sys; sys.excepthook = lambda *_: 1 / 0; raise ValueError('bad')", 1],
+        [
+          "an exception of the hook for exceptions",
+          "import sys; sys.excepthook = lambda *_: 1 / 0; raise ValueError('bad')",
+          1,
+        ],
         ["a fault of syntax", "def", 1],
       ])("has the exit code of %s", async (_, script, exitCode) => {
         expect(await run(script)).toMatchObject({ exitCode, signal: null, limit: null });
@@ -99,7 +134,9 @@ export function testScriptRunner(name: string, makeRunner: () => Promise<ScriptR
       test("shows of an exception the script's own lines, and none of what runs it", async () => {
         const { stderr } = await run("def fails():\n  return 1 / 0\n\nfails()");
 
-        expect(stderr).toMatch(/^Traceback \(most recent call last\):\n {2}File "[^"]*script\.py", line 4, in <module>\n/);
+        expect(stderr).toMatch(
+          /^Traceback \(most recent call last\):\n {2}File "[^"]*script\.py", line 4, in <module>\n/,
+        );
         expect(stderr).toMatch(/ZeroDivisionError: division by zero\n$/);
         expect(stderr.match(/File "/g)).toHaveLength(2);
       });
@@ -133,7 +170,9 @@ atexit.register(print, "at exit")
       });
 
       test("keeps text of any script, controls included, and replaces bytes that are no text", async () => {
-        const { stdout } = await run(String.raw`import sys; sys.stdout.buffer.write("é 漢 🦉 \x1b[31m\0|".encode() + b"\xff\xfe|")`);
+        const { stdout } = await run(
+          String.raw`import sys; sys.stdout.buffer.write("é 漢 🦉 \x1b[31m\0|".encode() + b"\xff\xfe|")`,
+        );
 
         expect(stdout).toBe("é 漢 🦉 \u001b[31m\0|\ufffd\ufffd|");
       });
@@ -151,16 +190,16 @@ atexit.register(print, "at exit")
 
     describe("a script", () => {
       test("is the main program, with a file of its own", async () => {
-        expect(await look(`[__name__, os.path.basename(__file__), sys.argv == [__file__], "supervisor" in dir()]`)).toEqual([
-          "__main__",
-          "script.py",
-          true,
-          false,
-        ]);
+        expect(
+          await look(`[__name__, os.path.basename(__file__), sys.argv == [__file__], "supervisor" in dir()]`),
+        ).toEqual(["__main__", "script.py", true, false]);
       });
 
       test("has its input in a variable and on stdin", async () => {
-        expect(await look(`[os.environ["ROCKBOT_INPUT"], sys.stdin.read()]`, { input: 'größer als "x"\n' })).toEqual(['größer als "x"\n', 'größer als "x"\n']);
+        expect(await look(`[os.environ["ROCKBOT_INPUT"], sys.stdin.read()]`, { input: 'größer als "x"\n' })).toEqual([
+          'größer als "x"\n',
+          'größer als "x"\n',
+        ]);
       });
 
       test("without input has an empty variable and an empty stdin", async () => {
@@ -174,7 +213,10 @@ atexit.register(print, "at exit")
       });
 
       test("that does not read its input ends all the same", async () => {
-        expect(await run("print('done')", { input: "x".repeat(1_000_000) })).toMatchObject({ stdout: "done\n", exitCode: 0 });
+        expect(await run("print('done')", { input: "x".repeat(1_000_000) })).toMatchObject({
+          stdout: "done\n",
+          exitCode: 0,
+        });
       });
 
       test("can start programs and processes of its own", async () => {
@@ -201,13 +243,26 @@ if __name__ == "__main__":
       });
 
       test("knows of no variables but a short list", async () => {
-        const allowed = ["HOME", "LANG", "LC_CTYPE", "LOGNAME", "PATH", "PYTHONDONTWRITEBYTECODE", "ROCKBOT_INPUT", "TMPDIR", "USER"];
+        const allowed = [
+          "HOME",
+          "LANG",
+          "LC_CTYPE",
+          "LOGNAME",
+          "PATH",
+          "PYTHONDONTWRITEBYTECODE",
+          "ROCKBOT_INPUT",
+          "TMPDIR",
+          "USER",
+        ];
 
         expect(await look(`[name for name in os.environ if name not in ${JSON.stringify(allowed)}]`)).toEqual([]);
       });
 
       test("has a name and a home for what asks who runs it", async () => {
-        expect(await look("[__import__('getpass').getuser(), os.path.expanduser('~') == os.environ['HOME']]")).toEqual(["nobody", true]);
+        expect(await look("[__import__('getpass').getuser(), os.path.expanduser('~') == os.environ['HOME']]")).toEqual([
+          "nobody",
+          true,
+        ]);
       });
 
       test.runIf(packages !== undefined)("can import what was installed for it, and only then", async () => {
@@ -220,7 +275,9 @@ if __name__ == "__main__":
 
     describe("a limit", () => {
       test("of time ends the script, with what it has printed so far", async () => {
-        const outcome = await runOut("import os, time\nprint('begun')\nos.write(2, b'BEGUN')\nwhile True: time.sleep(0.01)");
+        const outcome = await runOut(
+          "import os, time\nprint('begun')\nos.write(2, b'BEGUN')\nwhile True: time.sleep(0.01)",
+        );
 
         expect(outcome).toMatchObject({ stdout: "begun\n", exitCode: null, limit: "time" });
         expect(outcome.durations.runMs).toBeGreaterThanOrEqual(1_000);
@@ -241,7 +298,10 @@ if __name__ == "__main__":
         const callMs = patienceMs / 12;
         const script = job("import time\nprint('begun')\nwhile True: time.sleep(0.01)", { timeoutMs: 60_000.5 });
 
-        const outcome = await runner.run(script, { signal: new AbortController().signal, deadline: performance.now() + callMs });
+        const outcome = await runner.run(script, {
+          signal: new AbortController().signal,
+          deadline: performance.now() + callMs,
+        });
 
         expect(outcome).toMatchObject({ stdout: "begun\n", exitCode: null, limit: "time" });
         expect(outcome.timeoutMs).toSatisfy((ms: number) => Number.isInteger(ms) && ms < callMs);
@@ -313,9 +373,15 @@ print("started")
 
     test("many scripts at once have each its own outcome", async () => {
       await using runner = await makeRunner();
-      const outcomes = await Promise.all(Array.from({ length: 12 }, (_, number) => runIn(runner, `print(input(), ${number})`, { input: `input ${number}` })));
+      const outcomes = await Promise.all(
+        Array.from({ length: 12 }, (_, number) =>
+          runIn(runner, `print(input(), ${number})`, { input: `input ${number}` }),
+        ),
+      );
 
-      expect(outcomes.map(({ stdout }) => stdout)).toEqual(Array.from({ length: 12 }, (_, number) => `input ${number} ${number}\n`));
+      expect(outcomes.map(({ stdout }) => stdout)).toEqual(
+        Array.from({ length: 12 }, (_, number) => `input ${number} ${number}\n`),
+      );
     });
 
     describe.runIf(isIsolated)("the walls", () => {
@@ -436,7 +502,10 @@ os.nice(1)
 os.setpriority(os.PRIO_PROCESS, 0, 19)
 print(resource.getrlimit(resource.RLIMIT_NOFILE), os.sched_getscheduler(0), os.nice(0))
 `;
-        expect(await run(script)).toMatchObject({ stdout: expect.stringMatching(/^True 0 -?\d+ True\n\(64, 64\) 3 19\n$/), stderr: "" });
+        expect(await run(script)).toMatchObject({
+          stdout: expect.stringMatching(/^True 0 -?\d+ True\n\(64, 64\) 3 19\n$/),
+          stderr: "",
+        });
       });
 
       test("refuse what attacks on the kernel begin with", async () => {

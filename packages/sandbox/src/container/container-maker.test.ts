@@ -18,7 +18,15 @@ const signal = AbortSignal.timeout(300_000);
 
 function makerOf(options: Partial<ContainerMakerOptions> = {}): SandboxMaker {
   const socketPath = engineSocket(process.env["DOCKER_HOST"]);
-  return containerMaker({ socketPath, image: IMAGE, command: TEST_COMMAND, limits: LIMITS, owner: `test-${randomUUID()}`, timeoutMs: 60_000, ...options });
+  return containerMaker({
+    socketPath,
+    image: IMAGE,
+    command: TEST_COMMAND,
+    limits: LIMITS,
+    owner: `test-${randomUUID()}`,
+    timeoutMs: 60_000,
+    ...options,
+  });
 }
 
 /** The names of an owner's containers, in any state. */
@@ -28,7 +36,8 @@ async function containersOf(owner: string): Promise<readonly string[]> {
 }
 
 async function until(isSo: () => Promise<boolean>): Promise<void> {
-  for (const end = performance.now() + 60_000; !(await isSo()); await setTimeout(100)) expect(performance.now()).toBeLessThan(end);
+  for (const end = performance.now() + 60_000; !(await isSo()); await setTimeout(100))
+    expect(performance.now()).toBeLessThan(end);
 }
 
 // Without an engine there are no containers. The requests to it are tested below, as far as they need none.
@@ -96,7 +105,12 @@ print(json.dumps({
       await using sandbox = await maker.make({ signal });
       const job = { id: "0".repeat(32), script: "import time; time.sleep(0.2); print(1); exit(3)", timeoutMs: 60_000 };
 
-      expect(await runJob(sandbox, job, { signal, keepBytes: 100 })).toMatchObject({ stdout: "1\n", stderr: "", exitCode: 3, limit: null });
+      expect(await runJob(sandbox, job, { signal, keepBytes: 100 })).toMatchObject({
+        stdout: "1\n",
+        stderr: "",
+        exitCode: 3,
+        limit: null,
+      });
     }
   });
 
@@ -110,7 +124,9 @@ for _ in range(20):
     kept[-1].write(b"x" * (10 << 20))
     kept[-1].madvise(mmap.MADV_DONTNEED)`;
 
-    expect(await runJob(sandbox, { id: "0".repeat(32), script, timeoutMs: 30_000 }, { signal, keepBytes: 100 })).toMatchObject({
+    expect(
+      await runJob(sandbox, { id: "0".repeat(32), script, timeoutMs: 30_000 }, { signal, keepBytes: 100 }),
+    ).toMatchObject({
       exitCode: null,
       limit: "memory",
     });
@@ -151,7 +167,10 @@ except BlockingIOError: print(count)
     await using sandbox = await maker.make({ signal });
     sandbox.input.write('"import os; os._exit(3)"\n');
 
-    expect(await sandbox.gone).toMatchObject({ isOutOfMemory: false, error: { code: "execution_failed", details: { reason: "sandbox_lost" } } });
+    expect(await sandbox.gone).toMatchObject({
+      isOutOfMemory: false,
+      error: { code: "execution_failed", details: { reason: "sandbox_lost" } },
+    });
     await until(async () => (await containersOf(owner)).length === 0);
   });
 
@@ -215,7 +234,10 @@ except OSError as error: print(error.strerror)
   test("a container ends by itself when its manager is killed", async () => {
     const owner = `test-${randomUUID()}`;
     const { DOCKER_HOST = "" } = process.env;
-    await using manager = startNodeProgram(join(import.meta.dirname, "test-container-manager.ts"), { args: [owner], env: { DOCKER_HOST } });
+    await using manager = startNodeProgram(join(import.meta.dirname, "test-container-manager.ts"), {
+      args: [owner],
+      env: { DOCKER_HOST },
+    });
     await until(async () => manager.stdout().includes("made"));
     expect(await containersOf(owner)).toHaveLength(1);
 
@@ -250,20 +272,30 @@ except OSError as error: print(error.strerror)
       details: { reason: "image_missing" },
     });
     await using silent = makerOf({ command: ["python3", "-c", "print('hello')"] });
-    await expect(silent.make({ signal })).rejects.toMatchObject({ code: "unavailable", details: { reason: "engine_failed" } });
+    await expect(silent.make({ signal })).rejects.toMatchObject({
+      code: "unavailable",
+      details: { reason: "engine_failed" },
+    });
   });
 });
 
 test("an engine that is away, or does not answer, is said to be so in time", async () => {
   using folder = temporaryFolder();
   await using away = makerOf({ socketPath: join(folder.path, "none.sock") });
-  await expect(away.make({ signal })).rejects.toMatchObject({ code: "unavailable", details: { reason: "engine_away" } });
+  await expect(away.make({ signal })).rejects.toMatchObject({
+    code: "unavailable",
+    details: { reason: "engine_away" },
+  });
 
   const socketPath = join(folder.path, "silent.sock");
   const silent = createServer(() => {});
   await new Promise<void>((resolve) => silent.listen(socketPath, resolve));
   await using slow = makerOf({ socketPath, timeoutMs: 200 });
-  await expect(slow.make({ signal })).rejects.toMatchObject({ code: "unavailable", isRetryable: true, details: { reason: "engine_slow" } });
+  await expect(slow.make({ signal })).rejects.toMatchObject({
+    code: "unavailable",
+    isRetryable: true,
+    details: { reason: "engine_slow" },
+  });
   silent.close();
 });
 

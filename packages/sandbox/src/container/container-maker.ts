@@ -68,7 +68,8 @@ export function containerMaker(options: ContainerMakerOptions): SandboxMaker {
   return {
     kind: "container",
     async make({ signal }) {
-      if (stop.signal.aborted) throw new ToolError("unavailable", "Cannot run the script: the scripts manager is shutting down");
+      if (stop.signal.aborted)
+        throw new ToolError("unavailable", "Cannot run the script: the scripts manager is shutting down");
       const deadline = String(Math.ceil((Date.now() + lifetimeMs) / 1000));
       const labels = { [label.Role]: ROLE, [label.Owner]: owner, [label.Process]: process, [label.Deadline]: deadline };
       const sandbox = await startContainerSandbox(api, {

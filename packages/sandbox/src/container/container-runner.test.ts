@@ -11,7 +11,13 @@ import { containerMaker } from "./container-maker.ts";
 import { engineSocket } from "./engine-socket.ts";
 import { IMAGE } from "./test-program.ts";
 
-const limits = { memoryBytes: 128 * 1024 * 1024, processes: 32, storageBytes: 16 * 1024 * 1024, storageFiles: 1_000, processors: 1 };
+const limits = {
+  memoryBytes: 128 * 1024 * 1024,
+  processes: 32,
+  storageBytes: 16 * 1024 * 1024,
+  storageFiles: 1_000,
+  processors: 1,
+};
 const keepBytes = 100_000;
 
 const folder = temporaryFolder();
@@ -26,7 +32,15 @@ testScriptRunner(
     const socketPath = engineSocket(process.env["DOCKER_HOST"]);
     const command = supervisorCommand("python3", limits);
     const packagesSource = folder.path;
-    const maker = containerMaker({ socketPath, image: IMAGE, owner: `test-${randomUUID()}`, command, limits, packagesSource, timeoutMs: 60_000 });
+    const maker = containerMaker({
+      socketPath,
+      image: IMAGE,
+      owner: `test-${randomUUID()}`,
+      command,
+      limits,
+      packagesSource,
+      timeoutMs: 60_000,
+    });
     return pooledRunner(maker, { floor: 1, ceiling: 4, idleMs: 60_000, keepBytes, log: silentLogger });
   },
   {

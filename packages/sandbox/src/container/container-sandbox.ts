@@ -27,7 +27,10 @@ export interface ContainerSandbox extends Sandbox {
 }
 
 /** @throws {ToolError} if there is none now */
-export async function startContainerSandbox(api: EngineApi, options: ContainerSandboxOptions): Promise<ContainerSandbox> {
+export async function startContainerSandbox(
+  api: EngineApi,
+  options: ContainerSandboxOptions,
+): Promise<ContainerSandbox> {
   const { spec, startTimeoutMs, signal, remove, log } = options;
   // A name of our own: a container can be removed even if nobody heard that it was made.
   const name = `rockbot-script-${randomUUID()}`;
@@ -77,7 +80,8 @@ function sandboxOf(api: EngineApi, { name, since, streams, output, remove, log }
       if (output.stderr !== "") log.warn({ name, stderr: output.stderr }, "a container ended with output of its own");
       return endOf(isMemory);
     } catch (error) {
-      if (!disposed.signal.aborted) log.warn({ error: String(error), name }, "could not find out why a container ended");
+      if (!disposed.signal.aborted)
+        log.warn({ error: String(error), name }, "could not find out why a container ended");
       return endOf(false);
     }
   }
@@ -101,9 +105,15 @@ function endOf(isOutOfMemory: boolean): SandboxEnd {
   return {
     isOutOfMemory,
     error: isOutOfMemory
-      ? new ToolError("execution_failed", "Cannot finish the script: the memory of its sandbox was used up. Have it keep less at a time", {
-          details: { reason: "out_of_memory" },
-        })
-      : new ToolError("execution_failed", "Cannot finish the script: its sandbox has ended under it. Run it again", { details: { reason: "sandbox_lost" } }),
+      ? new ToolError(
+          "execution_failed",
+          "Cannot finish the script: the memory of its sandbox was used up. Have it keep less at a time",
+          {
+            details: { reason: "out_of_memory" },
+          },
+        )
+      : new ToolError("execution_failed", "Cannot finish the script: its sandbox has ended under it. Run it again", {
+          details: { reason: "sandbox_lost" },
+        }),
   };
 }

@@ -38,8 +38,15 @@ export function connectEngine({ socketPath, timeoutMs }: EngineApiOptions): Engi
   const pool = new Pool("http://engine", { socketPath, connections: 16, headersTimeout: 0, bodyTimeout: 0 });
 
   async function request({ method, path, query, body, signal }: EngineCall): Promise<Dispatcher.ResponseData> {
-    const content = body === undefined ? {} : { body: JSON.stringify(body), headers: { "content-type": "application/json" } };
-    const response = await pool.request({ method, path, ...(query === undefined ? {} : { query }), ...content, signal: inTime(timeoutMs, signal) });
+    const content =
+      body === undefined ? {} : { body: JSON.stringify(body), headers: { "content-type": "application/json" } };
+    const response = await pool.request({
+      method,
+      path,
+      ...(query === undefined ? {} : { query }),
+      ...content,
+      signal: inTime(timeoutMs, signal),
+    });
     if (response.statusCode >= 400) throw new EngineError(response.statusCode, messageOf(await read(response)));
     return response;
   }
@@ -60,7 +67,12 @@ export function connectEngine({ socketPath, timeoutMs }: EngineApiOptions): Engi
     },
     async attach(container, { signal }) {
       const path = `/containers/${container}/attach?stream=1&stdin=1&stdout=1&stderr=1`;
-      const { socket } = await pool.upgrade({ method: "POST", path, protocol: "tcp", signal: inTime(timeoutMs, signal) });
+      const { socket } = await pool.upgrade({
+        method: "POST",
+        path,
+        protocol: "tcp",
+        signal: inTime(timeoutMs, signal),
+      });
       return socket;
     },
     async [Symbol.asyncDispose]() {
@@ -84,7 +96,9 @@ async function read({ body }: Dispatcher.ResponseData): Promise<string> {
 
 function messageOf(answer: string): string {
   const parsed = parse(answer);
-  return typeof parsed === "object" && parsed !== null && "message" in parsed ? String(parsed.message) : answer.slice(0, 500);
+  return typeof parsed === "object" && parsed !== null && "message" in parsed
+    ? String(parsed.message)
+    : answer.slice(0, 500);
 }
 
 /** What is no JSON is undefined. */

@@ -15,7 +15,11 @@ export class EngineError extends Error {
 /** Why there is no container now, for whoever asked for a script: without the engine's own words, which name paths of its machine. */
 export function engineToolError(cause: unknown, image: string): ToolError {
   const [reason, words] = explain(cause, image);
-  return new ToolError("unavailable", `Cannot run the script: ${words}`, { cause, isRetryable: !FOR_OPERATOR.has(reason), details: { reason } });
+  return new ToolError("unavailable", `Cannot run the script: ${words}`, {
+    cause,
+    isRetryable: !FOR_OPERATOR.has(reason),
+    details: { reason },
+  });
 }
 
 /** What stays as it is until its operator has done something. */
@@ -24,7 +28,10 @@ const FOR_OPERATOR: ReadonlySet<string> = new Set(["image_missing", "engine_deni
 function explain(cause: unknown, image: string): readonly [reason: string, words: string] {
   if (cause instanceof EngineError && cause.status < 500) {
     if (cause.status === 404 && /no such image/i.test(cause.message)) {
-      return ["image_missing", `the container engine does not have the image "${image}". Its operator has to pull it there`];
+      return [
+        "image_missing",
+        `the container engine does not have the image "${image}". Its operator has to pull it there`,
+      ];
     }
     return [
       "engine_refused",
@@ -33,15 +40,27 @@ function explain(cause: unknown, image: string): readonly [reason: string, words
   }
   const code = codeOf(cause);
   if (code === "EACCES" || code === "EPERM") {
-    return ["engine_denied", "the scripts manager may not use the socket of the container engine. Its operator has to permit it"];
+    return [
+      "engine_denied",
+      "the scripts manager may not use the socket of the container engine. Its operator has to permit it",
+    ];
   }
-  if (code === "ENOENT" || code === "ECONNREFUSED" || code === "ECONNRESET" || code === "EPIPE" || code === "UND_ERR_SOCKET") {
+  if (
+    code === "ENOENT" ||
+    code === "ECONNREFUSED" ||
+    code === "ECONNRESET" ||
+    code === "EPIPE" ||
+    code === "UND_ERR_SOCKET"
+  ) {
     return ["engine_away", "the container engine cannot be reached. Try again once it runs"];
   }
   if (cause instanceof Error && cause.name === "TimeoutError") {
     return ["engine_slow", "the container engine did not answer in time. Try again later"];
   }
-  return ["engine_failed", "the container engine did not make a sandbox. Its operator finds why in the log of the scripts manager"];
+  return [
+    "engine_failed",
+    "the container engine did not make a sandbox. Its operator finds why in the log of the scripts manager",
+  ];
 }
 
 function codeOf(cause: unknown): unknown {

@@ -7,6 +7,9 @@ const USUAL = "/var/run/docker.sock";
 export function engineSocket(address: string | undefined): string {
   if (address === undefined || address === "") return USUAL;
   const path = /^unix:\/\/(\/.+)$/.exec(address)?.[1] ?? (address.startsWith("/") ? address : undefined);
-  if (path === undefined) throw new TypeError(`Cannot use "${address}" as container engine: expected unix:// and the path of a socket on this machine`);
+  if (path === undefined)
+    throw new TypeError(
+      `Cannot use "${address}" as container engine: expected unix:// and the path of a socket on this machine`,
+    );
   return path;
 }

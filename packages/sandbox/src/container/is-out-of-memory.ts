@@ -12,14 +12,22 @@ const LATE_SECONDS = 1;
  * @param since when it was made, in seconds since 1970
  * @throws as `EngineApi.call`
  */
-export async function isOutOfMemory(api: EngineApi, container: string, since: number, signal: AbortSignal): Promise<boolean> {
+export async function isOutOfMemory(
+  api: EngineApi,
+  container: string,
+  since: number,
+  signal: AbortSignal,
+): Promise<boolean> {
   const query = {
     since: String(since),
     until: String(Math.ceil(Date.now() / 1000) + LATE_SECONDS),
     filters: JSON.stringify({ container: [container], event: ["oom", "die"] }),
   };
   for await (const event of api.report({ method: "GET", path: "/events", query, signal })) {
-    const { Action: action, Actor: actor } = event as { readonly Action?: string; readonly Actor?: { readonly Attributes?: Record<string, string> } };
+    const { Action: action, Actor: actor } = event as {
+      readonly Action?: string;
+      readonly Actor?: { readonly Attributes?: Record<string, string> };
+    };
     if (action === "oom") return true;
     if (action === "die" && actor?.Attributes?.["exitCode"] !== KILLED) return false;
   }

@@ -44,7 +44,12 @@ export async function reapContainers(
   { signal, log }: { readonly signal: AbortSignal; readonly log: Logger },
 ): Promise<void> {
   const filters = JSON.stringify({ label: [`${label.Role}=${ROLE}`] });
-  const listed = (await api.call({ method: "GET", path: "/containers/json", query: { all: "true", filters }, signal })) as readonly ListedContainer[];
+  const listed = (await api.call({
+    method: "GET",
+    path: "/containers/json",
+    query: { all: "true", filters },
+    signal,
+  })) as readonly ListedContainer[];
   const now = Date.now() / 1000;
   for (const container of listed) {
     const name = container.Names[0]?.replace(/^\//, "");
@@ -54,7 +59,11 @@ export async function reapContainers(
   }
 }
 
-function isAbandoned({ Labels: labels, State: state, Created: created }: ListedContainer, { owner, process }: ContainerOwner, now: number): boolean {
+function isAbandoned(
+  { Labels: labels, State: state, Created: created }: ListedContainer,
+  { owner, process }: ContainerOwner,
+  now: number,
+): boolean {
   const deadline = Number(labels[label.Deadline]);
   if (!(now < deadline)) return true;
   const isStarted = now > created + LONGEST_START_SECONDS;

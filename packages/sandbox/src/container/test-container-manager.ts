@@ -4,6 +4,12 @@ import { engineSocket } from "./engine-socket.ts";
 import { IMAGE, LIMITS, TEST_COMMAND } from "./test-program.ts";
 
 const [owner = ""] = process.argv.slice(2);
-const maker = containerMaker({ socketPath: engineSocket(process.env["DOCKER_HOST"]), image: IMAGE, command: TEST_COMMAND, limits: LIMITS, owner });
+const maker = containerMaker({
+  socketPath: engineSocket(process.env["DOCKER_HOST"]),
+  image: IMAGE,
+  command: TEST_COMMAND,
+  limits: LIMITS,
+  owner,
+});
 await maker.make({ signal: AbortSignal.timeout(60_000) });
 process.stdout.write("made\n");

@@ -44,7 +44,8 @@ export class KeptText {
   end(droppedBefore: number): Kept {
     const droppedBytes = this.#dropped + droppedBefore;
     const tail = Buffer.concat(this.#tail);
-    if (droppedBytes === 0) return { text: this.#text + this.#decoder.write(tail) + this.#decoder.end(), tail: "", droppedBytes };
+    if (droppedBytes === 0)
+      return { text: this.#text + this.#decoder.write(tail) + this.#decoder.end(), tail: "", droppedBytes };
     return { text: this.#text, tail: tail.subarray(restOfCharacter(tail)).toString(), droppedBytes };
   }
 }

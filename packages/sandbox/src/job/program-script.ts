@@ -14,14 +14,19 @@ export interface ProgramScriptOptions {
  * expect them.
  * @param command the path of the program and its arguments, well-formed and without NUL
  */
-export function programScript(command: readonly string[], { folder, isOneStream = false, way }: ProgramScriptOptions): string {
+export function programScript(
+  command: readonly string[],
+  { folder, isOneStream = false, way }: ProgramScriptOptions,
+): string {
   return [
     "import os, signal",
     "os.unlink(__file__)",
     `os.chdir(${JSON.stringify(folder)})`,
     'for name in ("ROCKBOT_INPUT", "PYTHONDONTWRITEBYTECODE"): os.environ.pop(name, None)',
     "for number in (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGXCPU): signal.signal(number, signal.SIG_DFL)",
-    ...(way === undefined ? [] : [relaySource, `open_way(${JSON.stringify(way.socket)}, ${JSON.stringify(way.certificates)})`]),
+    ...(way === undefined
+      ? []
+      : [relaySource, `open_way(${JSON.stringify(way.socket)}, ${JSON.stringify(way.certificates)})`]),
     ...(isOneStream ? ["os.dup2(1, 2)"] : []),
     `command = ${JSON.stringify(command)}`, // strings of JSON are strings of Python
     "os.execv(command[0], command)",

@@ -53,12 +53,21 @@ const checks: Readonly<Record<string, ((frame: Record<string, unknown>) => boole
   outTail: ({ data }) => isText(data),
   errTail: ({ data }) => isText(data),
   ended: ({ exitCode, signal, limit, droppedOut, droppedErr, runMs }) =>
-    isCountOrNull(exitCode) && isCountOrNull(signal) && limits.has(limit) && isCount(droppedOut) && isCount(droppedErr) && isCount(runMs),
+    isCountOrNull(exitCode) &&
+    isCountOrNull(signal) &&
+    limits.has(limit) &&
+    isCount(droppedOut) &&
+    isCount(droppedErr) &&
+    isCount(runMs),
   failed: ({ reason }) => isText(reason),
 };
 
 function malformed(): ToolError {
-  return new ToolError(ToolErrorCode.ExecutionFailed, "The script was cut off: its sandbox told of it in a way that cannot be read", {
-    details: { reason: "sandbox_broken" },
-  });
+  return new ToolError(
+    ToolErrorCode.ExecutionFailed,
+    "The script was cut off: its sandbox told of it in a way that cannot be read",
+    {
+      details: { reason: "sandbox_broken" },
+    },
+  );
 }

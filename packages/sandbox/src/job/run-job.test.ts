@@ -98,7 +98,9 @@ describe("packages", () => {
     const tooLarge = new ToolError("too_large", "no room");
     const sandbox = { ...saying(ready), packLayer: () => Promise.reject(tooLarge) };
 
-    await expect(runJob(sandbox, packaged, { signal: new AbortController().signal, keepBytes: 100 })).rejects.toBe(tooLarge);
+    await expect(runJob(sandbox, packaged, { signal: new AbortController().signal, keepBytes: 100 })).rejects.toBe(
+      tooLarge,
+    );
     expect(sandbox.input.read()).toBeNull();
   });
 
@@ -128,11 +130,15 @@ describe("packages", () => {
 });
 
 test("a sandbox that has started another job is left alone", async () => {
-  await expect(run(saying({ frame: "started", job: "another" }))).rejects.toMatchObject({ details: { reason: "sandbox_taken" } });
+  await expect(run(saying({ frame: "started", job: "another" }))).rejects.toMatchObject({
+    details: { reason: "sandbox_taken" },
+  });
 });
 
 test("frames of a kind that is not known are left out", async () => {
-  expect(await run(saying(started, { frame: "news" } as never, { frame: "constructor" } as never, out("x"), ended))).toMatchObject({ stdout: "x" });
+  expect(
+    await run(saying(started, { frame: "news" } as never, { frame: "constructor" } as never, out("x"), ended)),
+  ).toMatchObject({ stdout: "x" });
 });
 
 test.each<[string, Buffer]>([
@@ -170,7 +176,9 @@ test("a sandbox that was ended for its memory is an outcome of the script", asyn
 
 test("a sandbox that fails by itself is told as that, with its reason", async () => {
   for (const frames of [[], [started]] as const)
-    await expect(run(saying(...frames, { frame: "failed", reason: "OSError: no room (confine, line 7)" }))).rejects.toMatchObject({
+    await expect(
+      run(saying(...frames, { frame: "failed", reason: "OSError: no room (confine, line 7)" })),
+    ).rejects.toMatchObject({
       code: "execution_failed",
       message: expect.stringMatching(/a fault of its sandbox, not its own: OSError: no room \(confine, line 7\)/),
       details: { reason: "sandbox_failed" },
@@ -185,7 +193,11 @@ test("a script has the time that it was begun with, which may be less than its j
 test("a script whose supervisor does not end it in time is ended from outside, with what it has printed", async () => {
   const sandbox = saying({ ...started, timeoutMs: 1_000 }, out("so far"));
 
-  const outcome = await runJob(sandbox, job, { signal: new AbortController().signal, keepBytes: 100, endBy: performance.now() });
+  const outcome = await runJob(sandbox, job, {
+    signal: new AbortController().signal,
+    keepBytes: 100,
+    endBy: performance.now(),
+  });
 
   expect(outcome).toMatchObject({ stdout: "so far", exitCode: null, limit: "time", timeoutMs: 1_000 });
   expect(sandbox.disposals).toBe(1);
@@ -195,7 +207,11 @@ test("a script that has ended in time is told as that by a process that stood st
   const lines = [started, ended].map((frame) => `'${JSON.stringify({ ...frame, timeoutMs: 1_000 })}'`);
   const child = spawn("sh", ["-c", `echo ${lines[0]}; read line; echo ${lines[1]}`]);
   const sandbox = { ...saying(), output: child.stdout };
-  const running = runJob(sandbox, job, { signal: new AbortController().signal, keepBytes: 100, endBy: performance.now() });
+  const running = runJob(sandbox, job, {
+    signal: new AbortController().signal,
+    keepBytes: 100,
+    endBy: performance.now(),
+  });
   await once(child.stdout, "readable");
   await setImmediate();
   child.stdin.end("\n");

@@ -74,7 +74,8 @@ export async function runJob(sandbox: Sandbox, job: ScriptJob, options: RunJobOp
  */
 async function sendJob(sandbox: Sandbox, job: ScriptJob, { signal, ...options }: RunJobOptions): Promise<void> {
   const layer = job.packages === undefined ? undefined : await sandbox.packLayer?.(job.packages.key);
-  for await (const chunk of encodeJob(job, { ...options, layer })) if (!(await writeTo(sandbox.input, chunk, signal))) return;
+  for await (const chunk of encodeJob(job, { ...options, layer }))
+    if (!(await writeTo(sandbox.input, chunk, signal))) return;
 }
 
 interface FollowOptions extends RunJobOptions {
@@ -108,7 +109,10 @@ async function follow(sandbox: Sandbox, job: ScriptJob, options: FollowOptions):
         if (frame.job !== job.id) throw notOurs();
         timeoutMs = frame.timeoutMs ?? job.timeoutMs;
         startedAt = performance.now();
-        timer ??= setTimeout(readFirst, Math.min(timeoutMs + OVERDUE_MS, Math.max(0, endBy - startedAt) + OVERDUE_ANSWER_MS, LONGEST_TIMER_MS));
+        timer ??= setTimeout(
+          readFirst,
+          Math.min(timeoutMs + OVERDUE_MS, Math.max(0, endBy - startedAt) + OVERDUE_ANSWER_MS, LONGEST_TIMER_MS),
+        );
       } else if ("data" in frame) {
         const bytes = Buffer.from(frame.data, "base64");
         if (frame.frame === "out") out.add(bytes);
@@ -116,7 +120,8 @@ async function follow(sandbox: Sandbox, job: ScriptJob, options: FollowOptions):
         else if (frame.frame === "outTail") out.addTail(bytes);
         else if (frame.frame === "errTail") err.addTail(bytes);
         if (!frame.frame.endsWith("Tail")) onOutput?.(bytes, frame.frame === "now");
-      } else if (frame.frame === "ended") return outcome(await withKernelsWord(frame, sandbox), timeoutMs ?? job.timeoutMs, out, err);
+      } else if (frame.frame === "ended")
+        return outcome(await withKernelsWord(frame, sandbox), timeoutMs ?? job.timeoutMs, out, err);
       else if (frame.frame === "failed") throw failed(frame.reason);
     }
   } catch (error) {
@@ -125,10 +130,21 @@ async function follow(sandbox: Sandbox, job: ScriptJob, options: FollowOptions):
   } finally {
     clearTimeout(timer);
   }
-  if (isOverdue) return outcome({ ...nothingSaid, limit: ScriptLimit.Time, runMs: performance.now() - startedAt }, timeoutMs ?? job.timeoutMs, out, err);
+  if (isOverdue)
+    return outcome(
+      { ...nothingSaid, limit: ScriptLimit.Time, runMs: performance.now() - startedAt },
+      timeoutMs ?? job.timeoutMs,
+      out,
+      err,
+    );
   const end = await within(GONE_MS, sandbox.gone, silent);
   if (timeoutMs !== undefined && end.isOutOfMemory)
-    return outcome({ ...nothingSaid, limit: ScriptLimit.Memory, runMs: performance.now() - startedAt }, timeoutMs, out, err);
+    return outcome(
+      { ...nothingSaid, limit: ScriptLimit.Memory, runMs: performance.now() - startedAt },
+      timeoutMs,
+      out,
+      err,
+    );
   const hasNotBegun = timeoutMs === undefined && (!isSent || end.hasSaidAll === true);
   throw hasNotBegun ? (end.unbegun ?? end.error) : end.error;
 }
@@ -139,7 +155,12 @@ async function withKernelsWord(ended: Ended, sandbox: Sandbox): Promise<Ended> {
   return { ...ended, exitCode: null, signal: null, limit: ScriptLimit.Memory };
 }
 
-function outcome({ exitCode, signal, limit, droppedOut, droppedErr, runMs }: Ended, timeoutMs: number, out: KeptText, err: KeptText): JobOutcome {
+function outcome(
+  { exitCode, signal, limit, droppedOut, droppedErr, runMs }: Ended,
+  timeoutMs: number,
+  out: KeptText,
+  err: KeptText,
+): JobOutcome {
   const stdout = out.end(droppedOut);
   const stderr = err.end(droppedErr);
   return {
@@ -161,7 +182,13 @@ function signalName(number: number): string {
 }
 
 /** All of the sandbox was ended from outside, the supervisor too: it could not say so any more. */
-const nothingSaid: Omit<Ended, "limit" | "runMs"> = { frame: "ended", exitCode: null, signal: null, droppedOut: 0, droppedErr: 0 };
+const nothingSaid: Omit<Ended, "limit" | "runMs"> = {
+  frame: "ended",
+  exitCode: null,
+  signal: null,
+  droppedOut: 0,
+  droppedErr: 0,
+};
 
 function failed(reason: string): ToolError {
   return new ToolError(
@@ -178,7 +205,9 @@ function silent(): ToolError {
 }
 
 function notOurs(): ToolError {
-  return new ToolError(ToolErrorCode.ExecutionFailed, "The script was not run: its sandbox was given another one", { details: { reason: "sandbox_taken" } });
+  return new ToolError(ToolErrorCode.ExecutionFailed, "The script was not run: its sandbox was given another one", {
+    details: { reason: "sandbox_taken" },
+  });
 }
 
 function ignored(): void {}

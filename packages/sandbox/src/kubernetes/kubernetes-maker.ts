@@ -22,7 +22,9 @@ import { scriptCommand } from "./pods/script-command.ts";
 import { untilPodRuns } from "./until-pod-runs.ts";
 
 /** The cluster, the namespace and the pods of sandboxes. */
-export interface KubernetesMakerOptions extends ClusterConfigOptions, Omit<PodTemplate, "command" | "limits" | "packagesBytes"> {
+export interface KubernetesMakerOptions
+  extends ClusterConfigOptions,
+    Omit<PodTemplate, "command" | "limits" | "packagesBytes"> {
   /** @default rockbot-scripts */
   readonly namespace?: string | undefined;
   /** @default defaultSandboxLimits */
@@ -120,7 +122,8 @@ class KubernetesMaker implements SandboxMaker {
     if (jobId !== undefined) checkJobId(jobId);
     const signal = AbortSignal.any([wanted, this.#stop.signal]);
     return await this.#faulted(signal, async () => {
-      if (jobId === undefined) return await this.#makeNamed(`${APP}-${randomBytes(16).toString("hex")}`, undefined, signal);
+      if (jobId === undefined)
+        return await this.#makeNamed(`${APP}-${randomBytes(16).toString("hex")}`, undefined, signal);
       for (let again = 0; again < NAMES; again++) {
         try {
           return await this.#makeNamed(podNameOfJob(jobId, again), jobId, signal);
@@ -130,7 +133,10 @@ class KubernetesMaker implements SandboxMaker {
         const found = await this.#find(jobId, signal);
         if (found !== undefined) return found;
       }
-      throw unavailable("name_taken", "Sandboxes that were made for this script before cannot be removed from the cluster. Try again later.");
+      throw unavailable(
+        "name_taken",
+        "Sandboxes that were made for this script before cannot be removed from the cluster. Try again later.",
+      );
     });
   }
 
@@ -142,7 +148,12 @@ class KubernetesMaker implements SandboxMaker {
 
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#stop.signal.aborted) return;
-    this.#stop.abort(unavailable("stopping", "The script was not started: this service is stopping. Try again, another instance may take it."));
+    this.#stop.abort(
+      unavailable(
+        "stopping",
+        "The script was not started: this service is stopping. Try again, another instance may take it.",
+      ),
+    );
     await Promise.all([...this.#live].filter(({ hasJob }) => !hasJob).map((sandbox) => sandbox[Symbol.asyncDispose]()));
     await this.#reaper[Symbol.asyncDispose]();
     for (const sandbox of this.#live) sandbox.leave(); // after the reaper, which deletes pods that nobody holds
@@ -177,7 +188,10 @@ class KubernetesMaker implements SandboxMaker {
     const attempt = randomBytes(8).toString("hex");
     const activeMs = this.#jobMs + (jobId === undefined ? this.#warmMs : 0);
     try {
-      return await this.#api.create(podSpec({ name, owner: this.#owner, attempt, jobId, deadlineMs: STARTING_MS, activeMs }, this.#template), signal);
+      return await this.#api.create(
+        podSpec({ name, owner: this.#owner, attempt, jobId, deadlineMs: STARTING_MS, activeMs }, this.#template),
+        signal,
+      );
     } catch (error) {
       if (!hasStatus(error, 409)) throw error;
       const pod = await this.#api.get(name, signal);
@@ -187,17 +201,25 @@ class KubernetesMaker implements SandboxMaker {
   }
 
   /** Waits for a pod to run and takes hold of it. Deletes it if that fails: by then no script was started in it. */
-  async #enter(pod: PodView, { signal, state }: { readonly signal: AbortSignal; readonly state: PodState }): Promise<Sandbox> {
+  async #enter(
+    pod: PodView,
+    { signal, state }: { readonly signal: AbortSignal; readonly state: PodState },
+  ): Promise<Sandbox> {
     let sandbox: PodSandbox | undefined;
     let attached: AttachedPod | undefined;
     try {
       await this.#untilRuns(pod, signal);
-      attached = await retried(signal, () => attachPod(this.#config, { namespace: this.#api.namespace, name: pod.name, hasOutput: this.#hasOutput }));
+      attached = await retried(signal, () =>
+        attachPod(this.#config, { namespace: this.#api.namespace, name: pod.name, hasOutput: this.#hasOutput }),
+      );
       const marked = this.#mark(pod, state, signal); // it ends with this process now, so that it may have its time
       marked.catch(() => {});
       sandbox = this.#sandbox(pod, attached);
       await within(READY_MS, unlessAborted(sandbox.ready(), signal), () =>
-        unavailable("not_ready", `The interpreter of the sandbox has not answered within ${READY_MS / 1_000} s. Try again later.`),
+        unavailable(
+          "not_ready",
+          `The interpreter of the sandbox has not answered within ${READY_MS / 1_000} s. Try again later.`,
+        ),
       );
       await marked;
       signal.throwIfAborted();
@@ -217,7 +239,13 @@ class KubernetesMaker implements SandboxMaker {
     await using _renewing = startLoop(RENEW_MS / 4, async () => {
       if (performance.now() < due) return;
       due = performance.now() + RENEW_MS;
-      await this.#api.mark(pod.name, { annotations: deadlineIn(STARTING_MS) }, AbortSignal.any([signal, AbortSignal.timeout(RENEW_MS)])).catch(() => {});
+      await this.#api
+        .mark(
+          pod.name,
+          { annotations: deadlineIn(STARTING_MS) },
+          AbortSignal.any([signal, AbortSignal.timeout(RENEW_MS)]),
+        )
+        .catch(() => {});
     });
     await untilPodRuns(this.#watch, pod, { scheduleMs: this.#scheduleMs, signal });
   }
@@ -230,7 +258,9 @@ class KubernetesMaker implements SandboxMaker {
   }
 
   async #find(jobId: string, signal: AbortSignal): Promise<Sandbox | undefined> {
-    const { pods } = await retried(signal, (attempt) => this.#api.list(attempt, { labelSelector: `${PodLabel.Job}=${jobId}` }));
+    const { pods } = await retried(signal, (attempt) =>
+      this.#api.list(attempt, { labelSelector: `${PodLabel.Job}=${jobId}` }),
+    );
     for (const pod of pods) {
       if (this.#isHeld(pod.name)) throw isRunning();
       this.#reaper.hold(pod.name);
@@ -267,14 +297,17 @@ class KubernetesMaker implements SandboxMaker {
     }
     await this.#api.delete(pod, signal);
     const wait = AbortSignal.any([signal, AbortSignal.timeout(IN_THE_WAY_MS)]);
-    await this.#watch.until(pod.name, (seen) => seen?.uid !== pod.uid || isOver(seen) || undefined, wait).catch(() => signal.throwIfAborted());
+    await this.#watch
+      .until(pod.name, (seen) => seen?.uid !== pod.uid || isOver(seen) || undefined, wait)
+      .catch(() => signal.throwIfAborted());
     return undefined;
   }
 
   /** Somebody has held its stdin, and no script was started: it ends if that holder is gone. @returns undefined if it does not */
   async #untilLeft({ name, uid }: PodView, signal: AbortSignal): Promise<PodView | undefined> {
     const wait = AbortSignal.any([signal, AbortSignal.timeout(IN_THE_WAY_MS)]);
-    const isLeft = (seen: PodView | undefined): PodView | undefined => (seen?.uid === uid && isOver(seen) ? seen : undefined);
+    const isLeft = (seen: PodView | undefined): PodView | undefined =>
+      seen?.uid === uid && isOver(seen) ? seen : undefined;
     return await this.#watch.until(name, isLeft, wait).catch(() => {
       signal.throwIfAborted();
       return undefined;
@@ -292,9 +325,13 @@ class KubernetesMaker implements SandboxMaker {
       return await hasStarted(this.#api, pod.name, signal);
     } catch (error) {
       signal.throwIfAborted();
-      throw new ToolError(ToolErrorCode.OutcomeUnknown, "The script was begun before, and what became of it cannot be learned: its log cannot be read.", {
-        cause: error,
-      });
+      throw new ToolError(
+        ToolErrorCode.OutcomeUnknown,
+        "The script was begun before, and what became of it cannot be learned: its log cannot be read.",
+        {
+          cause: error,
+        },
+      );
     }
   }
 

@@ -41,7 +41,9 @@ export class PodReaper implements AsyncDisposable {
 
   constructor(options: PodReaperOptions) {
     this.#options = options;
-    this.#loop = startLoop(EVERY_MS, (stop) => this.#reap((pod) => this.#isDue(pod), AbortSignal.any([stop, AbortSignal.timeout(DELETE_MS)])));
+    this.#loop = startLoop(EVERY_MS, (stop) =>
+      this.#reap((pod) => this.#isDue(pod), AbortSignal.any([stop, AbortSignal.timeout(DELETE_MS)])),
+    );
   }
 
   /** The pod of that name is in use here, or is about to be made. */
@@ -60,7 +62,8 @@ export class PodReaper implements AsyncDisposable {
     await this.#loop[Symbol.asyncDispose]();
     this.#tried.clear();
     await this.#reap(
-      ({ name, owner, job, isGoing }) => owner === this.#options.owner && !isGoing && (job === undefined || this.#kept.has(name)),
+      ({ name, owner, job, isGoing }) =>
+        owner === this.#options.owner && !isGoing && (job === undefined || this.#kept.has(name)),
       AbortSignal.timeout(STOP_MS),
     );
   }

@@ -71,7 +71,8 @@ export class PodSandbox implements Sandbox {
     const { attached, packages } = options;
     this.output = attached?.output ?? this.#output;
     // A sandbox that is only followed has its packages already.
-    if (packages !== undefined && attached !== undefined) this.packLayer = (key) => packLayer(join(packages.folder, key), packages);
+    if (packages !== undefined && attached !== undefined)
+      this.packLayer = (key) => packLayer(join(packages.folder, key), packages);
     this.gone = this.#gone.promise;
     this.#ready.promise.catch(() => {});
     this.#endLooking = options.watch.onChange(pod.name, () => this.#lookForEnd());
@@ -112,7 +113,11 @@ export class PodSandbox implements Sandbox {
         if (seen === undefined || seen.isGoing) throw podEnd(undefined).unbegun;
         if (seen.owner !== owner || (seen.job !== undefined && seen.job !== jobId)) throw taken();
         const labels = { [PodLabel.Job]: jobId, [PodLabel.State]: PodState.Busy };
-        await api.mark(this.name, { labels, annotations: deadlineIn(jobMs), resourceVersion: seen.resourceVersion }, this.#stop.signal);
+        await api.mark(
+          this.name,
+          { labels, annotations: deadlineIn(jobMs), resourceVersion: seen.resourceVersion },
+          this.#stop.signal,
+        );
         this.#job = jobId;
         return;
       } catch (error) {
@@ -133,7 +138,11 @@ export class PodSandbox implements Sandbox {
     const signal = AbortSignal.timeout(GONE_MS);
     try {
       await api.delete(this.#pod, signal);
-      await watch.until(this.name, (pod) => pod === undefined || pod.uid !== this.#pod.uid || isOver(pod) || undefined, signal);
+      await watch.until(
+        this.name,
+        (pod) => pod === undefined || pod.uid !== this.#pod.uid || isOver(pod) || undefined,
+        signal,
+      );
     } catch {
       // The reaper goes on with it.
     }
@@ -143,7 +152,12 @@ export class PodSandbox implements Sandbox {
     const { api, limitBytes } = this.#options;
     const { signal } = this.#stop;
     try {
-      const lines = followLog(api, this.name, { limitBytes, signal, isOver: () => this.#isOver, isGone: () => this.#isGone });
+      const lines = followLog(api, this.name, {
+        limitBytes,
+        signal,
+        isOver: () => this.#isOver,
+        isGone: () => this.#isGone,
+      });
       let next = await lines.next();
       for (; next.done !== true; next = await lines.next()) {
         this.#ready.resolve();
@@ -179,13 +193,17 @@ export class PodSandbox implements Sandbox {
         : (isOver(pod) && this.#isFinished) || isExplained(pod) || pod.isNodeLost || pod.isGoing
           ? podEnd(pod)
           : undefined;
-    return await this.#options.watch.until(this.name, end, signal).catch(() => podEnd(this.#options.watch.get(this.name)));
+    return await this.#options.watch
+      .until(this.name, end, signal)
+      .catch(() => podEnd(this.#options.watch.get(this.name)));
   }
 
   /** What has been said comes before the end, where somebody reads it. */
   async #untilRead(): Promise<void> {
     if (this.#job === undefined || this.#output.readableEnded) return;
-    await once(this.#output, "end", { signal: AbortSignal.any([this.#stop.signal, AbortSignal.timeout(UNREAD_MS)]) }).catch(() => {});
+    await once(this.#output, "end", {
+      signal: AbortSignal.any([this.#stop.signal, AbortSignal.timeout(UNREAD_MS)]),
+    }).catch(() => {});
   }
 
   /** A lost node says nothing, nor does its log end. */

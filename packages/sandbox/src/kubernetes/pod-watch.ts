@@ -135,7 +135,10 @@ export class PodWatch implements AsyncDisposable {
     const list = await this.#api.list(AbortSignal.any([signal, AbortSignal.timeout(LIST_MS)]));
     this.#take(list);
     const silence = new AbortController();
-    const timer = globalThis.setTimeout(() => silence.abort(new Error(`nothing was heard for ${SILENT_MS / 1_000} s`)), SILENT_MS);
+    const timer = globalThis.setTimeout(
+      () => silence.abort(new Error(`nothing was heard for ${SILENT_MS / 1_000} s`)),
+      SILENT_MS,
+    );
     this.#isWatching = true;
     try {
       const stream = await this.#api.watch(list.resourceVersion, AbortSignal.any([signal, silence.signal]));
@@ -172,7 +175,9 @@ export class PodWatch implements AsyncDisposable {
     const seen = new Map(pods.map((pod) => [pod.name, pod]));
     const changed = [
       ...[...this.#pods.keys()].filter((name) => !seen.has(name)),
-      ...pods.filter(({ name, resourceVersion }) => this.#pods.get(name)?.resourceVersion !== resourceVersion).map(({ name }) => name),
+      ...pods
+        .filter(({ name, resourceVersion }) => this.#pods.get(name)?.resourceVersion !== resourceVersion)
+        .map(({ name }) => name),
     ];
     this.#isListed = true;
     this.#heardAt = performance.now();

@@ -10,7 +10,11 @@ export interface UntilPodRunsOptions {
 }
 
 /** @throws {ToolError} that says why it will not run, or has not in time; the signal's reason */
-export async function untilPodRuns(watch: PodWatch, { name, uid }: PodView, { scheduleMs, signal }: UntilPodRunsOptions): Promise<void> {
+export async function untilPodRuns(
+  watch: PodWatch,
+  { name, uid }: PodView,
+  { scheduleMs, signal }: UntilPodRunsOptions,
+): Promise<void> {
   const late = AbortSignal.timeout(scheduleMs);
   let wasSeen = false;
   const look = (pod: PodView | undefined): true | ToolError | undefined => {

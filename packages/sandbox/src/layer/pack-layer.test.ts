@@ -14,7 +14,9 @@ test("a layer is packed file by file, each behind a line that says what it is, i
 
   const layer = await packLayer(folder.path, { maxBytes: MIB });
   const chunks = await buffer(layer.chunks());
-  expect(String(chunks)).toBe('{"path":"one.py","bytes":1,"executable":false}\n1{"path":"two/three/four.sh","bytes":4,"executable":true}\nfour');
+  expect(String(chunks)).toBe(
+    '{"path":"one.py","bytes":1,"executable":false}\n1{"path":"two/three/four.sh","bytes":4,"executable":true}\nfour',
+  );
   expect(layer.bytes).toBe(chunks.length);
 });
 
@@ -33,10 +35,16 @@ test("a layer is refused that takes more of a disk than there is, which is more 
 
 test("a layer that is gone, or is not as long as it was, is told as one that cannot be had", async () => {
   using folder = temporaryFolder();
-  await expect(packLayer(`${folder.path}/gone`, { maxBytes: MIB })).rejects.toMatchObject({ code: "unavailable", details: { reason: "packages_lost" } });
+  await expect(packLayer(`${folder.path}/gone`, { maxBytes: MIB })).rejects.toMatchObject({
+    code: "unavailable",
+    details: { reason: "packages_lost" },
+  });
 
   folder.write("one.py", "1234");
   const layer = await packLayer(folder.path, { maxBytes: MIB });
   folder.write("one.py", "12");
-  await expect(buffer(layer.chunks())).rejects.toMatchObject({ code: "unavailable", details: { reason: "packages_lost" } });
+  await expect(buffer(layer.chunks())).rejects.toMatchObject({
+    code: "unavailable",
+    details: { reason: "packages_lost" },
+  });
 });

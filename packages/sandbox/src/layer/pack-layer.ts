@@ -56,7 +56,10 @@ async function lookInto(folder: string): Promise<{ readonly files: readonly Laye
         return { path: relative(folder, path).replaceAll(sep, "/"), bytes: size, executable: (mode & 0o100) !== 0 };
       }),
   );
-  const blocks = files.reduce((sum, { bytes }) => sum + Math.ceil(bytes / BLOCK_BYTES), 1 + entries.length - files.length);
+  const blocks = files.reduce(
+    (sum, { bytes }) => sum + Math.ceil(bytes / BLOCK_BYTES),
+    1 + entries.length - files.length,
+  );
   return { files, diskBytes: blocks * BLOCK_BYTES };
 }
 
@@ -74,10 +77,14 @@ async function* bytesOf(folder: string, { path, bytes }: LayerFile): AsyncGenera
 }
 
 function unreadable(cause: unknown): never {
-  throw new ToolError(ToolErrorCode.Unavailable, "The script was not run: what was installed for it cannot be read any more. Try again", {
-    cause,
-    details: { reason: "packages_lost" },
-  });
+  throw new ToolError(
+    ToolErrorCode.Unavailable,
+    "The script was not run: what was installed for it cannot be read any more. Try again",
+    {
+      cause,
+      details: { reason: "packages_lost" },
+    },
+  );
 }
 
 const tooLarge = (bytes: number, maxBytes: number): ToolError =>

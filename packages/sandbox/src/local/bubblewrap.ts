@@ -16,7 +16,12 @@ export const bubblewrap: Way = {
       ...["--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"],
       ...(isRoot ? [] : ["--unshare-user"]),
       ...["--die-with-parent", "--new-session", "--as-pid-1", "--clearenv", "--hostname", "sandbox"],
-      ...ancestors([...binds, ...writable].map(([, path]) => path)).flatMap((folder) => ["--perms", "0755", "--dir", folder]),
+      ...ancestors([...binds, ...writable].map(([, path]) => path)).flatMap((folder) => [
+        "--perms",
+        "0755",
+        "--dir",
+        folder,
+      ]),
       ...binds.flatMap(([outside, path]) => ["--ro-bind", outside, path]),
       ...writable.flatMap(([outside, path]) => ["--bind", outside, path]),
       ...links.flatMap(([target, path]) => ["--symlink", target, path]),
@@ -34,6 +39,7 @@ export const bubblewrap: Way = {
 /** The folders in which the paths lie, outer ones first: bubblewrap would make them for root alone. */
 function ancestors(paths: readonly string[]): string[] {
   const found = new Set<string>();
-  for (const path of paths) for (let folder = dirname(path); folder !== "/"; folder = dirname(folder)) found.add(folder);
+  for (const path of paths)
+    for (let folder = dirname(path); folder !== "/"; folder = dirname(folder)) found.add(folder);
   return [...found].sort();
 }

@@ -69,7 +69,9 @@ async function makeCgroup(usable: readonly Hierarchy[]): Promise<Cgroup> {
     },
     async isOutOfMemory() {
       const counts = await Promise.all(
-        usable.flatMap(({ folder, events }) => (events === undefined ? [] : [readFile(join(folder, name, events), "utf8").catch(() => "")])),
+        usable.flatMap(({ folder, events }) =>
+          events === undefined ? [] : [readFile(join(folder, name, events), "utf8").catch(() => "")],
+        ),
       );
       return counts.some((text) => /^oom_kill [1-9]/m.test(text));
     },
@@ -123,16 +125,28 @@ async function hierarchies(limits: SandboxLimits): Promise<Hierarchy[]> {
   const memory = `${limits.memoryBytes + limits.storageBytes + sharedMemoryBytes(limits.storageBytes) + OVERHEAD_BYTES}`;
   const quota = Math.round(limits.processors * PERIOD_US);
   const processes = `${limits.processes + 2}`; // the supervisor, and one too many, which shows that the script wanted more
-  const [own, mounts] = await Promise.all(["/proc/self/cgroup", "/proc/self/mountinfo"].map((file) => readFile(file, "utf8").catch(() => "")));
+  const [own, mounts] = await Promise.all(
+    ["/proc/self/cgroup", "/proc/self/mountinfo"].map((file) => readFile(file, "utf8").catch(() => "")),
+  );
   const found: Hierarchy[] = [];
   for (const line of (own as string).trim().split("\n")) {
     const [, controllers = "", path = "/"] = line.split(":", 3);
     const folder = cgroupFolder(mounts as string, controllers, path);
     if (folder === undefined) continue;
-    if (controllers === "memory") found.push({ folder, holds: ["memory"], settings: { "memory.limit_in_bytes": memory }, events: "memory.oom_control" });
+    if (controllers === "memory")
+      found.push({
+        folder,
+        holds: ["memory"],
+        settings: { "memory.limit_in_bytes": memory },
+        events: "memory.oom_control",
+      });
     if (controllers === "pids") found.push({ folder, holds: ["processes"], settings: { "pids.max": processes } });
     if (controllers.split(",").includes("cpu")) {
-      found.push({ folder, holds: ["processors"], settings: { "cpu.cfs_period_us": `${PERIOD_US}`, "cpu.cfs_quota_us": `${quota}` } });
+      found.push({
+        folder,
+        holds: ["processors"],
+        settings: { "cpu.cfs_period_us": `${PERIOD_US}`, "cpu.cfs_quota_us": `${quota}` },
+      });
     }
     if (controllers === "") {
       await writeFile(join(folder, "cgroup.subtree_control"), "+memory +pids +cpu").catch(() => {});
@@ -149,7 +163,10 @@ function cgroupFolder(mounts: string, controllers: string, path: string): string
     const [before = "", after = ""] = line.split(" - ");
     const [, , , root = "/", mountPoint = ""] = before.split(" ");
     const [type, , options = ""] = after.split(" ");
-    const isIt = controllers === "" ? type === "cgroup2" : type === "cgroup" && options.split(",").includes(controllers.split(",")[0] as string);
+    const isIt =
+      controllers === ""
+        ? type === "cgroup2"
+        : type === "cgroup" && options.split(",").includes(controllers.split(",")[0] as string);
     if (!isIt) continue;
     const below = relative(root, path);
     if (!below.startsWith("..")) return join(mountPoint, below);

@@ -30,9 +30,13 @@ print(json.dumps({"executable": executable, "prefixes": list(dict.fromkeys(prefi
 /** The first Python 3.9 or newer of the name; none if there is none that starts. */
 export async function findPython({ python = "python3", path }: FindPythonOptions): Promise<Python | undefined> {
   const folders = [...path.split(delimiter), "/usr/bin"].filter((folder) => folder !== "");
-  const candidates = python.includes("/") ? [python] : folders.map((folder) => join(folder, python)).filter((file) => existsSync(file));
+  const candidates = python.includes("/")
+    ? [python]
+    : folders.map((folder) => join(folder, python)).filter((file) => existsSync(file));
   for (const candidate of new Set(candidates)) {
-    const described = await promisify(execFile)(candidate, ["-I", "-c", DESCRIBE], { timeout: 20_000, cwd: "/" }).catch(() => undefined);
+    const described = await promisify(execFile)(candidate, ["-I", "-c", DESCRIBE], { timeout: 20_000, cwd: "/" }).catch(
+      () => undefined,
+    );
     if (described !== undefined) return JSON.parse(described.stdout) as Python;
   }
   return undefined;

@@ -12,7 +12,13 @@ import { findCgroups } from "./cgroup.ts";
 import { type LocalMakerOptions, localWays, openLocalMaker } from "./local-maker.ts";
 import type { Way } from "./way.ts";
 
-const limits: SandboxLimits = { ...defaultSandboxLimits, memoryBytes: 128 * 1024 * 1024, processes: 24, storageBytes: 24 * 1024 * 1024, storageFiles: 500 };
+const limits: SandboxLimits = {
+  ...defaultSandboxLimits,
+  memoryBytes: 128 * 1024 * 1024,
+  processes: 24,
+  storageBytes: 24 * 1024 * 1024,
+  storageFiles: 500,
+};
 const keepBytes = 64 * 1024;
 const path = process.env["PATH"] ?? "";
 
@@ -29,11 +35,21 @@ async function makeRunner(options: Partial<LocalMakerOptions>): Promise<ScriptRu
 
 const traits = { keepBytes, limits, packages: { key: "layer", pinned: [] } };
 const noNamespaces = missingNamespaces();
-const noBubblewrap = noNamespaces ?? ((await hasBubblewrap()) ? undefined : "bubblewrap is not installed, and cannot be");
+const noBubblewrap =
+  noNamespaces ?? ((await hasBubblewrap()) ? undefined : "bubblewrap is not installed, and cannot be");
 
-testScriptRunner("local scripts by bubblewrap", () => makeRunner({ ways: [localWays.bubblewrap] }), { ...traits, skipped: noBubblewrap });
-testScriptRunner("local scripts by unshare", () => makeRunner({ ways: [localWays.unshare] }), { ...traits, skipped: noNamespaces });
-testScriptRunner("local scripts without a sandbox", () => makeRunner({ isUnsafe: true }), { ...traits, isIsolated: false });
+testScriptRunner("local scripts by bubblewrap", () => makeRunner({ ways: [localWays.bubblewrap] }), {
+  ...traits,
+  skipped: noBubblewrap,
+});
+testScriptRunner("local scripts by unshare", () => makeRunner({ ways: [localWays.unshare] }), {
+  ...traits,
+  skipped: noNamespaces,
+});
+testScriptRunner("local scripts without a sandbox", () => makeRunner({ isUnsafe: true }), {
+  ...traits,
+  isIsolated: false,
+});
 
 /** Memory that no process has in its tables any more, or that nobody counts. */
 const HOARDS = {
@@ -61,44 +77,55 @@ kept = [bytearray(b"x" * (10 << 20)) for _ in range(60)]`,
 
 const ownCgroups = await findCgroups(limits);
 
-describe.runIf(noNamespaces === undefined && ownCgroups.held.has("memory"))("where cgroups can be made", { timeout: 60_000 }, () => {
-  test("a script whose memory the kernel takes is told that, though it looks like a crash", async () => {
-    await using runner = await makeRunner({ ways: [localWays.unshare] });
-    const script = `import mmap, os, resource\n${HOARDS["memory that is given back in name only"]}\nprint("held")`;
-    const run = { signal: new AbortController().signal, deadline: performance.now() + 50_000 };
+describe.runIf(noNamespaces === undefined && ownCgroups.held.has("memory"))(
+  "where cgroups can be made",
+  { timeout: 60_000 },
+  () => {
+    test("a script whose memory the kernel takes is told that, though it looks like a crash", async () => {
+      await using runner = await makeRunner({ ways: [localWays.unshare] });
+      const script = `import mmap, os, resource\n${HOARDS["memory that is given back in name only"]}\nprint("held")`;
+      const run = { signal: new AbortController().signal, deadline: performance.now() + 50_000 };
 
-    expect(await runner.run({ id: "0".repeat(32), script, timeoutMs: 30_000 }, run)).toMatchObject({
-      stdout: "",
-      exitCode: null,
-      signal: null,
-      limit: "memory",
+      expect(await runner.run({ id: "0".repeat(32), script, timeoutMs: 30_000 }, run)).toMatchObject({
+        stdout: "",
+        exitCode: null,
+        signal: null,
+        limit: "memory",
+      });
     });
-  });
 
-  test("those of a process that was killed are removed by the next, and no others", async () => {
-    const own = await ownCgroups.make();
-    const folders = memoryCgroups();
-    const left = join(dirname(folders[0] as string), "rockbot-sandbox-1-1-1");
-    mkdirSync(left);
+    test("those of a process that was killed are removed by the next, and no others", async () => {
+      const own = await ownCgroups.make();
+      const folders = memoryCgroups();
+      const left = join(dirname(folders[0] as string), "rockbot-sandbox-1-1-1");
+      mkdirSync(left);
 
-    await findCgroups(limits);
+      await findCgroups(limits);
 
-    expect(existsSync(left)).toBe(false);
-    expect(folders.every((folder) => existsSync(folder))).toBe(true);
-    await own?.[Symbol.asyncDispose]();
-  });
-});
+      expect(existsSync(left)).toBe(false);
+      expect(folders.every((folder) => existsSync(folder))).toBe(true);
+      await own?.[Symbol.asyncDispose]();
+    });
+  },
+);
 
 /** Of this process, in whatever hierarchy there is. */
 function memoryCgroups(): readonly string[] {
-  const found = execFileSync("find", ["/sys/fs/cgroup", "-maxdepth", "6", "-type", "d", "-name", `rockbot-sandbox-${process.pid}-*`], { encoding: "utf8" });
+  const found = execFileSync(
+    "find",
+    ["/sys/fs/cgroup", "-maxdepth", "6", "-type", "d", "-name", `rockbot-sandbox-${process.pid}-*`],
+    { encoding: "utf8" },
+  );
   return found.trim().split("\n");
 }
 
 describe.runIf(noNamespaces === undefined)("where no cgroups can be made", { timeout: 120_000 }, () => {
   const cgroups = { held: new Set<never>(), make: async () => undefined };
 
-  for (const [name, way] of Object.entries({ unshare: localWays.unshare, ...(noBubblewrap === undefined ? { bubblewrap: localWays.bubblewrap } : {}) })) {
+  for (const [name, way] of Object.entries({
+    unshare: localWays.unshare,
+    ...(noBubblewrap === undefined ? { bubblewrap: localWays.bubblewrap } : {}),
+  })) {
     test(`a script by ${name} holds no more than it may by ${Object.keys(HOARDS).join(", ")}`, async () => {
       await using runner = await makeRunner({ ways: [way], cgroups });
       for (const [what, hoard] of Object.entries(HOARDS)) {
@@ -119,7 +146,10 @@ describe.runIf(noNamespaces === undefined)("where no cgroups can be made", { tim
     await using none = await open([]);
     await using all = await open(["memory", "processors"]);
 
-    expect(none.notHeld).toEqual([expect.stringMatching(/^memory is counted/), expect.stringMatching(/^processors are not held/)]);
+    expect(none.notHeld).toEqual([
+      expect.stringMatching(/^memory is counted/),
+      expect.stringMatching(/^processors are not held/),
+    ]);
     expect(all.notHeld).toEqual([]);
     expect(said).toEqual(none.notHeld?.map((bound) => ({ bound })));
   });
@@ -144,7 +174,10 @@ test.runIf(noNamespaces === undefined)(
     for (const border of borders) {
       await using runner = await makeRunner({ ways: [localWays.unshare], limits: { ...limits, ...border } });
       const job = { id: "0".repeat(32), script: "import time; time.sleep(0.2); print(1); exit(3)", timeoutMs: 60_000 };
-      const outcome = await runner.run(job, { signal: new AbortController().signal, deadline: performance.now() + 100_000 });
+      const outcome = await runner.run(job, {
+        signal: new AbortController().signal,
+        deadline: performance.now() + 100_000,
+      });
 
       expect([border, outcome]).toMatchObject([border, { stdout: "1\n", stderr: "", exitCode: 3, limit: null }]);
     }
@@ -159,14 +192,18 @@ describe("openLocalMaker", () => {
     await expect(open({ ways: [nothing] })).rejects.toMatchObject({
       code: "unavailable",
       isRetryable: false,
-      message: expect.stringMatching(/gives no sandbox \(nothing: .*it sees the machine's processes.*Install bubblewrap.*--unsafe-local-scripts/),
+      message: expect.stringMatching(
+        /gives no sandbox \(nothing: .*it sees the machine's processes.*Install bubblewrap.*--unsafe-local-scripts/,
+      ),
     });
   });
 
   test("names the program that a way would need", async () => {
     const missing: Way = { name: "missing", command: () => ["no-such-program"] };
 
-    await expect(open({ ways: [missing] })).rejects.toMatchObject({ message: expect.stringContaining("missing: it is not installed") });
+    await expect(open({ ways: [missing] })).rejects.toMatchObject({
+      message: expect.stringContaining("missing: it is not installed"),
+    });
   });
 
   test("says so when there is no Python", async () => {
@@ -176,7 +213,9 @@ describe("openLocalMaker", () => {
   });
 
   test("runs nothing without a sandbox in a cluster", async () => {
-    await expect(open({ isUnsafe: true, isInCluster: true })).rejects.toMatchObject({ message: expect.stringContaining("never run in a cluster") });
+    await expect(open({ isUnsafe: true, isInCluster: true })).rejects.toMatchObject({
+      message: expect.stringContaining("never run in a cluster"),
+    });
   });
 
   test("says loudly that scripts run without a sandbox", async () => {

@@ -67,11 +67,16 @@ export const localWays = { bubblewrap, unshare } satisfies Record<string, Way>;
  */
 export async function openLocalMaker(options: LocalMakerOptions): Promise<LocalSandboxMaker> {
   const { log, isUnsafe = false, isInCluster = false, path = "/usr/local/bin:/usr/bin:/bin" } = options;
-  if (isUnsafe && isInCluster) throw cannot("scripts without a sandbox are never run in a cluster. Leave --unsafe-local-scripts out");
+  if (isUnsafe && isInCluster)
+    throw cannot("scripts without a sandbox are never run in a cluster. Leave --unsafe-local-scripts out");
   const python = await findPython({ python: options.python, path });
-  if (python === undefined) throw cannot(`there is no Python 3.9 or newer called ${options.python ?? "python3"}. Install it`);
+  if (python === undefined)
+    throw cannot(`there is no Python 3.9 or newer called ${options.python ?? "python3"}. Install it`);
   if (isUnsafe) {
-    log.warn({}, "scripts run WITHOUT a sandbox. Each can read and change what this process can, and reach every network. For development only");
+    log.warn(
+      {},
+      "scripts run WITHOUT a sandbox. Each can read and change what this process can, and reach every network. For development only",
+    );
     return unsafeMaker(python, { ...options, path });
   }
   const faults: string[] = [];
@@ -90,12 +95,18 @@ export async function openLocalMaker(options: LocalMakerOptions): Promise<LocalS
   );
 }
 
-async function walledMaker(way: Way, python: Python, options: LocalMakerOptions & { readonly path: string }): Promise<LocalMaker> {
+async function walledMaker(
+  way: Way,
+  python: Python,
+  options: LocalMakerOptions & { readonly path: string },
+): Promise<LocalMaker> {
   const { limits = defaultSandboxLimits, preload, packagesFolder, path } = options;
   const cgroups = options.cgroups ?? (await findCgroups(limits));
   const isMemoryHeld = cgroups.held.has("memory");
   const [enter = [], program] = await compilePrograms(python, [enterSource, supervisorSource]);
-  const inside = options.command?.(python.executable) ?? supervisorCommand(python.executable, limits, { preload, isMemoryHeld, program });
+  const inside =
+    options.command?.(python.executable) ??
+    supervisorCommand(python.executable, limits, { preload, isMemoryHeld, program });
   const isRoot = process.getuid?.() === 0;
   const tree = await sandboxTree(python, packagesFolder);
   const walls = { python, enter, limits, command: inside, hasSharedZero: isMemoryHeld };
@@ -113,18 +124,27 @@ function notHeldBy({ held }: Cgroups): readonly string[] {
     "memory is counted up to 40 times a second instead, so that a script may have more for a moment, what the kernel holds for its sockets is not counted, and it may have no shared anonymous memory";
   const free = "processors are not held: a script may use all of them for as long as it may run";
   const missing = [...(held.has("memory") ? [] : [counted]), ...(held.has("processors") ? [] : [free])];
-  return missing.map((words) => `${words}. The container runner holds it, and so does this one where it may make cgroups`);
+  return missing.map(
+    (words) => `${words}. The container runner holds it, and so does this one where it may make cgroups`,
+  );
 }
 
 function unsafeMaker(
   python: Python,
-  { limits = defaultSandboxLimits, preload, packagesFolder, command, path }: LocalMakerOptions & { readonly path: string },
+  {
+    limits = defaultSandboxLimits,
+    preload,
+    packagesFolder,
+    command,
+    path,
+  }: LocalMakerOptions & { readonly path: string },
 ): LocalSandboxMaker {
   return new LocalMaker("unsafe", async ({ signal, folders = [] }) => {
     if (folders.length > 0) throw new RangeError("without walls there is nothing to see a folder through");
     const folder = await mkdtemp(join(tmpdir(), "rockbot-script-"));
     const clean = (): Promise<void> => rm(folder, { recursive: true, force: true });
-    const inside = command?.(python.executable) ?? supervisorCommand(python.executable, limits, { preload, folder, packagesFolder });
+    const inside =
+      command?.(python.executable) ?? supervisorCommand(python.executable, limits, { preload, folder, packagesFolder });
     return await startLocalSandbox(inside, { signal, path, clean });
   });
 }
@@ -135,7 +155,11 @@ class LocalMaker implements LocalSandboxMaker {
   readonly #start: (options: MakeLocalSandboxOptions) => Promise<Sandbox>;
   readonly #sandboxes = new Set<Sandbox>();
 
-  constructor(kind: string, start: (options: MakeLocalSandboxOptions) => Promise<Sandbox>, notHeld: readonly string[] = []) {
+  constructor(
+    kind: string,
+    start: (options: MakeLocalSandboxOptions) => Promise<Sandbox>,
+    notHeld: readonly string[] = [],
+  ) {
     this.kind = kind;
     this.notHeld = notHeld;
     this.#start = start;
@@ -145,7 +169,9 @@ class LocalMaker implements LocalSandboxMaker {
     options.signal.throwIfAborted();
     const sandbox = await this.#start(options).catch((error: Error) => {
       options.signal.throwIfAborted();
-      throw new ToolError(ToolErrorCode.Unavailable, "Cannot make a sandbox for a script now. Try again", { cause: error });
+      throw new ToolError(ToolErrorCode.Unavailable, "Cannot make a sandbox for a script now. Try again", {
+        cause: error,
+      });
     });
     this.#sandboxes.add(sandbox);
     void sandbox.gone.then(() => this.#sandboxes.delete(sandbox));

@@ -24,9 +24,17 @@ const END_MS = 5_000;
 const NOTED_BYTES = 4_096;
 
 /** Starts a sandbox as a process of this machine. @throws {Error} that says what its program has said, if it does not come so far as to be ready */
-export async function startLocalSandbox([file, ...args]: readonly string[], { signal, path, cgroup, clean }: StartLocalSandboxOptions): Promise<Sandbox> {
+export async function startLocalSandbox(
+  [file, ...args]: readonly string[],
+  { signal, path, cgroup, clean }: StartLocalSandboxOptions,
+): Promise<Sandbox> {
   // In a session of its own: keys typed at the terminal of this process are not for the script. No variable of ours goes in.
-  const started: Process = spawn(file as string, args, { stdio: ["pipe", "pipe", "pipe"], env: { PATH: path }, cwd: "/", detached: true });
+  const started: Process = spawn(file as string, args, {
+    stdio: ["pipe", "pipe", "pipe"],
+    env: { PATH: path },
+    cwd: "/",
+    detached: true,
+  });
   const sandbox = new LocalSandbox(started, cgroup, clean);
   try {
     await untilReady(started.stdout, { signal, timeoutMs: READY_MS });
@@ -62,8 +70,13 @@ class LocalSandbox implements Sandbox {
     process.stderr.on("data", (chunk: Buffer) => {
       this.#said = `${this.#said}${chunk}`.slice(-NOTED_BYTES);
     });
-    this.#exited = new Promise((resolve) => process.once("exit", () => resolve()).once("error", (error) => resolve(this.#note(error))));
-    this.gone = this.#exited.then(async () => ({ isOutOfMemory: await this.isOutOfMemory(), error: cutOff(this.said) }));
+    this.#exited = new Promise((resolve) =>
+      process.once("exit", () => resolve()).once("error", (error) => resolve(this.#note(error))),
+    );
+    this.gone = this.#exited.then(async () => ({
+      isOutOfMemory: await this.isOutOfMemory(),
+      error: cutOff(this.said),
+    }));
   }
 
   /** The last line of what the sandbox's programs have said of themselves. */

@@ -20,17 +20,32 @@ export interface SandboxFolder {
 }
 
 /** Programs and libraries, and nothing that is anybody's: no home, no settings, no state. */
-const SYSTEM = ["/usr/bin", "/usr/lib", "/usr/lib32", "/usr/lib64", "/usr/libx32", "/usr/share/zoneinfo", "/etc/ld.so.cache", "/etc/alternatives"];
+const SYSTEM = [
+  "/usr/bin",
+  "/usr/lib",
+  "/usr/lib32",
+  "/usr/lib64",
+  "/usr/libx32",
+  "/usr/share/zoneinfo",
+  "/etc/ld.so.cache",
+  "/etc/alternatives",
+];
 /** Folders, or links into /usr where the system has merged them. */
 const ROOT = ["/bin", "/lib", "/lib32", "/lib64", "/libx32"];
 const SHARED_PREFIXES: ReadonlySet<string> = new Set(["/", "/usr", "/usr/local"]);
 
 export async function sandboxTree({ prefixes }: Python, packagesFolder: string | undefined): Promise<SandboxTree> {
-  const own = prefixes.flatMap((prefix) => (SHARED_PREFIXES.has(prefix) ? [join(prefix, "bin"), join(prefix, "lib")] : [prefix]));
+  const own = prefixes.flatMap((prefix) =>
+    SHARED_PREFIXES.has(prefix) ? [join(prefix, "bin"), join(prefix, "lib")] : [prefix],
+  );
   const folders: string[] = [];
   const links: [string, string][] = [];
   for (const path of [...SYSTEM, ...ROOT, ...own]) {
-    if (folders.some((folder) => path === folder || path.startsWith(`${folder}/`)) || links.some(([, link]) => path === link)) continue;
+    if (
+      folders.some((folder) => path === folder || path.startsWith(`${folder}/`)) ||
+      links.some(([, link]) => path === link)
+    )
+      continue;
     const found = await lstat(path).catch(() => undefined);
     if (found?.isSymbolicLink() === true && ROOT.includes(path)) links.push([await readlink(path), path]);
     else if (found !== undefined) folders.push(path);
@@ -42,6 +57,8 @@ export async function sandboxTree({ prefixes }: Python, packagesFolder: string |
 /** What a sandbox sees that has further folders. */
 export function withFolders({ binds, links, writable }: SandboxTree, folders: readonly SandboxFolder[]): SandboxTree {
   const further = (isWritten: boolean) =>
-    folders.filter(({ isWritable }) => isWritable === isWritten).map(({ outside, inside }): [string, string] => [outside, inside]);
+    folders
+      .filter(({ isWritable }) => isWritable === isWritten)
+      .map(({ outside, inside }): [string, string] => [outside, inside]);
   return { binds: [...binds, ...further(false)], links, writable: [...writable, ...further(true)] };
 }

@@ -31,11 +31,22 @@ export interface PoolMetrics extends Disposable {
 /** Shows a pool's counts, for as long as this is not disposed of, and takes what happens in it. */
 export function poolMetrics(kind: string, read: () => PoolCounts): PoolMetrics {
   const meter = metrics.getMeter("@rockbot/sandbox");
-  const sandboxes = meter.createObservableGauge("rockbot.script.sandboxes", { description: "Sandboxes for scripts, by state." });
-  const waiting = meter.createObservableGauge("rockbot.script.waiting", { description: "Scripts that wait for a sandbox." });
-  const ends = meter.createCounter("rockbot.script.sandboxes.ended", { description: "Sandboxes that were thrown away, by why." });
-  const failures = meter.createCounter("rockbot.script.sandboxes.failed", { description: "Sandboxes that could not be made." });
-  const wait = meter.createHistogram("rockbot.script.wait.duration", { unit: "ms", description: "Time from a script's arrival to its sandbox." });
+  const sandboxes = meter.createObservableGauge("rockbot.script.sandboxes", {
+    description: "Sandboxes for scripts, by state.",
+  });
+  const waiting = meter.createObservableGauge("rockbot.script.waiting", {
+    description: "Scripts that wait for a sandbox.",
+  });
+  const ends = meter.createCounter("rockbot.script.sandboxes.ended", {
+    description: "Sandboxes that were thrown away, by why.",
+  });
+  const failures = meter.createCounter("rockbot.script.sandboxes.failed", {
+    description: "Sandboxes that could not be made.",
+  });
+  const wait = meter.createHistogram("rockbot.script.wait.duration", {
+    unit: "ms",
+    description: "Time from a script's arrival to its sandbox.",
+  });
   const observeSandboxes = (result: ObservableResult): void => {
     const { warm, busy, making, ending } = read();
     for (const [state, count] of Object.entries({ warm, busy, making, ending })) result.observe(count, { kind, state });

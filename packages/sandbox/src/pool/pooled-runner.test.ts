@@ -16,7 +16,10 @@ const startRunner = (maker: TestMaker, options: Partial<PooledRunnerOptions> = {
 
 let jobs = 0;
 const jobOf = (script: string): ScriptJob => ({ id: `job-${++jobs}`, script, timeoutMs: LONG_MS });
-const inTime = (signal: AbortSignal = new AbortController().signal, ms = LONG_MS) => ({ signal, deadline: performance.now() + ms });
+const inTime = (signal: AbortSignal = new AbortController().signal, ms = LONG_MS) => ({
+  signal,
+  deadline: performance.now() + ms,
+});
 const unavailable = (message: string) => new ToolError(ToolErrorCode.Unavailable, message);
 
 /** A sandbox that is gone at once, and has said nothing. */
@@ -34,11 +37,18 @@ describe("pooledRunner", () => {
   test("gives a script that has certainly not begun to another sandbox, a few times", async () => {
     const maker = testMaker();
     const first = [lost("has not begun"), lost("has not begun")];
-    await using runner = startRunner({ ...maker, make: async (options) => first.shift() ?? (await maker.make(options)) });
+    await using runner = startRunner({
+      ...maker,
+      make: async (options) => first.shift() ?? (await maker.make(options)),
+    });
     expect(await runner.run(jobOf("hello"), inTime())).toMatchObject({ stdout: "hello", exitCode: 0 });
 
     await using hopeless = startRunner({ ...maker, make: async () => lost("has not begun") });
-    await expect(hopeless.run(jobOf("hello"), inTime())).rejects.toMatchObject({ code: "unavailable", isRetryable: true, details: { reason: "preempted" } });
+    await expect(hopeless.run(jobOf("hello"), inTime())).rejects.toMatchObject({
+      code: "unavailable",
+      isRetryable: true,
+      details: { reason: "preempted" },
+    });
   });
 
   test("does so where the sandbox went before it was ready", async () => {
@@ -56,9 +66,15 @@ describe("pooledRunner", () => {
   test("gives no other sandbox to a script that may have begun", async () => {
     const maker = testMaker();
     const first = [lost("may have begun")];
-    await using runner = startRunner({ ...maker, make: async (options) => first.shift() ?? (await maker.make(options)) });
+    await using runner = startRunner({
+      ...maker,
+      make: async (options) => first.shift() ?? (await maker.make(options)),
+    });
 
-    await expect(runner.run(jobOf("hello"), inTime())).rejects.toMatchObject({ code: "execution_failed", message: "cut off" });
+    await expect(runner.run(jobOf("hello"), inTime())).rejects.toMatchObject({
+      code: "execution_failed",
+      message: "cut off",
+    });
   });
 
   test("gives a script a warm sandbox, throws it away and replaces it", async () => {
@@ -100,7 +116,9 @@ describe("pooledRunner", () => {
     });
     await using runner = startRunner(maker, { ceiling: 3 });
 
-    const outcomes = await Promise.all(Array.from({ length: 30 }, (_, index) => runner.run(jobOf(`${index}`), inTime())));
+    const outcomes = await Promise.all(
+      Array.from({ length: 30 }, (_, index) => runner.run(jobOf(`${index}`), inTime())),
+    );
 
     expect(outcomes.map(({ stdout }) => stdout)).toEqual(Array.from({ length: 30 }, (_, index) => `${index}`));
     expect(most).toBeLessThanOrEqual(3);
@@ -150,7 +168,9 @@ describe("pooledRunner", () => {
     const holding = runner.run(jobOf("hold"), inTime(cancel.signal));
     await vi.waitFor(() => expect(maker.made).toHaveLength(1));
     const order: string[] = [];
-    const waiting = ["a", "b", "c"].map((name) => runner.run(jobOf(name), inTime()).then(({ stdout }) => order.push(stdout)));
+    const waiting = ["a", "b", "c"].map((name) =>
+      runner.run(jobOf(name), inTime()).then(({ stdout }) => order.push(stdout)),
+    );
 
     cancel.abort(new Error("given up"));
     await expect(holding).rejects.toThrow("given up");
@@ -205,7 +225,10 @@ describe("pooledRunner", () => {
     const maker = testMaker();
     await using runner = startRunner(maker);
 
-    await expect(runner.run(jobOf("hold"), inTime(undefined, 500))).rejects.toMatchObject({ code: "timeout", details: { mayHaveRun: true } });
+    await expect(runner.run(jobOf("hold"), inTime(undefined, 500))).rejects.toMatchObject({
+      code: "timeout",
+      details: { mayHaveRun: true },
+    });
 
     expect(maker.made[0]?.isDisposed).toBe(true);
   });
@@ -235,7 +258,11 @@ describe("pooledRunner", () => {
     const asked = maker.asked.length;
     const refused = Array.from({ length: 50 }, () => runner.run(jobOf("never"), inTime()));
     const errors = await Promise.all(refused.map((run) => run.catch((error: unknown) => error)));
-    expect(errors[0]).toMatchObject({ code: "unavailable", message: "the image is away", retryAfterMs: expect.any(Number) });
+    expect(errors[0]).toMatchObject({
+      code: "unavailable",
+      message: "the image is away",
+      retryAfterMs: expect.any(Number),
+    });
     expect(maker.asked.length - asked).toBeLessThanOrEqual(1);
 
     isBroken = false;
@@ -314,14 +341,21 @@ describe("pooledRunner", () => {
   test("answers for a sandbox that breaks under its script, and does not run it again", async () => {
     const maker = testMaker();
     const said: unknown[] = [];
-    await using runner = startRunner(maker, { log: { ...silentLogger, error: (...words: unknown[]) => void said.push(words) } });
+    await using runner = startRunner(maker, {
+      log: { ...silentLogger, error: (...words: unknown[]) => void said.push(words) },
+    });
     const holding = runner.run(jobOf("hold"), inTime());
     await vi.waitFor(() => expect(maker.made[0]?.assigned).toHaveLength(1));
 
     maker.made[0]?.fail("the node is lost");
 
     await expect(holding).rejects.toMatchObject({ code: "execution_failed", message: "the node is lost" });
-    expect(said).toEqual([[expect.objectContaining({ error: expect.stringContaining("the node is lost") }), "a sandbox broke while its script ran"]]);
+    expect(said).toEqual([
+      [
+        expect.objectContaining({ error: expect.stringContaining("the node is lost") }),
+        "a sandbox broke while its script ran",
+      ],
+    ]);
     expect(maker.made.flatMap(({ assigned }) => assigned)).toHaveLength(1);
   });
 
@@ -368,7 +402,10 @@ describe("pooledRunner", () => {
     const maker = testMaker({ beforeMake: () => new Promise<void>(() => {}) });
     await using runner = startRunner(maker, { makeWithinMs: 200 });
 
-    await expect(runner.run(jobOf("never"), inTime())).rejects.toMatchObject({ code: "unavailable", message: expect.stringContaining("within 0.2 s") });
+    await expect(runner.run(jobOf("never"), inTime())).rejects.toMatchObject({
+      code: "unavailable",
+      message: expect.stringContaining("within 0.2 s"),
+    });
     await expect(runner.run(jobOf("never"), inTime(undefined, 300))).rejects.toMatchObject({ code: "overloaded" });
   });
 
@@ -382,7 +419,10 @@ describe("pooledRunner", () => {
 
     await runner[Symbol.asyncDispose]();
 
-    expect((await both).map((one) => one.status === "rejected" && one.reason.code)).toEqual(["unavailable", "unavailable"]);
+    expect((await both).map((one) => one.status === "rejected" && one.reason.code)).toEqual([
+      "unavailable",
+      "unavailable",
+    ]);
     expect(maker.alive).toHaveLength(0);
     await expect(runner.run(jobOf("never"), inTime())).rejects.toMatchObject({ code: "unavailable" });
   });
@@ -409,7 +449,9 @@ describe("pooledRunner", () => {
     const maker = testMaker({ find: async () => undefined });
     const runner = startRunner(maker);
     const [cancel, stop] = [new AbortController(), new AbortController()];
-    const runs = [inTime(cancel.signal), inTime(stop.signal), inTime()].map((options) => runner.run(jobOf("hold"), options));
+    const runs = [inTime(cancel.signal), inTime(stop.signal), inTime()].map((options) =>
+      runner.run(jobOf("hold"), options),
+    );
     const ends = Promise.allSettled(runs);
     await vi.waitFor(() => expect(maker.made.filter(({ assigned }) => assigned.length === 1)).toHaveLength(3));
     const [cancelled, stopped, disposed] = maker.made.filter(({ assigned }) => assigned.length === 1);

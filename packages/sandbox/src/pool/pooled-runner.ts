@@ -2,7 +2,13 @@ import type { Logger } from "@rockbot/bus";
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
 import { type JobOutcome, runJob } from "../job/run-job.ts";
 import type { Sandbox, SandboxMaker } from "../sandbox.ts";
-import { goesOn, type RunScriptOptions, type ScriptJob, type ScriptOutcome, type ScriptRunner } from "../script-runner.ts";
+import {
+  goesOn,
+  type RunScriptOptions,
+  type ScriptJob,
+  type ScriptOutcome,
+  type ScriptRunner,
+} from "../script-runner.ts";
 import { isUnbegun, SANDBOXES_FOR_A_SCRIPT } from "../unbegun.ts";
 import { SandboxFate } from "./pool-metrics.ts";
 import { SandboxPool, type TakenSandbox } from "./sandbox-pool.ts";
@@ -73,7 +79,12 @@ class PooledRunner implements ScriptRunner {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#stop.abort(new ToolError(ToolErrorCode.Unavailable, "The script was ended: this service is stopping. Try again, another instance may take it."));
+    this.#stop.abort(
+      new ToolError(
+        ToolErrorCode.Unavailable,
+        "The script was ended: this service is stopping. Try again, another instance may take it.",
+      ),
+    );
     await Promise.allSettled(this.#running);
     await this.#pool[Symbol.asyncDispose]();
     await this.#maker[Symbol.asyncDispose]();
@@ -83,7 +94,10 @@ class PooledRunner implements ScriptRunner {
     return (this.isResumable && this.#stop.signal.aborted) || goesOn(this, signal);
   }
 
-  async #runOnce(job: ScriptJob, { signal: caller, deadline, mayHaveBegun = false }: RunScriptOptions): Promise<ScriptOutcome> {
+  async #runOnce(
+    job: ScriptJob,
+    { signal: caller, deadline, mayHaveBegun = false }: RunScriptOptions,
+  ): Promise<ScriptOutcome> {
     const arrived = performance.now();
     const lapse = new AbortController();
     const endBy = deadline - Math.min(ANSWER_MS, Math.max(0, deadline - arrived) / 4);
@@ -120,7 +134,11 @@ class PooledRunner implements ScriptRunner {
   }
 
   /** A script that is left to others goes on, so its sandbox must not hear of the end. */
-  async #follow(sandbox: Sandbox, job: ScriptJob, { signal, endBy }: { readonly signal: AbortSignal; readonly endBy: number }): Promise<JobOutcome> {
+  async #follow(
+    sandbox: Sandbox,
+    job: ScriptJob,
+    { signal, endBy }: { readonly signal: AbortSignal; readonly endBy: number },
+  ): Promise<JobOutcome> {
     signal.throwIfAborted();
     const ending = new AbortController();
     const left = Promise.withResolvers<never>();
@@ -132,7 +150,10 @@ class PooledRunner implements ScriptRunner {
       return await Promise.race([following, left.promise]);
     } catch (error) {
       if (!signal.aborted)
-        this.#options.log.error({ kind: this.kind, job: job.id, error: String(error), cause: causeOf(error) }, "a sandbox broke while its script ran");
+        this.#options.log.error(
+          { kind: this.kind, job: job.id, error: String(error), cause: causeOf(error) },
+          "a sandbox broke while its script ran",
+        );
       throw error;
     } finally {
       signal.removeEventListener("abort", end);
@@ -155,7 +176,12 @@ class PooledRunner implements ScriptRunner {
 }
 
 /** What the sandbox's own programs have said, if they have. */
-const causeOf = (error: unknown): string | undefined => (error instanceof Error && error.cause !== undefined ? String(error.cause) : undefined);
+const causeOf = (error: unknown): string | undefined =>
+  error instanceof Error && error.cause !== undefined ? String(error.cause) : undefined;
 
 const lapsedError = (): ToolError =>
-  new ToolError(ToolErrorCode.Timeout, "The script was ended: it had not come to its end by the deadline of its call.", { details: { mayHaveRun: true } });
+  new ToolError(
+    ToolErrorCode.Timeout,
+    "The script was ended: it had not come to its end by the deadline of its call.",
+    { details: { mayHaveRun: true } },
+  );

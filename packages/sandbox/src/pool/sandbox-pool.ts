@@ -89,7 +89,9 @@ export class SandboxPool implements AsyncDisposable {
   constructor(maker: SandboxMaker, options: SandboxPoolOptions) {
     const { floor, ceiling, idleMs } = options;
     if (!(ceiling >= 1 && floor >= 0 && floor <= ceiling)) {
-      throw new RangeError(`Cannot keep sandboxes: the ceiling must be at least 1 and the floor between 0 and it, got ${floor} and ${ceiling}`);
+      throw new RangeError(
+        `Cannot keep sandboxes: the ceiling must be at least 1 and the floor between 0 and it, got ${floor} and ${ceiling}`,
+      );
     }
     this.#maker = maker;
     this.#options = options;
@@ -119,7 +121,14 @@ export class SandboxPool implements AsyncDisposable {
     const giveUp = new AbortController();
     const timer = setTimeout(() => giveUp.abort(this.#overloadedError()), Math.max(0, until - performance.now()));
     const asked = performance.now();
-    const waiter: Waiter = { turn: this.#turns++, jobId, signal: AbortSignal.any([signal, giveUp.signal]), lost: 0, grant: resolve, refuse: reject };
+    const waiter: Waiter = {
+      turn: this.#turns++,
+      jobId,
+      signal: AbortSignal.any([signal, giveUp.signal]),
+      lost: 0,
+      grant: resolve,
+      refuse: reject,
+    };
     const leave = (): void => {
       const index = this.#line.indexOf(waiter);
       if (index >= 0) this.#line.splice(index, 1);
@@ -189,7 +198,8 @@ export class SandboxPool implements AsyncDisposable {
   #serve(): void {
     if (this.#stop.signal.aborted) return;
     while (this.#line.length > 0 && this.#serveFirst());
-    while (this.#warm.length + this.#makingWarm - this.#line.length < this.#target && this.#mayMake) void this.#makeWarm();
+    while (this.#warm.length + this.#makingWarm - this.#line.length < this.#target && this.#mayMake)
+      void this.#makeWarm();
     if (!this.#pause.isOver) {
       clearTimeout(this.#pauseTimer);
       this.#pauseTimer = setTimeout(() => this.#serve(), Math.ceil(this.#pause.leftMs)).unref();
@@ -255,7 +265,10 @@ export class SandboxPool implements AsyncDisposable {
   async #make(wanted: AbortSignal, jobId?: string): Promise<Sandbox> {
     const begunAt = performance.now();
     const { makeWithinMs } = this.#options;
-    const late = new ToolError(ToolErrorCode.Unavailable, `No sandbox was ready within ${makeWithinMs / 1_000} s. Try again later.`);
+    const late = new ToolError(
+      ToolErrorCode.Unavailable,
+      `No sandbox was ready within ${makeWithinMs / 1_000} s. Try again later.`,
+    );
     const giveUp = new AbortController();
     const signal = AbortSignal.any([wanted, this.#stop.signal, giveUp.signal]);
     const timer = setTimeout(() => giveUp.abort(late), makeWithinMs);
@@ -316,7 +329,9 @@ export class SandboxPool implements AsyncDisposable {
     const { log } = this.#options;
     const lateError = () => new Error(`it has not ended within ${END_WITHIN_MS / 1_000} s`);
     const ending = within(END_WITHIN_MS, sandbox[Symbol.asyncDispose](), lateError)
-      .catch((error: unknown) => log.error({ error: String(error), kind: this.#maker.kind }, "could not remove a sandbox"))
+      .catch((error: unknown) =>
+        log.error({ error: String(error), kind: this.#maker.kind }, "could not remove a sandbox"),
+      )
       .then(() => {
         this.#endings.delete(ending);
         this.#serve();
@@ -326,7 +341,10 @@ export class SandboxPool implements AsyncDisposable {
   }
 
   #makingFailed(thrown: unknown, attempt: FailedAttempt): ToolError {
-    const error = thrown instanceof ToolError ? thrown : new ToolError(ToolErrorCode.Unavailable, "A sandbox could not be made.", { cause: thrown });
+    const error =
+      thrown instanceof ToolError
+        ? thrown
+        : new ToolError(ToolErrorCode.Unavailable, "A sandbox could not be made.", { cause: thrown });
     this.#pause.failed(error, attempt);
     this.#metrics.makingFailed();
     this.#options.log.warn(
@@ -354,8 +372,13 @@ export class SandboxPool implements AsyncDisposable {
   #overloadedError(): ToolError {
     const { ceiling } = this.#options;
     const isFull = this.#lasting >= ceiling;
-    const failure = this.#pause.lastError === undefined ? "" : ` The last that was to be made failed: ${this.#pause.lastError.message}`;
-    const why = isFull ? `all ${ceiling} sandboxes that there may be at once are in use.` : `no sandbox is ready.${failure}`;
+    const failure =
+      this.#pause.lastError === undefined
+        ? ""
+        : ` The last that was to be made failed: ${this.#pause.lastError.message}`;
+    const why = isFull
+      ? `all ${ceiling} sandboxes that there may be at once are in use.`
+      : `no sandbox is ready.${failure}`;
     return new ToolError(ToolErrorCode.Overloaded, `The script was not started: ${why} Try again later.`, {
       retryAfterMs: RETRY_AFTER_MS,
       details: { reason: "sandboxes" },
@@ -364,6 +387,10 @@ export class SandboxPool implements AsyncDisposable {
 }
 
 const stoppingError = (): ToolError =>
-  new ToolError(ToolErrorCode.Unavailable, "The script was not started: this service is stopping. Try again, another instance may take it.", {
-    retryAfterMs: RETRY_AFTER_MS,
-  });
+  new ToolError(
+    ToolErrorCode.Unavailable,
+    "The script was not started: this service is stopping. Try again, another instance may take it.",
+    {
+      retryAfterMs: RETRY_AFTER_MS,
+    },
+  );

@@ -63,7 +63,10 @@ export function testMaker({ beforeMake, beforeGone, assign, find }: TestMakerOpt
 }
 
 /** @param madeFor - the job that it is named after */
-export function testSandbox(madeFor?: string, { beforeGone, assign }: Pick<TestMakerOptions, "beforeGone" | "assign"> = {}): TestSandbox {
+export function testSandbox(
+  madeFor?: string,
+  { beforeGone, assign }: Pick<TestMakerOptions, "beforeGone" | "assign"> = {},
+): TestSandbox {
   const input = new PassThrough();
   const output = new PassThrough();
   const assigned: string[] = [];
@@ -71,7 +74,10 @@ export function testSandbox(madeFor?: string, { beforeGone, assign }: Pick<TestM
   let isDisposed = false;
   const say = (frame: Frame): boolean => output.write(`${JSON.stringify(frame)}\n`);
   const end = (message: string): void => {
-    gone.resolve({ isOutOfMemory: false, error: new ToolError(ToolErrorCode.ExecutionFailed, message, { details: { reason: "sandbox_lost" } }) });
+    gone.resolve({
+      isOutOfMemory: false,
+      error: new ToolError(ToolErrorCode.ExecutionFailed, message, { details: { reason: "sandbox_lost" } }),
+    });
     output.end();
   };
   say({ frame: "ready", python: "3.12.0" });

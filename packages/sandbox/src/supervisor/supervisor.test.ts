@@ -19,7 +19,11 @@ const python = await findPython({ python: undefined, path: process.env["PATH"] ?
 const MIB = 1024 * 1024;
 
 /** What the supervisor says, as a plain process, when it is given bytes and then nothing any more; what it unpacks lies in `unpacked`. */
-async function tell(unpacked: string, bytes: Buffer, limits = defaultSandboxLimits): Promise<{ readonly said: string; readonly exitCode: number | null }> {
+async function tell(
+  unpacked: string,
+  bytes: Buffer,
+  limits = defaultSandboxLimits,
+): Promise<{ readonly said: string; readonly exitCode: number | null }> {
   const options = { folder: unpacked, packagesFolder: unpacked, packagesBytes: MIB, endsWithInput: false };
   const [program = "", ...args] = supervisorCommand(python?.executable ?? "", limits, options);
   const child = spawn(program, args, { stdio: ["pipe", "pipe", "ignore"] });
@@ -44,7 +48,8 @@ describe.runIf(python !== undefined)("packages that come with a job", { timeout:
       yield content;
     },
   });
-  const fileOf = (path: string, bytes: number): Buffer => Buffer.from(`${JSON.stringify({ path, bytes, executable: false })}\nx`);
+  const fileOf = (path: string, bytes: number): Buffer =>
+    Buffer.from(`${JSON.stringify({ path, bytes, executable: false })}\nx`);
 
   /** A layer with a module. */
   async function packed(): Promise<PackedLayer> {
@@ -70,13 +75,18 @@ describe.runIf(python !== undefined)("packages that come with a job", { timeout:
     folder.write("layered.py", "def answer(): return 42\n");
     const layer = layerOf(await buffer((await packLayer(folder.path, { maxBytes: MIB })).chunks()));
     using unpacked = temporaryFolder();
-    const use = "import sys; sys.modules.pop('enum', 0); import enum, layered; print(enum.Enum.__name__, layered.answer())";
+    const use =
+      "import sys; sys.modules.pop('enum', 0); import enum, layered; print(enum.Enum.__name__, layered.answer())";
     const { said } = await tell(
       unpacked.path,
       await encoded(layer, `${use}\nimport subprocess\nsubprocess.run([sys.executable, "-c", ${JSON.stringify(use)}])`),
     );
 
-    const printed = said.split("\n").flatMap((line) => (line.startsWith('{"frame":"out"') ? [Buffer.from(JSON.parse(line).data, "base64").toString()] : []));
+    const printed = said
+      .split("\n")
+      .flatMap((line) =>
+        line.startsWith('{"frame":"out"') ? [Buffer.from(JSON.parse(line).data, "base64").toString()] : [],
+      );
     expect([said, printed.join("")]).toEqual([expect.stringContaining('"exitCode":0'), "Enum 42\nEnum 42\n"]);
   });
 
@@ -96,7 +106,10 @@ describe.runIf(python !== undefined)("packages that come with a job", { timeout:
     changed[changed.length - 70] = 0x20;
     using unpacked = temporaryFolder();
 
-    expect(await tell(unpacked.path, changed)).toMatchObject({ said: expect.not.stringContaining("started"), exitCode: 1 });
+    expect(await tell(unpacked.path, changed)).toMatchObject({
+      said: expect.not.stringContaining("started"),
+      exitCode: 1,
+    });
   });
 
   test.each([
@@ -108,7 +121,10 @@ describe.runIf(python !== undefined)("packages that come with a job", { timeout:
     const unpacked = join(parent.path, "packages");
     mkdirSync(unpacked);
 
-    expect(await tell(unpacked, await encoded(layerOf(fileOf(path, 1))))).toMatchObject({ said: expect.not.stringContaining("started"), exitCode: 1 });
+    expect(await tell(unpacked, await encoded(layerOf(fileOf(path, 1))))).toMatchObject({
+      said: expect.not.stringContaining("started"),
+      exitCode: 1,
+    });
     expect(readdirSync(parent.path)).toEqual(["packages"]);
   });
 
@@ -131,13 +147,24 @@ describe.runIf(python !== undefined)("the numbers of a job", { timeout: 120_000 
     readonly inputBytes: number;
     readonly limits: SandboxLimits;
   }
-  const usual: Numbers = { timeoutMs: 20_000, withinMs: undefined, inputBytes: 0, keepBytes: 1_000, limits: defaultSandboxLimits };
+  const usual: Numbers = {
+    timeoutMs: 20_000,
+    withinMs: undefined,
+    inputBytes: 0,
+    keepBytes: 1_000,
+    limits: defaultSandboxLimits,
+  };
   const turns = createSemaphore(4);
 
   /** What becomes of a script that prints the length of its input, where the numbers are these. */
   async function end(numbers: Partial<Numbers>): Promise<Record<string, unknown>> {
     const { timeoutMs, withinMs, inputBytes, keepBytes, limits } = { ...usual, ...numbers };
-    const job = { id: "0".repeat(32), script: "import sys; print(len(sys.stdin.read()))", input: "x".repeat(inputBytes), timeoutMs };
+    const job = {
+      id: "0".repeat(32),
+      script: "import sys; print(len(sys.stdin.read()))",
+      input: "x".repeat(inputBytes),
+      timeoutMs,
+    };
     using _turn = await turns.acquire();
     using folder = temporaryFolder();
     const endBy = withinMs === undefined ? undefined : performance.now() + withinMs;
@@ -146,18 +173,56 @@ describe.runIf(python !== undefined)("the numbers of a job", { timeout: 120_000 
       .trim()
       .split("\n")
       .map((line) => JSON.parse(line) as Frame);
-    const printed = frames.flatMap((frame) => (frame.frame === "out" ? [Buffer.from(frame.data, "base64").toString()] : [])).join("");
+    const printed = frames
+      .flatMap((frame) => (frame.frame === "out" ? [Buffer.from(frame.data, "base64").toString()] : []))
+      .join("");
     return Object.assign({}, ...frames, { printed });
   }
 
-  const borders = [0, 1, 99, 100, 101, 999, 1_000, 1_001, 60_000, 1_200_000, 2 ** 31 - 1, 2 ** 31, 2 ** 32, 2 ** 53, 2 ** 63, 1e300];
-  const strange = [Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, -1, -0, 0.5, 59_499.123456789, 1e-300];
-  const anyNumber = fc.oneof(fc.constantFrom(...borders, ...strange), fc.double(), fc.double({ min: 0, max: 3_000_000 }));
+  const borders = [
+    0,
+    1,
+    99,
+    100,
+    101,
+    999,
+    1_000,
+    1_001,
+    60_000,
+    1_200_000,
+    2 ** 31 - 1,
+    2 ** 31,
+    2 ** 32,
+    2 ** 53,
+    2 ** 63,
+    1e300,
+  ];
+  const strange = [
+    Number.NaN,
+    Number.POSITIVE_INFINITY,
+    Number.NEGATIVE_INFINITY,
+    -1,
+    -0,
+    0.5,
+    59_499.123456789,
+    1e-300,
+  ];
+  const anyNumber = fc.oneof(
+    fc.constantFrom(...borders, ...strange),
+    fc.double(),
+    fc.double({ min: 0, max: 3_000_000 }),
+  );
   // The least that the settings take, with its neighbours, and neighbours of all other borders.
   const limits = fc.record({
-    memoryBytes: fc.oneof(fc.constantFrom(32 * MIB, 32 * MIB + 0.5, 65_536 * MIB), fc.double({ min: 32 * MIB, max: 2 ** 54, noNaN: true })),
+    memoryBytes: fc.oneof(
+      fc.constantFrom(32 * MIB, 32 * MIB + 0.5, 65_536 * MIB),
+      fc.double({ min: 32 * MIB, max: 2 ** 54, noNaN: true }),
+    ),
     processes: fc.constantFrom(1, 2, 64, 4_096, 1.5, 2 ** 53),
-    storageBytes: fc.oneof(fc.constantFrom(MIB, 65_536 * MIB, 2 ** 53), fc.double({ min: MIB, max: 2 ** 54, noNaN: true })),
+    storageBytes: fc.oneof(
+      fc.constantFrom(MIB, 65_536 * MIB, 2 ** 53),
+      fc.double({ min: MIB, max: 2 ** 54, noNaN: true }),
+    ),
     storageFiles: fc.constant(1_000),
     processors: fc.constantFrom(0.05, 64),
   });
@@ -168,13 +233,24 @@ describe.runIf(python !== undefined)("the numbers of a job", { timeout: 120_000 
       timeoutMs: anyNumber.filter((ms) => ms >= 20_000), // with less it may be over before it has printed, on a busy machine
       withinMs: fc.option(fc.double({ min: 20_000, max: 1e300, noNaN: true }), { nil: undefined }),
       inputBytes: fc.constantFrom(...inputSizes),
-      keepBytes: fc.oneof(fc.constantFrom(8, 1_000, 400_000, 2 ** 53, Number.POSITIVE_INFINITY), fc.double({ min: 8, max: 1e300, noNaN: true })),
+      keepBytes: fc.oneof(
+        fc.constantFrom(8, 1_000, 400_000, 2 ** 53, Number.POSITIVE_INFINITY),
+        fc.double({ min: 8, max: 1e300, noNaN: true }),
+      ),
       limits,
     });
     await fc.assert(
       fc.asyncProperty(fc.array(numbers, { minLength: 4, maxLength: 4 }), async (four) => {
         const ends = await Promise.all(four.map(end));
-        expect(ends).toMatchObject(four.map(({ inputBytes }) => ({ frame: "ended", exitCode: 0, limit: null, printed: `${inputBytes}\n`, droppedOut: 0 })));
+        expect(ends).toMatchObject(
+          four.map(({ inputBytes }) => ({
+            frame: "ended",
+            exitCode: 0,
+            limit: null,
+            printed: `${inputBytes}\n`,
+            droppedOut: 0,
+          })),
+        );
       }),
       { numRuns: 12, endOnFailure: true },
     );
@@ -182,7 +258,10 @@ describe.runIf(python !== undefined)("the numbers of a job", { timeout: 120_000 
 
   test("that say what is too little, or nothing, give a script the least time", async () => {
     const times = [...strange, ...borders].filter((ms) => !(ms > 100));
-    for (const ends of [await Promise.all(times.map((timeoutMs) => end({ timeoutMs }))), await Promise.all(times.map((withinMs) => end({ withinMs })))])
+    for (const ends of [
+      await Promise.all(times.map((timeoutMs) => end({ timeoutMs }))),
+      await Promise.all(times.map((withinMs) => end({ withinMs }))),
+    ])
       expect(ends.map(({ timeoutMs, frame }) => [timeoutMs, frame])).toEqual(times.map(() => [100, "ended"]));
   });
 
@@ -207,21 +286,38 @@ describe.runIf(python !== undefined)("the numbers of a job", { timeout: 120_000 
 describe.runIf(python !== undefined)("the supervisor's own failure", { timeout: 60_000 }, () => {
   test("is said in words, by whatever it fails", async () => {
     using folder = temporaryFolder();
-    const header = { job: "0", timeoutMs: 1_000, withinMs: null, packages: null, packagesBytes: null, scriptBytes: 1, inputBytes: null, keepBytes: 1 };
+    const header = {
+      job: "0",
+      timeoutMs: 1_000,
+      withinMs: null,
+      packages: null,
+      packagesBytes: null,
+      scriptBytes: 1,
+      inputBytes: null,
+      keepBytes: 1,
+    };
     for (const [line, words] of [
       ["no JSON", /SyntaxError: .* \(read_json, line \d+\)/],
       [JSON.stringify({ ...header, timeoutMs: "soon" }), /TypeError/],
       [JSON.stringify({ ...header, scriptBytes: 1e12 }), /the job is too large/],
     ] as const) {
       const bytes = Buffer.from(`${line}\nx`);
-      const { said } = await tell(folder.path, Buffer.concat([bytes, Buffer.from(createHash("sha256").update(bytes).digest("hex"))]));
+      const { said } = await tell(
+        folder.path,
+        Buffer.concat([bytes, Buffer.from(createHash("sha256").update(bytes).digest("hex"))]),
+      );
 
-      expect(JSON.parse(said.trim().split("\n").at(-1) ?? "")).toEqual({ frame: "failed", reason: expect.stringMatching(words) });
+      expect(JSON.parse(said.trim().split("\n").at(-1) ?? "")).toEqual({
+        frame: "failed",
+        reason: expect.stringMatching(words),
+      });
     }
   });
 
   test("to become the script is told as such, not as the script's", async () => {
-    const whole = await buffer(encodeJob({ id: "0".repeat(32), script: "print(1)", timeoutMs: 20_000 }, { keepBytes: 1_000 }));
+    const whole = await buffer(
+      encodeJob({ id: "0".repeat(32), script: "print(1)", timeoutMs: 20_000 }, { keepBytes: 1_000 }),
+    );
     using folder = temporaryFolder();
     mkdirSync(join(folder.path, "script.py")); // where the script would lie
     const { said } = await tell(folder.path, whole);

@@ -26,7 +26,8 @@ export async function untilReady(output: Readable, { signal, timeoutMs }: UntilR
     else reject(new Error("its first words are not those of a supervisor"));
   };
   const end = (): void => reject(new Error("it ended before it was ready"));
-  const abort = (): void => reject(signal.aborted ? signal.reason : new Error(`it was not ready within ${timeoutMs} ms`));
+  const abort = (): void =>
+    reject(signal.aborted ? signal.reason : new Error(`it was not ready within ${timeoutMs} ms`));
   output.on("readable", look).on("end", end).on("error", end).on("close", end);
   deadline.addEventListener("abort", abort, { once: true });
   if (deadline.aborted) abort();

@@ -17,6 +17,22 @@ export interface Extras {
 }
 
 /** All of them, as an index has them by default. */
-export const allExtras: Extras = { unicode: true, identifiers: true, stopWords: true, stems: true, synonyms: true, nearWords: true, fields: true };
+export const allExtras: Extras = {
+  unicode: true,
+  identifiers: true,
+  stopWords: true,
+  stems: true,
+  synonyms: true,
+  nearWords: true,
+  fields: true,
+};
 /** None: the textbook. */
-export const noExtras: Extras = { unicode: false, identifiers: false, stopWords: false, stems: false, synonyms: false, nearWords: false, fields: false };
+export const noExtras: Extras = {
+  unicode: false,
+  identifiers: false,
+  stopWords: false,
+  stems: false,
+  synonyms: false,
+  nearWords: false,
+  fields: false,
+};

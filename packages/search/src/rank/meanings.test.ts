@@ -23,7 +23,8 @@ function embedder() {
   };
 }
 
-const idsOf = async (search: ServiceSearch, query: string): Promise<string[]> => (await search.search(query)).map(({ entry: { id } }) => id);
+const idsOf = async (search: ServiceSearch, query: string): Promise<string[]> =>
+  (await search.search(query)).map(({ entry: { id } }) => id);
 
 test("what no word finds is found by its meaning, once the texts have their vectors, which are made once", async () => {
   const { texts, embed } = embedder();

@@ -26,9 +26,9 @@ export class Meanings {
   readonly #vectors = new RecentMap<string, Float32Array>(MAX_KEPT);
   #making: Promise<void> | undefined;
   #retryAt = 0;
-  readonly #failures = metrics
-    .getMeter("@rockbot/search")
-    .createCounter("rockbot.search.embed_failures", { description: "Batches of texts or questions that the embedding function gave no vectors for in time." });
+  readonly #failures = metrics.getMeter("@rockbot/search").createCounter("rockbot.search.embed_failures", {
+    description: "Batches of texts or questions that the embedding function gave no vectors for in time.",
+  });
 
   constructor(embed: Embed) {
     this.#embed = embed;
@@ -37,7 +37,8 @@ export class Meanings {
   /** Those that have vectors, nearest first. Undefined if the question has none. */
   async rank<T>(question: string, texts: readonly MeantText<T>[]): Promise<readonly T[] | undefined> {
     const missing = texts.filter(({ text }) => !this.#vectors.has(text)).map(({ text }) => text);
-    if (missing.length > 0 && performance.now() >= this.#retryAt) this.#making ??= this.#make(missing).finally(() => (this.#making = undefined));
+    if (missing.length > 0 && performance.now() >= this.#retryAt)
+      this.#making ??= this.#make(missing).finally(() => (this.#making = undefined));
     if (missing.length === texts.length || performance.now() < this.#retryAt) return undefined;
     const [vector] = (await this.#vectorsOf([question], QUESTION_MS)) ?? [];
     if (vector === undefined) return undefined;
@@ -72,9 +73,12 @@ export class Meanings {
 }
 
 /** Reciprocal rank fusion: what stands high in several lists comes first. @see Cormack, Clarke and Büttcher, SIGIR 2009 */
-export function fuseRanks<T>(lists: readonly (readonly T[])[]): readonly { readonly item: T; readonly score: number }[] {
+export function fuseRanks<T>(
+  lists: readonly (readonly T[])[],
+): readonly { readonly item: T; readonly score: number }[] {
   const scores = new Map<T, number>();
-  for (const list of lists) for (const [place, item] of list.entries()) scores.set(item, (scores.get(item) ?? 0) + 1 / (FUSION_K + place + 1));
+  for (const list of lists)
+    for (const [place, item] of list.entries()) scores.set(item, (scores.get(item) ?? 0) + 1 / (FUSION_K + place + 1));
   return [...scores].map(([item, score]) => ({ item, score })).sort((a, b) => b.score - a.score);
 }
 

@@ -21,35 +21,110 @@ interface Case {
 
 /** Documents and questions in which one extra alone makes the difference. */
 const cases: readonly (readonly [keyof Extras, string, Case])[] = [
-  ["unicode", "accents", { documents: { other: { name: "list_files" }, resume: { description: "Écrire un thème" } }, query: "THEME", best: "resume" }],
+  [
+    "unicode",
+    "accents",
+    {
+      documents: { other: { name: "list_files" }, resume: { description: "Écrire un thème" } },
+      query: "THEME",
+      best: "resume",
+    },
+  ],
   [
     "unicode",
     "other scripts",
-    { documents: { other: { name: "list_files" }, weather: { description: "今日の天気を調べる" } }, query: "天気予報", best: "weather" },
+    {
+      documents: { other: { name: "list_files" }, weather: { description: "今日の天気を調べる" } },
+      query: "天気予報",
+      best: "weather",
+    },
   ],
-  ["unicode", "Cyrillic", { documents: { other: { name: "list_files" }, mail: { description: "Отправить письмо" } }, query: "письмо", best: "mail" }],
-  ["identifiers", "camel case", { documents: { other: { name: "list_files" }, issue: { name: "createIssue" } }, query: "issue", best: "issue" }],
-  ["identifiers", "digits", { documents: { other: { name: "list_files" }, oauth: { name: "oauth2token" } }, query: "token", best: "oauth" }],
-  ["identifiers", "joined words", { documents: { other: { name: "web_files" }, both: { name: "websearch" } }, query: "web search", best: "both" }],
+  [
+    "unicode",
+    "Cyrillic",
+    {
+      documents: { other: { name: "list_files" }, mail: { description: "Отправить письмо" } },
+      query: "письмо",
+      best: "mail",
+    },
+  ],
+  [
+    "identifiers",
+    "camel case",
+    { documents: { other: { name: "list_files" }, issue: { name: "createIssue" } }, query: "issue", best: "issue" },
+  ],
+  [
+    "identifiers",
+    "digits",
+    { documents: { other: { name: "list_files" }, oauth: { name: "oauth2token" } }, query: "token", best: "oauth" },
+  ],
+  [
+    "identifiers",
+    "joined words",
+    { documents: { other: { name: "web_files" }, both: { name: "websearch" } }, query: "web search", best: "both" },
+  ],
   [
     "stopWords",
     "words that only ask",
     {
-      documents: { polite: { description: "please can you help me with what you want" }, mail: { description: "send mail" } },
+      documents: {
+        polite: { description: "please can you help me with what you want" },
+        mail: { description: "send mail" },
+      },
       query: "can you please help me send mail with what you want",
       best: "mail",
     },
   ],
-  ["stems", "endings", { documents: { other: { name: "list_files" }, deploy: { description: "Simplifies fractions" } }, query: "simplify", best: "deploy" }],
-  ["synonyms", "verbs of one meaning", { documents: { other: { name: "list_files" }, removal: { name: "delete_branch" } }, query: "erase", best: "removal" }],
-  ["synonyms", "a kind", { documents: { other: { name: "list_files" }, money: { name: "currency_rate" } }, query: "euros", best: "money" }],
-  ["nearWords", "a slip", { documents: { other: { name: "list_files" }, cluster: { name: "kubernetes_apply" } }, query: "kuberentes", best: "cluster" }],
+  [
+    "stems",
+    "endings",
+    {
+      documents: { other: { name: "list_files" }, deploy: { description: "Simplifies fractions" } },
+      query: "simplify",
+      best: "deploy",
+    },
+  ],
+  [
+    "synonyms",
+    "verbs of one meaning",
+    {
+      documents: { other: { name: "list_files" }, removal: { name: "delete_branch" } },
+      query: "erase",
+      best: "removal",
+    },
+  ],
+  [
+    "synonyms",
+    "a kind",
+    { documents: { other: { name: "list_files" }, money: { name: "currency_rate" } }, query: "euros", best: "money" },
+  ],
+  [
+    "nearWords",
+    "a slip",
+    {
+      documents: { other: { name: "list_files" }, cluster: { name: "kubernetes_apply" } },
+      query: "kuberentes",
+      best: "cluster",
+    },
+  ],
   [
     "nearWords",
     "the beginning of a name",
-    { documents: { other: { name: "list_files" }, index: { name: "elasticsearch_indices" } }, query: "elastic", best: "index" },
+    {
+      documents: { other: { name: "list_files" }, index: { name: "elasticsearch_indices" } },
+      query: "elastic",
+      best: "index",
+    },
   ],
-  ["nearWords", "one word for two", { documents: { other: { name: "list_files" }, board: { name: "white_board" } }, query: "whiteboard", best: "board" }],
+  [
+    "nearWords",
+    "one word for two",
+    {
+      documents: { other: { name: "list_files" }, board: { name: "white_board" } },
+      query: "whiteboard",
+      best: "board",
+    },
+  ],
   [
     "fields",
     "a name before a description",
@@ -67,17 +142,32 @@ const cases: readonly (readonly [keyof Extras, string, Case])[] = [
 test.each(cases)("%s: %s", (extra, _, { documents, query, best }) => {
   expect(first(indexOf(documents), query)).toBe(best);
   expect(first(indexOf(documents, { ...noExtras, [extra]: true }), query)).toBe(best);
-  const without = first(indexOf(documents, { ...allExtras, stopWords: extra === "stopWords" ? false : allExtras.stopWords, [extra]: false }), query);
+  const without = first(
+    indexOf(documents, {
+      ...allExtras,
+      stopWords: extra === "stopWords" ? false : allExtras.stopWords,
+      [extra]: false,
+    }),
+    query,
+  );
   expect(without).not.toBe(best);
 });
 
 test("a word finds its synonyms after itself", () => {
-  const index = indexOf({ erase: { name: "erase_disk" }, remove: { name: "remove_disk" }, other: { name: "list_disk" } });
+  const index = indexOf({
+    erase: { name: "erase_disk" },
+    remove: { name: "remove_disk" },
+    other: { name: "list_disk" },
+  });
   expect(index.search("remove").map(({ key }) => key)).toEqual(["remove", "erase"]);
 });
 
 test("abbreviations of two words find both, and both find them", () => {
-  const index = indexOf({ pull: { name: "merge_pull_request" }, other: { name: "list_files" }, short: { name: "mergePR" } });
+  const index = indexOf({
+    pull: { name: "merge_pull_request" },
+    other: { name: "list_files" },
+    short: { name: "mergePR" },
+  });
   expect(index.search("pr").map(({ key }) => key)).toContain("pull");
   expect(index.search("pull request").map(({ key }) => key)).toContain("short");
 });
@@ -94,7 +184,10 @@ test("documents come, change and go", () => {
 });
 
 test("no text makes it fail: nothing, controls, half a surrogate, one word of a megabyte, names of Object", () => {
-  const index = indexOf({ constructor: { name: "constructor __proto__ toString" }, long: { description: "x".repeat(1_000_000) } });
+  const index = indexOf({
+    constructor: { name: "constructor __proto__ toString" },
+    long: { description: "x".repeat(1_000_000) },
+  });
   for (const query of ["", "   ", "\u0000\ud800", "y".repeat(1_000_000), "constructor", "__proto__ hasOwnProperty"])
     expect(() => index.search(query)).not.toThrow();
   expect(first(index, "toString")).toBe("constructor");
@@ -111,7 +204,12 @@ test("the index scores as the textbook with no extras, whatever came and went be
       for (const [i, description] of earlier.entries()) index.set(`${i % 2 === 0 ? "gone " : ""}${i}`, { description });
       for (const [i] of earlier.entries()) index.delete(`${i % 2 === 0 ? "gone " : ""}${i}`);
       for (const [i, description] of candidates.entries()) index.set(String(i), { description });
-      const textbook = new Map(rankWithScores([...candidates.keys()], (i) => candidates[i] ?? "", query).map(({ item, score }) => [item, score]));
+      const textbook = new Map(
+        rankWithScores([...candidates.keys()], (i) => candidates[i] ?? "", query).map(({ item, score }) => [
+          item,
+          score,
+        ]),
+      );
       const scores = new Map(index.search(query).map(({ key, score }) => [key, score]));
       for (const i of candidates.keys()) expect(scores.get(String(i)) ?? 0).toBeCloseTo(textbook.get(i) ?? 0, 9);
     }),

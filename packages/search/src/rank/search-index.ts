@@ -130,7 +130,9 @@ export class SearchIndex {
     const variants = new Map([...distinct].map(([term, word]) => [term, this.#variantsOf(word)]));
     let possible = 0;
     for (const of of variants.values()) possible += this.#add(scores, 1, of, shares);
-    const pairs = new Map(words.slice(1).map((word, i) => [`${words[i]?.term} ${word.term}`, [words[i] ?? word, word] as const]));
+    const pairs = new Map(
+      words.slice(1).map((word, i) => [`${words[i]?.term} ${word.term}`, [words[i] ?? word, word] as const]),
+    );
     for (const [pair, of] of pairs) this.#add(scores, PHRASE_BONUS, this.#pairVariantsOf(pair, of, variants));
     const found = [...scores].map(([slot, score]) => {
       const { share = 0, words: count = 0 } = shares.get(slot) ?? {};
@@ -159,7 +161,9 @@ export class SearchIndex {
     const b = fields ? FIELD_B : B;
     for (const document of this.#slots)
       if (document !== undefined)
-        document.norms = document.lengths.map((length, at) => (fields ? (this.#weights[at] ?? 0) : 1) / (1 - b + (b * length) / (averages[at] ?? 1)));
+        document.norms = document.lengths.map(
+          (length, at) => (fields ? (this.#weights[at] ?? 0) : 1) / (1 - b + (b * length) / (averages[at] ?? 1)),
+        );
     this.#areNormsDue = false;
   }
 
@@ -167,16 +171,26 @@ export class SearchIndex {
   #variantsOf({ term, written }: Word): Variant[] {
     const synonyms = this.#forms.synonyms(term);
     const isKnown = this.#words.has(term);
-    const near = isKnown || !this.#extras.nearWords ? [] : nearTerms(written, term, this.#words, (word) => this.#forms.term(word));
-    return [[term, 1], ...synonyms.map((other): Variant => [other, SYNONYM_WEIGHT]), ...near.map((other): Variant => [other, NEAR_WEIGHT])];
+    const near =
+      isKnown || !this.#extras.nearWords ? [] : nearTerms(written, term, this.#words, (word) => this.#forms.term(word));
+    return [
+      [term, 1],
+      ...synonyms.map((other): Variant => [other, SYNONYM_WEIGHT]),
+      ...near.map((other): Variant => [other, NEAR_WEIGHT]),
+    ];
   }
 
-  #pairVariantsOf(pair: string, [first, second]: readonly [Word, Word], variants: ReadonlyMap<string, readonly Variant[]>): Variant[] {
+  #pairVariantsOf(
+    pair: string,
+    [first, second]: readonly [Word, Word],
+    variants: ReadonlyMap<string, readonly Variant[]>,
+  ): Variant[] {
     const found: Variant[] = [[pair, 1]];
     if (this.#extras.identifiers) found.push([this.#forms.term(first.written + second.written), 1]);
     for (const synonym of this.#forms.synonyms(pair)) found.push([synonym, SYNONYM_WEIGHT]);
     for (const [one, weight] of variants.get(first.term) ?? [])
-      for (const [other, otherWeight] of variants.get(second.term) ?? []) if (weight * otherWeight < 1) found.push([`${one} ${other}`, weight * otherWeight]);
+      for (const [other, otherWeight] of variants.get(second.term) ?? [])
+        if (weight * otherWeight < 1) found.push([`${one} ${other}`, weight * otherWeight]);
     return found;
   }
 
@@ -184,7 +198,12 @@ export class SearchIndex {
    * Adds to each document's score what the best of the variants gives it, and to its share how rare that is.
    * @returns the most that is added to a share
    */
-  #add(scores: Map<number, number>, weight: number, variants: readonly Variant[], shares?: Map<number, Pick<Match, "share" | "words">>): number {
+  #add(
+    scores: Map<number, number>,
+    weight: number,
+    variants: readonly Variant[],
+    shares?: Map<number, Pick<Match, "share" | "words">>,
+  ): number {
     const [best, rarest, named] = [new Map<number, number>(), new Map<number, number>(), new Set<number>()];
     const own = variants[0]?.[0] ?? "";
     const most = idfOf(this.#documents.size, this.#postingsOf(own).get(own)?.size ?? 1);

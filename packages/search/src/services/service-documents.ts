@@ -107,7 +107,13 @@ export class ServiceDocuments {
         known.seenAt = seenAt;
       } else {
         hasChanged ||= known !== undefined;
-        this.#put(this.#tools, family.tools, tool?.name ?? "", { entry, tool, seenAt }, tool === undefined ? [] : [tool]);
+        this.#put(
+          this.#tools,
+          family.tools,
+          tool?.name ?? "",
+          { entry, tool, seenAt },
+          tool === undefined ? [] : [tool],
+        );
       }
     }
     if (hasChanged) this.#drop(family.services, this.#services, () => true);
@@ -152,7 +158,8 @@ export class ServiceDocuments {
 }
 
 function fieldsOf({ id, summary }: ServiceEntry, tools: readonly ServiceTool[]): Fields {
-  const joined = (text: (tool: ServiceTool) => string | undefined): string => tools.map((tool) => text(tool) ?? "").join("\n");
+  const joined = (text: (tool: ServiceTool) => string | undefined): string =>
+    tools.map((tool) => text(tool) ?? "").join("\n");
   return {
     service: id,
     summary: isListing(summary) ? "" : summary,

@@ -1,4 +1,12 @@
-import { announcedMcpName, MCP_BRIDGE, type McpServerSummary, mcpServerSummary, mcpServerTrust, parseJson, trustOfAll } from "@rockbot/contracts";
+import {
+  announcedMcpName,
+  MCP_BRIDGE,
+  type McpServerSummary,
+  mcpServerSummary,
+  mcpServerTrust,
+  parseJson,
+  trustOfAll,
+} from "@rockbot/contracts";
 import type { ToolCaller, ToolRegistration } from "@rockbot/tools";
 import type { ServiceEntry, ServiceTool } from "./service-entry.ts";
 
@@ -8,7 +16,13 @@ export interface VisibleServers {
 }
 
 /** Tools that each model has anyway: none has to find them. */
-export const alwaysThere: ReadonlySet<string> = new Set(["list_tool_guides", "get_tool_guide", "search_known_services", "get_tool_details", "invoke_tool"]);
+export const alwaysThere: ReadonlySet<string> = new Set([
+  "list_tool_guides",
+  "get_tool_guide",
+  "search_known_services",
+  "get_tool_details",
+  "invoke_tool",
+]);
 
 /**
  * The services that a caller may turn to, by what is announced: its MCP servers, and the other tools by the service that runs them. Sorted, each time anew.
@@ -46,7 +60,10 @@ const listingOf = (group: readonly ToolRegistration[]): string =>
     group.map(({ name }) => name),
   ).summary ?? "";
 
-function mcpEntry({ serverName, displayName, summary, toolNames = [] }: McpServerSummary, tools: ReadonlyMap<string, ToolRegistration>): ServiceEntry {
+function mcpEntry(
+  { serverName, displayName, summary, toolNames = [] }: McpServerSummary,
+  tools: ReadonlyMap<string, ToolRegistration>,
+): ServiceEntry {
   return {
     id: serverName,
     type: "mcp",

@@ -5,7 +5,12 @@ import { ServiceSearch } from "./service-search.ts";
 
 afterEach(() => void vi.useRealTimers());
 
-const entry = (id: string, tools: readonly ServiceTool[], summary = ""): ServiceEntry => ({ id, type: "mcp", summary, tools });
+const entry = (id: string, tools: readonly ServiceTool[], summary = ""): ServiceEntry => ({
+  id,
+  type: "mcp",
+  summary,
+  tools,
+});
 const tool = (name: string, description = ""): ServiceTool => ({ name, description });
 const idsOf = async (search: ServiceSearch, query: string, among?: readonly ServiceEntry[]): Promise<string[]> =>
   (await search.search(query, 5, among)).map(({ entry: { id } }) => id);
@@ -33,19 +38,29 @@ test("how relevant a hit is follows from the question: nonsense finds nothing, a
   const calendar = entry("calendar", [tool("move_event", "Reschedule a meeting.")]);
   const others = [
     entry("office", [tool("run_tool", "Run a tool. Fits in a meeting room's planner."), tool("list_rooms", "Rooms.")]),
-    ...["news", "shop", "map"].map((id) => entry(id, [tool(`read_${id}`, `Read the ${id}.`), tool(`find_${id}`, `Find in the ${id}.`)])),
+    ...["news", "shop", "map"].map((id) =>
+      entry(id, [tool(`read_${id}`, `Read the ${id}.`), tool(`find_${id}`, `Find in the ${id}.`)]),
+    ),
   ];
   const search = new ServiceSearch(() => [mail, files, ...others]);
-  const relevanceOf = async (query: string, among?: readonly ServiceEntry[]) => (await search.search(query, 5, among)).map(({ relevance }) => relevance);
+  const relevanceOf = async (query: string, among?: readonly ServiceEntry[]) =>
+    (await search.search(query, 5, among)).map(({ relevance }) => relevance);
   expect((await relevanceOf("reschedule meeting", [mail, files, ...others, calendar]))[0]).toBeGreaterThan(0.9);
-  for (const query of ["read zebras", "bake the cake then read it aloud twice"]) expect([query, await relevanceOf(query)]).toEqual([query, []]);
-  for (const query of ["send a letter", "mail", "read"]) expect([query, (await relevanceOf(query))[0]]).toEqual([query, 1]); // also what many have
-  for (const relevance of [...(await relevanceOf("aws spend audit")), ...(await relevanceOf("where zebras have a meeting"))])
+  for (const query of ["read zebras", "bake the cake then read it aloud twice"])
+    expect([query, await relevanceOf(query)]).toEqual([query, []]);
+  for (const query of ["send a letter", "mail", "read"])
+    expect([query, (await relevanceOf(query))[0]]).toEqual([query, 1]); // also what many have
+  for (const relevance of [
+    ...(await relevanceOf("aws spend audit")),
+    ...(await relevanceOf("where zebras have a meeting")),
+  ])
     expect(relevance).toBeLessThan(0.5);
 });
 
 test("a service that the question names comes before others with the same tools", async () => {
-  const search = new ServiceSearch(() => ["slack", "discord", "matrix"].map((id) => entry(id, [tool("send_message", "Send a message to a channel.")])));
+  const search = new ServiceSearch(() =>
+    ["slack", "discord", "matrix"].map((id) => entry(id, [tool("send_message", "Send a message to a channel.")])),
+  );
   for (const id of ["matrix", "slack", "discord"]) expect((await idsOf(search, `send a message on ${id}`))[0]).toBe(id);
 });
 
@@ -73,7 +88,13 @@ test("what a tool says now is searched, and nothing that it said before", async 
 
 test("a guide without tools is found by its name and summary, and agents by their skills", async () => {
   const guide: ServiceEntry = { id: "mcp-tool-guide", type: "guide", summary: "How to use MCP servers.", tools: [] };
-  const agent: ServiceEntry = { id: "SalesOps", type: "a2a", summary: "Sales.", tools: [], skills: [tool("audit-pipeline")] };
+  const agent: ServiceEntry = {
+    id: "SalesOps",
+    type: "a2a",
+    summary: "Sales.",
+    tools: [],
+    skills: [tool("audit-pipeline")],
+  };
   const search = new ServiceSearch(() => [guide, agent, files]);
   expect(await search.search("mcp servers")).toMatchObject([{ entry: guide, top: [] }]);
   expect(await search.search("audit")).toMatchObject([{ entry: agent, top: ["audit-pipeline"] }]);

@@ -75,18 +75,23 @@ export class ServiceSearch {
     const fused = fuseRanks([byWords.map(({ entry }) => entry), [...top.keys()].slice(0, MAX_NEAREST)]);
     const best = fused[0]?.score ?? 1;
     const hits = fused.map(
-      ({ item: entry, score }) => words.get(entry) ?? { entry, score: 0, words: 0, top: top.get(entry) ?? [], relevance: (MEANT * score) / best },
+      ({ item: entry, score }) =>
+        words.get(entry) ?? { entry, score: 0, words: 0, top: top.get(entry) ?? [], relevance: (MEANT * score) / best },
     );
     return falling(hits).slice(0, limit);
   }
 
   /** The tools that the question finds, best first. @param among as in `search` */
   async searchTools(query: string, limit = MAX_HITS, among = this.#source()): Promise<readonly ToolHit[]> {
-    const byWords = this.#documents.findTools(query, among).flatMap(({ entry, tool, score }) => (tool === undefined ? [] : [{ entry, tool, score }]));
+    const byWords = this.#documents
+      .findTools(query, among)
+      .flatMap(({ entry, tool, score }) => (tool === undefined ? [] : [{ entry, tool, score }]));
     const nearest = await this.#nearest(query, among);
     if (nearest === undefined) return byWords.slice(0, limit);
     const words = new Map(byWords.map((hit) => [hit.tool, hit]));
-    const near = nearest.flatMap(({ entry, tool }) => (tool === undefined ? [] : [{ entry, tool }])).slice(0, MAX_NEAREST);
+    const near = nearest
+      .flatMap(({ entry, tool }) => (tool === undefined ? [] : [{ entry, tool }]))
+      .slice(0, MAX_NEAREST);
     const hits = new Map(near.map(({ entry, tool }) => [tool, { entry, tool, score: 0 }]));
     return fuseRanks([byWords.map(({ tool }) => tool), near.map(({ tool }) => tool)])
       .flatMap(({ item }) => words.get(item) ?? hits.get(item) ?? [])
@@ -110,10 +115,19 @@ export class ServiceSearch {
       known.words = words;
       known.relevance = Math.sqrt(share * Math.min(1, known.score / (SURE_SCORE * possible)));
     }
-    const hits = [...found].map(([entry, { tools, ...hit }]) => ({ entry, ...hit, top: tools.flatMap(({ tool }) => tool?.name ?? []) }));
-    const [ranked, rareWords] = [falling(hits.sort((a, b) => b.score - a.score)), (services[0]?.possible ?? 0) / this.#documents.rarestScore];
+    const hits = [...found].map(([entry, { tools, ...hit }]) => ({
+      entry,
+      ...hit,
+      top: tools.flatMap(({ tool }) => tool?.name ?? []),
+    }));
+    const [ranked, rareWords] = [
+      falling(hits.sort((a, b) => b.score - a.score)),
+      (services[0]?.possible ?? 0) / this.#documents.rarestScore,
+    ];
     const best = ranked[0]?.relevance ?? 0;
-    return best < minRelevance(rareWords) ? [] : ranked.filter(({ relevance }) => relevance >= MIN_SHARE_OF_BEST * best);
+    return best < minRelevance(rareWords)
+      ? []
+      : ranked.filter(({ relevance }) => relevance >= MIN_SHARE_OF_BEST * best);
   }
 
   /** The tools by their meaning; undefined without vectors. */
@@ -121,7 +135,10 @@ export class ServiceSearch {
     return this.#meanings?.rank(
       query,
       among.flatMap((entry) =>
-        partsOf(entry).map((tool) => ({ item: { entry, tool }, text: [entry.id, entry.summary, tool?.name, tool?.description].filter(Boolean).join("\n") })),
+        partsOf(entry).map((tool) => ({
+          item: { entry, tool },
+          text: [entry.id, entry.summary, tool?.name, tool?.description].filter(Boolean).join("\n"),
+        })),
       ),
     );
   }

@@ -12,7 +12,14 @@ const MAX_NAME = 80;
 
 /** The hits as lines for a model. Undefined without any. @param canSearch whether it can search for more */
 export const writeHints = (hits: readonly ServiceHit[], canSearch = true): Hints | undefined =>
-  hits.length === 0 ? undefined : { text: [`${HEADING}${canSearch ? " (call search_known_services for full search)" : ""}:`, ...hits.map(lineOf)].join("\n") };
+  hits.length === 0
+    ? undefined
+    : {
+        text: [
+          `${HEADING}${canSearch ? " (call search_known_services for full search)" : ""}:`,
+          ...hits.map(lineOf),
+        ].join("\n"),
+      };
 
 function lineOf({ entry: { id, type, summary, tools, skills, trust }, top }: ServiceHit): string {
   const kind = skills === undefined ? "tools" : "skills";

@@ -14,14 +14,18 @@ const crm = (description = "Find sales leads."): ServiceEntry => ({
 });
 const guide: ServiceEntry = { id: "how-to", type: "guide", summary: "How to sell.", tools: [] };
 
-const summaryOf = (summaries: Summaries, entry: ServiceEntry): string | undefined => summaries.apply([entry])[0]?.summary;
+const summaryOf = (summaries: Summaries, entry: ServiceEntry): string | undefined =>
+  summaries.apply([entry])[0]?.summary;
 
 test("a service's own text stands until its summary is made, which is made once and finds the service", async () => {
   let asked = 0;
   await using summaries = new Summaries({ summarizer: async () => `Customers and\n their deals, ${++asked}.` });
   expect(summaries.apply([crm(), guide])).toEqual([crm(), guide]);
   await expect.poll(() => summaryOf(summaries, crm())).toBe("Customers and their deals, 1.");
-  expect(summaries.apply([crm(), guide])).toMatchObject([{ trust: { origin: "mcp:crm" } }, { summary: "How to sell." }]);
+  expect(summaries.apply([crm(), guide])).toMatchObject([
+    { trust: { origin: "mcp:crm" } },
+    { summary: "How to sell." },
+  ]);
   expect((await new ServiceSearch(() => summaries.apply([crm(), guide])).search("customers"))[0]?.entry.id).toBe("crm");
   expect(asked).toBe(1);
   summaries.apply([crm("Something else.")]);
@@ -75,7 +79,11 @@ test.each([
 
 test("a failure is tried again, and a day's number is a bound", async () => {
   let asked = 0;
-  await using summaries = new Summaries({ summarizer: async () => (++asked < 3 ? Promise.reject(new Error("no")) : "Sales."), retryMs: 1, maxPerDay: 3 });
+  await using summaries = new Summaries({
+    summarizer: async () => (++asked < 3 ? Promise.reject(new Error("no")) : "Sales."),
+    retryMs: 1,
+    maxPerDay: 3,
+  });
   await expect.poll(() => summaryOf(summaries, crm())).toBe("Sales.");
   const other = crm("Another.");
   for (let i = 0; i < 20; i++) {

@@ -49,9 +49,9 @@ export class Summaries implements AsyncDisposable {
   readonly #stop = new AbortController();
   #working: Promise<void> | undefined;
   #madeToday = { since: performance.now(), count: 0 };
-  readonly #count = metrics
-    .getMeter("@rockbot/search")
-    .createCounter("rockbot.search.summaries", { description: "Summaries of services, by outcome: made, kept, failed or refused." });
+  readonly #count = metrics.getMeter("@rockbot/search").createCounter("rockbot.search.summaries", {
+    description: "Summaries of services, by outcome: made, kept, failed or refused.",
+  });
 
   constructor(options: SummariesOptions) {
     const { summarizer, timeoutMs = 60_000, store = createMemorySummaryStore() } = options;
@@ -81,7 +81,13 @@ export class Summaries implements AsyncDisposable {
   }
 
   #begin(entry: ServiceEntry, known: Known): void {
-    if (known.isWaiting || performance.now() < known.retryAt || this.#waiting.length >= MAX_WAITING || this.#stop.signal.aborted) return;
+    if (
+      known.isWaiting ||
+      performance.now() < known.retryAt ||
+      this.#waiting.length >= MAX_WAITING ||
+      this.#stop.signal.aborted
+    )
+      return;
     known.isWaiting = true;
     this.#waiting.push({ entry, known });
     this.#working ??= this.#work().finally(() => {

@@ -28,12 +28,21 @@ export function summarizeBy(model: SummaryModel, timeoutMs: number): Summarize {
       { role: "system", content: RULES },
       { role: "user", content: contentOf(entry) },
     ] as const;
-    return (await model.answer({ messages, maxOutputTokens: MAX_OUTPUT_TOKENS, signal, deadline: performance.now() + timeoutMs })).text;
+    return (
+      await model.answer({
+        messages,
+        maxOutputTokens: MAX_OUTPUT_TOKENS,
+        signal,
+        deadline: performance.now() + timeoutMs,
+      })
+    ).text;
   };
 }
 
 /** What a summary is made of. */
 export function contentOf({ id, type, summary, tools, skills = [] }: ServiceEntry): string {
-  const told = [...tools, ...skills].slice(0, MAX_TOOLS).map(({ name, description }) => ({ name, description: description.slice(0, MAX_DESCRIPTION) }));
+  const told = [...tools, ...skills]
+    .slice(0, MAX_TOOLS)
+    .map(({ name, description }) => ({ name, description: description.slice(0, MAX_DESCRIPTION) }));
   return JSON.stringify({ id, type, summary, tools: told });
 }

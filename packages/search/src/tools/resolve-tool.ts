@@ -9,14 +9,20 @@ export interface ResolvedTool {
 
 /** The service of the id; case does not matter. @throws {ToolError} that names the nearest */
 export function knownService(entries: readonly ServiceEntry[], id: string): ServiceEntry {
-  const [service, ...others] = [...entries.filter((entry) => entry.id === id), ...entries.filter((entry) => entry.id.toLowerCase() === id.toLowerCase())];
+  const [service, ...others] = [
+    ...entries.filter((entry) => entry.id === id),
+    ...entries.filter((entry) => entry.id.toLowerCase() === id.toLowerCase()),
+  ];
   const withTools = [service, ...others].find((entry) => (entry?.tools.length ?? 0) > 0) ?? service;
   if (withTools !== undefined) return withTools;
   const nearest = nearestName(
     id,
     entries.map((entry) => entry.id),
   );
-  throw new ToolError(ToolErrorCode.ToolNotFound, `There is no service "${id}"${orSearch(nearest === undefined ? undefined : `did you mean "${nearest}"?`)}`);
+  throw new ToolError(
+    ToolErrorCode.ToolNotFound,
+    `There is no service "${id}"${orSearch(nearest === undefined ? undefined : `did you mean "${nearest}"?`)}`,
+  );
 }
 
 /**
@@ -25,7 +31,9 @@ export function knownService(entries: readonly ServiceEntry[], id: string): Serv
  */
 export function resolveTool(entries: readonly ServiceEntry[], name: string, service?: string): ResolvedTool {
   const among = service === undefined ? entries : [knownService(entries, service)];
-  const all = among.flatMap((entry) => entry.tools.map((tool) => ({ entry, own: tool.name, callName: callNameOf(entry, tool.name) })));
+  const all = among.flatMap((entry) =>
+    entry.tools.map((tool) => ({ entry, own: tool.name, callName: callNameOf(entry, tool.name) })),
+  );
   const wanted = name.toLowerCase();
   const found =
     all.find(({ callName }) => callName === name) ??
@@ -42,12 +50,17 @@ export function resolveTool(entries: readonly ServiceEntry[], name: string, serv
   );
 }
 
-export const callNameOf = ({ id, type }: ServiceEntry, tool: string): string => (type === "mcp" ? announcedMcpName(id, tool) : tool);
+export const callNameOf = ({ id, type }: ServiceEntry, tool: string): string =>
+  type === "mcp" ? announcedMcpName(id, tool) : tool;
 
-function onlyOne(found: readonly (ResolvedTool & { readonly own: string })[], name: string): (ResolvedTool & { readonly own: string }) | undefined {
+function onlyOne(
+  found: readonly (ResolvedTool & { readonly own: string })[],
+  name: string,
+): (ResolvedTool & { readonly own: string }) | undefined {
   if (found.length < 2) return found[0];
   const names = found.map(({ callName }) => callName).join(", ");
   throw new ToolError(ToolErrorCode.InvalidArguments, `Cannot tell which tool "${name}" is meant: ${names}`);
 }
 
-const orSearch = (help: string | undefined): string => (help === undefined ? ". Find the right one with search_known_services." : `; ${help}`);
+const orSearch = (help: string | undefined): string =>
+  help === undefined ? ". Find the right one with search_known_services." : `; ${help}`;

@@ -1,5 +1,13 @@
 import { type ContentTrust, parseArguments, ToolError, ToolErrorCode, tools, trustOfAll } from "@rockbot/contracts";
-import { defineTool, innerCallId, type ListedTool, listTools, type Tool, type ToolCaller, type ToolContext } from "@rockbot/tools";
+import {
+  defineTool,
+  innerCallId,
+  type ListedTool,
+  listTools,
+  type Tool,
+  type ToolCaller,
+  type ToolContext,
+} from "@rockbot/tools";
 import type { ServiceEntry } from "../services/service-entry.ts";
 import { callNameOf, knownService, resolveTool } from "./resolve-tool.ts";
 
@@ -9,7 +17,9 @@ export interface ToolsModeOptions {
   /** The entries that a caller may see, in a session with this grant. */
   readonly entriesOf: (caller: string, grant?: string) => readonly ServiceEntry[];
   /** Further tools of a turn that its model is not given, with their schemas. @default none */
-  readonly soughtBy?: ((caller: string) => readonly Pick<ListedTool, "name" | "description" | "parameters">[]) | undefined;
+  readonly soughtBy?:
+    | ((caller: string) => readonly Pick<ListedTool, "name" | "description" | "parameters">[])
+    | undefined;
 }
 
 /** `get_tool_details` and `invoke_tool`: with `search_known_services` they stand for all tools, so that a model need not be given each. */
@@ -21,7 +31,10 @@ export function toolsModeTools(options: ToolsModeOptions): readonly Tool[] {
 function getToolDetails({ caller, entriesOf, soughtBy = () => [] }: ToolsModeOptions): Tool {
   return defineTool(tools.getToolDetails, async ({ service, names }, { caller: by, grant }) => {
     if (service === undefined && names === undefined)
-      throw new ToolError(ToolErrorCode.InvalidArguments, 'Cannot give the details of tools: name a service, or tools in "names"');
+      throw new ToolError(
+        ToolErrorCode.InvalidArguments,
+        'Cannot give the details of tools: name a service, or tools in "names"',
+      );
     const entries = entriesOf(by, grant);
     const { found, trust } =
       names === undefined
@@ -42,7 +55,10 @@ interface Details {
 
 function outline(entry: ServiceEntry): Details {
   return {
-    found: entry.tools.map(({ name, description }) => ({ name: callNameOf(entry, name), description: firstSentence(description) })),
+    found: entry.tools.map(({ name, description }) => ({
+      name: callNameOf(entry, name),
+      description: firstSentence(description),
+    })),
     trust: entry.trust,
   };
 }
@@ -88,7 +104,10 @@ function invokeTool({ caller, entriesOf }: ToolsModeOptions): Tool {
 }
 
 /** The call that a call of `invoke_tool` makes, by the arguments of the latter; undefined if it makes none. */
-export function invokedCall(entries: readonly ServiceEntry[], args: string): { readonly name: string; readonly arguments: string } | undefined {
+export function invokedCall(
+  entries: readonly ServiceEntry[],
+  args: string,
+): { readonly name: string; readonly arguments: string } | undefined {
   const parsed = parseArguments(args);
   if (!parsed.ok || !tools.invokeTool.validateInput(parsed.value)) return undefined;
   const { name, service, arguments: given } = parsed.value;
@@ -103,6 +122,10 @@ export function invokedCall(entries: readonly ServiceEntry[], args: string): { r
 function argumentsOf(given: object | string | null | undefined): object {
   if (given == null || (typeof given === "string" && given.trim() === "")) return {};
   const parsed = typeof given === "string" ? parseArguments(given) : { ok: true as const, value: given };
-  if (parsed.ok && typeof parsed.value === "object" && parsed.value !== null && !Array.isArray(parsed.value)) return parsed.value;
-  throw new ToolError(ToolErrorCode.InvalidArguments, 'Cannot call "invoke_tool": arguments: expected an object, or a JSON object as text');
+  if (parsed.ok && typeof parsed.value === "object" && parsed.value !== null && !Array.isArray(parsed.value))
+    return parsed.value;
+  throw new ToolError(
+    ToolErrorCode.InvalidArguments,
+    'Cannot call "invoke_tool": arguments: expected an object, or a JSON object as text',
+  );
 }

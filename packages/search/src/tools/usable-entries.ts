@@ -7,7 +7,10 @@ import { callNameOf } from "./resolve-tool.ts";
 const BY = { a2a: "invoke_agent", guide: "get_tool_guide", skill: "get_skill" } as const;
 
 /** Of the entries what a session can go on with, where it has fewer tools than its caller. */
-export function usableEntries(entries: readonly ServiceEntry[], mayUse: (tool: string) => boolean): readonly ServiceEntry[] {
+export function usableEntries(
+  entries: readonly ServiceEntry[],
+  mayUse: (tool: string) => boolean,
+): readonly ServiceEntry[] {
   return entries.flatMap((entry): readonly ServiceEntry[] => {
     const { type, summary } = entry;
     if (type !== "mcp" && type !== "tool") return mayUse(BY[type]) ? [entry] : [];
@@ -15,6 +18,8 @@ export function usableEntries(entries: readonly ServiceEntry[], mayUse: (tool: s
     const tools = entry.tools.filter(({ name }) => mayUse(callNameOf(entry, name)));
     if (tools.length === entry.tools.length) return [entry];
     const names = tools.map(({ name }) => name);
-    return names.length === 0 ? [] : [{ ...entry, tools, summary: isListing(summary) ? (mcpServerSummary("", names).summary ?? "") : summary }];
+    return names.length === 0
+      ? []
+      : [{ ...entry, tools, summary: isListing(summary) ? (mcpServerSummary("", names).summary ?? "") : summary }];
   });
 }

@@ -238,6 +238,8 @@ tracking shipment courier > tracking package shipping
 export const kinds: readonly { readonly words: readonly string[]; readonly kind: readonly string[] }[] = KINDS.trim()
   .split("\n")
   .map((line) => {
-    const [words = [], kind = []] = line.split(" > ").map((part) => part.split(" ").map((word) => word.replaceAll("_", " ")));
+    const [words = [], kind = []] = line
+      .split(" > ")
+      .map((part) => part.split(" ").map((word) => word.replaceAll("_", " ")));
     return { words, kind };
   });

@@ -29,10 +29,13 @@ export function createWordForms(extras: Extras): WordForms {
   const minLength = extras.stopWords ? 2 : MIN_LENGTH;
   const term = (word: string): string => (extras.stems && /^[a-z]{3,}$/.test(word) ? stem(word) : word);
   const isWord = (word: string): boolean =>
-    word.length <= MAX_LENGTH && (word.length >= minLength || /[^a-z\d]/.test(word)) && !(extras.stopWords && stopWords.has(word));
+    word.length <= MAX_LENGTH &&
+    (word.length >= minLength || /[^a-z\d]/.test(word)) &&
+    !(extras.stopWords && stopWords.has(word));
   const classes = extras.synonyms ? classesOf(term) : new Map<string, readonly string[]>();
   return {
-    words: (text) => tokenize(text, extras).flatMap((word) => (isWord(word) ? [{ written: word, term: term(word) }] : [])),
+    words: (text) =>
+      tokenize(text, extras).flatMap((word) => (isWord(word) ? [{ written: word, term: term(word) }] : [])),
     term,
     synonyms: (of) => classes.get(of) ?? [],
   };

@@ -12,13 +12,24 @@ export interface AnthropicAdminServer extends AsyncDisposable {
   /** What reports hold from now on: for each path, its entries in time. */
   readonly entries: Record<string, readonly object[]>;
   /** Answers of the next requests in place of reports, first come first served. */
-  readonly faults: { readonly status: number; readonly headers?: Readonly<Record<string, string>>; readonly body?: string }[];
+  readonly faults: {
+    readonly status: number;
+    readonly headers?: Readonly<Record<string, string>>;
+    readonly body?: string;
+  }[];
   /** How many entries a page has. */
   pageSize: number;
 }
 
 const REPORTS: Readonly<
-  Record<string, { readonly groups: readonly string[]; readonly widths: Readonly<Record<string, number>>; readonly filters: readonly string[] }>
+  Record<
+    string,
+    {
+      readonly groups: readonly string[];
+      readonly widths: Readonly<Record<string, number>>;
+      readonly filters: readonly string[];
+    }
+  >
 > = {
   "/v1/organizations/usage_report/messages": {
     groups: ["api_key_id", "workspace_id", "model", "service_tier", "context_window"],
@@ -35,7 +46,9 @@ const REPORTS: Readonly<
  * @param apiKey the only key that it takes
  * @see https://docs.claude.com/en/api/admin-api/usage-cost/get-messages-usage-report
  */
-export async function startAnthropicAdminServer(apiKey = `sk-ant-admin01-${randomUUID()}`): Promise<AnthropicAdminServer> {
+export async function startAnthropicAdminServer(
+  apiKey = `sk-ant-admin01-${randomUUID()}`,
+): Promise<AnthropicAdminServer> {
   const requests: string[] = [];
   const faults: AnthropicAdminServer["faults"] = [];
   const entries: AnthropicAdminServer["entries"] = {};
@@ -44,15 +57,22 @@ export async function startAnthropicAdminServer(apiKey = `sk-ant-admin01-${rando
     requests.push(`${url.pathname}${url.search}`);
     const fault = faults.shift();
     if (fault !== undefined) return void response.writeHead(fault.status, fault.headers).end(fault.body ?? "");
-    if (request.headers["x-api-key"] !== apiKey) return fail(response, 401, "authentication_error", "invalid x-api-key");
-    if (request.headers["anthropic-version"] === undefined) return fail(response, 400, "invalid_request_error", "anthropic-version: header is required");
-    if (request.method !== "GET" || REPORTS[url.pathname] === undefined) return fail(response, 404, "not_found_error", "Not found");
+    if (request.headers["x-api-key"] !== apiKey)
+      return fail(response, 401, "authentication_error", "invalid x-api-key");
+    if (request.headers["anthropic-version"] === undefined)
+      return fail(response, 400, "invalid_request_error", "anthropic-version: header is required");
+    if (request.method !== "GET" || REPORTS[url.pathname] === undefined)
+      return fail(response, 404, "not_found_error", "Not found");
     const wrong = faultOf(url);
     if (wrong !== undefined) return fail(response, 400, "invalid_request_error", wrong);
     const all = entries[url.pathname] ?? [];
     const start = Number(url.searchParams.get("page")?.slice("page_".length) ?? 0);
     const hasMore = start + api.pageSize < all.length;
-    const body = { data: all.slice(start, start + api.pageSize), has_more: hasMore, next_page: hasMore ? `page_${start + api.pageSize}` : null };
+    const body = {
+      data: all.slice(start, start + api.pageSize),
+      has_more: hasMore,
+      next_page: hasMore ? `page_${start + api.pageSize}` : null,
+    };
     response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(body));
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -75,7 +95,12 @@ export async function startAnthropicAdminServer(apiKey = `sk-ant-admin01-${rando
 function faultOf({ pathname, searchParams }: URL): string | undefined {
   const { groups, widths, filters } = REPORTS[pathname] as (typeof REPORTS)[string];
   const isDaily = Object.keys(widths).length === 0;
-  const known = new Set(["starting_at", "limit", "page", ...(isDaily ? [] : ["ending_at", "bucket_width", "group_by[]", ...filters])]);
+  const known = new Set([
+    "starting_at",
+    "limit",
+    "page",
+    ...(isDaily ? [] : ["ending_at", "bucket_width", "group_by[]", ...filters]),
+  ]);
   const strange = [...searchParams.keys()].find((name) => !known.has(name));
   if (strange !== undefined) return `${strange}: Extra inputs are not permitted`;
   const start = searchParams.get("starting_at");

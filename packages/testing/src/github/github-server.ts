@@ -38,7 +38,11 @@ const BASE = "/api/v3";
  * @see https://docs.github.com/en/rest/using-the-rest-api/getting-started-with-the-rest-api
  */
 // Long because: a server is set up from top to bottom, then come the short operations on it
-export async function startGithubServer({ token = `github_pat_${randomUUID()}` }: { readonly token?: string } = {}): Promise<GithubServer> {
+export async function startGithubServer({
+  token = `github_pat_${randomUUID()}`,
+}: {
+  readonly token?: string;
+} = {}): Promise<GithubServer> {
   const requests: { path: string; headers: IncomingHttpHeaders }[] = [];
   const faults: GithubFault[] = [];
   const documents = new Map<string, GithubDocument>();
@@ -63,8 +67,12 @@ export async function startGithubServer({ token = `github_pat_${randomUUID()}` }
     const url = new URL(path, "http://localhost");
     const isRepository = path === `/repos/${repository}`;
     const isPrivate = privateRepositories.has(repository);
-    const document = documents.get(path) ?? documents.get(url.pathname) ?? (isRepository ? { full_name: repository, private: isPrivate } : undefined);
-    if (document === undefined || (isPrivate && authorization === undefined)) fail(response, { status: 404, message: "Not Found" });
+    const document =
+      documents.get(path) ??
+      documents.get(url.pathname) ??
+      (isRepository ? { full_name: repository, private: isPrivate } : undefined);
+    if (document === undefined || (isPrivate && authorization === undefined))
+      fail(response, { status: 404, message: "Not Found" });
     else if (typeof document === "string") file(response, document, accept);
     else if (Array.isArray(document)) list(response, url, document);
     else send(response, 200, document);
@@ -102,10 +110,16 @@ export async function startGithubServer({ token = `github_pat_${randomUUID()}` }
 /** Why the API would not look at a request at all. */
 function refusalOf({ method, headers, url = "" }: IncomingMessage, token: string): GithubFault | undefined {
   if ((headers["user-agent"] ?? "") === "")
-    return { status: 403, message: "Request forbidden by administrative rules. Please make sure your request has a User-Agent header." };
-  if (!/^application\/vnd\.github\.?(v3)?(\.raw)?\+json$/.test(headers.accept ?? "")) return { status: 415, message: "Unsupported 'Accept' header." };
-  if (headers["x-github-api-version"] !== "2022-11-28") return { status: 400, message: "The API version is missing or not supported." };
-  if (headers.authorization !== undefined && headers.authorization !== `Bearer ${token}`) return { status: 401, message: "Bad credentials" };
+    return {
+      status: 403,
+      message: "Request forbidden by administrative rules. Please make sure your request has a User-Agent header.",
+    };
+  if (!/^application\/vnd\.github\.?(v3)?(\.raw)?\+json$/.test(headers.accept ?? ""))
+    return { status: 415, message: "Unsupported 'Accept' header." };
+  if (headers["x-github-api-version"] !== "2022-11-28")
+    return { status: 400, message: "The API version is missing or not supported." };
+  if (headers.authorization !== undefined && headers.authorization !== `Bearer ${token}`)
+    return { status: 401, message: "Bad credentials" };
   return method === "GET" && url.startsWith(`${BASE}/`) ? undefined : { status: 404, message: "Not Found" };
 }
 
@@ -117,11 +131,15 @@ const rateHeaders = () => ({
 });
 
 function file(response: ServerResponse, content: string, accept: string): void {
-  if (accept.includes(".raw")) response.writeHead(200, { "content-type": "application/vnd.github.raw+json; charset=utf-8" }).end(content);
+  if (accept.includes(".raw"))
+    response.writeHead(200, { "content-type": "application/vnd.github.raw+json; charset=utf-8" }).end(content);
   else send(response, 200, { encoding: "base64", content: Buffer.from(content).toString("base64") });
 }
 
-function fail(response: ServerResponse, { status, message = "Something is wrong.", headers = {}, body }: GithubFault): void {
+function fail(
+  response: ServerResponse,
+  { status, message = "Something is wrong.", headers = {}, body }: GithubFault,
+): void {
   for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
   if (body !== undefined) response.writeHead(status).end(body);
   else send(response, status, { message, documentation_url: "https://docs.github.com/rest", status: String(status) });

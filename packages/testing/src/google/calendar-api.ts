@@ -8,7 +8,10 @@ const ITEMS = ["id", "summary", "description", "location", "start", "end", "atte
 /** Calendar's answer. @throws {GoogleError} @see https://developers.google.com/workspace/calendar/api/v3/reference/events */
 export function calendarAnswer(request: GoogleRequest): unknown {
   const { account, scopes, method, url } = request;
-  const [calendarId = "", kind, id, ...rest] = url.pathname.slice("/calendar/v3/calendars/".length).split("/").map(decodeURIComponent);
+  const [calendarId = "", kind, id, ...rest] = url.pathname
+    .slice("/calendar/v3/calendars/".length)
+    .split("/")
+    .map(decodeURIComponent);
   if (kind !== "events" || rest.length > 0) throw new GoogleError(404, "notFound", "Not Found");
   const events = account.calendars[calendarId === request.address ? "primary" : calendarId];
   if (method === "POST" && id === undefined) {
@@ -34,7 +37,10 @@ function listed(url: URL, events: readonly GoogleEvent[], summary: string): unkn
     const value = of(name);
     if (value !== null && !RFC3339.test(value)) throw new GoogleError(400, "badRequest", "Bad Request");
   }
-  const [from, to] = [Date.parse(of("timeMin") ?? "0000-01-01T00:00:00Z"), Date.parse(of("timeMax") ?? "9999-01-01T00:00:00Z")];
+  const [from, to] = [
+    Date.parse(of("timeMin") ?? "0000-01-01T00:00:00Z"),
+    Date.parse(of("timeMax") ?? "9999-01-01T00:00:00Z"),
+  ];
   if (from >= to) throw new GoogleError(400, "timeRangeEmpty", "The specified time range is empty.");
   if (of("orderBy") === "startTime" && of("singleEvents") !== "true") {
     throw new GoogleError(400, "badRequest", "The requested ordering is not available for the particular query.");
@@ -44,7 +50,11 @@ function listed(url: URL, events: readonly GoogleEvent[], summary: string): unkn
   const words = (of("q") ?? "").toLowerCase().split(/\s+/).filter(Boolean);
   const found = events
     .filter((event) => startOf(event) < to && endOf(event) > from)
-    .filter((event) => words.every((word) => JSON.stringify([event.summary, event.description, event.location]).toLowerCase().includes(word)))
+    .filter((event) =>
+      words.every((word) =>
+        JSON.stringify([event.summary, event.description, event.location]).toLowerCase().includes(word),
+      ),
+    )
     .sort((a, b) => startOf(a) - startOf(b));
   return {
     kind: "calendar#events",
@@ -72,29 +82,39 @@ function inserted({ url, body, address }: GoogleRequest, events: GoogleEvent[]):
   for (const time of [start, end]) checkTime(time, recurrence.length > 0);
   if ((start.date === undefined) !== (end.date === undefined))
     throw new GoogleError(400, "invalid", "Start and end times must either both be date or both be dateTime.");
-  if (attendees.some(({ email }) => !/^[^@\s]+@[^@\s]+$/.test(email))) throw new GoogleError(400, "invalid", "Invalid attendee email.");
-  if (recurrence.some((line) => !/^(RRULE|EXRULE|RDATE|EXDATE)[:;]/.test(line))) throw new GoogleError(400, "invalid", "Invalid recurrence rule.");
+  if (attendees.some(({ email }) => !/^[^@\s]+@[^@\s]+$/.test(email)))
+    throw new GoogleError(400, "invalid", "Invalid attendee email.");
+  if (recurrence.some((line) => !/^(RRULE|EXRULE|RDATE|EXDATE)[:;]/.test(line)))
+    throw new GoogleError(400, "invalid", "Invalid recurrence rule.");
   const overrides = reminders?.overrides ?? [];
-  const isWrong = overrides.length > 5 || overrides.some(({ method, minutes }) => !["email", "popup"].includes(method) || minutes < 0 || minutes > 40_320);
-  if (isWrong || (reminders?.useDefault === true && overrides.length > 0)) throw new GoogleError(400, "invalid", "Invalid reminder.");
-  if (events.some((one) => one.id === id)) throw new GoogleError(409, "duplicate", "The requested identifier already exists.");
+  const isWrong =
+    overrides.length > 5 ||
+    overrides.some(({ method, minutes }) => !["email", "popup"].includes(method) || minutes < 0 || minutes > 40_320);
+  if (isWrong || (reminders?.useDefault === true && overrides.length > 0))
+    throw new GoogleError(400, "invalid", "Invalid reminder.");
+  if (events.some((one) => one.id === id))
+    throw new GoogleError(409, "duplicate", "The requested identifier already exists.");
   const event: GoogleEvent = {
     ...(given as GoogleEvent),
     id,
     status: "confirmed",
     htmlLink: `https://www.google.com/calendar/event?eid=${id}`,
     organizer: { email: address },
-    ...(attendees.length > 0 ? { attendees: attendees.map(({ email }) => ({ email, responseStatus: "needsAction" })) } : {}),
+    ...(attendees.length > 0
+      ? { attendees: attendees.map(({ email }) => ({ email, responseStatus: "needsAction" })) }
+      : {}),
   };
   events.push(event);
   return { kind: "calendar#event", ...event };
 }
 
 function checkTime({ date, dateTime, timeZone }: GoogleTime, isRecurring: boolean): void {
-  if ((date === undefined) === (dateTime === undefined)) throw new GoogleError(400, "invalid", "Invalid start or end time.");
+  if ((date === undefined) === (dateTime === undefined))
+    throw new GoogleError(400, "invalid", "Invalid start or end time.");
   if (date !== undefined && !/^\d{4}-\d{2}-\d{2}$/.test(date)) throw new GoogleError(400, "invalid", "Invalid date.");
   if (dateTime === undefined) return;
   if (!RFC3339.test(dateTime) && !(LOCAL.test(dateTime) && timeZone !== undefined))
     throw new GoogleError(400, "required", "Missing time zone definition for start time.");
-  if (isRecurring && timeZone === undefined) throw new GoogleError(400, "required", "Missing time zone definition for start time.");
+  if (isRecurring && timeZone === undefined)
+    throw new GoogleError(400, "required", "Missing time zone definition for start time.");
 }

@@ -4,7 +4,10 @@ import { checkParameters, checkScopes, GoogleError, numberOf, objectOf } from ".
 /** Gmail's answer. @throws {GoogleError} @see https://developers.google.com/workspace/gmail/api/reference/rest */
 export function gmailAnswer(request: GoogleRequest): unknown {
   const { account, scopes, method, url } = request;
-  const [kind, id, more, attachment, ...rest] = url.pathname.slice("/gmail/v1/users/me/".length).split("/").map(decodeURIComponent);
+  const [kind, id, more, attachment, ...rest] = url.pathname
+    .slice("/gmail/v1/users/me/".length)
+    .split("/")
+    .map(decodeURIComponent);
   if (kind !== "messages" || rest.length > 0) throw new GoogleError(404, "notFound", "Not Found");
   if (method === "POST" && id === "send") return sent(request);
   if (method !== "GET") throw new GoogleError(404, "notFound", "Not Found");
@@ -45,7 +48,9 @@ function matches({ payload, snippet, labelIds }: GmailMessage, query: string): b
     .every((term) => {
       const [, operator, value = ""] = /^(from|subject|in):(.*)$/.exec(term) ?? [];
       if (operator === "in") return labelIds.some((label) => label.toLowerCase() === value);
-      return (operator === undefined ? snippet : header(operator)).toLowerCase().includes(operator === undefined ? term : value);
+      return (operator === undefined ? snippet : header(operator))
+        .toLowerCase()
+        .includes(operator === undefined ? term : value);
     });
 }
 
@@ -56,7 +61,9 @@ function shown({ attachments: _, ...message }: GmailMessage, url: URL): unknown 
   if (format === "full") return { ...message, sizeEstimate };
   if (format !== "metadata") throw new GoogleError(400, "invalidArgument", `Invalid value at 'format': "${format}"`);
   const wanted = url.searchParams.getAll("metadataHeaders").map((name) => name.toLowerCase());
-  const headers = message.payload.headers.filter(({ name }) => wanted.length === 0 || wanted.includes(name.toLowerCase()));
+  const headers = message.payload.headers.filter(
+    ({ name }) => wanted.length === 0 || wanted.includes(name.toLowerCase()),
+  );
   return { ...message, payload: { mimeType: message.payload.mimeType, headers }, sizeEstimate };
 }
 
@@ -65,7 +72,8 @@ function sent({ account, scopes, url, body }: GoogleRequest): unknown {
   checkParameters(url, []);
   checkScopes(scopes, "gmail.send", "gmail.modify");
   const { raw, threadId, ...strange } = objectOf(body);
-  if (Object.keys(strange).length > 0) throw new GoogleError(400, "badRequest", "Invalid JSON payload received. Unknown name.");
+  if (Object.keys(strange).length > 0)
+    throw new GoogleError(400, "badRequest", "Invalid JSON payload received. Unknown name.");
   if (typeof raw !== "string" || !/^[A-Za-z0-9_-]+={0,2}$/.test(raw))
     throw new GoogleError(400, "invalidArgument", "'raw' RFC822 payload message string is required.");
   const text = Buffer.from(raw, "base64url").toString("latin1");

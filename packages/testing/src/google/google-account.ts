@@ -52,7 +52,10 @@ export interface GoogleEvent {
   readonly attendees?: readonly { readonly email: string; readonly responseStatus?: string }[];
   readonly organizer?: { readonly email: string };
   readonly recurrence?: readonly string[];
-  readonly reminders?: { readonly useDefault: boolean; readonly overrides?: readonly { readonly method: string; readonly minutes: number }[] };
+  readonly reminders?: {
+    readonly useDefault: boolean;
+    readonly overrides?: readonly { readonly method: string; readonly minutes: number }[];
+  };
 }
 
 /** What a request to an API comes with, once its token is known. */

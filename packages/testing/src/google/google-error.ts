@@ -19,13 +19,19 @@ export class GoogleError extends Error {
 /** @throws {GoogleError} if a parameter is not one of `known` */
 export function checkParameters(url: URL, known: readonly string[]): void {
   const strange = [...url.searchParams.keys()].find((name) => !known.includes(name));
-  if (strange !== undefined) throw new GoogleError(400, "badRequest", `Invalid JSON payload received. Unknown name "${strange}": Cannot bind query parameter.`);
+  if (strange !== undefined)
+    throw new GoogleError(
+      400,
+      "badRequest",
+      `Invalid JSON payload received. Unknown name "${strange}": Cannot bind query parameter.`,
+    );
 }
 
 /** @throws {GoogleError} unless one of the scopes was granted */
 export function checkScopes(granted: readonly string[], ...any: readonly string[]): void {
   const isGranted = any.some((scope) => granted.includes(`https://www.googleapis.com/auth/${scope}`));
-  if (!isGranted) throw new GoogleError(403, "insufficientPermissions", "Request had insufficient authentication scopes.");
+  if (!isGranted)
+    throw new GoogleError(403, "insufficientPermissions", "Request had insufficient authentication scopes.");
 }
 
 /** A JSON object. @throws {GoogleError} if it is none */
@@ -47,5 +53,9 @@ export function numberOf(
 ): number {
   const value = Number(url.searchParams.get(name) ?? otherwise);
   if (Number.isInteger(value) && value >= least && value <= most) return value;
-  throw new GoogleError(400, "invalidParameter", `Invalid value '${url.searchParams.get(name)}'. Values must be within the range: [${least}, ${most}]`);
+  throw new GoogleError(
+    400,
+    "invalidParameter",
+    `Invalid value '${url.searchParams.get(name)}'. Values must be within the range: [${least}, ${most}]`,
+  );
 }

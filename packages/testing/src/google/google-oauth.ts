@@ -52,13 +52,17 @@ export class GoogleOAuth {
   /** A refresh token as a person would get it by consent. */
   refreshTokenOf(account: string, ...scopes: readonly string[]): string {
     const token = `1//${randomUUID()}`;
-    this.#refreshTokens.set(token, { account, scopes: scopes.map((scope) => `https://www.googleapis.com/auth/${scope}`) });
+    this.#refreshTokens.set(token, {
+      account,
+      scopes: scopes.map((scope) => `https://www.googleapis.com/auth/${scope}`),
+    });
     return token;
   }
 
   /** What a person does on the page of their account: takes back all that was granted. */
   revokeAll(account: string): void {
-    for (const tokens of [this.#refreshTokens, this.#accessTokens]) for (const [token, grant] of tokens) if (grant.account === account) tokens.delete(token);
+    for (const tokens of [this.#refreshTokens, this.#accessTokens])
+      for (const [token, grant] of tokens) if (grant.account === account) tokens.delete(token);
   }
 
   /** Access tokens end at once; refresh tokens stay. */
@@ -74,7 +78,11 @@ export class GoogleOAuth {
   grantOf(authorization: string | undefined): Grant {
     const grant = this.#accessTokens.get(/^Bearer (.+)$/.exec(authorization ?? "")?.[1] ?? "");
     if (grant !== undefined && grant.until > Date.now()) return grant;
-    throw new GoogleError(401, "authError", "Request had invalid authentication credentials. Expected OAuth 2 access token.");
+    throw new GoogleError(
+      401,
+      "authError",
+      "Request had invalid authentication credentials. Expected OAuth 2 access token.",
+    );
   }
 
   answer(request: IncomingMessage, url: URL, body: string, response: ServerResponse): void {
@@ -83,8 +91,11 @@ export class GoogleOAuth {
   }
 
   #answerForm(request: IncomingMessage, url: URL, body: string, response: ServerResponse): void {
-    const isForm = request.method === "POST" && request.headers["content-type"]?.startsWith("application/x-www-form-urlencoded") === true;
-    if (!isForm) return void reply(response, 400, { error: "invalid_request", error_description: "expected a form by POST" });
+    const isForm =
+      request.method === "POST" &&
+      request.headers["content-type"]?.startsWith("application/x-www-form-urlencoded") === true;
+    if (!isForm)
+      return void reply(response, 400, { error: "invalid_request", error_description: "expected a form by POST" });
     const form = new URLSearchParams(body);
     if (url.pathname === REVOKE) return void this.#revoke(form, response);
     const fault = this.faults.shift();
@@ -99,13 +110,18 @@ export class GoogleOAuth {
     const scopes = of("scope").split(" ").filter(Boolean);
     const faults = [
       ...(of("client_id") === this.clientId ? [] : ["invalid_client"]),
-      ...(redirect?.protocol === "http:" && ["127.0.0.1", "[::1]"].includes(redirect.hostname) ? [] : ["redirect_uri_mismatch"]),
+      ...(redirect?.protocol === "http:" && ["127.0.0.1", "[::1]"].includes(redirect.hostname)
+        ? []
+        : ["redirect_uri_mismatch"]),
       ...(of("response_type") === "code" ? [] : ["response_type"]),
-      ...(of("code_challenge_method") === "S256" && /^[A-Za-z0-9_-]{43}$/.test(of("code_challenge")) ? [] : ["code_challenge"]),
+      ...(of("code_challenge_method") === "S256" && /^[A-Za-z0-9_-]{43}$/.test(of("code_challenge"))
+        ? []
+        : ["code_challenge"]),
       ...(scopes.length > 0 && scopes.every(isScope) ? [] : ["invalid_scope"]),
       ...(of("state").length >= 16 ? [] : ["state"]),
     ];
-    if (faults.length > 0 || redirect === null) return void response.writeHead(400, { "content-type": "text/plain" }).end(`Error 400: ${faults.join(", ")}`);
+    if (faults.length > 0 || redirect === null)
+      return void response.writeHead(400, { "content-type": "text/plain" }).end(`Error 400: ${faults.join(", ")}`);
     const { account, withheld = [], isRefused = false } = this.consent;
     redirect.searchParams.set("state", of("state"));
     if (isRefused || this.#accounts[account] === undefined) {
@@ -113,7 +129,12 @@ export class GoogleOAuth {
     } else {
       const code = `4/${randomUUID()}`;
       const granted = scopes.filter((scope) => !withheld.includes(scope));
-      this.#codes.set(code, { account, scopes: granted, redirectUri: of("redirect_uri"), challenge: of("code_challenge") });
+      this.#codes.set(code, {
+        account,
+        scopes: granted,
+        redirectUri: of("redirect_uri"),
+        challenge: of("code_challenge"),
+      });
       redirect.searchParams.set("code", code);
       redirect.searchParams.set("scope", granted.join(" "));
     }
@@ -123,14 +144,27 @@ export class GoogleOAuth {
   #token(form: URLSearchParams, response: ServerResponse): void {
     const of = (name: string): string => form.get(name) ?? "";
     if (of("client_id") !== this.clientId || of("client_secret") !== this.clientSecret) {
-      return void reply(response, 401, { error: "invalid_client", error_description: "The OAuth client was not found." });
+      return void reply(response, 401, {
+        error: "invalid_client",
+        error_description: "The OAuth client was not found.",
+      });
     }
-    const grant = of("grant_type") === "authorization_code" ? this.#exchanged(form) : this.#refreshTokens.get(of("refresh_token"));
-    if (!["authorization_code", "refresh_token"].includes(of("grant_type"))) return void reply(response, 400, { error: "unsupported_grant_type" });
-    if (grant === undefined) return void reply(response, 400, { error: "invalid_grant", error_description: "Token has been expired or revoked." });
+    const grant =
+      of("grant_type") === "authorization_code" ? this.#exchanged(form) : this.#refreshTokens.get(of("refresh_token"));
+    if (!["authorization_code", "refresh_token"].includes(of("grant_type")))
+      return void reply(response, 400, { error: "unsupported_grant_type" });
+    if (grant === undefined)
+      return void reply(response, 400, {
+        error: "invalid_grant",
+        error_description: "Token has been expired or revoked.",
+      });
     this.grants.push(of("grant_type"));
     const accessToken = `ya29.${randomUUID()}`;
-    this.#accessTokens.set(accessToken, { account: grant.account, scopes: grant.scopes, until: Date.now() + this.tokenSeconds * 1_000 });
+    this.#accessTokens.set(accessToken, {
+      account: grant.account,
+      scopes: grant.scopes,
+      until: Date.now() + this.tokenSeconds * 1_000,
+    });
     const isFirst = of("grant_type") === "authorization_code";
     const refreshToken = `1//${randomUUID()}`;
     if (isFirst) this.#refreshTokens.set(refreshToken, { account: grant.account, scopes: grant.scopes });
@@ -150,7 +184,10 @@ export class GoogleOAuth {
     const challenge = createHash("sha256")
       .update(form.get("code_verifier") ?? "")
       .digest("base64url");
-    const isRight = code?.redirectUri === form.get("redirect_uri") && code?.challenge === challenge && (form.get("code_verifier") ?? "").length >= 43;
+    const isRight =
+      code?.redirectUri === form.get("redirect_uri") &&
+      code?.challenge === challenge &&
+      (form.get("code_verifier") ?? "").length >= 43;
     return isRight ? code : undefined;
   }
 
@@ -162,7 +199,9 @@ export class GoogleOAuth {
       email_verified: true,
       exp: Math.floor(Date.now() / 1_000) + 3_600,
     };
-    return [{ alg: "RS256" }, claims, "signature"].map((part) => Buffer.from(JSON.stringify(part)).toString("base64url")).join(".");
+    return [{ alg: "RS256" }, claims, "signature"]
+      .map((part) => Buffer.from(JSON.stringify(part)).toString("base64url"))
+      .join(".");
   }
 
   #revoke(form: URLSearchParams, response: ServerResponse): void {
@@ -174,7 +213,10 @@ export class GoogleOAuth {
   }
 }
 
-const isScope = (scope: string): boolean => scope === "openid" || scope === "email" || scope.startsWith("https://www.googleapis.com/auth/");
+const isScope = (scope: string): boolean =>
+  scope === "openid" || scope === "email" || scope.startsWith("https://www.googleapis.com/auth/");
 
 const reply = (response: ServerResponse, status: number, body: object): ServerResponse =>
-  response.writeHead(status, { "content-type": "application/json; charset=utf-8", "cache-control": "no-store" }).end(JSON.stringify(body));
+  response
+    .writeHead(status, { "content-type": "application/json; charset=utf-8", "cache-control": "no-store" })
+    .end(JSON.stringify(body));

@@ -56,8 +56,10 @@ export async function startGoogleServer(client?: OAuthClientFacts): Promise<Goog
     const grant = oauth.grantOf(request.headers.authorization);
     const account = accounts[grant.account] as GoogleAccount;
     const method = request.method ?? "GET";
-    if (url.pathname.startsWith("/gmail/v1/users/me/")) return gmailAnswer({ account, address: grant.account, scopes: grant.scopes, method, url, body });
-    if (url.pathname.startsWith("/calendar/v3/calendars/")) return calendarAnswer({ account, address: grant.account, scopes: grant.scopes, method, url, body });
+    if (url.pathname.startsWith("/gmail/v1/users/me/"))
+      return gmailAnswer({ account, address: grant.account, scopes: grant.scopes, method, url, body });
+    if (url.pathname.startsWith("/calendar/v3/calendars/"))
+      return calendarAnswer({ account, address: grant.account, scopes: grant.scopes, method, url, body });
     throw new GoogleError(404, "notFound", "Not Found");
   };
   const server = createServer((request, response) => {

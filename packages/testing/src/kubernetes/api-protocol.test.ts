@@ -16,7 +16,11 @@ const started = (): Promise<KubernetesApi> => startKubernetesApi({ nodes: [] });
 interface Answer {
   readonly code: number | undefined;
   readonly headers: IncomingMessage["headers"];
-  readonly body: KubeObject & { readonly items?: readonly KubeObject[]; readonly reason?: string; readonly metadata: { readonly continue?: string } };
+  readonly body: KubeObject & {
+    readonly items?: readonly KubeObject[];
+    readonly reason?: string;
+    readonly metadata: { readonly continue?: string };
+  };
 }
 
 interface AskOptions {
@@ -31,7 +35,11 @@ async function open(
   { body, mediaType = "application/json" }: AskOptions = {},
 ): Promise<IncomingMessage> {
   const text = body === undefined ? "" : JSON.stringify(body);
-  const headers = { authorization: `Bearer ${admin.token}`, "content-type": mediaType, "content-length": Buffer.byteLength(text) };
+  const headers = {
+    authorization: `Bearer ${admin.token}`,
+    "content-type": mediaType,
+    "content-length": Buffer.byteLength(text),
+  };
   const sent = request(`${admin.server}${path}`, { method, ca: admin.certificate, headers, agent: false });
   sent.end(text);
   const [response] = (await once(sent, "response")) as [IncomingMessage];
@@ -40,7 +48,11 @@ async function open(
 
 async function ask(api: KubernetesApi, method: string, path: string, options: AskOptions = {}): Promise<Answer> {
   const response = await open(api, method, path, options);
-  return { code: response.statusCode, headers: response.headers, body: JSON.parse((await response.toArray()).join("")) as Answer["body"] };
+  return {
+    code: response.statusCode,
+    headers: response.headers,
+    body: JSON.parse((await response.toArray()).join("")) as Answer["body"],
+  };
 }
 
 const create = (api: KubernetesApi, name: string, labels: Readonly<Record<string, string>> = {}): Promise<Answer> =>
@@ -77,7 +89,10 @@ describe("a watch", () => {
     await create(api, "two");
     await ask(api, "DELETE", `${PODS}/one`);
 
-    expect(await take(watch(api, `resourceVersion=${body.metadata.resourceVersion}&timeoutSeconds=30`), 2)).toEqual(["ADDED two", "DELETED one"]);
+    expect(await take(watch(api, `resourceVersion=${body.metadata.resourceVersion}&timeoutSeconds=30`), 2)).toEqual([
+      "ADDED two",
+      "DELETED one",
+    ]);
   });
 
   test("tells of a pod that comes to fit its selector, and of one that ceases to", async () => {
@@ -104,7 +119,10 @@ describe("a watch", () => {
     const [event, ...more] = await Readable.from(watch(api, "timeoutSeconds=1&allowWatchBookmarks=true")).toArray();
 
     expect(more).toEqual([]);
-    expect(event).toMatchObject({ type: "BOOKMARK", object: { kind: "Pod", metadata: { resourceVersion: expect.stringMatching(/^\d+$/) } } });
+    expect(event).toMatchObject({
+      type: "BOOKMARK",
+      object: { kind: "Pod", metadata: { resourceVersion: expect.stringMatching(/^\d+$/) } },
+    });
   });
 
   test("is closed, cut in the middle of a line, or told 410, as the test wishes", async () => {
@@ -142,8 +160,12 @@ describe("a watch", () => {
   });
 });
 
-const patch = (api: KubernetesApi, name: string, body: unknown, mediaType = "application/merge-patch+json"): Promise<Answer> =>
-  ask(api, "PATCH", `${PODS}/${name}`, { body, mediaType });
+const patch = (
+  api: KubernetesApi,
+  name: string,
+  body: unknown,
+  mediaType = "application/merge-patch+json",
+): Promise<Answer> => ask(api, "PATCH", `${PODS}/${name}`, { body, mediaType });
 
 /** A pod that nothing changes any more. */
 async function untilUnschedulable(api: KubernetesApi, name: string): Promise<KubeObject["metadata"]> {
@@ -179,7 +201,10 @@ describe("a patch", () => {
 
     expect(body.metadata.labels).toEqual({ c: "1", d: "1", "example.com/e": "1" });
     expect((await patch(api, "one", steps, "application/json-patch+json")).code).toBe(422);
-    expect(await patch(api, "one", { spec: { restartPolicy: "Always" } })).toMatchObject({ code: 422, body: { reason: "Invalid" } });
+    expect(await patch(api, "one", { spec: { restartPolicy: "Always" } })).toMatchObject({
+      code: 422,
+      body: { reason: "Invalid" },
+    });
     expect(await patch(api, "one", {}, "application/yaml")).toMatchObject({ code: 415 });
   });
 });
@@ -189,8 +214,13 @@ test("a pod whose name is taken is refused, and one deleted by another's uid sta
   const { body } = await create(api, "one");
 
   expect(await create(api, "one")).toMatchObject({ code: 409, body: { reason: "AlreadyExists" } });
-  expect(await ask(api, "DELETE", `${PODS}/one`, { body: { preconditions: { uid: "another" } } })).toMatchObject({ code: 409, body: { reason: "Conflict" } });
-  expect(await ask(api, "DELETE", `${PODS}/one`, { body: { preconditions: { uid: body.metadata.uid } } })).toMatchObject({ code: 200 });
+  expect(await ask(api, "DELETE", `${PODS}/one`, { body: { preconditions: { uid: "another" } } })).toMatchObject({
+    code: 409,
+    body: { reason: "Conflict" },
+  });
+  expect(
+    await ask(api, "DELETE", `${PODS}/one`, { body: { preconditions: { uid: body.metadata.uid } } }),
+  ).toMatchObject({ code: 200 });
   expect(await ask(api, "DELETE", `${PODS}/one`)).toMatchObject({ code: 404 });
 });
 

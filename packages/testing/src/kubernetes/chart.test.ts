@@ -5,7 +5,9 @@ import { podSecurityViolations } from "./admission/pod-security.ts";
 import { MANAGER_ACCOUNT, RELEASE_NAMESPACE, renderChart, scriptsManifests } from "./chart.ts";
 import type { KubeObject, Metadata, Pod, PodSpec } from "./store/objects.ts";
 
-type Rendered = KubeObject & { readonly spec?: { readonly template?: { readonly metadata: Metadata; readonly spec: PodSpec } } };
+type Rendered = KubeObject & {
+  readonly spec?: { readonly template?: { readonly metadata: Metadata; readonly spec: PodSpec } };
+};
 
 /** What a service of the release reads at its start. */
 function settingsOf(rendered: readonly KubeObject[], service: string): Readonly<Record<string, unknown>> {
@@ -22,7 +24,10 @@ describe.skipIf("why" in found)(name, () => {
     const rendered = await renderChart(helm);
     for (const wanted of scriptsManifests()) {
       const found = rendered.find(
-        ({ kind, metadata }) => kind === wanted.kind && metadata.name === wanted.metadata.name && metadata.namespace === wanted.metadata.namespace,
+        ({ kind, metadata }) =>
+          kind === wanted.kind &&
+          metadata.name === wanted.metadata.name &&
+          metadata.namespace === wanted.metadata.namespace,
       );
       expect(found).toMatchObject(wanted);
       expect({ ...found, metadata: undefined }).toEqual({ ...wanted, metadata: undefined });
@@ -46,9 +51,13 @@ describe.skipIf("why" in found)(name, () => {
     const tests = rendered.filter(({ kind }) => kind === "Pod");
 
     for (const pod of [...templates, ...tests]) expect(podSecurityViolations("restricted", pod as Pod)).toEqual([]);
-    const withToken = templates.filter(({ spec }) => spec.automountServiceAccountToken !== false).map(({ spec }) => spec.serviceAccountName);
+    const withToken = templates
+      .filter(({ spec }) => spec.automountServiceAccountToken !== false)
+      .map(({ spec }) => spec.serviceAccountName);
     expect(withToken).toEqual([MANAGER_ACCOUNT]);
-    const accounts = rendered.filter(({ kind }) => kind === "ServiceAccount") as (KubeObject & { readonly automountServiceAccountToken?: boolean })[];
+    const accounts = rendered.filter(({ kind }) => kind === "ServiceAccount") as (KubeObject & {
+      readonly automountServiceAccountToken?: boolean;
+    })[];
     expect(accounts.filter((account) => account.automountServiceAccountToken !== false)).toEqual([]);
   });
 
@@ -72,9 +81,9 @@ describe.skipIf("why" in found)(name, () => {
       kubernetesScheduleMs: 1_200_000,
       memoryMiB: 512,
     });
-    expect(rendered.filter(({ metadata }) => metadata.namespace !== undefined).map(({ metadata }) => metadata.namespace)).toEqual(
-      expect.arrayContaining(["elsewhere", RELEASE_NAMESPACE]),
-    );
+    expect(
+      rendered.filter(({ metadata }) => metadata.namespace !== undefined).map(({ metadata }) => metadata.namespace),
+    ).toEqual(expect.arrayContaining(["elsewhere", RELEASE_NAMESPACE]));
     expect(JSON.stringify(rendered)).not.toContain('"rockbot-scripts"');
   });
 
@@ -84,14 +93,19 @@ describe.skipIf("why" in found)(name, () => {
         helm,
         args.flatMap((value) => ["--set", value]),
       )) as readonly Rendered[];
-      const { spec } = rendered.find(({ kind, metadata }) => kind === "Deployment" && metadata.name === MANAGER_ACCOUNT)?.spec?.template ?? {};
+      const { spec } =
+        rendered.find(({ kind, metadata }) => kind === "Deployment" && metadata.name === MANAGER_ACCOUNT)?.spec
+          ?.template ?? {};
       const env = spec?.containers[0]?.env?.filter(({ name }) => /^(PIP|PACKAGES)_/.test(name));
       const { packagesFolder, pipAllow } = settingsOf(rendered, "scripts-manager");
       return { env, packagesFolder, pipAllow, volume: spec?.volumes?.find(({ name }) => name === "packages") };
     };
     expect(await managerOf()).toEqual({ env: [] });
 
-    const named = ["scriptsManager.secrets.from.PIP_INDEX_URL.name=index", "scriptsManager.secrets.from.PIP_INDEX_URL.key=url"];
+    const named = [
+      "scriptsManager.secrets.from.PIP_INDEX_URL.name=index",
+      "scriptsManager.secrets.from.PIP_INDEX_URL.key=url",
+    ];
     expect(await managerOf(...named, "scriptsManager.settings.pipAllow={numpy,pandas}")).toEqual({
       env: [{ name: "PIP_INDEX_URL_FILE", value: "/etc/rockbot/secrets/PIP_INDEX_URL" }],
       packagesFolder: "/packages/layers",

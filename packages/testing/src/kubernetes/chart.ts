@@ -24,13 +24,30 @@ function rootAbove(folder: string): string {
  * What the chart makes of the scripts' namespace, from those of its files that are no templates: what Pod Security, the network and the manager's Role
  * say there is the chart's own. That helm renders the same is tested where there is helm.
  */
-export function scriptsManifests(namespace = "rockbot-scripts", managerNamespace = RELEASE_NAMESPACE): readonly KubeObject[] {
+export function scriptsManifests(
+  namespace = "rockbot-scripts",
+  managerNamespace = RELEASE_NAMESPACE,
+): readonly KubeObject[] {
   const part = (name: string): unknown => parse(readFileSync(join(CHART, "files/scripts", name), "utf8"));
   const role = { name: MANAGER_ACCOUNT, namespace };
   const manifests: (KubeObject & Readonly<Record<string, unknown>>)[] = [
-    { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace, labels: part("pod-security-labels.yaml") as Record<string, string> } },
-    { apiVersion: "v1", kind: "ServiceAccount", metadata: { name: SCRIPT_ACCOUNT, namespace }, automountServiceAccountToken: false },
-    { apiVersion: "v1", kind: "ServiceAccount", metadata: { name: MANAGER_ACCOUNT, namespace: managerNamespace }, automountServiceAccountToken: false },
+    {
+      apiVersion: "v1",
+      kind: "Namespace",
+      metadata: { name: namespace, labels: part("pod-security-labels.yaml") as Record<string, string> },
+    },
+    {
+      apiVersion: "v1",
+      kind: "ServiceAccount",
+      metadata: { name: SCRIPT_ACCOUNT, namespace },
+      automountServiceAccountToken: false,
+    },
+    {
+      apiVersion: "v1",
+      kind: "ServiceAccount",
+      metadata: { name: MANAGER_ACCOUNT, namespace: managerNamespace },
+      automountServiceAccountToken: false,
+    },
     { apiVersion: "rbac.authorization.k8s.io/v1", kind: "Role", metadata: role, rules: part("manager-rules.yaml") },
     {
       apiVersion: "rbac.authorization.k8s.io/v1",
@@ -39,7 +56,12 @@ export function scriptsManifests(namespace = "rockbot-scripts", managerNamespace
       roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "Role", name: MANAGER_ACCOUNT },
       subjects: [{ kind: "ServiceAccount", name: MANAGER_ACCOUNT, namespace: managerNamespace }],
     },
-    { apiVersion: "networking.k8s.io/v1", kind: "NetworkPolicy", metadata: { name: "deny-all", namespace }, spec: part("network-policy-spec.yaml") },
+    {
+      apiVersion: "networking.k8s.io/v1",
+      kind: "NetworkPolicy",
+      metadata: { name: "deny-all", namespace },
+      spec: part("network-policy-spec.yaml"),
+    },
     {
       apiVersion: "scheduling.k8s.io/v1",
       kind: "PriorityClass",
@@ -68,7 +90,10 @@ export async function renderChart(
 ): Promise<readonly KubeObject[]> {
   const drawn = ["--set", "credentials.drawWithoutCluster=true"]; // as an installation has them
   const options = ["--namespace", namespace, ...drawn, ...args, "--values", "-"];
-  const text = await run(helm, ["template", release, CHART, ...options], { timeoutMs: 60_000, input: JSON.stringify(values) });
+  const text = await run(helm, ["template", release, CHART, ...options], {
+    timeoutMs: 60_000,
+    input: JSON.stringify(values),
+  });
   return parseAllDocuments(text)
     .map((document) => document.toJS() as KubeObject | null)
     .filter((object) => object !== null);

@@ -18,7 +18,9 @@ export function kubeconfigOf({ server, certificate, token }: ClusterConnection, 
     apiVersion: "v1",
     kind: "Config",
     "current-context": "test",
-    clusters: [{ name: "test", cluster: { server, "certificate-authority-data": Buffer.from(certificate).toString("base64") } }],
+    clusters: [
+      { name: "test", cluster: { server, "certificate-authority-data": Buffer.from(certificate).toString("base64") } },
+    ],
     users: [{ name: "test", user: { token } }],
     contexts: [{ name: "test", context: { cluster: "test", user: "test", namespace } }],
   });

@@ -14,7 +14,13 @@ interface FaultTarget {
 /** What goes wrong with requests. The last four are of watches. */
 export type ApiFault = FaultTarget &
   (
-    | { readonly kind: "status"; readonly code: number; readonly reason?: string; readonly message?: string; readonly retryAfterSeconds?: number }
+    | {
+        readonly kind: "status";
+        readonly code: number;
+        readonly reason?: string;
+        readonly message?: string;
+        readonly retryAfterSeconds?: number;
+      }
     /** Answered after so long. */
     | { readonly kind: "slow"; readonly ms: number }
     /** Never answered. */
@@ -58,5 +64,12 @@ const REASONS: Readonly<Record<number, string>> = {
   504: "Timeout",
 };
 
-export const failureOf = ({ code, reason, message, retryAfterSeconds }: Extract<ApiFault, { kind: "status" }>): ApiFailure =>
-  new ApiFailure(code, reason ?? REASONS[code] ?? "Unknown", message ?? "something is wrong on purpose", { retryAfterSeconds });
+export const failureOf = ({
+  code,
+  reason,
+  message,
+  retryAfterSeconds,
+}: Extract<ApiFault, { kind: "status" }>): ApiFailure =>
+  new ApiFailure(code, reason ?? REASONS[code] ?? "Unknown", message ?? "something is wrong on purpose", {
+    retryAfterSeconds,
+  });

@@ -33,7 +33,8 @@ function countOf(marker: string): number {
 }
 
 /** What puts a container apart has its command's last argument too, but is no Python. */
-const isPythonWith = (marker: string, [program = "", ...args]: readonly string[]): boolean => /(^|\/)python3[^/]*$/.test(program) && args.at(-2) === marker;
+const isPythonWith = (marker: string, [program = "", ...args]: readonly string[]): boolean =>
+  /(^|\/)python3[^/]*$/.test(program) && args.at(-2) === marker;
 
 async function until(isSo: () => boolean): Promise<void> {
   for (let left = 300; left > 0 && !isSo(); left--) await sleep(50);
@@ -43,7 +44,9 @@ test.skipIf(why !== undefined)(
   `no process of a pod is left when the server's is killed${why === undefined ? "" : ` (skipped: ${why})`}`,
   async () => {
     const marker = `pod-of-${process.pid}-${Date.now()}`;
-    const server = spawn(process.execPath, ["--input-type=module", "--eval", program(marker)], { stdio: ["ignore", "pipe", "inherit"] });
+    const server = spawn(process.execPath, ["--input-type=module", "--eval", program(marker)], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
     onTestFinished(() => void server.kill("SIGKILL"));
     await once(server.stdout, "data");
     await until(() => countOf(marker) === 2); // the container's first process, and its child

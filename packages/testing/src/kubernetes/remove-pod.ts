@@ -5,6 +5,10 @@ import { type Pod, timestamp } from "./store/objects.ts";
 export function removePod(store: ObjectStore, pod: Pod): Pod {
   const { metadata } = pod;
   if ((metadata.finalizers ?? []).length === 0) return store.remove("pods", metadata.namespace, metadata.name) as Pod;
-  const marked = { ...metadata, deletionTimestamp: metadata.deletionTimestamp ?? timestamp(), deletionGracePeriodSeconds: 0 };
+  const marked = {
+    ...metadata,
+    deletionTimestamp: metadata.deletionTimestamp ?? timestamp(),
+    deletionGracePeriodSeconds: 0,
+  };
   return store.update("pods", { ...pod, metadata: marked });
 }

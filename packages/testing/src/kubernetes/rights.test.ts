@@ -14,13 +14,21 @@ function clientOf(connection: ClusterConnection): CoreV1Api {
 }
 
 /** The status of a request by itself, without a client library. */
-async function statusOf({ server, certificate, token }: ClusterConnection, method: string, path: string): Promise<number | undefined> {
+async function statusOf(
+  { server, certificate, token }: ClusterConnection,
+  method: string,
+  path: string,
+): Promise<number | undefined> {
   const { request } = await import("node:https");
   return new Promise((resolve, reject) => {
-    const sent = request(`${server}${path}`, { method, ca: certificate, headers: { authorization: `Bearer ${token}` } }, (response) => {
-      response.resume();
-      resolve(response.statusCode);
-    });
+    const sent = request(
+      `${server}${path}`,
+      { method, ca: certificate, headers: { authorization: `Bearer ${token}` } },
+      (response) => {
+        response.resume();
+        resolve(response.statusCode);
+      },
+    );
     sent.on("error", reject).end();
   });
 }
@@ -59,7 +67,8 @@ test("the chart's Role gives the manager what it names and nothing else", async 
     ["GET", `/apis/rbac.authorization.k8s.io/v1/namespaces/${NAMESPACE}/roles`],
     ["GET", `/apis/networking.k8s.io/v1/namespaces/${NAMESPACE}/networkpolicies`],
   ] as const;
-  for (const [method, path] of refused) expect([method, path, await statusOf(connection, method, path)]).toEqual([method, path, 403]);
+  for (const [method, path] of refused)
+    expect([method, path, await statusOf(connection, method, path)]).toEqual([method, path, 403]);
   expect(await statusOf(connection, "GET", pods)).toBe(200);
   expect(await statusOf(connection, "GET", `${pods}?watch=1&timeoutSeconds=1`)).toBe(200);
   expect(api.usedRights(connection.user)).toEqual(["list pods", "watch pods"]);
@@ -71,12 +80,16 @@ test("the account of scripts may do nothing", async () => {
 
   expect(api.grantedRights(connection.user, NAMESPACE)).toEqual([]);
   await expect(clientOf(connection).listNamespacedPod({ namespace: NAMESPACE })).rejects.toMatchObject({ code: 403 });
-  expect(api.requests).toMatchObject([{ verb: "list", resource: "pods", namespace: NAMESPACE, user: connection.user, status: 403 }]);
+  expect(api.requests).toMatchObject([
+    { verb: "list", resource: "pods", namespace: NAMESPACE, user: connection.user, status: 403 },
+  ]);
 });
 
 test("nobody is let in without a token, or without trust in the server's certificate", async () => {
   await using api = await startKubernetesApi();
-  await expect(clientOf({ ...api.admin, token: "guessed" }).listNamespacedPod({ namespace: "default" })).rejects.toMatchObject({ code: 401 });
+  await expect(
+    clientOf({ ...api.admin, token: "guessed" }).listNamespacedPod({ namespace: "default" }),
+  ).rejects.toMatchObject({ code: 401 });
 
   const config = new KubeConfig();
   const { clusters, ...rest } = JSON.parse(kubeconfigOf(api.admin)) as { readonly clusters: readonly object[] };

@@ -28,7 +28,8 @@ interface Subject {
 const MASTERS = "system:masters";
 
 /** Such as `get pods/log`. */
-export const rightNameOf = ({ verb, resource, subresource }: Act): string => `${verb} ${subresource === "" ? resource : `${resource}/${subresource}`}`;
+export const rightNameOf = ({ verb, resource, subresource }: Act): string =>
+  `${verb} ${subresource === "" ? resource : `${resource}/${subresource}`}`;
 
 /** Somebody who is known by a bearer token. */
 export interface User {
@@ -58,17 +59,29 @@ function rulesFor(store: ObjectStore, user: User, namespace: string): readonly R
   })[];
   return bindings
     .filter(({ subjects = [] }) => subjects.some((subject) => isUser(subject, user, namespace)))
-    .flatMap(({ roleRef }) => (store.find("roles", namespace, roleRef.name) as (KubeObject & { readonly rules?: readonly Rule[] }) | undefined)?.rules ?? []);
+    .flatMap(
+      ({ roleRef }) =>
+        (
+          store.find("roles", namespace, roleRef.name) as
+            | (KubeObject & { readonly rules?: readonly Rule[] })
+            | undefined
+        )?.rules ?? [],
+    );
 }
 
 function isUser(subject: Subject, user: User, namespace: string): boolean {
-  if (subject.kind === "ServiceAccount") return user.name === serviceAccountUser(subject.namespace ?? namespace, subject.name);
+  if (subject.kind === "ServiceAccount")
+    return user.name === serviceAccountUser(subject.namespace ?? namespace, subject.name);
   return subject.kind === "Group" ? user.groups.includes(subject.name) : user.name === subject.name;
 }
 
-export const serviceAccountUser = (namespace: string, name: string): string => `system:serviceaccount:${namespace}:${name}`;
+export const serviceAccountUser = (namespace: string, name: string): string =>
+  `system:serviceaccount:${namespace}:${name}`;
 
-function allows({ apiGroups = [], resources = [], resourceNames = [], verbs }: Rule, { verb, group, resource, subresource, name }: Act): boolean {
+function allows(
+  { apiGroups = [], resources = [], resourceNames = [], verbs }: Rule,
+  { verb, group, resource, subresource, name }: Act,
+): boolean {
   const wanted = subresource === "" ? resource : `${resource}/${subresource}`;
   return (
     has(verbs, verb) &&

@@ -37,10 +37,17 @@ export class Scheduler implements Disposable {
       const node = this.#nodes[faults.indexOf(undefined)];
       const condition =
         node === undefined
-          ? conditionOf(pod, "PodScheduled", false, { reason: "Unschedulable", message: `0/${this.#nodes.length} nodes are available: ${summary(faults)}.` })
+          ? conditionOf(pod, "PodScheduled", false, {
+              reason: "Unschedulable",
+              message: `0/${this.#nodes.length} nodes are available: ${summary(faults)}.`,
+            })
           : conditionOf(pod, "PodScheduled", true);
       const status = { ...pod.status, phase: "Pending", conditions: [condition] };
-      this.#store.update("pods", { ...pod, spec: node === undefined ? pod.spec : { ...pod.spec, nodeName: node.name }, status });
+      this.#store.update("pods", {
+        ...pod,
+        spec: node === undefined ? pod.spec : { ...pod.spec, nodeName: node.name },
+        status,
+      });
     }
   }
 
@@ -48,9 +55,13 @@ export class Scheduler implements Disposable {
     if (node.isLost) return "node(s) had untolerated taint {node.kubernetes.io/unreachable: }";
     if (node.isCordoned) return "node(s) were unschedulable";
     const selector = Object.entries(pod.spec.nodeSelector ?? {});
-    if (selector.some(([key, value]) => key !== "kubernetes.io/hostname" || value !== node.name)) return "node(s) didn't match Pod's node affinity/selector";
-    const there = this.#pods().filter(({ spec, status }) => spec.nodeName === node.name && status?.phase !== "Succeeded" && status?.phase !== "Failed");
-    const asked = (resource: string): number => [...there, pod].reduce((total, one) => total + requestOf(one, resource), 0);
+    if (selector.some(([key, value]) => key !== "kubernetes.io/hostname" || value !== node.name))
+      return "node(s) didn't match Pod's node affinity/selector";
+    const there = this.#pods().filter(
+      ({ spec, status }) => spec.nodeName === node.name && status?.phase !== "Succeeded" && status?.phase !== "Failed",
+    );
+    const asked = (resource: string): number =>
+      [...there, pod].reduce((total, one) => total + requestOf(one, resource), 0);
     if (asked("cpu") > node.cpus) return "Insufficient cpu";
     return asked("memory") > node.memoryBytes ? "Insufficient memory" : undefined;
   }
@@ -66,7 +77,10 @@ export class Scheduler implements Disposable {
 }
 
 const requestOf = ({ spec }: Pod, resource: string): number =>
-  spec.containers.reduce((total, { resources }) => total + amountOf(resources?.requests?.[resource] ?? resources?.limits?.[resource] ?? 0), 0);
+  spec.containers.reduce(
+    (total, { resources }) => total + amountOf(resources?.requests?.[resource] ?? resources?.limits?.[resource] ?? 0),
+    0,
+  );
 
 function summary(faults: readonly (string | undefined)[]): string {
   const kinds = [...new Set(faults)];

@@ -23,7 +23,9 @@ export interface StartKubernetesApiOptions {
   /** Images that nodes have, by name without digest. @default ["python:3.12-slim"] */
   readonly images?: readonly string[] | undefined;
   /** @default one, with 8 processors and 16 GiB */
-  readonly nodes?: readonly { readonly name: string; readonly cpus?: number; readonly memoryBytes?: number }[] | undefined;
+  readonly nodes?:
+    | readonly { readonly name: string; readonly cpus?: number; readonly memoryBytes?: number }[]
+    | undefined;
   /** Whether a NetworkPolicy is more than a text, as it depends on a cluster's network. @default true */
   readonly enforcesNetworkPolicies?: boolean | undefined;
   /** Folders of this machine that stand for claimed volumes, by the claim's name. */
@@ -84,13 +86,20 @@ export async function startKubernetesApi({
   const { key, certificate } = makeCertificate();
   // Speaks HTTP/2 with clients that offer it, as a real server does; what the handler uses of requests and answers is the same in both.
   const server = createSecureServer({ key, cert: certificate, allowHTTP1: true });
-  server.on("request", (request: unknown, response: unknown) => void handler.handle(request as IncomingMessage, response as ServerResponse));
+  server.on(
+    "request",
+    (request: unknown, response: unknown) =>
+      void handler.handle(request as IncomingMessage, response as ServerResponse),
+  );
   const sockets = new Set<TLSSocket>();
   server.on("secureConnection", (socket) => {
     sockets.add(socket);
     socket.once("close", () => sockets.delete(socket));
   });
-  server.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => void handler.upgrade(request, socket, head));
+  server.on(
+    "upgrade",
+    (request: IncomingMessage, socket: Duplex, head: Buffer) => void handler.upgrade(request, socket, head),
+  );
   server.on("tlsClientError", () => {}); // clients that do not trust us
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
@@ -98,7 +107,8 @@ export async function startKubernetesApi({
 
   for (const { name, cpus = 8, memoryBytes = 16 * 2 ** 30 } of nodeOptions) {
     const environment = { KUBERNETES_SERVICE_HOST: "127.0.0.1", KUBERNETES_SERVICE_PORT: String(port) };
-    const hasNetwork = (pod: Pod): boolean => pod.spec.hostNetwork === true || !(enforcesNetworkPolicies && isIsolated(store, pod));
+    const hasNetwork = (pod: Pod): boolean =>
+      pod.spec.hostNetwork === true || !(enforcesNetworkPolicies && isIsolated(store, pod));
     nodes.push(new TestNode(store, { name, cpus, memoryBytes, images, claims, environment, hasNetwork }));
     store.create("nodes", { metadata: { name } });
   }

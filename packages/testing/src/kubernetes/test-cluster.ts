@@ -30,7 +30,9 @@ export interface TestCluster extends AsyncDisposable {
 
 /** Why a test that brings about faults, or reads what the server has noted, cannot run; undefined if it can. */
 export function whyNoFaults(): string | undefined {
-  return realKubeconfig() === undefined ? undefined : `${KUBECONFIG} names a real cluster, which has no faults on demand`;
+  return realKubeconfig() === undefined
+    ? undefined
+    : `${KUBECONFIG} names a real cluster, which has no faults on demand`;
 }
 
 /** The cluster that ROCKBOT_TEST_KUBECONFIG names, with a new namespace; or else a new API server of our own, as the options say. */
@@ -38,7 +40,10 @@ export async function testCluster(options: StartKubernetesApiOptions = {}): Prom
   const kubeconfig = realKubeconfig();
   if (kubeconfig !== undefined) return await prepareCluster(kubeconfig);
   const namespace = "rockbot-scripts";
-  const api = await startKubernetesApi({ ...options, manifests: [...scriptsManifests(namespace), ...(options.manifests ?? [])] });
+  const api = await startKubernetesApi({
+    ...options,
+    manifests: [...scriptsManifests(namespace), ...(options.manifests ?? [])],
+  });
   return {
     namespace,
     manager: api.connectionFor({ namespace: RELEASE_NAMESPACE, name: MANAGER_ACCOUNT }),
@@ -65,18 +70,28 @@ function realKubeconfig(): string | undefined {
 async function prepareCluster(kubeconfig: string): Promise<TestCluster> {
   const tool = await kubernetesTool("kubectl");
   if ("why" in tool) throw new Error(`Cannot use the cluster of ${KUBECONFIG}: ${tool.why}`);
-  const kubectl = (...args: readonly string[]): Promise<string> => run(tool.program, ["--kubeconfig", kubeconfig, ...args], { timeoutMs: KUBECTL_MS });
+  const kubectl = (...args: readonly string[]): Promise<string> =>
+    run(tool.program, ["--kubeconfig", kubeconfig, ...args], { timeoutMs: KUBECTL_MS });
   using folder = temporaryFolder();
   const namespace = `rockbot-test-${randomBytes(6).toString("hex")}`;
   // The manager's account lies in the same namespace, and the class of priorities, which is of all namespaces, is left out.
   const items = scriptsManifests(namespace, namespace).filter(({ kind }) => kind !== "PriorityClass");
-  for (const item of items) await kubectl("create", "--validate=false", "--filename", folder.write("manifest.json", item));
+  for (const item of items)
+    await kubectl("create", "--validate=false", "--filename", folder.write("manifest.json", item));
   await kubectl("wait", "--for=create", "--timeout=30s", "--namespace", namespace, "serviceaccount/default"); // a controller makes it
-  const asked = folder.write("token.json", { apiVersion: "authentication.k8s.io/v1", kind: "TokenRequest", spec: { expirationSeconds: TOKEN_S } });
+  const asked = folder.write("token.json", {
+    apiVersion: "authentication.k8s.io/v1",
+    kind: "TokenRequest",
+    spec: { expirationSeconds: TOKEN_S },
+  });
   const path = `/api/v1/namespaces/${namespace}/serviceaccounts/${MANAGER_ACCOUNT}/token`;
-  const { status } = JSON.parse(await kubectl("create", "--raw", path, "--filename", asked)) as { readonly status: { readonly token: string } };
+  const { status } = JSON.parse(await kubectl("create", "--raw", path, "--filename", asked)) as {
+    readonly status: { readonly token: string };
+  };
   const view = JSON.parse(await kubectl("config", "view", "--raw", "--minify", "--flatten", "--output", "json")) as {
-    readonly clusters: readonly [{ readonly cluster: { readonly server: string; readonly "certificate-authority-data": string } }];
+    readonly clusters: readonly [
+      { readonly cluster: { readonly server: string; readonly "certificate-authority-data": string } },
+    ];
   };
   const { server, "certificate-authority-data": authority } = view.clusters[0].cluster;
   const user = `system:serviceaccount:${namespace}:${MANAGER_ACCOUNT}`;
@@ -85,7 +100,9 @@ async function prepareCluster(kubeconfig: string): Promise<TestCluster> {
     manager: { server, certificate: Buffer.from(authority, "base64").toString(), token: status.token, user },
     podNames: { serviceAccountName: SCRIPT_ACCOUNT },
     async pods() {
-      const { items } = JSON.parse(await kubectl("get", "pods", "--namespace", namespace, "--output", "json")) as { readonly items: readonly Pod[] };
+      const { items } = JSON.parse(await kubectl("get", "pods", "--namespace", namespace, "--output", "json")) as {
+        readonly items: readonly Pod[];
+      };
       return items;
     },
     logOf: ({ metadata }) => kubectl("logs", "--namespace", namespace, metadata.name).catch(() => ""),

@@ -12,7 +12,13 @@ interface TestPodOptions {
 /** A pod that the restricted profile admits. */
 export function testPod(
   name: string,
-  { command = ["python3", "-c", "pass"], image = "python:3.12-slim", stdin = false, labels = {}, spec = {} }: TestPodOptions = {},
+  {
+    command = ["python3", "-c", "pass"],
+    image = "python:3.12-slim",
+    stdin = false,
+    labels = {},
+    spec = {},
+  }: TestPodOptions = {},
 ): Pod {
   return {
     apiVersion: "v1",
@@ -22,7 +28,12 @@ export function testPod(
       restartPolicy: "Never",
       automountServiceAccountToken: false,
       terminationGracePeriodSeconds: 0,
-      securityContext: { runAsNonRoot: true, runAsUser: 1000, runAsGroup: 1000, seccompProfile: { type: "RuntimeDefault" } },
+      securityContext: {
+        runAsNonRoot: true,
+        runAsUser: 1000,
+        runAsGroup: 1000,
+        seccompProfile: { type: "RuntimeDefault" },
+      },
       containers: [
         {
           name: "main",
@@ -31,7 +42,11 @@ export function testPod(
           stdin,
           stdinOnce: stdin,
           resources: { limits: { cpu: "500m", memory: "64Mi" } },
-          securityContext: { allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: { drop: ["ALL"] } },
+          securityContext: {
+            allowPrivilegeEscalation: false,
+            readOnlyRootFilesystem: true,
+            capabilities: { drop: ["ALL"] },
+          },
         },
       ],
       ...spec,

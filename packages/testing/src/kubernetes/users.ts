@@ -41,7 +41,11 @@ export class Users {
     if (REFUSED_TO_ALL.includes(act.subresource) || !isAllowed(this.#store, user, act)) {
       const where = act.namespace === undefined ? "at the cluster scope" : `in the namespace "${act.namespace}"`;
       const [verb, resource] = rightNameOf(act).split(" ");
-      throw forbidden(act.resource, act.name ?? "", `User "${user.name}" cannot ${verb} resource "${resource}" in API group "${act.group}" ${where}`);
+      throw forbidden(
+        act.resource,
+        act.name ?? "",
+        `User "${user.name}" cannot ${verb} resource "${resource}" in API group "${act.group}" ${where}`,
+      );
     }
     this.#used.set(user.name, (this.#used.get(user.name) ?? new Set()).add(rightNameOf(act)));
   }

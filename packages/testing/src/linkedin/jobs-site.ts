@@ -19,12 +19,21 @@ export interface SitePosting {
 export interface LinkedinJobsSite extends AsyncDisposable {
   readonly url: string;
   /** Of the pages, with their times on the clock of `performance.now()`. */
-  readonly requests: readonly { readonly path: string; readonly query: URLSearchParams; readonly headers: IncomingHttpHeaders; readonly at: number }[];
+  readonly requests: readonly {
+    readonly path: string;
+    readonly query: URLSearchParams;
+    readonly headers: IncomingHttpHeaders;
+    readonly at: number;
+  }[];
   postings: readonly SitePosting[];
   /** The body of `/robots.txt`; undefined if there is none. */
   robots: string | undefined;
   /** Answers of the next requests in place of pages, first come first served. */
-  readonly faults: { readonly status: number; readonly headers?: Readonly<Record<string, string>>; readonly body?: string }[];
+  readonly faults: {
+    readonly status: number;
+    readonly headers?: Readonly<Record<string, string>>;
+    readonly body?: string;
+  }[];
 }
 
 const SEARCH = "/jobs-guest/jobs/api/seeMoreJobPostings/search";
@@ -50,10 +59,14 @@ export async function startLinkedinJobsSite(): Promise<LinkedinJobsSite> {
   const server = createServer((request, response) => {
     const { pathname, searchParams } = new URL(request.url ?? "/", "http://localhost");
     requests.push({ path: pathname, query: searchParams, headers: request.headers, at: performance.now() });
-    const html = (status: number, body: string) => void response.writeHead(status, { "content-type": "text/html; charset=utf-8" }).end(body);
+    const html = (status: number, body: string) =>
+      void response.writeHead(status, { "content-type": "text/html; charset=utf-8" }).end(body);
     if (pathname === "/robots.txt") return html(site.robots === undefined ? 404 : 200, site.robots ?? "");
     const fault = faults.shift();
-    if (fault !== undefined) return void response.writeHead(fault.status, { "content-type": "text/html", ...fault.headers }).end(fault.body ?? "");
+    if (fault !== undefined)
+      return void response
+        .writeHead(fault.status, { "content-type": "text/html", ...fault.headers })
+        .end(fault.body ?? "");
     if (pathname === SEARCH) {
       const isKnown = [...searchParams].every(([name, value]) => PARAMETERS[name]?.test(value) === true);
       if (!isKnown) return html(400, "");
@@ -85,7 +98,8 @@ export async function startLinkedinJobsSite(): Promise<LinkedinJobsSite> {
   return site;
 }
 
-const escaped = (text: string): string => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll('"', "&quot;");
+const escaped = (text: string): string =>
+  text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll('"', "&quot;");
 
 const listItem = ({ id, title, company, location, posted, salary }: SitePosting): string => `<li>
   <div class="base-card relative base-search-card job-search-card" data-entity-urn="urn:li:jobPosting:${id}" data-row="1">
@@ -102,7 +116,14 @@ const listItem = ({ id, title, company, location, posted, salary }: SitePosting)
   </div>
 </li>`;
 
-const postingPage = ({ title, company, location, description, salary, criteria = {} }: SitePosting): string => `<!DOCTYPE html><html><body>
+const postingPage = ({
+  title,
+  company,
+  location,
+  description,
+  salary,
+  criteria = {},
+}: SitePosting): string => `<!DOCTYPE html><html><body>
 <section class="top-card-layout"><h2 class="top-card-layout__title topcard__title">${escaped(title)}</h2>
 <h4><span class="topcard__flavor"><a class="topcard__org-name-link" href="#">${escaped(company)}</a></span><span class="topcard__flavor topcard__flavor--bullet">${escaped(location)}</span></h4>
 <span class="posted-time-ago__text">2 weeks ago</span><figcaption class="num-applicants__caption">Over 200 applicants</figcaption></section>

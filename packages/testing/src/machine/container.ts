@@ -31,10 +31,18 @@ export interface Container extends AsyncDisposable {
   exec(env: Readonly<Record<string, string>>, ...command: string[]): Promise<string>;
 }
 
-export async function startContainer({ image, ports, network, env = {}, command = [], untilReady }: ContainerOptions): Promise<Container> {
+export async function startContainer({
+  image,
+  ports,
+  network,
+  env = {},
+  command = [],
+  untilReady,
+}: ContainerOptions): Promise<Container> {
   const options = ["--detach", "--label", "rockbot.test-server"];
   for (const { inside, outside } of ports) options.push("--publish", `127.0.0.1:${outside}:${inside}`);
-  if (network !== undefined) options.push("--network", network.name, "--network-alias", network.host, "--hostname", network.host);
+  if (network !== undefined)
+    options.push("--network", network.name, "--network-alias", network.host, "--hostname", network.host);
   const id = (await docker(["run", ...options, ...environment(env), image, ...command])).trim();
 
   const removeAtExit = () => execFileSync("docker", ["rm", "--force", "--volumes", id], { stdio: "ignore" });
@@ -43,7 +51,8 @@ export async function startContainer({ image, ports, network, env = {}, command 
     process.off("exit", removeAtExit);
     await docker(["rm", "--force", "--volumes", id]);
   };
-  const ready = () => untilReady(async () => `the container says: ${(await docker(["logs", "--tail", "5", id])).trim()}`);
+  const ready = () =>
+    untilReady(async () => `the container says: ${(await docker(["logs", "--tail", "5", id])).trim()}`);
   try {
     await ready();
   } catch (error) {
@@ -52,7 +61,10 @@ export async function startContainer({ image, ports, network, env = {}, command 
   }
 
   return {
-    address: async () => (await docker(["inspect", "--format", "{{range .NetworkSettings.Networks}}{{.IPAddress}} {{end}}", id])).trim().split(" ")[0] ?? "",
+    address: async () =>
+      (await docker(["inspect", "--format", "{{range .NetworkSettings.Networks}}{{.IPAddress}} {{end}}", id]))
+        .trim()
+        .split(" ")[0] ?? "",
     pid: async () => (await docker(["inspect", "--format", "{{.State.Pid}}", id])).trim(),
     kill: async () => void (await docker(["kill", "--signal", "KILL", id])),
     stop: async () => void (await docker(["stop", "--time", "50", id])),

@@ -1,7 +1,8 @@
 import { run } from "./run.ts";
 
 /** Runs a command of the Docker client. */
-export const docker = (args: readonly string[], timeoutMs = 60_000): Promise<string> => run("docker", args, { timeoutMs });
+export const docker = (args: readonly string[], timeoutMs = 60_000): Promise<string> =>
+  run("docker", args, { timeoutMs });
 
 export async function dockerAnswers(): Promise<boolean> {
   return docker(["version", "--format", "{{.Server.Version}}"], 10_000).then(

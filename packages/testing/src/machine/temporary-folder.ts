@@ -15,7 +15,10 @@ export function temporaryFolder(): TemporaryFolder {
     path,
     write(name, content) {
       const file = join(path, name);
-      writeFileSync(file, typeof content === "string" || content instanceof Uint8Array ? content : JSON.stringify(content));
+      writeFileSync(
+        file,
+        typeof content === "string" || content instanceof Uint8Array ? content : JSON.stringify(content),
+      );
       return file;
     },
     [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }),

@@ -18,12 +18,14 @@ export interface FaultHttpServer extends AsyncDisposable {
   readonly authorizations: readonly (string | undefined)[];
 }
 
-const ok: FaultAnswer = (response, _, id) => json(response, { id, result: { content: [{ type: "text", text: "fine" }] } });
+const ok: FaultAnswer = (response, _, id) =>
+  json(response, { id, result: { content: [{ type: "text", text: "fine" }] } });
 
 /** The connection is gone in the middle of it. */
 const reset: FaultAnswer = (response) => void response.destroy();
 
-const noJson: FaultAnswer = (response) => void response.writeHead(200, { "content-type": "application/json" }).end("<html>");
+const noJson: FaultAnswer = (response) =>
+  void response.writeHead(200, { "content-type": "application/json" }).end("<html>");
 
 /** Events that are no answer, without end. */
 const endless: FaultAnswer = (response) => {
@@ -76,7 +78,11 @@ export const httpFaults = {
       void response.writeHead(307, { location }).end(),
 } as const;
 
-const INITIALIZED = { protocolVersion: "2025-11-25", capabilities: { tools: {} }, serverInfo: { name: "fault-http", version: "1.0.0" } };
+const INITIALIZED = {
+  protocolVersion: "2025-11-25",
+  capabilities: { tools: {} },
+  serverInfo: { name: "fault-http", version: "1.0.0" },
+};
 
 /** An MCP server over Streamable HTTP (2025-11-25, without sessions) on a free port of 127.0.0.1, whose calls go wrong as told. */
 export async function startFaultHttpServer(): Promise<FaultHttpServer> {
@@ -100,7 +106,11 @@ export async function startFaultHttpServer(): Promise<FaultHttpServer> {
       const { id, method } = JSON.parse(Buffer.concat(chunks).toString()) as { id?: number; method: string };
       if (id === undefined) response.writeHead(202).end();
       else if (method === "initialize") json(response, { id, result: INITIALIZED });
-      else if (method === "tools/list") json(response, { id, result: { tools: [{ name: "act", description: "Acts.", inputSchema: { type: "object" } }] } });
+      else if (method === "tools/list")
+        json(response, {
+          id,
+          result: { tools: [{ name: "act", description: "Acts.", inputSchema: { type: "object" } }] },
+        });
       else if (method !== "tools/call") json(response, { id, error: { code: -32601, message: "Method not found" } });
       else {
         calls++;

@@ -24,11 +24,15 @@ let counted = 0;
 
 const write = (text: string): void => void process.stdout.write(text);
 const send = (message: object): void => write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
-const text = (id: Request["id"], value: string): void => send({ id, result: { content: [{ type: "text", text: value }] } });
+const text = (id: Request["id"], value: string): void =>
+  send({ id, result: { content: [{ type: "text", text: value }] } });
 
 function sleeper(detached: boolean): number {
   // Holds our output, as a program in the background does, and heeds no polite request.
-  const child = spawn(process.execPath, ["-e", "process.on('SIGTERM',()=>{});setInterval(()=>{},1000)"], { detached, stdio: ["ignore", "inherit", "inherit"] });
+  const child = spawn(process.execPath, ["-e", "process.on('SIGTERM',()=>{});setInterval(()=>{},1000)"], {
+    detached,
+    stdio: ["ignore", "inherit", "inherit"],
+  });
   child.unref();
   return child.pid ?? 0;
 }
@@ -52,12 +56,24 @@ const faults: Readonly<Record<string, (id: Request["id"], params: NonNullable<Re
     setTimeout(() => text(id, String(line)), Number(holdMs ?? 0));
   },
   progress(id, { _meta }) {
-    send({ method: "notifications/progress", params: { progressToken: _meta?.["progressToken"], progress: 1, total: 2 } });
+    send({
+      method: "notifications/progress",
+      params: { progressToken: _meta?.["progressToken"], progress: 1, total: 2 },
+    });
     setTimeout(() => text(id, "done"), 100);
   },
   /** How often it was called, and where it runs: what a server with state knows. */
   count: (id) => text(id, JSON.stringify({ count: ++counted, pid: process.pid })),
-  whoami: (id) => text(id, JSON.stringify({ uid: process.getuid?.(), gid: process.getgid?.(), groups: process.getgroups?.(), cwd: process.cwd() })),
+  whoami: (id) =>
+    text(
+      id,
+      JSON.stringify({
+        uid: process.getuid?.(),
+        gid: process.getgid?.(),
+        groups: process.getgroups?.(),
+        cwd: process.cwd(),
+      }),
+    ),
   /** Takes so many MiB, and says nothing. */
   gorge: (_, params) => void eaten.push(Buffer.alloc(Number(params.arguments?.["mib"]) * 1024 * 1024, 1)),
   /** Crashes, unless the file says that it has. */
@@ -106,7 +122,11 @@ const names = Object.keys(faults);
 const redefined = new Map<string, object>();
 
 const annotationsOf = (name: string): object =>
-  name === "crash_once" ? { annotations: { idempotentHint: true } } : name === "whoami" ? { annotations: { readOnlyHint: true } } : {};
+  name === "crash_once"
+    ? { annotations: { idempotentHint: true } }
+    : name === "whoami"
+      ? { annotations: { readOnlyHint: true } }
+      : {};
 
 function call({ id, params = {} }: Request): void {
   const fault = faults[params.name ?? ""];
@@ -116,7 +136,10 @@ function call({ id, params = {} }: Request): void {
 
 /** Notifications without end, as fast as they are read. */
 function flood(): void {
-  const line = `${JSON.stringify({ jsonrpc: "2.0", method: "notifications/message", params: { level: "info", data: "x".repeat(100) } })}\n`.repeat(100);
+  const line =
+    `${JSON.stringify({ jsonrpc: "2.0", method: "notifications/message", params: { level: "info", data: "x".repeat(100) } })}\n`.repeat(
+      100,
+    );
   const pour = (): void => {
     while (process.stdout.write(line));
     process.stdout.once("drain", pour);

@@ -12,7 +12,10 @@ export type FaultServerBehaviour =
   | "heedless";
 
 /** The command line of an MCP server over stdio that has a tool for each way to misbehave: see fault-server-main.ts. */
-export function faultServer(...behaviours: readonly FaultServerBehaviour[]): { readonly command: string; readonly args: readonly string[] } {
+export function faultServer(...behaviours: readonly FaultServerBehaviour[]): {
+  readonly command: string;
+  readonly args: readonly string[];
+} {
   return { command: process.execPath, args: [join(import.meta.dirname, "fault-server-main.ts"), ...behaviours] };
 }
 

@@ -19,7 +19,9 @@ export interface RawAnswers {
 interface RawRequest {
   readonly id?: number | string | undefined;
   readonly method: string;
-  readonly params?: { readonly name?: string; readonly cursor?: string; readonly _meta?: { readonly progressToken?: unknown } } | undefined;
+  readonly params?:
+    | { readonly name?: string; readonly cursor?: string; readonly _meta?: { readonly progressToken?: unknown } }
+    | undefined;
 }
 
 const SERVER = { serverInfo: { name: "raw", version: "1.0.0" }, capabilities: { tools: {}, logging: {} } };
@@ -31,11 +33,25 @@ export function rawMessages(answers: RawAnswers, request: RawRequest): readonly 
   const isNewer = answers.era === "newer";
   const message = (said: { readonly result?: unknown; readonly error?: unknown }) => ({ jsonrpc: "2.0", id, ...said });
   const complete = (result: unknown) =>
-    message({ result: isNewer && typeof result === "object" && result !== null && !Array.isArray(result) ? { resultType: "complete", ...result } : result });
-  if (method === "server/discover" && isNewer) return [complete({ supportedVersions: ["2026-07-28"], ttlMs: 0, cacheScope: "private", ...SERVER })];
-  if (method === "initialize" && !isNewer) return [complete({ protocolVersion: "2025-11-25", instructions: answers.instructions, ...SERVER })];
+    message({
+      result:
+        isNewer && typeof result === "object" && result !== null && !Array.isArray(result)
+          ? { resultType: "complete", ...result }
+          : result,
+    });
+  if (method === "server/discover" && isNewer)
+    return [complete({ supportedVersions: ["2026-07-28"], ttlMs: 0, cacheScope: "private", ...SERVER })];
+  if (method === "initialize" && !isNewer)
+    return [complete({ protocolVersion: "2025-11-25", instructions: answers.instructions, ...SERVER })];
   if (method === "ping") return [complete({})];
-  if (method === "tools/list") return [complete({ ...(isNewer ? { ttlMs: 0, cacheScope: "private" } : {}), ...page(answers, params.cursor), ...answers.list })];
+  if (method === "tools/list")
+    return [
+      complete({
+        ...(isNewer ? { ttlMs: 0, cacheScope: "private" } : {}),
+        ...page(answers, params.cursor),
+        ...answers.list,
+      }),
+    ];
   if (method !== "tools/call") return [message({ error: { code: -32601, message: "Method not found" } })];
   const said = answers.calls?.[params.name ?? ""] ?? { result: { content: [{ type: "text", text: "fine" }] } };
   const token = params._meta?.progressToken;

@@ -2,7 +2,16 @@
  * Looks for a secret in all that the system shows it of itself and of others, whoever started it first, and writes what it has found to a file, as
  * SpyReport. Arguments: the file, and the secret in two parts, so that its own command line does not hold it.
  */
-import { closeSync, openSync, readdirSync, readFileSync, readlinkSync, readSync, renameSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  readSync,
+  renameSync,
+  writeFileSync,
+} from "node:fs";
 import type { SpyReport } from "./spy.ts";
 
 const [file = "", ...parts] = process.argv.slice(2);
@@ -58,7 +67,11 @@ const report: SpyReport = {
   found: [
     ...(Object.values(process.env).some((value) => value?.includes(secret)) ? ["its own environment"] : []),
     ...(stackOfParent().includes(secret) ? ["the parent's memory"] : []),
-    ...others.flatMap((pid) => ["environ", "cmdline"].filter((name) => textOf(`/proc/${pid}/${name}`).includes(secret)).map((name) => `${pid}/${name}`)),
+    ...others.flatMap((pid) =>
+      ["environ", "cmdline"]
+        .filter((name) => textOf(`/proc/${pid}/${name}`).includes(secret))
+        .map((name) => `${pid}/${name}`),
+    ),
   ],
 };
 writeFileSync(`${file}.part`, JSON.stringify(report));

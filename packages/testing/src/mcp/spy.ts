@@ -18,5 +18,8 @@ export interface SpyReport {
 /** The command line of a program that looks for a secret and writes its SpyReport to the file: see spy-main.ts. It is no MCP server. */
 export function spy(file: string, secret: string): { readonly command: string; readonly args: readonly string[] } {
   const middle = Math.ceil(secret.length / 2);
-  return { command: process.execPath, args: [join(import.meta.dirname, "spy-main.ts"), file, secret.slice(0, middle), secret.slice(middle)] };
+  return {
+    command: process.execPath,
+    args: [join(import.meta.dirname, "spy-main.ts"), file, secret.slice(0, middle), secret.slice(middle)],
+  };
 }

@@ -20,7 +20,8 @@ class Refusal extends Error {}
 export function checkAnthropic(body: Json, headers: IncomingHttpHeaders): ModelFault | undefined {
   try {
     if (headers["anthropic-version"] === undefined) throw new Refusal("anthropic-version: header is required");
-    for (const name of Object.keys(body)) if (!ARGUMENTS.has(name)) throw new Refusal(`${name}: Extra inputs are not permitted`);
+    for (const name of Object.keys(body))
+      if (!ARGUMENTS.has(name)) throw new Refusal(`${name}: Extra inputs are not permitted`);
     if (body.max_tokens === undefined) throw new Refusal("max_tokens: Field required");
     if (!Number.isInteger(body.max_tokens)) throw new Refusal("max_tokens: Input should be a valid integer");
     if ((body.max_tokens as number) < 1) throw new Refusal("max_tokens: Input should be greater than or equal to 1");
@@ -45,7 +46,8 @@ function checkSystem(system: unknown): void {
 
 function checkText(block: unknown, path: string, empty: string): void {
   if (!isObject(block) || typeof block.text !== "string") throw new Refusal(`${path}.text: Field required`);
-  if (block.text === "" && block.cache_control !== undefined) throw new Refusal(`${path}.cache_control: cache_control cannot be set for empty text blocks`);
+  if (block.text === "" && block.cache_control !== undefined)
+    throw new Refusal(`${path}.cache_control: cache_control cannot be set for empty text blocks`);
   if (block.text === "") throw new Refusal(empty);
   if (block.text.trim() === "") throw new Refusal(empty.replace("be non-empty", "contain non-whitespace text"));
 }
@@ -65,20 +67,30 @@ function checkMessages(messages: unknown, hasTools: boolean): void {
     const blocks = blocksOf(message.content);
     if (blocks.length === 0) {
       if (message.role === "assistant" && index === messages.length - 1) return;
-      throw new Refusal(`messages.${index}: all messages must have non-empty content except for the optional final assistant message`);
+      throw new Refusal(
+        `messages.${index}: all messages must have non-empty content except for the optional final assistant message`,
+      );
     }
     if (message.role === "user") {
       checkResults(blocks, index, open);
       open = [];
     }
-    const called = blocks.flatMap((block, at) => checkBlock(block, { path: `messages.${index}.content.${at}`, role: String(message.role), used }));
+    const called = blocks.flatMap((block, at) =>
+      checkBlock(block, { path: `messages.${index}.content.${at}`, role: String(message.role), used }),
+    );
     if (open.length > 0) throw unanswered(index - 1, open);
-    if (called.length > 0 && !hasTools) throw new Refusal("Requests which include `tool_use` or `tool_result` blocks must define tools");
+    if (called.length > 0 && !hasTools)
+      throw new Refusal("Requests which include `tool_use` or `tool_result` blocks must define tools");
     open = called;
   });
   if (open.length > 0) throw unanswered(messages.length - 1, open);
   const last = blocksOf((messages.at(-1) as Json).content).at(-1);
-  if ((messages.at(-1) as Json).role === "assistant" && isObject(last) && typeof last.text === "string" && /\s$/.test(last.text)) {
+  if (
+    (messages.at(-1) as Json).role === "assistant" &&
+    isObject(last) &&
+    typeof last.text === "string" &&
+    /\s$/.test(last.text)
+  ) {
     throw new Refusal("messages: final assistant content cannot end with trailing whitespace");
   }
 }
@@ -90,9 +102,12 @@ const unanswered = (index: number, ids: readonly string[]): Refusal =>
 
 function checkRole(role: unknown, index: number): void {
   if (role === "system") {
-    throw new Refusal('messages: Unexpected role "system". The Messages API accepts a top-level `system` parameter, not "system" as an input message role.');
+    throw new Refusal(
+      'messages: Unexpected role "system". The Messages API accepts a top-level `system` parameter, not "system" as an input message role.',
+    );
   }
-  if (role !== "user" && role !== "assistant") throw new Refusal(`messages.${index}.role: Input should be 'user' or 'assistant'`);
+  if (role !== "user" && role !== "assistant")
+    throw new Refusal(`messages.${index}.role: Input should be 'user' or 'assistant'`);
   if (index === 0 && role !== "user") throw new Refusal('messages: first message must use the "user" role');
 }
 
@@ -112,7 +127,9 @@ function checkResults(blocks: readonly unknown[], index: number, open: readonly 
       );
     }
     if (seen.has(id))
-      throw new Refusal(`messages.${index}.content.${at}: each tool_use must have a single result. Found multiple \`tool_result\` blocks with id: ${id}`);
+      throw new Refusal(
+        `messages.${index}.content.${at}: each tool_use must have a single result. Found multiple \`tool_result\` blocks with id: ${id}`,
+      );
     if (isBeyondResults) throw unanswered(index - 1, [id]);
     seen.add(id);
   });
@@ -121,7 +138,10 @@ function checkResults(blocks: readonly unknown[], index: number, open: readonly 
 }
 
 /** @returns the id of a call */
-function checkBlock(block: unknown, { path, role, used }: { readonly path: string; readonly role: string; readonly used: Set<string> }): string[] {
+function checkBlock(
+  block: unknown,
+  { path, role, used }: { readonly path: string; readonly role: string; readonly used: Set<string> },
+): string[] {
   if (!isObject(block)) throw new Refusal(`${path}: Input should be a valid dictionary`);
   switch (block.type) {
     case "text":
@@ -133,7 +153,8 @@ function checkBlock(block: unknown, { path, role, used }: { readonly path: strin
       if (!ID.test(id)) throw new Refusal(`${path}.tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'`);
       if (used.has(id)) throw new Refusal(`${path}: \`tool_use\` ids must be unique`);
       used.add(id);
-      if (!NAME.test(String(block.name))) throw new Refusal(`${path}.tool_use.name: String should match pattern '^[a-zA-Z0-9_-]{1,128}$'`);
+      if (!NAME.test(String(block.name)))
+        throw new Refusal(`${path}.tool_use.name: String should match pattern '^[a-zA-Z0-9_-]{1,128}$'`);
       if (!isObject(block.input)) throw new Refusal(`${path}.tool_use.input: Input should be a valid dictionary`);
       return [id];
     }
@@ -142,23 +163,28 @@ function checkBlock(block: unknown, { path, role, used }: { readonly path: strin
     case "redacted_thinking":
     case "image":
     case "document":
-      if (block.type === "tool_result" && role !== "user") throw new Refusal(`${path}: \`tool_result\` blocks can only be in \`user\` messages`);
+      if (block.type === "tool_result" && role !== "user")
+        throw new Refusal(`${path}: \`tool_result\` blocks can only be in \`user\` messages`);
       return [];
     default:
-      throw new Refusal(`${path}: Input tag '${block.type}' found using 'type' does not match any of the expected tags`);
+      throw new Refusal(
+        `${path}: Input tag '${block.type}' found using 'type' does not match any of the expected tags`,
+      );
   }
 }
 
 function checkTools({ tools, tool_choice: choice }: Json): void {
   if (tools === undefined) {
-    if (choice !== undefined) throw new Refusal("tool_choice: tool_choice may only be specified while providing tools.");
+    if (choice !== undefined)
+      throw new Refusal("tool_choice: tool_choice may only be specified while providing tools.");
     return;
   }
   if (!Array.isArray(tools)) throw new Refusal("tools: Input should be a valid list");
   const names = new Set<unknown>();
   tools.forEach((tool: unknown, index) => {
     if (!isObject(tool)) throw new Refusal(`tools.${index}: Input should be a valid dictionary`);
-    if (!NAME.test(String(tool.name))) throw new Refusal(`tools.${index}.custom.name: String should match pattern '^[a-zA-Z0-9_-]{1,128}$'`);
+    if (!NAME.test(String(tool.name)))
+      throw new Refusal(`tools.${index}.custom.name: String should match pattern '^[a-zA-Z0-9_-]{1,128}$'`);
     if (names.has(tool.name)) throw new Refusal("tools: Tool names must be unique.");
     names.add(tool.name);
     const fault = anthropicSchemaFault(index, tool.input_schema);
@@ -168,5 +194,6 @@ function checkTools({ tools, tool_choice: choice }: Json): void {
 
 function checkBreakpoints(body: Json): void {
   const found = JSON.stringify([body.tools, body.system, body.messages]).split('"cache_control":{').length - 1;
-  if (found > MAX_BREAKPOINTS) throw new Refusal(`A maximum of ${MAX_BREAKPOINTS} blocks with cache_control may be provided. Found ${found}.`);
+  if (found > MAX_BREAKPOINTS)
+    throw new Refusal(`A maximum of ${MAX_BREAKPOINTS} blocks with cache_control may be provided. Found ${found}.`);
 }

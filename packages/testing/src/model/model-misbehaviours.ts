@@ -46,7 +46,10 @@ export function modelMisbehaviours(tool: MisusedTool): readonly ModelMisbehaviou
     ...prose(tool),
     ...providers(),
   ];
-  return [...everywhere.map((entry) => misbehaviour(entry, BOTH)), ...rawChunks(tool).map((entry) => misbehaviour(entry, ["openai"]))];
+  return [
+    ...everywhere.map((entry) => misbehaviour(entry, BOTH)),
+    ...rawChunks(tool).map((entry) => misbehaviour(entry, ["openai"])),
+  ];
 }
 
 function misbehaviour([name, steps, told = {}]: Group[number], protocols: readonly ModelProtocol[]): ModelMisbehaviour {
@@ -76,7 +79,11 @@ function badArguments({ name, arguments: given }: ScriptedCall): Group {
     ["writes two objects as arguments", calls(json + json), { mostRuns: 1 }],
     ["writes words as arguments", calls("the usual ones"), { mostRuns: 0 }],
     ["writes null as arguments", calls("null"), { mostRuns: 1 }],
-    ["writes arguments with a key that leads to a prototype", calls(`{"__proto__":{"polluted":true},${json.slice(1)}`), { mostRuns: 1 }],
+    [
+      "writes arguments with a key that leads to a prototype",
+      calls(`{"__proto__":{"polluted":true},${json.slice(1)}`),
+      { mostRuns: 1 },
+    ],
     ["writes arguments with characters that are none", calls(`${json.slice(0, -1)}\u0000\u001b[2J}`), { mostRuns: 1 }],
   ];
 }
@@ -108,27 +115,50 @@ function badIds(call: ScriptedCall): Group {
       ],
       { mostRuns: 2 },
     ],
-    ["gives the calls of all its answers one id", [{ toolCalls: [{ ...call, id: "call_0" }] }, { toolCalls: [{ ...call, id: "call_0" }] }], { mostRuns: 2 }],
-    ["gives an id that no other provider takes", [{ toolCalls: [{ ...call, id: `functions.${call.name}:0/${"x".repeat(80)}` }] }], { mostRuns: 1 }],
+    [
+      "gives the calls of all its answers one id",
+      [{ toolCalls: [{ ...call, id: "call_0" }] }, { toolCalls: [{ ...call, id: "call_0" }] }],
+      { mostRuns: 2 },
+    ],
+    [
+      "gives an id that no other provider takes",
+      [{ toolCalls: [{ ...call, id: `functions.${call.name}:0/${"x".repeat(80)}` }] }],
+      { mostRuns: 1 },
+    ],
   ];
 }
 
 function tooMuch(call: ScriptedCall): Group {
   const hundred = Array.from({ length: 100 }, () => call);
-  const numbered = (index: number): ScriptedCall => ({ name: call.name, arguments: { ...(call.arguments as object), attempt: index } });
+  const numbered = (index: number): ScriptedCall => ({
+    name: call.name,
+    arguments: { ...(call.arguments as object), attempt: index },
+  });
   return [
     ["makes a hundred calls at once", [{ toolCalls: hundred }], { mostRuns: 100 }],
     ["makes the same call for ever", [{ toolCalls: [call] }], { isEndless: true, mostRuns: undefined }],
     ["makes another call for ever", (index) => ({ toolCalls: [numbered(index)] }), { mostRuns: undefined }],
-    ["says something and makes a call for ever", (index) => ({ text: `Attempt ${index}.`, toolCalls: [numbered(index)] }), { mostRuns: undefined }],
+    [
+      "says something and makes a call for ever",
+      (index) => ({ text: `Attempt ${index}.`, toolCalls: [numbered(index)] }),
+      { mostRuns: undefined },
+    ],
     ["makes a hundred calls for ever", [{ toolCalls: hundred }], { isEndless: true, mostRuns: undefined }],
     [
       "writes arguments of two megabytes",
-      [{ toolCalls: [{ ...call, arguments: { ...(call.arguments as object), text: "x".repeat(2 * MEGABYTE) } }], chunkLength: 65_536 }],
+      [
+        {
+          toolCalls: [{ ...call, arguments: { ...(call.arguments as object), text: "x".repeat(2 * MEGABYTE) } }],
+          chunkLength: 65_536,
+        },
+      ],
       { mostRuns: 1 },
     ],
     ["writes a text of two megabytes", [{ text: "All work and no play. ".repeat(100_000), chunkLength: 65_536 }]],
-    ["repeats one word until it has no more tokens", [{ text: "and ".repeat(10_000), chunkLength: 4_000, finish: "length" }]],
+    [
+      "repeats one word until it has no more tokens",
+      [{ text: "and ".repeat(10_000), chunkLength: 4_000, finish: "length" }],
+    ],
   ];
 }
 
@@ -158,7 +188,10 @@ function endings(call: ScriptedCall): Group {
     ["ends for a reason that nobody knows", [{ text: "So be it.", finish: "because" }]],
     ["breaks off in the middle of a text", [{ text: LONG, cutAfter: 6 }]],
     ["breaks off in the middle of a text for ever", [{ text: LONG, cutAfter: 6 }], { isEndless: true }],
-    ["breaks off in the middle of its arguments", [{ toolCalls: [{ ...call, arguments: { ...(call.arguments as object), text: LONG } }], cutAfter: 6 }]],
+    [
+      "breaks off in the middle of its arguments",
+      [{ toolCalls: [{ ...call, arguments: { ...(call.arguments as object), text: LONG } }], cutAfter: 6 }],
+    ],
     ["stops in the middle as if that were all", [{ text: LONG, endAfter: 6 }]],
     ["stands still in the middle", [{ text: LONG, stallAfter: 6 }]],
   ];
@@ -169,7 +202,8 @@ function prose({ name, arguments: given }: MisusedTool): Group {
   const json = JSON.stringify(given);
   const said = JSON.stringify({ name, arguments: given });
   const parameters = Object.entries(given).map(
-    ([key, value]) => `<parameter name="${key}">${typeof value === "string" ? value : JSON.stringify(value)}</parameter>`,
+    ([key, value]) =>
+      `<parameter name="${key}">${typeof value === "string" ? value : JSON.stringify(value)}</parameter>`,
   );
   const once = { mostRuns: 1 };
   return [
@@ -185,13 +219,21 @@ function prose({ name, arguments: given }: MisusedTool): Group {
       ],
       once,
     ],
-    ["writes a call as Claude does", [{ text: `<function_calls>\n<invoke name="${name}">\n${parameters.join("\n")}\n</invoke>\n</function_calls>` }], once],
+    [
+      "writes a call as Claude does",
+      [{ text: `<function_calls>\n<invoke name="${name}">\n${parameters.join("\n")}\n</invoke>\n</function_calls>` }],
+      once,
+    ],
     ["writes a call in two lines", [{ text: `tool_call_name: ${name}\ntool_call_arguments: ${json}` }], once],
     ["writes a call as a block of JSON", [{ text: `I shall look.\n\n\`\`\`json\n${said}\n\`\`\`` }], once],
     ["writes a call as Python", [{ text: `\`\`\`python\nprint(${name}(**${json}))\n\`\`\`` }], once],
     ["writes half of a call", [{ text: `<tool_call>\n${said.slice(0, -3)}` }], once],
     ["announces a call, and makes none", [{ text: `I will now use ${name} to find out.` }]],
-    ["makes up the result of a call", [{ text: `Action: ${name}\nAction Input: ${json}\nObservation: All is well.\nFinal Answer: All is well.` }], once],
+    [
+      "makes up the result of a call",
+      [{ text: `Action: ${name}\nAction Input: ${json}\nObservation: All is well.\nFinal Answer: All is well.` }],
+      once,
+    ],
     [
       "explains how a call would look",
       [{ text: `To call it, one would write \`${said}\` and wait. I have not done so, as you did not ask for it.` }],
@@ -211,24 +253,39 @@ function providers(): Group {
     ["fails for ever", [{ status: 503 }], { isEndless: true }],
     ["fails in the middle", [{ text: LONG, errorAfter: 6, status: 503 }]],
     ["takes no more requests for an hour", [{ status: 429, headers: { "retry-after": "3600" } }], { isEndless: true }],
-    ["finds each request too long", [{ status: 400, error: { message: "prompt is too long: 9001 tokens > 9000 maximum" } }], { isEndless: true }],
+    [
+      "finds each request too long",
+      [{ status: 400, error: { message: "prompt is too long: 9001 tokens > 9000 maximum" } }],
+      { isEndless: true },
+    ],
     ["says with status 200 that it has failed", [{ json: { error: { message: "No capacity", code: 503 } } }]],
-    ["does not stream", [{ json: { choices: [{ message: { role: "assistant", content: "Hello." }, finish_reason: "stop" }] } }], { isEndless: true }],
+    [
+      "does not stream",
+      [{ json: { choices: [{ message: { role: "assistant", content: "Hello." }, finish_reason: "stop" }] } }],
+      { isEndless: true },
+    ],
   ];
 }
 
 /** What only the bytes on the wire can show, in OpenAI's protocol: what servers that call themselves compatible have sent. */
 function rawChunks({ name, arguments: given }: MisusedTool): Group {
   const json = JSON.stringify(given);
-  const chunk = (delta: unknown, finish: string | null = null): string => JSON.stringify({ choices: [{ index: 0, delta, finish_reason: finish }] });
-  const called = (call: object): readonly ModelStep[] => [{ raw: [chunk({ role: "assistant", tool_calls: [call] }), chunk({}, "tool_calls")] }];
+  const chunk = (delta: unknown, finish: string | null = null): string =>
+    JSON.stringify({ choices: [{ index: 0, delta, finish_reason: finish }] });
+  const called = (call: object): readonly ModelStep[] => [
+    { raw: [chunk({ role: "assistant", tool_calls: [call] }), chunk({}, "tool_calls")] },
+  ];
   const two = (index: number, rest: object): object => ({ tool_calls: [{ index, ...rest }] });
   return [
     ["makes a call without a name", called({ index: 0, id: "a", function: { arguments: json } })],
     ["makes a call with an empty name", called({ index: 0, id: "a", function: { name: "", arguments: json } })],
     ["makes a call without an id", called({ index: 0, function: { name, arguments: json } }), { mostRuns: 1 }],
     ["makes a call without an index", called({ id: "a", function: { name, arguments: json } }), { mostRuns: 1 }],
-    ["sends arguments as an object", called({ index: 0, id: "a", function: { name, arguments: given } }), { mostRuns: 1 }],
+    [
+      "sends arguments as an object",
+      called({ index: 0, id: "a", function: { name, arguments: given } }),
+      { mostRuns: 1 },
+    ],
     ["sends a call of an unknown kind", called({ index: 0, id: "a", type: "custom", custom: { name, input: json } })],
     [
       "mixes the pieces of two calls",
@@ -245,9 +302,15 @@ function rawChunks({ name, arguments: given }: MisusedTool): Group {
       ],
       { mostRuns: 2 },
     ],
-    ["sends null where a text should be", [{ raw: [chunk({ role: "assistant", content: null }), chunk({ content: null }, "stop")] }]],
+    [
+      "sends null where a text should be",
+      [{ raw: [chunk({ role: "assistant", content: null }), chunk({ content: null }, "stop")] }],
+    ],
     ["speaks in a role that nobody knows", [{ raw: [chunk({ role: "robot", content: "Beep." }), chunk({}, "stop")] }]],
-    ["sends what is no JSON", [{ raw: [chunk({ content: "Hel" }), '{"choices":[{"delta":{"content":"lo', chunk({}, "stop")] }]],
+    [
+      "sends what is no JSON",
+      [{ raw: [chunk({ content: "Hel" }), '{"choices":[{"delta":{"content":"lo', chunk({}, "stop")] }],
+    ],
     ["sends JSON that is no answer", [{ raw: ['"hello"', "[]", "7", chunk({}, "stop")] }]],
     ["sends no choices", [{ raw: ['{"choices":[]}', '{"choices":[]}'] }]],
     ["sends an error as a text", [{ raw: [chunk({ content: "Hel" }), '{"error":"the runner has stopped"}'] }]],

@@ -20,7 +20,11 @@ export interface ModelStep {
   /** In the words of OpenAI, for both protocols; others go out as they are. @default as the rest says */
   readonly finish?: "stop" | "tool_calls" | "length" | "content_filter" | (string & {});
   /** What is counted by the server otherwise: a token for each four characters. */
-  readonly usage?: { readonly inputTokens?: number; readonly outputTokens?: number; readonly cachedInputTokens?: number };
+  readonly usage?: {
+    readonly inputTokens?: number;
+    readonly outputTokens?: number;
+    readonly cachedInputTokens?: number;
+  };
 
   /** Instead of an answer. The words are those of the protocol's maker for the status, unless given. */
   readonly status?: number;

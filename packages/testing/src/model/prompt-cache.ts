@@ -28,7 +28,12 @@ export function createPromptCache(): PromptCache {
     use({ protocol, body }) {
       if (protocol === "anthropic") {
         const blocks = blocksBefore(body);
-        const found = blocks.filter(({ prefix }, index) => prefixes.has(prefix) && blocks.slice(index, index + LOOK_BACK).some(({ isKept }) => isKept)).at(-1);
+        const found = blocks
+          .filter(
+            ({ prefix }, index) =>
+              prefixes.has(prefix) && blocks.slice(index, index + LOOK_BACK).some(({ isKept }) => isKept),
+          )
+          .at(-1);
         for (const { prefix, isKept } of blocks) if (isKept) prefixes.add(prefix);
         return enough(tokensOf(found?.prefix ?? ""));
       }
@@ -52,7 +57,8 @@ function blocksBefore(body: Json): readonly { readonly prefix: string; readonly 
   });
 }
 
-const listOf = (value: unknown): readonly Json[] => (Array.isArray(value) ? value : value === undefined ? [] : [{ text: value }]);
+const listOf = (value: unknown): readonly Json[] =>
+  Array.isArray(value) ? value : value === undefined ? [] : [{ text: value }];
 
 const blocksOf = ({ role, content }: Json): readonly Json[] => listOf(content).map((block) => ({ role, ...block }));
 

@@ -50,12 +50,14 @@ interface Parsed {
 
 function faultOf(speech: Speech, { body, headers, inputTokens }: Parsed, rules: ServerRules): ModelFault | undefined {
   if (rules.apiKey !== undefined && speech.keyOf(headers) !== rules.apiKey) return speech.noKey();
-  if (body === undefined) return { status: 400, message: "We could not parse the JSON body of your request.", type: "invalid_request_error" };
+  if (body === undefined)
+    return { status: 400, message: "We could not parse the JSON body of your request.", type: "invalid_request_error" };
   if (!rules.models.includes(String(body.model))) return speech.noModel(String(body.model));
   const fault = speech.check(body, headers);
   if (fault !== undefined) return fault;
   const asked = speech.maxOutputOf(body);
-  if (typeof asked === "number" && asked > rules.maxOutputTokens) return speech.tooMuchOutput(asked, rules.maxOutputTokens);
+  if (typeof asked === "number" && asked > rules.maxOutputTokens)
+    return speech.tooMuchOutput(asked, rules.maxOutputTokens);
   return inputTokens > rules.contextTokens ? speech.tooLong(inputTokens, rules.contextTokens) : undefined;
 }
 
@@ -66,7 +68,9 @@ function parse(raw: string): Record<string, unknown> | undefined {
       if (typeof each === "string" && !each.isWellFormed()) throw new SyntaxError("no low surrogate in string");
       return each;
     });
-    return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : undefined;
+    return typeof value === "object" && value !== null && !Array.isArray(value)
+      ? (value as Record<string, unknown>)
+      : undefined;
   } catch {
     return undefined;
   }

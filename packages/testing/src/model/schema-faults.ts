@@ -2,7 +2,8 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 
 type Schema = Readonly<Record<string, unknown>>;
 
-export const isObject = (value: unknown): value is Schema => typeof value === "object" && value !== null && !Array.isArray(value);
+export const isObject = (value: unknown): value is Schema =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
 
 /**
  * What OpenAI refuses in a function's parameters, in its words.
@@ -11,7 +12,8 @@ export const isObject = (value: unknown): value is Schema => typeof value === "o
 export function openAiSchemaFault(name: string, schema: unknown): string | undefined {
   const invalid = `Invalid schema for function '${name}': `;
   if (!isObject(schema)) return `${invalid}${JSON.stringify(schema)} is not of type 'object', 'boolean'.`;
-  if (schema.type !== "object") return `${invalid}schema must be a JSON Schema of 'type: "object"', got 'type: "${schema.type ?? "None"}"'.`;
+  if (schema.type !== "object")
+    return `${invalid}schema must be a JSON Schema of 'type: "object"', got 'type: "${schema.type ?? "None"}"'.`;
   if (["oneOf", "anyOf", "allOf", "enum", "not"].some((word) => word in schema)) {
     return `${invalid}schema must have type 'object' and not have 'oneOf'/'anyOf'/'allOf'/'enum'/'not' at the top level.`;
   }
@@ -51,8 +53,11 @@ export function anthropicSchemaFault(index: number, schema: unknown): string | u
   if (!isObject(schema)) return `${at}: Input should be a valid dictionary`;
   if (schema.type === undefined) return `${at}.type: Field required`;
   if (schema.type !== "object") return `${at}.type: Input should be 'object'`;
-  if (["oneOf", "anyOf", "allOf"].some((word) => word in schema)) return `${at}: input_schema does not support oneOf, allOf, or anyOf at the top level`;
-  if (Object.keys(isObject(schema.properties) ? schema.properties : {}).some((key) => !/^[a-zA-Z0-9_.-]{1,64}$/.test(key))) {
+  if (["oneOf", "anyOf", "allOf"].some((word) => word in schema))
+    return `${at}: input_schema does not support oneOf, allOf, or anyOf at the top level`;
+  if (
+    Object.keys(isObject(schema.properties) ? schema.properties : {}).some((key) => !/^[a-zA-Z0-9_.-]{1,64}$/.test(key))
+  ) {
     return `${at}.properties: Property keys should match pattern '^[a-zA-Z0-9_.-]{1,64}$'`;
   }
   return isDraft2020(schema)

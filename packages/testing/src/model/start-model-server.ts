@@ -46,7 +46,12 @@ const API_KEY = "sk-test-0123456789abcdef";
  */
 export async function startModelServer(
   script: ModelScript,
-  { models = ["test-model"], needsKey = true, contextTokens = 128_000, maxOutputTokens = 64_000 }: StartModelServerOptions = {},
+  {
+    models = ["test-model"],
+    needsKey = true,
+    contextTokens = 128_000,
+    maxOutputTokens = 64_000,
+  }: StartModelServerOptions = {},
 ): Promise<ModelServer> {
   const requests: ModelServerRequest[] = [];
   const rules: ServerRules = { models, apiKey: needsKey ? API_KEY : undefined, contextTokens, maxOutputTokens };
@@ -59,7 +64,11 @@ export async function startModelServer(
     if (path === "/v1/models" && method === "GET") return list(response, headers, rules);
     const found = SPEECHES[path];
     if (found === undefined || method !== "POST")
-      return fail(response, openAi, { status: 404, message: `Invalid URL (${method} ${path})`, type: "invalid_request_error" });
+      return fail(response, openAi, {
+        status: 404,
+        message: `Invalid URL (${method} ${path})`,
+        type: "invalid_request_error",
+      });
     const raw = await text(incoming);
     const { request, fault } = readRequest(found, { index: requests.length, path, headers, raw }, rules);
     requests.push(request);
@@ -92,7 +101,11 @@ export async function startModelServer(
 function stepper(script: ModelScript): (request: ModelServerRequest) => ModelStep | Promise<ModelStep> {
   if (typeof script === "function") return script;
   let at = 0;
-  return () => script[at++] ?? { status: 400, error: { message: `The script has ${script.length} steps, and this is request ${at}.` } };
+  return () =>
+    script[at++] ?? {
+      status: 400,
+      error: { message: `The script has ${script.length} steps, and this is request ${at}.` },
+    };
 }
 
 interface Asked {
@@ -111,7 +124,11 @@ async function answer(response: ServerResponse, { speech, request, step, cache }
   const cached = step.usage?.cachedInputTokens ?? cache.use(request);
   if (request.body.stream !== true) return send(response, 200, speech.whole(step, request, cached), step.headers);
   const last = speech.last === undefined ? {} : { last: speech.last };
-  return streamStep(response, step, { events: speech.events(step, request, cached), error: speech.errorEvent(fault), ...last });
+  return streamStep(response, step, {
+    events: speech.events(step, request, cached),
+    error: speech.errorEvent(fault),
+    ...last,
+  });
 }
 
 function list(response: ServerResponse, headers: IncomingHttpHeaders, { models, apiKey }: ServerRules): void {
@@ -121,10 +138,20 @@ function list(response: ServerResponse, headers: IncomingHttpHeaders, { models, 
   else fail(response, openAi, openAi.noKey());
 }
 
-function fail(response: ServerResponse, speech: Speech, fault: ModelFault, headers: Readonly<Record<string, string>> = {}): void {
+function fail(
+  response: ServerResponse,
+  speech: Speech,
+  fault: ModelFault,
+  headers: Readonly<Record<string, string>> = {},
+): void {
   send(response, fault.status, speech.faultBody(fault), headers);
 }
 
-function send(response: ServerResponse, status: number, body: unknown, headers: Readonly<Record<string, string>> = {}): void {
+function send(
+  response: ServerResponse,
+  status: number,
+  body: unknown,
+  headers: Readonly<Record<string, string>> = {},
+): void {
   response.writeHead(status, { "content-type": "application/json", ...headers }).end(JSON.stringify(body));
 }

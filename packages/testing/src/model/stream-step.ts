@@ -9,9 +9,17 @@ export type StreamEvent = string;
 export async function streamStep(
   response: ServerResponse,
   step: ModelStep,
-  { events, error, last }: { readonly events: Iterable<StreamEvent>; readonly error: StreamEvent; readonly last?: StreamEvent },
+  {
+    events,
+    error,
+    last,
+  }: { readonly events: Iterable<StreamEvent>; readonly error: StreamEvent; readonly last?: StreamEvent },
 ): Promise<void> {
-  response.writeHead(200, { "content-type": "text/event-stream; charset=utf-8", "cache-control": "no-cache", ...step.headers });
+  response.writeHead(200, {
+    "content-type": "text/event-stream; charset=utf-8",
+    "cache-control": "no-cache",
+    ...step.headers,
+  });
   response.flushHeaders();
   let sent = 0;
   for (const event of events) {
@@ -55,7 +63,8 @@ export function piecesOf(text: string, length = 24): string[] {
 }
 
 /** A call's arguments as the model writes them. */
-export const argumentsOf = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value ?? {}));
+export const argumentsOf = (value: unknown): string =>
+  typeof value === "string" ? value : JSON.stringify(value ?? {});
 
 /** Tokens as this server counts them. */
 export const tokensOf = (text: string): number => Math.ceil(text.length / 4);

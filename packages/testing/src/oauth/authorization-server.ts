@@ -27,7 +27,9 @@ export interface StartAuthorizationServerOptions {
 
 /** An OAuth authorization server (the certified `oidc-provider`) on a free port of 127.0.0.1, with tokens that mean nothing to those who carry them. */
 // Long because: a server is set up from top to bottom, then come the short operations on it
-export async function startAuthorizationServer({ tokenSeconds = 3600 }: StartAuthorizationServerOptions = {}): Promise<AuthorizationServer> {
+export async function startAuthorizationServer({
+  tokenSeconds = 3600,
+}: StartAuthorizationServerOptions = {}): Promise<AuthorizationServer> {
   const { Provider } = await import("oidc-provider"); // long to load, and few tests need it
   const http = createServer();
   await new Promise<void>((resolve) => http.listen(0, "127.0.0.1", resolve));
@@ -48,7 +50,15 @@ export async function startAuthorizationServer({ tokenSeconds = 3600 }: StartAut
         token_endpoint_auth_method: "client_secret_basic",
       },
     ],
-    jwks: { keys: [{ ...generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey.export({ format: "jwk" }), use: "sig", kid: "test" }] } as never,
+    jwks: {
+      keys: [
+        {
+          ...generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey.export({ format: "jwk" }),
+          use: "sig",
+          kid: "test",
+        },
+      ],
+    } as never,
     cookies: { keys: [randomUUID()] },
     scopes: ["tools", "admin", "everything"],
     features: {
@@ -57,7 +67,11 @@ export async function startAuthorizationServer({ tokenSeconds = 3600 }: StartAut
       resourceIndicators: {
         enabled: true,
         defaultResource: () => `${issuer}/nobody`,
-        getResourceServerInfo: () => ({ scope: "tools admin", accessTokenTTL: tokenSeconds, accessTokenFormat: "opaque" }),
+        getResourceServerInfo: () => ({
+          scope: "tools admin",
+          accessTokenTTL: tokenSeconds,
+          accessTokenFormat: "opaque",
+        }),
       },
     },
     ttl: { ClientCredentials: tokenSeconds },

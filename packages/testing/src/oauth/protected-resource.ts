@@ -16,13 +16,18 @@ export interface ProtectedResource extends AsyncDisposable {
  * they are to be had.
  * @see RFC 9728 (protected resource metadata)
  */
-export async function startProtectedResource(server: Pick<AuthorizationServer, "issuer" | "isValid">, listener: RequestListener): Promise<ProtectedResource> {
+export async function startProtectedResource(
+  server: Pick<AuthorizationServer, "issuer" | "isValid">,
+  listener: RequestListener,
+): Promise<ProtectedResource> {
   let admitted = 0;
   let refused = 0;
   const http = createServer((request, response) => {
     if (request.url?.startsWith("/.well-known/oauth-protected-resource")) {
       response.writeHead(200, { "content-type": "application/json" });
-      response.end(JSON.stringify({ resource: url, authorization_servers: [server.issuer], scopes_supported: ["tools", "admin"] }));
+      response.end(
+        JSON.stringify({ resource: url, authorization_servers: [server.issuer], scopes_supported: ["tools", "admin"] }),
+      );
       return;
     }
     void server.isValid(bearerOf(request), url).then((isValid) => {
@@ -31,7 +36,11 @@ export async function startProtectedResource(server: Pick<AuthorizationServer, "
         listener(request, response);
       } else {
         refused++;
-        response.writeHead(401, { "www-authenticate": `Bearer resource_metadata="${origin}/.well-known/oauth-protected-resource/mcp"` }).end();
+        response
+          .writeHead(401, {
+            "www-authenticate": `Bearer resource_metadata="${origin}/.well-known/oauth-protected-resource/mcp"`,
+          })
+          .end();
       }
     });
   });

@@ -26,7 +26,9 @@ const USER = "postgres";
 
 /** Where the programs of the newest installed version are. */
 function programsFolder(): string | undefined {
-  const versions = existsSync(VERSIONS) ? readdirSync(VERSIONS).filter((version) => existsSync(join(VERSIONS, version, "bin", "initdb"))) : [];
+  const versions = existsSync(VERSIONS)
+    ? readdirSync(VERSIONS).filter((version) => existsSync(join(VERSIONS, version, "bin", "initdb")))
+    : [];
   const [newest] = versions.sort((one, other) => Number(other) - Number(one));
   return newest === undefined ? undefined : join(VERSIONS, newest, "bin");
 }
@@ -50,13 +52,27 @@ export async function startOwnPostgres(): Promise<TestPostgres> {
   if (isRoot) for (const path of [folder, passwordFile]) chownSync(path, idOf("-u"), idOf("-g"));
   const port = await freePort();
   const asUser = (program: string, ...args: string[]) => {
-    const [command = "", ...rest] = [...(isRoot ? ["runuser", "-u", USER, "--"] : []), join(programs, program), ...args];
+    const [command = "", ...rest] = [
+      ...(isRoot ? ["runuser", "-u", USER, "--"] : []),
+      join(programs, program),
+      ...args,
+    ];
     return run(command, rest, { timeoutMs: TIMEOUT_MS, env: { ...process.env, LC_ALL: "C.UTF-8" } });
   };
   const settings = `-h 127.0.0.1 -p ${port} -k ${folder}`;
   const start = () => asUser("pg_ctl", "-D", data, "-w", "-o", settings, "-l", join(folder, "log"), "start");
   const kill = () => asUser("pg_ctl", "-D", data, "-m", "immediate", "stop");
-  await asUser("initdb", "-D", data, "-U", USER, "--auth=scram-sha-256", `--pwfile=${passwordFile}`, "--encoding=UTF8", "--locale=C.UTF-8");
+  await asUser(
+    "initdb",
+    "-D",
+    data,
+    "-U",
+    USER,
+    "--auth=scram-sha-256",
+    `--pwfile=${passwordFile}`,
+    "--encoding=UTF8",
+    "--locale=C.UTF-8",
+  );
   await start();
   const endAtExit = () => {
     try {

@@ -5,7 +5,10 @@ import type { AddressInfo } from "node:net";
 import type { Wheel } from "./wheel.ts";
 
 /** What an index does instead of answering. */
-export type PackageIndexFault = "silent" | "error" | { /** In place of its own address, in the links to its files. */ readonly filesAt: string };
+export type PackageIndexFault =
+  | "silent"
+  | "error"
+  | { /** In place of its own address, in the links to its files. */ readonly filesAt: string };
 
 export interface PackageIndexFile {
   readonly fileName: string;
@@ -39,8 +42,10 @@ export async function startPackageIndex(files: readonly (Wheel | PackageIndexFil
 
   function answer(incoming: IncomingMessage, outgoing: ServerResponse): void {
     const [, folder, name = ""] = /^\/(simple|files)\/([^/]+)\/?$/.exec(decodeURIComponent(incoming.url ?? "")) ?? [];
-    if (folder === "files") return void send(outgoing, "application/octet-stream", offered.find(({ fileName }) => fileName === name)?.bytes);
-    const found = folder === "simple" ? offered.filter((file) => file.name.replace(/[-_.]+/g, "-").toLowerCase() === name) : [];
+    if (folder === "files")
+      return void send(outgoing, "application/octet-stream", offered.find(({ fileName }) => fileName === name)?.bytes);
+    const found =
+      folder === "simple" ? offered.filter((file) => file.name.replace(/[-_.]+/g, "-").toLowerCase() === name) : [];
     if (found.length === 0) return void outgoing.writeHead(404).end();
     const filesAt = typeof index.fault === "object" ? index.fault.filesAt : origin;
     const links = found.map(({ fileName, bytes }) => ({
@@ -49,10 +54,16 @@ export async function startPackageIndex(files: readonly (Wheel | PackageIndexFil
       hashes: { sha256: createHash("sha256").update(bytes).digest("hex") },
     }));
     if (!incoming.headers.accept?.includes("json")) {
-      const page = links.map(({ filename, url, hashes }) => `<a href="${url}#sha256=${hashes.sha256}">${filename}</a>\n`).join("");
+      const page = links
+        .map(({ filename, url, hashes }) => `<a href="${url}#sha256=${hashes.sha256}">${filename}</a>\n`)
+        .join("");
       return void send(outgoing, "text/html", page);
     }
-    send(outgoing, "application/vnd.pypi.simple.v1+json", JSON.stringify({ meta: { "api-version": "1.0" }, name, files: links }));
+    send(
+      outgoing,
+      "application/vnd.pypi.simple.v1+json",
+      JSON.stringify({ meta: { "api-version": "1.0" }, name, files: links }),
+    );
   }
 
   const index: PackageIndex = {

@@ -20,10 +20,18 @@ export function wheel(name: string, version: string, { needs = [], files }: Whee
   const info = `${name}-${version}.dist-info`;
   const content: Record<string, string | Uint8Array> = {
     ...(files ?? { [`${name}.py`]: `version = ${JSON.stringify(version)}\n` }),
-    [`${info}/METADATA`]: ["Metadata-Version: 2.1", `Name: ${name}`, `Version: ${version}`, ...needs.map((need) => `Requires-Dist: ${need}`), ""].join("\n"),
+    [`${info}/METADATA`]: [
+      "Metadata-Version: 2.1",
+      `Name: ${name}`,
+      `Version: ${version}`,
+      ...needs.map((need) => `Requires-Dist: ${need}`),
+      "",
+    ].join("\n"),
     [`${info}/WHEEL`]: "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
   };
-  const record = Object.entries(content).map(([path, data]) => `${path},sha256=${createHash("sha256").update(data).digest("base64url")},${data.length}`);
+  const record = Object.entries(content).map(
+    ([path, data]) => `${path},sha256=${createHash("sha256").update(data).digest("base64url")},${data.length}`,
+  );
   const bytes = zip({ ...content, [`${info}/RECORD`]: [...record, `${info}/RECORD,,`, ""].join("\n") });
   return { fileName: `${name}-${version}-py3-none-any.whl`, name, version, bytes };
 }

@@ -14,7 +14,10 @@ export interface ZipOptions {
 }
 
 /** A zip archive of files by their names, which are taken as they are: also such as an honest program would not write. */
-export function zip(files: Readonly<Record<string, string | Uint8Array>>, { isDeflated = false }: ZipOptions = {}): Buffer {
+export function zip(
+  files: Readonly<Record<string, string | Uint8Array>>,
+  { isDeflated = false }: ZipOptions = {},
+): Buffer {
   const locals: Buffer[] = [];
   const entries: Buffer[] = [];
   let offset = 0;

@@ -21,7 +21,11 @@ export async function startContainerBroker(): Promise<TestBroker> {
       { inside: INSIDE_PORT, outside: port },
       { inside: MANAGEMENT_PORT, outside: managementPort },
     ],
-    env: { RABBITMQ_DEFAULT_USER: "test", RABBITMQ_DEFAULT_PASS: password, RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS: "+sbwt none" },
+    env: {
+      RABBITMQ_DEFAULT_USER: "test",
+      RABBITMQ_DEFAULT_PASS: password,
+      RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS: "+sbwt none",
+    },
     untilReady: (explain) => untilAmqpAnswers(port, explain),
   });
   const { ctl, restarted } = createControl((...args) => container.exec({}, "rabbitmqctl", ...args));
@@ -36,6 +40,7 @@ export async function startContainerBroker(): Promise<TestBroker> {
     metricsAddress: async () => `${await container.address()}:${METRICS_PORT}`,
     managementUrl: async () => `http://test:${password}@${await container.address()}:${MANAGEMENT_PORT}`,
     ctl,
-    importDefinitions: (definitions) => importDefinitions(`http://test:${password}@127.0.0.1:${managementPort}`, definitions),
+    importDefinitions: (definitions) =>
+      importDefinitions(`http://test:${password}@127.0.0.1:${managementPort}`, definitions),
   };
 }

@@ -9,11 +9,19 @@ const DEADLINE_MS = 60_000;
  */
 export async function importDefinitions(managementUrl: string, definitions: object): Promise<void> {
   const { username, password, origin } = new URL(managementUrl);
-  const headers = { authorization: `Basic ${Buffer.from(`${username}:${password}`).toString("base64")}`, "content-type": "application/json" };
+  const headers = {
+    authorization: `Basic ${Buffer.from(`${username}:${password}`).toString("base64")}`,
+    "content-type": "application/json",
+  };
   const deadline = AbortSignal.timeout(DEADLINE_MS);
   for (;;) {
     try {
-      const response = await fetch(`${origin}/api/definitions`, { method: "POST", headers, body: JSON.stringify(definitions), signal: deadline });
+      const response = await fetch(`${origin}/api/definitions`, {
+        method: "POST",
+        headers,
+        body: JSON.stringify(definitions),
+        signal: deadline,
+      });
       const words = await response.text();
       if (response.ok) return;
       if (response.status < 500) throw new RangeError(`RabbitMQ refuses definitions: ${response.status} ${words}`);

@@ -20,7 +20,10 @@ const RARE_TICKS = "-rabbit quorum_tick_interval 60000";
 
 /** An installed rabbitmq-server with ports, folders, cookie, name and port mapper (epmd) of its own. */
 // Long because: a server is set up from top to bottom, then come the short operations on it
-export async function startLocalBroker({ hasManagement = false, isShared = false }: StartOwnBrokerOptions = {}): Promise<TestBroker> {
+export async function startLocalBroker({
+  hasManagement = false,
+  isShared = false,
+}: StartOwnBrokerOptions = {}): Promise<TestBroker> {
   const folder = await mkdtemp(join(tmpdir(), "rockbot-broker-"));
   const [port, managementPort, metricsPort] = [await freePort(), await freePort(), await freePort()];
   const [distributionPort, epmdPort] = [await freePort(), await freePort()];
@@ -37,7 +40,12 @@ export async function startLocalBroker({ hasManagement = false, isShared = false
       "disk_free_limit.absolute = 1MB",
       "raft.wal_max_size_bytes = 33554432",
       ...(hasManagement
-        ? ["management.tcp.ip = 127.0.0.1", `management.tcp.port = ${managementPort}`, "prometheus.tcp.ip = 127.0.0.1", `prometheus.tcp.port = ${metricsPort}`]
+        ? [
+            "management.tcp.ip = 127.0.0.1",
+            `management.tcp.port = ${managementPort}`,
+            "prometheus.tcp.ip = 127.0.0.1",
+            `prometheus.tcp.port = ${metricsPort}`,
+          ]
         : []),
       "",
     ].join("\n"),
@@ -89,7 +97,9 @@ export async function startLocalBroker({ hasManagement = false, isShared = false
     throw error;
   }
 
-  const { ctl, restarted } = createControl((...args) => run(`${SCRIPTS}/rabbitmqctl`, args, { timeoutMs: 60_000, env }));
+  const { ctl, restarted } = createControl((...args) =>
+    run(`${SCRIPTS}/rabbitmqctl`, args, { timeoutMs: 60_000, env }),
+  );
   const url = `amqp://test:${password}@127.0.0.1:${port}`;
   const managementUrl = `http://test:${password}@127.0.0.1:${managementPort}`;
   return {

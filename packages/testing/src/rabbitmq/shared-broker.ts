@@ -1,5 +1,11 @@
 import { randomBytes } from "node:crypto";
-import { askSharedServer, givenUrl, offerSharedServer, type SharedServer, sharedServerUrl } from "../machine/servers/shared-server.ts";
+import {
+  askSharedServer,
+  givenUrl,
+  offerSharedServer,
+  type SharedServer,
+  sharedServerUrl,
+} from "../machine/servers/shared-server.ts";
 import { startOwnBroker } from "./start-own-broker.ts";
 import type { TestBroker } from "./test-broker.ts";
 

@@ -38,11 +38,13 @@ export interface BrokerCluster extends AsyncDisposable {
 const INSIDE_PORT = 5672;
 /** Nodes miss each other after this: RabbitMQ's own 60 s would make each test a minute longer. */
 const TICK_SECONDS = 8;
-const SETUP = 'printf %s "$COOKIE" > ~/.erlang.cookie && chmod 600 ~/.erlang.cookie && printf %s "$CONFIG" > /etc/rabbitmq/conf.d/20-cluster.conf';
+const SETUP =
+  'printf %s "$COOKIE" > ~/.erlang.cookie && chmod 600 ~/.erlang.cookie && printf %s "$CONFIG" > /etc/rabbitmq/conf.d/20-cluster.conf';
 
 /** Why no cluster can be had on this machine; undefined if one can. */
 export async function whyNoBrokerCluster(): Promise<string | undefined> {
-  if (process.env["ROCKBOT_TEST_BROKER"] === "local") return "ROCKBOT_TEST_BROKER asks for local servers, and a cluster is of containers";
+  if (process.env["ROCKBOT_TEST_BROKER"] === "local")
+    return "ROCKBOT_TEST_BROKER asks for local servers, and a cluster is of containers";
   return (await canRunContainers(BROKER_IMAGE)) ? undefined : `no Docker engine with the image ${BROKER_IMAGE} answers`;
 }
 
@@ -91,7 +93,11 @@ export async function startBrokerCluster({
         COOKIE: cookie,
         CONFIG: config,
       },
-      command: ["sh", "-c", `${SETUP} && : > /etc/rabbitmq/enabled_plugins && exec docker-entrypoint.sh rabbitmq-server`],
+      command: [
+        "sh",
+        "-c",
+        `${SETUP} && : > /etc/rabbitmq/enabled_plugins && exec docker-entrypoint.sh rabbitmq-server`,
+      ],
       untilReady: (explain) => untilAmqpAnswers(port, explain),
     });
     stack.use(container);

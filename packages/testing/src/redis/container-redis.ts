@@ -20,7 +20,13 @@ export async function startContainerRedis(options: StartOwnRedisOptions): Promis
       ports: [{ inside: INSIDE_PORT, outside: port }],
       // A Sentinel keeps what it knows in a file; it listens where a Redis would.
       command: options.isSentinel
-        ? ["sh", "-c", `touch /tmp/sentinel.conf; exec redis-server /tmp/sentinel.conf --port ${INSIDE_PORT} "$@"`, "sh", ...redisSettings(password, options)]
+        ? [
+            "sh",
+            "-c",
+            `touch /tmp/sentinel.conf; exec redis-server /tmp/sentinel.conf --port ${INSIDE_PORT} "$@"`,
+            "sh",
+            ...redisSettings(password, options),
+          ]
         : users === undefined
           ? ["redis-server", ...redisSettings(password, options)]
           : ["sh", "-c", WITH_USERS, "sh", users, ...redisSettings(password, options)],

@@ -1,7 +1,19 @@
 import type { StartOwnRedisOptions } from "./test-redis.ts";
 
 /** What a Redis for tests is told on its command line. Nothing is saved but by the append-only file, or when a test asks. */
-export function redisSettings(password: string, { appendonly = true, keyLoadDelayUs = 0, isSentinel = false }: StartOwnRedisOptions): string[] {
+export function redisSettings(
+  password: string,
+  { appendonly = true, keyLoadDelayUs = 0, isSentinel = false }: StartOwnRedisOptions,
+): string[] {
   if (isSentinel) return ["--sentinel", "--requirepass", password];
-  return ["--requirepass", password, "--appendonly", appendonly ? "yes" : "no", "--save", "", "--key-load-delay", String(keyLoadDelayUs)];
+  return [
+    "--requirepass",
+    password,
+    "--appendonly",
+    appendonly ? "yes" : "no",
+    "--save",
+    "",
+    "--key-load-delay",
+    String(keyLoadDelayUs),
+  ];
 }

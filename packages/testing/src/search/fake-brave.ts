@@ -29,7 +29,11 @@ export interface FakeBrave extends AsyncDisposable {
  * @see https://api-dashboard.search.brave.com/app/documentation/web-search
  */
 // Long because: a server is set up from top to bottom, then come the short operations on it
-export async function startFakeBrave({ apiKey = `BSA-${randomUUID()}` }: { readonly apiKey?: string } = {}): Promise<FakeBrave> {
+export async function startFakeBrave({
+  apiKey = `BSA-${randomUUID()}`,
+}: {
+  readonly apiKey?: string;
+} = {}): Promise<FakeBrave> {
   const requests: { query: URLSearchParams; headers: IncomingHttpHeaders }[] = [];
   const faults: SearchFault[] = [];
   const server = createServer((request, response) => {
@@ -51,7 +55,9 @@ export async function startFakeBrave({ apiKey = `BSA-${randomUUID()}` }: { reado
       });
     }
     if (token !== apiKey)
-      return fail(response, 422, "SUBSCRIPTION_TOKEN_INVALID", "The provided subscription token is invalid.", { component: "authentication" });
+      return fail(response, 422, "SUBSCRIPTION_TOKEN_INVALID", "The provided subscription token is invalid.", {
+        component: "authentication",
+      });
     search(response, url.searchParams);
   });
 
@@ -61,7 +67,14 @@ export async function startFakeBrave({ apiKey = `BSA-${randomUUID()}` }: { reado
     const parameter = badParameter(query);
     if (parameter !== undefined) {
       fail(response, 422, "VALIDATION", "Unable to validate request parameter(s)", {
-        errors: [{ type: "value_error", loc: ["query", parameter], msg: `${parameter} is out of range`, input: query.get(parameter) }],
+        errors: [
+          {
+            type: "value_error",
+            loc: ["query", parameter],
+            msg: `${parameter} is out of range`,
+            input: query.get(parameter),
+          },
+        ],
       });
       return;
     }
@@ -102,7 +115,11 @@ export async function startFakeBrave({ apiKey = `BSA-${randomUUID()}` }: { reado
   return fake;
 }
 
-const countries = new Set("AR AU AT BE BR CA CL DK FI FR DE GR HK IN ID IT JP KR MY MX NL NZ NO CN PL PT PH RU SA ZA ES SE CH TW TR GB US ALL".split(" "));
+const countries = new Set(
+  "AR AU AT BE BR CA CL DK FI FR DE GR HK IN ID IT JP KR MY MX NL NZ NO CN PL PT PH RU SA ZA ES SE CH TW TR GB US ALL".split(
+    " ",
+  ),
+);
 
 /** The first parameter that the API would not take. */
 function badParameter(query: URLSearchParams): string | undefined {
@@ -134,10 +151,20 @@ const asResult = (result: BraveResult): object => ({
   language: "en",
   family_friendly: true,
   profile: { name: "Example", url: result.url, long_name: "example.com", img: "https://imgs.search.brave.com/icon" },
-  meta_url: { scheme: "https", netloc: "example.com", hostname: "example.com", favicon: "https://imgs.search.brave.com/icon", path: "" },
+  meta_url: {
+    scheme: "https",
+    netloc: "example.com",
+    hostname: "example.com",
+    favicon: "https://imgs.search.brave.com/icon",
+    path: "",
+  },
   ...result,
 });
 
 function fail(response: ServerResponse, status: number, code: string, detail: string, meta: object = {}): void {
-  sendJson(response, status, { type: "ErrorResponse", error: { id: randomUUID(), status, code, detail, meta }, time: Math.floor(Date.now() / 1000) });
+  sendJson(response, status, {
+    type: "ErrorResponse",
+    error: { id: randomUUID(), status, code, detail, meta },
+    time: Math.floor(Date.now() / 1000),
+  });
 }

@@ -35,7 +35,8 @@ export async function startFakeSearxng(): Promise<FakeSearxng> {
   const server = createServer((request, response) => {
     const url = new URL(request.url ?? "/", "http://localhost");
     requests.push({ query: url.searchParams, headers: request.headers });
-    if (url.pathname !== "/searxng/search") return void response.writeHead(404, { "content-type": "text/html" }).end("<h1>Page not found</h1>");
+    if (url.pathname !== "/searxng/search")
+      return void response.writeHead(404, { "content-type": "text/html" }).end("<h1>Page not found</h1>");
     const fault = faults.shift();
     if (fault === undefined) answer(response, url.searchParams);
     else {

@@ -5,7 +5,13 @@ import { gzipSync } from "node:zlib";
 
 /** What the next request gets instead of results. */
 export type SearchFault =
-  | { readonly kind: "status"; readonly status: number; readonly code?: string; readonly detail?: string; readonly headers?: Readonly<Record<string, string>> }
+  | {
+      readonly kind: "status";
+      readonly status: number;
+      readonly code?: string;
+      readonly detail?: string;
+      readonly headers?: Readonly<Record<string, string>>;
+    }
   | { readonly kind: "slow"; readonly ms: number }
   | { readonly kind: "huge"; readonly bytes: number }
   | { readonly kind: "raw"; readonly body: string; readonly contentType?: string }
@@ -18,7 +24,11 @@ export interface SearchFaultWords {
 }
 
 /** Answers as the fault says. */
-export async function misbehave(response: ServerResponse, fault: SearchFault, { fail, search }: SearchFaultWords): Promise<void> {
+export async function misbehave(
+  response: ServerResponse,
+  fault: SearchFault,
+  { fail, search }: SearchFaultWords,
+): Promise<void> {
   switch (fault.kind) {
     case "status":
       for (const [name, value] of Object.entries(fault.headers ?? {})) response.setHeader(name, value);
@@ -45,5 +55,7 @@ export async function misbehave(response: ServerResponse, fault: SearchFault, { 
 
 /** Compressed, as search services do for clients that take it. */
 export function sendJson(response: ServerResponse, status: number, body: object): void {
-  response.writeHead(status, { "content-type": "application/json", "content-encoding": "gzip" }).end(gzipSync(JSON.stringify(body)));
+  response
+    .writeHead(status, { "content-type": "application/json", "content-encoding": "gzip" })
+    .end(gzipSync(JSON.stringify(body)));
 }

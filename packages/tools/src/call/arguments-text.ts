@@ -9,8 +9,12 @@ export function argumentsText(toolName: string, args: object | string | undefine
   try {
     return encodeData(args);
   } catch (error) {
-    throw new ToolError(ToolErrorCode.InvalidArguments, `Cannot call "${toolName}" with these arguments: the value ${(error as Error).message}`, {
-      cause: error,
-    });
+    throw new ToolError(
+      ToolErrorCode.InvalidArguments,
+      `Cannot call "${toolName}" with these arguments: the value ${(error as Error).message}`,
+      {
+        cause: error,
+      },
+    );
   }
 }

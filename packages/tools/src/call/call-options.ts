@@ -18,7 +18,9 @@ export interface CallOptions {
    * The call of a tool that makes this one. Its deadline and its cancellation hold for this call too, and it counts as one that led here. If
    * it has read untrusted content, so has this one, whatever `hasReadUntrusted` says. A call that its `checkCall` refuses is not made.
    */
-  readonly parent?: Pick<ToolContext, "signal" | "deadline" | "depth" | "hasReadUntrusted" | "untrustedFrom" | "checkCall" | "grant"> | undefined;
+  readonly parent?:
+    | Pick<ToolContext, "signal" | "deadline" | "depth" | "hasReadUntrusted" | "untrustedFrom" | "checkCall" | "grant">
+    | undefined;
   /**
    * Whether untrusted content led to this call: the model that asks for it has read some. The policy may then deny tools with effects.
    * @default false

@@ -33,7 +33,11 @@ export function leftAnswer(
   const leftMs = Math.max(0, deadline - performance.now()) + FETCH_GRACE_MS;
   return inTime(fetchAnswer(store, reference, { capability, toolName }), { signal, leftMs, late }).then((body) => {
     const answer = answerOf({ ...reply, body }, call);
-    if (answer === undefined) throw misaddressed(toolName, new ToolError(ToolErrorCode.ExecutionFailed, "the result in the blob store is of another call"));
+    if (answer === undefined)
+      throw misaddressed(
+        toolName,
+        new ToolError(ToolErrorCode.ExecutionFailed, "the result in the blob store is of another call"),
+      );
     if (answer instanceof ToolError) throw answer;
     return answer;
   });

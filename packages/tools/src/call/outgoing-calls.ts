@@ -1,7 +1,14 @@
 import { metrics } from "@opentelemetry/api";
 import { type AbortSource, LightAbort, onAbort, SlotMap } from "@rockbot/base";
 import type { Logger } from "@rockbot/bus";
-import { newId, ToolError, ToolErrorCode, type ToolInvokeRequest, type ToolInvokeResponse, timeoutError } from "@rockbot/contracts";
+import {
+  newId,
+  ToolError,
+  ToolErrorCode,
+  type ToolInvokeRequest,
+  type ToolInvokeResponse,
+  timeoutError,
+} from "@rockbot/contracts";
 import type { PolicyHolder } from "@rockbot/policy";
 import { type CallJournal, CallState } from "@rockbot/records/journal";
 import type { ProgressUpdate, ToolContext, ToolExecutor } from "../define/tool-executor.ts";
@@ -53,7 +60,9 @@ export class OutgoingCalls {
   readonly #options: OutgoingCallsOptions;
   /** By id. */
   readonly #out = new SlotMap<string, OutgoingCall>();
-  readonly #inFlight = metrics.getMeter("@rockbot/tools").createUpDownCounter("rockbot.tool.calls.in_flight", { description: "Calls without an answer yet." });
+  readonly #inFlight = metrics
+    .getMeter("@rockbot/tools")
+    .createUpDownCounter("rockbot.tool.calls.in_flight", { description: "Calls without an answer yet." });
   #isClosed = false;
 
   constructor(options: OutgoingCallsOptions) {
@@ -63,12 +72,23 @@ export class OutgoingCalls {
   /** See ToolCaller.call. */
   async call(name: string, args: object | string | undefined, options: CallOptions): Promise<ToolInvokeResponse> {
     const { self, executor, journal, isJournalKept, acceptsBlobs, resumed, onEnded } = this.#options;
-    const { toolCallId = newId(), parent, timeoutMs = parent === undefined ? DEFAULT_TIMEOUT_MS : MAX_TIMEOUT_MS, onBehalfOf: caller = self } = options;
+    const {
+      toolCallId = newId(),
+      parent,
+      timeoutMs = parent === undefined ? DEFAULT_TIMEOUT_MS : MAX_TIMEOUT_MS,
+      onBehalfOf: caller = self,
+    } = options;
     checkCall(name, toolCallId, timeoutMs);
-    if (parent?.checkCall !== undefined) parent.checkCall(name, typeof args === "string" ? JSON.parse(args) : (args ?? {}));
+    if (parent?.checkCall !== undefined)
+      parent.checkCall(name, typeof args === "string" ? JSON.parse(args) : (args ?? {}));
     const start = performance.now();
     const deadline = Math.min(start + timeoutMs, parent?.deadline ?? Number.POSITIVE_INFINITY);
-    const request: ToolInvokeRequest = { toolCallId, toolName: name, arguments: argumentsText(name, args), sessionId: options.sessionId ?? null };
+    const request: ToolInvokeRequest = {
+      toolCallId,
+      toolName: name,
+      arguments: argumentsText(name, args),
+      sessionId: options.sessionId ?? null,
+    };
     const same = options.toolCallId === undefined ? undefined : this.#out.get(toolCallId);
     if (same !== undefined && isSame(same, request, caller)) return join(same, { ...options, deadline });
     this.#checkMayStart(name, toolCallId, caller);
@@ -77,7 +97,8 @@ export class OutgoingCalls {
     const stopListening = signals.length === 0 ? undefined : cancelWith(cancelled, signals, name);
     const acceptBlob = acceptsBlobs ? newCapability() : undefined;
     const answered = options.toolCallId === undefined ? undefined : journal.answered(toolCallId);
-    const sentMsAgo = options.firstSentMsAgo ?? (options.toolCallId === undefined ? undefined : journal.unsureForMs(toolCallId));
+    const sentMsAgo =
+      options.firstSentMsAgo ?? (options.toolCallId === undefined ? undefined : journal.unsureForMs(toolCallId));
     const maybeTakenSince = sentMsAgo === undefined ? undefined : start - sentMsAgo;
     /** Undefined for a call that joins one taken up: that one's end is the end. */
     const notes =
@@ -93,11 +114,21 @@ export class OutgoingCalls {
             request: options.toolCallId === undefined ? undefined : hashRequest(request),
             sent: isJournalKept && (options.isSentAgain ?? parent === undefined) ? sentOf(request, options) : undefined,
           });
-    const out: OutgoingCall = { request, caller, cancelled, keepAnswer: options.keepAnswer === true, joined: undefined };
+    const out: OutgoingCall = {
+      request,
+      caller,
+      cancelled,
+      keepAnswer: options.keepAnswer === true,
+      joined: undefined,
+    };
     this.#out.set(toolCallId, out);
     this.#inFlight.add(1);
     try {
-      const context = this.#contextOf(name, { signal: cancelled, deadline, caller, notes, acceptBlob, maybeTakenSince }, options);
+      const context = this.#contextOf(
+        name,
+        { signal: cancelled, deadline, caller, notes, acceptBlob, maybeTakenSince },
+        options,
+      );
       const noted = this.#noted(name, context, options);
       if (noted !== undefined) await noted;
       const response = await executor.execute(request, context);
@@ -106,7 +137,8 @@ export class OutgoingCalls {
       out.joined?.resolve(response);
       return response;
     } catch (error) {
-      const toolError = maybeTakenSince === undefined ? toToolError(error, name) : orMayHaveRun(toToolError(error, name));
+      const toolError =
+        maybeTakenSince === undefined ? toToolError(error, name) : orMayHaveRun(toToolError(error, name));
       notes?.note(endOf(toolError), toolError.code);
       if (answered !== undefined) journal.goBack(answered);
       else if (out.keepAnswer && notes !== undefined) keepError(journal, request, toolError);
@@ -136,7 +168,10 @@ export class OutgoingCalls {
         `Cannot call "${name}" as "${toolCallId}": another call with this id is out already. Wait for its answer.`,
       );
     }
-    if (this.#isClosed) throw new ToolError(ToolErrorCode.Unavailable, `Cannot call "${name}": this caller is closed`, { isRetryable: false });
+    if (this.#isClosed)
+      throw new ToolError(ToolErrorCode.Unavailable, `Cannot call "${name}": this caller is closed`, {
+        isRetryable: false,
+      });
     if (this.#out.size >= maxCallsInFlight) {
       throw new ToolError(
         ToolErrorCode.Overloaded,
@@ -156,9 +191,12 @@ export class OutgoingCalls {
     const { caller, notes } = facts;
     const { hasReadUntrusted, depth, grant } = ledTo(options);
     const decision = policy === undefined ? undefined : decide(caller, policy, registry, name, hasReadUntrusted);
-    const progress = onProgress === undefined ? ignoreProgress : noteFirst(onProgress, () => notes?.note(CallState.Running));
+    const progress =
+      onProgress === undefined ? ignoreProgress : noteFirst(onProgress, () => notes?.note(CallState.Running));
     const context = { ...facts, decision, depth, progress, log, onSent, grant, checkCall: parent?.checkCall };
-    return hasReadUntrusted ? { ...context, hasReadUntrusted, untrustedFrom: options.untrustedFrom ?? parent?.untrustedFrom } : context; // others pay nothing
+    return hasReadUntrusted
+      ? { ...context, hasReadUntrusted, untrustedFrom: options.untrustedFrom ?? parent?.untrustedFrom }
+      : context; // others pay nothing
   }
 
   /** Waits until a journal that is kept has the call, where that matters. @returns undefined if there is nothing to wait for */
@@ -184,16 +222,29 @@ const ledTo = ({ parent, hasReadUntrusted, grant }: CallOptions) => ({
 });
 
 /** What the journal keeps of a request, so that a process that takes the call up can send it. */
-const sentOf = ({ arguments: args = null, sessionId = null }: ToolInvokeRequest, options: CallOptions) => ({ arguments: args, sessionId, ...ledTo(options) });
+const sentOf = ({ arguments: args = null, sessionId = null }: ToolInvokeRequest, options: CallOptions) => ({
+  arguments: args,
+  sessionId,
+  ...ledTo(options),
+});
 
-const refusals: ReadonlySet<string> = new Set([ToolErrorCode.Unavailable, ToolErrorCode.Overloaded, ToolErrorCode.RateLimited]);
+const refusals: ReadonlySet<string> = new Set([
+  ToolErrorCode.Unavailable,
+  ToolErrorCode.Overloaded,
+  ToolErrorCode.RateLimited,
+]);
 
 /** The error of a call that was sent before: that it was refused this time says nothing of the time before. */
 function orMayHaveRun(error: ToolError): ToolError {
   const { code, message, isRetryable, retryAfterMs, details } = error;
   if (details?.["mayHaveRun"] ?? !refusals.has(code)) return error;
   const words = `${message} The call was sent before, and may have been taken then.`;
-  return new ToolError(code, words, { cause: error, isRetryable, retryAfterMs, details: { ...details, mayHaveRun: true } });
+  return new ToolError(code, words, {
+    cause: error,
+    isRetryable,
+    retryAfterMs,
+    details: { ...details, mayHaveRun: true },
+  });
 }
 
 /** A refusal of the arguments is no answer of the call that the id may stand for, of which only a process before may have known. */
@@ -203,11 +254,18 @@ function keepError(journal: CallJournal, request: ToolInvokeRequest, error: Tool
   else journal.keepAnswer(request.toolCallId, body);
 }
 
-const isSame = ({ request, caller: of }: OutgoingCall, { toolName, arguments: args, sessionId }: ToolInvokeRequest, caller: string): boolean =>
+const isSame = (
+  { request, caller: of }: OutgoingCall,
+  { toolName, arguments: args, sessionId }: ToolInvokeRequest,
+  caller: string,
+): boolean =>
   of === caller && request.toolName === toolName && request.arguments === args && request.sessionId === sessionId;
 
 /** Waits for the answer of a call that is out, for no longer than this asker wants. The call is its first asker's: that one's end cancels it for all. */
-async function join(call: OutgoingCall, options: CallOptions & { readonly deadline: number }): Promise<ToolInvokeResponse> {
+async function join(
+  call: OutgoingCall,
+  options: CallOptions & { readonly deadline: number },
+): Promise<ToolInvokeResponse> {
   const { toolName } = call.request;
   call.joined ??= Promise.withResolvers();
   call.joined.promise.catch(() => {}); // those who wait may all be gone
@@ -228,20 +286,31 @@ async function join(call: OutgoingCall, options: CallOptions & { readonly deadli
 /** @throws {ToolError} */
 function checkCall(name: string, toolCallId: string, timeoutMs: number): void {
   if (!Number.isFinite(timeoutMs) || timeoutMs < 1 || timeoutMs > MAX_TIMEOUT_MS) {
-    throw new ToolError(ToolErrorCode.InvalidArguments, `Cannot call "${name}" with a timeout of ${timeoutMs} ms: expected 1 to ${MAX_TIMEOUT_MS}`);
+    throw new ToolError(
+      ToolErrorCode.InvalidArguments,
+      `Cannot call "${name}" with a timeout of ${timeoutMs} ms: expected 1 to ${MAX_TIMEOUT_MS}`,
+    );
   }
   if (toolCallId.length < 1 || toolCallId.length > 128) {
-    throw new ToolError(ToolErrorCode.InvalidArguments, `Cannot call "${name}": the id of a call has 1 to 128 characters, this one has ${toolCallId.length}`);
+    throw new ToolError(
+      ToolErrorCode.InvalidArguments,
+      `Cannot call "${name}": the id of a call has 1 to 128 characters, this one has ${toolCallId.length}`,
+    );
   }
 }
 
 /** Of a tool that nobody has announced yet this is not known. */
-const isRepeatSafe = (tool: ToolRegistration | undefined): boolean => tool !== undefined && (tool.readOnly || tool.idempotent);
+const isRepeatSafe = (tool: ToolRegistration | undefined): boolean =>
+  tool !== undefined && (tool.readOnly || tool.idempotent);
 
 function notNoted(name: string): ToolError {
-  return new ToolError(ToolErrorCode.Unavailable, `"${name}" was not called: the journal that is to have the call first cannot be written. Try again later.`, {
-    details: { mayHaveRun: false },
-  });
+  return new ToolError(
+    ToolErrorCode.Unavailable,
+    `"${name}" was not called: the journal that is to have the call first cannot be written. Try again later.`,
+    {
+      details: { mayHaveRun: false },
+    },
+  );
 }
 
 /** The ways in which a call ends early, besides its caller's own end. */
@@ -257,7 +326,12 @@ function cancelWith(call: LightAbort, signals: readonly AbortSource[], name: str
   const details = { mayHaveRun: true };
   const leaves = signals.map((signal) =>
     onAbort(signal, () =>
-      call.abort(new ToolError(ToolErrorCode.Cancelled, `The call of "${name}" was cancelled by its caller`, { cause: signal.reason, details })),
+      call.abort(
+        new ToolError(ToolErrorCode.Cancelled, `The call of "${name}" was cancelled by its caller`, {
+          cause: signal.reason,
+          details,
+        }),
+      ),
     ),
   );
   return () => {

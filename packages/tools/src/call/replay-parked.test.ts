@@ -48,14 +48,20 @@ test("a call that has run gives its answer again, to the operator alone, and has
   await using agent = await createToolCaller(bus, { agent: "agent" });
   await agent.discovered();
   const given = await agent.call("effect", {});
-  await bus.subscribe({ name: "agents", topics: ["tool.result.agent"], kind: "copy" }, async (message) => void answers.push(message));
+  await bus.subscribe(
+    { name: "agents", topics: ["tool.result.agent"], kind: "copy" },
+    async (message) => void answers.push(message),
+  );
   await first[Symbol.asyncDispose]();
   await park(bus, [...requests]);
   await using _again = await serveTools(bus, set, { ...options, claims });
   await using replayer = createReplayer(bus);
   const [message] = await parkedOf(bus);
 
-  expect(await replayer.replay(message as Envelope, options.service, { timeoutMs })).toEqual({ reply: given, isFinal: true });
+  expect(await replayer.replay(message as Envelope, options.service, { timeoutMs })).toEqual({
+    reply: given,
+    isFinal: true,
+  });
   expect([effects, answers.length]).toEqual([1, 0]);
 });
 
@@ -75,7 +81,9 @@ test("a large answer of a call that is played again comes to the operator whole,
   const [message] = await parkedOf(bus);
   expect(message?.headers).toHaveProperty(Header.AcceptBlob);
 
-  expect(await replayer.replay(message as Envelope, options.service, { timeoutMs })).toMatchObject({ reply: { content: text } });
+  expect(await replayer.replay(message as Envelope, options.service, { timeoutMs })).toMatchObject({
+    reply: { content: text },
+  });
 });
 
 test("a request that expired runs when it is played again, within a budget of its own", async () => {
@@ -94,21 +102,40 @@ test("a request that expired runs when it is played again, within a budget of it
   await agent.call("effect", {}, { toolCallId: "spent", timeoutMs: 10_000 });
   await first[Symbol.asyncDispose]();
   const [request] = requests as [Envelope];
-  expect([request.headers["rb-timeout-ms"], request.ttlMs]).toEqual([undefined, expect.toSatisfy((ms: number) => ms > 5_000 && ms <= 10_000)]);
+  expect([request.headers["rb-timeout-ms"], request.ttlMs]).toEqual([
+    undefined,
+    expect.toSatisfy((ms: number) => ms > 5_000 && ms <= 10_000),
+  ]);
   const late = Buffer.from(Buffer.from(request.body).toString().replace("spent", "late"));
-  await bus.publish({ ...request, messageId: "late", body: late, headers: { ...request.headers, "rb-timeout-ms": "10000" }, ttlMs: 0 });
+  await bus.publish({
+    ...request,
+    messageId: "late",
+    body: late,
+    headers: { ...request.headers, "rb-timeout-ms": "10000" },
+    ttlMs: 0,
+  });
   await using _again = await serveTools(bus, set, options);
   await expect.poll(async () => (await parkedOf(bus)).length, WAIT).toBe(1);
   await using replayer = createReplayer(bus);
   const [message] = await parkedOf(bus);
 
-  expect(await replayer.replay(message as Envelope, options.service, { timeoutMs })).toMatchObject({ reply: { toolCallId: "late", content: "ran" } });
+  expect(await replayer.replay(message as Envelope, options.service, { timeoutMs })).toMatchObject({
+    reply: { toolCallId: "late", content: "ran" },
+  });
   expect(leftMs).toBeGreaterThan(10_000);
 });
 
 test("a request that cannot be read is answered in words, and one that nobody can answer is refused", async () => {
   await using bus = createMemoryBus();
-  await park(bus, [createEnvelope({ topic: options.topic, type: "Odd", source: "stranger", replyTo: "no.topic.for.results", body: Buffer.from("{") })]);
+  await park(bus, [
+    createEnvelope({
+      topic: options.topic,
+      type: "Odd",
+      source: "stranger",
+      replyTo: "no.topic.for.results",
+      body: Buffer.from("{"),
+    }),
+  ]);
   await using replayer = createReplayer(bus);
   const [message] = (await parkedOf(bus)) as [Envelope];
   const nobody = replayer.replay(message, options.service, { timeoutMs });
@@ -118,22 +145,38 @@ test("a request that cannot be read is answered in words, and one that nobody ca
 
   const ofAnother = replayer.replay({ ...message, userId: "verified" }, options.service, { timeoutMs });
   await expect(ofAnother).rejects.toBeInstanceOf(ReplayRefusedError);
-  expect(await replayer.replay(message, options.service, { timeoutMs })).toMatchObject({ reply: { code: "invalid_arguments" }, isFinal: true });
+  expect(await replayer.replay(message, options.service, { timeoutMs })).toMatchObject({
+    reply: { code: "invalid_arguments" },
+    isFinal: true,
+  });
 });
 
 test("an answer that may be another next time is not the last word; nor is silence, which cancels nothing", async () => {
   await using bus = createMemoryBus();
-  await using _ = await bus.subscribe({ name: options.service, topics: [options.topic] }, async ({ body, replyTo = "", correlationId }) => {
-    if (Buffer.from(body).toString() === "silence") return;
-    const error = { toolCallId: "c", toolName: "effect", code: "unavailable", message: "later", isRetryable: true };
-    await bus.publish(
-      createEnvelope({ topic: replyTo, type: "RockBot.Tools.ToolError", source: "effects", correlationId, body: Buffer.from(JSON.stringify(error)) }),
-    );
-  });
+  await using _ = await bus.subscribe(
+    { name: options.service, topics: [options.topic] },
+    async ({ body, replyTo = "", correlationId }) => {
+      if (Buffer.from(body).toString() === "silence") return;
+      const error = { toolCallId: "c", toolName: "effect", code: "unavailable", message: "later", isRetryable: true };
+      await bus.publish(
+        createEnvelope({
+          topic: replyTo,
+          type: "RockBot.Tools.ToolError",
+          source: "effects",
+          correlationId,
+          body: Buffer.from(JSON.stringify(error)),
+        }),
+      );
+    },
+  );
   const cancels = await tap(bus, "tool.cancel.effects");
   await using replayer = createReplayer(bus);
   const replay = (text: string, ms: number) =>
-    replayer.replay(createEnvelope({ topic: options.topic, type: "t", source: "agent", body: Buffer.from(text) }), options.service, { timeoutMs: ms });
+    replayer.replay(
+      createEnvelope({ topic: options.topic, type: "t", source: "agent", body: Buffer.from(text) }),
+      options.service,
+      { timeoutMs: ms },
+    );
 
   expect(await replay("busy", timeoutMs)).toMatchObject({ reply: { code: "unavailable" }, isFinal: false });
   await expect(replay("silence", 50)).rejects.toBeInstanceOf(RequestTimeoutError);

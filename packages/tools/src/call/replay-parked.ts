@@ -63,37 +63,61 @@ export class ReplayRefusedError extends Error {
 export function createReplayer(bus: Bus, { policy, forms = [] }: CreateReplayerOptions = {}): Replayer {
   const identity = createIdentity(bus, policy);
   const address = `${bus.traits.user ?? OPERATOR}.${newId().slice(0, 12)}`;
-  const requester = createRequester(bus, { replyTo: `tool.result.${address}`, subscription: { name: `result.${address}`, kind: "copy" } });
+  const requester = createRequester(bus, {
+    replyTo: `tool.result.${address}`,
+    subscription: { name: `result.${address}`, kind: "copy" },
+  });
 
   return {
     async replay(message, service, { timeoutMs, parkedBy, signal }) {
       if (!Number.isFinite(timeoutMs) || timeoutMs < 1 || timeoutMs > MAX_TIMEOUT_MS) {
-        throw new RangeError(`Cannot play a message again with a timeout of ${timeoutMs} ms: expected 1 to ${MAX_TIMEOUT_MS}`);
+        throw new RangeError(
+          `Cannot play a message again with a timeout of ${timeoutMs} ms: expected 1 to ${MAX_TIMEOUT_MS}`,
+        );
       }
       const toSend = toReplay(message, { timeoutMs, behalf: behalfOf(message, service, parkedBy) });
       if ((await bus.inspect(service))?.consumers === 0) {
-        throw new ReplayRefusedError(`Cannot play the message again: no instance of "${service}" runs. Start one and try again`, false);
+        throw new ReplayRefusedError(
+          `Cannot play the message again: no instance of "${service}" runs. Start one and try again`,
+          false,
+        );
       }
       const answer = await requester.request(toSend, { timeoutMs, signal });
       const reply = formOf(message, forms).readReply(answer.body, answer.type);
-      return { reply, isFinal: !(reply instanceof ToolError && (reply.isRetryable || reply.code === ToolErrorCode.Denied)) };
+      return {
+        reply,
+        isFinal: !(reply instanceof ToolError && (reply.isRetryable || reply.code === ToolErrorCode.Denied)),
+      };
     },
     [Symbol.asyncDispose]: () => requester[Symbol.asyncDispose](),
   };
 
   /** Headers that make it the call it was. As a call of somebody else it could run a second time. */
-  function behalfOf(message: Envelope, service: string, parkedBy: string | undefined): Readonly<Record<string, string>> {
+  function behalfOf(
+    message: Envelope,
+    service: string,
+    parkedBy: string | undefined,
+  ): Readonly<Record<string, string>> {
     const { source, userId = source } = message;
     if (!bus.traits.verifiesSender) {
       if (userId === source) return {};
-      throw new ReplayRefusedError(`Cannot play the message again: it was sent by the verified user "${userId}", and this bus verifies nobody`, true);
+      throw new ReplayRefusedError(
+        `Cannot play the message again: it was sent by the verified user "${userId}", and this bus verifies nobody`,
+        true,
+      );
     }
     if (parkedBy !== undefined && !identity.isFrom(service, { ...message, userId: parkedBy }, "parked")) {
-      throw new ReplayRefusedError(`Cannot play the message again: "${parkedBy}" has put it there, who is not the service "${service}"`, true);
+      throw new ReplayRefusedError(
+        `Cannot play the message again: "${parkedBy}" has put it there, who is not the service "${service}"`,
+        true,
+      );
     }
     const sender = identity.senderOf(message);
     if ("refusal" in sender)
-      throw new ReplayRefusedError(`Cannot play the message again, which its service would not have taken. ${sender.refusal.message}`, true);
+      throw new ReplayRefusedError(
+        `Cannot play the message again, which its service would not have taken. ${sender.refusal.message}`,
+        true,
+      );
     return { [Header.OnBehalfOf]: sender.caller };
   }
 }

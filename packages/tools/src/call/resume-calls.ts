@@ -1,8 +1,22 @@
 import { LightAbort } from "@rockbot/base";
 import { BusClosedError, type Logger, type Requester, RequestTimeoutError } from "@rockbot/bus";
-import { type Envelope, ToolError, ToolErrorCode, type ToolInvokeRequest, type ToolInvokeResponse, timeoutError } from "@rockbot/contracts";
+import {
+  type Envelope,
+  ToolError,
+  ToolErrorCode,
+  type ToolInvokeRequest,
+  type ToolInvokeResponse,
+  timeoutError,
+} from "@rockbot/contracts";
 import type { BlobStore } from "@rockbot/records/blobs";
-import { ANSWER_KEPT_MS, type CallJournal, type CallNotes, type CallRecord, CallState, type JournalStore } from "@rockbot/records/journal";
+import {
+  ANSWER_KEPT_MS,
+  type CallJournal,
+  type CallNotes,
+  type CallRecord,
+  CallState,
+  type JournalStore,
+} from "@rockbot/records/journal";
 import type { ToolContext } from "../define/tool-executor.ts";
 import { MAX_TIMEOUT_MS } from "../limits.ts";
 import { hashRequest } from "../messages/hash-request.ts";
@@ -86,7 +100,8 @@ export class ResumedCalls {
    */
   sendAgain(send: SendTakenUp): void {
     this.#send = send;
-    for (const call of this.#byId.values()) if (call.record.sent !== undefined) this.#keepSending(call, call.record.sent);
+    for (const call of this.#byId.values())
+      if (call.record.sent !== undefined) this.#keepSending(call, call.record.sent);
   }
 
   /** The same call is asked for again: if the journal did not say what it is, that is sent now. */
@@ -118,16 +133,28 @@ export async function resumeCalls(options: ResumeCallsOptions): Promise<ResumedC
   return new ResumedCalls(await takeUp(options));
 }
 
-async function takeUp({ caller, store, requester, journal, identity, blobs, log }: ResumeCallsOptions): Promise<readonly TakenUpCall[]> {
+async function takeUp({
+  caller,
+  store,
+  requester,
+  journal,
+  identity,
+  blobs,
+  log,
+}: ResumeCallsOptions): Promise<readonly TakenUpCall[]> {
   if (store === undefined) return [];
   let records: readonly CallRecord[];
   try {
     records = await store.readOpen(caller);
   } catch (error) {
-    log.error({ caller, error: String(error) }, "could not read the journal, so answers to earlier calls are not found");
+    log.error(
+      { caller, error: String(error) },
+      "could not read the journal, so answers to earlier calls are not found",
+    );
     return [];
   }
-  if (records.length > 0) log.info({ caller, calls: records.length }, "waits for answers to calls of an earlier process");
+  if (records.length > 0)
+    log.info({ caller, calls: records.length }, "waits for answers to calls of an earlier process");
   return records.map((record) => {
     let isOpen = true;
     const { toolCallId, toolName, onBehalfOf } = record;
@@ -178,13 +205,21 @@ async function awaitAnswer(
     });
     if (answer instanceof ToolError) throw answer;
     const deadline = performance.now() + FETCH_MS;
-    const left = await leftAnswer(reply as unknown as Envelope, record, { store: blobs, capability: record.blob, deadline, signal: new LightAbort() });
+    const left = await leftAnswer(reply as unknown as Envelope, record, {
+      store: blobs,
+      capability: record.blob,
+      deadline,
+      signal: new LightAbort(),
+    });
     const response = left ?? (answer as unknown as ToolInvokeResponse);
     notes.note(CallState.Answered);
     journal.keepAnswer(toolCallId, encodeReply(record, response).body);
     return response;
   } catch (cause) {
-    const error = isMisaddressed && cause instanceof RequestTimeoutError ? misaddressed(toolName, cause) : toCallError(toolName, cause);
+    const error =
+      isMisaddressed && cause instanceof RequestTimeoutError
+        ? misaddressed(toolName, cause)
+        : toCallError(toolName, cause);
     notes.note(endOf(error), error.code);
     journal.keepAnswer(toolCallId, encodeReply(record, error).body);
     throw error;
@@ -193,11 +228,15 @@ async function awaitAnswer(
 
 function toCallError(toolName: string, cause: unknown): ToolError {
   if (cause instanceof BusClosedError)
-    return new ToolError(ToolErrorCode.Unavailable, `The answer of "${toolName}" is left for the next start of this caller, which has ended`, {
-      cause,
-      isRetryable: false,
-      details: { mayHaveRun: true },
-    });
+    return new ToolError(
+      ToolErrorCode.Unavailable,
+      `The answer of "${toolName}" is left for the next start of this caller, which has ended`,
+      {
+        cause,
+        isRetryable: false,
+        details: { mayHaveRun: true },
+      },
+    );
   if (!(cause instanceof RequestTimeoutError)) return toToolError(cause, toolName);
   return timeoutError(`"${toolName}", whose caller was restarted meanwhile,`, { mayHaveRun: true, cause });
 }

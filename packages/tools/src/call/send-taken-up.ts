@@ -14,13 +14,25 @@ export interface SendTakenUpOptions {
 
 /** Sends calls that were taken up as they were sent first, with a word on how long ago that was. Their answers go to the same station. */
 export function sendTakenUp({ tools, self, log }: SendTakenUpOptions): SendTakenUp {
-  return async ({ toolCallId, toolName, caller: address, onBehalfOf: caller = self, blob: acceptBlob, deadlineAt, steps }, sent, isWanted) => {
+  return async (
+    { toolCallId, toolName, caller: address, onBehalfOf: caller = self, blob: acceptBlob, deadlineAt, steps },
+    sent,
+    isWanted,
+  ) => {
     if (tools.remote(toolName) === undefined) await tools.directory.lookFor(toolName);
     const tool = tools.remote(toolName);
-    if (tool === undefined) throw new ToolError(ToolErrorCode.Unavailable, `Cannot send the call of "${toolName}" again: nobody serves the tool`);
+    if (tool === undefined)
+      throw new ToolError(
+        ToolErrorCode.Unavailable,
+        `Cannot send the call of "${toolName}" again: nobody serves the tool`,
+      );
     const { depth, hasReadUntrusted, grant, ...asked } = sent;
     const [now, clock] = [performance.now(), Date.now()];
-    const context = { signal: new LightAbort(), deadline: now + deadlineAt - clock, maybeTakenSince: now - clock + (steps[0]?.at ?? clock) };
+    const context = {
+      signal: new LightAbort(),
+      deadline: now + deadlineAt - clock,
+      maybeTakenSince: now - clock + (steps[0]?.at ?? clock),
+    };
     const about = { caller, depth, hasReadUntrusted, grant, acceptBlob, progress: ignoreProgress, log };
     await tool.send({ toolCallId, toolName, ...asked }, { ...context, ...about }, { address, isWanted });
   };

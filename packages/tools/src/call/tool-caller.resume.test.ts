@@ -67,7 +67,9 @@ test("the next process of a caller fetches an answer that was left in the blob s
     before.call("hold", { text }, { toolCallId, timeoutMs: 5_000 }).catch(() => {});
     await started;
     await expect.poll(async () => (await before.journal.find(toolCallId))?.state).toBe("accepted");
-    expect(await journals.readOpen("asker.a")).toMatchObject([{ toolCallId, blob: expect.stringMatching(/^[0-9a-f]{64}$/) }]);
+    expect(await journals.readOpen("asker.a")).toMatchObject([
+      { toolCallId, blob: expect.stringMatching(/^[0-9a-f]{64}$/) },
+    ]);
     expect(await journals.read("asker.a", toolCallId)).not.toHaveProperty("blob"); // nobody else sees it
   }
   release();
@@ -90,7 +92,9 @@ test("a call taken up is joined by its own effective caller only: to another its
   await using after = await createToolCaller(bus, { agent: "gateway", instance: "a", journals });
   expect(after.resumed).toMatchObject([{ toolCallId, onBehalfOf: "alice" }]);
   for (const onBehalfOf of ["bob", undefined])
-    await expect(after.call("hold", { of: "alice" }, { toolCallId, onBehalfOf })).rejects.toMatchObject({ code: "invalid_arguments" });
+    await expect(after.call("hold", { of: "alice" }, { toolCallId, onBehalfOf })).rejects.toMatchObject({
+      code: "invalid_arguments",
+    });
   const joined = after.call("hold", { of: "alice" }, { toolCallId, onBehalfOf: "alice" });
   release();
   await expect(joined).resolves.toMatchObject({ content: '{"of":"alice"}' });
@@ -140,29 +144,42 @@ test.each([
   ["only reads, by the next process itself", { readOnly: true }, true],
   ["has effects, once it is asked for again, where the next process is not to send it", {}, false],
   ["has effects, once the tool that made it makes it again", {}, undefined],
-])("a call that was noted and not yet sent when its caller died is answered long before its deadline: of a tool that %s", async (_, promises, isSentAgain) => {
-  await using journals = await newJournals();
-  await using bus = createMemoryBus();
-  await using claims = hourOldClaims();
-  let effects = 0;
-  const act = testTool("act", async (input) => `${++effects} of ${JSON.stringify(input)}`, promises);
-  await using _service = await serveTools(bus, testSet(act), { service: "tests", claims });
-  const toolCallId = randomBytes(16).toString("hex");
-  const parent = { signal: new AbortController().signal, deadline: performance.now() + 600_000 };
-  const options = { toolCallId, timeoutMs: 600_000, onBehalfOf: "alice", durable: true, isSentAgain, ...(isSentAgain === undefined ? { parent } : {}) };
-  {
-    await using before = await createToolCaller(neverSends(bus), { agent: "gateway", instance: "a", journals });
-    before.call("act", { a: 1 }, options).catch(() => {});
-    await expect.poll(() => journals.readOpen("gateway.a")).toMatchObject([{ toolCallId, state: CallState.Asked }]);
-    expect((await journals.readOpen("gateway.a")).map(({ sent }) => sent !== undefined)).toEqual([isSentAgain === true]);
-    expect(await before.journal.find(toolCallId)).not.toHaveProperty("sent"); // nobody else sees the arguments
-  }
-  await using after = await createToolCaller(bus, { agent: "gateway", instance: "a", journals });
-  const again = isSentAgain ? [] : [after.call("act", { a: 1 }, options), after.call("act", { a: 1 }, options)];
-  for (const answer of [after.resumed[0]?.answer, ...again]) await expect(answer).resolves.toMatchObject({ toolCallId, content: '1 of {"a":1}' });
-  await expect.poll(() => journals.readOpen("gateway.a")).toEqual([]);
-  expect(effects).toBe(1);
-});
+])(
+  "a call that was noted and not yet sent when its caller died is answered long before its deadline: of a tool that %s",
+  async (_, promises, isSentAgain) => {
+    await using journals = await newJournals();
+    await using bus = createMemoryBus();
+    await using claims = hourOldClaims();
+    let effects = 0;
+    const act = testTool("act", async (input) => `${++effects} of ${JSON.stringify(input)}`, promises);
+    await using _service = await serveTools(bus, testSet(act), { service: "tests", claims });
+    const toolCallId = randomBytes(16).toString("hex");
+    const parent = { signal: new AbortController().signal, deadline: performance.now() + 600_000 };
+    const options = {
+      toolCallId,
+      timeoutMs: 600_000,
+      onBehalfOf: "alice",
+      durable: true,
+      isSentAgain,
+      ...(isSentAgain === undefined ? { parent } : {}),
+    };
+    {
+      await using before = await createToolCaller(neverSends(bus), { agent: "gateway", instance: "a", journals });
+      before.call("act", { a: 1 }, options).catch(() => {});
+      await expect.poll(() => journals.readOpen("gateway.a")).toMatchObject([{ toolCallId, state: CallState.Asked }]);
+      expect((await journals.readOpen("gateway.a")).map(({ sent }) => sent !== undefined)).toEqual([
+        isSentAgain === true,
+      ]);
+      expect(await before.journal.find(toolCallId)).not.toHaveProperty("sent"); // nobody else sees the arguments
+    }
+    await using after = await createToolCaller(bus, { agent: "gateway", instance: "a", journals });
+    const again = isSentAgain ? [] : [after.call("act", { a: 1 }, options), after.call("act", { a: 1 }, options)];
+    for (const answer of [after.resumed[0]?.answer, ...again])
+      await expect(answer).resolves.toMatchObject({ toolCallId, content: '1 of {"a":1}' });
+    await expect.poll(() => journals.readOpen("gateway.a")).toEqual([]);
+    expect(effects).toBe(1);
+  },
+);
 
 test("a call whose answer was lost with its caller is answered by what its service has kept, and runs no second time", async () => {
   await using journals = await newJournals();
@@ -171,14 +188,22 @@ test("a call whose answer was lost with its caller is answered by what its servi
   await using _service = await serveTools(bus, testSet(testTool("act", async () => `${++runs}`)), { service: "tests" });
   const lost = Promise.withResolvers<void>();
   {
-    await using _thief = await bus.subscribe({ name: "result.asker.b", topics: ["tool.result.asker.a"], kind: "result" }, async () => lost.resolve());
+    await using _thief = await bus.subscribe(
+      { name: "result.asker.b", topics: ["tool.result.asker.a"], kind: "result" },
+      async () => lost.resolve(),
+    );
     await using before = await createToolCaller(bus, { agent: "asker", instance: "a", journals });
     before.call("act", {}, { toolCallId: "lost", timeoutMs: 600_000 }).catch(() => {});
     await lost.promise;
   }
   const [record] = await journals.readRecent("asker.a", 1);
   await journals.write("asker.a", [
-    { ...(record as CallRecord), state: CallState.Accepted, request: undefined, sent: { arguments: "{}", sessionId: null, depth: 0, hasReadUntrusted: false } },
+    {
+      ...(record as CallRecord),
+      state: CallState.Accepted,
+      request: undefined,
+      sent: { arguments: "{}", sessionId: null, depth: 0, hasReadUntrusted: false },
+    },
   ]);
   await using after = await createToolCaller(bus, { agent: "asker", instance: "a", journals });
   await expect(after.resumed[0]?.answer).resolves.toMatchObject({ toolCallId: "lost", content: "1" });
@@ -193,8 +218,15 @@ test("a call that is sent again and refused is not said not to have run", async 
     await caller.discovered();
   }
   const again = caller.call("act", {}, { toolCallId: "again", firstSentMsAgo: 1_000 });
-  await expect(again).rejects.toMatchObject({ code: "unavailable", message: expect.stringContaining("may have been taken"), details: { mayHaveRun: true } });
-  await expect(caller.call("act", {})).rejects.toMatchObject({ code: "unavailable", message: expect.not.stringContaining("taken") });
+  await expect(again).rejects.toMatchObject({
+    code: "unavailable",
+    message: expect.stringContaining("may have been taken"),
+    details: { mayHaveRun: true },
+  });
+  await expect(caller.call("act", {})).rejects.toMatchObject({
+    code: "unavailable",
+    message: expect.not.stringContaining("taken"),
+  });
 });
 
 test("a caller without a configured instance leases one, and the next process gets the same", async () => {
@@ -210,7 +242,9 @@ test("a caller without a configured instance leases one, and the next process ge
   expect(await callersOf()).toEqual(["asker.0", "asker.0"]);
 });
 
-test("a caller whose name was taken by another while it was silent goes on under a new one", { timeout: 20_000 }, async () => {
+test("a caller whose name was taken by another while it was silent goes on under a new one", {
+  timeout: 20_000,
+}, async () => {
   const prefix = `test-${randomBytes(6).toString("hex")}`;
   await using journals = await connectRedisJournalStore(url, { prefix });
   await using bus = createMemoryBus();
@@ -222,7 +256,9 @@ test("a caller whose name was taken by another while it was silent goes on under
   const redis = new Redis(url);
   await redis.set(`${prefix}:{journal}:slot:asker:0`, "another", "PX", 30_000);
   redis.disconnect();
-  await expect.poll(() => journals.readSlots("asker"), { timeout: 10_000 }).toSatisfy((leftMs: number[]) => (leftMs[1] ?? 0) > 0);
+  await expect
+    .poll(() => journals.readSlots("asker"), { timeout: 10_000 })
+    .toSatisfy((leftMs: number[]) => (leftMs[1] ?? 0) > 0);
   release();
   await expect(before).resolves.toMatchObject({ content: "{}" });
   await expect
@@ -315,7 +351,9 @@ test.each([
   });
   await using bus = createMemoryBus();
   const { tool, started, release } = held();
-  await using _service = await serveTools(bus, testSet({ ...tool, definition: { ...tool.definition, ...promises } }), { service: "tests" });
+  await using _service = await serveTools(bus, testSet({ ...tool, definition: { ...tool.definition, ...promises } }), {
+    service: "tests",
+  });
   await using caller = await createToolCaller(bus, { agent: "asker", instance: "a", journals: slow });
   await caller.discovered();
   let hasStarted = false;
@@ -339,7 +377,11 @@ test("a call that is to be durable is refused where it cannot be noted, and any 
   const away = new Proxy(journals, {
     get(target, property) {
       const own = Reflect.get(target, property);
-      return property === "write" ? () => Promise.reject(new Error("away")) : typeof own === "function" ? own.bind(target) : own;
+      return property === "write"
+        ? () => Promise.reject(new Error("away"))
+        : typeof own === "function"
+          ? own.bind(target)
+          : own;
     },
   });
   await using bus = createMemoryBus();
@@ -348,7 +390,10 @@ test("a call that is to be durable is refused where it cannot be noted, and any 
   await using caller = await createToolCaller(bus, { agent: "asker", instance: "a", journals: away });
   await caller.discovered();
   await expect(caller.call("act", {})).resolves.toMatchObject({ content: "done" });
-  await expect(caller.call("act", {}, { durable: true })).rejects.toMatchObject({ code: "unavailable", details: { mayHaveRun: false } });
+  await expect(caller.call("act", {}, { durable: true })).rejects.toMatchObject({
+    code: "unavailable",
+    details: { mayHaveRun: false },
+  });
   await using forgetful = await createToolCaller(bus, { agent: "another" });
   await forgetful.discovered();
   await expect(forgetful.call("act", {}, { durable: true })).rejects.toMatchObject({ code: "unavailable" });

@@ -1,5 +1,13 @@
 import { type Bus, createMemoryBus } from "@rockbot/bus";
-import { createEnvelope, definedBy, encodeMessage, MAX_REQUEST_BYTES, MCP_BRIDGE, messages, ToolError } from "@rockbot/contracts";
+import {
+  createEnvelope,
+  definedBy,
+  encodeMessage,
+  MAX_REQUEST_BYTES,
+  MCP_BRIDGE,
+  messages,
+  ToolError,
+} from "@rockbot/contracts";
 import { expect, test, vi } from "vitest";
 import type { ToolExecutor } from "../define/tool-executor.ts";
 import { MAX_CALLS_IN_FLIGHT } from "../limits.ts";
@@ -19,7 +27,9 @@ test.each([
     begun.resolve();
     return goOn.promise;
   };
-  await serveTools(bus, testSet(testTool("act", wait), testTool("read", wait, { readOnly: true })), { service: "tools" });
+  await serveTools(bus, testSet(testTool("act", wait), testTool("read", wait, { readOnly: true })), {
+    service: "tools",
+  });
   const caller = await createToolCaller(bus, { agent: "agent" });
   const call = caller.call(name, {});
   await begun.promise;
@@ -50,7 +60,10 @@ test("an error of a bridge that labels no tool, as one of an earlier release, co
   await using _service = await serveTools(bus, { tools }, { service: MCP_BRIDGE });
   await using caller = await createToolCaller(bus, { agent: "agent" });
 
-  await expect(caller.call("earlier", {})).rejects.toMatchObject({ code: "invalid_arguments", trust: { level: "untrusted", origin: "mcp" } });
+  await expect(caller.call("earlier", {})).rejects.toMatchObject({
+    code: "invalid_arguments",
+    trust: { level: "untrusted", origin: "mcp" },
+  });
   await expect(caller.call("labelled", {})).rejects.toMatchObject({ code: "invalid_arguments", trust: undefined });
 });
 
@@ -60,7 +73,11 @@ test("finds and calls a tool, whichever side started first", async () => {
   await using _ = await serveTools(bus, testSet(echo), { service: "tests" });
   await using late = await createToolCaller(bus, { agent: "late" });
   for (const caller of [early, late]) {
-    await expect(caller.call("echo", { a: 1 })).resolves.toMatchObject({ content: '{"a":1}', structured: { a: 1 }, isError: false });
+    await expect(caller.call("echo", { a: 1 })).resolves.toMatchObject({
+      content: '{"a":1}',
+      structured: { a: 1 },
+      isError: false,
+    });
   }
 });
 
@@ -72,7 +89,11 @@ test("lists the same tools in the same order, whatever the order they came in", 
       await using caller = await createToolCaller(bus, { agent: "lister" });
       await using stack = new AsyncDisposableStack();
       for (const name of order)
-        stack.use(await serveTools(bus, testSet(testTool(name, async () => "")), { service: `s-${name.toLowerCase().replace("_", "0")}` }));
+        stack.use(
+          await serveTools(bus, testSet(testTool(name, async () => "")), {
+            service: `s-${name.toLowerCase().replace("_", "0")}`,
+          }),
+        );
       await vi.waitFor(() => expect(caller.tools.getTools()).toHaveLength(names.length + 2));
       return JSON.stringify(caller.tools.getTools());
     }),
@@ -84,9 +105,17 @@ test("offers the guides of all services through the two guide tools", async () =
   await using bus = createMemoryBus();
   await using _ = await serveTools(bus, testSet(echo), { service: "tests" });
   await using caller = await createToolCaller(bus, { agent: "reader" });
-  await expect(caller.call("list_tool_guides", {})).resolves.toMatchObject({ content: expect.stringContaining("- tests: How the tests' tools are used.") });
-  await expect(caller.call("get_tool_guide", { name: "TESTS" })).resolves.toMatchObject({ content: "# Tests\n\nCall them.", isError: false });
-  await expect(caller.call("get_tool_guide", { name: "nope" })).resolves.toMatchObject({ isError: true, content: expect.stringContaining("Available: tests") });
+  await expect(caller.call("list_tool_guides", {})).resolves.toMatchObject({
+    content: expect.stringContaining("- tests: How the tests' tools are used."),
+  });
+  await expect(caller.call("get_tool_guide", { name: "TESTS" })).resolves.toMatchObject({
+    content: "# Tests\n\nCall them.",
+    isError: false,
+  });
+  await expect(caller.call("get_tool_guide", { name: "nope" })).resolves.toMatchObject({
+    isError: true,
+    content: expect.stringContaining("Available: tests"),
+  });
   await expect(caller.call("get_tool_guide", { nam: "x" })).rejects.toMatchObject({
     code: "invalid_arguments",
     message: expect.stringMatching(/name: is required.*did you mean "name"/),
@@ -110,7 +139,9 @@ test("fails at once when nobody serves the tool, and works again when somebody d
   await using _ = await serveTools(bus, testSet(echo, ...others), { service: "tests" });
   await expect(caller.call("echo", {})).resolves.toMatchObject({ content: "{}" });
   await expect(caller.call("nothing_alike", {})).rejects.toThrow(/: known: echo, .*, and 13 more$/);
-  await expect(caller.call("forecast", {})).rejects.toThrow('did you mean "server0__forecast", "server10__forecast", "server11__forecast", or one of 27 more?');
+  await expect(caller.call("forecast", {})).rejects.toThrow(
+    'did you mean "server0__forecast", "server10__forecast", "server11__forecast", or one of 27 more?',
+  );
 });
 
 test("a tool that never comes is not to be tried again: one of the agent's turns, or of a running service that has it off", async () => {
@@ -121,11 +152,21 @@ test("a tool that never comes is not to be tried again: one of the agent's turns
   for (const name of ["spawn_wisps", "wisp__digest", "list_working_memory", "report_progress", "search"])
     await expect(caller.call(name, {}), name).rejects.toMatchObject(never);
   await expect(caller.call("search", {})).rejects.toThrow('"knowledge-tools" is running, and has it off');
-  await using _bridge = await serveTools(bus, testSet(testTool("server__echo", async () => "")), { service: "mcp-bridge", topic: "tool.invoke.mcp" });
+  await using _bridge = await serveTools(bus, testSet(testTool("server__echo", async () => "")), {
+    service: "mcp-bridge",
+    topic: "tool.invoke.mcp",
+  });
   await expect.poll(() => caller.tools.get("server__echo")).toBeDefined();
   for (const name of ["web_search", "mcp_list_services"]) // its service may start, and the bridge's index comes after its list
     await expect(caller.call(name, {}), name).rejects.toMatchObject({ code: "unavailable", isRetryable: true });
-  const listed = { name: "mcp_list_services", description: "", parametersSchema: "{}", readOnly: true, idempotent: true, source: MCP_BRIDGE };
+  const listed = {
+    name: "mcp_list_services",
+    description: "",
+    parametersSchema: "{}",
+    readOnly: true,
+    idempotent: true,
+    source: MCP_BRIDGE,
+  };
   caller.tools.register(listed, testTool("mcp_list_services", async () => "").executor); // the index has come
   await expect(caller.call("mcp_register_server", {})).rejects.toMatchObject(never);
   await expect(caller.call("toString", {})).rejects.toMatchObject({ code: "tool_not_found", isRetryable: false });
@@ -207,7 +248,11 @@ test("settles at the deadline, cancels the call, and ignores what comes later", 
   });
   await using _ = await serveTools(bus, testSet(slow), { service: "tests" });
   await using caller = await createToolCaller(bus, { agent: "asker" });
-  await expect(caller.call("slow", {}, { timeoutMs: 100 })).rejects.toMatchObject({ code: "timeout", isRetryable: true, details: { mayHaveRun: true } });
+  await expect(caller.call("slow", {}, { timeoutMs: 100 })).rejects.toMatchObject({
+    code: "timeout",
+    isRetryable: true,
+    details: { mayHaveRun: true },
+  });
   await cancelled.promise;
 });
 
@@ -231,19 +276,24 @@ test("cancels a running call when its caller aborts", async () => {
   expect(await cancelled.promise).toMatchObject({ code: "cancelled" });
 });
 
-test.each([3, 200])("shows %i steps of progress in order, the first ten and the last in any case, and none after the answer", async (total) => {
-  await using bus = createMemoryBus();
-  const steps = testTool("steps", async (_input, { progress }) => {
-    for (let step = 1; step <= total; step++) progress({ progress: step, total, message: `step ${step}` });
-    return "done";
-  });
-  await using _ = await serveTools(bus, testSet(steps), { service: "tests" });
-  await using caller = await createToolCaller(bus, { agent: "watcher" });
-  const updates: number[] = [];
-  await caller.call("steps", {}, { onProgress: ({ progress }) => updates.push(progress ?? 0) });
+test.each([3, 200])(
+  "shows %i steps of progress in order, the first ten and the last in any case, and none after the answer",
+  async (total) => {
+    await using bus = createMemoryBus();
+    const steps = testTool("steps", async (_input, { progress }) => {
+      for (let step = 1; step <= total; step++) progress({ progress: step, total, message: `step ${step}` });
+      return "done";
+    });
+    await using _ = await serveTools(bus, testSet(steps), { service: "tests" });
+    await using caller = await createToolCaller(bus, { agent: "watcher" });
+    const updates: number[] = [];
+    await caller.call("steps", {}, { onProgress: ({ progress }) => updates.push(progress ?? 0) });
 
-  expect(updates).toEqual([...new Set([...Array.from({ length: Math.min(10, total) }, (_step, index) => index + 1), total])]);
-});
+    expect(updates).toEqual([
+      ...new Set([...Array.from({ length: Math.min(10, total) }, (_step, index) => index + 1), total]),
+    ]);
+  },
+);
 
 test("shows all progress that went before the answer, though the answer overtakes it, and waits no longer for what is lost", async () => {
   await using bus = createMemoryBus();
@@ -307,7 +357,9 @@ test("refuses what cannot be called: too large, no time, too many at once", asyn
   });
   await using _ = await serveTools(bus, testSet(hold), { service: "tests" });
   await using caller = await createToolCaller(bus, { agent: "asker" });
-  await expect(caller.call("hold", { text: "x".repeat(MAX_REQUEST_BYTES) })).rejects.toMatchObject({ code: "too_large" });
+  await expect(caller.call("hold", { text: "x".repeat(MAX_REQUEST_BYTES) })).rejects.toMatchObject({
+    code: "too_large",
+  });
   for (const timeoutMs of [0, -1, Number.NaN, 21 * 60_000])
     await expect(caller.call("hold", {}, { timeoutMs })).rejects.toMatchObject({ code: "invalid_arguments" });
   const calls = Array.from({ length: MAX_CALLS_IN_FLIGHT }, () => caller.call("hold", {}));
@@ -337,7 +389,9 @@ test("answers each of many concurrent calls with its own result", async () => {
   await using bus = createMemoryBus();
   await using _ = await serveTools(bus, testSet(echo), { service: "tests" });
   await using caller = await createToolCaller(bus, { agent: "asker" });
-  const contents = await Promise.all(Array.from({ length: 200 }, async (_, index) => (await caller.call("echo", { index })).content));
+  const contents = await Promise.all(
+    Array.from({ length: 200 }, async (_, index) => (await caller.call("echo", { index })).content),
+  );
   expect(contents).toEqual(Array.from({ length: 200 }, (_, index) => JSON.stringify({ index })));
 });
 
@@ -381,8 +435,15 @@ test("keeps a tool of its own when a service announces and withdraws one of that
   await using bus = createMemoryBus();
   await using caller = await createToolCaller(bus, { agent: "owner" });
   const own: ToolExecutor = { execute: async ({ toolCallId, toolName }) => ({ toolCallId, toolName, content: "own" }) };
-  caller.tools.register({ name: "b", description: "", parametersSchema: "{}", readOnly: true, idempotent: true, source: "local" }, own);
-  const service = await serveTools(bus, testSet(...["a", "b", "c"].map((name) => testTool(name, async () => "service's"))), { service: "tests" });
+  caller.tools.register(
+    { name: "b", description: "", parametersSchema: "{}", readOnly: true, idempotent: true, source: "local" },
+    own,
+  );
+  const service = await serveTools(
+    bus,
+    testSet(...["a", "b", "c"].map((name) => testTool(name, async () => "service's"))),
+    { service: "tests" },
+  );
   await vi.waitFor(() => expect(caller.tools.getExecutor("c")).toBeDefined());
   await expect(caller.call("b", {})).resolves.toMatchObject({ content: "own" });
   await expect(caller.call("a", {})).resolves.toMatchObject({ content: "service's" });
@@ -398,10 +459,15 @@ test("holds a tool that takes a remote one's name to the deadline, and keeps it 
   await caller.discovered();
   caller.tools.unregister("echo");
   const endless: ToolExecutor = { execute: () => new Promise(() => {}) };
-  caller.tools.register({ name: "echo", description: "", parametersSchema: "{}", readOnly: true, idempotent: true, source: "local" }, endless);
+  caller.tools.register(
+    { name: "echo", description: "", parametersSchema: "{}", readOnly: true, idempotent: true, source: "local" },
+    endless,
+  );
   await expect(caller.call("echo", {}, { timeoutMs: 50 })).rejects.toMatchObject({ code: "timeout" });
   await service[Symbol.asyncDispose]();
-  await expect(caller.call("list_tool_guides", {})).resolves.toMatchObject({ content: expect.not.stringContaining("tests") });
+  await expect(caller.call("list_tool_guides", {})).resolves.toMatchObject({
+    content: expect.not.stringContaining("tests"),
+  });
   expect(caller.tools.getExecutor("echo")).toBe(endless);
 });
 
@@ -412,7 +478,10 @@ test("ends a call by its deadline, or when it is aborted, while the bus does not
   await caller.discovered();
   vi.spyOn(bus, "inspect").mockReturnValue(new Promise(() => {}));
   const publish = vi.spyOn(bus, "publish");
-  await expect(caller.call("echo", {}, { timeoutMs: 50 })).rejects.toMatchObject({ code: "timeout", details: { mayHaveRun: false } });
+  await expect(caller.call("echo", {}, { timeoutMs: 50 })).rejects.toMatchObject({
+    code: "timeout",
+    details: { mayHaveRun: false },
+  });
   const controller = new AbortController();
   const call = caller.call("echo", {}, { signal: controller.signal });
   controller.abort();
@@ -429,10 +498,18 @@ test("refuses an id that no message may have, and one that another call has out,
   });
   await using _ = await serveTools(bus, testSet(hold), { service: "tests" });
   await using caller = await createToolCaller(bus, { agent: "asker" });
-  for (const toolCallId of ["", "x".repeat(129)]) await expect(caller.call("hold", {}, { toolCallId })).rejects.toMatchObject({ code: "invalid_arguments" });
+  for (const toolCallId of ["", "x".repeat(129)])
+    await expect(caller.call("hold", {}, { toolCallId })).rejects.toMatchObject({ code: "invalid_arguments" });
   const first = caller.call("hold", {}, { toolCallId: "one" });
-  const others = [caller.call("hold", { a: 1 }, { toolCallId: "one" }), caller.call("hold", {}, { toolCallId: "one", onBehalfOf: "somebody" })];
-  for (const other of others) await expect(other).rejects.toMatchObject({ code: "invalid_arguments", message: expect.stringContaining("out already") });
+  const others = [
+    caller.call("hold", { a: 1 }, { toolCallId: "one" }),
+    caller.call("hold", {}, { toolCallId: "one", onBehalfOf: "somebody" }),
+  ];
+  for (const other of others)
+    await expect(other).rejects.toMatchObject({
+      code: "invalid_arguments",
+      message: expect.stringContaining("out already"),
+    });
   release.resolve();
   await expect(first).resolves.toMatchObject({ content: "released" });
 });
@@ -450,9 +527,13 @@ test("the same request under the id of a call that is out gets that call's answe
   await using _ = await serveTools(bus, testSet(hold), { service: "tests" });
   await using caller = await createToolCaller(bus, { agent: "gateway" });
   const publish = vi.spyOn(bus, "publish");
-  const ask = (options: object = {}, args: object = {}) => caller.call("hold", args, { toolCallId: "one", onBehalfOf: "ann", ...options });
+  const ask = (options: object = {}, args: object = {}) =>
+    caller.call("hold", args, { toolCallId: "one", onBehalfOf: "ann", ...options });
   const asked = [ask(), ask({ keepAnswer: true })];
-  const failing = Promise.allSettled([ask({ toolCallId: "two" }, { fail: true }), ask({ toolCallId: "two" }, { fail: true })]);
+  const failing = Promise.allSettled([
+    ask({ toolCallId: "two" }, { fail: true }),
+    ask({ toolCallId: "two" }, { fail: true }),
+  ]);
   const gone = new AbortController();
   const given = ask({ signal: gone.signal });
   gone.abort();
@@ -460,7 +541,10 @@ test("the same request under the id of a call that is out gets that call's answe
   await expect(ask({ timeoutMs: 1 })).rejects.toMatchObject({ code: "timeout", details: { mayHaveRun: true } });
   release.resolve();
 
-  expect(await Promise.all(asked)).toEqual([expect.objectContaining({ content: "released" }), expect.objectContaining({ content: "released" })]);
+  expect(await Promise.all(asked)).toEqual([
+    expect.objectContaining({ content: "released" }),
+    expect.objectContaining({ content: "released" }),
+  ]);
   for (const call of await failing) expect(call).toMatchObject({ reason: { code: "execution_failed", message: "no" } });
   expect(await caller.getAnswer("one")).toMatchObject({ content: "released" });
   expect([runs, publish.mock.calls.filter(([{ topic }]) => topic === "tool.invoke.tests").length]).toEqual([2, 2]);

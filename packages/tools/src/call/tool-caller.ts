@@ -105,7 +105,15 @@ export interface ToolCaller extends AsyncDisposable {
  * @throws {RangeError} if a name is not one that we may create, or maxCallsInFlight no positive whole number
  */
 export async function createToolCaller(bus: Bus, options: ToolCallerOptions): Promise<ToolCaller> {
-  const { agent, results = "result", journals, maxCallsInFlight = MAX_CALLS_IN_FLIGHT, policy, blobs, log = silentLogger } = options;
+  const {
+    agent,
+    results = "result",
+    journals,
+    maxCallsInFlight = MAX_CALLS_IN_FLIGHT,
+    policy,
+    blobs,
+    log = silentLogger,
+  } = options;
   const { instance = results === "copy" ? newId().slice(0, 12) : undefined } = options;
   checkCaller(bus, { agent, results, instance, maxCallsInFlight });
   const identity = createIdentity(bus, policy);
@@ -120,13 +128,32 @@ export async function createToolCaller(bus: Bus, options: ToolCallerOptions): Pr
     return service !== undefined && identity.isFrom(service, message, "progress");
   };
   const messageMeter = new MessageMeter({ policy, log });
-  const stationOptions: StationOptions = { agent, instance, results, journals, log, isGenuineProgress, messageMeter, onStray };
+  const stationOptions: StationOptions = {
+    agent,
+    instance,
+    results,
+    journals,
+    log,
+    isGenuineProgress,
+    messageMeter,
+    onStray,
+  };
   const journal = new CallJournal({ caller: agent, store: journals, log }); // answers to earlier calls may come while the station is being opened
   const station: HeldStation = stack.use(await holdStation(bus, stationOptions, (address) => journal.moveTo(address)));
   stack.use(journal); // closed before the station, whose end is no end of the calls that are left to the next process
   const { address, requester } = station.current;
-  const resumed = await resumeCalls({ caller: address, store: isTakenUp ? journals : undefined, requester, journal, identity, blobs, log });
-  const tools: CallableTools = stack.use(new CallableTools(bus, { agent, self, identity, policy, blobs, station: () => station.current, log }));
+  const resumed = await resumeCalls({
+    caller: address,
+    store: isTakenUp ? journals : undefined,
+    requester,
+    journal,
+    identity,
+    blobs,
+    log,
+  });
+  const tools: CallableTools = stack.use(
+    new CallableTools(bus, { agent, self, identity, policy, blobs, station: () => station.current, log }),
+  );
   await tools.open();
   resumed.sendAgain(sendTakenUp({ tools, self, log }));
 
@@ -159,7 +186,8 @@ export async function createToolCaller(bus: Bus, options: ToolCallerOptions): Pr
     discovered: () => tools.directory.discovered(),
     heldFrom: (by) => tools.heldFrom(by),
     awaits: (toolName) => tools.directory.awaits(toolName),
-    getAnswer: (toolCallId) => journal.answer(toolCallId).then((bytes) => (bytes === undefined ? undefined : decodeReply(bytes))),
+    getAnswer: (toolCallId) =>
+      journal.answer(toolCallId).then((bytes) => (bytes === undefined ? undefined : decodeReply(bytes))),
     call: (name, args, callOptions = {}) => calls.call(name, args, callOptions),
     async [Symbol.asyncDispose]() {
       calls.close(isTakenUp ? undefined : callerHasEnded);
@@ -171,7 +199,12 @@ export async function createToolCaller(bus: Bus, options: ToolCallerOptions): Pr
 /** @throws {RangeError} */
 function checkCaller(
   bus: Bus,
-  { agent, instance, results, maxCallsInFlight }: Required<Pick<ToolCallerOptions, "agent" | "instance" | "results" | "maxCallsInFlight">>,
+  {
+    agent,
+    instance,
+    results,
+    maxCallsInFlight,
+  }: Required<Pick<ToolCallerOptions, "agent" | "instance" | "results" | "maxCallsInFlight">>,
 ) {
   checkName("an agent's name", agent);
   if (instance !== undefined) checkName("an instance's name", instance);
@@ -181,15 +214,17 @@ function checkCaller(
     );
   }
   if (!Number.isSafeInteger(maxCallsInFlight) || Number(maxCallsInFlight) < 1) {
-    throw new RangeError(`Cannot call tools as "${agent}": maxCallsInFlight must be a positive whole number, got ${maxCallsInFlight}`);
+    throw new RangeError(
+      `Cannot call tools as "${agent}": maxCallsInFlight must be a positive whole number, got ${maxCallsInFlight}`,
+    );
   }
 }
 
 /** Counts answers that no call waits for. @param onNamed gets the ids of those that name a call */
 function strayCounter(onNamed: (correlationId: string) => void): (correlationId: string | undefined) => void {
-  const strays = metrics
-    .getMeter("@rockbot/tools")
-    .createCounter("rockbot.tool.results.stray", { description: "Answers that no call waits for: late, repeated or forged." });
+  const strays = metrics.getMeter("@rockbot/tools").createCounter("rockbot.tool.results.stray", {
+    description: "Answers that no call waits for: late, repeated or forged.",
+  });
   return (correlationId) => {
     strays.add(1);
     if (correlationId !== undefined) onNamed(correlationId);
@@ -197,4 +232,6 @@ function strayCounter(onNamed: (correlationId: string) => void): (correlationId:
 }
 
 const callerHasEnded = (): ToolError =>
-  new ToolError(ToolErrorCode.Cancelled, "The call was cancelled: its caller has ended", { details: { mayHaveRun: true } });
+  new ToolError(ToolErrorCode.Cancelled, "The call was cancelled: its caller has ended", {
+    details: { mayHaveRun: true },
+  });

@@ -54,13 +54,22 @@ type Values = Readonly<Record<string, readonly string[]>>;
  * @param only the values that are right now
  * @param some values besides which others are right, too
  */
-export function advised<Input, Output>(definition: ToolDefinition<Input, Output>, only: Values, some: Values = {}): ToolDefinition<Input, Output> {
-  const { properties, ...schema } = definition.inputSchema as { readonly properties: Readonly<Record<string, { readonly items?: object }>> };
+export function advised<Input, Output>(
+  definition: ToolDefinition<Input, Output>,
+  only: Values,
+  some: Values = {},
+): ToolDefinition<Input, Output> {
+  const { properties, ...schema } = definition.inputSchema as {
+    readonly properties: Readonly<Record<string, { readonly items?: object }>>;
+  };
   const withAdvice = Object.entries(properties).map(([name, property]) => {
     const [keyword, advice = []] = name in only ? ["x-enum-now", only[name]] : ["x-open-enum", some[name]];
     if (advice.length === 0) return [name, property];
     const told = { [keyword]: advice };
-    return [name, property.items === undefined ? { ...property, ...told } : { ...property, items: { ...property.items, ...told } }];
+    return [
+      name,
+      property.items === undefined ? { ...property, ...told } : { ...property, items: { ...property.items, ...told } },
+    ];
   });
   return { ...definition, inputSchema: { ...schema, properties: Object.fromEntries(withAdvice) } };
 }

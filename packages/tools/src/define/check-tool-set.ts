@@ -1,4 +1,11 @@
-import { type AnnouncedTool, decodeMessage, encodeMessage, faultsText, type ToolAnnouncement, type ToolGuide } from "@rockbot/contracts";
+import {
+  type AnnouncedTool,
+  decodeMessage,
+  encodeMessage,
+  faultsText,
+  type ToolAnnouncement,
+  type ToolGuide,
+} from "@rockbot/contracts";
 
 /** As announced. */
 export interface CheckedToolSet {
@@ -28,7 +35,15 @@ const twice = (named: readonly { readonly name: string }[]): string[] => {
 function faultOf(what: string, service: string, content: Pick<ToolAnnouncement, "tools" | "guides">): string[] {
   const decoded = decodeMessage(
     "ToolAnnouncement",
-    encodeMessage("ToolAnnouncement", { service, instance: "check", epoch: 1, hash: NO_HASH, page: 0, pages: 1, ...content }),
+    encodeMessage("ToolAnnouncement", {
+      service,
+      instance: "check",
+      epoch: 1,
+      hash: NO_HASH,
+      page: 0,
+      pages: 1,
+      ...content,
+    }),
   );
   if (decoded.ok) return [];
   const { faults, message } = decoded.fault;

@@ -1,4 +1,10 @@
-import { boundedTrust, type ContentTrust, type ToolDefinition, type ToolInvokeRequest, textResponse } from "@rockbot/contracts";
+import {
+  boundedTrust,
+  type ContentTrust,
+  type ToolDefinition,
+  type ToolInvokeRequest,
+  textResponse,
+} from "@rockbot/contracts";
 import type { ToolContext, ToolExecutor } from "./tool-executor.ts";
 
 /** A tool with what it promises. Runs its arguments as given: `serveTools` and the registry put the layers around it. */
@@ -29,7 +35,11 @@ export interface Tool {
  * The context of a call, for the code of a tool. A tool hands it on as `parent`, unchanged, to the calls that it makes. Those calls then
  * share its deadline and its cancellation, and the policy can count how many calls led to them. It also learns whether untrusted content did.
  */
-export interface ToolCallContext extends Pick<ToolContext, "caller" | "deadline" | "depth" | "grant" | "hasReadUntrusted" | "log" | "progress" | "sessionId"> {
+export interface ToolCallContext
+  extends Pick<
+    ToolContext,
+    "caller" | "deadline" | "depth" | "grant" | "hasReadUntrusted" | "log" | "progress" | "sessionId"
+  > {
   /** An AbortSignal, which the `deadline` layer gives to all that is inside it. */
   readonly signal: AbortSignal;
   /** The same whenever the call is delivered: a key for whatever must not happen twice, together with `caller`. */
@@ -54,7 +64,10 @@ export interface ToolResult<Output> {
 }
 
 /** Binds a definition to the function that does the work. The function gets arguments that passed the input schema. */
-export function defineTool<Input, Output>(definition: ToolDefinition<Input, Output>, run: Run<Input, Output, ToolCallContext>): Tool;
+export function defineTool<Input, Output>(
+  definition: ToolDefinition<Input, Output>,
+  run: Run<Input, Output, ToolCallContext>,
+): Tool;
 export function defineTool<Input, Output>(
   definition: ToolDefinition<Input, Output>,
   run: Run<Input, Output, ResumableCallContext>,
@@ -63,7 +76,12 @@ export function defineTool<Input, Output>(
 export function defineTool<Input, Output>(
   definition: ToolDefinition<Input, Output>,
   run: Run<Input, Output, ResumableCallContext>,
-  { isResumable, isToBlame, waitsForClaims, leavesPlace }: Pick<Tool, "isResumable" | "isToBlame" | "waitsForClaims" | "leavesPlace"> = {},
+  {
+    isResumable,
+    isToBlame,
+    waitsForClaims,
+    leavesPlace,
+  }: Pick<Tool, "isResumable" | "isToBlame" | "waitsForClaims" | "leavesPlace"> = {},
 ): Tool {
   return {
     definition: definition as ToolDefinition,

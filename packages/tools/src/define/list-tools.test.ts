@@ -1,7 +1,14 @@
 import { expect, test } from "vitest";
 import { listTools } from "./list-tools.ts";
 
-const registration = { name: "a", description: "A.", parametersSchema: '{"type":"object"}', readOnly: true, idempotent: true, source: "tests" };
+const registration = {
+  name: "a",
+  description: "A.",
+  parametersSchema: '{"type":"object"}',
+  readOnly: true,
+  idempotent: true,
+  source: "tests",
+};
 
 test("tools are listed with their schemas as objects, which are read once", () => {
   const tools = listTools([registration, { ...registration, name: "b", outputSchema: '{"type":"string"}' }]);

@@ -29,7 +29,16 @@ export function listTools(registrations: readonly ToolRegistration[]): ListedToo
 /** A registration never changes, so its schemas are read once, however often the tools are listed. */
 const listed = new WeakMap<ToolRegistration, ListedTool>();
 
-function listedTool({ name, description, parametersSchema, outputSchema, readOnly, idempotent, source, trust }: ToolRegistration): ListedTool {
+function listedTool({
+  name,
+  description,
+  parametersSchema,
+  outputSchema,
+  readOnly,
+  idempotent,
+  source,
+  trust,
+}: ToolRegistration): ListedTool {
   return {
     name,
     description,
@@ -45,5 +54,7 @@ function listedTool({ name, description, parametersSchema, outputSchema, readOnl
 /** A schema that is no JSON object promises nothing: anything goes. */
 function schemaOf(text: string): object {
   const parsed = parseJson(text);
-  return parsed.ok && typeof parsed.value === "object" && parsed.value !== null && !Array.isArray(parsed.value) ? parsed.value : {};
+  return parsed.ok && typeof parsed.value === "object" && parsed.value !== null && !Array.isArray(parsed.value)
+    ? parsed.value
+    : {};
 }

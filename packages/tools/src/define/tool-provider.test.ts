@@ -45,27 +45,31 @@ test("a provider that refuses a request gives the answer to it", async () => {
 test.each([
   [false, "unavailable"],
   [true, "outcome_unknown"],
-])("what a provider cannot have now is said not to have run only if nobody got the call before (again: %s)", async (isRedelivered, code) => {
-  await using bus = createMemoryBus();
-  const again: Bus = {
-    ...bus,
-    isReady: true,
-    isBlocked: false,
-    publish: (...args) => bus.publish(...args),
-    inspect: (name) => bus.inspect(name),
-    subscribe: (options, handle) => bus.subscribe(options, (message, delivery) => handle(message, { ...delivery, isRedelivered })),
-    [Symbol.asyncDispose]: async () => {},
-  };
-  const provider = testProvider();
-  provider.set(testTool("away", async () => "never"));
-  provider.find = () => {
-    throw new ToolError("unavailable", "Nothing was run.");
-  };
-  await using _ = await serveTools(again, provider, { service: "tests" });
-  await using caller = await createToolCaller(bus, { agent: "someone" });
-  await caller.discovered();
-  await expect(caller.call("away", {})).rejects.toMatchObject({ code });
-});
+])(
+  "what a provider cannot have now is said not to have run only if nobody got the call before (again: %s)",
+  async (isRedelivered, code) => {
+    await using bus = createMemoryBus();
+    const again: Bus = {
+      ...bus,
+      isReady: true,
+      isBlocked: false,
+      publish: (...args) => bus.publish(...args),
+      inspect: (name) => bus.inspect(name),
+      subscribe: (options, handle) =>
+        bus.subscribe(options, (message, delivery) => handle(message, { ...delivery, isRedelivered })),
+      [Symbol.asyncDispose]: async () => {},
+    };
+    const provider = testProvider();
+    provider.set(testTool("away", async () => "never"));
+    provider.find = () => {
+      throw new ToolError("unavailable", "Nothing was run.");
+    };
+    await using _ = await serveTools(again, provider, { service: "tests" });
+    await using caller = await createToolCaller(bus, { agent: "someone" });
+    await caller.discovered();
+    await expect(caller.call("away", {})).rejects.toMatchObject({ code });
+  },
+);
 
 function testProvider() {
   const listeners = new Set<() => void>();

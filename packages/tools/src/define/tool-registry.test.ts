@@ -3,7 +3,14 @@ import type { ToolExecutor } from "./tool-executor.ts";
 import { createToolRegistry, DuplicateToolError, type ToolChange } from "./tool-registry.ts";
 
 const executor: ToolExecutor = { execute: async ({ toolCallId, toolName }) => ({ toolCallId, toolName }) };
-const registration = (name: string) => ({ name, description: "", parametersSchema: "{}", readOnly: true, idempotent: true, source: "tests" });
+const registration = (name: string) => ({
+  name,
+  description: "",
+  parametersSchema: "{}",
+  readOnly: true,
+  idempotent: true,
+  source: "tests",
+});
 
 test("a registry lists tools by name, finds executors, and forgets what is unregistered", () => {
   const registry = createToolRegistry();

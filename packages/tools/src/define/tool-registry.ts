@@ -54,7 +54,9 @@ export function createToolRegistry(): ToolRegistry {
 
   return {
     getTools() {
-      sorted ??= Object.freeze([...entries.values()].map(({ registration }) => registration).sort((a, b) => (a.name < b.name ? -1 : 1)));
+      sorted ??= Object.freeze(
+        [...entries.values()].map(({ registration }) => registration).sort((a, b) => (a.name < b.name ? -1 : 1)),
+      );
       return sorted;
     },
     get: (name) => entries.get(name)?.registration,
@@ -62,7 +64,9 @@ export function createToolRegistry(): ToolRegistry {
     register(registration, executor) {
       const { name } = registration;
       if (entries.has(name))
-        throw new DuplicateToolError(`Cannot register the tool "${name}": "${entries.get(name)?.registration.source}" has registered it already`);
+        throw new DuplicateToolError(
+          `Cannot register the tool "${name}": "${entries.get(name)?.registration.source}" has registered it already`,
+        );
       entries.set(name, { registration: Object.freeze({ ...registration }), executor });
       changed("registered", name);
     },

@@ -62,8 +62,9 @@ export async function announceTools(bus: Bus, options: AnnounceOptions): Promise
   const { service } = options;
   const told = new ToldList(bus, options);
   let telling: NodeJS.Timeout | undefined;
-  const probes = await bus.subscribe({ name: `announce.${service}`, topics: [PROBE_TOPIC, listTopic(service)], kind: "copy", ...METERED }, async (message) =>
-    told.hearProbe(message),
+  const probes = await bus.subscribe(
+    { name: `announce.${service}`, topics: [PROBE_TOPIC, listTopic(service)], kind: "copy", ...METERED },
+    async (message) => told.hearProbe(message),
   );
   await told.beat();
   const heartbeats = startLoop(HEARTBEAT_MS, () => told.beat());
@@ -116,14 +117,29 @@ class ToldList {
    */
   get #self(): { readonly service: string; readonly instance: string; readonly epoch: number } {
     const { service, isWhole } = this.#options;
-    return { service, instance: this.#instance, epoch: (isWhole?.() ?? true) ? this.#startedAt : Math.floor(this.#startedAt / 1_000) };
+    return {
+      service,
+      instance: this.#instance,
+      epoch: (isWhole?.() ?? true) ? this.#startedAt : Math.floor(this.#startedAt / 1_000),
+    };
   }
 
-  beat({ topic = this.#toAll, isLeaving = false }: { readonly topic?: string; readonly isLeaving?: boolean } = {}): Promise<void> {
+  beat({
+    topic = this.#toAll,
+    isLeaving = false,
+  }: {
+    readonly topic?: string;
+    readonly isLeaving?: boolean;
+  } = {}): Promise<void> {
     const { hash, pages } = this.#announced;
     const revision = this.#options.policy?.current().revision;
     const body = encodeMessage("ToolHeartbeat", { ...this.#self, hash, pages: pages.length, isLeaving });
-    return this.#send(topic, messages.ToolHeartbeat.type, body, revision === undefined ? {} : { [Header.Policy]: revision });
+    return this.#send(
+      topic,
+      messages.ToolHeartbeat.type,
+      body,
+      revision === undefined ? {} : { [Header.Policy]: revision },
+    );
   }
 
   async tellChange(): Promise<void> {
@@ -131,7 +147,8 @@ class ToldList {
     const change = changeBetween(this.#announced, this.next);
     this.#announced = this.next;
     const body = encodeMessage("ToolListChange", { ...this.#self, ...change });
-    if (body.byteLength < this.#announced.bytes / 2 && body.byteLength <= MAX_PAGE_BYTES) await this.#send(this.#toAll, messages.ToolListChange.type, body);
+    if (body.byteLength < this.#announced.bytes / 2 && body.byteLength <= MAX_PAGE_BYTES)
+      await this.#send(this.#toAll, messages.ToolListChange.type, body);
     else await this.#announce(this.#toAll);
   }
 
@@ -145,7 +162,8 @@ class ToldList {
     const sender = identity.senderOf(message);
     if ("refusal" in sender || !sender.mayHear(replyTo)) return;
     const isForList = topic !== PROBE_TOPIC;
-    if (this.#allowance.take(sender.name, isForList ? this.#announced.bytes : 0)) void (isForList ? this.#announce(replyTo) : this.beat({ topic: replyTo }));
+    if (this.#allowance.take(sender.name, isForList ? this.#announced.bytes : 0))
+      void (isForList ? this.#announce(replyTo) : this.beat({ topic: replyTo }));
   }
 
   async #announce(topic: string): Promise<void> {
@@ -159,7 +177,10 @@ class ToldList {
   async #send(topic: string, type: string, body: Uint8Array, headers: Record<string, string> = {}): Promise<void> {
     const { service, log } = this.#options;
     try {
-      await this.#bus.publish(createEnvelope({ topic, type, source: service, ttlMs: ANNOUNCEMENT_TTL_MS, headers, body }), { timeoutMs: HEARTBEAT_MS });
+      await this.#bus.publish(
+        createEnvelope({ topic, type, source: service, ttlMs: ANNOUNCEMENT_TTL_MS, headers, body }),
+        { timeoutMs: HEARTBEAT_MS },
+      );
     } catch (error) {
       log.debug({ service, error: String(error) }, "could not send an announcement"); // the next heartbeat comes, and callers ask again
     }
@@ -175,21 +196,40 @@ function toAnnouncement({ tools, guides }: AnnouncedList) {
   return { ...sorted, hash, bytes: Buffer.byteLength(text), pages: toPages(sorted.tools, sorted.guides) };
 }
 
-function changeBetween(before: Announcement, after: Announcement): Omit<ToolListChange, "service" | "instance" | "epoch"> {
+function changeBetween(
+  before: Announcement,
+  after: Announcement,
+): Omit<ToolListChange, "service" | "instance" | "epoch"> {
   const [tools, guides] = [differences(before.tools, after.tools), differences(before.guides, after.guides)];
-  return { from: before.hash, hash: after.hash, tools: tools.changed, removedTools: tools.removed, guides: guides.changed, removedGuides: guides.removed };
+  return {
+    from: before.hash,
+    hash: after.hash,
+    tools: tools.changed,
+    removedTools: tools.removed,
+    guides: guides.changed,
+    removedGuides: guides.removed,
+  };
 }
 
-function differences<T extends { readonly name: string }>(before: readonly T[], after: readonly T[]): { readonly changed: T[]; readonly removed: string[] } {
+function differences<T extends { readonly name: string }>(
+  before: readonly T[],
+  after: readonly T[],
+): { readonly changed: T[]; readonly removed: string[] } {
   const old = new Map(before.map((entry) => [entry.name, JSON.stringify(entry)]));
   const names = new Set(after.map(({ name }) => name));
-  return { changed: after.filter((entry) => old.get(entry.name) !== JSON.stringify(entry)), removed: [...old.keys()].filter((name) => !names.has(name)) };
+  return {
+    changed: after.filter((entry) => old.get(entry.name) !== JSON.stringify(entry)),
+    removed: [...old.keys()].filter((name) => !names.has(name)),
+  };
 }
 
 const byName = (a: { name: string }, b: { name: string }): number => (a.name < b.name ? -1 : 1);
 
 /** The list cut into pages whose bodies stay below MAX_PAGE_BYTES; at least one, even if empty. */
-function toPages(tools: readonly AnnouncedTool[], guides: readonly ToolGuide[]): { tools: AnnouncedTool[]; guides: ToolGuide[] }[] {
+function toPages(
+  tools: readonly AnnouncedTool[],
+  guides: readonly ToolGuide[],
+): { tools: AnnouncedTool[]; guides: ToolGuide[] }[] {
   const pages: { tools: AnnouncedTool[]; guides: ToolGuide[] }[] = [{ tools: [], guides: [] }];
   let bytes = 0;
   function page(entry: object): { tools: AnnouncedTool[]; guides: ToolGuide[] } {

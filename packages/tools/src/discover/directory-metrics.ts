@@ -16,17 +16,23 @@ let areMade = false;
 function makeInstruments(): void {
   areMade = true;
   const meter = metrics.getMeter("@rockbot/tools");
-  const greatest = (pick: (state: DirectoryState) => number): number => Math.max(0, ...[...directories].map((read) => pick(read())));
+  const greatest = (pick: (state: DirectoryState) => number): number =>
+    Math.max(0, ...[...directories].map((read) => pick(read())));
   meter
-    .createObservableGauge("rockbot.tool.discovery.services", { description: "Services whose list of tools is known here." })
+    .createObservableGauge("rockbot.tool.discovery.services", {
+      description: "Services whose list of tools is known here.",
+    })
     .addCallback((result) => result.observe(greatest(({ known }) => known)));
   meter
-    .createObservableGauge("rockbot.tool.discovery.missing_lists", { description: "Services that are there and whose latest list of tools has not come." })
+    .createObservableGauge("rockbot.tool.discovery.missing_lists", {
+      description: "Services that are there and whose latest list of tools has not come.",
+    })
     .addCallback((result) => result.observe(greatest(({ missing }) => missing)));
   meter
     .createObservableGauge("rockbot.tool.discovery.silence.seconds", {
       unit: "s",
-      description: "Time since a service was heard of, of the one that was so least lately. It announces itself every few seconds.",
+      description:
+        "Time since a service was heard of, of the one that was so least lately. It announces itself every few seconds.",
     })
     .addCallback((result) => result.observe(greatest(({ silentMs }) => silentMs) / 1000));
 }

@@ -42,7 +42,9 @@ function countingBus(bus: Bus) {
 
 const toolsOf = (service: number, changed = "") =>
   Array.from({ length: TOOLS_OF_EACH }, (_, n) =>
-    testTool(`tool_${service}_${n}`, async () => "fine", { description: n === 0 ? description + changed : description }),
+    testTool(`tool_${service}_${n}`, async () => "fine", {
+      description: n === 0 ? description + changed : description,
+    }),
   );
 
 function changing(service: number): ToolProvider & { change(): void } {
@@ -65,15 +67,20 @@ function changing(service: number): ToolProvider & { change(): void } {
   };
 }
 
-const listed = (caller: ToolCaller): number => caller.tools.getTools().filter(({ name }) => name.startsWith("tool_")).length;
+const listed = (caller: ToolCaller): number =>
+  caller.tools.getTools().filter(({ name }) => name.startsWith("tool_")).length;
 
-test(`what ${SERVICES * TOOLS_OF_EACH} tools and ${AGENTS} agents say to find each other stays small`, { timeout: 60_000 }, async () => {
+test(`what ${SERVICES * TOOLS_OF_EACH} tools and ${AGENTS} agents say to find each other stays small`, {
+  timeout: 60_000,
+}, async () => {
   await using memory = createMemoryBus();
   const { bus, count } = countingBus(memory);
   await using stack = new AsyncDisposableStack();
   const first = changing(0);
   for (let service = 0; service < SERVICES; service++)
-    stack.use(await serveTools(bus, service === 0 ? first : testSet(...toolsOf(service)), { service: `service-${service}` }));
+    stack.use(
+      await serveTools(bus, service === 0 ? first : testSet(...toolsOf(service)), { service: `service-${service}` }),
+    );
   const agents: ToolCaller[] = [];
   const start = async () => {
     const agent = stack.use(await createToolCaller(bus, { agent: `agent-${agents.length}` }));
@@ -85,7 +92,9 @@ test(`what ${SERVICES * TOOLS_OF_EACH} tools and ${AGENTS} agents say to find ea
   await expect.poll(() => listed(agent), { timeout: 20_000 }).toBe(SERVICES * TOOLS_OF_EACH);
   const list = JSON.stringify(agent.tools.getTools()).length;
   while (agents.length < AGENTS) await Promise.all(Array.from({ length: 11 }, start));
-  await expect.poll(() => agents.every((each) => listed(each) === SERVICES * TOOLS_OF_EACH), { timeout: 20_000 }).toBe(true);
+  await expect
+    .poll(() => agents.every((each) => listed(each) === SERVICES * TOOLS_OF_EACH), { timeout: 20_000 })
+    .toBe(true);
   const figures: Record<string, number> = {};
   /** Beside the heartbeats of a second, which come whatever happens. */
   async function cost(what: string, act: () => Promise<unknown>): Promise<void> {
@@ -94,7 +103,9 @@ test(`what ${SERVICES * TOOLS_OF_EACH} tools and ${AGENTS} agents say to find ea
     figures[what] = count();
   }
   await cost("a call of a name that nobody has", async () => {
-    expect(await agent.call("no_such_tool", {}).catch((error: ToolError) => error)).toMatchObject({ code: "tool_not_found" });
+    expect(await agent.call("no_such_tool", {}).catch((error: ToolError) => error)).toMatchObject({
+      code: "tool_not_found",
+    });
   });
   await cost("a new agent", async () => {
     await start();
@@ -103,7 +114,10 @@ test(`what ${SERVICES * TOOLS_OF_EACH} tools and ${AGENTS} agents say to find ea
   await cost("a tool that changes", async () => {
     first.change();
     await expect
-      .poll(() => agents.every(({ tools }) => tools.getTools().some(({ description: said }) => said.endsWith("And more."))), { timeout: 20_000 })
+      .poll(
+        () => agents.every(({ tools }) => tools.getTools().some(({ description: said }) => said.endsWith("And more."))),
+        { timeout: 20_000 },
+      )
       .toBe(true);
   });
   const heartbeats = 3 * SERVICES * AGENTS * 300;

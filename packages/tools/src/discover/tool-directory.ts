@@ -128,7 +128,11 @@ export class ToolDirectory implements AsyncDisposable {
     this.#options = options;
     this.#holders = new ToolHolders(options);
     this.#liveness = new ServiceLiveness(bus);
-    this.#observed = observeDirectory(() => ({ known: this.#services.size, missing: this.#wanted.size, silentMs: this.#silentMs() }));
+    this.#observed = observeDirectory(() => ({
+      known: this.#services.size,
+      missing: this.#wanted.size,
+      silentMs: this.#silentMs(),
+    }));
     this.#replyTo = `tool.result.${options.source}.${newId().slice(0, 12)}`;
   }
 
@@ -136,7 +140,12 @@ export class ToolDirectory implements AsyncDisposable {
   async open(): Promise<void> {
     this.#stack.use(
       await this.#bus.subscribe(
-        { name: `directory.${this.#options.source}`, topics: [announceTopic("*"), this.#replyTo], kind: "copy", ...METERED },
+        {
+          name: `directory.${this.#options.source}`,
+          topics: [announceTopic("*"), this.#replyTo],
+          kind: "copy",
+          ...METERED,
+        },
         async (message) => this.#hear(message),
       ),
     );
@@ -242,7 +251,9 @@ export class ToolDirectory implements AsyncDisposable {
 
   /** How long ago the service was heard of that was so least lately; 0 without services. */
   #silentMs(): number {
-    const seen = [...this.#services.values()].map(({ instances }) => Math.max(...[...instances.values()].map((instance) => instance.seen)));
+    const seen = [...this.#services.values()].map(({ instances }) =>
+      Math.max(...[...instances.values()].map((instance) => instance.seen)),
+    );
     return seen.length === 0 ? 0 : performance.now() - Math.min(...seen);
   }
 
@@ -256,7 +267,14 @@ export class ToolDirectory implements AsyncDisposable {
     const body = encodeMessage("ToolAnnounceProbe", asked);
     try {
       const { source } = this.#options;
-      const probe = createEnvelope({ topic, type: messages.ToolAnnounceProbe.type, source, replyTo: this.#replyTo, ttlMs: LEASE_MS, body });
+      const probe = createEnvelope({
+        topic,
+        type: messages.ToolAnnounceProbe.type,
+        source,
+        replyTo: this.#replyTo,
+        ttlMs: LEASE_MS,
+        body,
+      });
       await this.#bus.publish(probe, { timeoutMs: HEARTBEAT_MS });
     } catch (error) {
       this.#options.log.debug({ error: String(error) }, "could not send a probe"); // heartbeats tell the same, later
@@ -270,7 +288,10 @@ export class ToolDirectory implements AsyncDisposable {
     const isHeard = () => this.#services.size > 0 || this.#wanted.size > 0;
     const quietSince = () => performance.now() - Math.max(start, this.#lastNews);
     const slow = 2 * (this.#echoMs ?? 0);
-    await this.#waitFor(DISCOVERY_MS, () => quietSince() >= (isHeard() ? Math.max(QUIET_MS, slow) : Math.max(FIRST_ANSWER_MS, slow)));
+    await this.#waitFor(
+      DISCOVERY_MS,
+      () => quietSince() >= (isHeard() ? Math.max(QUIET_MS, slow) : Math.max(FIRST_ANSWER_MS, slow)),
+    );
   }
 
   async #waitFor(ms: number, isEnough: () => boolean): Promise<void> {
@@ -288,9 +309,12 @@ export class ToolDirectory implements AsyncDisposable {
     const of = topic === this.#replyTo ? undefined : serviceOf(topic);
     const listHash = headers[Header.ListHash];
     if (of !== undefined && listHash !== undefined && this.#services.get(of)?.hash === listHash) return; // a list that is here need not be read
-    if (type === messages.ToolHeartbeat.type) this.#heardBy("ToolHeartbeat", message, of, (heartbeat) => this.#onHeartbeat(heartbeat));
-    else if (type === messages.ToolAnnouncement.type) this.#heardBy("ToolAnnouncement", message, of, (page, bytes) => this.#onPage(page, bytes));
-    else if (type === messages.ToolListChange.type) this.#heardBy("ToolListChange", message, of, (change, bytes) => this.#onChange(change, bytes));
+    if (type === messages.ToolHeartbeat.type)
+      this.#heardBy("ToolHeartbeat", message, of, (heartbeat) => this.#onHeartbeat(heartbeat));
+    else if (type === messages.ToolAnnouncement.type)
+      this.#heardBy("ToolAnnouncement", message, of, (page, bytes) => this.#onPage(page, bytes));
+    else if (type === messages.ToolListChange.type)
+      this.#heardBy("ToolListChange", message, of, (change, bytes) => this.#onChange(change, bytes));
   }
 
   /** Reads a message that a service has sent, and nobody else under its name. */
@@ -315,7 +339,12 @@ export class ToolDirectory implements AsyncDisposable {
   /** Remembers why a list that is wanted cannot be used, until the service says that it has another. */
   #onUnreadable(service: string | undefined, message: Envelope, why: string): void {
     const wanted = service === undefined ? undefined : this.#wanted.get(service);
-    if (service === undefined || wanted === undefined || !this.#options.identity.isFrom(service, message, "announcement")) return;
+    if (
+      service === undefined ||
+      wanted === undefined ||
+      !this.#options.identity.isFrom(service, message, "announcement")
+    )
+      return;
     const fault = why.length > MAX_FAULT ? `${why.slice(0, MAX_FAULT)}…` : why;
     if (wanted.fault === undefined) this.#options.log.warn({ service, fault }, "cannot use a service's list of tools");
     wanted.fault = fault;
@@ -356,7 +385,8 @@ export class ToolDirectory implements AsyncDisposable {
       this.#lastNews = now;
     }
     wanted.seen = now;
-    if (!this.#services.has(service) && wanted.heard.size < MAX_INSTANCES) wanted.heard.set(instance, { seen: now, epoch });
+    if (!this.#services.has(service) && wanted.heard.size < MAX_INSTANCES)
+      wanted.heard.set(instance, { seen: now, epoch });
     if (now < wanted.askAt) return;
     wanted.askAt = now + wanted.askAgainMs;
     wanted.askAgainMs = Math.min(2 * wanted.askAgainMs, MAX_ASK_AGAIN_MS);
@@ -364,18 +394,30 @@ export class ToolDirectory implements AsyncDisposable {
   }
 
   /** Applies a change to the list that it is of. Once list and changes are too large together, the list is asked for: it may be smaller. */
-  #onChange({ from, tools, removedTools, guides, removedGuides, ...heartbeat }: ToolListChange, ownBytes: number): void {
+  #onChange(
+    { from, tools, removedTools, guides, removedGuides, ...heartbeat }: ToolListChange,
+    ownBytes: number,
+  ): void {
     const view = this.#services.get(heartbeat.service);
     const bytes = (view?.bytes ?? 0) + ownBytes;
-    if (view === undefined || view.hash !== from || heartbeat.epoch < view.epoch || bytes > MAX_LIST_BYTES) this.#onHeartbeat(heartbeat);
-    else this.#take(heartbeat, { tools: changed(view.tools, tools, removedTools), guides: changed(view.guides, guides, removedGuides), bytes });
+    if (view === undefined || view.hash !== from || heartbeat.epoch < view.epoch || bytes > MAX_LIST_BYTES)
+      this.#onHeartbeat(heartbeat);
+    else
+      this.#take(heartbeat, {
+        tools: changed(view.tools, tools, removedTools),
+        guides: changed(view.guides, guides, removedGuides),
+        bytes,
+      });
   }
 
   #onPage(page: ToolAnnouncement, bytes: number): void {
     const added = this.#unfinished.add(page, bytes);
     if (added === "no-such-page") return;
     if (added === "too-large") {
-      this.#options.log.warn({ service: page.service, atMost: MAX_LIST_BYTES }, "refused a service's list of tools that is too large");
+      this.#options.log.warn(
+        { service: page.service, atMost: MAX_LIST_BYTES },
+        "refused a service's list of tools that is too large",
+      );
       return;
     }
     this.#lastNews = performance.now();
@@ -383,7 +425,11 @@ export class ToolDirectory implements AsyncDisposable {
     if (wanted?.hash === page.hash) wanted.askAt = this.#lastNews + wanted.askAgainMs; // it is on its way
     if (added === undefined) return;
     const { pages } = added;
-    this.#take(page, { tools: pages.flatMap(({ tools }) => tools), guides: pages.flatMap(({ guides }) => guides), bytes: added.bytes });
+    this.#take(page, {
+      tools: pages.flatMap(({ tools }) => tools),
+      guides: pages.flatMap(({ guides }) => guides),
+      bytes: added.bytes,
+    });
   }
 
   /** Takes a list as that of the service, unless a later start's is here. */
@@ -401,7 +447,14 @@ export class ToolDirectory implements AsyncDisposable {
       return;
     }
     const instances = view?.instances ?? new Map(wanted?.heard);
-    this.#services.set(service, { epoch, hash, tools, guides, bytes, instances: instances.set(instance, { seen: now, epoch }) });
+    this.#services.set(service, {
+      epoch,
+      hash,
+      tools,
+      guides,
+      bytes,
+      instances: instances.set(instance, { seen: now, epoch }),
+    });
     this.#holders.replace(service, view?.tools ?? [], tools);
     this.#lastNews = performance.now();
   }
@@ -423,7 +476,11 @@ export class ToolDirectory implements AsyncDisposable {
       if (lapsed.length < view.instances.size) {
         for (const [instance] of lapsed) view.instances.delete(instance);
         forgetEpochOfLeavers(view);
-      } else if (!(await this.#liveness.isServed(subscriptionOf(service, view))) && this.#services.get(service) === view) this.#withdraw(service, view);
+      } else if (
+        !(await this.#liveness.isServed(subscriptionOf(service, view))) &&
+        this.#services.get(service) === view
+      )
+        this.#withdraw(service, view);
     }
   }
 }
@@ -434,7 +491,11 @@ function forgetEpochOfLeavers(view: ServiceView): void {
 }
 
 /** The entries with some removed, and some in the place of those with their names. */
-function changed<T extends { readonly name: string }>(entries: readonly T[], news: readonly T[], removed: readonly string[]): readonly T[] {
+function changed<T extends { readonly name: string }>(
+  entries: readonly T[],
+  news: readonly T[],
+  removed: readonly string[],
+): readonly T[] {
   const gone = new Set([...removed, ...news.map(({ name }) => name)]);
   return [...entries.filter(({ name }) => !gone.has(name)), ...news].sort((a, b) => (a.name < b.name ? -1 : 1));
 }

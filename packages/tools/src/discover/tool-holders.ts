@@ -43,7 +43,9 @@ export class ToolHolders {
 
   /** Whether a service announced the name within the last 10 minutes. */
   remembers(name: string): boolean {
-    return this.#held.has(name) || performance.now() - (this.#lastSeen.get(name) ?? Number.NEGATIVE_INFINITY) < REMEMBER_MS;
+    return (
+      this.#held.has(name) || performance.now() - (this.#lastSeen.get(name) ?? Number.NEGATIVE_INFINITY) < REMEMBER_MS
+    );
   }
 
   /** Takes the tools that a service offers now, in the place of those that it offered before. */
@@ -51,20 +53,30 @@ export class ToolHolders {
     const names = new Set(now.map(({ name }) => name));
     for (const { name } of before) if (!names.has(name)) this.#drop(service, name);
     const same = new Set(before);
-    for (const tool of now) if (!(same.has(tool) && this.holderOf(tool.name) === service) && this.#mayOffer(service, tool)) this.#hold(service, tool);
+    for (const tool of now)
+      if (!(same.has(tool) && this.holderOf(tool.name) === service) && this.#mayOffer(service, tool))
+        this.#hold(service, tool);
   }
 
   /** Lets go of the names of a service that is gone. Those that others announce meanwhile are theirs from now on. */
-  release(service: string, tools: readonly AnnouncedTool[], others: Iterable<readonly [service: string, tools: readonly AnnouncedTool[]]>): void {
+  release(
+    service: string,
+    tools: readonly AnnouncedTool[],
+    others: Iterable<readonly [service: string, tools: readonly AnnouncedTool[]]>,
+  ): void {
     for (const { name } of tools) this.#drop(service, name);
     for (const [other, theirs] of others)
-      for (const tool of theirs) if (!this.#held.has(tool.name) && this.#options.identity.mayOffer(other, tool)) this.#hold(other, tool);
+      for (const tool of theirs)
+        if (!this.#held.has(tool.name) && this.#options.identity.mayOffer(other, tool)) this.#hold(other, tool);
   }
 
   #mayOffer(service: string, tool: AnnouncedTool): boolean {
     if (this.#options.identity.mayOffer(service, tool)) return true;
     this.#quarantined.add(1, { service });
-    this.#options.log.warn({ tool: tool.name, service, topic: tool.topic }, "left out a tool that the policy does not let its service offer");
+    this.#options.log.warn(
+      { tool: tool.name, service, topic: tool.topic },
+      "left out a tool that the policy does not let its service offer",
+    );
     return false;
   }
 
@@ -72,7 +84,10 @@ export class ToolHolders {
     const holder = this.#held.get(tool.name);
     if (holder !== undefined && holder.service !== service) {
       this.#quarantined.add(1, { service });
-      this.#options.log.warn({ tool: tool.name, holder: holder.service, newcomer: service }, "left out a tool whose name another service has taken");
+      this.#options.log.warn(
+        { tool: tool.name, holder: holder.service, newcomer: service },
+        "left out a tool whose name another service has taken",
+      );
       return;
     }
     if (holder !== undefined) this.#drop(service, tool.name);

@@ -26,7 +26,10 @@ export const authorize: ToolLayer = (next) => ({
       );
     }
     if (decision.timeoutMs === undefined) return next.execute(request, context);
-    return next.execute(request, { ...context, deadline: Math.min(context.deadline, performance.now() + decision.timeoutMs) });
+    return next.execute(request, {
+      ...context,
+      deadline: Math.min(context.deadline, performance.now() + decision.timeoutMs),
+    });
   },
 });
 

@@ -13,7 +13,12 @@ test("a caller has so many calls at once over all tools, and more as soon as one
   await using other = await createToolCaller(bus, { agent: "other" });
   const calls = [busy.call("one", {}), busy.call("two", {})];
   await expect.poll(() => one.running.length + two.running.length).toBe(2);
-  await expect(busy.call("one", {})).rejects.toMatchObject({ code: "overloaded", isRetryable: true, retryAfterMs: 1_000, details: { reason: "in_flight" } });
+  await expect(busy.call("one", {})).rejects.toMatchObject({
+    code: "overloaded",
+    isRetryable: true,
+    retryAfterMs: 1_000,
+    details: { reason: "in_flight" },
+  });
   calls.push(other.call("one", {}));
   await expect.poll(() => one.running.length).toBe(2);
   two.endAll();

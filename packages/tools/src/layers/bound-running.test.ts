@@ -8,7 +8,8 @@ function boundedTool(concurrency: number) {
   const held = heldTool("hold");
   const stubborn: ToolExecutor = { execute: () => new Promise(() => {}) };
   const executor = boundRunning({ concurrency, away: 1 })()({
-    execute: (request, context) => (context.caller === "stubborn" ? stubborn : held.tool.executor).execute(request, context),
+    execute: (request, context) =>
+      (context.caller === "stubborn" ? stubborn : held.tool.executor).execute(request, context),
   });
   const call = (caller: string, signal = new AbortController().signal) =>
     executor.execute(
@@ -121,7 +122,8 @@ test("so many calls are without their place at once, and one more waits with its
   await expect.poll(() => log).toEqual(["first runs", "second runs"]);
   await new Promise(setImmediate);
   expect(log).toHaveLength(2);
-  for (const name of ["first", "second", "third"]) for (const step of ["back", "end"]) gate(`${name} ${step}`).resolve();
+  for (const name of ["first", "second", "third"])
+    for (const step of ["back", "end"]) gate(`${name} ${step}`).resolve();
   await Promise.all(calls);
 });
 

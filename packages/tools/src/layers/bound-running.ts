@@ -20,7 +20,10 @@ export interface BoundRunningOptions {
  * tool ignores that. As many calls wait as have a handler and do not run: the bus bounds them. The signal is the call's own.
  * A tool that leaves its place can do so with `withoutPlace` of its context.
  */
-export function boundRunning({ concurrency, away: maxAway }: BoundRunningOptions): (options?: { readonly leavesPlace?: boolean | undefined }) => ToolLayer {
+export function boundRunning({
+  concurrency,
+  away: maxAway,
+}: BoundRunningOptions): (options?: { readonly leavesPlace?: boolean | undefined }) => ToolLayer {
   const line = createFairQueue();
   /** Their signals are not listened to before somebody waits, which a call on a service that is not full does not pay for. */
   const unheard = new LinkedList<RunningCall>();
@@ -37,7 +40,12 @@ export function boundRunning({ concurrency, away: maxAway }: BoundRunningOptions
       };
     };
 
-  async function run(next: PlacedExecutor, request: ToolInvokeRequest, context: ToolContext, turn: Disposable): Promise<ToolInvokeResponse> {
+  async function run(
+    next: PlacedExecutor,
+    request: ToolInvokeRequest,
+    context: ToolContext,
+    turn: Disposable,
+  ): Promise<ToolInvokeResponse> {
     const place = new Place(turn);
     const entry = unheard.add({ signal: context.signal, turn: place });
     try {
@@ -48,7 +56,11 @@ export function boundRunning({ concurrency, away: maxAway }: BoundRunningOptions
     }
   }
 
-  async function waitAndRun(next: PlacedExecutor, request: ToolInvokeRequest, context: ToolContext): Promise<ToolInvokeResponse> {
+  async function waitAndRun(
+    next: PlacedExecutor,
+    request: ToolInvokeRequest,
+    context: ToolContext,
+  ): Promise<ToolInvokeResponse> {
     const { signal } = context;
     using place = new Place(await enter(context));
     endWithSignal({ signal, turn: place });
@@ -62,7 +74,10 @@ export function boundRunning({ concurrency, away: maxAway }: BoundRunningOptions
   }
 
   function leavable(next: ToolExecutor): PlacedExecutor {
-    return { execute: (request, context, place) => next.execute(request, { ...context, withoutPlace: (wait) => withoutPlace(place, context, wait) }) };
+    return {
+      execute: (request, context, place) =>
+        next.execute(request, { ...context, withoutPlace: (wait) => withoutPlace(place, context, wait) }),
+    };
   }
 
   async function withoutPlace<T>(place: Place, context: ToolContext, wait: () => Promise<T>): Promise<T> {

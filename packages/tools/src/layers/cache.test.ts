@@ -37,9 +37,14 @@ test("a tool that does not say how long its results hold runs each time", async 
 });
 
 test("a result is kept no longer than the tool says, and not at all for whom the policy says so", async () => {
-  const policy = await testPolicy("everyone: { allow: ['*'] }\ncallers: { fresh: { rules: [{ tools: [count], cacheSeconds: 0 }] } }");
+  const policy = await testPolicy(
+    "everyone: { allow: ['*'] }\ncallers: { fresh: { rules: [{ tools: [count], cacheSeconds: 0 }] } }",
+  );
   await using bus = createMemoryBus();
-  await using _service = await serveTools(bus, testSet(counter({ readOnly: true, cacheSeconds: 0.02 })), { service: "count", policy });
+  await using _service = await serveTools(bus, testSet(counter({ readOnly: true, cacheSeconds: 0.02 })), {
+    service: "count",
+    policy,
+  });
   await using caller = await createToolCaller(bus, { agent: "caller" });
   await caller.call("count", {});
   await expect.poll(async () => (await caller.call("count", {})).content).toBe("2");
@@ -76,7 +81,9 @@ test("equal calls that come while one runs share its run and its progress", asyn
   await using _service = await serveTools(bus, testSet(held.tool), { service: "slow" });
   await using caller = await createToolCaller(bus, { agent: "caller" });
   const seen: string[] = [];
-  const calls = ["one", "two", "three"].map((toolCallId) => caller.call("slow", {}, { toolCallId, onProgress: () => void seen.push(toolCallId) }));
+  const calls = ["one", "two", "three"].map((toolCallId) =>
+    caller.call("slow", {}, { toolCallId, onProgress: () => void seen.push(toolCallId) }),
+  );
   const other = caller.call("slow", { other: true });
   await expect.poll(() => held.running.length).toBe(2);
   await expect
@@ -86,7 +93,11 @@ test("equal calls that come while one runs share its run and its progress", asyn
     })
     .toBe(3);
   held.endAll();
-  expect((await Promise.all(calls)).map(({ toolCallId, content }) => `${toolCallId} ${content}`)).toEqual(["one ended", "two ended", "three ended"]);
+  expect((await Promise.all(calls)).map(({ toolCallId, content }) => `${toolCallId} ${content}`)).toEqual([
+    "one ended",
+    "two ended",
+    "three ended",
+  ]);
   await other;
   expect(held.count).toBe(2);
 });

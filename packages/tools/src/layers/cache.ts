@@ -1,6 +1,11 @@
 import { hash } from "node:crypto";
 import { metrics } from "@opentelemetry/api";
-import { canonicalJson, type ToolDefinition, type ToolInvokeRequest, type ToolInvokeResponse } from "@rockbot/contracts";
+import {
+  canonicalJson,
+  type ToolDefinition,
+  type ToolInvokeRequest,
+  type ToolInvokeResponse,
+} from "@rockbot/contracts";
 import type { ToolContext, ToolExecutor, ToolLayer } from "../define/tool-executor.ts";
 import type { ResultCache } from "./result-cache.ts";
 
@@ -20,9 +25,9 @@ interface Shared {
  */
 export function cache({ name, cacheSeconds = 0 }: ToolDefinition, results: ResultCache): ToolLayer {
   if (cacheSeconds === 0) return (next) => next;
-  const lookups = metrics
-    .getMeter("@rockbot/tools")
-    .createCounter("rockbot.tool.cache.lookups", { description: "Calls of tools whose results may be kept, by what was found." });
+  const lookups = metrics.getMeter("@rockbot/tools").createCounter("rockbot.tool.cache.lookups", {
+    description: "Calls of tools whose results may be kept, by what was found.",
+  });
   const runs = new SharedRuns(results);
 
   return (next) => ({
@@ -32,7 +37,10 @@ export function cache({ name, cacheSeconds = 0 }: ToolDefinition, results: Resul
       const key = keyOf(name, context);
       const kept = results.get(key, ttlMs);
       const shared = kept === undefined ? runs.of(key) : undefined;
-      lookups.add(1, { tool_name: name, found: kept !== undefined ? "kept" : shared !== undefined ? "running" : "nothing" });
+      lookups.add(1, {
+        tool_name: name,
+        found: kept !== undefined ? "kept" : shared !== undefined ? "running" : "nothing",
+      });
       if (kept !== undefined) return { ...kept, toolCallId: request.toolCallId };
       const response = await runs.wait(shared ?? runs.begin(next, request, context, { key, ttlMs }), context);
       return { ...response, toolCallId: request.toolCallId };
@@ -53,7 +61,12 @@ class SharedRuns {
     return this.#running.get(key);
   }
 
-  begin(next: ToolExecutor, request: ToolInvokeRequest, context: ToolContext, { key, ttlMs }: { readonly key: string; readonly ttlMs: number }): Shared {
+  begin(
+    next: ToolExecutor,
+    request: ToolInvokeRequest,
+    context: ToolContext,
+    { key, ttlMs }: { readonly key: string; readonly ttlMs: number },
+  ): Shared {
     const waiters = new Set<ToolContext>();
     const controller = new AbortController();
     const { promise, resolve } = Promise.withResolvers<ToolInvokeResponse>();

@@ -30,7 +30,13 @@ function instances(
   });
   const definition = { ...tool.definition, readOnly, idempotent };
   const instance = () =>
-    servingLayers({ concurrency: 32, waiting: 32, claims: new CallClaims(store, { seesAll }), rates: createMemoryRateStore(), results: new ResultCache() })({
+    servingLayers({
+      concurrency: 32,
+      waiting: 32,
+      claims: new CallClaims(store, { seesAll }),
+      rates: createMemoryRateStore(),
+      results: new ResultCache(),
+    })({
       definition,
       executor: tool.executor,
       isResumable,
@@ -40,7 +46,14 @@ function instances(
 }
 
 function context(more: Partial<ToolContext> = {}): ToolContext {
-  return { signal: new AbortController().signal, deadline: performance.now() + 10_000, caller: "agent", progress: () => {}, log: silentLogger, ...more };
+  return {
+    signal: new AbortController().signal,
+    deadline: performance.now() + 10_000,
+    caller: "agent",
+    progress: () => {},
+    log: silentLogger,
+    ...more,
+  };
 }
 
 const answer = textResponse(request, "done");
@@ -79,7 +92,10 @@ test("one id with other arguments is refused in words", async () => {
   await instance().execute(request, context());
   const other = { ...request, arguments: '{"a":1}' };
   for (const executor of [instance(), instance()]) {
-    await expect(executor.execute(other, context())).rejects.toMatchObject({ code: "invalid_arguments", details: { reason: "conflict" } });
+    await expect(executor.execute(other, context())).rejects.toMatchObject({
+      code: "invalid_arguments",
+      details: { reason: "conflict" },
+    });
   }
   expect(runs()).toBe(1);
 });
@@ -90,7 +106,10 @@ test("a tool's failure is an outcome: it is kept, not repeated", async () => {
     throw new ToolError("execution_failed", "it broke");
   });
   for (const executor of [instance(), instance()])
-    await expect(executor.execute(request, context())).rejects.toMatchObject({ code: "execution_failed", message: "it broke" });
+    await expect(executor.execute(request, context())).rejects.toMatchObject({
+      code: "execution_failed",
+      message: "it broke",
+    });
   expect(runs()).toBe(1);
 });
 
@@ -125,12 +144,16 @@ test.each([
 test("a resumable tool is told when its call may have begun before, and only then", async () => {
   await using store = createMemoryClaimStore();
   const { instance, mayHaveBegun } = instances(store, async () => "done", { isResumable: true });
-  const call = (toolCallId: string, more: Partial<ToolContext> = {}) => instance().execute({ ...request, toolCallId }, context(more));
+  const call = (toolCallId: string, more: Partial<ToolContext> = {}) =>
+    instance().execute({ ...request, toolCallId }, context(more));
 
   await call("fresh");
   await call("redelivered", { maybeTakenSince: performance.now() + 60_000 });
   await call("redelivered, and its claim is gone with the store", { maybeTakenSince: performance.now() - 60_000 });
-  await store.claim({ ...key, toolCallId: "taken over" }, { owner: "dead", requestHash: await requestHashOf(), leaseMs: 1 });
+  await store.claim(
+    { ...key, toolCallId: "taken over" },
+    { owner: "dead", requestHash: await requestHashOf(), leaseMs: 1 },
+  );
   await call("taken over");
 
   expect(mayHaveBegun).toEqual([undefined, undefined, true, true]);
@@ -156,7 +179,9 @@ test("a call that another process may have taken is not run where only this proc
   await using store = createMemoryClaimStore({ clock: () => -1e9 });
   const { instance, runs } = instances(store, async () => "done", { seesAll: false });
   const executor = instance();
-  await expect(executor.execute(request, context({ maybeTakenSince: performance.now() - 1 }))).rejects.toMatchObject({ code: "outcome_unknown" });
+  await expect(executor.execute(request, context({ maybeTakenSince: performance.now() - 1 }))).rejects.toMatchObject({
+    code: "outcome_unknown",
+  });
   expect(runs()).toBe(0);
   const own = { ...request, toolCallId: "its own" };
   const first = await executor.execute(own, context());
@@ -218,8 +243,11 @@ test("the claims of all calls that run are renewed, and of those that have ended
   const { instance } = instances(store, () => release.promise);
   const executor = instance();
   const ids = ["call-1", "call-2"];
-  const answers = ids.map((toolCallId) => executor.execute({ ...request, toolCallId }, context({ deadline: performance.now() + 120_000 })));
-  const states = () => Promise.all(ids.map(async (toolCallId) => (await store.look({ caller: "agent", toolCallId }))?.state));
+  const answers = ids.map((toolCallId) =>
+    executor.execute({ ...request, toolCallId }, context({ deadline: performance.now() + 120_000 })),
+  );
+  const states = () =>
+    Promise.all(ids.map(async (toolCallId) => (await store.look({ caller: "agent", toolCallId }))?.state));
   await expect.poll(states).toEqual(["held", "held"]);
   await vi.advanceTimersByTimeAsync(60_000);
   expect(await states()).toEqual(["held", "held"]);
@@ -260,7 +288,10 @@ test("a call that was cancelled before it is taken never starts", async () => {
   await using store = createMemoryClaimStore();
   const { instance, runs } = instances(store, async () => "done");
   await store.cancel(key);
-  await expect(instance().execute(request, context())).rejects.toMatchObject({ code: "cancelled", details: { mayHaveRun: true } });
+  await expect(instance().execute(request, context())).rejects.toMatchObject({
+    code: "cancelled",
+    details: { mayHaveRun: true },
+  });
   expect(runs()).toBe(0);
 });
 
@@ -320,7 +351,9 @@ test("a call of which somebody was told waits for a store that does not answer, 
   const { instance, runs } = instances(silentAtFirst(store, 2), async () => "done", options);
   expect(await instance().execute(request, context())).toEqual(answer);
   const late = instances(silentAtFirst(store, Number.POSITIVE_INFINITY), async () => "done", options);
-  await expect(late.instance().execute(request, context({ deadline: performance.now() + 100 }))).rejects.toMatchObject({ code: "unavailable" });
+  await expect(late.instance().execute(request, context({ deadline: performance.now() + 100 }))).rejects.toMatchObject({
+    code: "unavailable",
+  });
   expect([runs(), late.runs()]).toEqual([1, 0]);
 });
 
@@ -362,6 +395,9 @@ test.each([
   };
   const { instance, runs } = instances(store, refuse, { isResumable: true });
   for (const executor of [instance(), instance()])
-    await expect(executor.execute(request, context({ maybeTakenSince }))).rejects.toMatchObject({ code, details: { mayHaveRun } });
+    await expect(executor.execute(request, context({ maybeTakenSince }))).rejects.toMatchObject({
+      code,
+      details: { mayHaveRun },
+    });
   expect(runs()).toBe(1);
 });

@@ -1,6 +1,14 @@
 import { metrics } from "@opentelemetry/api";
 import { LinkedList, type ListEntry, pause, SlotMap } from "@rockbot/base";
-import { newId, type ToolDefinition, ToolError, ToolErrorCode, type ToolInvokeRequest, type ToolInvokeResponse, timeoutError } from "@rockbot/contracts";
+import {
+  newId,
+  type ToolDefinition,
+  ToolError,
+  ToolErrorCode,
+  type ToolInvokeRequest,
+  type ToolInvokeResponse,
+  timeoutError,
+} from "@rockbot/contracts";
 import { StoreFullError, StoreUnavailableError } from "@rockbot/records";
 import { type Claim, type ClaimKey, type ClaimOutcome, type ClaimStore, claimKeyText } from "@rockbot/records/claims";
 import type { Tool } from "../define/define-tool.ts";
@@ -41,7 +49,10 @@ export class CallClaims {
   readonly #store: ClaimStore;
   readonly #owner = newId();
   /** The calls that this process runs under a claim. */
-  readonly #running = new SlotMap<string, { readonly requestHash: string; readonly outcome: Promise<ToolInvokeResponse> }>();
+  readonly #running = new SlotMap<
+    string,
+    { readonly requestHash: string; readonly outcome: Promise<ToolInvokeResponse> }
+  >();
   /** The claims that this process holds. */
   readonly #held = new LinkedList<HeldClaim>();
   #renewing: NodeJS.Timeout | undefined;
@@ -67,7 +78,10 @@ export class CallClaims {
    * only if the tool is idempotent or resumable. Else it ends in `outcome_unknown`, as it does if the store does not say. Read-only tools run as
    * often as they are delivered, and pay no claim.
    */
-  layer(definition: ToolDefinition, { isResumable = false, waitsForClaims = false }: Pick<Tool, "isResumable" | "waitsForClaims"> = {}): ToolLayer {
+  layer(
+    definition: ToolDefinition,
+    { isResumable = false, waitsForClaims = false }: Pick<Tool, "isResumable" | "waitsForClaims"> = {},
+  ): ToolLayer {
     if (definition.readOnly) return (next) => next;
     return (next) => {
       const executor: ToolExecutor = {
@@ -107,7 +121,9 @@ export class CallClaims {
     context: ToolContext,
   ): Promise<ToolInvokeResponse> {
     const begunAt = performance.now();
-    const answerDueAt = tool.waitsForClaims ? context.deadline : Math.min(begunAt + STORE_PATIENCE_MS, context.deadline);
+    const answerDueAt = tool.waitsForClaims
+      ? context.deadline
+      : Math.min(begunAt + STORE_PATIENCE_MS, context.deadline);
     let { maybeTakenSince } = context;
     for (;;) {
       context.signal.throwIfAborted();
@@ -126,12 +142,22 @@ export class CallClaims {
       }
       switch (outcome.state) {
         case "taken": {
-          const mayHaveRun = outcome.isTakenOver || this.#mayBeForgotten({ maybeTakenSince, begunAt }, outcome.remembersSince);
-          if (mayHaveRun && !tool.idempotent && !tool.isResumable) return this.#finish(outcome.claim, request, unknownOutcome(request));
-          return this.#run(next, tool, outcome.claim, request, mayHaveRun ? { ...context, mayHaveBegun: true } : context);
+          const mayHaveRun =
+            outcome.isTakenOver || this.#mayBeForgotten({ maybeTakenSince, begunAt }, outcome.remembersSince);
+          if (mayHaveRun && !tool.idempotent && !tool.isResumable)
+            return this.#finish(outcome.claim, request, unknownOutcome(request));
+          return this.#run(
+            next,
+            tool,
+            outcome.claim,
+            request,
+            mayHaveRun ? { ...context, mayHaveBegun: true } : context,
+          );
         }
         case "done":
-          return settle(outcome.reply === undefined ? forgotten(request) : (decodeReply(outcome.reply) ?? forgotten(request)));
+          return settle(
+            outcome.reply === undefined ? forgotten(request) : (decodeReply(outcome.reply) ?? forgotten(request)),
+          );
         case "cancelled":
           throw new ToolError(
             ToolErrorCode.Cancelled,
@@ -150,12 +176,21 @@ export class CallClaims {
   }
 
   /** Whether somebody may have taken the call whose claim the store does not have: it has lost it, or never got it. */
-  #mayBeForgotten({ maybeTakenSince, begunAt }: { readonly maybeTakenSince: number | undefined; readonly begunAt: number }, remembersSince: number): boolean {
+  #mayBeForgotten(
+    { maybeTakenSince, begunAt }: { readonly maybeTakenSince: number | undefined; readonly begunAt: number },
+    remembersSince: number,
+  ): boolean {
     if (maybeTakenSince !== undefined) return !this.#seesAll || remembersSince + CLOCK_TOLERANCE_MS >= maybeTakenSince;
     return remembersSince > begunAt; // a copy may have come to another meanwhile, and the store have lost that claim
   }
 
-  async #run(next: ToolExecutor, { idempotent }: ClaimedTool, claim: Claim, request: ToolInvokeRequest, context: ToolContext): Promise<ToolInvokeResponse> {
+  async #run(
+    next: ToolExecutor,
+    { idempotent }: ClaimedTool,
+    claim: Claim,
+    request: ToolInvokeRequest,
+    context: ToolContext,
+  ): Promise<ToolInvokeResponse> {
     let hasStarted = false;
     const held = this.#hold(claim);
     try {
@@ -201,7 +236,11 @@ export class CallClaims {
   }
 
   /** Notes how the call ended, and ends it so. A store that is gone by now changes nothing for the caller. */
-  async #finish(claim: Claim, request: ToolInvokeRequest, reply: ToolInvokeResponse | ToolError): Promise<ToolInvokeResponse> {
+  async #finish(
+    claim: Claim,
+    request: ToolInvokeRequest,
+    reply: ToolInvokeResponse | ToolError,
+  ): Promise<ToolInvokeResponse> {
     let isOurs = true;
     try {
       isOurs = await this.#store.complete(claim, encodeReplyToKeep(request, reply).body);

@@ -10,7 +10,14 @@ const inTime = deadline({ readOnly: false, idempotent: false });
 const request = { toolCallId: "call-1", toolName: "echo", arguments: null, sessionId: null };
 
 function context(more: Partial<ToolContext> = {}): ToolContext {
-  return { signal: new AbortController().signal, deadline: performance.now() + 60_000, caller: "agent", progress: () => {}, log: silentLogger, ...more };
+  return {
+    signal: new AbortController().signal,
+    deadline: performance.now() + 60_000,
+    caller: "agent",
+    progress: () => {},
+    log: silentLogger,
+    ...more,
+  };
 }
 
 test.each<[string, ToolExecutor["execute"]]>([
@@ -35,7 +42,10 @@ test("a call that was cancelled, or whose time is over, does not start", async (
   const execute = vi.fn(async () => textResponse(request, "done"));
   const late = inTime({ execute }).execute(request, context({ deadline: performance.now() - 1 }));
   await expect(late).rejects.toMatchObject({ code: "timeout", details: { mayHaveRun: false } });
-  const cancelled = inTime({ execute }).execute(request, context({ signal: AbortSignal.abort(new ToolError("cancelled", "not wanted")) }));
+  const cancelled = inTime({ execute }).execute(
+    request,
+    context({ signal: AbortSignal.abort(new ToolError("cancelled", "not wanted")) }),
+  );
   await expect(cancelled).rejects.toMatchObject({ code: "cancelled" });
   expect(execute).not.toHaveBeenCalled();
 });

@@ -17,7 +17,9 @@ test("a call that is refused before it runs leaves no claim: the same call can b
   const first = [caller.call("pay", {}), caller.call("pay", {})]; // one runs, one waits
   await expect.poll(() => held.running.length).toBe(1);
   const key = { caller: "caller", toolCallId: "again" };
-  await expect.poll(() => caller.call("pay", {}, { toolCallId: "again" }).catch((error: unknown) => error)).toMatchObject({ code: "overloaded" });
+  await expect
+    .poll(() => caller.call("pay", {}, { toolCallId: "again" }).catch((error: unknown) => error))
+    .toMatchObject({ code: "overloaded" });
   expect(await claims.look(key)).toBeUndefined();
   await expect
     .poll(() => {
@@ -36,12 +38,20 @@ test("a call that is refused before it runs leaves no claim: the same call can b
 
 test("the log says which side a line on a call is of", async () => {
   const lines: string[] = [];
-  const log = { ...silentLogger, debug: ({ side }: { side?: string }, text: string) => void (side === undefined || lines.push(`${side}: ${text}`)) };
+  const log = {
+    ...silentLogger,
+    debug: ({ side }: { side?: string }, text: string) => void (side === undefined || lines.push(`${side}: ${text}`)),
+  };
   await using bus = createMemoryBus();
   await using _service = await serveTools(bus, testSet(testTool("say", async () => "fine")), { service: "tests", log });
   await using caller = await createToolCaller(bus, { agent: "caller", log });
   await caller.call("say", {});
-  expect(lines).toEqual(["caller: tool started", "service: tool started", "service: tool finished", "caller: tool finished"]);
+  expect(lines).toEqual([
+    "caller: tool started",
+    "service: tool started",
+    "service: tool finished",
+    "caller: tool finished",
+  ]);
 });
 
 test("who may not use a tool does not learn its arguments, and is not counted", async () => {
@@ -50,23 +60,34 @@ callers: { denied: { deny: ["*"] } }
 everyone: { allow: ['*'], rules: [{ tools: ["*"], rate: { calls: 1, perSeconds: 3600 } }] }
 `);
   await using bus = createMemoryBus();
-  await using _service = await serveTools(bus, testSet(testTool("tool", async () => "ok")), { service: "tool", policy });
+  await using _service = await serveTools(bus, testSet(testTool("tool", async () => "ok")), {
+    service: "tool",
+    policy,
+  });
   await using denied = await createToolCaller(bus, { agent: "denied" });
   for (let i = 0; i < 3; i++) await expect(denied.call("tool", "not JSON")).rejects.toMatchObject({ code: "denied" });
 });
 
 test("wrong arguments are counted, as they cost their service too", async () => {
-  const policy = await testPolicy("everyone: { allow: ['*'], rules: [{ tools: ['*'], rate: { calls: 2, perSeconds: 3600 } }] }");
+  const policy = await testPolicy(
+    "everyone: { allow: ['*'], rules: [{ tools: ['*'], rate: { calls: 2, perSeconds: 3600 } }] }",
+  );
   await using bus = createMemoryBus();
-  await using _service = await serveTools(bus, testSet(testTool("tool", async () => "ok")), { service: "tool", policy });
+  await using _service = await serveTools(bus, testSet(testTool("tool", async () => "ok")), {
+    service: "tool",
+    policy,
+  });
   await using caller = await createToolCaller(bus, { agent: "caller" });
   const codes: string[] = [];
-  for (let i = 0; i < 3; i++) await caller.call("tool", "not JSON").catch(({ code }: { code: string }) => codes.push(code));
+  for (let i = 0; i < 3; i++)
+    await caller.call("tool", "not JSON").catch(({ code }: { code: string }) => codes.push(code));
   expect(codes).toEqual(["invalid_arguments", "invalid_arguments", "rate_limited"]);
 });
 
 test("a kept result waits for no turn, and is counted as a call", async () => {
-  const policy = await testPolicy("everyone: { allow: ['*'], rules: [{ tools: [read], concurrency: 1, rate: { calls: 3, perSeconds: 3600 } }] }");
+  const policy = await testPolicy(
+    "everyone: { allow: ['*'], rules: [{ tools: [read], concurrency: 1, rate: { calls: 3, perSeconds: 3600 } }] }",
+  );
   await using bus = createMemoryBus();
   const held = heldTool("read", { readOnly: true, cacheSeconds: 3_600 });
   await using _service = await serveTools(bus, testSet(held.tool), { service: "read", policy });
@@ -89,7 +110,10 @@ test("a policy that is taken from a caller takes what was kept for it too", asyn
   let current = allowing.current();
   await using bus = createMemoryBus();
   const read = testTool("read", async () => "secret", { readOnly: true, cacheSeconds: 3_600 });
-  await using _service = await serveTools(bus, testSet(read), { service: "read", policy: { ...allowing, current: () => current } });
+  await using _service = await serveTools(bus, testSet(read), {
+    service: "read",
+    policy: { ...allowing, current: () => current },
+  });
   await using caller = await createToolCaller(bus, { agent: "caller" });
   expect(await caller.call("read", {})).toMatchObject({ content: "secret" });
   current = denying.current();

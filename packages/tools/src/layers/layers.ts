@@ -34,7 +34,15 @@ export interface Serving {
 }
 
 /** Puts every layer of the serving side around tools that share claims, counts, limits and kept results. */
-export function servingLayers({ concurrency, waiting, isAside = () => false, claims, rates, results, hop }: Serving): (tool: Tool) => ToolExecutor {
+export function servingLayers({
+  concurrency,
+  waiting,
+  isAside = () => false,
+  claims,
+  rates,
+  results,
+  hop,
+}: Serving): (tool: Tool) => ToolExecutor {
   const inFlight = boundInFlight();
   const queued = queue();
   const bounded = boundRunning({ concurrency, away: waiting });
@@ -70,6 +78,8 @@ export function withCallingLayers(executor: ToolExecutor): ToolExecutor {
 }
 
 /** The executor, which keeps no deadline, in the place of one that does. */
-export const withDeadline = (executor: ToolExecutor): ToolExecutor => wrap(executor, [deadline({ readOnly: false, idempotent: false })]);
+export const withDeadline = (executor: ToolExecutor): ToolExecutor =>
+  wrap(executor, [deadline({ readOnly: false, idempotent: false })]);
 
-const wrap = (executor: ToolExecutor, layers: readonly ToolLayer[]): ToolExecutor => layers.reduceRight((inner, layer) => layer(inner), executor);
+const wrap = (executor: ToolExecutor, layers: readonly ToolLayer[]): ToolExecutor =>
+  layers.reduceRight((inner, layer) => layer(inner), executor);

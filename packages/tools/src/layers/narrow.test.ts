@@ -26,7 +26,13 @@ callers:
       'url: expected text that matches ^https://docs[.]example/, got the text "https://elsewhere.example/". Change them.',
     details: { reason: "arguments", faults: [{ path: "/count" }, { path: "/url" }] },
   });
-  await expect(reader.call("web_browse", {})).rejects.toMatchObject({ message: expect.stringContaining("url: is required and missing") });
-  expect(await reader.call("web_browse", { url: "https://docs.example/a" })).toMatchObject({ content: '{"url":"https://docs.example/a"}' });
-  expect(await other.call("web_browse", { url: "https://elsewhere.example/" })).toMatchObject({ content: '{"url":"https://elsewhere.example/"}' });
+  await expect(reader.call("web_browse", {})).rejects.toMatchObject({
+    message: expect.stringContaining("url: is required and missing"),
+  });
+  expect(await reader.call("web_browse", { url: "https://docs.example/a" })).toMatchObject({
+    content: '{"url":"https://docs.example/a"}',
+  });
+  expect(await other.call("web_browse", { url: "https://elsewhere.example/" })).toMatchObject({
+    content: '{"url":"https://elsewhere.example/"}',
+  });
 });

@@ -11,11 +11,21 @@ export const narrow: ToolLayer = (next) => ({
 });
 
 /** @throws {ToolError} `denied` if the policy does not take the arguments from this caller */
-export function checkNarrowed(tool: string, input: unknown, { caller, decision }: { readonly caller: string; readonly decision?: Decision | undefined }): void {
+export function checkNarrowed(
+  tool: string,
+  input: unknown,
+  { caller, decision }: { readonly caller: string; readonly decision?: Decision | undefined },
+): void {
   if (decision === undefined || decision.argumentRules.length === 0) return;
-  const faults = decision.argumentRules.flatMap(({ schema, validate }) => (validate(input) ? [] : describeFaults(validate, schema, input)));
+  const faults = decision.argumentRules.flatMap(({ schema, validate }) =>
+    validate(input) ? [] : describeFaults(validate, schema, input),
+  );
   if (faults.length === 0) return;
-  throw new ToolError(ToolErrorCode.Denied, `"${caller}" may use "${tool}" only with arguments that the policy allows: ${faultsText(faults)}. Change them.`, {
-    details: { reason: "arguments", faults, revision: decision.revision },
-  });
+  throw new ToolError(
+    ToolErrorCode.Denied,
+    `"${caller}" may use "${tool}" only with arguments that the policy allows: ${faultsText(faults)}. Change them.`,
+    {
+      details: { reason: "arguments", faults, revision: decision.revision },
+    },
+  );
 }

@@ -18,7 +18,13 @@ test("so many calls of a tool by one caller run at once, as many wait, and more 
     ),
   );
   const refused = await Promise.all([Promise.race(outcomes), Promise.race(outcomes.toReversed())]);
-  for (const error of refused) expect(error).toMatchObject({ code: "overloaded", isRetryable: true, retryAfterMs: 1_000, details: { reason: "queue" } });
+  for (const error of refused)
+    expect(error).toMatchObject({
+      code: "overloaded",
+      isRetryable: true,
+      retryAfterMs: 1_000,
+      details: { reason: "queue" },
+    });
   expect(held.running.length).toBe(2);
   const others = [other.call("slow", {}), other.call("slow", {})];
   await expect.poll(() => held.running.length).toBe(4);
@@ -34,14 +40,18 @@ test("so many calls of a tool by one caller run at once, as many wait, and more 
 });
 
 test("callers that wait in a queue have their turns in rotation, and a flood leaves its places to others", async () => {
-  const policy = await testPolicy("everyone: { allow: ['*'] }\nqueues: { provider: { tools: ['search_*'], concurrency: 1, waiting: 4 } }");
+  const policy = await testPolicy(
+    "everyone: { allow: ['*'] }\nqueues: { provider: { tools: ['search_*'], concurrency: 1, waiting: 4 } }",
+  );
   await using bus = createMemoryBus();
   const [web, news] = [heldTool("search_web"), heldTool("search_news")];
   await using _service = await serveTools(bus, testSet(web.tool, news.tool), { service: "search", policy });
   await using flood = await createToolCaller(bus, { agent: "flood" });
   await using other = await createToolCaller(bus, { agent: "other" });
   const ends: string[] = [];
-  const floods = Array.from({ length: 10 }, () => flood.call("search_web", {}).catch(({ code }: { code: string }) => void ends.push(code)));
+  const floods = Array.from({ length: 10 }, () =>
+    flood.call("search_web", {}).catch(({ code }: { code: string }) => void ends.push(code)),
+  );
   await expect.poll(() => web.running.length).toBe(1);
   const others = [other.call("search_news", {}), other.call("search_news", {})];
   await expect.poll(() => ends.length).toBe(7); // one runs, two of each caller wait
@@ -64,7 +74,10 @@ test("the wait for a turn ends with the call's deadline, and the call was not st
   await using bus = createMemoryBus();
   const held = heldTool("slow");
   const refused: unknown[] = [];
-  const log = { ...silentLogger, debug: (fields: { status?: string }) => void (fields.status === undefined || refused.push(fields.status)) };
+  const log = {
+    ...silentLogger,
+    debug: (fields: { status?: string }) => void (fields.status === undefined || refused.push(fields.status)),
+  };
   await using _service = await serveTools(bus, testSet(held.tool), { service: "slow", policy, log });
   await using caller = await createToolCaller(bus, { agent: "caller" });
   const running = caller.call("slow", {});

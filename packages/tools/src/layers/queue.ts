@@ -50,7 +50,8 @@ export function queue(): ToolLayer {
   return (next) => ({
     execute(request, context) {
       const { decision } = context;
-      if (decision === undefined || (decision.concurrency === undefined && decision.queue === undefined)) return next.execute(request, context);
+      if (decision === undefined || (decision.concurrency === undefined && decision.queue === undefined))
+        return next.execute(request, context);
       return inTurn(next, request, context, decision);
     },
   });
@@ -64,7 +65,9 @@ export function queue(): ToolLayer {
     const { caller } = context;
     const { toolName } = request;
     using _own =
-      concurrency === undefined ? undefined : await enter(JSON.stringify([toolName, caller]), { concurrency, waiting: concurrency }, toolName, context);
+      concurrency === undefined
+        ? undefined
+        : await enter(JSON.stringify([toolName, caller]), { concurrency, waiting: concurrency }, toolName, context);
     using _shared = shared === undefined ? undefined : await enter(shared.name, shared, toolName, context);
     return await next.execute(request, context);
   }

@@ -22,7 +22,9 @@ async function codes(caller: ToolCaller, tool: string, count: number): Promise<s
 }
 
 test("a caller may call each tool so often, and is told when to come back; others are not held", async () => {
-  const policy = await testPolicy("everyone: { allow: ['*'], rules: [{ tools: ['*'], rate: { calls: 2, perSeconds: 3600 } }] }");
+  const policy = await testPolicy(
+    "everyone: { allow: ['*'], rules: [{ tools: ['*'], rate: { calls: 2, perSeconds: 3600 } }] }",
+  );
   await using bus = createMemoryBus();
   await using _service = await serveTools(bus, testSet(echo("a"), echo("b")), { service: "tools", policy });
   await using busy = await createToolCaller(bus, { agent: "busy" });
@@ -31,8 +33,14 @@ test("a caller may call each tool so often, and is told when to come back; other
   expect(await codes(busy, "b", 3)).toEqual(["ok", "ok", "rate_limited"]);
   expect(await codes(other, "a", 1)).toEqual(["ok"]);
   const error: unknown = await busy.call("a", {}).catch((reason: unknown) => reason);
-  expect(error).toMatchObject({ code: "rate_limited", isRetryable: true, details: { reason: "calls", revision: policy.current().revision } });
-  expect((error as Error).message).toMatch(/^"a" was not run: "busy" has used up its 2 calls in 3600 s\. Try again in 1[78]\d\d s, or do without\.$/);
+  expect(error).toMatchObject({
+    code: "rate_limited",
+    isRetryable: true,
+    details: { reason: "calls", revision: policy.current().revision },
+  });
+  expect((error as Error).message).toMatch(
+    /^"a" was not run: "busy" has used up its 2 calls in 3600 s\. Try again in 1[78]\d\d s, or do without\.$/,
+  );
   expect((error as { retryAfterMs: number }).retryAfterMs).toBeLessThanOrEqual(1_800_000);
 });
 
@@ -46,7 +54,9 @@ test("calls a second are counted over all tools", async () => {
 });
 
 test("instances that share a store share the limits", async () => {
-  const policy = await testPolicy("everyone: { allow: ['*'], rules: [{ tools: ['*'], rate: { calls: 6, perSeconds: 3600 } }] }");
+  const policy = await testPolicy(
+    "everyone: { allow: ['*'], rules: [{ tools: ['*'], rate: { calls: 6, perSeconds: 3600 } }] }",
+  );
   await using bus = createMemoryBus();
   await using rates = createMemoryRateStore();
   await using _one = await serveTools(bus, testSet(echo("a")), { service: "tools", policy, rates });
@@ -72,14 +82,19 @@ test("the bytes of arguments and results are counted together", async () => {
 });
 
 test("a repeat of a call with effects that still runs joins it, and is not counted", async () => {
-  const policy = await testPolicy("everyone: { allow: ['*'], rules: [{ tools: ['*'], rate: { calls: 1, perSeconds: 3600 } }] }");
+  const policy = await testPolicy(
+    "everyone: { allow: ['*'], rules: [{ tools: ['*'], rate: { calls: 1, perSeconds: 3600 } }] }",
+  );
   await using bus = createMemoryBus();
   const held = heldTool("pay");
   await using _service = await serveTools(bus, testSet(held.tool), { service: "pay", policy });
   const answers: string[] = [];
-  await using _results = await bus.subscribe({ name: "results", topics: ["tool.result.agent"], kind: "result" }, async ({ body, type }) => {
-    answers.push(`${type} ${Buffer.from(body).toString()}`);
-  });
+  await using _results = await bus.subscribe(
+    { name: "results", topics: ["tool.result.agent"], kind: "result" },
+    async ({ body, type }) => {
+      answers.push(`${type} ${Buffer.from(body).toString()}`);
+    },
+  );
   const request = { toolCallId: "call", toolName: "pay", arguments: "{}", sessionId: null };
   const send = (body: typeof request) =>
     bus.publish(
@@ -104,7 +119,9 @@ test("a repeat of a call with effects that still runs joins it, and is not count
 });
 
 test("a call that is delivered again by the bus is not counted again", async () => {
-  const policy = await testPolicy("everyone: { allow: ['*'], rules: [{ tools: ['*'], rate: { calls: 1, perSeconds: 3600 } }] }");
+  const policy = await testPolicy(
+    "everyone: { allow: ['*'], rules: [{ tools: ['*'], rate: { calls: 1, perSeconds: 3600 } }] }",
+  );
   await using bus = createMemoryBus();
   await using rates = createMemoryRateStore();
   const first = heldTool("read", { readOnly: true });

@@ -1,5 +1,11 @@
 import type { Charge } from "@rockbot/base";
-import { type ToolDefinition, ToolError, ToolErrorCode, type ToolInvokeRequest, type ToolInvokeResponse } from "@rockbot/contracts";
+import {
+  type ToolDefinition,
+  ToolError,
+  ToolErrorCode,
+  type ToolInvokeRequest,
+  type ToolInvokeResponse,
+} from "@rockbot/contracts";
 import { claimKeyText } from "@rockbot/records/claims";
 import type { RateStore } from "@rockbot/records/rates";
 import type { ToolContext, ToolExecutor, ToolLayer } from "../define/tool-executor.ts";
@@ -14,12 +20,17 @@ export function rate(definition: ToolDefinition, store: RateStore): ToolLayer {
   return (next) => ({
     execute(request, context) {
       const { decision } = context;
-      if (decision === undefined || (decision.rates.length === 0 && decision.bytes === undefined)) return next.execute(request, context);
+      if (decision === undefined || (decision.rates.length === 0 && decision.bytes === undefined))
+        return next.execute(request, context);
       return counted(next, request, context);
     },
   });
 
-  async function counted(next: ToolExecutor, request: ToolInvokeRequest, context: ToolContext): Promise<ToolInvokeResponse> {
+  async function counted(
+    next: ToolExecutor,
+    request: ToolInvokeRequest,
+    context: ToolContext,
+  ): Promise<ToolInvokeResponse> {
     if (context.isRedelivered) return runAndCharge(next, request, context);
     if (definition.readOnly) {
       await takeRates(store, request, context);
@@ -36,7 +47,11 @@ export function rate(definition: ToolDefinition, store: RateStore): ToolLayer {
     }
   }
 
-  async function runAndCharge(next: ToolExecutor, request: ToolInvokeRequest, context: ToolContext): Promise<ToolInvokeResponse> {
+  async function runAndCharge(
+    next: ToolExecutor,
+    request: ToolInvokeRequest,
+    context: ToolContext,
+  ): Promise<ToolInvokeResponse> {
     const response = await next.execute(request, context);
     const bytes = context.decision?.bytes;
     if (bytes !== undefined)
@@ -57,7 +72,8 @@ export async function takeRates(
   const { rates, bytes, revision } = decision;
   const charges: Charge[] = rates.map((limit) => ({ ...limit, cost: 1 }));
   // More than the bucket holds would never be let through.
-  if (bytes !== undefined) charges.push({ ...bytes, cost: Math.min(bytes.amount, Buffer.byteLength(request.arguments ?? "")) });
+  if (bytes !== undefined)
+    charges.push({ ...bytes, cost: Math.min(bytes.amount, Buffer.byteLength(request.arguments ?? "")) });
   const shortage = await store.take(charges);
   if (shortage === undefined) return;
   const { amount, perMs } = charges[shortage.index] as Charge;

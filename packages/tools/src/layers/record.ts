@@ -47,12 +47,18 @@ export const UNKNOWN_TOOL = "unknown";
 export function record(names: RecordNames, hop: Attributes = {}): ToolLayer {
   const tracer = trace.getTracer("@rockbot/tools");
   const meter = metrics.getMeter("@rockbot/tools");
-  const duration = meter.createHistogram(names.duration, { unit: "ms", description: "Time from the call's start to its end." });
+  const duration = meter.createHistogram(names.duration, {
+    unit: "ms",
+    description: "Time from the call's start to its end.",
+  });
   const count = meter.createCounter(names.count, { description: "Calls that ended, by status." });
   const margin =
     names.margin === undefined
       ? undefined
-      : meter.createHistogram(names.margin, { unit: "ms", description: "Time that a call had left until its deadline when it ended; 0 if it was late." });
+      : meter.createHistogram(names.margin, {
+          unit: "ms",
+          description: "Time that a call had left until its deadline when it ended; 0 if it was late.",
+        });
   const named = remembered((toolName) => Object.freeze({ tool_name: toolName }));
   const succeeded = remembered((toolName) => Object.freeze({ tool_name: toolName, status: "ok" })); // the same frozen labels are found at once
 
@@ -77,7 +83,10 @@ export function record(names: RecordNames, hop: Attributes = {}): ToolLayer {
           const charactersIn = request.arguments?.length ?? 0;
           let status = "ok";
           let charactersOut = 0;
-          context.log.debug({ event: "tool_started", side: names.side, toolName, toolCallId, caller: context.caller, charactersIn }, "tool started");
+          context.log.debug(
+            { event: "tool_started", side: names.side, toolName, toolCallId, caller: context.caller, charactersIn },
+            "tool started",
+          );
           try {
             const response = await next.execute(request, context);
             charactersOut = response.content?.length ?? 0;
@@ -89,12 +98,25 @@ export function record(names: RecordNames, hop: Attributes = {}): ToolLayer {
           } finally {
             const durationMs = performance.now() - start;
             finish(span, status, charactersIn, charactersOut);
-            const labels = status === "ok" ? succeeded(toolName) : { tool_name: status === ToolErrorCode.ToolNotFound ? UNKNOWN_TOOL : toolName, status };
+            const labels =
+              status === "ok"
+                ? succeeded(toolName)
+                : { tool_name: status === ToolErrorCode.ToolNotFound ? UNKNOWN_TOOL : toolName, status };
             count.add(1, labels);
             duration.record(durationMs, labels);
             margin?.record(Math.max(0, context.deadline - start - durationMs), named(labels.tool_name));
             context.log.debug(
-              { event: "tool_finished", side: names.side, toolName, toolCallId, caller: context.caller, status, durationMs, charactersIn, charactersOut },
+              {
+                event: "tool_finished",
+                side: names.side,
+                toolName,
+                toolCallId,
+                caller: context.caller,
+                status,
+                durationMs,
+                charactersIn,
+                charactersOut,
+              },
               "tool finished",
             );
           }
@@ -106,8 +128,13 @@ export function record(names: RecordNames, hop: Attributes = {}): ToolLayer {
 
 function finish(span: Span, status: string, charactersIn: number, charactersOut: number): void {
   if (span.isRecording()) {
-    span.setAttributes({ "rockbot.tool.status": status, "rockbot.tool.characters_in": charactersIn, "rockbot.tool.characters_out": charactersOut });
-    if (status !== "ok") span.setStatus({ code: SpanStatusCode.ERROR, message: status }).setAttribute("error.type", status);
+    span.setAttributes({
+      "rockbot.tool.status": status,
+      "rockbot.tool.characters_in": charactersIn,
+      "rockbot.tool.characters_out": charactersOut,
+    });
+    if (status !== "ok")
+      span.setStatus({ code: SpanStatusCode.ERROR, message: status }).setAttribute("error.type", status);
   }
   span.end();
 }

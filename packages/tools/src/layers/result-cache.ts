@@ -11,7 +11,10 @@ export interface ResultCacheOptions {
 /** Keeps results of calls for a while. Beyond its bounds the one that was used longest ago goes first. */
 export class ResultCache {
   /** In the order of use. */
-  readonly #entries = new Map<string, { readonly response: ToolInvokeResponse; readonly bytes: number; readonly at: number; readonly ttlMs: number }>();
+  readonly #entries = new Map<
+    string,
+    { readonly response: ToolInvokeResponse; readonly bytes: number; readonly at: number; readonly ttlMs: number }
+  >();
   readonly #maxEntries: number;
   readonly #maxBytes: number;
   #bytes = 0;
@@ -39,7 +42,8 @@ export class ResultCache {
     if (bytes > this.#maxBytes / 4) return;
     this.#entries.set(key, { response, bytes, at: performance.now(), ttlMs });
     this.#bytes += bytes;
-    while (this.#entries.size > this.#maxEntries || this.#bytes > this.#maxBytes) this.#drop(this.#entries.keys().next().value as string);
+    while (this.#entries.size > this.#maxEntries || this.#bytes > this.#maxBytes)
+      this.#drop(this.#entries.keys().next().value as string);
   }
 
   #drop(key: string): void {

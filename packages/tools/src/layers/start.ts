@@ -11,7 +11,9 @@ const labelsOf = remembered((toolName) => Object.freeze({ tool_name: toolName })
 export const start: ToolLayer = (next) => ({
   async execute(request, context) {
     context.onStarted?.();
-    counter ??= metrics.getMeter("@rockbot/tools").createUpDownCounter("rockbot.tool.running", { description: "Calls that run now, by tool." });
+    counter ??= metrics
+      .getMeter("@rockbot/tools")
+      .createUpDownCounter("rockbot.tool.running", { description: "Calls that run now, by tool." });
     const running = counter;
     const labels = labelsOf(request.toolName);
     running.add(1, labels);

@@ -26,19 +26,39 @@ async function connect({
   const shared = stack.use(createMemoryBlobStore(maxBytesPerOwner === undefined ? {} : { maxBytesPerOwner }));
   const seen = { length: 0, headers: {} as Readonly<Record<string, string>> };
   const watched: Bus = watch(bus, ({ type, body, headers }) => {
-    if (type === messages.ToolInvokeResponse.type || type === messages.ToolError.type) Object.assign(seen, { length: body.byteLength, headers });
+    if (type === messages.ToolInvokeResponse.type || type === messages.ToolError.type)
+      Object.assign(seen, { length: body.byteLength, headers });
   });
   /** Gives an answer whose encoded body has so many bytes. */
   const sized = testTool("sized", async (input, { toolCallId }) => {
     const { bytes } = input as { bytes: number };
-    const empty = encodeMessage("ToolInvokeResponse", { toolCallId, toolName: "sized", content: "", isError: false }).byteLength;
+    const empty = encodeMessage("ToolInvokeResponse", {
+      toolCallId,
+      toolName: "sized",
+      content: "",
+      isError: false,
+    }).byteLength;
     return "x".repeat(bytes - empty);
   });
-  stack.use(await serveTools(watched, testSet(sized), { service: "tests", blobs: serving === NONE ? undefined : (serving ?? shared) }));
-  const caller = stack.use(await createToolCaller(bus, { agent: "someone", blobs: calling === NONE ? undefined : (calling ?? shared) }));
+  stack.use(
+    await serveTools(watched, testSet(sized), {
+      service: "tests",
+      blobs: serving === NONE ? undefined : (serving ?? shared),
+    }),
+  );
+  const caller = stack.use(
+    await createToolCaller(bus, { agent: "someone", blobs: calling === NONE ? undefined : (calling ?? shared) }),
+  );
   await caller.discovered();
   const parts = stack.move();
-  return { bus, shared, seen, caller, call: (bytes: number) => caller.call("sized", { bytes }), [Symbol.asyncDispose]: () => parts.disposeAsync() };
+  return {
+    bus,
+    shared,
+    seen,
+    caller,
+    call: (bytes: number) => caller.call("sized", { bytes }),
+    [Symbol.asyncDispose]: () => parts.disposeAsync(),
+  };
 }
 
 const NONE = createMemoryBlobStore();
@@ -77,7 +97,10 @@ test.each([
 
 test("a larger result is refused in words", async () => {
   await using system = await connect();
-  await expect(system.call(MAX_BLOB_RESULT_BYTES + 1)).rejects.toMatchObject({ code: "too_large", message: expect.stringContaining("Ask for less") });
+  await expect(system.call(MAX_BLOB_RESULT_BYTES + 1)).rejects.toMatchObject({
+    code: "too_large",
+    message: expect.stringContaining("Ask for less"),
+  });
 });
 
 test.each([
@@ -102,32 +125,51 @@ test("where the caller's room is full, or the store away, a result crosses the b
     await using system = await connect(options);
     await system.call(2 * MI);
     expect(system.seen.length).toBe(2 * MI);
-    await expect(system.call(9 * MI)).rejects.toMatchObject({ code: "too_large", message: expect.stringContaining("where caller and service have it") });
+    await expect(system.call(9 * MI)).rejects.toMatchObject({
+      code: "too_large",
+      message: expect.stringContaining("where caller and service have it"),
+    });
   }
 });
 
 test.each([
   ["missing", { get: () => createMemoryBlobStore().get("none", 1) }, "outcome_unknown", "result_missing"],
   ["another one", { get: async () => new Uint8Array(MI + 28) }, "outcome_unknown", "result_damaged"],
-  ["out of reach", { get: () => Promise.reject(new StoreUnavailableError("away")) }, "outcome_unknown", "result_out_of_reach"],
+  [
+    "out of reach",
+    { get: () => Promise.reject(new StoreUnavailableError("away")) },
+    "outcome_unknown",
+    "result_out_of_reach",
+  ],
 ])("a result that is %s where it was left ends its call in words", async (_, broken, code, reason) => {
   await using system = await connect({ calling: { ...createMemoryBlobStore(), ...broken } });
-  await expect(system.call(MI)).rejects.toMatchObject({ code, message: expect.stringContaining('"sized" has run'), details: { reason, mayHaveRun: true } });
+  await expect(system.call(MI)).rejects.toMatchObject({
+    code,
+    message: expect.stringContaining('"sized" has run'),
+    details: { reason, mayHaveRun: true },
+  });
 });
 
 test("a result that does not come by the deadline ends its call shortly after", async () => {
-  await using system = await connect({ calling: { ...createMemoryBlobStore(), get: () => new Promise<never>(() => {}) } });
+  await using system = await connect({
+    calling: { ...createMemoryBlobStore(), get: () => new Promise<never>(() => {}) },
+  });
   const start = performance.now();
-  await expect(system.caller.call("sized", { bytes: MI }, { timeoutMs: 800 })).rejects.toMatchObject({ details: { reason: "result_out_of_reach" } });
+  await expect(system.caller.call("sized", { bytes: MI }, { timeoutMs: 800 })).rejects.toMatchObject({
+    details: { reason: "result_out_of_reach" },
+  });
   expect(performance.now() - start).toBeLessThan(5_000);
 });
 
 test("each call has a capability of its own, which only its request tells", async () => {
   await using system = await connect();
   const capabilities = new Set<string | undefined>();
-  await using _ = await system.bus.subscribe({ name: "spy", topics: ["tool.invoke.tests"], kind: "copy" }, async ({ headers }) => {
-    capabilities.add(headers[Header.AcceptBlob]);
-  });
+  await using _ = await system.bus.subscribe(
+    { name: "spy", topics: ["tool.invoke.tests"], kind: "copy" },
+    async ({ headers }) => {
+      capabilities.add(headers[Header.AcceptBlob]);
+    },
+  );
   await system.call(MI);
   await system.call(10_000);
   await expect.poll(() => capabilities.size).toBe(2);
@@ -140,7 +182,9 @@ test("a reference that a caller did not ask for is not followed", async () => {
   await using bus = createMemoryBus();
   const tool = testTool("plain", async () => "here");
   await using _ = await serveTools(
-    watch(bus, (message) => Object.assign(message.headers, message.type.endsWith("Response") ? { [Header.Blob]: "x" } : {})),
+    watch(bus, (message) =>
+      Object.assign(message.headers, message.type.endsWith("Response") ? { [Header.Blob]: "x" } : {}),
+    ),
     testSet(tool),
     { service: "tests" },
   );
@@ -154,32 +198,64 @@ test("what is left can be read with the capability alone, and is written once", 
   const body = Buffer.from("a result ".repeat(100));
   const left = { capability, owner: "someone", ttlMs: 60_000 };
   const put: Uint8Array[] = [];
-  const watched: BlobStore = { ...store, put: (name, bytes, options) => store.put(name, put[put.push(bytes) - 1] as Uint8Array, options) };
+  const watched: BlobStore = {
+    ...store,
+    put: (name, bytes, options) => store.put(name, put[put.push(bytes) - 1] as Uint8Array, options),
+  };
   const reference = await leaveAnswer(watched, body, left);
   expect(await leaveAnswer(watched, body, left)).toBe(reference); // the call was delivered twice
   expect(put.some((bytes) => Buffer.from(bytes).includes("result"))).toBe(false);
-  await expect(fetchAnswer(store, reference, { capability: newCapability(), toolName: "t" })).rejects.toMatchObject({ details: { reason: "result_missing" } });
-  await expect(fetchAnswer(store, "nonsense", { capability, toolName: "t" })).rejects.toMatchObject({ details: { reason: "result_damaged" } });
-  await expect(fetchAnswer(store, `${"0".repeat(64)}:99999999`, { capability, toolName: "t" })).rejects.toMatchObject({ code: "too_large" });
+  await expect(fetchAnswer(store, reference, { capability: newCapability(), toolName: "t" })).rejects.toMatchObject({
+    details: { reason: "result_missing" },
+  });
+  await expect(fetchAnswer(store, "nonsense", { capability, toolName: "t" })).rejects.toMatchObject({
+    details: { reason: "result_damaged" },
+  });
+  await expect(fetchAnswer(store, `${"0".repeat(64)}:99999999`, { capability, toolName: "t" })).rejects.toMatchObject({
+    code: "too_large",
+  });
   expect(Buffer.from(await fetchAnswer(store, reference, { capability, toolName: "t" })).equals(body)).toBe(true);
-  await expect(fetchAnswer(store, reference, { capability, toolName: "t" })).rejects.toMatchObject({ details: { reason: "result_missing" } });
+  await expect(fetchAnswer(store, reference, { capability, toolName: "t" })).rejects.toMatchObject({
+    details: { reason: "result_missing" },
+  });
 });
 
 test("an answer that is left for one call is not taken for another", async () => {
   await using bus = createMemoryBus();
   await using store = createMemoryBlobStore();
-  await using _announced = await serveTools(bus, testSet(testTool("sized", () => new Promise<never>(() => {}))), { service: "tests", drainMs: 1 });
+  await using _announced = await serveTools(bus, testSet(testTool("sized", () => new Promise<never>(() => {}))), {
+    service: "tests",
+    drainMs: 1,
+  });
   await using caller = await createToolCaller(bus, { agent: "someone", blobs: store });
   await using _forger = await bus.subscribe(
     { name: "forger", topics: ["tool.invoke.tests"], kind: "copy" },
     async ({ headers, correlationId = "", replyTo = "" }) => {
-      const forged = encodeMessage("ToolInvokeResponse", { toolCallId: "another", toolName: "sized", content: "theirs" });
-      const blob = await leaveAnswer(store, forged, { capability: headers[Header.AcceptBlob] ?? "", owner: "someone", ttlMs: 60_000 });
+      const forged = encodeMessage("ToolInvokeResponse", {
+        toolCallId: "another",
+        toolName: "sized",
+        content: "theirs",
+      });
+      const blob = await leaveAnswer(store, forged, {
+        capability: headers[Header.AcceptBlob] ?? "",
+        owner: "someone",
+        ttlMs: 60_000,
+      });
       const body = encodeMessage("ToolInvokeResponse", { toolCallId: correlationId, toolName: "sized", content: null });
       await bus.publish(
-        createEnvelope({ topic: replyTo, type: messages.ToolInvokeResponse.type, source: "tests", correlationId, body, headers: { [Header.Blob]: blob } }),
+        createEnvelope({
+          topic: replyTo,
+          type: messages.ToolInvokeResponse.type,
+          source: "tests",
+          correlationId,
+          body,
+          headers: { [Header.Blob]: blob },
+        }),
       );
     },
   );
-  await expect(caller.call("sized", {})).rejects.toMatchObject({ code: "outcome_unknown", details: { reason: "answer_of_another_call" } });
+  await expect(caller.call("sized", {})).rejects.toMatchObject({
+    code: "outcome_unknown",
+    details: { reason: "answer_of_another_call" },
+  });
 });

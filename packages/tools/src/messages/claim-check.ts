@@ -34,14 +34,19 @@ export interface LeaveOptions {
 export const isForBlob = (bytes: number): boolean => bytes > INLINE_RESULT_BYTES && bytes <= MAX_BLOB_RESULT_BYTES;
 
 /** Whether a header of a request is a capability. */
-export const isCapability = (text: string | undefined): text is string => text !== undefined && /^[0-9a-f]{64}$/.test(text);
+export const isCapability = (text: string | undefined): text is string =>
+  text !== undefined && /^[0-9a-f]{64}$/.test(text);
 
 /**
  * Leaves an encoded answer for the caller that has given the capability.
  * @returns the reference to it, for the header of the answer
  * @throws {BlobError | StoreUnavailableError} if the store does not take it
  */
-export async function leaveAnswer(store: BlobStore, body: Uint8Array, { capability, owner, ttlMs }: LeaveOptions): Promise<string> {
+export async function leaveAnswer(
+  store: BlobStore,
+  body: Uint8Array,
+  { capability, owner, ttlMs }: LeaveOptions,
+): Promise<string> {
   const digest = hash("sha256", body, "hex");
   await store.put(nameOf(capability, digest), seal(body, capability), { owner, ttlMs });
   return `${digest}:${body.byteLength}`;
@@ -60,7 +65,8 @@ export async function fetchAnswer(
   try {
     const [, digest, length] = /^([0-9a-f]{64}):(\d{1,10})$/.exec(reference) ?? [];
     if (digest === undefined) throw blobDamaged();
-    if (Number(length) > MAX_BLOB_RESULT_BYTES) throw new BlobError("too_large", `The result has ${length} bytes: at most ${MAX_BLOB_RESULT_BYTES} are read`);
+    if (Number(length) > MAX_BLOB_RESULT_BYTES)
+      throw new BlobError("too_large", `The result has ${length} bytes: at most ${MAX_BLOB_RESULT_BYTES} are read`);
     const name = nameOf(capability, digest);
     const body = unseal(await store.get(name, Number(length) + SEAL_BYTES), capability);
     if (hash("sha256", body, "hex") !== digest) throw blobDamaged();
@@ -80,13 +86,20 @@ export function fetchError(toolName: string, cause: unknown): ToolError {
         ? ["result_damaged", "is not the one that was announced: its length or its hash differs"]
         : ["result_out_of_reach", "cannot be fetched now"];
   if (cause instanceof BlobError && cause.code === "too_large") {
-    return new ToolError(ToolErrorCode.TooLarge, `"${toolName}" has run. ${cause.message}. Ask for less.`, { cause, details: { mayHaveRun: true } });
+    return new ToolError(ToolErrorCode.TooLarge, `"${toolName}" has run. ${cause.message}. Ask for less.`, {
+      cause,
+      details: { mayHaveRun: true },
+    });
   }
   if (!(cause instanceof BlobError) && !(cause instanceof StoreUnavailableError)) throw cause;
-  return new ToolError(ToolErrorCode.OutcomeUnknown, `"${toolName}" has run, and its result ${why}. Find out what it did before you call it again.`, {
-    cause,
-    details: { reason, mayHaveRun: true },
-  });
+  return new ToolError(
+    ToolErrorCode.OutcomeUnknown,
+    `"${toolName}" has run, and its result ${why}. Find out what it did before you call it again.`,
+    {
+      cause,
+      details: { reason, mayHaveRun: true },
+    },
+  );
 }
 
 const IV_BYTES = 12;

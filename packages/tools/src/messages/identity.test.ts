@@ -33,7 +33,8 @@ const message = (fields: { userId?: string; source?: string; behalf?: string }) 
     ...(fields.userId === undefined ? {} : { userId: fields.userId }),
   });
 
-const outcomeOf = (sender: Sender | Stranger): string => ("refusal" in sender ? `refused: ${sender.refusal.message}` : sender.caller);
+const outcomeOf = (sender: Sender | Stranger): string =>
+  "refusal" in sender ? `refused: ${sender.refusal.message}` : sender.caller;
 
 test.each([
   ["who the bus says", { userId: "researcher", source: "writer" }, "researcher"],
@@ -51,7 +52,11 @@ test.each([
   ["its user has the name of another's caller", { userId: "writer" }, /"writer" is not the caller of that name/],
   ["its user has the name of one without a user", { userId: "hidden" }, /not the caller of that name/],
   ["it speaks for another and may not", { userId: "researcher", behalf: "writer" }, /may not call on behalf of others/],
-  ["it speaks for another and nobody knows who it is", { source: "gateway", behalf: "writer" }, /no sender that the bus has verified/],
+  [
+    "it speaks for another and nobody knows who it is",
+    { source: "gateway", behalf: "writer" },
+    /no sender that the bus has verified/,
+  ],
   ["it speaks for what is no name", { userId: "gateway", behalf: "a.b" }, /is none/],
 ])("where senders are verified a request is refused if %s", async (_, fields, why) => {
   expect(outcomeOf((await identityOn(true)).senderOf(message(fields)))).toMatch(why);
@@ -59,25 +64,43 @@ test.each([
 
 test("where nobody is verified the sender is whom the message names, and speaks for others if that is a delegate", async () => {
   const identity = await identityOn(false);
-  expect(["researcher", "writer", "newcomer"].map((source) => outcomeOf(identity.senderOf(message({ source }))))).toEqual(["researcher", "writer", "newcomer"]);
+  expect(
+    ["researcher", "writer", "newcomer"].map((source) => outcomeOf(identity.senderOf(message({ source })))),
+  ).toEqual(["researcher", "writer", "newcomer"]);
   expect(outcomeOf(identity.senderOf(message({ source: "gateway", behalf: "writer" })))).toBe("writer");
-  expect(outcomeOf(identity.senderOf(message({ source: "researcher", behalf: "writer" })))).toMatch(/may not call on behalf/);
+  expect(outcomeOf(identity.senderOf(message({ source: "researcher", behalf: "writer" })))).toMatch(
+    /may not call on behalf/,
+  );
 });
 
-test.each([true, false])("a delegate for some is believed for those alone, where senders are verified: %j", async (isVerified) => {
-  const identity = await identityOn(isVerified);
-  const sent = (from: string, behalf?: string) =>
-    outcomeOf(identity.senderOf(message({ ...(isVerified ? { userId: from } : { source: from }), ...(behalf === undefined ? {} : { behalf }) })));
-  expect(["researcher", "team-a", "team-"].map((behalf) => sent("agent", behalf))).toEqual(["researcher", "team-a", "team-"]);
-  expect(sent("agent")).toBe("agent");
-  for (const behalf of ["writer", "team", "a-team-b", "agent", "operator"]) {
-    expect(sent("agent", behalf)).toBe(
-      `refused: Cannot take the request: "agent" may not call on behalf of "${behalf}": the policy lets it do so for others only`,
-    );
-  }
-  expect(sent("idle", "researcher")).toMatch(/may not call on behalf of "researcher"/);
-  expect(sent("gateway", "writer")).toBe("writer"); // an entry that is a name alone
-});
+test.each([true, false])(
+  "a delegate for some is believed for those alone, where senders are verified: %j",
+  async (isVerified) => {
+    const identity = await identityOn(isVerified);
+    const sent = (from: string, behalf?: string) =>
+      outcomeOf(
+        identity.senderOf(
+          message({
+            ...(isVerified ? { userId: from } : { source: from }),
+            ...(behalf === undefined ? {} : { behalf }),
+          }),
+        ),
+      );
+    expect(["researcher", "team-a", "team-"].map((behalf) => sent("agent", behalf))).toEqual([
+      "researcher",
+      "team-a",
+      "team-",
+    ]);
+    expect(sent("agent")).toBe("agent");
+    for (const behalf of ["writer", "team", "a-team-b", "agent", "operator"]) {
+      expect(sent("agent", behalf)).toBe(
+        `refused: Cannot take the request: "agent" may not call on behalf of "${behalf}": the policy lets it do so for others only`,
+      );
+    }
+    expect(sent("idle", "researcher")).toMatch(/may not call on behalf of "researcher"/);
+    expect(sent("gateway", "writer")).toBe("writer"); // an entry that is a name alone
+  },
+);
 
 test("answers go to topics of the sender itself, not of whom it speaks for", async () => {
   const sender = (await identityOn(true)).senderOf(message({ userId: "gateway", behalf: "writer" }));
@@ -96,13 +119,21 @@ test("a message is from a service if the bus says that its user sent it", async 
   const identity = await identityOn(true);
   const from = (userId: string | undefined, service: string) =>
     identity.isFrom(service, message({ source: "web", ...(userId === undefined ? {} : { userId }) }), "result");
-  expect([from("web", "web-tools"), from("web-tools", "web-tools"), from(undefined, "web-tools"), from("other", "other")]).toEqual([true, false, false, false]);
+  expect([
+    from("web", "web-tools"),
+    from("web-tools", "web-tools"),
+    from(undefined, "web-tools"),
+    from("other", "other"),
+  ]).toEqual([true, false, false, false]);
   expect(identity.mayOffer("web-tools", { name: "web_browse", topic: "tool.invoke" })).toBe(true);
   expect(identity.mayOffer("web-tools", { name: "bash", topic: "tool.invoke" })).toBe(false);
   expect(identity.mayOffer("web-tools", { name: "web_browse", topic: "tool.invoke.mcp" })).toBe(false);
   expect(identity.mayAnswer("web_browse", message({ userId: "web" }))).toBe(true);
   expect(identity.mayAnswer("bash", message({ userId: "web" }))).toBe(false);
-  const withoutPolicy = createIdentity({ traits: { isDurable: true, verifiesSender: true, user: "researcher" } }, undefined);
+  const withoutPolicy = createIdentity(
+    { traits: { isDurable: true, verifiesSender: true, user: "researcher" } },
+    undefined,
+  );
   expect(withoutPolicy.mayAnswer("web_browse", message({ userId: "web" }))).toBe(false); // nobody knows whose tool it is
 });
 
@@ -113,8 +144,14 @@ test("a refusal is for the model: typed, and final", async () => {
 });
 
 test("what is held and counted of a stranger is of the user that the bus names, whatever the message says", async () => {
-  const forged = { ...message({ userId: "researcher", source: "writer", behalf: "writer" }), replyTo: "tool.result.researcher" };
+  const forged = {
+    ...message({ userId: "researcher", source: "writer", behalf: "writer" }),
+    replyTo: "tool.result.researcher",
+  };
   const stranger = (await identityOn(true)).senderOf(forged);
   expect(callerOf(forged, stranger)).toBe("researcher");
-  expect(addressOf(forged, stranger, toolRequestForm)).toMatchObject({ topic: "tool.result.researcher", caller: "researcher" });
+  expect(addressOf(forged, stranger, toolRequestForm)).toMatchObject({
+    topic: "tool.result.researcher",
+    caller: "researcher",
+  });
 });

@@ -1,6 +1,15 @@
 import { metrics } from "@opentelemetry/api";
 import type { Bus } from "@rockbot/bus";
-import { type Envelope, Header, isPeerName, isReplyTopic, isReplyTopicOf, replyRoots, ToolError, ToolErrorCode } from "@rockbot/contracts";
+import {
+  type Envelope,
+  Header,
+  isPeerName,
+  isReplyTopic,
+  isReplyTopicOf,
+  replyRoots,
+  ToolError,
+  ToolErrorCode,
+} from "@rockbot/contracts";
 import { defaultPolicySource, type Peers, type PolicyHolder, peersOf } from "@rockbot/policy";
 
 /** The sender of a message. */
@@ -38,14 +47,18 @@ export interface Stranger {
 }
 
 /** Whose message it is, as far as anybody knows: what is counted and noted of a stranger is of the name that it sends under. */
-export const callerOf = (message: Envelope, sender: Sender | Stranger): string => ("refusal" in sender ? (message.userId ?? message.source) : sender.caller);
+export const callerOf = (message: Envelope, sender: Sender | Stranger): string =>
+  "refusal" in sender ? (message.userId ?? message.source) : sender.caller;
 
 /** Without a policy the gateway and the operator are the only delegates, and services send under their own names. */
-export function createIdentity({ traits }: Pick<Bus, "traits">, policy: Pick<PolicyHolder, "current"> | undefined): Identity {
+export function createIdentity(
+  { traits }: Pick<Bus, "traits">,
+  policy: Pick<PolicyHolder, "current"> | undefined,
+): Identity {
   const peers = (): Peers => (policy === undefined ? peersWithoutPolicy : peersOf(policy.current().document));
-  const forged = metrics
-    .getMeter("@rockbot/tools")
-    .createCounter("rockbot.tool.messages.forged", { description: "Messages dropped because their sender is not who they should be from, by kind." });
+  const forged = metrics.getMeter("@rockbot/tools").createCounter("rockbot.tool.messages.forged", {
+    description: "Messages dropped because their sender is not who they should be from, by kind.",
+  });
 
   /** Undefined if the bus verifies senders, and this one is neither verified nor excused. */
   function nameOf({ userId, source }: Envelope): string | undefined {
@@ -62,17 +75,23 @@ export function createIdentity({ traits }: Pick<Bus, "traits">, policy: Pick<Pol
   return {
     senderOf(message) {
       const name = nameOf(message);
-      if (name === undefined) return { refusal: refused("it names no sender that the bus has verified"), mayHear: undefined };
+      if (name === undefined)
+        return { refusal: refused("it names no sender that the bus has verified"), mayHear: undefined };
       const mayHear = hearing(name, message.userId !== undefined);
       const behalf = message.headers[Header.OnBehalfOf];
       if (behalf === undefined) {
         const caller = traits.verifiesSender ? peers().callerOf(name) : name;
-        return caller === undefined ? { refusal: refused(`the user "${name}" is not the caller of that name`), mayHear } : { name, caller, mayHear };
+        return caller === undefined
+          ? { refusal: refused(`the user "${name}" is not the caller of that name`), mayHear }
+          : { name, caller, mayHear };
       }
       if (!peers().isDelegate(name)) return { refusal: refused(`"${name}" may not call on behalf of others`), mayHear };
       if (!isPeerName(behalf)) return { refusal: refused("the name of whom it is on behalf of is none"), mayHear };
       if (!peers().mayCallFor(name, behalf))
-        return { refusal: refused(`"${name}" may not call on behalf of "${behalf}": the policy lets it do so for others only`), mayHear };
+        return {
+          refusal: refused(`"${name}" may not call on behalf of "${behalf}": the policy lets it do so for others only`),
+          mayHear,
+        };
       return { name, caller: behalf, mayHear };
     },
     isFrom(service, message, kind) {
@@ -93,7 +112,9 @@ export function createIdentity({ traits }: Pick<Bus, "traits">, policy: Pick<Pol
     callerNamed(agent) {
       if (!traits.verifiesSender) return agent;
       if (traits.user !== agent)
-        throw new RangeError(`Cannot call as "${agent}": the bus knows this process as "${traits.user}", and takes answers for that name only`);
+        throw new RangeError(
+          `Cannot call as "${agent}": the bus knows this process as "${traits.user}", and takes answers for that name only`,
+        );
       return peers().callerOf(agent) ?? agent;
     },
   };

@@ -81,16 +81,19 @@ export class MessageMeter {
   /** Counts a message that is dropped. */
   drop(kind: MessageKind | Extra, caller: string): void {
     // Made when first needed: what is made before telemetry starts records nothing for ever.
-    this.#counter ??= metrics
-      .getMeter("@rockbot/tools")
-      .createCounter("rockbot.tool.messages.dropped", { description: "Messages dropped unread, or unanswered, as their caller has sent too many, by kind." });
+    this.#counter ??= metrics.getMeter("@rockbot/tools").createCounter("rockbot.tool.messages.dropped", {
+      description: "Messages dropped unread, or unanswered, as their caller has sent too many, by kind.",
+    });
     this.#counter.add(1, { kind });
     const key = `${kind} ${caller}`;
     const dropped = this.#dropped.get(key) ?? { count: 0 };
     if (dropped.count++ === 0) this.#dropped.set(key, dropped);
     const own: Charge = { key, amount: 1, perMs: LOG_EVERY_MS, cost: 1 };
     if (this.#loggable.take([own, LOGS_A_MINUTE]) !== undefined) return;
-    this.#log.warn({ kind, caller: caller.slice(0, 80), dropped: dropped.count }, "dropped messages of a caller above its limit");
+    this.#log.warn(
+      { kind, caller: caller.slice(0, 80), dropped: dropped.count },
+      "dropped messages of a caller above its limit",
+    );
     dropped.count = 0;
   }
 }

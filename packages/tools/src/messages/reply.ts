@@ -58,17 +58,24 @@ function encodeError(request: Ids, error: ToolError): Uint8Array {
     return encodeMessage("ToolError", redactValue(errorReply(request, error)));
   } catch {
     const { code, message, isRetryable, retryAfterMs } = error;
-    return encodeMessage("ToolError", redactValue(errorReply(request, new ToolError(code, message, { isRetryable, retryAfterMs }))));
+    return encodeMessage(
+      "ToolError",
+      redactValue(errorReply(request, new ToolError(code, message, { isRetryable, retryAfterMs }))),
+    );
   }
 }
 
 /** Of a tool whose result is no JSON that readers take. */
 function uncarriable({ toolName }: Ids, cause: unknown): ToolError {
   const why = cause instanceof UncarriableError ? cause.message : "nests too deep or refers to itself";
-  return new ToolError(ToolErrorCode.ExecutionFailed, `"${toolName}" has run, and its result cannot be carried: it ${why}. Ask for less of it.`, {
-    cause,
-    details: { reason: "uncarriable", mayHaveRun: true },
-  });
+  return new ToolError(
+    ToolErrorCode.ExecutionFailed,
+    `"${toolName}" has run, and its result cannot be carried: it ${why}. Ask for less of it.`,
+    {
+      cause,
+      details: { reason: "uncarriable", mayHaveRun: true },
+    },
+  );
 }
 
 /** The answer in a body; without a type, its content tells that it is one. Undefined if it is none. */
@@ -115,17 +122,24 @@ export const callNamedIn = (body: Uint8Array): string | undefined => {
  * The answer to a call, which a message with its correlation is. One that cannot be read is a failure of the call in words, so that nobody waits for a
  * better one. Undefined if it names another call, or none: then it may be anybody's.
  */
-export function answerOf({ body, type }: Envelope, { toolCallId, toolName }: Ids): ToolInvokeResponse | ToolError | undefined {
+export function answerOf(
+  { body, type }: Envelope,
+  { toolCallId, toolName }: Ids,
+): ToolInvokeResponse | ToolError | undefined {
   const { ids, reply, fault } = readReply(body, type);
   const isNamed = ids.toolCallId === toolCallId && ids.toolName === toolName;
   if (reply !== undefined) return isNamed ? reply : undefined;
   const isText = !Object.hasOwn(ids, "toolCallId") && (fault?.reason === "not_json" || fault?.reason === "not_utf8");
   if (fault === undefined || !(ids.toolCallId === toolCallId || isText)) return undefined;
   const said = typeof ids.message === "string" ? ` It says: ${ids.message.slice(0, MAX_SAID)}` : "";
-  return new ToolError(ToolErrorCode.ExecutionFailed, `"${toolName}" has answered with what cannot be read: ${fault.message}. It may have run.${said}`, {
-    details: { reason: fault.reason, mayHaveRun: true },
-    ...(said === "" ? {} : { trust: saidBy(toolName) }),
-  });
+  return new ToolError(
+    ToolErrorCode.ExecutionFailed,
+    `"${toolName}" has answered with what cannot be read: ${fault.message}. It may have run.${said}`,
+    {
+      details: { reason: fault.reason, mayHaveRun: true },
+      ...(said === "" ? {} : { trust: saidBy(toolName) }),
+    },
+  );
 }
 
 /** Of a call that was answered by its deadline, though with the answer to another one, as far as that says. */

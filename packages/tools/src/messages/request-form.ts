@@ -1,4 +1,11 @@
-import { decodeMessage, messages, ToolError, ToolErrorCode, type ToolInvokeRequest, type ToolInvokeResponse } from "@rockbot/contracts";
+import {
+  decodeMessage,
+  messages,
+  ToolError,
+  ToolErrorCode,
+  type ToolInvokeRequest,
+  type ToolInvokeResponse,
+} from "@rockbot/contracts";
 import { decodeReply, type EncodedReply, encodeReply } from "./reply.ts";
 
 /** The call that an answer names. */
@@ -35,7 +42,9 @@ export const toolRequestForm: RequestForm = {
   read(body) {
     const decoded = decodeMessage("ToolInvokeRequest", body);
     if (decoded.ok) return { request: decoded.value };
-    return new ToolError(ToolErrorCode.InvalidArguments, decoded.fault.message, { details: { reason: decoded.fault.reason, faults: decoded.fault.faults } });
+    return new ToolError(ToolErrorCode.InvalidArguments, decoded.fault.message, {
+      details: { reason: decoded.fault.reason, faults: decoded.fault.faults },
+    });
   },
   write: encodeReply,
   readReply: decodeReply,
@@ -47,4 +56,5 @@ export function formOf({ type }: { readonly type: string }, forms: readonly Requ
 }
 
 /** Whether a type's name is that of a form, in whatever case. */
-export const isOfForm = (type: string, form: RequestForm): boolean => type === form.type || type.toLowerCase() === form.type.toLowerCase();
+export const isOfForm = (type: string, form: RequestForm): boolean =>
+  type === form.type || type.toLowerCase() === form.type.toLowerCase();

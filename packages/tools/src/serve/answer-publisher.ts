@@ -59,7 +59,11 @@ export class AnswerPublisher {
   async #isTaken(answer: Envelope, deadline: number): Promise<boolean | undefined> {
     try {
       // Without a time to live: what waits ends with the caller's queue, and each that has one costs the broker a timer.
-      await this.#bus.publish(answer, { mandatory: true, isTraced: false, timeoutMs: Math.max(LATE_PUBLISH_MS, deadline - performance.now()) });
+      await this.#bus.publish(answer, {
+        mandatory: true,
+        isTraced: false,
+        timeoutMs: Math.max(LATE_PUBLISH_MS, deadline - performance.now()),
+      });
       return true;
     } catch (error) {
       if (error instanceof UnroutableError) return (await this.#isThere(answer.topic)) ? undefined : false;

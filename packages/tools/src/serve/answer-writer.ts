@@ -1,5 +1,14 @@
 import type { Logger } from "@rockbot/bus";
-import { createEnvelope, Header, messages, ToolError, ToolErrorCode, type ToolInvokeRequest, type ToolInvokeResponse, textResponse } from "@rockbot/contracts";
+import {
+  createEnvelope,
+  Header,
+  messages,
+  ToolError,
+  ToolErrorCode,
+  type ToolInvokeRequest,
+  type ToolInvokeResponse,
+  textResponse,
+} from "@rockbot/contracts";
 import type { Decision } from "@rockbot/policy";
 import type { BlobStore } from "@rockbot/records/blobs";
 import { BLOB_GRACE_MS, MAX_BLOB_RESULT_BYTES, MAX_RESULT_BYTES } from "../limits.ts";
@@ -48,7 +57,8 @@ export class AnswerWriter {
   constructor(options: AnswerWriterOptions) {
     this.#options = options;
     const { provider } = options;
-    this.#labels = provider === undefined ? {} : { [Header.ContentTrust]: "tool-output", [Header.ToolProvider]: provider };
+    this.#labels =
+      provider === undefined ? {} : { [Header.ContentTrust]: "tool-output", [Header.ToolProvider]: provider };
   }
 
   /**
@@ -61,7 +71,9 @@ export class AnswerWriter {
     const leaving = this.#leave(written.encoded, address, form, deadline);
     const left = leaving === undefined ? undefined : await leaving;
     const { sent, encoded } =
-      left === undefined ? bounded(form, request, written) : { sent: written.sent, encoded: form.write(request, textResponse(request, null)) };
+      left === undefined
+        ? bounded(form, request, written)
+        : { sent: written.sent, encoded: form.write(request, textResponse(request, null)) };
     const noted = entry?.end({ toolCallId: request.toolCallId, toolName }, sent, decision);
     if (noted !== undefined) await noted;
     const headers: Record<string, string> = { ...this.#labels };
@@ -71,11 +83,20 @@ export class AnswerWriter {
     const { topic, correlationId, caller } = address;
     const { type, body } = encoded;
     const { answers, service } = this.#options;
-    await answers.publish(createEnvelope({ topic, type, source: service, correlationId, headers, body }), caller, deadline);
+    await answers.publish(
+      createEnvelope({ topic, type, source: service, correlationId, headers, body }),
+      caller,
+      deadline,
+    );
   }
 
   /** Leaves a large answer in the blob store, if the caller asks for that. @returns the reference to it; undefined if the answer goes by the bus */
-  #leave({ type, body }: EncodedReply, { blob: capability, caller }: Address, form: RequestForm, deadline: number): Promise<string | undefined> | undefined {
+  #leave(
+    { type, body }: EncodedReply,
+    { blob: capability, caller }: Address,
+    form: RequestForm,
+    deadline: number,
+  ): Promise<string | undefined> | undefined {
     const { blobs, log } = this.#options;
     if (
       blobs === undefined ||
@@ -118,7 +139,10 @@ function bounded(form: RequestForm, request: Ids, written: Written): Written {
   return failure(
     form,
     request,
-    new ToolError(ToolErrorCode.TooLarge, `"${request.toolName}" gave a result of ${bytes} bytes, more than ${carried}. Ask for less.`),
+    new ToolError(
+      ToolErrorCode.TooLarge,
+      `"${request.toolName}" gave a result of ${bytes} bytes, more than ${carried}. Ask for less.`,
+    ),
   );
 }
 

@@ -62,7 +62,8 @@ test("the line of a call says whether untrusted content led to it", async () => 
 test("each call has its line before its answer is known: who, which tool, a hash of the arguments, and what became of it", async () => {
   await using service = await startAudited();
   const { caller, lines } = service;
-  const outcome = (name: string, args: object | string = {}) => caller.call(name, args).catch((error: unknown) => error);
+  const outcome = (name: string, args: object | string = {}) =>
+    caller.call(name, args).catch((error: unknown) => error);
   await outcome("echo", { canary: 1 });
   expect(lines()).toHaveLength(1);
   for (const name of ["refuse", "sad", "large"]) await outcome(name);
@@ -101,9 +102,16 @@ test.each<[string, string]>([
 ])("a tool's name with %s breaks no chain, and stops no start", async (_, text) => {
   await using service = await startAudited();
   await service.caller.call(`lab__echo${text}`, {}).catch(() => {});
-  const body = encodeMessage("ToolInvokeRequest", { toolCallId: `a${text}`, toolName: `lab__echo${text}`, arguments: null, sessionId: null });
+  const body = encodeMessage("ToolInvokeRequest", {
+    toolCallId: `a${text}`,
+    toolName: `lab__echo${text}`,
+    arguments: null,
+    sessionId: null,
+  });
   const type = messages.ToolInvokeRequest.type;
-  await service.bus.publish(createEnvelope({ topic: "tool.invoke.tests", type, source: "stranger", body, replyTo: "tool.result.stranger" }));
+  await service.bus.publish(
+    createEnvelope({ topic: "tool.invoke.tests", type, source: "stranger", body, replyTo: "tool.result.stranger" }),
+  );
   await expect.poll(() => service.lines().length, WAIT).toBe(1);
   await service.audit[Symbol.asyncDispose]();
 
@@ -116,10 +124,24 @@ test("calls that nobody is answered, that are not there, and that are given up h
   await using service = await startAudited();
   const { bus, caller, lines } = service;
   const publish = (body: Uint8Array, replyTo: string) =>
-    bus.publish(createEnvelope({ topic: "tool.invoke.tests", type: messages.ToolInvokeRequest.type, source: "stranger", body, replyTo }));
+    bus.publish(
+      createEnvelope({
+        topic: "tool.invoke.tests",
+        type: messages.ToolInvokeRequest.type,
+        source: "stranger",
+        body,
+        replyTo,
+      }),
+    );
   await publish(Buffer.from("no JSON"), "tool.result.stranger");
-  await publish(encodeMessage("ToolInvokeRequest", { toolCallId: "a", toolName: "nothing", arguments: null, sessionId: null }), "tool.result.stranger");
-  await publish(encodeMessage("ToolInvokeRequest", { toolCallId: "b", toolName: "echo", arguments: null, sessionId: null }), "no.topic.for.results");
+  await publish(
+    encodeMessage("ToolInvokeRequest", { toolCallId: "a", toolName: "nothing", arguments: null, sessionId: null }),
+    "tool.result.stranger",
+  );
+  await publish(
+    encodeMessage("ToolInvokeRequest", { toolCallId: "b", toolName: "echo", arguments: null, sessionId: null }),
+    "no.topic.for.results",
+  );
   await expect.poll(() => lines().length, WAIT).toBe(3);
   const cancel = new AbortController();
   const waiting = caller.call("wait", {}, { signal: cancel.signal }).catch(() => {});
@@ -139,7 +161,11 @@ test("calls that nobody is answered, that are not there, and that are given up h
       }),
       expect.objectContaining({ tool: "nothing", outcome: "tool_not_found" }),
       expect.objectContaining({ tool: "echo", outcome: "dead_lettered" }),
-      expect.objectContaining({ tool: "wait", caller: "somebody", outcome: expect.stringMatching(/^(cancelled|superseded)$/) }),
+      expect.objectContaining({
+        tool: "wait",
+        caller: "somebody",
+        outcome: expect.stringMatching(/^(cancelled|superseded)$/),
+      }),
     ]),
   );
 });
@@ -147,22 +173,27 @@ test("calls that nobody is answered, that are not there, and that are given up h
 test(`of ${CALLS} calls at once none is missing, and the chain is whole`, async () => {
   await using service = await startAudited();
   const ids = Array.from({ length: CALLS }, () => newId());
-  await Promise.all(ids.map((toolCallId, index) => service.caller.call(index % 2 === 0 ? "echo" : "sad", {}, { toolCallId })));
+  await Promise.all(
+    ids.map((toolCallId, index) => service.caller.call(index % 2 === 0 ? "echo" : "sad", {}, { toolCallId })),
+  );
 
   expect(new Set(service.lines().map(({ toolCallId }) => toolCallId))).toEqual(new Set(ids));
   expect(await verifyAudit([service.file])).toMatchObject({ faults: [], head: { seq: CALLS } });
 });
 
 // Linux alone has /dev/full, which takes no byte.
-test.skipIf(!existsSync("/dev/full"))("while no line can be written calls go on; where the log is required they are refused, and not started", async () => {
-  await using free = await startAudited({}, "/dev/full");
-  await using strict = await startAudited({ isAuditRequired: true }, "/dev/full");
-  for (const { caller } of [free, strict]) await caller.call("echo", {}); // the first of all finds out
+test.skipIf(!existsSync("/dev/full"))(
+  "while no line can be written calls go on; where the log is required they are refused, and not started",
+  async () => {
+    await using free = await startAudited({}, "/dev/full");
+    await using strict = await startAudited({ isAuditRequired: true }, "/dev/full");
+    for (const { caller } of [free, strict]) await caller.call("echo", {}); // the first of all finds out
 
-  await expect(free.caller.call("echo", {})).resolves.toMatchObject({ content: "{}" });
-  await expect(strict.caller.call("echo", {})).rejects.toMatchObject({
-    code: "unavailable",
-    isRetryable: true,
-    message: expect.stringContaining("not started"),
-  });
-});
+    await expect(free.caller.call("echo", {})).resolves.toMatchObject({ content: "{}" });
+    await expect(strict.caller.call("echo", {})).rejects.toMatchObject({
+      code: "unavailable",
+      isRetryable: true,
+      message: expect.stringContaining("not started"),
+    });
+  },
+);

@@ -1,5 +1,12 @@
 import { trace } from "@opentelemetry/api";
-import { type Envelope, hasReadUntrusted, ToolError, ToolErrorCode, type ToolInvokeRequest, type ToolInvokeResponse } from "@rockbot/contracts";
+import {
+  type Envelope,
+  hasReadUntrusted,
+  ToolError,
+  ToolErrorCode,
+  type ToolInvokeRequest,
+  type ToolInvokeResponse,
+} from "@rockbot/contracts";
 import type { Decision } from "@rockbot/policy";
 import type { AuditLog } from "@rockbot/records/audit";
 
@@ -19,7 +26,11 @@ export interface CallEntry {
   /** Why the call is not to be run: no line could be written of it. */
   refusal(): ToolError | undefined;
   /** Writes the line, before the answer is sent: see AuditLog.write. Undefined if there is nothing to wait for. */
-  end(ids: Pick<ToolInvokeRequest, "toolCallId" | "toolName">, outcome: CallOutcome, decision?: Decision): Promise<void> | undefined;
+  end(
+    ids: Pick<ToolInvokeRequest, "toolCallId" | "toolName">,
+    outcome: CallOutcome,
+    decision?: Decision,
+  ): Promise<void> | undefined;
 }
 
 const UNAUDITED: CallEntry = { refusal: () => undefined, end: () => undefined };

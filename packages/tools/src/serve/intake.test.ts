@@ -110,7 +110,8 @@ test("a caller whose calls lie behind a crowd of another's has its turn next, an
   await vi.waitFor(() => expect(running).toHaveLength(1));
   const over = new AbortController();
   const ends: string[] = [];
-  for (let i = 0; i < 1_000; i++) crowd.call("hold", {}, { signal: over.signal }).catch((error: ToolError) => void ends.push(error.code));
+  for (let i = 0; i < 1_000; i++)
+    crowd.call("hold", {}, { signal: over.signal }).catch((error: ToolError) => void ends.push(error.code));
   await vi.waitFor(() => expect(running.some(({ caller }) => caller === "crowd")).toBe(true));
   const late = other.call("hold", {});
   await vi.waitFor(() => expect(ends).toContain("rate_limited"));

@@ -75,7 +75,12 @@ export class Intake implements AsyncDisposable {
     const fits = count === 0 || (count < Math.max(inFlight, LEAST_ROOM) && held + bytes <= MAX_HELD_BYTES);
     const now = this.#clock();
     const isRestrained = now - (this.#restrained.get(caller) ?? Number.NEGATIVE_INFINITY) < PATIENCE_MS;
-    if (fits && (!isRestrained || this.#restraints.take([{ key: caller, amount: RESTRAINED_PER_SECOND, perMs: 1_000, cost: 1 }]) === undefined)) return true;
+    if (
+      fits &&
+      (!isRestrained ||
+        this.#restraints.take([{ key: caller, amount: RESTRAINED_PER_SECOND, perMs: 1_000, cost: 1 }]) === undefined)
+    )
+      return true;
     this.#restrained.set(caller, now);
     this.#crowdedAt = now;
     return false;
@@ -100,7 +105,8 @@ export class Intake implements AsyncDisposable {
     this.#heldCount++;
     if (this.#latest !== undefined && caller !== this.#latest) this.#changedAt = this.#clock();
     this.#latest = caller;
-    if (this.#heldCount >= this.#options.handlers && held.count >= CROWDING_PART * this.#options.handlers) this.#crowded(caller);
+    if (this.#heldCount >= this.#options.handlers && held.count >= CROWDING_PART * this.#options.handlers)
+      this.#crowded(caller);
     return {
       [Symbol.dispose]: () => {
         this.#heldCount--;
@@ -124,7 +130,10 @@ export class Intake implements AsyncDisposable {
 
   async #waitForTurn(caller: string): Promise<Disposable> {
     const { handlers } = this.#options;
-    return (await this.#queue.enter(caller, { concurrency: handlers, waiting: Number.POSITIVE_INFINITY })) as Disposable; // none has to leave a line without end
+    return (await this.#queue.enter(caller, {
+      concurrency: handlers,
+      waiting: Number.POSITIVE_INFINITY,
+    })) as Disposable; // none has to leave a line without end
   }
 
   /** A turn within the caller's share of what runs at once. */
@@ -152,7 +161,10 @@ export class Intake implements AsyncDisposable {
     this.#crowdedAt = now;
     if (this.#more !== undefined || this.#isClosed) return;
     const { takeMore, log } = this.#options;
-    log.warn({ caller: caller.slice(0, 80) }, "one caller crowds the service, which reads ahead and serves callers in rotation until that ends");
+    log.warn(
+      { caller: caller.slice(0, 80) },
+      "one caller crowds the service, which reads ahead and serves callers in rotation until that ends",
+    );
     this.#more = takeMore().catch((error: unknown) => {
       log.warn({ error: String(error) }, "could not read ahead, so callers wait for the whole queue");
       return undefined;

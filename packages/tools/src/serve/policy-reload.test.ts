@@ -12,7 +12,9 @@ import { serveTools } from "./serve-tools.ts";
 const CALLS = 600;
 const CALLS_PER_SECOND = 200;
 
-test("a policy that changes under load fails no call, and each call says which revision decided it", { timeout: 60_000 }, async () => {
+test("a policy that changes under load fails no call, and each call says which revision decided it", {
+  timeout: 60_000,
+}, async () => {
   using folder = temporaryFolder();
   const file = join(folder.path, "policy.yaml");
   const write = async (text: string) => {
@@ -25,10 +27,14 @@ test("a policy that changes under load fails no call, and each call says which r
   await using policy = await openPolicy(file, { everyMs: 5 });
   const denied = new Map([[policy.current().revision, "two"]]);
   await using bus = createMemoryBus();
-  await using _service = await serveTools(bus, testSet(testTool("tool", async () => "ok")), { service: "tools", policy });
+  await using _service = await serveTools(bus, testSet(testTool("tool", async () => "ok")), {
+    service: "tools",
+    policy,
+  });
   await using one = await createToolCaller(bus, { agent: "one" });
   await using two = await createToolCaller(bus, { agent: "two" });
-  for (const caller of [one, two]) await expect.poll(() => caller.tools.getExecutor("tool"), { timeout: 10_000 }).toBeDefined();
+  for (const caller of [one, two])
+    await expect.poll(() => caller.tools.getExecutor("tool"), { timeout: 10_000 }).toBeDefined();
 
   const changing = new AbortController();
   const changes = (async () => {

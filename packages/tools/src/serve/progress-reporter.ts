@@ -16,7 +16,12 @@ export function progressTopic(resultTopic: string): string | undefined {
 /**
  * Sends a call's updates to where its result goes, paced. Without a result topic it does nothing.
  */
-export function progressReporter(bus: Bus, source: string, request: ToolInvokeRequest, resultTopic: string | undefined): ProgressReporter {
+export function progressReporter(
+  bus: Bus,
+  source: string,
+  request: ToolInvokeRequest,
+  resultTopic: string | undefined,
+): ProgressReporter {
   const topic = resultTopic === undefined ? undefined : progressTopic(resultTopic);
   return topic === undefined ? silentReporter : reportTo(topic, bus, source, request);
 }
@@ -28,7 +33,12 @@ export interface ProgressReporter extends UpdatePace<ProgressUpdate> {
 
 const silentReporter: ProgressReporter = { sent: 0, report() {}, end() {} };
 
-function reportTo(topic: string, bus: Bus, source: string, { toolCallId, toolName }: ToolInvokeRequest): ProgressReporter {
+function reportTo(
+  topic: string,
+  bus: Bus,
+  source: string,
+  { toolCallId, toolName }: ToolInvokeRequest,
+): ProgressReporter {
   let sent = 0;
   const pace = paceUpdates(({ progress, total, message }: ProgressUpdate) => {
     const body = encodeMessage("ToolProgress", {
@@ -39,7 +49,14 @@ function reportTo(topic: string, bus: Bus, source: string, { toolCallId, toolNam
       total: total ?? null,
       message: message == null ? null : redact(message).slice(0, MAX_MESSAGE),
     });
-    const envelope = createEnvelope({ topic, type: messages.ToolProgress.type, source, body, correlationId: toolCallId, ttlMs: PROGRESS_TTL_MS });
+    const envelope = createEnvelope({
+      topic,
+      type: messages.ToolProgress.type,
+      source,
+      body,
+      correlationId: toolCallId,
+      ttlMs: PROGRESS_TTL_MS,
+    });
     bus.publish(envelope, { timeoutMs: PROGRESS_TTL_MS }).catch(() => {}); // progress may be lost
   });
   return {

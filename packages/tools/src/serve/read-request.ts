@@ -1,5 +1,13 @@
 import { headerBytesBeyond, MAX_HEADER_BYTES } from "@rockbot/bus";
-import { type Envelope, Header, MAX_REQUEST_BYTES, parseJson, ToolError, ToolErrorCode, waitsMs } from "@rockbot/contracts";
+import {
+  type Envelope,
+  Header,
+  MAX_REQUEST_BYTES,
+  parseJson,
+  ToolError,
+  ToolErrorCode,
+  waitsMs,
+} from "@rockbot/contracts";
 import { DEFAULT_TIMEOUT_MS, MAX_TIMEOUT_MS } from "../limits.ts";
 import { isCapability } from "../messages/claim-check.ts";
 import { callerOf, type Sender, type Stranger } from "../messages/identity.ts";
@@ -19,9 +27,15 @@ export interface Address {
 }
 
 /** Undefined if the request names a topic that no answer to its sender may go to, or its sender is unknown. */
-export function addressOf(message: Envelope, sender: Sender | Stranger, { replyTopic }: RequestForm): Address | undefined {
+export function addressOf(
+  message: Envelope,
+  sender: Sender | Stranger,
+  { replyTopic }: RequestForm,
+): Address | undefined {
   const { replyTo = replyTopic, correlationId } = message;
-  return sender.mayHear?.(replyTo) ? { topic: replyTo, correlationId, caller: callerOf(message, sender), blob: capabilityOf(message) } : undefined;
+  return sender.mayHear?.(replyTo)
+    ? { topic: replyTo, correlationId, caller: callerOf(message, sender), blob: capabilityOf(message) }
+    : undefined;
 }
 
 function capabilityOf({ headers }: Envelope): string | undefined {
@@ -37,14 +51,23 @@ export function readCall(message: Envelope, forms: readonly RequestForm[]): Requ
 /** The call that a message asks for in this form, or why it asks for none. */
 export function readRequest(message: Envelope, form: RequestForm): RequestedCall | ToolError {
   if (message.body.byteLength > MAX_REQUEST_BYTES) {
-    return new ToolError(ToolErrorCode.TooLarge, `The request has ${message.body.byteLength} bytes; at most ${MAX_REQUEST_BYTES} are taken`);
+    return new ToolError(
+      ToolErrorCode.TooLarge,
+      `The request has ${message.body.byteLength} bytes; at most ${MAX_REQUEST_BYTES} are taken`,
+    );
   }
   const bytes = headerBytesBeyond(MAX_RECEIVED_HEADER_BYTES, message.headers);
   if (bytes !== undefined) {
-    return new ToolError(ToolErrorCode.TooLarge, `The request's headers have ${bytes} bytes; at most ${MAX_HEADER_BYTES} are taken`);
+    return new ToolError(
+      ToolErrorCode.TooLarge,
+      `The request's headers have ${bytes} bytes; at most ${MAX_HEADER_BYTES} are taken`,
+    );
   }
   if (!isOfForm(message.type, form)) {
-    return new ToolError(ToolErrorCode.InvalidArguments, `Expected a message of type ${form.type}, got ${JSON.stringify(message.type.slice(0, 80))}`);
+    return new ToolError(
+      ToolErrorCode.InvalidArguments,
+      `Expected a message of type ${form.type}, got ${JSON.stringify(message.type.slice(0, 80))}`,
+    );
   }
   return form.read(message.body);
 }
@@ -62,10 +85,13 @@ export function guessCall(message: Envelope): { toolCallId: string; toolName: st
 
 function membersOf(body: Uint8Array): Record<string, unknown> {
   const parsed = parseJson(Buffer.from(body).toString());
-  return parsed.ok && typeof parsed.value === "object" && parsed.value !== null ? (parsed.value as Record<string, unknown>) : {};
+  return parsed.ok && typeof parsed.value === "object" && parsed.value !== null
+    ? (parsed.value as Record<string, unknown>)
+    : {};
 }
 
-const isText = (value: unknown, maxLength: number): value is string => typeof value === "string" && value.length > 0 && value.length <= maxLength;
+const isText = (value: unknown, maxLength: number): value is string =>
+  typeof value === "string" && value.length > 0 && value.length <= maxLength;
 
 /** How many calls, each made by a tool, led to this one, as its header says. */
 export function depthOf(message: Envelope): number {
@@ -77,11 +103,15 @@ export function depthOf(message: Envelope): number {
  * The earliest moment at which a service may have taken the call, on the clock of `performance.now()`, if its sender says that it has sent it before.
  * The message may have waited for as long as its time to live since then.
  */
-export function sentSince({ headers, ttlMs = Number.POSITIVE_INFINITY }: Pick<Envelope, "headers" | "ttlMs">, receivedAt: number): number | undefined {
+export function sentSince(
+  { headers, ttlMs = Number.POSITIVE_INFINITY }: Pick<Envelope, "headers" | "ttlMs">,
+  receivedAt: number,
+): number | undefined {
   const age = headers[Header.AgeMs];
   if (age === undefined) return undefined;
   return receivedAt - ttlMs - (/^\d{1,12}$/.test(age) ? Number(age) : Number.POSITIVE_INFINITY);
 }
 
 /** How long the caller waits, as it says or by default, within what a call may take. */
-export const budgetMs = (message: Envelope, byForm: number | undefined): number => Math.min(waitsMs(message, byForm) ?? DEFAULT_TIMEOUT_MS, MAX_TIMEOUT_MS);
+export const budgetMs = (message: Envelope, byForm: number | undefined): number =>
+  Math.min(waitsMs(message, byForm) ?? DEFAULT_TIMEOUT_MS, MAX_TIMEOUT_MS);

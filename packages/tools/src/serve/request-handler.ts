@@ -1,6 +1,15 @@
 import { metrics } from "@opentelemetry/api";
 import { type Bus, DeadLetterError, type Death, type Delivery, type Logger } from "@rockbot/bus";
-import { type Envelope, Header, hasReadUntrusted, MAX_REQUEST_BYTES, nearestTools, ToolError, ToolErrorCode, type ToolInvokeRequest } from "@rockbot/contracts";
+import {
+  type Envelope,
+  Header,
+  hasReadUntrusted,
+  MAX_REQUEST_BYTES,
+  nearestTools,
+  ToolError,
+  ToolErrorCode,
+  type ToolInvokeRequest,
+} from "@rockbot/contracts";
 import type { Decision, PolicyHolder } from "@rockbot/policy";
 import type { ToolExecutor } from "../define/tool-executor.ts";
 import { unknownOutcome } from "../layers/claim.ts";
@@ -53,7 +62,9 @@ export class RequestHandler {
   readonly #unreadable = metrics.getMeter("@rockbot/tools").createCounter("rockbot.tool.requests.unreadable", {
     description: "Requests that are no ToolInvokeRequest, by what became of them.",
   });
-  readonly #invocations = metrics.getMeter("@rockbot/tools").createCounter(servingNames.count, { description: "Calls that ended, by status." });
+  readonly #invocations = metrics
+    .getMeter("@rockbot/tools")
+    .createCounter(servingNames.count, { description: "Calls that ended, by status." });
 
   constructor(options: RequestHandlerOptions) {
     this.#options = options;
@@ -133,13 +144,32 @@ export class RequestHandler {
     // Policy, limits and records know the tool by the name it is announced with, however the request names it.
     const { name, dangerous: isDangerous, readOnly: isReadOnly } = found.definition;
     const named = name === request.toolName ? request : { ...request, toolName: name };
-    const decision = policy.current().decide({ caller: sender.caller, tool: name, isDangerous, isReadOnly, hasReadUntrusted: hasReadUntrusted(message) });
-    const progress = progressReporter(bus, service, named, Header.Progress in message.headers ? address.topic : undefined);
-    const reply = entry.refusal() ?? (await this.#run(found.executor, named, received, { deadline, decision, progress }));
+    const decision = policy.current().decide({
+      caller: sender.caller,
+      tool: name,
+      isDangerous,
+      isReadOnly,
+      hasReadUntrusted: hasReadUntrusted(message),
+    });
+    const progress = progressReporter(
+      bus,
+      service,
+      named,
+      Header.Progress in message.headers ? address.topic : undefined,
+    );
+    const reply =
+      entry.refusal() ?? (await this.#run(found.executor, named, received, { deadline, decision, progress }));
     // Somebody else has the call, and answers it.
-    if (reply === undefined || (reply instanceof ToolError && !(await isOurs(delivery)))) return entry.end(named, "superseded", decision);
+    if (reply === undefined || (reply instanceof ToolError && !(await isOurs(delivery))))
+      return entry.end(named, "superseded", decision);
     const asAsked = named === request || reply instanceof ToolError ? reply : { ...reply, toolName: request.toolName };
-    await answers.write(address, request, asAsked, deadline, { form, entry, decision, toolName: name, progress: progress.sent });
+    await answers.write(address, request, asAsked, deadline, {
+      form,
+      entry,
+      decision,
+      toolName: name,
+      progress: progress.sent,
+    });
   }
 
   /** @returns undefined if somebody else answers @throws only when the service is stopping: then the bus gives the call to somebody else */
@@ -147,7 +177,11 @@ export class RequestHandler {
     executor: ToolExecutor,
     request: ToolInvokeRequest,
     { sender: { caller }, message, delivery, waiting }: Received,
-    { deadline, decision, progress }: { readonly deadline: number; readonly decision: Decision; readonly progress: ProgressReporter },
+    {
+      deadline,
+      decision,
+      progress,
+    }: { readonly deadline: number; readonly decision: Decision; readonly progress: ProgressReporter },
   ): Promise<Reply | undefined> {
     const { running, log } = this.#options;
     const call = running.start(caller, request.toolCallId, delivery.signal);
@@ -167,12 +201,16 @@ export class RequestHandler {
         ...taken,
         grant: message.headers[Header.Grant],
       };
-      return await executor.execute(request, hasReadUntrusted(message) ? { ...context, hasReadUntrusted: true } : context);
+      return await executor.execute(
+        request,
+        hasReadUntrusted(message) ? { ...context, hasReadUntrusted: true } : context,
+      );
     } catch (error) {
       if (delivery.signal.aborted) throw error;
       if (error instanceof SupersededError) return undefined;
       const toolError = toToolError(error, request.toolName);
-      if (toolError !== error) log.error({ toolName: request.toolName, toolCallId: request.toolCallId, error }, "a tool failed unexpectedly");
+      if (toolError !== error)
+        log.error({ toolName: request.toolName, toolCallId: request.toolCallId, error }, "a tool failed unexpectedly");
       return toolError;
     } finally {
       progress.end();
@@ -180,8 +218,18 @@ export class RequestHandler {
     }
   }
 
-  #entryOf(message: Envelope, sender: Sender | Stranger, read: RequestedCall | ToolError, receivedAt: number): CallEntry {
-    return this.#options.audited(message, callerOf(message, sender), read instanceof ToolError ? undefined : (read.request.arguments ?? ""), receivedAt);
+  #entryOf(
+    message: Envelope,
+    sender: Sender | Stranger,
+    read: RequestedCall | ToolError,
+    receivedAt: number,
+  ): CallEntry {
+    return this.#options.audited(
+      message,
+      callerOf(message, sender),
+      read instanceof ToolError ? undefined : (read.request.arguments ?? ""),
+      receivedAt,
+    );
   }
 
   /** Keeps a request for an operator if no caller can get an answer to it. One that is too large is not worth that, nor are many of one caller. */
@@ -191,7 +239,9 @@ export class RequestHandler {
     this.#unreadable.add(1, { outcome: "dead_lettered" });
     const read = readSent(message, sender, form);
     if (read instanceof ToolError) throw new DeadLetterError(read.message);
-    throw new DeadLetterError(`Cannot answer on ${JSON.stringify(message.replyTo?.slice(0, 80))}: it is no topic for results of its sender`);
+    throw new DeadLetterError(
+      `Cannot answer on ${JSON.stringify(message.replyTo?.slice(0, 80))}: it is no topic for results of its sender`,
+    );
   }
 
   #find({ toolName }: ToolInvokeRequest, { headers }: Envelope, caller: string): ServedTool | ToolError {
@@ -207,7 +257,10 @@ export class RequestHandler {
     const { decide } = policy.current();
     const isAllowed = (tool: string): boolean => decide({ caller, tool }).isAllowed;
     const { help } = nearestTools(name, served.names.filter(isAllowed), { isDenied: !isAllowed(name) });
-    return new ToolError(ToolErrorCode.ToolNotFound, `"${service}" has no tool "${name.slice(0, 80)}"${help === undefined ? "" : `; ${help}`}`);
+    return new ToolError(
+      ToolErrorCode.ToolNotFound,
+      `"${service}" has no tool "${name.slice(0, 80)}"${help === undefined ? "" : `; ${help}`}`,
+    );
   }
 }
 
@@ -218,7 +271,10 @@ const readSent = (message: Envelope, sender: Sender | Stranger, form: RequestFor
 const isOurs = async (delivery: Delivery): Promise<boolean> => (await delivery.isOurs?.()) ?? true;
 
 /** See ToolContext. The bus knows of its own deliveries, and the sender of an earlier message. */
-function maybeTakenSince({ isRedelivered, maybeHandledSince, receivedAt }: Delivery, message: Envelope): number | undefined {
+function maybeTakenSince(
+  { isRedelivered, maybeHandledSince, receivedAt }: Delivery,
+  message: Envelope,
+): number | undefined {
   const byBus = maybeHandledSince ?? (isRedelivered ? Number.NEGATIVE_INFINITY : undefined);
   const bySender = sentSince(message, receivedAt);
   return byBus === undefined || bySender === undefined ? (byBus ?? bySender) : Math.min(byBus, bySender);

@@ -23,7 +23,9 @@ export class RequestLimit {
   /** @returns when there is room for more, if a request is too many of its caller's */
   retryAfterMs(caller: string, bytes: number): number | undefined {
     const { intake, meter, policy } = this.#options;
-    return intake.hasRoom(caller, bytes, policy.current().inFlightOf(caller)) ? meter.take("invoke", caller, bytes) : FULL_RETRY_MS;
+    return intake.hasRoom(caller, bytes, policy.current().inFlightOf(caller))
+      ? meter.take("invoke", caller, bytes)
+      : FULL_RETRY_MS;
   }
 
   /** Whether one more of the caller's requests that are too many is answered. One that is not is counted as dropped. */

@@ -26,13 +26,16 @@ test("a cancelled call is remembered whatever number of calls another caller can
   expect(calls.start("agent", "call-2", never).signal.reason).toMatchObject({ details: { mayHaveRun: true } });
 });
 
-test.each(["while it runs", "after it has ended"])("a call that is cancelled %s may have run, also when it comes again", (when) => {
-  const calls = new RunningCalls();
-  const first = calls.start("agent", "call-1", never);
-  if (when === "after it has ended") first.end();
-  calls.cancel("agent", "call-1", "too late");
-  first.end();
-  calls.cancel("agent", "call-1", "and once more");
-  const again = calls.start("agent", "call-1", never);
-  expect(again.signal.reason).toMatchObject({ code: "cancelled", details: { mayHaveRun: true } });
-});
+test.each(["while it runs", "after it has ended"])(
+  "a call that is cancelled %s may have run, also when it comes again",
+  (when) => {
+    const calls = new RunningCalls();
+    const first = calls.start("agent", "call-1", never);
+    if (when === "after it has ended") first.end();
+    calls.cancel("agent", "call-1", "too late");
+    first.end();
+    calls.cancel("agent", "call-1", "and once more");
+    const again = calls.start("agent", "call-1", never);
+    expect(again.signal.reason).toMatchObject({ code: "cancelled", details: { mayHaveRun: true } });
+  },
+);

@@ -13,17 +13,24 @@ export class RunningCalls {
   /** The signals that end calls, which have one listener each: each of many would be compared with all others. */
   readonly #parents = new WeakSet<AbortSignal>();
   /** Which calls were cancelled; of use for as long as a call can wait. */
-  readonly #tombstones = new CallsOfCallers<{ readonly reason: string; readonly at: number; readonly wasRunning: boolean }>();
+  readonly #tombstones = new CallsOfCallers<{
+    readonly reason: string;
+    readonly at: number;
+    readonly wasRunning: boolean;
+  }>();
   /** Calls that ended here lately: one that is cancelled after its end did run. */
   readonly #ended = new CallsOfCallers<true>();
 
   /** Notes a call until its end. Its signal aborts when the call is cancelled or `parent` aborts; it has, if the call was cancelled before. */
   start(caller: string, toolCallId: string, parent: AbortSignal): { readonly signal: AbortSource; end(): void } {
-    const call = new RunningCall(claimKeyText({ caller, toolCallId }), parent, (ended) => this.#ended.set(caller, ended, true));
+    const call = new RunningCall(claimKeyText({ caller, toolCallId }), parent, (ended) =>
+      this.#ended.set(caller, ended, true),
+    );
     call.entry = this.#running.add(call);
     this.#listenTo(parent);
     const tombstone = this.#tombstones.get(caller, call.key);
-    if (tombstone !== undefined && performance.now() - tombstone.at < MAX_TIMEOUT_MS) call.signal.abort(cancelled(tombstone.reason, tombstone.wasRunning));
+    if (tombstone !== undefined && performance.now() - tombstone.at < MAX_TIMEOUT_MS)
+      call.signal.abort(cancelled(tombstone.reason, tombstone.wasRunning));
     return call;
   }
 
@@ -83,7 +90,11 @@ class RunningCall {
 }
 
 function cancelled(reason: string, mayHaveRun: boolean): ToolError {
-  return new ToolError(ToolErrorCode.Cancelled, `The call was cancelled: ${reason}. If it is still wanted, make a new call of it.`, {
-    details: { mayHaveRun },
-  });
+  return new ToolError(
+    ToolErrorCode.Cancelled,
+    `The call was cancelled: ${reason}. If it is still wanted, make a new call of it.`,
+    {
+      details: { mayHaveRun },
+    },
+  );
 }

@@ -1,6 +1,14 @@
 import { registerSecret } from "@rockbot/base/redaction";
 import { type Bus, createMemoryBus } from "@rockbot/bus";
-import { createEnvelope, decodeMessage, type Envelope, MAX_REQUEST_BYTES, messages, type ToolErrorMessage, type ToolInvokeResponse } from "@rockbot/contracts";
+import {
+  createEnvelope,
+  decodeMessage,
+  type Envelope,
+  MAX_REQUEST_BYTES,
+  messages,
+  type ToolErrorMessage,
+  type ToolInvokeResponse,
+} from "@rockbot/contracts";
 import { createMemoryClaimStore } from "@rockbot/records/claims";
 import fc from "fast-check";
 import { expect, test, vi } from "vitest";
@@ -14,7 +22,10 @@ const echo = testTool("echo", async (input) => JSON.stringify(input));
 test("answers on the reply topic, with the request's correlation and ids", async () => {
   await using bus = createMemoryBus();
   await using _ = await serveTools(bus, testSet(echo), { service: "tests" });
-  const { envelope, answer } = await ask(bus, { body: JSON.stringify({ toolCallId: "call-1", toolName: "echo", arguments: '{"a":1}' }), correlationId: "c-1" });
+  const { envelope, answer } = await ask(bus, {
+    body: JSON.stringify({ toolCallId: "call-1", toolName: "echo", arguments: '{"a":1}' }),
+    correlationId: "c-1",
+  });
   expect(answer).toEqual({ toolCallId: "call-1", toolName: "echo", content: '{"a":1}', isError: false });
   expect(envelope).toMatchObject({ correlationId: "c-1", source: "tests", type: "RockBot.Tools.ToolInvokeResponse" });
 });
@@ -28,7 +39,11 @@ test("answers on tool.result when the request names no topic", async () => {
 
 test.each([
   ["a TimeoutError", new DOMException("took too long", "TimeoutError"), { code: "timeout", isRetryable: true }],
-  ["any other error", new Error("no such city\nsecond line"), { code: "execution_failed", isRetryable: false, message: '"fail" failed: no such city' }],
+  [
+    "any other error",
+    new Error("no such city\nsecond line"),
+    { code: "execution_failed", isRetryable: false, message: '"fail" failed: no such city' },
+  ],
   ["something that is no error", "text", { code: "execution_failed", message: '"fail" failed: it gave no reason' }],
 ])("turns %s into the contract's code", async (_name, thrown, expected) => {
   await using bus = createMemoryBus();
@@ -44,13 +59,19 @@ test.each([
 test("an answer holds no secret of the service: not its result, not its error, not a half of it where a message is cut", async () => {
   registerSecret("canary-of-service");
   await using bus = createMemoryBus();
-  const echoed = testTool("echoed", async () => ({ content: "got canary-of-service", structured: { headers: ["x canary-of-service"] } }));
+  const echoed = testTool("echoed", async () => ({
+    content: "got canary-of-service",
+    structured: { headers: ["x canary-of-service"] },
+  }));
   const fail = testTool("fail", async () => {
     throw new Error(`${"x".repeat(492)}canary-of-service`);
   });
   await using _ = await serveTools(bus, testSet(echoed, fail), { service: "tests" });
 
-  expect((await ask(bus, { body: request("echoed") })).answer).toMatchObject({ content: "got [redacted]", structured: { headers: ["x [redacted]"] } });
+  expect((await ask(bus, { body: request("echoed") })).answer).toMatchObject({
+    content: "got [redacted]",
+    structured: { headers: ["x [redacted]"] },
+  });
   const { answer } = await ask(bus, { body: JSON.stringify({ toolCallId: "call-2", toolName: "fail" }) });
   expect(answer).toMatchObject({ code: "execution_failed" });
   expect(JSON.stringify(answer)).not.toContain("canary");
@@ -80,7 +101,11 @@ test("answers an unknown tool with the nearest name", async () => {
   await using bus = createMemoryBus();
   await using _ = await serveTools(bus, testSet(echo), { service: "tests" });
   const { answer } = await ask(bus, { body: request("ehco") });
-  expect(answer).toMatchObject({ code: "tool_not_found", isRetryable: false, message: '"tests" has no tool "ehco"; did you mean "echo"?' });
+  expect(answer).toMatchObject({
+    code: "tool_not_found",
+    isRetryable: false,
+    message: '"tests" has no tool "ehco"; did you mean "echo"?',
+  });
 });
 
 test.each([
@@ -108,7 +133,10 @@ test("answers a request that is no ToolInvokeRequest with all its faults, to who
 test("answers a request that is too large, and goes on", async () => {
   await using bus = createMemoryBus();
   await using _ = await serveTools(bus, testSet(echo), { service: "tests" });
-  const large = await ask(bus, { body: request("echo", `{"a":"${"x".repeat(MAX_REQUEST_BYTES)}"}`), correlationId: "big" });
+  const large = await ask(bus, {
+    body: request("echo", `{"a":"${"x".repeat(MAX_REQUEST_BYTES)}"}`),
+    correlationId: "big",
+  });
   expect(large.answer).toMatchObject({ toolCallId: "big", code: "too_large" });
   expect((await ask(bus, { body: request("echo") })).answer).toMatchObject({ content: "{}" });
 });
@@ -153,7 +181,11 @@ test("ends a tool at the deadline of its caller, also one that ignores its signa
   });
   await using _ = await serveTools(bus, testSet(stubborn), { service: "tests", drainMs: 10 });
   const byHeader = { "rb-timeout-ms": "30" };
-  for (const [index, waiting] of [{ headers: byHeader }, { headers: byHeader, ttlMs: 60_000 }, { ttlMs: 30 }].entries()) {
+  for (const [index, waiting] of [
+    { headers: byHeader },
+    { headers: byHeader, ttlMs: 60_000 },
+    { ttlMs: 30 },
+  ].entries()) {
     const { answer } = await ask(bus, { body: request("stubborn").replace("call-1", `call-${index}`), ...waiting });
     expect(answer).toMatchObject({ code: "timeout", isRetryable: true, details: { mayHaveRun: true } });
     expect(signals.pop()?.aborted).toBe(true);
@@ -199,7 +231,14 @@ test("cancels a running call for the caller who made it, and for nobody else", a
   const asked = ask(bus, { body: request("patient"), source: "owner" });
   await started.promise;
   const cancel = (source: string, toolCallId: string) =>
-    bus.publish(createEnvelope({ topic: "tool.cancel.tests", type: messages.ToolCancel.type, source, body: Buffer.from(JSON.stringify({ toolCallId })) }));
+    bus.publish(
+      createEnvelope({
+        topic: "tool.cancel.tests",
+        type: messages.ToolCancel.type,
+        source,
+        body: Buffer.from(JSON.stringify({ toolCallId })),
+      }),
+    );
   await cancel("stranger", "call-1");
   await cancel("owner", "another-call");
   await cancel("owner", "call-1");
@@ -209,14 +248,18 @@ test("cancels a running call for the caller who made it, and for nobody else", a
 test("refuses to serve a set with two tools of one name, or under a name that is not one", async () => {
   await using bus = createMemoryBus();
   await expect(serveTools(bus, testSet(echo, echo), { service: "tests" })).rejects.toThrow("same name");
-  for (const service of ["Tests", "a.b", "", "probe", "#"]) await expect(serveTools(bus, testSet(echo), { service })).rejects.toThrow(RangeError);
+  for (const service of ["Tests", "a.b", "", "probe", "#"])
+    await expect(serveTools(bus, testSet(echo), { service })).rejects.toThrow(RangeError);
 });
 
 test("answers or dead-letters any bytes with any headers, and lives", async () => {
   await using bus = createMemoryBus();
   await using _ = await serveTools(bus, testSet(echo), { service: "tests" });
   const answers: unknown[] = [];
-  await using _answers = await bus.subscribe({ name: "answers", topics: ["tool.result.fuzz"], kind: "copy" }, async (message) => void answers.push(message));
+  await using _answers = await bus.subscribe(
+    { name: "answers", topics: ["tool.result.fuzz"], kind: "copy" },
+    async (message) => void answers.push(message),
+  );
   let sent = 0;
   let count = 0;
   await fc.assert(
@@ -226,43 +269,75 @@ test("answers or dead-letters any bytes with any headers, and lives", async () =
       fc.constantFrom("tool.result.fuzz", "somewhere.else", undefined),
       async (body, headers, replyTo) => {
         await bus.publish(
-          createEnvelope({ topic: "tool.invoke.tests", type: messages.ToolInvokeRequest.type, source: `fuzz-${count++ % 200}`, body, headers, replyTo }),
+          createEnvelope({
+            topic: "tool.invoke.tests",
+            type: messages.ToolInvokeRequest.type,
+            source: `fuzz-${count++ % 200}`,
+            body,
+            headers,
+            replyTo,
+          }),
         );
         if (replyTo !== undefined) sent++;
       },
     ),
     { numRuns: 2_000 },
   );
-  await vi.waitFor(async () => expect(answers.length + ((await bus.inspect("tests", "parked"))?.messages ?? 0)).toBe(sent), { timeout: 10_000 });
+  await vi.waitFor(
+    async () => expect(answers.length + ((await bus.inspect("tests", "parked"))?.messages ?? 0)).toBe(sent),
+    { timeout: 10_000 },
+  );
   expect((await ask(bus, { body: request("echo") })).answer).toMatchObject({ content: "{}" });
 });
 
 const hostileBody = fc.oneof(
   fc.uint8Array({ maxLength: 200 }),
   fc.json().map((text) => Buffer.from(text)),
-  fc.record({ toolCallId: fc.anything(), toolName: fc.anything(), arguments: fc.anything() }).map((value) => Buffer.from(JSON.stringify(value) ?? "")),
   fc
-    .record({ toolCallId: fc.string(), toolName: fc.constantFrom("echo", "other"), arguments: fc.oneof(fc.json(), fc.string()) })
+    .record({ toolCallId: fc.anything(), toolName: fc.anything(), arguments: fc.anything() })
+    .map((value) => Buffer.from(JSON.stringify(value) ?? "")),
+  fc
+    .record({
+      toolCallId: fc.string(),
+      toolName: fc.constantFrom("echo", "other"),
+      arguments: fc.oneof(fc.json(), fc.string()),
+    })
     .map((value) => Buffer.from(JSON.stringify(value))),
 );
 
-const request = (toolName: string, args?: string): string => JSON.stringify({ toolCallId: "call-1", toolName, arguments: args ?? null, sessionId: null });
+const request = (toolName: string, args?: string): string =>
+  JSON.stringify({ toolCallId: "call-1", toolName, arguments: args ?? null, sessionId: null });
 
 type Parts = { body: string } & Partial<Omit<Envelope, "body">>;
 
 function publish(bus: Bus, { body, ...more }: Parts): Promise<void> {
   return bus.publish(
-    createEnvelope({ topic: "tool.invoke.tests", type: messages.ToolInvokeRequest.type, source: "someone", body: Buffer.from(body), ...more }),
+    createEnvelope({
+      topic: "tool.invoke.tests",
+      type: messages.ToolInvokeRequest.type,
+      source: "someone",
+      body: Buffer.from(body),
+      ...more,
+    }),
   );
 }
 
 /** Publishes a request as any peer might, and takes the first answer. */
-async function ask(bus: Bus, parts: Parts, topic = "tool.result.someone"): Promise<{ envelope: Envelope; answer: ToolInvokeResponse | ToolErrorMessage }> {
+async function ask(
+  bus: Bus,
+  parts: Parts,
+  topic = "tool.result.someone",
+): Promise<{ envelope: Envelope; answer: ToolInvokeResponse | ToolErrorMessage }> {
   const first = Promise.withResolvers<Envelope>();
-  await using _ = await bus.subscribe({ name: "someone", topics: [topic], kind: "copy" }, async (message) => first.resolve(message));
+  await using _ = await bus.subscribe({ name: "someone", topics: [topic], kind: "copy" }, async (message) =>
+    first.resolve(message),
+  );
   await publish(bus, { replyTo: topic, ...parts });
   const envelope = await first.promise;
-  const decoded = decodeMessage(envelope.type === messages.ToolError.type ? "ToolError" : "ToolInvokeResponse", envelope.body);
+  const decoded = decodeMessage(
+    envelope.type === messages.ToolError.type ? "ToolError" : "ToolInvokeResponse",
+    envelope.body,
+  );
   if (!decoded.ok) throw new Error(decoded.fault.message);
   return { envelope, answer: decoded.value };
 }
@@ -278,7 +353,10 @@ test.each([
     opened++;
     return store;
   };
-  await using _service = await serveTools(bus, testSet(testTool("act", async () => "done", { readOnly })), { service: "tests", claims });
+  await using _service = await serveTools(bus, testSet(testTool("act", async () => "done", { readOnly })), {
+    service: "tests",
+    claims,
+  });
   expect((await ask(bus, { body: request("act") })).answer).toMatchObject({ content: "done" });
   expect(opened).toBe(expected);
 });
@@ -290,7 +368,8 @@ test("without shared claims a call with effects that another process may have ha
     ...memory,
     traits: { isDurable: true, verifiesSender: false },
     publish: (...args) => memory.publish(...args),
-    subscribe: (options, handle) => memory.subscribe(options, (message, delivery) => handle(message, { ...delivery, isRedelivered })),
+    subscribe: (options, handle) =>
+      memory.subscribe(options, (message, delivery) => handle(message, { ...delivery, isRedelivered })),
   };
   const runs: unknown[] = [];
   const act = testTool("act", async (input) => {
@@ -317,12 +396,17 @@ test.each([
     ...memory,
     publish: (...args) => memory.publish(...args),
     subscribe: (options, handle) =>
-      memory.subscribe(options, (message, delivery) => handle(message, { ...delivery, isOurs: async () => false }).finally(handled.resolve)),
+      memory.subscribe(options, (message, delivery) =>
+        handle(message, { ...delivery, isOurs: async () => false }).finally(handled.resolve),
+      ),
   };
   const fail = testTool("fail", () => Promise.reject(new Error("broken")));
   await using _service = await serveTools(bus, testSet(fail), { service: "tests" });
   const answers: Envelope[] = [];
-  await using _answers = await memory.subscribe({ name: "a", topics: ["tool.result.someone"], kind: "copy" }, async (answer) => void answers.push(answer));
+  await using _answers = await memory.subscribe(
+    { name: "a", topics: ["tool.result.someone"], kind: "copy" },
+    async (answer) => void answers.push(answer),
+  );
   await publish(memory, { body, replyTo: "tool.result.someone" });
   await handled.promise;
   expect(answers).toEqual([]);

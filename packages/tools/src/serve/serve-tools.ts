@@ -1,5 +1,12 @@
 import { metrics } from "@opentelemetry/api";
-import { type Bus, DEFAULT_CONCURRENCY, DEFAULT_DRAIN_MS, type Logger, messagingSpan, silentLogger } from "@rockbot/bus";
+import {
+  type Bus,
+  DEFAULT_CONCURRENCY,
+  DEFAULT_DRAIN_MS,
+  type Logger,
+  messagingSpan,
+  silentLogger,
+} from "@rockbot/bus";
 import { checkName } from "@rockbot/contracts";
 import { createPolicy, defaultPolicySource, holdPolicy, type PolicyHolder } from "@rockbot/policy";
 import type { AuditLog } from "@rockbot/records/audit";
@@ -86,7 +93,10 @@ export interface AsideTools {
 
 /** The parts of the process that the start of a service hands on to `serveTools`. */
 export interface StartServiceOptions
-  extends Pick<ServeToolsOptions, "service" | "topic" | "audit" | "blobs" | "claims" | "log" | "maxKeptBytes" | "policy" | "rates"> {
+  extends Pick<
+    ServeToolsOptions,
+    "service" | "topic" | "audit" | "blobs" | "claims" | "log" | "maxKeptBytes" | "policy" | "rates"
+  > {
   /** Aborting gives up the start; running calls are ended by disposal. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -110,14 +120,21 @@ const LINE = 2_048;
  * @throws {TypeError} that names every fault of a fixed set: two tools of one name, a guide that is too long
  */
 export async function serveTools(bus: Bus, set: ToolSet, options: ServeToolsOptions): Promise<AsyncDisposable> {
-  const { service, concurrency = DEFAULT_CONCURRENCY, policy = holdPolicy(createPolicy(defaultPolicySource())), log = silentLogger } = options;
+  const {
+    service,
+    concurrency = DEFAULT_CONCURRENCY,
+    policy = holdPolicy(createPolicy(defaultPolicySource())),
+    log = silentLogger,
+  } = options;
   const { topic = `tool.invoke.${service}`, waiting = concurrency, drainMs = DEFAULT_DRAIN_MS, forms = [] } = options;
-  if (checkName("a service's name", service) === RESERVED_SERVICE) throw new RangeError(`Cannot serve as "${service}": the name is reserved`);
+  if (checkName("a service's name", service) === RESERVED_SERVICE)
+    throw new RangeError(`Cannot serve as "${service}": the name is reserved`);
   await using started = new AsyncDisposableStack();
   const hasEffects = mayHaveEffects(set);
   const claims = await claimsFor(bus, started, { service, shared: options.claims, hasEffects, log });
   const rates = options.rates ?? started.use(createMemoryRateStore());
-  const placeOf = (tool: string) => (options.aside?.tools.includes(tool) ? options.aside : { subscription: service, topic });
+  const placeOf = (tool: string) =>
+    options.aside?.tools.includes(tool) ? options.aside : { subscription: service, topic };
   const isAside = (tool: string): boolean => placeOf(tool) === options.aside;
   const served = new ServedTools(set, {
     withLayers: servingLayers({
@@ -144,16 +161,27 @@ export async function serveTools(bus: Bus, set: ToolSet, options: ServeToolsOpti
     policy,
     running,
     waiting: started.use(new WaitingRequests(service)),
-    answers: new AnswerWriter({ answers: answerPublisher(bus, handlers), service, provider: options.provider, blobs: options.blobs, log }),
+    answers: new AnswerWriter({
+      answers: answerPublisher(bus, handlers),
+      service,
+      provider: options.provider,
+      blobs: options.blobs,
+      log,
+    }),
     audited: createCallAudit({ audit: options.audit, isRequired: options.isAuditRequired ?? false, service }),
     log,
   };
   const queue = { handlers, concurrency, drainMs, meter };
 
-  started.use(await takeCancels(bus, { service, identity, meter, running, claims: hasEffects ? claims : undefined, log }));
+  started.use(
+    await takeCancels(bus, { service, identity, meter, running, claims: hasEffects ? claims : undefined, log }),
+  );
   const queues = [await takeRequests({ ...parts, served }, { ...queue, subscription: service, topic })];
   started.defer(async () => void (await Promise.all(queues.map((each) => each[Symbol.asyncDispose]()))));
-  if (options.aside !== undefined) queues.push(await takeRequests({ ...parts, served: served.only(options.aside.tools) }, { ...queue, ...options.aside }));
+  if (options.aside !== undefined)
+    queues.push(
+      await takeRequests({ ...parts, served: served.only(options.aside.tools) }, { ...queue, ...options.aside }),
+    );
   const isWhole = (): boolean => !isProvider(set) || set.isWhole !== false;
   const announcer = started.use(await announceTools(bus, { service, list: list(), isWhole, identity, policy, log }));
   started.defer(served.onChange(() => announcer.update(list())));
@@ -206,7 +234,11 @@ interface ClaimsOptions {
 }
 
 /** The claims that all instances share, or those of this process, which `started` closes. */
-async function claimsFor(bus: Bus, started: AsyncDisposableStack, { service, shared, hasEffects, log }: ClaimsOptions): Promise<CallClaims> {
+async function claimsFor(
+  bus: Bus,
+  started: AsyncDisposableStack,
+  { service, shared, hasEffects, log }: ClaimsOptions,
+): Promise<CallClaims> {
   const store = typeof shared !== "function" ? shared : hasEffects ? await shared() : undefined;
   const seesAll = store !== undefined || !bus.traits.isDurable;
   if (hasEffects && !seesAll) {
@@ -222,5 +254,8 @@ function answerPublisher(bus: Bus, handlers: number): AnswerPublisher {
   const unrouted = metrics
     .getMeter("@rockbot/tools")
     .createCounter("rockbot.tool.results.unrouted", { description: "Answers whose caller has no queue any more." });
-  return new AnswerPublisher(bus, { maxHeldPerCaller: Math.ceil(handlers * HELD_PART), onUnrouted: () => unrouted.add(1) });
+  return new AnswerPublisher(bus, {
+    maxHeldPerCaller: Math.ceil(handlers * HELD_PART),
+    onUnrouted: () => unrouted.add(1),
+  });
 }

@@ -14,7 +14,8 @@ export interface ServedToolsOptions {
 }
 
 /** Whether a call may have effects; of tools that are not there yet this is not known. */
-export const mayHaveEffects = (set: ToolSet): boolean => isProvider(set) || set.tools.some(({ definition }) => !definition.readOnly);
+export const mayHaveEffects = (set: ToolSet): boolean =>
+  isProvider(set) || set.tools.some(({ definition }) => !definition.readOnly);
 
 /** The tools of one service, each with its layers around it: a fixed set, or those that a provider has at the moment. */
 export class ServedTools {
@@ -44,24 +45,41 @@ export class ServedTools {
 
   /** What finds some of the tools, and no others. */
   only(names: readonly string[]): Pick<ServedTools, "names" | "find"> {
-    return { names, find: (toolName, headers) => (names.includes(toolName) ? this.find(toolName, headers) : undefined) };
+    return {
+      names,
+      find: (toolName, headers) => (names.includes(toolName) ? this.find(toolName, headers) : undefined),
+    };
   }
 
   /** The list that is announced of them. */
   announced(placeOf: (tool: string) => Pick<AnnouncedTool, "topic" | "subscription">): AnnouncedTool[] {
-    return this.#set.tools.map(({ definition: { name, description, inputSchema, outputSchema, readOnly, idempotent, dangerous, resultSize, trust } }) => ({
-      name,
-      description,
-      parametersSchema: JSON.stringify(inputSchema),
-      outputSchema: outputSchema === undefined ? null : JSON.stringify(outputSchema),
-      topic: placeOf(name).topic,
-      subscription: placeOf(name).subscription,
-      readOnly,
-      idempotent,
-      ...(dangerous ? { dangerous } : {}),
-      ...(resultSize === undefined ? {} : { resultSize }),
-      ...(trust == null ? {} : { trust: boundedTrust(trust) }),
-    }));
+    return this.#set.tools.map(
+      ({
+        definition: {
+          name,
+          description,
+          inputSchema,
+          outputSchema,
+          readOnly,
+          idempotent,
+          dangerous,
+          resultSize,
+          trust,
+        },
+      }) => ({
+        name,
+        description,
+        parametersSchema: JSON.stringify(inputSchema),
+        outputSchema: outputSchema === undefined ? null : JSON.stringify(outputSchema),
+        topic: placeOf(name).topic,
+        subscription: placeOf(name).subscription,
+        readOnly,
+        idempotent,
+        ...(dangerous ? { dangerous } : {}),
+        ...(resultSize === undefined ? {} : { resultSize }),
+        ...(trust == null ? {} : { trust: boundedTrust(trust) }),
+      }),
+    );
   }
 
   onChange(listener: () => void): () => void {
@@ -71,7 +89,11 @@ export class ServedTools {
   #layer(tool: Tool): ServedTool {
     const known = this.#layered.get(tool);
     if (known !== undefined) return known;
-    const served: ServedTool = { definition: tool.definition, isToBlame: tool.isToBlame, executor: this.#withLayers(tool) };
+    const served: ServedTool = {
+      definition: tool.definition,
+      isToBlame: tool.isToBlame,
+      executor: this.#withLayers(tool),
+    };
     this.#layered.set(tool, served);
     return served;
   }

@@ -16,16 +16,24 @@ export interface TakeCancelsOptions {
 }
 
 /** Cancels calls of a service when their callers say so. */
-export function takeCancels(bus: Bus, { service, identity, meter, running, claims, log }: TakeCancelsOptions): Promise<AsyncDisposable> {
-  return bus.subscribe({ name: `cancel.${service}`, topics: [`tool.cancel.${service}`], kind: "copy", ...METERED }, async (message) => {
-    const sender = identity.senderOf(message);
-    if (!meter.admits("cancel", callerOf(message, sender), message.body.byteLength) || "refusal" in sender) return;
-    const cancel = decodeMessage("ToolCancel", message.body);
-    if (!cancel.ok) return;
-    const key = { caller: sender.caller, toolCallId: cancel.value.toolCallId };
-    running.cancel(key.caller, key.toolCallId, cancel.value.reason ?? "the caller gave it up");
-    await claims
-      ?.cancel(key)
-      .catch((error: unknown) => log.warn({ toolCallId: key.toolCallId, error: String(error) }, "could not record that a call is cancelled"));
-  });
+export function takeCancels(
+  bus: Bus,
+  { service, identity, meter, running, claims, log }: TakeCancelsOptions,
+): Promise<AsyncDisposable> {
+  return bus.subscribe(
+    { name: `cancel.${service}`, topics: [`tool.cancel.${service}`], kind: "copy", ...METERED },
+    async (message) => {
+      const sender = identity.senderOf(message);
+      if (!meter.admits("cancel", callerOf(message, sender), message.body.byteLength) || "refusal" in sender) return;
+      const cancel = decodeMessage("ToolCancel", message.body);
+      if (!cancel.ok) return;
+      const key = { caller: sender.caller, toolCallId: cancel.value.toolCallId };
+      running.cancel(key.caller, key.toolCallId, cancel.value.reason ?? "the caller gave it up");
+      await claims
+        ?.cancel(key)
+        .catch((error: unknown) =>
+          log.warn({ toolCallId: key.toolCallId, error: String(error) }, "could not record that a call is cancelled"),
+        );
+    },
+  );
 }

@@ -26,7 +26,9 @@ function makeGauges(): void {
   areMade = true;
   const meter = metrics.getMeter("@rockbot/tools");
   meter
-    .createObservableGauge("rockbot.tool.requests.waiting", { description: "Requests that this instance has taken from the bus and not started, by service." })
+    .createObservableGauge("rockbot.tool.requests.waiting", {
+      description: "Requests that this instance has taken from the bus and not started, by service.",
+    })
     .addCallback((result) => {
       for (const [waiting, service] of services) result.observe(waiting.count, { service });
     });
@@ -47,7 +49,8 @@ export class WaitingRequests implements Disposable {
   readonly #service: string;
   readonly #wait = metrics.getMeter("@rockbot/tools").createHistogram("rockbot.tool.wait.duration", {
     unit: "ms",
-    description: "Time from a request's publishing to the start of its tool: at the broker by the message's timestamp, which has whole seconds, here exactly.",
+    description:
+      "Time from a request's publishing to the start of its tool: at the broker by the message's timestamp, which has whole seconds, here exactly.",
   });
   #count = 0;
 

@@ -44,8 +44,11 @@ export function readAgentCard(text: string, { origins }: Pick<KnownAgent, "origi
   if (!isRecord(parsed.value)) throw new Error("it is no JSON object");
   const card = sdkCard(parsed.value);
   if (card.name === "") throw new Error("it is no card of A2A: it has no name");
-  const required = (card.capabilities?.extensions ?? []).filter((extension) => extension.required).map(({ uri }) => line(uri));
-  if (required.length > 0) throw new Error(`it requires extensions that this service does not have: ${required.slice(0, 5).join(", ")}`);
+  const required = (card.capabilities?.extensions ?? [])
+    .filter((extension) => extension.required)
+    .map(({ uri }) => line(uri));
+  if (required.length > 0)
+    throw new Error(`it requires extensions that this service does not have: ${required.slice(0, 5).join(", ")}`);
   const interfaces = usable(card.supportedInterfaces.slice(0, MAX_INTERFACES), origins);
   return {
     name: line(card.name),
@@ -67,12 +70,17 @@ interface SaidSkill {
 
 /** What counts of a card's skills: of two with one id the later. */
 export function skillsOf(said: readonly SaidSkill[]): AgentSkill[] {
-  const skills = said.slice(0, MAX_SKILLS).flatMap(({ id, name, description, tags, examples }): [string, AgentSkill][] => {
-    const skillId = line(id);
-    if (skillId === "") return [];
-    const lists = { tags: (tags ?? []).slice(0, MAX_LISTED).map(line), examples: (examples ?? []).slice(0, MAX_LISTED).map(words) };
-    return [[skillId, { id: skillId, name: line(name), description: words(description ?? ""), ...lists }]];
-  });
+  const skills = said
+    .slice(0, MAX_SKILLS)
+    .flatMap(({ id, name, description, tags, examples }): [string, AgentSkill][] => {
+      const skillId = line(id);
+      if (skillId === "") return [];
+      const lists = {
+        tags: (tags ?? []).slice(0, MAX_LISTED).map(line),
+        examples: (examples ?? []).slice(0, MAX_LISTED).map(words),
+      };
+      return [[skillId, { id: skillId, name: line(name), description: words(description ?? ""), ...lists }]];
+    });
   return [...new Map(skills).values()];
 }
 
@@ -91,7 +99,8 @@ function usable(interfaces: readonly AgentInterface[], origins: ReadonlySet<stri
   if (interfaces.length === 0) throw new Error("it names no interface");
   const elsewhere = new Set<string>();
   const spoken = interfaces.filter(
-    ({ protocolBinding, protocolVersion }) => BINDINGS.has(protocolBinding.toUpperCase()) && /^(1\.\d+|0\.3(\.\d+)?)$/.test(protocolVersion || "1.0"),
+    ({ protocolBinding, protocolVersion }) =>
+      BINDINGS.has(protocolBinding.toUpperCase()) && /^(1\.\d+|0\.3(\.\d+)?)$/.test(protocolVersion || "1.0"),
   );
   if (spoken.length === 0) throw new Error("it has no interface of JSON-RPC or HTTP+JSON, of A2A 1 or 0.3");
   const here = spoken.filter(({ url }) => {
@@ -109,9 +118,19 @@ function usable(interfaces: readonly AgentInterface[], origins: ReadonlySet<stri
 
 /** What is pinned of it: the agent first, then each skill. */
 export function pinnedParts({ name, description, interfaces, isStreaming, skills }: AgentCard): readonly SeenTool[] {
-  const places = interfaces.map(({ url, protocolBinding, protocolVersion, tenant }) => ({ url, protocolBinding, protocolVersion, tenant }));
+  const places = interfaces.map(({ url, protocolBinding, protocolVersion, tenant }) => ({
+    url,
+    protocolBinding,
+    protocolVersion,
+    tenant,
+  }));
   return [
-    { name: CARD_PIN, description, inputSchema: { agent: name, interfaces: places, streaming: isStreaming }, annotations: {} },
+    {
+      name: CARD_PIN,
+      description,
+      inputSchema: { agent: name, interfaces: places, streaming: isStreaming },
+      annotations: {},
+    },
     ...skills.map((skill) => ({
       name: skillPin(skill.id),
       description: skill.description,
@@ -124,8 +143,14 @@ export function pinnedParts({ name, description, interfaces, isStreaming, skills
 /** A stranger's text, without characters that people do not see. */
 export const words = (text: string): string => visibleText(String(text)).trim().slice(0, MAX_TEXT).toWellFormed();
 /** The same in one short line. */
-export const line = (text: string): string => visibleText(String(text)).replaceAll(/\s+/g, " ").trim().slice(0, MAX_NAME).toWellFormed();
+export const line = (text: string): string =>
+  visibleText(String(text)).replaceAll(/\s+/g, " ").trim().slice(0, MAX_NAME).toWellFormed();
 
 /** Where the agent is, for people. */
-export const placeOf = ({ agent, card }: { readonly agent: KnownAgent | AnnouncedAgent; readonly card: AgentCard }): string =>
-  isAnnounced(agent) ? `the bus, as ${agent.name}` : (card.interfaces[0]?.url ?? agent.cardUrl);
+export const placeOf = ({
+  agent,
+  card,
+}: {
+  readonly agent: KnownAgent | AnnouncedAgent;
+  readonly card: AgentCard;
+}): string => (isAnnounced(agent) ? `the bus, as ${agent.name}` : (card.interfaces[0]?.url ?? agent.cardUrl));

@@ -1,7 +1,15 @@
 import type { Logger } from "@rockbot/bus";
 import { type ContentTrust, definedBy, namesHelp, saidBy, ToolError, ToolErrorCode } from "@rockbot/contracts";
 import type { PublicFetch } from "@rockbot/edge/outbound";
-import { A2A_PINS, type HeldTool, type PinMode, type PinnedSource, PinnedSources, type TrustStore, whyHeld } from "@rockbot/mcp/trust";
+import {
+  A2A_PINS,
+  type HeldTool,
+  type PinMode,
+  type PinnedSource,
+  PinnedSources,
+  type TrustStore,
+  whyHeld,
+} from "@rockbot/mcp/trust";
 import { type AgentCard, CARD_PIN, pinnedParts, readAgentCard, skillPin } from "./agent-card.ts";
 import { fetchCard } from "./fetch-card.ts";
 import type { AnnouncedAgent, KnownAgent } from "./known-agent.ts";
@@ -59,9 +67,13 @@ export class AgentPool implements AsyncDisposable {
       },
       partsOf: pinnedParts,
       onRead: ({ name }, { skills }) => log.info({ agent: name, skills: skills.length }, "read the card of an agent"),
-      onFault: ({ name }, reason) => log.warn({ agent: name, reason }, "could not use the card of an agent, and keeps what it knows of it"),
+      onFault: ({ name }, reason) =>
+        log.warn({ agent: name, reason }, "could not use the card of an agent, and keeps what it knows of it"),
       onHeld: (agent, { name, reason, suspicions }) =>
-        log.warn({ agent: agent.name, part: name, reason, suspicions }, 'holds a part of the card of an agent until an operator runs "rockbot mcp approve"'),
+        log.warn(
+          { agent: agent.name, part: name, reason, suspicions },
+          'holds a part of the card of an agent until an operator runs "rockbot mcp approve"',
+        ),
       onError: ({ name }, error) => log.error({ agent: name, error }, "could not work on the card of an agent"),
     });
   }
@@ -96,18 +108,27 @@ export function readyAgent(all: readonly ShownAgent[], name: string): ReadyAgent
   const found = all.find((each) => each.name === name);
   const names = all.map((each) => each.name);
   if (found === undefined)
-    throw new ToolError(ToolErrorCode.InvalidArguments, `There is no agent ${JSON.stringify(name)}. ${namesHelp(name, names)}`, {
-      details: { mayHaveRun: false },
-    });
+    throw new ToolError(
+      ToolErrorCode.InvalidArguments,
+      `There is no agent ${JSON.stringify(name)}. ${namesHelp(name, names)}`,
+      {
+        details: { mayHaveRun: false },
+      },
+    );
   if (found.card === undefined) throw found.off as ToolError;
   return { agent: found.agent, card: found.card, trust: found.trust };
 }
 
 /** @param pins how the names begin under which its parts are pinned */
-export function shownAgent<Agent extends KnownAgent | AnnouncedAgent>(source: PinnedSource<Agent, AgentCard>, pins: string): ShownAgent {
+export function shownAgent<Agent extends KnownAgent | AnnouncedAgent>(
+  source: PinnedSource<Agent, AgentCard>,
+  pins: string,
+): ShownAgent {
   const { from: agent, content, offered, approved, held, fault, isBlind, readAt } = source;
   const isReady = content !== undefined && offered.has(CARD_PIN);
-  const card = isReady ? { ...content, skills: content.skills.filter(({ id }) => offered.has(skillPin(id))) } : undefined;
+  const card = isReady
+    ? { ...content, skills: content.skills.filter(({ id }) => offered.has(skillPin(id))) }
+    : undefined;
   const why = isBlind ? "whether its card is approved cannot be read now" : (fault ?? "its card is still being read");
   const heldCard = held.find(({ name }) => name === CARD_PIN);
   const off = isReady
@@ -120,10 +141,14 @@ export function shownAgent<Agent extends KnownAgent | AnnouncedAgent>(source: Pi
 }
 
 const unread = (name: string, why: string, trust: ContentTrust | undefined): ToolError =>
-  new ToolError(ToolErrorCode.Unavailable, `The agent "${name}" cannot be called: ${why.slice(0, 500)}. Nothing was sent. Try again later, or do without it.`, {
-    details: { mayHaveRun: false },
-    trust,
-  });
+  new ToolError(
+    ToolErrorCode.Unavailable,
+    `The agent "${name}" cannot be called: ${why.slice(0, 500)}. Nothing was sent. Try again later, or do without it.`,
+    {
+      details: { mayHaveRun: false },
+      trust,
+    },
+  );
 
 function heldError(name: string, held: HeldTool, pins: string): ToolError {
   const isRejected = held.rejectedBy !== undefined;

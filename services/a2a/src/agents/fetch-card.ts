@@ -13,14 +13,16 @@ export async function fetchCard(cardUrl: string, fetch: PublicFetch, signal: Abo
       maxRedirects: 0,
       headers: { accept: "application/json", [A2A_VERSION_HEADER.toLowerCase()]: A2A_PROTOCOL_VERSION },
     });
-    if (response.status >= 300 && response.status < 400) throw new Error("the server redirects, which is not followed for cards");
+    if (response.status >= 300 && response.status < 400)
+      throw new Error("the server redirects, which is not followed for cards");
     if (response.status !== 200) throw new Error(`the server answered with status ${response.status}`);
     const { bytes, isCut } = await response.body();
     if (isCut) throw new Error("it broke off");
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch (error) {
     if (error instanceof ToolError) throw new Error(error.message);
-    if (error instanceof TypeError && (error as NodeJS.ErrnoException).code === "ERR_ENCODING_INVALID_ENCODED_DATA") throw new Error("it is no text of UTF-8");
+    if (error instanceof TypeError && (error as NodeJS.ErrnoException).code === "ERR_ENCODING_INVALID_ENCODED_DATA")
+      throw new Error("it is no text of UTF-8");
     throw error;
   }
 }

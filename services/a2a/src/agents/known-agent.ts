@@ -28,8 +28,10 @@ export interface AnnouncedAgent {
 }
 
 /** The agent of that name. Case does not matter. */
-export const agentNamed = <Agent extends { readonly name: string }>(agents: readonly Agent[], name: string): Agent | undefined =>
-  agents.find((agent) => agent.name.toLowerCase() === name.toLowerCase());
+export const agentNamed = <Agent extends { readonly name: string }>(
+  agents: readonly Agent[],
+  name: string,
+): Agent | undefined => agents.find((agent) => agent.name.toLowerCase() === name.toLowerCase());
 
 /** Whether the agent takes its tasks over the bus. */
 export const isAnnounced = (agent: KnownAgent | AnnouncedAgent): agent is AnnouncedAgent => "sender" in agent;

@@ -18,12 +18,15 @@ const OUR_HEADERS: ReadonlySet<string> = new Set([
 
 /** The agents that a file names, those that are disabled left out. @throws {ConfigError} with all faults at once */
 export function readAgentsFile(file: string): readonly KnownAgent[] {
-  const { agents } = loadConfig(agentsSchema, { env: {}, file }) as { readonly agents: Readonly<Record<string, Agent>> };
+  const { agents } = loadConfig(agentsSchema, { env: {}, file }) as {
+    readonly agents: Readonly<Record<string, Agent>>;
+  };
   const faults: string[] = [];
   const names = new Map<string, string>();
   const known = Object.entries(agents).flatMap(([name, { url, origins = [], credential, disabled = false }]) => {
     const other = names.get(name.toLowerCase());
-    if (other !== undefined) faults.push(`agents.${name}: the agent is named already, as "${other}"; case does not tell agents apart`);
+    if (other !== undefined)
+      faults.push(`agents.${name}: the agent is named already, as "${other}"; case does not tell agents apart`);
     names.set(name.toLowerCase(), name);
     const at = URL.parse(url);
     if (at === null) {
@@ -31,15 +34,22 @@ export function readAgentsFile(file: string): readonly KnownAgent[] {
       return [];
     }
     const header = credential?.header?.toLowerCase();
-    if (header !== undefined && (credential?.type ?? "bearer") !== "api_key") faults.push(`agents.${name}.credential.header: only an api_key has one`);
-    if (header !== undefined && OUR_HEADERS.has(header)) faults.push(`agents.${name}.credential.header: the header "${header}" is none for a credential`);
-    const cardUrl = at.pathname.endsWith(".json") ? at.href : new URL(`${at.pathname.replace(/\/$/, "")}${CARD_PATH}`, at).href;
+    if (header !== undefined && (credential?.type ?? "bearer") !== "api_key")
+      faults.push(`agents.${name}.credential.header: only an api_key has one`);
+    if (header !== undefined && OUR_HEADERS.has(header))
+      faults.push(`agents.${name}.credential.header: the header "${header}" is none for a credential`);
+    const cardUrl = at.pathname.endsWith(".json")
+      ? at.href
+      : new URL(`${at.pathname.replace(/\/$/, "")}${CARD_PATH}`, at).href;
     const more = origins.flatMap((origin, i) => {
       const parsed = URL.parse(origin)?.origin;
-      if (parsed === undefined) faults.push(`agents.${name}.origins.${i}: expected an origin, such as https://agents.example.com`);
+      if (parsed === undefined)
+        faults.push(`agents.${name}.origins.${i}: expected an origin, such as https://agents.example.com`);
       return parsed ?? [];
     });
-    return disabled ? [] : [{ name, cardUrl, origins: new Set([at.origin, ...more]), credential: credentialOf(credential) }];
+    return disabled
+      ? []
+      : [{ name, cardUrl, origins: new Set([at.origin, ...more]), credential: credentialOf(credential) }];
   });
   if (faults.length > 0) throw new ConfigError(faults.map((fault) => `the file ${file}: ${fault}`));
   return known;

@@ -7,8 +7,15 @@ export function readAnnouncedCard({ text }: Pick<AnnouncedAgent, "text">): Agent
   const decoded = decodeMessage("AgentCard", Buffer.from(text));
   if (!decoded.ok) throw new Error(decoded.fault.message);
   const { agentName, description, skills } = decoded.value;
-  return { name: line(agentName), description: words(description ?? ""), skills: skillsOf(skills ?? []), interfaces: [], isStreaming: false };
+  return {
+    name: line(agentName),
+    description: words(description ?? ""),
+    skills: skillsOf(skills ?? []),
+    interfaces: [],
+    isStreaming: false,
+  };
 }
 
 /** The text by which a card is compared with the one before: what a model reads of it. */
-export const cardText = ({ agentName, description, skills }: AgentCardMessage): string => JSON.stringify({ agentName, description, skills });
+export const cardText = ({ agentName, description, skills }: AgentCardMessage): string =>
+  JSON.stringify({ agentName, description, skills });

@@ -74,10 +74,15 @@ export class AnnouncedAgents implements AsyncDisposable {
       onChange,
       read: async (agent) => ({ text: agent.text, parse: () => readAnnouncedCard(agent) }),
       partsOf: pinnedParts,
-      onRead: ({ name, sender }, { skills }) => log.info({ agent: name, sender, skills: skills.length }, "an agent has announced itself on the bus"),
-      onFault: ({ name }, reason) => log.warn({ agent: name, reason }, "could not use the card of an agent, and keeps what it knows of it"),
+      onRead: ({ name, sender }, { skills }) =>
+        log.info({ agent: name, sender, skills: skills.length }, "an agent has announced itself on the bus"),
+      onFault: ({ name }, reason) =>
+        log.warn({ agent: name, reason }, "could not use the card of an agent, and keeps what it knows of it"),
       onHeld: ({ name: agent }, { name, reason, suspicions }) =>
-        log.warn({ agent, part: name, reason, suspicions }, 'holds a part of the card of an agent until an operator runs "rockbot mcp approve"'),
+        log.warn(
+          { agent, part: name, reason, suspicions },
+          'holds a part of the card of an agent until an operator runs "rockbot mcp approve"',
+        ),
       onError: ({ name }, error) => log.error({ agent: name, error }, "could not work on the card of an agent"),
     });
     this.#looking = startLoop(LOOK_MS, async () => this.#forgetSilent());

@@ -14,7 +14,8 @@ interface Golden {
   readonly body: Record<string, unknown>;
 }
 
-const golden = (file: string): Golden => JSON.parse(readFileSync(join(import.meta.dirname, "../../../../packages/contracts/golden", file), "utf8")) as Golden;
+const golden = (file: string): Golden =>
+  JSON.parse(readFileSync(join(import.meta.dirname, "../../../../packages/contracts/golden", file), "utf8")) as Golden;
 
 /** The message as a program of the original sends it, with what is said to be different. */
 function replayed(file: string, body: Record<string, unknown> = {}, more: Partial<Envelope> = {}): Envelope {
@@ -33,17 +34,33 @@ async function startOriginal(bus: Bus, onTask: (task: HeardTask, answer: Answer)
   const tasks: HeardTask[] = [];
   const cancels: HeardTask[] = [];
   const topics = ["agent.task.ResearchAgent", "agent.task.cancel.ResearchAgent"];
-  const subscription = await bus.subscribe({ name: "original", topics }, async ({ topic, correlationId, replyTo, headers, body }) => {
-    const task = { topic, correlationId, replyTo, headers, body: JSON.parse(Buffer.from(body).toString()) as Record<string, unknown> };
-    if (topic.includes("cancel")) return void cancels.push(task);
-    tasks.push(task);
-    const ids = { taskId: task.body["taskId"], contextId: task.body["contextId"] };
-    await onTask(task, async (file, said = {}, more = {}) => {
-      const isStatus = file.startsWith("agent-task-status");
-      await bus.publish(replayed(file, { ...ids, ...said }, { correlationId, ...(isStatus ? {} : { topic: replyTo ?? "" }), ...more }));
-    });
-  });
-  const announce = (body: Record<string, unknown> = {}, more: Partial<Envelope> = {}) => bus.publish(replayed("discovery.announce.json", body, more));
+  const subscription = await bus.subscribe(
+    { name: "original", topics },
+    async ({ topic, correlationId, replyTo, headers, body }) => {
+      const task = {
+        topic,
+        correlationId,
+        replyTo,
+        headers,
+        body: JSON.parse(Buffer.from(body).toString()) as Record<string, unknown>,
+      };
+      if (topic.includes("cancel")) return void cancels.push(task);
+      tasks.push(task);
+      const ids = { taskId: task.body["taskId"], contextId: task.body["contextId"] };
+      await onTask(task, async (file, said = {}, more = {}) => {
+        const isStatus = file.startsWith("agent-task-status");
+        await bus.publish(
+          replayed(
+            file,
+            { ...ids, ...said },
+            { correlationId, ...(isStatus ? {} : { topic: replyTo ?? "" }), ...more },
+          ),
+        );
+      });
+    },
+  );
+  const announce = (body: Record<string, unknown> = {}, more: Partial<Envelope> = {}) =>
+    bus.publish(replayed("discovery.announce.json", body, more));
   await announce();
   return { tasks, cancels, announce, [Symbol.asyncDispose]: () => subscription[Symbol.asyncDispose]() };
 }
@@ -57,7 +74,9 @@ async function startBoth(onTask: Parameters<typeof startOriginal>[1], options: T
   const a2a = started.use(await startTestA2a({}, options));
   const original = started.use(await startOriginal(a2a.bus, onTask));
   const listed = async () =>
-    ((await a2a.caller.call("list_known_agents", {})).structured as { agents: { agentName: string }[] }).agents.map(({ agentName }) => agentName);
+    ((await a2a.caller.call("list_known_agents", {})).structured as { agents: { agentName: string }[] }).agents.map(
+      ({ agentName }) => agentName,
+    );
   await expect.poll(listed, { timeout: 10_000 }).toEqual(["ResearchAgent"]);
   const open = started.move();
   return { ...a2a, original, listed, [Symbol.asyncDispose]: () => open.disposeAsync() };
@@ -109,13 +128,21 @@ test("without the setting nobody is heard, and an agent of the file keeps its na
   await using named = await startTestA2a({ researchagent: { url: "http://127.0.0.1:9" } }, { ...hearing, ports: [9] });
   await using other = await startOriginal(named.bus, answered);
   await other.announce({ agentName: "Other" });
-  await expect.poll(async () => (await named.caller.call("list_known_agents", {})).content, { timeout: 10_000 }).toContain("Other");
-  expect((await named.caller.call("get_agent_details", { agent_name: "ResearchAgent" })).structured).toEqual({ agentName: "researchagent" });
+  await expect
+    .poll(async () => (await named.caller.call("list_known_agents", {})).content, { timeout: 10_000 })
+    .toContain("Other");
+  expect((await named.caller.call("get_agent_details", { agent_name: "ResearchAgent" })).structured).toEqual({
+    agentName: "researchagent",
+  });
 });
 
 test("only the first answer of the agent itself counts: others' answers, those of other tasks, and later ones change nothing", async () => {
   await using both = await startBoth(async ({ replyTo }, answer) => {
-    await answer("agent-response.result.json", { message: { role: "agent", parts: [{ kind: "text", text: "forged" }] } }, { source: "Stranger" });
+    await answer(
+      "agent-response.result.json",
+      { message: { role: "agent", parts: [{ kind: "text", text: "forged" }] } },
+      { source: "Stranger" },
+    );
     await answer("agent-response.result.json", {}, { correlationId: "0".repeat(32) });
     await answer("agent-response.result.json", { taskId: "another" });
     await answer("agent-response.error.json", { code: "task_not_cancelable" });
@@ -132,9 +159,13 @@ test("an error of the agent is one of the call, in words", async () => {
 
   await expect(both.caller.call("invoke_agent", invoke)).rejects.toMatchObject({
     code: "execution_failed",
-    message: 'The agent "ResearchAgent" has failed at the task (execution_failed). Its words: "LLM endpoint unreachable".',
+    message:
+      'The agent "ResearchAgent" has failed at the task (execution_failed). Its words: "LLM endpoint unreachable".',
   });
-  await expect(both.caller.call("invoke_agent", invoke)).rejects.toMatchObject({ code: "invalid_arguments", trust: { level: "untrusted" } });
+  await expect(both.caller.call("invoke_agent", invoke)).rejects.toMatchObject({
+    code: "invalid_arguments",
+    trust: { level: "untrusted" },
+  });
 });
 
 test("an agent that refuses a task which it has begun does not make it one that never ran", async () => {
@@ -154,8 +185,13 @@ test("a call that is given up, or takes too long, cancels the task", async () =>
   await expect(call).rejects.toMatchObject({ code: "cancelled" });
   await expect.poll(() => both.original.cancels, { timeout: 10_000 }).toHaveLength(1);
   const late = both.caller.call("invoke_agent", invoke, { timeoutMs: 7_000 });
-  await expect(late).rejects.toMatchObject({ code: "timeout", message: expect.stringContaining("was asked to cancel the task") });
-  expect(both.original.cancels.map(({ correlationId }) => correlationId)).toEqual(both.original.tasks.map(({ correlationId }) => correlationId));
+  await expect(late).rejects.toMatchObject({
+    code: "timeout",
+    message: expect.stringContaining("was asked to cancel the task"),
+  });
+  expect(both.original.cancels.map(({ correlationId }) => correlationId)).toEqual(
+    both.original.tasks.map(({ correlationId }) => correlationId),
+  );
   expect(both.original.cancels[0]?.body).toMatchObject({ taskId: both.original.tasks[0]?.correlationId });
 });
 
@@ -203,8 +239,12 @@ test("a name that the operator gives to a sender is heard from that sender alone
     await both.original.announce({ agentName: "Pinned" }, { source: "Stranger" });
     await both.original.announce({ agentName: "Free" });
     await both.original.announce({ agentName: "Pinned", description: "Of its owner." }, { source: "Owner" });
-    await expect.poll(both.listed, { timeout: 10_000 }).toEqual([...(onlyNamedBusAgents ? [] : ["Free"]), "Pinned", "ResearchAgent"]);
-    expect((await both.caller.call("get_agent_details", { agent_name: "Pinned" })).structured).toMatchObject({ description: "Of its owner." });
+    await expect
+      .poll(both.listed, { timeout: 10_000 })
+      .toEqual([...(onlyNamedBusAgents ? [] : ["Free"]), "Pinned", "ResearchAgent"]);
+    expect((await both.caller.call("get_agent_details", { agent_name: "Pinned" })).structured).toMatchObject({
+      description: "Of its owner.",
+    });
   }
 });
 
@@ -214,7 +254,9 @@ test("a question of the agent comes back with the conversation's id, which a res
     texts.push([body["contextId"], body["taskId"]]);
     await answer(
       "agent-response.result.json",
-      texts.length === 1 ? { state: 2, message: { role: "agent", parts: [{ kind: "text", text: "Which colour?" }] } } : {},
+      texts.length === 1
+        ? { state: 2, message: { role: "agent", parts: [{ kind: "text", text: "Which colour?" }] } }
+        : {},
     );
   };
   await using taskOwners = createWorkingMemory();
@@ -248,7 +290,10 @@ test("a question in a conversation that the agent calls by an id of its own is a
     await answer("agent-response.result.json", { state: 2, contextId: ids.shift() ?? "theirs" });
   };
   await using both = await startBoth(asking);
-  expect((await both.caller.call("invoke_agent", invoke)).structured).toMatchObject({ state: "input_required", contextId: "theirs" });
+  expect((await both.caller.call("invoke_agent", invoke)).structured).toMatchObject({
+    state: "input_required",
+    contextId: "theirs",
+  });
   const again = await both.caller.call("invoke_agent", { ...invoke, context_id: "theirs" });
   expect(contexts).toEqual([expect.any(String), "theirs"]);
   expect(again.structured).toMatchObject({ state: "input_required", contextId: "theirs" });

@@ -39,7 +39,10 @@ export interface GiveTaskOptions {
   readonly signal: AbortSignal;
   readonly onProgress: (message: string) => void;
   /** Hears the ids before anything is sent. */
-  readonly onIds: (ids: { readonly taskId: string | undefined; readonly contextId: string | undefined }) => Promise<void>;
+  readonly onIds: (ids: {
+    readonly taskId: string | undefined;
+    readonly contextId: string | undefined;
+  }) => Promise<void>;
 }
 
 type Ended = Pick<TaskEnd, "state" | "text" | "contextId">;
@@ -85,7 +88,12 @@ export class BusTasks {
 
   /** Hears answers. One that comes while the connection is lost is heard after it. What is told on the way comes by `take`. */
   async hear(): Promise<AsyncDisposable> {
-    const answers = await hearAnswers(this.#bus, this.#source, async (message) => this.take(message), this.#options.log);
+    const answers = await hearAnswers(
+      this.#bus,
+      this.#source,
+      async (message) => this.take(message),
+      this.#options.log,
+    );
     this.#replyTo = answers.topic;
     return answers;
   }
@@ -138,7 +146,9 @@ export class BusTasks {
     if ("refusal" in from || from.name !== agent.sender) return;
     pending.isAtWork ||= message.type === messages.AgentTaskStatusUpdate.type;
     const isTooLarge = message.body.byteLength > this.#options.maxBytes;
-    const heard = isTooLarge ? failed(ToolErrorCode.TooLarge, agent, "sent more than is read of one answer. Ask it for less", true) : heardIn(message, pending);
+    const heard = isTooLarge
+      ? failed(ToolErrorCode.TooLarge, agent, "sent more than is read of one answer. Ask it for less", true)
+      : heardIn(message, pending);
     if (typeof heard === "string") onProgress(heard);
     else if (heard !== undefined) end(heard);
   }
@@ -149,7 +159,12 @@ export class BusTasks {
     { timeoutMs, depth, hasReadUntrusted, signal }: GiveTaskOptions,
   ): Promise<void> {
     const parts = [{ kind: "text", text, data: null, mimeType: null }];
-    const body = encodeMessage("AgentTaskRequest", { taskId, contextId: contextId ?? null, skill: skill ?? null, message: { role: "user", parts } });
+    const body = encodeMessage("AgentTaskRequest", {
+      taskId,
+      contextId: contextId ?? null,
+      skill: skill ?? null,
+      message: { role: "user", parts },
+    });
     const envelope = createEnvelope({
       topic: taskTopics.task(agent.name),
       type: messages.AgentTaskRequest.type,
@@ -157,15 +172,22 @@ export class BusTasks {
       correlationId: taskId,
       replyTo: this.#replyTo,
       ttlMs: timeoutMs,
-      headers: { [Header.TimeoutMs]: String(timeoutMs), [Header.Depth]: String(depth), ...(hasReadUntrusted ? { [Header.Untrusted]: "true" } : {}) },
+      headers: {
+        [Header.TimeoutMs]: String(timeoutMs),
+        [Header.Depth]: String(depth),
+        ...(hasReadUntrusted ? { [Header.Untrusted]: "true" } : {}),
+      },
       body,
     });
     try {
       await this.#bus.publish(envelope, { mandatory: true, timeoutMs, signal });
     } catch (error) {
-      if (error instanceof UnroutableError) throw nothingSent(ToolErrorCode.Unavailable, agent, "nobody takes its tasks now. It may have ended");
-      if (error instanceof QueueFullError) throw nothingSent(ToolErrorCode.Overloaded, agent, "too many tasks wait for it. Try again later");
-      if (error instanceof BusUnavailableError) throw failed(ToolErrorCode.OutcomeUnknown, agent, "may have been sent the task, as the bus is away", true);
+      if (error instanceof UnroutableError)
+        throw nothingSent(ToolErrorCode.Unavailable, agent, "nobody takes its tasks now. It may have ended");
+      if (error instanceof QueueFullError)
+        throw nothingSent(ToolErrorCode.Overloaded, agent, "too many tasks wait for it. Try again later");
+      if (error instanceof BusUnavailableError)
+        throw failed(ToolErrorCode.OutcomeUnknown, agent, "may have been sent the task, as the bus is away", true);
       throw error;
     }
   }
@@ -194,7 +216,9 @@ function heardIn(
     const error = decodeMessage("AgentTaskError", body);
     if (!error.ok) return unreadable(agent);
     // The task goes on where its cancel is refused, and nobody waits for it any more.
-    return error.value.taskId === id && error.value.code !== "task_not_cancelable" ? errorOf(agent, error.value, isAtWork) : undefined;
+    return error.value.taskId === id && error.value.code !== "task_not_cancelable"
+      ? errorOf(agent, error.value, isAtWork)
+      : undefined;
   }
   const isStatus = type === messages.AgentTaskStatusUpdate.type;
   const told = isStatus ? decodeMessage("AgentTaskStatusUpdate", body) : decodeMessage("AgentTaskResult", body);
@@ -215,7 +239,12 @@ const failed = (code: ToolErrorCode, { name }: AnnouncedAgent, what: string, may
   new ToolError(code, `The agent "${name}" ${what}.`, { details: { mayHaveRun } });
 
 const unreadable = (agent: AnnouncedAgent): ToolError =>
-  failed(ToolErrorCode.OutcomeUnknown, agent, "has done the task, and its answer cannot be read. Find out before you give it again", true);
+  failed(
+    ToolErrorCode.OutcomeUnknown,
+    agent,
+    "has done the task, and its answer cannot be read. Find out before you give it again",
+    true,
+  );
 
 /** Of the original's codes: the request is wrong, not the agent. */
 const REFUSALS: ReadonlySet<string> = new Set(["invalid_request", "skill_not_supported", "task_not_found"]);
@@ -227,6 +256,10 @@ function errorOf(agent: AnnouncedAgent, { code, message, isRetryable }: AgentTas
   return new ToolError(
     isRefusal ? ToolErrorCode.InvalidArguments : ToolErrorCode.ExecutionFailed,
     `The agent "${agent.name}" ${what} (${visibleText(code).slice(0, 50)}). Its words: ${said}.`,
-    { isRetryable: !isRefusal && isRetryable === true, details: { mayHaveRun: !isRefusal }, trust: saidBy(`a2a:${agent.name}`) },
+    {
+      isRetryable: !isRefusal && isRetryable === true,
+      details: { mayHaveRun: !isRefusal },
+      trust: saidBy(`a2a:${agent.name}`),
+    },
   );
 }

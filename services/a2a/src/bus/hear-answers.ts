@@ -19,12 +19,21 @@ export async function hearAnswers(bus: Bus, source: string, handler: Handler, lo
     subscriptionOf,
     async open(instance) {
       const topic = `${shared}.${instance}`;
-      return placeAt(topic, await bus.subscribe({ name: subscriptionOf(instance), topics: [topic], kind: "result", ...METERED }, handler));
+      return placeAt(
+        topic,
+        await bus.subscribe({ name: subscriptionOf(instance), topics: [topic], kind: "result", ...METERED }, handler),
+      );
     },
   });
   if (own !== undefined) return own;
-  log.warn({ source }, "this instance has no queue of its own for answers to tasks, and misses those that come while its connection is lost");
-  return placeAt(shared, await bus.subscribe({ name: "bus-answers", topics: [shared], kind: "copy", ...METERED }, handler));
+  log.warn(
+    { source },
+    "this instance has no queue of its own for answers to tasks, and misses those that come while its connection is lost",
+  );
+  return placeAt(
+    shared,
+    await bus.subscribe({ name: "bus-answers", topics: [shared], kind: "copy", ...METERED }, handler),
+  );
 }
 
 const placeAt = (topic: string, subscription: AsyncDisposable): AnswerPlace => ({

@@ -3,7 +3,12 @@ import { saidBy, ToolError, ToolErrorCode, visibleText } from "@rockbot/contract
 
 const MAX_SAID = 300;
 /** Of A2A's reasons: the request is wrong, not the agent. */
-const ARGUMENTS: ReadonlySet<string> = new Set(["TASK_NOT_FOUND", "REQUEST_MALFORMED", "CONTENT_TYPE_NOT_SUPPORTED", "UNSUPPORTED_OPERATION"]);
+const ARGUMENTS: ReadonlySet<string> = new Set([
+  "TASK_NOT_FOUND",
+  "REQUEST_MALFORMED",
+  "CONTENT_TYPE_NOT_SUPPORTED",
+  "UNSUPPORTED_OPERATION",
+]);
 /** The reasons with which an agent refuses a request before it does anything. With any other it may have begun. */
 const REFUSALS: ReadonlySet<string> = new Set([
   ...ARGUMENTS,
@@ -22,22 +27,29 @@ export function isRefusal(error: unknown): boolean {
 
 /** Whether the agent sent more than is read of one answer. Of a request with effects the code says first that it may have run. */
 export const isTooLarge = (error: unknown): boolean =>
-  error instanceof ToolError && (error.code === ToolErrorCode.TooLarge || error.details?.["reason"] === ToolErrorCode.TooLarge);
+  error instanceof ToolError &&
+  (error.code === ToolErrorCode.TooLarge || error.details?.["reason"] === ToolErrorCode.TooLarge);
 
 /** What an agent that was asked for a task said instead. */
 export function refusalWords(error: unknown): string | undefined {
   const said = a2aErrorIn(error);
-  return said === undefined ? undefined : `(${said.reason.slice(0, 50)}). Its words: ${JSON.stringify(visibleText(said.message).slice(0, MAX_SAID))}`;
+  return said === undefined
+    ? undefined
+    : `(${said.reason.slice(0, 50)}). Its words: ${JSON.stringify(visibleText(said.message).slice(0, MAX_SAID))}`;
 }
 
 /** The error of the first answer in words for a model. The SDK's own texts quote whole answers. */
 export function agentError(agent: string, error: unknown): ToolError {
   if (error instanceof ToolError)
     return isTooLarge(error)
-      ? new ToolError(ToolErrorCode.TooLarge, `The agent "${agent}" sent more than is read of one answer, so the call was ended. Ask it for less.`, {
-          cause: error,
-          details: { mayHaveRun: true },
-        })
+      ? new ToolError(
+          ToolErrorCode.TooLarge,
+          `The agent "${agent}" sent more than is read of one answer, so the call was ended. Ask it for less.`,
+          {
+            cause: error,
+            details: { mayHaveRun: true },
+          },
+        )
       : error;
   const refusal = a2aErrorIn(error);
   if (refusal !== undefined && isRefusal(error)) {

@@ -14,10 +14,17 @@ export interface AgentFetchParts {
  * `fetch` for the SDK: the one way on which requests go out to an agent. The SDK asks whatever address a card names, reads without bounds, and would follow
  * redirects with all headers. This goes to the agent's origins only, adds the credential there, follows nothing, and reads as much as `fetch` allows.
  */
-export function agentFetch({ name, origins, credential }: KnownAgent, { fetch, env }: AgentFetchParts): typeof globalThis.fetch {
-  const send = async (input: string | URL, { method = "GET", headers, body, signal }: RequestInit = {}): Promise<Response> => {
+export function agentFetch(
+  { name, origins, credential }: KnownAgent,
+  { fetch, env }: AgentFetchParts,
+): typeof globalThis.fetch {
+  const send = async (
+    input: string | URL,
+    { method = "GET", headers, body, signal }: RequestInit = {},
+  ): Promise<Response> => {
     const url = new URL(input);
-    if (!origins.has(url.origin)) throw denied(`Nothing was sent to the agent "${name}": ${url.origin} is none of its origins.`);
+    if (!origins.has(url.origin))
+      throw denied(`Nothing was sent to the agent "${name}": ${url.origin} is none of its origins.`);
     const own = Object.fromEntries(new Headers(headers ?? {}));
     const response = await fetch(url.href, {
       method: method as "GET" | "POST" | "DELETE",
@@ -25,7 +32,11 @@ export function agentFetch({ name, origins, credential }: KnownAgent, { fetch, e
       signal: signal ?? undefined,
       maxRedirects: 0,
       // What comes compressed could become anything: the bound counts what is read.
-      headers: { ...own, "accept-encoding": "identity", ...(credential === undefined ? {} : { [credential.header]: credentialFor(name, credential, env) }) },
+      headers: {
+        ...own,
+        "accept-encoding": "identity",
+        ...(credential === undefined ? {} : { [credential.header]: credentialFor(name, credential, env) }),
+      },
     });
     const refusal = refusalOf(name, response);
     if (refusal !== undefined) {
@@ -61,24 +72,36 @@ function refusalOf(name: string, response: PublicResponse): ToolError | undefine
       `The agent "${name}" refuses the request with status ${status}: its credential is missing, wrong, or has no right to this. An operator looks after it.`,
     );
   if (status === 429)
-    return new ToolError(ToolErrorCode.RateLimited, `The agent "${name}" takes no more requests now. Wait before you try again.`, {
-      retryAfterMs: response.retryAfterMs,
-      details: { mayHaveRun: false, status },
-    });
+    return new ToolError(
+      ToolErrorCode.RateLimited,
+      `The agent "${name}" takes no more requests now. Wait before you try again.`,
+      {
+        retryAfterMs: response.retryAfterMs,
+        details: { mayHaveRun: false, status },
+      },
+    );
   const encoding = response.header("content-encoding") ?? "identity";
   if (encoding !== "identity")
-    return new ToolError(ToolErrorCode.OutcomeUnknown, `The agent "${name}" answered in an encoding that was not asked for. It may have begun the task.`);
+    return new ToolError(
+      ToolErrorCode.OutcomeUnknown,
+      `The agent "${name}" answered in an encoding that was not asked for. It may have begun the task.`,
+    );
   return undefined;
 }
 
 function credentialFor(name: string, { type, env: variable }: AgentCredential, env: AgentFetchParts["env"]): string {
   const value = readVariable(variable, env);
   if (value === undefined)
-    throw denied(`Nothing was sent to the agent "${name}": the variable ${variable} with its credential is not set. An operator sets it.`);
+    throw denied(
+      `Nothing was sent to the agent "${name}": the variable ${variable} with its credential is not set. An operator sets it.`,
+    );
   if (!/^[\x21-\x7e][\x20-\x7e]*$/.test(value))
-    throw denied(`Nothing was sent to the agent "${name}": its credential has characters that no header takes. An operator mends it.`);
+    throw denied(
+      `Nothing was sent to the agent "${name}": its credential has characters that no header takes. An operator mends it.`,
+    );
   if (type === "api_key") return value;
   return type === "basic" ? `Basic ${Buffer.from(value).toString("base64")}` : `Bearer ${value}`;
 }
 
-const denied = (words: string): ToolError => new ToolError(ToolErrorCode.Denied, words, { details: { mayHaveRun: false, reason: "no_credential" } });
+const denied = (words: string): ToolError =>
+  new ToolError(ToolErrorCode.Denied, words, { details: { mayHaveRun: false, reason: "no_credential" } });

@@ -5,7 +5,10 @@ import type { KnownAgent } from "../agents/known-agent.ts";
 import { type AgentFetchParts, agentFetch } from "./agent-fetch.ts";
 
 /** A client of the SDK for an agent, by the first of its interfaces that can be used. It connects to nothing yet. */
-export async function connectAgent({ agent, card }: Pick<ReadyAgent<KnownAgent>, "agent" | "card">, parts: AgentFetchParts): Promise<Client> {
+export async function connectAgent(
+  { agent, card }: Pick<ReadyAgent<KnownAgent>, "agent" | "card">,
+  parts: AgentFetchParts,
+): Promise<Client> {
   const options = { fetchImpl: agentFetch(agent, parts), legacyCompat: { enabled: true } };
   const factory = new ClientFactory({
     transports: [new JsonRpcTransportFactory(options), new RestTransportFactory(options)],
@@ -13,7 +16,10 @@ export async function connectAgent({ agent, card }: Pick<ReadyAgent<KnownAgent>,
     clientConfig: { polling: true },
   });
   const client = (streaming: boolean): Promise<Client> =>
-    factory.createFromAgentCard({ ...AgentCard.fromJSON({ name: card.name, capabilities: { streaming } }), supportedInterfaces: [...card.interfaces] });
+    factory.createFromAgentCard({
+      ...AgentCard.fromJSON({ name: card.name, capabilities: { streaming } }),
+      supportedInterfaces: [...card.interfaces],
+    });
   const chosen = await client(card.isStreaming);
   const { protocolName, protocolVersion } = chosen.transport;
   // SDK 1.3.0 forgets there which pieces of a result belong behind others.

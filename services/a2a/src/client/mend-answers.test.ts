@@ -11,9 +11,14 @@ function mended(text: string, isStream: boolean): Promise<string> {
 
 test("an answer in a stream is mended whatever signs its texts have", async () => {
   const part = { kind: "text", text: "one\u2028two" };
-  const answer = await mended(`event: m\r\ndata:${JSON.stringify({ result: { kind: "message", parts: [part] } })}\r\n\r\n`, true);
+  const answer = await mended(
+    `event: m\r\ndata:${JSON.stringify({ result: { kind: "message", parts: [part] } })}\r\n\r\n`,
+    true,
+  );
   expect(answer).toMatch(/^event: m\r\ndata: .*\r\n\r\n$/s);
-  expect(JSON.parse(answer.slice(16))).toEqual({ result: { kind: "message", messageId: "unnamed", role: "agent", parts: [part] } });
+  expect(JSON.parse(answer.slice(16))).toEqual({
+    result: { kind: "message", messageId: "unnamed", role: "agent", parts: [part] },
+  });
 });
 
 test("an answer that nests too deep to be written again goes on as it came", async () => {

@@ -4,7 +4,10 @@ type Json = Record<string, unknown>;
  * An agent's answer of JSON-RPC, or the stream of them, with what SDK 1.3.0 insists on for A2A 0.3 and many agents leave out, such as ids of messages. The SDK
  * would throw the whole answer away. What cannot be read goes on as it came.
  */
-export async function* mendAnswers(chunks: AsyncIterable<Uint8Array>, { isStream }: { readonly isStream: boolean }): AsyncGenerator<Uint8Array> {
+export async function* mendAnswers(
+  chunks: AsyncIterable<Uint8Array>,
+  { isStream }: { readonly isStream: boolean },
+): AsyncGenerator<Uint8Array> {
   const decoder = new TextDecoder();
   let rest: string[] = [];
   for await (const chunk of chunks) {
@@ -20,7 +23,8 @@ export async function* mendAnswers(chunks: AsyncIterable<Uint8Array>, { isStream
   yield Buffer.from(isStream ? mendLines(last) : mend(last));
 }
 
-const mendLines = (text: string): string => text.replace(/(?<=^|[\r\n])data:([^\r\n]*)/g, (_, data: string) => `data: ${mend(data.trim())}`);
+const mendLines = (text: string): string =>
+  text.replace(/(?<=^|[\r\n])data:([^\r\n]*)/g, (_, data: string) => `data: ${mend(data.trim())}`);
 
 function mend(text: string): string {
   try {
@@ -67,8 +71,11 @@ function mendPart(part: unknown): unknown {
   part["kind"] ??= ["text", "file", "data"].find((each) => each in part);
   const { kind, file } = part;
   const isKnown = kind === undefined || kind === "data" || (kind === "text" && typeof part["text"] === "string");
-  return isKnown || (kind === "file" && isObject(file) && ("bytes" in file || "uri" in file)) ? part : { kind: "data", data: part };
+  return isKnown || (kind === "file" && isObject(file) && ("bytes" in file || "uri" in file))
+    ? part
+    : { kind: "data", data: part };
 }
 
 const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
-const isObject = (value: unknown): value is Json => typeof value === "object" && value !== null && !Array.isArray(value);
+const isObject = (value: unknown): value is Json =>
+  typeof value === "object" && value !== null && !Array.isArray(value);

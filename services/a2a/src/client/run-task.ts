@@ -23,7 +23,10 @@ export interface RunTaskOptions {
   readonly signal: AbortSignal;
   readonly onProgress: (message: string) => void;
   /** Hears the ids as soon as they are known. */
-  readonly onIds: (ids: { readonly taskId: string | undefined; readonly contextId: string | undefined }) => Promise<void>;
+  readonly onIds: (ids: {
+    readonly taskId: string | undefined;
+    readonly contextId: string | undefined;
+  }) => Promise<void>;
 }
 
 export interface TaskEnd {
@@ -49,7 +52,10 @@ const CANCEL_TIMEOUT_MS = 5_000;
  * asked to cancel the task, unless the service stops
  */
 export async function runTask(client: Client, request: AgentRequest, options: RunTaskOptions): Promise<TaskEnd> {
-  const view = new TaskView({ taskId: request.taskId, isAnswered: request.taskId !== undefined && request.text !== undefined });
+  const view = new TaskView({
+    taskId: request.taskId,
+    isAnswered: request.taskId !== undefined && request.text !== undefined,
+  });
   try {
     if (request.text !== undefined) await send(client, request, view, options);
     if (view.end === undefined) await askUntilEnd(client, view, options);
@@ -67,11 +73,18 @@ export async function runTask(client: Client, request: AgentRequest, options: Ru
 async function cancelTask(client: Client, id: string | undefined): Promise<void> {
   if (id === undefined) return;
   // It has ended, cannot be cancelled, or the agent is away: nobody waits for it any more.
-  await client.cancelTask({ tenant: "", id, metadata: undefined }, { signal: AbortSignal.timeout(CANCEL_TIMEOUT_MS) }).catch(() => {});
+  await client
+    .cancelTask({ tenant: "", id, metadata: undefined }, { signal: AbortSignal.timeout(CANCEL_TIMEOUT_MS) })
+    .catch(() => {});
 }
 
 /** Sends the message, and takes in what comes. A stream that breaks off after the task's id was said is no failure of the task. */
-async function send(client: Client, request: AgentRequest, view: TaskView, { agent, signal, onProgress, onIds }: RunTaskOptions): Promise<void> {
+async function send(
+  client: Client,
+  request: AgentRequest,
+  view: TaskView,
+  { agent, signal, onProgress, onIds }: RunTaskOptions,
+): Promise<void> {
   const configuration = {
     acceptedOutputModes: ["text/plain", "text/markdown", "application/json"],
     taskPushNotificationConfig: undefined,
@@ -83,7 +96,9 @@ async function send(client: Client, request: AgentRequest, view: TaskView, { age
   try {
     if (!isStreaming) {
       const result = await client.sendMessage(params, { signal });
-      view.take({ payload: "messageId" in result ? { $case: "message", value: result } : { $case: "task", value: result } });
+      view.take({
+        payload: "messageId" in result ? { $case: "message", value: result } : { $case: "task", value: result },
+      });
       view.close();
       await onIds(view);
       return;
@@ -104,7 +119,11 @@ async function send(client: Client, request: AgentRequest, view: TaskView, { age
   }
 }
 
-async function askUntilEnd(client: Client, view: TaskView, { agent, signal, onProgress, onIds }: RunTaskOptions): Promise<void> {
+async function askUntilEnd(
+  client: Client,
+  view: TaskView,
+  { agent, signal, onProgress, onIds }: RunTaskOptions,
+): Promise<void> {
   const id = view.taskId;
   if (id === undefined) throw lost(agent, view, "its answer names neither a result nor a task");
   for (let asked = 1, silent = 0, unknown = 0; ; asked++) {
@@ -119,7 +138,8 @@ async function askUntilEnd(client: Client, view: TaskView, { agent, signal, onPr
       signal.throwIfAborted();
       if (isTooLarge(error)) throw agentError(agent, error);
       // The agent took the task: whatever it says now, the task may have run.
-      if (isRefusal(error) || ++silent >= MAX_SILENCE) throw lost(agent, view, whyLost(error), { isForGood: isRefusal(error) });
+      if (isRefusal(error) || ++silent >= MAX_SILENCE)
+        throw lost(agent, view, whyLost(error), { isForGood: isRefusal(error) });
     }
     if (view.end !== undefined) return;
     unknown = silent > 0 || view.isKnown ? 0 : unknown + 1;
@@ -135,7 +155,9 @@ function messageOf({ text, skill, taskId, contextId, messageId }: AgentRequest):
     contextId: contextId ?? "",
     taskId: taskId ?? "",
     role: Role.ROLE_USER,
-    parts: [{ content: { $case: "text", value: text ?? "" }, metadata: undefined, filename: "", mediaType: "text/plain" }],
+    parts: [
+      { content: { $case: "text", value: text ?? "" }, metadata: undefined, filename: "", mediaType: "text/plain" },
+    ],
     // A2A has no field for the skill that is meant.
     metadata: skill === undefined ? undefined : { skill },
     extensions: [],
@@ -146,7 +168,9 @@ function messageOf({ text, skill, taskId, contextId, messageId }: AgentRequest):
 function whyLost(error: unknown): string {
   const said = refusalWords(error);
   if (said !== undefined) return `it does not tell of the task ${said}`;
-  return isRefusal(error) ? "it cannot be asked for the task with the credential of now, which an operator looks after" : "it does not answer any more";
+  return isRefusal(error)
+    ? "it cannot be asked for the task with the credential of now, which an operator looks after"
+    : "it does not answer any more";
 }
 
 /** Of a task that the agent may have taken, as far as its ids are known. */
@@ -157,7 +181,9 @@ export function lost(
   { isForGood = false }: { /** Asking the agent for the task is of no use. */ readonly isForGood?: boolean } = {},
 ): ToolError {
   const byContext =
-    contextId === undefined ? "Find out before you give it again." : `Ask for it with invoke_agent, with the context_id ${JSON.stringify(contextId)}.`;
+    contextId === undefined
+      ? "Find out before you give it again."
+      : `Ask for it with invoke_agent, with the context_id ${JSON.stringify(contextId)}.`;
   const byTask = isForGood
     ? `Find out what came of the task ${JSON.stringify(taskId)} before you give it again.`
     : `Look after it with invoke_agent, with the task_id ${JSON.stringify(taskId)} and without a message.`;
@@ -165,7 +191,11 @@ export function lost(
     ToolErrorCode.OutcomeUnknown,
     `The agent "${agent}" was given the task, and what came of it is not known: ${why}. ${taskId === undefined ? byContext : byTask}`,
     {
-      details: { mayHaveRun: true, ...(taskId === undefined ? {} : { taskId }), ...(contextId === undefined ? {} : { contextId }) },
+      details: {
+        mayHaveRun: true,
+        ...(taskId === undefined ? {} : { taskId }),
+        ...(contextId === undefined ? {} : { contextId }),
+      },
       ...(taskId === undefined && contextId === undefined ? {} : { trust: saidBy(`a2a:${agent}`) }), // the agent makes up the ids
     },
   );

@@ -1,4 +1,13 @@
-import { type Artifact, type Message, type Part, Role, type StreamResponse, type Task, TaskState, type TaskStatus } from "@a2a-js/sdk";
+import {
+  type Artifact,
+  type Message,
+  type Part,
+  Role,
+  type StreamResponse,
+  type Task,
+  TaskState,
+  type TaskStatus,
+} from "@a2a-js/sdk";
 import { visibleText } from "@rockbot/contracts";
 
 /** How a task can end for the one who waits for it. The last two go on once more is said. */
@@ -76,7 +85,9 @@ export class TaskView {
     const { artifact, append } = payload.value;
     if (artifact === undefined) return undefined;
     this.#add(artifact, append);
-    return artifact.name === "" ? "It sends a part of the result" : `It sends ${JSON.stringify(visibleText(artifact.name).slice(0, 100))}`;
+    return artifact.name === ""
+      ? "It sends a part of the result"
+      : `It sends ${JSON.stringify(visibleText(artifact.name).slice(0, 100))}`;
   }
 
   /** Takes in the whole task. @param isNow whether it was asked for just now */
@@ -97,7 +108,9 @@ export class TaskView {
   /** All that the agent has said as the result, as text. */
   get text(): string {
     if (this.#message !== undefined) return textOf(this.#message.parts);
-    const said = [...this.#artifacts.values(), this.#status?.message?.parts ?? []].map(textOf).filter((text) => text !== "");
+    const said = [...this.#artifacts.values(), this.#status?.message?.parts ?? []]
+      .map(textOf)
+      .filter((text) => text !== "");
     if (said.length > 0) return [...new Set(said)].join("\n\n");
     return textOf(this.#history.findLast(({ role }) => role === Role.ROLE_AGENT)?.parts ?? []);
   }
@@ -106,7 +119,9 @@ export class TaskView {
     if (status === undefined) return undefined;
     this.#status = status;
     this.#end = ENDS.get(status.state) ?? (this.#isNow ? ASKS.get(status.state) : undefined);
-    return this.#end === undefined && status.message !== undefined ? textOf(status.message.parts) || undefined : undefined;
+    return this.#end === undefined && status.message !== undefined
+      ? textOf(status.message.parts) || undefined
+      : undefined;
   }
 
   #add({ artifactId, parts }: Artifact, append: boolean): void {
@@ -134,7 +149,8 @@ function textOf(parts: readonly Part[]): string {
 function described(content: NonNullable<Part["content"]>, type: string, filename: string): string {
   const name = filename === "" ? "" : ` ${JSON.stringify(filename.slice(0, 200))}`;
   if (content.$case === "url") return `(file${name}, ${type.slice(0, 100)}, at ${content.value.slice(0, 2_048)})`;
-  if (content.$case === "raw") return `(file${name}, ${type.slice(0, 100)}, ${content.value.length} bytes: not taken over)`;
+  if (content.$case === "raw")
+    return `(file${name}, ${type.slice(0, 100)}, ${content.value.length} bytes: not taken over)`;
   try {
     return JSON.stringify(content.value) ?? "null";
   } catch {

@@ -18,7 +18,8 @@ export function getAgentDetails(agents: AgentList): Tool {
       return { content: `There is no agent ${JSON.stringify(name)}. ${help}`, structured: { agentName: name } };
     }
     const { agent, card, off, readAt, trust } = found;
-    if (card === undefined) return { content: off?.message ?? "", structured: { agentName: found.name }, trust: off?.trust };
+    if (card === undefined)
+      return { content: off?.message ?? "", structured: { agentName: found.name }, trust: off?.trust };
     const skills = card.skills.map(({ tags, examples, ...skill }) => ({
       ...skill,
       ...(tags.length === 0 ? {} : { tags }),

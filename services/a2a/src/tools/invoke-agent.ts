@@ -1,6 +1,13 @@
 import { createHash } from "node:crypto";
 import { saidBy, type ToolDefinition, ToolError, ToolErrorCode, tools } from "@rockbot/contracts";
-import { advised, defineTool, type ResumableCallContext, type Tool, type ToolCallContext, type ToolResult } from "@rockbot/tools";
+import {
+  advised,
+  defineTool,
+  type ResumableCallContext,
+  type Tool,
+  type ToolCallContext,
+  type ToolResult,
+} from "@rockbot/tools";
 import { placeOf } from "../agents/agent-card.ts";
 import { type AgentList, type ReadyAgent, readyAgent } from "../agents/agent-pool.ts";
 import { isAnnounced } from "../agents/known-agent.ts";
@@ -31,7 +38,11 @@ export function invokeAgent({ agents, busTasks, owners, names, ...parts }: Invok
     return runTask(await connectAgent({ agent, card }, parts), request, { ...options, agent: agent.name });
   }
   /** @param begun the ids of the task that is waited for, if an earlier execution of the call may have given it */
-  async function invoke(input: InvokeAgentInput, context: ResumableCallContext, begun?: TaskIds): Promise<ToolResult<object>> {
+  async function invoke(
+    input: InvokeAgentInput,
+    context: ResumableCallContext,
+    begun?: TaskIds,
+  ): Promise<ToolResult<object>> {
     const { caller, signal, toolCallId, progress } = context;
     const ready = readyAgent(agents.all, input.agent_name);
     checkInput(input, ready);
@@ -53,7 +64,11 @@ export function invokeAgent({ agents, busTasks, owners, names, ...parts }: Invok
           if (taskId === ids.taskId && contextId === ids.contextId) return;
           ids = { taskId, contextId };
           // An agent on the bus is not asked for its tasks.
-          await owners.note(caller, name, { toolCallId, contextId, taskId: isAnnounced(ready.agent) ? undefined : taskId });
+          await owners.note(caller, name, {
+            toolCallId,
+            contextId,
+            taskId: isAnnounced(ready.agent) ? undefined : taskId,
+          });
         },
         timeoutMs: ms,
         depth: (context.depth ?? 0) + 1,
@@ -90,18 +105,26 @@ function checkInput({ message, skill, task_id: taskId }: InvokeAgentInput, { age
     ...(message === undefined && taskId === undefined ? ["message is missing: say what the agent is to do"] : []),
     ...(skill === undefined || card.skills.some(({ id }) => id === skill)
       ? []
-      : [`the agent has no skill ${JSON.stringify(skill)} that is approved. It has ${card.skills.map(({ id }) => JSON.stringify(id)).join(", ") || "none"}`]),
+      : [
+          `the agent has no skill ${JSON.stringify(skill)} that is approved. It has ${card.skills.map(({ id }) => JSON.stringify(id)).join(", ") || "none"}`,
+        ]),
   ];
   if (faults.length > 0)
-    throw new ToolError(ToolErrorCode.InvalidArguments, `Nothing was sent to the agent "${agent.name}": ${faults.join("; ")}.`, {
-      details: { mayHaveRun: false },
-      trust, // it may name skills
-    });
+    throw new ToolError(
+      ToolErrorCode.InvalidArguments,
+      `Nothing was sent to the agent "${agent.name}": ${faults.join("; ")}.`,
+      {
+        details: { mayHaveRun: false },
+        trust, // it may name skills
+      },
+    );
 }
 
 /** How long the task may take, in milliseconds. */
-const timeFor = ({ timeout_minutes: minutes = DEFAULT_MINUTES }: InvokeAgentInput, { deadline }: Pick<ToolCallContext, "deadline">): number =>
-  Math.floor(Math.min(minutes * 60_000, deadline - performance.now() - RESERVE_MS));
+const timeFor = (
+  { timeout_minutes: minutes = DEFAULT_MINUTES }: InvokeAgentInput,
+  { deadline }: Pick<ToolCallContext, "deadline">,
+): number => Math.floor(Math.min(minutes * 60_000, deadline - performance.now() - RESERVE_MS));
 
 /** An agent that looks for repeats finds one. */
 const messageId = (caller: string, toolCallId: string): string =>
@@ -122,12 +145,17 @@ function resultOf({ agent, card }: ReadyAgent, { state, text, taskId, contextId 
 }
 
 const ended = (name: string, state: TaskEnd["state"], text: string): string => {
-  if (state === "completed") return text === "" ? `The agent "${name}" has ended the task, and says nothing of it.` : text;
+  if (state === "completed")
+    return text === "" ? `The agent "${name}" has ended the task, and says nothing of it.` : text;
   return `The agent "${name}" ended the task as ${state}${text === "" ? ", and does not say why." : `:\n\n${text}`}`;
 };
 
 function asked(name: string, { state, text, taskId, contextId }: TaskEnd): string {
-  const ids = { agent_name: name, ...(taskId === undefined ? {} : { task_id: taskId }), ...(contextId === undefined ? {} : { context_id: contextId }) };
+  const ids = {
+    agent_name: name,
+    ...(taskId === undefined ? {} : { task_id: taskId }),
+    ...(contextId === undefined ? {} : { context_id: contextId }),
+  };
   const wants = state === "auth_required" ? "wants its user to sign in somewhere" : "asks for more";
   const how = `Ask your user if you do not know. Answer by invoke_agent with ${JSON.stringify(ids)} and the answer as message.`;
   return `The agent "${name}" ${wants} before it goes on:\n\n${text === "" ? "(it does not say what)" : text}\n\n${how}`;
@@ -144,7 +172,12 @@ const tooSlow = (name: string, ms: number, taskId: string | undefined): ToolErro
   new ToolError(
     ToolErrorCode.Timeout,
     `The agent "${name}" did not end the task within ${Math.round(ms / 1_000)} s. ${
-      taskId === undefined ? "It did not say the task's id, so it may still work on it." : `It was asked to cancel the task ${JSON.stringify(taskId)}.`
+      taskId === undefined
+        ? "It did not say the task's id, so it may still work on it."
+        : `It was asked to cancel the task ${JSON.stringify(taskId)}.`
     }`,
-    { details: { mayHaveRun: true, ...(taskId === undefined ? {} : { taskId }) }, ...(taskId === undefined ? {} : { trust: saidBy(`a2a:${name}`) }) },
+    {
+      details: { mayHaveRun: true, ...(taskId === undefined ? {} : { taskId }) },
+      ...(taskId === undefined ? {} : { trust: saidBy(`a2a:${name}`) }),
+    },
   );

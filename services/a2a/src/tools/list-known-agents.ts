@@ -11,7 +11,9 @@ export function listKnownAgents(agents: AgentList): Tool {
     const wanted = skill?.toLowerCase() ?? "";
     const listed = agents.all.flatMap(({ name, card, readAt, trust }) => {
       if (card === undefined) return [];
-      const fits = card.skills.some(({ id, name: title, tags }) => [id, title, ...tags].some((text) => text.toLowerCase().includes(wanted)));
+      const fits = card.skills.some(({ id, name: title, tags }) =>
+        [id, title, ...tags].some((text) => text.toLowerCase().includes(wanted)),
+      );
       if (wanted !== "" && !fits) return [];
       const skills = card.skills.map(({ id, description, tags, examples }) => ({
         id,
@@ -20,11 +22,20 @@ export function listKnownAgents(agents: AgentList): Tool {
         examples: examples.map((example) => example.slice(0, MAX_DESCRIPTION)),
       }));
       return [
-        { agentName: name, description: card.description.slice(0, MAX_DESCRIPTION), lastSeen: lastSeen(readAt), isApproved: trust.isApproved === true, skills },
+        {
+          agentName: name,
+          description: card.description.slice(0, MAX_DESCRIPTION),
+          lastSeen: lastSeen(readAt),
+          isApproved: trust.isApproved === true,
+          skills,
+        },
       ];
     });
     if (listed.length === 0)
-      return { content: wanted === "" ? "No agents can be called now." : "No agents have such a skill.", structured: { agents: listed } };
+      return {
+        content: wanted === "" ? "No agents can be called now." : "No agents have such a skill.",
+        structured: { agents: listed },
+      };
     return {
       content: JSON.stringify(listed, ["agentName", "description", "skills", "id"]),
       structured: { agents: listed },

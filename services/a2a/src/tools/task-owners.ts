@@ -30,7 +30,11 @@ export class TaskOwners {
   }
 
   /** Notes whose the ids are, and which call they are of. Where it cannot be noted the task goes on, and its ids are of no use later. */
-  async note(caller: string, agent: string, { toolCallId, taskId, contextId }: TaskIds & { readonly toolCallId: string }): Promise<void> {
+  async note(
+    caller: string,
+    agent: string,
+    { toolCallId, taskId, contextId }: TaskIds & { readonly toolCallId: string },
+  ): Promise<void> {
     const told = [
       keyOf("call", toolCallId),
       ...(taskId === undefined ? [] : [keyOf(agent, "task_id", taskId)]),
@@ -38,7 +42,9 @@ export class TaskOwners {
     ];
     const value = JSON.stringify({ taskId, contextId });
     const writing = Promise.all(told.map((key) => this.#memory.of(caller).set(key, value, { ttlMs: KEPT_MS })));
-    await writing.catch((error: unknown) => this.#log.warn({ agent, reason: String(error) }, "could not note whose a task of an agent is"));
+    await writing.catch((error: unknown) =>
+      this.#log.warn({ agent, reason: String(error) }, "could not note whose a task of an agent is"),
+    );
   }
 
   /** The ids that an earlier execution of the call has noted, as far as can be read now. */
@@ -46,7 +52,13 @@ export class TaskOwners {
     const noted = await this.#memory
       .of(caller)
       .get(keyOf("call", toolCallId))
-      .catch((error: unknown) => void this.#log.warn({ toolCallId, reason: String(error) }, "could not read which task of an agent a call was for"));
+      .catch(
+        (error: unknown) =>
+          void this.#log.warn(
+            { toolCallId, reason: String(error) },
+            "could not read which task of an agent a call was for",
+          ),
+      );
     return noted === undefined ? {} : JSON.parse(noted.value);
   }
 
@@ -72,4 +84,5 @@ export class TaskOwners {
 }
 
 /** A namespace for each id, as the entries of one are few. */
-const keyOf = (...parts: readonly string[]): string => `a2a-task/${hash("sha256", JSON.stringify(parts), "hex").slice(0, 32)}/owner`;
+const keyOf = (...parts: readonly string[]): string =>
+  `a2a-task/${hash("sha256", JSON.stringify(parts), "hex").slice(0, 32)}/owner`;

@@ -8,7 +8,15 @@ import {
   type TurnResult,
   usageMessage,
 } from "@rockbot/agent";
-import { namesHelp, saidBy, type ToolAgentChatInput, type ToolAgentChatOutput, ToolError, ToolErrorCode, tools } from "@rockbot/contracts";
+import {
+  namesHelp,
+  saidBy,
+  type ToolAgentChatInput,
+  type ToolAgentChatOutput,
+  ToolError,
+  ToolErrorCode,
+  tools,
+} from "@rockbot/contracts";
 import type { PolicyHolder } from "@rockbot/policy";
 import { defineTool, type Tool, type ToolResult } from "@rockbot/tools";
 import { schemaFaults } from "../robots/schema-faults.ts";
@@ -77,11 +85,13 @@ async function checkInput(input: ToolAgentChatInput, modelNames: readonly string
   const refuse = (why: string, details?: Readonly<Record<string, string>>): never => {
     throw new ToolError(ToolErrorCode.InvalidArguments, `Cannot ask the agent: ${why}`, { details });
   };
-  if (message === undefined && messages === undefined) refuse("there is no message. Give message, or the whole conversation as messages");
+  if (message === undefined && messages === undefined)
+    refuse("there is no message. Give message, or the whole conversation as messages");
   if (message !== undefined && messages !== undefined) refuse("there are both message and messages. Give one of them");
   if (model !== undefined && !modelNames.includes(model))
     refuse(`it has no model "${model}". It has ${modelNames.join(", also called ")}`, { reason: "model_not_found" });
-  if (choice === "required" && clientTools.length === 0) refuse("tool_choice asks for a call of tools, and there are none. Give tools, or leave it out");
+  if (choice === "required" && clientTools.length === 0)
+    refuse("tool_choice asks for a call of tools, and there are none. Give tools, or leave it out");
   const [fault] = await schemaFaults(form?.schema, { isLenient: true });
   if (fault !== undefined) refuse(`the schema of response_format ${fault}`, { param: "response_format" });
 }
@@ -93,19 +103,39 @@ async function definitionNamed(
   { definitions, policy }: Pick<AgentChatOptions, "definitions" | "policy">,
 ): Promise<AgentDefinition> {
   const visible = await definitions?.visibleTo(caller).catch((cause: unknown) => {
-    throw new ToolError(ToolErrorCode.Unavailable, `Cannot ask the agent "${name}": the definitions of agents cannot be read now. Try again later.`, { cause });
+    throw new ToolError(
+      ToolErrorCode.Unavailable,
+      `Cannot ask the agent "${name}": the definitions of agents cannot be read now. Try again later.`,
+      { cause },
+    );
   });
   const mayCall = (each: string): boolean => mayCallAgent(policy, caller, each);
   const found = visible?.find((each) => each.name === name);
   if (found !== undefined && mayCall(name)) return found;
-  if (found !== undefined) throw new ToolError(ToolErrorCode.Denied, `Cannot ask the agent "${name}": the policy does not let "${caller}" call it.`);
+  if (found !== undefined)
+    throw new ToolError(
+      ToolErrorCode.Denied,
+      `Cannot ask the agent "${name}": the policy does not let "${caller}" call it.`,
+    );
   const known = (visible ?? []).map((each) => each.name).filter(mayCall);
   const help = known.length === 0 ? "You may call none: robot_create makes one." : namesHelp(name, known);
-  throw new ToolError(ToolErrorCode.InvalidArguments, `Cannot ask the agent ${JSON.stringify(name)}: you see none of this name. ${help}`);
+  throw new ToolError(
+    ToolErrorCode.InvalidArguments,
+    `Cannot ask the agent ${JSON.stringify(name)}: you see none of this name. ${help}`,
+  );
 }
 
 function requestOf(input: ToolAgentChatInput): Partial<TurnRequest> {
-  const { message, messages, images, tools: clientTools, origin, max_output_tokens: maxOutputTokens, response_format: form, stop } = input;
+  const {
+    message,
+    messages,
+    images,
+    tools: clientTools,
+    origin,
+    max_output_tokens: maxOutputTokens,
+    response_format: form,
+    stop,
+  } = input;
   return {
     message,
     messages,
@@ -131,16 +161,28 @@ function answerOf(
       session_id: sessionId,
       text,
       finish,
-      ...(toolCalls === undefined ? {} : { tool_calls: toolCalls.map(({ id, name, arguments: args }) => ({ id, name, arguments: args })) }),
+      ...(toolCalls === undefined
+        ? {}
+        : { tool_calls: toolCalls.map(({ id, name, arguments: args }) => ({ id, name, arguments: args })) }),
       usage: usageMessage(usage),
       ...(largeResults.length === 0
         ? {}
         : {
-            tool_outputs: largeResults.map(({ toolCallId, toolName, toolOutput }) => ({ tool_call_id: toolCallId, tool: toolName, tool_output: toolOutput })),
+            tool_outputs: largeResults.map(({ toolCallId, toolName, toolOutput }) => ({
+              tool_call_id: toolCallId,
+              tool: toolName,
+              tool_output: toolOutput,
+            })),
           }),
       ...(report === undefined
         ? {}
-        : { report: { status: report.status, format: report.format, ...(report.metadata === undefined ? {} : { metadata: report.metadata }) } }),
+        : {
+            report: {
+              status: report.status,
+              format: report.format,
+              ...(report.metadata === undefined ? {} : { metadata: report.metadata }),
+            },
+          }),
       ...(reason === undefined ? {} : { reason }),
       ...(code === undefined ? {} : { code }),
     },

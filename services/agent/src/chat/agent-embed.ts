@@ -19,18 +19,25 @@ export function agentEmbed({ embedder, price, spending }: AgentEmbedOptions): To
       throw new ToolError(ToolErrorCode.InvalidArguments, message, { details: { reason: "model_not_found" } });
     }
     const refusal = await spending?.refusal(caller);
-    if (refusal !== undefined) throw new ToolError(ToolErrorCode.RateLimited, `Cannot make embeddings: ${refusal}.`, { details: { reason: "cost" } });
+    if (refusal !== undefined)
+      throw new ToolError(ToolErrorCode.RateLimited, `Cannot make embeddings: ${refusal}.`, {
+        details: { reason: "cost" },
+      });
     const { vectors, inputTokens } = await embedder.embed(texts, { dimensions, signal }).catch((error: unknown) => {
       throw error instanceof ModelError ? toToolError(error) : error;
     });
     spending?.charge(caller, ((price?.input ?? 0) * inputTokens) / 1_000_000);
     const embeddings = vectors.map((vector) => Buffer.from(Float32Array.from(vector).buffer).toString("base64"));
-    return { content: `${vectors.length} vectors of ${vectors[0]?.length ?? 0} numbers.`, structured: { model, embeddings, input_tokens: inputTokens } };
+    return {
+      content: `${vectors.length} vectors of ${vectors[0]?.length ?? 0} numbers.`,
+      structured: { model, embeddings, input_tokens: inputTokens },
+    };
   });
 }
 
 function toToolError({ code, message, isRetryable, retryAfterMs }: ModelError): ToolError {
-  if (code === "context_overflow" || code === "invalid_request") return new ToolError(ToolErrorCode.InvalidArguments, message, { details: { reason: code } });
+  if (code === "context_overflow" || code === "invalid_request")
+    return new ToolError(ToolErrorCode.InvalidArguments, message, { details: { reason: code } });
   return new ToolError(code === "timeout" ? ToolErrorCode.Timeout : ToolErrorCode.Unavailable, message, {
     isRetryable,
     retryAfterMs,

@@ -4,7 +4,9 @@ import type { TurnRequest, TurnResult } from "@rockbot/agent";
 /** Counts turns and what they use. A turn that is taken up again counts once more. */
 export class TurnMetrics {
   readonly #meter = metrics.getMeter("@rockbot/agent-service");
-  readonly #turns = this.#meter.createCounter("rockbot.agent.turns", { description: "Turns that ended, by how, and by who spoke." });
+  readonly #turns = this.#meter.createCounter("rockbot.agent.turns", {
+    description: "Turns that ended, by how, and by who spoke.",
+  });
   readonly #duration = this.#meter.createHistogram("rockbot.agent.turn.duration", {
     unit: "ms",
     description: "Time from a turn's start to its end, waiting for its session included.",

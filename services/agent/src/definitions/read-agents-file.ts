@@ -10,16 +10,21 @@ import { schemaFaults } from "../robots/schema-faults.ts";
  */
 export function readAgentsFile(file: string | undefined): readonly KeptDefinition[] {
   if (file === undefined) return [];
-  const agents = Object.entries(loadConfig(agentsSchema, { env: {}, file }) as Readonly<Record<string, Agent>>).map(([name, agent]) =>
-    definitionOf(name, agent),
+  const agents = Object.entries(loadConfig(agentsSchema, { env: {}, file }) as Readonly<Record<string, Agent>>).map(
+    ([name, agent]) => definitionOf(name, agent),
   );
   const names = agents.map(({ name }) => name);
   const faults = agents.flatMap((agent) => [
     ...definitionFaults(agent).map((fault) => `${agent.name}.${fault}`),
     ...(agent.destinations ?? [])
       .filter((name) => !names.includes(name))
-      .map((name) => `${agent.name}.destinations: the file has no agent ${JSON.stringify(name)}. It has ${names.join(", ")}`),
-    ...(agent.destinations?.includes(agent.name) ? [`${agent.name}.destinations: ${JSON.stringify(agent.name)} is the agent itself`] : []),
+      .map(
+        (name) =>
+          `${agent.name}.destinations: the file has no agent ${JSON.stringify(name)}. It has ${names.join(", ")}`,
+      ),
+    ...(agent.destinations?.includes(agent.name)
+      ? [`${agent.name}.destinations: ${JSON.stringify(agent.name)} is the agent itself`]
+      : []),
   ]);
   refuse(file, faults);
   return agents;
@@ -27,7 +32,9 @@ export function readAgentsFile(file: string | undefined): readonly KeptDefinitio
 
 /** Compiles the schemas that the file has for final reports, which takes code that most processes never load. @throws {ConfigError} with all faults at once */
 export async function checkReportSchemas(file: string | undefined, agents: readonly KeptDefinition[]): Promise<void> {
-  const faults = agents.map(async ({ name, reportSchema }) => (await schemaFaults(reportSchema)).map((fault) => `${name}.reportSchema: ${fault}`));
+  const faults = agents.map(async ({ name, reportSchema }) =>
+    (await schemaFaults(reportSchema)).map((fault) => `${name}.reportSchema: ${fault}`),
+  );
   refuse(file ?? "", (await Promise.all(faults)).flat());
 }
 

@@ -20,7 +20,8 @@ export interface AgentHelperOptions {
 export type HelperInput = Pick<ToolAgentHelperInput, "task_id" | "session_id" | "root_session_id" | "description">;
 
 /** How a session is told. */
-export interface ToldOptions extends Pick<TurnRequest, "caller" | "hasReadUntrusted" | "signal" | "deadline" | "withoutPlace" | "parent"> {
+export interface ToldOptions
+  extends Pick<TurnRequest, "caller" | "hasReadUntrusted" | "signal" | "deadline" | "withoutPlace" | "parent"> {
   readonly toolCallId: string;
   readonly failure?: string | undefined;
 }
@@ -64,12 +65,17 @@ export function agentHelper(agent: Pick<Agent, "isToBlame">, run: HelperRun): To
 const ASK_MS = 500;
 
 /** Does a step of a helper again while a store is away, until its deadline. @throws what says that it stays so */
-export async function patiently<T>({ signal, deadline }: Pick<ResumableCallContext, "signal" | "deadline">, step: () => Promise<T>): Promise<T> {
+export async function patiently<T>(
+  { signal, deadline }: Pick<ResumableCallContext, "signal" | "deadline">,
+  step: () => Promise<T>,
+): Promise<T> {
   for (;;) {
     try {
       return await step();
     } catch (error) {
-      const isAway = error instanceof StoreUnavailableError || (error instanceof ToolError && error.code === ToolErrorCode.Unavailable);
+      const isAway =
+        error instanceof StoreUnavailableError ||
+        (error instanceof ToolError && error.code === ToolErrorCode.Unavailable);
       if (!isAway || signal.aborted || performance.now() >= deadline - ASK_MS) throw error;
       await pause(ASK_MS, signal);
     }
@@ -77,7 +83,8 @@ export async function patiently<T>({ signal, deadline }: Pick<ResumableCallConte
 }
 
 /** The call of a helper. */
-export const helperCallOf = (caller: string, taskId: string): string => hash("sha256", JSON.stringify(["helper", caller, taskId]), "hex").slice(0, 32);
+export const helperCallOf = (caller: string, taskId: string): string =>
+  hash("sha256", JSON.stringify(["helper", caller, taskId]), "hex").slice(0, 32);
 
 /** The steps of one helper. Each may be done again by another process, and changes nothing then. */
 export class HelperRun {
@@ -92,14 +99,21 @@ export class HelperRun {
 
   /** The helper's own turn. */
   async work(input: ToolAgentHelperInput, context: ResumableCallContext): Promise<TurnResult> {
-    const { task_id: taskId, root_session_id: rootSessionId, description, context: more, timeout_minutes: minutes } = input;
+    const {
+      task_id: taskId,
+      root_session_id: rootSessionId,
+      description,
+      context: more,
+      timeout_minutes: minutes,
+    } = input;
     const { caller, toolCallId: turnId, hasReadUntrusted } = context;
     const { records } = this.#options;
     await patiently(context, () => records.change(caller, rootSessionId, taskId, { state: "running" }));
     const cancel = new AbortController();
     const isCancelled = async (): Promise<void> => {
       const record = await records.get(caller, rootSessionId, taskId).catch(() => undefined);
-      if (record?.state === "cancelled") cancel.abort(new ToolError(ToolErrorCode.Cancelled, "The helper was cancelled."));
+      if (record?.state === "cancelled")
+        cancel.abort(new ToolError(ToolErrorCode.Cancelled, "The helper was cancelled."));
     };
     await isCancelled();
     const reserveMs = Math.min(MAX_RESERVE_MS, (context.deadline - performance.now()) / 5);
@@ -122,7 +136,11 @@ export class HelperRun {
   }
 
   /** Keeps how it ended, and tells programs on the bus. One that was cancelled meanwhile stays so. */
-  async note(input: ToolAgentHelperInput, context: ResumableCallContext, result: TurnResult): Promise<"done" | "failed" | "cancelled"> {
+  async note(
+    input: ToolAgentHelperInput,
+    context: ResumableCallContext,
+    result: TurnResult,
+  ): Promise<"done" | "failed" | "cancelled"> {
     const { task_id: taskId, session_id: sessionId, root_session_id: rootSessionId } = input;
     const { caller } = context;
     const { text, finish, reason = finish, hasReadUntrusted: isUntrusted } = result;
@@ -133,20 +151,35 @@ export class HelperRun {
       const known = await records.change(caller, rootSessionId, taskId, ended);
       if (known !== undefined) return known;
       // A memory that has lost it: its session reads the result there.
-      await records.add(caller, rootSessionId, { taskId, description: input.description.slice(0, 200).toWellFormed(), startedAt: Date.now(), ...ended });
+      await records.add(caller, rootSessionId, {
+        taskId,
+        description: input.description.slice(0, 200).toWellFormed(),
+        startedAt: Date.now(),
+        ...ended,
+      });
       return undefined;
     };
-    const record = await patiently(context, () => keep(text.slice(0, MAX_RESULT).toWellFormed())).catch((error: unknown) => {
-      if (!(error instanceof MemoryFullError)) throw error;
-      return keep(`Its result is not kept: ${error.message}`.slice(0, 500)).catch(() => undefined); // the session is told all the same
-    });
+    const record = await patiently(context, () => keep(text.slice(0, MAX_RESULT).toWellFormed())).catch(
+      (error: unknown) => {
+        if (!(error instanceof MemoryFullError)) throw error;
+        return keep(`Its result is not kept: ${error.message}`.slice(0, 500)).catch(() => undefined); // the session is told all the same
+      },
+    );
     const isCancelled = record?.state === "cancelled";
-    await messages.result({ taskId, sessionId }, text, isCancelled ? "cancelled" : state === "failed" ? reason : undefined);
+    await messages.result(
+      { taskId, sessionId },
+      text,
+      isCancelled ? "cancelled" : state === "failed" ? reason : undefined,
+    );
     return isCancelled ? "cancelled" : state;
   }
 
   /** A turn of the session that has started it. The result itself stands beside the message, as `helpers` says. */
-  async tellParent(input: ToolAgentHelperInput, context: ResumableCallContext, { finish, reason, hasReadUntrusted }: TurnResult): Promise<void> {
+  async tellParent(
+    input: ToolAgentHelperInput,
+    context: ResumableCallContext,
+    { finish, reason, hasReadUntrusted }: TurnResult,
+  ): Promise<void> {
     const how = reason === undefined ? "" : ` (${finish}: ${reason})`;
     const { caller, toolCallId, signal, deadline, withoutPlace } = context;
     const about = { caller, toolCallId, hasReadUntrusted, signal, deadline, withoutPlace, parent: context };

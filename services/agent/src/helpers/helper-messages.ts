@@ -1,5 +1,12 @@
 import type { Bus, Logger } from "@rockbot/bus";
-import { agentTopics, createEnvelope, encodeMessage, type MessageName, type Messages, messages } from "@rockbot/contracts";
+import {
+  agentTopics,
+  createEnvelope,
+  encodeMessage,
+  type MessageName,
+  type Messages,
+  messages,
+} from "@rockbot/contracts";
 import { sessionNamespace } from "@rockbot/memory";
 
 /** The session that a helper works in. No other has such an id, unless its caller gives it one. */
@@ -26,7 +33,11 @@ export class HelperMessages {
   }
 
   progress(place: HelperPlace, message: string): Promise<void> {
-    return this.#send(agentTopics.helperProgress, "SubagentProgress", place.taskId, { ...idsOf(place), message, timestamp: new Date().toISOString() });
+    return this.#send(agentTopics.helperProgress, "SubagentProgress", place.taskId, {
+      ...idsOf(place),
+      message,
+      timestamp: new Date().toISOString(),
+    });
   }
 
   result(place: HelperPlace, output: string, error: string | undefined): Promise<void> {
@@ -40,9 +51,24 @@ export class HelperMessages {
     });
   }
 
-  async #send<Name extends MessageName>(topic: string, name: Name, taskId: string, body: Messages[Name]): Promise<void> {
-    const envelope = createEnvelope({ topic, type: messages[name].type, source: helperSession(taskId), ttlMs: TTL_MS, body: encodeMessage(name, body) });
-    await this.#bus.publish(envelope).catch((error: unknown) => this.#log.debug({ topic, reason: String(error) }, "could not tell of a helper on the bus"));
+  async #send<Name extends MessageName>(
+    topic: string,
+    name: Name,
+    taskId: string,
+    body: Messages[Name],
+  ): Promise<void> {
+    const envelope = createEnvelope({
+      topic,
+      type: messages[name].type,
+      source: helperSession(taskId),
+      ttlMs: TTL_MS,
+      body: encodeMessage(name, body),
+    });
+    await this.#bus
+      .publish(envelope)
+      .catch((error: unknown) =>
+        this.#log.debug({ topic, reason: String(error) }, "could not tell of a helper on the bus"),
+      );
   }
 }
 

@@ -64,7 +64,9 @@ export class HelperRecords {
     const memory = this.#memory.of(caller);
     const entries = await memory.list(`${folderOf(rootSessionId)}/`);
     const records = await Promise.all(entries.map(({ key }) => memory.get(key)));
-    return records.flatMap((entry) => (entry === undefined ? [] : [parsed(entry.value)])).sort((a, b) => a.startedAt - b.startedAt);
+    return records
+      .flatMap((entry) => (entry === undefined ? [] : [parsed(entry.value)]))
+      .sort((a, b) => a.startedAt - b.startedAt);
   }
 
   async get(caller: string, rootSessionId: string, taskId: string): Promise<HelperRecord | undefined> {
@@ -77,7 +79,12 @@ export class HelperRecords {
    * @returns why it is not added, if they do
    * @throws {MemoryFullError}
    */
-  add(caller: string, rootSessionId: string, record: HelperRecord, bounds?: HelperBounds): Promise<HelperRefusal | undefined> {
+  add(
+    caller: string,
+    rootSessionId: string,
+    record: HelperRecord,
+    bounds?: HelperBounds,
+  ): Promise<HelperRefusal | undefined> {
     const family = JSON.stringify([caller, rootSessionId]);
     const before = this.#adding.get(family) ?? Promise.resolve();
     const adding = before.catch(() => {}).then(() => this.#add(caller, rootSessionId, record, bounds));
@@ -87,7 +94,12 @@ export class HelperRecords {
     });
   }
 
-  async #add(caller: string, rootSessionId: string, record: HelperRecord, bounds: HelperBounds | undefined): Promise<HelperRefusal | undefined> {
+  async #add(
+    caller: string,
+    rootSessionId: string,
+    record: HelperRecord,
+    bounds: HelperBounds | undefined,
+  ): Promise<HelperRefusal | undefined> {
     const memory = this.#memory.of(caller);
     const known = await this.list(caller, rootSessionId);
     if (known.some(({ taskId }) => taskId === record.taskId)) return undefined;
@@ -97,10 +109,13 @@ export class HelperRecords {
     if (bounds?.isUnattended && before >= bounds.maxUnattended) return { unattended: before };
     const added: HelperRecord = bounds?.isUnattended ? { ...record, unattended: before + 1 } : record;
     const ended = known.filter((each) => !isActive(each));
-    for (const { taskId } of ended.slice(0, Math.max(0, ended.length - MAX_KEPT + 1))) await memory.delete(keyOf(rootSessionId, taskId));
-    await memory.set(keyOf(rootSessionId, record.taskId), JSON.stringify(added), { ttlMs: KEPT_MS, ifVersion: null }).catch((error: unknown) => {
-      if (!(error instanceof MemoryChangedError)) throw error;
-    });
+    for (const { taskId } of ended.slice(0, Math.max(0, ended.length - MAX_KEPT + 1)))
+      await memory.delete(keyOf(rootSessionId, taskId));
+    await memory
+      .set(keyOf(rootSessionId, record.taskId), JSON.stringify(added), { ttlMs: KEPT_MS, ifVersion: null })
+      .catch((error: unknown) => {
+        if (!(error instanceof MemoryChangedError)) throw error;
+      });
     return undefined;
   }
 
@@ -108,10 +123,15 @@ export class HelperRecords {
    * Those of a family that have failed, and of which no other turn was told. They are told from now on; again to this turn, if another process takes it up.
    * @param but the one that this turn is about
    */
-  async takeUntold(caller: string, rootSessionId: string, { turnId, but }: { readonly turnId: string; readonly but?: string | undefined }) {
+  async takeUntold(
+    caller: string,
+    rootSessionId: string,
+    { turnId, but }: { readonly turnId: string; readonly but?: string | undefined },
+  ) {
     const known = await this.list(caller, rootSessionId);
     const untold = known.filter((record) => record.taskId !== but && (isUntold(record) || record.toldIn === turnId));
-    for (const { taskId } of untold) await this.change(caller, rootSessionId, taskId, { isUntold: false, toldIn: turnId }, isUntold);
+    for (const { taskId } of untold)
+      await this.change(caller, rootSessionId, taskId, { isUntold: false, toldIn: turnId }, isUntold);
     return untold;
   }
 

@@ -4,7 +4,13 @@ import { type ContentTrust, saidBy, type ToolSpawnSubagentInput, tools } from "@
 import { withMemory } from "@rockbot/memory";
 import { defineTool, type Tool, type ToolCallContext } from "@rockbot/tools";
 import { type HelperMessages, helperSession } from "./helper-messages.ts";
-import { type HelperBounds, type HelperRecord, type HelperRecords, type HelperRefusal, isActive } from "./helper-records.ts";
+import {
+  type HelperBounds,
+  type HelperRecord,
+  type HelperRecords,
+  type HelperRefusal,
+  isActive,
+} from "./helper-records.ts";
 import { helpersGuide } from "./helpers-guide.ts";
 import { type StartHelperOptions, type StartHelperParts, startHelper } from "./start-helper.ts";
 
@@ -37,9 +43,15 @@ export const helpers = ({ records, messages, ...parts }: HelpersPluginOptions): 
     return {
       guides: [[helpersGuide(MAX_ACTIVE), tools.agentHelper.name]],
       tools(scope) {
-        const isAllowed = scope.sessionId === scope.rootSessionId && host.caller.toolsOf(scope.caller).some(({ name }) => name === tools.agentHelper.name);
-        const own = isAllowed ? [spawnTool(host, scope, starting), cancelTool(scope, records), listTool(scope, records)] : [];
-        return scope.origin === "helper" && HELPER_SESSION.test(scope.sessionId) ? [...own, progressTool(scope, records, messages)] : own;
+        const isAllowed =
+          scope.sessionId === scope.rootSessionId &&
+          host.caller.toolsOf(scope.caller).some(({ name }) => name === tools.agentHelper.name);
+        const own = isAllowed
+          ? [spawnTool(host, scope, starting), cancelTool(scope, records), listTool(scope, records)]
+          : [];
+        return scope.origin === "helper" && HELPER_SESSION.test(scope.sessionId)
+          ? [...own, progressTool(scope, records, messages)]
+          : own;
       },
       aside: (scope, message) => resultAside(scope, message, records),
       async [Symbol.asyncDispose]() {
@@ -57,26 +69,44 @@ async function resultAside(scope: TurnScope, message: string, records: HelperRec
   const { caller, sessionId, rootSessionId, turnId, origin } = scope;
   const taskId = origin === "helper" ? ENDED.exec(message)?.[1] : undefined;
   const isItself = sessionId === rootSessionId;
-  const untold = isItself ? await records.takeUntold(caller, rootSessionId, { turnId, but: taskId }).catch(() => []) : []; // the next turn has them else
+  const untold = isItself
+    ? await records.takeUntold(caller, rootSessionId, { turnId, but: taskId }).catch(() => [])
+    : []; // the next turn has them else
   const ended = taskId === undefined ? undefined : await records.get(caller, rootSessionId, taskId);
   const told = [...untold, ...(ended?.result === undefined ? [] : [ended])];
   if (told.length === 0) return undefined;
-  const texts = told.map((record) => (record === ended ? `The result of helper ${taskId}:\n${ended.result || "(no text)"}` : failureText(record)));
+  const texts = told.map((record) =>
+    record === ended ? `The result of helper ${taskId}:\n${ended.result || "(no text)"}` : failureText(record),
+  );
   return { text: texts.join("\n\n"), isUntrusted: told.some(({ isUntrusted }) => isUntrusted) };
 }
 
 const failureText = ({ taskId, progress, description }: HelperRecord): string =>
   `Helper ${taskId} has failed, and you were not told before: ${progress ?? "nothing is known of it"}. Its task was: ${description}`;
 
-function spawnTool(host: AgentHost, scope: TurnScope, parts: StartHelperParts & Pick<StartHelperOptions, "stopping">): Tool {
+function spawnTool(
+  host: AgentHost,
+  scope: TurnScope,
+  parts: StartHelperParts & Pick<StartHelperOptions, "stopping">,
+): Tool {
   const { records, turnTimeoutMs } = parts;
   const { caller, sessionId, rootSessionId, origin } = scope;
-  const bounds: HelperBounds = { maxActive: MAX_ACTIVE, maxUnattended: MAX_UNATTENDED, isUnattended: origin === "helper" };
+  const bounds: HelperBounds = {
+    maxActive: MAX_ACTIVE,
+    maxUnattended: MAX_UNATTENDED,
+    isUnattended: origin === "helper",
+  };
 
-  const timeoutOf = ({ timeout_minutes: minutes = DEFAULT_MINUTES }: Pick<ToolSpawnSubagentInput, "timeout_minutes">): number =>
+  const timeoutOf = ({
+    timeout_minutes: minutes = DEFAULT_MINUTES,
+  }: Pick<ToolSpawnSubagentInput, "timeout_minutes">): number =>
     Math.min(MAX_CALL_MS, minutes * 60_000 + turnTimeoutMs);
 
-  const start = (taskId: string, { description, context: more, ...input }: ToolSpawnSubagentInput, context: ToolCallContext): Promise<void> => {
+  const start = (
+    taskId: string,
+    { description, context: more, ...input }: ToolSpawnSubagentInput,
+    context: ToolCallContext,
+  ): Promise<void> => {
     const minutes = input.timeout_minutes ?? DEFAULT_MINUTES;
     const asked = {
       task_id: taskId,
@@ -91,14 +121,25 @@ function spawnTool(host: AgentHost, scope: TurnScope, parts: StartHelperParts & 
 
   return defineTool(tools.spawnSubagent, async (input, context) => {
     if (input.description.trim() === "")
-      return { content: "Error: no helper was started, as the description is blank. Say the whole task: the helper knows no more of it.", isError: true };
+      return {
+        content:
+          "Error: no helper was started, as the description is blank. Say the whole task: the helper knows no more of it.",
+        isError: true,
+      };
     const taskId = hash("sha256", context.toolCallId, "hex").slice(0, 12); // a call that is made again finds its helper
     const text = `Helper ${taskId} has started. Its result comes as a message of this conversation. Go on, or end your turn.`;
     const startedAt = Date.now();
     const endsBy = startedAt + timeoutOf(input) + LATE_MS;
-    const record: HelperRecord = { taskId, description: input.description.slice(0, 200).toWellFormed(), state: "waiting", startedAt, endsBy };
+    const record: HelperRecord = {
+      taskId,
+      description: input.description.slice(0, 200).toWellFormed(),
+      state: "waiting",
+      startedAt,
+      endsBy,
+    };
     const refusal = await withMemory(() => records.add(caller, rootSessionId, record, bounds));
-    if (refusal !== undefined) return { content: `Error: no helper was started, ${whyRefused(refusal)}`, isError: true };
+    if (refusal !== undefined)
+      return { content: `Error: no helper was started, ${whyRefused(refusal)}`, isError: true };
     // Again, too, where it has a record: the process that wrote that may have died before it sent the request. A request that comes twice runs once.
     const isWaiting = (await withMemory(() => records.get(caller, rootSessionId, taskId)))?.state === "waiting";
     if (isWaiting) await start(taskId, input, context);
@@ -118,13 +159,22 @@ function cancelTool({ caller, rootSessionId }: TurnScope, records: HelperRecords
   return defineTool(tools.cancelSubagent, async ({ task_id: taskId }) => {
     const before = await withMemory(() => records.get(caller, rootSessionId, taskId));
     if (before === undefined) {
-      const ids = (await withMemory(() => records.list(caller, rootSessionId))).map((record) => record.taskId).join(", ");
-      return { content: `Error: nothing was cancelled, as this conversation has no helper "${taskId}". It has ${ids || "none"}.`, isError: true };
+      const ids = (await withMemory(() => records.list(caller, rootSessionId)))
+        .map((record) => record.taskId)
+        .join(", ");
+      return {
+        content: `Error: nothing was cancelled, as this conversation has no helper "${taskId}". It has ${ids || "none"}.`,
+        isError: true,
+      };
     }
     const wasRunning = isActive(before);
-    const after = await withMemory(() => records.change(caller, rootSessionId, taskId, { state: "cancelled", endedAt: Date.now() }));
+    const after = await withMemory(() =>
+      records.change(caller, rootSessionId, taskId, { state: "cancelled", endedAt: Date.now() }),
+    );
     const content =
-      wasRunning && after?.state === "cancelled" ? `Helper ${taskId} is being stopped.` : `Helper ${taskId} had ended: ${after?.state ?? before.state}.`;
+      wasRunning && after?.state === "cancelled"
+        ? `Helper ${taskId} is being stopped.`
+        : `Helper ${taskId} had ended: ${after?.state ?? before.state}.`;
     return { content, structured: { task_id: taskId, was_running: wasRunning } };
   });
 }
@@ -142,8 +192,14 @@ function listTool({ caller, rootSessionId }: TurnScope, records: HelperRecords):
     const lines = subagents.map(({ task_id: id, state, seconds, description, progress }) => {
       return `- ${id} (${state}, ${seconds} s): ${description}${progress === undefined ? "" : `. Last: ${progress}`}`;
     });
-    const untrusted: { readonly trust?: ContentTrust } = all.some(({ isUntrusted }) => isUntrusted) ? { trust: saidBy("helpers") } : {};
-    return { content: lines.length === 0 ? "This conversation has no helpers." : lines.join("\n"), structured: { subagents }, ...untrusted };
+    const untrusted: { readonly trust?: ContentTrust } = all.some(({ isUntrusted }) => isUntrusted)
+      ? { trust: saidBy("helpers") }
+      : {};
+    return {
+      content: lines.length === 0 ? "This conversation has no helpers." : lines.join("\n"),
+      structured: { subagents },
+      ...untrusted,
+    };
   });
 }
 
@@ -151,7 +207,9 @@ function progressTool(scope: TurnScope, records: HelperRecords, messages: Pick<H
   const { caller, sessionId, rootSessionId } = scope;
   const taskId = sessionId.slice(helperSession("").length);
   return defineTool(tools.reportProgress, async ({ message }) => {
-    await withMemory(() => records.change(caller, rootSessionId, taskId, { progress: message, isUntrusted: scope.hasReadUntrusted }));
+    await withMemory(() =>
+      records.change(caller, rootSessionId, taskId, { progress: message, isUntrusted: scope.hasReadUntrusted }),
+    );
     await messages.progress({ taskId, sessionId: rootSessionId }, message);
     return { content: "Told.", structured: {} };
   });

@@ -13,7 +13,8 @@ import { configSchema } from "../generated/config.ts";
 
 const WAIT = { timeout: 30_000, interval: 10 };
 const lastText = ({ messages: sent }: ModelServerRequest): string => sent.at(-1)?.text ?? "";
-const userText = ({ messages: sent }: ModelServerRequest): string => sent.findLast(({ role }) => role === "user")?.text ?? "";
+const userText = ({ messages: sent }: ModelServerRequest): string =>
+  sent.findLast(({ role }) => role === "user")?.text ?? "";
 const isTold = (request: ModelServerRequest): boolean => userText(request).includes("Your helper ");
 
 /** An agent whose model starts a helper for each message but those of helpers, and what programs on the bus hear of it. */
@@ -27,7 +28,9 @@ async function startAgent(
   const model = started.use(await startModelServer(script));
   const bus = started.use(createMemoryBus());
   const workingMemory = given ?? started.use(createWorkingMemory());
-  const config = loadConfig(configSchema, { env: { MODEL_URL: model.url, MODEL: model.model, MODEL_API_KEY: model.apiKey, ...env } });
+  const config = loadConfig(configSchema, {
+    env: { MODEL_URL: model.url, MODEL: model.model, MODEL_API_KEY: model.apiKey, ...env },
+  });
   const turnStore = started.use(createMemoryTurnStore());
   const place = turnStore.place.bind(turnStore);
   let places = 0;
@@ -35,14 +38,26 @@ async function startAgent(
     await place(...of);
     places++;
   };
-  started.use(await startAgentService(bus, config, { service: "agent", topic: "tool.invoke.agent", workingMemory, turnStore, claims }));
+  started.use(
+    await startAgentService(bus, config, {
+      service: "agent",
+      topic: "tool.invoke.agent",
+      workingMemory,
+      turnStore,
+      claims,
+    }),
+  );
   const caller = started.use(await createToolCaller(bus, { agent: "gateway" }));
   await caller.discovered();
-  const heard: { readonly topic: string; readonly source: string; readonly body: Readonly<Record<string, unknown>> }[] = [];
+  const heard: { readonly topic: string; readonly source: string; readonly body: Readonly<Record<string, unknown>> }[] =
+    [];
   started.use(
-    await bus.subscribe({ name: "watcher", topics: ["subagent.#", "user.response"], kind: "copy" }, async ({ topic, source, body }) => {
-      heard.push({ topic, source, body: JSON.parse(Buffer.from(body).toString()) as Record<string, unknown> });
-    }),
+    await bus.subscribe(
+      { name: "watcher", topics: ["subagent.#", "user.response"], kind: "copy" },
+      async ({ topic, source, body }) => {
+        heard.push({ topic, source, body: JSON.parse(Buffer.from(body).toString()) as Record<string, unknown> });
+      },
+    ),
   );
   const open = started.move();
   const send = (content: string) =>
@@ -56,8 +71,18 @@ async function startAgent(
     );
   /** Once so many messages of users have their places. */
   const placed = (count: number) => expect.poll(() => places, WAIT).toBe(count);
-  const ask = (message: string, session = "s-1") => caller.call("agent__chat", { message, session_id: session }, { timeoutMs: 60_000 });
-  return { model, caller, heard, ask, send, placed, memory: workingMemory, [Symbol.asyncDispose]: () => open.disposeAsync() };
+  const ask = (message: string, session = "s-1") =>
+    caller.call("agent__chat", { message, session_id: session }, { timeoutMs: 60_000 });
+  return {
+    model,
+    caller,
+    heard,
+    ask,
+    send,
+    placed,
+    memory: workingMemory,
+    [Symbol.asyncDispose]: () => open.disposeAsync(),
+  };
 }
 
 test("a helper works beside its session, reports, and the session is told its result, which its user gets", async () => {
@@ -67,7 +92,9 @@ test("a helper works beside its session, reports, and the session is told its re
       return lastText(request).includes("Helper ")
         ? { text: "I have asked." }
         : { toolCalls: [{ name: "spawn_subagent", arguments: { description: "Count." } }] };
-    return lastText(request) === "Told." ? { text: "It is forty-two." } : { toolCalls: [{ name: "report_progress", arguments: { message: "half" } }] };
+    return lastText(request) === "Told."
+      ? { text: "It is forty-two." }
+      : { toolCalls: [{ name: "report_progress", arguments: { message: "half" } }] };
   });
   expect(await agent.ask("How many?")).toMatchObject({ content: "I have asked." });
   await expect.poll(() => agent.heard.filter(({ topic }) => topic === "user.response"), WAIT).toHaveLength(1);
@@ -76,7 +103,11 @@ test("a helper works beside its session, reports, and the session is told its re
   const taskId = String(progress?.body["taskId"]);
   expect(taskId).toMatch(/^[0-9a-f]{12}$/);
   const ids = { taskId, subagentSessionId: `subagent-${taskId}` };
-  expect(progress).toMatchObject({ topic: "subagent.progress", source: `subagent-${taskId}`, body: { ...ids, message: "half" } });
+  expect(progress).toMatchObject({
+    topic: "subagent.progress",
+    source: `subagent-${taskId}`,
+    body: { ...ids, message: "half" },
+  });
   expect(result).toMatchObject({
     topic: "subagent.result",
     body: { ...ids, primarySessionId: "session/s-1", output: "It is forty-two.", isSuccess: true, error: null },
@@ -97,18 +128,30 @@ test("a fourth helper at once is refused in words, and list and cancel say what 
       return { text: "done" };
     }
     if (request.messages.at(-1)?.role === "tool") {
-      answers.push(...request.messages.slice(request.messages.findLastIndex(({ role }) => role === "user")).map(({ text }) => text));
+      answers.push(
+        ...request.messages
+          .slice(request.messages.findLastIndex(({ role }) => role === "user"))
+          .map(({ text }) => text),
+      );
       return { text: lastText(request) };
     }
     if (verb === "spawn")
-      return { toolCalls: ["a", "b", "c", "d"].slice(0, Number(argument)).map((x) => ({ name: "spawn_subagent", arguments: { description: `work ${x}` } })) };
+      return {
+        toolCalls: ["a", "b", "c", "d"]
+          .slice(0, Number(argument))
+          .map((x) => ({ name: "spawn_subagent", arguments: { description: `work ${x}` } })),
+      };
     if (verb === "list") return { toolCalls: [{ name: "list_subagents", arguments: {} }] };
     return { toolCalls: [{ name: "cancel_subagent", arguments: { task_id: argument } }] };
   });
   await agent.ask("spawn 4");
-  expect(answers.splice(0).filter((text) => text.startsWith("Error: no helper was started, as 3 work already"))).toHaveLength(1); // of one answer, too
+  expect(
+    answers.splice(0).filter((text) => text.startsWith("Error: no helper was started, as 3 work already")),
+  ).toHaveLength(1); // of one answer, too
   const refused = await agent.ask("spawn 1");
-  expect(refused.content).toMatch(/Error: no helper was started, as 3 work already: ([0-9a-f]{12}, ){2}[0-9a-f]{12}\. Wait for a result, or cancel one\./);
+  expect(refused.content).toMatch(
+    /Error: no helper was started, as 3 work already: ([0-9a-f]{12}, ){2}[0-9a-f]{12}\. Wait for a result, or cancel one\./,
+  );
   const list = await agent.ask("list");
   expect(list.content).toMatch(/^- [0-9a-f]{12} \((running|waiting), \d+ s\): work [abc]\n/);
   const [taskId = ""] = /[0-9a-f]{12}/.exec(list.content ?? "") ?? [];
@@ -151,7 +194,8 @@ test("a helper whose process ends is taken up by the next, does nothing twice, a
   const turnStore = resources.use(createMemoryTurnStore());
   const env = { MODEL_URL: model.url, MODEL: model.model, MODEL_API_KEY: model.apiKey, SHUTDOWN_GRACE_MS: "200" };
   const config = loadConfig(configSchema, { env });
-  const start = () => startAgentService(bus, config, { service: "agent", topic: "tool.invoke.agent", workingMemory, turnStore });
+  const start = () =>
+    startAgentService(bus, config, { service: "agent", topic: "tool.invoke.agent", workingMemory, turnStore });
   const results: unknown[] = [];
   const watch = async ({ body }: { readonly body: Uint8Array }): Promise<void> =>
     void results.push((JSON.parse(Buffer.from(body).toString()) as { output: string }).output);
@@ -178,7 +222,9 @@ test("a memory that forgets a helper while it works keeps its result, and its se
       return { text: "Good." };
     }
     if (userText(request) !== "Count.")
-      return request.messages.at(-1)?.role === "tool" ? { text: "Asked." } : { toolCalls: [{ name: "spawn_subagent", arguments: { description: "Count." } }] };
+      return request.messages.at(-1)?.role === "tool"
+        ? { text: "Asked." }
+        : { toolCalls: [{ name: "spawn_subagent", arguments: { description: "Count." } }] };
     await release.promise;
     return { text: "It is forty-two." };
   });
@@ -193,7 +239,9 @@ test("a helper starts no helpers, and shares the whiteboard", async () => {
   await using agent = await startAgent((request) => {
     if (isTold(request)) return { text: "Good." };
     if (userText(request) !== "Count.")
-      return request.messages.at(-1)?.role === "tool" ? { text: "Asked." } : { toolCalls: [{ name: "spawn_subagent", arguments: { description: "Count." } }] };
+      return request.messages.at(-1)?.role === "tool"
+        ? { text: "Asked." }
+        : { toolCalls: [{ name: "spawn_subagent", arguments: { description: "Count." } }] };
     ofHelper = request.toolNames;
     return { text: "It is forty-two." };
   });
@@ -220,7 +268,14 @@ test("without helpers a session has no tool for them, nor a whiteboard", async (
     offered.push(request.toolNames);
     return { text: "Yes." };
   };
-  const extra = expect.arrayContaining(["spawn_subagent", "cancel_subagent", "list_subagents", "whiteboard_read", "whiteboard_write", "whiteboard_list"]);
+  const extra = expect.arrayContaining([
+    "spawn_subagent",
+    "cancel_subagent",
+    "list_subagents",
+    "whiteboard_read",
+    "whiteboard_write",
+    "whiteboard_list",
+  ]);
   await using agent = await startAgent(script);
   await agent.ask("Hello?");
   await using bare = await startAgent(script, { HELPERS: "false" });
@@ -241,7 +296,9 @@ test("a memory that is away or full when a helper ends keeps no session from bei
       if (isFull && value.includes("forty-two")) throw new MemoryFullError("working memory is full");
       return owned.set(key, value, options);
     };
-    return new Proxy(owned, { get: (target, name) => (name === "set" ? set : (Reflect.get(target, name) as () => void).bind(target)) });
+    return new Proxy(owned, {
+      get: (target, name) => (name === "set" ? set : (Reflect.get(target, name) as () => void).bind(target)),
+    });
   };
   const told: string[] = [];
   const script = (request: ModelServerRequest): ModelStep => {
@@ -278,7 +335,9 @@ test("stores that stand still while a helper's request comes cost its session no
       standStill();
       return owned.set(...of);
     };
-    return new Proxy(owned, { get: (target, name) => (name === "set" ? set : (Reflect.get(target, name) as () => void).bind(target)) });
+    return new Proxy(owned, {
+      get: (target, name) => (name === "set" ? set : (Reflect.get(target, name) as () => void).bind(target)),
+    });
   };
   const claims = createMemoryClaimStore();
   const claim = claims.claim.bind(claims);
@@ -300,7 +359,9 @@ test("stores that stand still while a helper's request comes cost its session no
   await expect.poll(() => told, WAIT).toEqual([expect.stringContaining("It is forty-two.")]);
 });
 
-test("where one turn runs at once, a helper that has ended lets a message go before that was sent before", { timeout: 60_000 }, async () => {
+test("where one turn runs at once, a helper that has ended lets a message go before that was sent before", {
+  timeout: 60_000,
+}, async () => {
   const release = Promise.withResolvers<void>();
   const works = Promise.withResolvers<void>();
   const order: string[] = [];
@@ -311,7 +372,8 @@ test("where one turn runs at once, a helper that has ended lets a message go bef
         works.resolve();
         await release.promise;
       } else if (userText(request).includes("Second?")) order.push("second");
-      else if (request.messages.at(-1)?.role !== "tool") return { toolCalls: [{ name: "spawn_subagent", arguments: { description: "Count." } }] };
+      else if (request.messages.at(-1)?.role !== "tool")
+        return { toolCalls: [{ name: "spawn_subagent", arguments: { description: "Count." } }] };
       return { text: "Good." };
     },
     { CONCURRENCY: "1" },

@@ -27,7 +27,10 @@ export class Helping {
     this.#records = new HelperRecords(memory);
     this.#messages = new HelperMessages(bus, log);
     const tellFailure: HelperRun["tellFailure"] = async (...of) => this.#run?.tellFailure(...of);
-    this.plugins = [whiteboard(memory), helpers({ records: this.#records, messages: this.#messages, turnTimeoutMs, tellFailure })];
+    this.plugins = [
+      whiteboard(memory),
+      helpers({ records: this.#records, messages: this.#messages, turnTimeoutMs, tellFailure }),
+    ];
   }
 
   tools(agent: Pick<Agent, "runTurn" | "isToBlame">, onUnasked: OnUnasked): readonly Tool[] {

@@ -65,7 +65,9 @@ export async function startHelper(
     sent.reject(error);
     if (isOfTheEnd(error)) return; // the request lies with the bus, or the process that takes the turn up sends it
     log.warn({ taskId, reason: String(error) }, "a helper has failed");
-    const progress = (error instanceof ToolError ? `${error.code}: ${error.message}` : String(error)).slice(0, 500).toWellFormed();
+    const progress = (error instanceof ToolError ? `${error.code}: ${error.message}` : String(error))
+      .slice(0, 500)
+      .toWellFormed();
     const patience = { signal: stopping, deadline: performance.now() + turnTimeoutMs };
     const changes = { state: "failed", endedAt: Date.now(), progress, ...(isSent ? { isUntold: true } : {}) } as const;
     const record = await patiently(patience, () => records.change(caller, rootSessionId, taskId, changes));
@@ -81,4 +83,5 @@ export async function startHelper(
 }
 
 /** Whether a call has failed as its process closed the bus. */
-const isOfTheEnd = (error: unknown): boolean => error instanceof BusClosedError || (error instanceof Error && isOfTheEnd(error.cause));
+const isOfTheEnd = (error: unknown): boolean =>
+  error instanceof BusClosedError || (error instanceof Error && isOfTheEnd(error.cause));

@@ -22,10 +22,15 @@ export async function chooseModel(
   { modelUrl, model, modelApiKey, modelProtocol, ollamaUrl }: Readonly<ModelSettings>,
   signal?: AbortSignal,
 ): Promise<ChosenModel> {
-  if (modelUrl !== undefined && model !== undefined) return { url: modelUrl, model, apiKey: modelApiKey, protocol: modelProtocol, isFound: false };
+  if (modelUrl !== undefined && model !== undefined)
+    return { url: modelUrl, model, apiKey: modelApiKey, protocol: modelProtocol, isFound: false };
   const found = await findOllama(ollamaUrl, model, signal);
   if (typeof found !== "string") return { ...found, protocol: "openai", isFound: true };
-  throw new ToolError(ToolErrorCode.Unavailable, `There is no model: set MODEL_URL and MODEL, and MODEL_API_KEY if it needs one; ${found}`, {
-    isRetryable: false,
-  });
+  throw new ToolError(
+    ToolErrorCode.Unavailable,
+    `There is no model: set MODEL_URL and MODEL, and MODEL_API_KEY if it needs one; ${found}`,
+    {
+      isRetryable: false,
+    },
+  );
 }

@@ -2,7 +2,8 @@ import { startPageServer } from "@rockbot/testing";
 import { expect, test } from "vitest";
 import { findOllama } from "./find-ollama.ts";
 
-const startOllama = (body: unknown) => startPageServer({ "/api/tags": { headers: { "content-type": "application/json" }, body: JSON.stringify(body) } });
+const startOllama = (body: unknown) =>
+  startPageServer({ "/api/tags": { headers: { "content-type": "application/json" }, body: JSON.stringify(body) } });
 
 test("an Ollama that answers is found with its newest model, or the one that is wanted", async () => {
   await using ollama = await startOllama({ models: [{ name: "qwen3:8b" }, { name: "llama3.2:latest" }] });

@@ -15,18 +15,32 @@ export interface OllamaWindow {
 }
 
 /** The room that an Ollama gives the model; undefined for another server, and where `own` says how much there is. */
-export async function ollamaWindow({ url, model, isFound }: ChosenModel, own: ModelBehaviors, signal?: AbortSignal): Promise<OllamaWindow | undefined> {
+export async function ollamaWindow(
+  { url, model, isFound }: ChosenModel,
+  own: ModelBehaviors,
+  signal?: AbortSignal,
+): Promise<OllamaWindow | undefined> {
   const base = new URL(url);
   const names = [model, model.slice(model.lastIndexOf("/") + 1)].map((name) => name.toLowerCase());
-  const isSaid = Object.entries(own).some(([of, says]) => says.contextTokens !== undefined && names.some((name) => name.startsWith(of.toLowerCase())));
+  const isSaid = Object.entries(own).some(
+    ([of, says]) => says.contextTokens !== undefined && names.some((name) => name.startsWith(of.toLowerCase())),
+  );
   if (isSaid || !(isFound || base.port === OLLAMA_PORT)) return undefined;
   const ask = async (path: string, body?: object): Promise<Answer> => {
     const timeout = AbortSignal.timeout(ANSWER_MS);
-    const init = { redirect: "error", signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]) } as const;
-    const sent = body === undefined ? init : { ...init, method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) };
+    const init = {
+      redirect: "error",
+      signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
+    } as const;
+    const sent =
+      body === undefined
+        ? init
+        : { ...init, method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) };
     return (await (await fetch(new URL(path, base), sent)).json()) as Answer;
   };
-  const [running, shown] = await Promise.all([ask("/api/ps"), ask("/api/show", { model })].map((asked) => asked.catch((): Answer => ({}))));
+  const [running, shown] = await Promise.all(
+    [ask("/api/ps"), ask("/api/show", { model })].map((asked) => asked.catch((): Answer => ({}))),
+  );
   signal?.throwIfAborted();
   const loaded = running?.models?.find(({ name }) => name === model || name === `${model}:latest`)?.context_length;
   const made = /^num_ctx\s+(\d+)/m.exec(String(shown?.parameters ?? ""))?.[1];

@@ -8,8 +8,10 @@ export function readSystemPrompt(file: string | undefined): string | undefined {
   if (file === undefined) return undefined;
   const text = read(file);
   const bytes = Buffer.byteLength(text);
-  if (bytes > MAX_BYTES) throw new ConfigError([`systemPromptFile: expected at most ${MAX_BYTES} bytes in ${file}, got ${bytes}`]);
-  if (text.trim() === "") throw new ConfigError([`systemPromptFile: expected words for the model in ${file}, got a blank file`]);
+  if (bytes > MAX_BYTES)
+    throw new ConfigError([`systemPromptFile: expected at most ${MAX_BYTES} bytes in ${file}, got ${bytes}`]);
+  if (text.trim() === "")
+    throw new ConfigError([`systemPromptFile: expected words for the model in ${file}, got a blank file`]);
   return text.trim();
 }
 

@@ -15,7 +15,8 @@ import type { AgentRecords } from "./agent-records.ts";
 
 type Changes<T> = Partial<T> & { readonly approved?: boolean };
 
-const idOf = (kind: string, maker: string, name: string): string => createHash("sha256").update(`${kind} ${maker} ${name}`).digest("hex").slice(0, 24);
+const idOf = (kind: string, maker: string, name: string): string =>
+  createHash("sha256").update(`${kind} ${maker} ${name}`).digest("hex").slice(0, 24);
 
 /** A definition for tests, by alice. */
 export function testKept(name: string, { approved = false, ...changes }: Changes<KeptDefinition> = {}): KeptDefinition {
@@ -38,7 +39,16 @@ export function testKept(name: string, { approved = false, ...changes }: Changes
 /** A skill for tests, by alice. */
 function testSkill(name: string, { approved = false, ...changes }: Changes<KeptSkill> = {}): KeptSkill {
   const maker = changes.maker ?? "alice";
-  const plain = { name, summary: `About ${name}.`, tags: [], content: `How ${name} is done.`, maker, isUntrusted: false, grant: NO_BOUNDS, ...changes };
+  const plain = {
+    name,
+    summary: `About ${name}.`,
+    tags: [],
+    content: `How ${name} is done.`,
+    maker,
+    isUntrusted: false,
+    grant: NO_BOUNDS,
+    ...changes,
+  };
   const hash = createHash("sha256").update(JSON.stringify(plain)).digest("hex");
   const facts = { id: idOf("skill", maker, name), version: 1, createdAt: 1_000, updatedAt: 1_000 };
   return { ...facts, ...plain, hash, ...(approved ? { approvedHash: hash } : {}) };
@@ -47,7 +57,10 @@ function testSkill(name: string, { approved = false, ...changes }: Changes<KeptS
 /** A wisp for tests, by alice. */
 function testWisp(name: string, { approved = false, ...changes }: Changes<KeptWisp> = {}): KeptWisp {
   const maker = changes.maker ?? "alice";
-  const definition: KeptWisp["definition"] = { description: `About ${name}.`, steps: [{ id: "a", tool: "web_search" }] };
+  const definition: KeptWisp["definition"] = {
+    description: `About ${name}.`,
+    steps: [{ id: "a", tool: "web_search" }],
+  };
   const plain = { name, definition, maker, isUntrusted: false, grant: NO_BOUNDS, ...changes };
   const hash = wispHash(plain);
   const facts = { id: idOf("wisp", maker, name), version: 1, createdAt: 1_000, updatedAt: 1_000 };
@@ -82,7 +95,11 @@ const definitions: Kind<KeptDefinition> = {
 const skills: Kind<KeptSkill> = {
   storeOf: (records) => records.skills,
   make: testSkill,
-  full: testSkill("office/mail", { tags: ["mail", "office"], content: '---\ntags: [mail]\n---\n"ä" \u{1f916} 日本', isUntrusted: true }),
+  full: testSkill("office/mail", {
+    tags: ["mail", "office"],
+    content: '---\ntags: [mail]\n---\n"ä" \u{1f916} 日本',
+    isUntrusted: true,
+  }),
 };
 
 const wisps: Kind<KeptWisp> = {
@@ -130,7 +147,8 @@ export function testAgentRecords(database: string, open: Open): void {
 }
 
 function testRecordStore<T extends KeptRecord>(title: string, { storeOf, make, full }: Kind<T>, open: Open): void {
-  const namesFor = async (store: RecordStore<T>, caller: string) => (await store.visibleTo(caller)).map(({ maker, name }) => `${maker}/${name}`);
+  const namesFor = async (store: RecordStore<T>, caller: string) =>
+    (await store.visibleTo(caller)).map(({ maker, name }) => `${maker}/${name}`);
 
   describe(title, () => {
     test("a record is kept as it is, and read by all that use the database, also later", async () => {
@@ -162,8 +180,13 @@ function testRecordStore<T extends KeptRecord>(title: string, { storeOf, make, f
     test("what a maker has is of a bounded length together, as each of its turns reads it", async () => {
       await using opened = await open();
       const store = storeOf(opened.records);
-      const long = (name: string, maker = "alice") => ({ ...make(name, { maker }), padding: "x".repeat(MAX_CHARS_OF_MAKER / 2 - 10_000) }) as T;
-      expect([await store.create(long("a"), MANY), await store.create(long("b"), MANY), await store.create(make("c"), MANY)]).toEqual(Array(3).fill("created"));
+      const long = (name: string, maker = "alice") =>
+        ({ ...make(name, { maker }), padding: "x".repeat(MAX_CHARS_OF_MAKER / 2 - 10_000) }) as T;
+      expect([
+        await store.create(long("a"), MANY),
+        await store.create(long("b"), MANY),
+        await store.create(make("c"), MANY),
+      ]).toEqual(Array(3).fill("created"));
       expect(await store.create(long("d"), MANY)).toBe("large");
       expect(await store.update({ ...next(make("c")), padding: long("c") } as T)).toBe("large");
       expect(await store.create(long("d", "bob"), MANY)).toBe("created");
@@ -174,7 +197,8 @@ function testRecordStore<T extends KeptRecord>(title: string, { storeOf, make, f
       await using opened = await open();
       const store = storeOf(opened.records);
       const bobs = make("shared", { maker: "bob", createdAt: 1 });
-      for (const each of [bobs, make("secret", { maker: "bob" }), make("b", { createdAt: 2_000 }), make("a")]) await store.create(each, MANY);
+      for (const each of [bobs, make("secret", { maker: "bob" }), make("b", { createdAt: 2_000 }), make("a")])
+        await store.create(each, MANY);
       expect(await namesFor(store, "alice")).toEqual(["alice/a", "alice/b"]);
       expect(await store.approve(bobs.id, "another hash")).toBe("stale");
       expect(await namesFor(store, "alice")).toEqual(["alice/a", "alice/b"]);
@@ -197,11 +221,18 @@ function testRecordStore<T extends KeptRecord>(title: string, { storeOf, make, f
       const other = storeOf(again);
       const clerk = make("clerk");
       await store.create(clerk, MANY);
-      const changes = Array.from({ length: 10 }, (_, i) => (i % 2 ? store : other).update({ ...next(clerk), hash: `change ${i}` }));
+      const changes = Array.from({ length: 10 }, (_, i) =>
+        (i % 2 ? store : other).update({ ...next(clerk), hash: `change ${i}` }),
+      );
       const outcomes = await Promise.all(changes);
       expect(outcomes.toSorted()).toEqual(["changed", ...Array.from({ length: 9 }, () => "stale")]);
       const kept = await store.get(clerk.id);
-      expect(kept).toMatchObject({ version: 2, hash: `change ${outcomes.indexOf("changed")}`, createdAt: 1_000, updatedAt: 1_001 });
+      expect(kept).toMatchObject({
+        version: 2,
+        hash: `change ${outcomes.indexOf("changed")}`,
+        createdAt: 1_000,
+        updatedAt: 1_001,
+      });
       expect(await store.remove(clerk.id, 1)).toBe("stale");
       expect(await store.remove(clerk.id, 2)).toBe("changed");
       expect(await store.remove(clerk.id, 2)).toBe("gone");
@@ -214,7 +245,9 @@ function testRecordStore<T extends KeptRecord>(title: string, { storeOf, make, f
       await using again = await opened.again();
       const other = storeOf(again);
       const made = await Promise.all(
-        Array.from({ length: 20 }, (_, i) => (i % 2 ? store : other).create({ ...make("clerk"), id: String(i).padStart(24, "0") }, MANY)),
+        Array.from({ length: 20 }, (_, i) =>
+          (i % 2 ? store : other).create({ ...make("clerk"), id: String(i).padStart(24, "0") }, MANY),
+        ),
       );
       expect(made.filter((outcome) => outcome === "created")).toHaveLength(1);
       expect(new Set(made)).toEqual(new Set(["created", "taken"]));

@@ -14,5 +14,7 @@ export async function openAgentRecords(
   connect: ConnectAgentRecords,
 ): Promise<AgentRecords> {
   if (databaseUrl !== undefined) return connect(databaseUrl, { timeoutMs: busyTimeoutMs });
-  return (await import("./sqlite/sqlite-agent-records.ts")).openSqliteAgentRecords(makeDataDirectory(dataDirectory), { busyTimeoutMs });
+  return (await import("./sqlite/sqlite-agent-records.ts")).openSqliteAgentRecords(makeDataDirectory(dataDirectory), {
+    busyTimeoutMs,
+  });
 }

@@ -14,10 +14,30 @@ interface RecordRow {
 }
 
 /** In the order of `valuesOf`. */
-export const COLUMNS = ["id", "maker", "name", "hash", "approved_hash", "version", "created_at", "updated_at", "body"] as const;
+export const COLUMNS = [
+  "id",
+  "maker",
+  "name",
+  "hash",
+  "approved_hash",
+  "version",
+  "created_at",
+  "updated_at",
+  "body",
+] as const;
 
 /** The values of a row. */
-export function valuesOf({ id, maker, name, hash, approvedHash, version, createdAt, updatedAt, ...rest }: KeptRecord): (string | number | null)[] {
+export function valuesOf({
+  id,
+  maker,
+  name,
+  hash,
+  approvedHash,
+  version,
+  createdAt,
+  updatedAt,
+  ...rest
+}: KeptRecord): (string | number | null)[] {
   return [id, maker, name, hash, approvedHash ?? null, version, createdAt, updatedAt, JSON.stringify(rest)];
 }
 

@@ -18,12 +18,22 @@ const obedient: ModelScript = ({ messages }: ModelServerRequest) => {
 async function startClerk() {
   const scene = await startCallers({ script: obedient });
   const { alice } = scene;
-  const tools = ["shop_hours", "robot_create", "robot_update", "robot_delete", "robot_switch", "save_skill", "delete_skill", "save_wisp"];
+  const tools = [
+    "shop_hours",
+    "robot_create",
+    "robot_update",
+    "robot_delete",
+    "robot_switch",
+    "save_skill",
+    "delete_skill",
+    "save_wisp",
+  ];
   const idOf = async (name: string, of: readonly string[]) =>
     (await alice("robot_create", { name, playbook: `Work as ${name}.`, tools: of })).data["robot_id"] as string;
   const [clerk, cook] = [await idOf("clerk", tools), await idOf("cook", ["*"])];
   await alice("robot_switch", { robot_id: clerk, session_id: "s" });
-  const ask = (name: string, args: object, session_id = "s") => alice("agent__chat", { message: JSON.stringify({ name, arguments: args }), session_id });
+  const ask = (name: string, args: object, session_id = "s") =>
+    alice("agent__chat", { message: JSON.stringify({ name, arguments: args }), session_id });
   return { ...scene, ask, clerk, cook };
 }
 
@@ -53,7 +63,9 @@ test("a robot's session changes and deletes what it has made itself, and nothing
   await alice("save_skill", { name: "mail", content: "Ask first." });
   expect((await ask("save_skill", { name: "mail", content: "Send all." })).text).toContain(outside);
   expect((await ask("delete_skill", { name: "mail" })).text).toContain(outside);
-  expect((await ask("robot_switch", { robot_id: null, session_id: "other" })).text).toContain("switches its own session only");
+  expect((await ask("robot_switch", { robot_id: null, session_id: "other" })).text).toContain(
+    "switches its own session only",
+  );
   const made = await ask("robot_create", { name: "own", playbook: "x" });
   const robot_id = /id ([0-9a-f]{24})/.exec(made.text)?.[1] ?? "";
   expect((await ask("robot_update", { robot_id, playbook: "y" })).text).toContain("Changed the robot own");
@@ -72,7 +84,11 @@ test("what a robot's session writes down as a skill is read as a stranger's, and
   expect(JSON.parse(wisp?.grant ?? "")).toMatchObject([{ kind: "agent", name: "clerk", maker: "alice" }]);
   if (wisp === undefined) throw new Error("the wisp is kept");
   expect((await ask("wisp__look", {}, "plain")).text).toContain("nine to five");
-  await records.wisps.update({ ...wisp, version: 2, definition: { ...definition, steps: [{ id: "a", tool: "shop_letter", arguments: { html: "x" } }] } });
+  await records.wisps.update({
+    ...wisp,
+    version: 2,
+    definition: { ...definition, steps: [{ id: "a", tool: "shop_letter", arguments: { html: "x" } }] },
+  });
   expect((await ask("wisp__look", {}, "plain")).text).toContain('the agent "clerk" does not have this tool');
 });
 
@@ -84,12 +100,19 @@ test("a robot from before grants were kept marks its turns and says why, until i
   await records.definitions.create(old, 10);
   expect((await records.definitions.get(old.id))?.grant).toBe(FROM_BEFORE);
   await alice("robot_switch", { robot_id: old.id, session_id: "s" });
-  const ask = () => alice("agent__chat", { message: JSON.stringify({ name: "shop_hours", arguments: { html: "x" } }), session_id: "s" });
+  const ask = () =>
+    alice("agent__chat", {
+      message: JSON.stringify({ name: "shop_hours", arguments: { html: "x" } }),
+      session_id: "s",
+    });
   expect(await ask()).toMatchObject({ text: "nine to five", trust: { level: "untrusted" } });
   await alice("robot_update", { robot_id: old.id, description: "Mine." });
   expect((await records.definitions.get(old.id))?.grant).toBe(FROM_BEFORE);
   await alice("robot_update", { robot_id: old.id, playbook: old.playbook, tools: ["shop_hours"] });
   await alice("robot_switch", { robot_id: old.id, session_id: "new" });
-  const anew = await alice("agent__chat", { message: JSON.stringify({ name: "shop_hours", arguments: { html: "x" } }), session_id: "new" });
+  const anew = await alice("agent__chat", {
+    message: JSON.stringify({ name: "shop_hours", arguments: { html: "x" } }),
+    session_id: "new",
+  });
   expect(anew).toMatchObject({ text: "nine to five", trust: { level: "system" } });
 });

@@ -37,9 +37,16 @@ export class RobotTools implements AsyncDisposable {
     };
     const names = (): readonly string[] => {
       const current = policy?.current();
-      return withGlobs(caller.tools.getTools().flatMap(({ name }) => ((current?.decide({ caller: ANY, tool: name }).isAllowed ?? true) ? [name] : [])));
+      return withGlobs(
+        caller.tools
+          .getTools()
+          .flatMap(({ name }) => ((current?.decide({ caller: ANY, tool: name }).isAllowed ?? true) ? [name] : [])),
+      );
     };
-    this.provider = new AdvisedTools({ advice: names(), tools: (toolNames) => [...others, ...toolsOf(desk, toolNames)] });
+    this.provider = new AdvisedTools({
+      advice: names(),
+      tools: (toolNames) => [...others, ...toolsOf(desk, toolNames)],
+    });
     this.#loop = startLoop(LOOK_MS, () => this.provider.advise(names()));
   }
 
@@ -64,6 +71,8 @@ function toolsOf(desk: RobotDesk, toolNames: readonly string[]): readonly Tool[]
 function withGlobs(names: readonly string[]): readonly string[] {
   const distinct = [...new Set(names)].sort();
   const beginnings = distinct.map((name) => /^[^_]+__?/.exec(name)?.[0]);
-  const globs = [...new Set(beginnings)].filter((one) => one !== undefined && beginnings.indexOf(one) !== beginnings.lastIndexOf(one)).map((one) => `${one}*`);
+  const globs = [...new Set(beginnings)]
+    .filter((one) => one !== undefined && beginnings.indexOf(one) !== beginnings.lastIndexOf(one))
+    .map((one) => `${one}*`);
   return ["*", ...globs, ...distinct].slice(0, MAX_ADVICE);
 }

@@ -7,7 +7,8 @@ import { checkReportSchemas, readAgentsFile } from "../definitions/read-agents-f
 import { openSqliteAgentRecords } from "../records/sqlite/sqlite-agent-records.ts";
 import { startCallers } from "../test-callers.ts";
 
-const words = (error: unknown): string => (error instanceof ToolError ? `${error.code}: ${error.message}` : String(error));
+const words = (error: unknown): string =>
+  error instanceof ToolError ? `${error.code}: ${error.message}` : String(error);
 
 test("a robot is made, listed, read, changed and deleted by its maker, and is not there for others", async () => {
   await using robots = await startCallers();
@@ -33,12 +34,29 @@ test("a robot is made, listed, read, changed and deleted by its maker, and is no
   await expect(bob("robot_get", { robot_id: id })).rejects.toThrow(
     `robot_id: there is no robot ${id} that you see. You see no robots yet: robot_create makes one.`,
   );
-  expect((await alice("robot_update", { robot_id: id, description: null, tools: ["shop_hours"], max_tokens: null, version: 1 })).data).toMatchObject({
+  expect(
+    (
+      await alice("robot_update", {
+        robot_id: id,
+        description: null,
+        tools: ["shop_hours"],
+        max_tokens: null,
+        version: 1,
+      })
+    ).data,
+  ).toMatchObject({
     version: 2,
     errors: [],
   });
-  expect((await alice("robot_get", { robot_id: id })).data).toMatchObject({ description: "", playbook: "Be brief.", tools: ["shop_hours"], version: 2 });
-  expect((await alice("robot_update", { robot_id: id, tools: ["shop_hours"], version: 1 })).text).toContain("Nothing changes in the robot clerk"); // a repeat
+  expect((await alice("robot_get", { robot_id: id })).data).toMatchObject({
+    description: "",
+    playbook: "Be brief.",
+    tools: ["shop_hours"],
+    version: 2,
+  });
+  expect((await alice("robot_update", { robot_id: id, tools: ["shop_hours"], version: 1 })).text).toContain(
+    "Nothing changes in the robot clerk",
+  ); // a repeat
   expect((await alice("robot_delete", { robot_id: id })).text).toBe(`Deleted the robot clerk (id ${id}).`);
   expect((await alice("robot_list", {})).data).toEqual({ robots: [], total: 0 });
 });
@@ -46,7 +64,13 @@ test("a robot is made, listed, read, changed and deleted by its maker, and is no
 test("what nobody knows is left out and named, and what is known is kept", async () => {
   await using robots = await startCallers({ env: { AGENT_MODELS: "cheap" } });
   const { alice } = robots;
-  const input = { name: "clerk", playbook: "x", tools: ["shop_hours", "shop_hour", "zzz", "web_*", "nope_*"], destinations: ["cook", "clerk"], model: "dear" };
+  const input = {
+    name: "clerk",
+    playbook: "x",
+    tools: ["shop_hours", "shop_hour", "zzz", "web_*", "nope_*"],
+    destinations: ["cook", "clerk"],
+    model: "dear",
+  };
   const { data, text } = await alice("robot_create", input);
   expect(data["errors"]).toEqual([
     'tools: there is no tool "shop_hour" for you. Did you mean "shop_hours"?',
@@ -65,12 +89,20 @@ test("a change to names that nobody knows leaves what was there, and says so", a
   await using robots = await startCallers({ env: { AGENT_MODELS: "cheap" } });
   const { alice } = robots;
   await alice("robot_create", { name: "cook", playbook: "x" });
-  const { data } = await alice("robot_create", { name: "clerk", playbook: "x", tools: ["shop_*"], destinations: ["cook"], model: "cheap" });
+  const { data } = await alice("robot_create", {
+    name: "clerk",
+    playbook: "x",
+    tools: ["shop_*"],
+    destinations: ["cook"],
+    model: "cheap",
+  });
   const update = (input: object) => alice("robot_update", { robot_id: data["robot_id"], ...input });
   expect((await update({ tools: ["zzz*"] })).text).toMatch(
     /^Nothing changes in the robot clerk .*\n\nErrors: tools: no tool that there is for you fits "zzz\*"$/s,
   );
-  expect((await update({ playbook: "y", tools: ["zzz*"], destinations: ["nobody"], model: "dear" })).data).toMatchObject({ version: 2 });
+  expect(
+    (await update({ playbook: "y", tools: ["zzz*"], destinations: ["nobody"], model: "dear" })).data,
+  ).toMatchObject({ version: 2 });
   const kept = async () => (await alice("robot_get", { robot_id: data["robot_id"] })).data;
   expect(await kept()).toMatchObject({ playbook: "y", tools: ["shop_*"], destinations: ["cook"], model: "cheap" });
   await update({ tools: [], destinations: null, model: null });
@@ -89,7 +121,8 @@ test("each wrong input is answered in words that say what is wrong and what is r
   const notSaved = "invalid_arguments: The robot was not saved. ";
   const badName = (name: string) =>
     `${notSaved}name: "${name}" is none. Use at most 48 of a-z, 0-9, and single - or _ between them, with a letter first, such as "travel-clerk"`;
-  const taken = (name: string) => `${notSaved}name: "${name}" is taken, as agent__${name} is a tool of its own. Choose another`;
+  const taken = (name: string) =>
+    `${notSaved}name: "${name}" is taken, as agent__${name} is a tool of its own. Choose another`;
   const wrong: readonly (readonly [readonly [string, object], string | RegExp])[] = [
     [create({ name: "Clerk" }), badName("Clerk")],
     [create({ name: "a__b" }), badName("a__b")],
@@ -104,27 +137,44 @@ test("each wrong input is answered in words that say what is wrong and what is r
     [create({ name: "1st", playbook: "" }), `${badName("1st")}; playbook: is blank. Say how the agent works`],
     [
       create({ name: "1st", tools: ["zzz"], destinations: ["nobody"], model: "dear" }),
-      new RegExp(`^${badName("1st").replaceAll(".", "\\.")}; tools: .*"zzz".*; destinations: .*"nobody"; model: .*"dear"`),
+      new RegExp(
+        `^${badName("1st").replaceAll(".", "\\.")}; tools: .*"zzz".*; destinations: .*"nobody"; model: .*"dear"`,
+      ),
     ],
     [create({ name: "clerk" }), `${notSaved}name: you see a robot "clerk" already, ${id}. Choose another name`],
-    [create({ name: "cook" }), 'denied: The robot was not saved. "alice" has 1 robots, which is all that it may have. Change one that is there, or delete one'],
+    [
+      create({ name: "cook" }),
+      'denied: The robot was not saved. "alice" has 1 robots, which is all that it may have. Change one that is there, or delete one',
+    ],
     [
       create({ name: "cook", report_schema: { type: "thing" } }),
       /^invalid_arguments: The robot was not saved\. report_schema: is no JSON Schema that can be used: ./,
     ],
-    [create({ name: "cook", max_tokens: 1, timeout_ms: 0 }), /^invalid_arguments: .*max_tokens.*at least 1000.*timeout_ms.*at least 1000/s],
+    [
+      create({ name: "cook", max_tokens: 1, timeout_ms: 0 }),
+      /^invalid_arguments: .*max_tokens.*at least 1000.*timeout_ms.*at least 1000/s,
+    ],
     [create({ name: "cook", playbooks: "x" }), /^invalid_arguments: .*unknown property "playbooks".*playbook/s],
     [
       ["robot_get", { robot_id: "clerk" }],
       `invalid_arguments: robot_id: "clerk" is no id of a robot: expected 24 of 0-9 and a-f. The robot of this name is ${id}.`,
     ],
-    [["robot_get", { robot_id: "x" }], `invalid_arguments: robot_id: "x" is no id of a robot: expected 24 of 0-9 and a-f. You see: ${id} (clerk).`],
-    [["robot_get", { robot_id: gone }], `invalid_arguments: robot_id: there is no robot ${gone} that you see. You see: ${id} (clerk).`],
+    [
+      ["robot_get", { robot_id: "x" }],
+      `invalid_arguments: robot_id: "x" is no id of a robot: expected 24 of 0-9 and a-f. You see: ${id} (clerk).`,
+    ],
+    [
+      ["robot_get", { robot_id: gone }],
+      `invalid_arguments: robot_id: there is no robot ${gone} that you see. You see: ${id} (clerk).`,
+    ],
     [
       ["robot_delete", { robot_id: gone }],
       `invalid_arguments: The robot was not deleted. robot_id: there is no robot ${gone} that you see. You see: ${id} (clerk).`,
     ],
-    [update({ version: 7, playbook: "y" }), 'invalid_arguments: The robot "clerk" was not changed: it is version 1 by now, not 7. Read it again.'],
+    [
+      update({ version: 7, playbook: "y" }),
+      'invalid_arguments: The robot "clerk" was not changed: it is version 1 by now, not 7. Read it again.',
+    ],
     [update({ name: "chat" }), taken("chat")],
     [
       ["robot_switch", { robot_id: "x", session_id: "s" }],
@@ -148,13 +198,17 @@ test("each wrong input is answered in words that say what is wrong and what is r
   );
 });
 
-type Shown = Readonly<Record<string, { readonly enum?: unknown; readonly items?: object; readonly description?: string }>>;
+type Shown = Readonly<
+  Record<string, { readonly enum?: unknown; readonly items?: object; readonly description?: string }>
+>;
 
 test("of more tools than a model is shown each can be given to a robot, and the values of now are closed only where no other is right", async () => {
   const many = Array.from({ length: 120 }, (_, i) => `aa-tool${i}`);
   const create = { name: "robot_create", arguments: { name: "clerk", playbook: "x", tools: ["shop_hours"] } };
   const script: ModelScript = (request) =>
-    resultsIn(request).length > 0 ? { text: resultsIn(request).at(-1) ?? "" } : { toolCalls: [detailsOf("robot_create"), create] };
+    resultsIn(request).length > 0
+      ? { text: resultsIn(request).at(-1) ?? "" }
+      : { toolCalls: [detailsOf("robot_create"), create] };
   await using robots = await startCallers({ script, more: many, env: { AGENT_MODELS: "cheap" } });
   expect((await robots.alice("agent__chat", { message: "Make one." })).text).toMatch(/^Made the robot clerk/);
   const { tools, model } = propertiesIn(robots.model.requests[1], "robot_create");
@@ -168,10 +222,12 @@ type Details = readonly { readonly name: string; readonly parameters: { readonly
 /** A model reads about the tools for robots, as it is not given them. */
 const detailsOf = (...names: readonly string[]) => ({ name: "get_tool_details", arguments: { names } });
 const propertiesIn = (request: ModelServerRequest | undefined, name: string) =>
-  (JSON.parse(resultsIn(request as ModelServerRequest)[0] ?? "") as Details).find((tool) => tool.name === name)?.parameters.properties ?? {};
+  (JSON.parse(resultsIn(request as ModelServerRequest)[0] ?? "") as Details).find((tool) => tool.name === name)
+    ?.parameters.properties ?? {};
 
 const systemOf = ({ messages }: ModelServerRequest): string => messages[0]?.text ?? "";
-const resultsIn = ({ messages }: ModelServerRequest): readonly string[] => messages.flatMap(({ role, text }) => (role === "tool" ? [text] : []));
+const resultsIn = ({ messages }: ModelServerRequest): readonly string[] =>
+  messages.flatMap(({ role, text }) => (role === "tool" ? [text] : []));
 
 test("a conversation is a robot from the turn after the switch on, with its tools alone, and is the plain agent again", async () => {
   let id = "";
@@ -183,21 +239,28 @@ test("a conversation is a robot from the turn after the switch on, with its tool
   const ofRobots = ["robot_switch", "robot_get", "robot_delete", "robot_create", "robot_update"];
   await using robots = await startCallers({ script });
   const { alice, bob, model } = robots;
-  id = (await alice("robot_create", { name: "clerk", playbook: "Be brief.", tools: ["shop_hours"] })).data["robot_id"] as string;
+  id = (await alice("robot_create", { name: "clerk", playbook: "Be brief.", tools: ["shop_hours"] })).data[
+    "robot_id"
+  ] as string;
   const ask = (message: string, session_id = "s") => alice("agent__chat", { message, session_id });
   expect((await ask("Be the clerk.")).text).toBe("as agent");
   expect((await ask("Who are you?")).text).toBe("as clerk");
   const asClerk = model.requests[2] as ModelServerRequest;
   expect(systemOf(asClerk)).toContain("Be brief.");
-  expect(asClerk.toolNames.filter((name) => name.startsWith("shop_") || name.startsWith("robot_"))).toEqual(["shop_hours"]);
+  expect(asClerk.toolNames.filter((name) => name.startsWith("shop_") || name.startsWith("robot_"))).toEqual([
+    "shop_hours",
+  ]);
   const shown = (name: string) => propertiesIn(model.requests[1], name);
   const ids = ofRobots.slice(0, 3).map((name) => shown(name)["robot_id"]);
   expect(ids.map((argument) => argument?.enum)).toEqual([[id, null], [id], [id]]);
   for (const argument of ids) expect(argument?.description).toContain(`There are: ${id} (clerk).`);
-  for (const name of ["robot_create", "robot_update"]) expect(shown(name)["tools"]?.description).toContain("Robots are called by: agent__clerk.");
+  for (const name of ["robot_create", "robot_update"])
+    expect(shown(name)["tools"]?.description).toContain("Robots are called by: agent__clerk.");
   await bob("agent__chat", { message: "Who are you?", session_id: "s" });
   expect(systemOf(model.requests.at(-1) as ModelServerRequest)).not.toContain("Be brief."); // a session of another caller
-  expect((await alice("robot_switch", { robot_id: null, session_id: "s" })).text).toBe("From its next turn on the session is the plain agent.");
+  expect((await alice("robot_switch", { robot_id: null, session_id: "s" })).text).toBe(
+    "From its next turn on the session is the plain agent.",
+  );
   expect((await ask("And now?")).text).toBe("as agent");
   await alice("robot_switch", { robot_id: id, session_id: "s" });
   await alice("robot_delete", { robot_id: id });
@@ -236,7 +299,11 @@ test("turns that fill the service and all of its handlers make robots in the sam
     if (resultsIn(request).length > 0) return { text: resultsIn(request).join() };
     if (++asking === 2) bothAsk.resolve();
     await bothAsk.promise;
-    return { toolCalls: [{ name: "robot_create", arguments: { name: request.messages.at(-1)?.text.slice(-2), playbook: "x" } }] };
+    return {
+      toolCalls: [
+        { name: "robot_create", arguments: { name: request.messages.at(-1)?.text.slice(-2), playbook: "x" } },
+      ],
+    };
   };
   await using robots = await startCallers({ script, env: { CONCURRENCY: "2" } });
   const making = fill.map((name) => robots.alice("agent__chat", { message: `Make ${name}`, session_id: name }));
@@ -248,12 +315,28 @@ test("turns that fill the service and all of its handlers make robots in the sam
 test("a robot makes a batch of calls of the agent's own service where one turn runs at once", async () => {
   const script: ModelScript = (request) =>
     resultsIn(request).length > 0
-      ? { toolCalls: [{ name: "agent__final_report", arguments: { status: "success", format: "text", content: resultsIn(request).join() } }] }
-      : { toolCalls: [{ name: "agent__batch", arguments: { calls: [{ tool: "robot_list" }, { tool: "shop_hours", arguments: { html: "x" } }] } }] };
+      ? {
+          toolCalls: [
+            {
+              name: "agent__final_report",
+              arguments: { status: "success", format: "text", content: resultsIn(request).join() },
+            },
+          ],
+        }
+      : {
+          toolCalls: [
+            {
+              name: "agent__batch",
+              arguments: { calls: [{ tool: "robot_list" }, { tool: "shop_hours", arguments: { html: "x" } }] },
+            },
+          ],
+        };
   await using robots = await startCallers({ script, env: { CONCURRENCY: "1" } });
   const { data } = await robots.alice("robot_create", { name: "clerk", playbook: "x", tools: ["*"] });
   await robots.alice("robot_switch", { robot_id: data["robot_id"], session_id: "s" });
-  expect((await robots.alice("agent__chat", { message: "Go.", session_id: "s" })).text).toMatch(/clerk \(id .*nine to five/s);
+  expect((await robots.alice("agent__chat", { message: "Go.", session_id: "s" })).text).toMatch(
+    /clerk \(id .*nine to five/s,
+  );
 });
 
 test("a scheduled task of a session whose robot is gone is not run: the plain agent would have more tools", async () => {
@@ -261,10 +344,13 @@ test("a scheduled task of a session whose robot is gone is not run: the plain ag
   const { alice, model } = robots;
   const { data } = await alice("robot_create", { name: "clerk", playbook: "x", tools: ["shop_hours"] });
   await alice("robot_switch", { robot_id: data["robot_id"], session_id: "s" });
-  const run = (session_id: string) => alice("agent__chat", { message: "Do it.", session_id, origin: "schedule" }).then(({ text }) => text, words);
+  const run = (session_id: string) =>
+    alice("agent__chat", { message: "Do it.", session_id, origin: "schedule" }).then(({ text }) => text, words);
   expect(await run("s")).toBe("ran");
   await alice("robot_delete", { robot_id: data["robot_id"] });
-  expect(await run("s")).toMatch(/^denied: The task was not run: the agent that its session was is deleted, or its caller may not use it/);
+  expect(await run("s")).toMatch(
+    /^denied: The task was not run: the agent that its session was is deleted, or its caller may not use it/,
+  );
   expect(await run(`sub-${"0".repeat(32)}`)).toMatch(/^denied: The task was not run/); // of an agent that was called, and is not known any more
   expect(model.requests).toHaveLength(1);
   expect((await alice("agent__chat", { message: "Who are you?", session_id: "s" })).text).toBe("ran"); // a person sees who answers
@@ -273,7 +359,10 @@ test("a scheduled task of a session whose robot is gone is not run: the plain ag
 test("robots of a file are everybody's, nobody changes them, and they count before others of their name", async () => {
   using files = temporaryFolder();
   const file = join(files.path, "agents.yaml");
-  writeFileSync(file, "clerk: { playbook: Help., tools: ['shop_*'], destinations: [cook] }\ncook: { playbook: Cook., maker: alice }");
+  writeFileSync(
+    file,
+    "clerk: { playbook: Help., tools: ['shop_*'], destinations: [cook] }\ncook: { playbook: Cook., maker: alice }",
+  );
   await using robots = await startCallers({ env: { AGENTS_FILE: file } });
   const { alice, bob } = robots;
   const list = (await bob("robot_list", {})).data["robots"] as { robot_id: string; name: string }[];
@@ -282,8 +371,14 @@ test("robots of a file are everybody's, nobody changes them, and they count befo
   expect(await alice("robot_update", { robot_id: cook, playbook: "x" }).catch(words)).toBe(
     'denied: The robot "cook" was not changed: it is of the operator\'s file, which nobody changes by a tool. Make one of your own with robot_create.',
   );
-  expect(await alice("robot_create", { name: "clerk", playbook: "x" }).catch(words)).toMatch(/name: you see a robot "clerk" already/);
-  expect((await bob("robot_get", { robot_id: cook })).data).toMatchObject({ maker: "alice", is_shared: true, is_own: false });
+  expect(await alice("robot_create", { name: "clerk", playbook: "x" }).catch(words)).toMatch(
+    /name: you see a robot "clerk" already/,
+  );
+  expect((await bob("robot_get", { robot_id: cook })).data).toMatchObject({
+    maker: "alice",
+    is_shared: true,
+    is_own: false,
+  });
 });
 
 test("robots that a caller has already leave no room for one that is too long beside them", async () => {
@@ -316,9 +411,16 @@ test("all that is wrong with the file is said at once, and keeps the service fro
     /chat\.name: "chat" is taken.*chat\.destinations: the file has no agent "nobody".*A b\.name: "A b" is none.*A b\.playbook: is blank/s,
   );
   expect(faults("clerk: { tools: 7, maxTokens: 1 }")).toMatch(/playbook.*tools|tools.*playbook/s);
-  expect(faults("clerk: { playbook: Help., destinations: [clerk] }")).toContain('clerk.destinations: "clerk" is the agent itself');
-  expect(faults("clerk: { playbook: Help. }\n---\ncook: { playbook: Cook. }")).toMatch(/line 2, column 1: a second document begins here/);
-  writeFileSync(file, "clerk: { playbook: Help., reportSchema: { type: thing } }\ncook: { playbook: Cook., reportSchema: { $ref: '#/none' } }");
+  expect(faults("clerk: { playbook: Help., destinations: [clerk] }")).toContain(
+    'clerk.destinations: "clerk" is the agent itself',
+  );
+  expect(faults("clerk: { playbook: Help. }\n---\ncook: { playbook: Cook. }")).toMatch(
+    /line 2, column 1: a second document begins here/,
+  );
+  writeFileSync(
+    file,
+    "clerk: { playbook: Help., reportSchema: { type: thing } }\ncook: { playbook: Cook., reportSchema: { $ref: '#/none' } }",
+  );
   await expect(checkReportSchemas(file, readAgentsFile(file))).rejects.toThrow(
     /clerk\.reportSchema: is no JSON Schema.*cook\.reportSchema: is no JSON Schema/s,
   );
@@ -330,15 +432,24 @@ test("others see a robot once its version is approved, and the policy says who m
   const script: ModelScript = (request) => {
     const [system] = request.messages;
     if (/^You are clerk,/.test(system?.text ?? ""))
-      return { toolCalls: [{ name: "agent__final_report", arguments: { status: "success", format: "text", content: "from the clerk" } }] };
-    return resultsIn(request).length > 0 ? { text: resultsIn(request).join() } : { toolCalls: [{ name: "agent__clerk", arguments: { prompt: "Go." } }] };
+      return {
+        toolCalls: [
+          { name: "agent__final_report", arguments: { status: "success", format: "text", content: "from the clerk" } },
+        ],
+      };
+    return resultsIn(request).length > 0
+      ? { text: resultsIn(request).join() }
+      : { toolCalls: [{ name: "agent__clerk", arguments: { prompt: "Go." } }] };
   };
   await using robots = await startCallers({
     script,
     policy: "everyone: { allow: ['*'] }\ncallers: { bob: { allow: ['*'] }, carl: { deny: ['agent__clerk'] } }",
   });
   const { alice, bob, folder } = robots;
-  const { robot_id: id, hash } = (await alice("robot_create", { name: "clerk", playbook: "x" })).data as { robot_id: string; hash: string };
+  const { robot_id: id, hash } = (await alice("robot_create", { name: "clerk", playbook: "x" })).data as {
+    robot_id: string;
+    hash: string;
+  };
   expect((await bob("agent__chat", { message: "Go." })).text).toContain("tool_not_found");
   await using records = await openSqliteAgentRecords(folder.path);
   const store = records.definitions;

@@ -1,4 +1,12 @@
-import { type AgentDefinition, changeRefusal, type DefinitionReader, type DefinitionStore, isRecordId, isVisibleTo, type KeptDefinition } from "@rockbot/agent";
+import {
+  type AgentDefinition,
+  changeRefusal,
+  type DefinitionReader,
+  type DefinitionStore,
+  isRecordId,
+  isVisibleTo,
+  type KeptDefinition,
+} from "@rockbot/agent";
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
 import { sessionNamespace } from "@rockbot/memory";
 
@@ -50,16 +58,28 @@ export class Robots implements DefinitionReader {
     if (robot !== undefined) return robot;
     const visible = await this.visibleTo(caller);
     const named = visible.find(({ name }) => name === id);
-    const why = isId ? `there is no robot ${id} that you see` : `${JSON.stringify(id.slice(0, 60))} is no id of a robot: expected 24 of 0-9 and a-f`;
+    const why = isId
+      ? `there is no robot ${id} that you see`
+      : `${JSON.stringify(id.slice(0, 60))} is no id of a robot: expected 24 of 0-9 and a-f`;
     const help = named === undefined ? listOf(visible) : `The robot of this name is ${named.id}.`;
-    throw new ToolError(ToolErrorCode.InvalidArguments, `${left === undefined ? "" : `${left} `}robot_id: ${why}. ${help}`);
+    throw new ToolError(
+      ToolErrorCode.InvalidArguments,
+      `${left === undefined ? "" : `${left} `}robot_id: ${why}. ${help}`,
+    );
   }
 
   /** @throws {ToolError} as `find`, and if the robot is not the caller's own */
-  async findOwn(caller: string, id: string, { what, grant }: { readonly what: string; readonly grant: string | undefined }): Promise<KeptDefinition> {
+  async findOwn(
+    caller: string,
+    id: string,
+    { what, grant }: { readonly what: string; readonly grant: string | undefined },
+  ): Promise<KeptDefinition> {
     const robot = await this.find(caller, id, `The robot was not ${what}.`);
     const refuse = (why: string): never => {
-      throw new ToolError(ToolErrorCode.Denied, `The robot "${robot.name}" was not ${what}: ${why}. Make one of your own with robot_create.`);
+      throw new ToolError(
+        ToolErrorCode.Denied,
+        `The robot "${robot.name}" was not ${what}: ${why}. Make one of your own with robot_create.`,
+      );
     };
     if (this.ofFile.includes(robot)) return refuse("it is of the operator's file, which nobody changes by a tool");
     if (robot.maker !== caller) return refuse("another caller made it, who alone may change it");

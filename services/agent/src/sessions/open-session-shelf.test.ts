@@ -15,13 +15,24 @@ const connectRecords = () => Promise.reject(new Error("no test needs another dat
 
 test("a conversation without Redis goes on after a restart, unless a setting says that it does not", async () => {
   using folder = temporaryFolder();
-  await using model = await startModelServer(({ messages }) => ({ text: `I have ${messages.filter(({ role }) => role === "user").length}` }));
-  const settings = { MODEL_URL: model.url, MODEL: model.model, MODEL_API_KEY: model.apiKey, DATA_DIRECTORY: folder.path };
+  await using model = await startModelServer(({ messages }) => ({
+    text: `I have ${messages.filter(({ role }) => role === "user").length}`,
+  }));
+  const settings = {
+    MODEL_URL: model.url,
+    MODEL: model.model,
+    MODEL_API_KEY: model.apiKey,
+    DATA_DIRECTORY: folder.path,
+  };
   /** One process, from its start to its end. */
   async function say(message: string, env: Readonly<Record<string, string>> = {}) {
     await using bus = createMemoryBus();
     const config = loadConfig(configSchema, { env: { ...settings, ...env } });
-    await using _agent = await startAgentService(bus, config, { service: "agent", topic: "tool.invoke.agent", connectRecords });
+    await using _agent = await startAgentService(bus, config, {
+      service: "agent",
+      topic: "tool.invoke.agent",
+      connectRecords,
+    });
     await using caller = await createToolCaller(bus, { agent: "gateway" });
     await caller.discovered();
     return (await caller.call("agent__chat", { session_id: "s", message })).content;
@@ -47,7 +58,13 @@ test("a question that a killed process has not answered is remembered as interru
   const env = { MODEL_URL: model.url, MODEL: model.model, MODEL_API_KEY: model.apiKey, DATA_DIRECTORY: folder.path };
   async function start(started: AsyncDisposableStack) {
     const bus = started.use(createMemoryBus());
-    started.use(await startAgentService(bus, loadConfig(configSchema, { env }), { service: "agent", topic: "tool.invoke.agent", connectRecords }));
+    started.use(
+      await startAgentService(bus, loadConfig(configSchema, { env }), {
+        service: "agent",
+        topic: "tool.invoke.agent",
+        connectRecords,
+      }),
+    );
     const caller = started.use(await createToolCaller(bus, { agent: "gateway" }));
     await caller.discovered();
     return (message: string) => caller.call("agent__chat", { session_id: "s", message });
@@ -62,7 +79,13 @@ test("a question that a killed process has not answered is remembered as interru
   await using next = new AsyncDisposableStack();
   await (await start(next))("What did I ask last?");
 
-  expect(read.at(-1)).toEqual(["Remember alpha", "Yes.", "Send the mail", expect.stringContaining("may have run"), "What did I ask last?"]);
+  expect(read.at(-1)).toEqual([
+    "Remember alpha",
+    "Yes.",
+    "Send the mail",
+    expect.stringContaining("may have run"),
+    "What did I ask last?",
+  ]);
 });
 
 test("what a killed process has kept is there for the next, within the bounds of sessions, and events go on counting", async () => {
@@ -72,7 +95,8 @@ test("what a killed process has kept is there for the next, within the bounds of
   const before = createMemoryTurnStore({ shelf });
   const key = (sessionId: string) => ({ caller: "alice", sessionId });
   await before.addEvents(key("b"), "t", [{ at: new Date().toISOString(), kind: "notice", text: "." }], 0);
-  for (const id of ["a", "b", "c"]) await before.note(key(id), { role: "user", content: `in ${id}`, at: 1, isUntrusted: true });
+  for (const id of ["a", "b", "c"])
+    await before.note(key(id), { role: "user", content: `in ${id}`, at: 1, isUntrusted: true });
   await shelf.put({ ...key("old"), usedAt: 1, sequence: 1, history: [{ role: "user", content: "long ago", at: 1 }] });
 
   await using again = await openSessionShelf(config, silentLogger);
@@ -113,7 +137,12 @@ test("an agent that cannot write where its conversations lie answers, and its lo
   const log = { ...silentLogger, warn: (_: unknown, text?: string) => void warned.push(String(text)) };
   await using bus = createMemoryBus();
   const config = loadConfig(configSchema, { env });
-  await using _agent = await startAgentService(bus, config, { service: "agent", topic: "tool.invoke.agent", connectRecords: async () => records, log });
+  await using _agent = await startAgentService(bus, config, {
+    service: "agent",
+    topic: "tool.invoke.agent",
+    connectRecords: async () => records,
+    log,
+  });
 
   expect(warned).toEqual(["a conversation could not be kept beyond this process"]);
 });

@@ -35,7 +35,11 @@ export async function openSessionShelf(
   log: Logger,
 ): Promise<SessionShelf & AsyncDisposable> {
   const file = join(makeDataDirectory(dataDirectory), FILE);
-  const database = new SharedDatabase(file, await openDatabase(file, { holds: "the conversations", migrations, busyTimeoutMs }), busyTimeoutMs);
+  const database = new SharedDatabase(
+    file,
+    await openDatabase(file, { holds: "the conversations", migrations, busyTimeoutMs }),
+    busyTimeoutMs,
+  );
   const change = (run: () => void): Promise<void> => database.change("save to", run).catch(notKept(log));
   return {
     sessions() {
@@ -48,14 +52,30 @@ export async function openSessionShelf(
     },
     put({ caller, sessionId, usedAt, sequence, history }) {
       const text = JSON.stringify(history); // as it is now
-      return change(() => database.run("INSERT OR REPLACE INTO session VALUES (?, ?, ?, ?, ?)", caller, sessionId, usedAt, sequence, text));
+      return change(() =>
+        database.run(
+          "INSERT OR REPLACE INTO session VALUES (?, ?, ?, ?, ?)",
+          caller,
+          sessionId,
+          usedAt,
+          sequence,
+          text,
+        ),
+      );
     },
-    drop: ({ caller, sessionId }) => change(() => database.run("DELETE FROM session WHERE caller = ? AND id = ?", caller, sessionId)),
+    drop: ({ caller, sessionId }) =>
+      change(() => database.run("DELETE FROM session WHERE caller = ? AND id = ?", caller, sessionId)),
     [Symbol.asyncDispose]: () => database[Symbol.asyncDispose](),
   };
 }
 
-const keptOf = ({ caller, id, used_at: usedAt, sequence, history }: Readonly<Record<string, unknown>>): KeptSession => ({
+const keptOf = ({
+  caller,
+  id,
+  used_at: usedAt,
+  sequence,
+  history,
+}: Readonly<Record<string, unknown>>): KeptSession => ({
   caller: String(caller),
   sessionId: String(id),
   usedAt: Number(usedAt),

@@ -28,7 +28,9 @@ export function readSkill(name: string, content: string): ReadSkill {
   const said = typeof description === "string" ? description : firstLine(body);
   const found = [
     skillNameFault(name),
-    content.length > bounds.contentChars ? `content: expected at most ${bounds.contentChars} characters, got ${content.length}` : undefined,
+    content.length > bounds.contentChars
+      ? `content: expected at most ${bounds.contentChars} characters, got ${content.length}`
+      : undefined,
     visibleText(body).trim() === "" ? "content: is blank. Say how the thing is done" : undefined,
     ...faults,
     description === undefined || (typeof description === "string" && inALine(description) !== "")
@@ -37,31 +39,58 @@ export function readSkill(name: string, content: string): ReadSkill {
     ownName === undefined || ownName === name
       ? undefined
       : `content: name is ${JSON.stringify(ownName)}, and the skill is to be called ${JSON.stringify(name)}. Leave it out`,
-    isTags ? undefined : `content: tags are no list of lines of 1 to ${bounds.tagChars} characters that are seen, such as [mail, office]`,
-    isTags && listed.length > bounds.tags ? `content: expected at most ${bounds.tags} tags, got ${listed.length}` : undefined,
+    isTags
+      ? undefined
+      : `content: tags are no list of lines of 1 to ${bounds.tagChars} characters that are seen, such as [mail, office]`,
+    isTags && listed.length > bounds.tags
+      ? `content: expected at most ${bounds.tags} tags, got ${listed.length}`
+      : undefined,
   ];
-  return { summary: inALine(said), tags: isTags ? (listed as string[]) : [], faults: found.filter((fault) => fault !== undefined) };
+  return {
+    summary: inALine(said),
+    tags: isTags ? (listed as string[]) : [],
+    faults: found.filter((fault) => fault !== undefined),
+  };
 }
 
 /** It is shown to models and people, also by itself. */
 const isTag = (tag: unknown): boolean =>
-  typeof tag === "string" && tag.length <= bounds.tagChars && tag.trim() !== "" && !tag.includes("\n") && visibleText(tag) === tag;
+  typeof tag === "string" &&
+  tag.length <= bounds.tagChars &&
+  tag.trim() !== "" &&
+  !tag.includes("\n") &&
+  visibleText(tag) === tag;
 
-type FrontMatter = { readonly faults: readonly string[]; readonly attributes: Readonly<Record<string, unknown>>; readonly body: string };
+type FrontMatter = {
+  readonly faults: readonly string[];
+  readonly attributes: Readonly<Record<string, unknown>>;
+  readonly body: string;
+};
 
 function frontMatter(content: string): FrontMatter {
   const [whole, yaml] = /^---[ \t]*\n(.*?\n)?---[ \t]*(?:\n|$)/s.exec(content) ?? [];
   if (whole === undefined) {
-    const faults = /^---[ \t]*\n/.test(content) ? ['content: its front matter does not end. Write a line "---" after it'] : [];
+    const faults = /^---[ \t]*\n/.test(content)
+      ? ['content: its front matter does not end. Write a line "---" after it']
+      : [];
     return { attributes: {}, body: content, faults };
   }
   const body = content.slice(whole.length);
   try {
     const value: unknown = parse(yaml ?? "", { prettyErrors: false, maxAliasCount: 0, logLevel: "error" }) ?? {};
-    if (typeof value === "object" && !Array.isArray(value)) return { attributes: value as Readonly<Record<string, unknown>>, body, faults: [] };
-    return { attributes: {}, body, faults: ['content: its front matter has no keys. Write lines such as "description: Writes the weekly report."'] };
+    if (typeof value === "object" && !Array.isArray(value))
+      return { attributes: value as Readonly<Record<string, unknown>>, body, faults: [] };
+    return {
+      attributes: {},
+      body,
+      faults: ['content: its front matter has no keys. Write lines such as "description: Writes the weekly report."'],
+    };
   } catch (error) {
-    return { attributes: {}, body, faults: [`content: its front matter is no YAML: ${error instanceof Error ? error.message : String(error)}`] };
+    return {
+      attributes: {},
+      body,
+      faults: [`content: its front matter is no YAML: ${error instanceof Error ? error.message : String(error)}`],
+    };
   }
 }
 

@@ -6,4 +6,9 @@ import { listSkills } from "./tools/list-skills.ts";
 import { saveSkill } from "./tools/save-skill.ts";
 
 /** The four tools for skills. */
-export const skillTools = (desk: SkillDesk): readonly Tool[] => [saveSkill(desk), listSkills(desk), getSkill(desk), deleteSkill(desk)];
+export const skillTools = (desk: SkillDesk): readonly Tool[] => [
+  saveSkill(desk),
+  listSkills(desk),
+  getSkill(desk),
+  deleteSkill(desk),
+];

@@ -4,13 +4,16 @@ import { expect, test } from "vitest";
 import { openSqliteAgentRecords } from "../records/sqlite/sqlite-agent-records.ts";
 import { startCallers } from "../test-callers.ts";
 
-const words = (error: unknown): string => (error instanceof ToolError ? `${error.code}: ${error.message}` : String(error));
+const words = (error: unknown): string =>
+  error instanceof ToolError ? `${error.code}: ${error.message}` : String(error);
 
-const REPORT = "---\ndescription: Writes the weekly report.\ntags: [report, office]\n---\n1. Read the calendar.\n2. List what is open.\n";
+const REPORT =
+  "---\ndescription: Writes the weekly report.\ntags: [report, office]\n---\n1. Read the calendar.\n2. List what is open.\n";
 const NAME = "office/weekly-report";
 
 const told = ({ messages }: ModelServerRequest): string => messages.map(({ text }) => text).join("\n");
-const systemText = ({ messages }: ModelServerRequest): string => messages.flatMap(({ role, text }) => (role === "system" ? [text] : [])).join("\n");
+const systemText = ({ messages }: ModelServerRequest): string =>
+  messages.flatMap(({ role, text }) => (role === "system" ? [text] : [])).join("\n");
 
 /** Shares what alice has saved, as an operator does. */
 async function share(folder: string): Promise<void> {
@@ -27,14 +30,30 @@ test("a skill is saved, listed, read, replaced by its next version and deleted b
   expect((await alice("list_skills", {})).text).toBe(
     `Available skills (2):\n- mail (version 1, yours): How mail is sent\n- ${NAME} (version 1, yours): Writes the weekly report.`,
   );
-  expect((await alice("list_skills", { tag: "report" })).data).toMatchObject({ total: 1, skills: [{ name: NAME, tags: ["report", "office"] }] });
+  expect((await alice("list_skills", { tag: "report" })).data).toMatchObject({
+    total: 1,
+    skills: [{ name: NAME, tags: ["report", "office"] }],
+  });
   const read = await alice("get_skill", { name: NAME });
   expect([read.text, read.trust?.level]).toEqual([REPORT, undefined]);
   expect((await bob("list_skills", {})).text).toBe("There are no skills yet. save_skill makes one.");
-  expect((await alice("save_skill", { name: NAME, content: REPORT, version: 0 })).text).toContain(`Nothing changes in the skill ${NAME}, version 1`);
-  expect((await alice("save_skill", { name: NAME, content: "Ask the boss.", version: 1 })).data).toMatchObject({ version: 2, summary: "Ask the boss." });
-  expect((await alice("save_skill", { name: NAME, content: "Ask the boss.", version: 1 })).text).toContain("Nothing changes"); // a repeat
-  expect((await alice("get_skill", { name: NAME })).data).toMatchObject({ content: "Ask the boss.", tags: [], version: 2, maker: "alice", is_own: true });
+  expect((await alice("save_skill", { name: NAME, content: REPORT, version: 0 })).text).toContain(
+    `Nothing changes in the skill ${NAME}, version 1`,
+  );
+  expect((await alice("save_skill", { name: NAME, content: "Ask the boss.", version: 1 })).data).toMatchObject({
+    version: 2,
+    summary: "Ask the boss.",
+  });
+  expect((await alice("save_skill", { name: NAME, content: "Ask the boss.", version: 1 })).text).toContain(
+    "Nothing changes",
+  ); // a repeat
+  expect((await alice("get_skill", { name: NAME })).data).toMatchObject({
+    content: "Ask the boss.",
+    tags: [],
+    version: 2,
+    maker: "alice",
+    is_own: true,
+  });
   expect((await alice("delete_skill", { name: NAME })).text).toBe(`Deleted the skill ${NAME}, which was version 2.`);
   expect((await alice("list_skills", {})).data).toMatchObject({ total: 1 });
 });
@@ -44,7 +63,11 @@ test("others see a skill once an operator has approved exactly that version, and
   const { alice, bob, folder } = scene;
   await alice("save_skill", { name: NAME, content: REPORT });
   await share(folder.path);
-  expect((await bob("get_skill", { name: NAME })).data).toMatchObject({ content: REPORT, is_own: false, is_shared: true });
+  expect((await bob("get_skill", { name: NAME })).data).toMatchObject({
+    content: REPORT,
+    is_own: false,
+    is_shared: true,
+  });
   expect(await bob("save_skill", { name: NAME, content: "Mine." }).catch(words)).toBe(
     `invalid_arguments: The skill was not saved. name: you see a skill "${NAME}" of another caller. Choose another name`,
   );
@@ -65,7 +88,9 @@ test("the policy says by its rules for get_skill which shared skills a caller se
   for (const name of [NAME, "board/minutes"]) await alice("save_skill", { name, content: REPORT });
   await share(folder.path);
   expect((await bob("list_skills", {})).data).toMatchObject({ total: 1, skills: [{ name: NAME }] });
-  expect(await bob("get_skill", { name: "board/minutes" }).catch(words)).toContain("only with arguments that the policy allows");
+  expect(await bob("get_skill", { name: "board/minutes" }).catch(words)).toContain(
+    "only with arguments that the policy allows",
+  );
   expect((await bob("get_skill", { name: NAME })).data).toMatchObject({ name: NAME });
 });
 
@@ -117,31 +142,46 @@ test("each wrong input is answered in words that say what is wrong and what is r
   const { alice } = scene;
   await alice("save_skill", { name: NAME, content: REPORT });
   const not = "invalid_arguments: The skill was not saved. ";
-  const names = 'Use at most 100 characters: words of letters, digits, - and _, with / between them, such as "office/weekly-report"';
+  const names =
+    'Use at most 100 characters: words of letters, digits, - and _, with / between them, such as "office/weekly-report"';
   const save = (content: string, more = {}): [string, object] => ["save_skill", { name: NAME, content, ...more }];
   const wrong: readonly (readonly [readonly [string, object], string])[] = [
     [save("x", { name: "../etc" }), `${not}name: "../etc" is none. ${names}`],
     [save(" \n", { name: "a b" }), `${not}name: "a b" is none. ${names}; content: is blank. Say how the thing is done`],
     [save("x".repeat(32_769)), `${not}content: expected at most 32768 characters, got 32769`],
     [save("---\ndescription: x\nDo it."), `${not}content: its front matter does not end. Write a line "---" after it`],
-    [save("---\n- a\n---\nx"), `${not}content: its front matter has no keys. Write lines such as "description: Writes the weekly report."`],
+    [
+      save("---\n- a\n---\nx"),
+      `${not}content: its front matter has no keys. Write lines such as "description: Writes the weekly report."`,
+    ],
     [
       save("---\ndescription: 7\ntags: 7\n---\nx"),
       `${not}content: description is no text. Write it in a line; content: tags are no list of lines of 1 to 64 characters that are seen, such as [mail, office]`,
     ],
-    [save("---\nname: other\n---\nx"), `${not}content: name is "other", and the skill is to be called "${NAME}". Leave it out`],
+    [
+      save("---\nname: other\n---\nx"),
+      `${not}content: name is "other", and the skill is to be called "${NAME}". Leave it out`,
+    ],
     [save("x", { version: 7 }), `${not}version: the skill is version 1 by now, not version 7. Read it again`],
     [save("x", { name: "new", version: 1 }), `${not}version: the skill is not there, not version 1. Read it again`],
     [
       save("x", { name: "new" }),
       'denied: The skill was not saved. "alice" has 1 skills, which is all that it may have. Save it under the name of one that is there, or delete one.',
     ],
-    [["get_skill", { name: "office/weekly-repot" }], `invalid_arguments: name: you see no skill "office/weekly-repot". Did you mean "${NAME}"?`],
+    [
+      ["get_skill", { name: "office/weekly-repot" }],
+      `invalid_arguments: name: you see no skill "office/weekly-repot". Did you mean "${NAME}"?`,
+    ],
     [["get_skill", { name: "zzz" }], `invalid_arguments: name: you see no skill "zzz". You see: ${NAME}.`],
-    [["delete_skill", { name: "zzz" }], `invalid_arguments: The skill was not deleted. name: you see no skill "zzz". You see: ${NAME}.`],
+    [
+      ["delete_skill", { name: "zzz" }],
+      `invalid_arguments: The skill was not deleted. name: you see no skill "zzz". You see: ${NAME}.`,
+    ],
   ];
   for (const [[tool, input], expected] of wrong)
     expect([input, await alice(tool, input).then(({ text }) => `no error: ${text}`, words)]).toEqual([input, expected]);
-  expect(await alice("save_skill", { name: NAME, content: "---\na: *b\n---\nx" }).catch(words)).toMatch(/^invalid_arguments: .*its front matter is no YAML: /);
+  expect(await alice("save_skill", { name: NAME, content: "---\na: *b\n---\nx" }).catch(words)).toMatch(
+    /^invalid_arguments: .*its front matter is no YAML: /,
+  );
   expect((await alice("list_skills", {})).data).toMatchObject({ total: 1 });
 });

@@ -36,13 +36,21 @@ export class Skills implements SkillReader {
     const found = visible.find((skill) => skill.name === name);
     if (found !== undefined) return found;
     const why = skillNameFault(name) ?? `name: you see no skill ${JSON.stringify(name)}`;
-    throw new ToolError(ToolErrorCode.InvalidArguments, `${left === undefined ? "" : `${left} `}${why}. ${helpFor(name, visible)}`);
+    throw new ToolError(
+      ToolErrorCode.InvalidArguments,
+      `${left === undefined ? "" : `${left} `}${why}. ${helpFor(name, visible)}`,
+    );
   }
 
   /** @throws {ToolError} as `find`, and if the skill is not the caller's own */
-  async findOwn(caller: string, name: string, { what, grant }: { readonly what: string; readonly grant: string | undefined }): Promise<KeptSkill> {
+  async findOwn(
+    caller: string,
+    name: string,
+    { what, grant }: { readonly what: string; readonly grant: string | undefined },
+  ): Promise<KeptSkill> {
     const skill = await this.find(caller, name, `The skill was not ${what}.`);
-    const refusal = skill.maker === caller ? changeRefusal(skill.grant, grant) : "another caller made it, who alone may change it";
+    const refusal =
+      skill.maker === caller ? changeRefusal(skill.grant, grant) : "another caller made it, who alone may change it";
     if (refusal === undefined) return skill;
     throw new ToolError(ToolErrorCode.Denied, `The skill "${name}" was not ${what}: ${refusal}. ${SAVE_ANOTHER}`);
   }

@@ -27,19 +27,28 @@ const TTL_MS = 3 * EVERY_MS;
  * Announces agents until it is disposed of, and takes them back then. Instances announce the same ones: when one of them ends, those that go on
  * announce at once that the agents are still there. A card says nothing but the agent's name, as strangers read it.
  */
-export async function announceAgents(bus: Bus, agents: readonly ServedAgent[], { log, everyMs = EVERY_MS }: AnnounceAgentsOptions): Promise<AsyncDisposable> {
+export async function announceAgents(
+  bus: Bus,
+  agents: readonly ServedAgent[],
+  { log, everyMs = EVERY_MS }: AnnounceAgentsOptions,
+): Promise<AsyncDisposable> {
   let isEnding = false;
   const announce = async (some: readonly ServedAgent[], isDeregistering: boolean): Promise<void> => {
     for (const { name } of some) await bus.publish(cardOf(name, isDeregistering));
   };
   const tryTo = (some: readonly ServedAgent[], isDeregistering = false): Promise<void> =>
-    announce(some, isDeregistering).catch((error: unknown) => log.warn({ reason: String(error) }, "could not announce the agents that take tasks on the bus"));
-  const listening = await bus.subscribe({ name: "agents", topics: [taskTopics.announce], kind: "copy" }, async ({ body }) => {
-    const card = decodeMessage("AgentCard", body);
-    if (!card.ok || card.value.isDeregistering !== true || isEnding) return;
-    const gone = card.value.agentName.toLowerCase();
-    await tryTo(agents.filter(({ name }) => name.toLowerCase() === gone));
-  });
+    announce(some, isDeregistering).catch((error: unknown) =>
+      log.warn({ reason: String(error) }, "could not announce the agents that take tasks on the bus"),
+    );
+  const listening = await bus.subscribe(
+    { name: "agents", topics: [taskTopics.announce], kind: "copy" },
+    async ({ body }) => {
+      const card = decodeMessage("AgentCard", body);
+      if (!card.ok || card.value.isDeregistering !== true || isEnding) return;
+      const gone = card.value.agentName.toLowerCase();
+      await tryTo(agents.filter(({ name }) => name.toLowerCase() === gone));
+    },
+  );
   const loop = startLoop(everyMs, () => tryTo(agents));
   return {
     async [Symbol.asyncDispose]() {
@@ -53,7 +62,19 @@ export async function announceAgents(bus: Bus, agents: readonly ServedAgent[], {
 
 function cardOf(agentName: string, isDeregistering: boolean) {
   const description = "Answers messages with a model and the tools that its caller may use.";
-  const skill = { id: CHAT_SKILL, name: "Chat", description: "Answer a message, or do what it asks for.", tags: null, examples: null };
+  const skill = {
+    id: CHAT_SKILL,
+    name: "Chat",
+    description: "Answer a message, or do what it asks for.",
+    tags: null,
+    examples: null,
+  };
   const body = encodeMessage("AgentCard", { agentName, description, version, skills: [skill], isDeregistering });
-  return createEnvelope({ topic: taskTopics.announce, type: messages.AgentCard.type, source: agentName, ttlMs: TTL_MS, body });
+  return createEnvelope({
+    topic: taskTopics.announce,
+    type: messages.AgentCard.type,
+    source: agentName,
+    ttlMs: TTL_MS,
+    body,
+  });
 }

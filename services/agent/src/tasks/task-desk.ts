@@ -29,7 +29,8 @@ export interface TaskDeskOptions {
   readonly log: Logger;
 }
 
-const TAKEN = "Cannot take the task: another message had its taskId. Give each task its own. The contextId goes on in a conversation, or answers a question.";
+const TAKEN =
+  "Cannot take the task: another message had its taskId. Give each task its own. The contextId goes on in a conversation, or answers a question.";
 
 type TaskIds = Pick<AgentTaskRequest, "taskId" | "contextId">;
 
@@ -71,7 +72,9 @@ class TaskDesk {
     this.#bus = bus;
     this.#options = options;
     this.#byTopic = new Map(
-      options.agents.flatMap((served) => [taskTopics.task(served.name), taskTopics.cancel(served.name)].map((topic) => [topic, served] as const)),
+      options.agents.flatMap((served) =>
+        [taskTopics.task(served.name), taskTopics.cancel(served.name)].map((topic) => [topic, served] as const),
+      ),
     );
   }
 
@@ -98,7 +101,11 @@ class TaskDesk {
     const asked = this.#askedIn(message);
     const decoded = decodeMessage("AgentTaskRequest", message.body);
     if (asked === undefined || asked.refusal !== undefined || !decoded.ok || reason === "rejected") return;
-    await this.#options.messages.error(placeOf(asked, decoded.value), "execution_failed", "The agent broke off over the task again and again.");
+    await this.#options.messages.error(
+      placeOf(asked, decoded.value),
+      "execution_failed",
+      "The agent broke off over the task again and again.",
+    );
   }
 
   /** Whether a message that agents have died over again and again may be what they died of. */
@@ -115,19 +122,34 @@ class TaskDesk {
     const replyTo = isKnown ? taskReplyTopic(message, this.#bus.traits.verifiesSender) : undefined;
     const served = this.#byTopic.get(message.topic);
     if (replyTo === undefined || served === undefined) return undefined;
-    return { message, served, replyTo, caller: callerOf(message, sender), refusal: "refusal" in sender ? sender.refusal.message : undefined };
+    return {
+      message,
+      served,
+      replyTo,
+      caller: callerOf(message, sender),
+      refusal: "refusal" in sender ? sender.refusal.message : undefined,
+    };
   }
 
   async #run(asked: Asked, delivery: Delivery): Promise<void> {
     const { messages, turns, turnTimeoutMs } = this.#options;
     const { message, served, refusal } = asked;
     const decoded = decodeMessage("AgentTaskRequest", message.body);
-    if (!decoded.ok) return messages.error(placeOf(asked, idsIn(decoded.fault.value)), "invalid_request", `Cannot take the task: ${decoded.fault.message}.`);
+    if (!decoded.ok)
+      return messages.error(
+        placeOf(asked, idsIn(decoded.fault.value)),
+        "invalid_request",
+        `Cannot take the task: ${decoded.fault.message}.`,
+      );
     const { value: task } = decoded;
     const place = placeOf(asked, task);
     if (refusal !== undefined) return messages.error(place, "invalid_request", `Cannot take the task: ${refusal}.`);
     if (task.skill != null && task.skill !== CHAT_SKILL)
-      return messages.error(place, "skill_not_supported", `${served.name} has no skill ${JSON.stringify(task.skill)}. It has "${CHAT_SKILL}".`);
+      return messages.error(
+        place,
+        "skill_not_supported",
+        `${served.name} has no skill ${JSON.stringify(task.skill)}. It has "${CHAT_SKILL}".`,
+      );
     const text = taskText(task.message);
     if ("fault" in text) return messages.error(place, "invalid_request", `Cannot take the task: ${text.fault}.`);
     await messages.status(place, undefined);
@@ -149,7 +171,8 @@ class TaskDesk {
     const { messages } = this.#options;
     if (code === ToolErrorCode.Cancelled) return messages.result(place, TaskState.canceled, "The task was cancelled.");
     if (error?.details?.["reason"] === "conflict") return messages.error(place, "invalid_request", TAKEN);
-    if (error !== undefined) return messages.error(place, codeOf(error.code), error.message, { isRetryable: error.isRetryable });
+    if (error !== undefined)
+      return messages.error(place, codeOf(error.code), error.message, { isRetryable: error.isRetryable });
     return isAnswer
       ? messages.result(place, asksBack ? TaskState.inputRequired : TaskState.completed, text)
       : messages.error(place, "execution_failed", text || "There is no answer.");
@@ -168,7 +191,8 @@ class TaskDesk {
           return [];
         })
       : [];
-    if (cancelled.length === 0) await messages.error(placeOf(asked, ids, "cancel"), "task_not_cancelable", "task cannot be cancelled");
+    if (cancelled.length === 0)
+      await messages.error(placeOf(asked, ids, "cancel"), "task_not_cancelable", "task cannot be cancelled");
   }
 }
 
@@ -182,7 +206,14 @@ function placeOf(asked: Asked, ids: TaskIds, what = "task"): TaskPlace {
   const { message, served, replyTo, caller } = asked;
   const { taskId, contextId = null } = ids;
   const { correlationId } = message;
-  return { agent: served.name, taskId, contextId, correlationId, replyTo, key: JSON.stringify([what, caller, served.name, taskId]) };
+  return {
+    agent: served.name,
+    taskId,
+    contextId,
+    correlationId,
+    replyTo,
+    key: JSON.stringify([what, caller, served.name, taskId]),
+  };
 }
 
 /** The ids in a message that cannot be read otherwise. */

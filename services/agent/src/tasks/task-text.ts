@@ -12,10 +12,15 @@ export function taskText({ parts }: AgentTaskMessage): TaskText {
   for (const [i, part] of parts.entries()) {
     const bytes = base64Bytes(part.data ?? "");
     const words = partWords(part) ?? (bytes && fileText({ name: "", mediaType: part.mimeType ?? "", bytes }));
-    if (words === undefined) return { fault: `message.parts.${i}: expected text, data or text files in UTF-8, as base64. Other files are not read here` };
+    if (words === undefined)
+      return {
+        fault: `message.parts.${i}: expected text, data or text files in UTF-8, as base64. Other files are not read here`,
+      };
     if (words !== "") texts.push(words);
   }
   const whole = texts.join("\n");
   if (whole.trim() === "") return { fault: "message.parts: there is no text" };
-  return whole.length > MAX_CHARACTERS ? { fault: `message.parts: more than ${MAX_CHARACTERS} characters` } : { text: whole };
+  return whole.length > MAX_CHARACTERS
+    ? { fault: `message.parts: more than ${MAX_CHARACTERS} characters` }
+    : { text: whole };
 }

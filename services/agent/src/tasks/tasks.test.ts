@@ -13,7 +13,8 @@ interface Golden {
   readonly body: Record<string, unknown>;
 }
 
-const golden = (file: string): Golden => JSON.parse(readFileSync(join(import.meta.dirname, "../../../../packages/contracts/golden", file), "utf8")) as Golden;
+const golden = (file: string): Golden =>
+  JSON.parse(readFileSync(join(import.meta.dirname, "../../../../packages/contracts/golden", file), "utf8")) as Golden;
 
 /** The message as a program of the original sends it, to the agent served here. */
 function replayed(file: string, body: Record<string, unknown> = {}, more: Partial<Envelope> = {}): Envelope {
@@ -24,11 +25,26 @@ function replayed(file: string, body: Record<string, unknown> = {}, more: Partia
 
 /** What a program of the original hears as the caller RockBot. */
 async function hearAll(bus: Bus) {
-  const heard: { topic: string; type: string; correlationId: string | undefined; messageId: string; body: Record<string, unknown> }[] = [];
+  const heard: {
+    topic: string;
+    type: string;
+    correlationId: string | undefined;
+    messageId: string;
+    body: Record<string, unknown>;
+  }[] = [];
   const topics = ["agent.response.RockBot", "agent.task.status", "discovery.announce"];
-  const subscription = await bus.subscribe({ name: "original", topics, kind: "copy" }, async ({ topic, type, correlationId, messageId, body }) => {
-    heard.push({ topic, type: type.split(".").at(-1) ?? "", correlationId, messageId, body: JSON.parse(Buffer.from(body).toString()) });
-  });
+  const subscription = await bus.subscribe(
+    { name: "original", topics, kind: "copy" },
+    async ({ topic, type, correlationId, messageId, body }) => {
+      heard.push({
+        topic,
+        type: type.split(".").at(-1) ?? "",
+        correlationId,
+        messageId,
+        body: JSON.parse(Buffer.from(body).toString()),
+      });
+    },
+  );
   const answers = () => heard.filter(({ topic }) => topic === "agent.response.RockBot");
   return { heard, answers, [Symbol.asyncDispose]: () => subscription[Symbol.asyncDispose]() };
 }
@@ -37,14 +53,25 @@ const TASK = "4f6b8d2a1c3e4a5b9d7f0e1c2b3a4d5e";
 const served = { env: { BUS_AGENTS: "RockBot" } };
 
 test("the original's task is taken, told of as working, and answered once at its reply-to, however often it comes", async () => {
-  await using agent = await startTestAgent([{ text: "Quorum queues replicate with Raft." }, { text: "another answer" }], served);
+  await using agent = await startTestAgent(
+    [{ text: "Quorum queues replicate with Raft." }, { text: "another answer" }],
+    served,
+  );
   await using peer = await hearAll(agent.bus);
 
   await agent.bus.publish(replayed("agent-task.request.json", { skill: null }));
   await expect.poll(peer.answers, { timeout: 10_000 }).toHaveLength(1);
   const [status] = peer.heard;
-  expect(status).toMatchObject({ topic: "agent.task.status", correlationId: TASK, body: golden("agent-task-status.working.json").body });
-  expect(peer.answers()[0]).toMatchObject({ type: "AgentTaskResult", correlationId: TASK, body: golden("agent-response.result.json").body });
+  expect(status).toMatchObject({
+    topic: "agent.task.status",
+    correlationId: TASK,
+    body: golden("agent-task-status.working.json").body,
+  });
+  expect(peer.answers()[0]).toMatchObject({
+    type: "AgentTaskResult",
+    correlationId: TASK,
+    body: golden("agent-response.result.json").body,
+  });
 
   await agent.bus.publish(replayed("agent-task.request.json", { skill: null }));
   await expect.poll(peer.answers, { timeout: 10_000 }).toHaveLength(2);
@@ -54,14 +81,23 @@ test("the original's task is taken, told of as working, and answered once at its
   const message = { role: "user", parts: [{ kind: "text", text: "40" }] };
   await agent.bus.publish(replayed("agent-task.request.json", { skill: null, message }));
   await expect.poll(peer.answers, { timeout: 10_000 }).toHaveLength(3);
-  expect(peer.answers()[2]?.body).toMatchObject({ code: "invalid_request", message: expect.stringContaining("another message had its taskId") });
+  expect(peer.answers()[2]?.body).toMatchObject({
+    code: "invalid_request",
+    message: expect.stringContaining("another message had its taskId"),
+  });
 });
 
 test("tasks with the same contextId are of one conversation, and others' contextIds are none of it", async () => {
   await using agent = await startTestAgent([{ text: "one" }, { text: "two" }, { text: "three" }], served);
   await using peer = await hearAll(agent.bus);
   const send = (taskId: string, more: Partial<Envelope> = {}) =>
-    agent.bus.publish(replayed("agent-task.request.json", { taskId, contextId: "talk", skill: "chat" }, { correlationId: taskId, ...more }));
+    agent.bus.publish(
+      replayed(
+        "agent-task.request.json",
+        { taskId, contextId: "talk", skill: "chat" },
+        { correlationId: taskId, ...more },
+      ),
+    );
 
   for (const [i, task] of ["a", "b"].entries()) {
     await send(task);
@@ -74,7 +110,15 @@ test("tasks with the same contextId are of one conversation, and others' context
 });
 
 test("an agent that asks back answers with a question, and goes on in the conversation that its answer names", async () => {
-  const facts = { name: "clerk", description: "", playbook: "Sell shirts.", tools: [], maker: "operator", isUntrusted: false, hash: "1" };
+  const facts = {
+    name: "clerk",
+    description: "",
+    playbook: "Sell shirts.",
+    tools: [],
+    maker: "operator",
+    isUntrusted: false,
+    hash: "1",
+  };
   const clerk = { ...facts, reportSchema: { type: "object", required: ["size"] } };
   const report = (more: object) => ({ toolCalls: [{ name: "agent__final_report", arguments: more }] });
   await using agent = await startTestAgent(
@@ -87,12 +131,19 @@ test("an agent that asks back answers with a question, and goes on in the conver
   );
   await using peer = await hearAll(agent.bus);
   const send = (taskId: string, contextId: string | null) =>
-    agent.bus.publish({ ...replayed("agent-task.request.json", { taskId, contextId, skill: null }), topic: "agent.task.clerk" });
+    agent.bus.publish({
+      ...replayed("agent-task.request.json", { taskId, contextId, skill: null }),
+      topic: "agent.task.clerk",
+    });
 
   await send("a", null);
   await expect.poll(peer.answers, { timeout: 10_000 }).toHaveLength(1);
   const [question] = peer.answers();
-  expect(question?.body).toMatchObject({ state: 2, contextId: expect.stringMatching(/./), message: { parts: [{ text: "Which size?" }] } });
+  expect(question?.body).toMatchObject({
+    state: 2,
+    contextId: expect.stringMatching(/./),
+    message: { parts: [{ text: "Which size?" }] },
+  });
   await send("b", question?.body["contextId"] as string);
   await expect.poll(peer.answers, { timeout: 10_000 }).toHaveLength(2);
   expect(peer.answers()[1]?.body).toMatchObject({ state: 3, message: { parts: [{ text: '{"size":40}' }] } });
@@ -109,14 +160,31 @@ test("a task that cannot be taken is refused in words, with the original's codes
     return peer.answers().at(-1)?.body;
   };
 
-  expect(await refused({})).toMatchObject({ taskId: TASK, code: "skill_not_supported", message: expect.stringContaining('"chat"') });
-  expect(await refused({ skill: null, message: { role: "user", parts: [] } })).toMatchObject({ code: "invalid_request", isRetryable: false });
-  expect(await refused({ skill: null, message: { role: "user", parts: [{ kind: "file", data: "AAAA", mimeType: "image/png" }] } })).toMatchObject({
+  expect(await refused({})).toMatchObject({
+    taskId: TASK,
+    code: "skill_not_supported",
+    message: expect.stringContaining('"chat"'),
+  });
+  expect(await refused({ skill: null, message: { role: "user", parts: [] } })).toMatchObject({
+    code: "invalid_request",
+    isRetryable: false,
+  });
+  expect(
+    await refused({
+      skill: null,
+      message: { role: "user", parts: [{ kind: "file", data: "AAAA", mimeType: "image/png" }] },
+    }),
+  ).toMatchObject({
     code: "invalid_request",
     message: expect.stringContaining("Other files are not read here"),
   });
   for (const data of ["aGVsbG8*###", "aGVsb", "YQ==YQ=="])
-    expect(await refused({ skill: null, message: { role: "user", parts: [{ kind: "file", data, mimeType: "text/plain" }] } })).toMatchObject({
+    expect(
+      await refused({
+        skill: null,
+        message: { role: "user", parts: [{ kind: "file", data, mimeType: "text/plain" }] },
+      }),
+    ).toMatchObject({
       code: "invalid_request",
       message: expect.stringContaining("as base64"),
     });
@@ -137,7 +205,11 @@ test("a task that runs is cancelled by its sender, and by nobody else", async ()
   expect(peer.answers()[0]?.body).toMatchObject({ code: "task_not_cancelable" });
   await agent.bus.publish(replayed("agent-task-cancel.request.json"));
   await expect.poll(peer.answers, { timeout: 10_000 }).toHaveLength(2);
-  expect(peer.answers()[1]).toMatchObject({ type: "AgentTaskResult", correlationId: TASK, body: { taskId: TASK, state: 5 } });
+  expect(peer.answers()[1]).toMatchObject({
+    type: "AgentTaskResult",
+    correlationId: TASK,
+    body: { taskId: TASK, state: 5 },
+  });
 });
 
 test("an agent that no setting names is neither announced nor served", async () => {
@@ -157,7 +229,11 @@ test("agents are announced, each again when another instance takes it back, and 
       ["RockBot", false],
       ["clerk", false],
     ]);
-    expect(peer.heard[0]?.body).toMatchObject({ skills: [{ id: "chat" }], description: expect.any(String), version: expect.any(String) });
+    expect(peer.heard[0]?.body).toMatchObject({
+      skills: [{ id: "chat" }],
+      description: expect.any(String),
+      version: expect.any(String),
+    });
     await bus.publish(replayed("discovery.deregister.json", { agentName: "rockbot" }));
     await expect.poll(() => cards().slice(3)).toEqual([["RockBot", false]]);
   }

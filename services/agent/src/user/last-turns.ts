@@ -11,5 +11,7 @@ export function lastTurns(history: readonly HistoryTurn[]): ConversationTurn[] {
     characters += content.length;
     return characters > MAX_CHARACTERS;
   });
-  return history.slice(first + 1).map(({ role, content, at }) => ({ role, content, timestamp: new Date(at).toISOString() }));
+  return history
+    .slice(first + 1)
+    .map(({ role, content, at }) => ({ role, content, timestamp: new Date(at).toISOString() }));
 }

@@ -23,5 +23,7 @@ test("where senders are verified, replies go to topics of the sender only", () =
 });
 
 test("a program of the original, which the broker does not verify, hears the shared topic", () => {
-  expect(replyAddress(message("user.response"), "user-proxy", { isDurable: true, verifiesSender: true })).toBe("user.response");
+  expect(replyAddress(message("user.response"), "user-proxy", { isDurable: true, verifiesSender: true })).toBe(
+    "user.response",
+  );
 });

@@ -7,7 +7,11 @@ import { agentTopics, type Envelope, isUserReplyTopic, isUserReplyTopicOf } from
  * @param name the sender, as the bus knows it
  * @returns undefined if the message names a topic that its sender may not hear, or none that replies may go to
  */
-export function replyAddress({ replyTo = agentTopics.response, userId }: Envelope, name: string, { verifiesSender }: BusTraits): string | undefined {
+export function replyAddress(
+  { replyTo = agentTopics.response, userId }: Envelope,
+  name: string,
+  { verifiesSender }: BusTraits,
+): string | undefined {
   if (!verifiesSender) return isUserReplyTopic(replyTo) ? replyTo : undefined;
   if (isUserReplyTopicOf(name, replyTo)) return replyTo;
   if (replyTo !== agentTopics.response) return undefined;

@@ -4,8 +4,18 @@ import { TurnCalls } from "./turn-calls.ts";
 
 test.each([
   ["nothing of a message that another has by now", "unavailable", false, undefined],
-  ["why it was not taken, of one that is its own", "unavailable", true, "I could not answer: The message was not taken."],
-  ["that it may have been taken, of one whose answer is lost", "outcome_unknown", true, expect.stringContaining("may have been taken")],
+  [
+    "why it was not taken, of one that is its own",
+    "unavailable",
+    true,
+    "I could not answer: The message was not taken.",
+  ],
+  [
+    "that it may have been taken, of one whose answer is lost",
+    "outcome_unknown",
+    true,
+    expect.stringContaining("may have been taken"),
+  ],
 ])("an agent that cannot answer says %s", async (_, code, isOurs, text) => {
   const call = () => Promise.reject(new ToolError(code, "The message was not taken."));
   const delivery = { signal: new AbortController().signal, isOurs: async () => isOurs };

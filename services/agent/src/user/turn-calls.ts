@@ -71,7 +71,10 @@ export class TurnCalls {
     try {
       const input = { message, session_id: sessionId, ...(agent === undefined ? {} : { agent }) };
       // It is bounded by its time alone, as a process that stops leaves it to others.
-      const parent = depth === 0 ? undefined : { signal: new AbortController().signal, deadline: performance.now() + timeoutMs, depth: depth - 1 };
+      const parent =
+        depth === 0
+          ? undefined
+          : { signal: new AbortController().signal, deadline: performance.now() + timeoutMs, depth: depth - 1 };
       const calling = this.#caller.call(tools.agentChat.name, input, {
         toolCallId: turnId,
         onBehalfOf: caller,
@@ -83,7 +86,12 @@ export class TurnCalls {
       // A process that stops leaves the turn to others: it is not cancelled.
       const { content, structured } = await unlessAborted(calling, signal);
       const { reason, code, report } = (structured ?? {}) as Partial<ToolAgentChatOutput>;
-      return { text: content?.trim() || reason || "", isAnswer: (content ?? "").trim() !== "", asksBack: report?.status === "input-required", code };
+      return {
+        text: content?.trim() || reason || "",
+        isAnswer: (content ?? "").trim() !== "",
+        asksBack: report?.status === "input-required",
+        code,
+      };
     } catch (error) {
       signal.throwIfAborted();
       if (!(error instanceof ToolError)) throw error;
@@ -96,4 +104,5 @@ export class TurnCalls {
   }
 }
 
-const MAYBE_TAKEN = "Your message may have been taken, and the answer to it is lost. Look at what came of it before you send it again.";
+const MAYBE_TAKEN =
+  "Your message may have been taken, and the answer to it is lost. Look at what came of it before you send it again.";

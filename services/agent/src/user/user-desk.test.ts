@@ -12,15 +12,19 @@ async function start(ask: TurnCalls["ask"], delivery: Partial<Delivery> = {}) {
   const bus = started.use(createMemoryBus());
   const heard: object[] = [];
   started.use(
-    await bus.subscribe({ name: "result.users", topics: ["user.response.users"], kind: "result" }, async ({ correlationId, body }) => {
-      heard.push({ ...(JSON.parse(Buffer.from(body).toString()) as object), correlationId });
-    }),
+    await bus.subscribe(
+      { name: "result.users", topics: ["user.response.users"], kind: "result" },
+      async ({ correlationId, body }) => {
+        heard.push({ ...(JSON.parse(Buffer.from(body).toString()) as object), correlationId });
+      },
+    ),
   );
   const handled = Promise.withResolvers<void>();
   const deskBus: Bus = {
     ...bus,
     publish: (...args) => bus.publish(...args),
-    subscribe: (options, handle) => bus.subscribe(options, (message, own) => handle(message, { ...own, ...delivery }).finally(handled.resolve)),
+    subscribe: (options, handle) =>
+      bus.subscribe(options, (message, own) => handle(message, { ...own, ...delivery }).finally(handled.resolve)),
   };
   const agent: UserDeskOptions["agent"] = {
     history: async () => [],
@@ -32,12 +36,28 @@ async function start(ask: TurnCalls["ask"], delivery: Partial<Delivery> = {}) {
   const addresses = { set: async () => {}, get: async () => undefined };
   const replies = new UserReplies(bus, { source: "agent", agentName: "RockBot", addresses, log });
   const meter = new MessageMeter({ log, clock: () => 0 });
-  const parts = { agent, turns: { ask } as TurnCalls, replies, addresses, identity: createIdentity(bus, undefined), meter };
+  const parts = {
+    agent,
+    turns: { ask } as TurnCalls,
+    replies,
+    addresses,
+    identity: createIdentity(bus, undefined),
+    meter,
+  };
   started.use(await openUserDesk(deskBus, { ...parts, source: "agent", turnTimeoutMs: 1_000, drainMs: 1_000, log }));
   const send = (content: string): Promise<void> => {
     const body = encodeMessage("UserMessage", { content, sessionId: "s", userId: "u", targetAgent: null });
     const { type } = messages.UserMessage;
-    return bus.publish(createEnvelope({ topic: "user.message", type, source: "users", replyTo: "user.response.users", correlationId: "q", body }));
+    return bus.publish(
+      createEnvelope({
+        topic: "user.message",
+        type,
+        source: "users",
+        replyTo: "user.response.users",
+        correlationId: "q",
+        body,
+      }),
+    );
   };
   const running = started.move();
   return { bus, heard, meter, send, handled: handled.promise, [Symbol.asyncDispose]: () => running.disposeAsync() };
@@ -75,5 +95,7 @@ test.each([
   while (desk.meter.take("invoke", "users", 1) === undefined);
   await desk.send("one more");
   await desk.handled;
-  await expect.poll(() => desk.heard).toEqual(texts.map((content) => expect.objectContaining({ content, isFinal: true })));
+  await expect
+    .poll(() => desk.heard)
+    .toEqual(texts.map((content) => expect.objectContaining({ content, isFinal: true })));
 });

@@ -45,7 +45,8 @@ interface Asked {
 }
 
 const HISTORY_TTL_MS = 60_000;
-const TRY_AGAIN = "[The user marked your last answer as not helpful. Say in one sentence what may be wrong with it, and give a better one.]";
+const TRY_AGAIN =
+  "[The user marked your last answer as not helpful. Say in one sentence what may be wrong with it, and give a better one.]";
 
 /**
  * Takes users' messages, feedback and questions for a session's history. Each message gets one final reply, in words if nothing can be done. A
@@ -105,8 +106,12 @@ class UserDesk {
   async giveUp(message: Envelope, { reason }: Death): Promise<void> {
     const sender = this.#options.identity.senderOf(message);
     const address = replyAddress(message, nameOf(message), this.#bus.traits);
-    if (message.topic !== agentTopics.message || "refusal" in sender || address === undefined || reason === "rejected") return;
-    await this.#replyTo({ message, caller: callerOf(message, sender), address })("I could not answer: I broke off over your message again and again.", true);
+    if (message.topic !== agentTopics.message || "refusal" in sender || address === undefined || reason === "rejected")
+      return;
+    await this.#replyTo({ message, caller: callerOf(message, sender), address })(
+      "I could not answer: I broke off over your message again and again.",
+      true,
+    );
   }
 
   /** Whether a message that agents have died over again and again may be what they died of. */
@@ -118,12 +123,23 @@ class UserDesk {
   }
 
   /** Says something to the sender of a message. An agent that dies between its answer and its acknowledgement leaves a repeat: the same id tells. */
-  #replyTo({ message, caller, address: topic }: Pick<Asked, "message" | "caller" | "address">): (content: string, isFinal: boolean) => Promise<void> {
+  #replyTo({
+    message,
+    caller,
+    address: topic,
+  }: Pick<Asked, "message" | "caller" | "address">): (content: string, isFinal: boolean) => Promise<void> {
     const { correlationId, messageId } = message;
     const sessionId = sessionIn(decodeMessage("UserMessage", message.body));
     const finalId = replyId(caller, sessionId, messageId);
     return async (content, isFinal) =>
-      void (await this.#options.replies.send({ topic, sessionId, content, correlationId, isFinal, messageId: isFinal ? finalId : undefined }));
+      void (await this.#options.replies.send({
+        topic,
+        sessionId,
+        content,
+        correlationId,
+        isFinal,
+        messageId: isFinal ? finalId : undefined,
+      }));
   }
 
   async #answer(asked: Asked): Promise<void> {
@@ -143,7 +159,10 @@ class UserDesk {
       .catch((error: unknown) => log.warn({ reason: String(error) }, "could not keep where replies of a session go"));
     await placed;
     const timeoutMs = Math.min(turnTimeoutMs, waitsMs(message) ?? turnTimeoutMs);
-    const answer = await this.#ask({ ...turn, message: content }, { timeoutMs, delivery, onStep: (words) => reply(words, false) });
+    const answer = await this.#ask(
+      { ...turn, message: content },
+      { timeoutMs, delivery, onStep: (words) => reply(words, false) },
+    );
     if (answer === undefined) return;
     const { text, isAnswer } = answer;
     if (isAnswer) await unlessAborted(replyPlace.before, delivery.signal);
@@ -152,7 +171,11 @@ class UserDesk {
 
   async #place(turn: TurnPlace): Promise<void> {
     const { agent, log } = this.#options;
-    await agent.place(turn).catch((error: unknown) => log.debug({ reason: String(error) }, "could not give a turn its place: it takes one when it runs"));
+    await agent
+      .place(turn)
+      .catch((error: unknown) =>
+        log.debug({ reason: String(error) }, "could not give a turn its place: it takes one when it runs"),
+      );
   }
 
   async #ask(question: TurnQuestion, options: AskOptions): Promise<TurnAnswer | undefined> {
@@ -166,13 +189,23 @@ class UserDesk {
     const { agent, replies, turnTimeoutMs, log } = this.#options;
     const decoded = decodeMessage("UserFeedback", message.body);
     const fault = refusal ?? (decoded.ok ? undefined : decoded.fault.message);
-    if (fault !== undefined || !decoded.ok) return log.warn({ caller, reason: fault }, "feedback of a user was not taken"); // nobody waits for an answer
+    if (fault !== undefined || !decoded.ok)
+      return log.warn({ caller, reason: fault }, "feedback of a user was not taken"); // nobody waits for an answer
     const { sessionId, messageId, isPositive } = decoded.value;
     const mark = isPositive ? "helpful" : "not helpful";
-    if (isPositive) return agent.note(caller, sessionId, "system", `The user marked the reply ${JSON.stringify(messageId)} as ${mark}.`);
+    if (isPositive)
+      return agent.note(
+        caller,
+        sessionId,
+        "system",
+        `The user marked the reply ${JSON.stringify(messageId)} as ${mark}.`,
+      );
     const history = await agent.history(caller, sessionId);
     if (!history.some(({ role }) => role === "user")) return; // there is nothing to do better
-    const answer = await this.#ask({ caller, sessionId, turnId: message.messageId, message: TRY_AGAIN }, { timeoutMs: turnTimeoutMs, delivery });
+    const answer = await this.#ask(
+      { caller, sessionId, turnId: message.messageId, message: TRY_AGAIN },
+      { timeoutMs: turnTimeoutMs, delivery },
+    );
     if (answer?.isAnswer) await replies.volunteer(caller, sessionId, message.messageId, answer.text);
   }
 
@@ -180,12 +213,20 @@ class UserDesk {
     const { agent, source, log } = this.#options;
     const decoded = decodeMessage("ConversationHistoryRequest", message.body);
     const fault = refusal ?? (decoded.ok ? undefined : decoded.fault.message);
-    if (fault !== undefined) log.warn({ caller, reason: fault }, "a question for a session's history was not answered as asked");
+    if (fault !== undefined)
+      log.warn({ caller, reason: fault }, "a question for a session's history was not answered as asked");
     const turns = fault === undefined && decoded.ok ? await agent.history(caller, decoded.value.sessionId) : [];
     const body = encodeMessage("ConversationHistoryResponse", { turns: lastTurns(turns) });
     const { correlationId } = message;
     await this.#bus.publish(
-      createEnvelope({ topic: address, type: messages.ConversationHistoryResponse.type, source, correlationId, ttlMs: HISTORY_TTL_MS, body }),
+      createEnvelope({
+        topic: address,
+        type: messages.ConversationHistoryResponse.type,
+        source,
+        correlationId,
+        ttlMs: HISTORY_TTL_MS,
+        body,
+      }),
     );
   }
 }

@@ -44,7 +44,14 @@ export class UserReplies {
   async send({ topic, sessionId, content, correlationId, isFinal, messageId }: UserReply): Promise<boolean> {
     const { source, agentName, log } = this.#options;
     const text = content.trim() === "" ? "(no answer)" : content; // the original's programs refuse an empty one
-    const body = encodeMessage("AgentReply", { content: text, sessionId, agentName, isFinal, structuredData: null, contentType: null });
+    const body = encodeMessage("AgentReply", {
+      content: text,
+      sessionId,
+      agentName,
+      isFinal,
+      structuredData: null,
+      contentType: null,
+    });
     const ttlMs = isFinal ? undefined : PROGRESS_TTL_MS;
     const envelope = createEnvelope({
       topic,
@@ -75,7 +82,13 @@ export class UserReplies {
       .get(caller, sessionId)
       .catch((error: unknown) => log.warn({ reason: String(error) }, "could not read where replies of a session go"));
     const usual = this.#bus.traits.verifiesSender ? ownAddress(caller) : agentTopics.response;
-    const reply = { sessionId, content, correlationId: undefined, isFinal: true, messageId: replyId(caller, sessionId, turnId) };
+    const reply = {
+      sessionId,
+      content,
+      correlationId: undefined,
+      isFinal: true,
+      messageId: replyId(caller, sessionId, turnId),
+    };
     const isHeard = await this.send({ ...reply, topic: last || usual });
     if (!isHeard && last && last !== usual) await this.send({ ...reply, topic: usual }); // that process may be gone
   }

@@ -24,7 +24,12 @@ const MAX_PAGES = 100;
  * @throws {ToolError} `invalid_arguments` in the API's own words, `rate_limited`, `unavailable`, or `too_large` above 100 pages
  * @see https://docs.claude.com/en/api/admin-api/usage-cost/get-messages-usage-report
  */
-export async function readReport(path: string, query: Query, api: AdminApiOptions, signal: AbortSignal): Promise<Entry[]> {
+export async function readReport(
+  path: string,
+  query: Query,
+  api: AdminApiOptions,
+  signal: AbortSignal,
+): Promise<Entry[]> {
   const entries: Entry[] = [];
   let page: string | undefined;
   for (let pages = 0; pages < MAX_PAGES; pages++) {
@@ -64,7 +69,10 @@ async function ask(url: string, { apiKey, fetch }: AdminApiOptions, signal: Abor
 
 /** The answer is none that the API documents: a report of it would be wrong. */
 export const unreadable = (): ToolError =>
-  new ToolError(ToolErrorCode.Unavailable, "Cannot read the report: the API's answer is not what it documents. Try again later.");
+  new ToolError(
+    ToolErrorCode.Unavailable,
+    "Cannot read the report: the API's answer is not what it documents. Try again later.",
+  );
 
 /** The documented statuses: 401 and 403 for keys, 400 and 404 for parameters, 429 for limits, 529 for overload. */
 function statusFault({ status, retryAfterMs }: PublicResponse, body: Entry | undefined, apiKey: string): ToolError {
@@ -78,17 +86,33 @@ function statusFault({ status, retryAfterMs }: PublicResponse, body: Entry | und
       { isRetryable: false, details },
     );
   }
-  if (status === 429) return new ToolError(ToolErrorCode.RateLimited, "Cannot read the report: the API's request limit is reached.", { retryAfterMs, details });
-  if (status >= 500) {
-    return new ToolError(ToolErrorCode.Unavailable, `Cannot read the report: the API answered with status ${status}. Try again later.`, {
+  if (status === 429)
+    return new ToolError(ToolErrorCode.RateLimited, "Cannot read the report: the API's request limit is reached.", {
       retryAfterMs,
       details,
     });
+  if (status >= 500) {
+    return new ToolError(
+      ToolErrorCode.Unavailable,
+      `Cannot read the report: the API answered with status ${status}. Try again later.`,
+      {
+        retryAfterMs,
+        details,
+      },
+    );
   }
   const words = said === "" ? "" : `: ${said}`;
   const quoting = { details, ...(said === "" ? {} : { trust: saidBy("anthropic.com") }) };
   if (status === 400 || status === 404) {
-    return new ToolError(ToolErrorCode.InvalidArguments, `Cannot read the report: the API does not take the arguments${words}`, quoting);
+    return new ToolError(
+      ToolErrorCode.InvalidArguments,
+      `Cannot read the report: the API does not take the arguments${words}`,
+      quoting,
+    );
   }
-  return new ToolError(ToolErrorCode.ExecutionFailed, `Cannot read the report: the API answered with status ${status}${words}`, quoting);
+  return new ToolError(
+    ToolErrorCode.ExecutionFailed,
+    `Cannot read the report: the API answered with status ${status}${words}`,
+    quoting,
+  );
 }

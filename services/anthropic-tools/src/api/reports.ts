@@ -15,16 +15,34 @@ type Read = (input: ToolAnthropicUsageInput, span: Span, api: AdminApiOptions, s
 
 /** How each report is read. @throws what `readReport` throws */
 export const reports: Readonly<Record<ToolAnthropicUsageInput["report"], Read>> = {
-  async usage({ bucket_width: width = "1d", group_by: groups = [], models, workspace_ids, api_key_ids }, span, api, signal) {
-    const query = { ...spanOf(span), bucket_width: width, limit: MOST_BUCKETS[width], group_by: groups, models, workspace_ids, api_key_ids };
-    return bucketRows(await readReport("/v1/organizations/usage_report/messages", query, api, signal), groups, (result) => ({
-      uncached_input_tokens: amount(result["uncached_input_tokens"]),
-      cache_creation_tokens:
-        amount(valueAt(result, "/cache_creation/ephemeral_1h_input_tokens")) + amount(valueAt(result, "/cache_creation/ephemeral_5m_input_tokens")),
-      cache_read_tokens: amount(result["cache_read_input_tokens"]),
-      output_tokens: amount(result["output_tokens"]),
-      web_searches: amount(valueAt(result, "/server_tool_use/web_search_requests")),
-    }));
+  async usage(
+    { bucket_width: width = "1d", group_by: groups = [], models, workspace_ids, api_key_ids },
+    span,
+    api,
+    signal,
+  ) {
+    const query = {
+      ...spanOf(span),
+      bucket_width: width,
+      limit: MOST_BUCKETS[width],
+      group_by: groups,
+      models,
+      workspace_ids,
+      api_key_ids,
+    };
+    return bucketRows(
+      await readReport("/v1/organizations/usage_report/messages", query, api, signal),
+      groups,
+      (result) => ({
+        uncached_input_tokens: amount(result["uncached_input_tokens"]),
+        cache_creation_tokens:
+          amount(valueAt(result, "/cache_creation/ephemeral_1h_input_tokens")) +
+          amount(valueAt(result, "/cache_creation/ephemeral_5m_input_tokens")),
+        cache_read_tokens: amount(result["cache_read_input_tokens"]),
+        output_tokens: amount(result["output_tokens"]),
+        web_searches: amount(valueAt(result, "/server_tool_use/web_search_requests")),
+      }),
+    );
   },
   async cost({ group_by: groups = [] }, span, api, signal) {
     const query = { ...spanOf(span), bucket_width: "1d", limit: "31", group_by: groups };
@@ -36,7 +54,12 @@ export const reports: Readonly<Record<ToolAnthropicUsageInput["report"], Read>> 
   async claude_code(_, { start, end }, api, signal) {
     const rows: Row[] = [];
     for (let day = new Date(`${dayOf(start)}T00:00:00Z`); day < end; day = new Date(day.getTime() + DAY_MS)) {
-      const entries = await readReport("/v1/organizations/usage_report/claude_code", { starting_at: dayOf(day), limit: "1000" }, api, signal);
+      const entries = await readReport(
+        "/v1/organizations/usage_report/claude_code",
+        { starting_at: dayOf(day), limit: "1000" },
+        api,
+        signal,
+      );
       rows.push(...entries.map(claudeCodeRow));
     }
     return rows;
@@ -67,7 +90,8 @@ function bucketRows(buckets: readonly Entry[], groups: readonly string[], amount
 function claudeCodeRow(entry: Entry): Row {
   const models = valueAt(entry, "/model_breakdown");
   const perModel = Array.isArray(models) ? (models as readonly unknown[]) : [];
-  const sum = (pointer: string): number => perModel.reduce<number>((total, model) => total + amount(valueAt(model, pointer)), 0);
+  const sum = (pointer: string): number =>
+    perModel.reduce<number>((total, model) => total + amount(valueAt(model, pointer)), 0);
   return {
     date: text(entry["date"]).slice(0, 10),
     actor: text(valueAt(entry, "/actor/email_address")) || text(valueAt(entry, "/actor/api_key_name")),

@@ -46,7 +46,10 @@ function spanOf(input: ToolAnthropicUsageInput, now: Date): Span {
     ...(start === undefined ? [unreadable("starting_at", starting_at)] : []),
     ...(end === undefined ? [unreadable("ending_at", ending_at ?? "")] : []),
     ...(start !== undefined && end !== undefined && start >= end ? ["starting_at has to be before ending_at"] : []),
-    ...(report === "claude_code" && start !== undefined && end !== undefined && end.getTime() - start.getTime() > MAX_DAYS * DAY_MS
+    ...(report === "claude_code" &&
+    start !== undefined &&
+    end !== undefined &&
+    end.getTime() - start.getTime() > MAX_DAYS * DAY_MS
       ? [`the report claude_code covers at most ${MAX_DAYS} days`]
       : []),
     ...wrongGroups.map(
@@ -68,17 +71,26 @@ const unreadable = (name: string, value: string): string =>
 function timeOf(text: string): Date | undefined {
   if (!/^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2}))?$/.test(text)) return undefined;
   const time = new Date(text);
-  const isReal = !Number.isNaN(time.getTime()) && new Date(`${text.slice(0, 10)}T00:00:00Z`).toISOString().startsWith(text.slice(0, 10));
+  const isReal =
+    !Number.isNaN(time.getTime()) &&
+    new Date(`${text.slice(0, 10)}T00:00:00Z`).toISOString().startsWith(text.slice(0, 10));
   return isReal ? time : undefined;
 }
 
 function totalsOf(rows: readonly Row[]): Record<string, number> {
   const totals: Record<string, number> = {};
-  for (const row of rows) for (const [name, value] of Object.entries(row)) if (typeof value === "number") totals[name] = rounded((totals[name] ?? 0) + value);
+  for (const row of rows)
+    for (const [name, value] of Object.entries(row))
+      if (typeof value === "number") totals[name] = rounded((totals[name] ?? 0) + value);
   return totals;
 }
 
-function contentOf(report: string, { start, end }: Span, rows: readonly Row[], totals: Readonly<Record<string, number>>): string {
+function contentOf(
+  report: string,
+  { start, end }: Span,
+  rows: readonly Row[],
+  totals: Readonly<Record<string, number>>,
+): string {
   const title = `# Anthropic: ${report}, ${start.toISOString()} to ${end.toISOString()}`;
   const [first] = rows;
   if (first === undefined) return `${title}\n\nNothing was used in this time.`;
@@ -94,4 +106,5 @@ function contentOf(report: string, { start, end }: Span, rows: readonly Row[], t
   ].join("\n");
 }
 
-const cell = (value: string | number | undefined): string => visibleText(String(value ?? "")).replaceAll(/[|\r\n]+/g, " ");
+const cell = (value: string | number | undefined): string =>
+  visibleText(String(value ?? "")).replaceAll(/[|\r\n]+/g, " ");

@@ -16,7 +16,11 @@ export interface A2aPaths {
 export function a2aPaths(agent: string | undefined): A2aPaths {
   const path = agent === undefined ? `${A2A_PATH}/agent` : `${A2A_PATH}/agents/${agent}`;
   const card = "/.well-known/agent-card.json";
-  return { rpc: `${path}/rpc`, http: `${path}/http`, cards: [...(agent === undefined ? [card] : []), `${path}${card}`] };
+  return {
+    rpc: `${path}/rpc`,
+    http: `${path}/http`,
+    cards: [...(agent === undefined ? [card] : []), `${path}${card}`],
+  };
 }
 
 export interface A2aCardOptions {
@@ -46,10 +50,18 @@ export function a2aCard({ url, needsToken, pushes, agent }: A2aCardOptions): Age
     defaultInputModes: ["text/plain", "application/json"],
     defaultOutputModes: ["text/plain"],
     skills: [
-      { id: "chat", name: "Chat", description: "Answer a message, or do what it asks for, with the tools that the caller may use.", tags: ["chat", "tools"] },
+      {
+        id: "chat",
+        name: "Chat",
+        description: "Answer a message, or do what it asks for, with the tools that the caller may use.",
+        tags: ["chat", "tools"],
+      },
     ],
     ...(needsToken
-      ? { securitySchemes: { token: { httpAuthSecurityScheme: { scheme: "Bearer" } } }, securityRequirements: [{ schemes: { token: { list: [] } } }] }
+      ? {
+          securitySchemes: { token: { httpAuthSecurityScheme: { scheme: "Bearer" } } },
+          securityRequirements: [{ schemes: { token: { list: [] } } }],
+        }
       : {}),
   });
   // The SDK's handler writes its own form of the card, in which security schemes are not those of A2A.

@@ -68,14 +68,18 @@ export function a2aDoor({ agents, headers, stallMs, ending, log }: A2aDoorOption
   const userBuilder = async (request: unknown) => (request as A2aRequest).a2aClient;
   const legacyCompat = { enabled: true };
   for (const { card, desk, paths } of agents) {
-    for (const path of paths.cards) app.use(path, agentCardHandler({ agentCardProvider: async () => card(), legacyCompat, cache: { maxAge: 0 } }));
+    for (const path of paths.cards)
+      app.use(path, agentCardHandler({ agentCardProvider: async () => card(), legacyCompat, cache: { maxAge: 0 } }));
     app.use(paths.rpc, jsonRpcHandler({ requestHandler: desk, userBuilder, legacyCompat }));
     app.use(paths.http, restHandler({ requestHandler: desk, userBuilder, legacyCompat }));
   }
   app.use(noPath, failed(log));
   const rpcPaths = new Set(agents.map(({ paths }) => paths.rpc));
 
-  async function answer({ env: { incoming, outgoing } }: Context<GatewayEnv>, request: Pick<A2aRequest, "body" | "a2aClient">): Promise<Response> {
+  async function answer(
+    { env: { incoming, outgoing } }: Context<GatewayEnv>,
+    request: Pick<A2aRequest, "body" | "a2aClient">,
+  ): Promise<Response> {
     for (const [name, value] of Object.entries(headers)) outgoing.setHeader(name, value);
     const closed = new Promise<void>((resolve) => outgoing.once("close", resolve));
     app(Object.assign(incoming, request, { _body: true }), outgoing);
@@ -96,7 +100,10 @@ export function a2aDoor({ agents, headers, stallMs, ending, log }: A2aDoorOption
       checkParts(body);
       const gone = new AbortController();
       outgoing.once("close", () => gone.abort());
-      const a2aClient = new A2aClient(c.get("caller") ?? "", ending === undefined ? gone.signal : AbortSignal.any([gone.signal, ending]));
+      const a2aClient = new A2aClient(
+        c.get("caller") ?? "",
+        ending === undefined ? gone.signal : AbortSignal.any([gone.signal, ending]),
+      );
       using _reader = readers.watch(outgoing, a2aClient.by, () => c.get("visit").awaitReader());
       return await answer(c, { body, a2aClient });
     },
@@ -120,7 +127,11 @@ function rpcRefusal(received: ReceivedBody, headers: IncomingHttpHeaders): objec
   }
 }
 
-const rpcError = (code: number, id: unknown, message: string): object => ({ jsonrpc: "2.0", id, error: { code, message } });
+const rpcError = (code: number, id: unknown, message: string): object => ({
+  jsonrpc: "2.0",
+  id,
+  error: { code, message },
+});
 
 function isJson(received: ReceivedBody): boolean {
   try {
@@ -133,7 +144,10 @@ function isJson(received: ReceivedBody): boolean {
 
 /** In the place of express's own pages, which show its files. */
 const noPath: RequestHandler = (_, response) => {
-  const error = new ToolError(HttpErrorCode.NotFound, "Cannot answer the request: A2A has no such path or method here. The agent's card names the addresses");
+  const error = new ToolError(
+    HttpErrorCode.NotFound,
+    "Cannot answer the request: A2A has no such path or method here. The agent's card names the addresses",
+  );
   response.status(statusOf(error.code)).json(errorBody(error));
 };
 
@@ -182,7 +196,11 @@ class Readers {
 
   #leavesTooMuch({ writableLength }: ServerResponse, caller: string): boolean {
     if (writableLength > MAX_UNREAD_BYTES.ofOne) return true;
-    const unread = [...(this.#answers.get(caller) ?? [])].filter(({ destroyed }) => !destroyed).map((answer) => answer.writableLength);
-    return unread.reduce((sum, bytes) => sum + bytes, 0) > MAX_UNREAD_BYTES.ofCaller && writableLength >= Math.max(...unread);
+    const unread = [...(this.#answers.get(caller) ?? [])]
+      .filter(({ destroyed }) => !destroyed)
+      .map((answer) => answer.writableLength);
+    return (
+      unread.reduce((sum, bytes) => sum + bytes, 0) > MAX_UNREAD_BYTES.ofCaller && writableLength >= Math.max(...unread)
+    );
   }
 }

@@ -13,8 +13,10 @@ export function checkParts(body: Readonly<Record<string, unknown>>): void {
     if (!isRecord(part)) throw refused(`message.parts.${i}: expected an object`);
     const file = isRecord(part["file"]) ? part["file"] : {};
     for (const bytes of [part["raw"], file["bytes"], file["fileWithBytes"], file["file_with_bytes"]])
-      if (typeof bytes === "string" && base64Bytes(bytes) === undefined) throw refused(`message.parts.${i}: expected the bytes of a file in base64`);
+      if (typeof bytes === "string" && base64Bytes(bytes) === undefined)
+        throw refused(`message.parts.${i}: expected the bytes of a file in base64`);
   }
 }
 
-const refused = (fault: string): ToolError => new ToolError(ToolErrorCode.InvalidArguments, `Cannot read the request: ${fault}`);
+const refused = (fault: string): ToolError =>
+  new ToolError(ToolErrorCode.InvalidArguments, `Cannot read the request: ${fault}`);

@@ -15,7 +15,9 @@ const MAX_LOOK_MS = 60_000;
 /** Fails tasks whose client does not answer the agent's question in time. Of several gateways one does. Disposal ends it. */
 export function endWaiting(store: TaskStore, { waitMs, log }: EndWaitingOptions): AsyncDisposable {
   const why = `The agent asked a question, and no answer came within ${inWords(waitMs)}. Send a message without a taskId, and with the contextId to go on.`;
-  const attempt = attempts((err) => log.warn({ err }, "tasks of A2A clients that wait for an answer could not be read, which is tried again"));
+  const attempt = attempts((err) =>
+    log.warn({ err }, "tasks of A2A clients that wait for an answer could not be read, which is tried again"),
+  );
   const look = async (): Promise<void> => {
     for (const note of await store.waiting(Date.now() - waitMs)) {
       const task = await store.read(note.by, note.id);
@@ -25,4 +27,5 @@ export function endWaiting(store: TaskStore, { waitMs, log }: EndWaitingOptions)
   return startLoop(Math.min(MAX_LOOK_MS, Math.max(100, waitMs / 10)), () => attempt(look));
 }
 
-const inWords = (ms: number): string => (ms >= 3_600_000 ? `${Math.round(ms / 360_000) / 10} h` : `${Math.round(ms / 100) / 10} s`);
+const inWords = (ms: number): string =>
+  ms >= 3_600_000 ? `${Math.round(ms / 360_000) / 10} h` : `${Math.round(ms / 100) / 10} s`;

@@ -25,10 +25,12 @@ export interface TaskNews {
 const PLACES_OF_TURN = 2 ** 32;
 
 /** The place of a step of the task's newest turn among all news of the task. */
-const stepPlace = ({ earlier }: Pick<StoredTask, "earlier">, sequence: number): number => earlier.length * PLACES_OF_TURN + sequence;
+const stepPlace = ({ earlier }: Pick<StoredTask, "earlier">, sequence: number): number =>
+  earlier.length * PLACES_OF_TURN + sequence;
 
 /** That of the question at the end of the task's newest turn: behind all its steps. */
-export const pausePlace = ({ earlier }: Pick<StoredTask, "earlier">): number => (earlier.length + 1) * PLACES_OF_TURN - 1;
+export const pausePlace = ({ earlier }: Pick<StoredTask, "earlier">): number =>
+  (earlier.length + 1) * PLACES_OF_TURN - 1;
 
 /** How often it is looked whether the task has ended elsewhere. */
 const LOOK_MS = 10_000;
@@ -36,7 +38,10 @@ const LOOK_MS = 10_000;
 const REST_MS = 250;
 
 /** Each step of the task's newest turn, from the first that the session's log has, and its end. A task that is at work is taken up. */
-export async function* followTask(task: StoredTask, options: FollowTaskOptions): AsyncGenerator<TaskNews, void, undefined> {
+export async function* followTask(
+  task: StoredTask,
+  options: FollowTaskOptions,
+): AsyncGenerator<TaskNews, void, undefined> {
   const { running, sessions, gone, hasPieces } = options;
   using listener = await sessions.listen(task.by || undefined, task.contextId);
   const ended = task.standing === "working" ? running.start(task).ended : Promise.resolve(task);
@@ -45,7 +50,8 @@ export async function* followTask(task: StoredTask, options: FollowTaskOptions):
   void ended.then(() => settled.abort());
   const over = AbortSignal.any([gone, settled.signal]);
   const told = function* (steps: readonly AgentEvent[]): Generator<TaskNews> {
-    for (const step of steps) for (const response of events.step(step)) yield { response, place: stepPlace(task, step.sequence) };
+    for (const step of steps)
+      for (const response of events.step(step)) yield { response, place: stepPlace(task, step.sequence) };
   };
   // What the turn has done before is in the session's log; an agent that is away says so by the end of the task.
   yield* told(await listener.readOn().catch(() => []));

@@ -44,8 +44,13 @@ export class RunningTasks implements AsyncDisposable {
   checkRoom(by: string): void {
     const own = [...this.#running.values()].filter((task) => task.by === by).length;
     const again = "Send the message again when one has ended";
-    if (own >= MAX_RUNNING.ofOne) throw new OverloadedError(`${own} of your tasks are at work, the most that one caller may have. ${again}`, "caller_share");
-    if (this.#running.size >= MAX_RUNNING.ofAll) throw new OverloadedError(`${this.#running.size} tasks are at work here, the most that may be. ${again}`);
+    if (own >= MAX_RUNNING.ofOne)
+      throw new OverloadedError(
+        `${own} of your tasks are at work, the most that one caller may have. ${again}`,
+        "caller_share",
+      );
+    if (this.#running.size >= MAX_RUNNING.ofAll)
+      throw new OverloadedError(`${this.#running.size} tasks are at work here, the most that may be. ${again}`);
   }
 
   /** Makes the task's call, or joins it. @param isNew whether nobody has made the call of its turn before */
@@ -74,7 +79,10 @@ export class RunningTasks implements AsyncDisposable {
       // Another gateway has joined the turn, and was first.
       return endOfTurn(task, (await store.read(task.by, task.id)) ?? ended);
     } catch (error) {
-      log.warn({ task: task.id, err: error }, "the end of a task of an A2A client could not be kept, and is asked for again");
+      log.warn(
+        { task: task.id, err: error },
+        "the end of a task of an A2A client could not be kept, and is asked for again",
+      );
     }
     return ended;
   }
@@ -87,19 +95,37 @@ export class RunningTasks implements AsyncDisposable {
     const { timeoutMs } = this.#options;
     try {
       const input = { message: asked, session_id: contextId, ...(agent === undefined ? {} : { agent }) };
-      const options = { toolCallId: turnId, firstSentMsAgo, onBehalfOf: by || undefined, timeoutMs, keepAnswer: true, signal };
+      const options = {
+        toolCallId: turnId,
+        firstSentMsAgo,
+        onBehalfOf: by || undefined,
+        timeoutMs,
+        keepAnswer: true,
+        signal,
+      };
       const response = await this.#caller.call(TOOL, input, options);
       const { output, isUntrusted } = readOutput(response);
       if (Buffer.byteLength(output.text) > MAX_TEXT_BYTES)
-        return { standing: "failed", isUntrusted, why: `The answer has more than ${MAX_TEXT_BYTES} bytes, which no task may have. Ask for less.` };
-      if (output.report?.status === "input-required") return { standing: "input-required", isUntrusted, answer: output.text };
+        return {
+          standing: "failed",
+          isUntrusted,
+          why: `The answer has more than ${MAX_TEXT_BYTES} bytes, which no task may have. Ask for less.`,
+        };
+      if (output.report?.status === "input-required")
+        return { standing: "input-required", isUntrusted, answer: output.text };
       const why = response.isError === true ? output.text : undefined;
-      return { standing: why === undefined ? "completed" : "failed", isUntrusted, answer: output.text, ...(why === undefined ? {} : { why }) };
+      return {
+        standing: why === undefined ? "completed" : "failed",
+        isUntrusted,
+        answer: output.text,
+        ...(why === undefined ? {} : { why }),
+      };
     } catch (error) {
       if (signal.aborted) return { standing: "canceled" };
       if (this.#isStopping) return undefined;
       const code = error instanceof ToolError ? error.code : undefined;
-      if (code === undefined) this.#options.log.error({ task: id, err: error }, "a task of an A2A client failed in the gateway");
+      if (code === undefined)
+        this.#options.log.error({ task: id, err: error }, "a task of an A2A client failed in the gateway");
       const why = error instanceof ToolError ? redact(error.message) : "The gateway failed. Its log says why.";
       // By an operator, or by another client of the session.
       const isCancelled = error instanceof ToolError && error.details?.["reason"] === ToolErrorCode.Cancelled;
@@ -111,5 +137,7 @@ export class RunningTasks implements AsyncDisposable {
 /** How the turn has ended of a task that the store has as it is now: with a question, if a further turn has begun since. */
 function endOfTurn(task: StoredTask, now: StoredTask): StoredTask {
   const turn = now.earlier.find(({ turnId }) => turnId === task.turnId);
-  return turn === undefined ? now : { ...task, standing: "input-required", isUntrusted: now.isUntrusted, answer: turn.question };
+  return turn === undefined
+    ? now
+    : { ...task, standing: "input-required", isUntrusted: now.isUntrusted, answer: turn.question };
 }

@@ -32,12 +32,21 @@ export interface ServedA2a extends AsyncDisposable {
 /** Serves the plain agent, and those that the settings name, by A2A at the address at which the settings say that clients reach it. */
 export function serveA2a(
   caller: ToolCaller,
-  { a2aUrl: url, a2aAgents, a2aPush, a2aPushAddresses, a2aInputWaitMs: waitMs, maxCallTimeoutMs }: Readonly<GatewayConfig> & { readonly a2aUrl: string },
+  {
+    a2aUrl: url,
+    a2aAgents,
+    a2aPush,
+    a2aPushAddresses,
+    a2aInputWaitMs: waitMs,
+    maxCallTimeoutMs,
+  }: Readonly<GatewayConfig> & { readonly a2aUrl: string },
   { tasks, sessions, needsToken, ending, log }: ServeA2aOptions,
 ): ServedA2a {
   const store = tasks ?? createMemoryTaskStore();
   const running = new RunningTasks(caller, { store, timeoutMs: maxCallTimeoutMs, log });
-  const pushes = a2aPush ? new TaskPushes({ store, running, sessions, allowAddresses: a2aPushAddresses, log }) : undefined;
+  const pushes = a2aPush
+    ? new TaskPushes({ store, running, sessions, allowAddresses: a2aPushAddresses, log })
+    : undefined;
   const waits = new AsyncDisposableStack();
   const agents = [undefined, ...a2aAgents].map((agent) => {
     const card = () => a2aCard({ url, needsToken: needsToken(), pushes: pushes !== undefined, agent });
@@ -51,7 +60,10 @@ export function serveA2a(
       try {
         for (const task of await store.open()) running.start(task);
       } catch (error) {
-        log.warn({ err: error }, "the tasks of A2A clients could not be read, and each is taken up when it is asked for");
+        log.warn(
+          { err: error },
+          "the tasks of A2A clients could not be read, and each is taken up when it is asked for",
+        );
       }
     },
     async [Symbol.asyncDispose]() {

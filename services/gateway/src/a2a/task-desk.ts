@@ -36,7 +36,14 @@ import { followTask } from "./follow-task.ts";
 import { OverloadedError } from "./overloaded-error.ts";
 import type { TaskPushes } from "./push/task-pushes.ts";
 import type { RunningTasks } from "./running-tasks.ts";
-import { charactersOf, MAX_MESSAGES, MAX_TEXT_BYTES, type StoredTask, type TaskStore, type TaskTurn } from "./store/task-store.ts";
+import {
+  charactersOf,
+  MAX_MESSAGES,
+  MAX_TEXT_BYTES,
+  type StoredTask,
+  type TaskStore,
+  type TaskTurn,
+} from "./store/task-store.ts";
 import { stateOf, taskMessage } from "./task-message.ts";
 
 export interface TaskDeskOptions {
@@ -82,7 +89,10 @@ export class TaskDesk implements A2ARequestHandler {
     return taskMessage((await this.#untilTurnEnds(task, gone)) ?? task, options);
   }
 
-  async *sendMessageStream(request: SendMessageRequest, context: ServerCallContext): AsyncGenerator<StreamResponse, void, undefined> {
+  async *sendMessageStream(
+    request: SendMessageRequest,
+    context: ServerCallContext,
+  ): AsyncGenerator<StreamResponse, void, undefined> {
     yield* this.#follow(await this.#beginWithPush(request, context), clientOf(context).gone);
   }
 
@@ -94,25 +104,42 @@ export class TaskDesk implements A2ARequestHandler {
   }
 
   async listTasks(
-    { contextId, status, pageSize = DEFAULT_PAGE, pageToken, historyLength, statusTimestampAfter, includeArtifacts = false }: ListTasksRequest,
+    {
+      contextId,
+      status,
+      pageSize = DEFAULT_PAGE,
+      pageToken,
+      historyLength,
+      statusTimestampAfter,
+      includeArtifacts = false,
+    }: ListTasksRequest,
     context: ServerCallContext,
   ): Promise<ListTasksResponse> {
     const { by } = clientOf(context);
     checkHistoryLength(historyLength);
-    if (!Number.isInteger(pageSize) || pageSize < 1 || pageSize > MAX_PAGE) throw new RequestMalformedError(`pageSize: expected 1 to ${MAX_PAGE}`);
+    if (!Number.isInteger(pageSize) || pageSize < 1 || pageSize > MAX_PAGE)
+      throw new RequestMalformedError(`pageSize: expected 1 to ${MAX_PAGE}`);
     const after = statusTimestampAfter ? Date.parse(statusTimestampAfter) : 0;
     if (Number.isNaN(after)) throw new RequestMalformedError("statusTimestampAfter: expected a time of ISO 8601");
-    if (status === TaskState.UNRECOGNIZED) throw new RequestMalformedError("status: expected a state of A2A, such as TASK_STATE_INPUT_REQUIRED");
+    if (status === TaskState.UNRECOGNIZED)
+      throw new RequestMalformedError("status: expected a state of A2A, such as TASK_STATE_INPUT_REQUIRED");
     const { store, agent } = this.#options;
     const notes = (await this.#kept(() => store.list(by))).filter(
       (note) =>
-        note.agent === agent && (contextId === "" || note.contextId === contextId) && (status === 0 || stateOf(note) === status) && note.updatedAt > after,
+        note.agent === agent &&
+        (contextId === "" || note.contextId === contextId) &&
+        (status === 0 || stateOf(note) === status) &&
+        note.updatedAt > after,
     );
     const from = pageToken === "" ? 0 : notes.findIndex(({ id }) => id === pageToken);
     if (from < 0) throw new RequestMalformedError("pageToken: it is none of this list any more. Begin without it");
     const tasks: Task[] = [];
     let next = from;
-    for (let characters = 0; next < Math.min(notes.length, from + pageSize) && characters < MAX_PAGE_CHARACTERS; next++) {
+    for (
+      let characters = 0;
+      next < Math.min(notes.length, from + pageSize) && characters < MAX_PAGE_CHARACTERS;
+      next++
+    ) {
       const id = notes[next]?.id ?? "";
       const task = await this.#kept(() => store.read(by, id));
       if (task === undefined) continue;
@@ -125,7 +152,8 @@ export class TaskDesk implements A2ARequestHandler {
   async cancelTask({ id }: CancelTaskRequest, context: ServerCallContext): Promise<Task> {
     const task = await this.#taskOf(clientOf(context).by, id);
     if (task.standing === "input-required") return await this.#cancelWaiting(task, context);
-    if (task.standing !== "working" && task.standing !== "canceled") throw new TaskNotCancelableError(`The task ${id} has ended: ${task.standing}`);
+    if (task.standing !== "working" && task.standing !== "canceled")
+      throw new TaskNotCancelableError(`The task ${id} has ended: ${task.standing}`);
     if (task.standing === "canceled") return taskMessage(task);
     // One that another process has begun is joined, so that there is a call to cancel.
     const { cancel, ended } = this.#options.running.start(task);
@@ -136,7 +164,10 @@ export class TaskDesk implements A2ARequestHandler {
     return taskMessage(end);
   }
 
-  async *resubscribe({ id }: SubscribeToTaskRequest, context: ServerCallContext): AsyncGenerator<StreamResponse, void, undefined> {
+  async *resubscribe(
+    { id }: SubscribeToTaskRequest,
+    context: ServerCallContext,
+  ): AsyncGenerator<StreamResponse, void, undefined> {
     const { by, gone } = clientOf(context);
     const task = await this.#taskOf(by, id);
     if (task.standing !== "working" && task.standing !== "input-required")
@@ -148,15 +179,22 @@ export class TaskDesk implements A2ARequestHandler {
     throw new ExtendedAgentCardNotConfiguredError();
   }
 
-  async createTaskPushNotificationConfig(config: TaskPushNotificationConfig, context: ServerCallContext): Promise<TaskPushNotificationConfig> {
+  async createTaskPushNotificationConfig(
+    config: TaskPushNotificationConfig,
+    context: ServerCallContext,
+  ): Promise<TaskPushNotificationConfig> {
     const task = await this.#taskOf(clientOf(context).by, config.taskId);
     return await this.#kept(() => this.#pushes.create(task, config, context.requestedVersion));
   }
 
-  async getTaskPushNotificationConfig({ taskId, id }: GetTaskPushNotificationConfigRequest, context: ServerCallContext): Promise<TaskPushNotificationConfig> {
+  async getTaskPushNotificationConfig(
+    { taskId, id }: GetTaskPushNotificationConfigRequest,
+    context: ServerCallContext,
+  ): Promise<TaskPushNotificationConfig> {
     const { configs } = await this.listTaskPushNotificationConfigs({ taskId }, context);
     const config = configs.find((each) => each.id === (id || taskId));
-    if (config === undefined) throw new TaskNotFoundError(`The task ${taskId} has no such push notification config. List them`);
+    if (config === undefined)
+      throw new TaskNotFoundError(`The task ${taskId} has no such push notification config. List them`);
     return config;
   }
 
@@ -169,7 +207,10 @@ export class TaskDesk implements A2ARequestHandler {
     return { configs: await this.#kept(() => this.#pushes.list(task)), nextPageToken: "" };
   }
 
-  async deleteTaskPushNotificationConfig({ taskId, id }: DeleteTaskPushNotificationConfigRequest, context: ServerCallContext): Promise<void> {
+  async deleteTaskPushNotificationConfig(
+    { taskId, id }: DeleteTaskPushNotificationConfigRequest,
+    context: ServerCallContext,
+  ): Promise<void> {
     const task = await this.#taskOf(clientOf(context).by, taskId);
     await this.#kept(() => this.#pushes.drop(task, id || taskId));
   }
@@ -177,12 +218,18 @@ export class TaskDesk implements A2ARequestHandler {
   /** @throws {A2AError} if there are none */
   get #pushes(): TaskPushes {
     const { pushes } = this.#options;
-    if (pushes === undefined) throw new PushNotificationNotSupportedError("Push notifications are not sent. Subscribe to the task, or ask for it");
+    if (pushes === undefined)
+      throw new PushNotificationNotSupportedError(
+        "Push notifications are not sent. Subscribe to the task, or ask for it",
+      );
     return pushes;
   }
 
   /** As `#begin`, with the address to which the client wants news sent. It is looked at before anything is begun. */
-  async #beginWithPush({ message, configuration }: SendMessageRequest, context: ServerCallContext): Promise<StoredTask> {
+  async #beginWithPush(
+    { message, configuration }: SendMessageRequest,
+    context: ServerCallContext,
+  ): Promise<StoredTask> {
     const { by } = clientOf(context);
     const config = configuration?.taskPushNotificationConfig;
     if (config === undefined) return await this.#begin(by, message);
@@ -197,7 +244,8 @@ export class TaskDesk implements A2ARequestHandler {
     const { store, running, agent } = this.#options;
     const { messageId, taskId, contextId } = message ?? { messageId: "", taskId: "", contextId: "" };
     const asked = askedIn(message);
-    if (messageId === "" || messageId.length > 256) throw new RequestMalformedError("message.messageId: expected 1 to 256 characters");
+    if (messageId === "" || messageId.length > 256)
+      throw new RequestMalformedError("message.messageId: expected 1 to 256 characters");
     const fault = contextId === "" ? undefined : sessionFault(contextId);
     if (fault !== undefined) throw new RequestMalformedError(`message.contextId: ${fault}`);
     if (taskId !== "") return await this.#goOn(await this.#taskOf(by, taskId), { messageId, contextId, asked });
@@ -232,10 +280,14 @@ export class TaskDesk implements A2ARequestHandler {
   }
 
   /** The answer to the agent's question, which begins a further turn. The same message again begins none. */
-  async #goOn(task: StoredTask, { messageId, contextId, asked }: Readonly<Record<"messageId" | "contextId" | "asked", string>>): Promise<StoredTask> {
+  async #goOn(
+    task: StoredTask,
+    { messageId, contextId, asked }: Readonly<Record<"messageId" | "contextId" | "asked", string>>,
+  ): Promise<StoredTask> {
     const { store, running } = this.#options;
     const { id, by, standing, earlier } = task;
-    if (contextId !== "" && contextId !== task.contextId) throw new RequestMalformedError("message.contextId: the task is of another. Leave it out");
+    if (contextId !== "" && contextId !== task.contextId)
+      throw new RequestMalformedError("message.contextId: the task is of another. Leave it out");
     const known = [...earlier, task].find((turn) => turn.messageId === messageId);
     if (known !== undefined) {
       checkSame(known, asked);
@@ -246,15 +298,29 @@ export class TaskDesk implements A2ARequestHandler {
       // The end of its turn may not have been kept: it is learnt again, so that the task does not stay at work.
       if (standing === "working") running.start(task);
       const why = standing === "working" ? "is still at work, and takes no further message" : `has ended: ${standing}`;
-      throw new UnsupportedOperationError(`The task ${id} ${why}. Send a message without a taskId, and with its contextId to go on in its conversation`);
+      throw new UnsupportedOperationError(
+        `The task ${id} ${why}. Send a message without a taskId, and with its contextId to go on in its conversation`,
+      );
     }
     if (earlier.length + 1 >= MAX_MESSAGES)
-      throw new UnsupportedOperationError(`The task ${id} has had ${MAX_MESSAGES} messages, the most that it may. Cancel it, and begin another`);
+      throw new UnsupportedOperationError(
+        `The task ${id} has had ${MAX_MESSAGES} messages, the most that it may. Cancel it, and begin another`,
+      );
     running.checkRoom(by);
     const turnId = turnIdOf(task, messageId);
-    const next: StoredTask = { ...task, turnId, messageId, standing: "working", updatedAt: Date.now(), asked, answer: "", earlier: turnsBefore(task) };
+    const next: StoredTask = {
+      ...task,
+      turnId,
+      messageId,
+      standing: "working",
+      updatedAt: Date.now(),
+      asked,
+      answer: "",
+      earlier: turnsBefore(task),
+    };
     // Another answer, a cancel, or the end of the wait may have been first.
-    if (!(await this.#kept(() => store.write(next, task)))) return await this.#goOn(await this.#taskOf(by, id), { messageId, contextId, asked });
+    if (!(await this.#kept(() => store.write(next, task))))
+      return await this.#goOn(await this.#taskOf(by, id), { messageId, contextId, asked });
     running.start(next, { isNew: true });
     return next;
   }
@@ -263,14 +329,18 @@ export class TaskDesk implements A2ARequestHandler {
   async #cancelWaiting(task: StoredTask, context: ServerCallContext): Promise<Task> {
     const cancelled: StoredTask = { ...task, standing: "canceled", updatedAt: Date.now() };
     const isFirst = await this.#kept(() => this.#options.store.write(cancelled, task));
-    return isFirst ? taskMessage(cancelled) : await this.cancelTask({ tenant: "", id: task.id, metadata: undefined }, context);
+    return isFirst
+      ? taskMessage(cancelled)
+      : await this.cancelTask({ tenant: "", id: task.id, metadata: undefined }, context);
   }
 
   /** @throws {A2AError} as if there were none, if it is another caller's, or another agent's */
   async #taskOf(by: string, id: string): Promise<StoredTask> {
     const task = /^[0-9a-f]{32}$/.test(id) ? await this.#kept(() => this.#options.store.read(by, id)) : undefined;
     if (task === undefined || task.agent !== this.#options.agent)
-      throw new TaskNotFoundError(`There is no task ${JSON.stringify(id.slice(0, 80))} of yours. Tasks are kept for a day`);
+      throw new TaskNotFoundError(
+        `There is no task ${JSON.stringify(id.slice(0, 80))} of yours. Tasks are kept for a day`,
+      );
     return task;
   }
 
@@ -308,21 +378,26 @@ export class TaskDesk implements A2ARequestHandler {
 
 /** @throws {RequestMalformedError} */
 function checkHistoryLength(length: number | undefined): void {
-  if (length !== undefined && !(Number.isInteger(length) && length >= 0)) throw new RequestMalformedError("historyLength: expected a whole number from 0 on");
+  if (length !== undefined && !(Number.isInteger(length) && length >= 0))
+    throw new RequestMalformedError("historyLength: expected a whole number from 0 on");
 }
 
 /** The client of a request: the door made it. */
 const clientOf = ({ user }: ServerCallContext): Pick<A2aClient, "by" | "gone"> => user as unknown as A2aClient;
 
-const taskIdOf = (by: string, messageId: string, agent: string | undefined): string => idOf("a2a", by, messageId, ...(agent === undefined ? [] : [agent]));
+const taskIdOf = (by: string, messageId: string, agent: string | undefined): string =>
+  idOf("a2a", by, messageId, ...(agent === undefined ? [] : [agent]));
 
-const turnIdOf = ({ id, by }: Pick<StoredTask, "id" | "by">, messageId: string): string => idOf("a2a turn", by, id, messageId);
+const turnIdOf = ({ id, by }: Pick<StoredTask, "id" | "by">, messageId: string): string =>
+  idOf("a2a turn", by, id, messageId);
 
-const idOf = (...parts: readonly string[]): string => createHash("sha256").update(JSON.stringify(parts)).digest("hex").slice(0, 32);
+const idOf = (...parts: readonly string[]): string =>
+  createHash("sha256").update(JSON.stringify(parts)).digest("hex").slice(0, 32);
 
 /** @throws {A2AError} if the message that has come under the id of an earlier one is another. Of an earlier turn the text may be forgotten. */
 function checkSame(before: Pick<TaskTurn, "asked">, asked: string): void {
-  if (before.asked !== "" && before.asked !== asked) throw new RequestMalformedError("message.messageId: another message had it. Give each message its own");
+  if (before.asked !== "" && before.asked !== asked)
+    throw new RequestMalformedError("message.messageId: another message had it. Give each message its own");
 }
 
 /** All turns of a task that waits. The oldest lose their texts where all have more than MAX_TEXT_BYTES. */
@@ -348,6 +423,7 @@ function askedIn(message: Message | undefined): string {
   });
   const text = texts.join("\n");
   if (text.trim() === "") throw new RequestMalformedError("message.parts: there is no text");
-  if (text.length > MAX_ASKED || Buffer.byteLength(text) > MAX_TEXT_BYTES) throw new RequestMalformedError(`message.parts: more than ${MAX_ASKED} characters`);
+  if (text.length > MAX_ASKED || Buffer.byteLength(text) > MAX_TEXT_BYTES)
+    throw new RequestMalformedError(`message.parts: more than ${MAX_ASKED} characters`);
   return text;
 }

@@ -40,9 +40,15 @@ export class TaskEvents {
 
   /** The end of the turn, and the whole answer if the pieces were not that. */
   end(ended: StoredTask): StreamResponse[] {
-    const whole = ended.standing === "completed" && ended.answer !== this.#text ? [this.#answer(ended.answer, false, true)] : [];
+    const whole =
+      ended.standing === "completed" && ended.answer !== this.#text ? [this.#answer(ended.answer, false, true)] : [];
     const { id: taskId, contextId } = ended;
-    return [...whole, { payload: { $case: "statusUpdate", value: { taskId, contextId, status: statusOf(ended), metadata: undefined } } }];
+    return [
+      ...whole,
+      {
+        payload: { $case: "statusUpdate", value: { taskId, contextId, status: statusOf(ended), metadata: undefined } },
+      },
+    ];
   }
 
   /** The next piece replaces what there is. */
@@ -60,7 +66,12 @@ export class TaskEvents {
 
   #answer(text: string, append: boolean, lastChunk: boolean): StreamResponse {
     const { id: taskId, contextId } = this.#task;
-    return { payload: { $case: "artifactUpdate", value: { taskId, contextId, artifact: answerOf(text), append, lastChunk, metadata: undefined } } };
+    return {
+      payload: {
+        $case: "artifactUpdate",
+        value: { taskId, contextId, artifact: answerOf(text), append, lastChunk, metadata: undefined },
+      },
+    };
   }
 
   #working(text: string, { sequence, at }: AgentEvent): StreamResponse {
@@ -69,7 +80,12 @@ export class TaskEvents {
     return {
       payload: {
         $case: "statusUpdate",
-        value: { taskId, contextId, status: { state: TaskState.TASK_STATE_WORKING, message, timestamp: at }, metadata: undefined },
+        value: {
+          taskId,
+          contextId,
+          status: { state: TaskState.TASK_STATE_WORKING, message, timestamp: at },
+          metadata: undefined,
+        },
       },
     };
   }

@@ -12,10 +12,19 @@ const STATES: Readonly<Record<TaskStanding, TaskState>> = {
 
 export const stateOf = ({ standing }: Pick<StoredTask, "standing">): TaskState => STATES[standing];
 
-const textPart = (value: string) => ({ content: { $case: "text" as const, value }, metadata: undefined, filename: "", mediaType: "text/plain" });
+const textPart = (value: string) => ({
+  content: { $case: "text" as const, value },
+  metadata: undefined,
+  filename: "",
+  mediaType: "text/plain",
+});
 
 /** The agent's words on a task. */
-export const wordsOf = ({ id, contextId }: Pick<StoredTask, "id" | "contextId">, text: string, messageId: string): Message => ({
+export const wordsOf = (
+  { id, contextId }: Pick<StoredTask, "id" | "contextId">,
+  text: string,
+  messageId: string,
+): Message => ({
   messageId,
   contextId,
   taskId: id,
@@ -27,7 +36,8 @@ export const wordsOf = ({ id, contextId }: Pick<StoredTask, "id" | "contextId">,
 });
 
 /** The agent's question at the end of a turn. */
-const questionOf = (task: StoredTask, turnId: string, question: string): Message => wordsOf(task, question, `${turnId}-question`);
+const questionOf = (task: StoredTask, turnId: string, question: string): Message =>
+  wordsOf(task, question, `${turnId}-question`);
 
 export const statusOf = (task: StoredTask): NonNullable<Task["status"]> => ({
   state: stateOf(task),
@@ -59,7 +69,10 @@ export interface TaskMessageOptions {
 
 /** The task as A2A has it. */
 export function taskMessage(task: StoredTask, { historyLength, hasArtifacts = true }: TaskMessageOptions = {}): Task {
-  const said = (text: string, messageId: string): Message => ({ ...wordsOf(task, text, messageId), role: Role.ROLE_USER });
+  const said = (text: string, messageId: string): Message => ({
+    ...wordsOf(task, text, messageId),
+    role: Role.ROLE_USER,
+  });
   const earlier = task.earlier
     .filter(({ asked }) => asked !== "")
     .flatMap(({ turnId, messageId, asked, question }) => [said(asked, messageId), questionOf(task, turnId, question)]);

@@ -12,7 +12,11 @@ export interface AsToolErrorOptions {
 }
 
 /** Why a call failed, for its client. One that ended because this process stops is not the client's doing: another gateway may answer it, if a second run does no harm. */
-export function asToolError(error: unknown, toolName: string, { caller, isSent, signal, log }: AsToolErrorOptions): ToolError {
+export function asToolError(
+  error: unknown,
+  toolName: string,
+  { caller, isSent, signal, log }: AsToolErrorOptions,
+): ToolError {
   if (error instanceof ToolError && !(signal?.aborted && error.code === ToolErrorCode.Cancelled)) return error;
   if (signal?.aborted) {
     const tool = caller.tools.getTools().find(({ name }) => name === toolName);
@@ -25,5 +29,8 @@ export function asToolError(error: unknown, toolName: string, { caller, isSent, 
     );
   }
   log.error({ err: error }, "a call failed in the gateway");
-  return new ToolError(ToolErrorCode.ExecutionFailed, `Cannot call "${toolName}": the gateway failed. Its log says why`);
+  return new ToolError(
+    ToolErrorCode.ExecutionFailed,
+    `Cannot call "${toolName}": the gateway failed. Its log says why`,
+  );
 }

@@ -28,27 +28,45 @@ export interface CallHeadersOptions {
  * same caller is the same call.
  * @throws {ToolError} `invalid_arguments` that names every fault
  */
-export function readCallHeaders(header: (name: string) => string | undefined, { timeoutMs, maxTimeoutMs, caller }: CallHeadersOptions): CallHeaders {
+export function readCallHeaders(
+  header: (name: string) => string | undefined,
+  { timeoutMs, maxTimeoutMs, caller }: CallHeadersOptions,
+): CallHeaders {
   const faults: string[] = [];
   const key = header("idempotency-key");
-  if (key !== undefined && !/^[\x21-\x7e]{1,256}$/.test(key)) faults.push("Idempotency-Key: expected 1 to 256 visible ASCII characters");
+  if (key !== undefined && !/^[\x21-\x7e]{1,256}$/.test(key))
+    faults.push("Idempotency-Key: expected 1 to 256 visible ASCII characters");
   const age = header("rockbot-age-ms");
-  if (age !== undefined && !/^\d{1,12}$/.test(age)) faults.push("rockbot-age-ms: expected a whole number of milliseconds");
-  if (age !== undefined && key === undefined) faults.push("rockbot-age-ms: needs the Idempotency-Key of the call that is repeated");
+  if (age !== undefined && !/^\d{1,12}$/.test(age))
+    faults.push("rockbot-age-ms: expected a whole number of milliseconds");
+  if (age !== undefined && key === undefined)
+    faults.push("rockbot-age-ms: needs the Idempotency-Key of the call that is repeated");
   const session = header("rockbot-session");
-  if (session !== undefined && !isSessionId(session)) faults.push("rockbot-session: expected 1 to 256 visible ASCII characters");
+  if (session !== undefined && !isSessionId(session))
+    faults.push("rockbot-session: expected 1 to 256 visible ASCII characters");
   const timeout = header("rockbot-timeout-ms");
-  const asked = timeout === undefined ? Math.min(timeoutMs, maxTimeoutMs) : /^\d{1,9}$/.test(timeout) ? Number(timeout) : 0;
-  if (asked < 1 || asked > maxTimeoutMs) faults.push(`rockbot-timeout-ms: expected a whole number from 1 to ${maxTimeoutMs}`);
+  const asked =
+    timeout === undefined ? Math.min(timeoutMs, maxTimeoutMs) : /^\d{1,9}$/.test(timeout) ? Number(timeout) : 0;
+  if (asked < 1 || asked > maxTimeoutMs)
+    faults.push(`rockbot-timeout-ms: expected a whole number from 1 to ${maxTimeoutMs}`);
   const onClose = header("rockbot-on-close") ?? "cancel";
   if (onClose !== "cancel" && onClose !== "keep") faults.push("rockbot-on-close: expected cancel or keep");
-  if (onClose === "keep" && key === undefined) faults.push("rockbot-on-close: keep needs an Idempotency-Key, by which the answer is fetched");
+  if (onClose === "keep" && key === undefined)
+    faults.push("rockbot-on-close: keep needs an Idempotency-Key, by which the answer is fetched");
   const untrusted = header("rockbot-untrusted") ?? "false";
   if (untrusted !== "true" && untrusted !== "false") faults.push("rockbot-untrusted: expected true or false");
-  if (faults.length > 0) throw new ToolError(ToolErrorCode.InvalidArguments, `Cannot read the request's headers: ${faults.join("; ")}`);
+  if (faults.length > 0)
+    throw new ToolError(ToolErrorCode.InvalidArguments, `Cannot read the request's headers: ${faults.join("; ")}`);
   const toolCallId = key === undefined ? newId() : callIdOf(key, caller);
   const firstSentMsAgo = age === undefined ? undefined : Number(age);
-  return { toolCallId, firstSentMsAgo, sessionId: session, timeoutMs: asked, goesOn: onClose === "keep", hasReadUntrusted: untrusted === "true" };
+  return {
+    toolCallId,
+    firstSentMsAgo,
+    sessionId: session,
+    timeoutMs: asked,
+    goesOn: onClose === "keep",
+    hasReadUntrusted: untrusted === "true",
+  };
 }
 
 /**

@@ -10,7 +10,11 @@ import { callIdOf, isCallId } from "./call-headers.ts";
  * @param by whose calls are shown; those of others are as if they were none
  * @throws {ToolError} `not_found` if there was no such call, or it is forgotten
  */
-export async function describeCall(caller: Pick<ToolCaller, "journal" | "getAnswer">, idOrKey: string, by: string | undefined): Promise<object> {
+export async function describeCall(
+  caller: Pick<ToolCaller, "journal" | "getAnswer">,
+  idOrKey: string,
+  by: string | undefined,
+): Promise<object> {
   const ids = [callIdOf(idOrKey, by), ...(isCallId(idOrKey) ? [idOrKey] : [])];
   let call: CallRecord | undefined;
   for (const id of ids) {
@@ -33,6 +37,10 @@ export async function describeCall(caller: Pick<ToolCaller, "journal" | "getAnsw
     attempts,
     deadline: new Date(deadlineAt),
     steps: steps.map(({ step, at }) => ({ step, at: new Date(at) })),
-    ...(answer instanceof ToolError ? { error: errorBody(answer, { toolCallId, toolName }) } : answer === undefined ? {} : { result: answer }),
+    ...(answer instanceof ToolError
+      ? { error: errorBody(answer, { toolCallId, toolName }) }
+      : answer === undefined
+        ? {}
+        : { result: answer }),
   };
 }

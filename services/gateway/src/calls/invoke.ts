@@ -29,7 +29,10 @@ export interface InvokeOptions {
 
 /** Answers `POST /v1/tools/{name}/invoke`: one tool call, cancelled when the client's connection closes unless it asked otherwise. */
 // Long because: all forms of the answer share what ends a call
-export function invoke(caller: ToolCaller, { timeoutMs, maxTimeoutMs, keepAliveMs, headers, keys, refusals, signal, log }: InvokeOptions) {
+export function invoke(
+  caller: ToolCaller,
+  { timeoutMs, maxTimeoutMs, keepAliveMs, headers, keys, refusals, signal, log }: InvokeOptions,
+) {
   /** The calls that end with their clients, and with this process: one listener for all of them. */
   const bound = new Set<AbortController>();
   signal?.addEventListener("abort", () => bound.forEach((gone) => void gone.abort(signal.reason)), { once: true });
@@ -44,21 +47,35 @@ export function invoke(caller: ToolCaller, { timeoutMs, maxTimeoutMs, keepAliveM
     let isSent = false;
     const failed = async (error: unknown): Promise<ToolError> => {
       const toolError = asToolError(error, toolName, { caller, isSent, signal, log });
-      if (!isSent) await refusals?.call({ ...call, caller: onBehalfOf ?? caller.agent, args, error: toolError, receivedAt });
+      if (!isSent)
+        await refusals?.call({ ...call, caller: onBehalfOf ?? caller.agent, args, error: toolError, receivedAt });
       return toolError;
     };
     let call = { toolCallId: newId(), toolName: toolName.slice(0, 256) };
     const gone = new AbortController();
     try {
-      if (toolName.length > 256) throw new ToolError(ToolErrorCode.ToolNotFound, "Cannot call the tool: no tool has a name of more than 64 characters");
-      const { toolCallId, sessionId, ...asked } = readCallHeaders((name) => c.req.header(name), { timeoutMs, maxTimeoutMs, caller: onBehalfOf });
+      if (toolName.length > 256)
+        throw new ToolError(
+          ToolErrorCode.ToolNotFound,
+          "Cannot call the tool: no tool has a name of more than 64 characters",
+        );
+      const { toolCallId, sessionId, ...asked } = readCallHeaders((name) => c.req.header(name), {
+        timeoutMs,
+        maxTimeoutMs,
+        caller: onBehalfOf,
+      });
       call = { toolCallId, toolName };
       args = readArguments(c.get("body"), incoming.headers);
       using _key = hasKey ? keys.hold(toolCallId, toolName) : undefined;
 
       outgoing.once("close", () => {
         if (!outgoing.writableFinished)
-          gone.abort(new ToolError(ToolErrorCode.Cancelled, `Cannot finish the call of "${toolName}": the client closed the connection`));
+          gone.abort(
+            new ToolError(
+              ToolErrorCode.Cancelled,
+              `Cannot finish the call of "${toolName}": the client closed the connection`,
+            ),
+          );
       });
       const options = {
         toolCallId,
@@ -77,11 +94,18 @@ export function invoke(caller: ToolCaller, { timeoutMs, maxTimeoutMs, keepAliveM
       };
       if (!asked.goesOn) bound.add(gone);
       if (signal?.aborted) gone.abort(signal.reason);
-      if (!accepts(c.req.header("accept"), "text/event-stream")) return sendJson(outgoing, await caller.call(toolName, args, options), headers);
+      if (!accepts(c.req.header("accept"), "text/event-stream"))
+        return sendJson(outgoing, await caller.call(toolName, args, options), headers);
 
       const events = openEventStream(outgoing, { keepAliveMs, headers });
       try {
-        events.end("result", await caller.call(toolName, args, { ...options, onProgress: (update) => events.send("progress", { ...call, ...update }) }));
+        events.end(
+          "result",
+          await caller.call(toolName, args, {
+            ...options,
+            onProgress: (update) => events.send("progress", { ...call, ...update }),
+          }),
+        );
       } catch (error) {
         events.end("error", errorBody(await failed(error), call));
       }

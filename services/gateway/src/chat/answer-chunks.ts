@@ -75,8 +75,14 @@ function merged(events: readonly AgentEvent[]): AgentEvent[] {
   const result: AgentEvent[] = [];
   for (const event of events) {
     const before = result.at(-1);
-    if (event.kind === "text" && before?.kind === "text") result[result.length - 1] = { ...event, text: `${before.text ?? ""}${event.text ?? ""}` };
-    else if (event.kind === "tool_progress" && before?.kind === "tool_progress" && before.toolCallId === event.toolCallId) result[result.length - 1] = event;
+    if (event.kind === "text" && before?.kind === "text")
+      result[result.length - 1] = { ...event, text: `${before.text ?? ""}${event.text ?? ""}` };
+    else if (
+      event.kind === "tool_progress" &&
+      before?.kind === "tool_progress" &&
+      before.toolCallId === event.toolCallId
+    )
+      result[result.length - 1] = event;
     else result.push(event);
   }
   return result;

@@ -39,12 +39,20 @@ test("without a session all messages are the conversation; with one the newest o
         { type: "text", text: "two" },
       ],
     },
-    { role: "assistant", content: null, tool_calls: [{ id: "c1", type: "function", function: { name: "f", arguments: "{}" } }] },
+    {
+      role: "assistant",
+      content: null,
+      tool_calls: [{ id: "c1", type: "function", function: { name: "f", arguments: "{}" } }],
+    },
     { role: "tool", tool_call_id: "c1", content: "3" },
     { role: "user", content: "And?" },
   ];
   await clientOf(gateway.url).chat.completions.create({ model: "rockbot", messages });
-  await clientOf(gateway.url, { "rockbot-session": "s-1" }).chat.completions.create({ model: "other", messages, max_completion_tokens: 9 });
+  await clientOf(gateway.url, { "rockbot-session": "s-1" }).chat.completions.create({
+    model: "other",
+    messages,
+    max_completion_tokens: 9,
+  });
 
   expect(agent.turns.map(({ input }) => input)).toEqual([
     {
@@ -72,7 +80,11 @@ test("OpenAI's client streams an answer as it is written, with steps of tools in
     await tell({ kind: "text", text: " is so." });
     return { text: "It is so.", isUntrusted: true };
   });
-  const stream = await clientOf(gateway.url).chat.completions.create({ ...hello, stream: true, stream_options: { include_usage: true } });
+  const stream = await clientOf(gateway.url).chat.completions.create({
+    ...hello,
+    stream: true,
+    stream_options: { include_usage: true },
+  });
   let text = "";
   const steps: unknown[] = [];
   let usage: unknown;
@@ -85,7 +97,12 @@ test("OpenAI's client streams an answer as it is written, with steps of tools in
   }
 
   expect(text).toBe("Let me look. It is so.");
-  expect(steps).toEqual(["turn_started", "tool_started", "tool_finished", expect.objectContaining({ finish: "stop", isUntrusted: true })]);
+  expect(steps).toEqual([
+    "turn_started",
+    "tool_started",
+    "tool_finished",
+    expect.objectContaining({ finish: "stop", isUntrusted: true }),
+  ]);
   expect(usage).toEqual({ prompt_tokens: 7, completion_tokens: 5, total_tokens: 12 });
 });
 
@@ -116,7 +133,9 @@ test("an answer that another agent takes up begins on a line of its own, which s
   expect(text).toBe("The answer is fo\n\n(The answer begins again.)\n\nThe answer is four.");
   expect(marked).toEqual(["\n\n(The answer begins again.)\n\n"]);
   expect(again.choices[0]?.message.content).toBe("The answer is four.");
-  expect(session.events().flatMap(({ event, data }) => (event === "text" ? JSON.parse(data).text : []))).toEqual(["The answer is four."]);
+  expect(session.events().flatMap(({ event, data }) => (event === "text" ? JSON.parse(data).text : []))).toEqual([
+    "The answer is four.",
+  ]);
 });
 
 test("text that the bus has lost is in the stream all the same", async () => {
@@ -143,9 +162,15 @@ test("calls of the client's own tools are returned, in an answer and in a stream
     ],
   }));
   const parameters = { type: "object", properties: { city: { type: "string" } } };
-  const request = { ...hello, tools: [{ type: "function" as const, function: { name: "get_weather", description: "The weather.", parameters } }] };
+  const request = {
+    ...hello,
+    tools: [{ type: "function" as const, function: { name: "get_weather", description: "The weather.", parameters } }],
+  };
   const client = clientOf(gateway.url);
-  const answers = [await client.chat.completions.create(request), await client.chat.completions.stream(request).finalChatCompletion()];
+  const answers = [
+    await client.chat.completions.create(request),
+    await client.chat.completions.stream(request).finalChatCompletion(),
+  ];
 
   expect(agent.turns[0]?.input.tools).toEqual([{ name: "get_weather", description: "The weather.", parameters }]);
   for (const { choices } of answers) {
@@ -206,7 +231,12 @@ test("a turn that failed is an error, in an answer and in a stream", async () =>
 test("where no agent runs, that is the error, with what to do", async () => {
   await using gateway = await startTestGateway();
   const client = clientOf(gateway.url);
-  const error = { status: 503, type: "server_error", code: "unavailable", message: expect.stringMatching(/no agent runs\. Set MODEL/) };
+  const error = {
+    status: 503,
+    type: "server_error",
+    code: "unavailable",
+    message: expect.stringMatching(/no agent runs\. Set MODEL/),
+  };
 
   await expect(client.chat.completions.create(hello)).rejects.toMatchObject(error);
   await expect(client.chat.completions.create({ ...hello, stream: true })).rejects.toMatchObject(error);
@@ -218,14 +248,22 @@ test.each<[string, Record<string, unknown>, string, RegExp]>([
   ["no messages", { messages: [] }, "messages", /at least one/],
   ["several answers", { n: 2 }, "n", /one answer/],
   ["a stop that is no text", { stop: [1] }, "stop", /list of texts/],
-  ["JSON by no schema", { response_format: { type: "json_schema" } }, "response_format", /with a schema in json_schema/],
+  [
+    "JSON by no schema",
+    { response_format: { type: "json_schema" } },
+    "response_format",
+    /with a schema in json_schema/,
+  ],
   ["sound", { modalities: ["text", "audio"], audio: {} }, "modalities", /answers in text.*audio: /],
   ["functions of before", { functions: [] }, "functions", /send tools/],
   ["a call of a tool that is not there", { tool_choice: "required" }, "tool_choice", /that tool among tools/],
 ])("a request for %s is refused in words", async (_, fields, param, words) => {
   await using gateway = await startTestGateway();
   await using agent = await serveTestAgent(gateway.bus, twoWords);
-  const asked = clientOf(gateway.url).chat.completions.create({ ...hello, ...fields } as OpenAI.ChatCompletionCreateParamsNonStreaming);
+  const asked = clientOf(gateway.url).chat.completions.create({
+    ...hello,
+    ...fields,
+  } as OpenAI.ChatCompletionCreateParamsNonStreaming);
 
   await expect(asked).rejects.toMatchObject({
     status: 400,
@@ -288,7 +326,11 @@ callers: { alice: { tokens: [{ hash: "${hash("alice-token")}" }] }, bob: { token
 
   expect([text, agent.turns.map(({ caller }) => caller)]).toEqual(["Hello there.", ["alice", "alice"]]);
   for (const stream of [false, true])
-    await expect(as("bob").chat.completions.create({ ...hello, stream })).rejects.toMatchObject({ status: 403, type: "permission_error", code: "denied" });
+    await expect(as("bob").chat.completions.create({ ...hello, stream })).rejects.toMatchObject({
+      status: 403,
+      type: "permission_error",
+      code: "denied",
+    });
   expect((await as("bob").models.list()).data).toEqual([]);
 });
 
@@ -297,7 +339,10 @@ test("OpenAI's client repeats a request that surely has not run, and none that m
   let asked = 0;
   await using _agent = await serveTestAgent(gateway.bus, async () => {
     asked++;
-    throw new ToolError(asked === 1 ? "overloaded" : "timeout", "Cannot answer now", { retryAfterMs: 1, details: { mayHaveRun: asked > 1 } });
+    throw new ToolError(asked === 1 ? "overloaded" : "timeout", "Cannot answer now", {
+      retryAfterMs: 1,
+      details: { mayHaveRun: asked > 1 },
+    });
   });
   const client = new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: "none", maxRetries: 5 });
 
@@ -307,5 +352,9 @@ test("OpenAI's client repeats a request that surely has not run, and none that m
 
 test("a refused token is an error in OpenAI's form", async () => {
   await using gateway = await startTestGateway({ gatewayToken: "a-token-of-some-length" });
-  await expect(clientOf(gateway.url).models.list()).rejects.toMatchObject({ status: 401, type: "authentication_error", code: "unauthorized" });
+  await expect(clientOf(gateway.url).models.list()).rejects.toMatchObject({
+    status: 401,
+    type: "authentication_error",
+    code: "unauthorized",
+  });
 });

@@ -43,11 +43,18 @@ export function chatCompletions(caller: ToolCaller, options: ChatCompletionsOpti
     let call = { toolCallId: newId(), toolName };
     let isRead = false;
     try {
-      const headers = readChatHeaders((name) => c.req.header(name), { timeoutMs: maxTimeoutMs, maxTimeoutMs, caller: by });
+      const headers = readChatHeaders((name) => c.req.header(name), {
+        timeoutMs: maxTimeoutMs,
+        maxTimeoutMs,
+        caller: by,
+      });
       call = { toolCallId: headers.toolCallId, toolName };
       const request = readChatRequest(readChatBody(c.get("body"), c.env.incoming.headers), headers.sessionId);
       if (headers.after !== undefined && !request.isStream)
-        throw new ToolError(ToolErrorCode.InvalidArguments, "Cannot take the request: Last-Event-ID is for a stream, and the request asks for none");
+        throw new ToolError(
+          ToolErrorCode.InvalidArguments,
+          "Cannot take the request: Last-Event-ID is for a stream, and the request asks for none",
+        );
       isRead = true;
       const head = { toolCallId: headers.toolCallId, model: request.model, created: Math.floor(Date.now() / 1000) };
       const turn = { by, headers, request };
@@ -60,7 +67,8 @@ export function chatCompletions(caller: ToolCaller, options: ChatCompletionsOpti
       return c.json(completionOf(head, output, isUntrusted));
     } catch (error) {
       const toolError = asToolError(error, toolName, { caller, isSent: true, signal, log });
-      if (!isRead) await refusals?.call({ ...call, caller: by ?? caller.agent, args: undefined, error: toolError, receivedAt });
+      if (!isRead)
+        await refusals?.call({ ...call, caller: by ?? caller.agent, args: undefined, error: toolError, receivedAt });
       return answerOpenAiError(c, toolError, call);
     }
   };
@@ -97,8 +105,19 @@ async function stream(
   if (settled.signal.aborted) readOutput(await visited.result);
 
   const failure = (error: unknown): string => eventText(openAiErrorBody(error as ToolError, { toolCallId, toolName }));
-  const chunks = answerChunks(writer, { turnId: toolCallId, result: visited.result, listener, known, after, keepAliveMs, signal: gone.signal, failure });
-  const response = new Response(ReadableStream.from(chunks), { headers: { ...EVENT_STREAM, "x-request-id": toolCallId } });
+  const chunks = answerChunks(writer, {
+    turnId: toolCallId,
+    result: visited.result,
+    listener,
+    known,
+    after,
+    keepAliveMs,
+    signal: gone.signal,
+    failure,
+  });
+  const response = new Response(ReadableStream.from(chunks), {
+    headers: { ...EVENT_STREAM, "x-request-id": toolCallId },
+  });
   await sendStream(outgoing, response, { headers, stallMs, onStall: () => c.get("visit").awaitReader() });
   return RESPONSE_ALREADY_SENT;
 }
@@ -106,7 +125,8 @@ async function stream(
 /** The turn loses its client when the connection closes before the answer was complete. */
 function leaveWith(outgoing: GatewayEnv["Bindings"]["outgoing"], visited: TurnVisit): void {
   const leave = () => {
-    if (!outgoing.writableFinished) visited.leave(new ToolError(ToolErrorCode.Cancelled, "Cannot finish the turn: the client closed the connection"));
+    if (!outgoing.writableFinished)
+      visited.leave(new ToolError(ToolErrorCode.Cancelled, "Cannot finish the turn: the client closed the connection"));
   };
   outgoing.once("close", leave);
   if (outgoing.closed) leave();

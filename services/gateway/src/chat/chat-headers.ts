@@ -15,21 +15,32 @@ export interface ChatHeaders extends Omit<CallHeaders, "firstSentMsAgo"> {
  * of the same `Idempotency-Key` go on. `rockbot-age-ms` is refused, as it would not be kept: the agent begins a turn that its store does not know.
  * @throws {ToolError} `invalid_arguments` that names the faults
  */
-export function readChatHeaders(header: (name: string) => string | undefined, options: CallHeadersOptions): ChatHeaders {
+export function readChatHeaders(
+  header: (name: string) => string | undefined,
+  options: CallHeadersOptions,
+): ChatHeaders {
   if (header("rockbot-age-ms") !== undefined)
-    throw invalid("rockbot-age-ms: a turn of the agent takes none. A repeat with the same Idempotency-Key runs again if its turn is not known any more");
+    throw invalid(
+      "rockbot-age-ms: a turn of the agent takes none. A repeat with the same Idempotency-Key runs again if its turn is not known any more",
+    );
   const sessionId = header("rockbot-session");
   const onClose = header("rockbot-on-close");
   const hasKey = header("idempotency-key") !== undefined;
   // A turn of a session can be found again without a key.
   const isPlainKeep = sessionId !== undefined && onClose === "keep";
-  const { firstSentMsAgo: _, ...read } = readCallHeaders((name) => (name === "rockbot-on-close" && isPlainKeep ? undefined : header(name)), options);
+  const { firstSentMsAgo: _, ...read } = readCallHeaders(
+    (name) => (name === "rockbot-on-close" && isPlainKeep ? undefined : header(name)),
+    options,
+  );
   const fault = sessionId === undefined ? undefined : sessionFault(sessionId);
   if (fault !== undefined) throw invalid(`rockbot-session: ${fault}`);
   const after = readAfter(header("last-event-id"), "the header Last-Event-ID");
   if (after !== undefined && !hasKey)
-    throw invalid("Last-Event-ID: needs the Idempotency-Key of the request whose stream goes on. GET /v1/sessions/{id}/events needs none");
+    throw invalid(
+      "Last-Event-ID: needs the Idempotency-Key of the request whose stream goes on. GET /v1/sessions/{id}/events needs none",
+    );
   return { ...read, goesOn: sessionId === undefined ? read.goesOn : onClose !== "cancel", hasKey, after };
 }
 
-const invalid = (fault: string): ToolError => new ToolError(ToolErrorCode.InvalidArguments, `Cannot read the request's headers: ${fault}`);
+const invalid = (fault: string): ToolError =>
+  new ToolError(ToolErrorCode.InvalidArguments, `Cannot read the request's headers: ${fault}`);

@@ -8,16 +8,28 @@ export interface RequestFault {
 }
 
 /** The messages of a request as the agent takes them: all, or only the last. What cannot be taken is added to `faults`. */
-export function readMessages(value: unknown, faults: RequestFault[], { onlyLast = false }: { readonly onlyLast?: boolean } = {}): ChatMessage[] {
+export function readMessages(
+  value: unknown,
+  faults: RequestFault[],
+  { onlyLast = false }: { readonly onlyLast?: boolean } = {},
+): ChatMessage[] {
   if (!Array.isArray(value) || value.length === 0) {
     faults.push({ param: "messages", message: "expected a list of at least one message" });
     return [];
   }
   const first = onlyLast ? value.length - 1 : 0;
-  return value.slice(first).flatMap((message, index) => readMessage(message, `messages[${first + index}]`, faults) ?? []);
+  return value
+    .slice(first)
+    .flatMap((message, index) => readMessage(message, `messages[${first + index}]`, faults) ?? []);
 }
 
-const roles: Readonly<Record<string, ChatMessage["role"]>> = { system: "system", developer: "system", user: "user", assistant: "assistant", tool: "tool" };
+const roles: Readonly<Record<string, ChatMessage["role"]>> = {
+  system: "system",
+  developer: "system",
+  user: "user",
+  assistant: "assistant",
+  tool: "tool",
+};
 
 function readMessage(value: unknown, param: string, faults: RequestFault[]): ChatMessage | undefined {
   if (!isRecord(value)) {
@@ -25,7 +37,8 @@ function readMessage(value: unknown, param: string, faults: RequestFault[]): Cha
     return undefined;
   }
   const { name, tool_call_id: toolCallId, tool_calls: toolCalls } = value;
-  const role = typeof value["role"] === "string" && Object.hasOwn(roles, value["role"]) ? roles[value["role"]] : undefined;
+  const role =
+    typeof value["role"] === "string" && Object.hasOwn(roles, value["role"]) ? roles[value["role"]] : undefined;
   if (role === undefined) {
     const help = value["role"] === "function" ? '. Send the result of a function with the role "tool"' : "";
     faults.push({ param: `${param}.role`, message: `expected one of ${Object.keys(roles).join(", ")}${help}` });
@@ -34,14 +47,17 @@ function readMessage(value: unknown, param: string, faults: RequestFault[]): Cha
   const { content, images } = readContent(value["content"], `${param}.content`, faults, role);
   if (content === null && role !== "assistant") faults.push({ param: `${param}.content`, message: "expected a text" });
   if (value["audio"] != null) faults.push({ param: `${param}.audio`, message: "the agent takes no audio. Send text" });
-  if (value["function_call"] != null) faults.push({ param: `${param}.function_call`, message: "send tool_calls instead" });
+  if (value["function_call"] != null)
+    faults.push({ param: `${param}.function_call`, message: "send tool_calls instead" });
   if (role === "tool" && typeof toolCallId !== "string")
     faults.push({ param: `${param}.tool_call_id`, message: "expected the id of the call that this is the result of" });
   return {
     role,
     content,
     ...(images.length === 0 ? {} : { images }),
-    ...(role === "assistant" && toolCalls != null ? { tool_calls: readToolCalls(toolCalls, `${param}.tool_calls`, faults) } : {}),
+    ...(role === "assistant" && toolCalls != null
+      ? { tool_calls: readToolCalls(toolCalls, `${param}.tool_calls`, faults) }
+      : {}),
     ...(role === "tool" && typeof toolCallId === "string" ? { tool_call_id: toolCallId } : {}),
     ...(typeof name === "string" && name !== "" ? { name } : {}),
   };
@@ -70,7 +86,11 @@ function readContent(value: unknown, param: string, faults: RequestFault[], role
 function readImage(value: unknown, param: string, faults: RequestFault[]): string {
   const url = isRecord(value) ? value["url"] : value;
   if (typeof url === "string" && IMAGE.test(url)) return url;
-  faults.push({ param, message: "expected a data URL of a PNG, JPEG, GIF or WebP image in base64. Send the image itself, no address of one" });
+  faults.push({
+    param,
+    message:
+      "expected a data URL of a PNG, JPEG, GIF or WebP image in base64. Send the image itself, no address of one",
+  });
   return "";
 }
 
@@ -94,8 +114,12 @@ function readToolCalls(value: unknown, param: string, faults: RequestFault[]): C
   return value.flatMap((call, index) => {
     const { id, type = "function", function: called } = isRecord(call) ? call : {};
     const { name, arguments: args = "" } = isRecord(called) ? called : {};
-    if (typeof id === "string" && type === "function" && typeof name === "string" && typeof args === "string") return [{ id, name, arguments: args }];
-    faults.push({ param: `${param}[${index}]`, message: "expected a call of the type function: its id, and its name and arguments as text" });
+    if (typeof id === "string" && type === "function" && typeof name === "string" && typeof args === "string")
+      return [{ id, name, arguments: args }];
+    faults.push({
+      param: `${param}[${index}]`,
+      message: "expected a call of the type function: its id, and its name and arguments as text",
+    });
     return [];
   });
 }

@@ -3,7 +3,8 @@ export const chatPaths: Readonly<Record<string, object>> = {
   "/v1/chat/completions": {
     post: {
       operationId: "createChatCompletion",
-      summary: "Ask the agent, as OpenAI's clients ask a model. It uses the tools that the caller may use, and answers.",
+      summary:
+        "Ask the agent, as OpenAI's clients ask a model. It uses the tools that the caller may use, and answers.",
       parameters: [
         {
           name: "rockbot-session",
@@ -17,7 +18,8 @@ export const chatPaths: Readonly<Record<string, object>> = {
         {
           name: "rockbot-on-close",
           in: "header",
-          description: "What becomes of the turn when the connection closes before its answer. The default is cancel without a session, and keep in one.",
+          description:
+            "What becomes of the turn when the connection closes before its answer. The default is cancel without a session, and keep in one.",
           schema: { enum: ["cancel", "keep"] },
         },
         {
@@ -27,16 +29,25 @@ export const chatPaths: Readonly<Record<string, object>> = {
           schema: { type: "integer", minimum: 0 },
         },
       ],
-      requestBody: { required: true, content: { "application/json": { schema: { $ref: "#/components/schemas/ChatRequest" } } } },
+      requestBody: {
+        required: true,
+        content: { "application/json": { schema: { $ref: "#/components/schemas/ChatRequest" } } },
+      },
       responses: {
         200: {
           description: "The answer.",
           content: {
-            "application/json": { schema: { type: "object", description: "A chat.completion. rockbot has the turn, the session and how the turn ended." } },
+            "application/json": {
+              schema: {
+                type: "object",
+                description: "A chat.completion. rockbot has the turn, the session and how the turn ended.",
+              },
+            },
             "text/event-stream": {
               schema: {
                 type: "string",
-                description: "With stream: chunks, then [DONE]. A step of the turn is a chunk that adds nothing, with the event as rockbot.",
+                description:
+                  "With stream: chunks, then [DONE]. A step of the turn is a chunk that adds nothing, with the event as rockbot.",
               },
             },
           },
@@ -51,10 +62,17 @@ export const chatPaths: Readonly<Record<string, object>> = {
       summary: "Turn texts into vectors by the agent's model for that, as OpenAI's clients ask for it.",
       requestBody: {
         required: true,
-        content: { "application/json": { schema: { type: "object", required: ["input"], properties: { input: { type: ["string", "array"] } } } } },
+        content: {
+          "application/json": {
+            schema: { type: "object", required: ["input"], properties: { input: { type: ["string", "array"] } } },
+          },
+        },
       },
       responses: {
-        200: { description: "The vectors, in the order of the texts.", content: { "application/json": { schema: { type: "object" } } } },
+        200: {
+          description: "The vectors, in the order of the texts.",
+          content: { "application/json": { schema: { type: "object" } } },
+        },
         default: { $ref: "#/components/responses/OpenAiError" },
       },
     },
@@ -72,11 +90,22 @@ export const chatPaths: Readonly<Record<string, object>> = {
   "/v1/sessions/{id}/events": {
     get: {
       operationId: "followSession",
-      summary: "Follow what the agent does in a session, step by step: those of the last quarter of an hour, and those to come.",
+      summary:
+        "Follow what the agent does in a session, step by step: those of the last quarter of an hour, and those to come.",
       parameters: [
         { name: "id", in: "path", required: true, schema: { type: "string", minLength: 1, maxLength: 128 } },
-        { name: "Last-Event-ID", in: "header", description: "Goes on behind this event.", schema: { type: "integer", minimum: 0 } },
-        { name: "after", in: "query", description: "The same, where a header cannot be sent.", schema: { type: "integer", minimum: 0 } },
+        {
+          name: "Last-Event-ID",
+          in: "header",
+          description: "Goes on behind this event.",
+          schema: { type: "integer", minimum: 0 },
+        },
+        {
+          name: "after",
+          in: "query",
+          description: "The same, where a header cannot be sent.",
+          schema: { type: "integer", minimum: 0 },
+        },
       ],
       responses: {
         200: {
@@ -103,7 +132,12 @@ export const chatComponents = {
               error: {
                 type: "object",
                 required: ["message", "type", "param", "code"],
-                properties: { message: { type: "string" }, type: { type: "string" }, param: { type: ["string", "null"] }, code: { type: "string" } },
+                properties: {
+                  message: { type: "string" },
+                  type: { type: "string" },
+                  param: { type: ["string", "null"] },
+                  code: { type: "string" },
+                },
               },
               rockbot: { $ref: "#/components/schemas/Error" },
             },
@@ -115,18 +149,30 @@ export const chatComponents = {
   schemas: {
     ChatRequest: {
       type: "object",
-      description: "As OpenAI has it. What tunes a model is passed over; what would change the answer's form is refused.",
+      description:
+        "As OpenAI has it. What tunes a model is passed over; what would change the answer's form is refused.",
       required: ["messages"],
       properties: {
-        messages: { type: "array", minItems: 1, items: { type: "object", required: ["role"], properties: { role: { type: "string" } } } },
+        messages: {
+          type: "array",
+          minItems: 1,
+          items: { type: "object", required: ["role"], properties: { role: { type: "string" } } },
+        },
         model: { type: "string", description: "rockbot is the model that the agent is configured with." },
         stream: { type: "boolean", default: false },
         stream_options: { type: "object", properties: { include_usage: { type: "boolean" } } },
-        tools: { type: "array", items: { type: "object" }, description: "Calls of them are returned, not run. Not in a session." },
+        tools: {
+          type: "array",
+          items: { type: "object" },
+          description: "Calls of them are returned, not run. Not in a session.",
+        },
         tool_choice: { description: "Binds these tools alone: auto, none, required, or one of the type function." },
         parallel_tool_calls: { type: "boolean", default: true },
         stop: { type: ["string", "array", "null"], items: { type: "string" } },
-        response_format: { type: "object", description: "The last answer is JSON: json_object, or json_schema. It is checked." },
+        response_format: {
+          type: "object",
+          description: "The last answer is JSON: json_object, or json_schema. It is checked.",
+        },
         max_completion_tokens: { type: "integer", minimum: 1 },
       },
     },

@@ -19,7 +19,11 @@ const finishReasons: Readonly<Record<ToolAgentChatOutput["finish"], string>> = {
 };
 
 /** A turn's answer as OpenAI's `chat.completion`. `rockbot` is ours, and has what OpenAI's form has no place for. */
-export function completionOf({ toolCallId, model, created }: CompletionHead, output: ToolAgentChatOutput, isUntrusted: boolean): object {
+export function completionOf(
+  { toolCallId, model, created }: CompletionHead,
+  output: ToolAgentChatOutput,
+  isUntrusted: boolean,
+): object {
   const { text, finish, tool_calls: toolCalls = [], usage } = output;
   const message = {
     role: "assistant",
@@ -60,46 +64,80 @@ export class ChunkWriter {
 
   /** A step of the turn that OpenAI's form has no place for: a chunk that adds nothing, or a text of ours, with the event as `rockbot`. */
   step(event: AgentEvent, content?: string): string {
-    return this.#chunk(content === undefined ? {} : { content }, { sequence: event.sequence, extension: withoutNulls(event) });
+    return this.#chunk(content === undefined ? {} : { content }, {
+      sequence: event.sequence,
+      extension: withoutNulls(event),
+    });
   }
 
   /** The end: the calls of the client's tools, the reason, the usage, and the mark that nothing follows. */
   end(output: ToolAgentChatOutput, isUntrusted: boolean): string {
     const { tool_calls: toolCalls = [], finish, usage } = output;
-    const calls = toolCalls.length === 0 ? "" : this.#chunk({ tool_calls: toolCalls.map((call, index) => ({ index, ...toolCallOf(call) })) });
+    const calls =
+      toolCalls.length === 0
+        ? ""
+        : this.#chunk({ tool_calls: toolCalls.map((call, index) => ({ index, ...toolCallOf(call) })) });
     const last = this.#chunk({}, { finish: finishReasons[finish], extension: detailsOf(output, isUntrusted) });
     const used = this.#includesUsage ? eventText({ ...this.#head, choices: [], usage: usageOf(usage) }) : "";
     return `${calls}${last}${used}data: [DONE]\n\n`;
   }
 
-  #chunk(delta: object, { sequence, finish = null, extension }: { sequence?: number | undefined; finish?: string | null; extension?: object } = {}): string {
+  #chunk(
+    delta: object,
+    {
+      sequence,
+      finish = null,
+      extension,
+    }: { sequence?: number | undefined; finish?: string | null; extension?: object } = {},
+  ): string {
     const choices = [{ index: 0, delta, logprobs: null, finish_reason: finish }];
     return eventText(
-      { ...this.#head, choices, ...(this.#includesUsage ? { usage: null } : {}), ...(extension === undefined ? {} : { rockbot: extension }) },
+      {
+        ...this.#head,
+        choices,
+        ...(this.#includesUsage ? { usage: null } : {}),
+        ...(extension === undefined ? {} : { rockbot: extension }),
+      },
       sequence,
     );
   }
 }
 
 /** One event. Its id is where a stream that was cut off goes on. JSON text has no line breaks, so one data line holds it. */
-export const eventText = (value: object, sequence?: number): string => `${sequence === undefined ? "" : `id: ${sequence}\n`}data: ${JSON.stringify(value)}\n\n`;
+export const eventText = (value: object, sequence?: number): string =>
+  `${sequence === undefined ? "" : `id: ${sequence}\n`}data: ${JSON.stringify(value)}\n\n`;
 
 const completionId = (toolCallId: string): string => `chatcmpl-${toolCallId}`;
 
-const toolCallOf = ({ id, name, arguments: args }: { readonly id: string; readonly name: string; readonly arguments: string }): object => ({
+const toolCallOf = ({
+  id,
+  name,
+  arguments: args,
+}: {
+  readonly id: string;
+  readonly name: string;
+  readonly arguments: string;
+}): object => ({
   id,
   type: "function",
   function: { name, arguments: args },
 });
 
-const usageOf = ({ input_tokens: prompt, output_tokens: completion, cached_input_tokens: cached }: AgentUsage): object => ({
+const usageOf = ({
+  input_tokens: prompt,
+  output_tokens: completion,
+  cached_input_tokens: cached,
+}: AgentUsage): object => ({
   prompt_tokens: prompt,
   completion_tokens: completion,
   total_tokens: prompt + completion,
   ...(cached === undefined ? {} : { prompt_tokens_details: { cached_tokens: cached } }),
 });
 
-const detailsOf = ({ turn_id: turnId, session_id: sessionId, finish, reason }: ToolAgentChatOutput, isUntrusted: boolean): object => ({
+const detailsOf = (
+  { turn_id: turnId, session_id: sessionId, finish, reason }: ToolAgentChatOutput,
+  isUntrusted: boolean,
+): object => ({
   turnId,
   sessionId,
   finish,
@@ -108,4 +146,5 @@ const detailsOf = ({ turn_id: turnId, session_id: sessionId, finish, reason }: T
 });
 
 /** Optional fields travel the bus as null. */
-export const withoutNulls = (event: AgentEvent): object => Object.fromEntries(Object.entries(event).filter(([, value]) => value !== null));
+export const withoutNulls = (event: AgentEvent): object =>
+  Object.fromEntries(Object.entries(event).filter(([, value]) => value !== null));

@@ -16,7 +16,10 @@ async function startWaiting() {
   const script = async ({ tell, signal, turnId }: TestTurn) => {
     signal.addEventListener("abort", () => cancelled.push(turnId));
     await tell({ kind: "text", text: "One, " });
-    await Promise.race([goOn.promise, new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)))]);
+    await Promise.race([
+      goOn.promise,
+      new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason))),
+    ]);
     await tell({ kind: "text", text: "two." });
     return { text: "One, two." };
   };
@@ -52,7 +55,10 @@ test("a client that gives up an answer without a session cancels the turn", asyn
   await using at = await startWaiting();
   const client = new OpenAI({ baseURL: `${at.gateway.url}/v1`, apiKey: "none", maxRetries: 0 });
   const givenUp = new AbortController();
-  const asked = client.chat.completions.create({ model: "rockbot", messages: [{ role: "user", content: "Count." }] }, { signal: givenUp.signal });
+  const asked = client.chat.completions.create(
+    { model: "rockbot", messages: [{ role: "user", content: "Count." }] },
+    { signal: givenUp.signal },
+  );
   await expect.poll(() => at.agent.turns).toHaveLength(1);
   givenUp.abort();
 
@@ -131,7 +137,10 @@ test("another request under the key of a running turn is refused, the same one j
   const headers = { "rockbot-session": "s", "idempotency-key": "k", "content-type": "application/json" };
   using stream = await at.ask(headers);
   const send = (content: string) =>
-    at.gateway.send({ path: "/v1/chat/completions", method: "POST", headers }, JSON.stringify({ messages: [{ role: "user", content }] }));
+    at.gateway.send(
+      { path: "/v1/chat/completions", method: "POST", headers },
+      JSON.stringify({ messages: [{ role: "user", content }] }),
+    );
   const other = await send("Sing.");
   const same = send("Count.");
   at.goOn();
@@ -149,7 +158,11 @@ test("a stream that outlasts the drain time is told so", async () => {
     gateway.bus,
     ({ signal }) => new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason))),
   );
-  using stream = await openStream({ port: gateway.port, path: "/v1/chat/completions", body: { messages: [{ role: "user", content: "?" }], stream: true } });
+  using stream = await openStream({
+    port: gateway.port,
+    path: "/v1/chat/completions",
+    body: { messages: [{ role: "user", content: "?" }], stream: true },
+  });
   await gateway.gateway[Symbol.asyncDispose]();
   await expect.poll(() => stream.isEnded()).toBe(true);
 
@@ -163,7 +176,10 @@ test("headers that contradict the request are refused in words", async () => {
   await using at = await startWaiting();
   const send = async (headers: Record<string, string>, isStream = true) => {
     const body = JSON.stringify({ messages: [{ role: "user", content: "?" }], stream: isStream });
-    const { json } = await at.gateway.send({ path: "/v1/chat/completions", method: "POST", headers: { "content-type": "application/json", ...headers } }, body);
+    const { json } = await at.gateway.send(
+      { path: "/v1/chat/completions", method: "POST", headers: { "content-type": "application/json", ...headers } },
+      body,
+    );
     return (json?.["error"] as { message: string } | undefined)?.message;
   };
 
@@ -171,6 +187,8 @@ test("headers that contradict the request are refused in words", async () => {
   expect(await send({ "last-event-id": "3", "idempotency-key": "k" }, false)).toContain("is for a stream");
   expect(await send({ "rockbot-session": "x".repeat(129) })).toContain("rockbot-session: expected 1 to 128");
   expect(await send({ "rockbot-on-close": "keep" })).toContain("keep needs an Idempotency-Key");
-  expect(await send({ "rockbot-age-ms": "600000", "idempotency-key": "k" })).toContain("rockbot-age-ms: a turn of the agent takes none");
+  expect(await send({ "rockbot-age-ms": "600000", "idempotency-key": "k" })).toContain(
+    "rockbot-age-ms: a turn of the agent takes none",
+  );
   expect(at.agent.turns).toEqual([]);
 });

@@ -4,7 +4,9 @@ import type { ToolCaller } from "@rockbot/tools";
 /** Says in words for people that no agent runs, where the error of a call of its tool only says that the tool is not served. */
 export function orNoAgent(error: ToolError, caller: Pick<ToolCaller, "tools">): ToolError {
   const isAway = error.code === ToolErrorCode.Unavailable || error.code === ToolErrorCode.ToolNotFound;
-  return isAway && error.details?.["mayHaveRun"] !== true && caller.tools.get(tools.agentChat.name) === undefined ? noAgent() : error;
+  return isAway && error.details?.["mayHaveRun"] !== true && caller.tools.get(tools.agentChat.name) === undefined
+    ? noAgent()
+    : error;
 }
 
 /** The error where no agent runs, with what to do. */

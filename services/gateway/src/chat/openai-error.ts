@@ -14,7 +14,9 @@ const OPENAI_CODES: Readonly<Record<string, { readonly code: string; readonly st
 
 /** Answers a request with an error in the form of its path. */
 export function answerErrorOf(c: Context, error: ToolError, call?: CallName): Response {
-  return /^\/v1(\/|$)/.test(c.req.path) && !OWN_PATH.test(c.req.path) ? answerOpenAiError(c, error, call) : answerError(c, error, call);
+  return /^\/v1(\/|$)/.test(c.req.path) && !OWN_PATH.test(c.req.path)
+    ? answerOpenAiError(c, error, call)
+    : answerError(c, error, call);
 }
 
 /**
@@ -29,10 +31,16 @@ export function answerOpenAiError(c: Context, error: ToolError, call?: CallName)
 }
 
 /** The error's body in OpenAI's form. `rockbot` has the same as any other error of the gateway. */
-export function openAiErrorBody(error: ToolError, call?: CallName): { readonly error: object; readonly rockbot: object } {
+export function openAiErrorBody(
+  error: ToolError,
+  call?: CallName,
+): { readonly error: object; readonly rockbot: object } {
   const body = errorBody(error, call) as { readonly message: string; readonly details?: { readonly param?: string } };
   const code = known(error)?.code ?? error.code;
-  return { error: { message: body.message, type: typeOf(error), param: body.details?.param ?? null, code }, rockbot: body };
+  return {
+    error: { message: body.message, type: typeOf(error), param: body.details?.param ?? null, code },
+    rockbot: body,
+  };
 }
 
 const known = ({ details }: ToolError) => OPENAI_CODES[String(details?.["reason"])];

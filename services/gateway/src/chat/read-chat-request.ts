@@ -28,12 +28,19 @@ export function readChatRequest(body: Readonly<Record<string, unknown>>, session
   const faults: RequestFault[] = [];
   const messages = readMessages(body["messages"], faults, { onlyLast: sessionId !== undefined });
   const { model, stream, stream_options: streamOptions } = body;
-  if (model != null && (typeof model !== "string" || model === "")) faults.push({ param: "model", message: "expected the name of a model" });
-  if (stream != null && typeof stream !== "boolean") faults.push({ param: "stream", message: "expected true or false" });
-  const tools = chosenTools(body["tool_choice"], body["tool_choice"] === "none" ? [] : readTools(body["tools"], faults), faults);
+  if (model != null && (typeof model !== "string" || model === ""))
+    faults.push({ param: "model", message: "expected the name of a model" });
+  if (stream != null && typeof stream !== "boolean")
+    faults.push({ param: "stream", message: "expected true or false" });
+  const tools = chosenTools(
+    body["tool_choice"],
+    body["tool_choice"] === "none" ? [] : readTools(body["tools"], faults),
+    faults,
+  );
   const isRequired = tools.length > 0 && !["auto", "none", null, undefined].includes(body["tool_choice"] as string);
   const stop: unknown[] = [body["stop"] ?? []].flat().filter((text) => text !== "");
-  if (!stop.every((text) => typeof text === "string")) faults.push({ param: "stop", message: "expected a text, or a list of texts" });
+  if (!stop.every((text) => typeof text === "string"))
+    faults.push({ param: "stop", message: "expected a text, or a list of texts" });
   const form = readForm(body["response_format"], faults);
   const maxOutputTokens = readTokens(body, faults);
   addRefusals(body, faults);
@@ -42,10 +49,15 @@ export function readChatRequest(body: Readonly<Record<string, unknown>>, session
   if (sessionId !== undefined && last !== undefined && last.role !== "user")
     faults.push({
       param: "messages",
-      message: "in a session the last message has to be the user's, which alone is taken. Leave the session out to send a whole conversation",
+      message:
+        "in a session the last message has to be the user's, which alone is taken. Leave the session out to send a whole conversation",
     });
   if (sessionId !== undefined && tools.length > 0)
-    faults.push({ param: "tools", message: "in a session the agent uses its own tools only. Leave the session out to have calls of your tools returned" });
+    faults.push({
+      param: "tools",
+      message:
+        "in a session the agent uses its own tools only. Leave the session out to have calls of your tools returned",
+    });
   if (faults.length > 0) throw refusal(faults);
 
   const name = typeof model === "string" ? model : AGENT_MODEL;
@@ -53,7 +65,11 @@ export function readChatRequest(body: Readonly<Record<string, unknown>>, session
     input: {
       ...(sessionId === undefined
         ? { messages: messages as NonNullable<ToolAgentChatInput["messages"]> }
-        : { message: last?.content || (last?.images === undefined ? "" : "(no text)"), session_id: sessionId, ...(last?.images && { images: last.images }) }),
+        : {
+            message: last?.content || (last?.images === undefined ? "" : "(no text)"),
+            session_id: sessionId,
+            ...(last?.images && { images: last.images }),
+          }),
       ...(name === AGENT_MODEL ? {} : { model: name }),
       ...(tools.length === 0 ? {} : { tools }),
       ...(isRequired ? { tool_choice: "required" } : {}),
@@ -78,11 +94,20 @@ function readTools(value: unknown, faults: RequestFault[]): ClientTool[] {
     const { type, function: called } = isRecord(tool) ? tool : {};
     const { name, description, parameters } = isRecord(called) ? called : {};
     if (type !== "function" || typeof name !== "string" || (parameters != null && !isRecord(parameters))) {
-      faults.push({ param: `tools[${index}]`, message: "expected a tool of the type function, with a name and a JSON Schema of its parameters" });
+      faults.push({
+        param: `tools[${index}]`,
+        message: "expected a tool of the type function, with a name and a JSON Schema of its parameters",
+      });
       return [];
     }
     const schema = parameters ?? { type: "object", properties: {} };
-    return [{ name, ...(typeof description === "string" ? { description } : {}), parameters: schema as ClientTool["parameters"] }];
+    return [
+      {
+        name,
+        ...(typeof description === "string" ? { description } : {}),
+        parameters: schema as ClientTool["parameters"],
+      },
+    ];
   });
 }
 
@@ -91,7 +116,8 @@ function chosenTools(choice: unknown, tools: ClientTool[], faults: RequestFault[
   if (choice == null || choice === "auto" || choice === "none") return tools;
   const called = isRecord(choice) && isRecord(choice["function"]) ? choice["function"]["name"] : undefined;
   const chosen = choice === "required" ? tools : tools.filter(({ name }) => name === called);
-  const message = 'expected "auto", "none", "required", or a tool of the type function by its name, and that tool among tools';
+  const message =
+    'expected "auto", "none", "required", or a tool of the type function by its name, and that tool among tools';
   if (chosen.length === 0) faults.push({ param: "tool_choice", message });
   return chosen;
 }
@@ -101,8 +127,12 @@ function readForm(value: unknown, faults: RequestFault[]): ToolAgentChatInput["r
   if (type === "text") return undefined;
   if (type === "json_object") return {};
   const { name, schema, strict } = isRecord(given) ? given : {};
-  if (type === "json_schema" && isRecord(schema)) return { schema, ...(typeof name === "string" && name !== "" && { name }), strict: strict === true };
-  faults.push({ param: "response_format", message: "expected the type text, json_object, or json_schema with a schema in json_schema" });
+  if (type === "json_schema" && isRecord(schema))
+    return { schema, ...(typeof name === "string" && name !== "" && { name }), strict: strict === true };
+  faults.push({
+    param: "response_format",
+    message: "expected the type text, json_object, or json_schema with a schema in json_schema",
+  });
   return undefined;
 }
 
@@ -119,12 +149,16 @@ function readTokens(body: Readonly<Record<string, unknown>>, faults: RequestFaul
 /** The most that a turn may be asked for. */
 const MAX_OUTPUT_TOKENS = 1_000_000;
 
-const unlessIs = (harmless: (value: unknown) => boolean, why: string) => (value: unknown) => (harmless(value) ? undefined : why);
+const unlessIs = (harmless: (value: unknown) => boolean, why: string) => (value: unknown) =>
+  harmless(value) ? undefined : why;
 
 /** Why a parameter's value is not taken; undefined if it is. */
 const refused: Readonly<Record<string, (value: unknown) => string | undefined>> = {
   n: unlessIs((value) => value === 1, "the agent gives one answer. Send 1, or leave it out"),
-  modalities: unlessIs((value) => Array.isArray(value) && value.every((each) => each === "text"), 'the agent answers in text. Send ["text"], or leave it out'),
+  modalities: unlessIs(
+    (value) => Array.isArray(value) && value.every((each) => each === "text"),
+    'the agent answers in text. Send ["text"], or leave it out',
+  ),
   audio: () => "the agent answers in text. Leave it out",
   logprobs: unlessIs((value) => value === false, "the agent knows no probabilities. Leave it out"),
   top_logprobs: unlessIs((value) => value === 0, "the agent knows no probabilities. Leave it out"),

@@ -42,11 +42,17 @@ export class RunningTurns {
    * @param start makes the call of the turn; `gone` aborts when no client waits for it
    * @throws {ToolError} `conflict` if the one that runs has other arguments
    */
-  visit({ toolCallId, by, input, goesOn }: VisitOptions, start: (gone: AbortSignal) => Promise<ToolInvokeResponse>): TurnVisit {
+  visit(
+    { toolCallId, by, input, goesOn }: VisitOptions,
+    start: (gone: AbortSignal) => Promise<ToolInvokeResponse>,
+  ): TurnVisit {
     const fingerprint = createHash("sha256").update(canonicalJson(input)).digest("hex");
     const running = this.#turns.get(toolCallId);
     if (running !== undefined && running.fingerprint !== fingerprint) {
-      throw new ToolError(HttpErrorCode.Conflict, "Cannot take the request: another request with this Idempotency-Key still runs. Send another key");
+      throw new ToolError(
+        HttpErrorCode.Conflict,
+        "Cannot take the request: another request with this Idempotency-Key still runs. Send another key",
+      );
     }
     const turn = running ?? this.#start({ toolCallId, by, fingerprint }, start);
     turn.clients++;

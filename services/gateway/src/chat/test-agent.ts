@@ -39,24 +39,62 @@ export async function serveTestAgent(bus: Bus, script: Script) {
     const sessionId = input.session_id ?? turnId;
     const log = logOf(caller, sessionId);
     const tell: TestTurn["tell"] = async (event, isLost = false) => {
-      const whole = { sessionId, turnId, sequence: (log.at(-1)?.sequence ?? 0) + 1, at: new Date().toISOString(), ...event } as AgentEvent;
+      const whole = {
+        sessionId,
+        turnId,
+        sequence: (log.at(-1)?.sequence ?? 0) + 1,
+        at: new Date().toISOString(),
+        ...event,
+      } as AgentEvent;
       log.push(whole);
       const body = encodeMessage("AgentEvent", whole);
-      if (!isLost) await bus.publish(createEnvelope({ topic: agentTopics.event(caller, sessionId), type: messages.AgentEvent.type, source: AGENT, body }));
+      if (!isLost)
+        await bus.publish(
+          createEnvelope({
+            topic: agentTopics.event(caller, sessionId),
+            type: messages.AgentEvent.type,
+            source: AGENT,
+            body,
+          }),
+        );
     };
     const turn = { caller, turnId, sessionId, input, signal, tell };
     turns.push(turn);
     await tell({ kind: "turn_started" });
     const { isUntrusted = false, ...output } = await script(turn);
-    const structured = { turn_id: turnId, session_id: sessionId, text: "", finish: "stop" as const, usage: { input_tokens: 7, output_tokens: 5 }, ...output };
+    const structured = {
+      turn_id: turnId,
+      session_id: sessionId,
+      text: "",
+      finish: "stop" as const,
+      usage: { input_tokens: 7, output_tokens: 5 },
+      ...output,
+    };
     await tell({ kind: "turn_finished", finish: structured.finish, usage: structured.usage });
-    return { content: structured.text, structured, ...(isUntrusted ? { trust: { level: "untrusted" as const, origin: "a page" } } : {}) };
+    return {
+      content: structured.text,
+      structured,
+      ...(isUntrusted ? { trust: { level: "untrusted" as const, origin: "a page" } } : {}),
+    };
   });
-  const events = defineTool(tools.agentEvents, async ({ session_id: sessionId, after = 0, limit = 500 }, { caller }) => {
-    const log = logOf(caller, sessionId);
-    return { content: null, structured: { events: log.filter(({ sequence }) => sequence > after).slice(0, limit), last: log.at(-1)?.sequence ?? 0 } };
-  });
-  const serving = await serveTools(bus, { tools: [chat, events], guides: [] }, { service: AGENT, topic: agentTopics.invoke });
+  const events = defineTool(
+    tools.agentEvents,
+    async ({ session_id: sessionId, after = 0, limit = 500 }, { caller }) => {
+      const log = logOf(caller, sessionId);
+      return {
+        content: null,
+        structured: {
+          events: log.filter(({ sequence }) => sequence > after).slice(0, limit),
+          last: log.at(-1)?.sequence ?? 0,
+        },
+      };
+    },
+  );
+  const serving = await serveTools(
+    bus,
+    { tools: [chat, events], guides: [] },
+    { service: AGENT, topic: agentTopics.invoke },
+  );
   return { turns, logOf, [Symbol.asyncDispose]: async () => await serving[Symbol.asyncDispose]() };
 }
 

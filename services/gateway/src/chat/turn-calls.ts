@@ -30,7 +30,9 @@ export class TurnCalls {
   /** Joins the turn, or starts it. @throws {ToolError} `conflict` if another runs under its key */
   visit({ by, headers, request: { input } }: Turn): TurnVisit {
     const { toolCallId, goesOn } = headers;
-    const visited = this.#running.visit({ toolCallId, by, input, goesOn }, (gone) => this.#call(by, headers, input, gone));
+    const visited = this.#running.visit({ toolCallId, by, input, goesOn }, (gone) =>
+      this.#call(by, headers, input, gone),
+    );
     return { ...visited, result: this.#whileHere(visited.result) };
   }
 
@@ -54,9 +56,20 @@ export class TurnCalls {
       const about = { toolCallId, timeoutMs, onBehalfOf: by, hasReadUntrusted, keepAnswer, isSentAgain: keepAnswer };
       return await this.#caller.call(TOOL, input, { ...about, signal: ends, onSent });
     } catch (error) {
-      const failed = orNoAgent(asToolError(error, TOOL, { ...this.#options, caller: this.#caller, isSent }), this.#caller);
+      const failed = orNoAgent(
+        asToolError(error, TOOL, { ...this.#options, caller: this.#caller, isSent }),
+        this.#caller,
+      );
       const toolError = failed.details?.["reason"] === "model_not_found" ? noModel(input.model ?? "") : failed;
-      if (!isSent) await refusals?.call({ caller: by ?? this.#caller.agent, toolName: TOOL, toolCallId, args: input, error: toolError, receivedAt });
+      if (!isSent)
+        await refusals?.call({
+          caller: by ?? this.#caller.agent,
+          toolName: TOOL,
+          toolCallId,
+          args: input,
+          error: toolError,
+          receivedAt,
+        });
       throw toolError;
     }
   }

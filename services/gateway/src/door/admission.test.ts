@@ -18,7 +18,11 @@ const policyOfTwo = async () => {
 };
 
 /** Connections that send this and read nothing. Resolves once all of it is on its way. */
-async function sendRaw(port: number, count: number, text: string): Promise<Disposable & { readonly closed: number; readonly sockets: readonly Socket[] }> {
+async function sendRaw(
+  port: number,
+  count: number,
+  text: string,
+): Promise<Disposable & { readonly closed: number; readonly sockets: readonly Socket[] }> {
   let closed = 0;
   const sockets: Socket[] = [];
   for (let i = 0; i < count; i++) {
@@ -49,7 +53,13 @@ const half = (path: string, headers: Record<string, string>) =>
   ].join("\r\n");
 
 const waitingCall = (headers: Record<string, string>) =>
-  ["POST /v1/tools/wait/invoke HTTP/1.1", "host: localhost", ...Object.entries(headers).map((header) => header.join(": ")), "", ""].join("\r\n");
+  [
+    "POST /v1/tools/wait/invoke HTTP/1.1",
+    "host: localhost",
+    ...Object.entries(headers).map((header) => header.join(": ")),
+    "",
+    "",
+  ].join("\r\n");
 
 const mcp = { accept: "application/json, text/event-stream", "mcp-protocol-version": "2025-06-18" };
 test.each([
@@ -63,7 +73,8 @@ test.each([
   let answers = "";
   for (const socket of halves.sockets) socket.on("data", (chunk) => (answers += chunk.toString()));
 
-  for (const name of ["bob", "alice", "bob"]) expect((await gateway.invoke("echo", { a: 1 }, by(name))).status).toBe(200);
+  for (const name of ["bob", "alice", "bob"])
+    expect((await gateway.invoke("echo", { a: 1 }, by(name))).status).toBe(200);
   // Those that had to make room are told so.
   await expect.poll(() => answers.match(/HTTP\/1.1 408/g)?.length ?? 0, WAIT).toBeGreaterThanOrEqual(300 - 256);
   expect(answers).toMatch(/^connection: close/im);
@@ -128,7 +139,13 @@ test("where all callers are one, it has all places", async () => {
 
 test("clients that do not read their answers take no place of calls that run", { timeout: 60_000 }, async () => {
   await using gateway = await startTestGateway({ maxConcurrent: 2 }, await policyOfTwo());
-  const request = ["POST /v1/tools/large/invoke HTTP/1.1", "host: localhost", `authorization: ${by("alice").authorization}`, "", ""].join("\r\n");
+  const request = [
+    "POST /v1/tools/large/invoke HTTP/1.1",
+    "host: localhost",
+    `authorization: ${by("alice").authorization}`,
+    "",
+    "",
+  ].join("\r\n");
   for (let i = 0; i < 6; i++) {
     using raw = await sendRaw(gateway.port, 1, request);
     const [socket] = raw.sockets;
@@ -140,7 +157,12 @@ test("clients that do not read their answers take no place of calls that run", {
 
 test("clients that do not read their event streams take no place of calls that run", { timeout: 60_000 }, async () => {
   await using gateway = await startTestGateway({ maxConcurrent: 2 }, await policyOfTwo());
-  const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "large", arguments: {} } });
+  const body = JSON.stringify({
+    jsonrpc: "2.0",
+    id: 1,
+    method: "tools/call",
+    params: { name: "large", arguments: {} },
+  });
   const head = (path: string, length: number) => [
     ...[`POST ${path} HTTP/1.1`, "host: localhost", "content-type: application/json", `content-length: ${length}`],
     ...Object.entries({ ...mcp, ...by("alice") }).map((header) => header.join(": ")),

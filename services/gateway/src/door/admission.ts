@@ -25,8 +25,11 @@ export function admission(admissionOf: (c: Context<GatewayEnv>) => Admission) {
 
 function asRefusal(error: unknown): unknown {
   if (error instanceof NoPlaceError) {
-    return new ToolError(ToolErrorCode.Overloaded, `Cannot take the request: ${error.message}. Try again in a second`, { retryAfterMs: 1000 });
+    return new ToolError(ToolErrorCode.Overloaded, `Cannot take the request: ${error.message}. Try again in a second`, {
+      retryAfterMs: 1000,
+    });
   }
-  if (error instanceof GaveWayError) return new ToolError(HttpErrorCode.RequestTimeout, `Cannot read the request: ${error.message}. Send it faster`);
+  if (error instanceof GaveWayError)
+    return new ToolError(HttpErrorCode.RequestTimeout, `Cannot read the request: ${error.message}. Send it faster`);
   return error;
 }

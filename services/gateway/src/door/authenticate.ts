@@ -23,7 +23,13 @@ export type Authenticate = (authorization: string | undefined) => string | undef
  * Tells callers by their bearer tokens. A policy that has tokens is the only one that counts: the single token would be a way around it. The policy
  * of now holds for the next request. Without tokens nobody is let in as an agent that may own servers, as everybody would share them at whichever door.
  */
-export function createAuthenticator({ self, token, policy, isOpen, clock = Date.now }: AuthenticateOptions): Authenticate {
+export function createAuthenticator({
+  self,
+  token,
+  policy,
+  isOpen,
+  clock = Date.now,
+}: AuthenticateOptions): Authenticate {
   const isToken = token === undefined ? undefined : createTokenCheck(token);
   return (authorization) => {
     const presented = bearerOf(authorization);
@@ -37,7 +43,10 @@ export function createAuthenticator({ self, token, policy, isOpen, clock = Date.
     }
     const isAnybody = isToken === undefined ? isOpen : presented !== undefined && isToken(presented);
     if (!isAnybody)
-      throw unauthorized(presented === undefined ? "no bearer token came with it" : "its bearer token is not this gateway's", "the gateway's token");
+      throw unauthorized(
+        presented === undefined ? "no bearer token came with it" : "its bearer token is not this gateway's",
+        "the gateway's token",
+      );
     if (policy === undefined || !mayOwnServers(policy.current(), self)) return undefined;
     const mend = `The operator gives each caller a token in the policy, or names "${self}" under delegates there`;
     throw new ToolError(
@@ -48,4 +57,7 @@ export function createAuthenticator({ self, token, policy, isOpen, clock = Date.
 }
 
 const unauthorized = (why: string, what: string): ToolError =>
-  new ToolError(HttpErrorCode.Unauthorized, `Cannot answer the request: ${why}. Send "Authorization: Bearer TOKEN" with ${what}`);
+  new ToolError(
+    HttpErrorCode.Unauthorized,
+    `Cannot answer the request: ${why}. Send "Authorization: Bearer TOKEN" with ${what}`,
+  );

@@ -35,7 +35,11 @@ export function guard({ authenticate, refusals, ...names }: GuardOptions) {
     const { incoming } = c.env;
     try {
       const fault = faultOf(incoming);
-      if (fault !== undefined) throw new ToolError(fault.kind === "malformed" ? HttpErrorCode.BadRequest : ToolErrorCode.Denied, fault.message);
+      if (fault !== undefined)
+        throw new ToolError(
+          fault.kind === "malformed" ? HttpErrorCode.BadRequest : ToolErrorCode.Denied,
+          fault.message,
+        );
       c.set("caller", authenticate(c.req.header("authorization")));
     } catch (error) {
       if (error instanceof ToolError) refusals?.request(incoming.socket.remoteAddress, error);

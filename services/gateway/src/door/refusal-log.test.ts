@@ -26,11 +26,18 @@ async function startAudited(folder: string) {
   return {
     file,
     revision: policy.current().revision,
-    lines: () => (readFileSync(file, "utf8").trim() || "[]").split("\n").map((line) => JSON.parse(line) as Record<string, unknown>),
+    lines: () =>
+      (readFileSync(file, "utf8").trim() || "[]")
+        .split("\n")
+        .map((line) => JSON.parse(line) as Record<string, unknown>),
     send: (path: string, token: string | undefined, init: RequestInit = {}) =>
       fetch(`${gateway.url}${path}`, {
         ...init,
-        headers: { "content-type": "application/json", ...(token === undefined ? {} : { authorization: `Bearer ${token}` }), ...init.headers },
+        headers: {
+          "content-type": "application/json",
+          ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+          ...init.headers,
+        },
       }),
     [Symbol.asyncDispose]: () => parts.disposeAsync(),
   };
@@ -41,15 +48,34 @@ test("each call that is refused at the gateway leaves a line before its answer, 
   await using door = await startAudited(folder.path);
   const { send, lines, revision } = door;
   for (let i = 0; i < 5; i++) {
-    expect((await send("/v1/tools/who/invoke", "alice-token", { method: "POST", body: '{"pin":"4711"}' })).status).toBe(403);
+    expect((await send("/v1/tools/who/invoke", "alice-token", { method: "POST", body: '{"pin":"4711"}' })).status).toBe(
+      403,
+    );
     expect(lines()).toHaveLength(i + 1);
   }
-  const denied = { service: "gateway", caller: "alice", tool: "who", decision: "denied", policy: revision, outcome: "denied" };
-  expect(lines()).toMatchObject(Array.from({ length: 5 }, () => ({ ...denied, arguments: createAuditKey(KEY).hash('{"pin":"4711"}') })));
+  const denied = {
+    service: "gateway",
+    caller: "alice",
+    tool: "who",
+    decision: "denied",
+    policy: revision,
+    outcome: "denied",
+  };
+  expect(lines()).toMatchObject(
+    Array.from({ length: 5 }, () => ({ ...denied, arguments: createAuditKey(KEY).hash('{"pin":"4711"}') })),
+  );
 
   const call = { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "who", arguments: {} } };
-  await send("/mcp", "alice-token", { method: "POST", body: JSON.stringify(call), headers: { accept: "application/json, text/event-stream" } });
-  await send("/v1/tools/who/invoke", "alice-token", { method: "POST", body: "{}", headers: { accept: "text/event-stream" } }).then((it) => it.text());
+  await send("/mcp", "alice-token", {
+    method: "POST",
+    body: JSON.stringify(call),
+    headers: { accept: "application/json, text/event-stream" },
+  });
+  await send("/v1/tools/who/invoke", "alice-token", {
+    method: "POST",
+    body: "{}",
+    headers: { accept: "text/event-stream" },
+  }).then((it) => it.text());
   expect((await send("/v1/tools/echo/invoke", "alice-token", { method: "POST", body: "no JSON" })).status).toBe(400);
   expect((await send("/v1/tools/echo/invoke", "alice-token", { method: "POST", body: "{}" })).status).toBe(200);
   expect(lines().slice(5)).toMatchObject([
@@ -69,7 +95,8 @@ test("wrong tokens leave their trace, by address and never themselves; a flood o
   const first = { event: "refused", service: "gateway", address: "127.0.0.1", outcome: "unauthorized", count: 1 };
   await expect.poll(() => lines()).toMatchObject([first]);
   const paths = ["/v1/tools", "/mcp", "/operator/calls", "/openapi.json"];
-  for (let i = 0; i < 100; i++) await Promise.all(paths.map((path, at) => send(path, at === 3 ? undefined : `${WRONG}${i}`)));
+  for (let i = 0; i < 100; i++)
+    await Promise.all(paths.map((path, at) => send(path, at === 3 ? undefined : `${WRONG}${i}`)));
   await send("/v1/tools", "alice-token", { headers: { origin: "https://elsewhere.example" } });
   await expect.poll(() => lines()).toMatchObject([first, { ...first, outcome: "denied" }]);
   await door[Symbol.asyncDispose]();
@@ -82,7 +109,11 @@ test("wrong tokens leave their trace, by address and never themselves; a flood o
 /** What a log of refusals writes, with a while that ends when the log does. */
 async function written(refuse: (log: RefusalLog) => void | Promise<void>) {
   const records: Parameters<AuditLog["write"]>[0][] = [];
-  const audit = { isWriting: true, write: async (record: (typeof records)[number]) => void records.push(record), async [Symbol.asyncDispose]() {} };
+  const audit = {
+    isWriting: true,
+    write: async (record: (typeof records)[number]) => void records.push(record),
+    async [Symbol.asyncDispose]() {},
+  };
   {
     using log = new RefusalLog({ audit, log: silentLogger, everyMs: 1_000_000 });
     await refuse(log);
@@ -103,7 +134,15 @@ test("floods from any number of addresses are a bounded number of lines, in whic
 
 test("one client of IPv6 has one address, however many it uses", async () => {
   const records = await written((log) => {
-    for (const address of ["2001:db8:1:2:3::1", "2001:db8:1:2:ffff:ffff:ffff:ffff", "2001:db8:1:2::", "fe80::1%eth0", "::1", "::ffff:192.0.2.1", undefined])
+    for (const address of [
+      "2001:db8:1:2:3::1",
+      "2001:db8:1:2:ffff:ffff:ffff:ffff",
+      "2001:db8:1:2::",
+      "fe80::1%eth0",
+      "::1",
+      "::ffff:192.0.2.1",
+      undefined,
+    ])
       log.request(address, unauthorized);
   });
   expect(new Set(records.map((record) => "count" in record && record.address))).toEqual(
@@ -118,5 +157,9 @@ test("a caller's refused calls have lines of their own up to a bound, and are co
     await log.call({ ...call, caller: "b", toolCallId: "b" });
   });
   expect(records).toHaveLength(62);
-  expect(records.slice(59)).toMatchObject([{ toolCallId: "59" }, { toolCallId: "b" }, { event: "refused", caller: "a", outcome: "denied", count: 940 }]);
+  expect(records.slice(59)).toMatchObject([
+    { toolCallId: "59" },
+    { toolCallId: "b" },
+    { event: "refused", caller: "a", outcome: "denied", count: 940 },
+  ]);
 });

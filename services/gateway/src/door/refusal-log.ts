@@ -36,9 +36,9 @@ const MAX_CALLERS = 1_000;
  */
 export class RefusalLog implements Disposable {
   readonly #options: RefusalLogOptions;
-  readonly #counter = metrics
-    .getMeter("@rockbot/gateway")
-    .createCounter("rockbot.gateway.refusals", { description: "Requests and calls that were refused at the gateway, by reason." });
+  readonly #counter = metrics.getMeter("@rockbot/gateway").createCounter("rockbot.gateway.refusals", {
+    description: "Requests and calls that were refused at the gateway, by reason.",
+  });
   readonly #addresses: ReturnType<typeof tallyByAddress>;
   readonly #callers: RefusalTally;
 
@@ -46,7 +46,8 @@ export class RefusalLog implements Disposable {
     const { everyMs } = options;
     this.#options = options;
     // A rate is known of a counter that was read before its first refusals: a burst of these must not come unseen.
-    for (const reason of [...Object.values(ToolErrorCode), ...Object.values(HttpErrorCode)]) this.#counter.add(0, { reason });
+    for (const reason of [...Object.values(ToolErrorCode), ...Object.values(HttpErrorCode)])
+      this.#counter.add(0, { reason });
     this.#addresses = tallyByAddress((address, outcome, count) => this.#tell({ address, outcome, count }), everyMs);
     const tell = (caller: string, outcome: string, count: number) => this.#tell({ caller, outcome, count });
     this.#callers = new RefusalTally({ maxNames: MAX_CALLERS, ownLines: LINES_A_CALLER, tell, everyMs });

@@ -39,7 +39,11 @@ test("progress comes as events, then exactly one result", async () => {
   const id = expect.stringMatching(/^[0-9a-f]{32}$/);
 
   expect(answer.status).toBe(200);
-  expect(answer.headers).toMatchObject({ "content-type": "text/event-stream", "cache-control": "no-store", "x-content-type-options": "nosniff" });
+  expect(answer.headers).toMatchObject({
+    "content-type": "text/event-stream",
+    "cache-control": "no-store",
+    "x-content-type-options": "nosniff",
+  });
   expect(eventsOf(answer.text)).toEqual([
     ["progress", { toolCallId: id, toolName: "steps", progress: 1, total: 2, message: "half" }],
     ["result", { toolCallId: id, toolName: "steps", content: "done", isError: false }],
@@ -51,13 +55,19 @@ test("a call that fails ends in exactly one error event", async () => {
   const answer = await gateway.invoke("fail", { code: "rate_limited", retryAfterMs: 1200 }, events);
 
   expect(eventsOf(answer.text)).toEqual([
-    ["error", expect.objectContaining({ toolName: "fail", code: "rate_limited", isRetryable: true, retryAfterMs: 1200 })],
+    [
+      "error",
+      expect.objectContaining({ toolName: "fail", code: "rate_limited", isRetryable: true, retryAfterMs: 1200 }),
+    ],
   ]);
 });
 
 test("a request that is refused before its call starts is answered by its status", async () => {
   await using gateway = await startTestGateway();
-  const answer = await gateway.send({ path: "/v1/tools/echo/invoke", method: "POST", headers: { ...events, "content-type": "application/json" } }, "[]");
+  const answer = await gateway.send(
+    { path: "/v1/tools/echo/invoke", method: "POST", headers: { ...events, "content-type": "application/json" } },
+    "[]",
+  );
 
   expect([answer.status, answer.json?.["code"]]).toEqual([400, "invalid_arguments"]);
 });
@@ -108,7 +118,9 @@ test("a request that outlasts the drain time is told so before its connection en
   const [plain, stream] = await Promise.all(running);
 
   expect(plain).toMatchObject({ status: 503, json: { code: "unavailable", details: { mayHaveRun: true } } });
-  expect(eventsOf(stream.text)).toEqual([["error", expect.objectContaining({ code: "unavailable", isRetryable: true })]]);
+  expect(eventsOf(stream.text)).toEqual([
+    ["error", expect.objectContaining({ code: "unavailable", isRetryable: true })],
+  ]);
   await expect.poll(() => gateway.aborted.length).toBe(2);
 });
 
@@ -117,7 +129,9 @@ test("a call of a tool with effects that outlasts the drain time has an unknown 
   const begun = Promise.withResolvers<void>();
   const act = defineTool({ ...loose("act"), readOnly: false, idempotent: false }, async (_, { signal }) => {
     begun.resolve();
-    return await new Promise<string>((_, reject) => signal.addEventListener("abort", () => reject(signal.reason as Error)));
+    return await new Promise<string>((_, reject) =>
+      signal.addEventListener("abort", () => reject(signal.reason as Error)),
+    );
   });
   await using _service = await serveOne(gateway.bus, act);
   await expect.poll(async () => (await gateway.send({ path: "/v1/tools" })).text).toContain('"act"');
@@ -127,7 +141,12 @@ test("a call of a tool with effects that outlasts the drain time has an unknown 
 
   expect(await running).toMatchObject({
     status: 500,
-    json: { code: "outcome_unknown", isRetryable: false, message: expect.stringContaining("Find out what it did"), details: { mayHaveRun: true } },
+    json: {
+      code: "outcome_unknown",
+      isRetryable: false,
+      message: expect.stringContaining("Find out what it did"),
+      details: { mayHaveRun: true },
+    },
   });
 });
 

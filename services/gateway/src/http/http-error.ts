@@ -69,7 +69,8 @@ export function errorBody(error: ToolError, call?: CallName): object {
 
 /** Answers a request with an error. `Retry-After` is in whole seconds, rounded up. */
 export function answerError(c: Context, error: ToolError, call?: CallName): Response {
-  if (error.retryAfterMs !== undefined) c.header("retry-after", String(Math.max(1, Math.ceil(error.retryAfterMs / 1000))));
+  if (error.retryAfterMs !== undefined)
+    c.header("retry-after", String(Math.max(1, Math.ceil(error.retryAfterMs / 1000))));
   if (error.code === HttpErrorCode.Unauthorized) c.header("www-authenticate", 'Bearer realm="rockbot"');
   return c.json(errorBody(error, call), statusOf(error.code) as ContentfulStatusCode);
 }

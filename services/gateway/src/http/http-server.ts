@@ -1,6 +1,12 @@
 import { getRequestListener, type HttpBindings, RequestError } from "@hono/node-server";
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
-import { type ServerAddress, type StartedServer, type StartServerOptions, startServer, type UnreadableStatus } from "@rockbot/edge/inbound";
+import {
+  type ServerAddress,
+  type StartedServer,
+  type StartServerOptions,
+  startServer,
+  type UnreadableStatus,
+} from "@rockbot/edge/inbound";
 import { errorBody, HttpErrorCode, statusOf } from "./http-error.ts";
 
 /** An app that answers requests, such as one of Hono. */
@@ -12,11 +18,18 @@ export interface HttpApp {
  * Serves the app; resolves once it listens. Disposal lets running requests finish.
  * @throws {Error} with Node's `code`, such as EADDRINUSE, if it cannot listen
  */
-export function serveHttp(app: HttpApp, where: ServerAddress, options: Omit<StartServerOptions, "refusal"> = {}): Promise<StartedServer> {
-  const listener = getRequestListener(((request: Request, env: HttpBindings) => app.fetch(request, env)) as Parameters<typeof getRequestListener>[0], {
-    overrideGlobalObjects: false,
-    errorHandler,
-  });
+export function serveHttp(
+  app: HttpApp,
+  where: ServerAddress,
+  options: Omit<StartServerOptions, "refusal"> = {},
+): Promise<StartedServer> {
+  const listener = getRequestListener(
+    ((request: Request, env: HttpBindings) => app.fetch(request, env)) as Parameters<typeof getRequestListener>[0],
+    {
+      overrideGlobalObjects: false,
+      errorHandler,
+    },
+  );
   return startServer(
     (incoming, outgoing) => {
       void listener(incoming, outgoing); // never rejects: errors become answers

@@ -1,5 +1,12 @@
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
-import { MAX_REQUEST_BYTES, type ParsedJson, parseArguments, parseJson, ToolError, ToolErrorCode } from "@rockbot/contracts";
+import {
+  MAX_REQUEST_BYTES,
+  type ParsedJson,
+  parseArguments,
+  parseJson,
+  ToolError,
+  ToolErrorCode,
+} from "@rockbot/contracts";
 import { BodyTooLargeError, readBounded, readMessage } from "@rockbot/edge/body";
 import { HttpErrorCode } from "./http-error.ts";
 
@@ -22,7 +29,8 @@ const A2A: Expected = { what: "the request", send: "one JSON object, as A2A has 
  */
 export type ReceivedBody = Buffer | ToolError | undefined;
 
-export const hasBody = ({ headers }: IncomingMessage): boolean => headers["transfer-encoding"] !== undefined || (headers["content-length"] ?? "0") !== "0";
+export const hasBody = ({ headers }: IncomingMessage): boolean =>
+  headers["transfer-encoding"] !== undefined || (headers["content-length"] ?? "0") !== "0";
 
 /**
  * Reads a body to its end. Never rejects.
@@ -33,14 +41,17 @@ export async function receiveBody(incoming: IncomingMessage, isMessage: boolean)
   const chunks = incoming.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>;
   try {
     if (!isMessage) {
-      if (Number(incoming.headers["content-length"]) > MAX_REQUEST_BYTES) return new ToolError(ToolErrorCode.TooLarge, TOO_LARGE);
+      if (Number(incoming.headers["content-length"]) > MAX_REQUEST_BYTES)
+        return new ToolError(ToolErrorCode.TooLarge, TOO_LARGE);
       return await readBounded(chunks, MAX_REQUEST_BYTES);
     }
     const read = await readMessage(chunks, MAX_REQUEST_BYTES);
     return Buffer.isBuffer(read) ? read : new MessageTooLargeError(read.id);
   } catch (error) {
     if (error instanceof BodyTooLargeError) return new ToolError(ToolErrorCode.TooLarge, TOO_LARGE);
-    return new ToolError(ToolErrorCode.Cancelled, "Cannot read the body: the connection ended before it was complete", { cause: error });
+    return new ToolError(ToolErrorCode.Cancelled, "Cannot read the body: the connection ended before it was complete", {
+      cause: error,
+    });
   }
 }
 
@@ -91,7 +102,8 @@ export class MessageTooLargeError extends ToolError {
 }
 
 function readObject(value: unknown, expected: Expected): Record<string, unknown> {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) throw invalid(expected, "it is JSON, but not an object");
+  if (typeof value !== "object" || value === null || Array.isArray(value))
+    throw invalid(expected, "it is JSON, but not an object");
   return value as Record<string, unknown>;
 }
 
@@ -99,7 +111,12 @@ function readObject(value: unknown, expected: Expected): Record<string, unknown>
 const TOO_LARGE = `Cannot read the body: it is larger than ${MAX_REQUEST_BYTES} bytes. Send less`;
 
 /** @returns undefined if there is nothing but white space */
-function readJson(body: ReceivedBody, headers: IncomingHttpHeaders, expected: Expected, parse: (text: string) => ParsedJson = parseArguments): unknown {
+function readJson(
+  body: ReceivedBody,
+  headers: IncomingHttpHeaders,
+  expected: Expected,
+  parse: (text: string) => ParsedJson = parseArguments,
+): unknown {
   if (body === undefined) return undefined;
   const type = headers["content-type"] ?? "";
   if (!/^application\/json *(;|$)/i.test(type)) {

@@ -45,10 +45,16 @@ function endless(chunkBytes: number) {
 test("a body is sent with the headers of every answer, to its end", async () => {
   await using stream = await startStream(new Blob(["one", "two"]).stream(), 30_000);
   const answer = await fetch(stream.url);
-  expect([await answer.text(), answer.headers.get("content-type"), answer.headers.get("x-of-all")]).toEqual(["onetwo", "text/event-stream", "yes"]);
+  expect([await answer.text(), answer.headers.get("content-type"), answer.headers.get("x-of-all")]).toEqual([
+    "onetwo",
+    "text/event-stream",
+    "yes",
+  ]);
 });
 
-test("a client that does not read is cut off, and no more is taken for it than fits on the way", { timeout: 60_000 }, async () => {
+test("a client that does not read is cut off, and no more is taken for it than fits on the way", {
+  timeout: 60_000,
+}, async () => {
   const { body, taken } = endless(64 * 1024);
   await using stream = await startStream(body, 200);
   const socket = stream.connect();

@@ -35,7 +35,11 @@ test("a call of an MCP client has two spans here: in its request's span, or in o
     await using gateway = await startTestGateway();
     const session = await openSession(gateway);
     for (const _meta of [{}, { traceparent: `00-${traceId}-b7ad6b7169203331-01` }])
-      await postMcp(gateway, message(2, "tools/call", { name: "echo", arguments: { text: "a" }, _meta }), mcpHeaders({ session }));
+      await postMcp(
+        gateway,
+        message(2, "tools/call", { name: "echo", arguments: { text: "a" }, _meta }),
+        mcpHeaders({ session }),
+      );
   }
   vi.unstubAllEnvs();
   const called = collector.spans().filter(({ kind }) => kind === "producer");

@@ -11,20 +11,28 @@ export function traceRequests() {
 
   return createMiddleware(async (c, next) => {
     const start = performance.now();
-    const parent = propagation.extract(context.active(), { traceparent: c.req.header("traceparent"), tracestate: c.req.header("tracestate") });
-    await tracer.startActiveSpan(c.req.method, { kind: SpanKind.SERVER, attributes: { "http.request.method": c.req.method } }, parent, async (span) => {
-      try {
-        await next();
-      } finally {
-        // The pattern, not the path: a path holds whatever the client wrote.
-        const route = routePath(c, -1);
-        const { status } = c.res;
-        span.updateName(`${c.req.method} ${route}`);
-        span.setAttributes({ "http.route": route, "http.response.status_code": status });
-        if (status >= 500) span.setStatus({ code: SpanStatusCode.ERROR });
-        span.end();
-        duration.record(performance.now() - start, { route, status });
-      }
+    const parent = propagation.extract(context.active(), {
+      traceparent: c.req.header("traceparent"),
+      tracestate: c.req.header("tracestate"),
     });
+    await tracer.startActiveSpan(
+      c.req.method,
+      { kind: SpanKind.SERVER, attributes: { "http.request.method": c.req.method } },
+      parent,
+      async (span) => {
+        try {
+          await next();
+        } finally {
+          // The pattern, not the path: a path holds whatever the client wrote.
+          const route = routePath(c, -1);
+          const { status } = c.res;
+          span.updateName(`${c.req.method} ${route}`);
+          span.setAttributes({ "http.route": route, "http.response.status_code": status });
+          if (status >= 500) span.setStatus({ code: SpanStatusCode.ERROR });
+          span.end();
+          duration.record(performance.now() - start, { route, status });
+        }
+      },
+    );
   });
 }

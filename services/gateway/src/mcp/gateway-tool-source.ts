@@ -42,13 +42,29 @@ export function gatewayToolSource(
       };
       // A call that goes on without its client is left for the next gateway, if there is a journal.
       const ends = cancelled === undefined ? undefined : AbortSignal.any([cancelled, signal]);
-      const options = { ...asked, timeoutMs, onBehalfOf: by, keepAnswer: isKeyed, isSentAgain: isKeyed, signal: ends, onSent };
+      const options = {
+        ...asked,
+        timeoutMs,
+        onBehalfOf: by,
+        keepAnswer: isKeyed,
+        isSentAgain: isKeyed,
+        signal: ends,
+        onSent,
+      };
       try {
         using _key = isKeyed ? keys.hold(toolCallId, name) : undefined;
         return await caller.call(name, args, options);
       } catch (error) {
         const toolError = asToolError(error, name, { caller, isSent, signal, log });
-        if (!isSent) await refusals?.call({ caller: by ?? caller.agent, toolName: name, toolCallId, args, error: toolError, receivedAt });
+        if (!isSent)
+          await refusals?.call({
+            caller: by ?? caller.agent,
+            toolName: name,
+            toolCallId,
+            args,
+            error: toolError,
+            receivedAt,
+          });
         throw toolError;
       }
     },

@@ -57,7 +57,12 @@ test.each([
   ["a key that reaches for the prototype", {}, '{"jsonrpc":"2.0","id":1,"method":"ping","__proto__":{"a":1}}', 400],
   ["JSON of 100000 levels", {}, `${'{"a":'.repeat(100_000)}1${"}".repeat(100_000)}`, 400],
   ["a body that is too large", {}, `{"a":"${"x".repeat(1024 * 1024)}"}`, 413],
-  ["a chunked body that turns out too large", { "transfer-encoding": "chunked" }, `{"a":"${"x".repeat(2 * 1024 * 1024)}"}`, 413],
+  [
+    "a chunked body that turns out too large",
+    { "transfer-encoding": "chunked" },
+    `{"a":"${"x".repeat(2 * 1024 * 1024)}"}`,
+    413,
+  ],
 ] as const)("T17: a request with %s", async (_, headers, body, status) => {
   await using gateway = await startTestGateway({ allowedOrigins: ["https://chat.example"] }, await testPolicy());
   const answer = await postMcp(gateway, body, { ...mcpHeaders(alice), ...headers });
@@ -79,7 +84,11 @@ test.each([
   ["OPTIONS", {}, 405],
 ] as const)("T17: %s with %o is answered %d", async (method, headers, status) => {
   await using gateway = await startTestGateway({}, await testPolicy());
-  const answer = await gateway.send({ path: "/mcp", method, headers: withoutUndefined({ ...mcpHeaders(alice), ...headers }) });
+  const answer = await gateway.send({
+    path: "/mcp",
+    method,
+    headers: withoutUndefined({ ...mcpHeaders(alice), ...headers }),
+  });
 
   expect(answer.status).toBe(status);
 });
@@ -98,7 +107,10 @@ describe.each(Object.entries(clients))("%s", (_, connect) => {
     expect(await names(ofBob)).not.toContain("echo");
     expect((await ofAlice.call({ name: "who" })).content).toEqual([{ type: "text", text: "alice" }]);
     expect((await ofBob.call({ name: "who" })).content).toEqual([{ type: "text", text: "bob" }]);
-    expect(await ofBob.call({ name: "echo" })).toMatchObject({ isError: true, _meta: { "rockbot/error": { code: "denied" } } });
+    expect(await ofBob.call({ name: "echo" })).toMatchObject({
+      isError: true,
+      _meta: { "rockbot/error": { code: "denied" } },
+    });
     await expect(connect({ url: gateway.url, token: "mallory-token" })).rejects.toThrow();
   });
 
@@ -109,9 +121,15 @@ describe.each(Object.entries(clients))("%s", (_, connect) => {
     const call = { name: "who", _meta: { "rockbot/idempotencyKey": "0123456789abcdef0123456789abcdef" } };
     const [mine, theirs] = [await ofAlice.call(call), await ofBob.call(call)];
 
-    expect([mine.content, theirs.content]).toEqual([[{ type: "text", text: "alice" }], [{ type: "text", text: "bob" }]]);
+    expect([mine.content, theirs.content]).toEqual([
+      [{ type: "text", text: "alice" }],
+      [{ type: "text", text: "bob" }],
+    ]);
     expect(mine._meta?.["rockbot/toolCallId"]).not.toBe(theirs._meta?.["rockbot/toolCallId"]);
-    const find = await gateway.send({ path: `/v1/calls/${mine._meta?.["rockbot/toolCallId"]}`, headers: { authorization: "Bearer bob-token" } });
+    const find = await gateway.send({
+      path: `/v1/calls/${mine._meta?.["rockbot/toolCallId"]}`,
+      headers: { authorization: "Bearer bob-token" },
+    });
     expect(find.status).toBe(404);
   });
 
@@ -122,7 +140,10 @@ describe.each(Object.entries(clients))("%s", (_, connect) => {
     client.call(call).catch(() => {});
     await expect.poll(() => gateway.waiting, PATIENCE).toEqual(["k"]);
 
-    expect(await client.call(call)).toMatchObject({ isError: true, _meta: { "rockbot/error": { code: "conflict", retryAfterMs: 1000 } } });
+    expect(await client.call(call)).toMatchObject({
+      isError: true,
+      _meta: { "rockbot/error": { code: "conflict", retryAfterMs: 1000 } },
+    });
     expect((await gateway.invoke("wait", { id: "k" }, { "idempotency-key": "k" })).status).toBe(409);
   });
 });
@@ -130,7 +151,11 @@ describe.each(Object.entries(clients))("%s", (_, connect) => {
 test("a session is its caller's only: another can neither use, hear, cancel nor end it", async () => {
   await using gateway = await startTestGateway({}, await testPolicy());
   const session = await openSession(gateway, alice);
-  const call = postMcp(gateway, message(5, "tools/call", { name: "wait", arguments: { id: "s" } }), mcpHeaders({ ...alice, session }));
+  const call = postMcp(
+    gateway,
+    message(5, "tools/call", { name: "wait", arguments: { id: "s" } }),
+    mcpHeaders({ ...alice, session }),
+  );
   await expect.poll(() => gateway.waiting, PATIENCE).toEqual(["s"]);
 
   const cancel = { jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: 5 } };
@@ -151,7 +176,8 @@ test("a stream of changes ends when its token is nobody's any more", { timeout: 
   const folder = mkdtempSync(join(tmpdir(), "rockbot-gateway-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const file = join(folder, "policy.yaml");
-  const write = (token: string) => writeFileSync(file, `callers: { alice: { allow: ["*"], tokens: [{ hash: "${hashOf(token)}" }] } }`);
+  const write = (token: string) =>
+    writeFileSync(file, `callers: { alice: { allow: ["*"], tokens: [{ hash: "${hashOf(token)}" }] } }`);
   write("alice-token");
   await using policy = await openPolicy(file);
   await using bus = createMemoryBus();
@@ -171,7 +197,9 @@ test("a stream of changes ends when its token is nobody's any more", { timeout: 
   const url = `http://127.0.0.1:${server.port}/mcp`;
   const opened = await fetch(url, { method: "POST", headers: mcpHeaders(alice), body: JSON.stringify(initialize) });
   await opened.text();
-  const stream = await fetch(url, { headers: mcpHeaders({ ...alice, session: String(opened.headers.get("mcp-session-id")) }) });
+  const stream = await fetch(url, {
+    headers: mcpHeaders({ ...alice, session: String(opened.headers.get("mcp-session-id")) }),
+  });
   expect([stream.status, endpoint.load]).toEqual([200, { sessions: 1, listeners: 1 }]);
   write("a-newer-token");
 

@@ -25,13 +25,17 @@ export const MCP_PATH = "/mcp";
 const READ = /^(accept|content-type|mcp-[a-z-]+)$/;
 
 /** Whether a request opens a stream of changes, which lasts as long as its client wishes. The protocol refuses a header that says other than the body. */
-export const isListening = (method: string, mcpMethod: string | undefined): boolean => method === "GET" || mcpMethod === "subscriptions/listen";
+export const isListening = (method: string, mcpMethod: string | undefined): boolean =>
+  method === "GET" || mcpMethod === "subscriptions/listen";
 
 /** The protocol's code for a request that cannot be taken as it is. */
 const INVALID_REQUEST = -32_600;
 
 /** Answers what has passed the guard by the protocol MCP. A client that goes away cancels what it asked for. */
-export function mcpDoor(endpoint: () => Promise<ToolEndpoint>, { authenticate, recheckMs, ...sending }: McpDoorOptions): Handler<GatewayEnv> {
+export function mcpDoor(
+  endpoint: () => Promise<ToolEndpoint>,
+  { authenticate, recheckMs, ...sending }: McpDoorOptions,
+): Handler<GatewayEnv> {
   return async (c) => {
     const { incoming, outgoing } = c.env;
     const { method } = c.req;
@@ -41,16 +45,26 @@ export function mcpDoor(endpoint: () => Promise<ToolEndpoint>, { authenticate, r
       if (method === "POST") body = readMcpMessage(c.get("body"), incoming.headers);
     } catch (error) {
       if (!(error instanceof MessageTooLargeError) || error.id === undefined) throw error;
-      return c.json({ jsonrpc: "2.0", id: error.id, error: { code: INVALID_REQUEST, message: error.message, data: errorBody(error) } });
+      return c.json({
+        jsonrpc: "2.0",
+        id: error.id,
+        error: { code: INVALID_REQUEST, message: error.message, data: errorBody(error) },
+      });
     }
     const gone = new AbortController();
     outgoing.once("close", () => gone.abort());
 
-    const headers = Object.entries(incoming.headers).filter((entry): entry is [string, string] => READ.test(entry[0]) && typeof entry[1] === "string");
+    const headers = Object.entries(incoming.headers).filter(
+      (entry): entry is [string, string] => READ.test(entry[0]) && typeof entry[1] === "string",
+    );
     const request = new Request(c.req.url, { method, headers, signal: gone.signal });
     const response = await (await endpoint()).fetch(request, { caller, body });
     if (!(response.headers.get("content-type") ?? "").startsWith("text/event-stream")) {
-      const [text, status, named] = [await response.text(), response.status as ContentfulStatusCode, Object.fromEntries(response.headers)];
+      const [text, status, named] = [
+        await response.text(),
+        response.status as ContentfulStatusCode,
+        Object.fromEntries(response.headers),
+      ];
       return text === "" ? c.body(null, status, named) : c.body(text, status, named);
     }
 

@@ -11,28 +11,43 @@ const alice = { token: "alice-token" };
 const bob = { token: "bob-token" };
 
 async function policyOfTwo() {
-  const tokens = (name: string) => `{ allow: ["*"], tokens: [{ hash: "sha256:${createHash("sha256").update(`${name}-token`).digest("hex")}" }] }`;
-  return holdPolicy(createPolicy(await readPolicy(`callers: { alice: ${tokens("alice")}, bob: ${tokens("bob")} }`, "of the test")));
+  const tokens = (name: string) =>
+    `{ allow: ["*"], tokens: [{ hash: "sha256:${createHash("sha256").update(`${name}-token`).digest("hex")}" }] }`;
+  return holdPolicy(
+    createPolicy(await readPolicy(`callers: { alice: ${tokens("alice")}, bob: ${tokens("bob")} }`, "of the test")),
+  );
 }
 
 /** A request whose answer is left open, and not read. Resolves with its status. */
 async function leaveOpen(port: number, method: "GET" | "POST", headers: Record<string, string>, body?: object) {
-  const { promise, resolve, reject } = Promise.withResolvers<{ readonly request: ClientRequest; readonly response: IncomingMessage }>();
-  const request = httpRequest({ host: "127.0.0.1", port, path: "/mcp", method, headers, agent: false }, (response) => resolve({ request, response }));
+  const { promise, resolve, reject } = Promise.withResolvers<{
+    readonly request: ClientRequest;
+    readonly response: IncomingMessage;
+  }>();
+  const request = httpRequest({ host: "127.0.0.1", port, path: "/mcp", method, headers, agent: false }, (response) =>
+    resolve({ request, response }),
+  );
   request.on("error", reject);
   request.end(body === undefined ? undefined : JSON.stringify(body));
   return await promise;
 }
 
-test("a client that opens session after session keeps 64, and takes none of another's", { timeout: 60_000 }, async () => {
+test("a client that opens session after session keeps 64, and takes none of another's", {
+  timeout: 60_000,
+}, async () => {
   await using gateway = await startTestGateway({}, await policyOfTwo());
   const others = await openSession(gateway, bob);
   const sessions: string[] = [];
   for (let opened = 0; opened < 100; opened++) sessions.push(await openSession(gateway, alice));
 
   expect(gateway.gateway.mcpLoad.sessions).toBe(65);
-  const ping = async (token: string, session: string | undefined) => (await postMcp(gateway, message(2, "ping"), mcpHeaders({ token, session }))).status;
-  expect([await ping(bob.token, others), await ping(alice.token, sessions.at(-1)), await ping(alice.token, sessions[0])]).toEqual([200, 200, 404]);
+  const ping = async (token: string, session: string | undefined) =>
+    (await postMcp(gateway, message(2, "ping"), mcpHeaders({ token, session }))).status;
+  expect([
+    await ping(bob.token, others),
+    await ping(alice.token, sessions.at(-1)),
+    await ping(alice.token, sessions[0]),
+  ]).toEqual([200, 200, 404]);
 });
 
 test("sessions in which calls run are kept, and one more is refused until one ends", { timeout: 60_000 }, async () => {
@@ -40,7 +55,10 @@ test("sessions in which calls run are kept, and one more is refused until one en
   const running: ClientRequest[] = [];
   for (let id = 0; id < 64; id++) {
     const headers = mcpHeaders({ session: await openSession(gateway) });
-    running.push((await leaveOpen(gateway.port, "POST", headers, message(2, "tools/call", { name: "wait", arguments: { id } }))).request);
+    running.push(
+      (await leaveOpen(gateway.port, "POST", headers, message(2, "tools/call", { name: "wait", arguments: { id } })))
+        .request,
+    );
   }
   const refused = await postMcp(gateway, initialize);
   expect([refused.status, refused.json?.["code"], refused.headers["retry-after"]]).toEqual([503, "overloaded", "1"]);
@@ -69,7 +87,9 @@ test("in the newer era an argument and the header that stands for it are the sam
   expect([(await call({ region: "eu" }, "eu")).status, (await call({})).status, called.length]).toEqual([200, 200, 2]);
 });
 
-test("streams of changes that are dropped without a word leave nothing, in either era", { timeout: 60_000 }, async () => {
+test("streams of changes that are dropped without a word leave nothing, in either era", {
+  timeout: 60_000,
+}, async () => {
   await using gateway = await startTestGateway();
   const load = () => gateway.gateway.mcpLoad;
   const open: ClientRequest[] = [];
@@ -82,12 +102,19 @@ test("streams of changes that are dropped without a word leave nothing, in eithe
   await expect.poll(load, PATIENCE).toEqual({ sessions: 30, listeners: 0 });
 });
 
-test("streams of changes are bounded for each caller, and take no place of a request", { timeout: 60_000 }, async () => {
+test("streams of changes are bounded for each caller, and take no place of a request", {
+  timeout: 60_000,
+}, async () => {
   await using gateway = await startTestGateway({ maxConcurrent: 2 }, await policyOfTwo());
   const statuses: (number | undefined)[] = [];
   const open: ClientRequest[] = [];
   for (let id = 0; id < 66; id++) {
-    const { request, response } = await leaveOpen(gateway.port, "POST", modernHeaders("subscriptions/listen", alice), listen(id));
+    const { request, response } = await leaveOpen(
+      gateway.port,
+      "POST",
+      modernHeaders("subscriptions/listen", alice),
+      listen(id),
+    );
     statuses.push(response.statusCode);
     open.push(request);
   }
@@ -135,10 +162,15 @@ test("a session that its client ends takes its calls and its stream with it", as
   expect((await postMcp(gateway, message(3, "ping"), headers)).status).toBe(404);
 });
 
-test("a gateway that stops ends the streams of changes at once, and lets calls finish", { timeout: 60_000 }, async () => {
+test("a gateway that stops ends the streams of changes at once, and lets calls finish", {
+  timeout: 60_000,
+}, async () => {
   await using gateway = await startTestGateway({ shutdownGraceMs: 1_200_000 });
   const headers = mcpHeaders({ session: await openSession(gateway) });
-  const streams = [await leaveOpen(gateway.port, "GET", headers), await leaveOpen(gateway.port, "POST", modernHeaders("subscriptions/listen"), listen(1))];
+  const streams = [
+    await leaveOpen(gateway.port, "GET", headers),
+    await leaveOpen(gateway.port, "POST", modernHeaders("subscriptions/listen"), listen(1)),
+  ];
   const ends = streams.map(({ response }) => new Promise((resolve) => response.resume().once("close", resolve)));
   const call = postMcp(gateway, message(2, "tools/call", { name: "soon", arguments: { ms: 500 } }), headers);
   await expect.poll(() => gateway.waiting, PATIENCE).toEqual(["soon"]);

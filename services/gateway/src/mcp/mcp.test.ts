@@ -15,7 +15,9 @@ describe.each(Object.entries(clients))("%s", (which, connect) => {
     const tools = await client.listTools();
 
     expect(client.version).toBe(isNew ? "2026-07-28" : "2025-11-25");
-    expect(tools.map(({ name }) => name)).toEqual(expect.arrayContaining(["echo", "get_tool_guide", "steps", "web_browse"]));
+    expect(tools.map(({ name }) => name)).toEqual(
+      expect.arrayContaining(["echo", "get_tool_guide", "steps", "web_browse"]),
+    );
     expect(tools.find(({ name }) => name === "web_browse")).toMatchObject({
       inputSchema: { type: "object", required: ["url"] },
       outputSchema: { type: "object" },
@@ -30,7 +32,10 @@ describe.each(Object.entries(clients))("%s", (which, connect) => {
     const url = "https://example.com/";
     const result = await client.call({ name: "web_browse", arguments: { url } });
 
-    expect(result).toMatchObject({ content: [{ type: "text", text: "# Page" }], structuredContent: { url, title: "Page" } });
+    expect(result).toMatchObject({
+      content: [{ type: "text", text: "# Page" }],
+      structuredContent: { url, title: "Page" },
+    });
     expect(result._meta?.["rockbot/toolCallId"]).toMatch(/^[0-9a-f]{32}$/);
   });
 
@@ -66,7 +71,9 @@ describe.each(Object.entries(clients))("%s", (which, connect) => {
 
     await expect(call).rejects.toThrow();
     await expect.poll(() => gateway.aborted, PATIENCE).toEqual(["a"]);
-    expect((await client.call({ name: "echo", arguments: { b: 1 } })).content).toEqual([{ type: "text", text: '{"b":1}' }]);
+    expect((await client.call({ name: "echo", arguments: { b: 1 } })).content).toEqual([
+      { type: "text", text: '{"b":1}' },
+    ]);
   });
 
   test("gives its calls up by going away", async () => {
@@ -81,7 +88,11 @@ describe.each(Object.entries(clients))("%s", (which, connect) => {
 
   test("finds the answer of a call that was to go on without it", async () => {
     await using gateway = await startTestGateway();
-    const call = { name: "soon", arguments: { ms: 1_000 }, _meta: { "rockbot/idempotencyKey": "later", "rockbot/onClose": "keep" } };
+    const call = {
+      name: "soon",
+      arguments: { ms: 1_000 },
+      _meta: { "rockbot/idempotencyKey": "later", "rockbot/onClose": "keep" },
+    };
     {
       await using client = await connect(gateway);
       client.call(call).catch(() => {});
@@ -117,11 +128,15 @@ describe.each(Object.entries(clients))("%s", (which, connect) => {
     const text = "# Test tools\n\nCall them.";
 
     expect(await client.listPrompts()).toMatchObject([{ name: "test-tools", description: "How to test." }]);
-    expect(await client.getPrompt("test-tools")).toMatchObject({ messages: [{ role: "user", content: { type: "text", text } }] });
+    expect(await client.getPrompt("test-tools")).toMatchObject({
+      messages: [{ role: "user", content: { type: "text", text } }],
+    });
     await expect(client.getPrompt("test-tool")).rejects.toThrow('did you mean "test-tools"?');
     const [resource] = await client.listResources();
     expect(resource).toMatchObject({ uri: "rockbot://guides/test-tools", mimeType: "text/markdown" });
-    expect(await client.readResource(String(resource?.uri))).toMatchObject({ contents: [{ mimeType: "text/markdown", text }] });
+    expect(await client.readResource(String(resource?.uri))).toMatchObject({
+      contents: [{ mimeType: "text/markdown", text }],
+    });
     await expect(client.readResource("rockbot://guides/none")).rejects.toThrow("There is no such resource");
   });
 
@@ -135,7 +150,15 @@ describe.each(Object.entries(clients))("%s", (which, connect) => {
     expect(limited).toMatchObject({
       isError: true,
       content: [{ text: "Cannot do it: this tool always fails\n(rate_limited, try again in 1234 ms)" }],
-      _meta: { "rockbot/error": { code: "rate_limited", isRetryable: true, retryAfterMs: 1234, toolName: "fail", toolCallId: expect.any(String) } },
+      _meta: {
+        "rockbot/error": {
+          code: "rate_limited",
+          isRetryable: true,
+          retryAfterMs: 1234,
+          toolName: "fail",
+          toolCallId: expect.any(String),
+        },
+      },
     });
     expect(crashed).toMatchObject({ isError: true, _meta: { "rockbot/error": { code: "execution_failed" } } });
     expect(JSON.stringify(crashed)).not.toMatch(/node_modules|\.ts:\d/);
@@ -145,7 +168,10 @@ describe.each(Object.entries(clients))("%s", (which, connect) => {
 
   test("lists and calls tools whose schemas refer to themselves, with an end or without", async () => {
     await using gateway = await startTestGateway();
-    const schemas = { tree: { type: "object", properties: { child: { $ref: "#" } } }, endless: { type: "object", allOf: [{ $ref: "#" }] } };
+    const schemas = {
+      tree: { type: "object", properties: { child: { $ref: "#" } } },
+      endless: { type: "object", allOf: [{ $ref: "#" }] },
+    };
     await using _tree = await serveOne(
       gateway.bus,
       defineTool(loose("tree", schemas.tree), async () => "a tree"),
@@ -161,7 +187,9 @@ describe.each(Object.entries(clients))("%s", (which, connect) => {
       ["endless", { ...schemas.endless, properties: {} }],
       ["tree", schemas.tree],
     ]);
-    expect(await client.call({ name: "tree", arguments: { child: { child: {} } } })).toMatchObject({ content: [{ text: "a tree" }] });
+    expect(await client.call({ name: "tree", arguments: { child: { child: {} } } })).toMatchObject({
+      content: [{ text: "a tree" }],
+    });
     expect(await client.call({ name: "endless" })).toMatchObject({ content: [{ text: "no end" }] });
   });
 
@@ -179,7 +207,9 @@ describe.each(Object.entries(clients))("%s", (which, connect) => {
         defineTool(tool, async () => "hello"),
       );
     await using client = await connect(gateway);
-    const inputs = (await client.listTools()).filter(({ name }) => /odd|list-/.test(name)).map(({ name, inputSchema }) => [name, inputSchema]);
+    const inputs = (await client.listTools())
+      .filter(({ name }) => /odd|list-/.test(name))
+      .map(({ name, inputSchema }) => [name, inputSchema]);
     expect(inputs).toEqual([
       ["list-output", { type: "object", properties: {} }],
       ["odd-input", { type: "object", properties: { a: {}, b: { not: {} }, c: {} } }],
@@ -190,9 +220,17 @@ describe.each(Object.entries(clients))("%s", (which, connect) => {
   test("is told every fault of what it sends beside the arguments", async () => {
     await using gateway = await startTestGateway();
     await using client = await connect(gateway);
-    const _meta = { "rockbot/idempotencyKey": "with blank", "rockbot/ageMs": -1, "rockbot/timeoutMs": 0, "rockbot/sessionId": "", "rockbot/onClose": "wait" };
+    const _meta = {
+      "rockbot/idempotencyKey": "with blank",
+      "rockbot/ageMs": -1,
+      "rockbot/timeoutMs": 0,
+      "rockbot/sessionId": "",
+      "rockbot/onClose": "wait",
+    };
 
-    await expect(client.call({ name: "echo", _meta })).rejects.toThrow(/idempotencyKey.*ageMs.*timeoutMs.*sessionId.*onClose/s);
+    await expect(client.call({ name: "echo", _meta })).rejects.toThrow(
+      /idempotencyKey.*ageMs.*timeoutMs.*sessionId.*onClose/s,
+    );
     const timely = await client.call({ name: "wait", arguments: { id: "c" }, _meta: { "rockbot/timeoutMs": 50 } });
     expect(timely).toMatchObject({ isError: true, _meta: { "rockbot/error": { code: "timeout" } } });
   });
@@ -227,10 +265,19 @@ describe.each(Object.entries(clients))("%s", (which, connect) => {
     const first = await client.call(call);
     const second = await client.call(call);
 
-    expect([first.content, second.content]).toEqual([[{ type: "text", text: "once" }], [{ type: "text", text: "once" }]]);
+    expect([first.content, second.content]).toEqual([
+      [{ type: "text", text: "once" }],
+      [{ type: "text", text: "once" }],
+    ]);
     expect([runs, second._meta?.["rockbot/toolCallId"]]).toEqual([1, first._meta?.["rockbot/toolCallId"]]);
-    const lost = await client.call({ name: "counting", _meta: { "rockbot/idempotencyKey": "order-2", "rockbot/ageMs": 600_000 } });
+    const lost = await client.call({
+      name: "counting",
+      _meta: { "rockbot/idempotencyKey": "order-2", "rockbot/ageMs": 600_000 },
+    });
     expect(lost).toMatchObject({ isError: true, _meta: { "rockbot/error": { code: "outcome_unknown" } } });
-    expect((await gateway.send({ path: "/v1/calls/order-1" })).json).toMatchObject({ toolName: "counting", result: { content: "once" } });
+    expect((await gateway.send({ path: "/v1/calls/order-1" })).json).toMatchObject({
+      toolName: "counting",
+      result: { content: "once" },
+    });
   });
 });

@@ -11,8 +11,16 @@ export function observeLoad(load: () => EndpointLoad): Disposable {
     return () => instrument.removeCallback(observe);
   };
   const ends = [
-    gauge("rockbot.gateway.mcp.sessions", "MCP clients of the older protocol era that are remembered.", () => load().sessions),
-    gauge("rockbot.gateway.mcp.listeners", "Streams on which MCP clients hear that tools have changed.", () => load().listeners),
+    gauge(
+      "rockbot.gateway.mcp.sessions",
+      "MCP clients of the older protocol era that are remembered.",
+      () => load().sessions,
+    ),
+    gauge(
+      "rockbot.gateway.mcp.listeners",
+      "Streams on which MCP clients hear that tools have changed.",
+      () => load().listeners,
+    ),
   ];
   return {
     [Symbol.dispose]() {

@@ -40,7 +40,8 @@ export interface TestClientOptions {
 }
 
 const INFO = { name: "test", version: "1.0.0" };
-const init = ({ token }: TestClientOptions) => (token === undefined ? {} : { requestInit: { headers: { authorization: `Bearer ${token}` } } });
+const init = ({ token }: TestClientOptions) =>
+  token === undefined ? {} : { requestInit: { headers: { authorization: `Bearer ${token}` } } };
 
 /** The clients of both SDKs, in each protocol era that they speak, connected to `/mcp`. */
 export const clients: Readonly<Record<string, (options: TestClientOptions) => Promise<TestClient>>> = {
@@ -51,13 +52,16 @@ export const clients: Readonly<Record<string, (options: TestClientOptions) => Pr
 
 async function connectOld(options: TestClientOptions): Promise<TestClient> {
   const { url, onToolsChanged } = options;
-  const client = new OldClient(INFO, { listChanged: { tools: { autoRefresh: false, onChanged: () => onToolsChanged?.() } } });
+  const client = new OldClient(INFO, {
+    listChanged: { tools: { autoRefresh: false, onChanged: () => onToolsChanged?.() } },
+  });
   const transport = new OldTransport(new URL("/mcp", url), init(options));
   await client.connect(transport as Parameters<OldClient["connect"]>[0]);
   return {
     version: transport.protocolVersion,
     listTools: async () => (await client.listTools()).tools,
-    call: async (call, callOptions) => (await client.callTool({ ...call }, CallToolResultSchema, callOptions)) as unknown as TestResult,
+    call: async (call, callOptions) =>
+      (await client.callTool({ ...call }, CallToolResultSchema, callOptions)) as unknown as TestResult,
     listPrompts: async () => (await client.listPrompts()).prompts,
     getPrompt: (name) => client.getPrompt({ name }),
     listResources: async () => (await client.listResources()).resources,

@@ -2,9 +2,18 @@ import type { Answer, startTestGateway } from "../test-gateway.ts";
 
 type TestGateway = Pick<Awaited<ReturnType<typeof startTestGateway>>, "send">;
 
-export const message = (id: number, method: string, params: object = {}): object => ({ jsonrpc: "2.0", id, method, params });
+export const message = (id: number, method: string, params: object = {}): object => ({
+  jsonrpc: "2.0",
+  id,
+  method,
+  params,
+});
 
-export const initialize = message(1, "initialize", { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "raw", version: "1.0.0" } });
+export const initialize = message(1, "initialize", {
+  protocolVersion: "2025-11-25",
+  capabilities: {},
+  clientInfo: { name: "raw", version: "1.0.0" },
+});
 
 interface Sender {
   readonly token?: string | undefined;
@@ -19,9 +28,19 @@ export const mcpHeaders = ({ token, session }: Sender = {}): Record<string, stri
 });
 
 /** One POST to `/mcp`; resolves when its answer has ended. Headers that are undefined are left out. */
-export function postMcp(gateway: TestGateway, body: unknown, headers: Readonly<Record<string, string | undefined>> = mcpHeaders()): Promise<Answer> {
-  const sent = Object.fromEntries(Object.entries(headers).filter(([, value]) => value !== undefined)) as Record<string, string>;
-  return gateway.send({ path: "/mcp", method: "POST", headers: sent }, typeof body === "string" ? body : JSON.stringify(body));
+export function postMcp(
+  gateway: TestGateway,
+  body: unknown,
+  headers: Readonly<Record<string, string | undefined>> = mcpHeaders(),
+): Promise<Answer> {
+  const sent = Object.fromEntries(Object.entries(headers).filter(([, value]) => value !== undefined)) as Record<
+    string,
+    string
+  >;
+  return gateway.send(
+    { path: "/mcp", method: "POST", headers: sent },
+    typeof body === "string" ? body : JSON.stringify(body),
+  );
 }
 
 /** @returns the id of a new session */

@@ -24,9 +24,14 @@ export function createCallsApp(journals: readonly ToolCaller["journal"][]): Http
       }
       const limit = Number(searchParams.get("limit") ?? LISTED_CALLS);
       if (!Number.isInteger(limit) || limit < 1 || limit > MAX_LISTED_CALLS)
-        return Response.json({ message: `Cannot list calls: limit is a whole number from 1 to ${MAX_LISTED_CALLS}` }, { status: 400 });
+        return Response.json(
+          { message: `Cannot list calls: limit is a whole number from 1 to ${MAX_LISTED_CALLS}` },
+          { status: 400 },
+        );
       const calls = (await Promise.all(journals.map((journal) => journal.recent(limit)))).flat();
-      return Response.json({ calls: calls.sort((a, b) => (b.steps[0]?.at ?? 0) - (a.steps[0]?.at ?? 0)).slice(0, limit) });
+      return Response.json({
+        calls: calls.sort((a, b) => (b.steps[0]?.at ?? 0) - (a.steps[0]?.at ?? 0)).slice(0, limit),
+      });
     },
   };
 }

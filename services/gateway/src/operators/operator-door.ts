@@ -24,7 +24,10 @@ export const OPERATOR_PATH = "/operator/";
  * Opens the endpoints for operators to one of their tokens, and to nothing else. It opens neither to a caller's token or the gateway's, nor to
  * clients of this machine, where tools run, too. While the policy has no such token there is no door.
  */
-export function operatorDoor(operator: HttpApp, { policy, admit, log, ...names }: OperatorDoorOptions): MiddlewareHandler<GatewayEnv> {
+export function operatorDoor(
+  operator: HttpApp,
+  { policy, admit, log, ...names }: OperatorDoorOptions,
+): MiddlewareHandler<GatewayEnv> {
   const check = guard({ ...names, authenticate: createOperatorAuthenticator(policy) });
   return async (c, next) => {
     if (operatorTokens(policy.current().document).size === 0) return next();
@@ -43,16 +46,28 @@ export function operatorDoor(operator: HttpApp, { policy, admit, log, ...names }
 /** The body has been read from the connection. @throws {ToolError} if it could not be */
 function withBody({ url, method, headers }: Request, body: ReceivedBody): Request {
   if (body instanceof ToolError) throw body;
-  return new Request(url, { method, headers, ...(body === undefined || method === "GET" || method === "HEAD" ? {} : { body: new Uint8Array(body) }) });
+  return new Request(url, {
+    method,
+    headers,
+    ...(body === undefined || method === "GET" || method === "HEAD" ? {} : { body: new Uint8Array(body) }),
+  });
 }
 
 function createOperatorAuthenticator(policy: Pick<PolicyHolder, "current">): Authenticate {
   return (authorization) => {
     const presented = bearerOf(authorization);
-    const found = presented === undefined ? undefined : operatorTokens(policy.current().document).find(presented, Date.now());
+    const found =
+      presented === undefined ? undefined : operatorTokens(policy.current().document).find(presented, Date.now());
     if (found !== undefined && !found.isExpired) return found.holder;
     const why =
-      presented === undefined ? "no bearer token came with it" : found === undefined ? "its bearer token is no operator's" : "its bearer token has expired";
-    throw new ToolError(HttpErrorCode.Unauthorized, `Cannot answer the request: ${why}. Send "Authorization: Bearer TOKEN" with an operator's token`);
+      presented === undefined
+        ? "no bearer token came with it"
+        : found === undefined
+          ? "its bearer token is no operator's"
+          : "its bearer token has expired";
+    throw new ToolError(
+      HttpErrorCode.Unauthorized,
+      `Cannot answer the request: ${why}. Send "Authorization: Bearer TOKEN" with an operator's token`,
+    );
   };
 }

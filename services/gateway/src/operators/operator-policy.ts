@@ -21,7 +21,14 @@ export function createPolicyApp(policy: Pick<PolicyHolder, "current">, tools: Pi
         revision,
         ...(caller === null || tool === null
           ? {}
-          : { explanation: explain({ caller, tool, isDangerous: tools.get(tool)?.dangerous, isReadOnly: tools.get(tool)?.readOnly }) }),
+          : {
+              explanation: explain({
+                caller,
+                tool,
+                isDangerous: tools.get(tool)?.dangerous,
+                isReadOnly: tools.get(tool)?.readOnly,
+              }),
+            }),
       });
     },
   };

@@ -12,4 +12,5 @@ export function operatorRoutes(apps: Readonly<Record<string, HttpApp>>): HttpApp
 }
 
 /** The answer for a path that operators do not have. */
-export const noSuchOperatorPath = (): Response => Response.json({ message: "Cannot answer the request: there is no such path for operators" }, { status: 404 });
+export const noSuchOperatorPath = (): Response =>
+  Response.json({ message: "Cannot answer the request: there is no such path for operators" }, { status: 404 });

@@ -11,7 +11,8 @@ import { startTestGateway } from "../test-gateway.ts";
 import { SessionHub } from "./session-hub.ts";
 import { openStream } from "./test-stream.ts";
 
-const kinds = (stream: Awaited<ReturnType<typeof openStream>>): string[] => stream.events().map(({ id, event }) => `${id} ${event}`);
+const kinds = (stream: Awaited<ReturnType<typeof openStream>>): string[] =>
+  stream.events().map(({ id, event }) => `${id} ${event}`);
 const turn = (session: string, content = "Hello?") => ({
   path: "/v1/chat/completions",
   headers: { "rockbot-session": session },
@@ -101,25 +102,38 @@ callers: { alice: { tokens: [{ hash: "${hash("alice-token")}" }] }, bob: { token
 test("a request that names no session, or no event, is refused in words", async () => {
   await using gateway = await startTestGateway();
   await using _agent = await serveTestAgent(gateway.bus, twoWords);
-  const get = async (path: string, headers: Record<string, string> = {}) => (await gateway.send({ path, headers })).json?.["message"];
+  const get = async (path: string, headers: Record<string, string> = {}) =>
+    (await gateway.send({ path, headers })).json?.["message"];
 
   expect(await get("/v1/sessions/a%20b/events")).toContain("expected 1 to 128 visible ASCII characters");
-  expect(await get("/v1/sessions/s/events", { "last-event-id": "x" })).toContain("the header Last-Event-ID: expected the id of an event");
+  expect(await get("/v1/sessions/s/events", { "last-event-id": "x" })).toContain(
+    "the header Last-Event-ID: expected the id of an event",
+  );
   expect(await get("/v1/sessions/s/events?after=abc")).toContain("after in the query: expected the id of an event");
   expect((await gateway.send({ path: "/v1/sessions/s/events", method: "POST" })).status).toBe(405);
 });
 
-test("a silent stream has comments that keep it alive, and ends when its token is nobody's any more", { timeout: 30_000 }, async () => {
+test("a silent stream has comments that keep it alive, and ends when its token is nobody's any more", {
+  timeout: 30_000,
+}, async () => {
   const hash = (token: string) => `sha256:${createHash("sha256").update(token).digest("hex")}`;
   using folder = temporaryFolder();
-  const write = (token: string) => folder.write("policy.yaml", `callers: { alice: { allow: ["*"], tokens: [{ hash: "${hash(token)}" }] } }`);
+  const write = (token: string) =>
+    folder.write("policy.yaml", `callers: { alice: { allow: ["*"], tokens: [{ hash: "${hash(token)}" }] } }`);
   await using policy = await openPolicy(write("alice-token"));
   await using bus = createMemoryBus();
   await using _agent = await serveTestAgent(bus, twoWords);
   await using caller = await createToolCaller(bus, { agent: "gateway", policy });
   await using sessions = new SessionHub(bus, caller, { policy });
-  await using server = await serveHttp(createGatewayApp(caller, { policy, sessions, keepAliveMs: 50 }), { host: "127.0.0.1", port: 0 });
-  using stream = await openStream({ port: server.port, path: "/v1/sessions/s/events", headers: { authorization: "Bearer alice-token" } });
+  await using server = await serveHttp(createGatewayApp(caller, { policy, sessions, keepAliveMs: 50 }), {
+    host: "127.0.0.1",
+    port: 0,
+  });
+  using stream = await openStream({
+    port: server.port,
+    path: "/v1/sessions/s/events",
+    headers: { authorization: "Bearer alice-token" },
+  });
   await expect.poll(() => stream.text()).toContain(": keep-alive\n: keep-alive\n");
   write("a-newer-token");
 
@@ -144,7 +158,9 @@ test("streams end when the gateway stops, and keep nobody waiting", async () => 
   await expect.poll(() => stream.isEnded()).toBe(true);
 });
 
-test("a client that reads slower than the agent writes gets each event once, in order", { timeout: 20_000 }, async () => {
+test("a client that reads slower than the agent writes gets each event once, in order", {
+  timeout: 20_000,
+}, async () => {
   await using gateway = await startTestGateway();
   const texts = 3_000;
   const begin = Promise.withResolvers<void>();

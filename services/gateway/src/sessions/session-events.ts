@@ -28,19 +28,27 @@ export interface SessionEventsOptions {
 const LOOK_MS = { running: 30_000, idle: 300_000 } as const;
 
 export const SESSION_EVENTS_PATH = "/v1/sessions/:id/events";
-export const isSessionEvents = (method: string, path: string): boolean => method === "GET" && /^\/v1\/sessions\/[^/]+\/events$/.test(path);
+export const isSessionEvents = (method: string, path: string): boolean =>
+  method === "GET" && /^\/v1\/sessions\/[^/]+\/events$/.test(path);
 
 /**
  * Answers `GET /v1/sessions/{id}/events`: each step of the session's turns as an event, those that its log has and those to come, until the client goes. Their
  * ids are sequences: `Last-Event-ID`, or `after` in the query, has the stream go on behind one.
  */
-export function sessionEvents(hub: SessionHub, { authenticate, headers, stallMs, keepAliveMs, signal }: SessionEventsOptions) {
+export function sessionEvents(
+  hub: SessionHub,
+  { authenticate, headers, stallMs, keepAliveMs, signal }: SessionEventsOptions,
+) {
   return async (c: Context<GatewayEnv, "/v1/sessions/:id/events">): Promise<Response> => {
     const { outgoing } = c.env;
     const sessionId = c.req.param("id");
     const fault = sessionFault(sessionId);
-    if (fault !== undefined) throw new ToolError(ToolErrorCode.InvalidArguments, `Cannot follow the session: its id: ${fault}`);
-    const after = readAfter(c.req.header("last-event-id"), "the header Last-Event-ID") ?? readAfter(c.req.query("after"), "after in the query") ?? 0;
+    if (fault !== undefined)
+      throw new ToolError(ToolErrorCode.InvalidArguments, `Cannot follow the session: its id: ${fault}`);
+    const after =
+      readAfter(c.req.header("last-event-id"), "the header Last-Event-ID") ??
+      readAfter(c.req.query("after"), "after in the query") ??
+      0;
     using listener = await hub.listen(c.get("caller"), sessionId);
     listener.startAfter(after);
     const known = await listener.readOn();
@@ -49,7 +57,9 @@ export function sessionEvents(hub: SessionHub, { authenticate, headers, stallMs,
     const gone = new AbortController();
     outgoing.once("close", () => gone.abort());
     const ends = signal === undefined ? gone.signal : AbortSignal.any([gone.signal, signal]);
-    const response = new Response(ReadableStream.from(texts(listener, known, { keepAliveMs, signal: ends })), { headers: EVENT_STREAM });
+    const response = new Response(ReadableStream.from(texts(listener, known, { keepAliveMs, signal: ends })), {
+      headers: EVENT_STREAM,
+    });
     await sendStream(outgoing, response, { headers, stallMs, onStall: () => c.get("visit").awaitReader() });
     return RESPONSE_ALREADY_SENT;
   };
@@ -69,7 +79,9 @@ async function* texts(
     await listener.wait(keepAliveMs, signal);
     if (signal.aborted) return;
     const events = [...(await listener.take())];
-    const isQuiet = events.length === 0 && performance.now() - quietSince >= LOOK_MS[lastKind === "turn_finished" ? "idle" : "running"];
+    const isQuiet =
+      events.length === 0 &&
+      performance.now() - quietSince >= LOOK_MS[lastKind === "turn_finished" ? "idle" : "running"];
     if (isQuiet) events.push(...(await listener.readOn().catch(() => [])));
     if (isQuiet || events.length > 0) quietSince = performance.now();
     lastKind = events.at(-1)?.kind ?? lastKind;
@@ -77,4 +89,5 @@ async function* texts(
   }
 }
 
-const textOf = (event: AgentEvent): string => `id: ${event.sequence}\nevent: ${event.kind}\ndata: ${JSON.stringify(withoutNulls(event))}\n\n`;
+const textOf = (event: AgentEvent): string =>
+  `id: ${event.sequence}\nevent: ${event.kind}\ndata: ${JSON.stringify(withoutNulls(event))}\n\n`;

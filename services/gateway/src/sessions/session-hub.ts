@@ -70,7 +70,11 @@ export class SessionHub implements AsyncDisposable {
       return listener;
     } catch (error) {
       listener[Symbol.dispose]();
-      throw new ToolError(ToolErrorCode.Unavailable, "Cannot follow the session: the bus cannot be reached now. Try again", { cause: error });
+      throw new ToolError(
+        ToolErrorCode.Unavailable,
+        "Cannot follow the session: the bus cannot be reached now. Try again",
+        { cause: error },
+      );
     }
   }
 
@@ -93,7 +97,10 @@ export class SessionHub implements AsyncDisposable {
       if (event !== undefined) for (const listener of ofTopic ?? []) listener.hear(event);
     };
     const topics = [agentTopics.event(owner, "").replace(/[^.]+$/, "*")];
-    const subscription = this.#bus.subscribe({ name: `agent-events.${owner}`, topics, kind: "copy", isTraced: false, ...METERED }, hear);
+    const subscription = this.#bus.subscribe(
+      { name: `agent-events.${owner}`, topics, kind: "copy", isTraced: false, ...METERED },
+      hear,
+    );
     const hearing = { subscription, listeners, end: undefined };
     this.#hearings.set(owner, hearing);
     subscription.catch((err: unknown) => {
@@ -125,9 +132,16 @@ export class SessionHub implements AsyncDisposable {
 
   async #read(by: string | undefined, sessionId: string, after: number): Promise<ToolAgentEventsOutput> {
     const { name, validateOutput } = tools.agentEvents;
-    const { structured, content } = await this.#caller.call(name, { session_id: sessionId, after }, { onBehalfOf: by, timeoutMs: READ_MS });
+    const { structured, content } = await this.#caller.call(
+      name,
+      { session_id: sessionId, after },
+      { onBehalfOf: by, timeoutMs: READ_MS },
+    );
     if (validateOutput?.(structured)) return structured as unknown as ToolAgentEventsOutput;
-    throw new ToolError(ToolErrorCode.ExecutionFailed, `Cannot read the events of the session: ${content ?? "the agent's answer cannot be read"}`);
+    throw new ToolError(
+      ToolErrorCode.ExecutionFailed,
+      `Cannot read the events of the session: ${content ?? "the agent's answer cannot be read"}`,
+    );
   }
 }
 

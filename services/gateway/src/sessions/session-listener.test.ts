@@ -3,7 +3,14 @@ import { expect, test } from "vitest";
 import { SessionListener } from "./session-listener.ts";
 
 const eventsTo = (count: number): AgentEvent[] =>
-  Array.from({ length: count }, (_, i) => ({ sessionId: "s", turnId: "t", sequence: i + 1, at: "2026-01-01T00:00:00.000Z", kind: "text", text: `${i}` }));
+  Array.from({ length: count }, (_, i) => ({
+    sessionId: "s",
+    turnId: "t",
+    sequence: i + 1,
+    at: "2026-01-01T00:00:00.000Z",
+    kind: "text",
+    text: `${i}`,
+  }));
 const numbersTo = (count: number): number[] => Array.from({ length: count }, (_, i) => i + 1);
 
 /** A listener of a session with a log, and how often that was read. */

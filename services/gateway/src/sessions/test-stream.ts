@@ -51,7 +51,13 @@ export async function openStream({ port, path, headers = {}, body }: OpenStreamO
 function eventsIn(text: string): WireEvent[] {
   return text
     .split("\n\n")
-    .map((block) => Object.fromEntries(block.split("\n").map((line) => line.split(/: (.*)/s).slice(0, 2))) as Record<string, string>)
+    .map(
+      (block) =>
+        Object.fromEntries(block.split("\n").map((line) => line.split(/: (.*)/s).slice(0, 2))) as Record<
+          string,
+          string
+        >,
+    )
     .filter(({ data }) => data !== undefined)
     .map(({ id, event, data = "" }) => ({ id, event, data }));
 }

@@ -22,11 +22,24 @@ test("of two instances that share leases one renews, and the other takes the tok
   const refresh: OAuthClient["refresh"] = async () => {
     renewals++;
     await answered.promise;
-    return { accessToken: `ya29.token-${renewals}`, expiresInSeconds: 3_600, scopes: undefined, refreshToken: undefined, email: undefined };
+    return {
+      accessToken: `ya29.token-${renewals}`,
+      expiresInSeconds: 3_600,
+      scopes: undefined,
+      refreshToken: undefined,
+      email: undefined,
+    };
   };
   const instance = () =>
-    new AccessTokens({ store, oauth: { refresh } as OAuthClient, leases: { ...leases, hold, release: (...of) => leases.release(...of) }, renewMs: 60_000 });
-  const got = Promise.all([instance(), instance()].map((tokens) => tokens.get("gmail", account, AbortSignal.timeout(50_000))));
+    new AccessTokens({
+      store,
+      oauth: { refresh } as OAuthClient,
+      leases: { ...leases, hold, release: (...of) => leases.release(...of) },
+      renewMs: 60_000,
+    });
+  const got = Promise.all(
+    [instance(), instance()].map((tokens) => tokens.get("gmail", account, AbortSignal.timeout(50_000))),
+  );
   await expect.poll(() => [owners.size, renewals], { timeout: 30_000 }).toEqual([2, 1]);
   answered.resolve();
   expect(await got).toEqual(["ya29.token-1", "ya29.token-1"]);

@@ -40,7 +40,8 @@ export class AccessTokens {
     const grant = await this.#read(product, account);
     if (isFresh(grant, stale)) return grant.access.token;
     const key = `${product} ${account}`;
-    const renewal = this.#renewals.get(key) ?? this.#renew(product, account, stale).finally(() => this.#renewals.delete(key));
+    const renewal =
+      this.#renewals.get(key) ?? this.#renew(product, account, stale).finally(() => this.#renewals.delete(key));
     this.#renewals.set(key, renewal);
     const renewed = await unlessAborted(renewal, signal);
     return renewed.access?.token ?? "";
@@ -63,11 +64,17 @@ export class AccessTokens {
       if (isFresh(before, stale)) return before;
       const { accessToken: token, expiresInSeconds, refreshToken, scopes } = await oauth.refresh(before.refreshToken);
       const expiresAt = Date.now() + expiresInSeconds * 1_000;
-      const grant = { ...before, scopes: scopes ?? before.scopes, refreshToken: refreshToken ?? before.refreshToken, access: { token, expiresAt } };
+      const grant = {
+        ...before,
+        scopes: scopes ?? before.scopes,
+        refreshToken: refreshToken ?? before.refreshToken,
+        access: { token, expiresAt },
+      };
       await store.write(product, grant);
       return grant;
     } catch (error) {
-      if (error instanceof GrantRevokedError) throw loginRequired(product, account, "its consent was taken back or has ended");
+      if (error instanceof GrantRevokedError)
+        throw loginRequired(product, account, "its consent was taken back or has ended");
       throw keptBadly(error);
     } finally {
       await leases?.release(name, this.#owner).catch(() => {}); // it ends by itself
@@ -90,18 +97,25 @@ export class AccessTokens {
   }
 }
 
-const isFresh = (grant: AccountGrant, stale: string | undefined): grant is AccountGrant & { readonly access: NonNullable<AccountGrant["access"]> } =>
+const isFresh = (
+  grant: AccountGrant,
+  stale: string | undefined,
+): grant is AccountGrant & { readonly access: NonNullable<AccountGrant["access"]> } =>
   grant.access !== undefined && grant.access.token !== stale && grant.access.expiresAt > Date.now() + MARGIN_MS;
 
 /** The account has to log in first. */
 export function loginRequired(product: Product, account: string, why: string): ToolError {
   const message = `Cannot use ${products[product].title} of ${account}: ${why}. The operator has to run ${loginCommand(product, account)}.`;
-  return new ToolError(ToolErrorCode.Unavailable, message, { isRetryable: false, details: { reason: "login_required" } });
+  return new ToolError(ToolErrorCode.Unavailable, message, {
+    isRetryable: false,
+    details: { reason: "login_required" },
+  });
 }
 
 /** The path of the file is for the log, not for the caller. */
 function keptBadly(error: unknown): unknown {
   if (!(error instanceof StoreUnavailableError)) return error;
-  const message = "Cannot use the account: its tokens cannot be read or written. The operator has to run ./rockbot doctor.";
+  const message =
+    "Cannot use the account: its tokens cannot be read or written. The operator has to run ./rockbot doctor.";
   return new ToolError(ToolErrorCode.Unavailable, message, { isRetryable: false, cause: error });
 }

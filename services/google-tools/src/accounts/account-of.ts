@@ -18,7 +18,11 @@ export interface AccountChoice {
  * The account that a caller's calls use: the policy's, else the setting's, else the only one there is.
  * @throws {ToolError} `denied` if the policy names accounts and none for this caller; `unavailable` if the operator has to name one, or log one in
  */
-export async function accountOf(caller: string, product: Product, { store, policy, account }: AccountChoice): Promise<string> {
+export async function accountOf(
+  caller: string,
+  product: Product,
+  { store, policy, account }: AccountChoice,
+): Promise<string> {
   const named = policy === undefined ? ANY : policy.current().credentialOf(caller, KIND);
   const { title } = products[product];
   if (named === undefined) {
@@ -36,5 +40,8 @@ export async function accountOf(caller: string, product: Product, { store, polic
     only === undefined
       ? `no account has logged in. The operator has to run ${loginCommand(product)}.`
       : `there are ${accounts.length} accounts, and none is named. The operator sets GOOGLE_ACCOUNT, or credentials: { ${KIND}: ADDRESS } in the policy.`;
-  throw new ToolError(ToolErrorCode.Unavailable, `Cannot use ${title}: ${why}`, { isRetryable: false, details: { reason: "login_required" } });
+  throw new ToolError(ToolErrorCode.Unavailable, `Cannot use ${title}: ${why}`, {
+    isRetryable: false,
+    details: { reason: "login_required" },
+  });
 }

@@ -42,7 +42,10 @@ export class OAuthClient {
 
   /** Tokens for a code of the page of consent. @throws {GrantRevokedError} if the code is not valid @throws {ToolError} */
   exchange(code: string, verifier: string, redirectUri: string, signal?: AbortSignal): Promise<TokenAnswer> {
-    return this.#ask({ grant_type: "authorization_code", code, code_verifier: verifier, redirect_uri: redirectUri }, signal);
+    return this.#ask(
+      { grant_type: "authorization_code", code, code_verifier: verifier, redirect_uri: redirectUri },
+      signal,
+    );
   }
 
   /** A new access token. @throws {GrantRevokedError} @throws {ToolError} `unavailable` or `rate_limited` */
@@ -59,16 +62,25 @@ export class OAuthClient {
 
   async #ask(form: Readonly<Record<string, string>>, signal?: AbortSignal): Promise<TokenAnswer> {
     const { clientId, clientSecret } = this.#options;
-    const { status, body, retryAfterMs } = await this.#post("/token", { ...form, client_id: clientId, client_secret: clientSecret }, signal);
+    const { status, body, retryAfterMs } = await this.#post(
+      "/token",
+      { ...form, client_id: clientId, client_secret: clientSecret },
+      signal,
+    );
     const error = body["error"];
-    if (status === 200 && typeof body["access_token"] === "string" && typeof body["expires_in"] === "number") return answerOf(body);
+    if (status === 200 && typeof body["access_token"] === "string" && typeof body["expires_in"] === "number")
+      return answerOf(body);
     if (error === "invalid_grant") throw new GrantRevokedError("Google does not know the consent any more");
     if (error === "invalid_client" || error === "unauthorized_client") {
-      const message = "Cannot get a token: Google does not know the OAuth client. The operator has to correct GOOGLE_CLIENT_ID and GOOGLE_CLIENT_SECRET.";
+      const message =
+        "Cannot get a token: Google does not know the OAuth client. The operator has to correct GOOGLE_CLIENT_ID and GOOGLE_CLIENT_SECRET.";
       throw new ToolError(ToolErrorCode.Unavailable, message, { isRetryable: false });
     }
     const code = status === 429 ? ToolErrorCode.RateLimited : ToolErrorCode.Unavailable;
-    throw new ToolError(code, `Cannot get a token: Google answered with status ${status}. Try again later.`, { retryAfterMs, details: { status } });
+    throw new ToolError(code, `Cannot get a token: Google answered with status ${status}. Try again later.`, {
+      retryAfterMs,
+      details: { status },
+    });
   }
 
   #post(path: string, form: Readonly<Record<string, string>>, signal?: AbortSignal): Promise<TokenEndpointAnswer> {
@@ -91,6 +103,7 @@ function answerOf(body: Readonly<Record<string, unknown>>): TokenAnswer {
 /** The signature is not checked, as the token came from the token endpoint itself: OpenID Connect Core 3.1.3.7, 6. */
 function emailIn(idToken: string): string | undefined {
   const claims = parseJson(Buffer.from(idToken.split(".")[1] ?? "", "base64url").toString());
-  const email = claims.ok && isRecord(claims.value) && claims.value["email_verified"] === true ? claims.value["email"] : undefined;
+  const email =
+    claims.ok && isRecord(claims.value) && claims.value["email_verified"] === true ? claims.value["email"] : undefined;
   return typeof email === "string" ? email.toLowerCase() : undefined;
 }

@@ -22,15 +22,22 @@ test("tokens lie in files that only their user can read, a folder for each produ
   await expect(store.read("gmail", "../../etc/passwd")).rejects.toThrow(RangeError);
 });
 
-test.each(["hex", "base64"] as const)("with a key as %s a file shows no token, and opens with that key and in its place only", async (form) => {
-  using folder = temporaryFolder();
-  const store = new TokenStore(folder.path, randomBytes(32).toString(form));
-  await store.write("gmail", grant);
-  const path = join(folder.path, ".gmail-tokens", "alice@example.com.json");
-  expect(readFileSync(path, "utf8")).not.toContain("canary");
-  expect(await store.read("gmail", grant.account)).toEqual(grant);
-  await expect(new TokenStore(folder.path, randomBytes(32).toString("hex")).read("gmail", grant.account)).rejects.toThrow("GOOGLE_TOKEN_KEY is not the key");
-  await expect(new TokenStore(folder.path, undefined).read("gmail", grant.account)).rejects.toThrow("Set GOOGLE_TOKEN_KEY");
-  renameSync(path, path.replace("alice", "bob"));
-  await expect(store.read("gmail", "bob@example.com")).rejects.toThrow("somebody has changed it");
-});
+test.each(["hex", "base64"] as const)(
+  "with a key as %s a file shows no token, and opens with that key and in its place only",
+  async (form) => {
+    using folder = temporaryFolder();
+    const store = new TokenStore(folder.path, randomBytes(32).toString(form));
+    await store.write("gmail", grant);
+    const path = join(folder.path, ".gmail-tokens", "alice@example.com.json");
+    expect(readFileSync(path, "utf8")).not.toContain("canary");
+    expect(await store.read("gmail", grant.account)).toEqual(grant);
+    await expect(
+      new TokenStore(folder.path, randomBytes(32).toString("hex")).read("gmail", grant.account),
+    ).rejects.toThrow("GOOGLE_TOKEN_KEY is not the key");
+    await expect(new TokenStore(folder.path, undefined).read("gmail", grant.account)).rejects.toThrow(
+      "Set GOOGLE_TOKEN_KEY",
+    );
+    renameSync(path, path.replace("alice", "bob"));
+    await expect(store.read("gmail", "bob@example.com")).rejects.toThrow("somebody has changed it");
+  },
+);

@@ -44,7 +44,9 @@ export class TokenStore {
       if (error.code === "ENOENT") return [];
       throw unreadable(this.#folder(product), error.code);
     });
-    return names.flatMap((name) => (name.endsWith(".json") && ACCOUNT.test(name.slice(0, -5)) ? [name.slice(0, -5)] : [])).sort();
+    return names
+      .flatMap((name) => (name.endsWith(".json") && ACCOUNT.test(name.slice(0, -5)) ? [name.slice(0, -5)] : []))
+      .sort();
   }
 
   /** @returns undefined if the account has no tokens @throws {StoreUnavailableError} if its file cannot be read */
@@ -57,7 +59,8 @@ export class TokenStore {
     if (text === undefined) return undefined;
     const file = parseJson(text);
     const grant = file.ok ? this.#opened(file.value as TokenFile, path) : undefined;
-    if (typeof grant?.refreshToken !== "string" || !Array.isArray(grant.scopes)) throw unreadable(path, "it is not what this version writes");
+    if (typeof grant?.refreshToken !== "string" || !Array.isArray(grant.scopes))
+      throw unreadable(path, "it is not what this version writes");
     for (const secret of [grant.refreshToken, grant.access?.token]) if (secret !== undefined) registerSecret(secret);
     return grant;
   }
@@ -70,7 +73,9 @@ export class TokenStore {
       await mkdir(this.#folder(product), { recursive: true, mode: 0o700 });
       await replaceFile(path, `${JSON.stringify(this.#closed(grant, path))}\n`);
     } catch (error) {
-      throw new StoreUnavailableError(`Cannot keep tokens in ${path}: ${(error as NodeJS.ErrnoException).code}`, { cause: error });
+      throw new StoreUnavailableError(`Cannot keep tokens in ${path}: ${(error as NodeJS.ErrnoException).code}`, {
+        cause: error,
+      });
     }
   }
 
@@ -96,7 +101,8 @@ export class TokenStore {
   }
 
   #path(product: Product, account: string): string {
-    if (!ACCOUNT.test(account)) throw new RangeError(`Cannot keep tokens of an account of this name: expected up to 128 of a-z, 0-9 and @._+-`);
+    if (!ACCOUNT.test(account))
+      throw new RangeError(`Cannot keep tokens of an account of this name: expected up to 128 of a-z, 0-9 and @._+-`);
     return join(this.#folder(product), `${account}.json`);
   }
 
@@ -105,16 +111,24 @@ export class TokenStore {
     const iv = randomBytes(IV_BYTES);
     const cipher = createCipheriv(CIPHER, this.#key, iv).setAAD(placeOf(path));
     const data = Buffer.concat([cipher.update(JSON.stringify(grant)), cipher.final()]);
-    return { version: 1, iv: iv.toString("base64"), tag: cipher.getAuthTag().toString("base64"), data: data.toString("base64") };
+    return {
+      version: 1,
+      iv: iv.toString("base64"),
+      tag: cipher.getAuthTag().toString("base64"),
+      data: data.toString("base64"),
+    };
   }
 
   #opened(file: TokenFile, path: string): AccountGrant | undefined {
     if ("grant" in file) return file.grant;
-    if (this.#key === undefined) throw unreadable(path, "it is encrypted. Set GOOGLE_TOKEN_KEY to the key that it was written with");
+    if (this.#key === undefined)
+      throw unreadable(path, "it is encrypted. Set GOOGLE_TOKEN_KEY to the key that it was written with");
     try {
       const decipher = createDecipheriv(CIPHER, this.#key, Buffer.from(file.iv, "base64"), { authTagLength: 16 });
       decipher.setAAD(placeOf(path)).setAuthTag(Buffer.from(file.tag, "base64"));
-      const opened = parseJson(Buffer.concat([decipher.update(Buffer.from(file.data, "base64")), decipher.final()]).toString());
+      const opened = parseJson(
+        Buffer.concat([decipher.update(Buffer.from(file.data, "base64")), decipher.final()]).toString(),
+      );
       return opened.ok ? (opened.value as AccountGrant) : undefined;
     } catch {
       throw unreadable(path, "GOOGLE_TOKEN_KEY is not the key that it was written with, or somebody has changed it");
@@ -125,4 +139,5 @@ export class TokenStore {
 /** Product and account, so that no file can stand for another. The folder may move. */
 const placeOf = (path: string): Buffer => Buffer.from(path.split(/[\\/]/).slice(-2).join("/"));
 
-const unreadable = (path: string, why: string | undefined): StoreUnavailableError => new StoreUnavailableError(`Cannot read tokens in ${path}: ${why}`);
+const unreadable = (path: string, why: string | undefined): StoreUnavailableError =>
+  new StoreUnavailableError(`Cannot read tokens in ${path}: ${why}`);

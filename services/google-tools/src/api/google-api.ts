@@ -47,25 +47,47 @@ export class GoogleApi {
   /** The API as the account of this caller has it. @throws {ToolError} as `accountOf` */
   async of(caller: string, product: Product): Promise<AccountApi> {
     const account = await accountOf(caller, product, this.#options);
-    return { account, origin: `${products[product].title}: ${account}`, ask: (path, request) => this.#ask(product, account, path, request) };
+    return {
+      account,
+      origin: `${products[product].title}: ${account}`,
+      ask: (path, request) => this.#ask(product, account, path, request),
+    };
   }
 
-  async #ask(product: Product, account: string, path: readonly string[], request: ApiRequest): Promise<Readonly<Record<string, unknown>>> {
+  async #ask(
+    product: Product,
+    account: string,
+    path: readonly string[],
+    request: ApiRequest,
+  ): Promise<Readonly<Record<string, unknown>>> {
     const { tokens } = this.#options;
     const token = await tokens.get(product, account, request.signal);
     const first = await this.#send(product, path, request, token);
     // Google refuses a token before its time when the person changes a password, say.
-    const answer = first.status === 401 ? await this.#send(product, path, request, await tokens.get(product, account, request.signal, token)) : first;
+    const answer =
+      first.status === 401
+        ? await this.#send(product, path, request, await tokens.get(product, account, request.signal, token))
+        : first;
     // No answer of theirs has both: with an error in it, what is missing would seem not to be there.
     if (answer.status === 200 && answer.body !== undefined && !("error" in answer.body)) return answer.body;
     throw statusFault(answer, { ...request, hasEffects: request.body !== undefined, product, account });
   }
 
-  async #send(product: Product, path: readonly string[], { query = {}, body, signal }: ApiRequest, token: string): Promise<ApiAnswer> {
+  async #send(
+    product: Product,
+    path: readonly string[],
+    { query = {}, body, signal }: ApiRequest,
+    token: string,
+  ): Promise<ApiAnswer> {
     const { fetch, baseUrls } = this.#options;
     const url = new URL(path.map(pathPart).join("/"), baseUrls[product]);
-    for (const [name, values] of Object.entries(query)) for (const value of [values ?? []].flat()) url.searchParams.append(name, value);
-    const headers = { accept: "application/json", authorization: `Bearer ${token}`, ...(body === undefined ? {} : { "content-type": "application/json" }) };
+    for (const [name, values] of Object.entries(query))
+      for (const value of [values ?? []].flat()) url.searchParams.append(name, value);
+    const headers = {
+      accept: "application/json",
+      authorization: `Bearer ${token}`,
+      ...(body === undefined ? {} : { "content-type": "application/json" }),
+    };
     const sent = body === undefined ? {} : ({ method: "POST", body: JSON.stringify(body) } as const);
     await using response = await fetch(url.href, { ...sent, headers, signal, maxRedirects: 0 });
     return { status: response.status, retryAfterMs: response.retryAfterMs, body: await jsonBody(response) };
@@ -74,6 +96,7 @@ export class GoogleApi {
 
 /** A part of a path that stays one. */
 function pathPart(part: string): string {
-  if (part === "." || part === "..") throw new ToolError(ToolErrorCode.InvalidArguments, `Cannot ask Google for ${JSON.stringify(part)}: it is no id.`);
+  if (part === "." || part === "..")
+    throw new ToolError(ToolErrorCode.InvalidArguments, `Cannot ask Google for ${JSON.stringify(part)}: it is no id.`);
   return encodeURIComponent(part);
 }

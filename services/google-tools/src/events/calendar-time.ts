@@ -10,8 +10,10 @@ export type CalendarTime =
 export function calendarTime(text: string): CalendarTime | undefined {
   try {
     if (/^\d{4}-\d{2}-\d{2}$/.test(text)) return { kind: "date", date: Temporal.PlainDate.from(text) };
-    if (/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?$/.test(text)) return { kind: "local", local: Temporal.PlainDateTime.from(text) };
-    if (/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2})$/.test(text)) return { kind: "instant", instant: Temporal.Instant.from(text) };
+    if (/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?$/.test(text))
+      return { kind: "local", local: Temporal.PlainDateTime.from(text) };
+    if (/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2})$/.test(text))
+      return { kind: "instant", instant: Temporal.Instant.from(text) };
   } catch {
     // no such day or hour
   }
@@ -40,11 +42,15 @@ export function eventTime(
   timeZone: string | undefined,
 ): { readonly date: string } | { readonly dateTime: string; readonly timeZone?: string } {
   if (time.kind === "date") return { date: time.date.toString() };
-  const dateTime = time.kind === "instant" ? time.instant.toString({ smallestUnit: "second" }) : time.local.toString({ smallestUnit: "second" });
+  const dateTime =
+    time.kind === "instant"
+      ? time.instant.toString({ smallestUnit: "second" })
+      : time.local.toString({ smallestUnit: "second" });
   return { dateTime, ...(timeZone === undefined ? {} : { timeZone }) };
 }
 
 export const timeFault = (name: string, text: string): string =>
   `${name}: expected a date such as 2025-08-01 or a time such as 2025-08-01T09:00:00+02:00, got ${JSON.stringify(text.slice(0, 40))}`;
 
-export const zoneFault = (name: string): string => `time_zone: expected a name such as Europe/Berlin, got ${JSON.stringify(name.slice(0, 40))}`;
+export const zoneFault = (name: string): string =>
+  `time_zone: expected a name such as Europe/Berlin, got ${JSON.stringify(name.slice(0, 40))}`;

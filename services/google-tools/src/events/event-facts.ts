@@ -35,7 +35,10 @@ export function eventFacts(event: Resource, calendarId: string): EventFacts {
     location: text(event, "location"),
     description: text(event, "description"),
     organizer: isRecord(event["organizer"]) ? text(event["organizer"], "email") : "",
-    attendees: attendees.map((attendee) => ({ email: text(attendee, "email"), response: text(attendee, "responseStatus") })),
+    attendees: attendees.map((attendee) => ({
+      email: text(attendee, "email"),
+      response: text(attendee, "responseStatus"),
+    })),
     recurrence: recurrence.filter((line) => typeof line === "string"),
     link: text(event, "htmlLink"),
   };

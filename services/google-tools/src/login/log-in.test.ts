@@ -12,7 +12,10 @@ test("a person logs in by a browser, for the scopes of one product, and the toke
   await using system = await start();
   expect(await system.logIn({ product: "gmail" })).toEqual({ account: ALICE, missing: [] });
   expect(await system.logIn({ product: "calendar", readOnly: true })).toEqual({ account: ALICE, missing: [] });
-  const [gmail, calendar] = await Promise.all([system.store.read("gmail", ALICE), system.store.read("calendar", ALICE)]);
+  const [gmail, calendar] = await Promise.all([
+    system.store.read("gmail", ALICE),
+    system.store.read("calendar", ALICE),
+  ]);
   expect(gmail?.scopes.map((scope) => scope.split("/").at(-1))).toEqual(["gmail.readonly", "gmail.send"]);
   expect(calendar?.scopes.map((scope) => scope.split("/").at(-1))).toEqual(["calendar.events.readonly"]);
   expect(system.google.oauth.isKnown(gmail?.refreshToken ?? "")).toBe(true);
@@ -30,7 +33,9 @@ test("a scope that the person did not tick is named, and nothing is kept if none
 
 test("a refusal, another account and the end of the wait are told, and nothing is kept", async () => {
   await using system = await start();
-  await expect(system.logIn({ account: "bob@example.com" })).rejects.toThrow("expected bob@example.com, and alice@example.com logged in");
+  await expect(system.logIn({ account: "bob@example.com" })).rejects.toThrow(
+    "expected bob@example.com, and alice@example.com logged in",
+  );
   system.google.oauth.consent = { account: ALICE, isRefused: true };
   await expect(system.logIn({})).rejects.toThrow("access_denied");
   await expect(system.logIn({ signal: AbortSignal.abort(), onUrl: () => {} })).rejects.toThrow("nobody logged in");
@@ -55,7 +60,9 @@ async function start() {
   google.oauth.consent = { account: ALICE };
   const folder = started.use(temporaryFolder());
   const { clientId, clientSecret } = google.oauth;
-  const config = loadConfig(configSchema, { env: { GOOGLE_CLIENT_ID: clientId, GOOGLE_CLIENT_SECRET: clientSecret, GOOGLE_TOKEN_BASE_URL: google.url } });
+  const config = loadConfig(configSchema, {
+    env: { GOOGLE_CLIENT_ID: clientId, GOOGLE_CLIENT_SECRET: clientSecret, GOOGLE_TOKEN_BASE_URL: google.url },
+  });
   const open = openOAuth(config);
   if (open === undefined) throw new Error("expected an OAuth client");
   started.use(open);
@@ -70,5 +77,10 @@ async function start() {
     signal: AbortSignal.timeout(30_000),
   } as const;
   const running = started.move();
-  return { google, store, logIn: (options: Partial<LogInOptions>) => logIn({ ...usual, ...options }), [Symbol.asyncDispose]: () => running.disposeAsync() };
+  return {
+    google,
+    store,
+    logIn: (options: Partial<LogInOptions>) => logIn({ ...usual, ...options }),
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
+  };
 }

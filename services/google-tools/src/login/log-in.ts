@@ -36,7 +36,16 @@ export interface LoggedIn {
  * Has a person consent in a browser on this machine, and keeps the tokens. The browser comes back to a free port of 127.0.0.1, as RFC 8252 has it.
  * @throws {LoginError} if the person refuses, or another account logs in @throws {ToolError} if Google gives no token
  */
-export async function logIn({ product, oauth, store, consentBaseUrl, account, readOnly = false, onUrl, signal }: LogInOptions): Promise<LoggedIn> {
+export async function logIn({
+  product,
+  oauth,
+  store,
+  consentBaseUrl,
+  account,
+  readOnly = false,
+  onUrl,
+  signal,
+}: LogInOptions): Promise<LoggedIn> {
   const { title, scopes: of } = products[product];
   const wanted = readOnly ? [of.read] : product === "calendar" ? [of.write] : [of.read, of.write];
   const verifier = randomBytes(48).toString("base64url");
@@ -59,17 +68,22 @@ export async function logIn({ product, oauth, store, consentBaseUrl, account, re
     onUrl(url.href);
   });
   const tokens = await oauth.exchange(code, verifier, redirectUri, signal).catch((error: unknown) => {
-    throw error instanceof GrantRevokedError ? new LoginError("Google does not take its own code any more. Log in again") : error;
+    throw error instanceof GrantRevokedError
+      ? new LoginError("Google does not take its own code any more. Log in again")
+      : error;
   });
   const { email, refreshToken, accessToken, expiresInSeconds } = tokens;
-  if (email === undefined || refreshToken === undefined) throw new LoginError("Google's answer lacks the mail address or the token to keep. Log in again");
+  if (email === undefined || refreshToken === undefined)
+    throw new LoginError("Google's answer lacks the mail address or the token to keep. Log in again");
   const scopes = tokens.scopes ?? wanted;
   const granted = wanted.filter((scope) => scopes.includes(scope));
   const isOther = account !== undefined && account.toLowerCase() !== email;
   if (isOther || granted.length === 0) {
     await oauth.revoke(refreshToken).catch(() => {}); // a token that nobody keeps
     throw new LoginError(
-      isOther ? `expected ${account}, and ${email} logged in. Nothing is kept` : `${email} granted nothing of ${title}. Tick it on the page`,
+      isOther
+        ? `expected ${account}, and ${email} logged in. Nothing is kept`
+        : `${email} granted nothing of ${title}. Tick it on the page`,
     );
   }
   await store.write(product, {
@@ -87,14 +101,20 @@ interface PersonsAnswer {
 }
 
 /** Waits for the redirect with this state. What else comes to the port is answered, and changes nothing. */
-async function answerOfPerson(state: string, signal: AbortSignal, onReady: (redirectUri: string) => void): Promise<PersonsAnswer> {
+async function answerOfPerson(
+  state: string,
+  signal: AbortSignal,
+  onReady: (redirectUri: string) => void,
+): Promise<PersonsAnswer> {
   const { promise, resolve, reject } = Promise.withResolvers<URLSearchParams>();
   const server = createServer((request, response) => {
     const query = queryOf(request, state);
     answer(response, query);
     if (query !== undefined) resolve(query);
   });
-  server.on("error", (error) => reject(new LoginError(`no port of 127.0.0.1 can be had: ${(error as NodeJS.ErrnoException).code}`)));
+  server.on("error", (error) =>
+    reject(new LoginError(`no port of 127.0.0.1 can be had: ${(error as NodeJS.ErrnoException).code}`)),
+  );
   const onAbort = (): void => reject(new LoginError("nobody logged in in time, or the command was ended"));
   signal.addEventListener("abort", onAbort, { once: true });
   try {
@@ -102,7 +122,8 @@ async function answerOfPerson(state: string, signal: AbortSignal, onReady: (redi
     if (signal.aborted) onAbort();
     const query = await promise;
     const code = query.get("code");
-    if (code === null) throw new LoginError(`the person refused, or Google did (${(query.get("error") ?? "no code").slice(0, 60)})`);
+    if (code === null)
+      throw new LoginError(`the person refused, or Google did (${(query.get("error") ?? "no code").slice(0, 60)})`);
     return { code, redirectUri: uriOf(server.address() as AddressInfo) };
   } finally {
     signal.removeEventListener("abort", onAbort);
@@ -123,8 +144,14 @@ function queryOf({ method, url = "/" }: IncomingMessage, state: string): URLSear
 
 function answer(response: ServerResponse, query: URLSearchParams | undefined): void {
   const text =
-    query === undefined ? "This is not the page that was waited for." : "RockBot has Google's answer. You may close this page, and look at the terminal.";
+    query === undefined
+      ? "This is not the page that was waited for."
+      : "RockBot has Google's answer. You may close this page, and look at the terminal.";
   response
-    .writeHead(query === undefined ? 404 : 200, { "content-type": "text/plain; charset=utf-8", "cache-control": "no-store", connection: "close" })
+    .writeHead(query === undefined ? 404 : 200, {
+      "content-type": "text/plain; charset=utf-8",
+      "cache-control": "no-store",
+      connection: "close",
+    })
     .end(`${text}\n`);
 }

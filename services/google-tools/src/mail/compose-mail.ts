@@ -21,7 +21,9 @@ export async function composeMail({ from, to, cc, bcc, subject, text, answers }:
     bcc: [...bcc],
     subject: oneLine(subject),
     text,
-    ...(answers === undefined ? {} : { inReplyTo: oneLine(answers.messageId), references: oneLine(answers.references) }),
+    ...(answers === undefined
+      ? {}
+      : { inReplyTo: oneLine(answers.messageId), references: oneLine(answers.references) }),
     disableFileAccess: true,
     disableUrlAccess: true,
   });

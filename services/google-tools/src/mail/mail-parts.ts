@@ -38,7 +38,8 @@ function partOf(value: unknown, depth: number, budget: { parts: number }): MailP
   const part = isRecord(value) ? value : {};
   const body = isRecord(part["body"]) ? part["body"] : {};
   const children = Array.isArray(part["parts"]) && depth < MAX_DEPTH ? part["parts"] : [];
-  const text = (from: Readonly<Record<string, unknown>>, name: string): string | undefined => (typeof from[name] === "string" ? from[name] : undefined);
+  const text = (from: Readonly<Record<string, unknown>>, name: string): string | undefined =>
+    typeof from[name] === "string" ? from[name] : undefined;
   return {
     type: (text(part, "mimeType") ?? "").toLowerCase().split(";")[0]?.trim() ?? "",
     filename: text(part, "filename") ?? "",
@@ -66,9 +67,11 @@ export function mailContents(part: MailPart): MailContents {
   // Mail programs show a named text in its place if it is `inline`; its name is listed all the same.
   const isShown = disposition === "inline" && part.type.startsWith("text/") && part.bytes <= MAX_INLINE_BYTES;
   if (isShown && part.filename !== "") return { texts: [part], attachments: [part] };
-  if (part.filename !== "" || disposition === "attachment" || part.type === "message/rfc822") return { texts: [], attachments: [part] };
+  if (part.filename !== "" || disposition === "attachment" || part.type === "message/rfc822")
+    return { texts: [], attachments: [part] };
   if (part.type.startsWith("text/")) return { texts: [part], attachments: [] };
-  if (!part.type.startsWith("multipart/") && part.parts.length === 0) return { texts: [], attachments: part.bytes > 0 ? [part] : [] };
+  if (!part.type.startsWith("multipart/") && part.parts.length === 0)
+    return { texts: [], attachments: part.bytes > 0 ? [part] : [] };
   const children = part.parts.map(mailContents);
   const attachments = children.flatMap((child) => child.attachments);
   if (part.type !== "multipart/alternative") return { texts: children.flatMap(({ texts }) => texts), attachments };

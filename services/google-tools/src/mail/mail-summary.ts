@@ -29,7 +29,9 @@ export function mailSummary(mail: GmailResource, part: MailPart = mailPart(mail[
     subject: headerOf(part, "subject"),
     date: dateOf(mail["internalDate"]),
     // Gmail escapes it as for a page.
-    snippet: line(String(mail["snippet"] ?? "").replaceAll(/&(amp|lt|gt|quot|#39);/g, (_, name: string) => ENTITIES[name] ?? "")),
+    snippet: line(
+      String(mail["snippet"] ?? "").replaceAll(/&(amp|lt|gt|quot|#39);/g, (_, name: string) => ENTITIES[name] ?? ""),
+    ),
     labels: labels.filter((label) => typeof label === "string"),
   };
 }

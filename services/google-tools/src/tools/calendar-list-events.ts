@@ -11,7 +11,10 @@ const MAX_PAGES = 10;
 export function calendarListEvents(api: GoogleApi): Tool {
   return defineTool(
     tools.calendarListEvents,
-    async ({ time_min, time_max, query, calendar_ids = ["primary"], time_zone, max_results = 50 }, { caller, signal }) => {
+    async (
+      { time_min, time_max, query, calendar_ids = ["primary"], time_zone, max_results = 50 },
+      { caller, signal },
+    ) => {
       const range = rangeOf({ time_min, time_max, time_zone });
       const calendar = await api.of(caller, "calendar");
       const asked = { ...range, q: query, timeZone: time_zone, singleEvents: "true", orderBy: "startTime" };
@@ -21,7 +24,12 @@ export function calendarListEvents(api: GoogleApi): Tool {
       const isCut = all.length > events.length;
       const lines = events.length === 0 ? ["There is no event."] : events.map(eventLine);
       return {
-        content: [`Events of ${calendar.account}:`, "", ...lines, ...(isCut ? ["", "There are more: ask for a shorter time."] : [])].join("\n"),
+        content: [
+          `Events of ${calendar.account}:`,
+          "",
+          ...lines,
+          ...(isCut ? ["", "There are more: ask for a shorter time."] : []),
+        ].join("\n"),
         structured: { account: calendar.account, events, has_more: isCut },
         trust: saidBy(calendar.origin),
       };
@@ -36,7 +44,10 @@ interface Range {
 }
 
 /** @throws {ToolError} `invalid_arguments` with all faults at once */
-function rangeOf({ time_min, time_max, time_zone = "UTC" }: Range): { readonly timeMin: string; readonly timeMax: string | undefined } {
+function rangeOf({ time_min, time_max, time_zone = "UTC" }: Range): {
+  readonly timeMin: string;
+  readonly timeMax: string | undefined;
+} {
   const [from, to] = [time_min, time_max].map((text) => (text === undefined ? undefined : calendarTime(text)));
   const isZone = isTimeZone(time_zone);
   const timeMin = from === undefined || !isZone ? new Date().toISOString() : instantOf(from, time_zone);
@@ -45,21 +56,35 @@ function rangeOf({ time_min, time_max, time_zone = "UTC" }: Range): { readonly t
     ...(time_min !== undefined && from === undefined ? [timeFault("time_min", time_min)] : []),
     ...(time_max !== undefined && to === undefined ? [timeFault("time_max", time_max)] : []),
     ...(isZone ? [] : [zoneFault(time_zone)]),
-    ...(timeMax !== undefined && Date.parse(timeMin) >= Date.parse(timeMax) ? ["time_max has to be after time_min, which is now when left out"] : []),
+    ...(timeMax !== undefined && Date.parse(timeMin) >= Date.parse(timeMax)
+      ? ["time_max has to be after time_min, which is now when left out"]
+      : []),
   ];
-  if (faults.length > 0) throw new ToolError(ToolErrorCode.InvalidArguments, `Cannot list events: ${faults.join("; ")}.`);
+  if (faults.length > 0)
+    throw new ToolError(ToolErrorCode.InvalidArguments, `Cannot list events: ${faults.join("; ")}.`);
   return { timeMin, timeMax };
 }
 
 type Query = Readonly<Record<string, string | undefined>>;
 
-async function eventsOf(calendar: AccountApi, id: string, query: Query, most: number, signal: AbortSignal): Promise<EventFacts[]> {
+async function eventsOf(
+  calendar: AccountApi,
+  id: string,
+  query: Query,
+  most: number,
+  signal: AbortSignal,
+): Promise<EventFacts[]> {
   const events: EventFacts[] = [];
   let pageToken: string | undefined;
   for (let pages = 0; pages < MAX_PAGES && events.length < most; pages++) {
-    const request = { query: { ...query, maxResults: String(most - events.length), pageToken }, signal, what: `list events of the calendar ${id}` };
+    const request = {
+      query: { ...query, maxResults: String(most - events.length), pageToken },
+      signal,
+      what: `list events of the calendar ${id}`,
+    };
     const page = await calendar.ask([...CALENDARS, id, "events"], request);
-    if (Array.isArray(page["items"])) events.push(...page["items"].filter(isRecord).map((event) => eventFacts(event, id)));
+    if (Array.isArray(page["items"]))
+      events.push(...page["items"].filter(isRecord).map((event) => eventFacts(event, id)));
     pageToken = typeof page["nextPageToken"] === "string" ? page["nextPageToken"] : undefined;
     if (pageToken === undefined) break;
   }

@@ -21,19 +21,44 @@ export function gmailRead({ api, converter }: GmailReadOptions): Tool {
   return defineTool(tools.gmailRead, async ({ message_id, raw_html = false }, { caller, signal, progress }) => {
     const gmail = await api.of(caller, "gmail");
     progress({ message: "Reading the mail" });
-    const mail = await gmail.ask([...MESSAGES, message_id], { query: { format: "full" }, signal, what: "read the mail" });
+    const mail = await gmail.ask([...MESSAGES, message_id], {
+      query: { format: "full" },
+      signal,
+      what: "read the mail",
+    });
     const part = mailPart(mail["payload"]);
     const contents = mailContents(part);
-    const body = await bodyOf(contents.texts, { raw_html, converter, signal, read: (id) => bodyOfAttachment(gmail, message_id, id, signal) });
+    const body = await bodyOf(contents.texts, {
+      raw_html,
+      converter,
+      signal,
+      read: (id) => bodyOfAttachment(gmail, message_id, id, signal),
+    });
     const { snippet: _, ...summary } = mailSummary(mail, part);
-    const attachments = contents.attachments.map(({ filename, type, bytes }) => ({ name: visibleText(filename), type, bytes }));
-    const structured = { account: gmail.account, ...summary, cc: headerOf(part, "cc"), reply_to: headerOf(part, "reply-to"), format: body.format, attachments };
+    const attachments = contents.attachments.map(({ filename, type, bytes }) => ({
+      name: visibleText(filename),
+      type,
+      bytes,
+    }));
+    const structured = {
+      account: gmail.account,
+      ...summary,
+      cc: headerOf(part, "cc"),
+      reply_to: headerOf(part, "reply-to"),
+      format: body.format,
+      attachments,
+    };
     return { content: contentOf(structured, body.text), structured, trust: saidBy(gmail.origin) };
   });
 }
 
 /** Gmail sends long bodies by a request of their own. */
-async function bodyOfAttachment(gmail: AccountApi, messageId: string, id: string, signal: AbortSignal): Promise<string> {
+async function bodyOfAttachment(
+  gmail: AccountApi,
+  messageId: string,
+  id: string,
+  signal: AbortSignal,
+): Promise<string> {
   const { data } = await gmail.ask([...MESSAGES, messageId, "attachments", id], { signal, what: "read the mail" });
   return typeof data === "string" ? data : "";
 }
@@ -81,7 +106,9 @@ async function leafOf(part: MailPart, reading: Reading, before: number): Promise
   const text = (await textOf(part, reading)).trim();
   if (part.type !== "text/html" || text === "") return { text: visibleText(text).trim(), format: "text", bytes };
   const markdown = await markdownOf(text, reading);
-  return reading.raw_html ? { text: markdown === "" ? "" : visibleText(text).trim(), format: "html", bytes } : { text: markdown, format: "markdown", bytes };
+  return reading.raw_html
+    ? { text: markdown === "" ? "" : visibleText(text).trim(), format: "html", bytes }
+    : { text: markdown, format: "markdown", bytes };
 }
 
 async function textOf({ data, attachmentId, headers, type }: MailPart, { read }: Reading): Promise<string> {

@@ -9,28 +9,39 @@ const AT_ONCE = 5;
 
 /** `gmail_search`: a page of mails that a query of Gmail's syntax finds. */
 export function gmailSearch(api: GoogleApi): Tool {
-  return defineTool(tools.gmailSearch, async ({ query, max_results = 10, page_token }, { caller, signal, progress }) => {
-    const gmail = await api.of(caller, "gmail");
-    const what = "search the mail";
-    progress({ message: "Searching the mail" });
-    const found = await gmail.ask([...MESSAGES], { query: { q: query, maxResults: String(max_results), pageToken: page_token }, signal, what });
-    const ids = (Array.isArray(found["messages"]) ? found["messages"] : []).flatMap((item) =>
-      isRecord(item) && typeof item["id"] === "string" ? [item["id"]] : [],
-    );
-    const messages: MailSummary[] = [];
-    for (let i = 0; i < ids.length; i += AT_ONCE) {
-      const some = ids
-        .slice(i, i + AT_ONCE)
-        .map((id) => gmail.ask([...MESSAGES, id], { query: { format: "metadata", metadataHeaders: SUMMARY_HEADERS }, signal, what }));
-      messages.push(...(await Promise.all(some)).map((mail) => mailSummary(mail)));
-    }
-    const next = typeof found["nextPageToken"] === "string" ? found["nextPageToken"] : undefined;
-    return {
-      content: contentOf(gmail.account, messages, next),
-      structured: { account: gmail.account, messages, ...(next === undefined ? {} : { next_page_token: next }) },
-      trust: saidBy(gmail.origin),
-    };
-  });
+  return defineTool(
+    tools.gmailSearch,
+    async ({ query, max_results = 10, page_token }, { caller, signal, progress }) => {
+      const gmail = await api.of(caller, "gmail");
+      const what = "search the mail";
+      progress({ message: "Searching the mail" });
+      const found = await gmail.ask([...MESSAGES], {
+        query: { q: query, maxResults: String(max_results), pageToken: page_token },
+        signal,
+        what,
+      });
+      const ids = (Array.isArray(found["messages"]) ? found["messages"] : []).flatMap((item) =>
+        isRecord(item) && typeof item["id"] === "string" ? [item["id"]] : [],
+      );
+      const messages: MailSummary[] = [];
+      for (let i = 0; i < ids.length; i += AT_ONCE) {
+        const some = ids.slice(i, i + AT_ONCE).map((id) =>
+          gmail.ask([...MESSAGES, id], {
+            query: { format: "metadata", metadataHeaders: SUMMARY_HEADERS },
+            signal,
+            what,
+          }),
+        );
+        messages.push(...(await Promise.all(some)).map((mail) => mailSummary(mail)));
+      }
+      const next = typeof found["nextPageToken"] === "string" ? found["nextPageToken"] : undefined;
+      return {
+        content: contentOf(gmail.account, messages, next),
+        structured: { account: gmail.account, messages, ...(next === undefined ? {} : { next_page_token: next }) },
+        trust: saidBy(gmail.origin),
+      };
+    },
+  );
 }
 
 /** The path of a mailbox. */
@@ -42,5 +53,10 @@ function contentOf(account: string, messages: readonly MailSummary[], next: stri
     const unread = labels.includes("UNREAD") ? ", unread" : "";
     return `${i + 1}. ${subject || "(no subject)"} (id ${id}${unread})\n   From ${from}, ${date}\n   ${snippet}`;
   });
-  return [`Mail of ${account}:`, "", ...lines, ...(next === undefined ? [] : ["", `There is more: page_token ${next}`])].join("\n");
+  return [
+    `Mail of ${account}:`,
+    "",
+    ...lines,
+    ...(next === undefined ? [] : ["", `There is more: page_token ${next}`]),
+  ].join("\n");
 }

@@ -35,7 +35,15 @@ export async function resolveFilters(
 ): Promise<Filters> {
   const labels = (kind: LabelQuery["kind"]) => async (folded: readonly string[] | undefined) =>
     // Names that an error lists are our own; by others items are found all the same.
-    (await store.labels({ kind, scopes, folded, areOurs: folded === undefined, limit: folded?.length ?? MAX_LISTED + 1 })).map(({ name }) => name);
+    (
+      await store.labels({
+        kind,
+        scopes,
+        folded,
+        areOurs: folded === undefined,
+        limit: folded?.length ?? MAX_LISTED + 1,
+      })
+    ).map(({ name }) => name);
   const handles = authors.map((name) => name.trim().replace(/^@/, ""));
   const parts = await Promise.all([
     resolve("kinds", kinds, { facetKind: "kind", known: async () => known }),
@@ -44,7 +52,10 @@ export async function resolveFilters(
   ]);
   const tagged = tags.map((name) => facet("tag", name));
   return {
-    facets: [...parts.flatMap(({ facets }) => (facets.length === 0 ? [] : [facets])), ...(tagged.length === 0 ? [] : [tagged])],
+    facets: [
+      ...parts.flatMap(({ facets }) => (facets.length === 0 ? [] : [facets])),
+      ...(tagged.length === 0 ? [] : [tagged]),
+    ],
     errors: parts.flatMap(({ error }) => error ?? []),
   };
 }
@@ -71,14 +82,22 @@ async function resolve(
 
 function errorText(
   filter: string,
-  { wrong, hasRight, there }: { readonly wrong: readonly string[]; readonly hasRight: boolean; readonly there: readonly string[] },
+  {
+    wrong,
+    hasRight,
+    there,
+  }: { readonly wrong: readonly string[]; readonly hasRight: boolean; readonly there: readonly string[] },
 ): string {
   const meant = wrong.flatMap((name) => nearestName(name, there) ?? []);
   const listed = there.slice(0, MAX_LISTED);
   return [
     `invalid ${filter}: ${wrong.map((name) => JSON.stringify(name)).join(", ")}.`,
-    ...(meant.length > 0 ? [`Did you mean ${[...new Set(meant)].map((name) => JSON.stringify(name)).join(", ")}?`] : []),
-    listed.length === 0 ? `There are no ${filter} to name.` : `There are: ${listed.join(", ")}${there.length > MAX_LISTED ? ", and others" : ""}.`,
+    ...(meant.length > 0
+      ? [`Did you mean ${[...new Set(meant)].map((name) => JSON.stringify(name)).join(", ")}?`]
+      : []),
+    listed.length === 0
+      ? `There are no ${filter} to name.`
+      : `There are: ${listed.join(", ")}${there.length > MAX_LISTED ? ", and others" : ""}.`,
     hasRight ? "The search used the others." : `The search was not narrowed by ${filter}.`,
   ].join(" ");
 }

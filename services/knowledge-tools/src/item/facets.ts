@@ -4,7 +4,8 @@ import { fold, type KnowledgeItem } from "./knowledge-item.ts";
 export type FacetKind = "kind" | "author" | "category" | "tag" | "owner" | "space";
 
 /** A facet as indexes hold it. */
-export const facet = (kind: FacetKind, name: string): string => `${kind}:${kind === "owner" || kind === "space" ? name : fold(name)}`;
+export const facet = (kind: FacetKind, name: string): string =>
+  `${kind}:${kind === "owner" || kind === "space" ? name : fold(name)}`;
 
 export function facetsOf({
   kind,

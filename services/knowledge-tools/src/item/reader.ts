@@ -24,4 +24,5 @@ export class Reader {
 }
 
 /** The facets of what every caller may read: only that may be announced, as everybody hears announcements. */
-export const commonScopes = (policy: Policy | undefined): readonly string[] => (policy?.commonSpaces() ?? [SHARED]).map((space) => facet("space", space));
+export const commonScopes = (policy: Policy | undefined): readonly string[] =>
+  (policy?.commonSpaces() ?? [SHARED]).map((space) => facet("space", space));

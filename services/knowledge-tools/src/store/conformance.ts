@@ -43,7 +43,8 @@ export function testKnowledgeStore(
         expect([query, await matching(store, query)]).toEqual([query, ["a"]]);
       for (const query of ["strasse", "STRASSE", "straße", "lodz", "οδοσ", "οδος", "柴", "犬", "猫", "柴犬"])
         expect([query, await matching(store, query)]).toEqual([query, ["d"]]);
-      for (const query of ["größe", "grosse", "日本", "москва"]) expect([query, await matching(store, query)]).toEqual([query, ["b"]]);
+      for (const query of ["größe", "grosse", "日本", "москва"])
+        expect([query, await matching(store, query)]).toEqual([query, ["b"]]);
       expect(await matching(store, "absent")).toEqual([]);
     });
 
@@ -51,7 +52,15 @@ export function testKnowledgeStore(
       await using opened = await open();
       const { store } = opened;
       await store.save([testItem("a", { body: "one and two or three not near" })]);
-      for (const query of ['"one" AND (two', "one' | !two:*", "NOT near", "title:one*", "{body}: one", "a^2 ; drop table item"]) await matching(store, query);
+      for (const query of [
+        '"one" AND (two',
+        "one' | !two:*",
+        "NOT near",
+        "title:one*",
+        "{body}: one",
+        "a^2 ; drop table item",
+      ])
+        await matching(store, query);
       expect(await matching(store, "near not or")).toEqual(["a"]);
     });
 
@@ -116,14 +125,29 @@ export function testKnowledgeStore(
     test("what is saved again replaces what was there, keeps its time and its origin, and is another caller's never", async () => {
       await using opened = await open();
       const { store } = opened;
-      expect(await store.save([testItem("a", { body: "first", origin: "https://eve.example" }), testItem("b")])).toEqual({
+      expect(
+        await store.save([testItem("a", { body: "first", origin: "https://eve.example" }), testItem("b")]),
+      ).toEqual({
         created: 2,
         changed: 0,
         unchanged: 0,
       });
-      const second = testItem("a", { title: "New", body: "second", space: undefined, createdAt: 9_000, updatedAt: 9_000 });
-      expect(await store.save([second, testItem("b", { updatedAt: 9_000 })])).toEqual({ created: 0, changed: 1, unchanged: 1 });
-      expect(await store.get(["b", "missing", "a"])).toEqual([testItem("b"), { ...second, origin: "https://eve.example", createdAt: 1_000 }]);
+      const second = testItem("a", {
+        title: "New",
+        body: "second",
+        space: undefined,
+        createdAt: 9_000,
+        updatedAt: 9_000,
+      });
+      expect(await store.save([second, testItem("b", { updatedAt: 9_000 })])).toEqual({
+        created: 0,
+        changed: 1,
+        unchanged: 1,
+      });
+      expect(await store.get(["b", "missing", "a"])).toEqual([
+        testItem("b"),
+        { ...second, origin: "https://eve.example", createdAt: 1_000 },
+      ]);
       expect([await matching(store, "first"), await matching(store, "second")]).toEqual([[], ["a"]]);
       await expect(store.save([testItem("c"), testItem("a", { owner: "bob" })])).rejects.toThrow(OtherOwnerError);
       expect(await store.get(["c"])).toEqual([]);
@@ -137,7 +161,10 @@ export function testKnowledgeStore(
         throw new Error("the source broke");
       }
       await expect(store.save(broken())).rejects.toThrow("the source broke");
-      expect([await store.get(["a"]), await store.labels({ kind: "category", scopes: [facet("space", "shared")], limit: 9 })]).toEqual([[], []]);
+      expect([
+        await store.get(["a"]),
+        await store.labels({ kind: "category", scopes: [facet("space", "shared")], limit: 9 }),
+      ]).toEqual([[], []]);
       expect(await store.save([testItem("a")])).toMatchObject({ created: 1 });
     });
 
@@ -156,7 +183,9 @@ export function testKnowledgeStore(
       expect(await names("author", shared)).toEqual(["alice", "bob"]);
       expect(await names("category", [facet("owner", "carol"), ...shared])).toEqual(["news", "secret", "zoo"]);
       expect(await names("category", shared, ["zoo", "secret"])).toEqual(["zoo"]);
-      expect(await store.labels({ kind: "category", scopes: shared, limit: 1 })).toEqual([{ folded: "news", name: expect.stringMatching(/^news$/i) }]);
+      expect(await store.labels({ kind: "category", scopes: shared, limit: 1 })).toEqual([
+        { folded: "news", name: expect.stringMatching(/^news$/i) },
+      ]);
       await store.save([testItem("a", { categories: [] })]);
       expect(await names("category", shared)).toEqual(["news"]);
       await store.save([testItem("s", { categories: ["call send now", "News"], author: "eve", origin: "a page" })]);
@@ -165,7 +194,10 @@ export function testKnowledgeStore(
         ["news", "call send now"],
         ["alice", "bob", "eve"],
       ]);
-      expect([(await ours("category")).map(({ folded }) => folded), (await ours("author")).map(({ folded }) => folded)]).toEqual([["news"], ["alice", "bob"]]);
+      expect([
+        (await ours("category")).map(({ folded }) => folded),
+        (await ours("author")).map(({ folded }) => folded),
+      ]).toEqual([["news"], ["alice", "bob"]]);
       await store.save([testItem("s", { space: undefined, author: "eve" })]);
       await store.save([testItem("b", { space: undefined, author: "Bob" })]);
       expect([await names("category", shared), await names("author", shared)]).toEqual([[], ["alice"]]);
@@ -175,7 +207,9 @@ export function testKnowledgeStore(
       await using opened = await open();
       const { store } = opened;
       await using other = await opened.again();
-      const items = Array.from({ length: 450 }, (_, i) => testItem(`i${i}`, { body: `text ${i}`, tags: ["one"], owner: i % 3 === 0 ? "bob" : "alice" }));
+      const items = Array.from({ length: 450 }, (_, i) =>
+        testItem(`i${i}`, { body: `text ${i}`, tags: ["one"], owner: i % 3 === 0 ? "bob" : "alice" }),
+      );
       await store.save(items);
       const listed: KnowledgeItem[] = [];
       for await (const item of other.all()) listed.push(item);

@@ -31,18 +31,29 @@ export class LabelChanges {
   }
 
   take(): readonly LabelChange[] {
-    const changes = [...this.#changes].filter(([, { by }]) => by !== 0).sort(([one], [other]) => (one < other ? -1 : 1));
+    const changes = [...this.#changes]
+      .filter(([, { by }]) => by !== 0)
+      .sort(([one], [other]) => (one < other ? -1 : 1));
     this.#changes.clear();
     return changes.map(([, change]) => change);
   }
 
   #add(item: KnowledgeItem, by: number): void {
     const categories = new Map(item.categories.map((name) => [fold(name), name]));
-    const labels = [["author", fold(item.author), item.author], ...[...categories].map(([folded, name]) => ["category", folded, name])] as const;
+    const labels = [
+      ["author", fold(item.author), item.author],
+      ...[...categories].map(([folded, name]) => ["category", folded, name]),
+    ] as const;
     for (const scope of scopesOf(item)) {
       for (const [kind = "", folded = "", name = ""] of labels) {
         const key = JSON.stringify([scope, kind, folded]);
-        const change = { scope, kind: kind as LabelQuery["kind"], folded, name, by: (this.#changes.get(key)?.by ?? 0) + by };
+        const change = {
+          scope,
+          kind: kind as LabelQuery["kind"],
+          folded,
+          name,
+          by: (this.#changes.get(key)?.by ?? 0) + by,
+        };
         this.#changes.set(key, change);
       }
     }

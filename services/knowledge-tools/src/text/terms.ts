@@ -24,7 +24,9 @@ export const wordTerms = (word: string): readonly string[] => termsOfWord(word);
 
 /** The terms of a text, in their order. */
 export const termsOf = (text: string): string[] =>
-  tokenize(text, { unicode: true, identifiers: false, characters: true }).flatMap((token) => (token.length > MAX_LENGTH ? [] : [termOf(token)]));
+  tokenize(text, { unicode: true, identifiers: false, characters: true }).flatMap((token) =>
+    token.length > MAX_LENGTH ? [] : [termOf(token)],
+  );
 
 /** The different terms of a question. */
 export function queryTerms(query: string): string[] {

@@ -29,7 +29,11 @@ export async function withStore<T>(what: string, log: Logger, work: () => Promis
   } catch (error) {
     if (!(error instanceof StoreUnavailableError)) throw error;
     log.warn({ reason: error.message }, "the database of the knowledge base is away, or refuses");
-    throw new ToolError(ToolErrorCode.Unavailable, `Cannot ${what}: the database of the knowledge base does not answer. Try again later.`, { cause: error });
+    throw new ToolError(
+      ToolErrorCode.Unavailable,
+      `Cannot ${what}: the database of the knowledge base does not answer. Try again later.`,
+      { cause: error },
+    );
   }
 }
 

@@ -20,7 +20,19 @@ export function knowledgeGet({ store, readerOf }: KnowledgeDesk): Tool {
       ];
       return {
         content: `# ${title}\n\n${facts.join("\n")}\n\n${body}`,
-        structured: { id, kind, title, body, author, categories, tags, owner, space, created_at: isoTime(createdAt), updated_at: isoTime(updatedAt) },
+        structured: {
+          id,
+          kind,
+          title,
+          body,
+          author,
+          categories,
+          tags,
+          owner,
+          space,
+          created_at: isoTime(createdAt),
+          updated_at: isoTime(updatedAt),
+        },
         ...trustOf([item]),
       };
     }),

@@ -18,7 +18,11 @@ export interface KnowledgeProviderOptions {
 }
 
 /** The tools, whose schemas have the kinds and categories of now. */
-export const knowledgeProvider = (desk: KnowledgeDesk, advice: Advice, { offerSearch }: KnowledgeProviderOptions): AdvisedTools<Advice> =>
+export const knowledgeProvider = (
+  desk: KnowledgeDesk,
+  advice: Advice,
+  { offerSearch }: KnowledgeProviderOptions,
+): AdvisedTools<Advice> =>
   new AdvisedTools<Advice>({
     advice,
     guides: [knowledgeGuide],

@@ -28,12 +28,22 @@ export function knowledgeSave(desk: KnowledgeDesk, definition = tools.knowledgeS
         );
         const [known] = await store.get([id]);
         if (input.id != null && (known === undefined || !readerOf(caller).sees(known))) throw noSuchItem(id);
-        if (known !== undefined && known.owner !== caller) throw denied(`the item ${JSON.stringify(id)} belongs to another caller. Save one of your own.`);
+        if (known !== undefined && known.owner !== caller)
+          throw denied(`the item ${JSON.stringify(id)} belongs to another caller. Save one of your own.`);
         const space = input.space == null ? known?.space : input.space === PRIVATE ? undefined : input.space;
         const spaces = readerOf(caller).spaces;
         if (space !== undefined && space !== known?.space && !spaces.includes(space))
-          throw denied(`the policy does not open the space "${space}" for "${caller}". ${namesHelp(space, [...spaces, PRIVATE])}`);
-        const item = itemOf(input, known, { id, space, caller, kinds, at: now(), origin: hasReadUntrusted ? `knowledge of ${caller}` : undefined });
+          throw denied(
+            `the policy does not open the space "${space}" for "${caller}". ${namesHelp(space, [...spaces, PRIVATE])}`,
+          );
+        const item = itemOf(input, known, {
+          id,
+          space,
+          caller,
+          kinds,
+          at: now(),
+          origin: hasReadUntrusted ? `knowledge of ${caller}` : undefined,
+        });
         const has = await store.countOf(caller);
         const more = bytesOf(item) - (known === undefined ? 0 : bytesOf(known));
         if (more > 0 && has.bytes + more > desk.maxBytesPerCaller)
@@ -41,12 +51,17 @@ export function knowledgeSave(desk: KnowledgeDesk, definition = tools.knowledgeS
             `the items of "${caller}" would have ${has.bytes + more} bytes, and may have ${desk.maxBytesPerCaller}. Make one that is there shorter.`,
           );
         if (known === undefined && has.items >= desk.maxItemsPerCaller)
-          throw denied(`"${caller}" has ${desk.maxItemsPerCaller} items, which is all that it may have. Change one that is there.`);
+          throw denied(
+            `"${caller}" has ${desk.maxItemsPerCaller} items, which is all that it may have. Change one that is there.`,
+          );
         await store.save([item]);
         onSaved();
         const created = known === undefined;
         const who = space === undefined ? "for you alone" : `in the space ${space}`;
-        return { content: `${created ? "Saved" : "Changed"} the item ${id} ${who}.`, structured: { id, created, space: space ?? null } };
+        return {
+          content: `${created ? "Saved" : "Changed"} the item ${id} ${who}.`,
+          structured: { id, created, space: space ?? null },
+        };
       }),
     { isResumable: true },
   );
@@ -64,7 +79,11 @@ interface ItemParts {
 }
 
 /** @throws {ToolError} with all that is missing or wrong */
-function itemOf(input: ToolKnowledgeSaveInput, known: KnowledgeItem | undefined, { id, space, caller, kinds, at, origin }: ItemParts): KnowledgeItem {
+function itemOf(
+  input: ToolKnowledgeSaveInput,
+  known: KnowledgeItem | undefined,
+  { id, space, caller, kinds, at, origin }: ItemParts,
+): KnowledgeItem {
   const [title, body] = [input.title ?? known?.title, input.body ?? known?.body];
   const wanted = input.kind ?? known?.kind ?? kinds[0] ?? "";
   const kind = kinds.find((each) => fold(each) === fold(wanted));
@@ -73,7 +92,8 @@ function itemOf(input: ToolKnowledgeSaveInput, known: KnowledgeItem | undefined,
     ...(body === undefined ? ["body: a new item needs one"] : []),
     ...(kind === undefined ? [`kind: ${JSON.stringify(wanted)} is none. ${namesHelp(wanted, kinds)}`] : []),
   ];
-  if (title === undefined || body === undefined || kind === undefined) throw new ToolError(ToolErrorCode.InvalidArguments, `Cannot save: ${faults.join("; ")}`);
+  if (title === undefined || body === undefined || kind === undefined)
+    throw new ToolError(ToolErrorCode.InvalidArguments, `Cannot save: ${faults.join("; ")}`);
   return {
     id,
     kind,

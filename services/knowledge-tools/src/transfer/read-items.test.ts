@@ -6,7 +6,13 @@ import type { KnowledgeItem } from "../item/knowledge-item.ts";
 import { type ItemDefaults, readItems } from "./read-items.ts";
 import { itemLine } from "./write-items.ts";
 
-const defaults: ItemDefaults = { owner: "operator", space: "shared", origin: undefined, kinds: ["node", "post"], at: 5_000 };
+const defaults: ItemDefaults = {
+  owner: "operator",
+  space: "shared",
+  origin: undefined,
+  kinds: ["node", "post"],
+  at: 5_000,
+};
 
 async function itemsOf(path: string, more: Partial<ItemDefaults> = {}): Promise<KnowledgeItem[]> {
   const items: KnowledgeItem[] = [];
@@ -37,7 +43,14 @@ test("markdown files are items: named by their paths, with what their front matt
     createdAt: Date.parse("2024-05-06"),
     updatedAt: 5_000,
   });
-  expect(plain).toMatchObject({ id: "plain", kind: "node", title: "A heading", author: "operator", space: "shared", createdAt: 5_000 });
+  expect(plain).toMatchObject({
+    id: "plain",
+    kind: "node",
+    title: "A heading",
+    author: "operator",
+    space: "shared",
+    createdAt: 5_000,
+  });
 });
 
 test("what is written is read again as it was", async () => {
@@ -67,17 +80,33 @@ test("what knowledge_save takes at its bounds is read again, and what is above t
   const file = join(folder.path, "items.jsonl");
   const astral = (length: number): string => "😀".repeat(length);
   const names = { author: "a", owner: "bob", space: undefined, origin: undefined, createdAt: 1, updatedAt: 2 };
-  const item = { ...names, id: "a", kind: "node", title: astral(300), body: astral(200_000), categories: [astral(100)], tags: [astral(100)] };
+  const item = {
+    ...names,
+    id: "a",
+    kind: "node",
+    title: astral(300),
+    body: astral(200_000),
+    categories: [astral(100)],
+    tags: [astral(100)],
+  };
   writeFileSync(file, itemLine(item));
   expect(await itemsOf(file)).toEqual([item]);
-  for (const more of [{ title: astral(301) }, { body: astral(200_001) }, { categories: [astral(101)] }, { tags: [astral(101)] }]) {
+  for (const more of [
+    { title: astral(301) },
+    { body: astral(200_001) },
+    { categories: [astral(101)] },
+    { tags: [astral(101)] },
+  ]) {
     writeFileSync(file, itemLine({ ...item, ...more }));
     await expect(itemsOf(file)).rejects.toThrow(/: expected .* characters$/);
   }
 });
 
 test.each([
-  ["aliases that multiply", "a: &a [x, x]\nb: &b [*a, *a, *a, *a, *a, *a, *a, *a]\nc: &c [*b, *b, *b, *b, *b, *b, *b, *b]\nd: [*c, *c, *c, *c]"],
+  [
+    "aliases that multiply",
+    "a: &a [x, x]\nb: &b [*a, *a, *a, *a, *a, *a, *a, *a]\nc: &c [*b, *b, *b, *b, *b, *b, *b, *b]\nd: [*c, *c, *c, *c]",
+  ],
   ["an alias of nothing", "title: *nobody"],
 ])("front matter with %s is refused in words that name the file", async (_, yaml) => {
   using folder = temporaryFolder();
@@ -100,7 +129,8 @@ test("neither links nor what is no text in UTF-8 is imported", async () => {
   symlinkSync(secret, join(folder.path, "link.md"));
   await expect(itemsOf(folder.path)).rejects.toThrow(/link\.md: it is a symlink, which is not followed/);
   rmSync(join(folder.path, "link.md"));
-  for (const name of ["latin.md", "latin.jsonl"]) writeFileSync(join(folder.path, name), Buffer.from('{"id":"a","title":"ü","body":"ü"}', "latin1"));
+  for (const name of ["latin.md", "latin.jsonl"])
+    writeFileSync(join(folder.path, name), Buffer.from('{"id":"a","title":"ü","body":"ü"}', "latin1"));
   await expect(itemsOf(folder.path)).rejects.toThrow(/latin\.md: it is no text in UTF-8/);
   await expect(itemsOf(join(folder.path, "latin.jsonl"))).rejects.toThrow(/latin\.jsonl: it is no text in UTF-8/);
 });
@@ -108,7 +138,10 @@ test("neither links nor what is no text in UTF-8 is imported", async () => {
 test("a fault names its file and line, and all that is wrong there", async () => {
   using folder = temporaryFolder();
   const file = join(folder.path, "items.jsonl");
-  writeFileSync(file, '{"id":"a","title":"a","body":"a"}\n{"id":" ","kind":"blog","tags":[1,{}],"owner":"a b","date":"soon"}\n');
+  writeFileSync(
+    file,
+    '{"id":"a","title":"a","body":"a"}\n{"id":" ","kind":"blog","tags":[1,{}],"owner":"a b","date":"soon"}\n',
+  );
   await expect(itemsOf(file)).rejects.toThrow(
     /items\.jsonl, line 2: kind: "blog" is none of node, post; id: expected a text .*; title: is missing; body: is missing; tags: expected .*; created_at: expected a date; owner: /,
   );
@@ -117,5 +150,7 @@ test("a fault names its file and line, and all that is wrong there", async () =>
   writeFileSync(join(folder.path, "x.md"), "---\na: [\n---\nx");
   await expect(itemsOf(folder.path)).rejects.toThrow(/x\.md: its front matter is no YAML/);
   await expect(itemsOf(join(folder.path, "missing"))).rejects.toThrow(/Cannot import .*missing: there is no such file/);
-  await expect(itemsOf(join(folder.path, "x.md"))).rejects.toThrow(/expected a folder of markdown files, or a file NAME\.jsonl/);
+  await expect(itemsOf(join(folder.path, "x.md"))).rejects.toThrow(
+    /expected a folder of markdown files, or a file NAME\.jsonl/,
+  );
 });

@@ -31,7 +31,9 @@ const MAX = { id: 200, title: 300, body: 200_000, name: 100, categories: 20, tag
  */
 export async function* readItems(path: string, defaults: ItemDefaults): AsyncGenerator<KnowledgeItem> {
   const found = await stat(path).catch((error: NodeJS.ErrnoException) => {
-    throw new ImportError(`Cannot import ${path}: ${error.code === "ENOENT" ? "there is no such file or folder" : error.code}`);
+    throw new ImportError(
+      `Cannot import ${path}: ${error.code === "ENOENT" ? "there is no such file or folder" : error.code}`,
+    );
   });
   if (found.isDirectory()) yield* folderItems(path, defaults);
   else if (extname(path) === ".jsonl") yield* lineItems(path, defaults);
@@ -45,9 +47,14 @@ async function* folderItems(folder: string, defaults: ItemDefaults): AsyncGenera
     if (found.isDirectory()) continue;
     // Who made the folder may be a stranger: a link leads to files of this machine, and a FIFO is never read to its end.
     if (!found.isFile())
-      throw new ImportError(`Cannot import ${file}: it is ${found.isSymbolicLink() ? "a symlink, which is not followed" : "no regular file"}`);
+      throw new ImportError(
+        `Cannot import ${file}: it is ${found.isSymbolicLink() ? "a symlink, which is not followed" : "no regular file"}`,
+      );
     if (found.size > MAX.line) throw new ImportError(`Cannot import ${file}: it has more than ${MAX.line} bytes`);
-    const { attributes, body } = frontMatter(file, decoded(file, new TextDecoder("utf-8", STRICT), await readFile(file)));
+    const { attributes, body } = frontMatter(
+      file,
+      decoded(file, new TextDecoder("utf-8", STRICT), await readFile(file)),
+    );
     const heading = /^#\s+(.+?)\s*#*\s*$/m.exec(body)?.[1];
     const id = relative(folder, file).split(sep).join("/").replace(/\.md$/, "");
     yield itemOf({ id, title: heading ?? basename(id), ...attributes, body }, file, defaults);
@@ -82,7 +89,8 @@ async function* linesOf(file: string): AsyncGenerator<string> {
       yield rest;
       rest = other;
     }
-    if (rest.length > MAX.line) throw new ImportError(`Cannot import ${file}: it has a line of more than ${MAX.line} characters`);
+    if (rest.length > MAX.line)
+      throw new ImportError(`Cannot import ${file}: it has a line of more than ${MAX.line} characters`);
   }
   rest += decoded(file, decoder, Buffer.of());
   if (rest !== "") yield rest;
@@ -104,7 +112,8 @@ function frontMatter(file: string, text: string): { readonly attributes: object;
   if (whole === undefined || yaml === undefined) return { attributes: {}, body: text.trim() };
   const document = parseDocument(yaml, { prettyErrors: false, logLevel: "error" });
   const [fault] = document.errors;
-  if (fault !== undefined) throw new ImportError(`Cannot import ${file}: its front matter is no YAML: ${fault.message}`);
+  if (fault !== undefined)
+    throw new ImportError(`Cannot import ${file}: its front matter is no YAML: ${fault.message}`);
   const { value: attributes, fault: unfit } = yamlValue(document);
   if (unfit !== undefined) throw new ImportError(`Cannot import ${file}: its front matter cannot be used: ${unfit}`);
   return {
@@ -115,7 +124,8 @@ function frontMatter(file: string, text: string): { readonly attributes: object;
 
 /** @throws {ImportError} with all that is wrong with it */
 function itemOf(value: unknown, where: string, { owner, space, origin, kinds, at }: ItemDefaults): KnowledgeItem {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) throw new ImportError(`Cannot import ${where}: expected a JSON object`);
+  if (typeof value !== "object" || value === null || Array.isArray(value))
+    throw new ImportError(`Cannot import ${where}: expected a JSON object`);
   const read = new Fields(value as Readonly<Record<string, unknown>>);
   const wanted = read.text("kind", MAX.name) ?? kinds[0] ?? "";
   const kind = kinds.find((each) => fold(each) === fold(wanted));
@@ -135,7 +145,8 @@ function itemOf(value: unknown, where: string, { owner, space, origin, kinds, at
     createdAt: read.time("created_at", "date") ?? at,
     updatedAt: read.time("updated_at", "updated") ?? at,
   };
-  if (item.space !== undefined && !/^[a-z0-9][a-z0-9-]{0,38}$/.test(item.space)) read.faults.push("space: expected 1 to 39 of a-z, 0-9 and -");
+  if (item.space !== undefined && !/^[a-z0-9][a-z0-9-]{0,38}$/.test(item.space))
+    read.faults.push("space: expected 1 to 39 of a-z, 0-9 and -");
   if (!/^[A-Za-z0-9_-]{1,64}$/.test(item.owner)) read.faults.push("owner: expected the name of a caller");
   if (read.faults.length > 0) throw new ImportError(`Cannot import ${where}: ${read.faults.join("; ")}`);
   return item;
@@ -174,8 +185,13 @@ class Fields {
   /** A list of names, or one name. */
   names(name: string, one: string, max: number): string[] {
     const given = this.value[name] ?? this.value[one] ?? [];
-    const names = (Array.isArray(given) ? given : [given]).map((each) => (typeof each === "number" ? String(each) : each));
-    if (names.length <= max && names.every((each): each is string => typeof each === "string" && each.trim() !== "" && fits(each, MAX.name)))
+    const names = (Array.isArray(given) ? given : [given]).map((each) =>
+      typeof each === "number" ? String(each) : each,
+    );
+    if (
+      names.length <= max &&
+      names.every((each): each is string => typeof each === "string" && each.trim() !== "" && fits(each, MAX.name))
+    )
       return [...new Map(names.map((each) => [fold(each), storable(each.trim())])).values()];
     this.faults.push(`${name}: expected at most ${max} names of at most ${MAX.name} characters`);
     return [];
@@ -192,4 +208,5 @@ class Fields {
 }
 
 /** Counts characters as the schema of `knowledge_save` does, so that what was saved can be imported again: one outside the BMP is one, and two of a string. */
-const fits = (text: string, max: number): boolean => text.length <= max || (text.length <= 2 * max && [...text].length <= max);
+const fits = (text: string, max: number): boolean =>
+  text.length <= max || (text.length <= 2 * max && [...text].length <= max);

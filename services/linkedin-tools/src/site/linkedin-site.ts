@@ -41,11 +41,19 @@ export function createLinkedinSite({ baseUrl, fetch, robots: policy, intervalMs 
     if (waitMs > 0) await pause(waitMs, signal);
     signal.throwIfAborted();
     nextAt = performance.now() + intervalMs;
-    await using response = await fetch(url, { signal, maxRedirects: 0, headers: { accept: "text/html, text/plain;q=0.5" } });
+    await using response = await fetch(url, {
+      signal,
+      maxRedirects: 0,
+      headers: { accept: "text/html, text/plain;q=0.5" },
+    });
     const { status, retryAfterMs } = response;
     if (status === 429 || status === NOT_WANTED) closedUntil = performance.now() + (retryAfterMs ?? 0);
     const isRead = status === 200 || status === 404;
-    return { status, retryAfterMs, text: isRead ? (decodeText((await response.body()).bytes, response.header("content-type")) ?? "") : "" };
+    return {
+      status,
+      retryAfterMs,
+      text: isRead ? (decodeText((await response.body()).bytes, response.header("content-type")) ?? "") : "",
+    };
   }
 
   return {
@@ -58,9 +66,13 @@ export function createLinkedinSite({ baseUrl, fetch, robots: policy, intervalMs 
       if (status === 200) return text;
       if (status === NOT_WANTED) throw statusError(describeUrl(url), 429, retryAfterMs);
       if (status >= 300 && status < 400) {
-        throw new ToolError(ToolErrorCode.Unavailable, `Cannot read ${describeUrl(url)}: LinkedIn asks for a login now. Try again later.`, {
-          details: { status },
-        });
+        throw new ToolError(
+          ToolErrorCode.Unavailable,
+          `Cannot read ${describeUrl(url)}: LinkedIn asks for a login now. Try again later.`,
+          {
+            details: { status },
+          },
+        );
       }
       throw statusError(describeUrl(url), status, retryAfterMs);
     },

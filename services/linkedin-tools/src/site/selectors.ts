@@ -16,7 +16,10 @@ export const selectors = {
     },
   },
   /** What the site says in the place of results, where it says anything. */
-  noResults: { each: ".no-results, .jobs-search-no-results, [class*='no-results__']", fields: { text: { take: "text" } } },
+  noResults: {
+    each: ".no-results, .jobs-search-no-results, [class*='no-results__']",
+    fields: { text: { take: "text" } },
+  },
   /** Of `/jobs-guest/jobs/api/jobPosting/{id}`. */
   posting: {
     each: "body, html",
@@ -27,11 +30,17 @@ export const selectors = {
       posted: { selector: ".posted-time-ago__text" },
       applicants: { selector: ".num-applicants__caption, .num-applicants__figure" },
       salary: { selector: ".compensation__salary" },
-      description: { selector: ".description__text .show-more-less-html__markup, .description__text, .show-more-less-html__markup", take: "text" },
+      description: {
+        selector: ".description__text .show-more-less-html__markup, .description__text, .show-more-less-html__markup",
+        take: "text",
+      },
     },
   },
   criteria: {
     each: ".description__job-criteria-item",
-    fields: { name: { selector: ".description__job-criteria-subheader" }, value: { selector: ".description__job-criteria-text" } },
+    fields: {
+      name: { selector: ".description__job-criteria-subheader" },
+      value: { selector: ".description__job-criteria-text" },
+    },
   },
 } satisfies Record<string, ExtractRule>;

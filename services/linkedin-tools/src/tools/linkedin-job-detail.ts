@@ -7,7 +7,13 @@ import { pageChanged } from "../site/page-changed.ts";
 import { selectors } from "../site/selectors.ts";
 
 /** `linkedin_job_detail`: one public posting with its description. */
-export function linkedinJobDetail({ site, converter }: { readonly site: LinkedinSite; readonly converter: PageConverter }): Tool {
+export function linkedinJobDetail({
+  site,
+  converter,
+}: {
+  readonly site: LinkedinSite;
+  readonly converter: PageConverter;
+}): Tool {
   return defineTool(tools.linkedinJobDetail, async ({ url: requested }, { signal, progress }) => {
     const id = idOf(requested, site.baseUrl);
     progress({ message: "Reading the posting" });
@@ -16,7 +22,8 @@ export function linkedinJobDetail({ site, converter }: { readonly site: Linkedin
     const [found = {}] = await converter.extract(html, selectors.posting, { url, signal });
     const criteria = await converter.extract(html, selectors.criteria, { url, signal });
     const { title, description, ...facts } = found;
-    if (title === undefined || description === undefined) throw pageChanged("the posting", title === undefined ? ["the title"] : ["the description"]);
+    if (title === undefined || description === undefined)
+      throw pageChanged("the posting", title === undefined ? ["the title"] : ["the description"]);
     const structured: ToolLinkedinJobDetailOutput = { id, title, ...facts, criteria: criteriaOf(criteria), url };
     return { content: contentOf(structured, description), structured, trust: saidBy(url) };
   });
@@ -35,9 +42,14 @@ function idOf(text: string, baseUrl: string): string {
 }
 
 const criteriaOf = (records: readonly ExtractedRecord[]): Record<string, string> =>
-  Object.fromEntries(records.flatMap(({ name, value }) => (name === undefined || value === undefined ? [] : [[name, value] as const])));
+  Object.fromEntries(
+    records.flatMap(({ name, value }) => (name === undefined || value === undefined ? [] : [[name, value] as const])),
+  );
 
-function contentOf({ title, company, location, posted, applicants, salary, criteria = {}, url }: ToolLinkedinJobDetailOutput, description: string): string {
+function contentOf(
+  { title, company, location, posted, applicants, salary, criteria = {}, url }: ToolLinkedinJobDetailOutput,
+  description: string,
+): string {
   const facts = [company, location, posted, applicants, salary].filter((fact) => fact !== undefined).join(" · ");
   const lines = Object.entries(criteria).map(([name, value]) => `- ${name}: ${value}`);
   return [`# ${title}`, facts, url, lines.join("\n"), description].filter((part) => part !== "").join("\n\n");

@@ -13,16 +13,26 @@ test("of two replicas one tells the index, and when it is gone the other tells i
   await using leases = await connectRedisLeaseStore(url, { prefix });
   await using bus = createMemoryBus();
   const heard: McpServersIndexed[] = [];
-  await using _ = await bus.subscribe({ name: "agent-index", topics: ["tool.meta.mcp.asking"], kind: "copy" }, async ({ body }) => {
-    const index = decodeMessage("McpServersIndexed", body);
-    if (index.ok) heard.push(index.value);
-  });
+  await using _ = await bus.subscribe(
+    { name: "agent-index", topics: ["tool.meta.mcp.asking"], kind: "copy" },
+    async ({ body }) => {
+      const index = decodeMessage("McpServersIndexed", body);
+      if (index.ok) heard.push(index.value);
+    },
+  );
   const servers = () => ({ one: { ...faulty(), toolsAllowed: ["echo"] } });
   const first = await startTestBridge(servers, { bus, leases });
   await using _second = await startTestBridge(servers, { bus, leases });
 
   const body = encodeMessage("McpMetadataRefreshRequest", { serverName: null });
-  await bus.publish(createEnvelope({ topic: "tool.meta.mcp.refresh", type: messages.McpMetadataRefreshRequest.type, source: "asking", body }));
+  await bus.publish(
+    createEnvelope({
+      topic: "tool.meta.mcp.refresh",
+      type: messages.McpMetadataRefreshRequest.type,
+      source: "asking",
+      body,
+    }),
+  );
   await expect.poll(() => heard.length, { timeout: 10_000 }).toBe(1);
   await first[Symbol.asyncDispose]();
   await expect.poll(() => heard.length, { timeout: 20_000 }).toBe(2);

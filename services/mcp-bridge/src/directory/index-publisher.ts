@@ -53,7 +53,11 @@ export interface IndexPublisherOptions {
  * gone. Listens for those who ask before it tells anybody. Of several replicas one tells, and all listen: whoever tells next knows whom,
  * and begins with the whole index, for those who have asked while nobody told.
  */
-export async function publishIndex(bus: Bus, pool: ServerPool, options: IndexPublisherOptions): Promise<AsyncDisposable> {
+export async function publishIndex(
+  bus: Bus,
+  pool: ServerPool,
+  options: IndexPublisherOptions,
+): Promise<AsyncDisposable> {
   const { lease, onPolicyChange } = options;
   const publisher = new IndexPublisher(bus, pool, options);
   let gathering: NodeJS.Timeout | undefined;
@@ -96,14 +100,24 @@ class IndexPublisher {
 
   async answer(message: Envelope): Promise<void> {
     const sender = this.#options.identity.senderOf(message);
-    if ("refusal" in sender || !canHear(sender.name) || !this.#options.meter.admits("refresh", sender.name, message.body.byteLength)) return;
+    if (
+      "refusal" in sender ||
+      !canHear(sender.name) ||
+      !this.#options.meter.admits("refresh", sender.name, message.body.byteLength)
+    )
+      return;
     const request = decodeMessage("McpMetadataRefreshRequest", message.body);
     if (!request.ok) return;
     const { name: agent, caller } = sender;
     this.#know(agent, caller);
     const { serverName } = request.value;
     const named = serverName == null ? undefined : this.#pool.find(serverName);
-    const looked = serverName == null ? this.#pool.servers.filter(({ health }) => health.state !== "ready") : named === undefined ? [] : [named];
+    const looked =
+      serverName == null
+        ? this.#pool.servers.filter(({ health }) => health.state !== "ready")
+        : named === undefined
+          ? []
+          : [named];
     for (const server of looked) void server.refresh();
     if (this.#isTelling()) await this.#send(agent, this.#snapshot(agent));
   }
@@ -115,7 +129,9 @@ class IndexPublisher {
     const changed = [...this.#told.values()].filter((server) => namesOf(before.get(server.name)) !== namesOf(server));
     if (!this.#isTelling() || (removed.length === 0 && changed.length === 0)) return;
     for (const agent of this.#agents.keys()) {
-      for (const server of removed) if (this.#summaryFor(agent, server) !== undefined) await this.#send(agent, { servers: [], removedServers: [server.name] });
+      for (const server of removed)
+        if (this.#summaryFor(agent, server) !== undefined)
+          await this.#send(agent, { servers: [], removedServers: [server.name] });
       for (const server of changed) {
         const summary = this.#summaryFor(agent, server);
         if (summary !== undefined) await this.#send(agent, { servers: [summary], removedServers: [] });
@@ -150,7 +166,8 @@ class IndexPublisher {
     this.#agents.delete(agent);
     this.#agents.set(agent, caller); // the newest last
     const oldest = [...this.#agents.keys()].find((name) => !this.#options.agents.includes(name));
-    if (this.#agents.size > MAX_AGENTS + this.#options.agents.length && oldest !== undefined) this.#agents.delete(oldest);
+    if (this.#agents.size > MAX_AGENTS + this.#options.agents.length && oldest !== undefined)
+      this.#agents.delete(oldest);
   }
 
   #snapshot(agent: string): McpServersIndexed {
@@ -179,7 +196,14 @@ class IndexPublisher {
     const headers = { [Header.ContentTrust]: "system" };
     try {
       const { type } = messages.McpServersIndexed;
-      const envelope = createEnvelope({ topic: mcpTopics.index(agent), type, source: MCP_BRIDGE, ttlMs: TTL_MS, body, headers });
+      const envelope = createEnvelope({
+        topic: mcpTopics.index(agent),
+        type,
+        source: MCP_BRIDGE,
+        ttlMs: TTL_MS,
+        body,
+        headers,
+      });
       await this.#bus.publish(envelope, { timeoutMs: PUBLISH_TIMEOUT_MS });
     } catch (error) {
       this.#options.log.debug({ agent, error: String(error) }, "could not send the index of MCP servers"); // an agent asks when it starts

@@ -35,13 +35,21 @@ export interface ManageServersOptions {
 interface Exchange<Request extends MessageName, Response extends MessageName> {
   readonly request: Request;
   readonly response: Response;
-  answer(request: Decoded<Messages[Request]>, message: Envelope, sender: ReturnType<Identity["senderOf"]>): Messages[Response] | Promise<Messages[Response]>;
+  answer(
+    request: Decoded<Messages[Request]>,
+    message: Envelope,
+    sender: ReturnType<Identity["senderOf"]>,
+  ): Messages[Response] | Promise<Messages[Response]>;
   /** The answer to a request that is one too many. */
   refuse(serverName: string, error: string): Messages[Response];
 }
 
 /** Answers what agents ask about single servers on `mcp.manage`. A request that names no topic of its sender for answers is dead-lettered, one of an unknown type passed over. */
-export async function manageServers(bus: Bus, pool: ServerPool, { identity, requests, meter, tools, log }: ManageServersOptions): Promise<AsyncDisposable> {
+export async function manageServers(
+  bus: Bus,
+  pool: ServerPool,
+  { identity, requests, meter, tools, log }: ManageServersOptions,
+): Promise<AsyncDisposable> {
   const exchanges = exchangesOver(pool, { requests, tools });
   return bus.subscribe({ name: MCP_MANAGE_SUBSCRIPTION, topics: [mcpTopics.manage], ...METERED }, async (message) => {
     const { replyTo, correlationId, source: destination, type } = message;
@@ -54,8 +62,10 @@ export async function manageServers(bus: Bus, pool: ServerPool, { identity, requ
       throw new DeadLetterError("the request names no topic that an answer to its sender may go to");
     }
     const exchange = exchanges.find(({ request }) => messages[request].type === type);
-    if (exchange === undefined) return log.warn({ type: type.slice(0, 80) }, "ignored a request about MCP servers of an unknown type");
-    const { response, body } = waitMs === undefined ? await exchange.answer(message, sender) : exchange.refuse(message, tooMany(waitMs));
+    if (exchange === undefined)
+      return log.warn({ type: type.slice(0, 80) }, "ignored a request about MCP servers of an unknown type");
+    const { response, body } =
+      waitMs === undefined ? await exchange.answer(message, sender) : exchange.refuse(message, tooMany(waitMs));
     const headers = { [Header.ContentTrust]: "tool-output", [Header.ToolProvider]: "mcp" };
     const reply = createEnvelope({
       topic: replyTo,
@@ -71,7 +81,8 @@ export async function manageServers(bus: Bus, pool: ServerPool, { identity, requ
   });
 }
 
-const tooMany = (waitMs: number): string => `too many requests about MCP servers: try again in ${Math.ceil(waitMs / 1_000)} s`;
+const tooMany = (waitMs: number): string =>
+  `too many requests about MCP servers: try again in ${Math.ceil(waitMs / 1_000)} s`;
 
 function exchangesOver(pool: ServerPool, { requests, tools: told }: Pick<ManageServersOptions, "requests" | "tools">) {
   return [
@@ -83,8 +94,13 @@ function exchangesOver(pool: ServerPool, { requests, tools: told }: Pick<ManageS
         const { serverName } = request.value;
         const server = pool.find(serverName);
         const usable = server === undefined || "refusal" in sender ? [] : told(sender, server);
-        if (!server?.isHeard || (usable.length === 0 && server.tools.length > 0)) return { serverName, tools: [], error: `${serverName}: not connected` };
-        const tools = usable.map(({ name, description, inputSchema }) => ({ name, description, parametersSchema: JSON.stringify(inputSchema) }));
+        if (!server?.isHeard || (usable.length === 0 && server.tools.length > 0))
+          return { serverName, tools: [], error: `${serverName}: not connected` };
+        const tools = usable.map(({ name, description, inputSchema }) => ({
+          name,
+          description,
+          parametersSchema: JSON.stringify(inputSchema),
+        }));
         return { serverName: server.name, tools, error: null };
       },
       refuse: (serverName, error) => ({ serverName, tools: [], error }),
@@ -99,7 +115,13 @@ function exchangesOver(pool: ServerPool, { requests, tools: told }: Pick<ManageS
           ? { serverName, success: true, summary: outcome.summary, error: null }
           : { serverName, success: false, summary: null, ...outcome };
       },
-      refuse: (serverName, error) => ({ serverName, success: false, summary: null, error, code: ToolErrorCode.RateLimited }),
+      refuse: (serverName, error) => ({
+        serverName,
+        success: false,
+        summary: null,
+        error,
+        code: ToolErrorCode.RateLimited,
+      }),
     }),
     exchange({
       request: "McpUnregisterServerRequest",
@@ -114,7 +136,12 @@ function exchangesOver(pool: ServerPool, { requests, tools: told }: Pick<ManageS
 }
 
 /** Hides which messages an exchange is about. */
-function exchange<Request extends MessageName, Response extends MessageName>({ request, response, answer, refuse }: Exchange<Request, Response>) {
+function exchange<Request extends MessageName, Response extends MessageName>({
+  request,
+  response,
+  answer,
+  refuse,
+}: Exchange<Request, Response>) {
   return {
     request,
     response,
@@ -122,7 +149,10 @@ function exchange<Request extends MessageName, Response extends MessageName>({ r
       const decoded = decodeMessage(request, message.body) as Decoded<{ readonly serverName: string }>;
       return { response, body: encodeMessage(response, refuse(nameIn(decoded), error)) };
     },
-    answer: async (message: Envelope, sender: ReturnType<Identity["senderOf"]>): Promise<{ readonly response: Response; readonly body: Uint8Array }> => ({
+    answer: async (
+      message: Envelope,
+      sender: ReturnType<Identity["senderOf"]>,
+    ): Promise<{ readonly response: Response; readonly body: Uint8Array }> => ({
       response,
       body: encodeMessage(response, await answer(decodeMessage(request, message.body), message, sender)),
     }),

@@ -4,7 +4,12 @@ import { expect, test, vi } from "vitest";
 import { startTestBridge } from "../test-bridge.ts";
 
 const policy = holdPolicy(
-  createPolicy(await readPolicy("everyone: { allow: ['*'], limits: { messages: { manage: { perSecond: 1 }, refresh: { perSecond: 0.5 } } } }", "of the test")),
+  createPolicy(
+    await readPolicy(
+      "everyone: { allow: ['*'], limits: { messages: { manage: { perSecond: 1 }, refresh: { perSecond: 0.5 } } } }",
+      "of the test",
+    ),
+  ),
 );
 
 test("what one agent asks too often about servers is refused in words, or dropped, and another is answered", async () => {
@@ -19,9 +24,25 @@ test("what one agent asks too often about servers is refused in words, or droppe
   const ask = async (source: string): Promise<void> => {
     const details = encodeMessage("McpGetServiceDetailsRequest", { serverName: "none" });
     const { type } = messages.McpGetServiceDetailsRequest;
-    await bus.publish(createEnvelope({ topic: "mcp.manage", type, source, body: details, replyTo: `mcp.manage.response.${source}`, correlationId: newId() }));
+    await bus.publish(
+      createEnvelope({
+        topic: "mcp.manage",
+        type,
+        source,
+        body: details,
+        replyTo: `mcp.manage.response.${source}`,
+        correlationId: newId(),
+      }),
+    );
     const refresh = encodeMessage("McpMetadataRefreshRequest", { serverName: null });
-    await bus.publish(createEnvelope({ topic: "tool.meta.mcp.refresh", type: messages.McpMetadataRefreshRequest.type, source, body: refresh }));
+    await bus.publish(
+      createEnvelope({
+        topic: "tool.meta.mcp.refresh",
+        type: messages.McpMetadataRefreshRequest.type,
+        source,
+        body: refresh,
+      }),
+    );
   };
   for (let i = 0; i < 100; i++) await ask("flood");
   await ask("other");

@@ -4,9 +4,13 @@ export function isHostAllowed(url: string, hosts: readonly string[]): boolean {
   return hosts.some((entry) => {
     const [host = "", entryPort = "443"] = entry.toLowerCase().split(":");
     if ((port || "443") !== entryPort) return false;
-    return host.startsWith("*.") ? hostname.endsWith(host.slice(1)) && hostname.length > host.length - 1 : hostname === host;
+    return host.startsWith("*.")
+      ? hostname.endsWith(host.slice(1)) && hostname.length > host.length - 1
+      : hostname === host;
   });
 }
 
 /** The ports that the entries name. */
-export const portsOf = (hosts: readonly string[]): readonly number[] => [...new Set([443, ...hosts.map((entry) => Number(entry.split(":")[1] ?? 443))])];
+export const portsOf = (hosts: readonly string[]): readonly number[] => [
+  ...new Set([443, ...hosts.map((entry) => Number(entry.split(":")[1] ?? 443))]),
+];

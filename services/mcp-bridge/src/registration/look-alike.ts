@@ -10,7 +10,8 @@ const ALIKE: readonly (readonly [RegExp, string])[] = [
   [/vv/g, "w"],
 ];
 
-const skeleton = (name: string): string => ALIKE.reduce((text, [pattern, letter]) => text.replace(pattern, letter), name.toLowerCase());
+const skeleton = (name: string): string =>
+  ALIKE.reduce((text, [pattern, letter]) => text.replace(pattern, letter), name.toLowerCase());
 
 /** The one of `names` that a name could be taken for, itself included. */
 export function lookAlike(name: string, names: Iterable<string>): string | undefined {

@@ -18,22 +18,29 @@ const MAX_TEXT = 1_024;
 /** Programs that run whatever else they are told, so that to approve one would be to approve anything. */
 const RUNS_ANYTHING =
   /^(?:ba|da|z|k|c|tc|a|fi|pw)?sh$|^(?:busybox|env|xargs|sudo|su|doas|nohup|setsid|timeout|nice|chroot|unshare|nsenter|ssh|script|expect|watch|find|awk|gawk|sed|vim?|ed|make|npx|uvx|bunx|pnpx|npm|pnpm|yarn|pip\d*|uv|docker|podman|kubectl|powershell|osascript|at|crontab)(?:\.exe)?$/i;
-const INTERPRETER = /^(?:node|nodejs|deno|bun|python[\d.]*|perl[\d.]*|ruby[\d.]*|php[\d.]*|lua[\d.]*|java|rscript|tclsh)$/i;
+const INTERPRETER =
+  /^(?:node|nodejs|deno|bun|python[\d.]*|perl[\d.]*|ruby[\d.]*|php[\d.]*|lua[\d.]*|java|rscript|tclsh)$/i;
 
 /**
  * What an agent asks for, if it is something that may be had at all. Texts are taken as they are: nothing in them stands for a variable.
  * @param hosts those that the operator has listed, which may have any name
  * @throws {ToolError} that says what is wrong, and what would be right
  */
-export function readRequest({ serverName, type, url, command, args = [], env = {} }: McpRegisterServerRequest, hosts: readonly string[]): RequestedServer {
-  if (!NAME.test(serverName)) throw invalid("name: expected 1 to 39 lower-case letters, digits and hyphens, such as weather");
-  if (url != null && command != null) throw invalid("both url and command are given: give one of them, or none for an entry of the catalogue");
+export function readRequest(
+  { serverName, type, url, command, args = [], env = {} }: McpRegisterServerRequest,
+  hosts: readonly string[],
+): RequestedServer {
+  if (!NAME.test(serverName))
+    throw invalid("name: expected 1 to 39 lower-case letters, digits and hyphens, such as weather");
+  if (url != null && command != null)
+    throw invalid("both url and command are given: give one of them, or none for an entry of the catalogue");
   if (url != null) {
     if (args.length > 0 || Object.keys(env).length > 0) throw invalid("args and env belong to a command, not to a url");
     return { name: serverName, address: { kind: "url", url: readUrl(url, hosts), transport: transportOf(type) } };
   }
   if (command != null) return { name: serverName, address: readCommand(command, args, env as Record<string, string>) };
-  if (args.length > 0 || Object.keys(env).length > 0) throw denied("an entry of the catalogue is taken as the operator wrote it: leave args and env out");
+  if (args.length > 0 || Object.keys(env).length > 0)
+    throw denied("an entry of the catalogue is taken as the operator wrote it: leave args and env out");
   return { name: serverName, address: { kind: "catalogue" } };
 }
 
@@ -54,38 +61,65 @@ function transportOf(type: string): "auto" | "http" | "sse" {
 
 function readUrl(text: string, hosts: readonly string[]): string {
   const url = URL_TEXT.test(text) ? URL.parse(text) : null;
-  if (url === null) throw denied("url: only whole https:// addresses of visible ASCII characters can be registered, such as https://mcp.example.com/mcp");
-  if (url.username !== "" || url.password !== "" || text.includes("@")) throw denied("url: it holds a user name or an @; leave them out");
+  if (url === null)
+    throw denied(
+      "url: only whole https:// addresses of visible ASCII characters can be registered, such as https://mcp.example.com/mcp",
+    );
+  if (url.username !== "" || url.password !== "" || text.includes("@"))
+    throw denied("url: it holds a user name or an @; leave them out");
   if (text.includes("${")) throw denied("url: it holds a variable; nothing is put in its place");
   if (url.hash !== "") throw denied("url: it has a fragment; leave it out");
   if (isHostAllowed(url.href, hosts)) return url.href;
   const host = url.hostname.replace(/^\[|\]$/g, "");
   if (isIP(host) !== 0) throw denied("url: its host is an address; name a host instead");
-  if (!host.includes(".") || host.endsWith(".") || /(?:^|\.)(?:localhost|local|internal|lan|home|corp|test|invalid|onion|arpa)$/i.test(host))
+  if (
+    !host.includes(".") ||
+    host.endsWith(".") ||
+    /(?:^|\.)(?:localhost|local|internal|lan|home|corp|test|invalid|onion|arpa)$/i.test(host)
+  )
     throw denied("url: its host is not one of the public Internet");
   return url.href;
 }
 
-function readCommand(command: string, args: readonly string[], env: Readonly<Record<string, string>>): RequestedAddress {
-  if (!COMMAND.test(command) || command.length > 256 || command.split("/").some((part) => part === "." || part === ".."))
-    throw denied("command: only a whole path to a program can be asked for, such as /usr/bin/weather-mcp; no shell reads it");
+function readCommand(
+  command: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+): RequestedAddress {
+  if (
+    !COMMAND.test(command) ||
+    command.length > 256 ||
+    command.split("/").some((part) => part === "." || part === "..")
+  )
+    throw denied(
+      "command: only a whole path to a program can be asked for, such as /usr/bin/weather-mcp; no shell reads it",
+    );
   const program = command.slice(command.lastIndexOf("/") + 1);
-  if (RUNS_ANYTHING.test(program)) throw denied(`command: ${program} runs whatever it is told; ask for the program itself`);
+  if (RUNS_ANYTHING.test(program))
+    throw denied(`command: ${program} runs whatever it is told; ask for the program itself`);
   if (INTERPRETER.test(program) && (args[0] === undefined || args.some((arg) => arg.startsWith("-"))))
     throw denied(`command: ${program} can only be asked for with a file to run, and without options`);
-  if (args.length > MAX_ARGS || args.some((arg) => arg.length > MAX_TEXT || !PRINTABLE.test(arg) || SHELL_SYNTAX.test(arg)))
-    throw denied(`args: at most ${MAX_ARGS} plain texts of visible ASCII characters without shell syntax can be asked for`);
+  if (
+    args.length > MAX_ARGS ||
+    args.some((arg) => arg.length > MAX_TEXT || !PRINTABLE.test(arg) || SHELL_SYNTAX.test(arg))
+  )
+    throw denied(
+      `args: at most ${MAX_ARGS} plain texts of visible ASCII characters without shell syntax can be asked for`,
+    );
   const variables = Object.entries(env);
   if (variables.length > MAX_VARIABLES) throw denied(`env: at most ${MAX_VARIABLES} variables can be asked for`);
   for (const [name, value] of variables) {
     if (!VARIABLE.test(name) || isForbiddenVariable(name))
-      throw denied(`env: the variable ${JSON.stringify(name.slice(0, 64))} cannot be set, as it could change what the program is`);
+      throw denied(
+        `env: the variable ${JSON.stringify(name.slice(0, 64))} cannot be set, as it could change what the program is`,
+      );
     if (value.length > MAX_TEXT || !PRINTABLE.test(value) || value.includes("${"))
       throw denied(`env: the value of ${name} is not a plain text of visible ASCII characters`);
   }
   return { kind: "command", command, args: [...args], env: { ...env } };
 }
 
-const invalid = (what: string): ToolError => new ToolError(ToolErrorCode.InvalidArguments, `Cannot register the server: ${what}`);
+const invalid = (what: string): ToolError =>
+  new ToolError(ToolErrorCode.InvalidArguments, `Cannot register the server: ${what}`);
 
 const denied = (what: string): ToolError => new ToolError(ToolErrorCode.Denied, `Cannot register the server: ${what}`);

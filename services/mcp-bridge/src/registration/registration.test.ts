@@ -46,11 +46,18 @@ async function policyOf(yaml: string) {
 
 async function startOpenBridge(options: Partial<TestBridgeOptions> = {}) {
   const policy = await policyFor("rockbot", "other", "tester");
-  const tested = await startTestBridge(() => ({ files: { ...faulty(), toolsAllowed: ["echo"] } }), { policy, config: open, ...options });
+  const tested = await startTestBridge(() => ({ files: { ...faulty(), toolsAllowed: ["echo"] } }), {
+    policy,
+    config: open,
+    ...options,
+  });
   tested.folder.write("mcp.json", { mcpServers: { files: { ...faulty(), toolsAllowed: ["echo"] } }, catalogue });
   const ask = manageClient(tested.bus);
   await expect
-    .poll(async () => (await ask("rockbot", "McpRegisterServerRequest", { serverName: "nothing", type: "http" })).error, { timeout: 10_000 })
+    .poll(
+      async () => (await ask("rockbot", "McpRegisterServerRequest", { serverName: "nothing", type: "http" })).error,
+      { timeout: 10_000 },
+    )
     .toContain("by name alone: weather, news, maps, gone");
   return {
     ...tested,
@@ -72,12 +79,26 @@ interface Answer {
 /** Asks on `mcp.manage` knowing the wire contract and nothing else; a text is sent as it is. */
 function manageClient(bus: Bus) {
   const requesters = new Map<string, ReturnType<typeof createRequester>>();
-  return async (agent: string, name: "McpRegisterServerRequest" | "McpUnregisterServerRequest", value: object | string): Promise<Answer> => {
+  return async (
+    agent: string,
+    name: "McpRegisterServerRequest" | "McpUnregisterServerRequest",
+    value: object | string,
+  ): Promise<Answer> => {
     const requester =
-      requesters.get(agent) ?? createRequester(bus, { replyTo: `mcp.manage.response.${agent}`, subscription: { name: `managing.${agent}`, kind: "copy" } });
+      requesters.get(agent) ??
+      createRequester(bus, {
+        replyTo: `mcp.manage.response.${agent}`,
+        subscription: { name: `managing.${agent}`, kind: "copy" },
+      });
     requesters.set(agent, requester);
     const body = Buffer.from(typeof value === "string" ? value : JSON.stringify(value));
-    const request = createEnvelope({ topic: "mcp.manage", type: messages[name].type, source: agent, correlationId: newId(), body });
+    const request = createEnvelope({
+      topic: "mcp.manage",
+      type: messages[name].type,
+      source: agent,
+      correlationId: newId(),
+      body,
+    });
     const reply = await requester.request(request, { timeoutMs: 30_000 });
     return JSON.parse(Buffer.from(reply.body).toString()) as Answer;
   };
@@ -91,9 +112,15 @@ function countProcesses(): { count: number } & Disposable {
   return Object.assign(counted, { [Symbol.dispose]: () => unsubscribe("child_process", onStart) });
 }
 
-test("300 hostile registrations start no process, and each is answered as denied or as something that cannot be read", { timeout: 120_000 }, async () => {
+test("300 hostile registrations start no process, and each is answered as denied or as something that cannot be read", {
+  timeout: 120_000,
+}, async () => {
   const records: AuditRecord[] = [];
-  const audit = { isWriting: true, write: async (record: AuditRecord) => void records.push(record), async [Symbol.asyncDispose]() {} };
+  const audit = {
+    isWriting: true,
+    write: async (record: AuditRecord) => void records.push(record),
+    async [Symbol.asyncDispose]() {},
+  };
   await using bridge = await startOpenBridge({ audit });
   records.length = 0;
   using processes = countProcesses();
@@ -101,7 +128,11 @@ test("300 hostile registrations start no process, and each is answered as denied
   const wrong: unknown[] = [];
   for (const body of hostileRegistrations) {
     const answer = await bridge.ask("rockbot", "McpRegisterServerRequest", body);
-    if (answer.success !== false || !["denied", "invalid_arguments"].includes(answer.code ?? "") || !answer.error?.startsWith(`${answer.code}: `))
+    if (
+      answer.success !== false ||
+      !["denied", "invalid_arguments"].includes(answer.code ?? "") ||
+      !answer.error?.startsWith(`${answer.code}: `)
+    )
       wrong.push([body, answer]);
   }
   expect(wrong).toEqual([]);
@@ -113,11 +144,15 @@ test("300 hostile registrations start no process, and each is answered as denied
   );
   expect((await bridge.bridge.approvals.waiting()).servers.length).toBeLessThanOrEqual(5); // the operator's list is not flooded
 
-  expect(await bridge.ask("rockbot", "McpRegisterServerRequest", { serverName: "weather", type: "stdio" })).toMatchObject({ success: true });
+  expect(
+    await bridge.ask("rockbot", "McpRegisterServerRequest", { serverName: "weather", type: "stdio" }),
+  ).toMatchObject({ success: true });
   expect(processes.count).toBeGreaterThan(0); // so they would have been seen
 });
 
-test("an agent registers an entry of the catalogue by its name, and it alone unregisters it", { timeout: 60_000 }, async () => {
+test("an agent registers an entry of the catalogue by its name, and it alone unregisters it", {
+  timeout: 60_000,
+}, async () => {
   await using bridge = await startOpenBridge();
   const { ask, caller } = bridge;
   expect(await ask("rockbot", "McpRegisterServerRequest", { serverName: "weather", type: "stdio" })).toEqual({
@@ -127,26 +162,48 @@ test("an agent registers an entry of the catalogue by its name, and it alone unr
     error: null,
   });
   await expect.poll(() => announcedTools(caller), { timeout: 10_000 }).toEqual(["files__echo", "weather__echo"]);
-  expect(await caller.call("weather__echo", { n: 1 })).toMatchObject({ content: '{"n":1}', trust: { level: "untrusted", origin: "mcp:weather" } });
-  expect(await ask("rockbot", "McpRegisterServerRequest", { serverName: "weather", type: "stdio" })).toMatchObject({ success: true }); // the same once more
+  expect(await caller.call("weather__echo", { n: 1 })).toMatchObject({
+    content: '{"n":1}',
+    trust: { level: "untrusted", origin: "mcp:weather" },
+  });
+  expect(await ask("rockbot", "McpRegisterServerRequest", { serverName: "weather", type: "stdio" })).toMatchObject({
+    success: true,
+  }); // the same once more
   const refused = { success: false, code: "denied" };
-  expect(await ask("other", "McpRegisterServerRequest", { serverName: "weather", type: "stdio" })).toMatchObject(refused);
+  expect(await ask("other", "McpRegisterServerRequest", { serverName: "weather", type: "stdio" })).toMatchObject(
+    refused,
+  );
   expect(await ask("other", "McpUnregisterServerRequest", { serverName: "weather" })).toMatchObject({
     ...refused,
     error: expect.stringContaining("not one that you have registered"),
   });
   expect(await ask("rockbot", "McpUnregisterServerRequest", { serverName: "files" })).toMatchObject(refused);
-  expect(await ask("rockbot", "McpUnregisterServerRequest", { serverName: "WEATHER" })).toEqual({ serverName: "WEATHER", success: true, error: null });
+  expect(await ask("rockbot", "McpUnregisterServerRequest", { serverName: "WEATHER" })).toEqual({
+    serverName: "WEATHER",
+    success: true,
+    error: null,
+  });
   await expect.poll(() => announcedTools(caller), { timeout: 10_000 }).toEqual(["files__echo"]);
 });
 
-test("an agent has so many servers and no more; one that cannot be connected is not kept", { timeout: 60_000 }, async () => {
+test("an agent has so many servers and no more; one that cannot be connected is not kept", {
+  timeout: 60_000,
+}, async () => {
   await using bridge = await startOpenBridge();
-  const register = (serverName: string) => bridge.ask("rockbot", "McpRegisterServerRequest", { serverName, type: "stdio" });
-  expect(await register("gone")).toMatchObject({ success: false, code: "unavailable", error: expect.not.stringContaining("canary") });
+  const register = (serverName: string) =>
+    bridge.ask("rockbot", "McpRegisterServerRequest", { serverName, type: "stdio" });
+  expect(await register("gone")).toMatchObject({
+    success: false,
+    code: "unavailable",
+    error: expect.not.stringContaining("canary"),
+  });
   expect(bridge.bridge.servers.map(({ name }) => name)).toEqual(["files"]);
   for (const name of ["weather", "news"]) expect(await register(name)).toMatchObject({ success: true });
-  expect(await register("maps")).toMatchObject({ success: false, code: "denied", error: expect.stringContaining("as many as you may, 2") });
+  expect(await register("maps")).toMatchObject({
+    success: false,
+    code: "denied",
+    error: expect.stringContaining("as many as you may, 2"),
+  });
 });
 
 // Where tests run as root, another user must be able to read the program.
@@ -160,8 +217,13 @@ test.runIf(canRunAs(uid))(
     const { approvals } = bridge.bridge;
     const [program = "", ...args] = [faulty().command, ...faulty().args];
     const request = { serverName: "own-weather", type: "stdio", command: program, args };
-    const register = (agent = "rockbot", value: object = request) => bridge.ask(agent, "McpRegisterServerRequest", value);
-    expect(await register()).toMatchObject({ success: false, code: "denied", error: expect.stringContaining("rockbot mcp approve own-weather") });
+    const register = (agent = "rockbot", value: object = request) =>
+      bridge.ask(agent, "McpRegisterServerRequest", value);
+    expect(await register()).toMatchObject({
+      success: false,
+      code: "denied",
+      error: expect.stringContaining("rockbot mcp approve own-weather"),
+    });
     const { servers } = await approvals.waiting();
     expect(servers).toMatchObject([
       {
@@ -174,7 +236,10 @@ test.runIf(canRunAs(uid))(
     expect(await register("other")).toMatchObject({ code: "denied" });
     expect(await register("rockbot", { ...request, args: [...args, "heedless"] })).toMatchObject({ code: "denied" });
     expect(await register()).toMatchObject({ success: true });
-    expect(JSON.parse((await bridge.caller.call("own-weather__whoami", {})).content ?? "")).toMatchObject({ uid, cwd: "/" });
+    expect(JSON.parse((await bridge.caller.call("own-weather__whoami", {})).content ?? "")).toMatchObject({
+      uid,
+      cwd: "/",
+    });
     await bridge.ask("rockbot", "McpUnregisterServerRequest", { serverName: "own-weather" });
     expect(await register()).toMatchObject({ code: "denied" });
   },
@@ -186,7 +251,13 @@ test("a program cannot be asked for, nor waits for an operator, where no user is
   const request: RequestedServer = { name: "before", address: { kind: "command", ...faulty(), env: {} } };
   await new Registrations(trustStore).register(request, { agent: "rockbot", by: "ada", maxPerAgent: 5 });
   await using bridge = await startOpenBridge({ trustStore, config: withoutUser });
-  expect(await bridge.ask("rockbot", "McpRegisterServerRequest", { serverName: "own-weather", type: "stdio", command: "/usr/bin/weather-mcp" })).toMatchObject({
+  expect(
+    await bridge.ask("rockbot", "McpRegisterServerRequest", {
+      serverName: "own-weather",
+      type: "stdio",
+      command: "/usr/bin/weather-mcp",
+    }),
+  ).toMatchObject({
     code: "denied",
     error: expect.stringContaining("no user is set"),
   });
@@ -207,7 +278,10 @@ test("what an operator rejects is not asked for again, and what one takes away g
   const refused = { success: false, code: "denied", error: expect.stringContaining("an operator has refused") };
   expect(await two.ask("rockbot", "McpRegisterServerRequest", program)).toMatchObject(refused);
   expect((await approvals.waiting()).servers).toEqual([]);
-  expect(await approvals.approve({ tools: [], servers: (await approvals.rejected()).servers }, "bob")).toEqual({ approved: ["own-weather"], stale: [] });
+  expect(await approvals.approve({ tools: [], servers: (await approvals.rejected()).servers }, "bob")).toEqual({
+    approved: ["own-weather"],
+    stale: [],
+  });
   expect(await two.ask("rockbot", "McpRegisterServerRequest", program)).not.toMatchObject(refused); // it is tried now
 
   const weather = { serverName: "weather", type: "stdio" };
@@ -216,7 +290,8 @@ test("what an operator rejects is not asked for again, and what one takes away g
   const registered = await approvals.registered();
   expect(registered).toMatchObject([{ server: "weather", agent: "rockbot", by: "the catalogue" }]);
   expect(await approvals.remove(registered, "ada")).toEqual({ done: ["weather"], stale: [] });
-  for (const { caller } of [one, two]) await expect.poll(() => announcedTools(caller), { timeout: 15_000 }).not.toContain("weather__echo");
+  for (const { caller } of [one, two])
+    await expect.poll(() => announcedTools(caller), { timeout: 15_000 }).not.toContain("weather__echo");
   expect(await one.ask("rockbot", "McpRegisterServerRequest", weather)).toMatchObject(refused);
   expect(await one.ask("other", "McpRegisterServerRequest", weather)).toMatchObject({ success: true }); // another agent is not meant
 });
@@ -224,7 +299,9 @@ test("what an operator rejects is not asked for again, and what one takes away g
 test("registration is off unless the operator has opened it, and whom the policy does not name may not register", async () => {
   await using policy = await policyFor("rockbot");
   await using closed = await startTestBridge(() => ({ files: faulty() }), { policy });
-  expect(await manageClient(closed.bus)("rockbot", "McpRegisterServerRequest", { serverName: "weather", type: "stdio" })).toMatchObject({
+  expect(
+    await manageClient(closed.bus)("rockbot", "McpRegisterServerRequest", { serverName: "weather", type: "stdio" }),
+  ).toMatchObject({
     code: "denied",
     error: expect.stringContaining("while the bridge runs"),
   });
@@ -240,7 +317,9 @@ test("registration is off unless the operator has opened it, and whom the policy
   });
 });
 
-test("the policy's rules about arguments and rates hold for requests as for any tool", { timeout: 60_000 }, async () => {
+test("the policy's rules about arguments and rates hold for requests as for any tool", {
+  timeout: 60_000,
+}, async () => {
   const only = `arguments: { properties: { server_name: { enum: [weather] }, url: { pattern: "^https://ok[.]example/" } } }`;
   await using policy = await policyOf(`callers:
   rockbot: { allow: [mcp_register_server], rules: [{ tools: [mcp_register_server], ${only} }] }
@@ -251,27 +330,43 @@ test("the policy's rules about arguments and rates hold for requests as for any 
   const refused = { success: false, code: "denied" };
   const outside = { ...refused, error: expect.stringContaining("only with arguments that the policy allows: url:") };
   expect(await register({ serverName: "weather", url: "https://mcp.example.com/mcp" })).toMatchObject(outside);
-  expect(await register({ serverName: "news" })).toMatchObject({ ...refused, error: expect.stringContaining("server_name:") });
+  expect(await register({ serverName: "news" })).toMatchObject({
+    ...refused,
+    error: expect.stringContaining("server_name:"),
+  });
   expect(await register({ serverName: "weather", url: null })).toMatchObject({ success: true });
   const unregister = () => ask("often", "McpUnregisterServerRequest", { serverName: "weather" });
-  expect([await unregister(), await unregister()]).toMatchObject([refused, { code: "rate_limited", error: expect.stringContaining("1 calls in 3600 s") }]);
+  expect([await unregister(), await unregister()]).toMatchObject([
+    refused,
+    { code: "rate_limited", error: expect.stringContaining("1 calls in 3600 s") },
+  ]);
 });
 
-test("a server that one bridge has registered is connected by the other, also by one that starts later, and goes from all", { timeout: 60_000 }, async () => {
+test("a server that one bridge has registered is connected by the other, also by one that starts later, and goes from all", {
+  timeout: 60_000,
+}, async () => {
   await using trustStore = createMemoryTrustStore();
   await using one = await startOpenBridge({ trustStore });
   await using two = await startOpenBridge({ trustStore });
-  expect(await one.ask("rockbot", "McpRegisterServerRequest", { serverName: "weather", type: "stdio" })).toMatchObject({ success: true });
+  expect(await one.ask("rockbot", "McpRegisterServerRequest", { serverName: "weather", type: "stdio" })).toMatchObject({
+    success: true,
+  });
   await expect.poll(() => announcedTools(two.caller), { timeout: 15_000 }).toContain("weather__echo");
   await using three = await startOpenBridge({ trustStore });
   await expect.poll(() => announcedTools(three.caller), { timeout: 15_000 }).toContain("weather__echo");
-  expect(await two.ask("rockbot", "McpUnregisterServerRequest", { serverName: "weather" })).toMatchObject({ success: true });
-  for (const { caller } of [one, two, three]) await expect.poll(() => announcedTools(caller), { timeout: 15_000 }).not.toContain("weather__echo");
+  expect(await two.ask("rockbot", "McpUnregisterServerRequest", { serverName: "weather" })).toMatchObject({
+    success: true,
+  });
+  for (const { caller } of [one, two, three])
+    await expect.poll(() => announcedTools(caller), { timeout: 15_000 }).not.toContain("weather__echo");
 });
 
 test("a server on a host that the operator has taken off the list is not connected any more", async () => {
   await using trustStore = createMemoryTrustStore();
-  const request: RequestedServer = { name: "away", address: { kind: "url", url: "https://mcp.example.com/mcp", transport: "auto" } };
+  const request: RequestedServer = {
+    name: "away",
+    address: { kind: "url", url: "https://mcp.example.com/mcp", transport: "auto" },
+  };
   await new Registrations(trustStore).register(request, { agent: "rockbot", by: "an allowed host", maxPerAgent: 5 });
   const namesWith = async (registrationHosts: string[]): Promise<string[]> => {
     await using tested = await startTestBridge(() => ({ files: { ...faulty(), toolsAllowed: ["echo"] } }), {
@@ -285,7 +380,9 @@ test("a server on a host that the operator has taken off the list is not connect
   expect(await namesWith(["other.example.com"])).toEqual(["files"]);
 });
 
-test("an agent has the tools that register and unregister where the bridge takes such requests, and not elsewhere", { timeout: 60_000 }, async () => {
+test("an agent has the tools that register and unregister where the bridge takes such requests, and not elsewhere", {
+  timeout: 60_000,
+}, async () => {
   await using closed = await startTestBridge(() => ({ files: faulty() }));
   await using _closedTools = await offerMcpTools(closed.bus, closed.caller, { agent: "tester" });
   await expect.poll(() => closed.caller.tools.getExecutor("mcp_list_services")).toBeDefined();
@@ -299,7 +396,9 @@ test("an agent has the tools that register and unregister where the bridge takes
   expect(await caller.call("mcp_register_server", { name: "weather" })).toMatchObject({
     content: 'The MCP server "weather" is registered successfully: 1 tool(s) available.',
   });
-  await expect.poll(async () => (await caller.call("mcp_list_services", {})).content, { timeout: 10_000 }).toContain("weather");
+  await expect
+    .poll(async () => (await caller.call("mcp_list_services", {})).content, { timeout: 10_000 })
+    .toContain("weather");
   for (const tool of ["mcp_register_server", "mcp_unregister_server"]) {
     const args = tool === "mcp_register_server" ? { name: "news" } : { server_name: "weather" };
     await expect(caller.call(tool, args, { hasReadUntrusted: true })).rejects.toMatchObject({
@@ -307,12 +406,20 @@ test("an agent has the tools that register and unregister where the bridge takes
       message: expect.stringContaining("untrusted content"),
     });
   }
-  await expect(caller.call("mcp_register_server", { name: "elsewhere", url: "https://evil.example/mcp" })).rejects.toMatchObject({
+  await expect(
+    caller.call("mcp_register_server", { name: "elsewhere", url: "https://evil.example/mcp" }),
+  ).rejects.toMatchObject({
     code: "denied",
     message: expect.stringMatching(/^Cannot register/),
   });
-  await expect(caller.call("mcp_register_server", { name: "Elsewhere" })).rejects.toMatchObject({ code: "invalid_arguments" });
-  expect((await caller.call("mcp_unregister_server", { server_name: "Weather" })).content).toContain("removed successfully");
-  await expect(caller.call("mcp_unregister_server", { server_name: "files" })).rejects.toMatchObject({ code: "denied" });
+  await expect(caller.call("mcp_register_server", { name: "Elsewhere" })).rejects.toMatchObject({
+    code: "invalid_arguments",
+  });
+  expect((await caller.call("mcp_unregister_server", { server_name: "Weather" })).content).toContain(
+    "removed successfully",
+  );
+  await expect(caller.call("mcp_unregister_server", { server_name: "files" })).rejects.toMatchObject({
+    code: "denied",
+  });
   expect(opened.bridge.servers.map(({ name }) => name)).toEqual(["files"]);
 });

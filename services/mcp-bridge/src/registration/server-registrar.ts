@@ -61,7 +61,11 @@ export class ServerRegistrar {
   async sync(): Promise<void> {
     if (!this.isOpen) return;
     const { registered } = await this.#registrations.read();
-    this.#parts.sources.applyRegistered(registered.flatMap(({ request, by }) => (this.#isStillAllowed(request, by) ? (this.#optionsOf(request) ?? []) : [])));
+    this.#parts.sources.applyRegistered(
+      registered.flatMap(({ request, by }) =>
+        this.#isStillAllowed(request, by) ? (this.#optionsOf(request) ?? []) : [],
+      ),
+    );
   }
 
   /** @returns what there is now, in words @throws {ToolError} */
@@ -69,7 +73,9 @@ export class ServerRegistrar {
     if (!this.isOpen) throw this.#closed();
     const request = readRequest(message, this.#settings.registrationHosts);
     if (request.address.kind === "command" && this.#settings.registrationUid === undefined)
-      throw this.#denied("programs cannot be asked for here, as no user is set that they would run as (registrationUid)");
+      throw this.#denied(
+        "programs cannot be asked for here, as no user is set that they would run as (registrationUid)",
+      );
     await this.#refuseName(request, agent);
     if (await this.#registrations.isRejected(request, agent))
       throw this.#denied(
@@ -79,16 +85,24 @@ export class ServerRegistrar {
     const options = this.#optionsOf(request);
     if (options === undefined) throw this.#denied(`"${request.name}" is not allowed any more`);
     if (this.#trying.has(agent) || this.#trying.size >= MAX_TRIALS)
-      throw new ToolError(ToolErrorCode.Overloaded, "Cannot register the server now: others are being tried. Nothing was started. Try again later.", {
-        retryAfterMs: 5_000,
-      });
+      throw new ToolError(
+        ToolErrorCode.Overloaded,
+        "Cannot register the server now: others are being tried. Nothing was started. Try again later.",
+        {
+          retryAfterMs: 5_000,
+        },
+      );
     this.#trying.add(agent);
     try {
       await tryServer(options, this.#parts.log);
     } finally {
       this.#trying.delete(agent);
     }
-    const outcome = await this.#registrations.register(request, { agent, by, maxPerAgent: this.#settings.registrationMaxPerAgent });
+    const outcome = await this.#registrations.register(request, {
+      agent,
+      by,
+      maxPerAgent: this.#settings.registrationMaxPerAgent,
+    });
     if (outcome === "taken") throw this.#taken(request.name);
     if (outcome === "too_many") throw this.#tooMany();
     if (typeof outcome === "object") throw this.#denied(this.#full(outcome.mostBytes));
@@ -106,7 +120,11 @@ export class ServerRegistrar {
         ToolErrorCode.Denied,
         `Cannot unregister the server "${name.slice(0, 80)}": it is not one that you have registered. Only those can be.`,
       );
-    if (outcome === "unknown") throw new ToolError(ToolErrorCode.ToolNotFound, `You have registered no server "${name.slice(0, 80)}". Nothing was removed.`);
+    if (outcome === "unknown")
+      throw new ToolError(
+        ToolErrorCode.ToolNotFound,
+        `You have registered no server "${name.slice(0, 80)}". Nothing was removed.`,
+      );
     await this.sync();
   }
 
@@ -119,9 +137,14 @@ export class ServerRegistrar {
     if (holder === undefined && own.length >= this.#settings.registrationMaxPerAgent) throw this.#tooMany();
     const catalogue = this.#parts.catalogue().map((entry) => entry.name);
     const others = [...this.#parts.sources.filed, ...catalogue, ...registered.map(({ request }) => request.name)];
-    const alike = lookAlike(name, address.kind === "catalogue" || holder !== undefined ? others.filter((other) => other !== name) : others);
+    const alike = lookAlike(
+      name,
+      address.kind === "catalogue" || holder !== undefined ? others.filter((other) => other !== name) : others,
+    );
     if (alike !== undefined || this.#parts.sources.filed.some((filed) => filed.toLowerCase() === name))
-      throw this.#denied(`the name "${name}" is, or could be taken for, the one of another server. Choose a name of its own`);
+      throw this.#denied(
+        `the name "${name}" is, or could be taken for, the one of another server. Choose a name of its own`,
+      );
   }
 
   /** Who allows it. @throws {ToolError} if nobody does; then it may wait for an operator */
@@ -145,7 +168,9 @@ export class ServerRegistrar {
 
   /** A host that the operator has taken off the list is not connected to any more; what an operator has approved by itself is. */
   #isStillAllowed({ address }: RequestedServer, by: string): boolean {
-    return address.kind !== "url" || by !== ALLOWED_HOST || isHostAllowed(address.url, this.#settings.registrationHosts);
+    return (
+      address.kind !== "url" || by !== ALLOWED_HOST || isHostAllowed(address.url, this.#settings.registrationHosts)
+    );
   }
 
   /** How the server is reached; undefined if the operator does not have it in the catalogue any more, or has no user for programs. */
@@ -187,7 +212,9 @@ export class ServerRegistrar {
   }
 
   #tooMany(): ToolError {
-    return this.#denied(`you have as many as you may, ${this.#settings.registrationMaxPerAgent}, or there are too many in all. Unregister one of yours first`);
+    return this.#denied(
+      `you have as many as you may, ${this.#settings.registrationMaxPerAgent}, or there are too many in all. Unregister one of yours first`,
+    );
   }
 
   #full(mostBytes: number): string {
@@ -203,8 +230,13 @@ export class ServerRegistrar {
     const catalogue = this.#parts.catalogue().map(({ name }) => name);
     const allowed = [
       catalogue.length === 0 ? undefined : `by name alone: ${catalogue.slice(0, 20).join(", ")}`,
-      this.#settings.registrationHosts.length === 0 ? undefined : `https addresses on: ${this.#settings.registrationHosts.slice(0, 20).join(", ")}`,
+      this.#settings.registrationHosts.length === 0
+        ? undefined
+        : `https addresses on: ${this.#settings.registrationHosts.slice(0, 20).join(", ")}`,
     ].filter((text) => text !== undefined);
-    return new ToolError(ToolErrorCode.Denied, `Cannot register the server: ${why}. Allowed without an operator are ${allowed.join("; ") || "none"}.`);
+    return new ToolError(
+      ToolErrorCode.Denied,
+      `Cannot register the server: ${why}. Allowed without an operator are ${allowed.join("; ") || "none"}.`,
+    );
   }
 }

@@ -43,9 +43,19 @@ export class ServerRequests {
     this.#parts = parts;
   }
 
-  register(request: Decoded<McpRegisterServerRequest>, message: Envelope): Promise<RequestFailure | { readonly summary: string }> {
+  register(
+    request: Decoded<McpRegisterServerRequest>,
+    message: Envelope,
+  ): Promise<RequestFailure | { readonly summary: string }> {
     return this.#decide("mcp_register_server", request, message, {
-      argumentsOf: ({ serverName: server_name, type, url, command, args, env }) => ({ server_name, type, url, command, arguments: args, env }),
+      argumentsOf: ({ serverName: server_name, type, url, command, args, env }) => ({
+        server_name,
+        type,
+        url,
+        command,
+        arguments: args,
+        env,
+      }),
       run: async (value, agent) => ({ summary: await this.#parts.registrar.register(value, agent) }),
     });
   }
@@ -65,7 +75,13 @@ export class ServerRequests {
     request: Decoded<Request>,
     message: Envelope,
     /** `argumentsOf` gives those of the tool, for the policy's rules about them. */
-    { argumentsOf, run }: { readonly argumentsOf: (request: Request) => object; readonly run: (request: Request, agent: string) => Promise<Result> },
+    {
+      argumentsOf,
+      run,
+    }: {
+      readonly argumentsOf: (request: Request) => object;
+      readonly run: (request: Request, agent: string) => Promise<Result>;
+    },
   ): Promise<RequestFailure | Result> {
     const receivedAt = performance.now();
     const sender = this.#parts.identity.senderOf(message);
@@ -85,8 +101,15 @@ export class ServerRequests {
           `"${caller}" may not use "${tool}" now: untrusted content was read before. An operator can allow it by its full name under afterUntrusted in the policy.`,
         );
       if (!decision.isAllowed)
-        throw new ToolError(ToolErrorCode.Denied, `"${caller}" may not use "${tool}". The operator's policy would have to allow it by its full name.`);
-      await takeRates(this.#parts.rates, { toolName: tool, arguments: Buffer.from(message.body).toString() }, { decision, caller });
+        throw new ToolError(
+          ToolErrorCode.Denied,
+          `"${caller}" may not use "${tool}". The operator's policy would have to allow it by its full name.`,
+        );
+      await takeRates(
+        this.#parts.rates,
+        { toolName: tool, arguments: Buffer.from(message.body).toString() },
+        { decision, caller },
+      );
       if (!request.ok) throw new ToolError(ToolErrorCode.InvalidArguments, request.fault.message);
       const given = Object.entries(argumentsOf(request.value)).filter(([, value]) => isGiven(value));
       checkNarrowed(tool, Object.fromEntries(given), { decision, caller });
@@ -103,7 +126,13 @@ export class ServerRequests {
 
   async #note(
     message: Envelope,
-    entry: { readonly tool: string; readonly caller: string; readonly decision: Decision | undefined; readonly outcome: string; readonly receivedAt: number },
+    entry: {
+      readonly tool: string;
+      readonly caller: string;
+      readonly decision: Decision | undefined;
+      readonly outcome: string;
+      readonly receivedAt: number;
+    },
   ): Promise<void> {
     const { tool, caller, decision, outcome, receivedAt } = entry;
     this.#parts.log.info({ tool, caller, outcome }, "an agent asked to add or remove an MCP server");
@@ -113,7 +142,8 @@ export class ServerRequests {
       tool,
       toolCallId: message.messageId,
       arguments: message.body,
-      decision: decision === undefined ? "none" : decision.isAllowed && outcome !== ToolErrorCode.Denied ? "allowed" : "denied",
+      decision:
+        decision === undefined ? "none" : decision.isAllowed && outcome !== ToolErrorCode.Denied ? "allowed" : "denied",
       policy: decision?.revision,
       hasReadUntrusted: hasReadUntrusted(message) || undefined,
       outcome,
@@ -130,7 +160,10 @@ const nothingAllowed = () => createPolicy(defaultPolicySource());
 /** The original's messages have a text only, so the code stands in it, too. */
 function failureOf(error: unknown): RequestFailure | undefined {
   if (error instanceof StoreUnavailableError)
-    return failure(ToolErrorCode.Unavailable, "What is approved of MCP servers cannot be read or written now. Nothing was started. Try again later.");
+    return failure(
+      ToolErrorCode.Unavailable,
+      "What is approved of MCP servers cannot be read or written now. Nothing was started. Try again later.",
+    );
   return error instanceof ToolError ? failure(error.code, error.message) : undefined;
 }
 

@@ -4,11 +4,40 @@ export type HostileBody = object | string;
 /** What stands for a variable in the operator's file. */
 const reference = (name: string): string => `$\{${name}}`;
 const url = (text: string) => ({ serverName: "weather-two", type: "http", url: text });
-const command = (program: string, ...args: readonly string[]) => ({ serverName: "weather-two", type: "stdio", command: program, args });
-const variable = (name: string, value = "x") => ({ serverName: "weather-two", type: "stdio", command: "/usr/bin/weather", env: { [name]: value } });
+const command = (program: string, ...args: readonly string[]) => ({
+  serverName: "weather-two",
+  type: "stdio",
+  command: program,
+  args,
+});
+const variable = (name: string, value = "x") => ({
+  serverName: "weather-two",
+  type: "stdio",
+  command: "/usr/bin/weather",
+  env: { [name]: value },
+});
 const named = (serverName: string) => ({ serverName, type: "http", url: "https://mcp.elsewhere.example/mcp" });
 
-const shells = ["sh", "bash", "dash", "zsh", "busybox", "env", "xargs", "sudo", "npx", "uvx", "npm", "pnpm", "docker", "kubectl", "ssh", "awk", "find", "make"];
+const shells = [
+  "sh",
+  "bash",
+  "dash",
+  "zsh",
+  "busybox",
+  "env",
+  "xargs",
+  "sudo",
+  "npx",
+  "uvx",
+  "npm",
+  "pnpm",
+  "docker",
+  "kubectl",
+  "ssh",
+  "awk",
+  "find",
+  "make",
+];
 const interpreters = ["node", "python3", "python3.12", "perl", "ruby", "php", "deno", "bun", "lua"];
 const metacharacters = [
   "; touch FILE",
@@ -209,7 +238,10 @@ const texts = [
 /** Requests of which none may start a process, nor be connected to: each is answered as denied, or as something that cannot be read. */
 export const hostileRegistrations: readonly HostileBody[] = [
   ...shells.flatMap((program) => [command(program, "-c", "touch FILE"), command(`/usr/bin/${program}`, "x")]),
-  ...interpreters.flatMap((program) => [command(`/usr/bin/${program}`, "-e", "1"), command(`/usr/local/bin/${program}`)]),
+  ...interpreters.flatMap((program) => [
+    command(`/usr/bin/${program}`, "-e", "1"),
+    command(`/usr/local/bin/${program}`),
+  ]),
   ...metacharacters.flatMap((text) => [command("/usr/bin/weather", text), command(`/usr/bin/weather${text}`)]),
   ...paths.map((program) => command(program)),
   ...variables.map((name) => variable(name)),

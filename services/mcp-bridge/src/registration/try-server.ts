@@ -32,7 +32,10 @@ export async function tryServer(options: BridgedServerOptions, log: Logger): Pro
 async function lookAtAddress({ name, address }: BridgedServerOptions): Promise<void> {
   if (address.type === "stdio" || address.guard === undefined) return;
   try {
-    const response = await guardedFetch(address.guard)(address.url, { method: "HEAD", signal: AbortSignal.timeout(LOOK_MS) });
+    const response = await guardedFetch(address.guard)(address.url, {
+      method: "HEAD",
+      signal: AbortSignal.timeout(LOOK_MS),
+    });
     await response.body?.cancel();
   } catch (error) {
     const { cause } = error as Error;
@@ -42,10 +45,16 @@ async function lookAtAddress({ name, address }: BridgedServerOptions): Promise<v
         `Cannot register the server "${name}": its host has no address on the public Internet, and only such are connected to.`,
       );
     if (cause instanceof Error && /redirect/i.test(cause.message))
-      throw new ToolError(ToolErrorCode.Denied, `Cannot register the server "${name}": its address leads to another one. Ask for that one, if it is allowed.`);
+      throw new ToolError(
+        ToolErrorCode.Denied,
+        `Cannot register the server "${name}": its address leads to another one. Ask for that one, if it is allowed.`,
+      );
     throw unavailable(name, "its host does not answer");
   }
 }
 
 const unavailable = (name: string, why: string): ToolError =>
-  new ToolError(ToolErrorCode.Unavailable, `Cannot register the server "${name}": ${why}. Nothing was kept. Look at its address, or try again later.`);
+  new ToolError(
+    ToolErrorCode.Unavailable,
+    `Cannot register the server "${name}": ${why}. Nothing was kept. Look at its address, or try again later.`,
+  );

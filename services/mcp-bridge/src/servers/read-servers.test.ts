@@ -33,7 +33,12 @@ test("the common form and the one of the .NET original are read, with all that o
           deniedTools: ["read_secret"],
           queue: { concurrency: 2 },
         },
-        "old one": { type: "sse", url: `https://example.com/${variable("PLACE:-here")}/sse`, headers: { "x-key": variable("API_KEY") }, isSse: true },
+        "old one": {
+          type: "sse",
+          url: `https://example.com/${variable("PLACE:-here")}/sse`,
+          headers: { "x-key": variable("API_KEY") },
+          isSse: true,
+        },
         socket: { url: "wss://example.com/mcp" },
         any: { url: "https://example.com/mcp", requestTimeoutMs: 5 },
         off: { command: "x", enabled: false },
@@ -63,26 +68,83 @@ test("the common form and the one of the .NET original are read, with all that o
 test("what other programs know is taken, or named in a warning, and grants nothing", () => {
   using folder = temporaryFolder();
   folder.write("servers.env", "FILE_KEY=of-the-file-0\nBOTH=file\n");
-  const theirs = { autoApprove: ["*"], alwaysAllow: ["x"], trust: true, timeout: 60, gallery: "x", oauth: {}, oauth2: {}, commands: [], argument: 1 };
-  const entry = { command: "x", envFile: "servers.env", env: { BOTH: "env", KEY: `$\{env:API_KEY}` }, disabledTools: ["rm"], excludeTools: ["mv"], ...theirs };
-  const remote = { type: "streamableHttp", transport: "http", httpUrl: "https://example.com/mcp", includeTools: ["ls"], enabledTools: ["cat"] };
-  const file = folder.write("mcp.json", { inputs: [], servers: { files: entry, remote, off: { command: "x", disabled: true } } });
+  const theirs = {
+    autoApprove: ["*"],
+    alwaysAllow: ["x"],
+    trust: true,
+    timeout: 60,
+    gallery: "x",
+    oauth: {},
+    oauth2: {},
+    commands: [],
+    argument: 1,
+  };
+  const entry = {
+    command: "x",
+    envFile: "servers.env",
+    env: { BOTH: "env", KEY: `$\{env:API_KEY}` },
+    disabledTools: ["rm"],
+    excludeTools: ["mv"],
+    ...theirs,
+  };
+  const remote = {
+    type: "streamableHttp",
+    transport: "http",
+    httpUrl: "https://example.com/mcp",
+    includeTools: ["ls"],
+    enabledTools: ["cat"],
+  };
+  const file = folder.write("mcp.json", {
+    inputs: [],
+    servers: { files: entry, remote, off: { command: "x", disabled: true } },
+  });
 
   const { servers, warnings } = readServerFile(file, { API_KEY: "the-key-0" });
   expect(servers).toMatchObject([
-    { name: "files", address: { env: { FILE_KEY: "of-the-file-0", BOTH: "env", KEY: "the-key-0" } }, denied: ["mv", "rm"] },
+    {
+      name: "files",
+      address: { env: { FILE_KEY: "of-the-file-0", BOTH: "env", KEY: "the-key-0" } },
+      denied: ["mv", "rm"],
+    },
     { name: "remote", address: { type: "http", url: "https://example.com/mcp" }, allowed: ["ls", "cat"] },
   ]);
-  expect([servers[0]?.allowed, servers[0]?.trustsAnnotations, servers[0]?.pin]).toEqual([undefined, undefined, undefined]);
+  expect([servers[0]?.allowed, servers[0]?.trustsAnnotations, servers[0]?.pin]).toEqual([
+    undefined,
+    undefined,
+    undefined,
+  ]);
   expect(redact("of-the-file-0")).toBe("[redacted]");
-  const words = ['autoApprove" grants nothing', 'alwaysAllow" grants', 'trust" grants', 'timeout" has no effect.*requestTimeoutMs', 'gallery" is none of our'];
-  words.push('oauth" has no effect. Write auth', 'oauth2" has no effect', 'commands" is none of our', 'argument" is none of our');
+  const words = [
+    'autoApprove" grants nothing',
+    'alwaysAllow" grants',
+    'trust" grants',
+    'timeout" has no effect.*requestTimeoutMs',
+    'gallery" is none of our',
+  ];
+  words.push(
+    'oauth" has no effect. Write auth',
+    'oauth2" has no effect',
+    'commands" is none of our',
+    'argument" is none of our',
+  );
   expect(warnings).toEqual(words.map((each) => expect.stringMatching(new RegExp(`^servers\\.files: "${each}`))));
-  expect(readServerFile(folder.write("zed.json", { context_servers: {} }), {}).warnings).toEqual([expect.stringMatching(/no servers.*context_servers/)]);
+  expect(readServerFile(folder.write("zed.json", { context_servers: {} }), {}).warnings).toEqual([
+    expect.stringMatching(/no servers.*context_servers/),
+  ]);
   const top = { servers: {}, mcpserver: {}, theme: "dark", defaults: { requestTimeoutMs: 5_000, other: 1 } };
-  const ofTop = [/^defaults: "requestTimeoutMs" .*Write toolTimeout/, /^defaults: "other" is none/, /^"mcpserver" has no effect: did you mean "mcpServers"/];
-  expect(readServerFile(folder.write("top.json", top), {}).warnings).toEqual(ofTop.map((each) => expect.stringMatching(each)));
-  const missing = { a: { command: "x", envFile: "none.env" }, b: { url: "https://example.com", envFile: "x" }, c: { command: "x", args: [`$\{input:key}`] } };
+  const ofTop = [
+    /^defaults: "requestTimeoutMs" .*Write toolTimeout/,
+    /^defaults: "other" is none/,
+    /^"mcpserver" has no effect: did you mean "mcpServers"/,
+  ];
+  expect(readServerFile(folder.write("top.json", top), {}).warnings).toEqual(
+    ofTop.map((each) => expect.stringMatching(each)),
+  );
+  const missing = {
+    a: { command: "x", envFile: "none.env" },
+    b: { url: "https://example.com", envFile: "x" },
+    c: { command: "x", args: [`$\{input:key}`] },
+  };
   expect(faultsOf({ servers: missing })).toEqual([
     expect.stringMatching(/servers\.a: envFile: .*ENOENT/),
     expect.stringMatching(/servers\.b: .*"envFile".*belong to a server with a "command"/),
@@ -149,12 +211,22 @@ test("limits, state, and how a program runs are read, and what makes no sense is
     { HOME: "/root", PATH: "/bin" },
   );
   expect(files).toMatchObject({ isStateful: true, queueName: "disk", queue: { concurrency: 3 } });
-  expect(files?.address).toMatchObject({ uid: 1_000, gid: 1_001, cwd: "/srv", memoryMib: 512, maxMessageBytes: 2 * 1024 * 1024, env: { PATH: "/bin" } });
+  expect(files?.address).toMatchObject({
+    uid: 1_000,
+    gid: 1_001,
+    cwd: "/srv",
+    memoryMib: 512,
+    maxMessageBytes: 2 * 1024 * 1024,
+    env: { PATH: "/bin" },
+  });
   expect(files?.address).not.toHaveProperty("env.HOME"); // it is another user's
   expect(web).toMatchObject({ cacheMs: 300_000, queue: { concurrency: 2 } });
   expect(web?.queueName).toBeUndefined();
   const faults = faultsOf({
-    mcpServers: { a: { url: "https://example.com", memoryMib: 512, shared: false }, b: { command: "x", queue: "dsik", gid: 5 } },
+    mcpServers: {
+      a: { url: "https://example.com", memoryMib: 512, shared: false },
+      b: { command: "x", queue: "dsik", gid: 5 },
+    },
     queues: { disk: { concurrency: 3, concurrent: 3 }, none: {} },
   });
   expect(faults.map((fault) => fault.replace(/^.*?: /, ""))).toEqual([
@@ -171,21 +243,37 @@ test("what is likely a secret becomes one of the process, and a folder does not"
   read(
     {
       mcpServers: {
-        program: { command: "x", args: ["--key", variable("ARG_KEY"), variable("HOME")], env: { MODE: "production", TOKEN: "env-canary-1" } },
-        remote: { url: "https://example.com", headers: { Authorization: "Bearer header-canary-2", accept: "application/json" } },
+        program: {
+          command: "x",
+          args: ["--key", variable("ARG_KEY"), variable("HOME")],
+          env: { MODE: "production", TOKEN: "env-canary-1" },
+        },
+        remote: {
+          url: "https://example.com",
+          headers: { Authorization: "Bearer header-canary-2", accept: "application/json" },
+        },
         oauth: {
           url: "https://example.com",
-          auth: { type: "client_credentials", clientId: "me", clientSecret: "oauth-canary-3", issuer: "https://issuer.example" },
+          auth: {
+            type: "client_credentials",
+            clientId: "me",
+            clientSecret: "oauth-canary-3",
+            issuer: "https://issuer.example",
+          },
         },
       },
     },
     { ARG_KEY: "argument-canary-4", HOME: "/srv/files" },
   );
-  expect(redact("env-canary-1 header-canary-2 oauth-canary-3 argument-canary-4")).toBe(Array(4).fill("[redacted]").join(" "));
+  expect(redact("env-canary-1 header-canary-2 oauth-canary-3 argument-canary-4")).toBe(
+    Array(4).fill("[redacted]").join(" "),
+  );
   expect(redact("production application/json /srv/files")).toBe("production application/json /srv/files");
 });
 
 test("no server has a name under which operations of OpenAPI documents are pinned", () => {
   for (const name of ["Rest:shop", "A2A:research"])
-    expect(faultsOf({ mcpServers: { [name]: { command: "x" } } })).toEqual([expect.stringContaining('names that begin with "rest:" or "a2a:"')]);
+    expect(faultsOf({ mcpServers: { [name]: { command: "x" } } })).toEqual([
+      expect.stringContaining('names that begin with "rest:" or "a2a:"'),
+    ]);
 });

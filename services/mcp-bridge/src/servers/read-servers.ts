@@ -32,7 +32,8 @@ function slipOf(key: string, known: readonly string[]): string | undefined {
 
 /** What is to be said of a key of other programs. */
 function wordsFor(key: string): string {
-  if (key === "timeout") return "has no effect, as programs write it in seconds or in milliseconds. Write requestTimeoutMs";
+  if (key === "timeout")
+    return "has no effect, as programs write it in seconds or in milliseconds. Write requestTimeoutMs";
   if (key === "requestTimeoutMs") return "has no effect here. Write toolTimeout";
   if (/^oauth2?$/.test(key)) return "has no effect. Write auth";
   if (/^(autoApprove|alwaysAllow|trust)$/.test(key))
@@ -45,7 +46,10 @@ function wordsFor(key: string): string {
  * process.
  * @throws {ConfigError} with all faults at once, and no value of the file or of a variable in it
  */
-export function readServers(file: string, env: Readonly<Record<string, string | undefined>>): readonly BridgedServerOptions[] {
+export function readServers(
+  file: string,
+  env: Readonly<Record<string, string | undefined>>,
+): readonly BridgedServerOptions[] {
   return readServerFile(file, env).servers;
 }
 
@@ -56,14 +60,27 @@ export type ServerFile = ReturnType<typeof readServerFile>;
  * @param envFiles gets each `envFile` of the entries, also if there are faults, and its text; none if it cannot be read
  * @throws as `readServers`
  */
-export function readServerFile(file: string, env: Readonly<Record<string, string | undefined>>, envFiles = new Map<string, string | undefined>()) {
+export function readServerFile(
+  file: string,
+  env: Readonly<Record<string, string | undefined>>,
+  envFiles = new Map<string, string | undefined>(),
+) {
   const content = loadConfig(serversSchema, { env: {}, file });
   const { mcpServers, McpServers, servers, catalogue = {}, Mcp, queues = {} } = content;
-  const { toolTimeout, toolResponseMaxBytes, mcpInitConcurrency, traceMCP = false } = { ...content, ...content.defaults };
+  const {
+    toolTimeout,
+    toolResponseMaxBytes,
+    mcpInitConcurrency,
+    traceMCP = false,
+  } = { ...content, ...content.defaults };
   const { faults, warnings } = lookAtOthers("defaults", content.defaults ?? {}, KNOWN_DEFAULTS);
   const entries = [
     ...Object.entries({ mcpServers, McpServers, servers }).flatMap(([key, named = {}]) =>
-      Object.entries(named as Record<string, ServerEntry>).map(([name, entry]) => ({ path: `${key}.${name}`, name, entry })),
+      Object.entries(named as Record<string, ServerEntry>).map(([name, entry]) => ({
+        path: `${key}.${name}`,
+        name,
+        entry,
+      })),
     ),
     ...(Mcp?.Servers ?? []).map(({ Name, Command, Arguments, EnvironmentVariables }, i) => ({
       path: `Mcp.Servers.${i}`,
@@ -74,24 +91,37 @@ export function readServerFile(file: string, env: Readonly<Record<string, string
         ...(EnvironmentVariables === undefined ? {} : { env: EnvironmentVariables }),
       } satisfies ServerEntry as ServerEntry,
     })),
-    ...Object.entries(catalogue as Record<string, ServerEntry>).map(([name, entry]) => ({ path: `catalogue.${name}`, name, entry, isCatalogue: true })),
+    ...Object.entries(catalogue as Record<string, ServerEntry>).map(([name, entry]) => ({
+      path: `catalogue.${name}`,
+      name,
+      entry,
+      isCatalogue: true,
+    })),
   ].map((each) => ({ isCatalogue: false, ...each }));
   const limits = readQueues(queues, faults);
   const names = new Map<string, string>();
   const isNone = [mcpServers, McpServers, servers, Mcp?.Servers, content.catalogue].every((part) => part === undefined);
-  if (isNone) warnings.push(`it names no servers: they stand in mcpServers, and it has ${Object.keys(content).join(", ").slice(0, 200) || "nothing"}`);
+  if (isNone)
+    warnings.push(
+      `it names no servers: they stand in mcpServers, and it has ${Object.keys(content).join(", ").slice(0, 200) || "nothing"}`,
+    );
   for (const key of Object.keys(content).filter((each) => !KNOWN_TOP.includes(each))) {
     const slip = slipOf(key, KNOWN_TOP);
-    if (slip !== undefined) warnings.push(`"${maskLikelySecrets(key.slice(0, 80))}" has no effect: did you mean "${slip}"?`);
+    if (slip !== undefined)
+      warnings.push(`"${maskLikelySecrets(key.slice(0, 80))}" has no effect: did you mean "${slip}"?`);
     else if (key === "requestTimeoutMs") warnings.push(`"${key}" ${wordsFor(key)}`);
   }
-  if (mcpInitConcurrency !== undefined) warnings.push("mcpInitConcurrency has no effect here: it is INIT_CONCURRENCY of mcp-bridge");
+  if (mcpInitConcurrency !== undefined)
+    warnings.push("mcpInitConcurrency has no effect here: it is INIT_CONCURRENCY of mcp-bridge");
   const read = entries.flatMap(({ path, name, entry, isCatalogue }) => {
-    if (isCatalogue && !CATALOGUE_NAME.test(name)) faults.push(`${path}: an entry's name has 1 to 39 lower-case letters, digits and hyphens`);
+    if (isCatalogue && !CATALOGUE_NAME.test(name))
+      faults.push(`${path}: an entry's name has 1 to 39 lower-case letters, digits and hyphens`);
     if (!NAME.test(name)) faults.push(`${path}: a server's name has 1 to 128 characters and no control characters`);
-    if (isOthersPin(name)) faults.push(`${path}: names that begin with "rest:" or "a2a:" are those of OpenAPI documents and A2A agents`);
+    if (isOthersPin(name))
+      faults.push(`${path}: names that begin with "rest:" or "a2a:" are those of OpenAPI documents and A2A agents`);
     const other = names.get(name.toLowerCase());
-    if (other !== undefined) faults.push(`${path}: "${name}" is named already, as "${other}"; case does not tell servers apart`);
+    if (other !== undefined)
+      faults.push(`${path}: "${name}" is named already, as "${other}"; case does not tell servers apart`);
     names.set(name.toLowerCase(), name);
     const reader = new EntryReader(path, entry, { env, queues: limits, folder: dirname(file), envFiles });
     const options = { maxResultChars: toolResponseMaxBytes, ...reader.read(name) };
@@ -101,7 +131,8 @@ export function readServerFile(file: string, env: Readonly<Record<string, string
     return entry.enabled === false || entry.disabled === true ? [] : [{ options, isCatalogue }];
   });
   if (faults.length > 0) throw new ConfigError(faults.map((fault) => `the file ${file}: ${fault}`));
-  const those = (wanted: boolean) => read.flatMap(({ options, isCatalogue }) => (isCatalogue === wanted ? [options] : []));
+  const those = (wanted: boolean) =>
+    read.flatMap(({ options, isCatalogue }) => (isCatalogue === wanted ? [options] : []));
   return { servers: those(false), catalogue: those(true), warnings, tracesAll: traceMCP };
 }
 
@@ -115,22 +146,34 @@ interface FileContext {
 }
 
 /** What is a slip of the pen is refused, as it may have been to forbid something; what other programs know is named. */
-function lookAtOthers(path: string, part: object, known: readonly string[]): { readonly faults: string[]; readonly warnings: string[] } {
+function lookAtOthers(
+  path: string,
+  part: object,
+  known: readonly string[],
+): { readonly faults: string[]; readonly warnings: string[] } {
   const others = Object.keys(part)
     .filter((key) => !known.includes(key))
     .map((key) => ({ key, slip: slipOf(key, known) }));
   return {
-    faults: others.flatMap(({ key, slip }) => (slip === undefined ? [] : [`${path}: unknown property "${key}": did you mean "${slip}"?`])),
-    warnings: others.flatMap(({ key, slip }) => (slip === undefined ? [`${path}: "${maskLikelySecrets(key.slice(0, 80))}" ${wordsFor(key)}`] : [])),
+    faults: others.flatMap(({ key, slip }) =>
+      slip === undefined ? [] : [`${path}: unknown property "${key}": did you mean "${slip}"?`],
+    ),
+    warnings: others.flatMap(({ key, slip }) =>
+      slip === undefined ? [`${path}: "${maskLikelySecrets(key.slice(0, 80))}" ${wordsFor(key)}`] : [],
+    ),
   };
 }
 
-function readQueues(queues: NonNullable<McpBridgeServers["queues"]>, faults: string[]): ReadonlyMap<string, CallLimitOptions> {
+function readQueues(
+  queues: NonNullable<McpBridgeServers["queues"]>,
+  faults: string[],
+): ReadonlyMap<string, CallLimitOptions> {
   const limits = new Map<string, CallLimitOptions>();
   for (const [name, { concurrency, concurrent, waiting } = {}] of Object.entries(queues)) {
     const most = concurrency ?? concurrent;
     if (most === undefined) faults.push(`queues.${name}: it needs "concurrency"`);
-    else if (concurrency !== undefined && concurrent !== undefined) faults.push(`queues.${name}: it has both "concurrency" and "concurrent": give one of them`);
+    else if (concurrency !== undefined && concurrent !== undefined)
+      faults.push(`queues.${name}: it has both "concurrency" and "concurrent": give one of them`);
     else limits.set(name, { concurrency: most, waiting });
   }
   return limits;
@@ -162,14 +205,18 @@ class EntryReader {
       excludeTools = [],
       disabledTools = [],
     } = this.#entry;
-    const { requestTimeoutMs, connectTimeoutMs, trustAnnotations, stateful, cache, shared, pin, traceMCP } = this.#entry;
+    const { requestTimeoutMs, connectTimeoutMs, trustAnnotations, stateful, cache, shared, pin, traceMCP } =
+      this.#entry;
     const allowed = [...toolsAllowed, ...allowedTools, ...includeTools, ...enabledTools];
     const { faults, warnings } = lookAtOthers(this.#path, this.#entry, KNOWN);
     this.faults.push(...faults);
     this.warnings.push(...warnings);
     this.#lookAtNames();
     const address = this.#address();
-    if (shared === false) this.#fault("shared: all callers share one connection to a server. Name the server twice, and say in the policy who may use which");
+    if (shared === false)
+      this.#fault(
+        "shared: all callers share one connection to a server. Name the server twice, and say in the policy who may use which",
+      );
     return {
       name,
       address,
@@ -191,8 +238,14 @@ class EntryReader {
   #lookAtNames(): void {
     for (const names of [["url", "serverUrl", "httpUrl"] as const, ["type", "transport"] as const]) {
       const given = names.filter((name) => this.#entry[name] !== undefined);
-      if (new Set(given.map((name) => this.#entry[name]?.replace(/^streamable-?http$/i, "http").replace(/^ws$/, "websocket"))).size > 1)
-        this.#fault(`${given.map((name) => `"${name}"`).join(" and ")} are names for the same, and differ: give one of them`);
+      if (
+        new Set(
+          given.map((name) => this.#entry[name]?.replace(/^streamable-?http$/i, "http").replace(/^ws$/, "websocket")),
+        ).size > 1
+      )
+        this.#fault(
+          `${given.map((name) => `"${name}"`).join(" and ")} are names for the same, and differ: give one of them`,
+        );
     }
   }
 
@@ -201,15 +254,20 @@ class EntryReader {
     const { queues } = this.#context;
     if (typeof queue !== "string") return { queue };
     const limit = queues.get(queue);
-    if (limit === undefined) this.#fault(`queue: there is no "${queue}" in queues${queues.size === 0 ? "" : `: known are ${[...queues.keys()].join(", ")}`}`);
+    if (limit === undefined)
+      this.#fault(
+        `queue: there is no "${queue}" in queues${queues.size === 0 ? "" : `: known are ${[...queues.keys()].join(", ")}`}`,
+      );
     return { queue: limit, queueName: queue };
   }
 
   #address(): McpServerAddress {
     const { command, serverUrl, httpUrl, url = serverUrl ?? httpUrl, transport, type = transport } = this.#entry;
     const isStdio = type === "stdio" || (type === undefined && command !== undefined);
-    if (command === undefined && url === undefined) this.#fault(`it needs "command" (a program) or "url" (a server that runs already)`);
-    else if (command !== undefined && url !== undefined) this.#fault(`it has both "command" and "url": give one of them`);
+    if (command === undefined && url === undefined)
+      this.#fault(`it needs "command" (a program) or "url" (a server that runs already)`);
+    else if (command !== undefined && url !== undefined)
+      this.#fault(`it has both "command" and "url": give one of them`);
     else if (isStdio && command === undefined) this.#fault(`type "stdio" needs "command"`);
     else if (!isStdio && url === undefined) this.#fault(`type "${type}" needs "url"`);
     return isStdio ? this.#stdio(command ?? "") : this.#remote(url ?? "", type);
@@ -217,13 +275,17 @@ class EntryReader {
 
   #stdio(command: string): McpServerAddress {
     const { args = [], env = {}, envFile, cwd, headers, auth, uid, gid, memoryMib, outputMib } = this.#entry;
-    if (headers !== undefined || auth !== undefined) this.#fault(`"headers" and "auth" belong to a server with an "url"`);
-    if (gid !== undefined && uid === undefined) this.#fault(`gid: a group without "uid" leaves the program the bridge's own user: give both`);
+    if (headers !== undefined || auth !== undefined)
+      this.#fault(`"headers" and "auth" belong to a server with an "url"`);
+    if (gid !== undefined && uid === undefined)
+      this.#fault(`gid: a group without "uid" leaves the program the bridge's own user: give both`);
     return {
       type: "stdio",
       command: this.#text("command", command),
       args: args.map((arg, i) => this.#text(`args.${i}`, arg)),
-      env: cleanEnvironment({ ...this.#envOf(envFile), ...this.#secretTexts("env", env) }, this.#context.env, { isOtherUser: uid !== undefined }),
+      env: cleanEnvironment({ ...this.#envOf(envFile), ...this.#secretTexts("env", env) }, this.#context.env, {
+        isOtherUser: uid !== undefined,
+      }),
       ...(cwd === undefined ? {} : { cwd: this.#text("cwd", cwd) }),
       uid,
       gid,
@@ -244,7 +306,9 @@ class EntryReader {
       for (const [name, value] of values) this.#noteSecret(name, value);
       return Object.fromEntries(values);
     } catch (error) {
-      this.#fault(`envFile: the file it names cannot be read (${(error as NodeJS.ErrnoException).code ?? "unknown error"})`);
+      this.#fault(
+        `envFile: the file it names cannot be read (${(error as NodeJS.ErrnoException).code ?? "unknown error"})`,
+      );
       return {};
     }
   }
@@ -252,22 +316,38 @@ class EntryReader {
   #remote(given: string, type: ServerEntry["type"]): McpServerAddress {
     const { headers = {}, auth, args, env, envFile, cwd, uid, gid, memoryMib, outputMib } = this.#entry;
     if ([args, env, envFile, cwd, uid, gid, memoryMib, outputMib].some((value) => value !== undefined))
-      this.#fault(`"args", "env", "envFile", "cwd", "uid", "gid", "memoryMib" and "outputMib" belong to a server with a "command"`);
+      this.#fault(
+        `"args", "env", "envFile", "cwd", "uid", "gid", "memoryMib" and "outputMib" belong to a server with a "command"`,
+      );
     const url = this.#text("url", given);
     const parsed = URL.canParse(url) ? new URL(url) : undefined;
-    if (given !== "" && (parsed === undefined || !/^(https?|wss?):$/.test(parsed.protocol))) this.#fault("url: expected http(s)://… or ws(s)://…");
+    if (given !== "" && (parsed === undefined || !/^(https?|wss?):$/.test(parsed.protocol)))
+      this.#fault("url: expected http(s)://… or ws(s)://…");
     const isSocket = parsed?.protocol.startsWith("ws") === true;
-    if (parsed !== undefined && (type === "ws" || type === "websocket") !== isSocket && (type !== undefined || !isSocket))
-      this.#fault(`url: ${isSocket ? `ws:// needs the type "websocket"` : `the type "websocket" needs ws:// or wss://`}`);
-    if (isSocket && auth?.type === "client_credentials") this.#fault(`auth: "client_credentials" is not possible over a WebSocket`);
-    if (parsed !== undefined && parsed.password !== "") this.#noteSecret("password", decodeURIComponent(parsed.password));
+    if (
+      parsed !== undefined &&
+      (type === "ws" || type === "websocket") !== isSocket &&
+      (type !== undefined || !isSocket)
+    )
+      this.#fault(
+        `url: ${isSocket ? `ws:// needs the type "websocket"` : `the type "websocket" needs ws:// or wss://`}`,
+      );
+    if (isSocket && auth?.type === "client_credentials")
+      this.#fault(`auth: "client_credentials" is not possible over a WebSocket`);
+    if (parsed !== undefined && parsed.password !== "")
+      this.#noteSecret("password", decodeURIComponent(parsed.password));
     const all = this.#secretTexts("headers", headers);
     if (auth?.type === "bearer") {
       if (auth.token === undefined) this.#fault(`auth.token: "bearer" needs it`);
       all["authorization"] = `Bearer ${this.#secretText("auth.token", auth.token ?? "")}`;
     }
     const oauth = auth?.type === "client_credentials" ? this.#oauth(auth) : undefined;
-    return { type: isSocket ? "websocket" : remoteType(type), url, headers: all, ...(oauth === undefined ? {} : { oauth }) };
+    return {
+      type: isSocket ? "websocket" : remoteType(type),
+      url,
+      headers: all,
+      ...(oauth === undefined ? {} : { oauth }),
+    };
   }
 
   #oauth({ clientId, clientSecret, scope, issuer }: NonNullable<ServerEntry["auth"]>): OAuthOptions {
@@ -282,7 +362,9 @@ class EntryReader {
   }
 
   #secretTexts(path: string, values: Readonly<Record<string, string | undefined>>): Record<string, string> {
-    return Object.fromEntries(Object.entries(values).map(([name, value = ""]) => [name, this.#secretText(`${path}.${name}`, value)]));
+    return Object.fromEntries(
+      Object.entries(values).map(([name, value = ""]) => [name, this.#secretText(`${path}.${name}`, value)]),
+    );
   }
 
   #secretText(path: string, value: string): string {
@@ -292,11 +374,16 @@ class EntryReader {
   }
 
   #text(path: string, value: string): string {
-    if (value.includes(`$\{input:`)) this.#fault(`${path}: $\{input:…} asks a person, and nobody is asked here. Write $\{NAME}, and set that variable`);
+    if (value.includes(`$\{input:`))
+      this.#fault(
+        `${path}: $\{input:…} asks a person, and nobody is asked here. Write $\{NAME}, and set that variable`,
+      );
     const { text, used, missing } = expandVariables(value, this.#context.env);
     for (const [name, secret] of used) this.#noteSecret(name, secret);
     for (const name of missing)
-      this.#fault(`${path}: the variable ${name} is not set. Set it, or name its file by ${name}_FILE, or write \${${name}:-default}`);
+      this.#fault(
+        `${path}: the variable ${name} is not set. Set it, or name its file by ${name}_FILE, or write \${${name}:-default}`,
+      );
     return text;
   }
 
@@ -311,4 +398,5 @@ class EntryReader {
   }
 }
 
-const remoteType = (type: ServerEntry["type"]): "auto" | "http" | "sse" => (type === undefined ? "auto" : type === "sse" ? "sse" : "http");
+const remoteType = (type: ServerEntry["type"]): "auto" | "http" | "sse" =>
+  type === undefined ? "auto" : type === "sse" ? "sse" : "http";

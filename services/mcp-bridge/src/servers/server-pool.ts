@@ -83,10 +83,12 @@ export class ServerPool implements AsyncDisposable {
 
   /** Resolves once no server is connecting for the first time, at most `ms` milliseconds later. */
   async settled(ms: number): Promise<void> {
-    const isSettled = (): boolean => this.servers.every(({ health }) => health.state === "ready" || health.failures > 0);
+    const isSettled = (): boolean =>
+      this.servers.every(({ health }) => health.state === "ready" || health.failures > 0);
     const settled = Promise.withResolvers<void>();
     const off = this.onChange(() => isSettled() && settled.resolve());
-    if (!isSettled()) await within(ms, settled.promise, () => new Error("servers are still connecting")).catch(() => {});
+    if (!isSettled())
+      await within(ms, settled.promise, () => new Error("servers are still connecting")).catch(() => {});
     off();
   }
 
@@ -104,9 +106,18 @@ export class ServerPool implements AsyncDisposable {
     const refusal = trust && ((toolName: string) => trust.refusalOn(options.name, toolName));
     const isTraced = () => this.tracesAll || this.optionsOf(options.name)?.isTraced === true;
     const connect = (): McpServer =>
-      new McpServer(options, { log, backOffMs, admit: this.#admit, isTraced, limit: this.#queueOf(options), screen: trust?.screenOf(options), refusal });
+      new McpServer(options, {
+        log,
+        backOffMs,
+        admit: this.#admit,
+        isTraced,
+        limit: this.#queueOf(options),
+        screen: trust?.screenOf(options),
+        refusal,
+      });
     const follow = async (): Promise<void> => trust?.follow(options);
-    const server = options.isStateful === true && stateful !== undefined ? stateful.start(options, { connect, follow }) : connect();
+    const server =
+      options.isStateful === true && stateful !== undefined ? stateful.start(options, { connect, follow }) : connect();
     server.onChange(() => this.#changed([]));
     return server;
   }

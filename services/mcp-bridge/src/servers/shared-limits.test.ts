@@ -4,7 +4,8 @@ import { isProcessAlive, temporaryFolder } from "@rockbot/testing";
 import { expect, test } from "vitest";
 import { faulty, startTestBridge } from "../test-bridge.ts";
 
-const linesOf = (file: string): string[] => readFileSync(file, { encoding: "utf8", flag: "a+" }).split("\n").filter(Boolean);
+const linesOf = (file: string): string[] =>
+  readFileSync(file, { encoding: "utf8", flag: "a+" }).split("\n").filter(Boolean);
 
 test("results are kept for as long as the entry says, for the same caller and the same arguments", async () => {
   await using tested = await startTestBridge((folder) => ({
@@ -16,7 +17,8 @@ test("results are kept for as long as the entry says, for the same caller and th
   const { caller, folder } = tested;
   const runs = async (server: string): Promise<number> => {
     const file = join(folder.path, server);
-    for (let i = 0; i < 2; i++) expect(await caller.call(`${server}__note`, { file, line: "ran" })).toMatchObject({ content: "ran" });
+    for (let i = 0; i < 2; i++)
+      expect(await caller.call(`${server}__note`, { file, line: "ran" })).toMatchObject({ content: "ran" });
     return linesOf(file).length;
   };
   expect([await runs("kept"), await runs("trusted"), await runs("fresh")]).toEqual([1, 2, 2]);
@@ -47,7 +49,9 @@ test("no more servers are being started at once than is said", async () => {
   const looking = setInterval(() => {
     most = Math.max(most, linesOf(pidsFile).filter((pid) => isProcessAlive(Number(pid))).length);
   }, 10);
-  await using tested = await startTestBridge(() => ({ first: slow, second: slow, third: slow }), { config: { initConcurrency: 1 } });
+  await using tested = await startTestBridge(() => ({ first: slow, second: slow, third: slow }), {
+    config: { initConcurrency: 1 },
+  });
   clearInterval(looking);
   expect(tested.bridge.servers.map(({ failures }) => failures > 0)).toEqual([true, true, true]); // each had its turn
   expect(most).toBe(1);

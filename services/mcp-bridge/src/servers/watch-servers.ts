@@ -19,7 +19,11 @@ export interface WatchServersOptions {
  * `envFile`. A file that has faults later changes nothing; they are logged.
  * @throws {ConfigError} if the file has faults now
  */
-export function watchServers(file: string, apply: (content: ServerFile) => void, { env, log, everyMs = 1_000 }: WatchServersOptions): AsyncDisposable {
+export function watchServers(
+  file: string,
+  apply: (content: ServerFile) => void,
+  { env, log, everyMs = 1_000 }: WatchServersOptions,
+): AsyncDisposable {
   let seen: string | undefined;
   let told: string | undefined;
   const envFiles = new Map<string, string | undefined>();
@@ -27,7 +31,8 @@ export function watchServers(file: string, apply: (content: ServerFile) => void,
     envFiles.clear();
     const content = readServerFile(file, env, envFiles);
     const said = content.warnings.join("\n");
-    if (said !== told && said !== "") log.warn({ file, warnings: content.warnings }, "the file of MCP servers says what has no effect");
+    if (said !== told && said !== "")
+      log.warn({ file, warnings: content.warnings }, "the file of MCP servers says what has no effect");
     told = said;
     apply(content);
     return content;
@@ -38,7 +43,9 @@ export function watchServers(file: string, apply: (content: ServerFile) => void,
     const hash = createHash("sha256")
       .update(JSON.stringify([text, ...variableFiles(text, env)]))
       .digest("base64url");
-    const same = await Promise.all([...envFiles].map(async ([path, before]) => (await readFile(path, "utf8").catch(() => undefined)) === before));
+    const same = await Promise.all(
+      [...envFiles].map(async ([path, before]) => (await readFile(path, "utf8").catch(() => undefined)) === before),
+    );
     if (hash === seen && same.every(Boolean)) return;
     const isFirst = seen === undefined;
     seen = hash;
@@ -47,7 +54,10 @@ export function watchServers(file: string, apply: (content: ServerFile) => void,
       if (!isFirst) log.info({ file, servers: content.servers.length }, "reloaded the file of MCP servers");
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
-      log.error({ file, faults: error.faults }, "refused the changed file of MCP servers, and keeps the servers loaded before");
+      log.error(
+        { file, faults: error.faults },
+        "refused the changed file of MCP servers, and keeps the servers loaded before",
+      );
     }
   });
 }

@@ -54,14 +54,19 @@ interface Waiting {
 export async function handOverCalls(bus: Bus, { instance, identity }: HandOverCallsOptions): Promise<HandOverCalls> {
   const replyTo = mcpTopics.handedOver(instance);
   const waiting = new Map<string, Waiting>();
-  const subscription = await bus.subscribe({ name: `${MCP_BRIDGE}.handed-over`, topics: [replyTo], kind: "copy", concurrency: 512 }, async (message) => {
-    const call = waiting.get(message.correlationId ?? "");
-    if (call !== undefined && identity.isFrom(MCP_BRIDGE, message, "result")) hear(message, call);
-  });
+  const subscription = await bus.subscribe(
+    { name: `${MCP_BRIDGE}.handed-over`, topics: [replyTo], kind: "copy", concurrency: 512 },
+    async (message) => {
+      const call = waiting.get(message.correlationId ?? "");
+      if (call !== undefined && identity.isFrom(MCP_BRIDGE, message, "result")) hear(message, call);
+    },
+  );
 
   function cancel(to: string, id: string): void {
     const body = encodeMessage("ToolCancel", { toolCallId: id, reason: "the caller gave it up" });
-    bus.publish(createEnvelope({ topic: mcpTopics.owner(to), type: messages.ToolCancel.type, source: MCP_BRIDGE, body })).catch(() => {}); // its time ends it anyway
+    bus
+      .publish(createEnvelope({ topic: mcpTopics.owner(to), type: messages.ToolCancel.type, source: MCP_BRIDGE, body }))
+      .catch(() => {}); // its time ends it anyway
   }
 
   async function publish(envelope: Envelope, { server, tool }: HandedOverCall, timeoutMs: number): Promise<void> {
@@ -71,7 +76,8 @@ export async function handOverCalls(bus: Bus, { instance, identity }: HandOverCa
       await bus.publish(envelope, { mandatory: true, timeoutMs, isWanted });
     } catch (error) {
       // Sent more than once, it may have come the first time.
-      if (sent === 0 || (sent === 1 && error instanceof UnroutableError)) throw new NotTakenError("the owner has no queue", { cause: error });
+      if (sent === 0 || (sent === 1 && error instanceof UnroutableError))
+        throw new NotTakenError("the owner has no queue", { cause: error });
       throw lost(server, tool, error);
     }
   }
@@ -80,7 +86,15 @@ export async function handOverCalls(bus: Bus, { instance, identity }: HandOverCa
     call(call, { timeoutMs: givenMs, signal, onProgress }) {
       const { instance: to, ownerGone, server, tool, args } = call;
       const timeoutMs = Math.max(1, Math.ceil(givenMs));
-      const envelope = mcpCallEnvelope({ topic: mcpTopics.owner(to), source: MCP_BRIDGE, replyTo, server, tool, args, timeoutMs });
+      const envelope = mcpCallEnvelope({
+        topic: mcpTopics.owner(to),
+        source: MCP_BRIDGE,
+        replyTo,
+        server,
+        tool,
+        args,
+        timeoutMs,
+      });
       const { messageId: id } = envelope;
       const { promise, resolve, reject } = Promise.withResolvers<McpCallResult>();
       waiting.set(id, { request: { toolCallId: id, toolName: tool }, onProgress, resolve, reject });
@@ -90,7 +104,8 @@ export async function handOverCalls(bus: Bus, { instance, identity }: HandOverCa
       };
       const late = setTimeout(() => reject(tooLate(server, tool)), timeoutMs);
       for (const ends of [signal, ownerGone]) ends.addEventListener("abort", onAbort, { once: true });
-      if (signal.aborted || ownerGone.aborted) reject(signal.aborted ? signal.reason : new NotTakenError("the owner is gone"));
+      if (signal.aborted || ownerGone.aborted)
+        reject(signal.aborted ? signal.reason : new NotTakenError("the owner is gone"));
       else publish(envelope, call, timeoutMs).catch(reject);
       return promise.finally(() => {
         clearTimeout(late);
@@ -108,11 +123,17 @@ export async function handOverCalls(bus: Bus, { instance, identity }: HandOverCa
 function hear(message: Envelope, { request, onProgress, resolve, reject }: Waiting): void {
   if (message.type === messages.ToolProgress.type) {
     const update = decodeMessage("ToolProgress", message.body);
-    if (update.ok) onProgress({ progress: update.value.progress ?? 0, total: update.value.total ?? undefined, message: update.value.message ?? undefined });
+    if (update.ok)
+      onProgress({
+        progress: update.value.progress ?? 0,
+        total: update.value.total ?? undefined,
+        message: update.value.message ?? undefined,
+      });
     return;
   }
   const answer = answerOf(message, request);
-  if (answer instanceof ToolError) reject(answer.details?.["reason"] === NOT_TAKEN ? new NotTakenError(answer.message) : answer);
+  if (answer instanceof ToolError)
+    reject(answer.details?.["reason"] === NOT_TAKEN ? new NotTakenError(answer.message) : answer);
   else if (answer !== undefined) {
     const { content, structured, isError } = answer;
     resolve({ content: content ?? null, isError: isError === true, ...(structured == null ? {} : { structured }) });
@@ -127,4 +148,5 @@ function lost(server: string, tool: string, cause: unknown): ToolError {
   );
 }
 
-const tooLate = (server: string, tool: string): ToolError => timeoutError(`"${tool}" of the MCP server "${server}"`, { mayHaveRun: true });
+const tooLate = (server: string, tool: string): ToolError =>
+  timeoutError(`"${tool}" of the MCP server "${server}"`, { mayHaveRun: true });

@@ -36,7 +36,9 @@ export function noteOf({ tools, isHeard, instructions, health }: BridgedServer):
 export function readNote({ text }: LeaseNote): OwnerNote | undefined {
   try {
     const note = JSON.parse(text) as Partial<OwnerNote>;
-    return (note.tools === null || Array.isArray(note.tools)) && typeof note.state === "string" ? (note as OwnerNote) : undefined;
+    return (note.tools === null || Array.isArray(note.tools)) && typeof note.state === "string"
+      ? (note as OwnerNote)
+      : undefined;
   } catch {
     return undefined;
   }

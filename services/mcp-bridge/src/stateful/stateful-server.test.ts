@@ -44,13 +44,17 @@ async function startReplicas(entry: object = {}): Promise<Replicas> {
   };
 }
 
-const count = async (caller: ToolCaller) => JSON.parse((await caller.call("keeps__count", {})).content ?? "{}") as { count: number; pid: number };
+const count = async (caller: ToolCaller) =>
+  JSON.parse((await caller.call("keeps__count", {})).content ?? "{}") as { count: number; pid: number };
 
 test("a server with state is one process, whichever replica gets a call, and both announce its tools", async () => {
   await using replicas = await startReplicas();
   const { first, second } = replicas;
   let handedOver = 0;
-  await using _ = await first.bus.subscribe({ name: "listening", topics: ["mcp.owner.*"], kind: "copy" }, async () => void handedOver++);
+  await using _ = await first.bus.subscribe(
+    { name: "listening", topics: ["mcp.owner.*"], kind: "copy" },
+    async () => void handedOver++,
+  );
   const counts = [];
   for (let i = 0; i < 10; i++) counts.push(await count(first.caller)); // the bus hands them to both in turn
   expect(counts.map((one) => one.count)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
@@ -67,16 +71,23 @@ test("what a handed-over call gives, says meanwhile and fails with is as of any 
   await using replicas = await startReplicas();
   const { caller, folder } = replicas.first;
   const twice = async <T>(call: () => Promise<T>): Promise<T[]> => Promise.all([call(), call()]); // one of them in each replica
-  expect(await twice(() => caller.call("keeps__echo", { a: 1 }))).toMatchObject([{ content: '{"a":1}' }, { content: '{"a":1}' }]);
+  expect(await twice(() => caller.call("keeps__echo", { a: 1 }))).toMatchObject([
+    { content: '{"a":1}' },
+    { content: '{"a":1}' },
+  ]);
   const failed = await twice(() => caller.call("keeps__long_line", {}).catch((error: unknown) => error));
   expect(failed).toMatchObject([{ code: "too_large" }, { code: "too_large" }]);
   const cancel = new AbortController();
   const file = join(folder.path, "runs");
-  const hanging = twice(() => caller.call("keeps__hang", { file }, { signal: cancel.signal }).catch((error: unknown) => error));
+  const hanging = twice(() =>
+    caller.call("keeps__hang", { file }, { signal: cancel.signal }).catch((error: unknown) => error),
+  );
   await twice(() => caller.call("keeps__echo", {}));
   cancel.abort();
   expect(await hanging).toMatchObject([{ code: "cancelled" }, { code: "cancelled" }]);
-  await expect.poll(async () => JSON.parse((await caller.call("keeps__cancelled", {})).content ?? "[]"), { timeout: 10_000 }).toHaveLength(2);
+  await expect
+    .poll(async () => JSON.parse((await caller.call("keeps__cancelled", {})).content ?? "[]"), { timeout: 10_000 })
+    .toHaveLength(2);
 });
 
 test("progress passes between replicas", async () => {
@@ -106,10 +117,14 @@ test("a replica that cannot renew its lease sends no more calls; the other has t
   await using replicas = await startReplicas();
   const { caller } = replicas.second;
   const { pid } = await count(caller);
-  const inFlight = [1, 2].map(() => caller.call("keeps__hang", {}, { timeoutMs: 60_000 }).catch((error: unknown) => error));
+  const inFlight = [1, 2].map(() =>
+    caller.call("keeps__hang", {}, { timeoutMs: 60_000 }).catch((error: unknown) => error),
+  );
   await caller.call("keeps__echo", {});
   await replicas.silenceFirst();
-  await expect.poll(async () => (await count(caller).catch(() => undefined))?.pid ?? pid, { timeout: 30_000 }).not.toBe(pid);
+  await expect
+    .poll(async () => (await count(caller).catch(() => undefined))?.pid ?? pid, { timeout: 30_000 })
+    .not.toBe(pid);
   // What the second had handed over is of unknown outcome; the first waits for its own, whose server is there and only cut off.
   expect(await Promise.race(inFlight)).toMatchObject({ code: "outcome_unknown" });
 });
@@ -127,7 +142,10 @@ test("a call that comes before the next replica knows what the server offers wai
   await using other = await handOverCalls(bus, { instance: "other", identity: createIdentity(bus, undefined) });
   const { signal } = new AbortController();
   const call = (tool: string) =>
-    other.call({ instance: owner() ?? "", server: "keeps", tool, args: {}, ownerGone: signal }, { timeoutMs: 10_000, signal, onProgress: () => {} });
+    other.call(
+      { instance: owner() ?? "", server: "keeps", tool, args: {}, ownerGone: signal },
+      { timeoutMs: 10_000, signal, onProgress: () => {} },
+    );
   await expect(call("echo")).rejects.toThrow(NotTakenError); // the other one keeps the call, and asks again
   known.resolve();
   await expect.poll(() => call("echo").catch(() => undefined), { timeout: 10_000 }).toMatchObject({ content: "{}" });
@@ -148,7 +166,8 @@ test("a definition that changes is held by the replica that has the server and b
   await using replicas = await startReplicas({ toolsAllowed: ["echo", "redefine"] });
   const { first, second } = replicas;
   const ask = rawCaller(first.bus);
-  const echoOf = () => ask("echo", { [Header.McpServer]: "keeps" }) as Promise<{ readonly code?: string; readonly content?: string }>;
+  const echoOf = () =>
+    ask("echo", { [Header.McpServer]: "keeps" }) as Promise<{ readonly code?: string; readonly content?: string }>;
   const standing = () => [first, second].map(({ bridge }) => bridge.servers[0]);
   const both = (counts: object) => [counts, counts].map((one) => expect.objectContaining(one));
   for (const [approver, description] of [
@@ -164,12 +183,17 @@ test("a definition that changes is held by the replica that has the server and b
     };
     await expect.poll(look, { timeout: 20_000 }).toEqual(both({ tools: 1, held: 1 }));
     expect(meanwhile.filter((answer) => answer !== "denied" && answer !== "{}")).toEqual([]); // one that does not know it yet asks one that does
-    expect(await Promise.all([echoOf(), echoOf()])).toMatchObject([1, 2].map(() => ({ code: "denied", message: expect.stringContaining("mcp approve") })));
+    expect(await Promise.all([echoOf(), echoOf()])).toMatchObject(
+      [1, 2].map(() => ({ code: "denied", message: expect.stringContaining("mcp approve") })),
+    );
     await expect.poll(() => announcedTools(first.caller), { timeout: 10_000 }).toEqual(["keeps__redefine"]);
 
     const { tools } = await approver.bridge.approvals.waiting();
     expect(tools).toMatchObject([{ server: "keeps", tool: "echo", reason: "changed" }]);
-    expect(await approver.bridge.approvals.approve({ tools, servers: [] }, "ada")).toEqual({ approved: ["keeps: echo"], stale: [] });
+    expect(await approver.bridge.approvals.approve({ tools, servers: [] }, "ada")).toEqual({
+      approved: ["keeps: echo"],
+      stale: [],
+    });
     await expect.poll(standing, { timeout: 20_000 }).toEqual(both({ tools: 2, held: 0 }));
     expect(await Promise.all([echoOf(), echoOf()])).toMatchObject([{ content: "{}" }, { content: "{}" }]);
   }

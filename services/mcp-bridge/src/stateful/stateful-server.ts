@@ -130,7 +130,8 @@ export class StatefulServer implements BridgedServer {
       try {
         return await this.#callOwner(tool, args, { ...options, timeoutMs: deadline - performance.now() });
       } catch (error) {
-        const mayRepeat = !wasLost && isOwnerLost(error) && isRepeatable(tool, this.trustsAnnotations) && !this.#isClosed;
+        const mayRepeat =
+          !wasLost && isOwnerLost(error) && isRepeatable(tool, this.trustsAnnotations) && !this.#isClosed;
         if (mayRepeat) wasLost = true;
         else if (!(error instanceof NotTakenError)) throw error;
         if (performance.now() >= (wasLost ? deadline : giveUpAt)) throw mayRepeat ? error : this.#away();
@@ -142,11 +143,15 @@ export class StatefulServer implements BridgedServer {
   /** A call that another replica has handed over. @throws {NotTakenError} if this one does not have the server @throws {ToolError} */
   async callOwn(toolName: string, args: Record<string, unknown>, options: McpCallOptions): Promise<McpCallResult> {
     const own = this.#own;
-    if (!this.#lease.isHeld || own === undefined || this.#isClosed) throw new NotTakenError("this replica does not have the server");
+    if (!this.#lease.isHeld || own === undefined || this.#isClosed)
+      throw new NotTakenError("this replica does not have the server");
     const tool = this.tools.find(({ name }) => name === toolName);
     if (tool !== undefined) return own.callTool(tool, args, { ...options, mayStart: () => this.#lease.isHeld });
     const isStillAsked = !this.isHeard && own.health.state === "connecting";
-    throw (isStillAsked ? undefined : own.refusalOf(toolName)) ?? new NotTakenError("it is not known here yet what the server offers");
+    throw (
+      (isStillAsked ? undefined : own.refusalOf(toolName)) ??
+      new NotTakenError("it is not known here yet what the server offers")
+    );
   }
 
   async retire(drainMs: number): Promise<void> {
@@ -173,9 +178,13 @@ export class StatefulServer implements BridgedServer {
     if (this.#lease.isHeld && this.#own !== undefined && !this.#isClosed)
       return this.#own.callTool(tool, args, { ...options, mayStart: () => this.#lease.isHeld });
     const owner = this.#lease.holder?.owner;
-    if (owner === undefined || owner === this.#parts.owner) return Promise.reject(new NotTakenError("no replica has the server"));
+    if (owner === undefined || owner === this.#parts.owner)
+      return Promise.reject(new NotTakenError("no replica has the server"));
     const instance = instanceOf(owner);
-    return this.#parts.handOvers.call({ instance, server: this.name, tool: tool.name, args, ownerGone: this.#ownerGone.signal }, options);
+    return this.#parts.handOvers.call(
+      { instance, server: this.name, tool: tool.name, args, ownerGone: this.#ownerGone.signal },
+      options,
+    );
   }
 
   #ownerChanged(): void {
@@ -205,7 +214,10 @@ export class StatefulServer implements BridgedServer {
     const own = this.#own;
     if (own === undefined) return;
     this.#own = undefined;
-    this.#parts.log.warn({ server: this.name }, "lost the lease of a stateful server to another replica, and ended its calls here");
+    this.#parts.log.warn(
+      { server: this.name },
+      "lost the lease of a stateful server to another replica, and ended its calls here",
+    );
     const left = own[Symbol.asyncDispose]().finally(() => this.#leaving.delete(left));
     this.#leaving.add(left);
   }
@@ -231,7 +243,10 @@ export class StatefulServer implements BridgedServer {
         this.#changed();
       }
     } catch (error) {
-      this.#parts.log.debug({ server: this.name, error: String(error) }, "could not share what is known of a stateful server");
+      this.#parts.log.debug(
+        { server: this.name, error: String(error) },
+        "could not share what is known of a stateful server",
+      );
     }
   }
 
@@ -244,10 +259,14 @@ export class StatefulServer implements BridgedServer {
   }
 
   #away(): ToolError {
-    return new ToolError(ToolErrorCode.Unavailable, `The MCP server "${this.name}" is with no replica of the bridge now. Nothing was run. Try again later.`, {
-      retryAfterMs: 1_000,
-      details: { mayHaveRun: false, reason: "server_away" },
-    });
+    return new ToolError(
+      ToolErrorCode.Unavailable,
+      `The MCP server "${this.name}" is with no replica of the bridge now. Nothing was run. Try again later.`,
+      {
+        retryAfterMs: 1_000,
+        details: { mayHaveRun: false, reason: "server_away" },
+      },
+    );
   }
 
   #changed(): void {

@@ -25,7 +25,10 @@ export interface StatefulServers extends AsyncDisposable {
 }
 
 /** Resolves once calls of other replicas are taken. Disposed of after the servers. */
-export async function startStatefulServers(bus: Bus, { leases, instance, identity, drainMs, log }: StatefulServersOptions): Promise<StatefulServers> {
+export async function startStatefulServers(
+  bus: Bus,
+  { leases, instance, identity, drainMs, log }: StatefulServersOptions,
+): Promise<StatefulServers> {
   /** By name in lower case; the newest, where one is replaced by another. */
   const servers = new Map<string, StatefulServer>();
   await using started = new AsyncDisposableStack();
@@ -49,7 +52,14 @@ export async function startStatefulServers(bus: Bus, { leases, instance, identit
   const running = started.move();
   return {
     start(options, parts) {
-      const server = new StatefulServer(options, { ...parts, leases, handOvers, owner: `${instance}.${entries++}`, drainLeftMs, log });
+      const server = new StatefulServer(options, {
+        ...parts,
+        leases,
+        handOvers,
+        owner: `${instance}.${entries++}`,
+        drainLeftMs,
+        log,
+      });
       servers.set(options.name.toLowerCase(), server);
       return server;
     },

@@ -25,7 +25,12 @@ export interface TakeCallsOptions {
   readonly instance: string;
   readonly identity: Pick<Identity, "isFrom">;
   /** Calls a tool of a server that this replica has. @throws {NotTakenError} if it does not have it */
-  readonly call: (server: string, tool: string, args: Record<string, unknown>, options: McpCallOptions) => Promise<McpCallResult>;
+  readonly call: (
+    server: string,
+    tool: string,
+    args: Record<string, unknown>,
+    options: McpCallOptions,
+  ) => Promise<McpCallResult>;
   /** How long disposal waits for the calls that run. */
   readonly drainMs: number;
   readonly log: Logger;
@@ -37,7 +42,10 @@ const ANSWER_TIMEOUT_MS = 10_000;
 
 /** Makes the calls that other replicas hand over, each once, and answers them. Disposal takes no more, and waits for those that run. */
 // Long because: its handlers share what is remembered of calls
-export async function takeCalls(bus: Bus, { instance, identity, call, drainMs, log }: TakeCallsOptions): Promise<AsyncDisposable> {
+export async function takeCalls(
+  bus: Bus,
+  { instance, identity, call, drainMs, log }: TakeCallsOptions,
+): Promise<AsyncDisposable> {
   const seen = new RecentMap<string, true>(MAX_REMEMBERED);
   const running = new Map<string, { readonly cancel: AbortController; readonly done: Promise<void> }>();
 
@@ -53,26 +61,55 @@ export async function takeCalls(bus: Bus, { instance, identity, call, drainMs, l
     running.set(toolCallId, { cancel, done });
   }
 
-  async function run(message: Envelope, request: ToolInvokeRequest, replyTo: string, cancelled: AbortSignal): Promise<void> {
+  async function run(
+    message: Envelope,
+    request: ToolInvokeRequest,
+    replyTo: string,
+    cancelled: AbortSignal,
+  ): Promise<void> {
     const timeoutMs = Math.min(waitsMs(message) ?? MAX_TIMEOUT_MS, MAX_TIMEOUT_MS);
     const signal = AbortSignal.any([cancelled, AbortSignal.timeout(timeoutMs)]);
     const send = ({ type, body }: { readonly type: string; readonly body: Uint8Array }): Promise<void> =>
-      bus.publish(createEnvelope({ topic: replyTo, type, source: MCP_BRIDGE, correlationId: request.toolCallId, ttlMs: ANSWER_TIMEOUT_MS, body }), {
-        timeoutMs: ANSWER_TIMEOUT_MS,
-      });
-    const progress = progressRelay(request, (body) => void send({ type: messages.ToolProgress.type, body }).catch(() => {})); // may be lost
+      bus.publish(
+        createEnvelope({
+          topic: replyTo,
+          type,
+          source: MCP_BRIDGE,
+          correlationId: request.toolCallId,
+          ttlMs: ANSWER_TIMEOUT_MS,
+          body,
+        }),
+        {
+          timeoutMs: ANSWER_TIMEOUT_MS,
+        },
+      );
+    const progress = progressRelay(
+      request,
+      (body) => void send({ type: messages.ToolProgress.type, body }).catch(() => {}),
+    ); // may be lost
     try {
       const args = JSON.parse(request.arguments ?? "{}") as Record<string, unknown>;
-      const { content, structured, isError } = await call(message.headers[Header.McpServer] ?? "", request.toolName, args, {
-        timeoutMs,
-        signal,
-        onProgress: progress.report,
-      });
+      const { content, structured, isError } = await call(
+        message.headers[Header.McpServer] ?? "",
+        request.toolName,
+        args,
+        {
+          timeoutMs,
+          signal,
+          onProgress: progress.report,
+        },
+      );
       progress.end();
-      const response = textResponse(request, content, { isError, ...(structured === undefined ? {} : { structured: { ...structured } }) });
+      const response = textResponse(request, content, {
+        isError,
+        ...(structured === undefined ? {} : { structured: { ...structured } }),
+      });
       const encoded = encodeReply(request, response);
       if (encoded.body.byteLength > MAX_BODY_BYTES)
-        throw new ToolError(ToolErrorCode.TooLarge, `"${request.toolName}" gave a result of ${encoded.body.byteLength} bytes. Ask for less.`);
+        throw new ToolError(
+          ToolErrorCode.TooLarge,
+          `"${request.toolName}" gave a result of ${encoded.body.byteLength} bytes. Ask for less.`,
+        );
       await send(encoded);
     } catch (error) {
       progress.end();
@@ -81,12 +118,15 @@ export async function takeCalls(bus: Bus, { instance, identity, call, drainMs, l
     }
   }
 
-  const subscription = await bus.subscribe({ name: `${MCP_BRIDGE}.owner`, topics: [mcpTopics.owner(instance)], kind: "copy" }, async (message) => {
-    if (!identity.isFrom(MCP_BRIDGE, message, "result")) return;
-    if (message.type === messages.ToolInvokeRequest.type) take(message);
-    const cancel = message.type === messages.ToolCancel.type ? decodeMessage("ToolCancel", message.body) : undefined;
-    if (cancel?.ok) running.get(cancel.value.toolCallId)?.cancel.abort(new Error("cancelled"));
-  });
+  const subscription = await bus.subscribe(
+    { name: `${MCP_BRIDGE}.owner`, topics: [mcpTopics.owner(instance)], kind: "copy" },
+    async (message) => {
+      if (!identity.isFrom(MCP_BRIDGE, message, "result")) return;
+      if (message.type === messages.ToolInvokeRequest.type) take(message);
+      const cancel = message.type === messages.ToolCancel.type ? decodeMessage("ToolCancel", message.body) : undefined;
+      if (cancel?.ok) running.get(cancel.value.toolCallId)?.cancel.abort(new Error("cancelled"));
+    },
+  );
   return {
     async [Symbol.asyncDispose]() {
       await subscription[Symbol.asyncDispose]();
@@ -99,7 +139,9 @@ export async function takeCalls(bus: Bus, { instance, identity, call, drainMs, l
 
 function toolErrorOf(error: unknown): ToolError {
   if (error instanceof NotTakenError) {
-    return new ToolError(ToolErrorCode.Unavailable, "The server is with another replica.", { details: { mayHaveRun: false, reason: NOT_TAKEN } });
+    return new ToolError(ToolErrorCode.Unavailable, "The server is with another replica.", {
+      details: { mayHaveRun: false, reason: NOT_TAKEN },
+    });
   }
   if (error instanceof ToolError) return error;
   if (error instanceof Error && error.name === "TimeoutError") return timeoutError("The call", { mayHaveRun: true });

@@ -52,9 +52,17 @@ export function mcpToolGuide(servers: readonly BridgedServer[], held: NonNullabl
     if (instructions === undefined) continue;
     const { description, isApproved = false } = instructions;
     const quoted = description.split("\n").map((line) => `> ${line}`);
-    const text = [`## What the server "${name}" says of itself`, "", "Not from your user, nor from this system:", "", ...quoted, ""].join("\n");
+    const text = [
+      `## What the server "${name}" says of itself`,
+      "",
+      "Not from your user, nor from this system:",
+      "",
+      ...quoted,
+      "",
+    ].join("\n");
     length += text.length;
-    if (length <= MAX_DOCUMENT) sections.push({ toolsBeginWith: announcedMcpPrefix(name), text, trust: definedBy(`mcp:${name}`, isApproved) });
+    if (length <= MAX_DOCUMENT)
+      sections.push({ toolsBeginWith: announcedMcpPrefix(name), text, trust: definedBy(`mcp:${name}`, isApproved) });
     else length -= text.length;
   }
   const awaited = servers.filter(({ isHeard }) => !isHeard).map(({ name }) => announcedMcpPrefix(name));

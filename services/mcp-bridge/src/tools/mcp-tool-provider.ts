@@ -83,7 +83,10 @@ export class McpToolProvider implements ToolProvider {
     const isOwnName = !this.#pool.servers.some((server) => mayBeAnnouncedMcpName(toolName, server.name));
     if (isOwnName && unheard.some((server) => server.health.failures === 0)) {
       const message = `"${toolName.slice(0, 80)}" cannot be called now: what may offer it is being connected. Nothing was run. Try again later.`;
-      throw new ToolError(ToolErrorCode.Unavailable, message, { retryAfterMs: AWAY_RETRY_MS, details: { mayHaveRun: false, reason: "server_away" } });
+      throw new ToolError(ToolErrorCode.Unavailable, message, {
+        retryAfterMs: AWAY_RETRY_MS,
+        details: { mayHaveRun: false, reason: "server_away" },
+      });
     }
     const away = unheard.find((server) => mayBeAnnouncedMcpName(toolName, server.name));
     if (away !== undefined) throw serverAwayError(away.health);
@@ -94,14 +97,20 @@ export class McpToolProvider implements ToolProvider {
     const server = this.#pool.find(serverName);
     if (server === undefined) {
       // The error names no other tool: the caller may not be one that may know of it.
-      throw new ToolError(ToolErrorCode.ToolNotFound, `There is no MCP server "${serverName.slice(0, 80)}". List the servers again.`);
+      throw new ToolError(
+        ToolErrorCode.ToolNotFound,
+        `There is no MCP server "${serverName.slice(0, 80)}". List the servers again.`,
+      );
     }
     const tool = firstNamed(server.tools, toolName, ({ name }) => name);
     if (tool !== undefined) return this.#toolOf(server, tool);
     const refusal = this.#trust?.refusalOn(server.name, toolName);
     if (refusal !== undefined) throw refusal;
     if (!server.isHeard) throw serverAwayError(server.health);
-    throw new ToolError(ToolErrorCode.ToolNotFound, `The MCP server "${server.name}" offers no tool "${toolName.slice(0, 80)}".`);
+    throw new ToolError(
+      ToolErrorCode.ToolNotFound,
+      `The MCP server "${server.name}" offers no tool "${toolName.slice(0, 80)}".`,
+    );
   }
 
   #findAnywhere(toolName: string): Tool | undefined {

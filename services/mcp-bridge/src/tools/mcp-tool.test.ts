@@ -14,7 +14,12 @@ test("a call brings the defaults that the schema requires, and no null that it r
   const properties = { query: { type: "string" }, limit: { type: "integer", default: 5 }, tag: { type: "string" } };
   const inputSchema = { type: "object", required: ["query", "limit"], additionalProperties: false, properties };
   const annotations = { readOnly: false, idempotent: false, destructive: true, openWorld: true };
-  const tool = mcpTool(server as unknown as BridgedServer, { name: "find", description: "Finds.", inputSchema, annotations });
+  const tool = mcpTool(server as unknown as BridgedServer, {
+    name: "find",
+    description: "Finds.",
+    inputSchema,
+    annotations,
+  });
   await using bus = createMemoryBus();
   await using _service = await serveTools(bus, { tools: [tool], guides: [] }, { service: "mcp-bridge" });
   await using caller = await createToolCaller(bus, { agent: "tester" });
@@ -25,6 +30,9 @@ test("a call brings the defaults that the schema requires, and no null that it r
     { query: "a", limit: 5 },
     { query: "a", limit: 1, tag: "b" },
   ]);
-  await expect(caller.call("peer__find", { tag: null })).rejects.toMatchObject({ code: "invalid_arguments", message: expect.stringContaining("query") });
+  await expect(caller.call("peer__find", { tag: null })).rejects.toMatchObject({
+    code: "invalid_arguments",
+    message: expect.stringContaining("query"),
+  });
   expect(sent).toHaveLength(2);
 });

@@ -10,24 +10,43 @@ const CHUNKS = { keptSeconds: 20 * 60, minLength: 20_000 };
 export type McpToolOptions = Pick<BridgedServerOptions, "cacheMs" | "maxResultChars">;
 
 /** One tool of an MCP server as a tool of the bus. Its results are labelled as a stranger's. */
-export function mcpTool(server: BridgedServer, tool: McpTool, { cacheMs = 0, maxResultChars: threshold }: McpToolOptions = {}): Tool {
+export function mcpTool(
+  server: BridgedServer,
+  tool: McpTool,
+  { cacheMs = 0, maxResultChars: threshold }: McpToolOptions = {},
+): Tool {
   const isTrusted = server.trustsAnnotations;
   const mayKeep = cacheMs > 0 && (!isTrusted || tool.annotations.readOnly);
   const definition: ToolDefinition<Record<string, unknown>, Record<string, unknown>> = {
     name: announcedMcpName(server.name, tool.name),
-    description: tool.description === "" ? `The tool "${tool.name}" of the MCP server "${server.name}", which does not describe it.` : tool.description,
+    description:
+      tool.description === ""
+        ? `The tool "${tool.name}" of the MCP server "${server.name}", which does not describe it.`
+        : tool.description,
     inputSchema: tool.inputSchema,
     outputSchema: tool.outputSchema,
     trust: definedBy(`mcp:${server.name}`, tool.isApproved === true),
     readOnly: isTrusted && tool.annotations.readOnly,
     idempotent: isRepeatable(tool, isTrusted),
     ...(mayKeep ? { cacheSeconds: cacheMs / 1_000 } : {}),
-    ...(threshold === undefined ? {} : { resultSize: { threshold, chunkLength: Math.max(threshold, CHUNKS.minLength), keptSeconds: CHUNKS.keptSeconds } }),
+    ...(threshold === undefined
+      ? {}
+      : {
+          resultSize: {
+            threshold,
+            chunkLength: Math.max(threshold, CHUNKS.minLength),
+            keptSeconds: CHUNKS.keptSeconds,
+          },
+        }),
     validateInput: validatorOf(tool.inputSchema),
     mendInput: (input) => mendArguments(tool.inputSchema, input),
   };
   return defineTool(definition, async (input, { deadline, signal, progress }) => {
-    const { content, structured, isError } = await server.callTool(tool, input, { timeoutMs: deadline - performance.now(), signal, onProgress: progress });
+    const { content, structured, isError } = await server.callTool(tool, input, {
+      timeoutMs: deadline - performance.now(),
+      signal,
+      onProgress: progress,
+    });
     return { content, structured, isError, trust: saidBy(`mcp:${server.name}`) };
   });
 }

@@ -10,8 +10,10 @@ import { createToolCaller } from "@rockbot/tools";
 import { expect, test } from "vitest";
 import { announcedTools, faulty, rawCaller, realServers, startTestBridge } from "../test-bridge.ts";
 
-const policyOf = async (yaml: string) => holdPolicy(createPolicy(await readPolicy(`everyone: { allow: ["*"] }\n${yaml}`, "of the test")));
-const announced = (caller: Parameters<typeof announcedTools>[0]) => expect.poll(() => announcedTools(caller), { timeout: 10_000 });
+const policyOf = async (yaml: string) =>
+  holdPolicy(createPolicy(await readPolicy(`everyone: { allow: ["*"] }\n${yaml}`, "of the test")));
+const announced = (caller: Parameters<typeof announcedTools>[0]) =>
+  expect.poll(() => announcedTools(caller), { timeout: 10_000 });
 const limited = (...toolsAllowed: readonly string[]) => ({ ...faulty(), toolsAllowed });
 
 test("a definition that changes by a byte is neither announced nor called until an operator approves it", async () => {
@@ -21,7 +23,11 @@ test("a definition that changes by a byte is neither announced nor called until 
   await announced(caller).toEqual(["peer__echo", "peer__redefine"]);
   await caller.call("peer__redefine", { tool: "echo", description: "The fault echo!" });
   await announced(caller).toEqual(["peer__redefine"]);
-  const words = { code: "denied", isRetryable: false, message: expect.stringContaining('rockbot mcp approve "peer" "echo"') };
+  const words = {
+    code: "denied",
+    isRetryable: false,
+    message: expect.stringContaining('rockbot mcp approve "peer" "echo"'),
+  };
   for (const [name, headers] of [
     ["peer__echo", {}],
     ["ECHO", {}],
@@ -29,19 +35,42 @@ test("a definition that changes by a byte is neither announced nor called until 
   ] as const)
     expect(await ask(name, headers)).toMatchObject(words);
   // Who knows only what is announced is told the same, and not that there is no such tool.
-  await expect(caller.call("peer__echo", {})).rejects.toMatchObject({ ...words, details: { mayHaveRun: false, reason: "not_approved" } });
-  await using barred = await createToolCaller(bus, { agent: "barred", policy: await policyOf("callers: { barred: { allow: ['peer__redefine'] } }") });
+  await expect(caller.call("peer__echo", {})).rejects.toMatchObject({
+    ...words,
+    details: { mayHaveRun: false, reason: "not_approved" },
+  });
+  await using barred = await createToolCaller(bus, {
+    agent: "barred",
+    policy: await policyOf("callers: { barred: { allow: ['peer__redefine'] } }"),
+  });
   await barred.discovered();
-  await expect(barred.call("peer__echo", {})).rejects.toMatchObject({ message: expect.not.stringContaining("approve") });
+  await expect(barred.call("peer__echo", {})).rejects.toMatchObject({
+    message: expect.not.stringContaining("approve"),
+  });
   expect(bridge.servers).toMatchObject([{ name: "peer", tools: 1, held: 1 }]);
 
   const { tools } = await bridge.approvals.waiting();
-  expect(tools).toMatchObject([{ server: "peer", tool: "echo", reason: "changed", changes: ['description: was "The fault echo.", is "The fault echo!"'] }]);
+  expect(tools).toMatchObject([
+    {
+      server: "peer",
+      tool: "echo",
+      reason: "changed",
+      changes: ['description: was "The fault echo.", is "The fault echo!"'],
+    },
+  ]);
   await caller.call("peer__redefine", { tool: "echo", description: "Something else." });
-  await expect.poll(async () => (await bridge.approvals.waiting()).tools[0]?.changes[0], { timeout: 10_000 }).toContain("Something else");
-  expect(await bridge.approvals.approve({ tools, servers: [] }, "ada")).toEqual({ approved: [], stale: ["peer: echo"] }); // not what was shown
+  await expect
+    .poll(async () => (await bridge.approvals.waiting()).tools[0]?.changes[0], { timeout: 10_000 })
+    .toContain("Something else");
+  expect(await bridge.approvals.approve({ tools, servers: [] }, "ada")).toEqual({
+    approved: [],
+    stale: ["peer: echo"],
+  }); // not what was shown
   const shown = await bridge.approvals.waiting();
-  expect(await bridge.approvals.approve({ tools: shown.tools, servers: [] }, "ada")).toEqual({ approved: ["peer: echo"], stale: [] });
+  expect(await bridge.approvals.approve({ tools: shown.tools, servers: [] }, "ada")).toEqual({
+    approved: ["peer: echo"],
+    stale: [],
+  });
   expect(await ask("peer__echo", {})).toMatchObject({ content: "{}" });
   await announced(caller).toEqual(["peer__echo", "peer__redefine"]);
 });
@@ -57,7 +86,13 @@ test("what comes later and what gets another name is held; a server whose pins a
   await expect
     .poll(async () => (await bridge.approvals.waiting()).tools, { timeout: 10_000 })
     .toMatchObject([
-      { server: "strict", tool: "repeat", reason: "renamed", renamedFrom: "echo", changes: ['name: was "echo", is "repeat"'] },
+      {
+        server: "strict",
+        tool: "repeat",
+        reason: "renamed",
+        renamedFrom: "echo",
+        changes: ['name: was "echo", is "repeat"'],
+      },
       { server: "strict", tool: expect.stringMatching(/^grown_/), reason: "new" },
     ]);
 });
@@ -65,9 +100,13 @@ test("what comes later and what gets another name is held; a server whose pins a
 test("what is refused is answered so, and of a server that is taken out of the file, or was while no bridge ran, nothing waits", async () => {
   await using trustStore = createMemoryTrustStore();
   {
-    await using tested = await startTestBridge(() => ({ peer: limited("echo", "redefine"), other: limited("echo", "redefine") }), { trustStore });
+    await using tested = await startTestBridge(
+      () => ({ peer: limited("echo", "redefine"), other: limited("echo", "redefine") }),
+      { trustStore },
+    );
     const { bridge, caller, bus, folder } = tested;
-    for (const server of ["peer", "other"]) await caller.call(`${server}__redefine`, { tool: "echo", description: "Else." });
+    for (const server of ["peer", "other"])
+      await caller.call(`${server}__redefine`, { tool: "echo", description: "Else." });
     const waiting = async () => (await bridge.approvals.waiting()).tools;
     await expect.poll(async () => (await waiting()).length, { timeout: 10_000 }).toBe(2);
     const tools = (await waiting()).filter(({ server }) => server === "peer");
@@ -108,7 +147,9 @@ test("what was pinned holds after a restart, in a file that people can read", as
     await announced(first.caller).toEqual(["peer__echo"]);
   }
   expect(existsSync(mcpLockFile)).toBe(true);
-  await using second = await startTestBridge(() => ({ peer: limited("echo", "hang"), other: limited("echo") }), { config: { mcpLockFile } });
+  await using second = await startTestBridge(() => ({ peer: limited("echo", "hang"), other: limited("echo") }), {
+    config: { mcpLockFile },
+  });
   await announced(second.caller).toEqual(["other__echo", "peer__echo"]);
 });
 
@@ -121,7 +162,10 @@ test("in the mode file only what stands in the operator's file is offered, also 
   const config = { mcpLockFile, pin: "file" as const };
   await using alone = await startTestBridge(() => ({ peer: faulty(), other: limited("echo") }), { config });
   await announced(alone.caller).toEqual(["peer__echo"]);
-  await using shared = await startTestBridge(() => ({ peer: faulty(), other: limited("echo") }), { config, trustStore: createMemoryTrustStore() });
+  await using shared = await startTestBridge(() => ({ peer: faulty(), other: limited("echo") }), {
+    config,
+    trustStore: createMemoryTrustStore(),
+  });
   await announced(shared.caller).toEqual(["peer__echo"]);
 });
 
@@ -150,7 +194,10 @@ test("while it cannot be read what is approved nothing is offered, and a call is
     ["echo", { [Header.McpServer]: "peer" }],
     ["peer__echo", {}], // as another replica, which could read what is approved, has announced it
   ] as const)
-    expect(await ask(name, headers)).toMatchObject({ code: "unavailable", message: expect.stringContaining("approved") });
+    expect(await ask(name, headers)).toMatchObject({
+      code: "unavailable",
+      message: expect.stringContaining("approved"),
+    });
   isAway = false;
   await announced(tested.caller).toEqual(["peer__echo"]);
 });
@@ -158,24 +205,30 @@ test("while it cannot be read what is approved nothing is offered, and a call is
 test.each([
   ["read what is approved", {}, { read: () => Promise.reject(new StoreUnavailableError("Redis is away")) }],
   ["start one of its servers", { peer: { command: "no-such-program" } }, {}],
-])("a replica that cannot %s hides no tool of another one, and its own list counts once that one is gone", async (_, broken, store) => {
-  await using bus = createMemoryBus();
-  const heard: string[] = [];
-  const hear = async ({ type }: { readonly type: string }) => void heard.push(type);
-  await using _ears = await bus.subscribe({ name: "ears", topics: ["tool.announce.mcp-bridge"], kind: "copy" }, hear);
-  const servers = () => ({ peer: limited("echo"), open: { ...limited("echo"), pin: "off" } });
-  await using one = await startTestBridge(servers, { bus });
-  await announced(one.caller).toEqual(["open__echo", "peer__echo"]);
-  await using two = await startTestBridge(() => ({ ...servers(), ...broken }), { bus, trustStore: { ...createMemoryTrustStore(), ...store } });
-  expect(two.bridge.servers.map(({ tools }) => tools).sort()).toEqual([0, 1]);
+])(
+  "a replica that cannot %s hides no tool of another one, and its own list counts once that one is gone",
+  async (_, broken, store) => {
+    await using bus = createMemoryBus();
+    const heard: string[] = [];
+    const hear = async ({ type }: { readonly type: string }) => void heard.push(type);
+    await using _ears = await bus.subscribe({ name: "ears", topics: ["tool.announce.mcp-bridge"], kind: "copy" }, hear);
+    const servers = () => ({ peer: limited("echo"), open: { ...limited("echo"), pin: "off" } });
+    await using one = await startTestBridge(servers, { bus });
+    await announced(one.caller).toEqual(["open__echo", "peer__echo"]);
+    await using two = await startTestBridge(() => ({ ...servers(), ...broken }), {
+      bus,
+      trustStore: { ...createMemoryTrustStore(), ...store },
+    });
+    expect(two.bridge.servers.map(({ tools }) => tools).sort()).toEqual([0, 1]);
 
-  const before = heard.length; // from here on both have announced what they have, and each beats once a second
-  await expect.poll(() => heard.length, { timeout: 20_000 }).toBeGreaterThan(before + 5);
-  await one.caller.discovered();
-  expect([announcedTools(one.caller), announcedTools(two.caller)]).toEqual([
-    ["open__echo", "peer__echo"],
-    ["open__echo", "peer__echo"],
-  ]);
-  await one.bridge[Symbol.asyncDispose]();
-  await announced(two.caller).toEqual(["open__echo"]);
-});
+    const before = heard.length; // from here on both have announced what they have, and each beats once a second
+    await expect.poll(() => heard.length, { timeout: 20_000 }).toBeGreaterThan(before + 5);
+    await one.caller.discovered();
+    expect([announcedTools(one.caller), announcedTools(two.caller)]).toEqual([
+      ["open__echo", "peer__echo"],
+      ["open__echo", "peer__echo"],
+    ]);
+    await one.bridge[Symbol.asyncDispose]();
+    await announced(two.caller).toEqual(["open__echo"]);
+  },
+);

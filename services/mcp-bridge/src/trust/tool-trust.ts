@@ -2,7 +2,15 @@ import { metrics, type ObservableResult } from "@opentelemetry/api";
 import type { Logger } from "@rockbot/bus";
 import { announcedMcpName, mayBeAnnouncedMcpName, ToolError, ToolErrorCode, type ToolGuide } from "@rockbot/contracts";
 import { INSTRUCTIONS, type McpTool, type ToolScreen } from "@rockbot/mcp";
-import { forgetWaiting, type HeldTool, isOthersPin, PinBook, type PinMode, readWaiting, type TrustStore } from "@rockbot/mcp/trust";
+import {
+  forgetWaiting,
+  type HeldTool,
+  isOthersPin,
+  PinBook,
+  type PinMode,
+  readWaiting,
+  type TrustStore,
+} from "@rockbot/mcp/trust";
 import { StoreUnavailableError } from "@rockbot/records";
 import type { BridgedServerOptions } from "../servers/bridged-server.ts";
 
@@ -28,11 +36,12 @@ export class ToolTrust implements Disposable {
   readonly #screened = new Set<string>();
   readonly #unreadable = new Set<string>();
   readonly #quarantined = metrics.getMeter("@rockbot/mcp-bridge").createCounter("rockbot.mcp.tools.quarantined", {
-    description: "Definitions of MCP tools that were held for an operator's approval, by server and reason: new, changed, renamed or suspicious.",
+    description:
+      "Definitions of MCP tools that were held for an operator's approval, by server and reason: new, changed, renamed or suspicious.",
   });
-  readonly #held = metrics
-    .getMeter("@rockbot/mcp-bridge")
-    .createObservableGauge("rockbot.mcp.server.tools_held", { description: "Tools of an MCP server that wait for an operator's approval." });
+  readonly #held = metrics.getMeter("@rockbot/mcp-bridge").createObservableGauge("rockbot.mcp.server.tools_held", {
+    description: "Tools of an MCP server that wait for an operator's approval.",
+  });
 
   constructor({ store, filed, pin, log }: ToolTrustOptions) {
     this.#store = store;
@@ -69,7 +78,10 @@ export class ToolTrust implements Disposable {
     this.#unreadable.delete(server);
     this.#book.forget(server);
     void forgetWaiting(this.#store, server).catch((error: unknown) =>
-      this.#log.warn({ server, reason: String(error) }, "could not remove what waits for approval of a server that is gone"),
+      this.#log.warn(
+        { server, reason: String(error) },
+        "could not remove what waits for approval of a server that is gone",
+      ),
     );
   }
 
@@ -112,7 +124,9 @@ export class ToolTrust implements Disposable {
   refusalOf(toolName: string): ToolError | undefined {
     const lower = toolName.toLowerCase();
     for (const server of this.#screened) {
-      const held = this.#heldOn(server).find(({ name }) => name.toLowerCase() === lower || announcedMcpName(server, name).toLowerCase() === lower);
+      const held = this.#heldOn(server).find(
+        ({ name }) => name.toLowerCase() === lower || announcedMcpName(server, name).toLowerCase() === lower,
+      );
       if (held !== undefined) return heldError(server, held);
       if (this.#unreadable.has(server) && mayBeAnnouncedMcpName(toolName, server)) return unreadableError(server);
     }
@@ -131,7 +145,8 @@ export class ToolTrust implements Disposable {
       return offered.map((tool) => (approved.has(tool.name) ? { ...tool, isApproved: true } : tool));
     } catch (error) {
       if (!(error instanceof StoreUnavailableError)) throw error;
-      if (!this.#unreadable.has(server)) this.#log.error({ server, reason: error.message }, "offers nothing of an MCP server whose pins cannot be read");
+      if (!this.#unreadable.has(server))
+        this.#log.error({ server, reason: error.message }, "offers nothing of an MCP server whose pins cannot be read");
       this.#unreadable.add(server);
       return undefined;
     }
@@ -139,7 +154,10 @@ export class ToolTrust implements Disposable {
 
   #alert(server: string, { name: tool, reason, renamedFrom, suspicions }: HeldTool): void {
     this.#quarantined.add(1, { server, reason });
-    this.#log.warn({ server, tool, reason, renamedFrom, suspicions }, 'holds a tool of an MCP server until an operator runs "rockbot mcp approve"');
+    this.#log.warn(
+      { server, tool, reason, renamedFrom, suspicions },
+      'holds a tool of an MCP server until an operator runs "rockbot mcp approve"',
+    );
   }
 
   readonly #observe = (result: ObservableResult): void => {

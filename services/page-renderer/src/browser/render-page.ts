@@ -43,7 +43,11 @@ export interface RenderedPage {
  */
 export async function renderPage(address: string, options: RenderOptions): Promise<RenderedPage> {
   const url = httpUrl(address);
-  if (url === undefined) throw new ToolError(ToolErrorCode.InvalidArguments, "Cannot render the page: only http:// and https:// URLs can be opened.");
+  if (url === undefined)
+    throw new ToolError(
+      ToolErrorCode.InvalidArguments,
+      "Cannot render the page: only http:// and https:// URLs can be opened.",
+    );
   const until = performance.now() + options.pageTimeoutMs;
   const late = AbortSignal.timeout(options.pageTimeoutMs);
   const over = AbortSignal.any([options.signal, late]);
@@ -56,7 +60,12 @@ export async function renderPage(address: string, options: RenderOptions): Promi
     // A browser that comes too late is killed all the same.
     open.defer(async () => void (await (await starting.catch(() => undefined))?.[Symbol.asyncDispose]()));
     const { browser, tooLarge } = await unlessAborted(starting, over);
-    const context = await browser.newContext({ acceptDownloads: false, serviceWorkers: "block", javaScriptEnabled: true, permissions: [] });
+    const context = await browser.newContext({
+      acceptDownloads: false,
+      serviceWorkers: "block",
+      javaScriptEnabled: true,
+      permissions: [],
+    });
     const reading = readPage(context, url, { ...options, until, onAnswer: (response) => (answer = response) });
     reading.catch(() => {}); // what ends it first counts
     const page = await unlessAborted(Promise.race([reading, tooLarge]), over);
@@ -78,7 +87,11 @@ interface ReadPageOptions extends RenderOptions {
 /** How often a document is read whose page leads elsewhere meanwhile. */
 const MAX_READS = 3;
 
-async function readPage(context: BrowserContext, url: URL, { settleMs, maxPageBytes, until, onAnswer }: ReadPageOptions): Promise<RenderedPage> {
+async function readPage(
+  context: BrowserContext,
+  url: URL,
+  { settleMs, maxPageBytes, until, onAnswer }: ReadPageOptions,
+): Promise<RenderedPage> {
   const page = await context.newPage();
   /** With the page's document: of the last place where it has led. */
   let answer: Response | undefined;
@@ -101,7 +114,12 @@ async function readPage(context: BrowserContext, url: URL, { settleMs, maxPageBy
       if (place === undefined) throw noPage(url, `it leads to ${at.slice(0, 20)}, which is no page of the web`);
       if (answer !== undefined) checkAnswer(url, place, answer);
       const html = await htmlOf(page, await context.newCDPSession(page), maxPageBytes);
-      return { url: at, html: html.slice(0, maxPageBytes), isCut: html.length > maxPageBytes, isSettled: isWhole && isSettled };
+      return {
+        url: at,
+        html: html.slice(0, maxPageBytes),
+        isCut: html.length > maxPageBytes,
+        isSettled: isWhole && isSettled,
+      };
     } catch (error) {
       if (error instanceof ToolError || reads === MAX_READS || page.isClosed()) throw error;
     }
@@ -117,22 +135,33 @@ const isReached = (page: Page, state: "domcontentloaded" | "networkidle", timeou
 /** @throws {ToolError} if it is an error, or no page */
 function checkAnswer(url: URL, at: URL, answer: Response): void {
   const status = answer.status();
-  if (status >= 400) throw withTrust(statusError(describeUrl(at), status, undefined), at.href === url.href ? undefined : saidBy(describeUrl(url)));
+  if (status >= 400)
+    throw withTrust(
+      statusError(describeUrl(at), status, undefined),
+      at.href === url.href ? undefined : saidBy(describeUrl(url)),
+    );
   const type = answer.headers()["content-type"]?.split(";")[0]?.trim().toLowerCase() ?? "";
   // What the browser shows of other kinds is a viewer of its own.
-  if (/^(?:application\/pdf|image\/(?!svg)|audio\/|video\/)/.test(type)) throw noPage(url, `it is of the type ${type}, and no page. It needs no browser`);
+  if (/^(?:application\/pdf|image\/(?!svg)|audio\/|video\/)/.test(type))
+    throw noPage(url, `it is of the type ${type}, and no page. It needs no browser`);
 }
 
 /** @param why in the page's words, too: where it leads, and its type */
 const noPage = (url: URL, why: string): ToolError =>
-  new ToolError(ToolErrorCode.ExecutionFailed, `Cannot render ${describeUrl(url)}: ${why}.`, { trust: saidBy(describeUrl(url)) });
+  new ToolError(ToolErrorCode.ExecutionFailed, `Cannot render ${describeUrl(url)}: ${why}.`, {
+    trust: saidBy(describeUrl(url)),
+  });
 
 /** Of the document with its open shadow trees. It is cut where it is made, in a world where the page has changed no function. */
 async function htmlOf(page: Page, session: CDPSession, most: number): Promise<string> {
   await page.evaluate("0"); // waits until a navigation that has begun is over
   const { frameTree } = await session.send("Page.getFrameTree");
   const { executionContextId } = await session.send("Page.createIsolatedWorld", { frameId: frameTree.frame.id });
-  const { result } = await session.send("Runtime.evaluate", { expression: `(${READ})(${most + 1})`, contextId: executionContextId, returnByValue: true });
+  const { result } = await session.send("Runtime.evaluate", {
+    expression: `(${READ})(${most + 1})`,
+    contextId: executionContextId,
+    returnByValue: true,
+  });
   if (typeof result.value !== "string") throw new Error("its document cannot be read");
   return result.value;
 }
@@ -155,7 +184,12 @@ const READ = `(most) => {
 
 function httpUrl(text: string): URL | undefined {
   const url = URL.parse(text);
-  return url !== null && (url.protocol === "http:" || url.protocol === "https:") && url.username === "" && url.password === "" ? url : undefined;
+  return url !== null &&
+    (url.protocol === "http:" || url.protocol === "https:") &&
+    url.username === "" &&
+    url.password === ""
+    ? url
+    : undefined;
 }
 
 function isDenied({ denied }: ForwardProxy, url: string): boolean {
@@ -183,19 +217,42 @@ function renderError(url: URL, error: unknown, { proxy, isLate, answer, options 
   if (error instanceof ToolError) return error;
   const text = error instanceof Error ? error.message : "";
   const cannot = `Cannot render ${describeUrl(url)}`;
-  const failed = (code: ToolErrorCode, what: string): ToolError => new ToolError(code, `${cannot}: ${what}`, { cause: error });
-  if (error instanceof BrowserMemoryError) return failed(ToolErrorCode.TooLarge, `${error.message}. Look for a simpler page.`);
+  const failed = (code: ToolErrorCode, what: string): ToolError =>
+    new ToolError(code, `${cannot}: ${what}`, { cause: error });
+  if (error instanceof BrowserMemoryError)
+    return failed(ToolErrorCode.TooLarge, `${error.message}. Look for a simpler page.`);
   if (isLate && answer === undefined)
-    return failed(ToolErrorCode.Unavailable, `the server, or the browser, did not answer within ${options.pageTimeoutMs} ms. Try again later.`);
-  if (isLate) return failed(ToolErrorCode.ExecutionFailed, `its scripts were not done within ${options.pageTimeoutMs} ms. Look for a simpler page.`);
+    return failed(
+      ToolErrorCode.Unavailable,
+      `the server, or the browser, did not answer within ${options.pageTimeoutMs} ms. Try again later.`,
+    );
+  if (isLate)
+    return failed(
+      ToolErrorCode.ExecutionFailed,
+      `its scripts were not done within ${options.pageTimeoutMs} ms. Look for a simpler page.`,
+    );
   const at = URL.parse(answer?.url() ?? "") ?? url;
-  if (isDenied(proxy, url.href) || isDenied(proxy, at.href) || (/ERR_TUNNEL_CONNECTION_FAILED/.test(text) && proxy.denied.length > 0)) return denied(url);
-  if (proxy.isOverLimit) return failed(ToolErrorCode.TooLarge, `it fetches more than ${options.maxTransferBytes} bytes. Look for a simpler page.`);
+  if (
+    isDenied(proxy, url.href) ||
+    isDenied(proxy, at.href) ||
+    (/ERR_TUNNEL_CONNECTION_FAILED/.test(text) && proxy.denied.length > 0)
+  )
+    return denied(url);
+  if (proxy.isOverLimit)
+    return failed(
+      ToolErrorCode.TooLarge,
+      `it fetches more than ${options.maxTransferBytes} bytes. Look for a simpler page.`,
+    );
   if (/Download is starting/.test(text)) return failed(ToolErrorCode.ExecutionFailed, "it is a download, not a page.");
   // The browser takes an error without a text, or one that asks for a login, for none.
-  if (/net::ERR_/.test(text) && answer !== undefined && answer.status() >= 400) return statusError(describeUrl(at), answer.status(), undefined);
-  if (/net::ERR_/.test(text)) return failed(ToolErrorCode.Unavailable, `the browser could not reach it (${/net::ERR_[A-Z_]+/.exec(text)?.[0]}).`);
+  if (/net::ERR_/.test(text) && answer !== undefined && answer.status() >= 400)
+    return statusError(describeUrl(at), answer.status(), undefined);
+  if (/net::ERR_/.test(text))
+    return failed(ToolErrorCode.Unavailable, `the browser could not reach it (${/net::ERR_[A-Z_]+/.exec(text)?.[0]}).`);
   if (/launch|executable|Cannot find (package|module)/i.test(text))
-    return failed(ToolErrorCode.Unavailable, "the browser cannot be started here. The operator can find out why by rockbot doctor.");
+    return failed(
+      ToolErrorCode.Unavailable,
+      "the browser cannot be started here. The operator can find out why by rockbot doctor.",
+    );
   return failed(ToolErrorCode.ExecutionFailed, "its browser ended, or the page cannot be read.");
 }

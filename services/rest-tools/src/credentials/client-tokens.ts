@@ -52,7 +52,8 @@ export class ClientTokens {
       .digest("base64url");
     const kept = this.#tokens.get(key);
     if (kept !== undefined && kept.endsAt > performance.now() && stale?.has(kept.token) !== true) return kept.token;
-    const renewal = this.#renewals.get(key) ?? this.#renew(key, grant, client).finally(() => this.#renewals.delete(key));
+    const renewal =
+      this.#renewals.get(key) ?? this.#renew(key, grant, client).finally(() => this.#renewals.delete(key));
     this.#renewals.set(key, renewal);
     return (await unlessAborted(renewal, signal)).token;
   }
@@ -61,9 +62,14 @@ export class ClientTokens {
   async #renew(key: string, { tokenUrl, scope }: ClientGrant, client: string): Promise<AccessToken> {
     const form = { grant_type: "client_credentials", ...(scope === undefined ? {} : { scope }) };
     const askedAt = performance.now();
-    const answer = await askTokenEndpoint(this.#fetch, { url: tokenUrl, form, headers: { authorization: basic(client) } });
+    const answer = await askTokenEndpoint(this.#fetch, {
+      url: tokenUrl,
+      form,
+      headers: { authorization: basic(client) },
+    });
     const { access_token: token, expires_in: seconds } = answer.body;
-    if (answer.status !== 200 || typeof token !== "string" || !/^[\x21-\x7e]+$/.test(token)) throw refused(tokenUrl, answer);
+    if (answer.status !== 200 || typeof token !== "string" || !/^[\x21-\x7e]+$/.test(token))
+      throw refused(tokenUrl, answer);
     registerSecret(token);
     const lifeS = typeof seconds === "number" && seconds > 0 ? seconds : UNSAID_S;
     const renewed = { token, endsAt: askedAt + (lifeS - Math.min(MARGIN_S, lifeS / 10)) * 1_000 };
@@ -75,15 +81,21 @@ export class ClientTokens {
 /** Both parts are encoded before they are joined: RFC 6749, 2.3.1. */
 function basic(client: string): string {
   const at = client.indexOf(":");
-  const [id, secret] = [client.slice(0, at), client.slice(at + 1)].map((part) => new URLSearchParams([["", part]]).toString().slice(1));
+  const [id, secret] = [client.slice(0, at), client.slice(at + 1)].map((part) =>
+    new URLSearchParams([["", part]]).toString().slice(1),
+  );
   return `Basic ${Buffer.from(`${id}:${secret}`).toString("base64")}`;
 }
 
-function refused(tokenUrl: string, { status, body, retryAfterMs }: Awaited<ReturnType<typeof askTokenEndpoint>>): ToolError {
+function refused(
+  tokenUrl: string,
+  { status, body, retryAfterMs }: Awaited<ReturnType<typeof askTokenEndpoint>>,
+): ToolError {
   const error = typeof body["error"] === "string" && /^[a-z_]{1,40}$/.test(body["error"]) ? ` (${body["error"]})` : "";
   const words = `Nothing was sent: ${describeUrl(new URL(tokenUrl))} gives no token, status ${status}${error}`;
   const details = { status, mayHaveRun: false };
-  if (status === 429) return new ToolError(ToolErrorCode.RateLimited, `${words}. Wait before you try again.`, { retryAfterMs, details });
+  if (status === 429)
+    return new ToolError(ToolErrorCode.RateLimited, `${words}. Wait before you try again.`, { retryAfterMs, details });
   if (status >= 400 && status < 500)
     return new ToolError(ToolErrorCode.Denied, `${words}. An operator looks after the client's id, secret and scope.`, {
       details: { ...details, reason: "no_credential" },

@@ -39,7 +39,8 @@ export interface CredentialUse {
 export function grantOf({ kind, client, origins }: Credential, document?: SaidGrant): ClientGrant | undefined {
   if (client === undefined) return undefined;
   const tokenUrl = client.tokenUrl ?? document?.tokenUrl;
-  if (tokenUrl === undefined) throw new RangeError(`no "tokenUrl" says where tokens for the credential "${kind}" come from`);
+  if (tokenUrl === undefined)
+    throw new RangeError(`no "tokenUrl" says where tokens for the credential "${kind}" come from`);
   if (client.tokenUrl === undefined && !origins.has(URL.parse(tokenUrl)?.origin ?? ""))
     throw new RangeError(
       `its tokens come from ${tokenUrl.slice(0, 200)}, which is none of the origins of the credential "${kind}": add it there, or set "tokenUrl"`,
@@ -76,7 +77,11 @@ export async function withCredentials(
   const signed = { ...request, url: new URL(request.url), headers: { ...request.headers }, tokens: got };
   for (const { credential, place, grant } of uses) {
     if (!credential.origins.has(request.url.origin)) continue;
-    const value = valueFor(credential, caller, policy === undefined ? ANY : policy.current().credentialOf(caller, credential.kind));
+    const value = valueFor(
+      credential,
+      caller,
+      policy === undefined ? ANY : policy.current().credentialOf(caller, credential.kind),
+    );
     if (grant === undefined) put(signed, place, value);
     else {
       const token = await tokens.get(grant, value, { signal, stale });
@@ -89,7 +94,9 @@ export async function withCredentials(
 
 function valueFor({ kind, own, accounts, client }: Credential, caller: string, account: string | undefined): string {
   if (account === undefined)
-    throw denied(`the policy gives "${caller}" no credential of the kind "${kind}". An operator adds it under callers.${caller}.credentials`);
+    throw denied(
+      `the policy gives "${caller}" no credential of the kind "${kind}". An operator adds it under callers.${caller}.credentials`,
+    );
   const read = account === ANY ? own : (accounts.get(account) ?? (account === kind ? own : undefined));
   if (read === undefined)
     throw denied(
@@ -98,15 +105,19 @@ function valueFor({ kind, own, accounts, client }: Credential, caller: string, a
         : `the credential "${kind}" has no account "${account}", which the policy gives to "${caller}". An operator adds it to the file of REST tools`,
     );
   const value = read();
-  if (value === undefined) throw denied(`the variable with the credential "${kind}" for "${caller}" is not set. An operator sets it`);
+  if (value === undefined)
+    throw denied(`the variable with the credential "${kind}" for "${caller}" is not set. An operator sets it`);
   if (!/^[\x21-\x7e][\x20-\x7e]*$/.test(value))
     throw denied(`the credential "${kind}" for "${caller}" has characters that no header takes. An operator mends it`);
-  if (client !== undefined && !value.includes(":")) throw denied(`the credential "${kind}" for "${caller}" is no id:secret. An operator mends it`);
+  if (client !== undefined && !value.includes(":"))
+    throw denied(`the credential "${kind}" for "${caller}" is no id:secret. An operator mends it`);
   return value;
 }
 
 const denied = (why: string): ToolError =>
-  new ToolError(ToolErrorCode.Denied, `Nothing was sent: ${why}.`, { details: { mayHaveRun: false, reason: "no_credential" } });
+  new ToolError(ToolErrorCode.Denied, `Nothing was sent: ${why}.`, {
+    details: { mayHaveRun: false, reason: "no_credential" },
+  });
 
 function put(request: PreparedRequest, place: CredentialPlace, value: string): void {
   if (place.in === "query") {
@@ -114,7 +125,9 @@ function put(request: PreparedRequest, place: CredentialPlace, value: string): v
     const pair = `${encodeURIComponent(place.name)}=${encodeURIComponent(value)}`;
     request.url.search = request.url.search === "" ? pair : `${request.url.search.slice(1)}&${pair}`;
   } else if (place.in === "cookie") {
-    request.headers["cookie"] = [request.headers["cookie"], `${place.name}=${encodeURIComponent(value)}`].filter(Boolean).join("; ");
+    request.headers["cookie"] = [request.headers["cookie"], `${place.name}=${encodeURIComponent(value)}`]
+      .filter(Boolean)
+      .join("; ");
   } else {
     const { scheme } = place;
     const text = scheme === "Basic" ? Buffer.from(value).toString("base64") : value;

@@ -19,12 +19,19 @@ const MAX_BYTES = 4 * 1024 * 1024;
 
 /** Reads a YAML or JSON file. */
 export function readLocatedFile(file: string): LocatedFile {
-  const failed = (...faults: readonly string[]): LocatedFile => ({ text, value: undefined, faults, located: (_, message) => message });
+  const failed = (...faults: readonly string[]): LocatedFile => ({
+    text,
+    value: undefined,
+    faults,
+    located: (_, message) => message,
+  });
   let text = "";
   try {
     text = readFileSync(file, "utf8");
   } catch (error) {
-    return failed(`it cannot be read (${(error as NodeJS.ErrnoException).code ?? "unknown error"}). Give a readable file`);
+    return failed(
+      `it cannot be read (${(error as NodeJS.ErrnoException).code ?? "unknown error"}). Give a readable file`,
+    );
   }
   if (Buffer.byteLength(text) > MAX_BYTES) return failed(`it is larger than ${MAX_BYTES} bytes`);
   const lines = new LineCounter();
@@ -48,7 +55,8 @@ export function readLocatedFile(file: string): LocatedFile {
     const steps = spelled(path);
     for (let length = steps.length; length > 0; length--) {
       const node = yaml.getIn(steps.slice(0, length), true);
-      if (isNode(node) && node.range) return `${steps.join(".")}, line ${lines.linePos(node.range[0]).line}: ${message}`;
+      if (isNode(node) && node.range)
+        return `${steps.join(".")}, line ${lines.linePos(node.range[0]).line}: ${message}`;
     }
     return steps.length === 0 ? message : `${steps.join(".")}: ${message}`;
   }

@@ -41,7 +41,9 @@ RestTools:
     expect.stringMatching(/^tools\.elsewhere\.credential, line 7: .*is not for https:\/\/other\.example/),
     expect.stringMatching(/^tools\.select\.select, line 8: it is neither a JSON Pointer nor JMESPath/),
     expect.stringMatching(/^tools\.method\.method, line 9: /),
-    expect.stringMatching(/^tools\.braces\.url, line 10: "\{id\}" stands for no argument here: write "\$\{parameters\.id\}", or "urlTemplate"/),
+    expect.stringMatching(
+      /^tools\.braces\.url, line 10: "\{id\}" stands for no argument here: write "\$\{parameters\.id\}", or "urlTemplate"/,
+    ),
     expect.stringMatching(/^RestTools\.Endpoints\.0, line 13: there is a tool of this name already/),
     expect.stringMatching(/^RestTools\.Endpoints\.0.*line 13: the authType "bearer" needs it/),
     expect.stringMatching(/^RestTools\.Endpoints\.1, line 14: there is a tool of this name already/),
@@ -54,11 +56,21 @@ test("what breaks the schema is told with its line, and no value of it", () => {
     url: https://a.example/
     metod: super-secret-value
 `);
-  expect(faults).toEqual([expect.stringMatching(/^tools\.a, line 3: unknown property "metod": did you mean "method"\?/)]);
+  expect(faults).toEqual([
+    expect.stringMatching(/^tools\.a, line 3: unknown property "metod": did you mean "method"\?/),
+  ]);
   expect(faults.join()).not.toContain("super-secret");
 });
 
-test.each(["https://a.example{x}", "https://{x}.example/", "{x}", "https://a.example:{x}/", "https://user:pass@a.example/", "ftp://a.example/"])(
-  "no argument stands in the host of %s",
-  (url) => expect(faultsOf(`endpoints: [{ name: a, urlTemplate: "${url}" }]`)).toEqual([expect.stringContaining("scheme, host and port are fixed")]),
+test.each([
+  "https://a.example{x}",
+  "https://{x}.example/",
+  "{x}",
+  "https://a.example:{x}/",
+  "https://user:pass@a.example/",
+  "ftp://a.example/",
+])("no argument stands in the host of %s", (url) =>
+  expect(faultsOf(`endpoints: [{ name: a, urlTemplate: "${url}" }]`)).toEqual([
+    expect.stringContaining("scheme, host and port are fixed"),
+  ]),
 );

@@ -4,7 +4,13 @@ import { isRecord } from "@rockbot/base";
 import { ConfigError, describeFaults, parseJson } from "@rockbot/contracts";
 import { readVariable } from "@rockbot/process/config";
 import { type Credential, type CredentialPlace, type CredentialUse, grantOf } from "../credentials/credential.ts";
-import { type Credential as CredentialEntry, type Endpoint, endpointsSchema, type Import, type RestToolsEndpoints } from "../generated/endpoints.ts";
+import {
+  type Credential as CredentialEntry,
+  type Endpoint,
+  endpointsSchema,
+  type Import,
+  type RestToolsEndpoints,
+} from "../generated/endpoints.ts";
 import type { DocumentImport } from "../openapi/document-import.ts";
 import { isForbiddenHeader } from "../request/place-value.ts";
 import type { BodyTemplate, RequestTemplate } from "../request/template-request.ts";
@@ -52,9 +58,10 @@ export function readRestFile(file: string, env: Env): RestFile {
   const content = withSmallNames(located.value);
   if (!endpointsSchema.validate(content))
     throw new ConfigError(
-      describeFaults(endpointsSchema.validate, endpointsSchema.schema, content, { maxFaults: 200, quoteValues: false }).map(({ path, message }) =>
-        located.located(stepsOf(path, content), message),
-      ),
+      describeFaults(endpointsSchema.validate, endpointsSchema.schema, content, {
+        maxFaults: 200,
+        quoteValues: false,
+      }).map(({ path, message }) => located.located(stepsOf(path, content), message)),
       what,
     );
   const reader = new FileReader(located, content, { env, folder: dirname(file) });
@@ -75,7 +82,11 @@ class FileReader {
   readonly #off: OffTool[] = [];
   readonly #names = new Map<string, FilePath>();
 
-  constructor(located: LocatedFile, content: RestToolsEndpoints, { env, folder }: { readonly env: Env; readonly folder: string }) {
+  constructor(
+    located: LocatedFile,
+    content: RestToolsEndpoints,
+    { env, folder }: { readonly env: Env; readonly folder: string },
+  ) {
     this.#located = located;
     this.#content = content;
     this.#env = env;
@@ -85,25 +96,37 @@ class FileReader {
 
   read(): RestFile {
     const { naming, credentials = {}, tools = {}, endpoints = [], restTools = {}, openapi = {} } = this.#content;
-    const read = new Map(Object.entries(credentials).flatMap(([name, entry]) => (entry === undefined ? [] : [[name, this.#credential(name, entry)] as const])));
-    const listed: { readonly path: FilePath; readonly name: string | undefined; readonly entry: Endpoint; readonly naming: "prefixed" | "own" | undefined }[] =
-      [
-        ...Object.entries(tools).flatMap(([name, entry]) => (entry === undefined ? [] : [{ path: ["tools", name], name: entry.name ?? name, entry, naming }])),
-        ...endpoints.map((entry, i) => ({ path: ["endpoints", i], name: entry.name, entry, naming })),
-        ...(restTools.endpoints ?? []).map((entry, i) => ({
-          path: ["restTools", "endpoints", i],
-          name: entry.name,
-          entry,
-          naming: restTools.naming ?? naming,
-        })),
-      ];
+    const read = new Map(
+      Object.entries(credentials).flatMap(([name, entry]) =>
+        entry === undefined ? [] : [[name, this.#credential(name, entry)] as const],
+      ),
+    );
+    const listed: {
+      readonly path: FilePath;
+      readonly name: string | undefined;
+      readonly entry: Endpoint;
+      readonly naming: "prefixed" | "own" | undefined;
+    }[] = [
+      ...Object.entries(tools).flatMap(([name, entry]) =>
+        entry === undefined ? [] : [{ path: ["tools", name], name: entry.name ?? name, entry, naming }],
+      ),
+      ...endpoints.map((entry, i) => ({ path: ["endpoints", i], name: entry.name, entry, naming })),
+      ...(restTools.endpoints ?? []).map((entry, i) => ({
+        path: ["restTools", "endpoints", i],
+        name: entry.name,
+        entry,
+        naming: restTools.naming ?? naming,
+      })),
+    ];
     const operations = listed.flatMap(({ path, name, entry, naming: own }) => {
       if (name === undefined) this.#fault([...path, "name"], "is required and missing");
       const toolName = own === "own" ? (name ?? "") : `rest__${name}`;
       this.#takeName(path, toolName);
       return this.#endpoint(path, toolName, entry, read) ?? [];
     });
-    const imports = Object.entries(openapi).flatMap(([name, entry]) => (entry === undefined ? [] : [this.#import(name, entry, read)]));
+    const imports = Object.entries(openapi).flatMap(([name, entry]) =>
+      entry === undefined ? [] : [this.#import(name, entry, read)],
+    );
     const fingerprint = fingerprintOf(this.#located.text, [...this.#values.values()]);
     return { operations, imports, off: this.#off, variables: [...this.#values.keys()], fingerprint };
   }
@@ -112,9 +135,12 @@ class FileReader {
     const path = ["openapi", name];
     for (const [at, credential] of [
       [[...path, "credential"], entry.credential] as const,
-      ...Object.entries(entry.credentials ?? {}).map(([scheme, used]) => [[...path, "credentials", scheme], used] as const),
+      ...Object.entries(entry.credentials ?? {}).map(
+        ([scheme, used]) => [[...path, "credentials", scheme], used] as const,
+      ),
     ])
-      if (credential !== undefined && !credentials.has(credential)) this.#fault(at, `there is no credential "${credential}" in credentials`);
+      if (credential !== undefined && !credentials.has(credential))
+        this.#fault(at, `there is no credential "${credential}" in credentials`);
     const operationSettings = Object.entries(entry.operations ?? {}).map(
       ([id, settings]) =>
         [
@@ -147,26 +173,41 @@ class FileReader {
   }
 
   #takeName(path: FilePath, toolName: string): void {
-    if (toolName.length > 64) this.#fault(path, `its tool would be called ${toolName}, and a name has at most 64 characters`);
+    if (toolName.length > 64)
+      this.#fault(path, `its tool would be called ${toolName}, and a name has at most 64 characters`);
     const other = this.#names.get(toolName.toLowerCase());
     if (other !== undefined) this.#fault(path, `there is a tool of this name already, at ${other.join(".")}`);
     this.#names.set(toolName.toLowerCase(), path);
   }
 
-  #credential(name: string, { type = "bearer", origins, env, accounts = {}, header, query, cookie, tokenUrl, scope }: CredentialEntry): Credential {
+  #credential(
+    name: string,
+    { type = "bearer", origins, env, accounts = {}, header, query, cookie, tokenUrl, scope }: CredentialEntry,
+  ): Credential {
     const path = ["credentials", name];
-    const variables = [...(env === undefined ? [] : [env]), ...Object.values(accounts).filter((variable) => variable !== undefined)];
+    const variables = [
+      ...(env === undefined ? [] : [env]),
+      ...Object.values(accounts).filter((variable) => variable !== undefined),
+    ];
     if (variables.length === 0) this.#fault(path, `it needs "env", a variable with its value, or "accounts"`);
-    if (type !== "api_key" && (header ?? query ?? cookie) !== undefined) this.#fault(path, `"header", "query" and "cookie" belong to the type api_key`);
-    if ([header, query, cookie].filter((place) => place !== undefined).length > 1) this.#fault(path, `"header", "query" and "cookie": give one of them`);
-    if (type !== "client_credentials" && (tokenUrl ?? scope) !== undefined) this.#fault(path, `"tokenUrl" and "scope" belong to the type client_credentials`);
-    if (tokenUrl !== undefined && !isPlainUrl(tokenUrl)) this.#fault([...path, "tokenUrl"], "expected http(s)://HOST/…, without a password and a fragment");
+    if (type !== "api_key" && (header ?? query ?? cookie) !== undefined)
+      this.#fault(path, `"header", "query" and "cookie" belong to the type api_key`);
+    if ([header, query, cookie].filter((place) => place !== undefined).length > 1)
+      this.#fault(path, `"header", "query" and "cookie": give one of them`);
+    if (type !== "client_credentials" && (tokenUrl ?? scope) !== undefined)
+      this.#fault(path, `"tokenUrl" and "scope" belong to the type client_credentials`);
+    if (tokenUrl !== undefined && !isPlainUrl(tokenUrl))
+      this.#fault([...path, "tokenUrl"], "expected http(s)://HOST/…, without a password and a fragment");
     const read = (variable: string) => () => this.#value(variable);
     return {
       kind: name,
       origins: new Set(origins.map((origin, i) => this.#origin([...path, "origins", i], origin))),
       own: env === undefined ? undefined : read(env),
-      accounts: new Map(Object.entries(accounts).flatMap(([account, variable]) => (variable === undefined ? [] : [[account, read(variable)] as const]))),
+      accounts: new Map(
+        Object.entries(accounts).flatMap(([account, variable]) =>
+          variable === undefined ? [] : [[account, read(variable)] as const],
+        ),
+      ),
       place: placeOf(type, { header, query, cookie }),
       client: type === "client_credentials" ? { tokenUrl, scope } : undefined,
       missing: variables.map((variable) => this.#value(variable)).some((value) => value !== undefined)
@@ -177,19 +218,38 @@ class FileReader {
 
   #origin(path: FilePath, text: string): string {
     const url = URL.parse(text);
-    if (url === null || url.pathname !== "/") this.#fault(path, "expected a scheme and a host, such as https://api.example.com");
+    if (url === null || url.pathname !== "/")
+      this.#fault(path, "expected a scheme and a host, such as https://api.example.com");
     return url?.origin ?? "";
   }
 
   // Long because: the properties of an endpoint are read side by side, each with its faults
-  #endpoint(path: FilePath, toolName: string, entry: Endpoint, credentials: ReadonlyMap<string, Credential>): RestOperation | undefined {
-    const { description, headers = {}, query = {}, body, bodyType = "json", sendBodyAsJson = true, idempotencyKey, cacheSeconds } = entry;
+  #endpoint(
+    path: FilePath,
+    toolName: string,
+    entry: Endpoint,
+    credentials: ReadonlyMap<string, Credential>,
+  ): RestOperation | undefined {
+    const {
+      description,
+      headers = {},
+      query = {},
+      body,
+      bodyType = "json",
+      sendBodyAsJson = true,
+      idempotencyKey,
+      cacheSeconds,
+    } = entry;
     const method = (entry.method ?? "GET").toUpperCase();
     if (!/^(?:GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS)$/.test(method))
       this.#fault([...path, "method"], "expected GET, HEAD, POST, PUT, PATCH, DELETE or OPTIONS");
     const missing = new Set<string>();
     const template = (at: FilePath, text: string, hasBraces = false): TextTemplate => {
-      const parsed = parseTextTemplate(text, { listed: this.#listed, value: (name) => this.#value(name) }, { hasBraces });
+      const parsed = parseTextTemplate(
+        text,
+        { listed: this.#listed, value: (name) => this.#value(name) },
+        { hasBraces },
+      );
       for (const fault of parsed.faults) this.#fault(at, fault);
       for (const name of parsed.missing) missing.add(name);
       return parsed.template;
@@ -201,7 +261,9 @@ class FileReader {
         (isForbiddenHeader(name) && !/^(?:authorization|cookie|content-type|origin|referer)$/i.test(name))
       )
         this.#fault([...path, "headers", name], "no file sets this header");
-    const headerTemplates = Object.entries(headers).map(([name, text = ""]) => [name, template([...path, "headers", name], text)] as const);
+    const headerTemplates = Object.entries(headers).map(
+      ([name, text = ""]) => [name, template([...path, "headers", name], text)] as const,
+    );
     for (const [name, parts] of headerTemplates)
       if (parts.some((part) => typeof part === "string" && /[^\t\x20-\x7e]/.test(part)))
         this.#fault([...path, "headers", name], "it has characters that no header takes");
@@ -210,7 +272,9 @@ class FileReader {
     const request: RequestTemplate = {
       method,
       ...address,
-      namedQuery: Object.entries(query).map(([name, text]) => [name, template([...path, "query", name], String(text ?? ""))] as const),
+      namedQuery: Object.entries(query).map(
+        ([name, text]) => [name, template([...path, "query", name], String(text ?? ""))] as const,
+      ),
       headers: headerTemplates,
       body: bodyTemplate,
       bodyType,
@@ -218,7 +282,9 @@ class FileReader {
     };
     const inputSchema = this.#inputSchema([...path, "parametersSchema"], entry.parametersSchema, usedBy(request));
     const use = this.#credentialUse(path, entry, { credentials, toolName, origin: address.origin, missing });
-    const unset = use.flatMap(({ credential: { kind, missing: toSet } }) => (toSet === undefined ? [] : [`the credential "${kind}": ${toSet}`]));
+    const unset = use.flatMap(({ credential: { kind, missing: toSet } }) =>
+      toSet === undefined ? [] : [`the credential "${kind}": ${toSet}`],
+    );
     const select = this.#select([...path, "select"], entry.select);
     const paging = this.#paging([...path, "paging"], entry.paging);
     if (missing.size > 0) {
@@ -235,7 +301,8 @@ class FileReader {
     return {
       toolName,
       description:
-        description ?? `${method} ${address.origin}${address.path.map((part) => (typeof part === "string" ? part : `{${part.parameter.join(".")}}`)).join("")}`,
+        description ??
+        `${method} ${address.origin}${address.path.map((part) => (typeof part === "string" ? part : `{${part.parameter.join(".")}}`)).join("")}`,
       inputSchema,
       method,
       isReadOnly: entry.readOnly ?? (method === "GET" || method === "HEAD" || method === "OPTIONS"),
@@ -256,7 +323,10 @@ class FileReader {
   ): Pick<RequestTemplate, "origin" | "path" | "query"> {
     const none = { origin: "https://invalid.invalid", path: ["/"], query: [] };
     if ((url === undefined) === (urlTemplate === undefined)) {
-      this.#fault(path, url === undefined ? 'it needs "url" or "urlTemplate"' : 'it has both "url" and "urlTemplate": give one of them');
+      this.#fault(
+        path,
+        url === undefined ? 'it needs "url" or "urlTemplate"' : 'it has both "url" and "urlTemplate": give one of them',
+      );
       return none;
     }
     const at = [...path, url === undefined ? "urlTemplate" : "url"];
@@ -268,14 +338,16 @@ class FileReader {
       );
     const [first = "", ...more] = template(at, url ?? urlTemplate ?? "", urlTemplate !== undefined);
     if (missing.size > 0) return none; // not offered
-    const [whole = "", origin = ""] = (typeof first === "string" ? /^(https?:\/\/[^/?#\\@\s]+)(?=[/?]|$)/i.exec(first) : undefined) ?? [];
+    const [whole = "", origin = ""] =
+      (typeof first === "string" ? /^(https?:\/\/[^/?#\\@\s]+)(?=[/?]|$)/i.exec(first) : undefined) ?? [];
     const parsed = URL.parse(whole);
     if (parsed === null || (whole === first && more.length > 0)) {
       this.#fault(at, "expected http(s)://HOST/…, where scheme, host and port are fixed: no argument stands in them");
       return none;
     }
     const rest: TextTemplate = [(first as string).slice(origin.length), ...more];
-    if (rest.some((part) => typeof part === "string" && /[#\\]/.test(part))) this.#fault(at, "an address of an endpoint has no # and no backslash");
+    if (rest.some((part) => typeof part === "string" && /[#\\]/.test(part)))
+      this.#fault(at, "an address of an endpoint has no # and no backslash");
     return { origin: parsed.origin, ...splitAtQuery(rest) };
   }
 
@@ -288,24 +360,38 @@ class FileReader {
     const schema = parsed.value;
     const properties = isRecord(schema["properties"]) ? schema["properties"] : {};
     // An argument that stands in the address and is not described is a text.
-    const added = Object.fromEntries([...new Set(used)].filter((name) => !Object.hasOwn(properties, name)).map((name) => [name, { type: "string" }]));
+    const added = Object.fromEntries(
+      [...new Set(used)].filter((name) => !Object.hasOwn(properties, name)).map((name) => [name, { type: "string" }]),
+    );
     return { type: "object", additionalProperties: false, ...schema, properties: { ...properties, ...added } };
   }
 
   #credentialUse(
     path: FilePath,
     { authType, authEnvVar, apiKeyHeader, credential }: Endpoint,
-    parts: { readonly credentials: ReadonlyMap<string, Credential>; readonly toolName: string; readonly origin: string; readonly missing: Set<string> },
+    parts: {
+      readonly credentials: ReadonlyMap<string, Credential>;
+      readonly toolName: string;
+      readonly origin: string;
+      readonly missing: Set<string>;
+    },
   ): CredentialUse[] {
     const { credentials, toolName, origin, missing } = parts;
     if (credential !== undefined) {
       const found = credentials.get(credential);
-      if (found === undefined) this.#fault([...path, "credential"], `there is no credential "${credential}" in credentials`);
+      if (found === undefined)
+        this.#fault([...path, "credential"], `there is no credential "${credential}" in credentials`);
       else if (missing.size === 0 && !found.origins.has(origin))
-        this.#fault([...path, "credential"], `the credential "${credential}" is not for ${origin}: add it to its origins, or use another`);
+        this.#fault(
+          [...path, "credential"],
+          `the credential "${credential}" is not for ${origin}: add it to its origins, or use another`,
+        );
       if (authType !== undefined) this.#fault([...path, "authType"], '"credential" and "authType": give one of them');
       if (found?.client !== undefined && found.client.tokenUrl === undefined) {
-        this.#fault([...path, "credential"], `the credential "${credential}" needs "tokenUrl" to be used here: no document says where its tokens come from`);
+        this.#fault(
+          [...path, "credential"],
+          `the credential "${credential}" needs "tokenUrl" to be used here: no document says where its tokens come from`,
+        );
         return [];
       }
       return found === undefined ? [] : [{ credential: found, place: found.place, grant: grantOf(found) }];
@@ -318,7 +404,17 @@ class FileReader {
     if (this.#value(authEnvVar) === undefined) missing.add(authEnvVar);
     const place = placeOf(authType, { header: apiKeyHeader });
     return [
-      { credential: { kind: toolName, origins: new Set([origin]), own: () => this.#value(authEnvVar), accounts: new Map(), place, missing: undefined }, place },
+      {
+        credential: {
+          kind: toolName,
+          origins: new Set([origin]),
+          own: () => this.#value(authEnvVar),
+          accounts: new Map(),
+          place,
+          missing: undefined,
+        },
+        place,
+      },
     ];
   }
 
@@ -335,8 +431,17 @@ class FileReader {
   #paging(path: FilePath, paging: Endpoint["paging"]): Paging | undefined {
     if (paging === undefined) return undefined;
     const { link = false, next, query, from, step = 1, items, maxPages = 5 } = paging;
-    if (!link && next === undefined && (query === undefined || from === undefined)) this.#fault(path, 'it needs "link", or "next", or "query" with "from"');
-    return { link, next: this.#select([...path, "next"], next), query, from, step, items: this.#select([...path, "items"], items), maxPages };
+    if (!link && next === undefined && (query === undefined || from === undefined))
+      this.#fault(path, 'it needs "link", or "next", or "query" with "from"');
+    return {
+      link,
+      next: this.#select([...path, "next"], next),
+      query,
+      from,
+      step,
+      items: this.#select([...path, "items"], items),
+      maxPages,
+    };
   }
 
   #value(name: string): string | undefined {
@@ -357,7 +462,15 @@ function isPlainUrl(text: string): boolean {
 /** Where a credential of the file stands. */
 function placeOf(
   type: NonNullable<CredentialEntry["type"]>,
-  { header, query, cookie }: { readonly header?: string | undefined; readonly query?: string | undefined; readonly cookie?: string | undefined },
+  {
+    header,
+    query,
+    cookie,
+  }: {
+    readonly header?: string | undefined;
+    readonly query?: string | undefined;
+    readonly cookie?: string | undefined;
+  },
 ): CredentialPlace {
   if (type !== "api_key") return { in: "header", name: "authorization", scheme: type === "basic" ? "Basic" : "Bearer" };
   if (query !== undefined) return { in: "query", name: query };
@@ -368,7 +481,9 @@ function bodyOf(value: unknown, path: FilePath, template: (at: FilePath, text: s
   if (typeof value === "string") return { template: template(path, value) };
   if (Array.isArray(value)) return { list: value.map((inner, i) => bodyOf(inner, [...path, i], template)) };
   if (!isRecord(value)) return { value };
-  return { fields: Object.entries(value).map(([name, inner]) => [name, bodyOf(inner, [...path, name], template)] as const) };
+  return {
+    fields: Object.entries(value).map(([name, inner]) => [name, bodyOf(inner, [...path, name], template)] as const),
+  };
 }
 
 /** The path, and the pairs behind the first question mark. */

@@ -25,7 +25,11 @@ const PLACES_AND_BRACES = new RegExp(`${PLACES.source}|\\{([^{}]*)\\}`, "g");
  * Reads a text of the operator's file, in one pass: what comes out of a variable is text, whatever stands in it.
  * @param hasBraces whether `{x}` stands for an argument, too
  */
-export function parseTextTemplate(text: string, context: TemplateContext, { hasBraces = false }: { readonly hasBraces?: boolean } = {}): ParsedTemplate {
+export function parseTextTemplate(
+  text: string,
+  context: TemplateContext,
+  { hasBraces = false }: { readonly hasBraces?: boolean } = {},
+): ParsedTemplate {
   const template: (string | { readonly parameter: readonly string[] })[] = [];
   const faults: string[] = [];
   const missing: string[] = [];
@@ -37,7 +41,10 @@ export function parseTextTemplate(text: string, context: TemplateContext, { hasB
     if (path !== undefined) template.push({ parameter: path.split(".") });
     else if (variable !== undefined) template.push(variableText(variable));
     else if (braced !== undefined && /^[^\s{}]+$/.test(braced)) template.push({ parameter: [braced] });
-    else faults.push(`"${(unknown ?? braced ?? "").slice(0, 80)}" between braces is neither a variable nor parameters.NAME`);
+    else
+      faults.push(
+        `"${(unknown ?? braced ?? "").slice(0, 80)}" between braces is neither a variable nor parameters.NAME`,
+      );
   }
   template.push(text.slice(end));
   return { template: joined(template), faults, missing };
@@ -54,7 +61,8 @@ export function parseTextTemplate(text: string, context: TemplateContext, { hasB
 }
 
 /** The names of the arguments that a template takes. */
-export const parametersIn = (template: TextTemplate): string[] => template.flatMap((part) => (typeof part === "string" ? [] : [part.parameter[0] ?? ""]));
+export const parametersIn = (template: TextTemplate): string[] =>
+  template.flatMap((part) => (typeof part === "string" ? [] : [part.parameter[0] ?? ""]));
 
 /** Neighbouring texts as one, so that what stands before an argument is one text. */
 function joined(parts: TextTemplate): TextTemplate {

@@ -37,10 +37,16 @@ export function watchRestFile(
       variables = content.variables;
       seen = content.fingerprint;
       await apply(content);
-      log.info({ file, endpoints: content.operations.length, documents: content.imports.length }, "reloaded the file of REST tools");
+      log.info(
+        { file, endpoints: content.operations.length, documents: content.imports.length },
+        "reloaded the file of REST tools",
+      );
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
-      log.error({ file, faults: error.faults }, "refused the changed file of REST tools, and keeps what was loaded before");
+      log.error(
+        { file, faults: error.faults },
+        "refused the changed file of REST tools, and keeps what was loaded before",
+      );
     }
   });
 }

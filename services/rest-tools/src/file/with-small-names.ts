@@ -1,7 +1,14 @@
 import { isRecord } from "@rockbot/base";
 
 /** Below these the names are the operator's, or mean something to others: they stay as they are. */
-const OPAQUE: ReadonlySet<string> = new Set(["parametersSchema", "headers", "query", "body", "accounts", "serverVariables"]);
+const OPAQUE: ReadonlySet<string> = new Set([
+  "parametersSchema",
+  "headers",
+  "query",
+  "body",
+  "accounts",
+  "serverVariables",
+]);
 const NAMED: ReadonlySet<string> = new Set(["credentials", "tools", "openapi", "operations"]);
 
 /** The file's content with names of properties as the schema has them: `UrlTemplate`, as the .NET original writes, is `urlTemplate`. */

@@ -38,8 +38,12 @@ export class DocumentPool implements AsyncDisposable {
       },
       partsOf: ({ operations }) => operations.map(({ seen }) => seen),
       onRead: ({ name }, { operations, leftOut }) =>
-        log.info({ document: name, operations: operations.length, leftOut: leftOut.slice(0, 20) }, "read an OpenAPI document"),
-      onFault: ({ name }, reason) => log.warn({ document: name, reason }, "could not read an OpenAPI document, and keeps what it knows of it"),
+        log.info(
+          { document: name, operations: operations.length, leftOut: leftOut.slice(0, 20) },
+          "read an OpenAPI document",
+        ),
+      onFault: ({ name }, reason) =>
+        log.warn({ document: name, reason }, "could not read an OpenAPI document, and keeps what it knows of it"),
       onHeld: (from, { name, reason, suspicions }) =>
         log.warn(
           { document: from.name, operation: name, reason, suspicions },
@@ -83,7 +87,9 @@ export class DocumentPool implements AsyncDisposable {
       const byName = new Map((content?.operations ?? []).map((each) => [each.seen.name, each.operation.toolName]));
       return held.flatMap((each) => {
         const toolName = byName.get(each.name);
-        return toolName === undefined ? [] : [{ toolName, error: heldError(from.name, each), isRejected: each.rejectedBy !== undefined }];
+        return toolName === undefined
+          ? []
+          : [{ toolName, error: heldError(from.name, each), isRejected: each.rejectedBy !== undefined }];
       });
     });
   }

@@ -31,7 +31,10 @@ export async function fetchDocument(
     return { text: bytes.toString("utf8"), at: undefined };
   }
   try {
-    await using response = await fetch(document, { signal, headers: { accept: "application/json, application/yaml, */*;q=0.5" } });
+    await using response = await fetch(document, {
+      signal,
+      headers: { accept: "application/json, application/yaml, */*;q=0.5" },
+    });
     if (response.status !== 200) throw new Error(`the server answered with status ${response.status}`);
     const { bytes, isCut } = await response.body();
     const text = isCut ? undefined : decodeText(bytes, response.header("content-type"));

@@ -52,14 +52,25 @@ interface Listed {
 const SLICE_MS = 20;
 
 /** The operations of a document that the file asks for. @param at where the document was read; undefined for a file */
-export async function importOperations(document: OpenApiDocument, from: DocumentImport, at: URL | undefined): Promise<ImportedOperations> {
+export async function importOperations(
+  document: OpenApiDocument,
+  from: DocumentImport,
+  at: URL | undefined,
+): Promise<ImportedOperations> {
   const { all, unread } = listed(document);
   const names = operationNames(all, from.naming === "own" ? from.prefix : `rest__${from.prefix}`);
   const short = operationNames(all, "");
   const operations: ImportedOperation[] = [];
-  const isExcluded = (path: string): boolean => isAsked({ method: "", path, operationId: undefined, entry: {} }, from.exclude, false);
-  const leftOut = unread.filter(({ id }) => findGlob(from.include?.paths ?? ["*"], id) !== undefined && !isExcluded(id));
-  if (document.hasKeyTwice) leftOut.push({ id: "the first of two equal keys", why: "the document has a key twice in one object, and the last one counts" });
+  const isExcluded = (path: string): boolean =>
+    isAsked({ method: "", path, operationId: undefined, entry: {} }, from.exclude, false);
+  const leftOut = unread.filter(
+    ({ id }) => findGlob(from.include?.paths ?? ["*"], id) !== undefined && !isExcluded(id),
+  );
+  if (document.hasKeyTwice)
+    leftOut.push({
+      id: "the first of two equal keys",
+      why: "the document has a key twice in one object, and the last one counts",
+    });
   let since = performance.now();
   for (const [i, one] of all.entries()) {
     if (performance.now() - since > SLICE_MS) {
@@ -73,7 +84,9 @@ export async function importOperations(document: OpenApiDocument, from: Document
       continue;
     }
     try {
-      operations.push(new OperationReader(document, from, at, one).read({ toolName: names[i] ?? "", shortName: short[i] ?? "" }));
+      operations.push(
+        new OperationReader(document, from, at, one).read({ toolName: names[i] ?? "", shortName: short[i] ?? "" }),
+      );
     } catch (error) {
       if (!(error instanceof RangeError)) throw error;
       leftOut.push({ id, why: error.message });
@@ -113,7 +126,11 @@ function listed({ root, resolve }: OpenApiDocument): { readonly all: Listed[]; r
 }
 
 /** @param byDefault without a filter */
-function isAsked({ method, path, operationId, entry }: Omit<Listed, "item">, filter: OperationFilter | undefined, byDefault: boolean): boolean {
+function isAsked(
+  { method, path, operationId, entry }: Omit<Listed, "item">,
+  filter: OperationFilter | undefined,
+  byDefault: boolean,
+): boolean {
   if (filter === undefined) return byDefault;
   const { tags, operations, paths, methods } = filter;
   const own = Array.isArray(entry["tags"]) ? entry["tags"] : [];
@@ -126,7 +143,8 @@ function isAsked({ method, path, operationId, entry }: Omit<Listed, "item">, fil
 }
 
 /** Two parameters of one key are one. The case of a header's name means nothing. */
-const placeKey = (place: unknown, name: unknown): string => `${place} ${place === "header" ? String(name).toLowerCase() : name}`;
+const placeKey = (place: unknown, name: unknown): string =>
+  `${place} ${place === "header" ? String(name).toLowerCase() : name}`;
 
 interface BodyPlan {
   readonly argument: string;
@@ -158,7 +176,10 @@ class OperationReader {
     const { method, path, operationId, entry } = this.#one;
     const id = `${method} ${path}`;
     if (method === "TRACE") throw new RangeError("requests of this method show credentials, and are not sent");
-    const settings = this.#from.operations.get(id) ?? (operationId === undefined ? undefined : this.#from.operations.get(operationId)) ?? {};
+    const settings =
+      this.#from.operations.get(id) ??
+      (operationId === undefined ? undefined : this.#from.operations.get(operationId)) ??
+      {};
     const server = this.#server();
     const { uses, places } = this.#security();
     const parameters = this.#parameters(uses);
@@ -181,7 +202,13 @@ class OperationReader {
       annotations: {
         method,
         address: `${this.#from.server === undefined ? server : ""}${path}`,
-        parameters: parameters.map(({ argument, name, in: place, style, explode }) => [argument, place, name, style, explode]),
+        parameters: parameters.map(({ argument, name, in: place, style, explode }) => [
+          argument,
+          place,
+          name,
+          style,
+          explode,
+        ]),
         body: body === undefined ? null : [body.argument, body.mediaType],
         credentials: places,
       },
@@ -213,11 +240,15 @@ class OperationReader {
     if (own !== undefined) return [];
     const named = [
       ...(origins ?? []).map((origin) => new URL(origin).origin),
-      ...[credential, ...credentials.values(), ...uses.map((use) => use.credential)].flatMap((each) => [...(each?.origins ?? [])]),
+      ...[credential, ...credentials.values(), ...uses.map((use) => use.credential)].flatMap((each) => [
+        ...(each?.origins ?? []),
+      ]),
     ];
     const known = new Set(named.length === 0 && this.#at !== undefined ? [this.#at.origin] : named);
     const { origin } = new URL(server);
-    return known.has(origin) ? [] : [`calls ${origin}, which is none of the origins that the file of REST tools names for "${this.#from.name}"`];
+    return known.has(origin)
+      ? []
+      : [`calls ${origin}, which is none of the origins that the file of REST tools names for "${this.#from.name}"`];
   }
 
   /** The address that the paths are added to. */
@@ -231,15 +262,20 @@ class OperationReader {
     const filled = String(server["url"] ?? "/").replaceAll(/\{([^{}]*)\}/g, (_, name: string) => {
       const variable = variables[name];
       const { default: preset, enum: values } = isRecord(variable) ? variable : {};
-      const value = (Object.hasOwn(serverVariables, name) ? serverVariables[name] : undefined) ?? (typeof preset === "string" ? preset : undefined);
-      if (value === undefined) throw new RangeError(`its server has a variable "${name}" without a value: give one in serverVariables`);
+      const value =
+        (Object.hasOwn(serverVariables, name) ? serverVariables[name] : undefined) ??
+        (typeof preset === "string" ? preset : undefined);
+      if (value === undefined)
+        throw new RangeError(`its server has a variable "${name}" without a value: give one in serverVariables`);
       if (Array.isArray(values) && values.length > 0 && !values.includes(value))
         throw new RangeError(`its server's variable "${name}" is none of ${values.join(", ").slice(0, 200)}`);
       return value;
     });
     const url = URL.parse(filled, this.#at?.href);
     if (url === null || !/^https?:$/.test(url.protocol) || url.username !== "" || url.password !== "")
-      throw new RangeError(`its server "${filled.slice(0, 100)}" is no http(s) address: give one as "server" in the file`);
+      throw new RangeError(
+        `its server "${filled.slice(0, 100)}" is no http(s) address: give one as "server" in the file`,
+      );
     return `${url.origin}${url.pathname.replace(/\/+$/, "")}`;
   }
 
@@ -247,7 +283,9 @@ class OperationReader {
   #parameters(uses: readonly CredentialUse[]): Parameter[] {
     const { item, entry, path } = this.#one;
     const merged = new Map<string, Json>();
-    for (const given of [item["parameters"], entry["parameters"]].flatMap((list) => (Array.isArray(list) ? list : []))) {
+    for (const given of [item["parameters"], entry["parameters"]].flatMap((list) =>
+      Array.isArray(list) ? list : [],
+    )) {
       const parameter = this.#document.resolve(given);
       merged.set(placeKey(parameter["in"], parameter["name"]), parameter);
     }
@@ -259,20 +297,32 @@ class OperationReader {
 
   #parameter(given: Json): Parameter | undefined {
     const { name, in: place, required, description, content } = given;
-    if (typeof name !== "string" || (place !== "path" && place !== "query" && place !== "header" && place !== "cookie")) return undefined;
+    if (typeof name !== "string" || (place !== "path" && place !== "query" && place !== "header" && place !== "cookie"))
+      return undefined;
     // By the specification these are no parameters, whatever stands there: what is sent says what it is, and credentials have schemes.
     if (place === "header" && (isForbiddenHeader(name) || /^accept$/i.test(name))) return undefined;
     if (place === "path" && !this.#one.path.includes(`{${name}}`)) return undefined;
     const [media] = isRecord(content) ? Object.entries(content) : [];
-    const schema = this.#schemas.schema(media === undefined ? given["schema"] : isRecord(media[1]) ? media[1]["schema"] : {});
+    const schema = this.#schemas.schema(
+      media === undefined ? given["schema"] : isRecord(media[1]) ? media[1]["schema"] : {},
+    );
     const argument = this.#argument(name, place, {
       ...(isRecord(schema) ? schema : {}),
       ...(typeof description === "string" ? { description: cleanText(description, 1_000) } : {}),
     });
     if (required === true || place === "path") this.#required.push(argument);
-    const style = typeof given["style"] === "string" ? given["style"] : place === "query" || place === "cookie" ? "form" : "simple";
+    const style =
+      typeof given["style"] === "string" ? given["style"] : place === "query" || place === "cookie" ? "form" : "simple";
     const explode = typeof given["explode"] === "boolean" ? given["explode"] : style === "form";
-    return { argument, name, in: place, style, explode, allowReserved: given["allowReserved"] === true, isJson: media !== undefined && /json/i.test(media[0]) };
+    return {
+      argument,
+      name,
+      in: place,
+      style,
+      explode,
+      allowReserved: given["allowReserved"] === true,
+      isJson: media !== undefined && /json/i.test(media[0]),
+    };
   }
 
   /** Takes a name for an argument that models' APIs take, and no other argument has. */
@@ -284,7 +334,8 @@ class OperationReader {
         .slice(0, 60) || place;
     const candidates = [clean(name), clean(`${place}_${name}`)];
     let argument = candidates.find((each) => !Object.hasOwn(this.#properties, each)) ?? "";
-    for (let n = 2; argument === "" || Object.hasOwn(this.#properties, argument); n++) argument = `${candidates[1]}_${n}`;
+    for (let n = 2; argument === "" || Object.hasOwn(this.#properties, argument); n++)
+      argument = `${candidates[1]}_${n}`;
     this.#properties[argument] = schema;
     return argument;
   }
@@ -295,7 +346,9 @@ class OperationReader {
     const { content, required, description } = this.#document.resolve(entry["requestBody"]);
     if (!isRecord(content)) return undefined;
     const types = Object.keys(content).filter((type) => /^[\w!#$&^.+*-]+\/[\w!#$&^.+*-]+/.test(type));
-    const found = BODY_TYPES.flatMap(([type, pattern]) => types.filter((each) => pattern.test(each)).map((contentType) => ({ type, contentType })))[0];
+    const found = BODY_TYPES.flatMap(([type, pattern]) =>
+      types.filter((each) => pattern.test(each)).map((contentType) => ({ type, contentType })),
+    )[0];
     if (found === undefined) return undefined;
     const { type, contentType } = found;
     const media = isRecord(content[contentType]) ? content[contentType] : {};
@@ -306,8 +359,15 @@ class OperationReader {
     const words = typeof description === "string" ? cleanText(description, 1_000) : undefined;
     // An object of a type such as XML is sent as the caller has written it: nothing here writes it.
     const isWritten = type === "text" && !(isRecord(schema) && schema["type"] === "string");
-    const taken = isWritten ? { type: "string", description: `A text of the type ${cleanText(contentType, 100)}.` } : isRecord(schema) ? schema : {};
-    const argument = this.#argument("body", "request", { ...taken, ...(words === undefined || "description" in taken ? {} : { description: words }) });
+    const taken = isWritten
+      ? { type: "string", description: `A text of the type ${cleanText(contentType, 100)}.` }
+      : isRecord(schema)
+        ? schema
+        : {};
+    const argument = this.#argument("body", "request", {
+      ...taken,
+      ...(words === undefined || "description" in taken ? {} : { description: words }),
+    });
     if (required === true) this.#required.push(argument);
     const encoding = isRecord(media["encoding"]) ? (media["encoding"] as FormEncoding) : {};
     return { argument, type, mediaType: contentType, encoding };
@@ -318,23 +378,38 @@ class OperationReader {
     const { root, resolve } = this.#document;
     const required = this.#one.entry["security"] ?? root["security"];
     const ways = Array.isArray(required) ? required.filter(isRecord) : [];
-    const schemes = isRecord(root["components"]) && isRecord(root["components"]["securitySchemes"]) ? root["components"]["securitySchemes"] : {};
+    const schemes =
+      isRecord(root["components"]) && isRecord(root["components"]["securitySchemes"])
+        ? root["components"]["securitySchemes"]
+        : {};
     const schemesOf = (way: Json) =>
       Object.entries(way).map(([name, scopes]) => {
         const scheme = Object.hasOwn(schemes, name) ? resolve(schemes[name]) : {};
         return { name, place: schemePlace(scheme), grant: clientGrant(scheme, scopes, this.#at) };
       });
-    const places = ways.map((way) => JSON.stringify(schemesOf(way).map(({ name, place, grant }) => [name, place, ...(grant === undefined ? [] : [grant])])));
+    const places = ways.map((way) =>
+      JSON.stringify(
+        schemesOf(way).map(({ name, place, grant }) => [name, place, ...(grant === undefined ? [] : [grant])]),
+      ),
+    );
     for (const way of ways) {
       const uses = schemesOf(way).map(({ name, place, grant }) => {
         const credential: Credential | undefined = this.#from.credentials.get(name) ?? this.#from.credential;
-        return credential === undefined || place === undefined ? undefined : { credential, place, grant: grantOf(credential, grant) };
+        return credential === undefined || place === undefined
+          ? undefined
+          : { credential, place, grant: grantOf(credential, grant) };
       });
       if (uses.length > 0 && uses.every((use) => use !== undefined)) return { uses, places };
     }
     // A document that says nothing of it: the credential stands where the file has it. An empty list says that none is sent.
     const { credential } = this.#from;
-    return { uses: credential === undefined || required !== undefined ? [] : [{ credential, place: credential.place, grant: grantOf(credential) }], places };
+    return {
+      uses:
+        credential === undefined || required !== undefined
+          ? []
+          : [{ credential, place: credential.place, grant: grantOf(credential) }],
+      places,
+    };
   }
 }
 
@@ -349,11 +424,14 @@ const BODY_TYPES: readonly (readonly [BodyType, RegExp])[] = [
 ];
 
 function schemePlace({ type, scheme, in: place, name }: Json): CredentialPlace | undefined {
-  if (type === "http") return { in: "header", name: "authorization", scheme: /^basic$/i.test(String(scheme)) ? "Basic" : "Bearer" };
+  if (type === "http")
+    return { in: "header", name: "authorization", scheme: /^basic$/i.test(String(scheme)) ? "Basic" : "Bearer" };
   if (type === "oauth2" || type === "openIdConnect") return { in: "header", name: "authorization", scheme: "Bearer" };
   if (type !== "apiKey" || typeof name !== "string" || !/^[A-Za-z0-9_.-]{1,64}$/.test(name)) return undefined;
   if (place === "query" || place === "cookie") return { in: place, name };
-  return place === "header" && (!isForbiddenHeader(name) || /^authorization$/i.test(name)) ? { in: "header", name } : undefined;
+  return place === "header" && (!isForbiddenHeader(name) || /^authorization$/i.test(name))
+    ? { in: "header", name }
+    : undefined;
 }
 
 /** Where a scheme of OAuth 2 gives tokens to clients, and for which scopes an operation needs one. */
@@ -361,13 +439,23 @@ function clientGrant({ type, flows }: Json, scopes: unknown, at: URL | undefined
   const flow = type === "oauth2" && isRecord(flows) ? flows["clientCredentials"] : undefined;
   if (!isRecord(flow) || typeof flow["tokenUrl"] !== "string") return undefined;
   const names = Array.isArray(scopes) ? scopes.filter((scope) => typeof scope === "string") : [];
-  return { tokenUrl: URL.parse(flow["tokenUrl"], at?.href)?.href, scope: names.length === 0 ? undefined : names.join(" ") };
+  return {
+    tokenUrl: URL.parse(flow["tokenUrl"], at?.href)?.href,
+    scope: names.length === 0 ? undefined : names.join(" "),
+  };
 }
 
 function describe({ summary, description, deprecated }: Json, fallback: string): string {
-  const words = [summary, description].filter((text) => typeof text === "string" && text.trim() !== "").map((text) => cleanText(String(text), MAX_DESCRIPTION));
+  const words = [summary, description]
+    .filter((text) => typeof text === "string" && text.trim() !== "")
+    .map((text) => cleanText(String(text), MAX_DESCRIPTION));
   const [first, second] = words;
-  const text = first === undefined ? fallback : second === undefined || second.startsWith(first) ? (second ?? first) : `${first}\n\n${second}`;
+  const text =
+    first === undefined
+      ? fallback
+      : second === undefined || second.startsWith(first)
+        ? (second ?? first)
+        : `${first}\n\n${second}`;
   return cleanText(deprecated === true ? `${text}\n\n(Deprecated.)` : text, MAX_DESCRIPTION);
 }
 
@@ -379,7 +467,10 @@ interface RequestPlan {
   readonly body: BodyPlan | undefined;
 }
 
-function prepareByPlan({ method, base, path, parameters, body }: RequestPlan, args: Readonly<Record<string, unknown>>): PreparedRequest {
+function prepareByPlan(
+  { method, base, path, parameters, body }: RequestPlan,
+  args: Readonly<Record<string, unknown>>,
+): PreparedRequest {
   const argumentOf = ({ argument }: Parameter): unknown => (Object.hasOwn(args, argument) ? args[argument] : undefined);
   const given = parameters.filter((parameter) => argumentOf(parameter) !== undefined);
   const url = new URL(base + filledPath(path, given, argumentOf));
@@ -403,14 +494,17 @@ function prepareByPlan({ method, base, path, parameters, body }: RequestPlan, ar
 }
 
 function filledPath(path: string, given: readonly Parameter[], argumentOf: (parameter: Parameter) => unknown): string {
-  const inPath = new Map(given.flatMap((parameter) => (parameter.in === "path" ? [[parameter.name, parameter] as const] : [])));
+  const inPath = new Map(
+    given.flatMap((parameter) => (parameter.in === "path" ? [[parameter.name, parameter] as const] : [])),
+  );
   const segments = path.split("/").map((segment) => {
     const names: string[] = [];
     const text = segment.replaceAll(/\{([^{}]*)\}|[^{}]+/g, (literal, name: string | undefined) => {
       if (name === undefined) return literal.replaceAll(/[^\w!$&'()*+,.:;=@%~-]/g, (it) => encodeValue("path", it));
       const parameter = inPath.get(name);
       const value = parameter === undefined ? undefined : argumentOf(parameter);
-      if (parameter === undefined || value === null) throw refusal(name, "it is missing, and stands in the path of the address");
+      if (parameter === undefined || value === null)
+        throw refusal(name, "it is missing, and stands in the path of the address");
       names.push(parameter.argument);
       const filled = pathText(parameter, value);
       if (filled === "") throw refusal(parameter.argument, "it is empty, and stands in the path of the address");

@@ -53,7 +53,10 @@ export function readOpenApiDocument(marked: string): OpenApiDocument {
 
 /** What a reference within the document leads to. @throws {RangeError} */
 export function referred(root: Json, reference: string): unknown {
-  if (!reference.startsWith("#/")) throw new RangeError(`it refers to "${reference.slice(0, 100)}", and only references within the document are followed`);
+  if (!reference.startsWith("#/"))
+    throw new RangeError(
+      `it refers to "${reference.slice(0, 100)}", and only references within the document are followed`,
+    );
   const found = valueAt(root, decoded(reference.slice(1)));
   if (found === undefined) throw new RangeError(`there is no "${reference.slice(0, 100)}", to which it refers`);
   return found;

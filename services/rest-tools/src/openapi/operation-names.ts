@@ -15,7 +15,9 @@ export interface NamedOperation {
  * @param start how all of them begin
  */
 export function operationNames(operations: readonly NamedOperation[], start: string): string[] {
-  const plain = operations.map(({ method, path, operationId }) => start + clean(operationId ?? `${method.toLowerCase()}_${pathWords(path)}`));
+  const plain = operations.map(
+    ({ method, path, operationId }) => start + clean(operationId ?? `${method.toLowerCase()}_${pathWords(path)}`),
+  );
   const counts = new Map<string, number>();
   for (const name of plain) counts.set(name.toLowerCase(), (counts.get(name.toLowerCase()) ?? 0) + 1);
   return plain.map((name, i) => {

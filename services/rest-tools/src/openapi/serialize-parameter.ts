@@ -18,7 +18,8 @@ export interface Parameter {
 /** A value as a path has it. @throws {ToolError} */
 export function pathText({ argument, name, style, explode, isJson }: Parameter, value: unknown): string {
   const text = (each: unknown): string => encodeValue(argument, isJson ? JSON.stringify(each) : each);
-  const [start, separator, hasName] = style === "label" ? [".", ".", false] : style === "matrix" ? [";", ";", true] : ["", ",", false];
+  const [start, separator, hasName] =
+    style === "label" ? [".", ".", false] : style === "matrix" ? [";", ";", true] : ["", ",", false];
   const named = hasName ? `${encodeValue(argument, name)}=` : "";
   if (isJson) return text(value);
   if (Array.isArray(value)) {
@@ -27,7 +28,9 @@ export function pathText({ argument, name, style, explode, isJson }: Parameter, 
   }
   if (isRecord(value)) {
     const pairs = Object.entries(value).map(([key, inner]) => [text(key), text(inner)] as const);
-    return explode ? start + pairs.map((pair) => pair.join("=")).join(separator) : start + named + pairs.flat().join(",");
+    return explode
+      ? start + pairs.map((pair) => pair.join("=")).join(separator)
+      : start + named + pairs.flat().join(",");
   }
   return start + named + text(value);
 }
@@ -39,7 +42,8 @@ export function pathText({ argument, name, style, explode, isJson }: Parameter, 
  */
 export function queryPairs(parameter: Parameter, value: unknown, others: ReadonlySet<string>): string[] {
   const { argument, name, style, explode, allowReserved, isJson } = parameter;
-  const text = (each: unknown): string => (allowReserved ? withReserved(encodeValue(argument, each)) : encodeValue(argument, each));
+  const text = (each: unknown): string =>
+    allowReserved ? withReserved(encodeValue(argument, each)) : encodeValue(argument, each);
   const key = encodeKey(argument, name);
   if (value === null) return [];
   if (isJson) return [`${key}=${text(JSON.stringify(value))}`];
@@ -54,14 +58,18 @@ export function queryPairs(parameter: Parameter, value: unknown, others: Readonl
     const entries = Object.entries(value).filter(([, inner]) => inner !== undefined && inner !== null);
     if (!explode) return entries.length === 0 ? [] : [`${key}=${entries.flat().map(text).join(separator)}`];
     const taken = entries.find(([inner]) => others.has(inner));
-    if (taken !== undefined) throw refusal(argument, `it has a property "${taken[0].slice(0, 80)}", which is another parameter`);
-    return entries.flatMap(([inner, each]) => (Array.isArray(each) ? each : [each]).map((one) => `${encodeKey(argument, inner)}=${text(one)}`));
+    if (taken !== undefined)
+      throw refusal(argument, `it has a property "${taken[0].slice(0, 80)}", which is another parameter`);
+    return entries.flatMap(([inner, each]) =>
+      (Array.isArray(each) ? each : [each]).map((one) => `${encodeKey(argument, inner)}=${text(one)}`),
+    );
   }
   return [`${key}=${text(value)}`];
 }
 
 /** Reserved characters as they are, but for those that would end the value. */
-const withReserved = (encoded: string): string => encoded.replaceAll(/%(?:3A|2F|3F|40|21|24|27|28|29|2A|2C|3B|3D)/g, (it) => decodeURIComponent(it));
+const withReserved = (encoded: string): string =>
+  encoded.replaceAll(/%(?:3A|2F|3F|40|21|24|27|28|29|2A|2C|3B|3D)/g, (it) => decodeURIComponent(it));
 
 /** @throws {ToolError} */
 export function headerText({ argument, explode, isJson }: Parameter, value: unknown): string {

@@ -69,10 +69,12 @@ export class ToolSchemas {
           .filter(([name]) => isOurs(name))
           .map(([name, value]) => [name, below(value)]),
       );
-    if (Array.isArray(required)) schema["required"] = [...new Set(required.filter((name) => typeof name === "string" && isOurs(name)))];
+    if (Array.isArray(required))
+      schema["required"] = [...new Set(required.filter((name) => typeof name === "string" && isOurs(name)))];
     for (const keyword of ["allOf", "anyOf", "oneOf", "prefixItems"]) {
       const list = given[keyword];
-      if (Array.isArray(list) && list.length > 0) schema[keyword] = list.map(keyword === "prefixItems" ? below : sameObject);
+      if (Array.isArray(list) && list.length > 0)
+        schema[keyword] = list.map(keyword === "prefixItems" ? below : sameObject);
     }
     for (const keyword of ["items", "additionalProperties", "not", "propertyNames"]) {
       const value = given[keyword];
@@ -95,7 +97,10 @@ export class ToolSchemas {
   #sameValue(given: Json): ReadonlySet<Json> {
     const found = new Set([given]);
     for (const { $ref, allOf } of found) // a set's loop also meets what is added on the way
-      for (const each of [...(typeof $ref === "string" ? [this.#referred($ref)] : []), ...(Array.isArray(allOf) ? allOf : [])])
+      for (const each of [
+        ...(typeof $ref === "string" ? [this.#referred($ref)] : []),
+        ...(Array.isArray(allOf) ? allOf : []),
+      ])
         if (isRecord(each) && found.size < MAX_SAME) found.add(each);
     return found;
   }
@@ -133,7 +138,10 @@ export class ToolSchemas {
 
 /** Bytes of OpenAPI 3.0 have no type any more, once the document is in the form of 3.1. */
 const isBytes = ({ format, contentMediaType, type = "string" }: Json): boolean =>
-  format === "binary" || (type === "string" && typeof contentMediaType === "string" && contentMediaType.startsWith("application/octet-stream"));
+  format === "binary" ||
+  (type === "string" &&
+    typeof contentMediaType === "string" &&
+    contentMediaType.startsWith("application/octet-stream"));
 
 function described({ description, title, default: preset }: Json): Json {
   return {
@@ -149,9 +157,11 @@ function plainRules(given: Json): Record<string, unknown> {
   if (types.length === 1) rules["type"] = types[0];
   else if (types.length > 1) rules["type"] = [...new Set(types)];
   const { enum: values, pattern, format, multipleOf, uniqueItems } = given;
-  if (Array.isArray(values) && values.length > 0) rules["enum"] = [...new Map(values.map((value) => [JSON.stringify(value), value])).values()];
+  if (Array.isArray(values) && values.length > 0)
+    rules["enum"] = [...new Map(values.map((value) => [JSON.stringify(value), value])).values()];
   if ("const" in given) rules["const"] = given["const"];
-  for (const name of COUNTS) if (Number.isSafeInteger(given[name]) && Number(given[name]) >= 0) rules[name] = given[name];
+  for (const name of COUNTS)
+    if (Number.isSafeInteger(given[name]) && Number(given[name]) >= 0) rules[name] = given[name];
   for (const name of NUMBERS) if (Number.isFinite(given[name])) rules[name] = given[name];
   if (typeof multipleOf === "number" && multipleOf > 0) rules["multipleOf"] = multipleOf;
   if (uniqueItems === true) rules["uniqueItems"] = true;

@@ -30,7 +30,10 @@ export function encodeBody(
     case "json":
       return { contentType: contentType ?? "application/json", body: JSON.stringify(value) };
     case "form":
-      return { contentType: contentType ?? "application/x-www-form-urlencoded", body: formText(fieldsOf(value), encoding) };
+      return {
+        contentType: contentType ?? "application/x-www-form-urlencoded",
+        body: formText(fieldsOf(value), encoding),
+      };
     case "multipart":
       return multipart(fieldsOf(value), encoding);
     case "text":
@@ -48,9 +51,11 @@ function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
 function formText(fields: Readonly<Record<string, unknown>>, encoding: FormEncoding): string {
   const pairs = Object.entries(fields).flatMap(([name, value]) => {
     if (value === undefined || value === null) return [];
-    if (encoding[name]?.style === "deepObject" && typeof value === "object") return deepPairs(name, encodeKey(name, name), value);
+    if (encoding[name]?.style === "deepObject" && typeof value === "object")
+      return deepPairs(name, encodeKey(name, name), value);
     const explodes = encoding[name]?.explode ?? true;
-    const values = Array.isArray(value) && explodes ? value : [Array.isArray(value) ? value.map(textOf).join(",") : value];
+    const values =
+      Array.isArray(value) && explodes ? value : [Array.isArray(value) ? value.map(textOf).join(",") : value];
     return values.map((each) => `${encodeValue(name, name)}=${encodeValue(name, each)}`);
   });
   return pairs.join("&");
@@ -86,17 +91,29 @@ function multipart(fields: Readonly<Record<string, unknown>>, encoding: FormEnco
       const { filename, type, content } = formPart(name, each, namedType(encoding[name]?.contentType));
       const file = filename === undefined ? "" : `; filename="${quoted(filename)}"`;
       const typed = type === undefined ? "" : `content-type: ${type}\r\n`;
-      pieces.push(`--${boundary}\r\ncontent-disposition: form-data; name="${quoted(name)}"${file}\r\n${typed}\r\n`, content, "\r\n");
+      pieces.push(
+        `--${boundary}\r\ncontent-disposition: form-data; name="${quoted(name)}"${file}\r\n${typed}\r\n`,
+        content,
+        "\r\n",
+      );
     }
-  const body = Buffer.concat([...pieces, `--${boundary}--\r\n`].map((piece) => (typeof piece === "string" ? Buffer.from(piece) : piece)));
+  const body = Buffer.concat(
+    [...pieces, `--${boundary}--\r\n`].map((piece) => (typeof piece === "string" ? Buffer.from(piece) : piece)),
+  );
   return { contentType: `multipart/form-data; boundary=${boundary}`, body };
 }
 
 /** @param named the type that the document gives to the property */
 function formPart(name: string, value: unknown, named: string | undefined): FormPart {
   if (isFile(value)) {
-    const own = typeof value.contentType === "string" && MEDIA_TYPE.test(value.contentType) ? value.contentType : undefined;
-    return { name, filename: textOf(value.filename ?? name), type: own ?? named ?? "application/octet-stream", content: bytesOf(name, value.base64) };
+    const own =
+      typeof value.contentType === "string" && MEDIA_TYPE.test(value.contentType) ? value.contentType : undefined;
+    return {
+      name,
+      filename: textOf(value.filename ?? name),
+      type: own ?? named ?? "application/octet-stream",
+      content: bytesOf(name, value.base64),
+    };
   }
   return { name, type: named ?? (typeof value === "object" ? "application/json" : undefined), content: textOf(value) };
 }

@@ -4,7 +4,13 @@ import { ToolError, ToolErrorCode } from "@rockbot/contracts";
 
 /** A value as text: objects and lists as JSON. */
 export const textOf = (value: unknown): string =>
-  typeof value === "string" ? value : value === undefined || value === null ? "" : typeof value === "object" ? JSON.stringify(value) : String(value);
+  typeof value === "string"
+    ? value
+    : value === undefined || value === null
+      ? ""
+      : typeof value === "object"
+        ? JSON.stringify(value)
+        : String(value);
 
 /** Everything that means something in a URL is encoded. @throws {ToolError} */
 export function encodeValue(name: string, value: unknown): string {
@@ -31,20 +37,29 @@ export function checkSegments(segments: readonly { readonly text: string; readon
 export function headerValue(name: string, value: unknown): string {
   const text = textOf(value);
   if (!/^[\t\x20-\x7e\x80-\xff]*$/.test(text))
-    throw refusal(name, "it has characters that no header takes: line breaks, control characters, or ones beyond Latin-1");
+    throw refusal(
+      name,
+      "it has characters that no header takes: line breaks, control characters, or ones beyond Latin-1",
+    );
   return text.trim();
 }
 
 /** A pair for the Cookie header. @throws {ToolError} */
-export const cookiePair = (name: string, value: unknown): string => `${encodeValue(name, name)}=${encodeValue(name, value)}`;
+export const cookiePair = (name: string, value: unknown): string =>
+  `${encodeValue(name, name)}=${encodeValue(name, value)}`;
 
 export const refusal = (name: string, why: string): ToolError =>
-  new ToolError(ToolErrorCode.InvalidArguments, `The argument "${name.slice(0, 80)}" is not usable: ${why}. Nothing was sent.`, {
-    details: { mayHaveRun: false },
-  });
+  new ToolError(
+    ToolErrorCode.InvalidArguments,
+    `The argument "${name.slice(0, 80)}" is not usable: ${why}. Nothing was sent.`,
+    {
+      details: { mayHaveRun: false },
+    },
+  );
 
 /** Headers that say how a message is carried, or who sends it: no argument sets them. */
 const FORBIDDEN_HEADERS =
   /^(?:accept-encoding|authorization|connection|content-(?:length|type|encoding)|cookie2?|expect|forwarded|host|keep-alive|origin|proxy-.*|referer|sec-.*|te|trailer|transfer-encoding|upgrade|via|x-forwarded-.*)$/i;
 
-export const isForbiddenHeader = (name: string): boolean => !/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/.test(name) || FORBIDDEN_HEADERS.test(name);
+export const isForbiddenHeader = (name: string): boolean =>
+  !/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/.test(name) || FORBIDDEN_HEADERS.test(name);

@@ -37,7 +37,11 @@ export function prepareFromTemplate(from: RequestTemplate, args: Readonly<Record
     ...from.namedQuery.flatMap(([name, template]) =>
       pairTexts(template, args, (text) => encodeValue(name, text)).map((text) => `${encodeValue(name, name)}=${text}`),
     ),
-    ...(from.rest === "query" ? rest.flatMap(([name, value]) => valuesOf(value).map((each) => `${encodeValue(name, name)}=${encodeValue(name, each)}`)) : []),
+    ...(from.rest === "query"
+      ? rest.flatMap(([name, value]) =>
+          valuesOf(value).map((each) => `${encodeValue(name, name)}=${encodeValue(name, each)}`),
+        )
+      : []),
   ];
   url.search = pairs.join("&");
   const headers: Record<string, string> = {};
@@ -45,7 +49,8 @@ export function prepareFromTemplate(from: RequestTemplate, args: Readonly<Record
     const text = headerText(template, args);
     if (text !== undefined) headers[name.toLowerCase()] = text;
   }
-  const value = from.body !== undefined ? filled(from.body, args) : from.rest === "body" ? Object.fromEntries(rest) : undefined;
+  const value =
+    from.body !== undefined ? filled(from.body, args) : from.rest === "body" ? Object.fromEntries(rest) : undefined;
   if (value === undefined) return { method: from.method, url, headers };
   const { contentType, body } = encodeBody(from.bodyType, value);
   return { method: from.method, url, headers: { "content-type": contentType, ...headers }, body };
@@ -53,7 +58,9 @@ export function prepareFromTemplate(from: RequestTemplate, args: Readonly<Record
 
 /** The arguments that have a place in a request. */
 export function usedBy({ path, query, namedQuery, headers, body }: RequestTemplate): string[] {
-  return [path, ...query, ...[...namedQuery, ...headers].map(([, template]) => template)].flatMap(parametersIn).concat(body === undefined ? [] : namesIn(body));
+  return [path, ...query, ...[...namedQuery, ...headers].map(([, template]) => template)]
+    .flatMap(parametersIn)
+    .concat(body === undefined ? [] : namesIn(body));
 }
 
 function namesIn(body: BodyTemplate): string[] {
@@ -74,7 +81,8 @@ function pathOf(template: TextTemplate, args: Readonly<Record<string, unknown>>)
     }
     const name = part.parameter.join(".");
     const value = argumentAt(args, part.parameter);
-    if (value === undefined || value === null) throw refusal(name, "it is missing, and stands in the path of the address");
+    if (value === undefined || value === null)
+      throw refusal(name, "it is missing, and stands in the path of the address");
     last().text += encodeValue(name, value);
     last().names.push(name);
   }
@@ -83,14 +91,22 @@ function pathOf(template: TextTemplate, args: Readonly<Record<string, unknown>>)
 }
 
 /** A pair is left out with its argument. A list is as many pairs. */
-function pairTexts(template: TextTemplate, args: Readonly<Record<string, unknown>>, literal: (text: string) => string): string[] {
+function pairTexts(
+  template: TextTemplate,
+  args: Readonly<Record<string, unknown>>,
+  literal: (text: string) => string,
+): string[] {
   const only = template.filter((part) => typeof part !== "string");
   const values = only.map((part) => argumentAt(args, part.parameter));
   if (values.some((value) => value === undefined || value === null)) return [];
   const list = values.length === 1 && Array.isArray(values[0]) ? values[0] : [undefined];
   return list.map((element) =>
     template
-      .map((part) => (typeof part === "string" ? literal(part) : encodeValue(part.parameter.join("."), element ?? argumentAt(args, part.parameter))))
+      .map((part) =>
+        typeof part === "string"
+          ? literal(part)
+          : encodeValue(part.parameter.join("."), element ?? argumentAt(args, part.parameter)),
+      )
       .join(""),
   );
 }
@@ -119,10 +135,16 @@ function filled(body: BodyTemplate, args: Readonly<Record<string, unknown>>): un
   if ("value" in body) return body.value;
   if ("list" in body) return body.list.map((inner) => filled(inner, args)).filter((value) => value !== undefined);
   if ("fields" in body)
-    return Object.fromEntries(body.fields.map(([name, inner]) => [name, filled(inner, args)] as const).filter(([, value]) => value !== undefined));
+    return Object.fromEntries(
+      body.fields
+        .map(([name, inner]) => [name, filled(inner, args)] as const)
+        .filter(([, value]) => value !== undefined),
+    );
   const [first, ...more] = body.template;
   if (first !== undefined && typeof first !== "string" && more.length === 0) return argumentAt(args, first.parameter);
-  return body.template.map((part) => (typeof part === "string" ? part : textOf(argumentAt(args, part.parameter)))).join("");
+  return body.template
+    .map((part) => (typeof part === "string" ? part : textOf(argumentAt(args, part.parameter))))
+    .join("");
 }
 
 function argumentAt(args: Readonly<Record<string, unknown>>, path: readonly string[]): unknown {

@@ -18,15 +18,26 @@ export function httpError({ what, status, retryAfterMs, text, hasEffects }: Http
   const said = saidIn(text);
   const words = `"${what}" was answered with status ${status}${said === undefined ? "" : `. The server's words: ${JSON.stringify(said)}`}`;
   const more = { details: { status }, ...(said === undefined ? {} : { trust: saidBy(what) }) };
-  if (status === 429) return new ToolError(ToolErrorCode.RateLimited, `${words}. Wait before you try again.`, { retryAfterMs, ...more });
+  if (status === 429)
+    return new ToolError(ToolErrorCode.RateLimited, `${words}. Wait before you try again.`, { retryAfterMs, ...more });
   if (status === 401 || status === 403)
-    return new ToolError(ToolErrorCode.Denied, `${words}. The credential is missing, wrong, or has no right to this: an operator looks after it.`, more);
-  if (status === 400 || status === 422) return new ToolError(ToolErrorCode.InvalidArguments, `${words}. Correct the arguments.`, more);
+    return new ToolError(
+      ToolErrorCode.Denied,
+      `${words}. The credential is missing, wrong, or has no right to this: an operator looks after it.`,
+      more,
+    );
+  if (status === 400 || status === 422)
+    return new ToolError(ToolErrorCode.InvalidArguments, `${words}. Correct the arguments.`, more);
   if (status === 408 || status === 425 || status === 503)
     return new ToolError(ToolErrorCode.Unavailable, `${words}. Try again later.`, { retryAfterMs, ...more });
   if (status >= 500 && hasEffects)
-    return new ToolError(ToolErrorCode.OutcomeUnknown, `${words}. It may have been carried out all the same: find out before you send it again.`, more);
-  if (status >= 500) return new ToolError(ToolErrorCode.Unavailable, `${words}. Try again later.`, { retryAfterMs, ...more });
+    return new ToolError(
+      ToolErrorCode.OutcomeUnknown,
+      `${words}. It may have been carried out all the same: find out before you send it again.`,
+      more,
+    );
+  if (status >= 500)
+    return new ToolError(ToolErrorCode.Unavailable, `${words}. Try again later.`, { retryAfterMs, ...more });
   return new ToolError(ToolErrorCode.ExecutionFailed, `${words}.`, more);
 }
 

@@ -26,13 +26,18 @@ export interface ReadPage {
 }
 
 /** Where the next page is; undefined if this was the last. "elsewhere" if the server names one that is not read, and "unknown" if the answer cannot be understood. */
-export function nextPage({ link, next, query, from, step }: Paging, page: ReadPage): URL | "elsewhere" | "unknown" | undefined {
+export function nextPage(
+  { link, next, query, from, step }: Paging,
+  page: ReadPage,
+): URL | "elsewhere" | "unknown" | undefined {
   if (link) {
     const target = linkTo(page.link ?? "", "next");
     return target === UNREADABLE ? "unknown" : within(page.url, target);
   }
   if (next === undefined)
-    return from === undefined || query === undefined || page.count === 0 ? undefined : withQuery(page.url, query, String(from + step * (page.index + 1)));
+    return from === undefined || query === undefined || page.count === 0
+      ? undefined
+      : withQuery(page.url, query, String(from + step * (page.index + 1)));
   const cursor = next(page.value);
   // The last of several pages may leave it out. Where already the first one does, the file may look in the wrong place.
   if (cursor === undefined) return page.index === 0 ? "unknown" : undefined;

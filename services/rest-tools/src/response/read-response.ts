@@ -4,7 +4,9 @@ import { decodeText, kindByBytes, kindByType, mediaTypeOf } from "@rockbot/page"
 import { readStream, streamKind } from "./read-stream.ts";
 
 /** An answer's content: a JSON value, a text, or words about bytes that are neither. */
-export type ResponseContent = { readonly kind: "json"; readonly value: unknown } | { readonly kind: "text"; readonly text: string };
+export type ResponseContent =
+  | { readonly kind: "json"; readonly value: unknown }
+  | { readonly kind: "text"; readonly text: string };
 
 const MAX_TOLD = 500;
 
@@ -15,16 +17,26 @@ export function locationOf(response: PublicResponse): string | undefined {
 }
 
 /** Reads the body of an answer that is no error. @throws {ToolError} */
-export async function readResponse(response: PublicResponse, progress: (update: { readonly message: string }) => void): Promise<ResponseContent> {
+export async function readResponse(
+  response: PublicResponse,
+  progress: (update: { readonly message: string }) => void,
+): Promise<ResponseContent> {
   const contentType = response.header("content-type");
   const mediaType = mediaTypeOf(contentType);
   const stream = streamKind(mediaType);
-  if (stream !== undefined) return { kind: "json", value: await readStream(response, stream, (text) => progress({ message: text.slice(0, MAX_TOLD) })) };
+  if (stream !== undefined)
+    return {
+      kind: "json",
+      value: await readStream(response, stream, (text) => progress({ message: text.slice(0, MAX_TOLD) })),
+    };
   const { bytes, isCut } = await response.body();
   if (bytes.length === 0) {
     // Of what was made, or is still being made, the address may be all that the server tells.
     const at = locationOf(response);
-    return { kind: "text", text: `(Status ${response.status}, without content.${at === undefined ? "" : ` It names the address ${at}.`})` };
+    return {
+      kind: "text",
+      text: `(Status ${response.status}, without content.${at === undefined ? "" : ` It names the address ${at}.`})`,
+    };
   }
   const kind = kindByBytes(bytes, kindByType(mediaType), contentType);
   const text = kind.kind === "unreadable" ? undefined : decodeText(bytes, contentType);
@@ -33,7 +45,8 @@ export async function readResponse(response: PublicResponse, progress: (update: 
       kind: "text",
       text: `(The answer is ${kind.kind === "unreadable" ? kind.what : "binary data"} of the type ${mediaType || "unknown"}, ${bytes.length} bytes, which are not shown.)`,
     };
-  if (isCut) throw new ToolError(ToolErrorCode.Unavailable, "The server's answer broke off, so it is not shown. Try again.");
+  if (isCut)
+    throw new ToolError(ToolErrorCode.Unavailable, "The server's answer broke off, so it is not shown. Try again.");
   const isJson = /[/+]json$/.test(mediaType) || (mediaType === "" && /^\s*[[{]/.test(text));
   const parsed = isJson ? parseData(text) : undefined;
   return parsed?.ok === true ? { kind: "json", value: parsed.value } : { kind: "text", text };

@@ -13,7 +13,8 @@ const STREAMS: Readonly<Record<string, "lines" | "events">> = {
   "text/event-stream": "events",
 };
 
-export const streamKind = (mediaType: string): "lines" | "events" | undefined => (Object.hasOwn(STREAMS, mediaType) ? STREAMS[mediaType] : undefined);
+export const streamKind = (mediaType: string): "lines" | "events" | undefined =>
+  Object.hasOwn(STREAMS, mediaType) ? STREAMS[mediaType] : undefined;
 
 /** Ends a stream by some services' custom. */
 const DONE = "[DONE]";
@@ -23,7 +24,11 @@ const DONE = "[DONE]";
  * @param onValue is told of each as it comes
  * @returns all of them: JSON as values, the rest as text
  */
-export async function readStream(response: PublicResponse, kind: "lines" | "events", onValue: (text: string) => void): Promise<readonly unknown[]> {
+export async function readStream(
+  response: PublicResponse,
+  kind: "lines" | "events",
+  onValue: (text: string) => void,
+): Promise<readonly unknown[]> {
   const values: unknown[] = [];
   const take = (text: string): void => {
     if (text === "" || text === DONE) return;
@@ -44,7 +49,8 @@ export async function readStream(response: PublicResponse, kind: "lines" | "even
   };
   const decoder = new TextDecoder();
   const encoding = response.header("content-encoding") ?? "identity";
-  if (encoding === "identity" || encoding === "") for await (const chunk of response.chunks()) feed(decoder.decode(chunk, { stream: true }));
+  if (encoding === "identity" || encoding === "")
+    for await (const chunk of response.chunks()) feed(decoder.decode(chunk, { stream: true }));
   else feed(decoder.decode((await response.body()).bytes, { stream: true })); // compressed: all at once
   feed(decoder.decode());
   if (kind === "events") events.feed("\n\n");

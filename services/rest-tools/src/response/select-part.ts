@@ -11,7 +11,9 @@ export function selectPart(expression: string): SelectPart {
   try {
     tree = compile(expression);
   } catch (error) {
-    throw new SyntaxError(`it is neither a JSON Pointer nor JMESPath (${String((error as Error).message).slice(0, 200)})`);
+    throw new SyntaxError(
+      `it is neither a JSON Pointer nor JMESPath (${String((error as Error).message).slice(0, 200)})`,
+    );
   }
   return (value) => TreeInterpreter.search(tree, value as JSONValue);
 }

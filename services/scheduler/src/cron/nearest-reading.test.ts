@@ -39,6 +39,16 @@ test("comes with the next three fires", () => {
   ]);
 });
 
-test.each(["", "soon", "9", "@reboot", "H 9 * * *", "0 0 31 2 * 2026", "*/90 * * * *", "every monday", "x".repeat(256)])("%j is near to nothing", (text) => {
+test.each([
+  "",
+  "soon",
+  "9",
+  "@reboot",
+  "H 9 * * *",
+  "0 0 31 2 * 2026",
+  "*/90 * * * *",
+  "every monday",
+  "x".repeat(256),
+])("%j is near to nothing", (text) => {
   expect(nearestReading(text, at)).toBeUndefined();
 });

@@ -10,7 +10,10 @@ export interface NearestReading {
  * The valid expression that a text which is none is nearest to, for a person or model to confirm: it is never used by itself. Undefined if there is
  * no such reading, or it would never fire.
  */
-export function nearestReading(text: string, { zone, from }: { readonly zone: string; readonly from: number }): NearestReading | undefined {
+export function nearestReading(
+  text: string,
+  { zone, from }: { readonly zone: string; readonly from: number },
+): NearestReading | undefined {
   for (const cron of candidates(text.trim().toLowerCase(), zone)) {
     const fires = nextFires(cron, { zone, from });
     if (fires.length > 0) return { cron, fires };
@@ -64,7 +67,9 @@ const LEAST = [0, 0, 0, 1, 1, 0] as const;
 
 function repaired(fields: readonly string[]): string {
   const skipped = 6 - fields.length;
-  return fields.map((field, i) => repairedField(field, { least: LEAST[i + skipped] ?? 0, most: MOST[i + skipped] ?? 0 })).join(" ");
+  return fields
+    .map((field, i) => repairedField(field, { least: LEAST[i + skipped] ?? 0, most: MOST[i + skipped] ?? 0 }))
+    .join(" ");
 }
 
 function repairedField(field: string, { least, most }: { readonly least: number; readonly most: number }): string {
@@ -72,7 +77,10 @@ function repairedField(field: string, { least, most }: { readonly least: number;
     .split(",")
     .filter(Boolean)
     .map((part) => {
-      const named = part.replace(/(sun|mon|tue|wed|thu|fri|sat|jan|feb|mar|apr|jun|jul|aug|sep|oct|nov|dec)[a-z]+/g, "$1");
+      const named = part.replace(
+        /(sun|mon|tue|wed|thu|fri|sat|jan|feb|mar|apr|jun|jul|aug|sep|oct|nov|dec)[a-z]+/g,
+        "$1",
+      );
       const stepped = /^(\d+)\/(\d+)$/.exec(named);
       if (stepped !== null) return `${stepped[1]}-${most}/${stepped[2]}`;
       const range = /^(\d+)-(\d+)$/.exec(named);
@@ -122,7 +130,8 @@ function phraseOf(text: string): string | undefined {
     const [, count = "1", unit = ""] = every;
     return UNITS[unit]?.(Number(count)).replaceAll("*/1 ", "* ");
   }
-  const timed = /^(?:(?:every\s+)?(day|weekday|[a-z]+day)s?|daily)?\s*(?:at\s+)?(\d{1,2})(?::(\d{2}))?\s*(am|pm)?$/.exec(text);
+  const timed =
+    /^(?:(?:every\s+)?(day|weekday|[a-z]+day)s?|daily)?\s*(?:at\s+)?(\d{1,2})(?::(\d{2}))?\s*(am|pm)?$/.exec(text);
   if (timed === null) return undefined;
   const [, day, hours = "", minutes = "0", half] = timed;
   if (day === undefined && !text.startsWith("daily") && !text.includes(":") && half === undefined) return undefined; // a bare number

@@ -24,7 +24,8 @@ const FIELDS = /^\S+(?:\s+\S+){4,5}$/;
  */
 export function readCron(text: string, zone: string): CronTimes {
   const trimmed = text.trim();
-  if (!FIELDS.test(trimmed)) throw new CronError(`it has ${countOf(trimmed)}, and a cron expression has five, or six with seconds first`);
+  if (!FIELDS.test(trimmed))
+    throw new CronError(`it has ${countOf(trimmed)}, and a cron expression has five, or six with seconds first`);
   if (!isTimeZone(zone)) throw new CronError(`the time zone "${zone}" is not known here`); // croner looks at it when it computes a fire
   const cron = open(trimmed, zone);
   return {
@@ -35,7 +36,13 @@ export function readCron(text: string, zone: string): CronTimes {
 
 function open(text: string, zone: string): Cron {
   try {
-    return new Cron(text, { timezone: zone, mode: "5-or-6-parts", domAndDow: true, fixedTimeRule: "no-wildcard", paused: true });
+    return new Cron(text, {
+      timezone: zone,
+      mode: "5-or-6-parts",
+      domAndDow: true,
+      fixedTimeRule: "no-wildcard",
+      paused: true,
+    });
   } catch (error) {
     throw new CronError(inWords((error as Error).message), { cause: error });
   }

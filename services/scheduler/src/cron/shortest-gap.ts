@@ -7,7 +7,10 @@ const MAX_FIRES = 500;
  * The first two fires after `from` that are closer than `leastMs`. Two fires of one minute, or of two that follow each other, stand next to each other at the
  * expression's first day: a gap below a minute is found for certain.
  */
-export function tooCloseFires(times: CronTimes, { from, leastMs }: { readonly from: number; readonly leastMs: number }): readonly [number, number] | undefined {
+export function tooCloseFires(
+  times: CronTimes,
+  { from, leastMs }: { readonly from: number; readonly leastMs: number },
+): readonly [number, number] | undefined {
   let before: number | undefined;
   let fire = times.next(from);
   for (let i = 0; i < MAX_FIRES && fire !== undefined; i++) {

@@ -10,7 +10,9 @@ export interface AskOutcome extends Omit<TaskRun, "fireAt" | "endedAt"> {
 }
 
 /** The fire to ask the agent for: the same for each replica that asks. */
-export interface AskedFire extends Pick<RunningFire, "fireId" | "message" | "hasReadUntrusted" | "grant">, Pick<ScheduledTask, "caller" | "sessionId"> {}
+export interface AskedFire
+  extends Pick<RunningFire, "fireId" | "message" | "hasReadUntrusted" | "grant">,
+    Pick<ScheduledTask, "caller" | "sessionId"> {}
 
 /** Makes the one call that a fire is, and says how it ended. Never rejects. A call that the end of this process leaves to the next one does not settle. */
 export type AskAgent = (fire: AskedFire) => Promise<AskOutcome>;
@@ -19,7 +21,10 @@ export type AskAgent = (fire: AskedFire) => Promise<AskOutcome>;
 const MAX_TEXT = 4_000;
 
 /** Asks the agent on the bus, on behalf of the task's caller. The fire's id is the call's id: however often it is made, the agent has one turn of it. */
-export function askAgent(caller: Pick<ToolCaller, "call">, { timeoutMs, isDurable }: { readonly timeoutMs: number; readonly isDurable: boolean }): AskAgent {
+export function askAgent(
+  caller: Pick<ToolCaller, "call">,
+  { timeoutMs, isDurable }: { readonly timeoutMs: number; readonly isDurable: boolean },
+): AskAgent {
   return async ({ fireId, message, sessionId, caller: onBehalfOf, hasReadUntrusted, grant }) => {
     const options: CallOptions = {
       toolCallId: fireId,
@@ -44,12 +49,21 @@ export function askAgent(caller: Pick<ToolCaller, "call">, { timeoutMs, isDurabl
       };
     } catch (error) {
       const text = error instanceof ToolError ? `${error.code}: ${error.message}` : String(error);
-      return { outcome: "failed", text: beginningOf(text, MAX_TEXT), isUntrusted: hasReadUntrusted, isRefused: isRefused(error, isDurable) };
+      return {
+        outcome: "failed",
+        text: beginningOf(text, MAX_TEXT),
+        isUntrusted: hasReadUntrusted,
+        isRefused: isRefused(error, isDurable),
+      };
     }
   };
 }
 
 /** Under the same id a call is the same where a store is shared. Elsewhere it must not have run. */
 function isRefused(error: unknown, isDurable: boolean): boolean {
-  return error instanceof ToolError && error.code === ToolErrorCode.Unavailable && (isDurable || error.details?.["mayHaveRun"] !== true);
+  return (
+    error instanceof ToolError &&
+    error.code === ToolErrorCode.Unavailable &&
+    (isDurable || error.details?.["mayHaveRun"] !== true)
+  );
 }

@@ -17,7 +17,15 @@ const done: AskOutcome = { outcome: "answered", text: "done", tokens: 100, isUnt
 const nobody: AskOutcome = { outcome: "failed", text: "nobody", isUntrusted: false, isRefused: true };
 
 /** A loop on simulated time that begins at `now`, with an agent that answers as it is told to. */
-function startScene({ now = NINE, book = new ScheduleBook(), isShared = true }: { now?: number; book?: ScheduleBook; isShared?: boolean } = {}) {
+function startScene({
+  now = NINE,
+  book = new ScheduleBook(),
+  isShared = true,
+}: {
+  now?: number;
+  book?: ScheduleBook;
+  isShared?: boolean;
+} = {}) {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date"], now });
   const asked: AskedFire[] = [];
   const answers: ((outcome: AskOutcome) => void)[] = [];
@@ -45,7 +53,16 @@ function startScene({ now = NINE, book = new ScheduleBook(), isShared = true }: 
         return new Promise<AskOutcome>((resolve) => answers.push(resolve));
       };
       const mostPerDay = { fires: 1_000, tokens: 1_000_000 };
-      const loop = new FireLoop({ store, ask, zone: "UTC", missedWindowMs: HOUR, maxRuns: 8, mostPerDay, log: silentLogger, ...options });
+      const loop = new FireLoop({
+        store,
+        ask,
+        zone: "UTC",
+        missedWindowMs: HOUR,
+        maxRuns: 8,
+        mostPerDay,
+        log: silentLogger,
+        ...options,
+      });
       loops.push(loop);
       loop.wake();
       await vi.advanceTimersByTimeAsync(0);
@@ -62,7 +79,11 @@ test("a fire runs at its time, not before, and its end is noted", async () => {
   expect(scene.asked).toEqual([]);
   await vi.advanceTimersByTimeAsync(1);
   expect(scene.asked).toHaveLength(1);
-  expect(scene.asked[0]).toMatchObject({ caller: "asker", sessionId: "s1", message: expect.stringContaining("Wed 2026-11-25 09:00:00 +00:00 (UTC)") });
+  expect(scene.asked[0]).toMatchObject({
+    caller: "asker",
+    sessionId: "s1",
+    message: expect.stringContaining("Wed 2026-11-25 09:00:00 +00:00 (UTC)"),
+  });
   await vi.advanceTimersByTimeAsync(7_000);
   await scene.answer();
   expect(await task.now()).toMatchObject({
@@ -106,7 +127,11 @@ test("of many fires that were missed, the last one runs, and the others are name
   expect(scene.asked.map(({ message }) => message)).toEqual([expect.stringContaining("09:30:00")]);
   expect(await task.now()).toMatchObject({
     nextAt: NINE + 40 * MINUTE,
-    lastSkip: { first: NINE - 5 * HOUR, last: NINE + 20 * MINUTE, reason: "missed: of several that were due at once, the last one runs" },
+    lastSkip: {
+      first: NINE - 5 * HOUR,
+      last: NINE + 20 * MINUTE,
+      reason: "missed: of several that were due at once, the last one runs",
+    },
   });
 });
 
@@ -116,7 +141,11 @@ test("a fire whose last run still goes on is skipped, and the next one comes", a
   await scene.start();
   await vi.advanceTimersByTimeAsync(HOUR);
   expect(scene.asked).toHaveLength(1);
-  expect((await task.now())?.lastSkip).toEqual({ first: NINE + HOUR, last: NINE + HOUR, reason: "its last run still went on" });
+  expect((await task.now())?.lastSkip).toEqual({
+    first: NINE + HOUR,
+    last: NINE + HOUR,
+    reason: "its last run still went on",
+  });
   await scene.answer();
   await vi.advanceTimersByTimeAsync(HOUR);
   expect(scene.asked).toHaveLength(2);
@@ -130,7 +159,10 @@ test("a caller has so many fires on a day, and none once its tokens are used up;
   expect(scene.asked).toHaveLength(3);
   const skipped = (await Promise.all(tasks.map(({ now }) => now()))).filter((task) => task?.lastSkip !== undefined);
   expect(skipped).toEqual([
-    expect.objectContaining({ nextAt: NINE + HOUR, lastSkip: { first: NINE, last: NINE, reason: "the fires or tokens of this caller's day were used up" } }),
+    expect.objectContaining({
+      nextAt: NINE + HOUR,
+      lastSkip: { first: NINE, last: NINE, reason: "the fires or tokens of this caller's day were used up" },
+    }),
   ]);
   for (let i = 0; i < 3; i++) await scene.answer();
   expect(await scene.store.usage("other", "2026-11-25")).toEqual({ fires: 1, tokens: 100 });
@@ -145,7 +177,9 @@ test("a caller has so many fires on a day, and none once its tokens are used up;
 
 test("a task that runs once is shown for a week with how it went, whether it ran well, failed, or was missed", async () => {
   const scene = startScene({ now: NINE });
-  const [well, badly] = await Promise.all(["well", "badly"].map((name) => scene.put(testTask({ name, isOnce: true, nextAt: NINE }))));
+  const [well, badly] = await Promise.all(
+    ["well", "badly"].map((name) => scene.put(testTask({ name, isOnce: true, nextAt: NINE }))),
+  );
   const missed = await scene.put(testTask({ name: "missed", isOnce: true, nextAt: NINE - 2 * HOUR }));
   await scene.start({ lookMs: HOUR });
   await scene.answer();
@@ -154,7 +188,10 @@ test("a task that runs once is shown for a week with how it went, whether it ran
   expect(new Set(left.map((task) => task?.lastRun?.text))).toEqual(new Set(["done", "unavailable: nobody"]));
   for (const task of left) expect(task).toMatchObject({ keptUntil: NINE + 7 * 24 * HOUR });
   expect(left[0]?.nextAt).toBeUndefined();
-  expect(await missed.now()).toMatchObject({ keptUntil: NINE + 7 * 24 * HOUR, lastSkip: { reason: expect.stringContaining("missed") } });
+  expect(await missed.now()).toMatchObject({
+    keptUntil: NINE + 7 * 24 * HOUR,
+    lastSkip: { reason: expect.stringContaining("missed") },
+  });
   await vi.advanceTimersByTimeAsync(7 * 24 * HOUR + MINUTE);
   expect(await scene.store.tasksOf("asker")).toEqual([]);
   expect(scene.asked).toHaveLength(2);
@@ -166,7 +203,8 @@ test("a task keeps its last answers, so many, so many bytes and for a week, and 
   let count = 0;
   await scene.start({
     lookMs: HOUR,
-    ask: async () => (count++ % 2 === 0 ? nobody : { ...done, text: `${Math.floor(count / 2)}${count > 14 ? "é".repeat(3_000) : ""}` }),
+    ask: async () =>
+      count++ % 2 === 0 ? nobody : { ...done, text: `${Math.floor(count / 2)}${count > 14 ? "é".repeat(3_000) : ""}` },
   });
   await vi.advanceTimersByTimeAsync(6 * HOUR + 20 * MINUTE);
   expect((await task.now())?.lastRun?.text).toBe("7");
@@ -174,7 +212,12 @@ test("a task keeps its last answers, so many, so many bytes and for a week, and 
   await vi.advanceTimersByTimeAsync(4 * HOUR);
   expect((await task.now())?.earlierRuns?.map(({ text }) => Number.parseInt(text, 10))).toEqual([10, 9]);
   const { task: kept, version } = (await scene.store.read(testTask().key)) as StoredTask;
-  await scene.store.write({ key: kept.key, caller: kept.caller, version, task: { ...kept, nextAt: NINE + 9 * 24 * HOUR } });
+  await scene.store.write({
+    key: kept.key,
+    caller: kept.caller,
+    version,
+    task: { ...kept, nextAt: NINE + 9 * 24 * HOUR },
+  });
   await vi.advanceTimersByTimeAsync(9 * 24 * HOUR - 10 * HOUR);
   expect((await task.now())?.earlierRuns).toBeUndefined();
 });
@@ -212,7 +255,12 @@ test.each([
   expect((await task.now())?.nextAt).toBe(NINE);
   await vi.advanceTimersByTimeAsync(MINUTE + 1_000);
   const ended = await task.now();
-  expect(ended).toMatchObject({ lastRun: nextAt === undefined ? { outcome: "failed", text: "nobody" } : { outcome: "answered", fireAt: NINE + 10 * MINUTE } });
+  expect(ended).toMatchObject({
+    lastRun:
+      nextAt === undefined
+        ? { outcome: "failed", text: "nobody" }
+        : { outcome: "answered", fireAt: NINE + 10 * MINUTE },
+  });
   expect([ended?.nextAt, ended?.notBefore]).toEqual([nextAt, undefined]);
 });
 
@@ -223,8 +271,15 @@ test("a task hands its grant on, and one from before tasks had any runs as untru
   await scene.start();
   await vi.advanceTimersByTimeAsync(3_000);
   const of = (name: string) => scene.asked.find(({ message }) => message.includes(`"${name}"`));
-  expect(of("new")).toMatchObject({ grant: "[1]", hasReadUntrusted: false, message: expect.not.stringContaining("earlier release") });
-  expect(of("old")).toMatchObject({ hasReadUntrusted: true, message: expect.stringContaining("An earlier release has kept it without its rights") });
+  expect(of("new")).toMatchObject({
+    grant: "[1]",
+    hasReadUntrusted: false,
+    message: expect.not.stringContaining("earlier release"),
+  });
+  expect(of("old")).toMatchObject({
+    hasReadUntrusted: true,
+    message: expect.stringContaining("An earlier release has kept it without its rights"),
+  });
   await scene.answer();
   await scene.answer();
 });
@@ -249,7 +304,15 @@ test("a replica that is gone leaves its fire to another, which makes the same ca
 
 test("a fire that a scheduler of an earlier release has taken without the task's grant keeps to it when another takes it over", async () => {
   const scene = startScene({ book: new ScheduleBook() });
-  const running = { fireAt: NINE, fireId: "f", replica: "gone", takenAt: NINE, takeovers: 0, message: "do", hasReadUntrusted: false };
+  const running = {
+    fireAt: NINE,
+    fireId: "f",
+    replica: "gone",
+    takenAt: NINE,
+    takeovers: 0,
+    message: "do",
+    hasReadUntrusted: false,
+  };
   await scene.put(testTask({ nextAt: NINE + HOUR, grant: "[1]", running }));
   await scene.start();
   await vi.advanceTimersByTimeAsync(10_000);
@@ -259,16 +322,35 @@ test("a fire that a scheduler of an earlier release has taken without the task's
 
 test("a fire that three replicas have died over is not tried again", async () => {
   const scene = startScene();
-  const running = { fireAt: NINE, fireId: "f", replica: "gone", takenAt: NINE, takeovers: 3, message: "do", hasReadUntrusted: false };
+  const running = {
+    fireAt: NINE,
+    fireId: "f",
+    replica: "gone",
+    takenAt: NINE,
+    takeovers: 3,
+    message: "do",
+    hasReadUntrusted: false,
+  };
   const task = await scene.put(testTask({ nextAt: NINE + HOUR, running }));
   await scene.start();
   expect(scene.asked).toEqual([]);
-  expect((await task.now())?.lastRun).toMatchObject({ outcome: "failed", text: "outcome_unknown: 3 schedulers ended while it ran" });
+  expect((await task.now())?.lastRun).toMatchObject({
+    outcome: "failed",
+    text: "outcome_unknown: 3 schedulers ended while it ran",
+  });
 });
 
 test("where nobody else could know of its call, a fire of a process that is gone ends in words", async () => {
   const scene = startScene({ isShared: false });
-  const running = { fireAt: NINE, fireId: "f", replica: "gone", takenAt: NINE, takeovers: 0, message: "do", hasReadUntrusted: false };
+  const running = {
+    fireAt: NINE,
+    fireId: "f",
+    replica: "gone",
+    takenAt: NINE,
+    takeovers: 0,
+    message: "do",
+    hasReadUntrusted: false,
+  };
   const task = await scene.put(testTask({ nextAt: NINE + HOUR, running }));
   await scene.start();
   expect(scene.asked).toEqual([]);
@@ -356,8 +438,13 @@ test("a store of this process alone that takes no change is told once, until it 
   const errors: object[] = [];
   let isAway = true;
   const write: typeof scene.store.write = (change) =>
-    isAway ? Promise.reject(new StoreUnavailableError("Cannot write: another process has changed the file")) : scene.store.write(change);
-  await scene.start({ store: { ...scene.store, write }, log: { ...silentLogger, error: (fields) => errors.push(fields) } });
+    isAway
+      ? Promise.reject(new StoreUnavailableError("Cannot write: another process has changed the file"))
+      : scene.store.write(change);
+  await scene.start({
+    store: { ...scene.store, write },
+    log: { ...silentLogger, error: (fields) => errors.push(fields) },
+  });
   await vi.advanceTimersByTimeAsync(MINUTE);
   expect(errors).toEqual([{ error: expect.stringContaining("another process has changed the file") }]);
   isAway = false;

@@ -6,7 +6,15 @@ import { newId } from "@rockbot/contracts";
 import { StoreUnavailableError } from "@rockbot/records";
 import { CronError, type CronTimes, readCron } from "../cron/read-cron.ts";
 import type { ScheduleStore, StoredTask, TaskChange, Usage } from "../store/schedule-store.ts";
-import { ANSWERS_KEPT_MS, advanced, fireIdOf, type RunningFire, type ScheduledTask, type TaskRun, withLastRun } from "../task/scheduled-task.ts";
+import {
+  ANSWERS_KEPT_MS,
+  advanced,
+  fireIdOf,
+  type RunningFire,
+  type ScheduledTask,
+  type TaskRun,
+  withLastRun,
+} from "../task/scheduled-task.ts";
 import { taskMessage } from "../task/task-message.ts";
 import { dayOf } from "../time/zoned-time.ts";
 import type { AskAgent, AskOutcome } from "./ask-agent.ts";
@@ -125,15 +133,21 @@ export class FireLoop {
   /** A store that is away is told once. One that is shared tells it itself. */
   #tell(error: unknown): void {
     const isAway = error instanceof StoreUnavailableError;
-    if (!isAway || !(this.#isAway || this.#options.store.isShared)) this.#options.log.error({ error: String(error) }, "could not look for scheduled tasks");
+    if (!isAway || !(this.#isAway || this.#options.store.isShared))
+      this.#options.log.error({ error: String(error) }, "could not look for scheduled tasks");
     this.#isAway = isAway;
   }
 
   /** @returns how long to wait until the next look */
   async #lookOnce(): Promise<number> {
     const { store, maxRuns } = this.#options;
-    const work = await store.look({ replica: this.#replica, aliveMs: LOOKS_MISSED * this.#lookMs, limit: BATCH + maxRuns });
-    for (const stored of work.orphans) if (this.#hasRoom) await this.#apart(stored, () => this.#takeOver(stored, work.now));
+    const work = await store.look({
+      replica: this.#replica,
+      aliveMs: LOOKS_MISSED * this.#lookMs,
+      limit: BATCH + maxRuns,
+    });
+    for (const stored of work.orphans)
+      if (this.#hasRoom) await this.#apart(stored, () => this.#takeOver(stored, work.now));
     let dealtWith = 0;
     for (const stored of work.due.slice(0, BATCH)) {
       if (!this.#hasRoom) break;
@@ -155,7 +169,11 @@ export class FireLoop {
       return true;
     } catch (error) {
       if (error instanceof StoreUnavailableError) throw error;
-      if (!this.#faulty.has(version)) this.#options.log.error({ task: task.name, caller: task.caller, error: String(error) }, "could not run a scheduled task");
+      if (!this.#faulty.has(version))
+        this.#options.log.error(
+          { task: task.name, caller: task.caller, error: String(error) },
+          "could not run a scheduled task",
+        );
       this.#faulty.set(version, true);
       return false;
     }
@@ -166,14 +184,22 @@ export class FireLoop {
     const { nextAt, notBefore, running } = task;
     if (nextAt === undefined) return void (await this.#write(task, { version, task: undefined }));
     const times = this.#timesOf(task);
-    if (times === undefined) return void (await this.#write(task, { version, task: ended(task, now, { first: nextAt, last: nextAt, reason: UNREADABLE }) }));
+    if (times === undefined)
+      return void (await this.#write(task, {
+        version,
+        task: ended(task, now, { first: nextAt, last: nextAt, reason: UNREADABLE }),
+      }));
     const fireAt = task.isOnce ? nextAt : lastDue(times, { nextAt, now });
     const moved = advanced(task, times, { fireAt, now });
     const isAgain = notBefore !== undefined && fireAt === nextAt;
     if (now - fireAt > (isAgain ? this.#patienceMs : this.#options.missedWindowMs))
       return this.#skip({ task: moved, version }, { first: nextAt, last: fireAt, reason: "missed" }, now);
-    if (running !== undefined) return this.#skip({ task: moved, version }, { first: nextAt, last: fireAt, reason: "overlap" }, now);
-    const before = fireAt > nextAt ? { lastSkip: { first: nextAt, last: times.latest(fireAt - 1) ?? nextAt, reason: REASONS.superseded } } : {};
+    if (running !== undefined)
+      return this.#skip({ task: moved, version }, { first: nextAt, last: fireAt, reason: "overlap" }, now);
+    const before =
+      fireAt > nextAt
+        ? { lastSkip: { first: nextAt, last: times.latest(fireAt - 1) ?? nextAt, reason: REASONS.superseded } }
+        : {};
     if (fireAt > nextAt) this.#fires.add(1, { outcome: "missed" });
     await this.#take({ task: { ...moved, ...before }, version }, { fireAt, from: nextAt, now, isAgain });
   }
@@ -185,7 +211,12 @@ export class FireLoop {
 
   async #take(
     { task, version }: StoredTask,
-    { fireAt, from, now, isAgain }: { readonly fireAt: number; readonly from: number; readonly now: number; readonly isAgain: boolean },
+    {
+      fireAt,
+      from,
+      now,
+      isAgain,
+    }: { readonly fireAt: number; readonly from: number; readonly now: number; readonly isAgain: boolean },
   ): Promise<void> {
     const { mostPerDay, zone } = this.#options;
     const { hasReadUntrusted, grant } = task;
@@ -195,7 +226,8 @@ export class FireLoop {
     const spend = { day: dayOf(now, zone), fires: isAgain ? 0 : 1, tokens: 0, most: mostPerDay };
     const outcome = await this.#write(task, { version, task: { ...task, running }, spend });
     if (outcome === "written") this.#run(task, running);
-    else if (outcome === "spent") await this.#skip({ task, version }, { first: from, last: fireAt, reason: "budget" }, now);
+    else if (outcome === "spent")
+      await this.#skip({ task, version }, { first: from, last: fireAt, reason: "budget" }, now);
   }
 
   async #skip(
@@ -206,7 +238,8 @@ export class FireLoop {
     const skip = { ...fires, reason: REASONS[reason] };
     const written = await this.#write(task, {
       version,
-      task: task.nextAt === undefined && task.running === undefined ? ended(task, now, skip) : { ...task, lastSkip: skip },
+      task:
+        task.nextAt === undefined && task.running === undefined ? ended(task, now, skip) : { ...task, lastSkip: skip },
     });
     if (written !== "written") return;
     this.#fires.add(1, { outcome: reason });
@@ -219,10 +252,18 @@ export class FireLoop {
     const { running } = task;
     if (running === undefined || this.#runs.has(running.fireId)) return;
     if (!store.isShared || running.takeovers >= MAX_TAKEOVERS) {
-      const text = store.isShared ? `outcome_unknown: ${MAX_TAKEOVERS} schedulers ended while it ran` : "outcome_unknown: the scheduler ended while it ran";
+      const text = store.isShared
+        ? `outcome_unknown: ${MAX_TAKEOVERS} schedulers ended while it ran`
+        : "outcome_unknown: the scheduler ended while it ran";
       await this.#write(task, {
         version,
-        task: withRun(task, { fireAt: running.fireAt, endedAt: now, outcome: "failed", text, isUntrusted: task.hasReadUntrusted }),
+        task: withRun(task, {
+          fireAt: running.fireAt,
+          endedAt: now,
+          outcome: "failed",
+          text,
+          isUntrusted: task.hasReadUntrusted,
+        }),
       });
       return;
     }
@@ -239,7 +280,9 @@ export class FireLoop {
     const run = this.#options
       .ask({ fireId, message, hasReadUntrusted, grant, caller, sessionId })
       .then((outcome) => this.#note(task, running, outcome))
-      .catch((error: unknown) => this.#options.log.error({ task: task.name, error: String(error) }, "could not note a run of a scheduled task"))
+      .catch((error: unknown) =>
+        this.#options.log.error({ task: task.name, error: String(error) }, "could not note a run of a scheduled task"),
+      )
       .finally(() => {
         this.#runs.delete(fireId);
         this.wake();
@@ -256,7 +299,10 @@ export class FireLoop {
         if (outcome === "stale") continue;
         if (outcome === "put back") return;
         this.#fires.add(1, { outcome: asked.outcome });
-        this.#options.log.info({ task: task.name, caller: task.caller, outcome: asked.outcome }, "ran a scheduled task");
+        this.#options.log.info(
+          { task: task.name, caller: task.caller, outcome: asked.outcome },
+          "ran a scheduled task",
+        );
         return;
       } catch (error) {
         if (!(error instanceof StoreUnavailableError)) throw error;
@@ -284,7 +330,11 @@ export class FireLoop {
     const { task, version } = stored;
     const run = { ...asked, fireAt, endedAt: now };
     const again = isRefused && fireIdOf(task, fireAt) === fireId ? this.#putBack(task, run) : undefined;
-    const outcome = await this.#write(task, { version, task: again ?? withRun(task, run), spend: { day: dayOf(now, zone), fires: 0, tokens } });
+    const outcome = await this.#write(task, {
+      version,
+      task: again ?? withRun(task, run),
+      spend: { day: dayOf(now, zone), fires: 0, tokens },
+    });
     return again !== undefined && outcome === "written" ? "put back" : outcome;
   }
 
@@ -292,8 +342,13 @@ export class FireLoop {
   #putBack({ running: _, ...task }: ScheduledTask, run: TaskRun): ScheduledTask | undefined {
     const { fireAt, endedAt, text } = run;
     const notBefore = endedAt + Math.round(Math.min(AGAIN_MS.most, Math.max(AGAIN_MS.least, (endedAt - fireAt) / 4)));
-    if (notBefore - fireAt > this.#patienceMs || notBefore >= (task.nextAt ?? Number.POSITIVE_INFINITY)) return undefined;
-    return { ...withLastRun(task, { ...run, text: `no agent has taken it yet, and it is asked for again. ${text}` }), nextAt: fireAt, notBefore };
+    if (notBefore - fireAt > this.#patienceMs || notBefore >= (task.nextAt ?? Number.POSITIVE_INFINITY))
+      return undefined;
+    return {
+      ...withLastRun(task, { ...run, text: `no agent has taken it yet, and it is asked for again. ${text}` }),
+      nextAt: fireAt,
+      notBefore,
+    };
   }
 
   #write({ key, caller }: ScheduledTask, change: Omit<TaskChange, "key" | "caller">) {

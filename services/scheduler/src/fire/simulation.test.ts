@@ -25,20 +25,39 @@ function seededRandom(start: number): () => number {
 /** The days on which the clocks of the zones are set, in the order of time. */
 const EDGES = ["2026-03-08", "2026-03-29", "2026-04-05", "2026-10-04", "2026-10-25", "2026-11-01"];
 const ZONES = ["Europe/Berlin", "America/New_York", "Australia/Lord_Howe"];
-const CRONS = ["*/15 * * * *", "*/20 * * * *", "7 * * * *", "30 2 * * *", "45 1 * * *", "0,30 1-3 * * *", "*/30 2 * * *", "15 0 9 * * 0-6"];
+const CRONS = [
+  "*/15 * * * *",
+  "*/20 * * * *",
+  "7 * * * *",
+  "30 2 * * *",
+  "45 1 * * *",
+  "0,30 1-3 * * *",
+  "*/30 2 * * *",
+  "15 0 9 * * 0-6",
+];
 
 const tasksOf = (crons: readonly string[], runsMs?: number) =>
-  ZONES.flatMap((zone) => crons.map((cron) => ({ name: `${cron} ${zone} ${runsMs ?? ""}`, cron, zone, ...(runsMs === undefined ? {} : { runsMs }) })));
+  ZONES.flatMap((zone) =>
+    crons.map((cron) => ({
+      name: `${cron} ${zone} ${runsMs ?? ""}`,
+      cron,
+      zone,
+      ...(runsMs === undefined ? {} : { runsMs }),
+    })),
+  );
 
 /** @returns figures of all fires, once each is accounted for */
 function accountFor(fates: readonly FireFate[]) {
   const sum = (of: (fate: FireFate) => number): number => fates.reduce((total, fate) => total + of(fate), 0);
   const calm = fates.filter(({ isDisturbed }) => !isDisturbed);
-  const name = ({ task, fireAt, runs, skips }: FireFate): string => `${task} at ${new Date(fireAt).toISOString()}: ${runs} runs, skipped: ${skips.join("; ")}`;
+  const name = ({ task, fireAt, runs, skips }: FireFate): string =>
+    `${task} at ${new Date(fireAt).toISOString()}: ${runs} runs, skipped: ${skips.join("; ")}`;
   expect(fates.filter(({ runs }) => runs > 1).map(name)).toEqual([]); // none double
   expect(fates.filter(({ runs, skips }) => runs + skips.length !== 1).map(name)).toEqual([]); // each has run, or was skipped in words, and not both
   const isOverlap = ({ skips: [words = ""] }: FireFate): boolean => words.endsWith("its last run still went on");
-  expect(calm.filter((fate) => fate.runs === 0 && !(fate.task.endsWith(`${40 * MINUTE}`) && isOverlap(fate))).map(name)).toEqual([]); // none missed without trouble
+  expect(
+    calm.filter((fate) => fate.runs === 0 && !(fate.task.endsWith(`${40 * MINUTE}`) && isOverlap(fate))).map(name),
+  ).toEqual([]); // none missed without trouble
   expect(Math.max(...calm.map(({ lateMs }) => lateMs))).toBeLessThan(10_000);
   return {
     fires: fates.length,
@@ -64,8 +83,20 @@ test(`of 10 000 fires, over both edges of three zones, with kills and clock step
   });
   const figures = { ...accountFor(fates), kills, steps };
   expect(figures.fires).toBeGreaterThan(10_000);
-  for (const [figure, least] of Object.entries({ calm: 4_000, runs: 7_000, overlaps: 100, missed: 50, late: 20, takenOver: 10, kills: 10, steps: 10 })) {
-    expect([figure, figures[figure as keyof typeof figures]]).toEqual([figure, expect.toSatisfy((value: number) => value >= least)]);
+  for (const [figure, least] of Object.entries({
+    calm: 4_000,
+    runs: 7_000,
+    overlaps: 100,
+    missed: 50,
+    late: 20,
+    takenOver: 10,
+    kills: 10,
+    steps: 10,
+  })) {
+    expect([figure, figures[figure as keyof typeof figures]]).toEqual([
+      figure,
+      expect.toSatisfy((value: number) => value >= least),
+    ]);
   }
 });
 

@@ -18,7 +18,12 @@ const REPLICAS = 2;
 export interface Simulation {
   /** Makes a replica's store: all have the same tasks, and go by the clock. Not disposed of here. */
   readonly storeOf: (clock: () => number) => Promise<ScheduleStore>;
-  readonly tasks: readonly { readonly name: string; readonly cron: string; readonly zone: string /** @default up to a minute */; readonly runsMs?: number }[];
+  readonly tasks: readonly {
+    readonly name: string;
+    readonly cron: string;
+    readonly zone: string /** @default up to a minute */;
+    readonly runsMs?: number;
+  }[];
   /** Days of the wall clock that are played, each a span from its noon the day before to its noon the day after. */
   readonly days: readonly string[];
   /** Kills and clock steps come about so far apart. */
@@ -42,7 +47,9 @@ export interface FireFate {
 }
 
 /** Plays the spans, and says what became of every fire time that the wall clock has passed. */
-export async function simulate(options: Simulation): Promise<{ readonly fates: readonly FireFate[]; readonly kills: number; readonly steps: number }> {
+export async function simulate(
+  options: Simulation,
+): Promise<{ readonly fates: readonly FireFate[]; readonly kills: number; readonly steps: number }> {
   const world = new World(options);
   for (const day of options.days) await world.playDay(Date.parse(day));
   return { fates: world.fates(), kills: world.kills, steps: world.steps };
@@ -248,7 +255,11 @@ class World {
   #turn(name: string): Promise<AskOutcome> {
     const { random, tasks } = this.#options;
     const { runsMs = MINUTE } = tasks.find((task) => task.name === name) ?? {};
-    return new Promise((resolve) => this.#after(random() * runsMs, () => resolve({ outcome: "answered", text: "done", tokens: 1, isUntrusted: false })));
+    return new Promise((resolve) =>
+      this.#after(random() * runsMs, () =>
+        resolve({ outcome: "answered", text: "done", tokens: 1, isUntrusted: false }),
+      ),
+    );
   }
 
   async #trouble(): Promise<void> {
@@ -266,7 +277,10 @@ class World {
       }
     }
     // A replica may come back up to 100 minutes later, and see within its look what is due.
-    this.#disturbed.push({ from: Math.min(before, this.#wall()) - 10 * MINUTE, to: Math.max(before, this.#wall()) + 2 * HOUR });
+    this.#disturbed.push({
+      from: Math.min(before, this.#wall()) - 10 * MINUTE,
+      to: Math.max(before, this.#wall()) + 2 * HOUR,
+    });
   }
 
   #stepClock(ms: number): void {
@@ -294,10 +308,12 @@ class World {
     for (const { name, cron, zone } of this.#options.tasks) {
       const times = this.#timesOf(cron, zone);
       for (const { from, to } of this.#spans) {
-        for (let at = times.next(from); at !== undefined && at < to - 4 * HOUR; at = times.next(at)) this.#fate(name, at);
+        for (let at = times.next(from); at !== undefined && at < to - 4 * HOUR; at = times.next(at))
+          this.#fate(name, at);
       }
     }
-    for (const fate of this.#fates.values()) fate.isDisturbed = this.#disturbed.some(({ from, to }) => fate.fireAt >= from && fate.fireAt <= to);
+    for (const fate of this.#fates.values())
+      fate.isDisturbed = this.#disturbed.some(({ from, to }) => fate.fireAt >= from && fate.fireAt <= to);
     return [...this.#fates.values()];
   }
 }

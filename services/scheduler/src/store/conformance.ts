@@ -12,12 +12,24 @@ const look = (replica = "one", limit = 10) => ({ replica, aliveMs: 20_000, limit
 export function testScheduleStore(name: string, create: (clock: () => number) => Promise<ScheduleStore>): void {
   const put = (store: ScheduleStore, task: ScheduledTask, more: Partial<TaskChange> = {}) =>
     store.write({ key: task.key, caller: task.caller, version: undefined, task, ...more });
-  const runningOf = (replica: string) => ({ fireAt: AT, fireId: "f", replica, takenAt: AT, takeovers: 0, message: "do", hasReadUntrusted: false });
+  const runningOf = (replica: string) => ({
+    fireAt: AT,
+    fireId: "f",
+    replica,
+    takenAt: AT,
+    takeovers: 0,
+    message: "do",
+    hasReadUntrusted: false,
+  });
 
   describe(name, () => {
     test("gives back what was written, and changes only the version that was read", async () => {
       await using store = await create(() => AT);
-      const task = testTask({ name: "é\u0000|\n", description: "constructor __proto__", lastSkip: { first: 1, last: 2, reason: "why" } });
+      const task = testTask({
+        name: "é\u0000|\n",
+        description: "constructor __proto__",
+        lastSkip: { first: 1, last: 2, reason: "why" },
+      });
       expect(await put(store, task)).toBe("written");
       const stored = await store.read(task.key);
       expect(stored?.task).toEqual(task);
@@ -37,7 +49,9 @@ export function testScheduleStore(name: string, create: (clock: () => number) =>
       const task = testTask();
       await put(store, task);
       const version = (await store.read(task.key))?.version;
-      const outcomes = await Promise.all(Array.from({ length: 20 }, (_, i) => put(store, { ...task, description: `${i}` }, { version })));
+      const outcomes = await Promise.all(
+        Array.from({ length: 20 }, (_, i) => put(store, { ...task, description: `${i}` }, { version })),
+      );
       expect(outcomes.filter((outcome) => outcome === "written")).toHaveLength(1);
     });
 
@@ -55,12 +69,20 @@ export function testScheduleStore(name: string, create: (clock: () => number) =>
     test("refuses a task beyond the bytes that its caller's tasks may have, and takes a shorter one in its place", async () => {
       await using store = await create(() => AT);
       const description = "x".repeat(1024 * 1024);
-      const refusal = { name: "StoreFullError", message: expect.stringMatching(/^the scheduled tasks of one caller, .* may have 16777216 bytes/) };
-      for (let i = 0; i < 15; i++) expect(await put(store, testTask({ name: `${i}`, description }), { maxTasks: 99 })).toBe("written");
-      await expect(put(store, testTask({ name: "more", description }), { maxTasks: 99 })).rejects.toMatchObject(refusal);
+      const refusal = {
+        name: "StoreFullError",
+        message: expect.stringMatching(/^the scheduled tasks of one caller, .* may have 16777216 bytes/),
+      };
+      for (let i = 0; i < 15; i++)
+        expect(await put(store, testTask({ name: `${i}`, description }), { maxTasks: 99 })).toBe("written");
+      await expect(put(store, testTask({ name: "more", description }), { maxTasks: 99 })).rejects.toMatchObject(
+        refusal,
+      );
       const known = await store.read(testTask({ name: "0" }).key);
       const replaced = { version: known?.version, maxTasks: 99 };
-      await expect(put(store, testTask({ name: "0", description: description.repeat(2) }), replaced)).rejects.toMatchObject(refusal);
+      await expect(
+        put(store, testTask({ name: "0", description: description.repeat(2) }), replaced),
+      ).rejects.toMatchObject(refusal);
       expect(await put(store, testTask({ name: "0", description: "short" }), replaced)).toBe("written");
       expect(await put(store, testTask({ name: "more", description }), { maxTasks: 99 })).toBe("written");
       expect(await put(store, testTask({ name: "x", caller: "other", description }), { maxTasks: 99 })).toBe("written");
@@ -68,7 +90,8 @@ export function testScheduleStore(name: string, create: (clock: () => number) =>
 
     test("has what is due in the order of its time, at most so many, and says when the next one is", async () => {
       await using store = await create(() => AT);
-      for (const minutes of [3, -1, -3, 0, -2, 9]) await put(store, testTask({ name: `at ${minutes}`, nextAt: AT + minutes * 60_000 }));
+      for (const minutes of [3, -1, -3, 0, -2, 9])
+        await put(store, testTask({ name: `at ${minutes}`, nextAt: AT + minutes * 60_000 }));
       await put(store, testTask({ name: "never", nextAt: undefined }));
       const work = await store.look(look("one", 3));
       expect(work.due.map(({ task }) => task.name)).toEqual(["at -3", "at -2", "at -1"]);
@@ -143,10 +166,14 @@ export async function expectOverGivesWay(store: ScheduleStore): Promise<void> {
   const put = (task: ScheduledTask) => store.write({ key: task.key, caller: task.caller, version: undefined, task });
   const live = Array.from({ length: MAX_TASKS - 2 }, (_, i) => testTask({ name: `${i}` }));
   while (live.length > 0) await Promise.all(live.splice(0, 100).map(put)); // a store has a moment for each answer
-  for (const keptUntil of [2, 1]) await put(testTask({ name: `${keptUntil}`, caller: "over", nextAt: undefined, keptUntil: AT + keptUntil }));
+  for (const keptUntil of [2, 1])
+    await put(testTask({ name: `${keptUntil}`, caller: "over", nextAt: undefined, keptUntil: AT + keptUntil }));
   const outcomes = [];
   for (const name of ["a", "b", "c"])
-    outcomes.push(await put(testTask({ name, caller: "new" })), (await store.tasksOf("over")).map((task) => task.name).join());
+    outcomes.push(
+      await put(testTask({ name, caller: "new" })),
+      (await store.tasksOf("over")).map((task) => task.name).join(),
+    );
   expect(outcomes).toEqual(["written", "2", "written", "", "no_room", ""]);
   expect(await put(testTask({ name: "d", caller: "over" }))).toBe("no_room");
 }
@@ -155,5 +182,14 @@ export async function expectOverGivesWay(store: ScheduleStore): Promise<void> {
 export function testTask(more: Partial<ScheduledTask> = {}): ScheduledTask {
   const { caller = "asker", sessionId = "s1", name = "news", isOnce = false } = more;
   const named = { caller, sessionId, name, isOnce, cron: "0 * * * *", zone: "UTC", description: "Say what is new." };
-  return { key: taskKey({ caller, sessionId, name }), id: newId(), hasReadUntrusted: false, grant: "[]", createdAt: 0, nextAt: 0, ...named, ...more };
+  return {
+    key: taskKey({ caller, sessionId, name }),
+    id: newId(),
+    hasReadUntrusted: false,
+    grant: "[]",
+    createdAt: 0,
+    nextAt: 0,
+    ...named,
+    ...more,
+  };
 }

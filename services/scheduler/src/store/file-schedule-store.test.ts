@@ -19,7 +19,13 @@ testScheduleStore("the store in a file", async (clock) => {
 });
 
 const add = (store: Awaited<ReturnType<typeof openFileScheduleStore>>, task = testTask()) =>
-  store.write({ key: task.key, caller: task.caller, version: undefined, task, spend: { day: "2026-11-25", fires: 1, tokens: 7 } });
+  store.write({
+    key: task.key,
+    caller: task.caller,
+    version: undefined,
+    task,
+    spend: { day: "2026-11-25", fires: 1, tokens: 7 },
+  });
 
 test("what was written is there when the file is opened again, and nothing else lies beside it", async () => {
   using folder = temporaryFolder();

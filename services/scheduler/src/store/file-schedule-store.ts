@@ -23,7 +23,10 @@ export interface OpenFileScheduleStoreOptions {
  * the new one. A file that cannot be read is put aside, not overwritten. Where another process writes the file, too, each change is refused.
  * @throws {StoreUnavailableError} if the file can be neither read nor put aside
  */
-export async function openFileScheduleStore(file: string, { clock = Date.now }: OpenFileScheduleStoreOptions = {}): Promise<FileScheduleStore> {
+export async function openFileScheduleStore(
+  file: string,
+  { clock = Date.now }: OpenFileScheduleStoreOptions = {},
+): Promise<FileScheduleStore> {
   await sweepTemporaries(dirname(file), `${basename(file)}.`);
   const { content, setAside } = await readOrSetAside(file, clock());
   const state = new ScheduleBook(content);
@@ -35,14 +38,19 @@ export async function openFileScheduleStore(file: string, { clock = Date.now }: 
   const check = (): void => {
     if (isClosed) throw new StoreUnavailableError(`Cannot use the scheduled tasks of ${file}: the store is closed`);
   };
-  const changed = <T>(change: () => { readonly outcome: T; undo(): void }, isWritten: (outcome: T) => boolean): Promise<T> => {
+  const changed = <T>(
+    change: () => { readonly outcome: T; undo(): void },
+    isWritten: (outcome: T) => boolean,
+  ): Promise<T> => {
     const written = writing.then(async () => {
       check();
       const { outcome, undo } = change();
       if (!isWritten(outcome)) return outcome;
       try {
         if ((await markOf(file)) !== mark)
-          throw new StoreUnavailableError(`Cannot write the scheduled tasks: another process has changed ${file}. Give each its own file, or set REDIS_URL`);
+          throw new StoreUnavailableError(
+            `Cannot write the scheduled tasks: another process has changed ${file}. Give each its own file, or set REDIS_URL`,
+          );
         await writeContent(file, state.content);
         mark = await markOf(file);
         return outcome;
@@ -88,7 +96,10 @@ export async function openFileScheduleStore(file: string, { clock = Date.now }: 
   };
 }
 
-async function readOrSetAside(file: string, now: number): Promise<{ readonly content: BookContent; readonly setAside: string | undefined }> {
+async function readOrSetAside(
+  file: string,
+  now: number,
+): Promise<{ readonly content: BookContent; readonly setAside: string | undefined }> {
   let text: string;
   try {
     text = await readFile(file, "utf8");
@@ -107,8 +118,13 @@ async function readOrSetAside(file: string, now: number): Promise<{ readonly con
 
 function contentOf(text: string): BookContent | undefined {
   try {
-    const value = JSON.parse(text) as { readonly format?: unknown; readonly tasks?: unknown; readonly usages?: unknown } | null;
-    if (value?.format !== FORMAT || !isListOf(value.tasks, isTask) || !isListOf(value.usages, isUsage)) return undefined;
+    const value = JSON.parse(text) as {
+      readonly format?: unknown;
+      readonly tasks?: unknown;
+      readonly usages?: unknown;
+    } | null;
+    if (value?.format !== FORMAT || !isListOf(value.tasks, isTask) || !isListOf(value.usages, isUsage))
+      return undefined;
     return { tasks: value.tasks as BookContent["tasks"], usages: value.usages as BookContent["usages"] };
   } catch {
     return undefined;
@@ -120,10 +136,19 @@ const isListOf = (value: unknown, is: (each: unknown) => boolean): boolean => Ar
 /** Looks at what the code relies on without a further look. */
 function isTask(value: unknown): boolean {
   const task = (value ?? {}) as Readonly<Record<string, unknown>>;
-  const areTexts = ["key", "id", "caller", "sessionId", "name", "cron", "zone", "description"].every((field) => typeof task[field] === "string");
-  const areNumbers = ["createdAt", "nextAt", "notBefore", "keptUntil"].every((field) => task[field] === undefined || Number.isSafeInteger(task[field]));
+  const areTexts = ["key", "id", "caller", "sessionId", "name", "cron", "zone", "description"].every(
+    (field) => typeof task[field] === "string",
+  );
+  const areNumbers = ["createdAt", "nextAt", "notBefore", "keptUntil"].every(
+    (field) => task[field] === undefined || Number.isSafeInteger(task[field]),
+  );
   const areLists = task["earlierRuns"] === undefined || isListOf(task["earlierRuns"], isObject);
-  return areTexts && areNumbers && areLists && ["running", "lastRun", "lastSkip"].every((field) => task[field] === undefined || isObject(task[field]));
+  return (
+    areTexts &&
+    areNumbers &&
+    areLists &&
+    ["running", "lastRun", "lastSkip"].every((field) => task[field] === undefined || isObject(task[field]))
+  );
 }
 
 function isUsage(value: unknown): boolean {
@@ -154,4 +179,5 @@ async function markOf(file: string): Promise<string> {
   }
 }
 
-const failed = (what: string, error: unknown): StoreUnavailableError => new StoreUnavailableError(`Cannot ${what}: ${(error as NodeJS.ErrnoException).code}`);
+const failed = (what: string, error: unknown): StoreUnavailableError =>
+  new StoreUnavailableError(`Cannot ${what}: ${(error as NodeJS.ErrnoException).code}`);

@@ -43,7 +43,10 @@ export class ScheduleBook {
   }
 
   /** @returns the outcome, and for a change that was made what undoes it */
-  write({ key, caller, version, task, maxTasks, spend }: TaskChange): { readonly outcome: ChangeOutcome; undo(): void } {
+  write({ key, caller, version, task, maxTasks, spend }: TaskChange): {
+    readonly outcome: ChangeOutcome;
+    undo(): void;
+  } {
     const before = this.#tasks.get(key);
     if (before?.version !== version) return refused("stale");
     const isNew = before === undefined && task !== undefined;
@@ -51,9 +54,14 @@ export class ScheduleBook {
     const isFull = isNew && this.#tasks.size >= MAX_TASKS;
     const victim = isFull ? this.#oldestOver() : undefined;
     if (isFull && victim === undefined) return refused("no_room");
-    if (task !== undefined && maxTasks !== undefined && bytesOf(task) > (before === undefined ? 0 : bytesOf(before.task))) {
+    if (
+      task !== undefined &&
+      maxTasks !== undefined &&
+      bytesOf(task) > (before === undefined ? 0 : bytesOf(before.task))
+    ) {
       const others = this.tasksOf(caller).filter((other) => other.key !== key);
-      if ([...others, task].reduce((sum, each) => sum + bytesOf(each), 0) > MAX_TASK_BYTES) throw tasksFull(MAX_TASK_BYTES);
+      if ([...others, task].reduce((sum, each) => sum + bytesOf(each), 0) > MAX_TASK_BYTES)
+        throw tasksFull(MAX_TASK_BYTES);
     }
     const usageKey = spend === undefined ? "" : usageKeyOf(caller, spend.day);
     const used = this.#usages.get(usageKey);
@@ -75,7 +83,8 @@ export class ScheduleBook {
   }
 
   look({ replica, aliveMs, limit }: Look, now: number): Work {
-    for (const [name, until] of this.#aliveUntil) if (until <= now || until > now + aliveMs + CLOCK_SLACK_MS) this.#aliveUntil.delete(name);
+    for (const [name, until] of this.#aliveUntil)
+      if (until <= now || until > now + aliveMs + CLOCK_SLACK_MS) this.#aliveUntil.delete(name);
     this.#aliveUntil.set(replica, now + aliveMs);
     const waking = [...this.#tasks.values()].flatMap((stored) => {
       const at = wakeAtOf(stored.task);
@@ -87,7 +96,10 @@ export class ScheduleBook {
       now,
       due: due.slice(0, limit).map(({ stored }) => stored),
       orphans: [...this.#tasks.values()]
-        .filter(({ task: { running } }) => running !== undefined && (running.replica === replica || !this.#aliveUntil.has(running.replica)))
+        .filter(
+          ({ task: { running } }) =>
+            running !== undefined && (running.replica === replica || !this.#aliveUntil.has(running.replica)),
+        )
         .slice(0, limit),
       nextAt: later.length === 0 ? undefined : later.reduce((a, b) => Math.min(a, b)),
     };

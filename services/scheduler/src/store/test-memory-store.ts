@@ -6,7 +6,10 @@ import type { ScheduleStore } from "./schedule-store.ts";
  * A store in memory that replicas of one process share by its book.
  * @param clock in Unix milliseconds
  */
-export function createTestMemoryStore(clock: () => number = Date.now, book: ScheduleBook = new ScheduleBook()): ScheduleStore {
+export function createTestMemoryStore(
+  clock: () => number = Date.now,
+  book: ScheduleBook = new ScheduleBook(),
+): ScheduleStore {
   let isClosed = false;
   const use = async <T>(work: () => T): Promise<T> => {
     if (isClosed) throw new StoreUnavailableError("Cannot use the scheduled tasks: the store is closed");

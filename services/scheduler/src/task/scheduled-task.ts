@@ -80,7 +80,9 @@ export const isOver = ({ nextAt, running }: ScheduledTask): boolean => nextAt ==
 /** The task with one more run. A fire has one run: what was noted of it before gives way. */
 export function withLastRun(task: ScheduledTask, lastRun: TaskRun): ScheduledTask {
   const before = [task.lastRun, ...(task.earlierRuns ?? [])].filter((run) => run !== undefined);
-  const recent = before.filter(({ fireAt, endedAt }) => fireAt !== lastRun.fireAt && endedAt > lastRun.endedAt - ANSWERS_KEPT_MS);
+  const recent = before.filter(
+    ({ fireAt, endedAt }) => fireAt !== lastRun.fireAt && endedAt > lastRun.endedAt - ANSWERS_KEPT_MS,
+  );
   let left: number = EARLIER.bytes;
   const earlierRuns = recent.slice(0, EARLIER.count).filter(({ text }) => {
     left -= Buffer.byteLength(text);
@@ -106,6 +108,10 @@ export function wakeAtOf({ nextAt, notBefore = 0, running, keptUntil }: Schedule
 }
 
 /** The task after its fires up to `fireAt` have been dealt with, by `now`. A fire time never comes again, also if the clock goes back. */
-export function advanced(task: ScheduledTask, times: CronTimes, { fireAt, now }: { readonly fireAt: number; readonly now: number }): ScheduledTask {
+export function advanced(
+  task: ScheduledTask,
+  times: CronTimes,
+  { fireAt, now }: { readonly fireAt: number; readonly now: number },
+): ScheduledTask {
   return { ...task, nextAt: task.isOnce ? undefined : times.next(Math.max(now, fireAt)), notBefore: undefined };
 }

@@ -11,7 +11,9 @@ export function cancelScheduledTask({ store }: Pick<TaskDesk, "store">): Tool {
       const { caller, sessionId } = ownerOf(context);
       for (;;) {
         const { visible } = await visibleTasks(store, context);
-        const named = visible.filter((each) => isSameName(each.name, name) && (conversation ?? each.sessionId) === each.sessionId);
+        const named = visible.filter(
+          (each) => isSameName(each.name, name) && (conversation ?? each.sessionId) === each.sessionId,
+        );
         const live = named.filter((each) => !isOver(each));
         const [task, other] = live.length === 0 ? named : live;
         if (task === undefined) {
@@ -28,7 +30,8 @@ export function cancelScheduledTask({ store }: Pick<TaskDesk, "store">): Tool {
         if (stored === undefined) continue;
         const outcome = await store.write({ key: task.key, caller, version: stored.version, task: undefined });
         if (outcome !== "written") continue; // a fire has come between
-        const where = task.sessionId === sessionId ? "this conversation" : `the conversation ${printable(task.sessionId)}`;
+        const where =
+          task.sessionId === sessionId ? "this conversation" : `the conversation ${printable(task.sessionId)}`;
         const structured = { name: task.name, cancelled: live.length > 0, conversation: task.sessionId };
         if (live.length === 0) {
           const content = `Nothing was left to cancel: the scheduled task "${task.name}" of ${where} was over. The list shows neither it nor its answer any more.`;

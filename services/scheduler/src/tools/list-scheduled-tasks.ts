@@ -20,15 +20,24 @@ export function listScheduledTasks({ store, zone, maxTasks, mostPerDay }: TaskDe
       const lines = [
         `Now: ${zonedTime(now, zone)}, time zone ${zone}.`,
         "",
-        ...(shown.length === 0 ? ["There are no scheduled tasks to show."] : [...HEAD, ...shown.map((task) => rowOf(task, sessionId))]),
+        ...(shown.length === 0
+          ? ["There are no scheduled tasks to show."]
+          : [...HEAD, ...shown.map((task) => rowOf(task, sessionId))]),
         ...(name == null ? [] : shown.flatMap((task) => runsOf(task).flatMap((run) => answerLines(task, run)))),
         "",
         usageText({ count: all.filter((task) => !isOver(task)).length, used }, { maxTasks, mostPerDay }),
       ];
-      const isUntrusted = shown.some((task) => task.hasReadUntrusted || (name == null ? [task.lastRun] : runsOf(task)).some((run) => run?.isUntrusted));
+      const isUntrusted = shown.some(
+        (task) =>
+          task.hasReadUntrusted || (name == null ? [task.lastRun] : runsOf(task)).some((run) => run?.isUntrusted),
+      );
       return {
         content: lines.join("\n"),
-        structured: { now: isoTime(now, zone), time_zone: zone, tasks: shown.map((task) => listed(task, name != null)) },
+        structured: {
+          now: isoTime(now, zone),
+          time_zone: zone,
+          tasks: shown.map((task) => listed(task, name != null)),
+        },
         ...(isUntrusted ? { trust: saidBy("scheduled tasks") } : {}),
       };
     }),
@@ -44,7 +53,8 @@ function rowOf(task: ScheduledTask, here: string): string {
 }
 
 /** The newest first. */
-const runsOf = ({ lastRun, earlierRuns = [] }: ScheduledTask): readonly TaskRun[] => [lastRun, ...earlierRuns].filter((run) => run !== undefined);
+const runsOf = ({ lastRun, earlierRuns = [] }: ScheduledTask): readonly TaskRun[] =>
+  [lastRun, ...earlierRuns].filter((run) => run !== undefined);
 
 const answerLines = ({ name, zone }: ScheduledTask, { fireAt, outcome, text }: TaskRun): readonly string[] => [
   "",
@@ -89,7 +99,20 @@ type Listed = ToolListScheduledTasksOutput["tasks"][number];
 const MAX_LISTED = 1_000;
 
 function listed(task: ScheduledTask, isWhole: boolean): Listed {
-  const { name, sessionId, cron, zone, description, isOnce, createdAt, nextAt, running, lastRun, earlierRuns, lastSkip } = task;
+  const {
+    name,
+    sessionId,
+    cron,
+    zone,
+    description,
+    isOnce,
+    createdAt,
+    nextAt,
+    running,
+    lastRun,
+    earlierRuns,
+    lastSkip,
+  } = task;
   const at = (time: number): string => isoTime(time, zone);
   const runOf = ({ fireAt, endedAt, outcome, text, tokens }: TaskRun): NonNullable<Listed["last_run"]> => ({
     fire: at(fireAt),
@@ -110,6 +133,8 @@ function listed(task: ScheduledTask, isWhole: boolean): Listed {
     is_running: running !== undefined,
     ...(lastRun === undefined ? {} : { last_run: runOf(lastRun) }),
     ...(isWhole && earlierRuns !== undefined ? { earlier_runs: earlierRuns.map(runOf) } : {}),
-    ...(lastSkip === undefined ? {} : { last_skip: { first: at(lastSkip.first), last: at(lastSkip.last), reason: lastSkip.reason } }),
+    ...(lastSkip === undefined
+      ? {}
+      : { last_skip: { first: at(lastSkip.first), last: at(lastSkip.last), reason: lastSkip.reason } }),
   };
 }

@@ -17,8 +17,14 @@ export function scheduleTask(desk: TaskDesk): Tool {
       const { caller, sessionId } = ownerOf(context);
       const refusal = desk.refusalFor(caller);
       if (refusal !== undefined)
-        throw new ToolError(ToolErrorCode.Denied, `Cannot schedule the task: no run of it could begin, as ${refusal}`, { details: { reason: "policy" } });
-      const [name, cron, isOnce] = [input.name.trim(), input.cron.trim().replaceAll(/\s+/g, " "), input.run_once === true];
+        throw new ToolError(ToolErrorCode.Denied, `Cannot schedule the task: no run of it could begin, as ${refusal}`, {
+          details: { reason: "policy" },
+        });
+      const [name, cron, isOnce] = [
+        input.name.trim(),
+        input.cron.trim().replaceAll(/\s+/g, " "),
+        input.run_once === true,
+      ];
       const now = await store.now();
       const { times, fires } = readFires(cron, isOnce, { ...desk, now });
       const key = taskKey({ caller, sessionId, name });
@@ -43,7 +49,15 @@ export function scheduleTask(desk: TaskDesk): Tool {
       const runs = isOnce ? `It runs once, at ${shown[0]}` : `Its next runs are at ${shown.join("; ")}`;
       return {
         content: `${replaced ? "Replaced" : "Scheduled"} the task "${name}" (${cron}). ${runs}. Time zone: ${zone}. It is now ${zonedTime(now, zone)}.${desk.isAgentThere() ? "" : NO_AGENT}`,
-        structured: { name, cron, run_once: isOnce, replaced, next_fires: fires.map((at) => isoTime(at, zone)), now: isoTime(now, zone), time_zone: zone },
+        structured: {
+          name,
+          cron,
+          run_once: isOnce,
+          replaced,
+          next_fires: fires.map((at) => isoTime(at, zone)),
+          now: isoTime(now, zone),
+          time_zone: zone,
+        },
       };
     }),
   );
@@ -60,7 +74,13 @@ async function put(task: ScheduledTask, asker: Asker, { store, maxTasks }: TaskD
     const { running, lastRun, earlierRuns } = before?.task ?? {};
     let outcome: ChangeOutcome;
     try {
-      outcome = await store.write({ key, caller, version: before?.version, task: { ...task, running, lastRun, earlierRuns }, maxTasks });
+      outcome = await store.write({
+        key,
+        caller,
+        version: before?.version,
+        task: { ...task, running, lastRun, earlierRuns },
+        maxTasks,
+      });
     } catch (error) {
       if (error instanceof CallerFullError && (await madeRoom(asker, store))) continue;
       throw error;
@@ -80,10 +100,16 @@ type Asker = Parameters<typeof visibleTasks>[1];
 
 /** Of the tasks that the asker sees and that are there for their answers alone, the oldest gives way. @returns false if there is none */
 async function madeRoom(asker: Asker, store: TaskDesk["store"]): Promise<boolean> {
-  const over = (await visibleTasks(store, asker)).visible.filter(isOver).sort((a, b) => (a.keptUntil ?? 0) - (b.keptUntil ?? 0));
+  const over = (await visibleTasks(store, asker)).visible
+    .filter(isOver)
+    .sort((a, b) => (a.keptUntil ?? 0) - (b.keptUntil ?? 0));
   for (const { key, caller } of over) {
     const stored = await store.read(key);
-    if (stored !== undefined && isOver(stored.task) && (await store.write({ key, caller, version: stored.version, task: undefined })) === "written")
+    if (
+      stored !== undefined &&
+      isOver(stored.task) &&
+      (await store.write({ key, caller, version: stored.version, task: undefined })) === "written"
+    )
       return true;
   }
   return false;
@@ -108,7 +134,9 @@ function readFires(
   const close = tooCloseFires(times, { from: now, leastMs: shortestIntervalMs });
   if (close !== undefined) {
     const [before, after] = close.map((at) => zonedTime(at, zone));
-    throw refused(`cron "${cron}" fires at ${before} and again at ${after}: the shortest interval here is ${shortestIntervalMs / 1_000} seconds`);
+    throw refused(
+      `cron "${cron}" fires at ${before} and again at ${after}: the shortest interval here is ${shortestIntervalMs / 1_000} seconds`,
+    );
   }
   const second = times.next(first);
   const third = second === undefined ? undefined : times.next(second);
@@ -117,8 +145,10 @@ function readFires(
 
 function suggestion(cron: string, { zone, now }: { readonly zone: string; readonly now: number }): string {
   const nearest = nearestReading(cron, { zone, from: now });
-  if (nearest === undefined) return " Five fields are minute, hour, day of month, month, day of week; with six, seconds come first.";
+  if (nearest === undefined)
+    return " Five fields are minute, hour, day of month, month, day of week; with six, seconds come first.";
   return ` Perhaps "${nearest.cron}" is meant, which fires next at ${nearest.fires.map((at) => zonedTime(at, zone)).join("; ")} (${zone}). Call again with it if so.`;
 }
 
-const refused = (text: string): ToolError => new ToolError(ToolErrorCode.InvalidArguments, `Cannot schedule the task: ${text}`);
+const refused = (text: string): ToolError =>
+  new ToolError(ToolErrorCode.InvalidArguments, `Cannot schedule the task: ${text}`);

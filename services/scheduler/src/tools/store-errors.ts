@@ -12,6 +12,10 @@ export async function withStore<T>(what: string, work: () => Promise<T>): Promis
         details: { reason: "caller_share", mayHaveRun: false },
         cause: error,
       });
-    throw new ToolError(ToolErrorCode.Unavailable, `Cannot ${what}: the store of scheduled tasks does not answer. Try again later.`, { cause: error });
+    throw new ToolError(
+      ToolErrorCode.Unavailable,
+      `Cannot ${what}: the store of scheduled tasks does not answer. Try again later.`,
+      { cause: error },
+    );
   }
 }

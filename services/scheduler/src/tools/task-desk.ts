@@ -28,7 +28,13 @@ const NO_SESSION = "scheduled";
 const MAX_SESSION = 128;
 
 /** @param sessionId as the request has it: the session's id, or its working-memory namespace */
-export function ownerOf({ caller, sessionId }: { readonly caller: string; readonly sessionId?: string | undefined }): TaskOwner {
+export function ownerOf({
+  caller,
+  sessionId,
+}: {
+  readonly caller: string;
+  readonly sessionId?: string | undefined;
+}): TaskOwner {
   const id = (sessionId ?? "").replace(/^session\//, "");
   return { caller, sessionId: id === "" || id.length > MAX_SESSION ? NO_SESSION : id };
 }
@@ -43,8 +49,12 @@ export async function visibleTasks(
 ): Promise<{ readonly all: readonly ScheduledTask[]; readonly visible: readonly ScheduledTask[] }> {
   const { caller, sessionId } = ownerOf(context);
   const all = await store.tasksOf(caller);
-  return { all, visible: (context.grant ?? NO_BOUNDS) === NO_BOUNDS ? all : all.filter((task) => task.sessionId === sessionId) };
+  return {
+    all,
+    visible: (context.grant ?? NO_BOUNDS) === NO_BOUNDS ? all : all.filter((task) => task.sessionId === sessionId),
+  };
 }
 
 /** Whether two names are those of one task. */
-export const isSameName = (one: string, other: string): boolean => one.trim().toLowerCase() === other.trim().toLowerCase();
+export const isSameName = (one: string, other: string): boolean =>
+  one.trim().toLowerCase() === other.trim().toLowerCase();

@@ -47,7 +47,9 @@ test("of a folder of wheels only wheels can be had, and nothing beside it", asyn
   const page = await ask(gate, "GET http://wheels.rockbot.invalid/ HTTP/1.1");
   expect(page).toContain("colors-1.0%2Blocal-py3-none-any.whl");
   expect(page).not.toContain("secret");
-  expect(await ask(gate, "GET http://wheels.rockbot.invalid/colors-1.0%2Blocal-py3-none-any.whl HTTP/1.1")).toMatch(/200 [\s\S]*wheel$/);
+  expect(await ask(gate, "GET http://wheels.rockbot.invalid/colors-1.0%2Blocal-py3-none-any.whl HTTP/1.1")).toMatch(
+    /200 [\s\S]*wheel$/,
+  );
   for (const path of ["secret.txt", "../etc/passwd", "%2e%2e%2fsecret.txt", "..%2f..%2fetc%2fpasswd"]) {
     expect(await ask(gate, `GET http://wheels.rockbot.invalid/${path} HTTP/1.1`), path).toMatch(/^HTTP\/1\.1 404 /);
   }
@@ -62,7 +64,9 @@ test("what is received through a gate is bounded, whoever sends it", async () =>
 
   using other = openIndexGate({ hosts: new Set([host]), idleMs: 10_000, maxBytes: 50_000 });
   const tunnel = other.open();
-  tunnel.write(`CONNECT ${host} HTTP/1.1\r\nhost: ${host}\r\n\r\nGET /files/large.bin HTTP/1.1\r\nhost: ${host}\r\nconnection: close\r\n\r\n`);
+  tunnel.write(
+    `CONNECT ${host} HTTP/1.1\r\nhost: ${host}\r\n\r\nGET /files/large.bin HTTP/1.1\r\nhost: ${host}\r\nconnection: close\r\n\r\n`,
+  );
   await text(tunnel).catch(() => {});
   expect(other.fault).toEqual({ kind: "too_large" });
 });

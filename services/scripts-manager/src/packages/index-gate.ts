@@ -9,5 +9,8 @@ export interface IndexGateOptions extends Pick<HostGateOptions, "hosts" | "idleM
 /** The gate of one installer, which only reads. */
 export function openIndexGate({ wheelsFolder, ...options }: IndexGateOptions): HostGate {
   if (wheelsFolder === undefined) return openHostGate(options);
-  return openHostGate({ ...options, own: { host: WHEELS_HOST, answer: (...asked) => void serveWheelFolder(wheelsFolder, ...asked) } });
+  return openHostGate({
+    ...options,
+    own: { host: WHEELS_HOST, answer: (...asked) => void serveWheelFolder(wheelsFolder, ...asked) },
+  });
 }

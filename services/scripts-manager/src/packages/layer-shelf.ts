@@ -112,7 +112,8 @@ export async function openLayerShelf(root: string, { maxBytes, keepMs }: ShelfBo
 async function removeAbandoned(folder: string): Promise<void> {
   for (const name of await readdir(folder)) {
     const at = await stat(join(folder, name)).catch(() => undefined);
-    if (at !== undefined && Date.now() - at.mtimeMs > ABANDONED_MS) await rm(join(folder, name), { recursive: true, force: true });
+    if (at !== undefined && Date.now() - at.mtimeMs > ABANDONED_MS)
+      await rm(join(folder, name), { recursive: true, force: true });
   }
 }
 

@@ -5,7 +5,12 @@ import { expect, test } from "vitest";
 import { createLayerWriter } from "./layer-writer.ts";
 
 const BOUNDS = { maxBytes: 1_000, maxFiles: 10 };
-const piece = (path: string, content: string, last = true, executable = false) => ({ path, executable, last, data: Buffer.from(content).toString("base64") });
+const piece = (path: string, content: string, last = true, executable = false) => ({
+  path,
+  executable,
+  last,
+  data: Buffer.from(content).toString("base64"),
+});
 
 test("files come whole from their pieces, and keep what makes them executable", async () => {
   using folder = temporaryFolder();

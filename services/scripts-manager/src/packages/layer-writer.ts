@@ -54,10 +54,16 @@ export function createLayerWriter(folder: string, { maxBytes, maxFiles }: LayerB
 }
 
 const leadsBelow = (path: string): boolean =>
-  path.length <= LONGEST_PATH && !path.includes("\0") && path.split("/").every((part) => part !== "" && part !== "." && part !== "..");
+  path.length <= LONGEST_PATH &&
+  !path.includes("\0") &&
+  path.split("/").every((part) => part !== "" && part !== "." && part !== "..");
 
 function tooLarge(what: string): ToolError {
-  return new ToolError("too_large", `Cannot install the packages: they are ${what}, all that they need included. Take fewer or smaller ones`, {
-    details: { reason: "packages_too_large" },
-  });
+  return new ToolError(
+    "too_large",
+    `Cannot install the packages: they are ${what}, all that they need included. Take fewer or smaller ones`,
+    {
+      details: { reason: "packages_too_large" },
+    },
+  );
 }

@@ -9,7 +9,11 @@ export interface PackageRules {
 }
 
 /** @throws {ToolError} `denied`, with all names that are; `needed` tells those that were asked for from those that others need */
-export function checkPackages(names: readonly string[], { allow, deny }: PackageRules, needed: "asked" | "needed"): void {
+export function checkPackages(
+  names: readonly string[],
+  { allow, deny }: PackageRules,
+  needed: "asked" | "needed",
+): void {
   const [allowed, denied] = [new Set(allow.map(normalizedName)), new Set(deny.map(normalizedName))];
   const refused = names.filter((name) => denied.has(name) || !(allowed.has("*") || allowed.has(name)));
   if (refused.length === 0) return;
@@ -18,5 +22,7 @@ export function checkPackages(names: readonly string[], { allow, deny }: Package
     needed === "asked"
       ? `Cannot install ${list}: not allowed here. Do without, or ask the operator to allow it`
       : `Cannot install the packages: they need ${list}, not allowed here. Do without them, or ask the operator to allow it`;
-  throw new ToolError("denied", words, { details: { reason: "package_denied", packages: [...new Set(refused)].sort() } });
+  throw new ToolError("denied", words, {
+    details: { reason: "package_denied", packages: [...new Set(refused)].sort() },
+  });
 }

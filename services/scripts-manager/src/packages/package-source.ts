@@ -29,7 +29,10 @@ export function packageSource({ indexUrl, fileHosts, wheelsFolder }: PackageSour
     index: indexUrl ?? null,
     wheels: wheelsFolder === undefined ? null : `http://${WHEELS_HOST}/`,
     hosts: new Set(url === undefined ? [] : [`${url.hostname}:${url.port || port}`, ...files.map(withPort)]),
-    plainHosts: [...(url !== undefined && isPlain ? [url.host, ...files] : []), ...(wheelsFolder === undefined ? [] : [WHEELS_HOST])],
+    plainHosts: [
+      ...(url !== undefined && isPlain ? [url.host, ...files] : []),
+      ...(wheelsFolder === undefined ? [] : [WHEELS_HOST]),
+    ],
     wheelsFolder,
   };
 }
@@ -37,7 +40,9 @@ export function packageSource({ indexUrl, fileHosts, wheelsFolder }: PackageSour
 function indexAddress(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !["http:", "https:"].includes(url.protocol)) {
-    throw new TypeError("Cannot use the configured package index: expected an http or https address, such as https://index.example/simple");
+    throw new TypeError(
+      "Cannot use the configured package index: expected an http or https address, such as https://index.example/simple",
+    );
   }
   return url;
 }

@@ -24,7 +24,16 @@ async function testStore(options: Partial<PackageStoreOptions>): Promise<TestSto
   const maker = installerMaker(pythonWithPip as string);
   const folder = join(temporary.path, "packages");
   const again = (others: Partial<PackageStoreOptions> = {}) =>
-    openPackageStore({ maker, environment: "test", folder, allow: ["*"], deny: [], timeoutMs: 120_000, ...options, ...others });
+    openPackageStore({
+      maker,
+      environment: "test",
+      folder,
+      allow: ["*"],
+      deny: [],
+      timeoutMs: 120_000,
+      ...options,
+      ...others,
+    });
   return {
     store: await again(),
     folder,
@@ -32,7 +41,11 @@ async function testStore(options: Partial<PackageStoreOptions>): Promise<TestSto
     again,
     layers: () => readdirSync(folder).filter((name) => name !== ".rockbot"),
     run: (key, script) =>
-      execFileSync(pythonWithPip as string, ["-I", "-c", `import sys; sys.path.insert(0, ${JSON.stringify(join(folder, key))})\n${script}`])
+      execFileSync(pythonWithPip as string, [
+        "-I",
+        "-c",
+        `import sys; sys.path.insert(0, ${JSON.stringify(join(folder, key))})\n${script}`,
+      ])
         .toString()
         .trim(),
     async [Symbol.asyncDispose]() {
@@ -95,23 +108,34 @@ describe.runIf(pythonWithPip !== undefined)("with pip", { timeout: 300_000 }, ()
   test("what others need has to be allowed too, and what is denied later is denied of a layer that is there", async () => {
     await using index = await startPackageIndex(shapes);
     await using it = await testStore({ indexUrl: index.url, allow: ["shapes"] });
-    await expect(it.store.ensure(["shapes"], { signal })).rejects.toMatchObject({ code: "denied", details: { packages: ["colors"] } });
+    await expect(it.store.ensure(["shapes"], { signal })).rejects.toMatchObject({
+      code: "denied",
+      details: { packages: ["colors"] },
+    });
     expect(it.layers()).toEqual([]);
 
     const open = await it.again({ allow: ["shapes", "Colors"] });
     await open.ensure(["shapes"], { signal });
     const closed = await it.again({ allow: ["*"], deny: ["colors"] });
-    await expect(closed.ensure(["shapes"], { signal })).rejects.toMatchObject({ code: "denied", details: { packages: ["colors"] } });
+    await expect(closed.ensure(["shapes"], { signal })).rejects.toMatchObject({
+      code: "denied",
+      details: { packages: ["colors"] },
+    });
   });
 
   test("a source distribution is not built: its code does not run", async () => {
     using witness = temporaryFolder();
     const ran = join(witness.path, "ran");
     const setup = `open(${JSON.stringify(ran)}, "w").close()\nfrom setuptools import setup\nsetup(name="crafty", version="1.0")\n`;
-    await using index = await startPackageIndex([{ name: "crafty", fileName: "crafty-1.0.zip", bytes: zip({ "crafty-1.0/setup.py": setup }) }]);
+    await using index = await startPackageIndex([
+      { name: "crafty", fileName: "crafty-1.0.zip", bytes: zip({ "crafty-1.0/setup.py": setup }) },
+    ]);
     await using it = await testStore({ indexUrl: index.url });
 
-    await expect(it.store.ensure(["crafty"], { signal })).rejects.toMatchObject({ code: "invalid_arguments", details: { reason: "packages_not_found" } });
+    await expect(it.store.ensure(["crafty"], { signal })).rejects.toMatchObject({
+      code: "invalid_arguments",
+      details: { reason: "packages_not_found" },
+    });
     expect(readdirSync(witness.path)).toEqual([]);
   });
 
@@ -120,13 +144,18 @@ describe.runIf(pythonWithPip !== undefined)("with pip", { timeout: 300_000 }, ()
     await using index = await startPackageIndex([crafty]);
     await using it = await testStore({ indexUrl: index.url });
 
-    await expect(it.store.ensure(["escape"], { signal })).rejects.toMatchObject({ code: "execution_failed", details: { reason: "install_failed" } });
+    await expect(it.store.ensure(["escape"], { signal })).rejects.toMatchObject({
+      code: "execution_failed",
+      details: { reason: "install_failed" },
+    });
     expect(it.layers()).toEqual([]);
   });
 
   test("too much is refused: in bytes fetched, in bytes and files installed", async () => {
     const large = wheel("large", "1.0", { files: { "large.py": Buffer.alloc(3 * 1024 * 1024, "#") } });
-    const many = wheel("many", "1.0", { files: Object.fromEntries(Array.from({ length: 200 }, (_, number) => [`many/${number}.txt`, ""])) });
+    const many = wheel("many", "1.0", {
+      files: Object.fromEntries(Array.from({ length: 200 }, (_, number) => [`many/${number}.txt`, ""])),
+    });
     await using index = await startPackageIndex([large, many]);
     await using it = await testStore({ indexUrl: index.url, maxLayerBytes: 1024 * 1024, maxLayerFiles: 100 });
 
@@ -161,7 +190,10 @@ describe.runIf(pythonWithPip !== undefined)("with pip", { timeout: 300_000 }, ()
     await using index = await startPackageIndex(shapes);
     index.fault = "silent";
     await using it = await testStore({ indexUrl: index.url, timeoutMs: 1_500 });
-    await expect(it.store.ensure(["shapes"], { signal })).rejects.toMatchObject({ code: "timeout", details: { reason: "install_slow" } });
+    await expect(it.store.ensure(["shapes"], { signal })).rejects.toMatchObject({
+      code: "timeout",
+      details: { reason: "install_slow" },
+    });
 
     const controller = new AbortController();
     const given = (await it.again({ timeoutMs: 120_000 })).ensure(["shapes"], { signal: controller.signal });
@@ -177,8 +209,15 @@ describe.runIf(pythonWithPip !== undefined)("with pip", { timeout: 300_000 }, ()
     const maker: SandboxMaker = { ...it.maker, make: (options) => opened.promise.then(() => it.maker.make(options)) };
     const store = await it.again({ maker });
     const until = () => ({ signal, until: performance.now() + 100 });
-    const installing = { code: "unavailable", isRetryable: true, retryAfterMs: expect.any(Number), details: { reason: "packages_installing" } };
-    const late = [["shapes"], ["one"]].map((wanted) => expect(store.ensure(wanted, until())).rejects.toMatchObject(installing));
+    const installing = {
+      code: "unavailable",
+      isRetryable: true,
+      retryAfterMs: expect.any(Number),
+      details: { reason: "packages_installing" },
+    };
+    const late = [["shapes"], ["one"]].map((wanted) =>
+      expect(store.ensure(wanted, until())).rejects.toMatchObject(installing),
+    );
     await Promise.all(late);
     opened.resolve();
 
@@ -203,21 +242,24 @@ describe.runIf(pythonWithPip !== undefined)("with pip", { timeout: 300_000 }, ()
   });
 
   // Node can use certificates, not make them: without openssl there is none to test with.
-  test.runIf(canMakeCertificates())("an index behind TLS is reached, and only one whose certificate can be verified", async () => {
-    await using index = await startPackageIndex(shapes);
-    await using peer = await startTlsPeer(index.url);
-    const origin = `https://localhost:${peer.port}`;
-    index.fault = { filesAt: origin };
-    await using it = await testStore({ indexUrl: `${origin}/simple`, certificates: peer.certificate });
-    expect((await it.store.ensure(["shapes"], { signal })).pinned).toEqual(["colors==2.5", "shapes==1.0"]);
+  test.runIf(canMakeCertificates())(
+    "an index behind TLS is reached, and only one whose certificate can be verified",
+    async () => {
+      await using index = await startPackageIndex(shapes);
+      await using peer = await startTlsPeer(index.url);
+      const origin = `https://localhost:${peer.port}`;
+      index.fault = { filesAt: origin };
+      await using it = await testStore({ indexUrl: `${origin}/simple`, certificates: peer.certificate });
+      expect((await it.store.ensure(["shapes"], { signal })).pinned).toEqual(["colors==2.5", "shapes==1.0"]);
 
-    const doubting = await it.again({ certificates: undefined });
-    await expect(doubting.ensure(["colors==1.0"], { signal })).rejects.toMatchObject({
-      code: "unavailable",
-      isRetryable: false,
-      details: { reason: "index_untrusted" },
-    });
-  });
+      const doubting = await it.again({ certificates: undefined });
+      await expect(doubting.ensure(["colors==1.0"], { signal })).rejects.toMatchObject({
+        code: "unavailable",
+        isRetryable: false,
+        details: { reason: "index_untrusted" },
+      });
+    },
+  );
 
   test("layers that were not wanted for longest go when there is no room, and none that may be in use", async () => {
     const of = (name: string) => wheel(name, "1.0", { files: { [`${name}.txt`]: Buffer.alloc(600_000, "#") } });
@@ -239,7 +281,10 @@ test("without an index or a folder no package is had, and what is not allowed is
   using folder = temporaryFolder();
   const maker = installerMaker("/nonexistent");
   const store = await openPackageStore({ maker, environment: "test", folder: folder.path, allow: ["*"], deny: [] });
-  await expect(store.ensure(["numpy"], { signal })).rejects.toMatchObject({ code: "denied", details: { reason: "packages_off" } });
+  await expect(store.ensure(["numpy"], { signal })).rejects.toMatchObject({
+    code: "denied",
+    details: { reason: "packages_off" },
+  });
 
   const strict = await openPackageStore({
     maker,
@@ -249,6 +294,9 @@ test("without an index or a folder no package is had, and what is not allowed is
     allow: ["Foo_Bar", "*"],
     deny: ["Evil.Name"],
   });
-  await expect(strict.ensure(["foo-bar", "evil_name"], { signal })).rejects.toMatchObject({ code: "denied", details: { packages: ["evil-name"] } });
+  await expect(strict.ensure(["foo-bar", "evil_name"], { signal })).rejects.toMatchObject({
+    code: "denied",
+    details: { packages: ["evil-name"] },
+  });
   expect(maker.made).toBe(0);
 });

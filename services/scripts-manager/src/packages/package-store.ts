@@ -26,7 +26,10 @@ export interface PackageStore {
    * @throws {ToolError} `invalid_arguments` with all faults, or if nothing in the index does; `denied`, also for what others need; `too_large`;
    * `timeout`; `unavailable` if the index or the installer is away, or there is no layer by `until`; `overloaded` if there is no room; the signal's reason
    */
-  ensure(requirements: readonly string[], options: { readonly signal: AbortSignal; readonly until?: number }): Promise<PackageLayer>;
+  ensure(
+    requirements: readonly string[],
+    options: { readonly signal: AbortSignal; readonly until?: number },
+  ): Promise<PackageLayer>;
 }
 
 /** Where packages come from, and the bounds of what is installed. */
@@ -67,7 +70,13 @@ const RETRY_AFTER_MS = 10_000;
 
 /** @throws {TypeError} for an index that is no address; {Error} with Node's code if the folder cannot be written */
 export async function openPackageStore(options: PackageStoreOptions): Promise<PackageStore> {
-  const { holdMs = 24 * HOUR_MS, keepMs = HOUR_MS, maxTotalBytes = 8192 * MIB, concurrency = 2, maxPackages = 32 } = options;
+  const {
+    holdMs = 24 * HOUR_MS,
+    keepMs = HOUR_MS,
+    maxTotalBytes = 8192 * MIB,
+    concurrency = 2,
+    maxPackages = 32,
+  } = options;
   const source = packageSource(options);
   const shelf = await openLayerShelf(options.folder, { maxBytes: maxTotalBytes, keepMs });
   const share = shareRuns<PackageLayer>();
@@ -77,16 +86,25 @@ export async function openPackageStore(options: PackageStoreOptions): Promise<Pa
     async ensure(texts, { signal, until = performance.now() + LONGEST_MS }) {
       const requirements = parseRequirements(texts, { maxPackages });
       if (source.index === null && source.wheels === null) {
-        throw new ToolError("denied", "Cannot install packages: no package index is configured here. Do with what Python has", {
-          details: { reason: "packages_off" },
-        });
+        throw new ToolError(
+          "denied",
+          "Cannot install packages: no package index is configured here. Do with what Python has",
+          {
+            details: { reason: "packages_off" },
+          },
+        );
       }
       checkPackages(
         requirements.map(({ name }) => name),
         options,
         "asked",
       );
-      const request = hash([options.environment, source.index, options.wheelsFolder, requirements.map(({ text }) => text)]);
+      const request = hash([
+        options.environment,
+        source.index,
+        options.wheelsFolder,
+        requirements.map(({ text }) => text),
+      ]);
       const known = await shelf.recall(request, holdMs);
       if (known !== undefined) return permitted(known, options);
       return await share(request, { signal, until, late: stillInstalling }, async (shared, begun) => {
@@ -126,12 +144,22 @@ interface Installation {
 
 async function install({ options, source, shelf, requirements, request, signal }: Installation): Promise<PackageLayer> {
   const { maxLayerBytes = 512 * MIB, maxLayerFiles = 50_000, timeoutMs = 180_000, log = silentLogger } = options;
-  if (!(await shelf.tidy())) throw failure("overloaded", "all room for packages is taken by some in use. Try again in an hour", "no_room_for_packages");
+  if (!(await shelf.tidy()))
+    throw failure(
+      "overloaded",
+      "all room for packages is taken by some in use. Try again in an hour",
+      "no_room_for_packages",
+    );
   const timeout = AbortSignal.timeout(timeoutMs);
   const inTime = AbortSignal.any([signal, timeout]);
   const startedAt = performance.now();
   try {
-    using gate = openIndexGate({ hosts: source.hosts, wheelsFolder: source.wheelsFolder, idleMs: IDLE_MS, maxBytes: maxLayerBytes });
+    using gate = openIndexGate({
+      hosts: source.hosts,
+      wheelsFolder: source.wheelsFolder,
+      idleMs: IDLE_MS,
+      maxBytes: maxLayerBytes,
+    });
     await using unfinished = await shelf.begin();
     await using writer = createLayerWriter(unfinished.folder, { maxBytes: maxLayerBytes, maxFiles: maxLayerFiles });
     await using sandbox = await options.maker.make({ signal: inTime });
@@ -156,17 +184,28 @@ async function install({ options, source, shelf, requirements, request, signal }
       },
       signal: inTime,
     });
-    if (layer === undefined || end.kind === "failed" || end.kind === "gone") throw await reasonOf(end, gate, sandbox.gone);
+    if (layer === undefined || end.kind === "failed" || end.kind === "gone")
+      throw await reasonOf(end, gate, sandbox.gone);
     if (end.kind === "installed") await unfinished.finish(layer, writer.bytes);
     await shelf.remember(request, layer);
-    log.info({ packages: layer.pinned, bytes: writer.bytes, ms: Math.round(performance.now() - startedAt) }, "installed packages for scripts");
+    log.info(
+      { packages: layer.pinned, bytes: writer.bytes, ms: Math.round(performance.now() - startedAt) },
+      "installed packages for scripts",
+    );
     return layer;
   } catch (error) {
     if (signal.aborted) throw signal.reason;
     if (timeout.aborted)
-      throw failure("timeout", `it took longer than ${Math.round(timeoutMs / 1000)} s. Take fewer or smaller ones`, "install_slow", { cause: error });
+      throw failure(
+        "timeout",
+        `it took longer than ${Math.round(timeoutMs / 1000)} s. Take fewer or smaller ones`,
+        "install_slow",
+        { cause: error },
+      );
     log.warn({ error: String(error) }, "could not install packages for scripts");
-    throw error instanceof ToolError ? error : failure("execution_failed", "the installer did not do as it should", "installer_broken", { cause: error });
+    throw error instanceof ToolError
+      ? error
+      : failure("execution_failed", "the installer did not do as it should", "installer_broken", { cause: error });
   }
 }
 

@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { parseRequirements } from "./requirement.ts";
 
-const texts = (...requirements: string[]) => parseRequirements(requirements, { maxPackages: 20 }).map(({ text }) => text);
+const texts = (...requirements: string[]) =>
+  parseRequirements(requirements, { maxPackages: 20 }).map(({ text }) => text);
 
 test("names, extras and version clauses are read into one form", () => {
   expect(texts("Foo_Bar", "requests[SOCKS, http2] >= 2.0 , < 3", "numpy==2.3.*", "pandas (~=2.2)")).toEqual([
@@ -10,7 +11,10 @@ test("names, extras and version clauses are read into one form", () => {
     "pandas~=2.2",
     "requests[http2,socks]<3,>=2.0",
   ]);
-  expect(texts("a==1!2.0rc1.post3.dev4+local.5", "b!=1.0a1", "A == 1!2.0rc1.post3.dev4+local.5")).toEqual(["a==1!2.0rc1.post3.dev4+local.5", "b!=1.0a1"]);
+  expect(texts("a==1!2.0rc1.post3.dev4+local.5", "b!=1.0a1", "A == 1!2.0rc1.post3.dev4+local.5")).toEqual([
+    "a==1!2.0rc1.post3.dev4+local.5",
+    "b!=1.0a1",
+  ]);
 });
 
 test("all that is no such thing is refused, each with its reason", () => {

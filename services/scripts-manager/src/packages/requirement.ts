@@ -24,7 +24,10 @@ export const normalizedName = (name: string): string => name.replace(/[-_.]+/g, 
  * @returns each once, in one order whatever theirs was
  * @throws {ToolError} `invalid_arguments`, with all that is wrong
  */
-export function parseRequirements(texts: readonly string[], { maxPackages }: { readonly maxPackages: number }): readonly Requirement[] {
+export function parseRequirements(
+  texts: readonly string[],
+  { maxPackages }: { readonly maxPackages: number },
+): readonly Requirement[] {
   const faults = texts.length > maxPackages ? [`expected at most ${maxPackages} packages, got ${texts.length}`] : [];
   const requirements = new Map<string, Requirement>();
   for (const text of texts.slice(0, maxPackages)) {
@@ -33,7 +36,9 @@ export function parseRequirements(texts: readonly string[], { maxPackages }: { r
     else requirements.set(read.text, read);
   }
   if (faults.length > 0) {
-    throw new ToolError("invalid_arguments", `Cannot install the packages: ${faults.join("; ")}`, { details: { reason: "invalid_packages", faults } });
+    throw new ToolError("invalid_arguments", `Cannot install the packages: ${faults.join("; ")}`, {
+      details: { reason: "invalid_packages", faults },
+    });
   }
   return [...requirements.values()].sort((one, other) => (one.text < other.text ? -1 : 1));
 }
@@ -41,8 +46,10 @@ export function parseRequirements(texts: readonly string[], { maxPackages }: { r
 /** @returns what is wrong, if it cannot be read */
 function parseRequirement(text: string): Requirement | string {
   if (text.length > LONGEST) return `longer than ${LONGEST} characters`;
-  const [, name = "", extras, clauses = ""] = /^\s*([^\s[\]~=!<>,;@()]+)\s*(?:\[([^\]]*)\])?\s*\(?([^()]*)\)?\s*$/.exec(text) ?? [];
-  if (!NAME.test(name)) return "expected the name of a package, such as numpy or numpy==2.3.5; addresses, paths and options are not taken";
+  const [, name = "", extras, clauses = ""] =
+    /^\s*([^\s[\]~=!<>,;@()]+)\s*(?:\[([^\]]*)\])?\s*\(?([^()]*)\)?\s*$/.exec(text) ?? [];
+  if (!NAME.test(name))
+    return "expected the name of a package, such as numpy or numpy==2.3.5; addresses, paths and options are not taken";
   if (clauses.includes(";")) return "expected no marker after it: the script runs in one environment";
   if (clauses.trimStart().startsWith("@")) return "expected no address: packages come from the configured index only";
   const extraNames = extras === undefined ? [] : extras.split(",").map((extra) => extra.trim());

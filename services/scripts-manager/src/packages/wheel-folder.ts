@@ -11,12 +11,21 @@ export const WHEELS_HOST = "wheels.rockbot.invalid";
 const MAX_WHEELS = 20_000;
 
 /** Answers for the wheels of a folder: at `/` a page with links to them, below it each by its name. Nothing else of the folder can be had. */
-export async function serveWheelFolder(folder: string, method: string, path: string, outgoing: ServerResponse): Promise<void> {
+export async function serveWheelFolder(
+  folder: string,
+  method: string,
+  path: string,
+  outgoing: ServerResponse,
+): Promise<void> {
   try {
     const wheels = (await readdir(folder)).filter((name) => /^[A-Za-z0-9_.+!-]+\.whl$/.test(name)).slice(0, MAX_WHEELS);
     if (path === "/") {
       outgoing.writeHead(200, { "content-type": "text/html" });
-      outgoing.end(method === "HEAD" ? undefined : wheels.map((name) => `<a href="/${encodeURIComponent(name)}">${name}</a>\n`).join(""));
+      outgoing.end(
+        method === "HEAD"
+          ? undefined
+          : wheels.map((name) => `<a href="/${encodeURIComponent(name)}">${name}</a>\n`).join(""),
+      );
       return;
     }
     const name = wheels.find((wheel) => path === `/${encodeURIComponent(wheel)}` || path === `/${wheel}`);

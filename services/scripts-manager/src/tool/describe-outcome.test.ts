@@ -40,9 +40,17 @@ test("a script that prints nothing says so", () => {
 });
 
 test.each<[string, Partial<ScriptOutcome>, RegExp]>([
-  ["a bad exit code", { exitCode: 3, stderr: "Traceback\nValueError: bad\n" }, /exit code 3\. .*\n\nstderr:\nTraceback\nValueError: bad\n\nstdout:\n42$/s],
+  [
+    "a bad exit code",
+    { exitCode: 3, stderr: "Traceback\nValueError: bad\n" },
+    /exit code 3\. .*\n\nstderr:\nTraceback\nValueError: bad\n\nstdout:\n42$/s,
+  ],
   ["time", { exitCode: null, limit: "time" }, /timed out after 30 s .* timeout_seconds up to 300/],
-  ["time that its call did not have", { exitCode: null, limit: "time", timeoutMs: 9_500 }, /timed out after 9\.5 s .* deadline of its call left it no more/],
+  [
+    "time that its call did not have",
+    { exitCode: null, limit: "time", timeoutMs: 9_500 },
+    /timed out after 9\.5 s .* deadline of its call left it no more/,
+  ],
   ["memory", { exitCode: null, limit: "memory", signal: "SIGKILL" }, /used more memory than it may/],
   ["processes", { exitCode: 1, limit: "processes" }, /more processes or threads than it may/],
   ["a signal", { exitCode: null, signal: "SIGSEGV" }, /ended by SIGSEGV/],

@@ -15,9 +15,16 @@ const SHOWN_STDERR = 4_000;
 const SHOWN_STDOUT = 2_000;
 
 /** The result of a script that ran: what it printed, alone; of one that failed what went wrong, in words for the model. */
-export function describeOutcome(outcome: ScriptOutcome, options: DescribeOptions): ToolResult<ToolExecutePythonScriptOutput> {
+export function describeOutcome(
+  outcome: ScriptOutcome,
+  options: DescribeOptions,
+): ToolResult<ToolExecutePythonScriptOutput> {
   const isError = outcome.limit !== null || outcome.exitCode !== 0;
-  const content = isError ? describeFailure(outcome, options) : outcome.stdout === "" ? "(no output)" : outcome.stdout + dropped(outcome);
+  const content = isError
+    ? describeFailure(outcome, options)
+    : outcome.stdout === ""
+      ? "(no output)"
+      : outcome.stdout + dropped(outcome);
   return { content, structured: fieldsOf(outcome, options), isError };
 }
 
@@ -53,7 +60,10 @@ function describeFailure(outcome: ScriptOutcome, options: DescribeOptions): stri
   );
 }
 
-function whatEnded({ exitCode, signal, limit, timeoutMs, durations }: ScriptOutcome, { timeoutMs: asked, maxTimeoutSeconds }: DescribeOptions): string {
+function whatEnded(
+  { exitCode, signal, limit, timeoutMs, durations }: ScriptOutcome,
+  { timeoutMs: asked, maxTimeoutSeconds }: DescribeOptions,
+): string {
   switch (limit) {
     case ScriptLimit.Time:
       return timeoutMs < Math.floor(asked)
@@ -71,10 +81,15 @@ function whatEnded({ exitCode, signal, limit, timeoutMs, durations }: ScriptOutc
 }
 
 function section(name: string, text: string, shown: number): string {
-  return text.length <= shown ? `${name}:\n${text.trimEnd()}` : `${name}, the last ${shown} characters of ${text.length}:\n${text.slice(-shown).trimEnd()}`;
+  return text.length <= shown
+    ? `${name}:\n${text.trimEnd()}`
+    : `${name}, the last ${shown} characters of ${text.length}:\n${text.slice(-shown).trimEnd()}`;
 }
 
 function dropped({ droppedBytes: { stdout, stderr } }: ScriptOutcome): string {
-  const parts = [...(stdout > 0 ? [`${stdout} further bytes of stdout`] : []), ...(stderr > 0 ? [`${stderr} further bytes of stderr`] : [])];
+  const parts = [
+    ...(stdout > 0 ? [`${stdout} further bytes of stdout`] : []),
+    ...(stderr > 0 ? [`${stderr} further bytes of stderr`] : []),
+  ];
   return parts.length === 0 ? "" : `\n\n[${parts.join(" and ")} were printed and are not kept. Print less.]`;
 }

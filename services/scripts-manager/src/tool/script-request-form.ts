@@ -33,18 +33,32 @@ export const scriptRequestForm: RequestForm = {
     if (!decoded.ok) return new ToolError(ToolErrorCode.InvalidArguments, decoded.fault.message);
     const { toolCallId, script, inputData = null, timeoutSeconds, pipPackages = null } = decoded.value;
     const seconds = secondsOf(timeoutSeconds);
-    const input: ToolExecutePythonScriptInput = { script, input_data: inputData, timeout_seconds: seconds, pip_packages: pipPackages };
+    const input: ToolExecutePythonScriptInput = {
+      script,
+      input_data: inputData,
+      timeout_seconds: seconds,
+      pip_packages: pipPackages,
+    };
     return {
-      request: { toolCallId, toolName: tools.executePythonScript.name, arguments: JSON.stringify(input), sessionId: null },
+      request: {
+        toolCallId,
+        toolName: tools.executePythonScript.name,
+        arguments: JSON.stringify(input),
+        sessionId: null,
+      },
       budgetMs: Math.max(0, seconds * 1_000) + CALLER_PATIENCE_MS,
     };
   },
   write({ toolCallId }, reply) {
     const response = reply instanceof ToolError ? errorReply(toolCallId, reply) : responseTo(toolCallId, reply);
-    return { type: messages.ScriptInvokeResponse.type, body: encodeMessage("ScriptInvokeResponse", redactValue(response)) };
+    return {
+      type: messages.ScriptInvokeResponse.type,
+      body: encodeMessage("ScriptInvokeResponse", redactValue(response)),
+    };
   },
   readReply(body, type) {
-    const decoded = type === messages.ScriptInvokeResponse.type ? decodeMessage("ScriptInvokeResponse", body) : undefined;
+    const decoded =
+      type === messages.ScriptInvokeResponse.type ? decodeMessage("ScriptInvokeResponse", body) : undefined;
     if (decoded?.ok !== true) return undefined;
     const { toolCallId, output, stderr, exitCode, isSuccess = exitCode === 0 } = decoded.value;
     const content = output ?? stderr ?? "";
@@ -60,11 +74,19 @@ function errorReply(toolCallId: string, { code, message }: ToolError): ScriptInv
   return { toolCallId, output: null, stderr, exitCode: NO_EXIT_CODE, isSuccess: false, elapsedMs: 0 };
 }
 
-function responseTo(toolCallId: string, { content, structured, isError = false }: ToolInvokeResponse): ScriptInvokeResponse {
-  if (!isOutput(structured)) return errorReply(toolCallId, new ToolError(ToolErrorCode.ExecutionFailed, "What became of the script is not known any more."));
+function responseTo(
+  toolCallId: string,
+  { content, structured, isError = false }: ToolInvokeResponse,
+): ScriptInvokeResponse {
+  if (!isOutput(structured))
+    return errorReply(
+      toolCallId,
+      new ToolError(ToolErrorCode.ExecutionFailed, "What became of the script is not known any more."),
+    );
   const { stdout, stderr, exit_code, signal, limit, duration_ms, wait_ms } = structured;
   const elapsedMs = Math.round(duration_ms + wait_ms);
-  if (limit === ScriptLimit.Time) return { toolCallId, output: null, stderr: content ?? null, exitCode: NO_EXIT_CODE, isSuccess: false, elapsedMs };
+  if (limit === ScriptLimit.Time)
+    return { toolCallId, output: null, stderr: content ?? null, exitCode: NO_EXIT_CODE, isSuccess: false, elapsedMs };
   return {
     toolCallId,
     // Its model is shown one of the two only, and needs the traceback.
@@ -76,9 +98,11 @@ function responseTo(toolCallId: string, { content, structured, isError = false }
   };
 }
 
-const isOutput = (value: unknown): value is ToolExecutePythonScriptOutput => tools.executePythonScript.validateOutput?.(value) === true;
+const isOutput = (value: unknown): value is ToolExecutePythonScriptOutput =>
+  tools.executePythonScript.validateOutput?.(value) === true;
 
 const textOrNull = (text: string): string | null => (text === "" ? null : text);
 
 /** As a shell has it. */
-const exitCodeOf = (signal: string | null): number => 128 + (constants.signals[(signal ?? "SIGKILL") as NodeJS.Signals] ?? constants.signals.SIGKILL);
+const exitCodeOf = (signal: string | null): number =>
+  128 + (constants.signals[(signal ?? "SIGKILL") as NodeJS.Signals] ?? constants.signals.SIGKILL);

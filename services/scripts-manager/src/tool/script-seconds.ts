@@ -35,7 +35,9 @@ export async function takeScriptSeconds(
     giveBack(unused) {
       const back = Math.min(cost, Math.max(0, unused));
       if (back === 0) return;
-      rates.charge({ ...limit, cost: -back }).catch((error: unknown) => log.warn({ error: String(error) }, "could not give back unused script seconds"));
+      rates
+        .charge({ ...limit, cost: -back })
+        .catch((error: unknown) => log.warn({ error: String(error) }, "could not give back unused script seconds"));
     },
   };
 }

@@ -21,7 +21,10 @@ export interface ScriptPackages {
    * @param until when a layer is of no use any more, on the clock of `performance.now()`
    * @throws {ToolError} that says what cannot be had, and why
    */
-  ensure(requirements: readonly string[], options: { readonly signal: AbortSignal; readonly until: number }): Promise<PackageLayer>;
+  ensure(
+    requirements: readonly string[],
+    options: { readonly signal: AbortSignal; readonly until: number },
+  ): Promise<PackageLayer>;
 }
 
 export interface ScriptToolOptions {
@@ -52,12 +55,22 @@ export function scriptTool({ runner, packages, rates, bounds, isDangerous = fals
       try {
         const layer = await install(input, packages, timeoutMs, context);
         const begun = performance.now();
-        const job = { id: jobIdOf(context), script: input.script, input: input.input_data ?? undefined, timeoutMs, packages: layer };
+        const job = {
+          id: jobIdOf(context),
+          script: input.script,
+          input: input.input_data ?? undefined,
+          timeoutMs,
+          packages: layer,
+        };
         try {
           const { signal, deadline, mayHaveBegun } = context;
           const outcome = await runner.run(job, { signal, deadline, mayHaveBegun });
           usedMs = outcome.durations.runMs;
-          return describeOutcome(outcome, { timeoutMs, maxTimeoutSeconds: bounds.maxTimeoutSeconds, pinned: layer?.pinned ?? [] });
+          return describeOutcome(outcome, {
+            timeoutMs,
+            maxTimeoutSeconds: bounds.maxTimeoutSeconds,
+            pinned: layer?.pinned ?? [],
+          });
         } catch (error) {
           if (!isNotStarted(error)) usedMs = performance.now() - begun;
           throw error;
@@ -79,9 +92,16 @@ const jobIdOf = ({ caller, toolCallId }: ToolCallContext): string =>
 const isNotStarted = (error: unknown): boolean =>
   error instanceof ToolError && (error.code === ToolErrorCode.Overloaded || error.code === ToolErrorCode.Unavailable);
 
-function checkSizes({ script, input_data }: ToolExecutePythonScriptInput, { maxScriptBytes, maxInputBytes }: ScriptBounds): void {
-  const faults = [...tooLarge("script", script, maxScriptBytes), ...(input_data == null ? [] : tooLarge("input_data", input_data, maxInputBytes))];
-  if (faults.length > 0) throw new ToolError(ToolErrorCode.TooLarge, `The script was not run: ${faults.join("; ")}. Send less.`);
+function checkSizes(
+  { script, input_data }: ToolExecutePythonScriptInput,
+  { maxScriptBytes, maxInputBytes }: ScriptBounds,
+): void {
+  const faults = [
+    ...tooLarge("script", script, maxScriptBytes),
+    ...(input_data == null ? [] : tooLarge("input_data", input_data, maxInputBytes)),
+  ];
+  if (faults.length > 0)
+    throw new ToolError(ToolErrorCode.TooLarge, `The script was not run: ${faults.join("; ")}. Send less.`);
 }
 
 function tooLarge(name: string, text: string, maxBytes: number): string[] {
@@ -103,5 +123,8 @@ async function install(
       { details: { reason: "packages" } },
     );
   }
-  return packages.ensure(pip_packages, { signal, until: deadline - Math.min(timeoutMs, (deadline - performance.now()) / 2) });
+  return packages.ensure(pip_packages, {
+    signal,
+    until: deadline - Math.min(timeoutMs, (deadline - performance.now()) / 2),
+  });
 }

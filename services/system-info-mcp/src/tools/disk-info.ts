@@ -24,7 +24,12 @@ async function usage({ path, fileSystem }: Drive): Promise<object> {
   const drive = { path, ...(fileSystem === undefined ? {} : { fileSystem }) };
   try {
     const { bsize, blocks, bfree, bavail } = await within(STATFS_MS, statfs(path), () => new Error("late"));
-    return { ...drive, totalBytes: bsize * blocks, usedBytes: bsize * (blocks - bfree), availableBytes: bsize * bavail };
+    return {
+      ...drive,
+      totalBytes: bsize * blocks,
+      usedBytes: bsize * (blocks - bfree),
+      availableBytes: bsize * bavail,
+    };
   } catch {
     return { ...drive, fault: "It gives no answer." };
   }

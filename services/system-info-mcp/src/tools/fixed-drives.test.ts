@@ -16,5 +16,7 @@ test("local devices are drives, each once; networks, memory and images of progra
     { path: "/", fileSystem: "ext4" },
     { path: "/mnt/my disk", fileSystem: "xfs" },
   ]);
-  expect(fixedDrives("overlay / overlay rw,lowerdir=/a 0 0\nshm /dev/shm tmpfs rw 0 0\n")).toEqual([{ path: "/", fileSystem: "overlay" }]);
+  expect(fixedDrives("overlay / overlay rw,lowerdir=/a 0 0\nshm /dev/shm tmpfs rw 0 0\n")).toEqual([
+    { path: "/", fileSystem: "overlay" },
+  ]);
 });

@@ -25,4 +25,5 @@ export function fixedDrives(mounts: string): readonly Drive[] {
   return [...found.values()].sort((one, other) => (one.path < other.path ? -1 : 1)).slice(0, MAX_DRIVES);
 }
 
-const decoded = (text: string): string => text.replaceAll(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)));
+const decoded = (text: string): string =>
+  text.replaceAll(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)));

@@ -1,4 +1,16 @@
-import { arch, availableParallelism, cpus, freemem, hostname, loadavg, platform, release, totalmem, uptime, version } from "node:os";
+import {
+  arch,
+  availableParallelism,
+  cpus,
+  freemem,
+  hostname,
+  loadavg,
+  platform,
+  release,
+  totalmem,
+  uptime,
+  version,
+} from "node:os";
 
 /** The facts that a process knows of its runtime: `process` is one. */
 export interface Runtime {
@@ -12,8 +24,17 @@ export function systemInfo(runtime: Runtime): object {
   const limit = runtime.constrainedMemory();
   return {
     os: { platform: platform(), release: release(), version: version(), architecture: arch(), hostname: hostname() },
-    cpu: { model: processors[0]?.model.trim() ?? "unknown", processors: processors.length, usableProcessors: availableParallelism(), loadAverage: loadavg() },
-    memory: { totalBytes: totalmem(), freeBytes: freemem(), ...(limit > 0 && limit < totalmem() ? { limitBytes: limit } : {}) },
+    cpu: {
+      model: processors[0]?.model.trim() ?? "unknown",
+      processors: processors.length,
+      usableProcessors: availableParallelism(),
+      loadAverage: loadavg(),
+    },
+    memory: {
+      totalBytes: totalmem(),
+      freeBytes: freemem(),
+      ...(limit > 0 && limit < totalmem() ? { limitBytes: limit } : {}),
+    },
     uptimeSeconds: Math.floor(uptime()),
     runtime: { name: "Node.js", version: runtime.version },
   };

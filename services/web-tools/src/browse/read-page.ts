@@ -38,13 +38,18 @@ const HEAD_BYTES = 65_536;
  * @throws {ToolError} as `PublicResponse.body` does
  * @throws {ToolError} `too_large` of a document, of which a part cannot be read; `execution_failed` if it cannot be converted or decoded
  */
-export async function readPage(response: PublicResponse, { converter, signal, progress }: ReadPageOptions): Promise<ReadPage> {
+export async function readPage(
+  response: PublicResponse,
+  { converter, signal, progress }: ReadPageOptions,
+): Promise<ReadPage> {
   const { url } = response;
   const contentType = response.header("content-type");
   const declared = kindByType(mediaTypeOf(contentType));
   if (declared?.kind === "unreadable" && declared.document === undefined) return await describe(response, declared);
 
-  const { bytes, isCut, isBeyondLimit } = await response.body({ atLimit: declared?.kind === "unreadable" ? "fail" : "cut" });
+  const { bytes, isCut, isBeyondLimit } = await response.body({
+    atLimit: declared?.kind === "unreadable" ? "fail" : "cut",
+  });
   const isPart = isCut || response.status === 206; // nobody asked for a part
   const cut = isBeyondLimit ? "limit" : isPart ? "broken" : undefined;
   const kind = kindByBytes(bytes, declared, contentType);
@@ -63,7 +68,11 @@ export async function readPage(response: PublicResponse, { converter, signal, pr
   const whole = decodeText(bytes, contentType);
   if (whole === undefined) throw undecodable(url);
   const seen = visibleText(cut === "limit" ? cutAtBlock(whole.replace(/\ufffd{1,3}$/, ""), kind) : whole);
-  return { title: null, markdown: kind.fence === undefined || seen.trim() === "" ? seen.trim() : fence(seen, kind.fence), cut };
+  return {
+    title: null,
+    markdown: kind.fence === undefined || seen.trim() === "" ? seen.trim() : fence(seen, kind.fence),
+    cut,
+  };
 
   /** Bytes wait for the converter as they came: their text would take as much again. */
   async function ofBody(what: string, kind: BodyTextKind): Promise<ReadPage> {
@@ -75,11 +84,20 @@ export async function readPage(response: PublicResponse, { converter, signal, pr
 
   /** The type and size of a file that is not read. @param read its bytes, if these have come */
   async function describe(response: PublicResponse, { what }: Unreadable, read?: Uint8Array): Promise<ReadPage> {
-    const { bytes, isBeyondLimit } = read === undefined ? await response.body({ maxBytes: HEAD_BYTES, atLimit: "cut" }) : { bytes: read, isBeyondLimit: false };
+    const { bytes, isBeyondLimit } =
+      read === undefined
+        ? await response.body({ maxBytes: HEAD_BYTES, atLimit: "cut" })
+        : { bytes: read, isBeyondLimit: false };
     const exact = kindByBytes(bytes, undefined);
     const named = exact.kind === "unreadable" && exact.what !== "binary data" ? exact.what : what;
-    const facts = [named === "an image" ? await imageFacts(bytes) : named, sizeOf(response, bytes.length, isBeyondLimit)].join(", ");
-    return { title: null, markdown: `(This is ${facts}. Only text can be read here. Look for a page that says the same.)` };
+    const facts = [
+      named === "an image" ? await imageFacts(bytes) : named,
+      sizeOf(response, bytes.length, isBeyondLimit),
+    ].join(", ");
+    return {
+      title: null,
+      markdown: `(This is ${facts}. Only text can be read here. Look for a page that says the same.)`,
+    };
   }
 
   async function imageFacts(bytes: Uint8Array): Promise<string> {
@@ -116,12 +134,18 @@ function sizeOf(response: PublicResponse, bytes: number, isBeginning: boolean): 
 function partOfDocument(url: URL, what: string, cut: "limit" | "broken"): ToolError {
   const cannot = `Cannot read ${describeUrl(url)}: it is ${what}, of which a part cannot be read, and`;
   return cut === "limit"
-    ? new ToolError(ToolErrorCode.TooLarge, `${cannot} it is larger than the limit. Look for a page that says the same.`)
+    ? new ToolError(
+        ToolErrorCode.TooLarge,
+        `${cannot} it is larger than the limit. Look for a page that says the same.`,
+      )
     : new ToolError(ToolErrorCode.Unavailable, `${cannot} the server's answer broke off. Try again.`);
 }
 
 const brokeOff = (url: URL): ToolError =>
-  new ToolError(ToolErrorCode.Unavailable, `Cannot read ${describeUrl(url)}: the server's answer broke off before the first of its text. Try again.`);
+  new ToolError(
+    ToolErrorCode.Unavailable,
+    `Cannot read ${describeUrl(url)}: the server's answer broke off before the first of its text. Try again.`,
+  );
 
 /** Rather no answer than one that reads as if it were the page. */
 const undecodable = (url: URL): ToolError =>

@@ -24,7 +24,11 @@ export function renderWith(caller: Pick<ToolCaller, "call" | "tools">, converter
     if (timeoutMs < MIN_MS || caller.tools.get(tools.renderPage.name) === undefined) return undefined;
     context.progress({ message: "Drawing the page in a browser" });
     try {
-      const { content, structured } = await caller.call(tools.renderPage.name, { url: url.href }, { parent: context, timeoutMs });
+      const { content, structured } = await caller.call(
+        tools.renderPage.name,
+        { url: url.href },
+        { parent: context, timeoutMs },
+      );
       const { url: at, truncated } = structured as { readonly url: string; readonly truncated: boolean };
       const page = await converter.convert(content ?? "", at, { signal: context.signal, isDrawn: true });
       if (page.markdown === "") return { failure: "It shows no text there either." };

@@ -34,9 +34,17 @@ const RAW_TYPE = "application/vnd.github.raw+json";
 /** @see https://docs.github.com/en/rest/using-the-rest-api/getting-started-with-the-rest-api */
 export function createGithubApi({ baseUrl, token, fetch, maxRedirects = 5 }: GithubApiOptions): GithubApi {
   const root = baseUrl.replace(/\/+$/, "");
-  const common = { "x-github-api-version": "2022-11-28", ...(token === undefined ? {} : { authorization: `Bearer ${token}` }) };
+  const common = {
+    "x-github-api-version": "2022-11-28",
+    ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+  };
 
-  async function ask<T>(path: string, accept: string, signal: AbortSignal, read: (response: PublicResponse) => Promise<T>): Promise<T | undefined> {
+  async function ask<T>(
+    path: string,
+    accept: string,
+    signal: AbortSignal,
+    read: (response: PublicResponse) => Promise<T>,
+  ): Promise<T | undefined> {
     await using response = await fetch(root + path, { signal, maxRedirects, headers: { accept, ...common } });
     if (response.status === 200) return await read(response);
     if (response.status === 404 || (response.status >= 300 && response.status < 400)) return undefined;
@@ -60,7 +68,10 @@ export function createGithubApi({ baseUrl, token, fetch, maxRedirects = 5 }: Git
 
 /** The answer has another form than GitHub documents, as that of a proxy between has. */
 export const malformedAnswer = (): ToolError =>
-  new ToolError(ToolErrorCode.Unavailable, "Cannot read GitHub: its API's answer is not what it documents. Try again later.");
+  new ToolError(
+    ToolErrorCode.Unavailable,
+    "Cannot read GitHub: its API's answer is not what it documents. Try again later.",
+  );
 
 /** The wait that GitHub asks for where a limit names none. */
 const MINUTE_MS = 60_000;
@@ -88,17 +99,25 @@ async function githubError(response: PublicResponse): Promise<ToolError> {
     );
   }
   if (status >= 500) {
-    return new ToolError(ToolErrorCode.Unavailable, `Cannot read GitHub: its API answered with status ${status}. Try again later.`, {
-      retryAfterMs: response.retryAfterMs,
-      details,
-    });
+    return new ToolError(
+      ToolErrorCode.Unavailable,
+      `Cannot read GitHub: its API answered with status ${status}. Try again later.`,
+      {
+        retryAfterMs: response.retryAfterMs,
+        details,
+      },
+    );
   }
   const why = {
     403: ", which means that the token may not read this",
     410: ", which means that it was deleted or is switched off",
     451: ", for legal reasons",
   }[status];
-  return new ToolError(ToolErrorCode.ExecutionFailed, `Cannot read GitHub: its API answered with status ${status}${why ?? ""}.`, { details });
+  return new ToolError(
+    ToolErrorCode.ExecutionFailed,
+    `Cannot read GitHub: its API answered with status ${status}${why ?? ""}.`,
+    { details },
+  );
 }
 
 /**

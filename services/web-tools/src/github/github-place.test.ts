@@ -15,13 +15,22 @@ test.each([
   ["https://github.com/o/r.js/pull/7/commits/abc", pull],
   ["https://github.com/o/r.js", { kind: "readme", owner: "o", repo: "r.js" }],
   ["https://github.com/o/r.js.git/", { kind: "readme", owner: "o", repo: "r.js" }],
-  ["https://github.com/o/r.js/blob/main/a%20b/c.ts#L3", { kind: "file", owner: "o", repo: "r.js", path: ["main", "a b", "c.ts"] }],
+  [
+    "https://github.com/o/r.js/blob/main/a%20b/c.ts#L3",
+    { kind: "file", owner: "o", repo: "r.js", path: ["main", "a b", "c.ts"] },
+  ],
   ["https://github.com/o/r.js/raw/main/c.ts", { kind: "file", owner: "o", repo: "r.js", path: ["main", "c.ts"] }],
   ["https://gist.github.com/o/0123456789abcdef0123", { kind: "gist", id: "0123456789abcdef0123" }],
-  ["https://github.com/o/r.js/blob/feature%2Fx/c.ts", { kind: "file", owner: "o", repo: "r.js", path: ["feature", "x", "c.ts"] }],
+  [
+    "https://github.com/o/r.js/blob/feature%2Fx/c.ts",
+    { kind: "file", owner: "o", repo: "r.js", path: ["feature", "x", "c.ts"] },
+  ],
   ["https://gist.github.com/0123456789abcdef0123", { kind: "gist", id: "0123456789abcdef0123" }],
   [`https://gist.github.com/0123456789abcdef0123/${revision}`, { kind: "gist", id: "0123456789abcdef0123", revision }],
-  [`https://gist.github.com/deadbeef/0123456789abcdef0123/${revision}#file-a`, { kind: "gist", id: "0123456789abcdef0123", revision }],
+  [
+    `https://gist.github.com/deadbeef/0123456789abcdef0123/${revision}#file-a`,
+    { kind: "gist", id: "0123456789abcdef0123", revision },
+  ],
 ])("%s names a place", (url, place) => {
   expect(githubPlace(url, "github.com")).toEqual(place);
 });

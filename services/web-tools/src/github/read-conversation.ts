@@ -13,7 +13,11 @@ const MAX_PAGES = 3;
 type Conversation = Extract<GithubPlace, { kind: "issue" | "pull" }>;
 
 /** An issue or a pull request with its conversation, by either one's address; undefined if there is none, or none that may be seen. */
-export async function readConversation(place: Conversation, api: GithubApi, signal: AbortSignal): Promise<GithubPage | undefined> {
+export async function readConversation(
+  place: Conversation,
+  api: GithubApi,
+  signal: AbortSignal,
+): Promise<GithubPage | undefined> {
   const { owner, repo, number } = place;
   const repository = `/repos/${owner}/${repo}`;
   const pull = place.kind === "pull" ? await api.json(`${repository}/pulls/${number}`, signal) : undefined;
@@ -21,21 +25,29 @@ export async function readConversation(place: Conversation, api: GithubApi, sign
   if (issue === undefined) return undefined;
   if (!isRecord(issue.value) || !("title" in issue.value)) throw malformedAnswer();
   // For the API each pull request is an issue, too.
-  if (place.kind === "issue" && valueAt(issue.value, "/pull_request") != null) return await readConversation({ ...place, kind: "pull" }, api, signal);
+  if (place.kind === "issue" && valueAt(issue.value, "/pull_request") != null)
+    return await readConversation({ ...place, kind: "pull" }, api, signal);
   const kind = pull === undefined ? "issue" : "pull";
 
   const { value } = issue;
   const title = `${kind === "pull" ? "PR" : "Issue"} #${number}: ${lineAt(value, "/title")} [${owner}/${repo}]`;
   const reviews = kind === "pull" ? await entries(`${repository}/pulls/${number}/reviews`, api, signal) : NONE;
-  const comments = countAt(value, "/comments") > 0 ? await entries(`${repository}/issues/${number}/comments`, api, signal) : NONE;
-  const remarks = countAt(value, "/review_comments") > 0 ? await entries(`${repository}/pulls/${number}/comments`, api, signal) : NONE;
+  const comments =
+    countAt(value, "/comments") > 0 ? await entries(`${repository}/issues/${number}/comments`, api, signal) : NONE;
+  const remarks =
+    countAt(value, "/review_comments") > 0
+      ? await entries(`${repository}/pulls/${number}/comments`, api, signal)
+      : NONE;
   const facts = [
     ["Repository", `${owner}/${repo}`],
     ["State", stateOf(value)],
     ["Author", loginAt(value, "/user")],
     ["Created", timeAt(value, "/created_at")],
     ["Updated", timeAt(value, "/updated_at")],
-    ["Labels", namesOf(listAt(value, "/labels"), (label) => lineAt(label, "/name", 100) || lineAt({ label }, "/label", 100))],
+    [
+      "Labels",
+      namesOf(listAt(value, "/labels"), (label) => lineAt(label, "/name", 100) || lineAt({ label }, "/label", 100)),
+    ],
     ["Milestone", lineAt(value, "/milestone/title")],
     ["Assignees", namesOf(listAt(value, "/assignees"), (user) => loginAt(user, ""))],
     ...(kind === "pull" ? pullFacts(value, reviews.items) : []),
@@ -82,7 +94,9 @@ function withWords({ items, hasMore }: Entries): Entries {
   return { items: told, hasMore: hasMore && (told.length > 0 || items.length === 0) };
 }
 
-async function unlessTooLarge(asked: Promise<GithubDocument | undefined>): Promise<GithubDocument | undefined | "too large"> {
+async function unlessTooLarge(
+  asked: Promise<GithubDocument | undefined>,
+): Promise<GithubDocument | undefined | "too large"> {
   try {
     return await asked;
   } catch (error) {
@@ -93,7 +107,9 @@ async function unlessTooLarge(asked: Promise<GithubDocument | undefined>): Promi
 
 function section(name: string, { items, hasMore }: Entries, headOf: (item: unknown) => string): string[] {
   if (items.length === 0 && !hasMore) return [];
-  const rest = hasMore ? [items.length === 0 ? "(They are too large to be read here.)" : "(There are more: these are the first.)"] : [];
+  const rest = hasMore
+    ? [items.length === 0 ? "(They are too large to be read here.)" : "(There are more: these are the first.)"]
+    : [];
   return [
     `## ${name}${items.length === 0 ? "" : ` (${items.length}${hasMore ? " and more" : ""})`}`,
     ...items.flatMap((item) => [`### ${headOf(item)}`, markdownAt(item, "/body") || "(Empty.)"]),
@@ -138,15 +154,18 @@ function reviewState(reviews: readonly unknown[], requested: readonly unknown[])
   for (const review of reviews) {
     const state = lineAt(review, "/state", 40);
     const reviewer = loginAt(review, "/user");
-    if (Object.hasOwn(verdicts, state) && (state !== "COMMENTED" || !last.has(reviewer))) last.set(reviewer, verdicts[state] as string);
+    if (Object.hasOwn(verdicts, state) && (state !== "COMMENTED" || !last.has(reviewer)))
+      last.set(reviewer, verdicts[state] as string);
   }
   const waiting = requested.map((user) => `${loginAt(user, "")}: asked`);
   return [...[...last].map(([reviewer, verdict]) => `${reviewer}: ${verdict}`), ...waiting].join(", ") || "none yet";
 }
 
-const authorAndTime = (item: unknown, time: string): string => [loginAt(item, "/user"), timeAt(item, time)].filter((part) => part !== "").join(", ");
+const authorAndTime = (item: unknown, time: string): string =>
+  [loginAt(item, "/user"), timeAt(item, time)].filter((part) => part !== "").join(", ");
 
-const reviewHead = (review: unknown): string => `${authorAndTime(review, "/submitted_at")}: ${verdicts[lineAt(review, "/state", 40)] ?? "reviewed"}`;
+const reviewHead = (review: unknown): string =>
+  `${authorAndTime(review, "/submitted_at")}: ${verdicts[lineAt(review, "/state", 40)] ?? "reviewed"}`;
 
 function remarkHead(remark: unknown): string {
   const line = countAt(remark, "/line") || countAt(remark, "/original_line");

@@ -10,26 +10,42 @@ import { lineAt } from "./github-text.ts";
 const MAX_REF_PARTS = 3;
 
 /** The text that a repository shows first; undefined if there is none, or none that may be seen. */
-export async function readReadme({ owner, repo }: Place<"readme">, api: GithubApi, signal: AbortSignal): Promise<GithubPage | undefined> {
+export async function readReadme(
+  { owner, repo }: Place<"readme">,
+  api: GithubApi,
+  signal: AbortSignal,
+): Promise<GithubPage | undefined> {
   const text = textOf(await api.raw(`/repos/${owner}/${repo}/readme`, signal));
   return text === undefined ? undefined : { title: `${owner}/${repo}`, markdown: text };
 }
 
 /** A file as it is; undefined if there is none, or it is no text. */
-export async function readFile({ owner, repo, path }: Place<"file">, api: GithubApi, signal: AbortSignal): Promise<GithubPage | undefined> {
+export async function readFile(
+  { owner, repo, path }: Place<"file">,
+  api: GithubApi,
+  signal: AbortSignal,
+): Promise<GithubPage | undefined> {
   for (let parts = 1; parts <= Math.min(MAX_REF_PARTS, path.length - 1); parts++) {
     const name = path.slice(parts);
     const ref = encodeURIComponent(path.slice(0, parts).join("/"));
-    const bytes = await api.raw(`/repos/${owner}/${repo}/contents/${name.map(encodeURIComponent).join("/")}?ref=${ref}`, signal);
+    const bytes = await api.raw(
+      `/repos/${owner}/${repo}/contents/${name.map(encodeURIComponent).join("/")}?ref=${ref}`,
+      signal,
+    );
     const text = textOf(bytes);
-    if (text !== undefined) return { title: `${name.join("/")} [${owner}/${repo}]`, markdown: asMarkdown(text, name.at(-1) ?? "") };
+    if (text !== undefined)
+      return { title: `${name.join("/")} [${owner}/${repo}]`, markdown: asMarkdown(text, name.at(-1) ?? "") };
     if (bytes !== undefined) return undefined;
   }
   return undefined;
 }
 
 /** The files of a gist. GitHub's API cuts a large one, and the text says so. */
-export async function readGist({ id, revision }: Place<"gist">, api: GithubApi, signal: AbortSignal): Promise<GithubPage | undefined> {
+export async function readGist(
+  { id, revision }: Place<"gist">,
+  api: GithubApi,
+  signal: AbortSignal,
+): Promise<GithubPage | undefined> {
   const gist = await api.json(`/gists/${id}${revision === undefined ? "" : `/${revision}`}`, signal);
   if (gist === undefined) return undefined;
   const listed = valueAt(gist.value, "/files");

@@ -80,7 +80,11 @@ test("web_browse reads an issue by the API, without what GitHub does not show", 
 
 test("web_browse reads comments page by page, up to a bound, and says that there are more", async () => {
   await using it = await startGithub();
-  const comments = Array.from({ length: 301 }, (_, i) => ({ user: i === 0 ? null : { login: "bob" }, ...at, body: `Comment ${i + 1}.` }));
+  const comments = Array.from({ length: 301 }, (_, i) => ({
+    user: i === 0 ? null : { login: "bob" },
+    ...at,
+    body: `Comment ${i + 1}.`,
+  }));
   it.github.documents.set("/repos/o/r/issues/7", { ...issue, comments: 301 });
   it.github.documents.set("/repos/o/r/issues/7/comments", comments);
 
@@ -93,7 +97,12 @@ test("web_browse reads comments page by page, up to a bound, and says that there
 
 test("web_browse reads a pull request with branch, reviews, changes and remarks, also by the address of an issue", async () => {
   await using it = await startGithub();
-  const review = (login: string, state: string, body = "") => ({ user: { login }, state, body, submitted_at: at.created_at });
+  const review = (login: string, state: string, body = "") => ({
+    user: { login },
+    state,
+    body,
+    submitted_at: at.created_at,
+  });
   it.github.documents.set("/repos/o/r/issues/8", { ...issue, pull_request: {} });
   it.github.documents.set("/repos/o/r/pulls/8", { ...pull, review_comments: 1 });
   it.github.documents.set("/repos/o/r/pulls/8/reviews", [
@@ -102,7 +111,9 @@ test("web_browse reads a pull request with branch, reviews, changes and remarks,
     review("carol", "COMMENTED"),
     review("dave", "COMMENTED"),
   ]);
-  it.github.documents.set("/repos/o/r/pulls/8/comments", [{ user: { login: "carol" }, ...at, path: "src/a.ts", line: 4, body: "Why?" }]);
+  it.github.documents.set("/repos/o/r/pulls/8/comments", [
+    { user: { login: "carol" }, ...at, path: "src/a.ts", line: 4, body: "Why?" },
+  ]);
 
   const { content } = await it.browse("/o/r/issues/8");
   expect(content).toContain("# PR #8: Mend it [o/r]");
@@ -110,7 +121,9 @@ test("web_browse reads a pull request with branch, reviews, changes and remarks,
   expect(content).toContain("**Branch:** bob:mend → main");
   expect(content).toContain("**Review:** carol: approved, dave: commented, eve: asked");
   expect(content).toContain("**Changes:** 1 file, +10 −2, 3 commits");
-  expect(content).toContain("(No description.)\n\n## Reviews (1)\n\n### carol, 2026-01-31 12:00 UTC: changes requested\n\nNo.");
+  expect(content).toContain(
+    "(No description.)\n\n## Reviews (1)\n\n### carol, 2026-01-31 12:00 UTC: changes requested\n\nNo.",
+  );
   expect(content).toContain("### carol, 2026-01-31 12:00 UTC, on src/a.ts:4\n\nWhy?");
 
   it.github.documents.set("/repos/o/r/pulls/9", { ...pull, state: "closed", merged: true });
@@ -128,7 +141,9 @@ test("web_browse reads a README, a file of a branch with slashes, and a gist as 
   });
 
   expect((await it.browse("/o/r")).content).toBe("# o/r\n\n# Hello\n\nWorld");
-  expect((await it.browse("/o/r/blob/feature/x/src/a.ts#L1")).content).toBe("# src/a.ts [o/r]\n\n```ts\nconst a = 1;\n```");
+  expect((await it.browse("/o/r/blob/feature/x/src/a.ts#L1")).content).toBe(
+    "# src/a.ts [o/r]\n\n```ts\nconst a = 1;\n```",
+  );
   const gist = await it.web.caller.call("web_browse", { url: "https://gist.github.com/o/0123456789abcdef" });
   expect(gist.content).toContain("# Notes\n\n## a.md\n\n*x*\n\n## b");
   expect(gist.content).toContain("(The file is longer than what GitHub gives of it.)");
@@ -137,11 +152,19 @@ test("web_browse reads a README, a file of a branch with slashes, and a gist as 
 test("web_browse gives a gist as it was at the revision that the address names", async () => {
   await using it = await startGithub();
   const revision = "0123456789".repeat(4);
-  it.github.documents.set(`/gists/abcdef12/${revision}`, { description: "Notes", files: { "a.md": { filename: "a.md", content: "As it was." } } });
-  it.github.documents.set("/gists/abcdef12", { description: "Notes", files: { "a.md": { filename: "a.md", content: "As it is." } } });
+  it.github.documents.set(`/gists/abcdef12/${revision}`, {
+    description: "Notes",
+    files: { "a.md": { filename: "a.md", content: "As it was." } },
+  });
+  it.github.documents.set("/gists/abcdef12", {
+    description: "Notes",
+    files: { "a.md": { filename: "a.md", content: "As it is." } },
+  });
 
   for (const path of [`abcdef12/${revision}`, `o/abcdef12/${revision}`]) {
-    expect((await it.web.caller.call("web_browse", { url: `https://gist.github.com/${path}` })).content).toContain("As it was.");
+    expect((await it.web.caller.call("web_browse", { url: `https://gist.github.com/${path}` })).content).toContain(
+      "As it was.",
+    );
   }
 });
 
@@ -197,18 +220,30 @@ test("web_browse does not follow an issue from a public repository into a privat
   it.github.moved.set("o/r/issues/8", "/repos/o/secret/issues/1");
   it.github.moved.set("old/r", "/repos/o/r");
 
-  await expect(it.browse("/o/r/issues/8")).rejects.toMatchObject({ code: "execution_failed", message: expect.stringContaining("or it is private") });
+  await expect(it.browse("/o/r/issues/8")).rejects.toMatchObject({
+    code: "execution_failed",
+    message: expect.stringContaining("or it is private"),
+  });
   expect((await it.browse("/old/r/issues/7")).content).toContain("# Issue #7: It breaks [o/r]");
   expect(it.github.requests.map(({ path }) => path)).not.toContain("/repos/o/secret/issues/1");
 });
 
-const secrets = (caller: string) => `callers: { ${caller}: { allow: ["web_*"], credentials: { github: private } }, tester: { allow: ["web_*"] } }`;
+const secrets = (caller: string) =>
+  `callers: { ${caller}: { allow: ["web_*"], credentials: { github: private } }, tester: { allow: ["web_*"] } }`;
 
 test.each([
   ["without a policy", undefined, false],
   ["where the policy gives it to somebody else", secrets("other"), false],
-  ["where the policy gives it to the caller", `callers: { tester: { allow: ["web_*"], credentials: { github: private } } }`, true],
-  ["where the policy gives another credential", `callers: { tester: { allow: ["web_*"], credentials: { github: elsewhere } } }`, false],
+  [
+    "where the policy gives it to the caller",
+    `callers: { tester: { allow: ["web_*"], credentials: { github: private } } }`,
+    true,
+  ],
+  [
+    "where the policy gives another credential",
+    `callers: { tester: { allow: ["web_*"], credentials: { github: elsewhere } } }`,
+    false,
+  ],
 ])("web_browse reads a private repository %s: %3$s", async (_, yaml, isRead) => {
   await using it = await startGithub({ GITHUB_TOKEN: TOKEN }, yaml);
   it.github.documents.set("/repos/o/r/issues/7", issue);
@@ -229,8 +264,14 @@ test.each([
 test("web_browse says of what is not there that it may be private", async () => {
   await using it = await startGithub();
 
-  await expect(it.browse("/o/r/issues/404")).rejects.toMatchObject({ code: "execution_failed", message: expect.stringContaining("GITHUB_TOKEN") });
-  await expect(it.browse("/o/r/pull/404")).rejects.toMatchObject({ code: "execution_failed", details: { status: 404 } });
+  await expect(it.browse("/o/r/issues/404")).rejects.toMatchObject({
+    code: "execution_failed",
+    message: expect.stringContaining("GITHUB_TOKEN"),
+  });
+  await expect(it.browse("/o/r/pull/404")).rejects.toMatchObject({
+    code: "execution_failed",
+    details: { status: 404 },
+  });
 });
 
 const soon = (): string => String(Math.floor(Date.now() / 1000) + 600);
@@ -238,7 +279,11 @@ const soon = (): string => String(Math.floor(Date.now() / 1000) + 600);
 test.each<[string, () => GithubFault, object]>([
   [
     "a primary limit",
-    () => ({ status: 403, message: "API rate limit exceeded", headers: { "x-ratelimit-remaining": "0", "x-ratelimit-reset": soon() } }),
+    () => ({
+      status: 403,
+      message: "API rate limit exceeded",
+      headers: { "x-ratelimit-remaining": "0", "x-ratelimit-reset": soon() },
+    }),
     { code: "rate_limited", retryAfterMs: expect.closeTo(600_000, -4) },
   ],
   [
@@ -246,7 +291,11 @@ test.each<[string, () => GithubFault, object]>([
     () => ({ status: 429, headers: { "x-ratelimit-remaining": "0", "x-ratelimit-reset": soon() } }),
     { code: "rate_limited", retryAfterMs: expect.closeTo(600_000, -4) },
   ],
-  ["a secondary limit", () => ({ status: 403, headers: { "retry-after": "30" } }), { code: "rate_limited", isRetryable: true, retryAfterMs: 30_000 }],
+  [
+    "a secondary limit",
+    () => ({ status: 403, headers: { "retry-after": "30" } }),
+    { code: "rate_limited", isRetryable: true, retryAfterMs: 30_000 },
+  ],
   [
     "a secondary limit without a wait",
     () => ({ status: 403, message: "You have exceeded a secondary rate limit" }),
@@ -257,13 +306,25 @@ test.each<[string, () => GithubFault, object]>([
     () => ({ status: 429, headers: { "x-ratelimit-remaining": "0", "x-ratelimit-reset": "soon" } }),
     { retryAfterMs: 60_000 },
   ],
-  ["403", () => ({ status: 403, message: "Resource not accessible" }), { code: "execution_failed", details: { status: 403 } }],
-  ["401", () => ({ status: 401 }), { code: "unavailable", isRetryable: false, message: expect.stringContaining("GITHUB_TOKEN") }],
+  [
+    "403",
+    () => ({ status: 403, message: "Resource not accessible" }),
+    { code: "execution_failed", details: { status: 403 } },
+  ],
+  [
+    "401",
+    () => ({ status: 401 }),
+    { code: "unavailable", isRetryable: false, message: expect.stringContaining("GITHUB_TOKEN") },
+  ],
   ["410", () => ({ status: 410 }), { code: "execution_failed", message: expect.stringContaining("deleted") }],
   ["451", () => ({ status: 451 }), { code: "execution_failed", message: expect.stringContaining("legal") }],
   ["502", () => ({ status: 502, body: "<html>" }), { code: "unavailable", isRetryable: true }],
   ["no JSON", () => ({ status: 200, body: "<html>" }), { code: "unavailable" }],
-  ["JSON of another form", () => ({ status: 200, body: "{}" }), { code: "unavailable", message: expect.stringContaining("not what it documents") }],
+  [
+    "JSON of another form",
+    () => ({ status: 200, body: "{}" }),
+    { code: "unavailable", message: expect.stringContaining("not what it documents") },
+  ],
   ["90 MB", () => ({ status: 200, body: "x".repeat(6_000_000) }), { code: "too_large" }],
 ])("web_browse answers %s of GitHub's API with a typed error", async (_, fault, error) => {
   await using it = await startGithub();
@@ -276,7 +337,8 @@ test("without a token a file is read like any other page where the API is at its
   await using github = await startGithubServer({ token: TOKEN });
   const { host: address } = new URL(github.url);
   await using fetch = createPublicFetch({ allowAddresses: [address], allowedBy: "none" });
-  const readOf = (token: string | undefined) => createGithubReader({ baseUrl: github.url, token, host: "github.com", policy: undefined, fetch });
+  const readOf = (token: string | undefined) =>
+    createGithubReader({ baseUrl: github.url, token, host: "github.com", policy: undefined, fetch });
   const call = { caller: "tester", signal: new AbortController().signal };
   const limit = () => github.faults.push({ status: 429, headers: { "retry-after": "30" } });
 
@@ -285,16 +347,28 @@ test("without a token a file is read like any other page where the API is at its
     expect(await readOf(undefined)(`https://github.com${path}`, call)).toBeUndefined();
   }
   limit();
-  await expect(readOf(undefined)("https://github.com/o/r/issues/7", call)).rejects.toMatchObject({ code: "rate_limited" });
+  await expect(readOf(undefined)("https://github.com/o/r/issues/7", call)).rejects.toMatchObject({
+    code: "rate_limited",
+  });
   limit();
   await expect(readOf(TOKEN)("https://github.com/o/r", call)).rejects.toMatchObject({ code: "rate_limited" });
 });
 
 test("web_browse makes of fields of other types what can be made of them", async () => {
   await using it = await startGithub();
-  it.github.documents.set("/repos/o/r/issues/7", { title: 7, labels: "x", user: [], milestone: 1, comments: "many", body: {}, state: null });
+  it.github.documents.set("/repos/o/r/issues/7", {
+    title: 7,
+    labels: "x",
+    user: [],
+    milestone: 1,
+    comments: "many",
+    body: {},
+    state: null,
+  });
 
-  expect((await it.browse("/o/r/issues/7")).content).toBe("# Issue #7:  [o/r]\n\n**Repository:** o/r  \n**Author:** ghost\n\n---\n\n(No description.)");
+  expect((await it.browse("/o/r/issues/7")).content).toBe(
+    "# Issue #7:  [o/r]\n\n**Repository:** o/r  \n**Author:** ghost\n\n---\n\n(No description.)",
+  );
 });
 
 test("web_browse makes of files of a gist and of comments what can be made of them, and says so of other answers", async () => {
@@ -325,14 +399,22 @@ test("web_browse makes of files of a gist and of comments what can be made of th
 
 test("web_browse gives an issue also where its comments are larger than what may be read", async () => {
   await using it = await startGithub({ MAX_PAGE_BYTES: "100000" });
-  const comments = Array.from({ length: 101 }, (_, i) => ({ user: { login: "bob" }, ...at, body: i < 100 ? `Comment ${i + 1}.` : "x".repeat(100_000) }));
+  const comments = Array.from({ length: 101 }, (_, i) => ({
+    user: { login: "bob" },
+    ...at,
+    body: i < 100 ? `Comment ${i + 1}.` : "x".repeat(100_000),
+  }));
   it.github.documents.set("/repos/o/r/issues/7", { ...issue, comments: 101 });
   it.github.documents.set("/repos/o/r/issues/7/comments", comments);
   it.github.documents.set("/repos/o/r/issues/8", { ...issue, comments: 1 });
   it.github.documents.set("/repos/o/r/issues/8/comments", comments.slice(100));
 
-  expect((await it.browse("/o/r/issues/7")).content).toMatch(/## Comments \(100 and more\)[\s\S]*Comment 100\.\n\n\(There are more: these are the first\.\)$/);
-  expect((await it.browse("/o/r/issues/8")).content).toMatch(/Seen here\.[\s\S]*## Comments\n\n\(They are too large to be read here\.\)$/);
+  expect((await it.browse("/o/r/issues/7")).content).toMatch(
+    /## Comments \(100 and more\)[\s\S]*Comment 100\.\n\n\(There are more: these are the first\.\)$/,
+  );
+  expect((await it.browse("/o/r/issues/8")).content).toMatch(
+    /Seen here\.[\s\S]*## Comments\n\n\(They are too large to be read here\.\)$/,
+  );
 });
 
 test("the token does not leave the API's origin", async () => {

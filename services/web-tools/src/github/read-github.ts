@@ -16,7 +16,10 @@ export interface GithubReaderOptions extends GithubApiOptions {
  * What the API says of the place that an address names; undefined if the address is to be read like any other page.
  * @throws {ToolError} as `GithubApi`, and `execution_failed` if there is no such issue or pull request that the caller may see
  */
-export type ReadGithub = (url: string, call: { readonly caller: string; readonly signal: AbortSignal }) => Promise<GithubPage | undefined>;
+export type ReadGithub = (
+  url: string,
+  call: { readonly caller: string; readonly signal: AbortSignal },
+) => Promise<GithubPage | undefined>;
 
 /** The credential that the policy names for callers who may read what the token may: `credentials: { github: private }`. */
 const KIND = "github";
@@ -36,7 +39,9 @@ export function createGithubReader({ host, policy, ...options }: GithubReaderOpt
     const repository = await api.json(`/repos/${place.owner}/${place.repo}`, signal);
     // By its present name, as it may have another one than the address says.
     const present = inRepository(place, valueAt(repository?.value, "/full_name"));
-    return present !== undefined && valueAt(repository?.value, "/private") === false ? await read(present, still, signal) : undefined;
+    return present !== undefined && valueAt(repository?.value, "/private") === false
+      ? await read(present, still, signal)
+      : undefined;
   }
 
   return async (url, { caller, signal }) => {
@@ -47,7 +52,13 @@ export function createGithubReader({ host, policy, ...options }: GithubReaderOpt
     const reading = isOpen ? read(place, api, signal) : readPublic(place, signal);
     // The API of who has no token is soon at its limit. What people see of a file has its text, too.
     const page = await reading.catch((error: unknown) => {
-      if (options.token === undefined && isFile(place) && error instanceof ToolError && error.code === ToolErrorCode.RateLimited) return undefined;
+      if (
+        options.token === undefined &&
+        isFile(place) &&
+        error instanceof ToolError &&
+        error.code === ToolErrorCode.RateLimited
+      )
+        return undefined;
       throw error;
     });
     if (page !== undefined || isFile(place)) return page;
@@ -55,7 +66,8 @@ export function createGithubReader({ host, policy, ...options }: GithubReaderOpt
   };
 }
 
-const isFile = (place: GithubPlace): place is Extract<GithubPlace, { kind: "readme" | "file" }> => place.kind === "readme" || place.kind === "file";
+const isFile = (place: GithubPlace): place is Extract<GithubPlace, { kind: "readme" | "file" }> =>
+  place.kind === "readme" || place.kind === "file";
 
 async function read(place: GithubPlace, api: GithubApi, signal: AbortSignal): Promise<GithubPage | undefined> {
   switch (place.kind) {
@@ -73,7 +85,9 @@ async function read(place: GithubPlace, api: GithubApi, signal: AbortSignal): Pr
 /** The same words whether there is nothing or nothing to see: which of them is no stranger's business. */
 function notThere(place: Exclude<GithubPlace, { kind: "readme" | "file" }>, hasToken: boolean): ToolError {
   const what =
-    place.kind === "gist" ? `gist ${place.id}` : `${place.kind === "pull" ? "pull request" : "issue"} #${place.number} in ${place.owner}/${place.repo}`;
+    place.kind === "gist"
+      ? `gist ${place.id}`
+      : `${place.kind === "pull" ? "pull request" : "issue"} #${place.number} in ${place.owner}/${place.repo}`;
   const how = hasToken ? "credentials: { github: private } for the caller in the policy" : "GITHUB_TOKEN";
   return new ToolError(
     ToolErrorCode.ExecutionFailed,

@@ -29,5 +29,6 @@ test.each([
 
 test("text of nothing but marks is read in steps that its length bounds", () => {
   const marks = ["a <!-- ", "<!-- -->", "```\n", "~~~a\n", "` `` ", "\n\n`", "<!--\n"];
-  for (const mark of marks) expect(withoutComments(mark.repeat(20_000)).length, mark).toBeLessThanOrEqual(mark.length * 20_000);
+  for (const mark of marks)
+    expect(withoutComments(mark.repeat(20_000)).length, mark).toBeLessThanOrEqual(mark.length * 20_000);
 });

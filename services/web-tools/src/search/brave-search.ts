@@ -22,7 +22,11 @@ export function braveSearch({ apiKey, baseUrl, fetch }: BraveSearchOptions): Sea
     async search(query, signal) {
       const url = new URL("/res/v1/web/search", baseUrl);
       url.search = parametersOf(query).toString();
-      await using response = await fetch(url.href, { signal, maxRedirects: 0, headers: { accept: "application/json", "x-subscription-token": apiKey } });
+      await using response = await fetch(url.href, {
+        signal,
+        maxRedirects: 0,
+        headers: { accept: "application/json", "x-subscription-token": apiKey },
+      });
       if (response.status !== 200) throw braveError(response, await errorBody(response), apiKey);
       return { results: resultsOf(await jsonBody(response)).slice(0, query.count) };
     },
@@ -43,9 +47,16 @@ function parametersOf({ query, count, country, freshness, safesearch }: SearchQu
 function resultsOf(body: unknown): SearchResult[] {
   const web = valueAt(body, "/web") ?? {};
   const found = valueAt(web, "/results") ?? [];
-  if (body === undefined || valueAt(body, "/error") !== undefined || typeof web !== "object" || !Array.isArray(found)) throw malformedAnswer();
+  if (body === undefined || valueAt(body, "/error") !== undefined || typeof web !== "object" || !Array.isArray(found))
+    throw malformedAnswer();
   return found.slice(0, 100).flatMap((value: unknown) => {
-    return searchResult({ title: valueAt(value, "/title"), url: valueAt(value, "/url"), snippet: valueAt(value, "/description") }) ?? [];
+    return (
+      searchResult({
+        title: valueAt(value, "/title"),
+        url: valueAt(value, "/url"),
+        snippet: valueAt(value, "/description"),
+      }) ?? []
+    );
   });
 }
 
@@ -58,7 +69,9 @@ function braveError(response: PublicResponse, body: unknown, apiKey: string): To
   const aboutKey =
     status === 401 ||
     status === 403 ||
-    (status === 422 && (/TOKEN|SUBSCRIPTION/.test(code) || JSON.stringify(valueAt(body, "/error/meta") ?? "").includes("x-subscription-token")));
+    (status === 422 &&
+      (/TOKEN|SUBSCRIPTION/.test(code) ||
+        JSON.stringify(valueAt(body, "/error/meta") ?? "").includes("x-subscription-token")));
   if (aboutKey) {
     return new ToolError(
       ToolErrorCode.Unavailable,
@@ -66,7 +79,11 @@ function braveError(response: PublicResponse, body: unknown, apiKey: string): To
       { isRetryable: false, details },
     );
   }
-  if (status === 429) return searchLimitError(retryAfterMs ?? resetMs(header("x-ratelimit-remaining"), header("x-ratelimit-reset")), details);
+  if (status === 429)
+    return searchLimitError(
+      retryAfterMs ?? resetMs(header("x-ratelimit-remaining"), header("x-ratelimit-reset")),
+      details,
+    );
   return searchError({ response, baseUrlSetting: "BRAVE_BASE_URL", detail, details });
 }
 

@@ -2,7 +2,9 @@ import { hostAndPort, type PublicFetch } from "@rockbot/edge/outbound";
 import type { WebToolsConfig } from "../generated/config.ts";
 import type { SearchProvider } from "./search-provider.ts";
 
-type SearchSettings = Readonly<Pick<WebToolsConfig, "searchProvider" | "braveApiKey" | "braveBaseUrl" | "searxngBaseUrl">>;
+type SearchSettings = Readonly<
+  Pick<WebToolsConfig, "searchProvider" | "braveApiKey" | "braveBaseUrl" | "searxngBaseUrl">
+>;
 
 /** The search service that a configuration chooses, or what is missing for one. */
 export type SearchChoice =
@@ -16,13 +18,20 @@ export type SearchChoice =
   | { readonly name: undefined; readonly missing: string };
 
 /** That of `searchProvider`; without it Brave if it has a key, else SearXNG if it has an address. */
-export function chooseSearch({ searchProvider, braveApiKey, braveBaseUrl, searxngBaseUrl }: SearchSettings): SearchChoice {
-  const name = searchProvider ?? (braveApiKey !== undefined ? "brave" : searxngBaseUrl !== undefined ? "searxng" : undefined);
+export function chooseSearch({
+  searchProvider,
+  braveApiKey,
+  braveBaseUrl,
+  searxngBaseUrl,
+}: SearchSettings): SearchChoice {
+  const name =
+    searchProvider ?? (braveApiKey !== undefined ? "brave" : searxngBaseUrl !== undefined ? "searxng" : undefined);
   if (name === "brave" && braveApiKey !== undefined) {
     return {
       name,
       address: hostAndPort(braveBaseUrl),
-      load: async (fetch) => (await import("./brave-search.ts")).braveSearch({ apiKey: braveApiKey, baseUrl: braveBaseUrl, fetch }),
+      load: async (fetch) =>
+        (await import("./brave-search.ts")).braveSearch({ apiKey: braveApiKey, baseUrl: braveBaseUrl, fetch }),
     };
   }
   if (name === "searxng" && searxngBaseUrl !== undefined) {

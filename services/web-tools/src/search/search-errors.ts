@@ -12,12 +12,21 @@ export interface SearchFailure {
 }
 
 /** The error that a status means with every search service. What 401, 403 and 429 mean differs, so it is the provider's to say. */
-export function searchError({ response: { status, retryAfterMs }, baseUrlSetting, detail, details }: SearchFailure): ToolError {
+export function searchError({
+  response: { status, retryAfterMs },
+  baseUrlSetting,
+  detail,
+  details,
+}: SearchFailure): ToolError {
   if (status >= 500) {
-    return new ToolError(ToolErrorCode.Unavailable, `Cannot search: the search service answered with status ${status}. Try again later.`, {
-      retryAfterMs,
-      details,
-    });
+    return new ToolError(
+      ToolErrorCode.Unavailable,
+      `Cannot search: the search service answered with status ${status}. Try again later.`,
+      {
+        retryAfterMs,
+        details,
+      },
+    );
   }
   if (status === 400 || status === 422) {
     return new ToolError(
@@ -45,12 +54,19 @@ export function searchError({ response: { status, retryAfterMs }, baseUrlSetting
 /** @param waitMs undefined if the service names none */
 export function searchLimitError(waitMs: number | undefined, details: Readonly<Record<string, unknown>>): ToolError {
   const when = waitMs === undefined ? "later" : `in ${Math.ceil(waitMs / 1000)} s`;
-  return new ToolError(ToolErrorCode.RateLimited, `Cannot search: the search service's request limit is reached. Try again ${when}.`, {
-    retryAfterMs: waitMs,
-    details,
-  });
+  return new ToolError(
+    ToolErrorCode.RateLimited,
+    `Cannot search: the search service's request limit is reached. Try again ${when}.`,
+    {
+      retryAfterMs: waitMs,
+      details,
+    },
+  );
 }
 
 /** The answer has another form than the service documents. */
 export const malformedAnswer = (): ToolError =>
-  new ToolError(ToolErrorCode.Unavailable, "Cannot search: the search service's answer is not what it documents. Try again later.");
+  new ToolError(
+    ToolErrorCode.Unavailable,
+    "Cannot search: the search service's answer is not what it documents. Try again later.",
+  );

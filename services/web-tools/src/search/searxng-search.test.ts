@@ -7,13 +7,22 @@ const result = (n: number) => ({ title: `Title ${n}`, url: `https://example.com/
 async function startSearch(env: Readonly<Record<string, string>> = {}) {
   const stack = new AsyncDisposableStack();
   const searxng = stack.use(await startFakeSearxng());
-  const web = stack.use(await startTestWebTools({}, { SEARCH_PROVIDER: "searxng", SEARXNG_BASE_URL: `${searxng.url}/`, ...env }));
+  const web = stack.use(
+    await startTestWebTools({}, { SEARCH_PROVIDER: "searxng", SEARXNG_BASE_URL: `${searxng.url}/`, ...env }),
+  );
   return { searxng, web, search: web.search, [Symbol.asyncDispose]: () => stack.disposeAsync() };
 }
 
 test("web_search gives what an instance finds, in its order", async () => {
   await using it = await startSearch();
-  it.searxng.pages = [[result(1), { url: "https://example.com/2", content: "<b>a</b> [x](javascript:y)" }, { ...result(3), url: "javascript:z" }, result(4)]];
+  it.searxng.pages = [
+    [
+      result(1),
+      { url: "https://example.com/2", content: "<b>a</b> [x](javascript:y)" },
+      { ...result(3), url: "javascript:z" },
+      result(4),
+    ],
+  ];
 
   expect(await it.search("what")).toMatchObject({
     content:
@@ -53,7 +62,10 @@ test("web_search turns pages until there are enough results, or nothing new come
 
 test("web_search says which engines gave no answer, and does not call their silence no results", async () => {
   await using it = await startSearch();
-  expect(await it.search("nothing")).toMatchObject({ content: "No results found.", structured: { query: "nothing", results: [] } });
+  expect(await it.search("nothing")).toMatchObject({
+    content: "No results found.",
+    structured: { query: "nothing", results: [] },
+  });
 
   it.searxng.unresponsive = [["google", "Suspended: <b>CAPTCHA</b>"], ["bing", "timeout"], "odd", 7, []];
   await expect(it.search("x")).rejects.toMatchObject({
@@ -61,7 +73,9 @@ test("web_search says which engines gave no answer, and does not call their sile
     message: expect.stringContaining("google: Suspended: CAPTCHA, bing: timeout, odd"),
   });
   it.searxng.pages = [[result(1)]];
-  expect((await it.search("y")).content).toContain("Results may be missing. These gave no answer: google: Suspended: CAPTCHA, bing: timeout, odd");
+  expect((await it.search("y")).content).toContain(
+    "Results may be missing. These gave no answer: google: Suspended: CAPTCHA, bing: timeout, odd",
+  );
   expect((await it.search("y")).structured).toMatchObject({
     results: [{ title: "Title 1" }],
     unanswered: ["google: Suspended: CAPTCHA", "bing: timeout", "odd"],
@@ -69,13 +83,33 @@ test("web_search says which engines gave no answer, and does not call their sile
 });
 
 test.each<[string, SearchFault, object]>([
-  ["401", { kind: "status", status: 401 }, { code: "unavailable", isRetryable: false, message: expect.stringContaining("login") }],
-  ["404", { kind: "status", status: 404 }, { code: "unavailable", isRetryable: false, message: expect.stringContaining("SEARXNG_BASE_URL") }],
-  ["400", { kind: "status", status: 400, detail: "bad <b>q</b>" }, { code: "invalid_arguments", message: expect.stringContaining("bad q") }],
+  [
+    "401",
+    { kind: "status", status: 401 },
+    { code: "unavailable", isRetryable: false, message: expect.stringContaining("login") },
+  ],
+  [
+    "404",
+    { kind: "status", status: 404 },
+    { code: "unavailable", isRetryable: false, message: expect.stringContaining("SEARXNG_BASE_URL") },
+  ],
+  [
+    "400",
+    { kind: "status", status: 400, detail: "bad <b>q</b>" },
+    { code: "invalid_arguments", message: expect.stringContaining("bad q") },
+  ],
   ["a text", { kind: "raw", body: "Too Many Requests", contentType: "text/plain" }, { code: "unavailable" }],
-  ["a limit", { kind: "status", status: 429, headers: { "retry-after": "300" } }, { code: "rate_limited", retryAfterMs: 300_000 }],
+  [
+    "a limit",
+    { kind: "status", status: 429, headers: { "retry-after": "300" } },
+    { code: "rate_limited", retryAfterMs: 300_000 },
+  ],
   ["500", { kind: "status", status: 500 }, { code: "unavailable", isRetryable: true }],
-  ["a page", { kind: "raw", body: "<html>sorry", contentType: "text/html" }, { code: "unavailable", isRetryable: true }],
+  [
+    "a page",
+    { kind: "raw", body: "<html>sorry", contentType: "text/html" },
+    { code: "unavailable", isRetryable: true },
+  ],
   ["no results at all", { kind: "raw", body: "{}" }, { code: "unavailable" }],
   ["results of another type", { kind: "raw", body: '{"results":{}}' }, { code: "unavailable" }],
   ["90 MB", { kind: "huge", bytes: 90_000_000 }, { code: "too_large" }],
@@ -90,7 +124,11 @@ test("web_search says what the operator has to set in an instance that gives no 
   await using it = await startSearch();
   it.searxng.formats = ["html"];
 
-  await expect(it.search("x")).rejects.toMatchObject({ code: "unavailable", isRetryable: false, message: expect.stringContaining("search.formats") });
+  await expect(it.search("x")).rejects.toMatchObject({
+    code: "unavailable",
+    isRetryable: false,
+    message: expect.stringContaining("search.formats"),
+  });
 });
 
 test("web_search gives what it has when a further page fails", async () => {
@@ -109,6 +147,9 @@ test("web_search follows no redirect of an instance", async () => {
   await using it = await startSearch({ ALLOW_ADDRESSES: `127.0.0.1:${elsewhere.port}` });
   it.searxng.faults.push({ kind: "redirect", location: elsewhere.url });
 
-  await expect(it.search("x")).rejects.toMatchObject({ code: "execution_failed", message: expect.stringContaining("SEARXNG_BASE_URL") });
+  await expect(it.search("x")).rejects.toMatchObject({
+    code: "execution_failed",
+    message: expect.stringContaining("SEARXNG_BASE_URL"),
+  });
   expect(elsewhere.connections).toBe(0);
 });

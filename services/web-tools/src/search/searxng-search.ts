@@ -24,7 +24,11 @@ export function searxngSearch({ baseUrl, fetch }: SearxngSearchOptions): SearchP
 
   async function ask(parameters: URLSearchParams, page: number, signal: AbortSignal): Promise<SearxngPage> {
     parameters.set("pageno", String(page));
-    await using response = await fetch(`${endpoint}?${parameters}`, { signal, maxRedirects: 0, headers: { accept: "application/json" } });
+    await using response = await fetch(`${endpoint}?${parameters}`, {
+      signal,
+      maxRedirects: 0,
+      headers: { accept: "application/json" },
+    });
     if (response.status !== 200) throw searxngError(response, await errorBody(response));
     return pageOf(await jsonBody(response));
   }
@@ -67,7 +71,10 @@ function parametersOf({ query, country, freshness, safesearch }: SearchQuery): U
   if (country !== undefined) parameters.set("language", languageOf(country.toUpperCase()));
   if (freshness !== undefined) {
     if (freshness.includes("to")) {
-      throw new ToolError(ToolErrorCode.InvalidArguments, "Cannot search between two dates: this search service knows day, week, month and year only.");
+      throw new ToolError(
+        ToolErrorCode.InvalidArguments,
+        "Cannot search between two dates: this search service knows day, week, month and year only.",
+      );
     }
     parameters.set("time_range", freshness);
   }
@@ -89,7 +96,13 @@ function pageOf(body: unknown): SearxngPage {
   const silent = valueAt(body, "/unresponsive_engines");
   return {
     results: found.slice(0, 200).flatMap((value: unknown) => {
-      return searchResult({ title: valueAt(value, "/title"), url: valueAt(value, "/url"), snippet: valueAt(value, "/content") }) ?? [];
+      return (
+        searchResult({
+          title: valueAt(value, "/title"),
+          url: valueAt(value, "/url"),
+          snippet: valueAt(value, "/content"),
+        }) ?? []
+      );
     }),
     unanswered: Array.isArray(silent) ? silent.slice(0, 20).flatMap(engineText) : [],
   };
@@ -97,7 +110,9 @@ function pageOf(body: unknown): SearxngPage {
 
 /** An engine that gave no answer, as the instance says it: its name and a reason. */
 function engineText(engine: unknown): string[] {
-  const texts = (Array.isArray(engine) ? engine : [engine]).filter((it): it is string => typeof it === "string").slice(0, 2);
+  const texts = (Array.isArray(engine) ? engine : [engine])
+    .filter((it): it is string => typeof it === "string")
+    .slice(0, 2);
   const line = texts.map((it) => plainText(it, 80)).join(": ");
   return line === "" ? [] : [line];
 }
@@ -120,16 +135,24 @@ function searxngError(response: PublicResponse, body: unknown): ToolError {
     );
   }
   if (status === 401) {
-    return new ToolError(ToolErrorCode.Unavailable, "Cannot search: the SearXNG instance asks for a login (status 401). The operator has to open it.", {
-      isRetryable: false,
-      details,
-    });
+    return new ToolError(
+      ToolErrorCode.Unavailable,
+      "Cannot search: the SearXNG instance asks for a login (status 401). The operator has to open it.",
+      {
+        isRetryable: false,
+        details,
+      },
+    );
   }
   if (status === 404) {
-    return new ToolError(ToolErrorCode.Unavailable, "Cannot search: there is no SearXNG instance (status 404). The operator has to correct SEARXNG_BASE_URL.", {
-      isRetryable: false,
-      details,
-    });
+    return new ToolError(
+      ToolErrorCode.Unavailable,
+      "Cannot search: there is no SearXNG instance (status 404). The operator has to correct SEARXNG_BASE_URL.",
+      {
+        isRetryable: false,
+        details,
+      },
+    );
   }
   if (status === 429) return searchLimitError(retryAfterMs, details);
   const said = valueAt(body, "/error") ?? valueAt(body, "/message");

@@ -23,14 +23,21 @@ const raw =
   ({ socket }) =>
     write(socket);
 const manySelectors = `<style>${"a b ".repeat(1_000)}{display:none}</style>`.repeat(100);
-const typed = (contentType: string, body: string | Buffer): Page => ({ headers: { "content-type": contentType }, body });
+const typed = (contentType: string, body: string | Buffer): Page => ({
+  headers: { "content-type": contentType },
+  body,
+});
 const entities = Array.from({ length: 9 }, (_, i) => `<!ENTITY e${i + 1} "${`&e${i};`.repeat(10)}">`).join("");
 const pdf = (pages: string, stream: Buffer, count = 9): Page =>
   typed(
     "application/pdf",
     Buffer.concat([
-      Buffer.from(`%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n2 0 obj<</Type/Pages/Kids[${pages}]/Count ${count}>>endobj\n`),
-      Buffer.from(`3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 9 9]/Contents 4 0 R>>endobj\n4 0 obj<</Length ${stream.length}/Filter/FlateDecode>>stream\n`),
+      Buffer.from(
+        `%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n2 0 obj<</Type/Pages/Kids[${pages}]/Count ${count}>>endobj\n`,
+      ),
+      Buffer.from(
+        `3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 9 9]/Contents 4 0 R>>endobj\n4 0 obj<</Length ${stream.length}/Filter/FlateDecode>>stream\n`,
+      ),
       stream,
       Buffer.from("\nendstream endobj\ntrailer<</Root 1 0 R>>\n%%EOF"),
     ]),
@@ -52,7 +59,8 @@ const disguisedDocx = (): Buffer =>
     { isDeflated: true },
   );
 const paragraphs = `<w:document xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:body>${"<w:p/>".repeat(3_000_000)}</w:body></w:document>`;
-const asDocx = (body: Buffer): Page => typed("application/vnd.openxmlformats-officedocument.wordprocessingml.document", body);
+const asDocx = (body: Buffer): Page =>
+  typed("application/vnd.openxmlformats-officedocument.wordprocessingml.document", body);
 const html = (body: string): Page => ({ body: `<!doctype html><title>T</title><body>${body}` });
 
 /** Pages that give the beginning of a text, or that of a refusal: neither takes long, or much memory. */
@@ -69,10 +77,15 @@ const pages: Readonly<Record<string, Page>> = {
   "/stalled": badPages.stalled(),
   "/broken": badPages.broken(),
   "/no-http": badPages.noHttp(),
-  "/longer-than-said": raw((socket) => socket.end(`HTTP/1.1 200 OK\r\ncontent-type: text/html\r\ncontent-length: 5\r\n\r\n<p>x${"y".repeat(1_000)}`)),
-  "/two-lengths": raw((socket) => socket.end("HTTP/1.1 200 OK\r\ncontent-type: text/html\r\ncontent-length: 5\r\ncontent-length: 9\r\n\r\n<p>xyz")),
+  "/longer-than-said": raw((socket) =>
+    socket.end(`HTTP/1.1 200 OK\r\ncontent-type: text/html\r\ncontent-length: 5\r\n\r\n<p>x${"y".repeat(1_000)}`),
+  ),
+  "/two-lengths": raw((socket) =>
+    socket.end("HTTP/1.1 200 OK\r\ncontent-type: text/html\r\ncontent-length: 5\r\ncontent-length: 9\r\n\r\n<p>xyz"),
+  ),
   "/informational-flood": raw((socket) => {
-    for (let i = 0; i < 20_000 && !socket.destroyed; i++) socket.write("HTTP/1.1 103 Early Hints\r\nlink: </a>; rel=preload\r\n\r\n");
+    for (let i = 0; i < 20_000 && !socket.destroyed; i++)
+      socket.write("HTTP/1.1 103 Early Hints\r\nlink: </a>; rel=preload\r\n\r\n");
   }),
   "/cookie-flood": (_, response) => {
     response.setHeader(
@@ -93,12 +106,26 @@ const pages: Readonly<Record<string, Page>> = {
   "/selectors": html(`${manySelectors}<p>x`),
   "/json-of-arrays": typed("application/json", `${"[".repeat(400_000)}${"]".repeat(400_000)}`),
   "/json-of-numbers": typed("application/json", `[${"1,".repeat(400_000)}1]`),
-  "/json-for-machines": html(`<script type="application/ld+json">{"@type":"Article","author":${"[".repeat(300_000)}${"]".repeat(300_000)}}</script><p>x`),
-  "/xml-entities": typed("text/xml", `<!DOCTYPE r [<!ENTITY e0 "aaaaaaaaaa">${entities}]><rss version="2.0"><channel><title>&e9;</title></channel></rss>`),
-  "/xml-of-a-file": typed("text/xml", `<!DOCTYPE r [<!ENTITY f SYSTEM "file:///etc/passwd">]><rss version="2.0"><channel><title>&f;</title></channel></rss>`),
+  "/json-for-machines": html(
+    `<script type="application/ld+json">{"@type":"Article","author":${"[".repeat(300_000)}${"]".repeat(300_000)}}</script><p>x`,
+  ),
+  "/xml-entities": typed(
+    "text/xml",
+    `<!DOCTYPE r [<!ENTITY e0 "aaaaaaaaaa">${entities}]><rss version="2.0"><channel><title>&e9;</title></channel></rss>`,
+  ),
+  "/xml-of-a-file": typed(
+    "text/xml",
+    `<!DOCTYPE r [<!ENTITY f SYSTEM "file:///etc/passwd">]><rss version="2.0"><channel><title>&f;</title></channel></rss>`,
+  ),
   "/xml-elements": typed("application/rss+xml", `<rss version="2.0"><channel>${"<item>".repeat(150_000)}`),
-  "/feed-items": typed("application/rss+xml", `<rss version="2.0"><channel>${"<item><title>a</title></item>".repeat(30_000)}</channel></rss>`),
-  "/xhtml-elements": typed("application/xhtml+xml", `<html xmlns="http://www.w3.org/1999/xhtml"><body>${"<p/>".repeat(240_000)}`),
+  "/feed-items": typed(
+    "application/rss+xml",
+    `<rss version="2.0"><channel>${"<item><title>a</title></item>".repeat(30_000)}</channel></rss>`,
+  ),
+  "/xhtml-elements": typed(
+    "application/xhtml+xml",
+    `<html xmlns="http://www.w3.org/1999/xhtml"><body>${"<p/>".repeat(240_000)}`,
+  ),
   "/svg": typed("image/svg+xml", `<svg>${"<g>".repeat(300_000)}`),
   "/svg-in-a-page": html(`${"<svg><g>".repeat(100_000)}`),
   "/pdf-bomb": pdf("3 0 R", deflateSync(zeros)),
@@ -117,8 +144,14 @@ const pages: Readonly<Record<string, Page>> = {
   ),
   "/huge-image": typed("image/png", Buffer.from("89504e470d0a1a0a0000000d49484452ffffffffffffffff0806000000", "hex")),
   "/rows-of-rows": html(`<table>${`<tr>${"<td rowspan=65000>".repeat(300)}`.repeat(150)}`),
-  "/trailer-flood": raw((socket) => socket.end(`HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n3\r\n<p>\r\n0\r\n${"a: b\r\n".repeat(50_000)}\r\n`)),
-  "/ten-gigabytes": raw((socket) => socket.write("HTTP/1.1 200 OK\r\ncontent-type: application/pdf\r\ncontent-length: 10000000000\r\n\r\n%PDF-")),
+  "/trailer-flood": raw((socket) =>
+    socket.end(
+      `HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n3\r\n<p>\r\n0\r\n${"a: b\r\n".repeat(50_000)}\r\n`,
+    ),
+  ),
+  "/ten-gigabytes": raw((socket) =>
+    socket.write("HTTP/1.1 200 OK\r\ncontent-type: application/pdf\r\ncontent-length: 10000000000\r\n\r\n%PDF-"),
+  ),
   "/headers-in-drops": raw((socket) => {
     socket.write("HTTP/1.1 200 OK\r\nx: ");
     const drops = setInterval(() => socket.write("a"), 50);
@@ -127,7 +160,10 @@ const pages: Readonly<Record<string, Page>> = {
   "/redirect-with-a-name": badPages.redirect("http://user:word@127.0.0.1/"),
   "/redirect-to-a-port": badPages.redirect("http://example.com:22/"),
   "/redirect-of-two-slashes": badPages.redirect("//169.254.169.254/latest/"),
-  "/wrong-charset": { headers: { "content-type": "text/html; charset=no-such-charset" }, body: Buffer.from("<p>gr\xfc\xdfe", "latin1") },
+  "/wrong-charset": {
+    headers: { "content-type": "text/html; charset=no-such-charset" },
+    body: Buffer.from("<p>gr\xfc\xdfe", "latin1"),
+  },
 };
 
 /** Of what is small only as long as it is packed. */
@@ -155,9 +191,13 @@ function converters(): ReadonlyMap<string, Usage> {
       const status = readFileSync(`/proc/${pid}/status`, "latin1");
       if (!status.includes(`\nPPid:\t${process.pid}\n`)) strangers.add(pid);
       else if (readFileSync(`/proc/${pid}/cmdline`, "latin1").includes("page-process-main")) {
-        const [, userTicks, systemTicks] = /\) (?:\S+ ){11}(\d+) (\d+)/.exec(readFileSync(`/proc/${pid}/stat`, "latin1")) ?? [];
+        const [, userTicks, systemTicks] =
+          /\) (?:\S+ ){11}(\d+) (\d+)/.exec(readFileSync(`/proc/${pid}/stat`, "latin1")) ?? [];
         const [, kibibytes] = /^VmRSS:\s+(\d+) kB$/m.exec(status) ?? [];
-        found.set(pid, { rssBytes: Number(kibibytes ?? 0) * 1_024, cpuMs: (Number(userTicks) + Number(systemTicks)) * 10 });
+        found.set(pid, {
+          rssBytes: Number(kibibytes ?? 0) * 1_024,
+          cpuMs: (Number(userTicks) + Number(systemTicks)) * 10,
+        });
       }
     } catch {} // it has ended
   }
@@ -192,10 +232,17 @@ test("whatever a server does, each call ends in an answer or a typed refusal, wi
 }, async () => {
   await using secret = await startPageServer({ "/": "<p>secret" });
   const good = html("<p>All is well.");
-  const refresh = html(`<meta http-equiv=refresh content='0;url=${secret.url}/'><img src='${secret.url}/x.png'><iframe src='${secret.url}/'></iframe><p>Stay.`);
+  const refresh = html(
+    `<meta http-equiv=refresh content='0;url=${secret.url}/'><img src='${secret.url}/x.png'><iframe src='${secret.url}/'></iframe><p>Stay.`,
+  );
   await using web = await startTestWebTools(
     { ...pages, "/good": good, "/refresh": refresh, "/redirect-inside": badPages.redirect(`${secret.url}/`) },
-    { MAX_PAGE_BYTES: String(MAX_PAGE_BYTES), FETCH_TIMEOUT_MS: "3000", IDLE_TIMEOUT_MS: "1000", CONVERT_TIMEOUT_MS: "2000" },
+    {
+      MAX_PAGE_BYTES: String(MAX_PAGE_BYTES),
+      FETCH_TIMEOUT_MS: "3000",
+      IDLE_TIMEOUT_MS: "1000",
+      CONVERT_TIMEOUT_MS: "2000",
+    },
   );
   await web.browse("/good");
   const before = process.memoryUsage.rss();
@@ -215,7 +262,11 @@ test("whatever a server does, each call ends in an answer or a typed refusal, wi
     if (ended.code === undefined) {
       expect(ended.content.length, path).toBeLessThan(3 * MAX_PAGE_BYTES);
       expect(ended.content, path).not.toMatch(/<script|root:/);
-    } else expect(["too_large", "timeout", "unavailable", "execution_failed", "denied", "invalid_arguments"], path).toContain(ended.code);
+    } else
+      expect(
+        ["too_large", "timeout", "unavailable", "execution_failed", "denied", "invalid_arguments"],
+        path,
+      ).toContain(ended.code);
     most = Math.max(most, process.memoryUsage.rss());
   }
   expect(most - before).toBeLessThan(MAX_GROWTH_BYTES);

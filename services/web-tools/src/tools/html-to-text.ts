@@ -10,7 +10,11 @@ export function htmlToTextTool({ converter }: { readonly converter: PageConverte
       return { content: text || "(The HTML holds no text.)", structured: { characters: text.length } };
     } catch (error) {
       if (!(error instanceof PageConversionError)) throw error;
-      throw new ToolError(ToolErrorCode.ExecutionFailed, `Cannot turn the HTML into text: ${error.message}. Try it with a part of the HTML.`, { cause: error });
+      throw new ToolError(
+        ToolErrorCode.ExecutionFailed,
+        `Cannot turn the HTML into text: ${error.message}. Try it with a part of the HTML.`,
+        { cause: error },
+      );
     }
   });
 }

@@ -1,5 +1,11 @@
 import { saidBy, ToolError, tools, withTrust } from "@rockbot/contracts";
-import { describeUrl, type FetchOptions, type PublicFetch, type PublicResponse, statusError } from "@rockbot/edge/outbound";
+import {
+  describeUrl,
+  type FetchOptions,
+  type PublicFetch,
+  type PublicResponse,
+  statusError,
+} from "@rockbot/edge/outbound";
 import { mediaTypeOf, type PageConverter } from "@rockbot/page";
 import { defineTool, type Tool } from "@rockbot/tools";
 import { askTwice } from "../ask-twice.ts";
@@ -33,7 +39,13 @@ export function webBrowse({ fetch, permit, converter, readRendered, readGithub }
     progress({ message: "Fetching the page" });
     const github = await askTwice(() => readGithub(requested, { caller, signal }), { signal, deadline });
     if (github !== undefined) {
-      const structured = { url: requested, title: github.title, contentType: "text/markdown", truncated: false, needsBrowser: false };
+      const structured = {
+        url: requested,
+        title: github.title,
+        contentType: "text/markdown",
+        truncated: false,
+        needsBrowser: false,
+      };
       return { content: contentOf(github), structured, trust: saidBy(requested) };
     }
     await using response = await askTwice(() => fetchPage(requested, signal), { signal, deadline });
@@ -44,7 +56,10 @@ export function webBrowse({ fetch, permit, converter, readRendered, readGithub }
     const drawn = plain.needsBrowser === true ? await readRendered?.(url, context) : undefined;
     const { page, url: at } = drawn !== undefined && "page" in drawn ? drawn : { page: plain, url: url.href };
     return {
-      content: drawn !== undefined && "failure" in drawn ? `${contentOf(page)}\n\n(A browser was tried, too. ${drawn.failure})` : contentOf(page),
+      content:
+        drawn !== undefined && "failure" in drawn
+          ? `${contentOf(page)}\n\n(A browser was tried, too. ${drawn.failure})`
+          : contentOf(page),
       structured: {
         url: at,
         title: page.title,

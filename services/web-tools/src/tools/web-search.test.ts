@@ -36,7 +36,10 @@ test("web_search asks as the API documents", async () => {
     { q: "y", count: "5", country: "DE", freshness: "pw", safesearch: "strict" },
     { q: "z", count: "5", country: "ALL", freshness: "2026-01-01to2026-01-31", safesearch: "off" },
   ]);
-  expect(web.brave.requests[0]?.headers).toMatchObject({ accept: "application/json", "x-subscription-token": web.brave.apiKey });
+  expect(web.brave.requests[0]?.headers).toMatchObject({
+    accept: "application/json",
+    "x-subscription-token": web.brave.apiKey,
+  });
 });
 
 test("web_search gives no more than asked, and takes no more than 20", async () => {
@@ -45,9 +48,18 @@ test("web_search gives no more than asked, and takes no more than 20", async () 
 
   expect((await web.search("x")).content?.split("\n")).toHaveLength(3);
   expect((await web.search("x", { count: 20 })).content?.split("\n")).toHaveLength(20);
-  for (const wrong of [{ count: 21 }, { count: 0 }, { country: "Germany" }, { freshness: "hour" }, { safesearch: "none" }])
+  for (const wrong of [
+    { count: 21 },
+    { count: 0 },
+    { country: "Germany" },
+    { freshness: "hour" },
+    { safesearch: "none" },
+  ])
     await expect(web.search("x", wrong)).rejects.toMatchObject({ code: "invalid_arguments" });
-  await expect(web.search("x", { country: "xx" })).rejects.toMatchObject({ code: "invalid_arguments", message: expect.stringContaining("does not accept") });
+  await expect(web.search("x", { country: "xx" })).rejects.toMatchObject({
+    code: "invalid_arguments",
+    message: expect.stringContaining("does not accept"),
+  });
 });
 
 test("web_search knows a limit by its status, also where the answer breaks off", async () => {
@@ -85,9 +97,21 @@ test.each([
     { description: "www.example.com&lt;img src=x onerror=a()&gt;" },
     "1. [Title 1](https://example.com/1) — www.example.com&lt;img src=x onerror=a()>",
   ],
-  ["unseen characters", { title: "a\u202eb\u200bc\u0007", description: "\u2066x" }, "1. [abc](https://example.com/1) — x"],
-  ["a URL with parentheses", { url: "https://example.com/a_(b)" }, "1. [Title 1](https://example.com/a_%28b%29) — Snippet 1"],
-  ["a long snippet", { description: "x".repeat(1_000_000) }, `1. [Title 1](https://example.com/1) — ${"x".repeat(600)}…`],
+  [
+    "unseen characters",
+    { title: "a\u202eb\u200bc\u0007", description: "\u2066x" },
+    "1. [abc](https://example.com/1) — x",
+  ],
+  [
+    "a URL with parentheses",
+    { url: "https://example.com/a_(b)" },
+    "1. [Title 1](https://example.com/a_%28b%29) — Snippet 1",
+  ],
+  [
+    "a long snippet",
+    { description: "x".repeat(1_000_000) },
+    `1. [Title 1](https://example.com/1) — ${"x".repeat(600)}…`,
+  ],
   ["fields of other types", { description: { a: 1 } }, "1. [Title 1](https://example.com/1)"],
 ])("web_search tames %s", async (_, fields, line) => {
   await using web = await startTestWebTools();
@@ -140,8 +164,16 @@ test.each([
 });
 
 test.each<[string, SearchFault, object]>([
-  ["401", { kind: "status", status: 401 }, { code: "unavailable", isRetryable: false, message: expect.stringContaining("BRAVE_API_KEY") }],
-  ["403", { kind: "status", status: 403 }, { code: "unavailable", isRetryable: false, message: expect.stringContaining("BRAVE_API_KEY") }],
+  [
+    "401",
+    { kind: "status", status: 401 },
+    { code: "unavailable", isRetryable: false, message: expect.stringContaining("BRAVE_API_KEY") },
+  ],
+  [
+    "403",
+    { kind: "status", status: 403 },
+    { code: "unavailable", isRetryable: false, message: expect.stringContaining("BRAVE_API_KEY") },
+  ],
   [
     "a 422 for the key",
     { kind: "status", status: 422, code: "SUBSCRIPTION_TOKEN_INVALID" },
@@ -164,8 +196,16 @@ test.each<[string, SearchFault, object]>([
   ],
   ["500", { kind: "status", status: 500 }, { code: "unavailable", isRetryable: true }],
   ["404", { kind: "status", status: 404 }, { code: "execution_failed", isRetryable: false }],
-  ["no JSON", { kind: "raw", body: "<html>sorry", contentType: "text/html" }, { code: "unavailable", isRetryable: true }],
-  ["an error with status 200", { kind: "raw", body: '{"type":"ErrorResponse","error":{"code":"X"}}' }, { code: "unavailable" }],
+  [
+    "no JSON",
+    { kind: "raw", body: "<html>sorry", contentType: "text/html" },
+    { code: "unavailable", isRetryable: true },
+  ],
+  [
+    "an error with status 200",
+    { kind: "raw", body: '{"type":"ErrorResponse","error":{"code":"X"}}' },
+    { code: "unavailable" },
+  ],
   ["results that are no list", { kind: "raw", body: '{"web":{"results":"x"}}' }, { code: "unavailable" }],
   ["a list in place of an object", { kind: "raw", body: "[]" }, { code: "unavailable" }],
   ["JSON that is too deep", { kind: "raw", body: `${"[".repeat(1000)}${"]".repeat(1000)}` }, { code: "unavailable" }],
@@ -197,9 +237,17 @@ test.each([
   ["20 s", 21, 120_000],
 ])("web_search does not wait for another try beyond %s", async (_, seconds, timeoutMs) => {
   await using web = await startTestWebTools();
-  web.brave.faults.push({ kind: "status", status: 429, code: "RATE_LIMITED", headers: { "retry-after": String(seconds) } });
+  web.brave.faults.push({
+    kind: "status",
+    status: 429,
+    code: "RATE_LIMITED",
+    headers: { "retry-after": String(seconds) },
+  });
 
-  await expect(web.caller.call("web_search", { query: "x" }, { timeoutMs })).rejects.toMatchObject({ code: "rate_limited", retryAfterMs: seconds * 1_000 });
+  await expect(web.caller.call("web_search", { query: "x" }, { timeoutMs })).rejects.toMatchObject({
+    code: "rate_limited",
+    retryAfterMs: seconds * 1_000,
+  });
   expect(web.brave.requests).toHaveLength(1);
 });
 
@@ -207,12 +255,17 @@ test("web_search gives up on an API that is too slow", async () => {
   await using web = await startTestWebTools({}, { FETCH_TIMEOUT_MS: "200" });
   web.brave.faults.push({ kind: "slow", ms: 60_000 });
 
-  await expect(web.search("x")).rejects.toMatchObject({ code: "unavailable", isRetryable: true, message: expect.stringContaining("200 ms") });
+  await expect(web.search("x")).rejects.toMatchObject({
+    code: "unavailable",
+    isRetryable: true,
+    message: expect.stringContaining("200 ms"),
+  });
 });
 
 test("web_search says what is wrong with a service, and not where it is", async () => {
   const errors: unknown[] = [];
-  const noted = async (search: Promise<unknown>): Promise<void> => void errors.push(await search.catch((error: unknown) => (error as ToolError).message));
+  const noted = async (search: Promise<unknown>): Promise<void> =>
+    void errors.push(await search.catch((error: unknown) => (error as ToolError).message));
   {
     await using web = await startTestWebTools({}, { FETCH_TIMEOUT_MS: "200" });
     web.brave.faults.push({ kind: "slow", ms: 60_000 });
@@ -239,7 +292,10 @@ test("web_search does not send the key on after a redirect", async () => {
   await using web = await startTestWebTools({}, { ALLOW_ADDRESSES: `127.0.0.1:${elsewhere.port}` });
   web.brave.faults.push({ kind: "redirect", location: elsewhere.url });
 
-  await expect(web.search("x")).rejects.toMatchObject({ code: "execution_failed", message: expect.stringContaining("redirects") });
+  await expect(web.search("x")).rejects.toMatchObject({
+    code: "execution_failed",
+    message: expect.stringContaining("redirects"),
+  });
   expect(elsewhere.connections).toBe(0);
 });
 
@@ -253,5 +309,9 @@ test("web_search never repeats the key", async () => {
 test("web_search with a wrong key says what the operator has to set", async () => {
   await using web = await startTestWebTools({}, { BRAVE_API_KEY: "wrong" });
 
-  await expect(web.search("x")).rejects.toMatchObject({ code: "unavailable", isRetryable: false, message: expect.stringContaining("valid BRAVE_API_KEY") });
+  await expect(web.search("x")).rejects.toMatchObject({
+    code: "unavailable",
+    isRetryable: false,
+    message: expect.stringContaining("valid BRAVE_API_KEY"),
+  });
 });

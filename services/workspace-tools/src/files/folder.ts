@@ -159,7 +159,11 @@ export class Folder implements AsyncDisposable {
     const found: Entry[] = [];
     for await (const entry of await opendir(this.#path)) {
       if (found.length === most) break;
-      found.push({ name: entry.name, kind: kindOfEntry(entry), bytes: entry.isFile() ? await this.#bytesOf(entry.name) : null });
+      found.push({
+        name: entry.name,
+        kind: kindOfEntry(entry),
+        bytes: entry.isFile() ? await this.#bytesOf(entry.name) : null,
+      });
     }
     return found;
   }
@@ -183,7 +187,8 @@ export class Folder implements AsyncDisposable {
   }
 
   #at(name: string): string {
-    if (name === "" || name === "." || name === ".." || /[/\0]/.test(name)) throw new RangeError(`Cannot open ${JSON.stringify(name)}: it is no single name`);
+    if (name === "" || name === "." || name === ".." || /[/\0]/.test(name))
+      throw new RangeError(`Cannot open ${JSON.stringify(name)}: it is no single name`);
     return `${this.#path}/${name}`;
   }
 

@@ -14,7 +14,10 @@ export async function readBounded(opened: FileHandle, maxBytes: number, path: st
       if (bytesRead === 0) return bytes.subarray(0, length);
       length += bytesRead;
     }
-    throw new ToolError(ToolErrorCode.ExecutionFailed, `Cannot read ${shown(path)}: it grows while it is read. Try again.`);
+    throw new ToolError(
+      ToolErrorCode.ExecutionFailed,
+      `Cannot read ${shown(path)}: it grows while it is read. Try again.`,
+    );
   } finally {
     await opened.close();
   }

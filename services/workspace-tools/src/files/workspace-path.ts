@@ -20,7 +20,8 @@ const MOST_BYTES = 255;
  * @throws {ToolError} `invalid_arguments` or `denied`, for what leads out by its form
  */
 export function workspacePath(text: string, roots: readonly Root[]): WorkspacePath {
-  if (text.includes("\0")) throw refused(text, "it has a character NUL, which no name has", ToolErrorCode.InvalidArguments);
+  if (text.includes("\0"))
+    throw refused(text, "it has a character NUL, which no name has", ToolErrorCode.InvalidArguments);
   if (text.startsWith("/")) throw refused(text, `it is absolute. Begin with the name of a root: ${namesOf(roots)}`);
   const parts = text.split("/").filter((part) => part !== "" && part !== ".");
   if (parts.includes("..")) throw refused(text, 'it has a "..". Write the way from the root down');
@@ -29,9 +30,11 @@ export function workspacePath(text: string, roots: readonly Root[]): WorkspacePa
   const root = named ?? (roots.length === 1 ? roots[0] : undefined);
   if (root === undefined) throw refused(text, `it begins with no root of yours, which are: ${namesOf(roots)}`);
   const names = named === undefined ? parts : parts.slice(1);
-  if (names.length > MOST_NAMES) throw refused(text, `it has more than ${MOST_NAMES} names`, ToolErrorCode.InvalidArguments);
+  if (names.length > MOST_NAMES)
+    throw refused(text, `it has more than ${MOST_NAMES} names`, ToolErrorCode.InvalidArguments);
   const long = names.find((name) => Buffer.byteLength(name) > MOST_BYTES);
-  if (long !== undefined) throw refused(text, `a name in it has more than ${MOST_BYTES} bytes`, ToolErrorCode.InvalidArguments);
+  if (long !== undefined)
+    throw refused(text, `a name in it has more than ${MOST_BYTES} bytes`, ToolErrorCode.InvalidArguments);
   if (!text.isWellFormed()) throw refused(text, "a character in it is half of one", ToolErrorCode.InvalidArguments);
   return { root, names, text: [root.name, ...names].join("/") };
 }
@@ -45,4 +48,8 @@ export const shown = (path: string): string => JSON.stringify(path.length > 200 
 export const onOneLine = (path: string): string => path.replaceAll("\n", "\\n").replaceAll("\r", "\\r");
 
 const refused = (path: string, reason: string, code: ToolErrorCode = ToolErrorCode.Denied): ToolError =>
-  new ToolError(code, `Cannot open ${shown(path)}: ${reason}.`, code === ToolErrorCode.Denied ? { details: { reason: "path" } } : {});
+  new ToolError(
+    code,
+    `Cannot open ${shown(path)}: ${reason}.`,
+    code === ToolErrorCode.Denied ? { details: { reason: "path" } } : {},
+  );

@@ -36,10 +36,18 @@ export class Workspace {
   }
 
   /** The same for the folder of a file, with the file's name. @throws {ToolError} in words, also if the path names no file */
-  async openFolderOf(path: WorkspacePath, options?: { readonly isMade?: boolean }): Promise<{ readonly folder: Folder; readonly name: string }> {
+  async openFolderOf(
+    path: WorkspacePath,
+    options?: { readonly isMade?: boolean },
+  ): Promise<{ readonly folder: Folder; readonly name: string }> {
     const name = path.names.at(-1);
     if (name === undefined) throw failed(path, "it is a root, and no file. Name a file in it");
-    return { folder: await inWords(path, "a file", () => this.#walk(path.root, path.names.slice(0, -1), options?.isMade ?? false)), name };
+    return {
+      folder: await inWords(path, "a file", () =>
+        this.#walk(path.root, path.names.slice(0, -1), options?.isMade ?? false),
+      ),
+      name,
+    };
   }
 
   /** Whether there is a file or a folder of that path, before a program opens it. @throws {ToolError} in words, if there is neither */
@@ -69,9 +77,13 @@ export class Workspace {
 /** @throws {ToolError} `denied` if no tool may write there */
 export function checkWritable(path: WorkspacePath): void {
   if (path.root.isWritable) return;
-  throw new ToolError(ToolErrorCode.Denied, `Cannot write ${shown(path.text)}: the root ${path.root.name} is for reading only.`, {
-    details: { reason: "root" },
-  });
+  throw new ToolError(
+    ToolErrorCode.Denied,
+    `Cannot write ${shown(path.text)}: the root ${path.root.name} is for reading only.`,
+    {
+      details: { reason: "root" },
+    },
+  );
 }
 
 const wordsOf: Readonly<Record<EntryKind, string>> = {
@@ -99,17 +111,24 @@ export async function inWords<T>(path: WorkspacePath, wanted: string, work: () =
   } catch (error) {
     if (error instanceof ToolError) throw error;
     if (error instanceof EntryError) {
-      if (error.kind === undefined) throw failed(path, "there is nothing of that name. See what there is with list_files");
+      if (error.kind === undefined)
+        throw failed(path, "there is nothing of that name. See what there is with list_files");
       const isWay = error.kind === "file" || error.kind === "folder";
       const found = wordsOf[error.kind];
       const words =
-        found === wanted ? `it leads through ${found}, where nothing lies` : `it is, or leads through, ${found}${isWay ? `, and not ${wanted}` : ""}`;
+        found === wanted
+          ? `it leads through ${found}, where nothing lies`
+          : `it is, or leads through, ${found}${isWay ? `, and not ${wanted}` : ""}`;
       throw failed(path, words, !isWay);
     }
     const { code } = error as NodeJS.ErrnoException;
     const words = code === undefined ? undefined : systemWords[code];
     if (code === undefined) throw error;
-    throw new ToolError(ToolErrorCode.ExecutionFailed, `Cannot open ${shown(path.text)}: ${words ?? `the system says ${code}`}.`, { cause: error });
+    throw new ToolError(
+      ToolErrorCode.ExecutionFailed,
+      `Cannot open ${shown(path.text)}: ${words ?? `the system says ${code}`}.`,
+      { cause: error },
+    );
   }
 }
 

@@ -73,7 +73,10 @@ export class Programs implements AsyncDisposable {
   }
 
   /** @throws {ToolError} `unavailable`, in words for an operator, if this machine gives no sandbox */
-  static async open({ shells, ...limits }: Readonly<Limits>, { log, path, signal }: OpenProgramsOptions): Promise<Programs> {
+  static async open(
+    { shells, ...limits }: Readonly<Limits>,
+    { log, path, signal }: OpenProgramsOptions,
+  ): Promise<Programs> {
     return new Programs(await openLocalMaker({ log, path, signal, limits: limitsOf(limits) }), shells);
   }
 
@@ -86,16 +89,37 @@ export class Programs implements AsyncDisposable {
    * Runs a program to its end. It waits for a place first.
    * @throws {ToolError} if it cannot be run, or is cut off; the signal's reason
    */
-  async run({ command, workspace, mayWrite, hosts = [], tools = [], timeoutMs, deadline, signal, isOneStream, ...options }: ProgramRun): Promise<JobOutcome> {
+  async run({
+    command,
+    workspace,
+    mayWrite,
+    hosts = [],
+    tools = [],
+    timeoutMs,
+    deadline,
+    signal,
+    isOneStream,
+    ...options
+  }: ProgramRun): Promise<JobOutcome> {
     using _place = await this.#places.acquire(signal);
     const { folders, user } = await foldersOf(workspace, mayWrite);
-    await using gate = hosts.length === 0 ? undefined : await openGateFolder({ ...GATE, hosts: new Set(hosts), user: user ?? UNPRIVILEGED_USER });
+    await using gate =
+      hosts.length === 0
+        ? undefined
+        : await openGateFolder({ ...GATE, hosts: new Set(hosts), user: user ?? UNPRIVILEGED_USER });
     const gates = gate === undefined ? [] : [{ outside: gate.path, inside: GATE_FOLDER, isWritable: false }];
     await using sandbox = await this.#maker.make({ signal, folders: [...folders, ...tools, ...gates], user });
-    const way = gate === undefined ? undefined : { socket: `${GATE_FOLDER}/${GATE_SOCKET}`, certificates: `${GATE_FOLDER}/${GATE_CERTIFICATES}` };
+    const way =
+      gate === undefined
+        ? undefined
+        : { socket: `${GATE_FOLDER}/${GATE_SOCKET}`, certificates: `${GATE_FOLDER}/${GATE_CERTIFICATES}` };
     const script = programScript(command, { folder: WORKSPACE_FOLDER, isOneStream, way });
     const endBy = deadline - Math.min(ANSWER_MS, Math.max(0, deadline - performance.now()) / 4);
-    return await runJob(sandbox, { id: randomBytes(16).toString("hex"), script, timeoutMs }, { ...options, signal, endBy });
+    return await runJob(
+      sandbox,
+      { id: randomBytes(16).toString("hex"), script, timeoutMs },
+      { ...options, signal, endBy },
+    );
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -104,7 +128,10 @@ export class Programs implements AsyncDisposable {
 }
 
 /** The caller's roots as a sandbox mounts them, and the owner of what it writes to, who is never root. */
-async function foldersOf(workspace: Workspace, mayWrite: boolean): Promise<{ readonly folders: readonly SandboxFolder[]; readonly user: number | undefined }> {
+async function foldersOf(
+  workspace: Workspace,
+  mayWrite: boolean,
+): Promise<{ readonly folders: readonly SandboxFolder[]; readonly user: number | undefined }> {
   const folders: SandboxFolder[] = [];
   let user: number | undefined;
   for (const root of workspace.roots) {

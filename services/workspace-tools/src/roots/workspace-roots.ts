@@ -91,7 +91,9 @@ async function rootsOf(configured: NonNullable<WorkspaceToolsConfig["workspaceRo
         return { name, folder: real, isWritable: writable, isPerCaller: perCaller };
       } catch (error) {
         const { code, message } = error as NodeJS.ErrnoException;
-        faults.push(`workspaceRoots.${name}: "${folder}" is no folder that can be opened (${code ?? message}). Make it, or name another`);
+        faults.push(
+          `workspaceRoots.${name}: "${folder}" is no folder that can be opened (${code ?? message}). Make it, or name another`,
+        );
         return undefined;
       }
     }),
@@ -100,7 +102,9 @@ async function rootsOf(configured: NonNullable<WorkspaceToolsConfig["workspaceRo
   for (const inner of all)
     for (const outer of all)
       if (inner !== outer && `${inner.folder}/`.startsWith(`${outer.folder === "/" ? "" : outer.folder}/`))
-        faults.push(`workspaceRoots.${inner.name}: it lies in ${outer.name}, whose files tools may change under it. Name folders apart`);
+        faults.push(
+          `workspaceRoots.${inner.name}: it lies in ${outer.name}, whose files tools may change under it. Name folders apart`,
+        );
   if (faults.length > 0) throw new ConfigError(faults);
   return all;
 }
@@ -115,9 +119,14 @@ function folderOf(caller: string): string {
 export async function mountsBelow(folder: string): Promise<readonly string[]> {
   const mounts = (await readFile("/proc/self/mountinfo", "utf8"))
     .split("\n")
-    .map((line) => (line.split(" ")[4] ?? "").replaceAll(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8))));
+    .map((line) =>
+      (line.split(" ")[4] ?? "").replaceAll(/\\([0-7]{3})/g, (_, octal: string) =>
+        String.fromCharCode(Number.parseInt(octal, 8)),
+      ),
+    );
   return mounts.filter((mount) => mount.startsWith(`${folder}/`));
 }
 
 /** Whether the path is a file that can be run. */
-export const isThere = async (path: string): Promise<boolean> => (await stat(path).catch(() => undefined))?.isFile() ?? false;
+export const isThere = async (path: string): Promise<boolean> =>
+  (await stat(path).catch(() => undefined))?.isFile() ?? false;

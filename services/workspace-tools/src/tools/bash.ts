@@ -21,36 +21,39 @@ const NEWS_CHARACTERS = 1_000;
 
 /** `bash`: what a command writes, from a new shell in a sandbox that sees the caller's roots. A command that fails is a result with `isError`. */
 export function bash({ roots, programs, maxTimeoutSeconds, keepBytes }: BashOptions): Tool {
-  return defineTool(tools.bash, async ({ command, timeout_seconds = SECONDS }, { caller, signal, deadline, progress }) => {
-    const workspace = new Workspace(roots, caller);
-    if (command.includes("\0") || !command.isWellFormed()) {
-      throw new ToolError(
-        ToolErrorCode.InvalidArguments,
-        "The command was not run: it has a character NUL, or half of a character, which no program can be given.",
-      );
-    }
-    const seconds = Math.min(timeout_seconds, maxTimeoutSeconds);
-    const headBytes = Math.floor(keepBytes / 4);
-    let latest = "";
-    const onOutput = (bytes: Buffer, isLater: boolean): void => {
-      latest = (isLater ? bytes.toString() : latest + bytes.toString()).slice(-NEWS_CHARACTERS);
-      progress({ message: visibleText(latest) });
-    };
-    const outcome = await programs.run({
-      command: [...SHELL, command],
-      workspace,
-      mayWrite: true,
-      hosts: roots.hostsOf(caller),
-      timeoutMs: seconds * 1_000,
-      isOneStream: true,
-      keepBytes: headBytes,
-      tailBytes: keepBytes - headBytes,
-      onOutput,
-      signal,
-      deadline,
-    });
-    return { ...described(outcome), trust: fromWorkspace(workspace.roots.map(({ name }) => name).join(",")) };
-  });
+  return defineTool(
+    tools.bash,
+    async ({ command, timeout_seconds = SECONDS }, { caller, signal, deadline, progress }) => {
+      const workspace = new Workspace(roots, caller);
+      if (command.includes("\0") || !command.isWellFormed()) {
+        throw new ToolError(
+          ToolErrorCode.InvalidArguments,
+          "The command was not run: it has a character NUL, or half of a character, which no program can be given.",
+        );
+      }
+      const seconds = Math.min(timeout_seconds, maxTimeoutSeconds);
+      const headBytes = Math.floor(keepBytes / 4);
+      let latest = "";
+      const onOutput = (bytes: Buffer, isLater: boolean): void => {
+        latest = (isLater ? bytes.toString() : latest + bytes.toString()).slice(-NEWS_CHARACTERS);
+        progress({ message: visibleText(latest) });
+      };
+      const outcome = await programs.run({
+        command: [...SHELL, command],
+        workspace,
+        mayWrite: true,
+        hosts: roots.hostsOf(caller),
+        timeoutMs: seconds * 1_000,
+        isOneStream: true,
+        keepBytes: headBytes,
+        tailBytes: keepBytes - headBytes,
+        onOutput,
+        signal,
+        deadline,
+      });
+      return { ...described(outcome), trust: fromWorkspace(workspace.roots.map(({ name }) => name).join(",")) };
+    },
+  );
 }
 
 function described(outcome: JobOutcome) {
@@ -74,7 +77,8 @@ function described(outcome: JobOutcome) {
 
 /** Why it has not ended well; undefined if it has. */
 function ending({ exitCode, signal, limit, timeoutMs }: JobOutcome): string | undefined {
-  if (limit === "time") return `It was ended after ${timeoutMs / 1_000} s, as its time was over. Let it do less, or give it more timeout_seconds.`;
+  if (limit === "time")
+    return `It was ended after ${timeoutMs / 1_000} s, as its time was over. Let it do less, or give it more timeout_seconds.`;
   if (limit === "memory") return "It was ended as it used more memory than it may.";
   if (limit === "processes") return "It was ended as it started more processes than it may.";
   if (exitCode === null) return `It was ended by ${signal ?? "a signal"}.`;

@@ -21,7 +21,12 @@ export interface ChangeOptions {
 const ATTEMPTS = 3;
 
 /** Changes a file as a whole, or not at all, and tells what has changed. @throws {ToolError} in words */
-export async function changeFile(workspace: Workspace, path: WorkspacePath, change: Change, options: ChangeOptions): Promise<ToolResult<ToolWriteFileOutput>> {
+export async function changeFile(
+  workspace: Workspace,
+  path: WorkspacePath,
+  change: Change,
+  options: ChangeOptions,
+): Promise<ToolResult<ToolWriteFileOutput>> {
   checkWritable(path);
   using _change = await workspace.changes.acquire(options.signal);
   const { folder, name } = await workspace.openFolderOf(path, options);
@@ -31,9 +36,13 @@ export async function changeFile(workspace: Workspace, path: WorkspacePath, chan
     const before = state === undefined ? undefined : await contentOf(state);
     const after = change(before);
     if (after.length > options.maxBytes) throw tooLarge(path.text, after.length, options.maxBytes);
-    if (await inWords(path, "a file", () => folder.replace(name, after, state))) return described(path.text, before, after);
+    if (await inWords(path, "a file", () => folder.replace(name, after, state)))
+      return described(path.text, before, after);
   }
-  throw new ToolError(ToolErrorCode.ExecutionFailed, `Cannot write ${shown(path.text)}: others change it all the time. Nothing was written. Try again.`);
+  throw new ToolError(
+    ToolErrorCode.ExecutionFailed,
+    `Cannot write ${shown(path.text)}: others change it all the time. Nothing was written. Try again.`,
+  );
 
   async function contentOf({ size }: FileState): Promise<Buffer> {
     if (size > options.maxBytes) throw tooLarge(path.text, size, options.maxBytes);
@@ -50,13 +59,20 @@ function described(path: string, before: Buffer | undefined, after: Buffer): Too
   const bytes = after.length;
   const created = before === undefined;
   if (before?.equals(after)) {
-    return { content: `${path} is as it was: it had this text already.`, structured: { path, created, added: 0, removed: 0, bytes } };
+    return {
+      content: `${path} is as it was: it had this text already.`,
+      structured: { path, created, added: 0, removed: 0, bytes },
+    };
   }
   const old = before === undefined ? "" : textOf(before);
   const patch =
     old === undefined
       ? undefined
-      : structuredPatch(path, path, old, after.toString(), undefined, undefined, { context: 2, maxEditLength: MOST_DIFFERENCES, timeout: COMPARE_MS });
+      : structuredPatch(path, path, old, after.toString(), undefined, undefined, {
+          context: 2,
+          maxEditLength: MOST_DIFFERENCES,
+          timeout: COMPARE_MS,
+        });
   if (old === undefined || patch === undefined) {
     const words = old === undefined ? "was no text before" : "has changed in too many places to compare";
     const content = created ? `Made ${path}: ${bytes} bytes.` : `Wrote ${path}: ${bytes} bytes. It ${words}.`;
@@ -66,10 +82,16 @@ function described(path: string, before: Buffer | undefined, after: Buffer): Too
   const added = changed.filter((line) => line.startsWith("+")).length;
   const removed = changed.filter((line) => line.startsWith("-")).length;
   const structured = { path, created, added, removed, bytes };
-  if (created) return { content: `Made ${path}: ${added} ${added === 1 ? "line" : "lines"}, ${bytes} bytes.`, structured };
+  if (created)
+    return { content: `Made ${path}: ${added} ${added === 1 ? "line" : "lines"}, ${bytes} bytes.`, structured };
   const hunks = patch.hunks.map((hunk) => [headOf(hunk), ...hunk.lines].join("\n")).join("\n");
-  const shownHunks = hunks.length > SHOWN_CHARACTERS ? `${hunks.slice(0, SHOWN_CHARACTERS)}\n… (the rest is left out)` : hunks;
-  return { content: `Wrote ${path}: ${added} lines added, ${removed} removed.\n\n${shownHunks}`, structured, trust: fromWorkspace(path) };
+  const shownHunks =
+    hunks.length > SHOWN_CHARACTERS ? `${hunks.slice(0, SHOWN_CHARACTERS)}\n… (the rest is left out)` : hunks;
+  return {
+    content: `Wrote ${path}: ${added} lines added, ${removed} removed.\n\n${shownHunks}`,
+    structured,
+    trust: fromWorkspace(path),
+  };
 }
 
 /** Where a hunk stands in both texts, and how many lines of each it has. One without lines stands behind the line that is named. */
@@ -81,7 +103,11 @@ function headOf({ oldStart, oldLines, newStart, newLines }: StructuredPatchHunk)
 /** Half of a character has no bytes in UTF-8: something else would be written in its place. @throws {ToolError} */
 export function checkWellFormed(texts: Readonly<Record<string, string>>): void {
   for (const [name, text] of Object.entries(texts))
-    if (!text.isWellFormed()) throw new ToolError(ToolErrorCode.InvalidArguments, `Nothing was written: ${name} has half of a character (a lone surrogate).`);
+    if (!text.isWellFormed())
+      throw new ToolError(
+        ToolErrorCode.InvalidArguments,
+        `Nothing was written: ${name} has half of a character (a lone surrogate).`,
+      );
 }
 
 /** Of bytes that are UTF-8. */
@@ -94,4 +120,7 @@ export function textOf(bytes: Buffer): string | undefined {
 }
 
 const tooLarge = (path: string, bytes: number, maxBytes: number): ToolError =>
-  new ToolError(ToolErrorCode.TooLarge, `Cannot write ${shown(path)}: it has ${bytes} bytes, and a file may have ${maxBytes}. Nothing was written.`);
+  new ToolError(
+    ToolErrorCode.TooLarge,
+    `Cannot write ${shown(path)}: it has ${bytes} bytes, and a file may have ${maxBytes}. Nothing was written.`,
+  );

@@ -7,24 +7,30 @@ import type { WriteFileOptions } from "./write-file.ts";
 
 /** `edit_file`: one text of a file by another, where the file has it once. */
 export function editFile({ roots, maxBytes }: WriteFileOptions): Tool {
-  return defineTool(tools.editFile, async ({ path: text, old_text: before, new_text: after, replace_all: isAll = false }, { caller, signal }) => {
-    const workspace = new Workspace(roots, caller);
-    const path = workspace.path(text);
-    checkWellFormed({ old_text: before, new_text: after });
-    const edit = (content: Buffer | undefined): Buffer => {
-      const whole = content === undefined ? undefined : textOf(content);
-      if (content === undefined) throw refused(path.text, "there is no such file. Make it with write_file");
-      if (whole === undefined) throw refused(path.text, "it is no text in UTF-8. Write it anew with write_file");
-      const [old, fresh] = hasCrLfOnly(whole) ? [withCrLf(before), withCrLf(after)] : [before, after];
-      const places = countOf(whole, old);
-      if (places === 0) throw refused(path.text, absent(whole, before));
-      if (places > 1 && !isAll) {
-        throw refused(path.text, `the old text is in it ${places} times. Give more of what stands around the place, or set replace_all`);
-      }
-      return Buffer.from(whole.split(old).join(fresh));
-    };
-    return await changeFile(workspace, path, edit, { maxBytes, isMade: false, signal });
-  });
+  return defineTool(
+    tools.editFile,
+    async ({ path: text, old_text: before, new_text: after, replace_all: isAll = false }, { caller, signal }) => {
+      const workspace = new Workspace(roots, caller);
+      const path = workspace.path(text);
+      checkWellFormed({ old_text: before, new_text: after });
+      const edit = (content: Buffer | undefined): Buffer => {
+        const whole = content === undefined ? undefined : textOf(content);
+        if (content === undefined) throw refused(path.text, "there is no such file. Make it with write_file");
+        if (whole === undefined) throw refused(path.text, "it is no text in UTF-8. Write it anew with write_file");
+        const [old, fresh] = hasCrLfOnly(whole) ? [withCrLf(before), withCrLf(after)] : [before, after];
+        const places = countOf(whole, old);
+        if (places === 0) throw refused(path.text, absent(whole, before));
+        if (places > 1 && !isAll) {
+          throw refused(
+            path.text,
+            `the old text is in it ${places} times. Give more of what stands around the place, or set replace_all`,
+          );
+        }
+        return Buffer.from(whole.split(old).join(fresh));
+      };
+      return await changeFile(workspace, path, edit, { maxBytes, isMade: false, signal });
+    },
+  );
 }
 
 /** Readers of such a file see no CR, so what they write has none. In a file with both kinds each end is as it is given. */
@@ -43,7 +49,8 @@ function absent(whole: string, before: string): string {
   const likely = (text: string): string => text.replaceAll(/\s+/g, " ").trim();
   if (whole.includes("\r\n") && whole.replaceAll("\r\n", "\n").includes(before))
     return "its lines end in CR LF. Write \\r\\n in the old text and in the new one";
-  if (likely(whole).includes(likely(before))) return "the old text is in it with other white space only. Read the place again, and give it letter by letter";
+  if (likely(whole).includes(likely(before)))
+    return "the old text is in it with other white space only. Read the place again, and give it letter by letter";
   return "the old text is not in it. Read the file again: it may have changed";
 }
 

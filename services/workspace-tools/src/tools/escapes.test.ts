@@ -40,10 +40,39 @@ async function startTrap() {
 }
 
 const PATHS = (work: string, outside: string): readonly string[] => [
-  ...["..", "../outside", "../outside/secret.txt", "work/..", "work/../outside/secret.txt", "work/a/../../outside/secret.txt", "a/../../outside/secret.txt"],
-  ...["/etc/passwd", "//etc/passwd", join(outside, "secret.txt"), join(work, "a", "own.txt"), "/proc/self/environ", "work/./.././outside/secret.txt"],
-  ...["work/a\0/../../outside/secret.txt", "work/a/own.txt\0.png", "\0", "work/../work/../outside/secret.txt", `work/${"../".repeat(40)}etc/passwd`],
-  ...["work/link", "work/link/secret.txt", "work/linkfile", "work/rel/secret.txt", "work/a/up/secret.txt", "work/chain/secret.txt", "work/inside/own.txt"],
+  ...[
+    "..",
+    "../outside",
+    "../outside/secret.txt",
+    "work/..",
+    "work/../outside/secret.txt",
+    "work/a/../../outside/secret.txt",
+    "a/../../outside/secret.txt",
+  ],
+  ...[
+    "/etc/passwd",
+    "//etc/passwd",
+    join(outside, "secret.txt"),
+    join(work, "a", "own.txt"),
+    "/proc/self/environ",
+    "work/./.././outside/secret.txt",
+  ],
+  ...[
+    "work/a\0/../../outside/secret.txt",
+    "work/a/own.txt\0.png",
+    "\0",
+    "work/../work/../outside/secret.txt",
+    `work/${"../".repeat(40)}etc/passwd`,
+  ],
+  ...[
+    "work/link",
+    "work/link/secret.txt",
+    "work/linkfile",
+    "work/rel/secret.txt",
+    "work/a/up/secret.txt",
+    "work/chain/secret.txt",
+    "work/inside/own.txt",
+  ],
   ...[
     "work/loop",
     "work/loop/x",
@@ -87,7 +116,9 @@ async function answerOf({ call }: Pick<TestWorkspace, "call">, tool: string, inp
   }
 }
 
-test("no path leads out of a root, however it is written, and whatever lies on the way", { timeout: 60_000 }, async () => {
+test("no path leads out of a root, however it is written, and whatever lies on the way", {
+  timeout: 60_000,
+}, async () => {
   const { workspace, work, outside } = await startTrap();
   await using _workspace = workspace;
   const before = contentOf(outside);
@@ -141,7 +172,9 @@ function put(name) {
 })();
 `;
 
-test("nothing is opened outside while a folder on the way becomes a symlink and a folder again all the time", { timeout: 600_000 }, async () => {
+test("nothing is opened outside while a folder on the way becomes a symlink and a folder again all the time", {
+  timeout: 600_000,
+}, async () => {
   const { workspace, work, outside } = await startTrap();
   await using _workspace = workspace;
   mkdirSync(join(work, "way"));
@@ -180,30 +213,41 @@ test("a FIFO, a socket and a device are refused without being opened", async () 
   const hasDevice = spawnSync("mknod", [join(work, "zero"), "c", "1", "5"]).status === 0;
 
   for (const name of ["fifo", "socket", ...(hasDevice ? ["zero"] : [])]) {
-    const refusal = { code: "denied", message: expect.stringContaining("a device, a FIFO or a socket, which is never opened") };
+    const refusal = {
+      code: "denied",
+      message: expect.stringContaining("a device, a FIFO or a socket, which is never opened"),
+    };
     await expect(workspace.call("read_file", { path: `work/${name}` })).rejects.toMatchObject(refusal);
     await expect(workspace.call("write_file", { path: `work/${name}`, content: "x" })).rejects.toMatchObject(refusal);
   }
 });
 
-const mounted = spawnSync("unshare", ["--mount", "true"]).status === 0 ? undefined : "skipped: nothing can be mounted here";
+const mounted =
+  spawnSync("unshare", ["--mount", "true"]).status === 0 ? undefined : "skipped: nothing can be mounted here";
 
-test.runIf(mounted === undefined)(`what is mounted in a root is not opened, also from the same file system${mounted ? ` (${mounted})` : ""}`, async () => {
-  const { workspace, work, outside } = await startTrap();
-  await using _workspace = workspace;
-  mkdirSync(join(work, "mount"));
-  execFileSync("mount", ["--bind", outside, join(work, "mount")]);
-  try {
-    await expect(workspace.call("read_file", { path: "work/mount/secret.txt" })).rejects.toThrow("on another mount, which is never opened");
-    await expect(workspace.call("list_files", { path: "work/mount" })).rejects.toMatchObject({ code: "denied" });
-    await expect(workspace.call("write_file", { path: "work/mount/new.txt", content: "x" })).rejects.toMatchObject({ code: "denied" });
-    await expect(workspace.call("bash", { command: "ls work" })).rejects.toThrow("another file system is mounted");
-    await expect(workspace.call("search_files", { pattern: "x" })).rejects.toThrow("another file system is mounted");
-  } finally {
-    execFileSync("umount", [join(work, "mount")]);
-  }
-  expect(Object.keys(contentOf(outside))).toEqual(["secret.txt"]);
-});
+test.runIf(mounted === undefined)(
+  `what is mounted in a root is not opened, also from the same file system${mounted ? ` (${mounted})` : ""}`,
+  async () => {
+    const { workspace, work, outside } = await startTrap();
+    await using _workspace = workspace;
+    mkdirSync(join(work, "mount"));
+    execFileSync("mount", ["--bind", outside, join(work, "mount")]);
+    try {
+      await expect(workspace.call("read_file", { path: "work/mount/secret.txt" })).rejects.toThrow(
+        "on another mount, which is never opened",
+      );
+      await expect(workspace.call("list_files", { path: "work/mount" })).rejects.toMatchObject({ code: "denied" });
+      await expect(workspace.call("write_file", { path: "work/mount/new.txt", content: "x" })).rejects.toMatchObject({
+        code: "denied",
+      });
+      await expect(workspace.call("bash", { command: "ls work" })).rejects.toThrow("another file system is mounted");
+      await expect(workspace.call("search_files", { pattern: "x" })).rejects.toThrow("another file system is mounted");
+    } finally {
+      execFileSync("umount", [join(work, "mount")]);
+    }
+    expect(Object.keys(contentOf(outside))).toEqual(["secret.txt"]);
+  },
+);
 
 function disposable<T extends { close(): void }>(opened: T): T & Disposable {
   return Object.assign(opened, { [Symbol.dispose]: () => opened.close() });

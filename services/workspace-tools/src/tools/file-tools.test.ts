@@ -1,4 +1,15 @@
-import { chmodSync, closeSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { zip } from "@rockbot/testing";
 import { expect, test } from "vitest";
@@ -6,15 +17,23 @@ import { OWNER, openPolicyText, startTestWorkspace } from "../test-workspace.ts"
 
 test("read_file gives the lines of a text in any charset, from and up to where it is asked", async () => {
   await using workspace = await startTestWorkspace();
-  writeFileSync(join(workspace.folder("work"), "long.txt"), Array.from({ length: 5_000 }, (_, i) => `line ${i + 1}`).join("\r\n"));
+  writeFileSync(
+    join(workspace.folder("work"), "long.txt"),
+    Array.from({ length: 5_000 }, (_, i) => `line ${i + 1}`).join("\r\n"),
+  );
   writeFileSync(join(workspace.folder("work"), "latin.txt"), Buffer.from("Stra\xdfe f\xfcr Caf\xe9\n", "latin1"));
   writeFileSync(join(workspace.folder("work"), "wide.txt"), Buffer.from("\ufeffgrüße", "utf16le"));
 
   const part = await workspace.call("read_file", { path: "work/long.txt", offset: 4_998, limit: 2 });
-  expect(part.content).toBe("line 4998\nline 4999\n\n(work/long.txt: lines 4998 to 4999 of 5000. Go on with offset 5000.)");
+  expect(part.content).toBe(
+    "line 4998\nline 4999\n\n(work/long.txt: lines 4998 to 4999 of 5000. Go on with offset 5000.)",
+  );
   expect(part.structured).toMatchObject({ kind: "text", first_line: 4_998, last_line: 4_999, lines: 5_000 });
   expect(part.trust).toEqual({ level: "untrusted", origin: "workspace:work/long.txt" });
-  expect((await workspace.call("read_file", { path: "long.txt" })).structured).toMatchObject({ first_line: 1, last_line: 2_000 });
+  expect((await workspace.call("read_file", { path: "long.txt" })).structured).toMatchObject({
+    first_line: 1,
+    last_line: 2_000,
+  });
   expect((await workspace.call("read_file", { path: "work/latin.txt" })).content).toBe("Straße für Café");
   expect((await workspace.call("read_file", { path: "work/wide.txt" })).content).toBe("grüße");
 });
@@ -49,7 +68,10 @@ test("read_file says what it cannot read", async () => {
   writeFileSync(join(workspace.folder("work"), "program"), Buffer.from([0x7f, 0x45, 0x4c, 0x46, 0, 1, 2]));
   writeFileSync(join(workspace.folder("work"), "broken.docx"), Buffer.from("PK\x03\x04 and no more"));
 
-  await expect(workspace.call("read_file", { path: "big.txt" })).rejects.toMatchObject({ code: "too_large", message: expect.stringContaining("1001 bytes") });
+  await expect(workspace.call("read_file", { path: "big.txt" })).rejects.toMatchObject({
+    code: "too_large",
+    message: expect.stringContaining("1001 bytes"),
+  });
   await expect(workspace.call("read_file", { path: "program" })).rejects.toThrow("it is a program");
   await expect(workspace.call("read_file", { path: "broken.docx" })).rejects.toThrow("it is damaged");
   await expect(workspace.call("read_file", { path: "none.txt" })).rejects.toThrow("there is nothing of that name");
@@ -66,28 +88,37 @@ test("write_file makes folders and files that belong to the root's owner, and sa
   chmodSync(file, 0o750);
   const changed = await workspace.call("write_file", { path: "work/a/b/plan.md", content: "one\n2\nthree\n" });
 
-  expect(changed.content).toContain("Wrote work/a/b/plan.md: 1 lines added, 1 removed.\n\n@@ -1,3 +1,3 @@\n one\n-two\n+2\n three");
+  expect(changed.content).toContain(
+    "Wrote work/a/b/plan.md: 1 lines added, 1 removed.\n\n@@ -1,3 +1,3 @@\n one\n-two\n+2\n three",
+  );
   expect(changed.structured).toEqual({ path: "work/a/b/plan.md", created: false, added: 1, removed: 1, bytes: 12 });
   expect(readFileSync(file, "utf8")).toBe("one\n2\nthree\n");
   expect(statSync(file).mode & 0o777).toBe(0o750);
   const owner = process.getuid?.() === 0 ? OWNER : process.getuid?.();
   expect([statSync(file).uid, statSync(join(file, "..")).uid]).toEqual([owner, owner]);
   expect(readdirSync(join(file, ".."))).toEqual(["plan.md"]);
-  expect((await workspace.call("write_file", { path: "work/a/b/plan.md", content: "" })).content).toContain("\n\n@@ -1,3 +0,0 @@\n-one");
+  expect((await workspace.call("write_file", { path: "work/a/b/plan.md", content: "" })).content).toContain(
+    "\n\n@@ -1,3 +0,0 @@\n-one",
+  );
 });
 
 test("edit_file replaces a text that is there once, and refuses any other", async () => {
   await using workspace = await startTestWorkspace();
   const file = join(workspace.folder("work"), "a.txt");
   writeFileSync(file, "red green red\r\nblue\n");
-  const edit = (old_text: string, new_text: string, rest = {}) => workspace.call("edit_file", { path: "a.txt", old_text, new_text, ...rest });
+  const edit = (old_text: string, new_text: string, rest = {}) =>
+    workspace.call("edit_file", { path: "a.txt", old_text, new_text, ...rest });
 
   await expect(edit("red", "pink")).rejects.toThrow("the old text is in it 2 times");
   await expect(edit("white", "pink")).rejects.toThrow("the old text is not in it");
   await expect(edit("red\nblue", "pink")).rejects.toThrow("its lines end in CR LF");
   await expect(edit("red  green", "pink")).rejects.toThrow("other white space");
-  await expect(workspace.call("write_file", { path: "a.txt/b", content: "x" })).rejects.toThrow("it leads through a file, where nothing lies");
-  await expect(workspace.call("edit_file", { path: "b.txt", old_text: "a", new_text: "b" })).rejects.toThrow("there is no such file");
+  await expect(workspace.call("write_file", { path: "a.txt/b", content: "x" })).rejects.toThrow(
+    "it leads through a file, where nothing lies",
+  );
+  await expect(workspace.call("edit_file", { path: "b.txt", old_text: "a", new_text: "b" })).rejects.toThrow(
+    "there is no such file",
+  );
   expect(readFileSync(file, "utf8")).toBe("red green red\r\nblue\n");
   expect((await edit("green", "$& and white")).structured).toMatchObject({ added: 1, removed: 1 });
   await edit("red", "pink", { replace_all: true });
@@ -113,12 +144,18 @@ test("edit_file refuses a text whose places run into each other, and no tool wri
   await using workspace = await startTestWorkspace();
   const file = join(workspace.folder("work"), "a.txt");
   writeFileSync(file, "x\nx\nx\n😀\n");
-  const edit = (old_text: string, new_text: string) => workspace.call("edit_file", { path: "a.txt", old_text, new_text });
+  const edit = (old_text: string, new_text: string) =>
+    workspace.call("edit_file", { path: "a.txt", old_text, new_text });
 
   await expect(edit("x\nx\n", "y\n")).rejects.toThrow("the old text is in it 2 times");
-  await expect(edit("\ud83d", "y")).rejects.toMatchObject({ code: "invalid_arguments", message: expect.stringContaining("old_text has half of a character") });
+  await expect(edit("\ud83d", "y")).rejects.toMatchObject({
+    code: "invalid_arguments",
+    message: expect.stringContaining("old_text has half of a character"),
+  });
   await expect(edit("😀", "\ude00")).rejects.toThrow("new_text has half of a character");
-  await expect(workspace.call("write_file", { path: "a.txt", content: "\ud83d" })).rejects.toMatchObject({ code: "invalid_arguments" });
+  await expect(workspace.call("write_file", { path: "a.txt", content: "\ud83d" })).rejects.toMatchObject({
+    code: "invalid_arguments",
+  });
   expect(readFileSync(file, "utf8")).toBe("x\nx\nx\n😀\n");
 });
 
@@ -154,7 +191,9 @@ test("a file with very many lines is made like any other, and no name of a file 
   const made = await workspace.call("write_file", { path: "many.txt", content: "x\n".repeat(50_000) });
   expect(made.content).toBe("Made work/many.txt: 100000 bytes.");
   await workspace.call("write_file", { path: "work/a\nwork/b.txt  5 bytes", content: "x" });
-  expect((await workspace.call("list_files", { path: "work/a\nwork" })).content).toBe("work/a\\nwork/b.txt  5 bytes  1 bytes");
+  expect((await workspace.call("list_files", { path: "work/a\nwork" })).content).toBe(
+    "work/a\\nwork/b.txt  5 bytes  1 bytes",
+  );
 });
 
 test("edits of one file at the same time are all in it in the end", async () => {
@@ -163,7 +202,9 @@ test("edits of one file at the same time are all in it in the end", async () => 
   const names = Array.from({ length: 20 }, (_, i) => `<${i}>`);
   writeFileSync(file, names.join("\n"));
 
-  await Promise.all(names.map((name) => workspace.call("edit_file", { path: "a.txt", old_text: name, new_text: `done ${name}` })));
+  await Promise.all(
+    names.map((name) => workspace.call("edit_file", { path: "a.txt", old_text: name, new_text: `done ${name}` })),
+  );
 
   expect(readFileSync(file, "utf8").split("\n")).toEqual(names.map((name) => `done ${name}`));
 });
@@ -183,13 +224,18 @@ test("list_files names the roots, and what lies in a folder and below it", async
     is_cut: false,
   });
   expect((await workspace.call("list_files", { path: "docs" })).content).toBe("(The folder is empty.)");
-  await expect(workspace.call("list_files", { path: "else" })).rejects.toThrow("it begins with no root of yours, which are: docs, work");
+  await expect(workspace.call("list_files", { path: "else" })).rejects.toThrow(
+    "it begins with no root of yours, which are: docs, work",
+  );
 });
 
 test("nothing is written in a root that is for reading only", async () => {
   await using workspace = await startTestWorkspace({ roots: { docs: {}, work: { writable: true } } });
 
-  await expect(workspace.call("write_file", { path: "docs/a.txt", content: "x" })).rejects.toMatchObject({ code: "denied", details: { reason: "root" } });
+  await expect(workspace.call("write_file", { path: "docs/a.txt", content: "x" })).rejects.toMatchObject({
+    code: "denied",
+    details: { reason: "root" },
+  });
   expect(readdirSync(workspace.folder("docs"))).toEqual([]);
 });
 
@@ -197,12 +243,18 @@ test("without a writable root the tools that write are not offered, with the rea
   await using workspace = await startTestWorkspace({ roots: { docs: {} } });
 
   expect(workspace.caller.tools.getTools().map(({ name }) => name)).not.toContain("write_file");
-  expect(workspace.running.off).toContainEqual({ tool: "write_file", reason: expect.stringContaining("WORKSPACE_ROOTS") });
+  expect(workspace.running.off).toContainEqual({
+    tool: "write_file",
+    reason: expect.stringContaining("WORKSPACE_ROOTS"),
+  });
 });
 
 test("a caller sees the roots that the policy names for it, and its own folder of a root that is per caller", async () => {
   const policy = `${openPolicyText}callers:\n  one: { roots: [docs, own] }\n  two: { roots: [own] }\n  three: {}\n`;
-  await using workspace = await startTestWorkspace({ policy, roots: { docs: {}, own: { writable: true, perCaller: true } } });
+  await using workspace = await startTestWorkspace({
+    policy,
+    roots: { docs: {}, own: { writable: true, perCaller: true } },
+  });
   const [one, two, three] = await Promise.all(["one", "two", "three"].map(workspace.callerOf));
   writeFileSync(join(workspace.folder("docs"), "a.txt"), "for one");
 
@@ -214,10 +266,15 @@ test("a caller sees the roots that the policy names for it, and its own folder o
   await expect(three?.call("list_files", {})).rejects.toMatchObject({ code: "denied", details: { reason: "roots" } });
   const folders = readdirSync(workspace.folder("own"));
   expect(folders.map((name) => name.replace(/-[0-9a-f]{16}$/, "")).toSorted()).toEqual(["one", "two"]);
-  expect(folders.map((name) => existsSync(join(workspace.folder("own"), name, "mine.txt"))).filter(Boolean)).toHaveLength(1);
+  expect(
+    folders.map((name) => existsSync(join(workspace.folder("own"), name, "mine.txt"))).filter(Boolean),
+  ).toHaveLength(1);
 });
 
-const PNG = Buffer.from("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==", "base64");
+const PNG = Buffer.from(
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
+  "base64",
+);
 
 /** A document with a heading, a list and a table. */
 function docx(): Buffer {
@@ -262,5 +319,7 @@ function pdf(text: string): Buffer {
     return offset;
   });
   const table = offsets.map((offset) => `${String(offset).padStart(10, "0")} 00000 n \n`).join("");
-  return Buffer.from(`${body}xref\n0 6\n0000000000 65535 f \n${table}trailer\n<< /Size 6 /Root 1 0 R >>\nstartxref\n${body.length}\n%%EOF\n`);
+  return Buffer.from(
+    `${body}xref\n0 6\n0000000000 65535 f \n${table}trailer\n<< /Size 6 /Root 1 0 R >>\nstartxref\n${body.length}\n%%EOF\n`,
+  );
 }

@@ -17,7 +17,8 @@ type Listed = ToolListFilesOutput["entries"][number];
 export function listFiles({ roots }: { readonly roots: WorkspaceRoots }): Tool {
   return defineTool(tools.listFiles, async ({ path: text = "", depth = 1 }, { caller, signal }) => {
     const workspace = new Workspace(roots, caller);
-    if (text.split("/").every((part) => part === "" || part === ".") && !text.startsWith("/")) return ofRoots(workspace);
+    if (text.split("/").every((part) => part === "" || part === ".") && !text.startsWith("/"))
+      return ofRoots(workspace);
     const path = workspace.path(text);
     const entries: Listed[] = [];
     let isCut = false;

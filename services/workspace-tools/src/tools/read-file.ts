@@ -21,30 +21,45 @@ const MOST_CHARACTERS = 200_000;
 
 /** `read_file`: lines of a text in whatever charset, a document as text, or an image's type and size. */
 export function readFile({ roots, converter, maxBytes }: ReadFileOptions): Tool {
-  return defineTool(tools.readFile, async ({ path: text, offset = 1, limit = LINES }, { caller, signal }): Promise<ToolResult<ToolReadFileOutput>> => {
-    const workspace = new Workspace(roots, caller);
-    const path = workspace.path(text);
-    const { folder, name } = await workspace.openFolderOf(path);
-    await using _folder = folder;
-    const bytes = await readBounded(await inWords(path, "a file", () => folder.file(name)), maxBytes, path.text);
-    const part = { offset, limit, path: path.text, bytes: bytes.length };
-    const document = documentKind(bytes, basename(name));
-    if (document !== undefined) {
-      const { markdown } = await ofDocument(path.text, () => converter.convertDocument(document, bytes, { signal }));
-      return linesOf(markdown, document, part);
-    }
-    const kind = kindByBytes(bytes, undefined);
-    if (kind.kind === "unreadable" && kind.what === "an image") {
-      const { type, width, height } = await ofDocument(path.text, () => converter.imageFacts(bytes, { signal }));
-      return {
-        content: `${path.text} is an image: ${type}, ${width} × ${height} pixels, ${bytes.length} bytes. What it shows cannot be read here.`,
-        structured: { path: path.text, kind: "image", bytes: bytes.length, media_type: `image/${type}`, width, height },
-      };
-    }
-    const decoded = kind.kind === "unreadable" ? undefined : decodeText(bytes, undefined);
-    if (decoded === undefined) throw unreadable(path.text, bytes.length, kind.kind === "unreadable" ? kind.what : "no text in any charset that is known");
-    return linesOf(decoded, "text", part);
-  });
+  return defineTool(
+    tools.readFile,
+    async ({ path: text, offset = 1, limit = LINES }, { caller, signal }): Promise<ToolResult<ToolReadFileOutput>> => {
+      const workspace = new Workspace(roots, caller);
+      const path = workspace.path(text);
+      const { folder, name } = await workspace.openFolderOf(path);
+      await using _folder = folder;
+      const bytes = await readBounded(await inWords(path, "a file", () => folder.file(name)), maxBytes, path.text);
+      const part = { offset, limit, path: path.text, bytes: bytes.length };
+      const document = documentKind(bytes, basename(name));
+      if (document !== undefined) {
+        const { markdown } = await ofDocument(path.text, () => converter.convertDocument(document, bytes, { signal }));
+        return linesOf(markdown, document, part);
+      }
+      const kind = kindByBytes(bytes, undefined);
+      if (kind.kind === "unreadable" && kind.what === "an image") {
+        const { type, width, height } = await ofDocument(path.text, () => converter.imageFacts(bytes, { signal }));
+        return {
+          content: `${path.text} is an image: ${type}, ${width} × ${height} pixels, ${bytes.length} bytes. What it shows cannot be read here.`,
+          structured: {
+            path: path.text,
+            kind: "image",
+            bytes: bytes.length,
+            media_type: `image/${type}`,
+            width,
+            height,
+          },
+        };
+      }
+      const decoded = kind.kind === "unreadable" ? undefined : decodeText(bytes, undefined);
+      if (decoded === undefined)
+        throw unreadable(
+          path.text,
+          bytes.length,
+          kind.kind === "unreadable" ? kind.what : "no text in any charset that is known",
+        );
+      return linesOf(decoded, "text", part);
+    },
+  );
 }
 
 interface Part {
@@ -54,7 +69,11 @@ interface Part {
   readonly limit: number;
 }
 
-function linesOf(text: string, kind: "text" | "docx" | "pdf", { path, bytes, offset, limit }: Part): ToolResult<ToolReadFileOutput> {
+function linesOf(
+  text: string,
+  kind: "text" | "docx" | "pdf",
+  { path, bytes, offset, limit }: Part,
+): ToolResult<ToolReadFileOutput> {
   const lines = text === "" ? [] : text.replace(/\r?\n$/, "").split(/\r?\n/);
   const from = offset - 1;
   let to = from;
@@ -67,10 +86,21 @@ function linesOf(text: string, kind: "text" | "docx" | "pdf", { path, bytes, off
   const isWhole = from === 0 && to === lines.length;
   const where = to > from ? `lines ${offset} to ${to} of ${lines.length}` : `no line: it has ${lines.length}`;
   const note =
-    lines.length === 0 ? "(The file is empty.)" : isWhole ? "" : `\n\n(${path}: ${where}.${to < lines.length ? ` Go on with offset ${to + 1}.` : ""})`;
+    lines.length === 0
+      ? "(The file is empty.)"
+      : isWhole
+        ? ""
+        : `\n\n(${path}: ${where}.${to < lines.length ? ` Go on with offset ${to + 1}.` : ""})`;
   return {
     content: visibleText(shownLines) + note,
-    structured: { path, kind, bytes, first_line: to > from ? offset : 0, last_line: to > from ? to : 0, lines: lines.length },
+    structured: {
+      path,
+      kind,
+      bytes,
+      first_line: to > from ? offset : 0,
+      last_line: to > from ? to : 0,
+      lines: lines.length,
+    },
     trust: fromWorkspace(path),
   };
 }
@@ -80,7 +110,9 @@ async function ofDocument<T>(path: string, work: () => Promise<T>): Promise<T> {
     return await work();
   } catch (error) {
     if (!(error instanceof PageConversionError)) throw error;
-    throw new ToolError(ToolErrorCode.ExecutionFailed, `Cannot read ${shown(path)}: ${error.message}.`, { cause: error });
+    throw new ToolError(ToolErrorCode.ExecutionFailed, `Cannot read ${shown(path)}: ${error.message}.`, {
+      cause: error,
+    });
   }
 }
 

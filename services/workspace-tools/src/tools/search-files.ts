@@ -31,7 +31,10 @@ export function searchFiles({ roots, programs, ripgrep }: SearchFilesOptions): T
     const workspace = new Workspace(roots, caller);
     for (const [name, value] of Object.entries({ pattern, glob })) {
       if (value === undefined || (!value.includes("\0") && value.isWellFormed())) continue;
-      throw new ToolError(ToolErrorCode.InvalidArguments, `Nothing was searched: ${name} has a character NUL, or half of a character.`);
+      throw new ToolError(
+        ToolErrorCode.InvalidArguments,
+        `Nothing was searched: ${name} has a character NUL, or half of a character.`,
+      );
     }
     const where = text === undefined || text === "" ? undefined : workspace.path(text);
     if (where !== undefined) await workspace.check(where);
@@ -78,7 +81,13 @@ function matchesOf(written: string): Match[] {
     if (!line.startsWith('{"type":"match"')) return [];
     try {
       const { data } = JSON.parse(line) as { readonly data: Found };
-      return [{ path: textOf(data.path).slice(WORKSPACE_FOLDER.length + 1), line: data.line_number ?? 1, text: shortened(textOf(data.lines)) }];
+      return [
+        {
+          path: textOf(data.path).slice(WORKSPACE_FOLDER.length + 1),
+          line: data.line_number ?? 1,
+          text: shortened(textOf(data.lines)),
+        },
+      ];
     } catch {
       return [];
     }
@@ -94,7 +103,8 @@ interface Found {
 /** What is no UTF-8 comes as base64. */
 type Written = { readonly text: string } | { readonly bytes: string };
 
-const textOf = (written: Written): string => ("text" in written ? written.text : Buffer.from(written.bytes, "base64").toString());
+const textOf = (written: Written): string =>
+  "text" in written ? written.text : Buffer.from(written.bytes, "base64").toString();
 
 const shortened = (line: string): string => {
   const trimmed = line.replace(/\r?\n$/, "");
@@ -102,13 +112,24 @@ const shortened = (line: string): string => {
 };
 
 function failed(said: string, limit: string | null): ToolError {
-  if (limit !== null) return new ToolError(ToolErrorCode.ExecutionFailed, `The search was ended by its limit of ${limit}. Search in a path, or with a glob.`);
+  if (limit !== null)
+    return new ToolError(
+      ToolErrorCode.ExecutionFailed,
+      `The search was ended by its limit of ${limit}. Search in a path, or with a glob.`,
+    );
   const words = said.replaceAll(`${WORKSPACE_FOLDER}/`, "").trim().slice(0, 1_000);
   // What ripgrep says after it is about options of its own, which the caller does not have.
   const [fault = ""] = words.replace(/^rg: /, "").split("\n\n");
   if (/regex parse error|error parsing glob|not allowed in a regex|regex exceeds size limit/.test(fault))
-    return new ToolError(ToolErrorCode.InvalidArguments, `Nothing was searched: the pattern or the glob cannot be used: ${fault}`);
-  return new ToolError(ToolErrorCode.ExecutionFailed, `The search has failed: ${words === "" ? "ripgrep says nothing of it" : words}`, {
-    trust: words === "" ? undefined : fromWorkspace("ripgrep"),
-  });
+    return new ToolError(
+      ToolErrorCode.InvalidArguments,
+      `Nothing was searched: the pattern or the glob cannot be used: ${fault}`,
+    );
+  return new ToolError(
+    ToolErrorCode.ExecutionFailed,
+    `The search has failed: ${words === "" ? "ripgrep says nothing of it" : words}`,
+    {
+      trust: words === "" ? undefined : fromWorkspace("ripgrep"),
+    },
+  );
 }

@@ -14,6 +14,10 @@ export function writeFile({ roots, maxBytes }: WriteFileOptions): Tool {
   return defineTool(tools.writeFile, async ({ path, content }, { caller, signal }) => {
     const workspace = new Workspace(roots, caller);
     checkWellFormed({ content });
-    return await changeFile(workspace, workspace.path(path), () => Buffer.from(content), { maxBytes, isMade: true, signal });
+    return await changeFile(workspace, workspace.path(path), () => Buffer.from(content), {
+      maxBytes,
+      isMade: true,
+      signal,
+    });
   });
 }

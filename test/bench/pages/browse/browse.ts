@@ -53,18 +53,30 @@ const { file: bundle } = await bundleService(join(import.meta.dirname, "../../..
 const nodeArgs = ["--no-allocation-site-pretenuring"];
 const { environment } = services.find(({ name }) => name === "web-tools")?.deployment ?? {};
 for (const converters of [1, 2]) {
-  const env = { BUS_URL: broker.url, ALLOW_ADDRESSES: `127.0.0.1:${site.port}`, CONVERTERS: String(converters), ...environment, NODE_ENV: "production" };
+  const env = {
+    BUS_URL: broker.url,
+    ALLOW_ADDRESSES: `127.0.0.1:${site.port}`,
+    CONVERTERS: String(converters),
+    ...environment,
+    NODE_ENV: "production",
+  };
   await using service = await untilReady("web-tools", startProgram(bundle, { env, nodeArgs }), '"msg":"ready"');
   await using bus = await connectBus(broker.url);
   await using caller = await createToolCaller(bus, { agent: "bench" });
   await caller.discovered();
   const begun = await memoryOf(service.pid);
-  const browse = async (path: string): Promise<void> => void (await caller.call("web_browse", { url: site.url + encodeURI(path) }));
+  const browse = async (path: string): Promise<void> =>
+    void (await caller.call("web_browse", { url: site.url + encodeURI(path) }));
   const name = converters === 1 ? "1 converter, the default" : `${converters} converters`;
   await browse("/small");
-  idle.push(`With ${name}, web tools have ${mb(begun)} MB once they are ready, and ${mb(await memoryOf(service.pid))} MB after a first small page.`);
+  idle.push(
+    `With ${name}, web tools have ${mb(begun)} MB once they are ready, and ${mb(await memoryOf(service.pid))} MB after a first small page.`,
+  );
   for (let index = 0; index < pages.length; index++) await browse(`/page/${index}`); // warms up
-  for (const isHostile of [false, true]) rows.push(await measure(isHostile ? `${name}, and a caller of hostile pages` : name, browse, service.pid, isHostile));
+  for (const isHostile of [false, true])
+    rows.push(
+      await measure(isHostile ? `${name}, and a caller of hostile pages` : name, browse, service.pid, isHostile),
+    );
 }
 
 const report = toMarkdown(rows);
@@ -75,12 +87,20 @@ if (values.out !== undefined) {
   await writeFile(file, `${before.trimEnd()}\n\n${report}`);
 }
 
-async function measure(name: string, browse: (path: string) => Promise<void>, pid: number, isHostile: boolean): Promise<Figures> {
+async function measure(
+  name: string,
+  browse: (path: string) => Promise<void>,
+  pid: number,
+  isHostile: boolean,
+): Promise<Figures> {
   process.stderr.write(`${name}\n`);
   const failures: string[] = [];
   const times: number[] = [];
   let memory: Memory = { webTools: 0, converters: [] };
-  const sampler = setInterval(() => void memoryOf(pid).then((now) => (memory = sumOf(now) > sumOf(memory) ? now : memory)), SAMPLE_MS);
+  const sampler = setInterval(
+    () => void memoryOf(pid).then((now) => (memory = sumOf(now) > sumOf(memory) ? now : memory)),
+    SAMPLE_MS,
+  );
   const cpuBefore = await treeCpuUs(pid);
   const begun = performance.now();
   let next = 0;
@@ -107,7 +127,8 @@ async function measure(name: string, browse: (path: string) => Promise<void>, pi
   clearInterval(sampler);
   const cpuMs = ((await treeCpuUs(pid)) - cpuBefore) / 1000 / Math.max(1, times.length);
   for (const failure of new Set(failures)) process.stderr.write(`${failure}\n`);
-  const at = (share: number): number => times.toSorted((a, b) => a - b)[Math.ceil(share * times.length) - 1] ?? Number.NaN;
+  const at = (share: number): number =>
+    times.toSorted((a, b) => a - b)[Math.ceil(share * times.length) - 1] ?? Number.NaN;
   return { name, perSecond: times.length / seconds, p50Ms: at(0.5), p99Ms: at(0.99), cpuMs, memory, failures, hostile };
 }
 

@@ -7,7 +7,9 @@ const STATE_SHARE = 0.77;
 
 /** So many different pages of a megabyte each, made of pages of the corpus, one below the other, and of a script that no reader sees. */
 export async function largePages(count: number): Promise<string[]> {
-  const bodies = (await readSet(join(import.meta.dirname, "../corpus"))).map(({ html }) => /<body[^>]*>([\s\S]*)<\/body>/.exec(html)?.[1] ?? html);
+  const bodies = (await readSet(join(import.meta.dirname, "../corpus"))).map(
+    ({ html }) => /<body[^>]*>([\s\S]*)<\/body>/.exec(html)?.[1] ?? html,
+  );
   const state = `<script>window.state = ${JSON.stringify("x".repeat(STATE_SHARE * MEGABYTE))};</script>`;
   return Array.from({ length: count }, (_, page) => {
     let text = "";
@@ -18,7 +20,8 @@ export async function largePages(count: number): Promise<string[]> {
   });
 }
 
-const many = (count: number, part: (index: number) => string): string => Array.from({ length: count }, (_, index) => part(index)).join("");
+const many = (count: number, part: (index: number) => string): string =>
+  Array.from({ length: count }, (_, index) => part(index)).join("");
 
 /** Pages that cost the converter what it lets a page cost, each just below one of its bounds: blocks, selectors, values, depth, repetition, nodes. */
 export const hostilePages: readonly string[] = [

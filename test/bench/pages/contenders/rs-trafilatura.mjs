@@ -10,4 +10,10 @@ const { extract } = createRequire(import.meta.url)(native);
 export const convert = (html, url) => extract(html, { url, format: "markdown", config }).content;
 
 // As contextractor itself has it.
-const config = { includeComments: true, includeTables: true, includeImages: false, includeFormatting: true, includeLinks: true };
+const config = {
+  includeComments: true,
+  includeTables: true,
+  includeImages: false,
+  includeFormatting: true,
+  includeLinks: true,
+};

@@ -2,8 +2,10 @@ import { load } from "cheerio";
 import { marked } from "marked";
 
 /** Controls but tab and line feed, signs that change the order of others, and those without width. */
-const UNSEEN = /[\p{Cc}--[\t\n]]|[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|[\u{e0000}-\u{e0fff}]/v;
-const FORBIDDEN = "script, style, iframe, object, embed, svg, math, template, link, meta, base, form, button, textarea, select, video, audio, plaintext, xmp";
+const UNSEEN =
+  /[\p{Cc}--[\t\n]]|[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|[\u{e0000}-\u{e0fff}]/v;
+const FORBIDDEN =
+  "script, style, iframe, object, embed, svg, math, template, link, meta, base, form, button, textarea, select, video, audio, plaintext, xmp";
 /** Longer markdown is looked at in part: the renderer takes long for it. */
 const RENDERED = 200_000;
 
@@ -11,11 +13,13 @@ const RENDERED = 200_000;
 export function faultsOf(markdown: string): string[] {
   const faults = unseenIn(markdown);
   const $ = load(marked.parse(markdown.slice(0, RENDERED), { async: false, gfm: true }));
-  for (const element of $(FORBIDDEN).toArray()) faults.push(`<${$(element).prop("tagName")?.toLowerCase()}>: ${$.html(element).slice(0, 100)}`);
+  for (const element of $(FORBIDDEN).toArray())
+    faults.push(`<${$(element).prop("tagName")?.toLowerCase()}>: ${$.html(element).slice(0, 100)}`);
   for (const element of $("*").toArray()) {
     for (const [name, value] of Object.entries($(element).attr() ?? {})) {
       if (name.startsWith("on")) faults.push(name);
-      if (/^(?:href|src)$/.test(name) && /^\s*(?:javascript|data|vbscript):/i.test(value)) faults.push(`${name}="${value.slice(0, 60)}"`);
+      if (/^(?:href|src)$/.test(name) && /^\s*(?:javascript|data|vbscript):/i.test(value))
+        faults.push(`${name}="${value.slice(0, 60)}"`);
     }
   }
   return [...new Set(faults)];

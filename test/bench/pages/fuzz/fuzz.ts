@@ -16,7 +16,13 @@ import { mutant } from "./mutate.ts";
 /** What the converter of web_browse gives a page. */
 const LIMIT_MS = 5_000;
 
-const { values } = parseArgs({ options: { pages: { type: "string", default: "5000" }, seed: { type: "string", default: "1" }, keep: { type: "string" } } });
+const { values } = parseArgs({
+  options: {
+    pages: { type: "string", default: "5000" },
+    seed: { type: "string", default: "1" },
+    keep: { type: "string" },
+  },
+});
 const pages = (await readSet(join(import.meta.dirname, "../corpus"))).map(({ html }) => html);
 const random = seededRandom(Number(values.seed));
 await using converter = await startContender("rockbot.ts");

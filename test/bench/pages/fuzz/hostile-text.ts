@@ -2,7 +2,8 @@ import type { Dice } from "./dice.ts";
 
 /** Elements of the kinds that become markdown, in one another. Their texts and attributes are made of signs that mean something in markdown, HTML or addresses. */
 export function hostileElement(dice: Dice, depth = 0): string {
-  const escaped = (): string => hostileText(dice).replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll('"', "&quot;");
+  const escaped = (): string =>
+    hostileText(dice).replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll('"', "&quot;");
   return dice.one(elements).replaceAll(/[@%]/g, (place) => {
     if (place === "%" && depth < DEEPEST && dice.below(5) === 0) return hostileElement(dice, depth + 1);
     return place === "@" || dice.below(10) < 7 ? escaped() : hostileText(dice);
@@ -44,8 +45,60 @@ const elements = [
 ];
 
 const pieces = [
-  ...["](javascript:a())", "](data:text/html,x)", "![x", "[x", "[", "]", "(", ")", "[x]: javascript:a()", "[^1]", "[^1]: ", "javascript:a()"],
-  ...["<script>", "</script>", "<img src=x onerror=a()>", "<iframe>", "<!--", "-->", "<![CDATA[", "]]>", "<", ">", "&lt;", "&#60;", "&amp;lt;", "&", ";"],
-  ...["https://e.test/", "www.e.test", "`", "``", "```", "$", "$$", "\\", "\\\\", "|", "*", "**", "_", "~~", "# ", "> ", "- ", "1. ", "---", "===", ": ", "!"],
+  ...[
+    "](javascript:a())",
+    "](data:text/html,x)",
+    "![x",
+    "[x",
+    "[",
+    "]",
+    "(",
+    ")",
+    "[x]: javascript:a()",
+    "[^1]",
+    "[^1]: ",
+    "javascript:a()",
+  ],
+  ...[
+    "<script>",
+    "</script>",
+    "<img src=x onerror=a()>",
+    "<iframe>",
+    "<!--",
+    "-->",
+    "<![CDATA[",
+    "]]>",
+    "<",
+    ">",
+    "&lt;",
+    "&#60;",
+    "&amp;lt;",
+    "&",
+    ";",
+  ],
+  ...[
+    "https://e.test/",
+    "www.e.test",
+    "`",
+    "``",
+    "```",
+    "$",
+    "$$",
+    "\\",
+    "\\\\",
+    "|",
+    "*",
+    "**",
+    "_",
+    "~~",
+    "# ",
+    "> ",
+    "- ",
+    "1. ",
+    "---",
+    "===",
+    ": ",
+    "!",
+  ],
   ...["\n", "\n\n", "  \n", "\r", " ", "\t", "\u00a0", "\u200b", "\u202e", "\0", "\u001b[2J", "word ", "a", "script"],
 ];

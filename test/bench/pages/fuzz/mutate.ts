@@ -32,20 +32,43 @@ const mutations: readonly (readonly [string, Mutation])[] = [
   ["cut a piece", (html, dice) => replaceAt(html, dice.piece(html, 2_000), "")],
   ["splice another page", (html, dice, pages) => insert(html, dice, sliceOf(dice.one(pages), dice, 4_000))],
   ["repeat a piece", (html, dice) => insert(html, dice, sliceOf(html, dice, 1_500).repeat(1 + dice.below(60)))],
-  ["swap tags", (html, dice) => everyNth(html, /<(\/?)[a-z][a-z0-9]*/gi, dice, (_, slash) => `<${slash}${dice.one(tags)}`)],
+  [
+    "swap tags",
+    (html, dice) => everyNth(html, /<(\/?)[a-z][a-z0-9]*/gi, dice, (_, slash) => `<${slash}${dice.one(tags)}`),
+  ],
   ["drop end tags", (html, dice) => everyNth(html, /<\/[a-z][a-z0-9]*>/gi, dice, () => "")],
-  ["nest deeply", (html, dice) => insert(html, dice, `<${dice.one(tags)} class="${dice.one(words)}">`.repeat(dice.below(3_000)))],
-  ["many attributes", (html, dice) => insert(html, dice, `<div ${Array.from({ length: dice.below(2_000) }, (_, i) => `a${i}=${i}`).join(" ")}>`)],
+  [
+    "nest deeply",
+    (html, dice) => insert(html, dice, `<${dice.one(tags)} class="${dice.one(words)}">`.repeat(dice.below(3_000))),
+  ],
+  [
+    "many attributes",
+    (html, dice) =>
+      insert(html, dice, `<div ${Array.from({ length: dice.below(2_000) }, (_, i) => `a${i}=${i}`).join(" ")}>`),
+  ],
   ["entities", (html, dice) => everyNth(html, /\b\w/g, dice, () => dice.one(entities))],
   ["signs that nobody sees", (html, dice) => everyNth(html, /\b\w/g, dice, (letter) => letter + dice.one(unseen))],
   ["signs of markdown", (html, dice) => everyNth(html, /\b\w/g, dice, (letter) => dice.one(markdownSigns) + letter)],
   ["hostile markup", (html, dice) => insert(insert(html, dice, dice.one(hostile)), dice, dice.one(hostile))],
-  ["hostile texts", (html, dice) => insert(html, dice, Array.from({ length: 1 + dice.below(20) }, () => hostileElement(dice)).join(""))],
-  ["random signs", (html, dice) => insert(html, dice, Array.from({ length: dice.below(300) }, () => String.fromCodePoint(codePoint(dice))).join(""))],
+  [
+    "hostile texts",
+    (html, dice) => insert(html, dice, Array.from({ length: 1 + dice.below(20) }, () => hostileElement(dice)).join("")),
+  ],
+  [
+    "random signs",
+    (html, dice) =>
+      insert(html, dice, Array.from({ length: dice.below(300) }, () => String.fromCodePoint(codePoint(dice))).join("")),
+  ],
   ["quotes lost", (html, dice) => everyNth(html, /"/g, dice, () => "")],
   [
     "classes changed",
-    (html, dice) => everyNth(html, /class="[^"]*"/g, dice, () => `class="${dice.one(words)} ${dice.one(words)}" style="${dice.one(styles)}"`),
+    (html, dice) =>
+      everyNth(
+        html,
+        /class="[^"]*"/g,
+        dice,
+        () => `class="${dice.one(words)} ${dice.one(words)}" style="${dice.one(styles)}"`,
+      ),
   ],
 ];
 
@@ -69,7 +92,8 @@ const tags =
   "div,p,span,a,table,tr,td,th,ul,ol,li,pre,code,blockquote,h1,h3,article,main,aside,nav,header,footer,form,button,select,option,details,dl,dt,dd,b,em,sup,svg,math,template,noscript,textarea,title,dialog,figure,img,br,input,iframe,object,center,font".split(
     ",",
   );
-const words = "content,main,article,post,comment,nav,footer,ad,hidden,cookie,line-numbers,highlight,lineno,price,card,x".split(",");
+const words =
+  "content,main,article,post,comment,nav,footer,ad,hidden,cookie,line-numbers,highlight,lineno,price,card,x".split(",");
 const styles = [
   "display:none",
   "visibility:hidden",
@@ -172,7 +196,8 @@ const hostile = [
   '<meta name="author" content="a&#10;---&#10;title: b"><meta property="og:title" content="x: [y]&#13;# z">',
 ];
 
-const replaceAt = (html: string, [start, end]: readonly [number, number], text: string): string => html.slice(0, start) + text + html.slice(end);
+const replaceAt = (html: string, [start, end]: readonly [number, number], text: string): string =>
+  html.slice(0, start) + text + html.slice(end);
 
 /** Mostly between tags, as a page's own faults are. */
 function insert(html: string, dice: Dice, text: string): string {
@@ -189,12 +214,16 @@ function sliceOf(html: string, dice: Dice, longest: number): string {
 function everyNth(html: string, pattern: RegExp, dice: Dice, change: (match: string, group: string) => string): string {
   const step = dice.one([1, 3, 10, 40, 100]);
   let count = dice.below(step);
-  return html.replaceAll(pattern, (match: string, group: string) => (count++ % step === 0 ? change(match, group) : match));
+  return html.replaceAll(pattern, (match: string, group: string) =>
+    count++ % step === 0 ? change(match, group) : match,
+  );
 }
 
-const codePoint = (dice: Dice): number => dice.one([dice.below(0x80), dice.below(0x3000), dice.below(0x10000), dice.below(0x110000)]);
+const codePoint = (dice: Dice): number =>
+  dice.one([dice.below(0x80), dice.below(0x3000), dice.below(0x10000), dice.below(0x110000)]);
 
 function broken(bytes: Buffer, dice: Dice): Buffer {
-  for (let left = dice.below(200); left > 0 && bytes.length > 0; left--) bytes[dice.below(bytes.length)] = dice.below(256);
+  for (let left = dice.below(200); left > 0 && bytes.length > 0; left--)
+    bytes[dice.below(bytes.length)] = dice.below(256);
   return bytes;
 }

@@ -44,11 +44,14 @@ export function boost({ rows, labels, weights }: Samples, options: BoostOptions)
       gradients[row] = (weights[row] as number) * (p - (labels[row] as number));
       curvatures[row] = (weights[row] as number) * p * (1 - p);
     }
-    const sampled = Int32Array.from({ length: rows.length }, (_, row) => row).filter((row) => (weights[row] as number) > 0 && random() < options.rowShare);
+    const sampled = Int32Array.from({ length: rows.length }, (_, row) => row).filter(
+      (row) => (weights[row] as number) > 0 && random() < options.rowShare,
+    );
     const columns = edges.map((_, column) => column).filter(() => random() < options.columnShare);
     const tree = growTree({ bins, edges, gradients, curvatures, columns }, sampled, options);
     trees.push(tree);
-    for (let row = 0; row < rows.length; row++) sums[row] = (sums[row] as number) + valueIn(tree, rows[row] as Float32Array);
+    for (let row = 0; row < rows.length; row++)
+      sums[row] = (sums[row] as number) + valueIn(tree, rows[row] as Float32Array);
   }
   return { bias, trees };
 }
@@ -142,7 +145,10 @@ function growTree(field: Field, rows: Int32Array, options: BoostOptions): TreeNo
     root = node;
   });
   while (leaves.length < options.leaves) {
-    const leaf = leaves.reduce<Leaf | undefined>((best, at) => (at.split !== undefined && at.split.gain > (best?.split?.gain ?? 0) ? at : best), undefined);
+    const leaf = leaves.reduce<Leaf | undefined>(
+      (best, at) => (at.split !== undefined && at.split.gain > (best?.split?.gain ?? 0) ? at : best),
+      undefined,
+    );
     if (leaf?.split === undefined) break;
     const { column, bin } = leaf.split;
     const of = field.bins[column] as Uint8Array;
@@ -151,7 +157,12 @@ function growTree(field: Field, rows: Int32Array, options: BoostOptions): TreeNo
     const isLowLess = low.length < high.length;
     const less = histogramOf(field, isLowLess ? low : high);
     const more = leaf.sums.map((sum, i) => sum - (less[i] as number));
-    const node = { column, limit: field.edges[column]?.[bin] as number, low: { value: 0 } as TreeNode, high: { value: 0 } as TreeNode };
+    const node = {
+      column,
+      limit: field.edges[column]?.[bin] as number,
+      low: { value: 0 } as TreeNode,
+      high: { value: 0 } as TreeNode,
+    };
     leaf.place(node);
     leaves.splice(leaves.indexOf(leaf), 1);
     add(low, isLowLess ? less : more, (child) => {

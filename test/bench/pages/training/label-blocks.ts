@@ -24,7 +24,9 @@ export function labelBlocks(blocks: readonly (readonly string[])[], truth: reado
   for (const [text, places] of short) {
     const count = whole.split(` ${text} `).length - 1;
     if (count === 0) continue;
-    const best = places.map((at) => ({ at, near: labelNear(at, blocks, long, labels) })).sort((a, b) => b.near - a.near || a.at - b.at);
+    const best = places
+      .map((at) => ({ at, near: labelNear(at, blocks, long, labels) }))
+      .sort((a, b) => b.near - a.near || a.at - b.at);
     for (const { at } of best.slice(0, count)) labels[at] = 1;
   }
   return labels;
@@ -49,7 +51,12 @@ function shareInRuns(words: readonly string[], left: Map<string, number>): numbe
   return share;
 }
 
-function labelNear(at: number, blocks: readonly (readonly string[])[], long: readonly number[], labels: readonly number[]): number {
+function labelNear(
+  at: number,
+  blocks: readonly (readonly string[])[],
+  long: readonly number[],
+  labels: readonly number[],
+): number {
   let after = long.findIndex((i) => i > at);
   if (after < 0) after = long.length;
   let sum = 0;

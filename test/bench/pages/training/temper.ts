@@ -5,7 +5,9 @@ export function temper({ bias, trees }: Forest, scale: number): Forest {
   return { bias: scale * bias, trees: trees.map(tempered) };
 
   function tempered(node: TreeNode): TreeNode {
-    return "value" in node ? { value: scale * node.value } : { ...node, low: tempered(node.low), high: tempered(node.high) };
+    return "value" in node
+      ? { value: scale * node.value }
+      : { ...node, low: tempered(node.low), high: tempered(node.high) };
   }
 }
 

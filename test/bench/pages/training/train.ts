@@ -15,7 +15,16 @@ import { prepare, type TrainingPage } from "./prepare.ts";
 import { fitScale, temper } from "./temper.ts";
 
 const FOLDS = 5;
-const options: BoostOptions = { trees: 160, leaves: 32, rate: 0.09, rowShare: 0.7, columnShare: 0.35, leastRows: 60, ridge: 10, seed: 3 };
+const options: BoostOptions = {
+  trees: 160,
+  leaves: 32,
+  rate: 0.09,
+  rowShare: 0.7,
+  columnShare: 0.35,
+  leastRows: 60,
+  ridge: 10,
+  seed: 3,
+};
 /**
  * Of what is learnt, so much of the logit counts. The folds fit 0.7: on sites that it has not seen, a forest is surer than it should be. On those that it has seen it is not,
  * and real calls ask for both.
@@ -23,9 +32,13 @@ const options: BoostOptions = { trees: 160, leaves: 32, rate: 0.09, rowShare: 0.
 const SURENESS = 0.8;
 const MODEL = join(import.meta.dirname, "../../../../packages/page/src/content/generated/content-model.ts");
 
-const { values, positionals } = parseArgs({ allowPositionals: true, options: { "no-model": { type: "boolean", default: false } } });
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { "no-model": { type: "boolean", default: false } },
+});
 const [folder] = positionals;
-if (folder === undefined) throw new Error("Cannot train: name the folder of the set, as in npm run train:pages -- FOLDER.");
+if (folder === undefined)
+  throw new Error("Cannot train: name the folder of the set, as in npm run train:pages -- FOLDER.");
 
 const measured = await readSet(folder);
 const pages = measured.flatMap((page) => prepare(page) ?? []);
@@ -86,5 +99,7 @@ function report(name: string, shares: ReadonlyMap<TrainingPage, readonly number[
   const scores = [...shares].map(([page, of]) => ({ type: page.page.truth.pageType, f1: f1Of(page, of) }));
   const mean = (some: typeof scores): string => (some.reduce((sum, { f1 }) => sum + f1, 0) / some.length).toFixed(3);
   const types = [...new Set(scores.map(({ type }) => type))].sort();
-  console.log(`${name}: word F1 ${mean(scores)} (${types.map((type) => `${type} ${mean(scores.filter((score) => score.type === type))}`).join(", ")})`);
+  console.log(
+    `${name}: word F1 ${mean(scores)} (${types.map((type) => `${type} ${mean(scores.filter((score) => score.type === type))}`).join(", ")})`,
+  );
 }

@@ -12,7 +12,9 @@ const placed = (place: { readonly start: number; readonly end: number }, calls: 
 
 /** `<tool_call>{"name": …, "arguments": …}</tool_call>`, of Hermes and Qwen; GLM has the name and `<arg_key>`s there. The end may be missing. */
 const taggedJson: Dialect = (text, typeOf) =>
-  enclosed(text, /<(tool_call|function_call|tool_use|tool_code|function)>/g, ([, tag]) => `</${tag}>`, { mayLackEnd: true }).flatMap((place) => {
+  enclosed(text, /<(tool_call|function_call|tool_use|tool_code|function)>/g, ([, tag]) => `</${tag}>`, {
+    mayLackEnd: true,
+  }).flatMap((place) => {
     const inner = place.inner.trim();
     const calls = jsonCalls(inner);
     if (calls.length > 0) return placed(place, calls);
@@ -29,7 +31,9 @@ const functionTag: Dialect = (text, typeOf) =>
       ...one,
       inner: one.inner.replace(/^\n|\n$/g, ""),
     }));
-    return placed(place, [parameters.length > 0 ? parameterCall(name, parameters, typeOf) : { name, arguments: place.inner.trim() }]);
+    return placed(place, [
+      parameters.length > 0 ? parameterCall(name, parameters, typeOf) : { name, arguments: place.inner.trim() },
+    ]);
   });
 
 /** `<invoke name="…"><parameter name="…">value</parameter></invoke>`. */
@@ -42,24 +46,33 @@ const invokeTag: Dialect = (text, typeOf) =>
 /** A mark of the model's own, then JSON: `[TOOL_CALLS][…]` of Mistral, `<|python_tag|>{…}` of Llama; or a name, `[ARGS]` and JSON. */
 const marked: Dialect = (text) => {
   const endOf = jsonEnds(text);
-  return [...text.matchAll(/(?:\[TOOL_CALLS\]|<\|python_tag\|>|<\|tool_call\|>|<\|tool_calls\|>)\s*(?:([\w.-]+)\s*\[ARGS\]\s*)?(?=[[{])/g)].flatMap((match) => {
+  return [
+    ...text.matchAll(
+      /(?:\[TOOL_CALLS\]|<\|python_tag\|>|<\|tool_call\|>|<\|tool_calls\|>)\s*(?:([\w.-]+)\s*\[ARGS\]\s*)?(?=[[{])/g,
+    ),
+  ].flatMap((match) => {
     const from = match.index + match[0].length;
     const end = endOf(from);
     if (end === -1) return [];
     const json = text.slice(from, end);
-    return placed({ start: match.index, end }, match[1] === undefined ? jsonCalls(json) : [{ name: match[1], arguments: json }]);
+    return placed(
+      { start: match.index, end },
+      match[1] === undefined ? jsonCalls(json) : [{ name: match[1], arguments: json }],
+    );
   });
 };
 
 /** DeepSeek's tokens, when its server does not read them. */
 const deepSeek: Dialect = (text) =>
-  enclosed(text, /<｜tool▁call▁begin｜>(?:function)?(?:<｜tool▁sep｜>)?([\w.-]+)(?:<｜tool▁sep｜>)?\s*(?:```json)?/g, () => "<｜tool▁call▁end｜>").flatMap(
-    (place) => {
-      const inner = place.inner.trim();
-      const json = inner.endsWith("```") ? inner.slice(0, -3).trim() : inner;
-      return placed(place, [{ name: place.begin[1] ?? "", arguments: json }]);
-    },
-  );
+  enclosed(
+    text,
+    /<｜tool▁call▁begin｜>(?:function)?(?:<｜tool▁sep｜>)?([\w.-]+)(?:<｜tool▁sep｜>)?\s*(?:```json)?/g,
+    () => "<｜tool▁call▁end｜>",
+  ).flatMap((place) => {
+    const inner = place.inner.trim();
+    const json = inner.endsWith("```") ? inner.slice(0, -3).trim() : inner;
+    return placed(place, [{ name: place.begin[1] ?? "", arguments: json }]);
+  });
 
 /** Two lines with a word each before the name and the arguments: those of the .NET original, and `Action:` of ReAct; or a bare name, then JSON. */
 const lines: Dialect = (text) => {
@@ -79,7 +92,9 @@ const lines: Dialect = (text) => {
 
 /** A fenced block that is JSON. */
 const fencedJson: Dialect = (text) =>
-  enclosed(text, /```(?:json|tool_call|tool_code|tool)?[ \t]*\n/g, () => "```").flatMap((place) => placed(place, jsonCalls(place.inner)));
+  enclosed(text, /```(?:json|tool_call|tool_code|tool)?[ \t]*\n/g, () => "```").flatMap((place) =>
+    placed(place, jsonCalls(place.inner)),
+  );
 
 /** JSON that stands by itself: it begins a line and ends one. */
 const bareJson: Dialect = (text) => {
@@ -89,7 +104,8 @@ const bareJson: Dialect = (text) => {
     const start = match.index + match[0].length;
     if (start < (found.at(-1)?.end ?? 0)) continue;
     const end = endOf(start);
-    if (end !== -1 && /^[ \t]*(?:\r?\n|$)/.test(text.slice(end))) found.push(...placed({ start, end }, jsonCalls(text.slice(start, end))));
+    if (end !== -1 && /^[ \t]*(?:\r?\n|$)/.test(text.slice(end)))
+      found.push(...placed({ start, end }, jsonCalls(text.slice(start, end))));
   }
   return found;
 };

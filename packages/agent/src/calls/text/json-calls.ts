@@ -16,7 +16,16 @@ export interface PlacedCall extends WrittenCall {
 type Fields = Readonly<Record<string, unknown>>;
 
 const NAMES = ["name", "tool_name", "tool", "function_name", "function", "action", "recipient_name"];
-const ARGUMENTS = ["arguments", "parameters", "args", "input", "tool_input", "action_input", "tool_arguments", "params"];
+const ARGUMENTS = [
+  "arguments",
+  "parameters",
+  "args",
+  "input",
+  "tool_input",
+  "action_input",
+  "tool_arguments",
+  "params",
+];
 
 /** The calls that a JSON text is, in any of the shapes that models have been trained on: one, a list, or inside an envelope. */
 export function jsonCalls(text: string): readonly WrittenCall[] {
@@ -39,7 +48,12 @@ function callsOf(value: unknown): readonly WrittenCall[] {
   const key = ARGUMENTS.find((candidate) => candidate in value);
   if (typeof name !== "string" || key === undefined) return [];
   const args = value[key];
-  return [{ name: name.replace(/^functions?\./, ""), arguments: typeof args === "string" ? args : JSON.stringify(args ?? {}) }];
+  return [
+    {
+      name: name.replace(/^functions?\./, ""),
+      arguments: typeof args === "string" ? args : JSON.stringify(args ?? {}),
+    },
+  ];
 }
 
 /** The most characters that are looked through for the ends of JSON values in one text, which may be full of beginnings without an end. */
@@ -79,4 +93,5 @@ function parsed(text: string): unknown {
   }
 }
 
-const isFields = (value: unknown): value is Fields => typeof value === "object" && value !== null && !Array.isArray(value);
+const isFields = (value: unknown): value is Fields =>
+  typeof value === "object" && value !== null && !Array.isArray(value);

@@ -42,7 +42,12 @@ test.each<readonly [string, string]>([
 
 test("a call behind beginnings without an end is read", () => {
   const call = '<tool_call>{"name": "a", "arguments": {"b": 1}}</tool_call>';
-  for (const before of [full('<invoke name="x">', 1_000), full("{\n", 1_000), full("[TOOL_CALLS][", 1_000), full("<｜tool▁call▁begin｜>x", 1_000)]) {
+  for (const before of [
+    full('<invoke name="x">', 1_000),
+    full("{\n", 1_000),
+    full("[TOOL_CALLS][", 1_000),
+    full("<｜tool▁call▁begin｜>x", 1_000),
+  ]) {
     expect(readTextCalls(before + call, { tools, results: [] }).calls).toEqual([{ name: "a", arguments: '{"b":1}' }]);
   }
 });

@@ -30,17 +30,22 @@ export function readTextCalls(text: string, { tools, results }: ReadTextCallsOpt
   const isCall = (call: PlacedCall): boolean => names.has(call.name) && !isQuoted(call, shown, read);
 
   const explicit = explicitDialects.flatMap((dialect) => dialect(shown, typeOf)).filter(isCall);
-  const loose = explicit.length > 0 ? [] : atEnd(shown, looseDialects.flatMap((dialect) => dialect(shown, typeOf)).filter(isCall));
+  const loose =
+    explicit.length > 0 ? [] : atEnd(shown, looseDialects.flatMap((dialect) => dialect(shown, typeOf)).filter(isCall));
   const calls = withoutOverlaps(explicit.length > 0 ? explicit : loose);
   const first = calls[0];
   if (first === undefined) return { text, calls: [] };
-  const before = text.slice(0, first.start).replace(/(?:<(?:tool_calls|function_calls)>|```(?:\w+)?|<｜tool▁calls▁begin｜>|Thought:\s*$)\s*$/, "");
+  const before = text
+    .slice(0, first.start)
+    .replace(/(?:<(?:tool_calls|function_calls)>|```(?:\w+)?|<｜tool▁calls▁begin｜>|Thought:\s*$)\s*$/, "");
   return { text: before.trim(), calls: calls.map(({ name, arguments: args }) => ({ name, arguments: args })) };
 }
 
 /** Quoted lines, and what stands between marks of untrusted content, with blanks in their place. */
 const withoutQuotations = (text: string): string =>
-  text.replaceAll(/<untrusted-[\s\S]*?(?:<\/untrusted-[^>\n]{0,64}>|(?![\s\S]))|^[ \t]*>.*$/gm, (quoted) => quoted.replaceAll(/[^\n]/g, " "));
+  text.replaceAll(/<untrusted-[\s\S]*?(?:<\/untrusted-[^>\n]{0,64}>|(?![\s\S]))|^[ \t]*>.*$/gm, (quoted) =>
+    quoted.replaceAll(/[^\n]/g, " "),
+  );
 
 /** Only those after which nothing stands but others of them. */
 function atEnd(text: string, calls: readonly PlacedCall[]): readonly PlacedCall[] {
@@ -60,15 +65,24 @@ function withoutOverlaps(calls: readonly PlacedCall[]): readonly PlacedCall[] {
   for (const call of [...calls].sort((a, b) => a.start - b.start || b.end - a.end)) {
     const last = kept.at(-1);
     const isSamePlace = last !== undefined && last.start === call.start && last.end === call.end;
-    if (last === undefined || call.start >= last.end || (isSamePlace && !kept.some((other) => other.name === call.name && other.arguments === call.arguments)))
+    if (
+      last === undefined ||
+      call.start >= last.end ||
+      (isSamePlace && !kept.some((other) => other.name === call.name && other.arguments === call.arguments))
+    )
       kept.push(call);
   }
   return kept;
 }
 
 /** One that a result names with the same arguments; one without arguments if a result has it as it is written. */
-function isQuoted({ name, arguments: args, start, end }: PlacedCall, text: string, results: readonly string[]): boolean {
-  const sought = letters(args) === "" ? [letters(text.slice(start, end).replace(/^```\w*/, ""))] : [letters(name), letters(args)];
+function isQuoted(
+  { name, arguments: args, start, end }: PlacedCall,
+  text: string,
+  results: readonly string[],
+): boolean {
+  const sought =
+    letters(args) === "" ? [letters(text.slice(start, end).replace(/^```\w*/, ""))] : [letters(name), letters(args)];
   return results.some((result) => sought.every((part) => result.includes(part)));
 }
 

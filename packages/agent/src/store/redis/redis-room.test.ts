@@ -8,10 +8,16 @@ import type { SessionKey, TurnRecord, TurnStore } from "../turn-store.ts";
 import { connectRedisTurnStore } from "./redis-turn-store.ts";
 
 const record: TurnRecord = { nonce: "ab", startedAt: 1, hasReadUntrusted: false, answers: [], results: new Map() };
-const result = { text: "done", finish: "stop", usage: { inputTokens: 1, outputTokens: 1 }, hasReadUntrusted: false } as const;
+const result = {
+  text: "done",
+  finish: "stop",
+  usage: { inputTokens: 1, outputTokens: 1 },
+  hasReadUntrusted: false,
+} as const;
 const TEXT = "x".repeat(250_000);
 const claimOf = (turnId: string) => ({ turnId, owner: newId(), leaseMs: 60_000, maxWaiting: 16, record });
-const answerOf = (text: string) => ({ text, toolCalls: [], finish: "stop", usage: { inputTokens: 1, outputTokens: 1 } }) as const;
+const answerOf = (text: string) =>
+  ({ text, toolCalls: [], finish: "stop", usage: { inputTokens: 1, outputTokens: 1 } }) as const;
 
 /** One turn of the session, as the agent writes it. @returns whether its end was kept */
 async function turn(store: TurnStore, session: SessionKey): Promise<boolean> {
@@ -30,8 +36,14 @@ test("one caller with a session for each of its large messages takes no more tha
   await using store = await connectRedisTurnStore(redis.url);
   const own = { caller: "ben", sessionId: "own" };
   await turn(store, own);
-  for (let index = 0; index < 200; index++) expect(await turn(store, { caller: "flood", sessionId: `s${index}` })).toBe(true); // 50 MB
-  const kept = await Promise.all(Array.from({ length: 200 }, async (_, index) => (await store.history({ caller: "flood", sessionId: `s${index}` })).length));
+  for (let index = 0; index < 200; index++)
+    expect(await turn(store, { caller: "flood", sessionId: `s${index}` })).toBe(true); // 50 MB
+  const kept = await Promise.all(
+    Array.from(
+      { length: 200 },
+      async (_, index) => (await store.history({ caller: "flood", sessionId: `s${index}` })).length,
+    ),
+  );
   const count = kept.filter((length) => length > 0).length;
   expect(count).toBeGreaterThan(15); // 3/16 of 32 MiB
   expect(count).toBeLessThan(26);
@@ -50,7 +62,9 @@ test("sessions with a turn stay, and a caller whose running turns have all that 
     const taken = await store.take(session, claim);
     if (taken.state !== "taken") return taken;
     running.push({ session, claim, fence: taken.fence });
-    return (await store.addAnswer(session, { ...claim, fence: taken.fence }, 0, answerOf(TEXT.repeat(4)))) ? taken : undefined;
+    return (await store.addAnswer(session, { ...claim, fence: taken.fence }, 0, answerOf(TEXT.repeat(4))))
+      ? taken
+      : undefined;
   };
   await turn(store, { caller: "flood", sessionId: "idle" });
   for (let index = 0; index < 3; index++) expect(await begin("flood", `s${index}`)).toMatchObject({ state: "taken" });
@@ -70,17 +84,23 @@ test("where all have too much, who has the most gives so much once, and somebody
   await redis.ctl("config", "set", "maxmemory", "32mb");
   await using store = await connectRedisTurnStore(redis.url);
   for (let index = 0; index < 20; index++) await turn(store, { caller: "lapsed", sessionId: `s${index}` });
-  await redis.ctl("eval", "for _, key in ipairs(redis.call('KEYS', '*')) do if not string.match(key, ':room$') then redis.call('DEL', key) end end", "0");
+  await redis.ctl(
+    "eval",
+    "for _, key in ipairs(redis.call('KEYS', '*')) do if not string.match(key, ':room$') then redis.call('DEL', key) end end",
+    "0",
+  );
   const sessions = Array.from({ length: 12 }, (_, index) => ({ caller: "flood", sessionId: `s${index}` }));
   for (const session of sessions) await turn(store, session);
   const used = Number(/^used_memory:(\d+)/m.exec(await redis.ctl("info", "memory"))?.[1]);
   const ballast = "for i = 1, tonumber(ARGV[1]) do redis.call('SET', 'ballast' .. i, string.rep('x', 100000)) end";
   await redis.ctl("eval", ballast, "0", String(Math.ceil((25 * 1024 * 1024 - used) / (112 * 1024)))); // about one MiB too many
-  const left = async (): Promise<number> => (await Promise.all(sessions.map((session) => store.history(session)))).filter(({ length }) => length > 0).length;
+  const left = async (): Promise<number> =>
+    (await Promise.all(sessions.map((session) => store.history(session)))).filter(({ length }) => length > 0).length;
   await expect
     .poll(
       async () => {
-        for (let index = 0; index < 10; index++) await store.note({ caller: "ben", sessionId: "own" }, { role: "user", content: "x", at: 1 });
+        for (let index = 0; index < 10; index++)
+          await store.note({ caller: "ben", sessionId: "own" }, { role: "user", content: "x", at: 1 });
         return await left();
       },
       { timeout: 20_000 },
@@ -97,8 +117,10 @@ test("where three callers fill the three quarters, another chats and calls on, a
   await using claims = await connectRedisClaimStore(redis.url);
   await using journal = await connectRedisJournalStore(redis.url);
   const flood = ["f1", "f2", "f3"];
-  for (let index = 0; index < 30; index++) for (const caller of flood) await turn(store, { caller, sessionId: `s${index}` });
-  const put = (index: number) => blobs.put(newId(), Buffer.from(TEXT), { owner: flood[index % 3] as string, ttlMs: 60_000 });
+  for (let index = 0; index < 30; index++)
+    for (const caller of flood) await turn(store, { caller, sessionId: `s${index}` });
+  const put = (index: number) =>
+    blobs.put(newId(), Buffer.from(TEXT), { owner: flood[index % 3] as string, ttlMs: 60_000 });
   const isFull = (index: number): Promise<boolean> =>
     put(index).then(
       () => false,
@@ -139,13 +161,18 @@ test("while there is little room, a caller whose calls have its share makes no f
   await redis.ctl("config", "set", "maxmemory", "16mb");
   await redis.ctl("setrange", "ballast", String(12 * 1024 * 1024), "x");
   await using claims = await connectRedisClaimStore(redis.url);
-  const claim = (caller: string, id: number) => claims.claim({ caller, toolCallId: `${id}` }, { owner: "o", requestHash: "h", leaseMs: 60_000 });
+  const claim = (caller: string, id: number) =>
+    claims.claim({ caller, toolCallId: `${id}` }, { owner: "o", requestHash: "h", leaseMs: 60_000 });
   await claim("flood", 0);
   let made = 1;
   const more = async (): Promise<void> => {
-    for (; made < 3_000; made += 100) await Promise.all(Array.from({ length: 100 }, (_, index) => claim("flood", made + index)));
+    for (; made < 3_000; made += 100)
+      await Promise.all(Array.from({ length: 100 }, (_, index) => claim("flood", made + index)));
   };
-  await expect(more()).rejects.toMatchObject({ name: "StoreFullError", message: expect.stringMatching(/^"flood" makes no further call/) });
+  await expect(more()).rejects.toMatchObject({
+    name: "StoreFullError",
+    message: expect.stringMatching(/^"flood" makes no further call/),
+  });
   expect(made).toBeGreaterThan(1_000); // 512 KiB of 400 bytes each
   expect(await claim("flood", 0)).toMatchObject({ state: "held" });
   expect(await claim("ben", 0)).toMatchObject({ state: "taken" });

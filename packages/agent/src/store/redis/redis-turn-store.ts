@@ -58,7 +58,10 @@ class RedisTurnStore implements TurnStore {
   readonly #prefix: string;
   readonly #sessionKeptMs: number;
 
-  constructor(address: RedisAddress, { log = silentLogger, prefix = "rockbot", ca, sessionKeptMs = SESSION_KEPT_MS }: RedisTurnStoreOptions) {
+  constructor(
+    address: RedisAddress,
+    { log = silentLogger, prefix = "rockbot", ca, sessionKeptMs = SESSION_KEPT_MS }: RedisTurnStoreOptions,
+  ) {
     this.#prefix = `${prefix}:{turns}`;
     this.#sessionKeptMs = sessionKeptMs;
     this.#connection = new RedisConnection(address, {
@@ -90,12 +93,19 @@ class RedisTurnStore implements TurnStore {
     if (state === "full") return { state, waiting: Number(value) };
     if (state === "waiting") return { state, ahead: Number(value) };
     const [fields, texts] = answer.slice(2) as [readonly string[], readonly string[]];
-    return { state: "taken", fence: Number(value), record: recordOf(fields), history: texts.map((text) => JSON.parse(text) as HistoryTurn) };
+    return {
+      state: "taken",
+      fence: Number(value),
+      record: recordOf(fields),
+      history: texts.map((text) => JSON.parse(text) as HistoryTurn),
+    };
   }
 
   async place(session: SessionKey, { turnId, placeMs, maxWaiting }: TurnPlacing): Promise<void> {
     const { queue, seen, turn } = this.#keys(session, turnId);
-    await this.#connection.run("give a turn its place", (redis) => redis.placeTurn(queue, seen, turn, turnId, placeMs, maxWaiting));
+    await this.#connection.run("give a turn its place", (redis) =>
+      redis.placeTurn(queue, seen, turn, turnId, placeMs, maxWaiting),
+    );
   }
 
   async getsOn(session: SessionKey, turnId: string): Promise<boolean> {
@@ -105,63 +115,108 @@ class RedisTurnStore implements TurnStore {
 
   async renew(session: SessionKey, { turnId, owner, fence: term }: TurnLease, leaseMs: number): Promise<boolean> {
     const { lease, fence, current } = this.#keys(session, turnId);
-    return this.#did("renew a session's lease", (redis) => redis.renewSession(lease, fence, current, owner, term, leaseMs));
+    return this.#did("renew a session's lease", (redis) =>
+      redis.renewSession(lease, fence, current, owner, term, leaseMs),
+    );
   }
 
   async leave(session: SessionKey, turnId: string, owner: string): Promise<void> {
     const { lease, queue, seen, turn } = this.#keys(session, turnId);
-    await this.#connection.run("leave a session", (redis) => redis.leaveSession(lease, queue, seen, turn, owner, turnId));
+    await this.#connection.run("leave a session", (redis) =>
+      redis.leaveSession(lease, queue, seen, turn, owner, turnId),
+    );
   }
 
-  async addAnswer(session: SessionKey, { turnId, owner, fence: term }: TurnLease, index: number, answer: StoredAnswer): Promise<boolean> {
+  async addAnswer(
+    session: SessionKey,
+    { turnId, owner, fence: term }: TurnLease,
+    index: number,
+    answer: StoredAnswer,
+  ): Promise<boolean> {
     const { lease, fence, turn } = this.#keys(session, turnId);
     const keys = this.#counted(session, [lease, fence, turn]);
     return this.#did("keep an answer", (redis) => redis.addAnswer(...keys, owner, term, index, JSON.stringify(answer)));
   }
 
-  async addResult(session: SessionKey, { turnId, owner, fence: term }: TurnLease, callId: string, result: StoredResult): Promise<boolean> {
+  async addResult(
+    session: SessionKey,
+    { turnId, owner, fence: term }: TurnLease,
+    callId: string,
+    result: StoredResult,
+  ): Promise<boolean> {
     const { lease, fence, turn } = this.#keys(session, turnId);
     const keys = this.#counted(session, [lease, fence, turn]);
     return this.#did("keep a result", (redis) => redis.addResult(...keys, owner, term, callId, JSON.stringify(result)));
   }
 
-  async end(session: SessionKey, { turnId, owner, fence: term }: TurnLease, result: TurnResult, entries: readonly HistoryTurn[]): Promise<boolean> {
+  async end(
+    session: SessionKey,
+    { turnId, owner, fence: term }: TurnLease,
+    result: TurnResult,
+    entries: readonly HistoryTurn[],
+  ): Promise<boolean> {
     const { lease, fence, current, turn, history, about } = this.#keys(session, turnId);
     const texts = entries.map((entry) => JSON.stringify(entry));
     const keys = this.#counted(session, [lease, fence, current, turn, history, about]);
-    const values = [JSON.stringify(result), this.#sessionKeptMs, JSON.stringify(listingOf(session, entries)) ?? "", ...texts];
+    const values = [
+      JSON.stringify(result),
+      this.#sessionKeptMs,
+      JSON.stringify(listingOf(session, entries)) ?? "",
+      ...texts,
+    ];
     return this.#did("end a turn", (redis) => redis.endTurn(...keys, owner, term, ...values));
   }
 
   async sessions(caller: string): Promise<readonly SessionListing[]> {
-    const texts = await this.#connection.run("list sessions", (redis) => redis.listSessions(`${this.#prefix}:room:keys:${nameOf(caller)}`));
+    const texts = await this.#connection.run("list sessions", (redis) =>
+      redis.listSessions(`${this.#prefix}:room:keys:${nameOf(caller)}`),
+    );
     return newestOf((texts as readonly string[]).map((text) => JSON.parse(text) as SessionListing));
   }
 
   async history(session: SessionKey): Promise<readonly HistoryTurn[]> {
-    const texts = await this.#connection.run("read a session", (redis) => redis.lrange(this.#keys(session).history, 0, -1));
+    const texts = await this.#connection.run("read a session", (redis) =>
+      redis.lrange(this.#keys(session).history, 0, -1),
+    );
     return (texts as readonly string[]).map((text) => JSON.parse(text) as HistoryTurn);
   }
 
   async note(session: SessionKey, entry: HistoryTurn): Promise<void> {
     const keys = this.#counted(session, [this.#keys(session).history]);
-    await this.#connection.run("note a message", (redis) => redis.noteMessage(...keys, this.#sessionKeptMs, JSON.stringify(entry)));
+    await this.#connection.run("note a message", (redis) =>
+      redis.noteMessage(...keys, this.#sessionKeptMs, JSON.stringify(entry)),
+    );
   }
 
-  async addEvents(session: SessionKey, turnId: string, added: readonly NewEvent[], after: number): Promise<readonly AgentEvent[]> {
+  async addEvents(
+    session: SessionKey,
+    turnId: string,
+    added: readonly NewEvent[],
+    after: number,
+  ): Promise<readonly AgentEvent[]> {
     const { events, sequence } = this.#keys(session);
     const texts = added.map((event) => JSON.stringify({ sessionId: session.sessionId, turnId, ...event }));
     const keys = this.#counted(session, [events, sequence]);
-    const first = Number(await this.#connection.run("keep events", (redis) => redis.addEvents(...keys, after, ...texts)));
+    const first = Number(
+      await this.#connection.run("keep events", (redis) => redis.addEvents(...keys, after, ...texts)),
+    );
     return added.map((event, index) => ({ sessionId: session.sessionId, turnId, sequence: first + index, ...event }));
   }
 
   async events(session: SessionKey, after: number, limit: number): Promise<EventPage> {
     const { events, sequence } = this.#keys(session);
-    const answer = await this.#connection.run("read events", (redis) => redis.readEvents(events, sequence, after, limit));
-    const [entries, last] = answer as [readonly (readonly [id: string, fields: readonly [string, string]])[], string | null];
+    const answer = await this.#connection.run("read events", (redis) =>
+      redis.readEvents(events, sequence, after, limit),
+    );
+    const [entries, last] = answer as [
+      readonly (readonly [id: string, fields: readonly [string, string]])[],
+      string | null,
+    ];
     const oldest = Date.now() - EVENTS_KEPT_MS;
-    const read = entries.map(([id, [, text]]) => ({ ...(JSON.parse(text) as Omit<AgentEvent, "sequence">), sequence: Number.parseInt(id, 10) }));
+    const read = entries.map(([id, [, text]]) => ({
+      ...(JSON.parse(text) as Omit<AgentEvent, "sequence">),
+      sequence: Number.parseInt(id, 10),
+    }));
     return { events: read.filter(({ at }) => Date.parse(at) >= oldest), last: Number(last ?? 0) };
   }
 
@@ -170,10 +225,21 @@ class RedisTurnStore implements TurnStore {
   }
 
   /** The keys of a script, behind those of the count, and the arguments of the count: see `counted`. */
-  #counted({ caller }: SessionKey, keys: readonly string[], { most, over }: Share = this.#room.knownShare("sessions")): (string | number)[] {
+  #counted(
+    { caller }: SessionKey,
+    keys: readonly string[],
+    { most, over }: Share = this.#room.knownShare("sessions"),
+  ): (string | number)[] {
     const name = nameOf(caller);
     const count = [`${this.#prefix}:room`, `${this.#prefix}:room:keys:${name}`, `${this.#prefix}:room:bytes:${name}`];
-    return [...count, ...keys, name, most, over, ...["current", "lease", "queue"].map((kind) => `${this.#prefix}:${kind}:`)];
+    return [
+      ...count,
+      ...keys,
+      name,
+      most,
+      over,
+      ...["current", "lease", "queue"].map((kind) => `${this.#prefix}:${kind}:`),
+    ];
   }
 
   async #did(what: string, send: Send): Promise<boolean> {
@@ -214,7 +280,16 @@ function recordOf(fields: readonly string[]): TurnRecord | undefined {
   for (let at = 0; at < fields.length; at += 2) values.set(fields[at] as string, fields[at + 1] as string);
   const record = values.get("record");
   if (record === undefined) return undefined;
-  const answers = Array.from({ length: Number(values.get("n")) }, (_, index) => JSON.parse(values.get(`a:${index}`) ?? "null") as StoredAnswer);
-  const results = [...values].filter(([name]) => name.startsWith("r:")).map(([name, text]) => [name.slice(2), JSON.parse(text) as StoredResult] as const);
-  return { ...(JSON.parse(record) as Pick<TurnRecord, "nonce" | "startedAt" | "hasReadUntrusted">), answers, results: new Map(results) };
+  const answers = Array.from(
+    { length: Number(values.get("n")) },
+    (_, index) => JSON.parse(values.get(`a:${index}`) ?? "null") as StoredAnswer,
+  );
+  const results = [...values]
+    .filter(([name]) => name.startsWith("r:"))
+    .map(([name, text]) => [name.slice(2), JSON.parse(text) as StoredResult] as const);
+  return {
+    ...(JSON.parse(record) as Pick<TurnRecord, "nonce" | "startedAt" | "hasReadUntrusted">),
+    answers,
+    results: new Map(results),
+  };
 }

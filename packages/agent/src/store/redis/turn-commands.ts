@@ -1,4 +1,12 @@
-import { EVENTS_KEPT_MS, MAX_EVENTS, MAX_HISTORY, MAX_TAKES, RECORD_KEPT_MS, RESULT_KEPT_MS, TAKE_UP_LEASES } from "../turn-store.ts";
+import {
+  EVENTS_KEPT_MS,
+  MAX_EVENTS,
+  MAX_HISTORY,
+  MAX_TAKES,
+  RECORD_KEPT_MS,
+  RESULT_KEPT_MS,
+  TAKE_UP_LEASES,
+} from "../turn-store.ts";
 import { counted } from "./room-commands.ts";
 
 /** A fence is remembered for so long after its lease was held last. It is a time, so that a new one is higher also after that. */
@@ -19,7 +27,11 @@ for _, silent in ipairs(redis.call('ZRANGEBYSCORE', ${seen}, '-inf', now)) do
 end`;
 
 /** Adds a turn to the queue, and says until when it keeps its place. @param full what happens if it has none and there is none */
-const waitInLine = (queue: string, seen: string, { turn, forMs, max, full }: { turn: string; forMs: string; max: string; full: string }): string => `
+const waitInLine = (
+  queue: string,
+  seen: string,
+  { turn, forMs, max, full }: { turn: string; forMs: string; max: string; full: string },
+): string => `
 if not redis.call('ZSCORE', ${queue}, ${turn}) then
   local waiting = redis.call('ZCARD', ${queue})
   if waiting >= tonumber(${max}) then ${full} end

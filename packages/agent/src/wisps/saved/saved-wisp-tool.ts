@@ -1,4 +1,11 @@
-import { describeFaults, faultsText, type ToolDefinition, ToolError, ToolErrorCode, type Validator } from "@rockbot/contracts";
+import {
+  describeFaults,
+  faultsText,
+  type ToolDefinition,
+  ToolError,
+  ToolErrorCode,
+  type Validator,
+} from "@rockbot/contracts";
 import { type PolicyHolder, schemaCompiler } from "@rockbot/policy";
 import { defineTool, type Tool } from "@rockbot/tools";
 import { recordTaint } from "../../calls/grant.ts";
@@ -24,7 +31,9 @@ export interface SavedWispParts extends WispParts {
 const NO_INPUT = { type: "object", additionalProperties: false, properties: {} };
 const ANY_INPUT = { type: "object", additionalProperties: true };
 
-const anyArguments: Validator<Readonly<Record<string, unknown>>> = (value): value is Readonly<Record<string, unknown>> => typeof value === "object";
+const anyArguments: Validator<Readonly<Record<string, unknown>>> = (
+  value,
+): value is Readonly<Record<string, unknown>> => typeof value === "object";
 
 /** A saved wisp as a tool. It reaches what its maker may use now, and the present session. */
 export function savedWispTool(wisp: KeptWisp, parts: SavedWispParts): Tool {
@@ -33,10 +42,12 @@ export function savedWispTool(wisp: KeptWisp, parts: SavedWispParts): Tool {
     const now = await current(wisp, parts);
     const { inputSchema, definition } = now;
     const fault = await inputFault(inputSchema ?? NO_INPUT, input);
-    if (fault !== undefined) throw new ToolError(ToolErrorCode.InvalidArguments, `Cannot call "${wispToolOf(name)}": ${fault}`);
+    if (fault !== undefined)
+      throw new ToolError(ToolErrorCode.InvalidArguments, `Cannot call "${wispToolOf(name)}": ${fault}`);
     const calls = callsOf({ ...wisp, tools: definition.tools }, parts);
     const checked = checkDefinition(definition, { ...availableTo(calls), input: inputSchema ?? NO_INPUT });
-    if (checked.wisp === undefined || checked.faults.length > 0) throw faulty(`The saved wisp "${name}" was not run`, checked.faults);
+    if (checked.wisp === undefined || checked.faults.length > 0)
+      throw faulty(`The saved wisp "${name}" was not run`, checked.faults);
     const taint = recordTaint("wisp", now);
     const untrustedFrom = taint.isUntrusted ? taint.origin : undefined;
     const done = await runWisps([checked.wisp], context as WispContext, { ...parts, calls, input, untrustedFrom });
@@ -50,7 +61,12 @@ export function savedWispTool(wisp: KeptWisp, parts: SavedWispParts): Tool {
 
 /** The calls of a session, as far as the maker of a wisp may make them, too. One of another caller's calls no agents: their sessions are the present caller's. */
 export function callsOf(
-  { name, maker, tools = ["*"], grant }: Pick<KeptWisp, "name" | "maker" | "grant"> & { readonly tools?: readonly string[] | undefined },
+  {
+    name,
+    maker,
+    tools = ["*"],
+    grant,
+  }: Pick<KeptWisp, "name" | "maker" | "grant"> & { readonly tools?: readonly string[] | undefined },
   { calls, caller, policy }: Pick<SavedWispParts, "calls" | "caller" | "policy">,
 ): InnerCalls {
   const rights = new SessionRights({ definition: { name, tools, maker, grant }, kind: "wisp", policy });
@@ -61,8 +77,13 @@ export function callsOf(
 async function current({ name, hash }: KeptWisp, { caller, saved }: SavedWispParts): Promise<KeptWisp> {
   const found = (await saved.visibleTo(caller)).find((wisp) => wisp.name === name);
   if (found?.hash === hash) return found;
-  const why = found === undefined ? "it is not yours to use any more" : "it was changed since this turn began. Your next turn has it as it is now";
-  throw new ToolError(ToolErrorCode.Denied, `"${wispToolOf(name)}" was not called: ${why}.`, { details: { reason: "definition", mayHaveRun: false } });
+  const why =
+    found === undefined
+      ? "it is not yours to use any more"
+      : "it was changed since this turn began. Your next turn has it as it is now";
+  throw new ToolError(ToolErrorCode.Denied, `"${wispToolOf(name)}" was not called: ${why}.`, {
+    details: { reason: "definition", mayHaveRun: false },
+  });
 }
 
 async function inputFault(schema: object, input: unknown): Promise<string | undefined> {
@@ -77,7 +98,12 @@ async function inputFault(schema: object, input: unknown): Promise<string | unde
 }
 
 /** What strangers may have written stands in no list of tools. */
-function toolDefinitionOf({ name, definition, inputSchema, isUntrusted }: KeptWisp): ToolDefinition<Readonly<Record<string, unknown>>, object> {
+function toolDefinitionOf({
+  name,
+  definition,
+  inputSchema,
+  isUntrusted,
+}: KeptWisp): ToolDefinition<Readonly<Record<string, unknown>>, object> {
   const description = isUntrusted
     ? "What it does is not shown, as it was saved after untrusted content was read. get_wisp reads it, and its schema."
     : definition.description;

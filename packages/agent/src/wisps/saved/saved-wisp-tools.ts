@@ -1,5 +1,12 @@
 import { isRecord } from "@rockbot/base";
-import { ToolError, ToolErrorCode, type ToolSaveWispInput, type ToolSaveWispOutput, tools, type WispDefinition } from "@rockbot/contracts";
+import {
+  ToolError,
+  ToolErrorCode,
+  type ToolSaveWispInput,
+  type ToolSaveWispOutput,
+  tools,
+  type WispDefinition,
+} from "@rockbot/contracts";
 import { schemaCompiler } from "@rockbot/policy";
 import { defineTool, type Tool, type ToolResult } from "@rockbot/tools";
 import { changeRefusal } from "../../calls/grant.ts";
@@ -29,7 +36,12 @@ const TOP_KEYS: readonly string[] = ["type", "properties", "required", "addition
 const ARGUMENT = /^[A-Za-z0-9_-]{1,64}$/;
 
 /** The tools of a session for wisps that are kept. */
-export const savedWispTools = (parts: SavedWispToolsParts): readonly Tool[] => [saveTool(parts), listTool(parts), getTool(parts), deleteTool(parts)];
+export const savedWispTools = (parts: SavedWispToolsParts): readonly Tool[] => [
+  saveTool(parts),
+  listTool(parts),
+  getTool(parts),
+  deleteTool(parts),
+];
 
 function saveTool(parts: SavedWispToolsParts): Tool {
   const { caller: maker, saved, maxWispsPerCaller: maxOfMaker } = parts;
@@ -45,9 +57,16 @@ function saveTool(parts: SavedWispToolsParts): Tool {
       hasReadUntrusted: hasReadUntrusted || parts.hasReadUntrusted(),
       grant,
       now: Date.now(),
-      content: { definition: definition as unknown as WispDefinition, ...(inputSchema === undefined ? {} : { inputSchema }) },
+      content: {
+        definition: definition as unknown as WispDefinition,
+        ...(inputSchema === undefined ? {} : { inputSchema }),
+      },
       hashOf: wispHash,
-      faults: async () => [...[formFault(name, "first-result") ?? []].flat(), ...(await schemaFaults(inputSchema)), ...definitionFaults(input, parts)],
+      faults: async () => [
+        ...[formFault(name, "first-result") ?? []].flat(),
+        ...(await schemaFaults(inputSchema)),
+        ...definitionFaults(input, parts),
+      ],
       refusal: (faults) => faulty("The wisp was not saved", faults),
     });
     return savedResult(isChanged ? "Saved" : "Nothing changes in", record);
@@ -70,20 +89,28 @@ async function schemaFaults(schema: object | undefined): Promise<readonly string
   if (schema === undefined) return [];
   const chars = JSON.stringify(schema).length;
   if (chars > MAX_SCHEMA) return [`input_schema: expected at most ${MAX_SCHEMA} characters, got ${chars}`];
-  if (!isRecord(schema) || schema["type"] !== "object") return ['input_schema: expected a JSON Schema with type: "object"'];
+  if (!isRecord(schema) || schema["type"] !== "object")
+    return ['input_schema: expected a JSON Schema with type: "object"'];
   const odd = Object.keys(schema).filter((key) => !TOP_KEYS.includes(key));
-  const names = isRecord(schema["properties"]) ? Object.keys(schema["properties"]).filter((name) => !ARGUMENT.test(name)) : [];
+  const names = isRecord(schema["properties"])
+    ? Object.keys(schema["properties"]).filter((name) => !ARGUMENT.test(name))
+    : [];
   if (odd.length + names.length > 0)
     return [
       ...odd.map((key) => `input_schema: has "${key}" at its top, where models take ${TOP_KEYS.join(", ")} alone`),
-      ...names.map((name) => `input_schema: has the argument ${JSON.stringify(name.slice(0, 60))}. Use at most 64 of letters, digits, _ and -`),
+      ...names.map(
+        (name) =>
+          `input_schema: has the argument ${JSON.stringify(name.slice(0, 60))}. Use at most 64 of letters, digits, _ and -`,
+      ),
     ];
   const compile = await schemaCompiler();
   try {
     compile(schema);
     return [];
   } catch (error) {
-    return [`input_schema: is no JSON Schema that can be used: ${error instanceof Error ? error.message.slice(0, 300) : String(error)}`];
+    return [
+      `input_schema: is no JSON Schema that can be used: ${error instanceof Error ? error.message.slice(0, 300) : String(error)}`,
+    ];
   }
 }
 
@@ -109,9 +136,13 @@ function listTool({ caller, saved }: SavedWispToolsParts): Tool {
       is_shared: approvedHash === hash,
       is_untrusted: isUntrusted,
     }));
-    const lines = wisps.map(({ tool, version, is_own: isOwn, description }) => `- ${tool} (version ${version}${isOwn ? ", yours" : ""}): ${description}`);
+    const lines = wisps.map(
+      ({ tool, version, is_own: isOwn, description }) =>
+        `- ${tool} (version ${version}${isOwn ? ", yours" : ""}): ${description}`,
+    );
     const more = visible.length > shown.length ? [`${visible.length - shown.length} more.`] : [];
-    const content = lines.length === 0 ? "There are no saved wisps yet. save_wisp makes one." : [...lines, ...more].join("\n");
+    const content =
+      lines.length === 0 ? "There are no saved wisps yet. save_wisp makes one." : [...lines, ...more].join("\n");
     return { content, structured: { wisps, total: visible.length }, trust: trustIn(taintOf(shown.map(taintOfKept))) };
   });
 }
@@ -138,9 +169,13 @@ function deleteTool({ caller, saved }: SavedWispToolsParts): Tool {
   return defineTool(tools.deleteWisp, async ({ name }, { grant }) => {
     const { id, maker, version, grant: kept } = await saved.find(caller, name);
     const refusal = maker === caller ? changeRefusal(kept, grant) : "another caller made it, who alone may change it";
-    if (refusal !== undefined) throw new ToolError(ToolErrorCode.Denied, `The wisp "${name}" was not deleted: ${refusal}.`);
+    if (refusal !== undefined)
+      throw new ToolError(ToolErrorCode.Denied, `The wisp "${name}" was not deleted: ${refusal}.`);
     if ((await withStore("delete the wisp", () => saved.store.remove(id, version))) === "stale")
-      throw new ToolError(ToolErrorCode.InvalidArguments, `The wisp "${name}" was not deleted: it was changed in this moment. Read it again.`);
+      throw new ToolError(
+        ToolErrorCode.InvalidArguments,
+        `The wisp "${name}" was not deleted: it was changed in this moment. Read it again.`,
+      );
     return { content: `Deleted the wisp ${name}, which was version ${version}.`, structured: { name, version } };
   });
 }

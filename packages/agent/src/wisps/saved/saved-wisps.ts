@@ -34,7 +34,10 @@ export class SavedWisps {
             name,
             visible.map((wisp) => wisp.name),
           );
-    throw new ToolError(ToolErrorCode.InvalidArguments, `name: you have no saved wisp ${JSON.stringify(name.slice(0, 60))}. ${help}`);
+    throw new ToolError(
+      ToolErrorCode.InvalidArguments,
+      `name: you have no saved wisp ${JSON.stringify(name.slice(0, 60))}. ${help}`,
+    );
   }
 
   #mayUse(caller: string, name: string): boolean {

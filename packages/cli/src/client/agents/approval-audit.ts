@@ -19,6 +19,8 @@ export async function openApprovalAudit(path: string): Promise<AuditLog & { read
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === undefined && !(error instanceof AuditFileError)) throw error;
-    throw new CommandError(`Nothing is changed, as the audit log cannot be written: ${message}. Name another file by --audit`);
+    throw new CommandError(
+      `Nothing is changed, as the audit log cannot be written: ${message}. Name another file by --audit`,
+    );
   }
 }

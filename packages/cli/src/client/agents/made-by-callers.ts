@@ -36,7 +36,9 @@ export async function withMadeByCallers(
   const load = await serviceNamed("agent").loader();
   const config = load({ env: process.env });
   try {
-    await using records = await openAgentRecords(config, async (...to) => (await import("@rockbot/agent-service/postgres")).connectPostgresAgentRecords(...to));
+    await using records = await openAgentRecords(config, async (...to) =>
+      (await import("@rockbot/agent-service/postgres")).connectPostgresAgentRecords(...to),
+    );
     const ofFile = readAgentsFile(config.agentsFile).map((agent) => madeAgent(agent, undefined));
     const made = [...ofFile, ...(await keptIn(records, seenBy))];
     await work(seenBy === undefined ? made : firstOfEachName(made), records.where, config);
@@ -46,8 +48,12 @@ export async function withMadeByCallers(
   }
 }
 
-async function keptIn({ definitions, skills, wisps }: AgentRecords, seenBy: string | undefined): Promise<readonly MadeByCaller[]> {
-  const of = <T extends KeptRecord>(store: RecordStore<T>): Promise<readonly T[]> => (seenBy === undefined ? store.all() : store.visibleTo(seenBy));
+async function keptIn(
+  { definitions, skills, wisps }: AgentRecords,
+  seenBy: string | undefined,
+): Promise<readonly MadeByCaller[]> {
+  const of = <T extends KeptRecord>(store: RecordStore<T>): Promise<readonly T[]> =>
+    seenBy === undefined ? store.all() : store.visibleTo(seenBy);
   return [
     ...(await of(definitions)).map((agent) => madeAgent(agent, (hash) => definitions.approve(agent.id, hash))),
     ...(await of(skills)).map((skill) => madeSkill(skill, (hash) => skills.approve(skill.id, hash))),
@@ -57,16 +63,29 @@ async function keptIn({ definitions, skills, wisps }: AgentRecords, seenBy: stri
 
 /** Of several of a kind and name the first counts for a caller, in the order of what it sees. */
 const firstOfEachName = (seen: readonly MadeByCaller[]): readonly MadeByCaller[] =>
-  seen.filter(({ kind, record: { name } }, i) => seen.findIndex((other) => other.kind === kind && other.record.name === name) === i);
+  seen.filter(
+    ({ kind, record: { name } }, i) =>
+      seen.findIndex((other) => other.kind === kind && other.record.name === name) === i,
+  );
 
 function madeAgent(agent: KeptDefinition, approve: MadeByCaller["approve"]): MadeByCaller {
   const { description, playbook, tools, model, budgets = {}, destinations = [], reportSchema } = agent;
-  const bounds = Object.entries(budgets).flatMap(([budget, value]) => (value === undefined ? [] : [`${budget} ${value}`]));
+  const bounds = Object.entries(budgets).flatMap(([budget, value]) =>
+    value === undefined ? [] : [`${budget} ${value}`],
+  );
   return {
     kind: "agent",
     record: agent,
     summary: description,
-    content: { description, tools, model, budgets: agent.budgets, destinations: agent.destinations, playbook, reportSchema },
+    content: {
+      description,
+      tools,
+      model,
+      budgets: agent.budgets,
+      destinations: agent.destinations,
+      playbook,
+      reportSchema,
+    },
     lines: [
       `  description   ${description}`,
       `  tools         ${tools.join(", ") || "none"}`,
@@ -88,7 +107,12 @@ function madeSkill(skill: KeptSkill, approve: MadeByCaller["approve"]): MadeByCa
     record: skill,
     summary,
     content: { summary, tags, content },
-    lines: [`  summary       ${summary}`, ...(tags.length === 0 ? [] : [`  tags          ${tags.join(", ")}`]), "  content", ...indented(content)],
+    lines: [
+      `  summary       ${summary}`,
+      ...(tags.length === 0 ? [] : [`  tags          ${tags.join(", ")}`]),
+      "  content",
+      ...indented(content),
+    ],
     approve,
   };
 }

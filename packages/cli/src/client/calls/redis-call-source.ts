@@ -14,7 +14,8 @@ export async function openRedisCallSource(url: string): Promise<CallSource> {
     where: "the journals in Redis",
     async recent(limit) {
       const calls: CallRecord[] = [];
-      for (const caller of await store.readCallers().catch(rethrow)) calls.push(...(await store.readRecent(caller, limit).catch(rethrow)));
+      for (const caller of await store.readCallers().catch(rethrow))
+        calls.push(...(await store.readRecent(caller, limit).catch(rethrow)));
       return calls
         .sort((a, b) => (b.steps[0]?.at ?? 0) - (a.steps[0]?.at ?? 0))
         .slice(0, limit)
@@ -31,7 +32,8 @@ export async function openRedisCallSource(url: string): Promise<CallSource> {
   };
 }
 
-const toCommandError = (error: unknown): CommandError => new CommandError(error instanceof Error ? error.message : String(error));
+const toCommandError = (error: unknown): CommandError =>
+  new CommandError(error instanceof Error ? error.message : String(error));
 
 function rethrow(error: unknown): never {
   throw toCommandError(error);

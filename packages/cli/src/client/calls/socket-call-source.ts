@@ -11,18 +11,25 @@ export function openSocketCallSource(socketPath: string): CallSource {
   const dispatcher = new Agent({ connect: { socketPath, timeout: 2_000 } });
 
   async function read(path: string): Promise<unknown> {
-    const { statusCode, body } = await request(`http://localhost${path}`, { dispatcher, signal: AbortSignal.timeout(ANSWER_MS) }).catch((error: Error) => {
+    const { statusCode, body } = await request(`http://localhost${path}`, {
+      dispatcher,
+      signal: AbortSignal.timeout(ANSWER_MS),
+    }).catch((error: Error) => {
       throw new CommandError(`Cannot read the calls: the running "rockbot up" does not answer (${error.message})`);
     });
     if (statusCode === 200) return body.json();
     await body.dump();
-    throw new CommandError('Cannot read the calls: the running "rockbot up" does not know the question. Is it of another version?');
+    throw new CommandError(
+      'Cannot read the calls: the running "rockbot up" does not know the question. Is it of another version?',
+    );
   }
 
   return {
     where: 'the running "rockbot up"',
     recent: async (limit) => ((await read(`${CALLS_PATH}?limit=${limit}`)) as { readonly calls: CallRecord[] }).calls,
-    find: async (toolCallId) => ((await read(`${CALLS_PATH}/${encodeURIComponent(toolCallId)}`)) as { readonly call: CallRecord | null }).call ?? undefined,
+    find: async (toolCallId) =>
+      ((await read(`${CALLS_PATH}/${encodeURIComponent(toolCallId)}`)) as { readonly call: CallRecord | null }).call ??
+      undefined,
     [Symbol.asyncDispose]: () => dispatcher.destroy(),
   };
 }

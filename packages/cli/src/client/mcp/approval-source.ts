@@ -21,7 +21,12 @@ import {
 import { StoreUnavailableError } from "@rockbot/records";
 import { Agent, request } from "undici";
 import { CommandError } from "../../command-error.ts";
-import { APPROVALS_PATH, REGISTRATIONS_PATH, REJECTIONS_PATH, REMOVALS_PATH } from "../../runtime/operator-approvals.ts";
+import {
+  APPROVALS_PATH,
+  REGISTRATIONS_PATH,
+  REJECTIONS_PATH,
+  REMOVALS_PATH,
+} from "../../runtime/operator-approvals.ts";
 import { ownSocket } from "../../runtime/own-socket.ts";
 import { UsageError } from "../../usage-error.ts";
 import { lockFileBeside } from "../lock-file.ts";
@@ -54,9 +59,14 @@ const ANSWER_MS = 10_000;
  * Redis if there is an address, or the file that is named, else the running `rockbot up`, else the file beside that of the servers.
  * @throws {CommandError} if there is none of them
  */
-export async function openApprovalSource({ redis, lockFile, mcpConfig, env }: ApprovalSourceOptions): Promise<ApprovalSource> {
-  const named = Object.entries({ "--redis": redis, "--lock-file": lockFile, "--mcp-config": mcpConfig }).flatMap(([option, value]) =>
-    value === undefined ? [] : [option],
+export async function openApprovalSource({
+  redis,
+  lockFile,
+  mcpConfig,
+  env,
+}: ApprovalSourceOptions): Promise<ApprovalSource> {
+  const named = Object.entries({ "--redis": redis, "--lock-file": lockFile, "--mcp-config": mcpConfig }).flatMap(
+    ([option, value]) => (value === undefined ? [] : [option]),
   );
   if (named.length > 1) throw new UsageError([`${named.join(" and ")}: give one of them`]);
   if (redis !== undefined) {
@@ -69,7 +79,9 @@ export async function openApprovalSource({ redis, lockFile, mcpConfig, env }: Ap
   }
   if (lockFile !== undefined) {
     if (!existsSync(lockFile))
-      throw new CommandError(`Cannot look what waits: there is no file ${lockFile}. The service writes it once it has something to keep`);
+      throw new CommandError(
+        `Cannot look what waits: there is no file ${lockFile}. The service writes it once it has something to keep`,
+      );
     return storeSource(openFileTrustStore(lockFile));
   }
   const socket = ownSocket(env);
@@ -101,12 +113,17 @@ function socketSource(socketPath: string): ApprovalSource {
 
   /** GET, or POST if there is something to be sent. */
   async function ask(path: string, decided?: object): Promise<unknown> {
-    const options = decided === undefined ? { method: "GET" as const } : { method: "POST" as const, body: JSON.stringify(decided) };
-    const { statusCode, body } = await request(`http://localhost${path}`, { ...options, dispatcher, signal: AbortSignal.timeout(ANSWER_MS) }).catch(
-      (error: Error) => {
-        throw new CommandError(`Cannot ask about MCP servers: the running "rockbot up" does not answer (${error.message})`);
-      },
-    );
+    const options =
+      decided === undefined ? { method: "GET" as const } : { method: "POST" as const, body: JSON.stringify(decided) };
+    const { statusCode, body } = await request(`http://localhost${path}`, {
+      ...options,
+      dispatcher,
+      signal: AbortSignal.timeout(ANSWER_MS),
+    }).catch((error: Error) => {
+      throw new CommandError(
+        `Cannot ask about MCP servers: the running "rockbot up" does not answer (${error.message})`,
+      );
+    });
     const answer = (await body.json().catch(() => undefined)) as { readonly message?: string } | undefined;
     if (statusCode === 200 && answer !== undefined) return answer;
     throw new CommandError(
@@ -128,7 +145,8 @@ function socketSource(socketPath: string): ApprovalSource {
   };
 }
 
-const toCommandError = (error: unknown): unknown => (error instanceof StoreUnavailableError ? new CommandError(error.message) : error);
+const toCommandError = (error: unknown): unknown =>
+  error instanceof StoreUnavailableError ? new CommandError(error.message) : error;
 
 function rethrow(error: unknown): never {
   throw toCommandError(error);

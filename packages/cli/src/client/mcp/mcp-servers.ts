@@ -21,12 +21,18 @@ type Env = Readonly<Record<string, string | undefined>>;
 export async function askMcpServers(socketPath: string): Promise<readonly BridgedServerHealth[] | undefined> {
   await using stack = new AsyncDisposableStack();
   const dispatcher = stack.adopt(new Agent({ connect: { socketPath, timeout: 2_000 } }), (agent) => agent.destroy());
-  const { statusCode, body } = await request(`http://localhost${MCP_PATH}`, { dispatcher, signal: AbortSignal.timeout(ANSWER_MS) }).catch((error: Error) => {
+  const { statusCode, body } = await request(`http://localhost${MCP_PATH}`, {
+    dispatcher,
+    signal: AbortSignal.timeout(ANSWER_MS),
+  }).catch((error: Error) => {
     throw new CommandError(`Cannot list the MCP servers: the running "rockbot up" does not answer (${error.message})`);
   });
-  if (statusCode === 200) return ((await body.json()) as { readonly servers: BridgedServerHealth[] | null }).servers ?? undefined;
+  if (statusCode === 200)
+    return ((await body.json()) as { readonly servers: BridgedServerHealth[] | null }).servers ?? undefined;
   await body.dump();
-  throw new CommandError('Cannot list the MCP servers: the running "rockbot up" does not know the question. Is it of another version?');
+  throw new CommandError(
+    'Cannot list the MCP servers: the running "rockbot up" does not know the question. Is it of another version?',
+  );
 }
 
 /** The servers behind a broker, as their bridge tells agents. */

@@ -41,7 +41,10 @@ export async function approveMcp(
   const { firstSeen = [], ...waiting } = await source.waiting();
   const rejected = await source.rejected();
   const all = { ...waiting, rejected, firstSeen };
-  const shown = server === undefined ? { ...waiting, rejected: { tools: [], servers: [] }, firstSeen: [] } : chosen(all, server, tool);
+  const shown =
+    server === undefined
+      ? { ...waiting, rejected: { tools: [], servers: [] }, firstSeen: [] }
+      : chosen(all, server, tool);
   const tools = [...shown.tools, ...shown.rejected.tools, ...shown.firstSeen];
   const servers = [...shown.servers, ...shown.rejected.servers];
   const count = tools.length + servers.length;
@@ -49,14 +52,20 @@ export async function approveMcp(
   if (json) console.log(JSON.stringify(server === undefined ? { ...shown, rejected } : shown, undefined, 2));
   else for (const line of described(shown)) console.log(printable(line, MAX_LINE));
   if (server === undefined) {
-    const named = [...new Set([...rejected.tools, ...rejected.servers].map((one) => printable(one.server)))].slice(0, MAX_NAMES).join(", ");
+    const named = [...new Set([...rejected.tools, ...rejected.servers].map((one) => printable(one.server)))]
+      .slice(0, MAX_NAMES)
+      .join(", ");
     const refused = refusals === 0 ? "" : `, and ${refusals} ${refusals === 1 ? "is" : "are"} rejected (of ${named})`;
     const unseen = firstSeen.length === 0 ? "" : `. ${firstSeen.length} are offered as they were first seen`;
-    console.error(`${count} wait for an approval${refused}, as ${source.where} has it${unseen}. To approve: rockbot mcp approve SERVER [TOOL]`);
+    console.error(
+      `${count} wait for an approval${refused}, as ${source.where} has it${unseen}. To approve: rockbot mcp approve SERVER [TOOL]`,
+    );
     return;
   }
   if (count === 0)
-    throw new CommandError(`Nothing of ${named(server, tool)} waits for an approval, as ${source.where} has it: "rockbot mcp approve" lists what does`);
+    throw new CommandError(
+      `Nothing of ${named(server, tool)} waits for an approval, as ${source.where} has it: "rockbot mcp approve" lists what does`,
+    );
   if (!yes && !(await isConfirmed(`Approve ${count === 1 ? "this" : `these ${count}`}?`))) {
     console.error("Nothing is approved. Add --yes to approve what is shown here");
     process.exitCode = ExitCode.Failed;
@@ -64,15 +73,22 @@ export async function approveMcp(
   }
   const { approved, stale } = await source.approve({ tools, servers });
   for (const name of approved) console.error(`approved ${printable(name)}`);
-  for (const name of stale) console.error(`not approved, as it is not any more what was shown: ${printable(name)}. Look again`);
+  for (const name of stale)
+    console.error(`not approved, as it is not any more what was shown: ${printable(name)}. Look again`);
   for (const { server: name, agent } of servers)
     if (approved.includes(name))
-      console.error(`"${printable(agent)}" has it once it asks for ${printable(name)} again, in the same words, within a day of the first time`);
+      console.error(
+        `"${printable(agent)}" has it once it asks for ${printable(name)} again, in the same words, within a day of the first time`,
+      );
   process.exitCode = stale.length === 0 ? ExitCode.Ok : ExitCode.Failed;
 }
 
 /** A rejection is undone, and what was first seen approved, only where nothing of what is meant waits. */
-function chosen({ tools, servers, rejected, firstSeen }: Approvable, server: string, tool: string | undefined): Approvable {
+function chosen(
+  { tools, servers, rejected, firstSeen }: Approvable,
+  server: string,
+  tool: string | undefined,
+): Approvable {
   const isOf = (one: { readonly server: string }): boolean => one.server.toLowerCase() === server.toLowerCase();
   const isMeant = (one: WaitingTool): boolean => isOf(one) && (tool === undefined || one.tool === tool);
   const areServersMeant = (one: { readonly server: string }): boolean => tool === undefined && isOf(one);
@@ -80,7 +96,9 @@ function chosen({ tools, servers, rejected, firstSeen }: Approvable, server: str
   const isWaiting = waiting.tools.length + waiting.servers.length > 0;
   return {
     ...waiting,
-    rejected: isWaiting ? { tools: [], servers: [] } : { tools: rejected.tools.filter(isMeant), servers: rejected.servers.filter(areServersMeant) },
+    rejected: isWaiting
+      ? { tools: [], servers: [] }
+      : { tools: rejected.tools.filter(isMeant), servers: rejected.servers.filter(areServersMeant) },
     firstSeen: isWaiting ? [] : firstSeen.filter(isMeant),
   };
 }
@@ -94,7 +112,16 @@ function described({ tools, servers, rejected, firstSeen }: Approvable): string[
   ];
 }
 
-export const toolLines = ({ server, tool, reason, renamedFrom, suspicions, changes, at, rejectedBy }: WaitingTool & Partial<RejectedTool>): string[] => [
+export const toolLines = ({
+  server,
+  tool,
+  reason,
+  renamedFrom,
+  suspicions,
+  changes,
+  at,
+  rejectedBy,
+}: WaitingTool & Partial<RejectedTool>): string[] => [
   `${server}: the tool ${JSON.stringify(tool)} ${WHY[reason]}${renamedFrom === undefined ? "" : `, ${JSON.stringify(renamedFrom)}`}; ${reason === "first_sight" ? "seen" : "held"} since ${at}${rejectedBy === undefined ? "" : `, and rejected by ${JSON.stringify(rejectedBy)}`}`,
   ...suspicions.map((suspicion) => `  ! ${suspicion}`),
   ...changes.map((change) => `  ${change}`),
@@ -110,4 +137,5 @@ const rejectedLines = ({ server, agent, rejectedBy, lines, at }: RejectedServer)
   ...lines.map((line) => `  ${line}`),
 ];
 
-const named = (server: string, tool: string | undefined): string => (tool === undefined ? `"${server}"` : `"${tool}" of "${server}"`);
+const named = (server: string, tool: string | undefined): string =>
+  tool === undefined ? `"${server}"` : `"${tool}" of "${server}"`;

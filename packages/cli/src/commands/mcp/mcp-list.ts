@@ -26,13 +26,21 @@ export async function listMcpServers({ bus, policy, mcpConfig, json = false }: M
   const url = chooseBusUrl(bus, env);
   const faults = busUrlFaults(url);
   if (faults.length > 0) throw new UsageError(faults);
-  if (url !== MEMORY_BUS && mcpConfig === undefined) return listIndex(url, policy ?? (env["POLICY_FILE"] || undefined), json);
+  if (url !== MEMORY_BUS && mcpConfig === undefined)
+    return listIndex(url, policy ?? (env["POLICY_FILE"] || undefined), json);
   const file = chooseMcpConfig(mcpConfig, env);
   const socket = ownSocket(env);
   const isRunning = mcpConfig === undefined && (await socket.isLive());
   const where = isRunning ? 'the running "rockbot up"' : `${file}, tried from here`;
-  const servers = isRunning ? await askMcpServers(socket.path) : file === undefined ? undefined : await tryMcpServers(file, env);
-  if (servers === undefined) throw new CommandError('There are no MCP servers: name a file by --mcp-config or MCP_CONFIG, here or for "rockbot up"');
+  const servers = isRunning
+    ? await askMcpServers(socket.path)
+    : file === undefined
+      ? undefined
+      : await tryMcpServers(file, env);
+  if (servers === undefined)
+    throw new CommandError(
+      'There are no MCP servers: name a file by --mcp-config or MCP_CONFIG, here or for "rockbot up"',
+    );
 
   if (json) console.log(JSON.stringify(servers, undefined, 2));
   else for (const line of table(servers)) console.log(line);
@@ -66,8 +74,12 @@ function table(servers: readonly BridgedServerHealth[]): string[] {
     const line = `${printable(name).padEnd(width)}  ${state.padEnd(10)}  ${transport.padEnd(9)}  ${protocolVersion.padEnd(10)}  ${countsOf(server)}`;
     const cause = state === "ready" || lastFailure === undefined ? [] : lastLines(lastFailure);
     const reasons = leftOut.slice(0, MAX_LINES).map(({ tool, why }) => `left out: "${tool}": ${why}`);
-    const more = leftOut.length <= MAX_LINES ? [] : [`left out: ${leftOut.length - MAX_LINES} more, which --json lists`];
-    return [line, ...[...cause, ...reasons, ...more].map((text) => `${" ".repeat(width)}  ${printable(text, MAX_LINE)}`)];
+    const more =
+      leftOut.length <= MAX_LINES ? [] : [`left out: ${leftOut.length - MAX_LINES} more, which --json lists`];
+    return [
+      line,
+      ...[...cause, ...reasons, ...more].map((text) => `${" ".repeat(width)}  ${printable(text, MAX_LINE)}`),
+    ];
   });
 }
 

@@ -63,7 +63,8 @@ export const removeMcp = (server: string, options: McpWithdrawOptions): Promise<
     standing: "has registered",
     read: async (source) => ({ tools: [], servers: await source.registered() }),
     decide: (source, { servers }) => source.remove(servers),
-    consequence: (name) => `the agent may ask for the same again in a day, or once it is approved after all: rockbot mcp approve ${name}`,
+    consequence: (name) =>
+      `the agent may ask for the same again in a day, or once it is approved after all: rockbot mcp approve ${name}`,
   });
 
 async function withdraw(
@@ -80,25 +81,33 @@ async function withdraw(
   const servers = tool === undefined ? all.servers.filter(isOf) : [];
   const count = tools.length + servers.length;
   if (count === 0) {
-    const names = [...new Set([...all.servers, ...all.tools].map((one) => one.server))].slice(0, 20).map((name) => printable(name));
+    const names = [...new Set([...all.servers, ...all.tools].map((one) => one.server))]
+      .slice(0, 20)
+      .map((name) => printable(name));
     const why =
       tool === undefined
         ? `no agent ${standing} it${verb === "reject" ? ", and no tool of it is held" : ""}`
         : `its tool "${tool}" does not wait for an approval`;
-    throw new CommandError(`Cannot ${verb} "${server}": ${why}, as ${source.where} has it. There are: ${names.join(", ") || "none"}`);
+    throw new CommandError(
+      `Cannot ${verb} "${server}": ${why}, as ${source.where} has it. There are: ${names.join(", ") || "none"}`,
+    );
   }
   const lines = servers.flatMap(({ server: name, agent, at, lines: said }) => [
     `${name}: a server that the agent ${JSON.stringify(agent)} ${standing}, since ${at}`,
     ...said.map((text) => `  ${text}`),
   ]);
   for (const line of [...tools.flatMap(toolLines), ...lines]) console.log(printable(line, MAX_LINE));
-  if (!yes && !(await isConfirmed(`${verb === "reject" ? "Reject" : "Remove"} ${count === 1 ? "this" : `these ${count}`}?`))) {
+  if (
+    !yes &&
+    !(await isConfirmed(`${verb === "reject" ? "Reject" : "Remove"} ${count === 1 ? "this" : `these ${count}`}?`))
+  ) {
     console.error(`Nothing is ${past}. Add --yes to ${verb} what is shown here`);
     process.exitCode = ExitCode.Failed;
     return;
   }
   const { done, stale } = await decide(source, { tools, servers });
   for (const name of done) console.error(`${past} ${printable(name)}; ${consequence(printable(name))}`);
-  for (const name of stale) console.error(`not ${past}, as it is not there any more as it was shown: ${printable(name)}. Look again`);
+  for (const name of stale)
+    console.error(`not ${past}, as it is not there any more as it was shown: ${printable(name)}. Look again`);
   process.exitCode = stale.length === 0 ? ExitCode.Ok : ExitCode.Failed;
 }

@@ -11,12 +11,17 @@ const TAIL_MS = 100;
 const WITH_HASH = "rb-rb-list-hash";
 
 /** The list, as the service sends it to a caller that asks. It is kept, so that other cases know the tools. */
-async function askForList(examiner: Examiner): Promise<readonly { readonly page: ToolAnnouncement; readonly message: PeerMessage }[]> {
+async function askForList(
+  examiner: Examiner,
+): Promise<readonly { readonly page: ToolAnnouncement; readonly message: PeerMessage }[]> {
   const { hearing, options } = examiner;
   const got: { readonly page: ToolAnnouncement; readonly message: PeerMessage }[] = [];
   hearing.listFault = undefined;
   const topic = examiner.topicFor((message) => {
-    const page = message.properties["type"] === messages.ToolAnnouncement.type ? hearing.read("ToolAnnouncement", message) : undefined;
+    const page =
+      message.properties["type"] === messages.ToolAnnouncement.type
+        ? hearing.read("ToolAnnouncement", message)
+        : undefined;
     if (page !== undefined) got.push({ page, message });
   });
   await examiner.probe(`tool.announce.list.${options.service}`, topic, { service: options.service });
@@ -36,17 +41,26 @@ export const listCases: readonly Case[] = [
       const [first] = got;
       const { listFault } = examiner.hearing;
       must(listFault === undefined, `the list came, and cannot be used: ${listFault}`);
-      must(first !== undefined, `the question for the list on "tool.announce.list.${examiner.options.service}" has no answer after ${ANSWER_MS} ms`);
+      must(
+        first !== undefined,
+        `the question for the list on "tool.announce.list.${examiner.options.service}" has no answer after ${ANSWER_MS} ms`,
+      );
       const { pages, hash } = first.page;
       must(got.length === pages, `the list has ${pages} pages, of which ${got.length} came`);
       for (const { page, message } of got) {
         must(page.hash === hash && page.pages === pages, "the pages of the list differ in hash or number of pages");
         const header = message.properties.headers?.[WITH_HASH];
-        must(header === page.hash, `a page with the hash ${page.hash} has the header ${WITH_HASH} ${JSON.stringify(header)}`);
+        must(
+          header === page.hash,
+          `a page with the hash ${page.hash} has the header ${WITH_HASH} ${JSON.stringify(header)}`,
+        );
         must(message.body.byteLength <= MAX_PAGE_BYTES, `a page has ${message.body.byteLength} bytes`);
       }
       const heartbeat = examiner.hearing.heartbeats.at(-1)?.value;
-      must(heartbeat === undefined || heartbeat.hash === hash, `heartbeats say the hash ${heartbeat?.hash}, the list says ${hash}`);
+      must(
+        heartbeat === undefined || heartbeat.hash === hash,
+        `heartbeats say the hash ${heartbeat?.hash}, the list says ${hash}`,
+      );
     },
   },
   {
@@ -57,9 +71,15 @@ export const listCases: readonly Case[] = [
       if (hearing.tools.length === 0) throw new NotTried("no definition has come");
       for (const { name, topic, subscription, parametersSchema, outputSchema } of hearing.tools) {
         must(topic === options.topic, `"${name}" is announced on the topic "${topic}"; expected "${options.topic}"`);
-        must(subscription === options.service, `"${name}" is announced with the subscription "${subscription}"; expected "${options.service}"`);
+        must(
+          subscription === options.service,
+          `"${name}" is announced with the subscription "${subscription}"; expected "${options.service}"`,
+        );
         must(isObjectSchema(parametersSchema), `the parametersSchema of "${name}" is no JSON Schema of type object`);
-        must(outputSchema == null || isObjectSchema(outputSchema), `the outputSchema of "${name}" is no JSON Schema of type object`);
+        must(
+          outputSchema == null || isObjectSchema(outputSchema),
+          `the outputSchema of "${name}" is no JSON Schema of type object`,
+        );
       }
     },
   },
@@ -75,11 +95,17 @@ export const heartbeatCase: Case = {
     const enough = () => hearing.heartbeats.filter(({ at }) => at >= from);
     await examiner.until(() => enough().length >= 3, 2 * LEASE_MS);
     const came = enough();
-    must(came.length >= 3, `${came.length} heartbeats came on "tool.announce.${options.service}" in ${2 * LEASE_MS} ms; one is due every ${HEARTBEAT_MS} ms`);
+    must(
+      came.length >= 3,
+      `${came.length} heartbeats came on "tool.announce.${options.service}" in ${2 * LEASE_MS} ms; one is due every ${HEARTBEAT_MS} ms`,
+    );
     const { instance } = (came[0] as (typeof came)[number]).value;
     const times = came.filter(({ value }) => value.instance === instance).map(({ at }) => at);
     const longest = Math.max(0, ...times.slice(1).map((at, i) => at - (times[i] as number)));
-    must(longest <= LEASE_MS, `two heartbeats of the instance ${instance} were ${Math.round(longest)} ms apart; callers doubt it after ${LEASE_MS} ms`);
+    must(
+      longest <= LEASE_MS,
+      `two heartbeats of the instance ${instance} were ${Math.round(longest)} ms apart; callers doubt it after ${LEASE_MS} ms`,
+    );
   },
 };
 
@@ -120,7 +146,10 @@ export const announcementCases: readonly Case[] = [
       const [first] = came;
       must(first !== undefined, `a probe with the reply-to "${topic}" has no answer after ${ANSWER_MS} ms`);
       const type = String(first.properties["type"]);
-      must(type === messages.ToolHeartbeat.type, `a probe was answered with a message of the type ${type}; expected ${messages.ToolHeartbeat.type}`);
+      must(
+        type === messages.ToolHeartbeat.type,
+        `a probe was answered with a message of the type ${type}; expected ${messages.ToolHeartbeat.type}`,
+      );
       must(examiner.hearing.read("ToolHeartbeat", first) !== undefined, examiner.hearing.faults.at(-1) ?? "");
       await sleep(TAIL_MS);
       must(strays === 0, "a probe that names another service was answered");

@@ -30,7 +30,10 @@ export const slowCancelCases: readonly Case[] = [
       await examiner.cancel(call);
       const reply = await call.reply(examiner.patienceMs);
       mustBe("cancelled", reply, "a running call that was cancelled");
-      must(reply.details["mayHaveRun"] === true, "the answer to a running call that was cancelled has no details.mayHaveRun true");
+      must(
+        reply.details["mayHaveRun"] === true,
+        "the answer to a running call that was cancelled has no details.mayHaveRun true",
+      );
     },
   },
   {

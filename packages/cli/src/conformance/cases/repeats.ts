@@ -13,7 +13,10 @@ export const quickRepeatCases: readonly Case[] = [
       mustHaveEffects(examiner, quick);
       const [one, other] = await Promise.all([examiner.send(), examiner.send()]);
       const [first, second] = await Promise.all([one.reply(ANSWER_MS), other.reply(ANSWER_MS)]);
-      if (first.content === second.content) throw new NotTried(`two calls of "${quick.tool}" have the same result: name a tool whose result differs each time`);
+      if (first.content === second.content)
+        throw new NotTried(
+          `two calls of "${quick.tool}" have the same result: name a tool whose result differs each time`,
+        );
       await examiner.sendAgain(one);
       const again = await one.reply(ANSWER_MS, 1);
       must(
@@ -33,7 +36,10 @@ export const quickRepeatCases: readonly Case[] = [
       const other = await examiner.send({ call: slow, toolCallId: call.toolCallId, caller: call.caller });
       const reply = await other.reply(examiner.patienceMs);
       mustBe("invalid_arguments", reply, "another call under the id of one that has ended");
-      must(reply.details["reason"] === "conflict", `the answer says details.reason ${JSON.stringify(reply.details["reason"])}; expected "conflict"`);
+      must(
+        reply.details["reason"] === "conflict",
+        `the answer says details.reason ${JSON.stringify(reply.details["reason"])}; expected "conflict"`,
+      );
     },
   },
 ];
@@ -49,11 +55,17 @@ export const slowRepeatCases: readonly Case[] = [
       const first = await call.reply(examiner.patienceMs);
       mustBeResult(first, call.what);
       const second = await call.reply(examiner.patienceMs, 1);
-      must(first.content === second.content, `a call and its repeat were answered with ${described(first)} and ${described(second)}: it ran twice`);
+      must(
+        first.content === second.content,
+        `a call and its repeat were answered with ${described(first)} and ${described(second)}: it ran twice`,
+      );
     },
   },
 ];
 
 function mustHaveEffects(examiner: Examiner, call: SafeCall): void {
-  if (examiner.toolOf(call).readOnly) throw new NotTried(`"${call.tool}" is read-only, and may run as often as it is asked for: name a tool with effects`);
+  if (examiner.toolOf(call).readOnly)
+    throw new NotTried(
+      `"${call.tool}" is read-only, and may run as often as it is asked for: name a tool with effects`,
+    );
 }

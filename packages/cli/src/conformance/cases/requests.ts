@@ -34,7 +34,10 @@ export const requestCases: readonly Case[] = [
       const reply = await call.reply(ANSWER_MS);
       mustBe("invalid_arguments", reply, `arguments ${bad} of "${tool}"`);
       const { faults } = reply.details;
-      const isSaid = Array.isArray(faults) && faults.length > 0 && faults.every(({ path, message }) => typeof path === "string" && typeof message === "string");
+      const isSaid =
+        Array.isArray(faults) &&
+        faults.length > 0 &&
+        faults.every(({ path, message }) => typeof path === "string" && typeof message === "string");
       must(isSaid, `the answer to arguments ${bad} of "${tool}" has no details.faults with path and message`);
     },
   },
@@ -42,7 +45,12 @@ export const requestCases: readonly Case[] = [
     name: "fields and headers that are not known are ignored",
     clause: "tolerant",
     async run(examiner) {
-      const headers = { "rb-rb-of-tomorrow": "1", "rb-number": 7, "x-table": { a: { b: [1, true, null] } }, "x-list": ["a", 1] };
+      const headers = {
+        "rb-rb-of-tomorrow": "1",
+        "rb-number": 7,
+        "x-table": { a: { b: [1, true, null] } },
+        "x-list": ["a", 1],
+      };
       const call = await examiner.send({ more: { ofTomorrow: { a: 1 }, sessionId: null }, headers });
       mustBeResult(await call.reply(ANSWER_MS), `${call.what}, with fields and headers of tomorrow,`);
     },

@@ -45,7 +45,10 @@ export function restartCases(): readonly Case[] {
         const { readOnly, idempotent } = examiner.toolOf(examiner.slow);
         if (readOnly || idempotent) return mustBeResult(reply, "a call that was cut off, and may run twice,");
         mustBe("outcome_unknown", reply, "a call with effects that was cut off");
-        must(reply.details["mayHaveRun"] === true, "the outcome_unknown of a call that was cut off has no details.mayHaveRun true");
+        must(
+          reply.details["mayHaveRun"] === true,
+          "the outcome_unknown of a call that was cut off has no details.mayHaveRun true",
+        );
       },
     },
     {
@@ -53,9 +56,13 @@ export function restartCases(): readonly Case[] {
       clause: "expired",
       async run(examiner) {
         if (late === undefined) throw new NotTried("no request could expire");
-        const isParked = await examiner.until(async () => ((await examiner.look("parked"))?.messages ?? 0) > parkedBefore, ANSWER_MS);
+        const isParked = await examiner.until(
+          async () => ((await examiner.look("parked"))?.messages ?? 0) > parkedBefore,
+          ANSWER_MS,
+        );
         const [reply] = late.replies;
-        if (reply !== undefined) throw new Breach(`a request that expired in its queue was answered with ${described(reply)}`);
+        if (reply !== undefined)
+          throw new Breach(`a request that expired in its queue was answered with ${described(reply)}`);
         must(isParked, `a request that expired in its queue was not parked within ${ANSWER_MS} ms`);
       },
     },
@@ -80,6 +87,7 @@ export function restartCases(): readonly Case[] {
 }
 
 function processOf({ options }: Examiner): ServiceProcess {
-  if (options.process === undefined) throw new NotTried("it kills and starts the service: --command says how to start it");
+  if (options.process === undefined)
+    throw new NotTried("it kills and starts the service: --command says how to start it");
   return options.process;
 }

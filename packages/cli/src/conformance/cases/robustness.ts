@@ -31,7 +31,10 @@ export const robustnessCases: readonly Case[] = [
       const replyTo = examiner.topicFor(() => strays++, "");
       const before = (await examiner.look("parked"))?.messages ?? 0;
       const call = await sendBad(examiner, { replyTo });
-      const isParked = await examiner.until(async () => ((await examiner.look("parked"))?.messages ?? 0) > before, ANSWER_MS);
+      const isParked = await examiner.until(
+        async () => ((await examiner.look("parked"))?.messages ?? 0) > before,
+        ANSWER_MS,
+      );
       must(strays === 0, `the service has answered on "${replyTo}", as a request's reply-to has asked it to`);
       must(call.replies.length === 0, "the service has answered a request that names no topic for answers");
       must(isParked, `a request with the reply-to "${replyTo}" was not parked within ${ANSWER_MS} ms`);
@@ -47,14 +50,24 @@ function unreadable(what: string, options: SendOptions): Case {
       const before = (await examiner.look("parked"))?.messages ?? 0;
       const call = await sendBad(examiner, options);
       const isOver = async () =>
-        call.replies.length > 0 || ((await examiner.look("parked"))?.messages ?? 0) > before || ((await examiner.look())?.consumers ?? 0) === 0;
+        call.replies.length > 0 ||
+        ((await examiner.look("parked"))?.messages ?? 0) > before ||
+        ((await examiner.look())?.consumers ?? 0) === 0;
       await examiner.until(isOver, ANSWER_MS);
       const [reply] = call.replies;
       must(await examiner.isUp(), `after ${what} the service answers no good request within ${ANSWER_MS} ms`);
-      must(reply !== undefined || ((await examiner.look("parked"))?.messages ?? 0) > before, `${what} was neither answered nor parked`);
-      if (reply !== undefined) must(reply.code === "invalid_arguments", `${what} was answered with ${described(reply)}; expected the error invalid_arguments`);
+      must(
+        reply !== undefined || ((await examiner.look("parked"))?.messages ?? 0) > before,
+        `${what} was neither answered nor parked`,
+      );
+      if (reply !== undefined)
+        must(
+          reply.code === "invalid_arguments",
+          `${what} was answered with ${described(reply)}; expected the error invalid_arguments`,
+        );
     },
   };
 }
 
-const sendBad = (examiner: Examiner, options: SendOptions): Promise<Exchange> => examiner.send({ expirationMs: EXPIRATION_MS, ...options });
+const sendBad = (examiner: Examiner, options: SendOptions): Promise<Exchange> =>
+  examiner.send({ expirationMs: EXPIRATION_MS, ...options });

@@ -35,7 +35,11 @@ export const slowTimeCases: readonly Case[] = [
     clause: "budget",
     async run(examiner) {
       const call = await examiner.send({ call: examiner.slow, headers: { "rb-rb-timeout-ms": String(BUDGET_MS) } });
-      mustBe("timeout", await call.reply(examiner.patienceMs), `a slow call with the header rb-rb-timeout-ms ${BUDGET_MS}`);
+      mustBe(
+        "timeout",
+        await call.reply(examiner.patienceMs),
+        `a slow call with the header rb-rb-timeout-ms ${BUDGET_MS}`,
+      );
     },
   },
 ];

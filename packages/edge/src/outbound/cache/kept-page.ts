@@ -53,7 +53,8 @@ export function keptHeaders(headers: Readonly<Record<string, string | string[] |
     const value = headers[name];
     if (value === undefined) continue;
     const text = Array.isArray(value) ? value.join(", ") : value;
-    kept[name] = name === "cache-control" ? leastAges(text.toLowerCase()) : name === "pragma" ? text.toLowerCase() : text;
+    kept[name] =
+      name === "cache-control" ? leastAges(text.toLowerCase()) : name === "pragma" ? text.toLowerCase() : text;
   }
   return kept;
 }
@@ -77,7 +78,10 @@ function leastAges(directives: string): string {
  */
 export function isWorthKeeping(
   request: CacheRequest,
-  { status, headers }: { readonly status: number; readonly headers: Readonly<Record<string, string | string[] | undefined>> },
+  {
+    status,
+    headers,
+  }: { readonly status: number; readonly headers: Readonly<Record<string, string | string[] | undefined>> },
 ): boolean {
   if (!KEPT_STATUSES.has(status) || headers["set-cookie"] !== undefined) return false;
   if (headers["content-length"] === undefined && headers["transfer-encoding"] === undefined) return false;
@@ -85,12 +89,22 @@ export function isWorthKeeping(
   if (Number(kept["content-length"] ?? 0) > MAX_KEPT_BYTES) return false;
   const page = { status, headers: kept, sent: request.headers, keptAt: Date.now() };
   const policy = policyOf(request, page);
-  return policy.storable() && (!policy.stale() || kept["etag"] !== undefined || kept["last-modified"] !== undefined || mayStandIn(request, page));
+  return (
+    policy.storable() &&
+    (!policy.stale() || kept["etag"] !== undefined || kept["last-modified"] !== undefined || mayStandIn(request, page))
+  );
 }
 
 /** The library's rules for a kept answer. Without words of the site no time counts as fresh. */
-export function policyOf(request: CacheRequest, { status, headers, sent, keptAt }: Omit<KeptPage, "body">): CachePolicy {
-  const made = new CachePolicy({ ...request, headers: { ...sent } }, { status, headers: { ...headers } }, { shared: true, cacheHeuristic: 0 });
+export function policyOf(
+  request: CacheRequest,
+  { status, headers, sent, keptAt }: Omit<KeptPage, "body">,
+): CachePolicy {
+  const made = new CachePolicy(
+    { ...request, headers: { ...sent } },
+    { status, headers: { ...headers } },
+    { shared: true, cacheHeuristic: 0 },
+  );
   return CachePolicy.fromObject({ ...made.toObject(), t: keptAt });
 }
 
@@ -102,9 +116,13 @@ export function policyOf(request: CacheRequest, { status, headers, sent, keptAt 
 export function mayStandIn(request: CacheRequest, kept: Omit<KeptPage, "body">): boolean {
   const said = kept.headers["cache-control"] ?? "";
   const [, seconds] = /(?<![\w-])stale-if-error\s*=\s*"?(\d+)/.exec(said) ?? [];
-  if (seconds === undefined || /(?<![\w-])(?:no-cache|must-revalidate|proxy-revalidate)(?![\w-])/.test(said)) return false;
+  if (seconds === undefined || /(?<![\w-])(?:no-cache|must-revalidate|proxy-revalidate)(?![\w-])/.test(said))
+    return false;
   // As to a reader who would take it that old.
-  return policyOf(request, kept).satisfiesWithoutRevalidation({ ...request, headers: { ...request.headers, "cache-control": `max-stale=${seconds}` } });
+  return policyOf(request, kept).satisfiesWithoutRevalidation({
+    ...request,
+    headers: { ...request.headers, "cache-control": `max-stale=${seconds}` },
+  });
 }
 
 /** @param key under which it is kept: an answer that was moved to another key is not taken */
@@ -121,7 +139,14 @@ export function decodePage(key: string, bytes: Uint8Array): KeptPage | undefined
   const head = parseJson(buffer.toString("utf8", 0, end));
   if (!head.ok || !isRecord(head.value)) return undefined;
   const { key: ownKey, status, headers, sent, keptAt } = head.value;
-  if (ownKey !== key || typeof status !== "number" || !KEPT_STATUSES.has(status) || !areHeaders(headers) || !areHeaders(sent)) return undefined;
+  if (
+    ownKey !== key ||
+    typeof status !== "number" ||
+    !KEPT_STATUSES.has(status) ||
+    !areHeaders(headers) ||
+    !areHeaders(sent)
+  )
+    return undefined;
   if (typeof keptAt !== "number" || keptAt > Date.now() || keptAt < Date.now() - MAX_KEPT_MS) return undefined;
   return { status, headers: keptHeaders(headers), sent, keptAt, body: buffer.subarray(end + 1) };
 }

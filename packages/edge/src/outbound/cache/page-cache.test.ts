@@ -4,7 +4,10 @@ import { createPublicFetch, type FetchOptions, type PublicFetchOptions } from ".
 import { createMemoryPageStore, MAX_KEPT_BYTES, type PageStore } from "./page-store.ts";
 
 /** A site with `pages`, and a fetch with a store. */
-async function startSite(pages: Record<string, Page>, { store = createMemoryPageStore({ maxBytes: 8_000_000 }), ...options }: PublicFetchOptions = {}) {
+async function startSite(
+  pages: Record<string, Page>,
+  { store = createMemoryPageStore({ maxBytes: 8_000_000 }), ...options }: PublicFetchOptions = {},
+) {
   const stack = new AsyncDisposableStack();
   const server = stack.use(await startPageServer(pages));
   const fetch = stack.use(createPublicFetch({ allowAddresses: [`127.0.0.1:${server.port}`], store, ...options }));
@@ -27,7 +30,9 @@ const fresh = { "cache-control": "max-age=600" };
 const marked =
   (mark: { readonly etag?: string; readonly "last-modified"?: string }, body: string, headers: object = {}): Page =>
   (request, response) => {
-    const isSame = request.headers["if-none-match"] === (mark.etag ?? "-") || request.headers["if-modified-since"] === (mark["last-modified"] ?? "-");
+    const isSame =
+      request.headers["if-none-match"] === (mark.etag ?? "-") ||
+      request.headers["if-modified-since"] === (mark["last-modified"] ?? "-");
     response.writeHead(isSame ? 304 : 200, { ...mark, ...headers });
     response.end(isSame ? undefined : body);
   };
@@ -81,13 +86,19 @@ test.each<[string, Record<string, string>, number, string]>([
   ["says that it may be", { "cache-control": "max-age=0, stale-if-error=600" }, 503, "200 text"],
   ["says it, and has a mark", { "cache-control": "max-age=0, Stale-If-Error=600", etag: '"1"' }, 500, "200 text"],
   ["is too old for that", { "cache-control": "max-age=0, stale-if-error=60", age: "61" }, 503, "503 error"],
-  ["has to be asked for", { "cache-control": "max-age=0, stale-if-error=600, must-revalidate", etag: '"1"' }, 503, "503 error"],
+  [
+    "has to be asked for",
+    { "cache-control": "max-age=0, stale-if-error=600, must-revalidate", etag: '"1"' },
+    503,
+    "503 error",
+  ],
   ["says nothing of it", { "cache-control": "max-age=0", etag: '"1"' }, 503, "503 error"],
   ["is gone", { "cache-control": "max-age=0, stale-if-error=600" }, 404, "404 error"],
 ])("a kept answer stands in for a site's error where that is allowed: it %s", async (_, headers, status, given) => {
   let asked = 0;
   await using site = await startSite({
-    "/a": (_, response) => void (asked++ === 0 ? response.writeHead(200, headers).end("text") : response.writeHead(status).end("error")),
+    "/a": (_, response) =>
+      void (asked++ === 0 ? response.writeHead(200, headers).end("text") : response.writeHead(status).end("error")),
   });
 
   await site.read("/a");
@@ -99,7 +110,11 @@ test("a kept answer that differs by a header stands in for an error only for tho
   let status = 200;
   const headers = { "cache-control": "max-age=0, stale-if-error=600", vary: "User-Agent" };
   await using site = await startSite({ "/a": (_, response) => void response.writeHead(status, headers).end("text") });
-  await using other = createPublicFetch({ allowAddresses: [`127.0.0.1:${site.server.port}`], store: site.store, userAgent: "Other" });
+  await using other = createPublicFetch({
+    allowAddresses: [`127.0.0.1:${site.server.port}`],
+    store: site.store,
+    userAgent: "Other",
+  });
 
   await site.read("/a");
   status = 503;
@@ -110,7 +125,11 @@ test("a kept answer that differs by a header stands in for an error only for tho
 
 test("an answer that differs by a header is given to those who send the same", async () => {
   await using site = await startSite({ "/a": { headers: { ...fresh, vary: "User-Agent" }, body: "text" } });
-  await using other = createPublicFetch({ allowAddresses: [`127.0.0.1:${site.server.port}`], store: site.store, userAgent: "Other" });
+  await using other = createPublicFetch({
+    allowAddresses: [`127.0.0.1:${site.server.port}`],
+    store: site.store,
+    userAgent: "Other",
+  });
 
   await site.read("/a");
   await site.read("/a");
@@ -118,14 +137,17 @@ test("an answer that differs by a header is given to those who send the same", a
   expect([response.status, site.asked().length]).toEqual([200, 2]);
 });
 
-test.each(["authorization", "Cookie", "x-api-key"])("a request with %s is answered by the site, and its answer is nobody else's", async (name) => {
-  await using site = await startSite({ "/a": { headers: { "cache-control": "public, max-age=600" }, body: "text" } });
+test.each(["authorization", "Cookie", "x-api-key"])(
+  "a request with %s is answered by the site, and its answer is nobody else's",
+  async (name) => {
+    await using site = await startSite({ "/a": { headers: { "cache-control": "public, max-age=600" }, body: "text" } });
 
-  await site.read("/a", { headers: { [name]: "secret" } });
-  await site.read("/a");
-  await site.read("/a", { headers: { [name]: "secret" } });
-  expect(site.asked()).toHaveLength(3);
-});
+    await site.read("/a", { headers: { [name]: "secret" } });
+    await site.read("/a");
+    await site.read("/a", { headers: { [name]: "secret" } });
+    expect(site.asked()).toHaveLength(3);
+  },
+);
 
 test("an answer that broke off, or whose end nothing tells, is not kept", async () => {
   await using site = await startSite({
@@ -134,7 +156,8 @@ test("an answer that broke off, or whose end nothing tells, is not kept", async 
       response.write("begun");
       setImmediate(() => response.destroy());
     },
-    "/endless": ({ socket }) => void socket.end("HTTP/1.1 200 OK\r\ncache-control: max-age=600\r\nconnection: close\r\n\r\nbegun"),
+    "/endless": ({ socket }) =>
+      void socket.end("HTTP/1.1 200 OK\r\ncache-control: max-age=600\r\nconnection: close\r\n\r\nbegun"),
   });
 
   await expect(site.read("/broken")).rejects.toMatchObject({ code: "unavailable" });
@@ -162,7 +185,10 @@ test("what was read by other rules about addresses is not given", async () => {
   await using site = await startSite({ "/a": { headers: fresh, body: "text" } });
   await site.read("/a");
   await using strict = createPublicFetch({ store: site.store });
-  await using other = createPublicFetch({ allowAddresses: [`127.0.0.1:${site.server.port}`, "127.0.0.9:1"], store: site.store });
+  await using other = createPublicFetch({
+    allowAddresses: [`127.0.0.1:${site.server.port}`, "127.0.0.9:1"],
+    store: site.store,
+  });
 
   await expect(strict(`${site.server.url}/a`)).rejects.toMatchObject({ code: "denied" });
   await using response = await other(`${site.server.url}/a`);
@@ -172,8 +198,13 @@ test("what was read by other rules about addresses is not given", async () => {
 
 test("a page that is too large is not kept, and the store stays within its bound", async () => {
   const large = { headers: fresh, body: Buffer.alloc(MAX_KEPT_BYTES + 1, "x") };
-  const some = Object.fromEntries(Array.from({ length: 5 }, (_, i) => [`/${i}`, { headers: fresh, body: Buffer.alloc(300_000, "x") }]));
-  await using site = await startSite({ "/large": large, ...some }, { store: createMemoryPageStore({ maxBytes: 1_000_000 }) });
+  const some = Object.fromEntries(
+    Array.from({ length: 5 }, (_, i) => [`/${i}`, { headers: fresh, body: Buffer.alloc(300_000, "x") }]),
+  );
+  await using site = await startSite(
+    { "/large": large, ...some },
+    { store: createMemoryPageStore({ maxBytes: 1_000_000 }) },
+  );
 
   await site.read("/large");
   await site.read("/large");
@@ -194,8 +225,10 @@ const bad: Readonly<Record<string, (kept: Uint8Array) => Uint8Array>> = {
         .replace(/"key":"../, '"key":"zz'),
       "latin1",
     ),
-  "a header that would be two": (kept) => Buffer.from(Buffer.from(kept).toString("latin1").replace('"etag":"', '"etag":"\\r\\nx-evil: 1'), "latin1"),
-  "a status that is none": (kept) => Buffer.from(Buffer.from(kept).toString("latin1").replace('"status":200', '"status":"200"'), "latin1"),
+  "a header that would be two": (kept) =>
+    Buffer.from(Buffer.from(kept).toString("latin1").replace('"etag":"', '"etag":"\\r\\nx-evil: 1'), "latin1"),
+  "a status that is none": (kept) =>
+    Buffer.from(Buffer.from(kept).toString("latin1").replace('"status":200', '"status":"200"'), "latin1"),
   "too much": (kept) => Buffer.concat([kept, Buffer.alloc(MAX_KEPT_BYTES)]),
   "a date long ago": (kept) =>
     Buffer.from(
@@ -233,7 +266,10 @@ test.each([
   ["fails", () => Promise.reject(new Error("away"))],
   ["hangs", () => new Promise<never>(() => {})],
 ])("a store that %s costs a fetch, and no more", async (_, answer) => {
-  await using site = await startSite({ "/a": { headers: fresh, body: "text" } }, { store: { get: answer, set: answer } });
+  await using site = await startSite(
+    { "/a": { headers: fresh, body: "text" } },
+    { store: { get: answer, set: answer } },
+  );
 
   expect(await site.read("/a")).toEqual({ status: 200, text: "text" });
 });

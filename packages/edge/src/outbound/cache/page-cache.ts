@@ -2,7 +2,17 @@ import { createHash } from "node:crypto";
 import { metrics } from "@opentelemetry/api";
 import { within } from "@rockbot/base";
 import type { AddressPolicyOptions } from "../address-policy.ts";
-import { type CacheRequest, decodePage, encodePage, type Headers, isWorthKeeping, type KeptPage, keptHeaders, mayStandIn, policyOf } from "./kept-page.ts";
+import {
+  type CacheRequest,
+  decodePage,
+  encodePage,
+  type Headers,
+  isWorthKeeping,
+  type KeptPage,
+  keptHeaders,
+  mayStandIn,
+  policyOf,
+} from "./kept-page.ts";
 import { MAX_KEPT_BYTES, MAX_KEPT_MS, type PageStore } from "./page-store.ts";
 
 /** An answer to one request: of a server, or kept from an earlier one. */
@@ -35,9 +45,9 @@ const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 export class PageCache {
   readonly #store: PageStore;
   readonly #places: string;
-  readonly #outcomes = metrics
-    .getMeter("@rockbot/edge")
-    .createCounter("rockbot.page.cache", { description: "Requests for pages that may be kept, by outcome: hit, revalidated, stale or miss." });
+  readonly #outcomes = metrics.getMeter("@rockbot/edge").createCounter("rockbot.page.cache", {
+    description: "Requests for pages that may be kept, by outcome: hit, revalidated, stale or miss.",
+  });
 
   /** @param places what may be reached: caches of other rules share nothing with it */
   constructor(store: PageStore, { allowAddresses = [], allowPorts = [] }: AddressPolicyOptions) {
@@ -55,7 +65,10 @@ export class PageCache {
       const policy = policyOf(request, kept);
       if (policy.satisfiesWithoutRevalidation(request)) return this.#given("hit", kept);
       const { "if-none-match": tag, "if-modified-since": since } = policy.revalidationHeaders(request) as Headers;
-      const marks = { ...(tag === undefined ? {} : { "if-none-match": tag }), ...(since === undefined ? {} : { "if-modified-since": since }) };
+      const marks = {
+        ...(tag === undefined ? {} : { "if-none-match": tag }),
+        ...(since === undefined ? {} : { "if-modified-since": since }),
+      };
       const answer = await ask({ ...headers, ...marks });
       if (SERVER_ERRORS.has(answer.status) && mayStandIn(request, kept)) {
         answer.destroy();
@@ -63,7 +76,10 @@ export class PageCache {
       }
       if (answer.status !== 304) return await this.#keeping(key, request, answer);
       answer.destroy();
-      const { policy: renewed, matches } = policy.revalidatedPolicy(request, { status: 304, headers: keptHeaders(answer.headers) });
+      const { policy: renewed, matches } = policy.revalidatedPolicy(request, {
+        status: 304,
+        headers: keptHeaders(answer.headers),
+      });
       if (matches) {
         const again = { ...kept, headers: keptHeaders(renewed.toObject().resh), keptAt: Date.now() };
         if (renewed.storable()) await this.#write(key, again);
@@ -82,7 +98,12 @@ export class PageCache {
   async #keeping(key: string, request: CacheRequest, answer: Answer): Promise<Answer> {
     this.#outcomes.add(1, { outcome: "miss" });
     if (!isWorthKeeping(request, answer)) return answer;
-    const page = { status: answer.status, headers: keptHeaders(answer.headers), sent: request.headers, keptAt: Date.now() };
+    const page = {
+      status: answer.status,
+      headers: keptHeaders(answer.headers),
+      sent: request.headers,
+      keptAt: Date.now(),
+    };
     if (REDIRECTS.has(answer.status)) {
       const { "content-length": _length, "content-encoding": _encoding, ...headers } = page.headers;
       await this.#write(key, { ...page, headers, body: new Uint8Array() }); // nobody reads its body
@@ -122,7 +143,11 @@ export class PageCache {
 function requestOf(url: URL, headers: Headers): CacheRequest {
   const plain = new URL(url);
   plain.hash = "";
-  return { url: plain.href, method: "GET", headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value])) };
+  return {
+    url: plain.href,
+    method: "GET",
+    headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value])),
+  };
 }
 
 async function* once(bytes: Buffer): AsyncIterable<Buffer> {

@@ -25,7 +25,9 @@ async function tunnel(proxy: string, place: string, line = "") {
   return await text(socket).catch(() => "broken");
 }
 
-async function start(options: (port: number) => ForwardProxyOptions = (port) => ({ allowAddresses: [`127.0.0.1:${port}`] })) {
+async function start(
+  options: (port: number) => ForwardProxyOptions = (port) => ({ allowAddresses: [`127.0.0.1:${port}`] }),
+) {
   const stack = new AsyncDisposableStack();
   const site = stack.use(await startPageServer({ "/": "public", "/large": { body: "x".repeat(300_000) } }));
   const inside = stack.use(await startPageServer({ "/": "secret" }));
@@ -38,7 +40,11 @@ test("a plain request and a tunnel reach what is permitted", async () => {
   const { site, proxy } = scene;
 
   expect(await get(proxy.url, `${site.url}/`)).toEqual({ status: 200, text: "public" });
-  const answer = await tunnel(proxy.url, `127.0.0.1:${site.port}`, "GET / HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n");
+  const answer = await tunnel(
+    proxy.url,
+    `127.0.0.1:${site.port}`,
+    "GET / HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n",
+  );
   expect(answer).toMatch(/^HTTP\/1\.1 200 Connection established\r\n\r\nHTTP\/1\.1 200 OK[\s\S]*public$/);
   expect(proxy.denied).toEqual([]);
 });
@@ -48,11 +54,19 @@ test("neither reaches anything else, and no connection is made", async () => {
   const { inside, proxy } = scene;
   const { port } = inside;
 
-  for (const place of [`127.0.0.1:${port}`, `[::ffff:127.0.0.1]:${port}`, `localhost:${port}`, "169.254.169.254:80", "10.0.0.1:443", "example.com:22"]) {
+  for (const place of [
+    `127.0.0.1:${port}`,
+    `[::ffff:127.0.0.1]:${port}`,
+    `localhost:${port}`,
+    "169.254.169.254:80",
+    "10.0.0.1:443",
+    "example.com:22",
+  ]) {
     expect((await tunnel(proxy.url, place)).split("\r\n")[0], place).toBe("HTTP/1.1 403 Forbidden");
     expect((await get(proxy.url, `http://${place}/`)).status, place).toBe(403);
   }
-  for (const url of ["https://example.com/", "ftp://example.com/"]) expect((await get(proxy.url, url)).status).toBe(403);
+  for (const url of ["https://example.com/", "ftp://example.com/"])
+    expect((await get(proxy.url, url)).status).toBe(403);
   expect(inside.connections).toBe(0);
   expect(proxy.denied).toContain(`127.0.0.1:${port}`);
 });

@@ -20,7 +20,16 @@ export interface ForwardProxy extends AsyncDisposable {
 }
 
 /** Of this hop alone, and none of the server's business. */
-const HOP_HEADERS = ["connection", "keep-alive", "proxy-authenticate", "proxy-authorization", "proxy-connection", "te", "trailer", "upgrade"];
+const HOP_HEADERS = [
+  "connection",
+  "keep-alive",
+  "proxy-authenticate",
+  "proxy-authorization",
+  "proxy-connection",
+  "te",
+  "trailer",
+  "upgrade",
+];
 
 /**
  * A forward proxy on the loopback address, for a program whose own connections cannot be watched. Its tunnels (CONNECT) and plain requests go to public
@@ -30,7 +39,10 @@ const HOP_HEADERS = ["connection", "keep-alive", "proxy-authenticate", "proxy-au
 export async function startForwardProxy(options: ForwardProxyOptions = {}): Promise<ForwardProxy> {
   const traffic = new ProxyTraffic(options);
   const proxy = createServer({ maxHeaderSize: 65_536 }, (asked, answer) => void forward(traffic, asked, answer));
-  proxy.on("connect", (asked: IncomingMessage, client: Socket, head: Buffer) => void tunnel(traffic, asked, { client, head }));
+  proxy.on(
+    "connect",
+    (asked: IncomingMessage, client: Socket, head: Buffer) => void tunnel(traffic, asked, { client, head }),
+  );
   proxy.on("connection", (socket) => traffic.keep(socket));
   proxy.on("clientError", (_: Error, socket: Socket) => socket.destroy());
   proxy.maxConnections = options.maxConnections ?? 64;
@@ -55,10 +67,17 @@ export async function startForwardProxy(options: ForwardProxyOptions = {}): Prom
 }
 
 /** Carries whatever the two sides say to each other. */
-async function tunnel(traffic: ProxyTraffic, asked: IncomingMessage, { client, head }: { readonly client: Socket; readonly head: Buffer }): Promise<void> {
+async function tunnel(
+  traffic: ProxyTraffic,
+  asked: IncomingMessage,
+  { client, head }: { readonly client: Socket; readonly head: Buffer },
+): Promise<void> {
   const place = URL.parse(`http://${asked.url}`);
   const server = await traffic.reach(place?.pathname === "/" ? place : null);
-  if (typeof server === "number") return void client.end(`HTTP/1.1 ${server} ${STATUS_CODES[server]}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n`);
+  if (typeof server === "number")
+    return void client.end(
+      `HTTP/1.1 ${server} ${STATUS_CODES[server]}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n`,
+    );
   if (client.destroyed) return void server.destroy();
   client.write("HTTP/1.1 200 Connection established\r\n\r\n");
   server.write(head);
@@ -70,7 +89,8 @@ async function tunnel(traffic: ProxyTraffic, asked: IncomingMessage, { client, h
 async function forward(traffic: ProxyTraffic, asked: IncomingMessage, answer: ServerResponse): Promise<void> {
   const place = URL.parse(asked.url ?? "");
   const server = place?.protocol === "http:" ? await traffic.reach(place) : 403;
-  if (typeof server === "number" || place === null) return void answer.writeHead(typeof server === "number" ? server : 403).end();
+  if (typeof server === "number" || place === null)
+    return void answer.writeHead(typeof server === "number" ? server : 403).end();
   const headers = Object.fromEntries(Object.entries(asked.headers).filter(([name]) => !HOP_HEADERS.includes(name)));
   const sent = request({
     method: asked.method,

@@ -7,7 +7,9 @@ import { fetchedRobots } from "./fetch-robots.ts";
 /** A site with this robots.txt, read by a fetch that asks it. */
 async function startSite(robots: Page, pages: Readonly<Record<string, Page>> = {}) {
   const stack = new AsyncDisposableStack();
-  const server = stack.use(await startPageServer({ "/robots.txt": robots, "/open": "text", "/closed/page": "text", ...pages }));
+  const server = stack.use(
+    await startPageServer({ "/robots.txt": robots, "/open": "text", "/closed/page": "text", ...pages }),
+  );
   const fetch = stack.use(createPublicFetch({ allowAddresses: [`127.0.0.1:${server.port}`] }));
   const { permit } = fetchedRobots(fetch, { setting: "ROBOTS_POLICY", timeoutMs: 1_000 });
   return {
@@ -21,8 +23,15 @@ async function startSite(robots: Page, pages: Readonly<Record<string, Page>> = {
   };
 }
 
-const rules = { headers: { "content-type": "text/plain" }, body: "User-agent: RockBot\nDisallow: /closed/\n\nUser-agent: *\nDisallow: /\n" };
-const refused = { code: "denied", message: expect.stringMatching(/robots\.txt forbids it.*ROBOTS_POLICY/), details: { reason: "robots" } };
+const rules = {
+  headers: { "content-type": "text/plain" },
+  body: "User-agent: RockBot\nDisallow: /closed/\n\nUser-agent: *\nDisallow: /\n",
+};
+const refused = {
+  code: "denied",
+  message: expect.stringMatching(/robots\.txt forbids it.*ROBOTS_POLICY/),
+  details: { reason: "robots" },
+};
 
 test("a site's robots.txt is read once, and what it forbids is refused before it is asked for, behind a redirect too", async () => {
   await using site = await startSite(rules, { "/moved": badPages.redirect("/closed/page") });
@@ -62,15 +71,23 @@ test.each([
     /it broke off/,
   ],
   ["redirects for ever", badPages.redirect("/robots.txt"), "unavailable", /redirects more than 5 times/],
-  ["redirects to a private address", badPages.redirect("http://169.254.169.254/robots.txt"), "denied", /not on the public Internet/],
-])("no page is read of a site whose robots.txt %s, and the site is left alone for a while", async (_, robots, code, message) => {
-  await using site = await startSite(robots);
+  [
+    "redirects to a private address",
+    badPages.redirect("http://169.254.169.254/robots.txt"),
+    "denied",
+    /not on the public Internet/,
+  ],
+])(
+  "no page is read of a site whose robots.txt %s, and the site is left alone for a while",
+  async (_, robots, code, message) => {
+    await using site = await startSite(robots);
 
-  await expect(site.read("/open")).rejects.toMatchObject({ code, message: expect.stringMatching(message) });
-  const asked = site.asked().length;
-  await expect(site.read("/open")).rejects.toMatchObject({ code });
-  expect(site.asked()).toHaveLength(asked);
-});
+    await expect(site.read("/open")).rejects.toMatchObject({ code, message: expect.stringMatching(message) });
+    const asked = site.asked().length;
+    await expect(site.read("/open")).rejects.toMatchObject({ code });
+    expect(site.asked()).toHaveLength(asked);
+  },
+);
 
 test("a site that names a shorter wait for its robots.txt is asked again after that", async () => {
   let asked = 0;
@@ -90,5 +107,8 @@ test("a robots.txt that is huge counts with its beginning, and one whose rules c
   await expect(huge.read("/closed/page")).rejects.toMatchObject(refused);
   expect(await huge.read("/open")).toBe(200);
   expect(await slow.read("/open")).toBe(200);
-  await expect(slow.read(`/${"a".repeat(2_000)}`)).rejects.toMatchObject({ code: "denied", message: expect.stringContaining("more rules than can be tried") });
+  await expect(slow.read(`/${"a".repeat(2_000)}`)).rejects.toMatchObject({
+    code: "denied",
+    message: expect.stringContaining("more rules than can be tried"),
+  });
 });

@@ -22,11 +22,15 @@ export function fetchedRobots(fetch: PublicFetch, { setting, timeoutMs = 5_000 }
     async read(address, signal) {
       const late = AbortSignal.timeout(timeoutMs);
       try {
-        await using response = await fetch(address, { signal: AbortSignal.any([signal, late]), headers: { accept: "text/plain, */*;q=0.5" } });
+        await using response = await fetch(address, {
+          signal: AbortSignal.any([signal, late]),
+          headers: { accept: "text/plain, */*;q=0.5" },
+        });
         const { status, retryAfterMs } = response;
         if (status !== 200) return { status, retryAfterMs, text: "" };
         const { bytes, isCut } = await response.body({ maxBytes: MAX_BYTES, atLimit: "cut" });
-        if (isCut) throw new ToolError(ToolErrorCode.Unavailable, `Cannot read ${describeUrl(response.url)}: it broke off`);
+        if (isCut)
+          throw new ToolError(ToolErrorCode.Unavailable, `Cannot read ${describeUrl(response.url)}: it broke off`);
         return { status, text: new TextDecoder().decode(bytes) };
       } catch (error) {
         if (signal.aborted) throw signal.reason;
@@ -38,7 +42,18 @@ export function fetchedRobots(fetch: PublicFetch, { setting, timeoutMs = 5_000 }
 
 function unreadable(address: string, cause: unknown): ToolError {
   const why =
-    typeof cause === "string" ? cause : cause instanceof ToolError ? cause.message.replace(/^Cannot read [^ ]+: /, "").replace(/\.$/, "") : "it is broken";
-  const code = cause instanceof ToolError && cause.code === ToolErrorCode.Denied ? ToolErrorCode.Denied : ToolErrorCode.Unavailable;
-  return new ToolError(code, `Cannot read the rules of the site, ${describeUrl(new URL(address))}: ${why}. Without them no page of it is read.`, { cause });
+    typeof cause === "string"
+      ? cause
+      : cause instanceof ToolError
+        ? cause.message.replace(/^Cannot read [^ ]+: /, "").replace(/\.$/, "")
+        : "it is broken";
+  const code =
+    cause instanceof ToolError && cause.code === ToolErrorCode.Denied
+      ? ToolErrorCode.Denied
+      : ToolErrorCode.Unavailable;
+  return new ToolError(
+    code,
+    `Cannot read the rules of the site, ${describeUrl(new URL(address))}: ${why}. Without them no page of it is read.`,
+    { cause },
+  );
 }

@@ -79,7 +79,11 @@ export function createRobotsRules({ read, setting, failureMs = 0 }: RobotsRulesO
         const check = (): never => {
           throw error;
         };
-        keep(origin, { until: performance.now() + Math.min(failureMs, error.retryAfterMs ?? failureMs), size: ENTRY, check });
+        keep(origin, {
+          until: performance.now() + Math.min(failureMs, error.retryAfterMs ?? failureMs),
+          size: ENTRY,
+          check,
+        });
       }
       throw error;
     }
@@ -105,15 +109,21 @@ function siteRules(address: string, text: string, setting: string): SiteRules {
   const parsed = parse(address, plainlyCoded(text));
   const wildcards = text.split(/[\r\n]+/).reduce((sum, line) => sum + (line.includes("*") ? line.length : 0), 0);
   const denied = (url: URL, why: string): ToolError =>
-    new ToolError(ToolErrorCode.Denied, `Cannot read ${describeUrl(url)}: ${why}. The operator decides whether robots.txt is obeyed (${setting}).`, {
-      details: { reason: "robots" },
-    });
+    new ToolError(
+      ToolErrorCode.Denied,
+      `Cannot read ${describeUrl(url)}: ${why}. The operator decides whether robots.txt is obeyed (${setting}).`,
+      {
+        details: { reason: "robots" },
+      },
+    );
   return {
     until: performance.now() + KEPT_MS,
     size: text.length + ENTRY,
     check(url) {
-      if (wildcards * (url.pathname.length + url.search.length) > MAX_STEPS) throw denied(url, "the site's robots.txt has more rules than can be tried");
-      if (parsed.isAllowed(plainlyCoded(url.href), PRODUCT) === false) throw denied(url, "the site's robots.txt forbids it to programs such as this one");
+      if (wildcards * (url.pathname.length + url.search.length) > MAX_STEPS)
+        throw denied(url, "the site's robots.txt has more rules than can be tried");
+      if (parsed.isAllowed(plainlyCoded(url.href), PRODUCT) === false)
+        throw denied(url, "the site's robots.txt forbids it to programs such as this one");
     },
   };
 }

@@ -1,6 +1,21 @@
-import { ProtocolError, ProtocolErrorCode, SdkError, SdkErrorCode, SdkHttpError, UnauthorizedError } from "@modelcontextprotocol/client";
+import {
+  ProtocolError,
+  ProtocolErrorCode,
+  SdkError,
+  SdkErrorCode,
+  SdkHttpError,
+  UnauthorizedError,
+} from "@modelcontextprotocol/client";
 import type { Redactor } from "@rockbot/base/redaction";
-import { MCP_BRIDGE, saidBy, ToolError, ToolErrorCode, type ToolErrorOptions, timeoutError, UncarriableError } from "@rockbot/contracts";
+import {
+  MCP_BRIDGE,
+  saidBy,
+  ToolError,
+  ToolErrorCode,
+  type ToolErrorOptions,
+  timeoutError,
+  UncarriableError,
+} from "@rockbot/contracts";
 import { cleanText } from "../../text/clean-text.ts";
 import { dataText } from "../../text/data-text.ts";
 import { NO_ANSWER_CODE, UNREADABLE_CODE } from "../incoming/mend-answers.ts";
@@ -33,7 +48,8 @@ const SESSION_NOT_FOUND = -32_001;
 /** Whether the server has certainly not begun with what it was asked, so that it may be asked again over another connection. */
 export function isRefusedUnseen(error: unknown): boolean {
   if (error instanceof NotSentError || statusOf(error) === NO_SESSION) return true;
-  if (error instanceof SdkHttpError && NO_NAMED_SESSION.has(error.status) && /\bsession/i.test(error.message)) return true;
+  if (error instanceof SdkHttpError && NO_NAMED_SESSION.has(error.status) && /\bsession/i.test(error.message))
+    return true;
   return error instanceof SdkError && error.code === SdkErrorCode.NotConnected;
 }
 
@@ -41,15 +57,23 @@ export function isRefusedUnseen(error: unknown): boolean {
 export function mayBeForgotten(error: unknown): boolean {
   if (error instanceof ProtocolError) return error.code === SESSION_NOT_FOUND;
   const status = statusOf(error);
-  return isRefusedUnseen(error) || error instanceof UnauthorizedError || (status !== undefined && MAYBE_NO_SESSION.has(status));
+  return (
+    isRefusedUnseen(error) ||
+    error instanceof UnauthorizedError ||
+    (status !== undefined && MAYBE_NO_SESSION.has(status))
+  );
 }
 
 /** Of a call that met a session which the server has forgotten, and which is made anew by now. */
 export const sessionLost = ({ server, tool }: Pick<FailedCall, "server" | "tool">, cause: unknown): ToolError =>
-  new ToolError(ToolErrorCode.OutcomeUnknown, `The MCP server "${server}" has forgotten its session with us, perhaps while it ran "${tool}". ${FIND_OUT}`, {
-    cause,
-    details: { mayHaveRun: true },
-  });
+  new ToolError(
+    ToolErrorCode.OutcomeUnknown,
+    `The MCP server "${server}" has forgotten its session with us, perhaps while it ran "${tool}". ${FIND_OUT}`,
+    {
+      cause,
+      details: { mayHaveRun: true },
+    },
+  );
 
 export interface FailedCall {
   readonly server: string;
@@ -68,7 +92,8 @@ export function callError(error: unknown, { server, tool, redact, isRepeatSafe =
   if (error instanceof ToolError) return error;
   const what = `"${tool}" of the MCP server "${server}"`;
   // No part of an answer, as it may be of any form.
-  const serverData = error instanceof ProtocolError && error.data != null ? dataText(error.data, redact, MAX_DATA) : undefined;
+  const serverData =
+    error instanceof ProtocolError && error.data != null ? dataText(error.data, redact, MAX_DATA) : undefined;
   let quotes = serverData !== undefined;
   const said = (text: string, before = ". The server says: "): string => {
     const clean = cleanText(redact(text), MAX_SAID).trim();
@@ -84,42 +109,96 @@ export function callError(error: unknown, { server, tool, redact, isRepeatSafe =
     });
 
   if (error instanceof NotSentError)
-    return failed(ToolErrorCode.Unavailable, `${what} cannot be called now: ${redact(error.message)}. Try again later.`, false);
+    return failed(
+      ToolErrorCode.Unavailable,
+      `${what} cannot be called now: ${redact(error.message)}. Try again later.`,
+      false,
+    );
   if (error instanceof HttpRefusalError) {
     const { status, retryAfterMs } = error;
     return status === 429
-      ? failed(ToolErrorCode.RateLimited, `${what} was not run: its server takes no more calls for now.`, false, { retryAfterMs: retryAfterMs ?? 1_000 })
-      : failed(ToolErrorCode.Unavailable, `${what} was not run: its server is out of service for now.`, false, { retryAfterMs });
+      ? failed(ToolErrorCode.RateLimited, `${what} was not run: its server takes no more calls for now.`, false, {
+          retryAfterMs: retryAfterMs ?? 1_000,
+        })
+      : failed(ToolErrorCode.Unavailable, `${what} was not run: its server is out of service for now.`, false, {
+          retryAfterMs,
+        });
   }
   const status = statusOf(error);
   if (error instanceof UnauthorizedError || status === 401 || status === 403) {
-    return failed(ToolErrorCode.Unavailable, `${what} cannot be called: its server refuses our credentials. ${OPERATOR}`, false, {
-      isRetryable: false,
-    });
+    return failed(
+      ToolErrorCode.Unavailable,
+      `${what} cannot be called: its server refuses our credentials. ${OPERATOR}`,
+      false,
+      {
+        isRetryable: false,
+      },
+    );
   }
-  if (status === NO_SESSION) return failed(ToolErrorCode.Unavailable, `${what} cannot be called now: its address answers with status 404.`, false);
+  if (status === NO_SESSION)
+    return failed(
+      ToolErrorCode.Unavailable,
+      `${what} cannot be called now: its address answers with status 404.`,
+      false,
+    );
   if (status !== undefined && MOVED.has(status)) {
-    return failed(ToolErrorCode.Unavailable, `${what} was not run: its server sends callers elsewhere, with status ${status}. ${OPERATOR}`, false, {
-      isRetryable: false,
-    });
+    return failed(
+      ToolErrorCode.Unavailable,
+      `${what} was not run: its server sends callers elsewhere, with status ${status}. ${OPERATOR}`,
+      false,
+      {
+        isRetryable: false,
+      },
+    );
   }
   if (status !== undefined && status >= 400 && status < 500 && !UNCLEAR.has(status))
-    return failed(ToolErrorCode.ExecutionFailed, `${what} was not run: its server refused the request with status ${status}.`, false);
-  if (status !== undefined) return failed(ToolErrorCode.OutcomeUnknown, `${what} failed: its server answered with status ${status}. ${FIND_OUT}`, true);
+    return failed(
+      ToolErrorCode.ExecutionFailed,
+      `${what} was not run: its server refused the request with status ${status}.`,
+      false,
+    );
+  if (status !== undefined)
+    return failed(
+      ToolErrorCode.OutcomeUnknown,
+      `${what} failed: its server answered with status ${status}. ${FIND_OUT}`,
+      true,
+    );
   if (error instanceof ProtocolError) return protocolError(error, { what, said, serverData, failed });
   if (isTimeOut(error)) return timeoutError(what, { mayHaveRun: true, isRepeatSafe, cause: error });
   if (error instanceof SdkError && error.code === SdkErrorCode.InvalidResult)
-    return failed(ToolErrorCode.ExecutionFailed, `${what} has run, and its answer is no result as the protocol has it.`, true);
+    return failed(
+      ToolErrorCode.ExecutionFailed,
+      `${what} has run, and its answer is no result as the protocol has it.`,
+      true,
+    );
   if (error instanceof SdkError && error.code === SdkErrorCode.UnsupportedResultType)
-    return failed(ToolErrorCode.ExecutionFailed, `${what} asks its caller for more input, which nobody here can give.`, true);
+    return failed(
+      ToolErrorCode.ExecutionFailed,
+      `${what} asks its caller for more input, which nobody here can give.`,
+      true,
+    );
   if (error instanceof UncarriableError)
-    return failed(ToolErrorCode.ExecutionFailed, `${what} has run, and its result cannot be carried${said(error.message, ": it ")}.`, true);
-  if (isLost(error)) return failed(ToolErrorCode.OutcomeUnknown, `The connection to ${what} was lost before its answer. ${FIND_OUT}`, true);
+    return failed(
+      ToolErrorCode.ExecutionFailed,
+      `${what} has run, and its result cannot be carried${said(error.message, ": it ")}.`,
+      true,
+    );
+  if (isLost(error))
+    return failed(
+      ToolErrorCode.OutcomeUnknown,
+      `The connection to ${what} was lost before its answer. ${FIND_OUT}`,
+      true,
+    );
   const name = error instanceof Error ? error.message : String(error);
   return failed(ToolErrorCode.ExecutionFailed, `${what} failed${said(name)}`, true);
 }
 
-type Failed = (code: string, message: string, mayHaveRun: boolean, more?: Pick<ToolErrorOptions, "retryAfterMs" | "isRetryable" | "details">) => ToolError;
+type Failed = (
+  code: string,
+  message: string,
+  mayHaveRun: boolean,
+  more?: Pick<ToolErrorOptions, "retryAfterMs" | "isRetryable" | "details">,
+) => ToolError;
 
 interface Telling {
   readonly what: string;
@@ -133,15 +212,30 @@ function protocolError(error: ProtocolError, { what, said, serverData, failed }:
   if (error.code === URL_ELICITATION_REQUIRED) {
     const urls = urlsIn(error.data);
     const first = `${what} was not run: its server wants its user to open ${urls.length === 0 ? "an address, which it does not name" : urls.join(" and ")} first`;
-    return failed(ToolErrorCode.Unavailable, `${first}${said(error.message)}. Show that to your user, and call it again when they have done so.`, false, {
-      isRetryable: false,
-      details: { reason: "url_elicitation_required", urls },
-    });
+    return failed(
+      ToolErrorCode.Unavailable,
+      `${first}${said(error.message)}. Show that to your user, and call it again when they have done so.`,
+      false,
+      {
+        isRetryable: false,
+        details: { reason: "url_elicitation_required", urls },
+      },
+    );
   }
-  if (error.code === TOO_LONG_CODE) return failed(ToolErrorCode.TooLarge, `${what} has run, and ${error.message}, more than is read. Ask for less.`, true);
-  if (error.code === NO_ANSWER_CODE) return failed(ToolErrorCode.OutcomeUnknown, `The server of ${what} ended without an answer. ${FIND_OUT}`, true);
+  if (error.code === TOO_LONG_CODE)
+    return failed(
+      ToolErrorCode.TooLarge,
+      `${what} has run, and ${error.message}, more than is read. Ask for less.`,
+      true,
+    );
+  if (error.code === NO_ANSWER_CODE)
+    return failed(ToolErrorCode.OutcomeUnknown, `The server of ${what} ended without an answer. ${FIND_OUT}`, true);
   if (error.code === UNREADABLE_CODE)
-    return failed(ToolErrorCode.ExecutionFailed, `${what} has run, and its answer is no result as the protocol has it${said(error.message, ": ")}.`, true);
+    return failed(
+      ToolErrorCode.ExecutionFailed,
+      `${what} has run, and its answer is no result as the protocol has it${said(error.message, ": ")}.`,
+      true,
+    );
   if (error.code === ProtocolErrorCode.InvalidParams || error.code === ProtocolErrorCode.MethodNotFound) {
     return /unknown tool|tool .*not found/i.test(error.message)
       ? failed(ToolErrorCode.ToolNotFound, `${what} is not there${said(error.message)}`, false)
@@ -153,22 +247,35 @@ function protocolError(error: ProtocolError, { what, said, serverData, failed }:
 
 /** The web addresses that a server names for its user. */
 function urlsIn(data: unknown): readonly string[] {
-  const { elicitations } = (typeof data === "object" && data !== null ? data : {}) as { readonly elicitations?: unknown };
+  const { elicitations } = (typeof data === "object" && data !== null ? data : {}) as {
+    readonly elicitations?: unknown;
+  };
   if (!Array.isArray(elicitations)) return [];
-  const urls = elicitations.map((one: unknown) => (typeof one === "object" && one !== null ? (one as { readonly url?: unknown }).url : undefined));
-  return urls.filter((url) => typeof url === "string" && /^https?:\/\/[^\s]{1,2000}$/.test(url) && cleanText(url, MAX_DATA) === url).slice(0, 3) as string[];
+  const urls = elicitations.map((one: unknown) =>
+    typeof one === "object" && one !== null ? (one as { readonly url?: unknown }).url : undefined,
+  );
+  return urls
+    .filter(
+      (url) => typeof url === "string" && /^https?:\/\/[^\s]{1,2000}$/.test(url) && cleanText(url, MAX_DATA) === url,
+    )
+    .slice(0, 3) as string[];
 }
 
 /** Whether no answer came in time. */
-export const isTimeOut = (error: unknown): boolean => error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout;
+export const isTimeOut = (error: unknown): boolean =>
+  error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout;
 
 /** Whether the connection ended in the middle of it, so that nobody knows whether it has run. */
 export function isLost(error: unknown): boolean {
   if (error instanceof ProtocolError) return error.code === NO_ANSWER_CODE;
-  if (error instanceof SdkError) return error.code === SdkErrorCode.ConnectionClosed || error.code === SdkErrorCode.SendFailed;
+  if (error instanceof SdkError)
+    return error.code === SdkErrorCode.ConnectionClosed || error.code === SdkErrorCode.SendFailed;
   if (error instanceof AnswerTooLongError) return false;
   const code = codeOf(error);
-  return code !== undefined && (code.startsWith("ECONN") || code.startsWith("UND_ERR") || code === "EPIPE" || code.startsWith("ERR_SSL"));
+  return (
+    code !== undefined &&
+    (code.startsWith("ECONN") || code.startsWith("UND_ERR") || code === "EPIPE" || code.startsWith("ERR_SSL"))
+  );
 }
 
 function statusOf(error: unknown): number | undefined {

@@ -39,15 +39,22 @@ export function callResult(result: CallToolResult): McpCallResult {
     return original === block ? describeBlock(block, index) : describeUnknownBlock(original, index);
   });
   const notes = blocks.flatMap(({ original }, index) => (isText(original) ? textNote(original, index) : []));
-  const meta = Object.fromEntries(Object.entries(_meta ?? {}).filter(([key]) => !key.startsWith(PROTOCOL_META) && key !== WHOLE_STRUCTURED));
+  const meta = Object.fromEntries(
+    Object.entries(_meta ?? {}).filter(([key]) => !key.startsWith(PROTOCOL_META) && key !== WHOLE_STRUCTURED),
+  );
   const structured = {
-    ...(structuredContent === undefined ? {} : isRecord(structuredContent) ? structuredContent : { $value: structuredContent }),
+    ...(structuredContent === undefined
+      ? {}
+      : isRecord(structuredContent)
+        ? structuredContent
+        : { $value: structuredContent }),
     ...(others.length === 0 ? {} : { $content: others }),
     ...(notes.length === 0 ? {} : { $annotations: notes }),
     ...(Object.keys(meta).length === 0 ? {} : { $meta: meta }),
   };
   return {
-    content: lines.length === 0 ? (structuredContent === undefined ? null : encodeData(structuredContent)) : lines.join("\n"),
+    content:
+      lines.length === 0 ? (structuredContent === undefined ? null : encodeData(structuredContent)) : lines.join("\n"),
     ...(structuredContent === undefined && Object.keys(structured).length === 0 ? {} : { structured }),
     isError,
   };

@@ -8,7 +8,11 @@ const MAX_FAULT = 300;
 const validators = new WeakMap<object, JsonSchemaValidator<unknown>>();
 
 /** The result, with words beside its text if it has not the structured content that its tool promises: a failure, as those who count on the promise cannot use it. */
-export function withSchemaFault(result: McpCallResult, outputSchema: object | undefined, structured: unknown): McpCallResult {
+export function withSchemaFault(
+  result: McpCallResult,
+  outputSchema: object | undefined,
+  structured: unknown,
+): McpCallResult {
   if (outputSchema === undefined || result.isError) return result;
   const fault = structured == null ? "it has no structured content" : faultOf(outputSchema, structured);
   if (fault === undefined) return result;

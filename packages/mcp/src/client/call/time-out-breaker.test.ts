@@ -16,7 +16,12 @@ function brokenAfter(hadMs: number): TimeOutBreaker {
 
 test("after five time-outs in a row calls with no more time are refused at once; others, and other tools, are not", () => {
   const breaker = brokenAfter(10_000);
-  expect(breaker.refusal("s", "slow", 10_000)).toMatchObject({ code: "unavailable", isRetryable: true, retryAfterMs: 30_000, details: { mayHaveRun: false } });
+  expect(breaker.refusal("s", "slow", 10_000)).toMatchObject({
+    code: "unavailable",
+    isRetryable: true,
+    retryAfterMs: 30_000,
+    details: { mayHaveRun: false },
+  });
   expect(breaker.refusal("s", "slow", 10_001)).toBeUndefined();
   expect(breaker.refusal("s", "quick", 1)).toBeUndefined();
 });

@@ -33,13 +33,20 @@ export class TimeOutBreaker {
     return new ToolError(
       ToolErrorCode.Unavailable,
       `"${tool}" of the MCP server "${server}" has not answered its last ${row.count} calls in time, with up to ${Math.ceil(row.longestMs / 1_000)} s each. Nothing was run. Try again later, or with more time.`,
-      { retryAfterMs: Math.max(1, Math.ceil(row.openUntil - now)), details: { mayHaveRun: false, reason: "time_outs" } },
+      {
+        retryAfterMs: Math.max(1, Math.ceil(row.openUntil - now)),
+        details: { mayHaveRun: false, reason: "time_outs" },
+      },
     );
   }
 
   timedOut(tool: string, hadMs: number): void {
     const row = this.#rows.get(tool) ?? { count: 0, longestMs: 0, openUntil: 0 };
-    this.#rows.set(tool, { count: row.count + 1, longestMs: Math.max(row.longestMs, hadMs), openUntil: performance.now() + OPEN_MS });
+    this.#rows.set(tool, {
+      count: row.count + 1,
+      longestMs: Math.max(row.longestMs, hadMs),
+      openUntil: performance.now() + OPEN_MS,
+    });
     this.#rows.deleteOldestWhile(() => this.#rows.size > MAX_TOOLS);
   }
 

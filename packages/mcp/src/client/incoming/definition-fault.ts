@@ -21,14 +21,17 @@ export function definitionFault(definition: unknown): string | undefined {
   // It cannot be cleaned, as calls carry it.
   if (cleanText(name, MAX_NAME) !== name) return "its name has characters that are not seen";
   for (const [field, schema] of Object.entries({ inputSchema, outputSchema }))
-    if (JSON.stringify(schema ?? {}).length > MAX_SCHEMA_LENGTH) return `${field}: it has more than ${MAX_SCHEMA_LENGTH} characters`;
+    if (JSON.stringify(schema ?? {}).length > MAX_SCHEMA_LENGTH)
+      return `${field}: it has more than ${MAX_SCHEMA_LENGTH} characters`;
   if (execution?.taskSupport === "required") return "it runs only as a task, and tasks of MCP are not started here";
   return isForModels(_meta) ? undefined : "it is for apps only";
 }
 
 /** The name of a definition for messages, with its unseen characters as escapes. */
 export function nameOfDefinition(definition: unknown, place: number): string {
-  const { name } = (typeof definition === "object" && definition !== null ? definition : {}) as { readonly name?: unknown };
+  const { name } = (typeof definition === "object" && definition !== null ? definition : {}) as {
+    readonly name?: unknown;
+  };
   const shown = typeof name === "string" ? printable(name, MAX_SHOWN_NAME) : "";
   return shown === "" ? `number ${place} of the list` : shown;
 }

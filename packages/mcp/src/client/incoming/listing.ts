@@ -46,7 +46,8 @@ export class Listing {
 
   leaveOut(tool: string, why: string): void {
     if (this.#leftOut.length < MAX_TOLD) this.#leftOut.push({ tool, why });
-    else if (this.#leftOut.length === MAX_TOLD) this.#leftOut.push({ tool: "further ones", why: "the reasons are too many to be told" });
+    else if (this.#leftOut.length === MAX_TOLD)
+      this.#leftOut.push({ tool: "further ones", why: "the reasons are too many to be told" });
   }
 
   /** One page, as the SDK may have it. */
@@ -55,7 +56,10 @@ export class Listing {
     if (!Array.isArray(tools)) return result;
     this.#pages++;
     const used = tools.map(usableParts).filter((definition: unknown) => this.#takes(definition)) as Tool[];
-    const page = { ...others, tools: used.map(({ name, inputSchema }) => ({ name, inputSchema: { ...inputSchema, $schema: undefined } })) };
+    const page = {
+      ...others,
+      tools: used.map(({ name, inputSchema }) => ({ name, inputSchema: { ...inputSchema, $schema: undefined } })),
+    };
     if (typeof nextCursor !== "string" || nextCursor === "" || this.#cursors.has(nextCursor)) return page;
     this.#cursors.add(nextCursor);
     if (this.#pages >= MAX_PAGES || performance.now() - this.#since > MAX_MS) this.#cut();
@@ -64,7 +68,10 @@ export class Listing {
 
   #cut(): void {
     if (!this.#isCut)
-      this.leaveOut("the rest of the list", `it is longer than what is read: ${MAX_TOOLS} tools, ${MAX_PAGES} pages, ${MAX_MS / 1_000} seconds`);
+      this.leaveOut(
+        "the rest of the list",
+        `it is longer than what is read: ${MAX_TOOLS} tools, ${MAX_PAGES} pages, ${MAX_MS / 1_000} seconds`,
+      );
     this.#isCut = true;
   }
 
@@ -73,7 +80,8 @@ export class Listing {
     const shown = nameOfDefinition(definition, ++this.#seen);
     const fault = definitionFault(definition);
     if (fault !== undefined) this.leaveOut(shown, fault);
-    else if (this.#used.has((definition as Tool).name)) this.leaveOut(shown, "a tool of its name is in the list already");
+    else if (this.#used.has((definition as Tool).name))
+      this.leaveOut(shown, "a tool of its name is in the list already");
     else if (this.#used.size >= MAX_TOOLS) this.#cut();
     else this.#used.set((definition as Tool).name, definition as Tool);
     return before < this.#used.size;

@@ -47,7 +47,8 @@ export function mendAnswers(text: string, askedId?: () => unknown): MendedAnswer
   };
 }
 
-const mayHoldData = ({ result, error }: JsonObject): boolean => (isRecord(result) && !("tools" in result)) || error !== undefined;
+const mayHoldData = ({ result, error }: JsonObject): boolean =>
+  (isRecord(result) && !("tools" in result)) || error !== undefined;
 
 /** The message itself if it is no answer, or one as it should be. */
 function mend(message: unknown, askedId?: () => unknown): unknown {
@@ -57,27 +58,47 @@ function mend(message: unknown, askedId?: () => unknown): unknown {
   const id = isId(message["id"]) ? message["id"] : error == null ? undefined : askedId?.();
   if (!isId(id)) return message;
   const isMetaFit = !isRecord(result) || result["_meta"] === undefined || isRecord(result["_meta"]);
-  const isAsItShouldBe = jsonrpc === "2.0" && id === message["id"] && Object.keys(message).length === 3 && (isRecord(result) || isError(error)) && isMetaFit;
+  const isAsItShouldBe =
+    jsonrpc === "2.0" &&
+    id === message["id"] &&
+    Object.keys(message).length === 3 &&
+    (isRecord(result) || isError(error)) &&
+    isMetaFit;
   if (isAsItShouldBe) return message;
   if (isTooDeepToCarry(message)) return unreadable(id, "the answer is nested too deeply");
-  if (isRecord(result) && error == null) return { jsonrpc: "2.0", id, result: isMetaFit ? result : { ...result, _meta: { value: result["_meta"] } } };
-  return error == null ? unreadable(id, "the answer has neither a result nor an error") : { jsonrpc: "2.0", id, error: mendError(error) };
+  if (isRecord(result) && error == null)
+    return { jsonrpc: "2.0", id, result: isMetaFit ? result : { ...result, _meta: { value: result["_meta"] } } };
+  return error == null
+    ? unreadable(id, "the answer has neither a result nor an error")
+    : { jsonrpc: "2.0", id, error: mendError(error) };
 }
 
 /** Ends a request whose server has said all that it says to it, and no answer. */
-export const noAnswer = (id: string | number) => ({ jsonrpc: "2.0", id, error: { code: NO_ANSWER_CODE, message: "the server gave no answer" } }) as const;
+export const noAnswer = (id: string | number) =>
+  ({ jsonrpc: "2.0", id, error: { code: NO_ANSWER_CODE, message: "the server gave no answer" } }) as const;
 
-const unreadable = (id: unknown, message: string): JsonObject => ({ jsonrpc: "2.0", id, error: { code: UNREADABLE_CODE, message } });
+const unreadable = (id: unknown, message: string): JsonObject => ({
+  jsonrpc: "2.0",
+  id,
+  error: { code: UNREADABLE_CODE, message },
+});
 
 function mendError(error: unknown): object {
   if (isError(error)) return error;
   const { code, message, data } = isRecord(error) ? error : { code: undefined, message: error, data: undefined };
-  const words = [Number.isSafeInteger(code) ? undefined : code, message].filter((part) => part !== undefined && part !== null).map(inWords);
-  return { code: Number.isSafeInteger(code) ? code : INTERNAL_ERROR, message: words.join(": "), ...(data === undefined ? {} : { data }) };
+  const words = [Number.isSafeInteger(code) ? undefined : code, message]
+    .filter((part) => part !== undefined && part !== null)
+    .map(inWords);
+  return {
+    code: Number.isSafeInteger(code) ? code : INTERNAL_ERROR,
+    message: words.join(": "),
+    ...(data === undefined ? {} : { data }),
+  };
 }
 
 const inWords = (part: unknown): string => (typeof part === "object" ? JSON.stringify(part) : String(part));
 
-const isError = (error: unknown): error is JsonObject => isRecord(error) && Number.isSafeInteger(error["code"]) && typeof error["message"] === "string";
+const isError = (error: unknown): error is JsonObject =>
+  isRecord(error) && Number.isSafeInteger(error["code"]) && typeof error["message"] === "string";
 
 export const isId = (id: unknown): id is string | number => typeof id === "string" || Number.isSafeInteger(id);

@@ -84,7 +84,9 @@ export function readIncoming<T extends Transport>(transport: T, reader: Incoming
 }
 
 const answerTo = ({ id, method }: JSONRPCRequest): JSONRPCMessage =>
-  method === "ping" ? { jsonrpc: "2.0", id, result: {} } : { jsonrpc: "2.0", id, error: { code: METHOD_NOT_FOUND, message: "Method not found" } };
+  method === "ping"
+    ? { jsonrpc: "2.0", id, result: {} }
+    : { jsonrpc: "2.0", id, error: { code: METHOD_NOT_FOUND, message: "Method not found" } };
 
 /** The SDK refuses messages that cannot be read, such as those nested without end. */
 function readOr(result: Result, read: (result: Result) => Result): Result {

@@ -19,19 +19,30 @@ export function readableResult(result: Result): Result {
   const isNothing = content === undefined && structured == null;
   const rest = Object.fromEntries(Object.entries(result).filter(([key]) => !KNOWN.has(key)));
   const given = isNothing && Object.keys(rest).length > 0 ? [JSON.stringify(rest)] : content;
-  const blocks: readonly unknown[] = Array.isArray(given) ? given : given === undefined || given === null ? [] : [given];
+  const blocks: readonly unknown[] = Array.isArray(given)
+    ? given
+    : given === undefined || given === null
+      ? []
+      : [given];
   return {
     ...others,
     ...(structured == null || !isWhole ? {} : { structuredContent: structured }),
     content: blocks.map(readableBlock),
     ...(isError === undefined || isError === null ? {} : { isError: isError !== false && isError !== "false" }),
-    ...(isRecord(meta) || !isWhole ? { _meta: { ...(isRecord(meta) ? meta : {}), ...(isWhole ? {} : { [WHOLE_STRUCTURED]: structured }) } } : {}),
+    ...(isRecord(meta) || !isWhole
+      ? { _meta: { ...(isRecord(meta) ? meta : {}), ...(isWhole ? {} : { [WHOLE_STRUCTURED]: structured }) } }
+      : {}),
   };
 }
 
 /** The structured content as the server gave it. */
-export const structuredOf = ({ structuredContent, _meta }: { readonly structuredContent?: unknown; readonly _meta?: unknown }): unknown =>
-  isRecord(_meta) && WHOLE_STRUCTURED in _meta ? _meta[WHOLE_STRUCTURED] : structuredContent;
+export const structuredOf = ({
+  structuredContent,
+  _meta,
+}: {
+  readonly structuredContent?: unknown;
+  readonly _meta?: unknown;
+}): unknown => (isRecord(_meta) && WHOLE_STRUCTURED in _meta ? _meta[WHOLE_STRUCTURED] : structuredContent);
 
 /** The block as the server gave it. */
 export function originalBlock(block: { readonly _meta?: unknown }): unknown {

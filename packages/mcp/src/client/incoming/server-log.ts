@@ -40,16 +40,22 @@ export class ServerLog {
     const unsaid = this.#take(LINE);
     if (unsaid === undefined) return;
     const { server, log, redact } = this.#options;
-    const { level, logger, data } = (typeof params === "object" && params !== null ? params : {}) as Readonly<Record<string, unknown>>;
+    const { level, logger, data } = (typeof params === "object" && params !== null ? params : {}) as Readonly<
+      Record<string, unknown>
+    >;
     const from = typeof logger === "string" ? { logger: cleanText(logger, 80) } : {};
-    log[LEVELS[String(level)] ?? "info"]({ server, ...from, said: dataText(data, redact, MAX_TEXT), ...unsaid }, "MCP server says");
+    log[LEVELS[String(level)] ?? "info"](
+      { server, ...from, said: dataText(data, redact, MAX_TEXT), ...unsaid },
+      "MCP server says",
+    );
   }
 
   /** A message to the server or from it. An operator asks for it: it is written whatever else the log leaves out. */
   trace(direction: "sent" | "received", frame: unknown): void {
     const { server, log, redact, isTraced } = this.#options;
     const unsaid = isTraced?.() === true ? this.#take(FRAME) : undefined;
-    if (unsaid !== undefined) log.warn({ server, direction, frame: dataText(frame, redact, MAX_FRAME), ...unsaid }, "MCP frame");
+    if (unsaid !== undefined)
+      log.warn({ server, direction, frame: dataText(frame, redact, MAX_FRAME), ...unsaid }, "MCP frame");
   }
 
   /** How many lines and messages were left out before, or undefined if this one is. */

@@ -63,21 +63,30 @@ export interface BoundedFetchOptions {
  * which may last.
  * @throws {NotSentError} {HttpRefusalError} and whatever fetch throws
  */
-export function boundedFetch({ maxBytes = MAX_LINE_BYTES, fetch = globalThis.fetch, answersPosts = false }: BoundedFetchOptions = {}): FetchLike {
+export function boundedFetch({
+  maxBytes = MAX_LINE_BYTES,
+  fetch = globalThis.fetch,
+  answersPosts = false,
+}: BoundedFetchOptions = {}): FetchLike {
   return async (url, init) => {
     let response: Response;
     try {
       response = await fetch(url, init);
     } catch (error) {
-      if ((error as Error).cause instanceof BlockedAddressError) throw new NotSentError("its address is not on the public Internet", { cause: error });
+      if ((error as Error).cause instanceof BlockedAddressError)
+        throw new NotSentError("its address is not on the public Internet", { cause: error });
       const code = codeOf(error);
-      if (code !== undefined && BEFORE_SENDING.has(code)) throw new NotSentError(`the connection is refused (${code})`, { cause: error });
+      if (code !== undefined && BEFORE_SENDING.has(code))
+        throw new NotSentError(`the connection is refused (${code})`, { cause: error });
       throw error;
     }
     if (COME_BACK.has(response.status)) {
       await response.body?.cancel().catch(() => {});
       const waitMs = retryAfterMs(response.headers.get("retry-after") ?? undefined);
-      throw new HttpRefusalError(response.status, waitMs === undefined ? undefined : Math.min(waitMs, MAX_RETRY_AFTER_MS));
+      throw new HttpRefusalError(
+        response.status,
+        waitMs === undefined ? undefined : Math.min(waitMs, MAX_RETRY_AFTER_MS),
+      );
     }
     const { status, statusText, headers, body } = response;
     const askedId = () => idOf(init?.body);
@@ -90,7 +99,9 @@ export function boundedFetch({ maxBytes = MAX_LINE_BYTES, fetch = globalThis.fet
     if (body === null) return response;
     const type = headers.get("content-type")?.toLowerCase() ?? "";
     if (isId(asked) && (type === "" || type.startsWith("application/json")))
-      return new Response(body.pipeThrough(boundedBytes(maxBytes)).pipeThrough(mendedJson(askedId, asked)), { headers: withType(headers) });
+      return new Response(body.pipeThrough(boundedBytes(maxBytes)).pipeThrough(mendedJson(askedId, asked)), {
+        headers: withType(headers),
+      });
     const read = type.startsWith("text/event-stream")
       ? body.pipeThrough(boundedEvents(maxBytes)).pipeThrough(mendedEvents(askedId))
       : type.startsWith("application/json")
@@ -102,7 +113,11 @@ export function boundedFetch({ maxBytes = MAX_LINE_BYTES, fetch = globalThis.fet
 
 /** Whether a stream that is to go on from an event is gone for good: to ask again would not help. */
 const isForgotten = (status: number, init: RequestInit | undefined): boolean =>
-  status >= 400 && status < 500 && !LATER.has(status) && init?.method === "GET" && new Headers(init.headers).has("last-event-id");
+  status >= 400 &&
+  status < 500 &&
+  !LATER.has(status) &&
+  init?.method === "GET" &&
+  new Headers(init.headers).has("last-event-id");
 
 /** The id of the one request in a body. */
 function idOf(body: unknown): unknown {
@@ -118,7 +133,11 @@ function idOf(body: unknown): unknown {
 
 /** The code of an error, or of what caused it. */
 export function codeOf(error: unknown): string | undefined {
-  for (let at = error, depth = 0; typeof at === "object" && at !== null && depth < 5; at = (at as Error).cause, depth++) {
+  for (
+    let at = error, depth = 0;
+    typeof at === "object" && at !== null && depth < 5;
+    at = (at as Error).cause, depth++
+  ) {
     const { code, errors } = at as { code?: unknown; errors?: readonly unknown[] };
     if (typeof code === "string") return code;
     const inner = errors?.map(codeOf).find((found) => found !== undefined);
@@ -143,7 +162,10 @@ function boundedEvents(maxBytes: number): TransformStream<Uint8Array, Uint8Array
   let bytes = 0;
   return new TransformStream({
     transform(chunk, controller) {
-      const end = Math.max(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength).lastIndexOf("\n\n"), Buffer.from(chunk).lastIndexOf("\r\n\r\n"));
+      const end = Math.max(
+        Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength).lastIndexOf("\n\n"),
+        Buffer.from(chunk).lastIndexOf("\r\n\r\n"),
+      );
       bytes = end === -1 ? bytes + chunk.byteLength : chunk.byteLength - end;
       if (bytes > maxBytes) controller.error(new AnswerTooLongError(`an event has more than ${maxBytes} bytes`));
       else controller.enqueue(chunk);

@@ -21,7 +21,9 @@ export function mendedJson(askedId: AskedId, asked?: string | number): Transform
       const body = Buffer.concat(chunks);
       const text = body.toString("utf8");
       const mended = mendAnswers(text, askedId);
-      const isNone = asked !== undefined && (mended === undefined ? text.trim() === "" : !mended.messages.some((message) => isAnswerTo(message, asked)));
+      const isNone =
+        asked !== undefined &&
+        (mended === undefined ? text.trim() === "" : !mended.messages.some((message) => isAnswerTo(message, asked)));
       const read = isNone ? JSON.stringify(noAnswer(asked)) : (mended?.text ?? text);
       controller.enqueue(read === text ? body : Buffer.from(read));
     },
@@ -34,7 +36,8 @@ function pacedLine(line: string): string {
   return asked === undefined ? line : `retry: ${Math.min(Math.max(Number(asked), MIN_RETRY_MS), MAX_RETRY_MS)}`;
 }
 
-const isAnswerTo = (message: unknown, asked: string | number): boolean => isRecord(message) && !("method" in message) && message["id"] === asked;
+const isAnswerTo = (message: unknown, asked: string | number): boolean =>
+  isRecord(message) && !("method" in message) && message["id"] === asked;
 
 /** A stream of events whose data are messages, event by event. */
 export function mendedEvents(askedId: AskedId): TransformStream<Uint8Array, Uint8Array> {
@@ -67,5 +70,7 @@ function mendEvent(event: string, askedId: AskedId): string {
   const data = lines.filter(isData).map((line) => line.slice("data:".length).replace(/^ /, ""));
   const text = data.join("\n");
   const mended = data.length === 0 ? text : (mendAnswers(text, askedId)?.text ?? text);
-  return mended === text ? event : [...lines.filter((line) => !isData(line)), ...mended.split("\n").map((line) => `data: ${line}`)].join("\n");
+  return mended === text
+    ? event
+    : [...lines.filter((line) => !isData(line)), ...mended.split("\n").map((line) => `data: ${line}`)].join("\n");
 }

@@ -34,7 +34,9 @@ export class WebSocketTransport implements Transport {
     this.#socket = socket;
     await new Promise<void>((resolve, reject) => {
       socket.once("open", resolve);
-      socket.once("error", (error) => reject(new NotSentError(`the connection is refused (${reasonOf(error)})`, { cause: error })));
+      socket.once("error", (error) =>
+        reject(new NotSentError(`the connection is refused (${reasonOf(error)})`, { cause: error })),
+      );
     });
     socket.on("error", (error) => this.onerror?.(error));
     socket.on("close", () => this.onclose?.());
@@ -71,4 +73,6 @@ export class WebSocketTransport implements Transport {
 
 /** The outcome of the handshake, without address or header. */
 const reasonOf = (error: Error): string =>
-  /^Unexpected server response: \d+$/.exec(error.message)?.[0] ?? (error as NodeJS.ErrnoException).code ?? "unknown error";
+  /^Unexpected server response: \d+$/.exec(error.message)?.[0] ??
+  (error as NodeJS.ErrnoException).code ??
+  "unknown error";

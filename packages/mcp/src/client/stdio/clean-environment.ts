@@ -1,5 +1,19 @@
 /** The variables that a program needs to find other programs, its user's files and its language. No secret has any of these names. */
-const INHERITED = ["PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "LC_CTYPE", "TERM", "TZ", "TMPDIR", "XDG_CACHE_HOME", "SystemRoot"] as const;
+const INHERITED = [
+  "PATH",
+  "HOME",
+  "USER",
+  "LOGNAME",
+  "SHELL",
+  "LANG",
+  "LC_ALL",
+  "LC_CTYPE",
+  "TERM",
+  "TZ",
+  "TMPDIR",
+  "XDG_CACHE_HOME",
+  "SystemRoot",
+] as const;
 
 /** The variables that belong to our user. */
 const OF_USER: ReadonlySet<string> = new Set(["HOME", "USER", "LOGNAME", "SHELL", "TMPDIR", "XDG_CACHE_HOME"]);

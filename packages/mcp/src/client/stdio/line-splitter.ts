@@ -50,8 +50,12 @@ export class LineSplitter {
   }
 
   #endLine(): void {
-    if (this.#isDropping) this.#listener.onDropped(this.#bytes, `${this.#head.toString("utf8")} ${this.#tail.toString("utf8")}`);
-    else if (this.#bytes > 0) this.#listener.onLine((this.#parts.length === 1 ? this.#parts[0] : Buffer.concat(this.#parts))?.toString("utf8") ?? "");
+    if (this.#isDropping)
+      this.#listener.onDropped(this.#bytes, `${this.#head.toString("utf8")} ${this.#tail.toString("utf8")}`);
+    else if (this.#bytes > 0)
+      this.#listener.onLine(
+        (this.#parts.length === 1 ? this.#parts[0] : Buffer.concat(this.#parts))?.toString("utf8") ?? "",
+      );
     this.#parts = [];
     this.#bytes = 0;
     this.#isDropping = false;

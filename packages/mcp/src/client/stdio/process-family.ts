@@ -25,7 +25,13 @@ export async function allProcesses(): Promise<readonly ProcessFacts[]> {
   return (await readProcesses("stat")).map(({ pid, text }) => {
     const [state = "", parent, group, ...more] = text.slice(text.lastIndexOf(")") + 2).split(" ");
     const [user = 0, system = 0] = more.slice(8, 10).map(Number);
-    return { pid, parent: Number(parent), group: Number(group), isStopped: /^[Tt]$/.test(state), cpuMs: (user + system) * TICK_MS };
+    return {
+      pid,
+      parent: Number(parent),
+      group: Number(group),
+      isStopped: /^[Tt]$/.test(state),
+      cpuMs: (user + system) * TICK_MS,
+    };
   });
 }
 
@@ -46,5 +52,8 @@ export async function activityOf(pid: number): Promise<ProcessActivity | undefin
   const leader = processes.find((one) => one.pid === pid);
   if (leader === undefined) return undefined;
   const members = new Set(membersOf(pid, processes));
-  return { isStopped: leader.isStopped, cpuMs: processes.reduce((sum, one) => sum + (members.has(one.pid) ? one.cpuMs : 0), 0) };
+  return {
+    isStopped: leader.isStopped,
+    cpuMs: processes.reduce((sum, one) => sum + (members.has(one.pid) ? one.cpuMs : 0), 0),
+  };
 }

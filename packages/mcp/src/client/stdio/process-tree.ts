@@ -25,9 +25,12 @@ export interface ProcessTree {
 export function obstacleTo({ uid, gid, memoryMib }: StdioAddress): string | undefined {
   const own = { uid: process.getuid?.(), gid: process.getgid?.() };
   const isRoot = own.uid === 0;
-  if (uid !== undefined && !isRoot && uid !== own.uid) return `it is to run as the user ${uid}, which only a bridge that runs as root can do`;
-  if (gid !== undefined && !isRoot && gid !== own.gid) return `it is to run as the group ${gid}, which only a bridge that runs as root can do`;
-  if (memoryMib !== undefined && process.platform !== "linux") return "its memory is to be limited, which this system does not let us do";
+  if (uid !== undefined && !isRoot && uid !== own.uid)
+    return `it is to run as the user ${uid}, which only a bridge that runs as root can do`;
+  if (gid !== undefined && !isRoot && gid !== own.gid)
+    return `it is to run as the group ${gid}, which only a bridge that runs as root can do`;
+  if (memoryMib !== undefined && process.platform !== "linux")
+    return "its memory is to be limited, which this system does not let us do";
   return undefined;
 }
 
@@ -62,7 +65,11 @@ export function startProcessTree({ command, args, env, cwd, uid: asUser, gid: as
     }
     signalGroup(pid, "SIGKILL");
     // A process may start another while it is being looked for, so it is looked for until nobody is found.
-    for (let left = await carriersOf(mark), round = 0; left.length > 0 && round < 10; left = await carriersOf(mark), round++) {
+    for (
+      let left = await carriersOf(mark), round = 0;
+      left.length > 0 && round < 10;
+      left = await carriersOf(mark), round++
+    ) {
       for (const escaped of left) signalProcess(escaped, "SIGKILL");
       await sleep(POLL_MS);
     }
@@ -91,7 +98,8 @@ async function hasEnded(pid: number, withinMs: number): Promise<boolean> {
 }
 
 /** @returns whether the group had a process left */
-const signalGroup = (pid: number, signal: NodeJS.Signals | 0): boolean => signalProcess(process.platform === "win32" ? pid : -pid, signal);
+const signalGroup = (pid: number, signal: NodeJS.Signals | 0): boolean =>
+  signalProcess(process.platform === "win32" ? pid : -pid, signal);
 
 function signalProcess(pid: number, signal: NodeJS.Signals | 0): boolean {
   try {

@@ -78,7 +78,10 @@ export class StdioTransport implements Transport {
     if (obstacle !== undefined) throw new NotSentError(obstacle);
     this.#tree = startProcessTree(this.#address);
     const { child } = this.#tree;
-    const lines = new LineSplitter({ onLine: (line) => this.#read(line), onDropped: (bytes, ends) => this.#answerDropped(bytes, ends) }, maxMessageBytes);
+    const lines = new LineSplitter(
+      { onLine: (line) => this.#read(line), onDropped: (bytes, ends) => this.#answerDropped(bytes, ends) },
+      maxMessageBytes,
+    );
     child.stdout.on("data", (chunk: Buffer) => {
       for (let from = 0; from < chunk.length; from += PIECE_BYTES) {
         if (this.#isTooFast()) return this.#rest(child.stdout, chunk.subarray(from));
@@ -102,12 +105,14 @@ export class StdioTransport implements Transport {
         reject(new NotSentError(`the command cannot be started (${error.code ?? "unknown error"})`, { cause: error }));
       });
     });
-    if (memoryMib !== undefined && child.pid !== undefined) this.#memoryWatch = watchMemory(child.pid, memoryMib, (mib) => this.#endFor(mib, memoryMib));
+    if (memoryMib !== undefined && child.pid !== undefined)
+      this.#memoryWatch = watchMemory(child.pid, memoryMib, (mib) => this.#endFor(mib, memoryMib));
   }
 
   async send(message: JSONRPCMessage): Promise<void> {
     const stdin = this.#tree?.child.stdin;
-    if (stdin === undefined || !stdin.writable || this.#isClosed || this.#exit !== undefined) throw new NotSentError("its process has ended");
+    if (stdin === undefined || !stdin.writable || this.#isClosed || this.#exit !== undefined)
+      throw new NotSentError("its process has ended");
     if (stdin.writableLength > MAX_UNREAD_BYTES) throw new NotSentError("it does not read what it is sent");
     this.#asked.sent(message);
     stdin.write(jsonLine(message));
@@ -147,7 +152,12 @@ export class StdioTransport implements Transport {
   #answerDropped(bytes: number, ends: string): void {
     const id = JSON_RPC_ID.exec(ends)?.[1];
     if (id === undefined) this.#garbageLines++;
-    else this.onmessage?.({ jsonrpc: "2.0", id: Number(id), error: { code: TOO_LONG, message: `the answer has ${bytes} bytes` } });
+    else
+      this.onmessage?.({
+        jsonrpc: "2.0",
+        id: Number(id),
+        error: { code: TOO_LONG, message: `the answer has ${bytes} bytes` },
+      });
   }
 
   #isTooFast(): boolean {

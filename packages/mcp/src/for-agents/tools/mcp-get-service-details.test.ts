@@ -7,7 +7,13 @@ test.each([
   ["type: object", "type: object"], // of a bridge of another make
 ])("a schema that a bridge gives as %j is shown as %j", async (parametersSchema, parameters) => {
   const summary = { serverName: "one", summary: "one" };
-  const index = { servers: [summary], find: () => summary, mayUse: () => true, mayUseSome: () => true, isAwaited: () => false };
+  const index = {
+    servers: [summary],
+    find: () => summary,
+    mayUse: () => true,
+    mayUseSome: () => true,
+    isAwaited: () => false,
+  };
   const management = { details: async () => [{ name: "echo", description: "Echoes.", parametersSchema }] };
   const tool = mcpGetServiceDetails(
     () => index,
@@ -15,6 +21,10 @@ test.each([
     () => ({ level: "untrusted", origin: "mcp:one" }),
   );
   const request = { toolCallId: "1", toolName: "mcp_get_service_details" };
-  const { content } = await tool.executor.execute(request, { input: { server_name: "one" }, deadline: 0, caller: "a" } as never);
+  const { content } = await tool.executor.execute(request, {
+    input: { server_name: "one" },
+    deadline: 0,
+    caller: "a",
+  } as never);
   expect(JSON.parse(content ?? "")).toEqual([{ name: "echo", description: "Echoes.", parameters }]);
 });

@@ -15,7 +15,12 @@ import type { NamedTools, TrustOf } from "../named-tools.ts";
 import type { VisibleIndex } from "../visible-index.ts";
 
 /** Calls a tool by its server, where no announcement says how. */
-export type InvokeByServer = (serverName: string, toolName: string, args: object, context: ToolContext) => Promise<ToolInvokeResponse>;
+export type InvokeByServer = (
+  serverName: string,
+  toolName: string,
+  args: object,
+  context: ToolContext,
+) => Promise<ToolInvokeResponse>;
 
 interface McpInvokeToolParts {
   readonly caller: Pick<ToolCaller, "call" | "tools">;
@@ -24,13 +29,19 @@ interface McpInvokeToolParts {
 }
 
 /** `mcp_invoke_tool`: a call within the call that asks for it, whose caller, deadline, cancellation and progress are the same. */
-export function mcpInvokeTool(indexOf: (caller: string) => VisibleIndex, { caller, invokeByServer, trustOf }: McpInvokeToolParts): Tool {
+export function mcpInvokeTool(
+  indexOf: (caller: string) => VisibleIndex,
+  { caller, invokeByServer, trustOf }: McpInvokeToolParts,
+): Tool {
   return defineTool(tools.mcpInvokeTool, async ({ server_name, tool_name, arguments: given }, context) => {
     const { caller: onBehalfOf } = context;
     const index = indexOf(onBehalfOf);
     const { serverName, toolNames = [] } = knownServer(index, server_name);
     // A tool that the index does not name may have come since, or be held for an operator. The bridge says which, or which name is nearest.
-    const toolName = toolNames.find((name) => name === tool_name) ?? toolNames.find((name) => name.toLowerCase() === tool_name.toLowerCase()) ?? tool_name;
+    const toolName =
+      toolNames.find((name) => name === tool_name) ??
+      toolNames.find((name) => name.toLowerCase() === tool_name.toLowerCase()) ??
+      tool_name;
     const args = argumentsOf(given);
     if (!index.mayUse(serverName, toolName))
       throw new ToolError(
@@ -56,7 +67,12 @@ export function mcpInvokeTool(indexOf: (caller: string) => VisibleIndex, { calle
 }
 
 /** The bridge names no other tool, as it does not know which of them its asker may know of. */
-function withNearest(error: unknown, toolName: string, { serverName, toolNames = [] }: NamedTools, trustOf: TrustOf): unknown {
+function withNearest(
+  error: unknown,
+  toolName: string,
+  { serverName, toolNames = [] }: NamedTools,
+  trustOf: TrustOf,
+): unknown {
   const { names, help } = nearestTools(toolName, toolNames);
   if (!(error instanceof ToolError) || error.code !== ToolErrorCode.ToolNotFound || help === undefined) return error;
   return new ToolError(error.code, `${error.message} D${help.slice(1)}`, {
@@ -71,7 +87,10 @@ function argumentsOf(given: object | string | null | undefined): object {
   if (given == null || (typeof given === "string" && given.trim() === "")) return {};
   const value = typeof given === "string" ? parsed(given) : given;
   if (typeof value === "object" && value !== null && !Array.isArray(value)) return value;
-  throw new ToolError(ToolErrorCode.InvalidArguments, 'Cannot call "mcp_invoke_tool": arguments: expected an object, or a JSON object as text');
+  throw new ToolError(
+    ToolErrorCode.InvalidArguments,
+    'Cannot call "mcp_invoke_tool": arguments: expected an object, or a JSON object as text',
+  );
 }
 
 function parsed(text: string): unknown {

@@ -16,16 +16,30 @@ export function mcpRegisterServer(management: Pick<ManagementClient, "register">
       args: oneOf("arguments", input.arguments, "args", input.args) ?? [],
       env: env as Record<string, string>,
     };
-    const summary = await management.register(server, { onBehalfOf: caller, timeoutMs: deadline - performance.now(), signal, hasReadUntrusted });
-    return { content: `The MCP server "${serverName}" is registered successfully: ${summary}`, structured: { server_name: serverName, summary } };
+    const summary = await management.register(server, {
+      onBehalfOf: caller,
+      timeoutMs: deadline - performance.now(),
+      signal,
+      hasReadUntrusted,
+    });
+    return {
+      content: `The MCP server "${serverName}" is registered successfully: ${summary}`,
+      structured: { server_name: serverName, summary },
+    };
   });
 }
 
 /** Of two names for one argument. @throws {ToolError} if they say different things */
-function oneOf<Value>(name: string, value: Value | undefined, otherName: string, other: Value | undefined): Value | undefined {
+function oneOf<Value>(
+  name: string,
+  value: Value | undefined,
+  otherName: string,
+  other: Value | undefined,
+): Value | undefined {
   if (value !== undefined && other !== undefined && JSON.stringify(value) !== JSON.stringify(other))
     throw invalid(`${name} and ${otherName} are two names for the same, and differ: leave ${otherName} out`);
   return value ?? other;
 }
 
-const invalid = (fault: string): ToolError => new ToolError(ToolErrorCode.InvalidArguments, `Cannot call "mcp_register_server": ${fault}`);
+const invalid = (fault: string): ToolError =>
+  new ToolError(ToolErrorCode.InvalidArguments, `Cannot call "mcp_register_server": ${fault}`);

@@ -93,7 +93,9 @@ export class StdioDoor implements Transport {
 
 const isBlank = (line: Buffer): boolean => line.every((byte) => byte === 0x20 || byte === 0x09 || byte === 0x0d);
 
-function messageIn(value: unknown): { readonly ok: true; readonly value: JSONRPCMessage } | { readonly ok: false; readonly answer: InboundRefusal } {
+function messageIn(
+  value: unknown,
+): { readonly ok: true; readonly value: JSONRPCMessage } | { readonly ok: false; readonly answer: InboundRefusal } {
   try {
     return { ok: true, value: parseJSONRPCMessage(value) };
   } catch {

@@ -19,7 +19,10 @@ export class ChangeStream {
   constructor({ keepAliveMs }: { readonly keepAliveMs: number }) {
     this.ended = this.#end.promise;
     this.#keepAlive = setInterval(() => this.#send(KEEP_ALIVE), keepAliveMs).unref();
-    this.body = new ReadableStream({ pull: (controller) => this.#pull(controller), cancel: () => this.end() }, { highWaterMark: 0 });
+    this.body = new ReadableStream(
+      { pull: (controller) => this.#pull(controller), cancel: () => this.end() },
+      { highWaterMark: 0 },
+    );
   }
 
   tell(): void {

@@ -22,17 +22,25 @@ export class SessionSharing implements AsyncDisposable {
   readonly #looks: AsyncDisposable | undefined;
   #count = 0;
 
-  constructor(sessions: Sessions, { shared, log }: { readonly shared: SharedSessions | undefined; readonly log: Logger }) {
+  constructor(
+    sessions: Sessions,
+    { shared, log }: { readonly shared: SharedSessions | undefined; readonly log: Logger },
+  ) {
     this.#sessions = sessions;
     this.#shared = shared;
     this.#log = log;
-    this.#looks = shared === undefined ? undefined : startLoop(LOOK_MS, () => this.#look(shared).catch((error: unknown) => this.#failed(error)));
+    this.#looks =
+      shared === undefined
+        ? undefined
+        : startLoop(LOOK_MS, () => this.#look(shared).catch((error: unknown) => this.#failed(error)));
   }
 
   /** Tells the other endpoints of a new session. One that they cannot be told of now they are told of at its next use. */
   async note(session: Session): Promise<void> {
     if (this.#shared === undefined) return;
-    session.isNoted = await this.#shared.use(session.caller, session.id, { ...this.#sessions.bounds, isNew: true }).catch(() => false);
+    session.isNoted = await this.#shared
+      .use(session.caller, session.id, { ...this.#sessions.bounds, isNew: true })
+      .catch(() => false);
   }
 
   /** The session if it is the caller's, wherever it was opened. @throws {ToolError} `unavailable` if that cannot be known now */
@@ -44,7 +52,8 @@ export class SessionSharing implements AsyncDisposable {
       return here;
     }
     const isThere = await this.#shared.use(caller, id, this.#sessions.bounds).catch(() => undefined);
-    if (isThere === undefined && here === undefined) throw away("answer the request: its session cannot be looked up now. Nothing was run");
+    if (isThere === undefined && here === undefined)
+      throw away("answer the request: its session cannot be looked up now. Nothing was run");
     if (isThere === false && here?.isRunning !== true) {
       if (here !== undefined) this.#sessions.end(here);
       return undefined;
@@ -72,8 +81,11 @@ export class SessionSharing implements AsyncDisposable {
   }
 
   async #look(shared: SharedSessions): Promise<void> {
-    const running = this.#sessions.all.flatMap((session) => session.running.map((requestId) => ({ session, sessionId: session.id, requestId })));
-    if (running.length > 0) for (const { session, requestId } of await shared.takeCancelled(running)) session.cancel(requestId);
+    const running = this.#sessions.all.flatMap((session) =>
+      session.running.map((requestId) => ({ session, sessionId: session.id, requestId })),
+    );
+    if (running.length > 0)
+      for (const { session, requestId } of await shared.takeCancelled(running)) session.cancel(requestId);
     if (++this.#count % RENEW_EACH !== 0) return;
     for (const session of this.#sessions.all.filter(({ idleMs, isNoted }) => idleMs === 0 && isNoted)) {
       const isThere = await shared.use(session.caller, session.id, this.#sessions.bounds);
@@ -86,4 +98,5 @@ export class SessionSharing implements AsyncDisposable {
   }
 }
 
-const away = (what: string): ToolError => new ToolError(ToolErrorCode.Unavailable, `Cannot ${what}. Try again`, { retryAfterMs: 1_000 });
+const away = (what: string): ToolError =>
+  new ToolError(ToolErrorCode.Unavailable, `Cannot ${what}. Try again`, { retryAfterMs: 1_000 });

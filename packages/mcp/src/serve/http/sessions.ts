@@ -23,7 +23,12 @@ export class Sessions implements Disposable {
   readonly #limits: Required<{ [Key in keyof SessionLimits]: NonNullable<SessionLimits[Key]> }>;
   readonly #sweep: NodeJS.Timeout;
 
-  constructor({ maxSessions = 1_024, maxSessionsPerCaller = 64, sessionIdleMs = 30 * 60_000, clock = () => performance.now() }: SessionLimits = {}) {
+  constructor({
+    maxSessions = 1_024,
+    maxSessionsPerCaller = 64,
+    sessionIdleMs = 30 * 60_000,
+    clock = () => performance.now(),
+  }: SessionLimits = {}) {
     this.#limits = { maxSessions, maxSessionsPerCaller, sessionIdleMs, clock };
     this.#sweep = setInterval(() => this.#endIdle(), Math.min(MAX_SWEEP_MS, sessionIdleMs / 2)).unref();
   }
@@ -97,11 +102,16 @@ export class Sessions implements Disposable {
   }
 
   #endIdle(): void {
-    for (const session of [...this.#sessions.values()]) if (session.idleMs >= this.#limits.sessionIdleMs) this.#end(session);
+    for (const session of [...this.#sessions.values()])
+      if (session.idleMs >= this.#limits.sessionIdleMs) this.#end(session);
   }
 }
 
 const tooMany = (why: string): ToolError =>
-  new ToolError(ToolErrorCode.Overloaded, `Cannot open a session: ${why}, the most there may be. End one with DELETE, or try again later`, {
-    retryAfterMs: RETRY_AFTER_MS,
-  });
+  new ToolError(
+    ToolErrorCode.Overloaded,
+    `Cannot open a session: ${why}, the most there may be. End one with DELETE, or try again later`,
+    {
+      retryAfterMs: RETRY_AFTER_MS,
+    },
+  );

@@ -15,7 +15,11 @@ export interface SharedSessions extends AsyncDisposable {
    * Notes that a session is used: it ends once it has been idle for `idleMs`, or when its caller has `maxPerCaller` that were used later.
    * @returns false if the caller has no such session, unless it `isNew`
    */
-  use(caller: string | undefined, id: string, options: { readonly isNew?: boolean; readonly maxPerCaller: number; readonly idleMs: number }): Promise<boolean>;
+  use(
+    caller: string | undefined,
+    id: string,
+    options: { readonly isNew?: boolean; readonly maxPerCaller: number; readonly idleMs: number },
+  ): Promise<boolean>;
   end(caller: string | undefined, id: string): Promise<void>;
   /** Has the endpoint cancel the request that runs it, within CANCELS_KEPT_MS. */
   cancel(request: SessionRequest): Promise<void>;

@@ -1,4 +1,11 @@
-import { createMcpHandler, isInitializeRequest, isLegacyRequest, type McpHttpHandler, McpServer, type RequestId } from "@modelcontextprotocol/server";
+import {
+  createMcpHandler,
+  isInitializeRequest,
+  isLegacyRequest,
+  type McpHttpHandler,
+  McpServer,
+  type RequestId,
+} from "@modelcontextprotocol/server";
 import type { Logger } from "@rockbot/bus";
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
 import { boundedSchemaValidator } from "../../schema/bounded-schema-validator.ts";
@@ -67,7 +74,8 @@ export class ToolEndpoint implements AsyncDisposable {
     this.#sessions = new Sessions(options);
     this.#sharing = new SessionSharing(this.#sessions, { shared: options.shared, log: options.log });
     this.#handler = createMcpHandler(
-      ({ authInfo, requestInfo }) => modernServer(sourceOf(authInfo?.extra?.["caller"] as string | undefined), requestInfo, options),
+      ({ authInfo, requestInfo }) =>
+        modernServer(sourceOf(authInfo?.extra?.["caller"] as string | undefined), requestInfo, options),
       {
         keepAliveMs,
         maxSubscriptions: Number.MAX_SAFE_INTEGER, // bounded here, by caller
@@ -130,10 +138,16 @@ export class ToolEndpoint implements AsyncDisposable {
     if (given === null && isInitializeRequest(body)) return this.#initialize(request, { caller, body });
     const session = given === null ? undefined : await this.#sharing.find(given, caller);
     if (given !== null && session === undefined) return noSession();
-    const { method, id, params } = (body ?? {}) as { readonly method?: unknown; readonly id?: RequestId; readonly params?: { readonly requestId?: RequestId } };
-    if (method === "notifications/cancelled" && params?.requestId !== undefined && session !== undefined) await this.#sharing.cancel(session, params.requestId);
+    const { method, id, params } = (body ?? {}) as {
+      readonly method?: unknown;
+      readonly id?: RequestId;
+      readonly params?: { readonly requestId?: RequestId };
+    };
+    if (method === "notifications/cancelled" && params?.requestId !== undefined && session !== undefined)
+      await this.#sharing.cancel(session, params.requestId);
     const isRequest = typeof method === "string" && id !== undefined;
-    if (isRequest && session?.isTaken(id)) return refusal(400, INVALID_REQUEST, `A request with the id ${JSON.stringify(id)} still runs: choose another`);
+    if (isRequest && session?.isTaken(id))
+      return refusal(400, INVALID_REQUEST, `A request with the id ${JSON.stringify(id)} still runs: choose another`);
 
     const exchange = linked(request);
     using stack = new DisposableStack();
@@ -161,14 +175,22 @@ export class ToolEndpoint implements AsyncDisposable {
 
   #handle(request: Request, { caller, body }: EndpointRequest): Promise<Response> {
     // The token has been looked at by the calling code, and goes no further.
-    return this.#handler.fetch(request, { parsedBody: body ?? null, authInfo: { token: "", clientId: caller ?? "", scopes: [], extra: { caller } } });
+    return this.#handler.fetch(request, {
+      parsedBody: body ?? null,
+      authInfo: { token: "", clientId: caller ?? "", scopes: [], extra: { caller } },
+    });
   }
 
   async #listen(request: Request, caller: string | undefined): Promise<Response> {
     if (!(request.headers.get("accept") ?? "").includes("text/event-stream"))
       return refusal(406, INVALID_REQUEST, "A GET opens a stream of changes: accept text/event-stream");
     const given = request.headers.get(SESSION_HEADER);
-    if (given === null) return refusal(400, INVALID_REQUEST, `A stream of changes belongs to a session: send the header ${SESSION_HEADER}`);
+    if (given === null)
+      return refusal(
+        400,
+        INVALID_REQUEST,
+        `A stream of changes belongs to a session: send the header ${SESSION_HEADER}`,
+      );
     const session = await this.#sharing.find(given, caller);
     if (session === undefined) return noSession();
     this.#refuseIfStopping();
@@ -188,9 +210,13 @@ export class ToolEndpoint implements AsyncDisposable {
     const { maxListenersPerCaller = 64 } = this.#options;
     const own = this.#listeners.get(caller) ?? new Set();
     if (own.size >= maxListenersPerCaller)
-      throw new ToolError(ToolErrorCode.Overloaded, `Cannot tell you of changes: ${own.size} of your streams are open, the most there may be. Close one`, {
-        retryAfterMs: 1_000,
-      });
+      throw new ToolError(
+        ToolErrorCode.Overloaded,
+        `Cannot tell you of changes: ${own.size} of your streams are open, the most there may be. Close one`,
+        {
+          retryAfterMs: 1_000,
+        },
+      );
     this.#listeners.set(caller, own.add(controller));
     return {
       [Symbol.dispose]: () => {
@@ -202,7 +228,9 @@ export class ToolEndpoint implements AsyncDisposable {
 
   #refuseIfStopping(): void {
     if (this.#isStopping)
-      throw new ToolError(ToolErrorCode.Unavailable, "Cannot answer the request: the gateway is stopping. Try again", { retryAfterMs: 1_000 });
+      throw new ToolError(ToolErrorCode.Unavailable, "Cannot answer the request: the gateway is stopping. Try again", {
+        retryAfterMs: 1_000,
+      });
   }
 }
 
@@ -216,10 +244,18 @@ function linked(request: Request): { readonly request: Request; readonly control
 }
 
 /** The SDK compares `Mcp-Param-*` headers with a call's arguments, if it is given its own kind of server: by the schema that the tool is listed with. */
-async function modernServer(source: ToolSource, request: Request | undefined, options: ToolEndpointOptions): Promise<McpServer> {
+async function modernServer(
+  source: ToolSource,
+  request: Request | undefined,
+  options: ToolEndpointOptions,
+): Promise<McpServer> {
   const tools = request?.headers.get("mcp-method") === "tools/call" ? await source.listTools() : [];
-  const shell = new McpServer({ name: "rockbot", version: options.version }, { jsonSchemaValidator: boundedSchemaValidator });
-  const toolInputSchemaJson = (name: string) => tools.filter((tool) => tool.name === name).map((tool) => toListedTool(tool).inputSchema)[0];
+  const shell = new McpServer(
+    { name: "rockbot", version: options.version },
+    { jsonSchemaValidator: boundedSchemaValidator },
+  );
+  const toolInputSchemaJson = (name: string) =>
+    tools.filter((tool) => tool.name === name).map((tool) => toListedTool(tool).inputSchema)[0];
   return Object.assign(shell, { server: createToolServer(source, options), toolInputSchemaJson });
 }
 
@@ -228,6 +264,8 @@ const withSession = (response: Response, session: Session | undefined): Response
   return response;
 };
 
-const noSession = (): Response => refusal(404, NO_SESSION, "There is no such session: it has ended, or is not yours. Initialize a new one");
+const noSession = (): Response =>
+  refusal(404, NO_SESSION, "There is no such session: it has ended, or is not yours. Initialize a new one");
 
-const refusal = (status: number, code: number, message: string): Response => Response.json({ jsonrpc: "2.0", id: null, error: { code, message } }, { status });
+const refusal = (status: number, code: number, message: string): Response =>
+  Response.json({ jsonrpc: "2.0", id: null, error: { code, message } }, { status });

@@ -1,6 +1,13 @@
 import { createHash } from "node:crypto";
 import { silentLogger } from "@rockbot/bus";
-import { connectStore, parseRedisAddress, type RedisAddress, RedisConnection, type RedisStoreOptions, type RedisUrl } from "@rockbot/records/redis";
+import {
+  connectStore,
+  parseRedisAddress,
+  type RedisAddress,
+  RedisConnection,
+  type RedisStoreOptions,
+  type RedisUrl,
+} from "@rockbot/records/redis";
 import { CANCELS_KEPT_MS, type SessionRequest, type SharedSessions } from "../http/shared-sessions.ts";
 
 const MAX_CANCELS = 1_000;
@@ -28,7 +35,10 @@ return 1`,
  * @throws {RangeError} if the address makes no sense
  * @throws {StoreUnavailableError} if Redis refuses: a wrong password, missing rights
  */
-export async function connectRedisSharedSessions(url: RedisUrl, options: RedisStoreOptions = {}): Promise<SharedSessions> {
+export async function connectRedisSharedSessions(
+  url: RedisUrl,
+  options: RedisStoreOptions = {},
+): Promise<SharedSessions> {
   return connectStore(new RedisSharedSessions(parseRedisAddress(url), options), options);
 }
 
@@ -51,9 +61,15 @@ class RedisSharedSessions implements SharedSessions {
     return this.#connection.start(timeoutMs);
   }
 
-  async use(...[caller, id, { isNew = false, maxPerCaller, idleMs }]: Parameters<SharedSessions["use"]>): Promise<boolean> {
+  async use(
+    ...[caller, id, { isNew = false, maxPerCaller, idleMs }]: Parameters<SharedSessions["use"]>
+  ): Promise<boolean> {
     const key = this.#sessionsOf(caller);
-    return (await this.#connection.run("use a session", (redis) => redis.useEntry(key, id, idleMs, maxPerCaller, isNew ? 1 : 0))) === 1;
+    return (
+      (await this.#connection.run("use a session", (redis) =>
+        redis.useEntry(key, id, idleMs, maxPerCaller, isNew ? 1 : 0),
+      )) === 1
+    );
   }
 
   async end(caller: string | undefined, id: string): Promise<void> {
@@ -61,13 +77,22 @@ class RedisSharedSessions implements SharedSessions {
   }
 
   async cancel(request: SessionRequest): Promise<void> {
-    await this.#connection.run("cancel a request", (redis) => redis.useEntry(this.#cancels, nameOf(request), CANCELS_KEPT_MS, MAX_CANCELS, 1));
+    await this.#connection.run("cancel a request", (redis) =>
+      redis.useEntry(this.#cancels, nameOf(request), CANCELS_KEPT_MS, MAX_CANCELS, 1),
+    );
   }
 
   async takeCancelled<Request extends SessionRequest>(running: readonly Request[]): Promise<readonly Request[]> {
-    const names = new Set((await this.#connection.run("look for cancelled requests", (redis) => redis.zrange(this.#cancels, "0", "-1"))) as string[]);
+    const names = new Set(
+      (await this.#connection.run("look for cancelled requests", (redis) =>
+        redis.zrange(this.#cancels, "0", "-1"),
+      )) as string[],
+    );
     const cancelled = running.filter((request) => names.has(nameOf(request)));
-    if (cancelled.length > 0) await this.#connection.run("take cancelled requests", (redis) => redis.zrem(this.#cancels, ...cancelled.map(nameOf)));
+    if (cancelled.length > 0)
+      await this.#connection.run("take cancelled requests", (redis) =>
+        redis.zrem(this.#cancels, ...cancelled.map(nameOf)),
+      );
     return cancelled;
   }
 

@@ -21,9 +21,13 @@ export function createDoor({ token, ...names }: AdmitOptions): (request: Incomin
   return (request) => {
     const fault = faultOf(request);
     if (fault !== undefined) return { status: fault.kind === "malformed" ? 400 : 403, message: fault.message };
-    if (request.url?.split("?", 1)[0] !== MCP_PATH) return { status: 404, message: `Nothing is served here but MCP, at ${MCP_PATH}` };
+    if (request.url?.split("?", 1)[0] !== MCP_PATH)
+      return { status: 404, message: `Nothing is served here but MCP, at ${MCP_PATH}` };
     const presented = bearerOf(request.headers.authorization);
-    if (presented === undefined) return { status: 401, message: 'The request carries no token: send "Authorization: Bearer TOKEN"' };
-    return isToken(presented) ? undefined : { status: 401, message: "The bearer token of the request is not this server's" };
+    if (presented === undefined)
+      return { status: 401, message: 'The request carries no token: send "Authorization: Bearer TOKEN"' };
+    return isToken(presented)
+      ? undefined
+      : { status: 401, message: "The bearer token of the request is not this server's" };
   };
 }

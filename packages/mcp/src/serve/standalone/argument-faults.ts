@@ -15,5 +15,7 @@ export function argumentFaults(schema: object, args: unknown): readonly string[]
   const own = errors.filter(({ keyword }) => keyword !== "properties" && keyword !== "additionalProperties");
   return (own.length === 0 ? errors : own)
     .slice(0, MAX_FAULTS)
-    .map(({ instanceLocation, error }) => cleanText(`${instanceLocation.replace(/^#\/?/, "") || "the arguments"}: ${error}`, MAX_FAULT_LENGTH));
+    .map(({ instanceLocation, error }) =>
+      cleanText(`${instanceLocation.replace(/^#\/?/, "") || "the arguments"}: ${error}`, MAX_FAULT_LENGTH),
+    );
 }

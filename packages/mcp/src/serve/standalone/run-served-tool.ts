@@ -18,23 +18,34 @@ export interface RunServedToolOptions {
  * Runs a call of one of our own tools. A failure is a result, too, as the protocol has it. Its text is for the model. Its structured content has
  * `code`, `isRetryable` and, if it is known, `retryAfterMs`. No secret of this process is in it.
  */
-export async function runServedTool(tool: ServedTool, args: unknown, { signal, log }: RunServedToolOptions): Promise<CallToolResult> {
+export async function runServedTool(
+  tool: ServedTool,
+  args: unknown,
+  { signal, log }: RunServedToolOptions,
+): Promise<CallToolResult> {
   const startedAt = performance.now();
   let status = "ok";
   try {
     const faults = argumentFaults(tool.inputSchema, args);
-    if (faults.length > 0) throw new ToolError(ToolErrorCode.InvalidArguments, `"${tool.name}" does not take these arguments: ${faults.join("; ")}`);
+    if (faults.length > 0)
+      throw new ToolError(
+        ToolErrorCode.InvalidArguments,
+        `"${tool.name}" does not take these arguments: ${faults.join("; ")}`,
+      );
     return { content: [{ type: "text", text: redact(await tool.run(args as Record<string, unknown>, { signal })) }] };
   } catch (error) {
     const failure =
-      error instanceof ToolError ? error : new ToolError(ToolErrorCode.ExecutionFailed, `"${tool.name}" failed. The operator finds more in its log.`);
+      error instanceof ToolError
+        ? error
+        : new ToolError(ToolErrorCode.ExecutionFailed, `"${tool.name}" failed. The operator finds more in its log.`);
     status = failure.code;
     log.warn({ tool: tool.name, code: failure.code, err: error }, "a call failed");
     return failed(failure);
   } finally {
-    duration ??= metrics
-      .getMeter("@rockbot/mcp")
-      .createHistogram("rockbot.mcp.served.duration", { unit: "ms", description: "Time of calls that this MCP server ran." });
+    duration ??= metrics.getMeter("@rockbot/mcp").createHistogram("rockbot.mcp.served.duration", {
+      unit: "ms",
+      description: "Time of calls that this MCP server ran.",
+    });
     duration.record(performance.now() - startedAt, { tool_name: tool.name, status });
   }
 }

@@ -52,15 +52,25 @@ const ANSWER_MS = 30_000;
  */
 export async function serveMcpHttp(served: ServedTools, options: ServeMcpHttpOptions): Promise<McpHttpServer> {
   const { host, port, maxConcurrent, strangersPerAddress, proxies, drainMs, signal, log = silentLogger } = options;
-  const refusalOf = createDoor({ ...options, allowedHosts: [...options.allowedHosts, isIPv6(host) ? `[${host}]` : host] });
-  const refused = tallyByAddress((address, status, count) => log.warn({ address, status, count }, "the server refused requests"));
+  const refusalOf = createDoor({
+    ...options,
+    allowedHosts: [...options.allowedHosts, isIPv6(host) ? `[${host}]` : host],
+  });
+  const refused = tallyByAddress((address, status, count) =>
+    log.warn({ address, status, count }, "the server refused requests"),
+  );
   const handler = createMcpHandler(() => toolServer(served, log), {
     maxSubscriptions: 0, // the tools never change
     onerror: (error) => log.debug({ err: error }, "could not read a request"),
   });
-  const admission = new Admission({ maxRunning: maxConcurrent, waiting: new WaitingRoom(maxConcurrent), answerMs: ANSWER_MS });
+  const admission = new Admission({
+    maxRunning: maxConcurrent,
+    waiting: new WaitingRoom(maxConcurrent),
+    answerMs: ANSWER_MS,
+  });
   const listener = getRequestListener(
-    (request, { outgoing }) => answerRequest(request, () => admission.begin(outgoing as ServerResponse, undefined), handler),
+    (request, { outgoing }) =>
+      answerRequest(request, () => admission.begin(outgoing as ServerResponse, undefined), handler),
     {
       overrideGlobalObjects: false,
     },
@@ -101,7 +111,11 @@ export async function serveMcpHttp(served: ServedTools, options: ServeMcpHttpOpt
 }
 
 /** @param begin throws where there is no place for the request */
-async function answerRequest(request: Request, begin: () => Visit, handler: ReturnType<typeof createMcpHandler>): Promise<Response> {
+async function answerRequest(
+  request: Request,
+  begin: () => Visit,
+  handler: ReturnType<typeof createMcpHandler>,
+): Promise<Response> {
   try {
     const visit = begin();
     const { body, method, headers, signal: gone } = request;
@@ -109,12 +123,16 @@ async function answerRequest(request: Request, begin: () => Visit, handler: Retu
     visit.run();
     if (bytes === undefined) return await handler.fetch(request);
     const read = readInbound(bytes);
-    if (read.ok) return await handler.fetch(new Request(request.url, { method, headers, signal: gone }), { parsedBody: read.value });
+    if (read.ok)
+      return await handler.fetch(new Request(request.url, { method, headers, signal: gone }), {
+        parsedBody: read.value,
+      });
     // A client's call ends by an answer with its id; a client that sent no id sees the status.
     return Response.json(read.answer, { status: read.answer.id !== null ? 200 : Buffer.isBuffer(bytes) ? 400 : 413 });
   } catch (error) {
     if (error instanceof NoPlaceError) return noPlace(error);
-    if (error instanceof GaveWayError) return Response.json(errorBody(`Cannot read the request: ${error.message}. Send it faster`), { status: 408 });
+    if (error instanceof GaveWayError)
+      return Response.json(errorBody(`Cannot read the request: ${error.message}. Send it faster`), { status: 408 });
     throw error;
   }
 }
@@ -130,6 +148,9 @@ function refuse(outgoing: ServerResponse, { status, message }: Refusal): void {
 }
 
 const noPlace = ({ message }: NoPlaceError): Response =>
-  Response.json(errorBody(`Cannot take the request: ${message}. Try again in a second`), { status: 503, headers: { "retry-after": "1", connection: "close" } });
+  Response.json(errorBody(`Cannot take the request: ${message}. Try again in a second`), {
+    status: 503,
+    headers: { "retry-after": "1", connection: "close" },
+  });
 
 const errorBody = (message: string) => ({ jsonrpc: "2.0", id: null, error: { code: -32000, message } });

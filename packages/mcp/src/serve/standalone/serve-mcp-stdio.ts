@@ -16,7 +16,10 @@ export interface McpStdioServer extends AsyncDisposable {
 }
 
 /** Serves tools to the one client at the other end of two streams, in the protocol era that it opens with. Calls end with the client. */
-export function serveMcpStdio(served: ServedTools, { input, output, log = silentLogger }: ServeMcpStdioOptions): McpStdioServer {
+export function serveMcpStdio(
+  served: ServedTools,
+  { input, output, log = silentLogger }: ServeMcpStdioOptions,
+): McpStdioServer {
   const door = new StdioDoor({ input, output });
   const handle = serveStdio(() => toolServer(served, log), {
     transport: door,

@@ -19,7 +19,10 @@ export function toolServer({ name, version, instructions, tools }: ServedTools, 
   server.setRequestHandler("tools/call", async ({ params }, { mcpReq: { signal } }) => {
     const tool = tools.find((offered) => offered.name === params.name);
     if (tool === undefined)
-      throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool. There are: ${tools.map((offered) => offered.name).join(", ")}`);
+      throw new ProtocolError(
+        ProtocolErrorCode.InvalidParams,
+        `Unknown tool. There are: ${tools.map((offered) => offered.name).join(", ")}`,
+      );
     return runServedTool(tool, params.arguments ?? {}, { signal, log });
   });
   return server;

@@ -13,7 +13,9 @@ export function describeChange(before: SeenTool | undefined, after: SeenTool): s
   const changes: string[] = [];
   compare("", before, after, changes);
   if (changes.length === 0) return ["nothing that is kept of it has changed"];
-  return changes.length <= MAX_CHANGES ? changes : [...changes.slice(0, MAX_CHANGES), `… and ${changes.length - MAX_CHANGES} more changes`];
+  return changes.length <= MAX_CHANGES
+    ? changes
+    : [...changes.slice(0, MAX_CHANGES), `… and ${changes.length - MAX_CHANGES} more changes`];
 }
 
 function describeNew({ description, inputSchema, annotations }: SeenTool): string[] {
@@ -42,7 +44,8 @@ function compare(path: string, before: unknown, after: unknown, changes: string[
     return;
   }
   if (JSON.stringify(before) === JSON.stringify(after)) return;
-  const [was, is] = typeof before === "string" && typeof after === "string" ? aroundDifference(before, after) : [before, after];
+  const [was, is] =
+    typeof before === "string" && typeof after === "string" ? aroundDifference(before, after) : [before, after];
   changes.push(`${shownPath(path)}: was ${shown(was)}, is ${shown(is)}`);
 }
 

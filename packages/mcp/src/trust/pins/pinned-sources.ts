@@ -115,7 +115,10 @@ export class PinnedSources<From extends { readonly name: string }, Content> impl
 
   /** How many parts wait for an operator. */
   get waiting(): number {
-    return this.all.reduce((sum, { held }) => sum + held.filter(({ rejectedBy }) => rejectedBy === undefined).length, 0);
+    return this.all.reduce(
+      (sum, { held }) => sum + held.filter(({ rejectedBy }) => rejectedBy === undefined).length,
+      0,
+    );
   }
 
   /** Those that could not be read the last time, or not yet, and why. @param blind what to say where only the store keeps them back */
@@ -144,7 +147,8 @@ export class PinnedSources<From extends { readonly name: string }, Content> impl
       working: Promise.resolve(),
     };
     // An entry of its own, so that what is read now by the file of before changes nothing.
-    for (const from of sources) this.#entries.set(from.name, { ...none, ...this.#entries.get(from.name), from, latest: undefined });
+    for (const from of sources)
+      this.#entries.set(from.name, { ...none, ...this.#entries.get(from.name), from, latest: undefined });
     await this.#each((entry) => this.#read(entry));
   }
 
@@ -207,7 +211,11 @@ export class PinnedSources<From extends { readonly name: string }, Content> impl
 
   async #screen(entry: Entry<From, Content>, content: Content): Promise<void> {
     const { pin, prefix, partsOf, onHeld } = this.#options;
-    const { offered, approved, held, newlyHeld } = await this.#book.screen(`${prefix}${entry.from.name}`, partsOf(content), pin);
+    const { offered, approved, held, newlyHeld } = await this.#book.screen(
+      `${prefix}${entry.from.name}`,
+      partsOf(content),
+      pin,
+    );
     entry.content = content;
     entry.offered = new Set(offered.map(({ name }) => name));
     entry.approved = approved;
@@ -234,4 +242,5 @@ const WHY: Readonly<Record<HeldTool["reason"], string>> = {
 };
 
 /** Why a part is held back, as a sentence that goes on after a colon. */
-export const whyHeld = ({ reason, suspicions = [] }: HeldTool): string => (suspicions.length > 0 ? `it ${suspicions[0]}` : WHY[reason]);
+export const whyHeld = ({ reason, suspicions = [] }: HeldTool): string =>
+  suspicions.length > 0 ? `it ${suspicions[0]}` : WHY[reason];

@@ -31,13 +31,18 @@ const MAX_KEPT_DEFINITION = 32 * 1024;
  * pinned at first sight. Those that look as if they were written to mislead a model are not. A tool that has changed, is new, or has another name is
  * held. A pin of a tool that is gone stays: it may come back, and only as it was.
  */
-export function screenTools<Tool extends SeenTool>(record: PinRecord | undefined, tools: readonly Tool[], options: ScreenOptions): Screening<Tool> {
+export function screenTools<Tool extends SeenTool>(
+  record: PinRecord | undefined,
+  tools: readonly Tool[],
+  options: ScreenOptions,
+): Screening<Tool> {
   const { server, mode, filed = [], now } = options;
   if (tools.length === 0 && record === undefined) return { record: undefined, offered: [], approved: new Set() };
   const isFirstSight = record === undefined && filed.length === 0 && mode === "first-sight";
   const pins = new Map((record?.pins ?? []).map((pin) => [pin.name, pin]));
   const approved = new Map<string, Set<string>>();
-  for (const { name, hash } of [...pins.values(), ...filed]) approved.set(name, (approved.get(name) ?? new Set()).add(hash));
+  for (const { name, hash } of [...pins.values(), ...filed])
+    approved.set(name, (approved.get(name) ?? new Set()).add(hash));
   const listed = new Set(tools.map(({ name }) => name));
   const gone = [...pins.values(), ...filed].filter(({ name }) => !listed.has(name));
   const before = new Map((record?.held ?? []).map((held) => [held.name, held]));
@@ -45,7 +50,9 @@ export function screenTools<Tool extends SeenTool>(record: PinRecord | undefined
   const offered: Tool[] = [];
   const approvals = new Set<string>();
   const isApproved = (name: string, hash: string): boolean =>
-    mode === "file" || filed.some((pin) => pin.name === name && pin.hash === hash) || (pins.get(name)?.hash === hash && pins.get(name)?.by !== FIRST_SIGHT);
+    mode === "file" ||
+    filed.some((pin) => pin.name === name && pin.hash === hash) ||
+    (pins.get(name)?.hash === hash && pins.get(name)?.by !== FIRST_SIGHT);
   const held: HeldTool[] = [];
   for (const tool of tools) {
     const { name } = tool;
@@ -68,7 +75,13 @@ export function screenTools<Tool extends SeenTool>(record: PinRecord | undefined
       continue;
     }
     const renamedFrom = approved.has(name) ? undefined : gone.find((pin) => pin.shape === shape)?.name;
-    const reason = isFirstSight ? "suspicious" : approved.has(name) ? "changed" : renamedFrom === undefined ? "new" : "renamed";
+    const reason = isFirstSight
+      ? "suspicious"
+      : approved.has(name)
+        ? "changed"
+        : renamedFrom === undefined
+          ? "new"
+          : "renamed";
     held.push({
       name,
       hash,
@@ -85,12 +98,24 @@ export function screenTools<Tool extends SeenTool>(record: PinRecord | undefined
 
 function lengthOfKept(record: PinRecord | undefined): number {
   const kept = [...(record?.pins ?? []), ...(record?.held ?? [])];
-  return kept.reduce((sum, { definition }) => sum + (definition === undefined ? 0 : JSON.stringify(definition).length), 0);
+  return kept.reduce(
+    (sum, { definition }) => sum + (definition === undefined ? 0 : JSON.stringify(definition).length),
+    0,
+  );
 }
 
 /** The definition without what else the tool carries, if there is room. */
-function keep({ name, description, inputSchema, outputSchema, annotations }: SeenTool, room: { left: number }): SeenTool | undefined {
-  const definition = { name, description, inputSchema, ...(outputSchema === undefined ? {} : { outputSchema }), annotations };
+function keep(
+  { name, description, inputSchema, outputSchema, annotations }: SeenTool,
+  room: { left: number },
+): SeenTool | undefined {
+  const definition = {
+    name,
+    description,
+    inputSchema,
+    ...(outputSchema === undefined ? {} : { outputSchema }),
+    annotations,
+  };
   const { length } = JSON.stringify(definition);
   if (length > Math.min(MAX_KEPT_DEFINITION, room.left)) return undefined;
   room.left -= length;

@@ -24,9 +24,18 @@ const SIGNS: readonly (readonly [string, RegExp])[] = [
     "gives orders about other tools",
     /\b(?:before|after|whenever|instead of|prior to|every time)\b[^.\n]{0,30}\b(?:any|all|every|each|other)\b[^.\n]{0,20}\btools?\b|\b(?:when|whenever|if|once)\b[^.\n]{0,30}\btools?\b (?:is|are|gets?) (?:used|called|invoked|available|present)\b|\b(?:must|always|have to)\b[^.\n]{0,20}\b(?:call|use|invoke|run)\b[^.\n]{0,20}\b(?:first|before anything|before answering|before you)\b|\b(?:replaces|supersedes|deprecates)\b[^.\n]{0,30}\btools?\b|\bdo not (?:use|call)\b[^.\n]{0,30}\b(?:tools?|any other|\w+__\w+)\b/i,
   ],
-  ["tells where to send data", /\b(?:send|post|upload|forward|exfiltrate|transmit|bcc|cc|report|leak)\b[^\n]{0,80}(?:https?:\/\/|[\w.+-]+@[\w-]+\.\w)/i],
-  ["holds a picture whose address could carry data away", /!\[[^\]]{0,200}\]\(\s*https?:\/\/[^)\s]{0,300}(?:[?&=]|\{|<)/i],
-  ["holds characters that nobody sees", /[\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]|[\u{e0000}-\u{e007f}]/u],
+  [
+    "tells where to send data",
+    /\b(?:send|post|upload|forward|exfiltrate|transmit|bcc|cc|report|leak)\b[^\n]{0,80}(?:https?:\/\/|[\w.+-]+@[\w-]+\.\w)/i,
+  ],
+  [
+    "holds a picture whose address could carry data away",
+    /!\[[^\]]{0,200}\]\(\s*https?:\/\/[^)\s]{0,300}(?:[?&=]|\{|<)/i,
+  ],
+  [
+    "holds characters that nobody sees",
+    /[\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]|[\u{e0000}-\u{e007f}]/u,
+  ],
   [ENCODED, /(?:\\x[0-9a-f]{2}){8,}|(?:\\u[0-9a-f]{4}){8,}|(?:%[0-9a-f]{2}){12,}/i],
 ];
 
@@ -47,9 +56,15 @@ const TAKEN = String.raw`\b(?:set|fill)\b[^.\n]{0,60}\b(?:text|values?|what|ever
 const ORDERS: readonly (readonly [string, RegExp])[] = [
   [
     "asks for files that hold secrets",
-    new RegExp(String.raw`(?:${GIVE}|\bneeds?\b)[^.\n]{0,60}${SECRET_FILE}|${SECRET_FILE}[^.\n]{0,80}${GIVE}\b|${TAKEN}`, "i"),
+    new RegExp(
+      String.raw`(?:${GIVE}|\bneeds?\b)[^.\n]{0,60}${SECRET_FILE}|${SECRET_FILE}[^.\n]{0,80}${GIVE}\b|${TAKEN}`,
+      "i",
+    ),
   ],
-  ["asks for secrets or for the conversation", new RegExp(String.raw`${GIVE}\b[^.\n]{0,60}(?:${OWNED}|${CONVERSATION})|${UNOWNED}`, "im")],
+  [
+    "asks for secrets or for the conversation",
+    new RegExp(String.raw`${GIVE}\b[^.\n]{0,60}(?:${OWNED}|${CONVERSATION})|${UNOWNED}`, "im"),
+  ],
 ];
 /** Only where giving itself is forbidden, and only that part of the sentence: an order may stand behind it. */
 const PROHIBITION = new RegExp(
@@ -68,7 +83,10 @@ const MAX_DEPTH = 64;
 export function suspicionsOf({ name, description, inputSchema, outputSchema }: SeenTool): readonly string[] {
   const text = [name, description, ...textsIn([inputSchema, outputSchema])].join("\n").slice(0, MAX_READ);
   const ordered = text.replaceAll(PROHIBITION, "");
-  const signs = [...SIGNS.filter(([, sign]) => sign.test(text)), ...ORDERS.filter(([, sign]) => sign.test(ordered))].map(([sign]) => sign);
+  const signs = [
+    ...SIGNS.filter(([, sign]) => sign.test(text)),
+    ...ORDERS.filter(([, sign]) => sign.test(ordered)),
+  ].map(([sign]) => sign);
   return [...new Set(hidesText(text) ? [...signs, ENCODED] : signs)].map((sign) => `it ${sign}`);
 }
 
@@ -86,7 +104,8 @@ function hidesText(text: string): boolean {
   for (const [run] of [...text.matchAll(RUNS)].slice(0, MAX_RUNS)) {
     const isHex = /^[0-9a-f]+$/i.test(run);
     // The text may begin anywhere in the run, as names and codes have the same letters.
-    for (let from = 0; from < (isHex ? 2 : 4); from++) if (isReadable(Buffer.from(run.slice(from), isHex ? "hex" : "base64"))) return true;
+    for (let from = 0; from < (isHex ? 2 : 4); from++)
+      if (isReadable(Buffer.from(run.slice(from), isHex ? "hex" : "base64"))) return true;
     if (isHex && isReadable(Buffer.from(run, "base64"))) return true;
   }
   return false;

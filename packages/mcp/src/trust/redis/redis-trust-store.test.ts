@@ -21,7 +21,9 @@ test("processes that use the same Redis and prefix see each other's records", as
   expect(await stranger.names()).toEqual([]);
 });
 
-test("records outlive a Redis that is killed, and while it is away nobody is told anything", { timeout: 60_000 }, async () => {
+test("records outlive a Redis that is killed, and while it is away nobody is told anything", {
+  timeout: 60_000,
+}, async () => {
   await using redis = await startOwnRedis();
   await using store = await connectRedisTrustStore(redis.url);
   await store.write("a", { n: 1 }, undefined);
@@ -29,5 +31,7 @@ test("records outlive a Redis that is killed, and while it is away nobody is tol
   await expect(store.read("a")).rejects.toThrow(StoreUnavailableError);
   await expect(store.write("a", { n: 2 }, undefined)).rejects.toThrow(StoreUnavailableError);
   await redis.restart();
-  await expect.poll(async () => (await store.read("a").catch(() => undefined))?.value, { timeout: 30_000 }).toEqual({ n: 1 });
+  await expect
+    .poll(async () => (await store.read("a").catch(() => undefined))?.value, { timeout: 30_000 })
+    .toEqual({ n: 1 });
 });

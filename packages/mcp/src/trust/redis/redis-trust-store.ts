@@ -1,6 +1,14 @@
 import { silentLogger } from "@rockbot/bus";
 import { StoreFullError } from "@rockbot/records";
-import { connectStore, parseRedisAddress, type RedisAddress, RedisConnection, RedisRoom, type RedisStoreOptions, type RedisUrl } from "@rockbot/records/redis";
+import {
+  connectStore,
+  parseRedisAddress,
+  type RedisAddress,
+  RedisConnection,
+  RedisRoom,
+  type RedisStoreOptions,
+  type RedisUrl,
+} from "@rockbot/records/redis";
 import { recordOf, textOf } from "../record-text.ts";
 import { MAX_RECORDS, noRoomFor, type TrustRecord, type TrustRoom, type TrustStore } from "../trust-store.ts";
 import { commands } from "./commands.ts";
@@ -41,14 +49,18 @@ class RedisTrustStore implements TrustStore {
   }
 
   async read(name: string): Promise<TrustRecord> {
-    const text = await this.#connection.run("read what is approved of MCP servers", (redis) => redis.hget(this.#records, name));
+    const text = await this.#connection.run("read what is approved of MCP servers", (redis) =>
+      redis.hget(this.#records, name),
+    );
     return recordOf(name, (text as string | null) ?? undefined);
   }
 
   async write(name: string, value: unknown, version: string | undefined): Promise<boolean> {
     const text = value === undefined ? "" : textOf(name, value);
     if (version === undefined && text !== "" && !(await this.#room.take(Buffer.byteLength(text))))
-      throw new StoreFullError(`Cannot write the record "${name}": Redis keeps the rest of its memory for what matters more`);
+      throw new StoreFullError(
+        `Cannot write the record "${name}": Redis keeps the rest of its memory for what matters more`,
+      );
     const written = await this.#connection.run("write what is approved of MCP servers", (redis) =>
       redis.replaceTrustRecord(this.#records, this.#revision, name, version ?? "", text, MAX_RECORDS),
     );
@@ -57,20 +69,26 @@ class RedisTrustStore implements TrustStore {
   }
 
   async names(): Promise<readonly string[]> {
-    const names = await this.#connection.run("list what is approved of MCP servers", (redis) => redis.hkeys(this.#records));
+    const names = await this.#connection.run("list what is approved of MCP servers", (redis) =>
+      redis.hkeys(this.#records),
+    );
     return (names as string[]).sort();
   }
 
   async room(): Promise<TrustRoom> {
     const { most } = await this.#room.share("trust");
-    const answer = (await this.#connection.run("size what is approved of MCP servers", (redis) => redis.sizeTrustRecords(this.#records))) as unknown[];
+    const answer = (await this.#connection.run("size what is approved of MCP servers", (redis) =>
+      redis.sizeTrustRecords(this.#records),
+    )) as unknown[];
     const sizes = new Map<string, number>();
     for (let at = 0; at < answer.length; at += 2) sizes.set(String(answer[at]), Number(answer[at + 1]));
     return { sizes, mostPerAgent: most };
   }
 
   async revision(): Promise<string> {
-    return String(await this.#connection.run("look whether approvals have changed", (redis) => redis.get(this.#revision)));
+    return String(
+      await this.#connection.run("look whether approvals have changed", (redis) => redis.get(this.#revision)),
+    );
   }
 
   [Symbol.asyncDispose](): Promise<void> {

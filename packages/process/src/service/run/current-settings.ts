@@ -14,7 +14,11 @@ export interface CurrentSettingsOptions {
  * The settings of a process as they are now: secrets lie in files that somebody may change. Settings with faults change nothing, and the log says so once.
  * @param first those that the process has started with
  */
-export function currentSettings<Config>(first: Config, load: () => Config, { log, now = () => performance.now() }: CurrentSettingsOptions): () => Config {
+export function currentSettings<Config>(
+  first: Config,
+  load: () => Config,
+  { log, now = () => performance.now() }: CurrentSettingsOptions,
+): () => Config {
   let settings = first;
   let readAt = now();
   let isFaulty = false;

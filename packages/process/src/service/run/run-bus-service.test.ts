@@ -26,7 +26,9 @@ test("a signal while the broker is away ends a service that starts, with code 0,
     const bus = { busUrl: "amqp://guest:guest@127.0.0.1:1", busHeartbeatSeconds: 5, busSilenceMs: 2000 };
     const config = { ...bus, shutdownGraceMs: 600_000, logLevel: "info", healthHost: "127.0.0.1" };
     await runBusService({ service: "tests", load: () => config, start: async () => { throw new Error("it has started"); } });`;
-  const child = spawn(process.execPath, ["--input-type=module", "--eval", main], { stdio: ["ignore", "pipe", "inherit"] });
+  const child = spawn(process.execPath, ["--input-type=module", "--eval", main], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
   let stdout = "";
   child.stdout.setEncoding("utf8").on("data", (text: string) => {
     if (!stdout.includes("no connection") && text.includes("no connection")) child.kill("SIGTERM");
@@ -39,7 +41,12 @@ test("a signal while the broker is away ends a service that starts, with code 0,
 });
 
 test.each([
-  ["two tools of one name", `{ tools: [tool("a"), tool("a")] }`, undefined, 'Cannot serve "tests": two of its tools have the same name, "a"'],
+  [
+    "two tools of one name",
+    `{ tools: [tool("a"), tool("a")] }`,
+    undefined,
+    'Cannot serve "tests": two of its tools have the same name, "a"',
+  ],
   [
     "a tool's name that no model's API takes, and a guide that is too long",
     `{ tools: [tool("no name")], guides: [{ name: "g", summary: "s", document: "x".repeat(20_000) }] }`,
@@ -47,9 +54,15 @@ test.each([
     /^Cannot serve "tests": the tool "no name": name: .*; the guide "g": document: .*16384/,
   ],
   ["a name that is not a service's", `{ tools: [tool("a")] }`, "Not A Name", /a service's name/],
-])("a service that cannot start, as for %s, ends with code 1 and one line in words", async (_what, set, service, words) => {
-  const { code, stderr, lines } = await runToolSet(set, service);
+])(
+  "a service that cannot start, as for %s, ends with code 1 and one line in words",
+  async (_what, set, service, words) => {
+    const { code, stderr, lines } = await runToolSet(set, service);
 
-  expect({ code, stderr, count: lines.length }).toEqual({ code: 1, stderr: "", count: 1 });
-  expect(JSON.parse(lines[0] ?? "")).toMatchObject({ msg: "the service cannot start", err: { message: expect.stringMatching(words) } });
-});
+    expect({ code, stderr, count: lines.length }).toEqual({ code: 1, stderr: "", count: 1 });
+    expect(JSON.parse(lines[0] ?? "")).toMatchObject({
+      msg: "the service cannot start",
+      err: { message: expect.stringMatching(words) },
+    });
+  },
+);

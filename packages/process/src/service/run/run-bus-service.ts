@@ -46,17 +46,34 @@ export function runBusService<Config extends BusServiceConfig>(options: RunBusSe
     service,
     load,
     async start({ config, current, log, signal, stopping, stack, unreadyWhile }) {
-      const { busUrl, busHeartbeatSeconds: heartbeatSeconds, busSilenceMs: silenceMs, policyFile, auditFile, auditKey } = config;
+      const {
+        busUrl,
+        busHeartbeatSeconds: heartbeatSeconds,
+        busSilenceMs: silenceMs,
+        policyFile,
+        auditFile,
+        auditKey,
+      } = config;
       const { redisUrl: url, redisKeepsAll: keepsAll } = config;
-      if (busUrl === "memory:") log.warn({}, "the bus is in this process's memory, and no other process can join it. Set BUS_URL to amqp://…");
+      if (busUrl === "memory:")
+        log.warn({}, "the bus is in this process's memory, and no other process can join it. Set BUS_URL to amqp://…");
       const policy = stack.use(await exitOnConfigError(() => openPolicy(policyFile, { log })));
       const { identity } = policy.current().document;
-      const audit = auditFile === undefined ? undefined : stack.use(await openAuditLog(auditFile, { key: auditKey, log }));
+      const audit =
+        auditFile === undefined ? undefined : stack.use(await openAuditLog(auditFile, { key: auditKey, log }));
       // Its user may get its rights while it starts. The address is read again for each connection: the file of BUS_URL_FILE may hold another password by then.
       const bus = stack.use(
         busUrl === "memory:"
           ? createMemoryBus({ log })
-          : await connectBus(() => load().busUrl, { name: service, identity, heartbeatSeconds, silenceMs, log, waitsForRights: true, signal: stopping }),
+          : await connectBus(() => load().busUrl, {
+              name: service,
+              identity,
+              heartbeatSeconds,
+              silenceMs,
+              log,
+              waitsForRights: true,
+              signal: stopping,
+            }),
       );
       // By now it has been reached. A service with clients answers them better than a balancer that has nobody to ask.
       if (!hasClients) unreadyWhile(() => (bus.isReady ? undefined : "the bus is away"));

@@ -48,7 +48,11 @@ export interface ServiceParts<Config> {
  * The life of a service's process: configuration, telemetry, the service and its health, until SIGTERM or SIGINT. Then the service drains,
  * and its parts end in the opposite order. For a `main.ts` only, as its one statement.
  */
-export async function runService<Config extends ServiceConfig>({ service, load, start }: RunServiceOptions<Config, ServiceParts<Config>>): Promise<void> {
+export async function runService<Config extends ServiceConfig>({
+  service,
+  load,
+  start,
+}: RunServiceOptions<Config, ServiceParts<Config>>): Promise<void> {
   const config = exitOnConfigError(load);
   using shutdown = onShutdown({ graceMs: config.shutdownGraceMs });
   await using telemetry = await startTelemetry({ service, logLevel: config.logLevel, logFormat: config.logFormat });
@@ -61,10 +65,21 @@ export async function runService<Config extends ServiceConfig>({ service, load, 
   await using stack = new AsyncDisposableStack();
   try {
     const current = currentSettings(config, load, { log });
-    stack.use(await start({ config, current, log, signal: shutdown.signal, stopping: stopping.signal, stack, unreadyWhile: (reason) => reasons.push(reason) }));
+    stack.use(
+      await start({
+        config,
+        current,
+        log,
+        signal: shutdown.signal,
+        stopping: stopping.signal,
+        stack,
+        unreadyWhile: (reason) => reasons.push(reason),
+      }),
+    );
   } catch (error) {
     if (shutdown.isRequested) return void log.info({ reason: String(error) }, "stopped before it was ready");
-    const fields = error instanceof ToolError ? { code: error.code, reason: error.message, details: error.details } : { err: error };
+    const fields =
+      error instanceof ToolError ? { code: error.code, reason: error.message, details: error.details } : { err: error };
     log.error(fields, "the service cannot start");
     process.exitCode = 1;
     return;

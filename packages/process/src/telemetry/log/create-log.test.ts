@@ -32,7 +32,9 @@ test("no line has a name twice, also where an event has a field of the name that
   log.info({ service: "web-tools", version: "3.11.7", level: 3, msg: "no", time: 1 }, "heard");
   log.child({ service: "web-tools" }).info({}, "heard");
 
-  for (const text of texts) for (const name of ["service", "version", "level", "msg", "time"]) expect(text.split(`"${name}":`).length).toBeLessThanOrEqual(2);
+  for (const text of texts)
+    for (const name of ["service", "version", "level", "msg", "time"])
+      expect(text.split(`"${name}":`).length).toBeLessThanOrEqual(2);
   expect(lines()).toMatchObject([
     { service: "test", event_service: "web-tools", version: "1.2.3", event_version: "3.11.7", msg: "heard" },
     { service: "test" },
@@ -54,7 +56,10 @@ test.each([
   "credentials",
 ])("the value of %s is redacted at any depth, in child loggers too", (name) => {
   const { log, texts } = logInMemory();
-  log.info({ [name]: "canary", request: { headers: { [name]: ["canary"] }, list: [{ deep: { [name]: { a: "canary" } } }] } }, "sent");
+  log.info(
+    { [name]: "canary", request: { headers: { [name]: ["canary"] }, list: [{ deep: { [name]: { a: "canary" } } }] } },
+    "sent",
+  );
   log.child({ peer: { [name]: "canary" } }).info({}, "sent");
 
   expect(texts.join("")).not.toContain("canary");
@@ -78,7 +83,10 @@ test.each([
 test("a secret of the process is taken out of fields, names, messages, errors and child loggers, whatever it stands under", () => {
   registerSecret("canary-in-logs");
   const { log, texts } = logInMemory();
-  log.info({ text: "<canary-in-logs>", "canary-in-logs": 1, list: [{ of: Buffer.from("canary-in-logs").toString("base64") }] }, "say canary-in-logs");
+  log.info(
+    { text: "<canary-in-logs>", "canary-in-logs": 1, list: [{ of: Buffer.from("canary-in-logs").toString("base64") }] },
+    "say canary-in-logs",
+  );
   log.error(new Error(`${"x".repeat(1015)}canary-in-logs`, { cause: new Error("canary-in-logs") }));
   log.child({ peer: "canary-in-logs" }).info({}, "child");
 
@@ -104,7 +112,9 @@ test("an error keeps type, code, message, stack and causes, not what a library h
 
 test("no line exceeds 8 KiB, whatever is logged", () => {
   const { log, texts, lines } = logInMemory();
-  const wide = Object.fromEntries(Array.from({ length: 1000 }, (_, i) => [`key${i}${"k".repeat(500)}`, "\u0000".repeat(5000)]));
+  const wide = Object.fromEntries(
+    Array.from({ length: 1000 }, (_, i) => [`key${i}${"k".repeat(500)}`, "\u0000".repeat(5000)]),
+  );
   const deep: Record<string, unknown> = { wide, list: Array.from({ length: 10_000 }, () => wide) };
   deep.self = deep;
   log.info({ text: "x".repeat(1_000_000) }, "y".repeat(1_000_000));
@@ -126,7 +136,10 @@ test("a log call never throws", () => {
   };
   log.info(hostile, "still logged");
   log.info(Object.create(null) as object, "no prototype");
-  log.info({ f: () => 1, s: Symbol("s"), u: undefined, n: null, date: new Date(NaN), bytes: new Uint8Array(5) }, "odd values");
+  log.info(
+    { f: () => 1, s: Symbol("s"), u: undefined, n: null, date: new Date(NaN), bytes: new Uint8Array(5) },
+    "odd values",
+  );
 
   expect(lines().map(({ msg }) => msg)).toEqual(["still logged", "no prototype", "odd values"]);
   expect(lines()[2]).toMatchObject({ n: null, bytes: "[5 bytes]" });

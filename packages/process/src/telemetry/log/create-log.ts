@@ -23,7 +23,10 @@ export interface CreateLogOptions {
 const MAX_LINE_BYTES = 8192;
 
 /** A log in which the process's secrets and secret-looking values are redacted, and no line exceeds 8 KiB. */
-export function createLog(destination: DestinationStream, { service, version, level = "info", format = "json" }: CreateLogOptions): Log {
+export function createLog(
+  destination: DestinationStream,
+  { service, version, level = "info", format = "json" }: CreateLogOptions,
+): Log {
   const log = pino(
     {
       level,
@@ -62,7 +65,9 @@ const ofLine = ["level", "time", "service", "version", "msg"];
 function eventFields(fields: object): Record<string, unknown> {
   const safe = safeFields(fields);
   if (!ofLine.some((name) => Object.hasOwn(safe, name))) return safe;
-  return Object.fromEntries(Object.entries(safe).map(([name, value]) => [ofLine.includes(name) ? `event_${name}` : name, value]));
+  return Object.fromEntries(
+    Object.entries(safe).map(([name, value]) => [ofLine.includes(name) ? `event_${name}` : name, value]),
+  );
 }
 
 /** The part of a line that identifies the event, without its fields. */

@@ -20,6 +20,9 @@ export function reportFaults(log: Log): void {
   }
   const ignore = (): void => {};
   const warn = (message: string, ...details: unknown[]): void => report(message, details);
-  diag.setLogger({ error: warn, warn, info: ignore, debug: ignore, verbose: ignore }, { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });
+  diag.setLogger(
+    { error: warn, warn, info: ignore, debug: ignore, verbose: ignore },
+    { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true },
+  );
   setGlobalErrorHandler((error) => report(error));
 }

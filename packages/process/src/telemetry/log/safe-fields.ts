@@ -41,7 +41,10 @@ function copyEntries(value: object, depth: number, budget: Budget): Record<strin
   const entries = Object.entries(value);
   const copy = entries
     .slice(0, MAX_ITEMS)
-    .map(([name, it]) => [redact(name).slice(0, 128), isSecretName(name) && it !== undefined ? REDACTED : copyValue(it, depth, budget)]);
+    .map(([name, it]) => [
+      redact(name).slice(0, 128),
+      isSecretName(name) && it !== undefined ? REDACTED : copyValue(it, depth, budget),
+    ]);
   if (entries.length > MAX_ITEMS) copy.push(["…", `${entries.length - MAX_ITEMS} more`]);
   return Object.fromEntries(copy);
 }

@@ -5,7 +5,10 @@ import { textLine } from "./text-line.ts";
 
 function textLogInMemory(format: "text" | "colours" = "text") {
   const texts: string[] = [];
-  return { texts, log: createLog({ write: (line: string) => texts.push(line) }, { service: "web-tools", version: "1.2.3", format }) };
+  return {
+    texts,
+    log: createLog({ write: (line: string) => texts.push(line) }, { service: "web-tools", version: "1.2.3", format }),
+  };
 }
 
 test("a line for a terminal has time, level, service, event and fields", () => {
@@ -13,7 +16,9 @@ test("a line for a terminal has time, level, service, event and fields", () => {
   log.warn({ tool: "web_browse", bytes: 12, reason: "two words", list: [1, { a: true }] }, "a call failed");
 
   expect(texts).toEqual([
-    expect.stringMatching(/^\d\d:\d\d:\d\d\.\d{3} WARN {2}web-tools a call failed tool=web_browse bytes=12 reason="two words" list=\[1,\{"a":true\}\]\n$/),
+    expect.stringMatching(
+      /^\d\d:\d\d:\d\d\.\d{3} WARN {2}web-tools a call failed tool=web_browse bytes=12 reason="two words" list=\[1,\{"a":true\}\]\n$/,
+    ),
   ]);
 });
 
@@ -21,7 +26,9 @@ test("an error is on the same line, with its causes and the place where it was t
   const { log, texts } = textLogInMemory();
   log.error({ err: new Error("Cannot connect", { cause: new TypeError("refused") }) }, "failed");
 
-  expect(texts).toEqual([expect.stringMatching(/ failed err="Error: Cannot connect, by TypeError: refused" at=.*text-line\.test\.ts.*\n$/)]);
+  expect(texts).toEqual([
+    expect.stringMatching(/ failed err="Error: Cannot connect, by TypeError: refused" at=.*text-line\.test\.ts.*\n$/),
+  ]);
 });
 
 test("no text starts another line or reaches the terminal's controls", () => {
@@ -36,7 +43,9 @@ test("no text starts another line or reaches the terminal's controls", () => {
 test("secrets are redacted in a text line, too", () => {
   registerSecret('canary "in text lines"');
   const { log, texts } = textLogInMemory("colours");
-  log.child({ apiKey: "canary" }).error({ password: "canary", err: new Error('say canary "in text lines"') }, 'say canary "in text lines"');
+  log
+    .child({ apiKey: "canary" })
+    .error({ password: "canary", err: new Error('say canary "in text lines"') }, 'say canary "in text lines"');
 
   expect(texts.join("")).not.toContain("canary");
   expect(texts.join("")).toContain("[redacted]");
@@ -47,7 +56,13 @@ test("a line of which redaction has left no JSON is shown as it is, but for cont
 });
 
 test("colours are escape codes around the same text", () => {
-  const json = JSON.stringify({ level: "info", time: "2026-01-02T03:04:05.678Z", service: "gateway", port: 8480, msg: "ready" });
+  const json = JSON.stringify({
+    level: "info",
+    time: "2026-01-02T03:04:05.678Z",
+    service: "gateway",
+    port: 8480,
+    msg: "ready",
+  });
 
   const coloured = textLine(json, { hasColours: true });
 

@@ -15,7 +15,8 @@ const leftOut: ReadonlySet<string> = new Set(["level", "time", "service", "versi
 export function textLine(json: string, { hasColours = false }: { readonly hasColours?: boolean } = {}): string {
   const line = parsed(json);
   if (line === undefined) return `${plain(json.trimEnd())}\n`;
-  const style = (format: Style, text: string): string => (hasColours ? styleText(format, text, { validateStream: false }) : text);
+  const style = (format: Style, text: string): string =>
+    hasColours ? styleText(format, text, { validateStream: false }) : text;
   const level = String(line.level);
   const fields = Object.entries(line).flatMap(([name, value]) => (leftOut.has(name) ? [] : fieldTexts(name, value)));
   const parts = [
@@ -40,7 +41,10 @@ function parsed(json: string): Record<string, unknown> | undefined {
 function fieldTexts(name: string, value: unknown): [string, string][] {
   if (!isError(value)) return [[name, valueText(value)]];
   const frame = value.stack?.split("\n").find((text) => /^\s+at /.test(text));
-  return [[name, valueText(errorWords(value))], ...(frame === undefined ? [] : [["at", valueText(frame.trim().slice(3))] satisfies [string, string]])];
+  return [
+    [name, valueText(errorWords(value))],
+    ...(frame === undefined ? [] : [["at", valueText(frame.trim().slice(3))] satisfies [string, string]]),
+  ];
 }
 
 interface ErrorFields {
@@ -50,9 +54,11 @@ interface ErrorFields {
   readonly cause?: unknown;
 }
 
-const isError = (value: unknown): value is ErrorFields => typeof value === "object" && value !== null && "type" in value && "message" in value;
+const isError = (value: unknown): value is ErrorFields =>
+  typeof value === "object" && value !== null && "type" in value && "message" in value;
 
-const errorWords = ({ type, message, cause }: ErrorFields): string => `${type}: ${message}${isError(cause) ? `, by ${errorWords(cause)}` : ""}`;
+const errorWords = ({ type, message, cause }: ErrorFields): string =>
+  `${type}: ${message}${isError(cause) ? `, by ${errorWords(cause)}` : ""}`;
 
 /** A word stands as it is; all else is JSON. */
 function valueText(value: unknown): string {

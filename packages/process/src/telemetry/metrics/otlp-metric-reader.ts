@@ -22,7 +22,10 @@ export function otlpMetricReader(producers: MetricProducer[]): IMetricReader {
 
 /** Whether what is sent is cumulated since the start, as it is unless the standard variable asks for differences. */
 export function isSentCumulated(): boolean {
-  return (getStringFromEnv("OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE") ?? "cumulative").trim().toLowerCase() === "cumulative";
+  return (
+    (getStringFromEnv("OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE") ?? "cumulative").trim().toLowerCase() ===
+    "cumulative"
+  );
 }
 
 function millisecondsFromEnv(name: string, byDefault: number): number {
@@ -33,7 +36,9 @@ function millisecondsFromEnv(name: string, byDefault: number): number {
 }
 
 function exporter(): GrpcExporter | JsonExporter | ProtobufExporter {
-  switch ((getStringFromEnv("OTEL_EXPORTER_OTLP_METRICS_PROTOCOL") ?? getStringFromEnv("OTEL_EXPORTER_OTLP_PROTOCOL"))?.trim()) {
+  switch (
+    (getStringFromEnv("OTEL_EXPORTER_OTLP_METRICS_PROTOCOL") ?? getStringFromEnv("OTEL_EXPORTER_OTLP_PROTOCOL"))?.trim()
+  ) {
     case "grpc":
       return new GrpcExporter();
     case "http/json":

@@ -1,6 +1,11 @@
 import { ValueType } from "@opentelemetry/api";
 import { emptyResource } from "@opentelemetry/resources";
-import { AggregationTemporality, DataPointType, type MetricData, type MetricProducer } from "@opentelemetry/sdk-metrics";
+import {
+  AggregationTemporality,
+  DataPointType,
+  type MetricData,
+  type MetricProducer,
+} from "@opentelemetry/sdk-metrics";
 import { collectDefaultMetrics, type MetricObjectWithValues, type MetricValue, Registry } from "prom-client";
 import { type HrTime, toHrTime } from "./hr-time.ts";
 
@@ -36,7 +41,11 @@ export function processMetrics(): MetricProducer {
   };
 }
 
-function toMetricData({ name, help, type, values }: MetricObjectWithValues<MetricValue<string>>, startTime: HrTime, endTime: HrTime): MetricData[] {
+function toMetricData(
+  { name, help, type, values }: MetricObjectWithValues<MetricValue<string>>,
+  startTime: HrTime,
+  endTime: HrTime,
+): MetricData[] {
   // At run time the type is a word, whatever prom-client declares.
   const kind = String(type);
   if (kind !== "counter" && (kind !== "gauge" || name.endsWith("_total"))) return [];
@@ -51,5 +60,9 @@ function toMetricData({ name, help, type, values }: MetricObjectWithValues<Metri
     aggregationTemporality: AggregationTemporality.CUMULATIVE,
     dataPoints: values.map(({ labels, value }) => ({ startTime, endTime, attributes: labels, value })),
   };
-  return [kind === "counter" ? { ...data, dataPointType: DataPointType.SUM, isMonotonic: true } : { ...data, dataPointType: DataPointType.GAUGE }];
+  return [
+    kind === "counter"
+      ? { ...data, dataPointType: DataPointType.SUM, isMonotonic: true }
+      : { ...data, dataPointType: DataPointType.GAUGE },
+  ];
 }

@@ -12,6 +12,8 @@ export const views: ViewOptions[] = [
   // Outgoing requests go to any host of the web: a series for each would grow without a bound.
   {
     instrumentName: "http.client.request.duration",
-    attributesProcessors: [createAllowListAttributesProcessor(["http.request.method", "http.response.status_code", "error.type"])],
+    attributesProcessors: [
+      createAllowListAttributesProcessor(["http.request.method", "http.response.status_code", "error.type"]),
+    ],
   },
 ];

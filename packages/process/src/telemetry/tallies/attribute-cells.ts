@@ -88,6 +88,7 @@ export class AttributeCells<Cell> {
   }
 }
 
-const hasLists = (attributes: Attributes): boolean => Object.values(attributes).some((value) => typeof value === "object");
+const hasLists = (attributes: Attributes): boolean =>
+  Object.values(attributes).some((value) => typeof value === "object");
 
 const newStep = <Cell>(): Step<Cell> => ({ next: new Map(), cell: undefined });

@@ -1,6 +1,12 @@
 import { type Attributes, diag, type Histogram, ValueType } from "@opentelemetry/api";
 import { emptyResource } from "@opentelemetry/resources";
-import { AggregationTemporality, type CollectionResult, DataPointType, type MetricData, type MetricProducer } from "@opentelemetry/sdk-metrics";
+import {
+  AggregationTemporality,
+  type CollectionResult,
+  DataPointType,
+  type MetricData,
+  type MetricProducer,
+} from "@opentelemetry/sdk-metrics";
 import { type HrTime, toHrTime } from "../metrics/hr-time.ts";
 import { DURATION_BUCKETS_MS } from "../metrics/views.ts";
 import { AttributeCells, NO_ATTRIBUTES } from "./attribute-cells.ts";
@@ -29,7 +35,10 @@ export class Durations implements MetricProducer {
     const endTime = toHrTime(Date.now());
     const recorded = [...this.#histograms.values()].filter(({ isEmpty }) => !isEmpty);
     const byMeter = Map.groupBy(recorded, ({ options }) => options.meter);
-    const scopeMetrics = [...byMeter].map(([name, histograms]) => ({ scope: { name }, metrics: histograms.map((each) => each.toMetricData(endTime)) }));
+    const scopeMetrics = [...byMeter].map(([name, histograms]) => ({
+      scope: { name },
+      metrics: histograms.map((each) => each.toMetricData(endTime)),
+    }));
     return { errors: [], resourceMetrics: { resource: emptyResource(), scopeMetrics } };
   }
 }
@@ -65,7 +74,12 @@ class DurationHistogram implements Histogram {
 
   toMetricData(endTime: HrTime): MetricData {
     return {
-      descriptor: { name: this.options.name, description: this.options.description, unit: "ms", valueType: ValueType.DOUBLE },
+      descriptor: {
+        name: this.options.name,
+        description: this.options.description,
+        unit: "ms",
+        valueType: ValueType.DOUBLE,
+      },
       aggregationTemporality: AggregationTemporality.CUMULATIVE,
       dataPointType: DataPointType.HISTOGRAM,
       dataPoints: Array.from(this.#cells.entries(), ({ attributes, cell: { startTime, counts, count, sum } }) => ({

@@ -54,7 +54,10 @@ test("tags count as they stand when they are given, also if their object is froz
   counter.add(1, changed);
   changed.tool = "b";
   counter.add(1, changed);
-  expect((await linesOf(telemetry, "given_total")).toSorted()).toEqual(['given_total{tool="a"} 3', 'given_total{tool="b"} 1']);
+  expect((await linesOf(telemetry, "given_total")).toSorted()).toEqual([
+    'given_total{tool="a"} 3',
+    'given_total{tool="b"} 1',
+  ]);
 });
 
 test("tags that are lists are counted by what they hold", async () => {

@@ -50,7 +50,8 @@ function tallyMeter(sdk: Meter, meterName: string, durations: Durations | undefi
   }
   return {
     createCounter: (name, options): Counter => tally(name, false, () => sdk.createObservableCounter(name, options)),
-    createUpDownCounter: (name, options): UpDownCounter => tally(name, true, () => sdk.createObservableUpDownCounter(name, options)),
+    createUpDownCounter: (name, options): UpDownCounter =>
+      tally(name, true, () => sdk.createObservableUpDownCounter(name, options)),
     createHistogram: (name, options): Histogram =>
       durations !== undefined && isDuration(name, options)
         ? durations.histogram({ meter: meterName, name, description: options?.description ?? "" })
@@ -65,7 +66,8 @@ function tallyMeter(sdk: Meter, meterName: string, durations: Durations | undefi
 }
 
 /** Whether a histogram is one that views.ts gives its buckets to. */
-const isDuration = (name: string, options: MetricOptions | undefined): boolean => name.endsWith(".duration") && options?.unit === "ms";
+const isDuration = (name: string, options: MetricOptions | undefined): boolean =>
+  name.endsWith(".duration") && options?.unit === "ms";
 
 class Tally implements Counter {
   readonly canFall: boolean;

@@ -14,7 +14,12 @@ test("a span has ids of its own and records nothing", () => {
 });
 
 test("a span belongs to its parent's trace, and is sampled as it is, unless it is to be a root", () => {
-  const parent = { traceId: "0af7651916cd43dd8448eb211c80319c", spanId: "b7ad6b7169203331", traceFlags: TraceFlags.NONE, isRemote: true };
+  const parent = {
+    traceId: "0af7651916cd43dd8448eb211c80319c",
+    spanId: "b7ad6b7169203331",
+    traceFlags: TraceFlags.NONE,
+    isRemote: true,
+  };
   const inside = trace.setSpanContext(ROOT_CONTEXT, parent);
   const child = tracer.startSpan("child", {}, inside).spanContext();
 

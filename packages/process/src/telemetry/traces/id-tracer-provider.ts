@@ -34,7 +34,10 @@ class IdTracer implements Tracer {
     return new IdSpan(isValid ? from : undefined);
   }
 
-  startActiveSpan<F extends (span: Span) => unknown>(name: string, ...rest: [F] | [SpanOptions, F] | [SpanOptions, Context, F]): ReturnType<F> {
+  startActiveSpan<F extends (span: Span) => unknown>(
+    name: string,
+    ...rest: [F] | [SpanOptions, F] | [SpanOptions, Context, F]
+  ): ReturnType<F> {
     const run = rest[rest.length - 1] as F;
     const options = rest.length > 1 ? (rest[0] as SpanOptions) : undefined;
     const parent = rest.length > 2 ? (rest[1] as Context) : context.active();
@@ -102,11 +105,22 @@ export class IdSpan implements Span {
 /** One text for both ids, as each costs a call of its own. */
 function rootContext(): SpanContext {
   const ids = randomHex(TRACE_ID_BYTES + SPAN_ID_BYTES);
-  return { traceId: ids.slice(0, 2 * TRACE_ID_BYTES), spanId: ids.slice(2 * TRACE_ID_BYTES), traceFlags: TraceFlags.SAMPLED, isRemote: false };
+  return {
+    traceId: ids.slice(0, 2 * TRACE_ID_BYTES),
+    spanId: ids.slice(2 * TRACE_ID_BYTES),
+    traceFlags: TraceFlags.SAMPLED,
+    isRemote: false,
+  };
 }
 
 function childContext({ traceId, traceFlags, traceState }: Origin): SpanContext {
-  return { traceId, spanId: randomHex(SPAN_ID_BYTES), traceFlags, isRemote: false, ...(traceState === undefined ? {} : { traceState }) };
+  return {
+    traceId,
+    spanId: randomHex(SPAN_ID_BYTES),
+    traceFlags,
+    isRemote: false,
+    ...(traceState === undefined ? {} : { traceState }),
+  };
 }
 
 const TRACE_ID_BYTES = 16;

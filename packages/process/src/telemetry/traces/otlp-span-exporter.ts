@@ -6,7 +6,9 @@ import type { SpanExporter } from "@opentelemetry/sdk-trace";
 
 /** Sends spans as the standard variables say. `NodeSDK` would make the same one, and let nothing between. */
 export function otlpSpanExporter(): SpanExporter {
-  switch ((getStringFromEnv("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL") ?? getStringFromEnv("OTEL_EXPORTER_OTLP_PROTOCOL"))?.trim()) {
+  switch (
+    (getStringFromEnv("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL") ?? getStringFromEnv("OTEL_EXPORTER_OTLP_PROTOCOL"))?.trim()
+  ) {
     case "grpc":
       return new GrpcExporter();
     case "http/json":

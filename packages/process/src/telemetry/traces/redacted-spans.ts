@@ -17,7 +17,13 @@ function redacted(span: ReadableSpan): ReadableSpan {
     name: { value: redact(span.name) },
     attributes: { value: redactValue(span.attributes) },
     status: { value: status.message === undefined ? status : { ...status, message: redact(status.message) } },
-    events: { value: span.events.map((event) => ({ ...event, name: redact(event.name), attributes: redactValue(event.attributes) })) },
+    events: {
+      value: span.events.map((event) => ({
+        ...event,
+        name: redact(event.name),
+        attributes: redactValue(event.attributes),
+      })),
+    },
     links: { value: span.links.map((link) => ({ ...link, attributes: redactValue(link.attributes) })) },
   }) as ReadableSpan;
 }

@@ -37,7 +37,10 @@ test.each([
 test.each([undefined, "00", "01", "03", "vendor=1"])("writes a span in a trace with %s as the SDK does", (origin) => {
   const tracer = new IdTracerProvider().getTracer();
   const state = origin?.includes("=") ? { tracestate: origin } : {};
-  const parent = { traceparent: `00-${TRACE}-${SPAN}-${origin === undefined || "tracestate" in state ? "01" : origin}`, ...state };
+  const parent = {
+    traceparent: `00-${TRACE}-${SPAN}-${origin === undefined || "tracestate" in state ? "01" : origin}`,
+    ...state,
+  };
   const inside = origin === undefined ? ROOT_CONTEXT : sdks.extract(ROOT_CONTEXT, parent, defaultTextMapGetter);
   const context = trace.setSpan(inside, tracer.startSpan("a", {}, inside));
   const written = (propagator: W3CTraceContextPropagator, from = context) => {

@@ -1,5 +1,17 @@
-import { type Context, type SpanContext, type TextMapGetter, type TextMapSetter, TraceFlags, trace } from "@opentelemetry/api";
-import { isTracingSuppressed, TRACE_PARENT_HEADER, TRACE_STATE_HEADER, W3CTraceContextPropagator } from "@opentelemetry/core";
+import {
+  type Context,
+  type SpanContext,
+  type TextMapGetter,
+  type TextMapSetter,
+  TraceFlags,
+  trace,
+} from "@opentelemetry/api";
+import {
+  isTracingSuppressed,
+  TRACE_PARENT_HEADER,
+  TRACE_STATE_HEADER,
+  W3CTraceContextPropagator,
+} from "@opentelemetry/core";
 import { IdSpan } from "./id-tracer-provider.ts";
 
 /**
@@ -10,7 +22,8 @@ export class TraceContextPropagator extends W3CTraceContextPropagator {
   override inject(context: Context, carrier: unknown, setter: TextMapSetter): void {
     const span = trace.getSpan(context);
     const own = span instanceof IdSpan ? span.spanContext() : undefined;
-    if (own === undefined || own.traceState !== undefined || isTracingSuppressed(context)) super.inject(context, carrier, setter);
+    if (own === undefined || own.traceState !== undefined || isTracingSuppressed(context))
+      super.inject(context, carrier, setter);
     else setter.set(carrier, TRACE_PARENT_HEADER, `00-${own.traceId}-${own.spanId}-0${own.traceFlags.toString(16)}`);
   }
 
@@ -28,7 +41,13 @@ export class TraceContextPropagator extends W3CTraceContextPropagator {
  * @see https://www.w3.org/TR/trace-context/#traceparent-header
  */
 function readPlain(header: string): SpanContext | undefined {
-  if (header.length !== LENGTH || !header.startsWith("00-") || header[35] !== "-" || !(header.endsWith("-01") || header.endsWith("-00"))) return undefined;
+  if (
+    header.length !== LENGTH ||
+    !header.startsWith("00-") ||
+    header[35] !== "-" ||
+    !(header.endsWith("-01") || header.endsWith("-00"))
+  )
+    return undefined;
   bytes.write(header); // as UTF-8, so that any other letter has a byte that is no digit; letters of a string that V8 has only concatenated are dear to read
   if (!isId(3, 35) || !isId(36, 52)) return undefined;
   const traceFlags = header.endsWith("1") ? TraceFlags.SAMPLED : TraceFlags.NONE;

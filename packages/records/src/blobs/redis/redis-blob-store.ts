@@ -1,6 +1,14 @@
 import { randomBytes } from "node:crypto";
 import { silentLogger } from "@rockbot/bus";
-import { connectStore, parseRedisAddress, type RedisAddress, RedisConnection, RedisRoom, type RedisStoreOptions, type RedisUrl } from "../../redis/index.ts";
+import {
+  connectStore,
+  parseRedisAddress,
+  type RedisAddress,
+  RedisConnection,
+  RedisRoom,
+  type RedisStoreOptions,
+  type RedisUrl,
+} from "../../redis/index.ts";
 import {
   BlobError,
   type BlobStore,
@@ -47,7 +55,12 @@ class RedisBlobStore implements BlobStore {
 
   constructor(
     address: RedisAddress,
-    { log = silentLogger, prefix = "rockbot", ca, maxBytesPerOwner = DEFAULT_BLOB_LIMITS.maxBytesPerOwner }: RedisBlobStoreOptions,
+    {
+      log = silentLogger,
+      prefix = "rockbot",
+      ca,
+      maxBytesPerOwner = DEFAULT_BLOB_LIMITS.maxBytesPerOwner,
+    }: RedisBlobStoreOptions,
   ) {
     this.#prefix = `${prefix}:{blobs}`;
     this.#maxBytes = maxBytesPerOwner;
@@ -69,7 +82,10 @@ class RedisBlobStore implements BlobStore {
     const length = bytes.byteLength;
     checkBlobLength(length);
     if (!(await this.#room.take(length)))
-      throw new BlobError("full", `Cannot keep a result of ${length} bytes: Redis keeps the rest of its memory for what matters more`);
+      throw new BlobError(
+        "full",
+        `Cannot keep a result of ${length} bytes: Redis keeps the rest of its memory for what matters more`,
+      );
     const ttlMs = Math.ceil(Math.min(Math.max(1, wantedMs), MAX_BLOB_TTL_MS));
     const owned = `${this.#prefix}:owned:${encodeURIComponent(owner)}`;
     const { most } = await this.#room.share("blobs");
@@ -85,7 +101,9 @@ class RedisBlobStore implements BlobStore {
     try {
       for (let at = 0; at === 0 || at < length; at += PIECE_BYTES) {
         const piece = Buffer.from(bytes.buffer, bytes.byteOffset + at, Math.min(PIECE_BYTES, length - at));
-        await this.#connection.run("keep a result", (redis) => (at === 0 ? redis.set(part, piece, "PX", PART_MS) : redis.append(part, piece)));
+        await this.#connection.run("keep a result", (redis) =>
+          at === 0 ? redis.set(part, piece, "PX", PART_MS) : redis.append(part, piece),
+        );
       }
       await this.#connection.run("keep a result", (redis) => redis.commitBlob(part, this.#key("blob", name), ttlMs));
     } catch (error) {
@@ -101,7 +119,9 @@ class RedisBlobStore implements BlobStore {
     if (found !== length) throw blobDamaged();
     const pieces: Buffer[] = [];
     for (let at = 0; at < length; at += PIECE_BYTES) {
-      const piece = (await this.#connection.run("read a result", (redis) => redis.getrangeBuffer(key, at, at + PIECE_BYTES - 1))) as Buffer;
+      const piece = (await this.#connection.run("read a result", (redis) =>
+        redis.getrangeBuffer(key, at, at + PIECE_BYTES - 1),
+      )) as Buffer;
       if (piece.length === 0) throw blobMissing();
       pieces.push(piece);
     }
@@ -109,7 +129,9 @@ class RedisBlobStore implements BlobStore {
   }
 
   async delete(name: string): Promise<void> {
-    await this.#connection.run("delete a result", (redis) => redis.deleteBlob(this.#key("blob", name), this.#key("owner", name)));
+    await this.#connection.run("delete a result", (redis) =>
+      redis.deleteBlob(this.#key("blob", name), this.#key("owner", name)),
+    );
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

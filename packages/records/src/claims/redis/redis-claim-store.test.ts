@@ -2,7 +2,14 @@ import { randomBytes } from "node:crypto";
 import { sharedRedisUrl } from "@rockbot/testing";
 import { Redis } from "ioredis";
 import { expect, test } from "vitest";
-import { type ClaimKey, type ClaimOptions, type ClaimStore, RECORD_KEPT_MS, REPLY_KEPT_MS, UNSEEN_CANCEL_KEPT_MS } from "../claim-store.ts";
+import {
+  type ClaimKey,
+  type ClaimOptions,
+  type ClaimStore,
+  RECORD_KEPT_MS,
+  REPLY_KEPT_MS,
+  UNSEEN_CANCEL_KEPT_MS,
+} from "../claim-store.ts";
 import { testClaimStore } from "../conformance.ts";
 import { createMemoryClaimStore } from "../memory-claim-store.ts";
 import { connectRedisClaimStore } from "./redis-claim-store.ts";
@@ -34,7 +41,9 @@ test("a call goes to exactly one of many processes that claim it at the same tim
   for (let index = 0; index < 4; index++) stores.push(stack.use(await connectRedisClaimStore(url, { prefix })));
   for (let round = 0; round < 50; round++) {
     const outcomes = await Promise.all(
-      stores.map((store, index) => store.claim({ ...key, toolCallId: `call-${round}` }, { ...request, owner: `process-${index}` })),
+      stores.map((store, index) =>
+        store.claim({ ...key, toolCallId: `call-${round}` }, { ...request, owner: `process-${index}` }),
+      ),
     );
     expect(outcomes.filter(({ state }) => state === "taken")).toHaveLength(1);
   }
@@ -49,7 +58,9 @@ test("the store was born before its first claim, and for all who use it at the s
   const born = await bornAt();
   for (const [index, store] of [one, two, one].entries()) {
     const before = performance.now();
-    const { remembersSince } = (await store.claim({ ...key, toolCallId: String(index) }, request)) as { remembersSince: number };
+    const { remembersSince } = (await store.claim({ ...key, toolCallId: String(index) }, request)) as {
+      remembersSince: number;
+    };
     expect(remembersSince).toBeLessThanOrEqual(before);
     expect(await bornAt()).toBe(born);
   }
@@ -80,7 +91,9 @@ test("records and replies in Redis expire, and only the marker stays", async () 
   await store.cancel({ ...key, toolCallId: "unseen" });
   await using redis = rawRedis();
   const names = (await redis.client.keys(`${prefix}:*`)).sort();
-  const left = Object.fromEntries(await Promise.all(names.map(async (name) => [name.slice(prefix.length), await redis.client.pttl(name)] as const)));
+  const left = Object.fromEntries(
+    await Promise.all(names.map(async (name) => [name.slice(prefix.length), await redis.client.pttl(name)] as const)),
+  );
   const about = (ms: number) => expect.toSatisfy((value: number) => value <= ms && value > ms - 60_000);
   expect(left).toEqual({
     ":{claims}:5:agent:call": about(RECORD_KEPT_MS),
@@ -103,7 +116,11 @@ test("Redis and memory give the same answers to the same operations", async () =
     const steps: string[] = [];
     for (let step = 0; step < 12; step++) {
       const claim = { key: one, owner: pick(["one", "two"]), epoch: pick([1, 1, 2, 3]), requestHash: "same" };
-      const options = { owner: claim.owner, requestHash: pick(["same", "same", "same", "other"]), leaseMs: pick([1, 60_000]) };
+      const options = {
+        owner: claim.owner,
+        requestHash: pick(["same", "same", "same", "other"]),
+        leaseMs: pick([1, 60_000]),
+      };
       const [name, run] = pick<readonly [string, (store: ClaimStore) => Promise<unknown>]>([
         [`claim ${JSON.stringify(options)}`, (store) => store.claim(one, options)],
         [`claim ${JSON.stringify(options)}`, (store) => store.claim(one, options)],
@@ -126,7 +143,12 @@ test("Redis and memory give the same answers to the same operations", async () =
 /** Without what differs by design: times. */
 function comparable(answer: unknown): unknown {
   if (typeof answer !== "object" || answer === null) return answer;
-  const { remembersSince: _since, leaseLeftMs: _left, reply, ...rest } = answer as { remembersSince?: number; leaseLeftMs?: number; reply?: Uint8Array };
+  const {
+    remembersSince: _since,
+    leaseLeftMs: _left,
+    reply,
+    ...rest
+  } = answer as { remembersSince?: number; leaseLeftMs?: number; reply?: Uint8Array };
   return { ...rest, reply: reply && Buffer.from(reply).toString() };
 }
 

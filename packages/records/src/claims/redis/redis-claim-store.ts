@@ -74,7 +74,10 @@ class RedisClaimStore implements ClaimStore {
   #hasWarned = false;
   #looking: NodeJS.Timeout | undefined;
 
-  constructor(address: RedisAddress, { log = silentLogger, prefix = "rockbot", ca, keepsAll = false }: RedisClaimStoreOptions) {
+  constructor(
+    address: RedisAddress,
+    { log = silentLogger, prefix = "rockbot", ca, keepsAll = false }: RedisClaimStoreOptions,
+  ) {
     this.#label = address.label;
     this.#log = log;
     this.#prefix = `${prefix}:{claims}`;
@@ -128,7 +131,11 @@ class RedisClaimStore implements ClaimStore {
   async renew({ key, owner, epoch, requestHash }: Claim, leaseMs: number): Promise<boolean> {
     checkLeaseMs(leaseMs);
     const [record] = this.#names(key);
-    return (await this.#connection.run("renew a claim", (redis) => redis.renewClaimBuffer(record, owner, epoch, requestHash, leaseMs))) === 1;
+    return (
+      (await this.#connection.run("renew a claim", (redis) =>
+        redis.renewClaimBuffer(record, owner, epoch, requestHash, leaseMs),
+      )) === 1
+    );
   }
 
   async complete({ key, owner, epoch, requestHash }: Claim, reply: Uint8Array): Promise<boolean> {
@@ -139,7 +146,9 @@ class RedisClaimStore implements ClaimStore {
 
   async release({ key, owner, epoch }: Claim): Promise<boolean> {
     const [record] = this.#names(key);
-    return (await this.#connection.run("release a claim", (redis) => redis.releaseClaimBuffer(record, owner, epoch))) === 1;
+    return (
+      (await this.#connection.run("release a claim", (redis) => redis.releaseClaimBuffer(record, owner, epoch))) === 1
+    );
   }
 
   async cancel(key: ClaimKey): Promise<"unclaimed" | "claimed" | "done" | "cancelled"> {
@@ -172,7 +181,12 @@ class RedisClaimStore implements ClaimStore {
   #take(calls: readonly BatchedCall[]): Promise<unknown[]> {
     const names = [this.#marker, ...calls.flatMap((call) => call.names)];
     return this.#connection.run("take a claim", (redis, facts) =>
-      redis.takeClaimsBuffer(names.length, ...names, ...this.#birthArguments(facts), ...calls.flatMap((call) => call.args)),
+      redis.takeClaimsBuffer(
+        names.length,
+        ...names,
+        ...this.#birthArguments(facts),
+        ...calls.flatMap((call) => call.args),
+      ),
     ) as Promise<unknown[]>;
   }
 
@@ -199,9 +213,12 @@ class RedisClaimStore implements ClaimStore {
     if (this.#hasWarned) return;
     this.#hasWarned = true;
     const about = { redis: this.#label, cost: "a redelivered call without a claim ends in outcome_unknown" };
-    if (isLogged === false) this.#log.warn(about, "Redis keeps no append-only file, so a restart loses claims. Set `appendonly yes`");
-    if (mayEvict) this.#log.warn(about, "Redis may evict claims when its memory is full. Set `maxmemory-policy noeviction`");
-    if (run === undefined && !this.#keepsAll) this.#log.warn(about, "Redis does not say when it started (run_id of INFO), so it may have lost claims");
+    if (isLogged === false)
+      this.#log.warn(about, "Redis keeps no append-only file, so a restart loses claims. Set `appendonly yes`");
+    if (mayEvict)
+      this.#log.warn(about, "Redis may evict claims when its memory is full. Set `maxmemory-policy noeviction`");
+    if (run === undefined && !this.#keepsAll)
+      this.#log.warn(about, "Redis does not say when it started (run_id of INFO), so it may have lost claims");
   }
 }
 

@@ -30,7 +30,12 @@ test("while Redis is dead every operation fails at once, and works again when it
 
 test.each([
   ["whose operator does not vouch for it remembers nothing of before", { keepsAll: false }, { appendonly: true }, true],
-  ["without a log remembers nothing of before, whatever it has saved", { keepsAll: false }, { appendonly: false }, true],
+  [
+    "without a log remembers nothing of before, whatever it has saved",
+    { keepsAll: false },
+    { appendonly: false },
+    true,
+  ],
   ["whose operator vouches for it is the store that it was", { keepsAll: true }, { appendonly: true }, false],
 ])("a Redis that was started again and %s", async (_, options, settings, isNewStore) => {
   await using redis = await startOwnRedis(settings);
@@ -61,7 +66,9 @@ test("a store that was a replica meanwhile remembers nothing of before, and one 
   // Its own look at the marker is refused, too, and then it connects anew for a moment.
   await expect.poll(() => memoryOf(before).catch(String)).toMatch(/refuses \(READONLY/);
   await using during = await connectRedisClaimStore(redis.url, { connectTimeoutMs: 500 });
-  await expect(memoryOf(during)).rejects.toThrow(/it is a replica, which takes no writes: give the address that leads to the master/);
+  await expect(memoryOf(during)).rejects.toThrow(
+    /it is a replica, which takes no writes: give the address that leads to the master/,
+  );
   await ageBy(master, 3_600_000); // as it was itself once the master
   await redis.ctl("replicaof", "no", "one");
   await worksAgain(during);
@@ -176,7 +183,9 @@ test("a store whose Redis is away at first is there, fails in time, and works on
   await using redis = await startOwnRedis();
   await redis.kill();
   await using store = await connectRedisClaimStore(redis.url, { connectTimeoutMs: 100 });
-  await expect(store.look(newKey())).rejects.toThrow(/there is no connection to redis:.*ECONN(REFUSED|RESET)|there is no connection to redis:.*closed/);
+  await expect(store.look(newKey())).rejects.toThrow(
+    /there is no connection to redis:.*ECONN(REFUSED|RESET)|there is no connection to redis:.*closed/,
+  );
   await redis.restart();
   await worksAgain(store);
 });
@@ -187,7 +196,9 @@ test("a store says once what its Redis cannot promise, and when it is away and b
   await using redis = await startOwnRedis({ appendonly: false });
   await redis.ctl("config", "set", "maxmemory-policy", "allkeys-lru");
   await redis.ctl("config", "set", "maxmemory", "100mb");
-  await using store = await connectRedisClaimStore(redis.url, { log: { debug: note, info: note, warn: note, error: note } });
+  await using store = await connectRedisClaimStore(redis.url, {
+    log: { debug: note, info: note, warn: note, error: note },
+  });
   await redis.kill();
   await expect.poll(() => lines.filter((line) => line.startsWith("no connection")).length, BACK).toBeGreaterThan(0);
   await redis.restart();
@@ -201,7 +212,9 @@ test("a Redis with a log is told nothing about it", async () => {
   const lines: string[] = [];
   const note = (_fields: object, message: string) => void lines.push(message);
   await using redis = await startOwnRedis();
-  await using _store = await connectRedisClaimStore(redis.url, { log: { debug: note, info: note, warn: note, error: note } });
+  await using _store = await connectRedisClaimStore(redis.url, {
+    log: { debug: note, info: note, warn: note, error: note },
+  });
   expect(lines).toEqual(["connected to Redis"]);
 });
 
@@ -219,7 +232,10 @@ test.each([
   Object.assign(url, change);
   const lines: string[] = [];
   const note = (fields: object, text: string) => void lines.push(`${JSON.stringify(fields)} ${text}`);
-  const refusal: unknown = await connectRedisClaimStore(url.href, { connectTimeoutMs: 10_000, log: { debug: note, info: note, warn: note, error: note } }).then(
+  const refusal: unknown = await connectRedisClaimStore(url.href, {
+    connectTimeoutMs: 10_000,
+    log: { debug: note, info: note, warn: note, error: note },
+  }).then(
     () => undefined,
     (error: unknown) => error,
   );
@@ -253,7 +269,9 @@ test("a user with no more rights than the store needs can use it", async () => {
   url.username = "claims";
   const lines: string[] = [];
   const note = (_fields: object, message: string) => void lines.push(message);
-  await using store = await connectRedisClaimStore(url.href, { log: { debug: note, info: note, warn: note, error: note } });
+  await using store = await connectRedisClaimStore(url.href, {
+    log: { debug: note, info: note, warn: note, error: note },
+  });
   const claim = await take(store);
   expect(await store.renew(claim, 60_000)).toBe(true);
   expect(await store.complete(claim, Buffer.from("done"))).toBe(true);

@@ -14,7 +14,9 @@ function recordedBatch() {
 
 test("what is asked for in one turn of the event loop goes in one command, and each gets its own answer", async () => {
   const { commands, batch } = recordedBatch();
-  expect(await Promise.all([batch.add(1), batch.add(2), Promise.resolve().then(() => batch.add(3))])).toEqual([10, 20, 30]);
+  expect(await Promise.all([batch.add(1), batch.add(2), Promise.resolve().then(() => batch.add(3))])).toEqual([
+    10, 20, 30,
+  ]);
   await turn();
   expect(await batch.add(4)).toBe(40);
   expect(commands).toEqual([[1, 2, 3], [4]]);

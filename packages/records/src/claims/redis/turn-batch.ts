@@ -35,7 +35,8 @@ export class TurnBatch<Item, Answer> {
   #flush(): void {
     const asked = this.#asked;
     this.#asked = [];
-    for (let from = 0; from < asked.length; from += MAX_ITEMS) void this.#send(asked.length <= MAX_ITEMS ? asked : asked.slice(from, from + MAX_ITEMS));
+    for (let from = 0; from < asked.length; from += MAX_ITEMS)
+      void this.#send(asked.length <= MAX_ITEMS ? asked : asked.slice(from, from + MAX_ITEMS));
   }
 
   async #send(asked: readonly Asked<Item, Answer>[]): Promise<void> {

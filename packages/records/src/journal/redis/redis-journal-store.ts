@@ -55,7 +55,9 @@ class RedisJournalStore implements JournalStore {
     const opened = records.filter(isOpen).map(idOf);
     const ended = records.filter((record) => !isOpen(record)).map(idOf);
     const lists = [records.length, opened.length, ...texts, ...times, ...opened, ...ended];
-    await this.#connection.run("note calls", (redis) => redis.writeCalls(all, order, open, this.#callers, caller, Date.now(), ...lists));
+    await this.#connection.run("note calls", (redis) =>
+      redis.writeCalls(all, order, open, this.#callers, caller, Date.now(), ...lists),
+    );
   }
 
   async readOpen(caller: string): Promise<CallRecord[]> {
@@ -65,19 +67,30 @@ class RedisJournalStore implements JournalStore {
 
   async readRecent(caller: string, limit: number): Promise<CallRecord[]> {
     const { records, order } = this.#names(caller);
-    return toRecords(await this.#connection.run("read calls", (redis) => redis.readRecentCalls(records, order, limit))).map(withoutSecrets);
+    return toRecords(
+      await this.#connection.run("read calls", (redis) => redis.readRecentCalls(records, order, limit)),
+    ).map(withoutSecrets);
   }
 
   async read(caller: string, toolCallId: string): Promise<CallRecord | undefined> {
-    const found = await this.#connection.run("read a call", (redis) => redis.hget(this.#names(caller).records, toolCallId));
+    const found = await this.#connection.run("read a call", (redis) =>
+      redis.hget(this.#names(caller).records, toolCallId),
+    );
     return toRecords(found === null ? [] : [found]).map(withoutSecrets)[0];
   }
 
   async readCallers(): Promise<string[]> {
-    return ((await this.#connection.run("read callers", (redis) => redis.zrange(this.#callers, "0", "-1"))) as string[]).sort();
+    return (
+      (await this.#connection.run("read callers", (redis) => redis.zrange(this.#callers, "0", "-1"))) as string[]
+    ).sort();
   }
 
-  async writeAnswer(caller: string, toolCallId: string, answer: Uint8Array, { isFirst = false, onBehalfOf = caller }: WriteAnswerOptions = {}): Promise<void> {
+  async writeAnswer(
+    caller: string,
+    toolCallId: string,
+    answer: Uint8Array,
+    { isFirst = false, onBehalfOf = caller }: WriteAnswerOptions = {},
+  ): Promise<void> {
     // While Redis has little room, a caller's further answers are with this process alone.
     if (this.#answers.of(onBehalfOf) + answer.byteLength > this.#room.wrote(answer.byteLength, "answers")) return;
     this.#answers.add(onBehalfOf, answer.byteLength);
@@ -89,7 +102,9 @@ class RedisJournalStore implements JournalStore {
   }
 
   async readAnswer(caller: string, toolCallId: string): Promise<Uint8Array | undefined> {
-    const found = await this.#connection.run("read an answer", (redis) => redis.getBuffer(this.#answer(caller, toolCallId)));
+    const found = await this.#connection.run("read an answer", (redis) =>
+      redis.getBuffer(this.#answer(caller, toolCallId)),
+    );
     return (found as Buffer | null) ?? undefined;
   }
 
@@ -106,7 +121,9 @@ class RedisJournalStore implements JournalStore {
   }
 
   async holdSlot(agent: string, slot: number, { owner, leaseMs }: SlotClaim): Promise<boolean> {
-    const held = await this.#connection.run("hold a slot", (redis) => redis.holdLease(this.#slot(agent, slot), this.#fence(agent, slot), owner, leaseMs));
+    const held = await this.#connection.run("hold a slot", (redis) =>
+      redis.holdLease(this.#slot(agent, slot), this.#fence(agent, slot), owner, leaseMs),
+    );
     return (held as [owner: string, fence: string])[0] === owner;
   }
 
@@ -123,7 +140,11 @@ class RedisJournalStore implements JournalStore {
   }
 
   #names(caller: string): { readonly records: string; readonly order: string; readonly open: string } {
-    return { records: `${this.#prefix}:calls:${caller}`, order: `${this.#prefix}:order:${caller}`, open: `${this.#prefix}:open:${caller}` };
+    return {
+      records: `${this.#prefix}:calls:${caller}`,
+      order: `${this.#prefix}:order:${caller}`,
+      open: `${this.#prefix}:open:${caller}`,
+    };
   }
 
   #answer(caller: string, toolCallId: string): string {

@@ -63,7 +63,9 @@ class RedisLeaseStore implements LeaseStore {
   }
 
   async hold(name: string, { owner, leaseMs }: LeaseClaim): Promise<LeaseHolder> {
-    const held = await this.#connection.run("hold a lease", (redis) => redis.holdLease(this.#key("lease", name), this.#key("fence", name), owner, leaseMs));
+    const held = await this.#connection.run("hold a lease", (redis) =>
+      redis.holdLease(this.#key("lease", name), this.#key("fence", name), owner, leaseMs),
+    );
     const [holder, fence] = held as [string, string];
     return { owner: holder, fence: Number(fence) };
   }
@@ -73,12 +75,17 @@ class RedisLeaseStore implements LeaseStore {
   }
 
   async leaveNote(name: string, owner: string, { tag, text }: LeaseNote): Promise<void> {
-    if (text.length > MAX_NOTE_LENGTH) throw new RangeError(`Cannot leave a note of ${text.length} characters: it may have ${MAX_NOTE_LENGTH}`);
-    await this.#connection.run("leave a note", (redis) => redis.leaveNote(this.#key("lease", name), this.#key("note", name), owner, `${tag}.${text}`));
+    if (text.length > MAX_NOTE_LENGTH)
+      throw new RangeError(`Cannot leave a note of ${text.length} characters: it may have ${MAX_NOTE_LENGTH}`);
+    await this.#connection.run("leave a note", (redis) =>
+      redis.leaveNote(this.#key("lease", name), this.#key("note", name), owner, `${tag}.${text}`),
+    );
   }
 
   async readNote(name: string, knownTag = ""): Promise<LeaseNote | undefined> {
-    const found = await this.#connection.run("read a note", (redis) => redis.readNote(this.#key("note", name), `${knownTag}.`));
+    const found = await this.#connection.run("read a note", (redis) =>
+      redis.readNote(this.#key("note", name), `${knownTag}.`),
+    );
     if (typeof found !== "string") return undefined;
     const end = found.indexOf(".");
     return { tag: found.slice(0, end), text: found.slice(end + 1) };

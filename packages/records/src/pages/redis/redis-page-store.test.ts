@@ -32,7 +32,9 @@ test("all pages together stay within the bound, those that expire first make roo
   await store.set("new", new Uint8Array(300), ttl);
   await store.set("large", new Uint8Array(1_001), ttl);
 
-  const sizes = await Promise.all(["soon", "later", "new", "large"].map(async (key) => (await store.get(key))?.byteLength));
+  const sizes = await Promise.all(
+    ["soon", "later", "new", "large"].map(async (key) => (await store.get(key))?.byteLength),
+  );
   expect(sizes).toEqual([undefined, 500, 300, undefined]);
   const redis = new Redis(url);
   try {

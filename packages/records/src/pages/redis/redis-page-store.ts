@@ -1,6 +1,14 @@
 import { silentLogger } from "@rockbot/bus";
 import { MAX_KEPT_BYTES, MAX_KEPT_PAGES, type PageStore } from "@rockbot/edge/page-store";
-import { connectStore, parseRedisAddress, type RedisAddress, RedisConnection, RedisRoom, type RedisStoreOptions, type RedisUrl } from "../../redis/index.ts";
+import {
+  connectStore,
+  parseRedisAddress,
+  type RedisAddress,
+  RedisConnection,
+  RedisRoom,
+  type RedisStoreOptions,
+  type RedisUrl,
+} from "../../redis/index.ts";
 import { commands } from "./commands.ts";
 
 /** How a store of pages in Redis is connected, and how much it keeps. */
@@ -15,7 +23,10 @@ export interface RedisPageStoreOptions extends RedisStoreOptions {
  * @throws {RangeError} if the address makes no sense
  * @throws {StoreUnavailableError} if Redis refuses: a wrong password, missing rights
  */
-export async function connectRedisPageStore(url: RedisUrl, options: RedisPageStoreOptions = {}): Promise<PageStore & AsyncDisposable> {
+export async function connectRedisPageStore(
+  url: RedisUrl,
+  options: RedisPageStoreOptions = {},
+): Promise<PageStore & AsyncDisposable> {
   return connectStore(new RedisPageStore(parseRedisAddress(url), options), options);
 }
 
@@ -25,10 +36,19 @@ class RedisPageStore implements PageStore, AsyncDisposable {
   readonly #maxBytes: number;
   readonly #room: RedisRoom<typeof commands>;
 
-  constructor(address: RedisAddress, { log = silentLogger, prefix = "rockbot", ca, maxBytes = 32 * 1024 ** 2 }: RedisPageStoreOptions) {
+  constructor(
+    address: RedisAddress,
+    { log = silentLogger, prefix = "rockbot", ca, maxBytes = 32 * 1024 ** 2 }: RedisPageStoreOptions,
+  ) {
     this.#prefix = `${prefix}:{pages}`;
     this.#maxBytes = maxBytes;
-    this.#connection = new RedisConnection(address, { log, ca, purpose: "pages", whileAway: "every page is fetched anew", scripts: commands });
+    this.#connection = new RedisConnection(address, {
+      log,
+      ca,
+      purpose: "pages",
+      whileAway: "every page is fetched anew",
+      scripts: commands,
+    });
     this.#room = new RedisRoom(this.#connection);
   }
 
@@ -38,7 +58,9 @@ class RedisPageStore implements PageStore, AsyncDisposable {
 
   async get(key: string): Promise<Uint8Array | undefined> {
     // One byte more than may be there tells an entry that another wrote.
-    const page = (await this.#connection.run("read a page", (redis) => redis.getrangeBuffer(this.#page(key), 0, MAX_KEPT_BYTES))) as Buffer;
+    const page = (await this.#connection.run("read a page", (redis) =>
+      redis.getrangeBuffer(this.#page(key), 0, MAX_KEPT_BYTES),
+    )) as Buffer;
     return page.length === 0 || page.length > MAX_KEPT_BYTES ? undefined : page;
   }
 
@@ -48,7 +70,16 @@ class RedisPageStore implements PageStore, AsyncDisposable {
     const maxBytes = Math.min(this.#maxBytes, this.#room.knownShare("pages").most);
     const page = Buffer.from(bytes.buffer, bytes.byteOffset, length);
     await this.#connection.run("keep a page", (redis) =>
-      redis.keepPage(`${this.#prefix}:index`, this.#page(key), key, page, Math.ceil(ttlMs), maxBytes, MAX_KEPT_PAGES, this.#page("")),
+      redis.keepPage(
+        `${this.#prefix}:index`,
+        this.#page(key),
+        key,
+        page,
+        Math.ceil(ttlMs),
+        maxBytes,
+        MAX_KEPT_PAGES,
+        this.#page(""),
+      ),
     );
   }
 

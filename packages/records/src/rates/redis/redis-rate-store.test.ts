@@ -43,7 +43,9 @@ test("while Redis is away each process counts by itself, and together again when
   await using one = await connectRedisRateStore(redis.url);
   await using two = await connectRedisRateStore(redis.url);
   const taken = async (store: typeof one) =>
-    (await Promise.all(Array.from({ length: 30 }, () => store.take([call])))).filter((shortage) => shortage === undefined).length;
+    (await Promise.all(Array.from({ length: 30 }, () => store.take([call])))).filter(
+      (shortage) => shortage === undefined,
+    ).length;
   expect((await taken(one)) + (await taken(two))).toBe(10);
   await redis.kill();
   expect(await taken(one)).toBe(10);

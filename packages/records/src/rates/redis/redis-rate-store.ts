@@ -1,7 +1,14 @@
 import { metrics } from "@opentelemetry/api";
 import type { Charge, Shortage } from "@rockbot/base";
 import { silentLogger } from "@rockbot/bus";
-import { connectStore, parseRedisAddress, type RedisAddress, RedisConnection, type RedisStoreOptions, type RedisUrl } from "../../redis/index.ts";
+import {
+  connectStore,
+  parseRedisAddress,
+  type RedisAddress,
+  RedisConnection,
+  type RedisStoreOptions,
+  type RedisUrl,
+} from "../../redis/index.ts";
 import { createMemoryRateStore } from "../memory-rate-store.ts";
 import type { RateStore } from "../rate-store.ts";
 import { commands } from "./commands.ts";
@@ -46,7 +53,9 @@ class RedisRateStore implements RateStore {
     const values = charges.flatMap(({ amount, perMs, cost }) => [amount, perMs, cost]);
     let answer: unknown;
     try {
-      answer = await this.#connection.run("count a call", (redis) => redis.takeFromBuckets(keys.length, ...keys, ...values));
+      answer = await this.#connection.run("count a call", (redis) =>
+        redis.takeFromBuckets(keys.length, ...keys, ...values),
+      );
     } catch {
       this.#alone.add(1);
       return this.#own.take(charges);

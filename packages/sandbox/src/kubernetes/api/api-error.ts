@@ -20,11 +20,17 @@ export class ApiError extends Error {
   }
 
   static from(what: string, { code, body, headers }: ApiException<unknown>): ApiError {
-    return new ApiError(what, code, typeof body === "string" ? body : JSON.stringify(body ?? ""), headers["retry-after"]);
+    return new ApiError(
+      what,
+      code,
+      typeof body === "string" ? body : JSON.stringify(body ?? ""),
+      headers["retry-after"],
+    );
   }
 }
 
-export const hasStatus = (error: unknown, status: number): boolean => error instanceof ApiError && error.status === status;
+export const hasStatus = (error: unknown, status: number): boolean =>
+  error instanceof ApiError && error.status === status;
 
 const MAX_SAID = 2_000;
 

@@ -9,23 +9,39 @@ const ROOM_AFTER_MS = 1_000;
 export function apiFault(error: unknown): ToolError {
   if (error instanceof ToolError) return error;
   if (!(error instanceof ApiError)) {
-    return fault("cluster_unreachable", "The cluster that runs scripts does not answer. Try again in a while.", { cause: error });
+    return fault("cluster_unreachable", "The cluster that runs scripts does not answer. Try again in a while.", {
+      cause: error,
+    });
   }
   const { status, said } = error;
   if (status === 403) return refusal(error);
   if (status === 401)
-    return fault("cluster_unauthorized", `The cluster that runs scripts does not know the manager's credentials. ${FOR_OPERATOR}`, {
+    return fault(
+      "cluster_unauthorized",
+      `The cluster that runs scripts does not know the manager's credentials. ${FOR_OPERATOR}`,
+      {
+        cause: error,
+        isRetryable: false,
+      },
+    );
+  if (status === 404)
+    return fault("namespace_missing", `There is no namespace for scripts in the cluster. ${FOR_OPERATOR}`, {
       cause: error,
       isRetryable: false,
     });
-  if (status === 404)
-    return fault("namespace_missing", `There is no namespace for scripts in the cluster. ${FOR_OPERATOR}`, { cause: error, isRetryable: false });
   if (status === 422)
-    return fault("pod_refused", `The cluster refuses the sandbox of the script as it is configured. ${FOR_OPERATOR}`, { cause: error, isRetryable: false });
-  return fault("cluster_error", `The cluster that runs scripts answers ${status === 429 ? "that it is busy" : "with an error"}. Try again in a while.`, {
-    cause: said === "" ? undefined : error,
-    retryAfterMs: error.retryAfterMs ?? ROOM_AFTER_MS,
-  });
+    return fault("pod_refused", `The cluster refuses the sandbox of the script as it is configured. ${FOR_OPERATOR}`, {
+      cause: error,
+      isRetryable: false,
+    });
+  return fault(
+    "cluster_error",
+    `The cluster that runs scripts answers ${status === 429 ? "that it is busy" : "with an error"}. Try again in a while.`,
+    {
+      cause: said === "" ? undefined : error,
+      retryAfterMs: error.retryAfterMs ?? ROOM_AFTER_MS,
+    },
+  );
 }
 
 interface FaultOptions {
@@ -43,11 +59,15 @@ function fault(reason: string, message: string, { details, ...options }: FaultOp
 function refusal(cause: ApiError): ToolError {
   const { said } = cause;
   if (said.includes("exceeded quota")) {
-    return new ToolError(ToolErrorCode.Overloaded, "As many sandboxes as the cluster grants are in use. Try again when some of them have ended.", {
-      cause,
-      retryAfterMs: ROOM_AFTER_MS,
-      details: { reason: "quota_exceeded" },
-    });
+    return new ToolError(
+      ToolErrorCode.Overloaded,
+      "As many sandboxes as the cluster grants are in use. Try again when some of them have ended.",
+      {
+        cause,
+        retryAfterMs: ROOM_AFTER_MS,
+        details: { reason: "quota_exceeded" },
+      },
+    );
   }
   const right = /cannot (\w+) resource "([\w/]+)"/.exec(said);
   if (right !== null) {

@@ -25,16 +25,27 @@ const STDIN = Buffer.of(0);
 /** Holds the stdin of a pod's container, and its stdout if that is asked for. @throws {ApiError} if that is refused */
 export async function attachPod(
   config: ClusterConfig,
-  { namespace, name, hasOutput = false }: { readonly namespace: string; readonly name: string; readonly hasOutput?: boolean },
+  {
+    namespace,
+    name,
+    hasOutput = false,
+  }: { readonly namespace: string; readonly name: string; readonly hasOutput?: boolean },
 ): Promise<AttachedPod> {
   const output = hasOutput ? new PassThrough() : null;
   // The library sends all that its stream for stdin has, as fast as that comes: it gets one that says nothing, so that the connection has stdin at all.
-  const socket = await new Attach(config).attach(namespace, name, CONTAINER, output, null, new PassThrough(), false).catch((error: unknown) => {
-    throw refused(error);
-  });
+  const socket = await new Attach(config)
+    .attach(namespace, name, CONTAINER, output, null, new PassThrough(), false)
+    .catch((error: unknown) => {
+      throw refused(error);
+    });
   const input = inputOf(socket);
   if (output !== null) holdBack(socket, output);
-  return { input, output: output ?? undefined, lost: untilLost(socket, input, output), close: () => socket.terminate() };
+  return {
+    input,
+    output: output ?? undefined,
+    lost: untilLost(socket, input, output),
+    close: () => socket.terminate(),
+  };
 }
 
 function inputOf(socket: WebSocket): Writable {
@@ -83,5 +94,7 @@ function refused(event: unknown): Error {
   const words = (event as { readonly message?: unknown } | undefined)?.message;
   const text = typeof words === "string" ? words : String(event);
   const status = /Unexpected server response: (\d{3})/.exec(text)?.[1];
-  return status === undefined ? new Error(`Cannot attach to a pod: ${text}`) : new ApiError("attach to a pod", Number(status), text, undefined);
+  return status === undefined
+    ? new Error(`Cannot attach to a pod: ${text}`)
+    : new ApiError("attach to a pod", Number(status), text, undefined);
 }

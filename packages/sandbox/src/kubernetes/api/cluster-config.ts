@@ -55,7 +55,9 @@ export function loadClusterConfig({ kubeconfigFile, allowUnverifiedTls = false }
   const cluster = config.getCurrentCluster();
   if (cluster === null) throw new Error("Cannot use the kubeconfig: it names no current context with a cluster");
   if (!allowUnverifiedTls && (cluster.skipTLSVerify === true || !cluster.server.startsWith("https://"))) {
-    throw new Error("Cannot use the kubeconfig: the API server's certificate would not be verified. Give its certificate-authority, or allow unverified TLS");
+    throw new Error(
+      "Cannot use the kubeconfig: the API server's certificate would not be verified. Give its certificate-authority, or allow unverified TLS",
+    );
   }
   return config;
 }

@@ -27,7 +27,11 @@ const SILENT_MS = 3_000;
  * @returns whether it was read to its end
  * @throws the signal's reason
  */
-export async function* followLog(api: PodsApi, name: string, { isOver, isGone, limitBytes, signal }: FollowLogOptions): AsyncGenerator<string, boolean> {
+export async function* followLog(
+  api: PodsApi,
+  name: string,
+  { isOver, isGone, limitBytes, signal }: FollowLogOptions,
+): AsyncGenerator<string, boolean> {
   let told = 0;
   for (let failures = 0; ; ) {
     const wasOver = isOver();
@@ -47,9 +51,12 @@ export async function* followLog(api: PodsApi, name: string, { isOver, isGone, l
       if (wasOver || bytes >= limitBytes) return wasOver;
     } catch (error) {
       signal.throwIfAborted();
-      if (error instanceof RangeError || (hasStatus(error, 404) && isGone()) || (wasOver && failures >= MOST_FAILURES)) return false;
+      if (error instanceof RangeError || (hasStatus(error, 404) && isGone()) || (wasOver && failures >= MOST_FAILURES))
+        return false;
     }
-    await setTimeout(backoffMs(++failures, { leastPart: 0.5 }), undefined, { signal }).catch(() => signal.throwIfAborted());
+    await setTimeout(backoffMs(++failures, { leastPart: 0.5 }), undefined, { signal }).catch(() =>
+      signal.throwIfAborted(),
+    );
   }
 }
 

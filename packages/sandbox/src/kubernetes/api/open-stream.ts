@@ -22,14 +22,20 @@ const clock = new AwakeClock();
  * status of 500: neither will do for somebody who has to tell a cut connection from an end.
  * @throws {ApiError} if the answer is not 200
  */
-export async function openStream(config: ClusterConfig, path: string, { what, query, signal }: OpenStreamOptions): Promise<IncomingMessage> {
+export async function openStream(
+  config: ClusterConfig,
+  path: string,
+  { what, query, signal }: OpenStreamOptions,
+): Promise<IncomingMessage> {
   const url = new URL(`${config.getCurrentCluster()?.server}${path}`);
   for (const [name, value] of Object.entries(query)) url.searchParams.set(name, String(value));
   const options: RequestOptions = {};
   await config.applyToHTTPSOptions(options);
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
   const asked = request(url, { ...options, signal, headers: { ...options.headers, Accept: "application/json, */*" } });
-  const callOff = clock.after(ANSWER_MS, () => asked.destroy(new Error(`Cannot ${what}: the API server has not answered within ${ANSWER_MS / 1_000} s`)));
+  const callOff = clock.after(ANSWER_MS, () =>
+    asked.destroy(new Error(`Cannot ${what}: the API server has not answered within ${ANSWER_MS / 1_000} s`)),
+  );
   asked.on("response", resolve);
   asked.on("error", reject); // for the whole of its life: one that is late must not end the process
   asked.end();

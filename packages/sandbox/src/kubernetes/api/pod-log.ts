@@ -9,7 +9,10 @@ const LIMIT_BYTES = 2 * MAX_FRAME_BYTES;
 /** Whether a pod's supervisor has begun the script that it was given. @throws {ApiError} if that cannot be known */
 export async function hasStarted(api: PodsApi, name: string, signal: AbortSignal): Promise<boolean> {
   return await retried(signal, async (attempt) => {
-    for await (const line of readLines(await api.log(name, { follow: false, limitBytes: LIMIT_BYTES }, attempt), LIMIT_BYTES)) {
+    for await (const line of readLines(
+      await api.log(name, { follow: false, limitBytes: LIMIT_BYTES }, attempt),
+      LIMIT_BYTES,
+    )) {
       if (line.startsWith('{"frame":"started"')) return true;
     }
     return false;

@@ -50,19 +50,33 @@ export class PodsApi {
 
   /** Made again, it may meet what it has made before: then the answer is 409. */
   async create(body: V1Pod, signal: AbortSignal): Promise<PodView> {
-    return await this.#ask("create a pod", signal, (options) => this.#core.createNamespacedPod({ namespace: this.namespace, body }, options));
+    return await this.#ask("create a pod", signal, (options) =>
+      this.#core.createNamespacedPod({ namespace: this.namespace, body }, options),
+    );
   }
 
   /** @returns undefined if there is none of that name */
   async get(name: string, signal: AbortSignal): Promise<PodView | undefined> {
-    return await orNone(this.#ask("look at a pod", signal, (options) => this.#core.readNamespacedPod({ namespace: this.namespace, name }, options)));
+    return await orNone(
+      this.#ask("look at a pod", signal, (options) =>
+        this.#core.readNamespacedPod({ namespace: this.namespace, name }, options),
+      ),
+    );
   }
 
   /** All of them, page by page. */
-  async list(signal: AbortSignal, { labelSelector = ALL_PODS }: { readonly labelSelector?: string } = {}): Promise<PodList> {
+  async list(
+    signal: AbortSignal,
+    { labelSelector = ALL_PODS }: { readonly labelSelector?: string } = {},
+  ): Promise<PodList> {
     const pods: PodView[] = [];
     for (let next: string | undefined; ; ) {
-      const page = { namespace: this.namespace, labelSelector, limit: PAGE, ...(next === undefined ? {} : { _continue: next }) };
+      const page = {
+        namespace: this.namespace,
+        labelSelector,
+        limit: PAGE,
+        ...(next === undefined ? {} : { _continue: next }),
+      };
       const { items, metadata } = await answered("list pods", this.#core.listNamespacedPod(page, withSignal(signal)));
       pods.push(...items.map(viewPod));
       next = metadata?._continue;
@@ -71,7 +85,11 @@ export class PodsApi {
   }
 
   /** @throws {ApiError} 409 if the pod is no longer at `resourceVersion`, 404 if it is gone */
-  async mark(name: string, { resourceVersion, ...marks }: PodMarks & { readonly resourceVersion?: string }, signal: AbortSignal): Promise<PodView> {
+  async mark(
+    name: string,
+    { resourceVersion, ...marks }: PodMarks & { readonly resourceVersion?: string },
+    signal: AbortSignal,
+  ): Promise<PodView> {
     const metadata = { ...marks, ...(resourceVersion === undefined ? {} : { resourceVersion }) };
     return await this.#ask("mark a pod", signal, (options) =>
       this.#core.patchNamespacedPod(
@@ -86,7 +104,10 @@ export class PodsApi {
     const body = { preconditions: { uid }, gracePeriodSeconds: 0 };
     try {
       await retried(signal, (attempt) =>
-        answered("delete a pod", this.#core.deleteNamespacedPod({ namespace: this.namespace, name, body }, withSignal(attempt))),
+        answered(
+          "delete a pod",
+          this.#core.deleteNamespacedPod({ namespace: this.namespace, name, body }, withSignal(attempt)),
+        ),
       );
     } catch (error) {
       if (!(error instanceof ApiError && (error.status === 404 || error.status === 409))) throw error;
@@ -95,14 +116,32 @@ export class PodsApi {
 
   /** What happens to pods from there on: lines of JSON. */
   async watch(resourceVersion: string, signal: AbortSignal): Promise<IncomingMessage> {
-    const query = { watch: true, allowWatchBookmarks: true, labelSelector: ALL_PODS, resourceVersion, timeoutSeconds: WATCH_S };
-    return await openStream(this.#config, `/api/v1/namespaces/${this.namespace}/pods`, { what: "watch pods", query, signal });
+    const query = {
+      watch: true,
+      allowWatchBookmarks: true,
+      labelSelector: ALL_PODS,
+      resourceVersion,
+      timeoutSeconds: WATCH_S,
+    };
+    return await openStream(this.#config, `/api/v1/namespaces/${this.namespace}/pods`, {
+      what: "watch pods",
+      query,
+      signal,
+    });
   }
 
   /** What a pod's container has written, from its first byte on, and what it writes until it ends if it is to be followed. */
-  async log(name: string, { follow, limitBytes }: { readonly follow: boolean; readonly limitBytes: number }, signal: AbortSignal): Promise<IncomingMessage> {
+  async log(
+    name: string,
+    { follow, limitBytes }: { readonly follow: boolean; readonly limitBytes: number },
+    signal: AbortSignal,
+  ): Promise<IncomingMessage> {
     const query = { container: CONTAINER, follow, limitBytes };
-    return await openStream(this.#config, `/api/v1/namespaces/${this.namespace}/pods/${name}/log`, { what: "read the log of a pod", query, signal });
+    return await openStream(this.#config, `/api/v1/namespaces/${this.namespace}/pods/${name}/log`, {
+      what: "read the log of a pod",
+      query,
+      signal,
+    });
   }
 
   async #ask(what: string, signal: AbortSignal, request: (options: Options) => Promise<V1Pod>): Promise<PodView> {

@@ -28,7 +28,8 @@ test.each([400, 401, 403, 404, 409, 422])("a status of %i is not tried again", a
 });
 
 test("a server that has not read its Roles yet is asked again, and one where they are missing is believed in the end", async () => {
-  const said = 'pods is forbidden: User "manager" cannot create resource "pods": RBAC: role.rbac.authorization.k8s.io "manager" not found';
+  const said =
+    'pods is forbidden: User "manager" cannot create resource "pods": RBAC: role.rbac.authorization.k8s.io "manager" not found';
   const refusals = Array.from({ length: 9 }, () => new ApiError("create a pod", 403, said, undefined));
 
   expect(await attemptsOf(refusals.slice(0, 2))).toEqual({ count: 3, settled: "done" });

@@ -28,7 +28,9 @@ export async function retried<T>(signal: AbortSignal, attempt: (signal: AbortSig
       const isPassing = !(error instanceof ApiError) || PASSING.has(error.status) || isWithoutRoles(error);
       const askedMs = error instanceof ApiError ? (error.retryAfterMs ?? 0) : 0;
       if (!isPassing || failures === ATTEMPTS || askedMs > LONGEST_WAIT_MS) throw error;
-      await setTimeout(askedMs + backoffMs(failures, { leastPart: 0.5 }), undefined, { signal }).catch(() => signal.throwIfAborted());
+      await setTimeout(askedMs + backoffMs(failures, { leastPart: 0.5 }), undefined, { signal }).catch(() =>
+        signal.throwIfAborted(),
+      );
     }
   }
 }

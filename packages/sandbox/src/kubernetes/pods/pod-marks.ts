@@ -33,10 +33,13 @@ export const CONTAINER = "script";
 export const ALL_PODS = `${PodLabel.App}=${APP}`;
 
 /** The annotation of a deadline that is so far away. */
-export const deadlineIn = (ms: number): Readonly<Record<string, string>> => ({ [PodAnnotation.Deadline]: new Date(Date.now() + ms).toISOString() });
+export const deadlineIn = (ms: number): Readonly<Record<string, string>> => ({
+  [PodAnnotation.Deadline]: new Date(Date.now() + ms).toISOString(),
+});
 
 /** The name of the pod that is made for a job, or the next one where that is taken for good. */
-export const podNameOfJob = (jobId: string, again = 0): string => (again === 0 ? `${APP}-${jobId}` : `${APP}-${jobId}-${again}`);
+export const podNameOfJob = (jobId: string, again = 0): string =>
+  again === 0 ? `${APP}-${jobId}` : `${APP}-${jobId}-${again}`;
 
 /** @throws {TypeError} if it is not 32 hex digits, which names and labels take as they are */
 export function checkJobId(jobId: string): void {

@@ -2,7 +2,11 @@ import { expect, test } from "vitest";
 import { podRules, scriptPods } from "./pod-rules.ts";
 import { podSpec } from "./pod-spec.ts";
 
-const { create, update } = podRules({ command: ["python3", "-c", "install"], program: "install", limits: scriptPods.limits });
+const { create, update } = podRules({
+  command: ["python3", "-c", "install"],
+  program: "install",
+  limits: scriptPods.limits,
+});
 const said = create.map(({ expression }) => expression).join("\n");
 
 test("each field of a pod and of its container has a rule, so that a new one cannot be forgotten", () => {
@@ -17,10 +21,13 @@ test("each field of a pod and of its container has a rule, so that a new one can
   });
   const [container] = spec?.containers ?? [];
   // The API server leaves these out where they are false, and the rules then refuse them.
-  const fields = Object.keys(spec ?? {}).filter((key) => !["hostNetwork", "hostPID", "hostIPC", "containers"].includes(key));
+  const fields = Object.keys(spec ?? {}).filter(
+    (key) => !["hostNetwork", "hostPID", "hostIPC", "containers"].includes(key),
+  );
 
   for (const field of fields) expect(said).toContain(`variables.spec.${field}`);
-  for (const field of Object.keys(container ?? {}).filter((key) => key !== "command")) expect(said).toContain(`variables.container.${field}`);
+  for (const field of Object.keys(container ?? {}).filter((key) => key !== "command"))
+    expect(said).toContain(`variables.container.${field}`);
 });
 
 test("the programs themselves stand in no rule, as they differ from release to release", () => {

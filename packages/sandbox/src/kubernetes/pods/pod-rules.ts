@@ -27,7 +27,11 @@ export interface PodKind {
 }
 
 /** Pods that run scripts; their limits are settings. */
-export const scriptPods: PodKind = { command: scriptCommand(defaultSandboxLimits, 0), program: supervisorSource, limits: defaultSandboxLimits };
+export const scriptPods: PodKind = {
+  command: scriptCommand(defaultSandboxLimits, 0),
+  program: supervisorSource,
+  limits: defaultSandboxLimits,
+};
 
 /** Words in the rules that each installation replaces by its own values. Classes are empty where there are none. */
 export const PodRuleWord = {
@@ -51,11 +55,17 @@ const LONGEST_S = 1_200 + 30 + 240 + 3_600;
 const HAS_RUNTIME_CLASS = `"${PodRuleWord.RuntimeClass}" != ""`;
 
 /** What the API server fills in, by key; of a class of priorities it refuses what does not agree with it. */
-const specDefaults: Readonly<Record<string, string>> = { schedulerName: `"default-scheduler"`, serviceAccount: `"${PodRuleWord.Account}"` };
+const specDefaults: Readonly<Record<string, string>> = {
+  schedulerName: `"default-scheduler"`,
+  serviceAccount: `"${PodRuleWord.Account}"`,
+};
 const priorityFields = ["priority", "preemptionPolicy"];
 /** What it adds of a runtime class. */
 const runtimeClassFields = ["overhead", "nodeSelector"];
-const containerDefaults: Readonly<Record<string, string>> = { terminationMessagePath: `"/dev/termination-log"`, terminationMessagePolicy: `"File"` };
+const containerDefaults: Readonly<Record<string, string>> = {
+  terminationMessagePath: `"/dev/termination-log"`,
+  terminationMessagePolicy: `"File"`,
+};
 
 /**
  * The rules, made of a pod as `podSpec` makes it. Each field is as it is there, but for those named here, which differ from pod to pod. A pod has no others.
@@ -74,22 +84,37 @@ export function podRules(installer: PodKind): PodRules {
     ],
     create: [
       ...markRules(),
-      { expression: `object.metadata.labels["${PodLabel.State}"] == "${PodState.Starting}"`, message: "a script's pod begins as one that starts" },
+      {
+        expression: `object.metadata.labels["${PodLabel.State}"] == "${PodState.Starting}"`,
+        message: "a script's pod begins as one that starts",
+      },
       {
         expression: `variables.spec.all(key, key in ${literal(keys)} || (${HAS_RUNTIME_CLASS} && key in ${literal(runtimeClassFields)}))`,
         message: `a script's pod has no other fields than ${keys.join(", ")}`,
       },
-      ...Object.entries(spec).map(([key, value]) => specRules[key] ?? (key === "tolerations" ? tolerationsRule(value) : fieldRule("spec", key, value))),
+      ...Object.entries(spec).map(
+        ([key, value]) =>
+          specRules[key] ?? (key === "tolerations" ? tolerationsRule(value) : fieldRule("spec", key, value)),
+      ),
       ...Object.entries(specDefaults).map(([key, value]) => defaultRule("spec", key, value)),
       ...containerRules(container, kinds),
       ...volumeRules(container.volumeMounts, volumes, mebibytes(installer.limits.storageBytes)),
     ],
     update: [
       ...markRules(),
-      { expression: `!has(request.subResource) || request.subResource == ""`, message: "a script's pod gets no ephemeral containers and no other resources" },
-      { expression: "dyn(object.spec) == dyn(oldObject.spec)", message: "of a script's pod only labels and annotations change" },
+      {
+        expression: `!has(request.subResource) || request.subResource == ""`,
+        message: "a script's pod gets no ephemeral containers and no other resources",
+      },
+      {
+        expression: "dyn(object.spec) == dyn(oldObject.spec)",
+        message: "of a script's pod only labels and annotations change",
+      },
       { expression: kept("labels", PodLabel.Job), message: "a script's pod keeps its job" },
-      { expression: kept("annotations", PodAnnotation.Attempt), message: "a script's pod keeps the mark of the attempt that made it" },
+      {
+        expression: kept("annotations", PodAnnotation.Attempt),
+        message: "a script's pod keeps the mark of the attempt that made it",
+      },
     ],
   };
 }
@@ -104,7 +129,11 @@ interface SampleContainer extends Readonly<Record<string, unknown>> {
 }
 
 /** A pod with all that one may have, as the API server keeps it. */
-function samplePod(): { readonly spec: Readonly<Record<string, unknown>>; readonly container: SampleContainer; readonly volumes: readonly SampleVolume[] } {
+function samplePod(): {
+  readonly spec: Readonly<Record<string, unknown>>;
+  readonly container: SampleContainer;
+  readonly volumes: readonly SampleVolume[];
+} {
   const { spec } = podSpec(
     { name: "", owner: "", attempt: "", jobId: "", deadlineMs: 0, activeMs: 0 },
     {
@@ -116,7 +145,10 @@ function samplePod(): { readonly spec: Readonly<Record<string, unknown>>; readon
       serviceAccountName: "any",
     },
   );
-  const { containers, volumes, ...rest } = spec as unknown as Record<string, unknown> & { containers: [SampleContainer]; volumes: SampleVolume[] };
+  const { containers, volumes, ...rest } = spec as unknown as Record<string, unknown> & {
+    containers: [SampleContainer];
+    volumes: SampleVolume[];
+  };
   for (const name of ["hostNetwork", "hostPID", "hostIPC"]) delete rest[name]; // which it leaves out if they are false
   return { spec: rest, container: containers[0], volumes };
 }
@@ -166,7 +198,10 @@ function markRules(): PodRule[] {
       [PodLabel.State]: Object.values(PodState).join("|"),
       [PodLabel.Job]: hexadecimal(32),
     },
-    annotations: { [PodAnnotation.Deadline]: "20[0-9]{2}-[0-9]{2}-[0-9]{2}T[0-9:.]{8,12}Z", [PodAnnotation.Attempt]: hexadecimal(16) },
+    annotations: {
+      [PodAnnotation.Deadline]: "20[0-9]{2}-[0-9]{2}-[0-9]{2}T[0-9:.]{8,12}Z",
+      [PodAnnotation.Attempt]: hexadecimal(16),
+    },
   };
   const optional: readonly string[] = [PodLabel.Job];
   return [
@@ -181,22 +216,33 @@ function markRules(): PodRule[] {
         return optional.includes(key) ? `(!(${literal(key)} in ${field}) || ${isSo})` : isSo;
       });
       const others = `(request.userInfo.username != "${PodRuleWord.Manager}" || ${field}.all(key, key in ${literal(Object.keys(marks))}))`;
-      return { expression: [`has(${field})`, ...each, others].join(" && "), message: `a script's pod has the ${what} that the manager gives it` };
+      return {
+        expression: [`has(${field})`, ...each, others].join(" && "),
+        message: `a script's pod has the ${what} that the manager gives it`,
+      };
     }),
   ];
 }
 
-function containerRules(container: SampleContainer, kinds: Readonly<Record<"script" | "installer", PodKind>>): PodRule[] {
+function containerRules(
+  container: SampleContainer,
+  kinds: Readonly<Record<"script" | "installer", PodKind>>,
+): PodRule[] {
   const free = ["image", "command", "resources", "volumeMounts"];
   const keys = [...Object.keys(container), ...Object.keys(containerDefaults)];
   return [
     { expression: "size(object.spec.containers) == 1", message: "a script's pod has one container, and no others" },
-    { expression: `variables.container.image in ${PodRuleWord.Images}`, message: "a script's pod runs one of the allowed images" },
+    {
+      expression: `variables.container.image in ${PodRuleWord.Images}`,
+      message: "a script's pod runs one of the allowed images",
+    },
     {
       expression: `variables.container.all(key, key in ${literal(keys)})`,
       message: `the container of a script's pod has no other fields than ${keys.join(", ")}`,
     },
-    ...Object.entries(container).flatMap(([key, value]) => (free.includes(key) ? [] : [fieldRule("container", key, value)])),
+    ...Object.entries(container).flatMap(([key, value]) =>
+      free.includes(key) ? [] : [fieldRule("container", key, value)],
+    ),
     ...Object.entries(containerDefaults).map(([key, value]) => defaultRule("container", key, value)),
     {
       expression: `size(variables.command) == ${kinds.script.command.length} ? ${commandIs(kinds.script, "script")} : variables.isInstaller && ${commandIs(kinds.installer, "installer")}`,
@@ -215,7 +261,8 @@ function commandIs({ command, program }: PodKind, kind: string): string {
   return `(${words.join(" && ")})`;
 }
 
-const patternOf = (json: string): string => json.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&").replaceAll(/[0-9]+/g, "[0-9]+");
+const patternOf = (json: string): string =>
+  json.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&").replaceAll(/[0-9]+/g, "[0-9]+");
 
 function resourceRules(installer: SandboxLimits): PodRule[] {
   const bounds = {
@@ -233,12 +280,19 @@ function resourceRules(installer: SandboxLimits): PodRule[] {
       expression: `has(variables.container.resources) && ${resources}.all(key, key in ["limits", "requests"]) && has(${resources}.limits) && has(${resources}.requests) && ${resources}.limits == ${resources}.requests && size(${resources}.limits) == ${within.length}`,
       message: "the container of a script's pod asks for as much as it may use, of memory, processors and disk",
     },
-    { expression: within.join(" && "), message: "the container of a script's pod may use what the manager's settings say at most" },
+    {
+      expression: within.join(" && "),
+      message: "the container of a script's pod may use what the manager's settings say at most",
+    },
   ];
 }
 
 /** With packages or without. */
-function volumeRules(mounts: SampleContainer["volumeMounts"], volumes: readonly SampleVolume[], installerStorage: string): PodRule[] {
+function volumeRules(
+  mounts: SampleContainer["volumeMounts"],
+  volumes: readonly SampleVolume[],
+  installerStorage: string,
+): PodRule[] {
   const [plain, withPackages] = [mounts.filter(({ name }) => name !== "packages"), mounts].map((list) => literal(list));
   const sizes: Readonly<Record<string, string>> = {
     tmp: `variables.isInstaller ? "${installerStorage}" : "${PodRuleWord.Storage}"`,
@@ -276,7 +330,10 @@ function fieldRule(of: "spec" | "container", key: string, value: unknown): PodRu
 
 function defaultRule(of: "spec" | "container", key: string, value: string): PodRule {
   const field = `variables.${of}.${key}`;
-  return { expression: `!has(${field}) || ${field} == ${value}`, message: `a script's pod leaves ${key} as it is by default` };
+  return {
+    expression: `!has(${field}) || ${field} == ${value}`,
+    message: `a script's pod leaves ${key} as it is by default`,
+  };
 }
 
 /** A mark that is not changed once it is there. */

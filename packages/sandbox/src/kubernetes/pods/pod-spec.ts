@@ -37,7 +37,8 @@ const MB = 1024 * 1024;
 /** As quantities of Kubernetes. */
 export const mebibytes = (bytes: number): string => `${Math.ceil(bytes / MB)}Mi`;
 
-export const processorsOf = ({ processors }: Pick<SandboxLimits, "processors">): string => `${Math.ceil(processors * 1_000)}m`;
+export const processorsOf = ({ processors }: Pick<SandboxLimits, "processors">): string =>
+  `${Math.ceil(processors * 1_000)}m`;
 
 /**
  * A pod that Pod Security admits as restricted, and stricter: it has no network name service, no token, no services in its environment,
@@ -46,7 +47,10 @@ export const processorsOf = ({ processors }: Pick<SandboxLimits, "processors">):
  * the kubelet writes of all that it says, as much as that folder in memory: more than a supervisor or an installer says.
  */
 // Long because: it is one document, and all rights of a pod are to be seen in one place
-export function podSpec({ name, owner, attempt, jobId, deadlineMs, activeMs }: PodIdentity, template: PodTemplate): V1Pod {
+export function podSpec(
+  { name, owner, attempt, jobId, deadlineMs, activeMs }: PodIdentity,
+  template: PodTemplate,
+): V1Pod {
   const { command, limits, packagesBytes = 0, runtimeClassName, priorityClassName, serviceAccountName } = template;
   const hasPackages = packagesBytes > 0;
   const resources = {

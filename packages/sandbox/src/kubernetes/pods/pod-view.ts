@@ -55,7 +55,12 @@ export interface PodLike {
     readonly phase?: string;
     readonly reason?: string;
     readonly message?: string;
-    readonly conditions?: readonly { readonly type: string; readonly status: string; readonly reason?: string; readonly message?: string }[];
+    readonly conditions?: readonly {
+      readonly type: string;
+      readonly status: string;
+      readonly reason?: string;
+      readonly message?: string;
+    }[];
     readonly containerStatuses?: readonly { readonly name: string; readonly state?: ContainerStateLike }[];
   };
 }
@@ -85,7 +90,8 @@ export function viewPod({ metadata = {}, status = {} }: PodLike): PodView {
     phase: status.phase ?? "Pending",
     reason: status.reason,
     message: status.message,
-    unschedulable: scheduled?.status === "False" && scheduled.reason === "Unschedulable" ? (scheduled.message ?? "") : undefined,
+    unschedulable:
+      scheduled?.status === "False" && scheduled.reason === "Unschedulable" ? (scheduled.message ?? "") : undefined,
     disruption,
     isNodeLost: status.phase === "Unknown" || status.reason === "NodeLost" || disruption === "DeletionByTaintManager",
     waiting: state.waiting?.reason,
@@ -99,13 +105,15 @@ export function viewPod({ metadata = {}, status = {} }: PodLike): PodView {
 }
 
 /** Nothing runs in the pod any more, nor ever will. */
-export const isOver = ({ phase, terminated }: PodView): boolean => phase === "Succeeded" || phase === "Failed" || terminated !== undefined;
+export const isOver = ({ phase, terminated }: PodView): boolean =>
+  phase === "Succeeded" || phase === "Failed" || terminated !== undefined;
 
 /**
  * It is over, and its cluster has said why. A kubelet tells that a container has ended before it tells the end of the pod: only with that comes
  * the reason, such as Evicted.
  */
-export const isExplained = ({ phase, terminated }: PodView): boolean => phase === "Succeeded" || phase === "Failed" || terminated?.reason === "OOMKilled";
+export const isExplained = ({ phase, terminated }: PodView): boolean =>
+  phase === "Succeeded" || phase === "Failed" || terminated?.reason === "OOMKilled";
 
 function time(date: Date | string | undefined): number | undefined {
   const ms = date === undefined ? Number.NaN : new Date(date).getTime();

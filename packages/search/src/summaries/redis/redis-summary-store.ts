@@ -1,5 +1,12 @@
 import { silentLogger } from "@rockbot/bus";
-import { connectStore, parseRedisAddress, type RedisAddress, RedisConnection, type RedisStoreOptions, type RedisUrl } from "@rockbot/records/redis";
+import {
+  connectStore,
+  parseRedisAddress,
+  type RedisAddress,
+  RedisConnection,
+  type RedisStoreOptions,
+  type RedisUrl,
+} from "@rockbot/records/redis";
 import type { SummaryStore } from "../summary-store.ts";
 
 /** One that nobody has asked for so long is made anew. */
@@ -35,12 +42,16 @@ class RedisSummaryStore implements SummaryStore {
   }
 
   async get(hash: string): Promise<string | undefined> {
-    const kept = await this.#connection.run("read a summary", (redis) => redis.getex(`${this.#prefix}:${hash}`, "PX", KEPT_MS));
+    const kept = await this.#connection.run("read a summary", (redis) =>
+      redis.getex(`${this.#prefix}:${hash}`, "PX", KEPT_MS),
+    );
     return typeof kept === "string" ? kept : undefined;
   }
 
   async set(hash: string, summary: string): Promise<void> {
-    await this.#connection.run("keep a summary", (redis) => redis.set(`${this.#prefix}:${hash}`, summary, "PX", KEPT_MS));
+    await this.#connection.run("keep a summary", (redis) =>
+      redis.set(`${this.#prefix}:${hash}`, summary, "PX", KEPT_MS),
+    );
   }
 
   [Symbol.asyncDispose](): Promise<void> {

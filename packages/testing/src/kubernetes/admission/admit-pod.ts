@@ -26,18 +26,30 @@ export function admitPod(store: ObjectStore, asked: Pod): Pod {
 function withToken(store: ObjectStore, pod: Pod): Pod {
   const { namespace, name } = pod.metadata;
   const accountName = pod.spec.serviceAccountName ?? "default";
-  const account = store.find("serviceaccounts", namespace, accountName) as (KubeObject & { readonly automountServiceAccountToken?: boolean }) | undefined;
+  const account = store.find("serviceaccounts", namespace, accountName) as
+    | (KubeObject & { readonly automountServiceAccountToken?: boolean })
+    | undefined;
   if (account === undefined)
-    throw forbidden("pods", name, `error looking up service account ${namespace}/${accountName}: serviceaccount "${accountName}" not found`);
+    throw forbidden(
+      "pods",
+      name,
+      `error looking up service account ${namespace}/${accountName}: serviceaccount "${accountName}" not found`,
+    );
   if (!(pod.spec.automountServiceAccountToken ?? account.automountServiceAccountToken ?? true)) return pod;
-  const volume = { name: "kube-api-access-test1", projected: { sources: [{ serviceAccountToken: { path: "token", expirationSeconds: 3607 } }] } };
+  const volume = {
+    name: "kube-api-access-test1",
+    projected: { sources: [{ serviceAccountToken: { path: "token", expirationSeconds: 3607 } }] },
+  };
   const mount = { name: volume.name, mountPath: TOKEN_FOLDER, readOnly: true };
   return {
     ...pod,
     spec: {
       ...pod.spec,
       volumes: [...(pod.spec.volumes ?? []), volume],
-      containers: pod.spec.containers.map((container) => ({ ...container, volumeMounts: [...(container.volumeMounts ?? []), mount] })),
+      containers: pod.spec.containers.map((container) => ({
+        ...container,
+        volumeMounts: [...(container.volumeMounts ?? []), mount],
+      })),
     },
   };
 }
@@ -45,8 +57,11 @@ function withToken(store: ObjectStore, pod: Pod): Pod {
 function withPriority(store: ObjectStore, pod: Pod): Pod {
   const { priorityClassName } = pod.spec;
   if (priorityClassName === undefined || priorityClassName === "") return pod;
-  const found = store.find("priorityclasses", undefined, priorityClassName) as (KubeObject & { readonly value: number }) | undefined;
-  if (found === undefined) throw forbidden("pods", pod.metadata.name, `no PriorityClass with name ${priorityClassName} was found`);
+  const found = store.find("priorityclasses", undefined, priorityClassName) as
+    | (KubeObject & { readonly value: number })
+    | undefined;
+  if (found === undefined)
+    throw forbidden("pods", pod.metadata.name, `no PriorityClass with name ${priorityClassName} was found`);
   return { ...pod, spec: { ...pod.spec, priority: found.value } };
 }
 
@@ -57,7 +72,10 @@ function checkRuntimeClass(store: ObjectStore, { metadata, spec }: Pod): void {
 }
 
 function checkPodSecurity(store: ObjectStore, pod: Pod): void {
-  const level = store.find("namespaces", undefined, pod.metadata.namespace ?? "")?.metadata.labels?.[POD_SECURITY_LABEL];
+  const level = store.find("namespaces", undefined, pod.metadata.namespace ?? "")?.metadata.labels?.[
+    POD_SECURITY_LABEL
+  ];
   const violations = podSecurityViolations(level, pod);
-  if (violations.length > 0) throw forbidden("pods", pod.metadata.name, `violates PodSecurity "${level}:latest": ${violations.join(", ")}`);
+  if (violations.length > 0)
+    throw forbidden("pods", pod.metadata.name, `violates PodSecurity "${level}:latest": ${violations.join(", ")}`);
 }

@@ -3,7 +3,17 @@ import type { Container, Pod, Volume } from "../store/objects.ts";
 export const POD_SECURITY_LABEL = "pod-security.kubernetes.io/enforce";
 
 /** Volume kinds that the restricted profile allows. */
-const RESTRICTED_VOLUMES = ["configMap", "csi", "downwardAPI", "emptyDir", "ephemeral", "image", "persistentVolumeClaim", "projected", "secret"];
+const RESTRICTED_VOLUMES = [
+  "configMap",
+  "csi",
+  "downwardAPI",
+  "emptyDir",
+  "ephemeral",
+  "image",
+  "persistentVolumeClaim",
+  "projected",
+  "secret",
+];
 const SAFE_SYSCTLS = [
   "kernel.shm_rmid_forced",
   "net.ipv4.ip_local_port_range",
@@ -48,18 +58,35 @@ export function podSecurityViolations(level: string | undefined, pod: Pod): read
   return checks.map((check) => check(pod)).filter((violation) => violation !== undefined);
 }
 
-const allContainers = ({ spec }: Pod): readonly Container[] => [...(spec.initContainers ?? []), ...spec.containers, ...(spec.ephemeralContainers ?? [])];
+const allContainers = ({ spec }: Pod): readonly Container[] => [
+  ...(spec.initContainers ?? []),
+  ...spec.containers,
+  ...(spec.ephemeralContainers ?? []),
+];
 
 const BASELINE: readonly Check[] = [
   ({ spec }) => {
     const used = (["hostNetwork", "hostPID", "hostIPC"] as const).filter((name) => spec[name] === true);
     return used.length === 0 ? undefined : `host namespaces (${used.map((name) => `${name}=true`).join(", ")})`;
   },
-  (pod) => ofContainers(pod, "privileged", "must not set securityContext.privileged=true", ({ securityContext }) => securityContext?.privileged === true),
-  (pod) => ofContainers(pod, "hostPort", "use hostPorts", ({ ports = [] }) => ports.some(({ hostPort = 0 }) => hostPort !== 0)),
   (pod) =>
-    ofContainers(pod, "non-default capabilities", "must not include non-default capabilities in securityContext.capabilities.add", ({ securityContext }) =>
-      (securityContext?.capabilities?.add ?? []).some((name) => !BASELINE_CAPABILITIES.includes(name)),
+    ofContainers(
+      pod,
+      "privileged",
+      "must not set securityContext.privileged=true",
+      ({ securityContext }) => securityContext?.privileged === true,
+    ),
+  (pod) =>
+    ofContainers(pod, "hostPort", "use hostPorts", ({ ports = [] }) =>
+      ports.some(({ hostPort = 0 }) => hostPort !== 0),
+    ),
+  (pod) =>
+    ofContainers(
+      pod,
+      "non-default capabilities",
+      "must not include non-default capabilities in securityContext.capabilities.add",
+      ({ securityContext }) =>
+        (securityContext?.capabilities?.add ?? []).some((name) => !BASELINE_CAPABILITIES.includes(name)),
     ),
   ({ spec }) => {
     const volumes = (spec.volumes ?? []).filter((volume) => volume["hostPath"] !== undefined);
@@ -89,7 +116,10 @@ const BASELINE: readonly Check[] = [
   (pod) =>
     ofAnyContext(pod, "seLinuxOptions", "set forbidden securityContext.seLinuxOptions", (context) => {
       const options = context?.seLinuxOptions;
-      return options !== undefined && (!SELINUX_TYPES.includes(options.type ?? "") || (options.user ?? "") !== "" || (options.role ?? "") !== "");
+      return (
+        options !== undefined &&
+        (!SELINUX_TYPES.includes(options.type ?? "") || (options.user ?? "") !== "" || (options.role ?? "") !== "")
+      );
     }),
   (pod) =>
     ofAnyContext(
@@ -99,7 +129,9 @@ const BASELINE: readonly Check[] = [
       (context) => context?.seccompProfile?.type === "Unconfined",
     ),
   ({ spec }) => {
-    const names = (spec.securityContext?.sysctls ?? []).map(({ name }) => name).filter((name) => !SAFE_SYSCTLS.includes(name));
+    const names = (spec.securityContext?.sysctls ?? [])
+      .map(({ name }) => name)
+      .filter((name) => !SAFE_SYSCTLS.includes(name));
     return names.length === 0 ? undefined : `forbidden sysctls (${names.join(", ")})`;
   },
   (pod) => {
@@ -108,7 +140,9 @@ const BASELINE: readonly Check[] = [
         (probe) => (probe?.httpGet?.host ?? probe?.tcpSocket?.host ?? "") !== "",
       ),
     );
-    return handlers.length === 0 ? undefined : `probe or lifecycle host (${plural("container", handlers)} must not set a host in a probe or lifecycle handler)`;
+    return handlers.length === 0
+      ? undefined
+      : `probe or lifecycle host (${plural("container", handlers)} must not set a host in a probe or lifecycle handler)`;
   },
 ];
 
@@ -121,16 +155,28 @@ const RESTRICTED: readonly Check[] = [
       ({ securityContext }) => securityContext?.allowPrivilegeEscalation !== false,
     ),
   (pod) => {
-    const undropped = allContainers(pod).filter(({ securityContext }) => !(securityContext?.capabilities?.drop ?? []).includes("ALL"));
-    const adding = allContainers(pod).filter(({ securityContext }) => (securityContext?.capabilities?.add ?? []).some((name) => name !== "NET_BIND_SERVICE"));
+    const undropped = allContainers(pod).filter(
+      ({ securityContext }) => !(securityContext?.capabilities?.drop ?? []).includes("ALL"),
+    );
+    const adding = allContainers(pod).filter(({ securityContext }) =>
+      (securityContext?.capabilities?.add ?? []).some((name) => name !== "NET_BIND_SERVICE"),
+    );
     const faults = [
-      ...(undropped.length === 0 ? [] : [`${plural("container", undropped)} must set securityContext.capabilities.drop=["ALL"]`]),
-      ...(adding.length === 0 ? [] : [`${plural("container", adding)} must not include anything but "NET_BIND_SERVICE" in securityContext.capabilities.add`]),
+      ...(undropped.length === 0
+        ? []
+        : [`${plural("container", undropped)} must set securityContext.capabilities.drop=["ALL"]`]),
+      ...(adding.length === 0
+        ? []
+        : [
+            `${plural("container", adding)} must not include anything but "NET_BIND_SERVICE" in securityContext.capabilities.add`,
+          ]),
     ];
     return faults.length === 0 ? undefined : `unrestricted capabilities (${faults.join("; ")})`;
   },
   ({ spec }) => {
-    const bad = (spec.volumes ?? []).filter((volume) => kindsOf(volume).some((kind) => !RESTRICTED_VOLUMES.includes(kind)));
+    const bad = (spec.volumes ?? []).filter((volume) =>
+      kindsOf(volume).some((kind) => !RESTRICTED_VOLUMES.includes(kind)),
+    );
     const kinds = [...new Set(bad.flatMap(kindsOf))].map((kind) => `"${kind}"`).join(", ");
     return bad.length === 0
       ? undefined
@@ -150,7 +196,8 @@ const RESTRICTED: readonly Check[] = [
   (pod) => {
     const inherited = pod.spec.securityContext?.seccompProfile?.type;
     const bad = allContainers(pod).filter(
-      ({ securityContext }) => !["RuntimeDefault", "Localhost"].includes(securityContext?.seccompProfile?.type ?? inherited ?? ""),
+      ({ securityContext }) =>
+        !["RuntimeDefault", "Localhost"].includes(securityContext?.seccompProfile?.type ?? inherited ?? ""),
     );
     return bad.length === 0
       ? undefined
@@ -158,7 +205,12 @@ const RESTRICTED: readonly Check[] = [
   },
 ];
 
-function ofContainers(pod: Pod, title: string, rule: string, isBad: (container: Container) => boolean): string | undefined {
+function ofContainers(
+  pod: Pod,
+  title: string,
+  rule: string,
+  isBad: (container: Container) => boolean,
+): string | undefined {
   const bad = allContainers(pod).filter(isBad);
   return bad.length === 0 ? undefined : `${title} (${plural("container", bad)} ${rule})`;
 }

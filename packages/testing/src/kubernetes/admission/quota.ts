@@ -40,12 +40,16 @@ export function checkLimits(store: ObjectStore, pod: Pod): void {
       ...Object.entries(max).flatMap(([name, most]) => {
         const limit = resources?.limits?.[name];
         if (limit === undefined) return [`maximum ${name} usage per Container is ${most}.  No limit is specified`];
-        return amountOf(limit) > amountOf(most) ? [`maximum ${name} usage per Container is ${most}, but limit is ${limit}`] : [];
+        return amountOf(limit) > amountOf(most)
+          ? [`maximum ${name} usage per Container is ${most}, but limit is ${limit}`]
+          : [];
       }),
       ...Object.entries(min).flatMap(([name, least]) => {
         const request = resources?.requests?.[name];
         if (request === undefined) return [`minimum ${name} usage per Container is ${least}.  No request is specified`];
-        return amountOf(request) < amountOf(least) ? [`minimum ${name} usage per Container is ${least}, but request is ${request}`] : [];
+        return amountOf(request) < amountOf(least)
+          ? [`minimum ${name} usage per Container is ${least}, but request is ${request}`]
+          : [];
       }),
     ]),
   );
@@ -56,9 +60,13 @@ export function checkLimits(store: ObjectStore, pod: Pod): void {
 /** @throws {ApiFailure} 403 if the pod with those that have not ended is more than a ResourceQuota of its namespace allows */
 export function checkQuota(store: ObjectStore, pod: Pod): void {
   const { namespace } = pod.metadata;
-  const others = (store.list("pods", namespace) as readonly Pod[]).filter(({ status }) => status?.phase !== "Succeeded" && status?.phase !== "Failed");
+  const others = (store.list("pods", namespace) as readonly Pod[]).filter(
+    ({ status }) => status?.phase !== "Succeeded" && status?.phase !== "Failed",
+  );
   for (const { metadata, spec } of store.list("resourcequotas", namespace) as readonly ResourceQuota[]) {
-    const unsaid = Object.keys(spec.hard).filter((name) => /^(limits|requests)\./.test(name) && usage(pod, name) === undefined);
+    const unsaid = Object.keys(spec.hard).filter(
+      (name) => /^(limits|requests)\./.test(name) && usage(pod, name) === undefined,
+    );
     if (unsaid.length > 0)
       throw forbidden(
         "pods",
@@ -67,7 +75,8 @@ export function checkQuota(store: ObjectStore, pod: Pod): void {
       );
     const over = Object.entries(spec.hard).filter(([name, hard]) => sum([...others, pod], name) > amountOf(hard));
     if (over.length > 0) {
-      const list = (part: (name: string, hard: string) => number | string): string => over.map(([name, hard]) => `${name}=${part(name, hard)}`).join(",");
+      const list = (part: (name: string, hard: string) => number | string): string =>
+        over.map(([name, hard]) => `${name}=${part(name, hard)}`).join(",");
       throw forbidden(
         "pods",
         pod.metadata.name,
@@ -78,10 +87,13 @@ export function checkQuota(store: ObjectStore, pod: Pod): void {
 }
 
 function containerRanges(store: ObjectStore, namespace: string | undefined): LimitRange["spec"]["limits"] {
-  return (store.list("limitranges", namespace) as readonly LimitRange[]).flatMap(({ spec }) => spec.limits.filter(({ type }) => type === "Container"));
+  return (store.list("limitranges", namespace) as readonly LimitRange[]).flatMap(({ spec }) =>
+    spec.limits.filter(({ type }) => type === "Container"),
+  );
 }
 
-const sum = (pods: readonly Pod[], name: string): number => pods.reduce((total, pod) => total + (usage(pod, name) ?? 0), 0);
+const sum = (pods: readonly Pod[], name: string): number =>
+  pods.reduce((total, pod) => total + (usage(pod, name) ?? 0), 0);
 
 /** What a pod takes of a quota's resource; undefined if it does not say. */
 function usage({ spec }: Pod, name: string): number | undefined {
@@ -89,5 +101,7 @@ function usage({ spec }: Pod, name: string): number | undefined {
   const [part, resource] = name.includes(".") ? name.split(/\.(.*)/) : ["requests", name];
   if (part !== "limits" && part !== "requests") return 0;
   const amounts = spec.containers.map(({ resources }) => resources?.[part]?.[resource ?? ""]);
-  return amounts.some((amount) => amount === undefined) ? undefined : amounts.reduce((total, amount) => total + amountOf(amount ?? 0), 0);
+  return amounts.some((amount) => amount === undefined)
+    ? undefined
+    : amounts.reduce((total, amount) => total + amountOf(amount ?? 0), 0);
 }

@@ -34,7 +34,10 @@ export const requiredValue = (field: string, why = ""): FieldFault => ({
 export function metadataFaults(metadata: Metadata): readonly FieldFault[] {
   return [
     ...nameFaults(metadata),
-    ...Object.entries(metadata.labels ?? {}).flatMap(([key, value]) => [...keyFaults("metadata.labels", key), ...labelValueFaults(value)]),
+    ...Object.entries(metadata.labels ?? {}).flatMap(([key, value]) => [
+      ...keyFaults("metadata.labels", key),
+      ...labelValueFaults(value),
+    ]),
     ...Object.keys(metadata.annotations ?? {}).flatMap((key) => keyFaults("metadata.annotations", key.toLowerCase())),
     ...annotationSizeFaults(metadata.annotations ?? {}),
     ...(metadata.finalizers ?? []).flatMap((finalizer) => keyFaults("metadata.finalizers", finalizer)),
@@ -43,7 +46,8 @@ export function metadataFaults(metadata: Metadata): readonly FieldFault[] {
 
 function nameFaults({ name }: Metadata): readonly FieldFault[] {
   if (name === "") return [requiredValue("metadata.name", "name or generateName is required")];
-  if (name.length > MAX_NAME) return [invalidValue("metadata.name", name, `must be no more than ${MAX_NAME} characters`)];
+  if (name.length > MAX_NAME)
+    return [invalidValue("metadata.name", name, `must be no more than ${MAX_NAME} characters`)];
   return SUBDOMAIN.test(name) ? [] : [invalidValue("metadata.name", name, SUBDOMAIN_RULE)];
 }
 
@@ -58,9 +62,11 @@ function keyFaults(field: string, key: string): readonly FieldFault[] {
   const [name = "", prefix, ...more] = key.split("/").reverse();
   const faults: FieldFault[] = [];
   if (more.length > 0) return [invalidValue(field, key, `a qualified name must have at most one '/'`)];
-  if (prefix !== undefined && !(SUBDOMAIN.test(prefix) && prefix.length <= MAX_NAME)) faults.push(invalidValue(field, key, `prefix part ${SUBDOMAIN_RULE}`));
+  if (prefix !== undefined && !(SUBDOMAIN.test(prefix) && prefix.length <= MAX_NAME))
+    faults.push(invalidValue(field, key, `prefix part ${SUBDOMAIN_RULE}`));
   if (name === "") faults.push(invalidValue(field, key, "name part must be non-empty"));
-  if (name.length > MAX_LABEL) faults.push(invalidValue(field, key, `name part must be no more than ${MAX_LABEL} characters`));
+  if (name.length > MAX_LABEL)
+    faults.push(invalidValue(field, key, `name part must be no more than ${MAX_LABEL} characters`));
   if (!QUALIFIED.test(name)) faults.push(invalidValue(field, key, QUALIFIED_RULE));
   return faults;
 }
@@ -73,7 +79,10 @@ function labelValueFaults(value: string): readonly FieldFault[] {
 }
 
 function annotationSizeFaults(annotations: Readonly<Record<string, string>>): readonly FieldFault[] {
-  const bytes = Object.entries(annotations).reduce((sum, [key, value]) => sum + Buffer.byteLength(key) + Buffer.byteLength(String(value)), 0);
+  const bytes = Object.entries(annotations).reduce(
+    (sum, [key, value]) => sum + Buffer.byteLength(key) + Buffer.byteLength(String(value)),
+    0,
+  );
   if (bytes <= MAX_ANNOTATIONS_BYTES) return [];
   return [
     {

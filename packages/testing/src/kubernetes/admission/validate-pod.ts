@@ -19,7 +19,9 @@ function specFaults(spec: PodSpec): readonly FieldFault[] {
     ...duplicates("spec.volumes", volumes),
     ...(spec.containers.length === 0 ? [requiredValue("spec.containers")] : []),
     ...spec.containers.flatMap((container, index) => containerFaults(`spec.containers[${index}]`, container, volumes)),
-    ...(spec.initContainers ?? []).flatMap((container, index) => containerFaults(`spec.initContainers[${index}]`, container, volumes)),
+    ...(spec.initContainers ?? []).flatMap((container, index) =>
+      containerFaults(`spec.initContainers[${index}]`, container, volumes),
+    ),
     ...duplicates("spec.containers", spec.containers),
     ...notSupported("spec.restartPolicy", spec.restartPolicy ?? "Always", RESTART_POLICIES),
     ...secondsFaults("spec.activeDeadlineSeconds", spec.activeDeadlineSeconds, 1),
@@ -61,7 +63,9 @@ function containerFaults(field: string, container: Container, volumes: readonly 
             ),
           ],
     ),
-    ...(container.volumeMounts ?? []).flatMap((mount, index) => mountFaults(`${field}.volumeMounts[${index}]`, mount, volumes)),
+    ...(container.volumeMounts ?? []).flatMap((mount, index) =>
+      mountFaults(`${field}.volumeMounts[${index}]`, mount, volumes),
+    ),
     ...resourceFaults(`${field}.resources`, container),
   ];
 }
@@ -74,7 +78,13 @@ function mountFaults(
   return [
     ...(volumes.some((volume) => volume.name === name)
       ? []
-      : [{ reason: "FieldValueNotFound", field: `${field}.name`, message: `Not found: "${name}"` } satisfies FieldFault]),
+      : [
+          {
+            reason: "FieldValueNotFound",
+            field: `${field}.name`,
+            message: `Not found: "${name}"`,
+          } satisfies FieldFault,
+        ]),
     ...((mountPath ?? "") === "" ? [requiredValue(`${field}.mountPath`)] : []),
   ];
 }
@@ -88,20 +98,30 @@ function resourceFaults(field: string, { resources }: Container): readonly Field
   );
   const tooMuch = Object.entries(requests)
     .filter(([name, amount]) => limits[name] !== undefined && amountOf(amount) > amountOf(limits[name]))
-    .map(([name, amount]) => invalidValue(`${field}.requests`, amount, `must be less than or equal to ${name} limit of ${limits[name]}`));
+    .map(([name, amount]) =>
+      invalidValue(`${field}.requests`, amount, `must be less than or equal to ${name} limit of ${limits[name]}`),
+    );
   return [...unreadable, ...tooMuch];
 }
 
 function notSupported(field: string, value: string, supported: readonly string[]): readonly FieldFault[] {
   if (supported.includes(value)) return [];
   const list = supported.map((one) => `"${one}"`).join(", ");
-  return [{ reason: "FieldValueNotSupported", field, message: `Unsupported value: "${value}": supported values: ${list}` }];
+  return [
+    { reason: "FieldValueNotSupported", field, message: `Unsupported value: "${value}": supported values: ${list}` },
+  ];
 }
 
 function duplicates(field: string, named: readonly { readonly name: string }[]): readonly FieldFault[] {
   return named.flatMap(({ name }, index) =>
     named.findIndex((other) => other.name === name) < index
-      ? [{ reason: "FieldValueDuplicate", field: `${field}[${index}].name`, message: `Duplicate value: "${name}"` } satisfies FieldFault]
+      ? [
+          {
+            reason: "FieldValueDuplicate",
+            field: `${field}[${index}].name`,
+            message: `Duplicate value: "${name}"`,
+          } satisfies FieldFault,
+        ]
       : [],
   );
 }

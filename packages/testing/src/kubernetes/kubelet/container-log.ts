@@ -38,7 +38,9 @@ export class ContainerLog {
   }
 
   read({ tailLines, since }: ReadLogOptions = {}): Buffer {
-    const all = Buffer.concat(this.#chunks.filter(({ at }) => since === undefined || at >= since.getTime()).map(({ data }) => data));
+    const all = Buffer.concat(
+      this.#chunks.filter(({ at }) => since === undefined || at >= since.getTime()).map(({ data }) => data),
+    );
     return tailLines === undefined ? all : all.subarray(startOfLastLines(all, tailLines));
   }
 

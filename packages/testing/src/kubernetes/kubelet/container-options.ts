@@ -42,9 +42,16 @@ export function containerOptionsOf(pod: Pod, container: Container, facts: NodeFa
 }
 
 /** Why a container cannot be made as its pod asks, in a kubelet's words; undefined if it can. */
-export function configurationFault(pod: Pod, container: Container, hasObject: (resource: string, name: string) => boolean): string | undefined {
+export function configurationFault(
+  pod: Pod,
+  container: Container,
+  hasObject: (resource: string, name: string) => boolean,
+): string | undefined {
   for (const { valueFrom } of container.env ?? []) {
-    const [resource, reference] = valueFrom?.secretKeyRef === undefined ? ["configmaps", valueFrom?.configMapKeyRef] : ["secrets", valueFrom.secretKeyRef];
+    const [resource, reference] =
+      valueFrom?.secretKeyRef === undefined
+        ? ["configmaps", valueFrom?.configMapKeyRef]
+        : ["secrets", valueFrom.secretKeyRef];
     if (reference !== undefined && reference.optional !== true && !hasObject(resource, reference.name))
       return `${resource.slice(0, -1)} "${reference.name}" not found`;
   }
@@ -63,13 +70,20 @@ function variablesOf({ metadata }: Pod, { env = [] }: Container): Readonly<Recor
     "metadata.namespace": metadata.namespace,
     "metadata.uid": metadata.uid,
   };
-  return Object.fromEntries(env.map(({ name, value, valueFrom }) => [name, value ?? fields[valueFrom?.fieldRef?.fieldPath ?? ""] ?? ""]));
+  return Object.fromEntries(
+    env.map(({ name, value, valueFrom }) => [name, value ?? fields[valueFrom?.fieldRef?.fieldPath ?? ""] ?? ""]),
+  );
 }
 
-function mountOf({ name, mountPath, readOnly = false }: VolumeMount, volumes: readonly Volume[], { claims, tokenFolder }: NodeFacts): Mount {
+function mountOf(
+  { name, mountPath, readOnly = false }: VolumeMount,
+  volumes: readonly Volume[],
+  { claims, tokenFolder }: NodeFacts,
+): Mount {
   const volume = volumes.find((one) => one.name === name);
   const claim = volume?.persistentVolumeClaim;
-  const source = claim === undefined ? (volume?.projected === undefined ? undefined : tokenFolder) : claims[claim.claimName];
+  const source =
+    claim === undefined ? (volume?.projected === undefined ? undefined : tokenFolder) : claims[claim.claimName];
   const { sizeLimit: size, medium } = volume?.emptyDir ?? {};
   return {
     path: mountPath,

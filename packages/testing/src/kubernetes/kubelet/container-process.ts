@@ -78,11 +78,22 @@ export function startContainerProcess(options: ContainerOptions): ContainerProce
   ];
   const [program = "", ...args] = [
     ...isolation.enter({ hasNetwork: options.hasNetwork }),
-    ...["sh", ENTER, join(root, "root"), machinePython()?.prefix ?? "/usr", options.isRootReadOnly ? "ro" : "rw", options.workingFolder],
+    ...[
+      "sh",
+      ENTER,
+      join(root, "root"),
+      machinePython()?.prefix ?? "/usr",
+      options.isRootReadOnly ? "ro" : "rw",
+      options.workingFolder,
+    ],
     ...[...steps, "--", ...isolation.leave(options.user, options.group), "--", ...options.command],
   ];
   const env = { ...IMAGE_ENVIRONMENT, HOSTNAME: options.hostname, HOME: "/", ...options.environment };
-  const child = spawn(program, args, { cwd: "/", env, stdio: [options.hasInput ? "pipe" : "ignore", "pipe", "pipe", "pipe"] });
+  const child = spawn(program, args, {
+    cwd: "/",
+    env,
+    stdio: [options.hasInput ? "pipe" : "ignore", "pipe", "pipe", "pipe"],
+  });
   child.stdin?.on("error", () => {}); // it may end without reading all
   let isKilled = false;
   // Not the container's stderr: unshare writes to it too, at its own end.
@@ -98,7 +109,9 @@ export function startContainerProcess(options: ContainerOptions): ContainerProce
         if (said.endsWith("ok\n")) resolve(undefined);
       });
       child.once("error", (error) => resolve(error.message));
-      child.once("close", () => resolve(said.trim() === "" ? "the container ended before its command ran" : said.trim()));
+      child.once("close", () =>
+        resolve(said.trim() === "" ? "the container ended before its command ran" : said.trim()),
+      );
     }),
     ended: new Promise((resolve) => {
       child.once("close", (exitCode, signal) => {

@@ -37,7 +37,8 @@ function unified(name: string, { memoryBytes, cpus, processes }: ControlGroupLim
   writeFileSync(join(parent, "cgroup.subtree_control"), "+memory +pids +cpu");
   const folder = makeFolder(parent, name);
   writeFileSync(join(folder, "pids.max"), String(processes));
-  if (cpus !== undefined) writeFileSync(join(folder, "cpu.max"), `${Math.round(cpus * CPU_PERIOD_US)} ${CPU_PERIOD_US}`);
+  if (cpus !== undefined)
+    writeFileSync(join(folder, "cpu.max"), `${Math.round(cpus * CPU_PERIOD_US)} ${CPU_PERIOD_US}`);
   if (memoryBytes !== undefined) {
     writeFileSync(join(folder, "memory.max"), String(memoryBytes));
     writeFileSync(join(folder, "memory.oom.group"), "1");
@@ -50,7 +51,9 @@ function unified(name: string, { memoryBytes, cpus, processes }: ControlGroupLim
 }
 
 function split(name: string, { memoryBytes, cpus, processes }: ControlGroupLimits): ControlGroup {
-  const [memory, pids, cpu] = ["memory", "pids", "cpu"].map((controller) => makeFolder(makeParent(join(ROOT, controller)), name)) as [string, string, string];
+  const [memory, pids, cpu] = ["memory", "pids", "cpu"].map((controller) =>
+    makeFolder(makeParent(join(ROOT, controller)), name),
+  ) as [string, string, string];
   writeFileSync(join(pids, "pids.max"), String(processes));
   if (cpus !== undefined) writeFileSync(join(cpu, "cpu.cfs_quota_us"), String(Math.round(cpus * CPU_PERIOD_US)));
   if (memoryBytes !== undefined) writeFileSync(join(memory, "memory.limit_in_bytes"), String(memoryBytes));
@@ -75,7 +78,8 @@ function makeParent(controller: string): string {
   const parent = join(controller, FOLDER);
   mkdirSync(parent, { recursive: true });
   for (const entry of readdirSync(parent, { withFileTypes: true })) {
-    if (entry.isDirectory() && !existsSync(`/proc/${entry.name.split("-", 1)[0]}`)) removeFolder(join(parent, entry.name));
+    if (entry.isDirectory() && !existsSync(`/proc/${entry.name.split("-", 1)[0]}`))
+      removeFolder(join(parent, entry.name));
   }
   return parent;
 }

@@ -35,7 +35,14 @@ const asRoot: Isolation = {
 };
 
 const asUser: Isolation = {
-  enter: ({ hasNetwork }) => [...DIE_WITH_PARENT, "unshare", "--user", "--map-root-user", ...NAMESPACES, ...(hasNetwork ? [] : ["--net"])],
+  enter: ({ hasNetwork }) => [
+    ...DIE_WITH_PARENT,
+    "unshare",
+    "--user",
+    "--map-root-user",
+    ...NAMESPACES,
+    ...(hasNetwork ? [] : ["--net"]),
+  ],
   leave: (user, group) => [
     "/usr/bin/unshare",
     "--user",
@@ -68,7 +75,12 @@ export function whyNoPods(): string | undefined {
 function decide(): Isolation | string {
   if (process.platform !== "linux") return `pods run in namespaces of Linux: this is ${process.platform}`;
   const faults = [asRoot, asUser].map((isolation) => {
-    const [program = "", ...args] = [...isolation.enter({ hasNetwork: false }), "sh", "-c", "mount -t tmpfs probe /tmp && mount -t proc proc /proc"];
+    const [program = "", ...args] = [
+      ...isolation.enter({ hasNetwork: false }),
+      "sh",
+      "-c",
+      "mount -t tmpfs probe /tmp && mount -t proc proc /proc",
+    ];
     const { status, stderr, error } = spawnSync(program, args, { encoding: "utf8", timeout: 10_000 });
     return status === 0 ? isolation : (error?.message ?? stderr.trim());
   });

@@ -107,9 +107,14 @@ export class PodWorker {
   }
 
   async #exceedDeadline(): Promise<void> {
-    const hasEnded = this.#options.pod.spec.containers.every(({ name }) => this.#states.get(name)?.terminated !== undefined);
+    const hasEnded = this.#options.pod.spec.containers.every(
+      ({ name }) => this.#states.get(name)?.terminated !== undefined,
+    );
     if (this.#isStopping || hasEnded) return;
-    this.#end = { reason: "DeadlineExceeded", message: "Pod was active on the node longer than the specified deadline" };
+    this.#end = {
+      reason: "DeadlineExceeded",
+      message: "Pod was active on the node longer than the specified deadline",
+    };
     this.#report();
     await this.stop((this.#options.pod.spec.terminationGracePeriodSeconds ?? 30) * 1_000);
     this.#report();
@@ -120,10 +125,15 @@ export class PodWorker {
     if (fault === "Stuck" || this.#isStopping) return;
     const image = container.image ?? "";
     if (fault === "ErrImagePull" || !hasImage(image)) return this.#failPull(container, image);
-    const why = fault === "CreateContainerConfigError" ? 'secret "missing" not found' : configurationFault(pod, container, hasObject);
+    const why =
+      fault === "CreateContainerConfigError"
+        ? 'secret "missing" not found'
+        : configurationFault(pod, container, hasObject);
     if (why !== undefined) return this.#set(container, waiting("CreateContainerConfigError", why));
     const command = fault === "StartError" ? ["/nonexistent"] : container.command;
-    const process = startContainerProcess(containerOptionsOf(pod, command === undefined ? container : { ...container, command }, facts));
+    const process = startContainerProcess(
+      containerOptionsOf(pod, command === undefined ? container : { ...container, command }, facts),
+    );
     this.#processes.set(container.name, process);
     const log = this.#logs.get(container.name);
     for (const stream of [process.stdout, process.stderr]) stream.on("data", (data: Buffer) => log?.append(data));
@@ -141,7 +151,12 @@ export class PodWorker {
             startedAt: "1970-01-01T00:00:00Z",
             finishedAt: timestamp(),
           }
-        : { exitCode: this.#forced === "Error" ? 1 : end.exitCode, reason: this.#reasonOf(end), startedAt, finishedAt: timestamp() };
+        : {
+            exitCode: this.#forced === "Error" ? 1 : end.exitCode,
+            reason: this.#reasonOf(end),
+            startedAt,
+            finishedAt: timestamp(),
+          };
     this.#set(container, { terminated: { ...terminated, containerID: `containerd://${container.name}` } });
   }
 
@@ -152,12 +167,17 @@ export class PodWorker {
 
   #failPull(container: Container, image: string): void {
     if (container.imagePullPolicy === "Never") {
-      this.#set(container, waiting("ErrImageNeverPull", `Container image "${image}" is not present with pull policy of Never`));
+      this.#set(
+        container,
+        waiting("ErrImageNeverPull", `Container image "${image}" is not present with pull policy of Never`),
+      );
       return;
     }
     const missing = `failed to resolve reference "${image}": ${image}: not found`;
     this.#set(container, waiting("ErrImagePull", missing));
-    this.#later(PULL_RETRY_MS, () => this.#set(container, waiting("ImagePullBackOff", `Back-off pulling image "${image}": ErrImagePull: ${missing}`)));
+    this.#later(PULL_RETRY_MS, () =>
+      this.#set(container, waiting("ImagePullBackOff", `Back-off pulling image "${image}": ErrImagePull: ${missing}`)),
+    );
   }
 
   #set({ name }: Container, state: ContainerState): void {
@@ -170,7 +190,8 @@ export class PodWorker {
     if (this.#isSilent) return;
     const { report, pod } = this.#options;
     const haveEnded = pod.spec.containers.every(({ name }) => this.#states.get(name)?.terminated !== undefined);
-    if (haveEnded) report((before) => ({ ...statusOf(before, this.#states), phase: before.status?.phase ?? "Pending" }));
+    if (haveEnded)
+      report((before) => ({ ...statusOf(before, this.#states), phase: before.status?.phase ?? "Pending" }));
     report((before) => statusOf(before, this.#states, this.#end));
   }
 

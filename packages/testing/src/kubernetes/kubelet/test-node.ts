@@ -71,14 +71,22 @@ export class TestNode implements AsyncDisposable {
     this.#isLost = true;
     for (const worker of this.#workers.values()) worker.silence();
     for (const pod of this.#store.list("pods") as readonly Pod[]) {
-      if (pod.spec.nodeName !== this.name || pod.status?.phase === "Succeeded" || pod.status?.phase === "Failed") continue;
+      if (pod.spec.nodeName !== this.name || pod.status?.phase === "Succeeded" || pod.status?.phase === "Failed")
+        continue;
       const conditions = [
         ...(pod.status?.conditions ?? []).filter(({ type }) => type !== "Ready"),
         conditionOf(pod, "Ready", false),
-        conditionOf(pod, "DisruptionTarget", true, { reason: "DeletionByTaintManager", message: "Taint manager: deleting due to NoExecute taint" }),
+        conditionOf(pod, "DisruptionTarget", true, {
+          reason: "DeletionByTaintManager",
+          message: "Taint manager: deleting due to NoExecute taint",
+        }),
       ];
       const status = { ...pod.status, phase: pod.status?.phase ?? "Pending", conditions };
-      const metadata = { ...pod.metadata, deletionTimestamp: timestamp(), deletionGracePeriodSeconds: pod.spec.terminationGracePeriodSeconds ?? 30 };
+      const metadata = {
+        ...pod.metadata,
+        deletionTimestamp: timestamp(),
+        deletionGracePeriodSeconds: pod.spec.terminationGracePeriodSeconds ?? 30,
+      };
       this.#store.update("pods", { ...pod, metadata, status });
     }
   }
@@ -89,8 +97,14 @@ export class TestNode implements AsyncDisposable {
     if (pod.spec.nodeName !== this.name) return;
     const worker = this.#workers.get(pod.metadata.uid ?? "");
     if (isRemoved) this.#track(this.#forget(pod, worker));
-    else if (worker === undefined && pod.metadata.deletionTimestamp === undefined && !this.#isLost) this.#track(this.#start(pod));
-    else if (worker !== undefined && !this.#isLost && pod.metadata.deletionTimestamp !== undefined && isSooner(pod, before as Pod | undefined))
+    else if (worker === undefined && pod.metadata.deletionTimestamp === undefined && !this.#isLost)
+      this.#track(this.#start(pod));
+    else if (
+      worker !== undefined &&
+      !this.#isLost &&
+      pod.metadata.deletionTimestamp !== undefined &&
+      isSooner(pod, before as Pod | undefined)
+    )
       this.#track(this.#terminate(pod, worker));
   }
 
@@ -142,4 +156,5 @@ export class TestNode implements AsyncDisposable {
 
 /** Whether a pod is to end, and was not before, or not so soon. */
 const isSooner = (pod: Pod, before: Pod | undefined): boolean =>
-  before?.metadata.deletionTimestamp === undefined || (pod.metadata.deletionGracePeriodSeconds ?? 30) < (before.metadata.deletionGracePeriodSeconds ?? 30);
+  before?.metadata.deletionTimestamp === undefined ||
+  (pod.metadata.deletionGracePeriodSeconds ?? 30) < (before.metadata.deletionGracePeriodSeconds ?? 30);

@@ -30,7 +30,13 @@ export function discoveryAt(path: string): object {
     groupVersion: version,
     resources: found.flatMap(({ name, singular, kind, isNamespaced, shortNames = [], subresources = [] }) => [
       { name, singularName: singular, namespaced: isNamespaced, kind, verbs: VERBS, shortNames },
-      ...subresources.map((sub) => ({ name: `${name}/${sub}`, singularName: "", namespaced: isNamespaced, kind, verbs: ["get"] })),
+      ...subresources.map((sub) => ({
+        name: `${name}/${sub}`,
+        singularName: "",
+        namespaced: isNamespaced,
+        kind,
+        verbs: ["get"],
+      })),
     ]),
   };
 }

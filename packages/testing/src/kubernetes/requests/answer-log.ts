@@ -13,7 +13,10 @@ export function containerNamed(pod: Pod, name: string | null): string {
     if (!names.includes(name)) throw badRequest(`container ${name} is not valid for pod ${pod.metadata.name}`);
     return name;
   }
-  if (names.length > 1) throw badRequest(`a container name must be specified for pod ${pod.metadata.name}, choose one of: [${names.join(" ")}]`);
+  if (names.length > 1)
+    throw badRequest(
+      `a container name must be specified for pod ${pod.metadata.name}, choose one of: [${names.join(" ")}]`,
+    );
   return names[0] ?? "";
 }
 
@@ -24,7 +27,12 @@ export interface OpenLog {
 }
 
 /** Sends what a container has written, and on request what it writes from then on, until it ends. @returns undefined if that was all @throws {ApiFailure} */
-export function answerLog(nodes: readonly TestNode[], pod: Pod, query: URLSearchParams, response: ServerResponse): OpenLog | undefined {
+export function answerLog(
+  nodes: readonly TestNode[],
+  pod: Pod,
+  query: URLSearchParams,
+  response: ServerResponse,
+): OpenLog | undefined {
   const name = containerNamed(pod, query.get("container"));
   const limitBytes = positive(query, "limitBytes") ?? Number.POSITIVE_INFINITY;
   const tailLines = query.has("tailLines") ? Number(query.get("tailLines")) : undefined;
@@ -69,14 +77,21 @@ function runningContainer(nodes: readonly TestNode[], pod: Pod, name: string): R
     );
   const container = node.container(pod, name);
   if (container === undefined || (container.state.waiting !== undefined && container.log.read().length === 0))
-    throw badRequest(`container "${name}" in pod "${pod.metadata.name}" is waiting to start: ${container?.state.waiting?.reason ?? "ContainerCreating"}`);
+    throw badRequest(
+      `container "${name}" in pod "${pod.metadata.name}" is waiting to start: ${container?.state.waiting?.reason ?? "ContainerCreating"}`,
+    );
   return container;
 }
 
 function positive(query: URLSearchParams, name: string): number | undefined {
   const text = query.get(name);
   if (text === null) return undefined;
-  if (!(Number(text) >= 1)) throw new ApiFailure(422, "Invalid", `PodLogOptions "" is invalid: ${name}: Invalid value: ${text}: must be greater than 0`);
+  if (!(Number(text) >= 1))
+    throw new ApiFailure(
+      422,
+      "Invalid",
+      `PodLogOptions "" is invalid: ${name}: Invalid value: ${text}: must be greater than 0`,
+    );
   return Number(text);
 }
 

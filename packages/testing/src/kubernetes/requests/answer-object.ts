@@ -20,14 +20,22 @@ export interface ObjectAnswer {
 }
 
 /** Does what a request asks for, and says what to answer. @throws {ApiFailure} */
-export function answerObject(store: ObjectStore, request: ApiRequest, { headers, body, podFinalizers }: AnswerObjectOptions): ObjectAnswer {
+export function answerObject(
+  store: ObjectStore,
+  request: ApiRequest,
+  { headers, body, podFinalizers }: AnswerObjectOptions,
+): ObjectAnswer {
   const { act, resource } = request;
   const isTable = wantsTable(headers.accept);
-  const one = (object: KubeObject): object => (isTable ? asTable(resource.kind, [object], String(store.version)) : asSent(resource, object));
+  const one = (object: KubeObject): object =>
+    isTable ? asTable(resource.kind, [object], String(store.version)) : asSent(resource, object);
   switch (act.verb) {
     case "list": {
       const page = readPage(store, request);
-      return { code: 200, body: isTable ? asTable(resource.kind, page.items, page.resourceVersion) : asList(resource, page) };
+      return {
+        code: 200,
+        body: isTable ? asTable(resource.kind, page.items, page.resourceVersion) : asList(resource, page),
+      };
     }
     case "get":
       return { code: 200, body: one(store.get(act.resource, act.namespace, act.name ?? "")) };

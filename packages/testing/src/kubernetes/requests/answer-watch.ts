@@ -26,10 +26,16 @@ export interface OpenWatch {
  * on, or else first all that are there now. One that comes to fit the selectors is added, one that ceases to is deleted.
  */
 // Long because: the steps of a watch share whether it is silent, broken off or over
-export function answerWatch(store: ObjectStore, request: ApiRequest, response: ServerResponse, fault: ApiFault | undefined): OpenWatch {
+export function answerWatch(
+  store: ObjectStore,
+  request: ApiRequest,
+  response: ServerResponse,
+  fault: ApiFault | undefined,
+): OpenWatch {
   const { act, resource, query } = request;
   const isSelected = selectorOf(query);
-  const isMeant = (object: KubeObject): boolean => (act.namespace === undefined || object.metadata.namespace === act.namespace) && isSelected(object);
+  const isMeant = (object: KubeObject): boolean =>
+    (act.namespace === undefined || object.metadata.namespace === act.namespace) && isSelected(object);
   response.writeHead(200, { "content-type": "application/json" });
   response.flushHeaders();
   let events = 0;
@@ -49,21 +55,34 @@ export function answerWatch(store: ObjectStore, request: ApiRequest, response: S
   const breakOff = ({ kind }: ApiFault, line: string): void => {
     unlisten();
     if (kind === "halfLine") response.write(line.slice(0, line.length / 2));
-    if (kind === "expired") response.write(`${JSON.stringify({ type: "ERROR", object: expired("too old resource version: 1 (2)").status })}\n`);
+    if (kind === "expired")
+      response.write(
+        `${JSON.stringify({ type: "ERROR", object: expired("too old resource version: 1 (2)").status })}\n`,
+      );
     response.end();
   };
   const tell = ({ before, object, isRemoved }: Change): void => {
     const wasMeant = before !== undefined && isMeant(before);
     const isMeantNow = !isRemoved && isMeant(object);
     if (isMeantNow) send(wasMeant ? "MODIFIED" : "ADDED", asSent(resource, object));
-    else if (wasMeant) send("DELETED", asSent(resource, isRemoved ? object : { ...before, metadata: { ...before.metadata, ...versionOf(object) } }));
+    else if (wasMeant)
+      send(
+        "DELETED",
+        asSent(resource, isRemoved ? object : { ...before, metadata: { ...before.metadata, ...versionOf(object) } }),
+      );
   };
   const bookmark = (): void =>
-    send("BOOKMARK", { kind: resource.kind, apiVersion: apiVersionOf(resource), metadata: { resourceVersion: String(store.version) } });
+    send("BOOKMARK", {
+      kind: resource.kind,
+      apiVersion: apiVersionOf(resource),
+      metadata: { resourceVersion: String(store.version) },
+    });
 
   const asked = query.get("resourceVersion") ?? "";
   try {
-    if (asked === "" || asked === "0") for (const object of store.list(act.resource, act.namespace).filter(isMeant)) send("ADDED", asSent(resource, object));
+    if (asked === "" || asked === "0")
+      for (const object of store.list(act.resource, act.namespace).filter(isMeant))
+        send("ADDED", asSent(resource, object));
     else for (const change of store.changesSince(Number(asked), act.resource)) tell(change);
   } catch (error) {
     send("ERROR", (error as ApiFailure).status);

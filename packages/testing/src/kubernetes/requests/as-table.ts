@@ -22,7 +22,8 @@ const POD_COLUMNS: readonly Column[] = [
 ];
 
 /** Whether a client prefers its answer as rows and columns, as kubectl does for people. */
-export const wantsTable = (accept: string | undefined): boolean => (accept ?? "").split(",")[0]?.includes("as=Table") === true;
+export const wantsTable = (accept: string | undefined): boolean =>
+  (accept ?? "").split(",")[0]?.includes("as=Table") === true;
 
 /** Objects as rows and columns for people. */
 export function asTable(kind: string, objects: readonly KubeObject[], resourceVersion: string): object {
@@ -31,7 +32,13 @@ export function asTable(kind: string, objects: readonly KubeObject[], resourceVe
     kind: "Table",
     apiVersion: "meta.k8s.io/v1",
     metadata: { resourceVersion },
-    columnDefinitions: columns.map(({ name, priority = 0 }) => ({ name, type: "string", format: name === "Name" ? "name" : "", description: name, priority })),
+    columnDefinitions: columns.map(({ name, priority = 0 }) => ({
+      name,
+      type: "string",
+      format: name === "Name" ? "name" : "",
+      description: name,
+      priority,
+    })),
     rows: objects.map((object) => ({
       cells: columns.map(({ cell }) => cell(object)),
       object: { kind: "PartialObjectMetadata", apiVersion: "meta.k8s.io/v1", metadata: object.metadata },
@@ -45,7 +52,9 @@ function ready({ spec, status }: Pod): string {
 
 function statusWord({ metadata, status }: Pod): string {
   if (metadata.deletionTimestamp !== undefined) return "Terminating";
-  const states = (status?.containerStatuses ?? []).map(({ state }) => state.waiting?.reason ?? state.terminated?.reason);
+  const states = (status?.containerStatuses ?? []).map(
+    ({ state }) => state.waiting?.reason ?? state.terminated?.reason,
+  );
   return status?.reason ?? states.find((reason) => reason !== undefined) ?? status?.phase ?? "Unknown";
 }
 

@@ -9,25 +9,36 @@ export async function readBody(message: IncomingMessage): Promise<unknown> {
   let bytes = 0;
   for await (const chunk of message as AsyncIterable<Buffer>) {
     bytes += chunk.length;
-    if (bytes > MAX_BODY_BYTES) throw new ApiFailure(413, "RequestEntityTooLarge", `Request entity too large: limit is ${MAX_BODY_BYTES}`);
+    if (bytes > MAX_BODY_BYTES)
+      throw new ApiFailure(413, "RequestEntityTooLarge", `Request entity too large: limit is ${MAX_BODY_BYTES}`);
     chunks.push(chunk);
   }
   if (bytes === 0) return undefined;
   if (message.headers["content-type"]?.includes("protobuf") === true)
-    throw new ApiFailure(415, "UnsupportedMediaType", "the body of the request was in an unknown format - accepted media types include: application/json");
+    throw new ApiFailure(
+      415,
+      "UnsupportedMediaType",
+      "the body of the request was in an unknown format - accepted media types include: application/json",
+    );
   try {
     return JSON.parse(Buffer.concat(chunks).toString()) as unknown;
   } catch {
-    throw badRequest("the object provided is unrecognized (must be of type Pod): couldn't get version/kind; json parse error");
+    throw badRequest(
+      "the object provided is unrecognized (must be of type Pod): couldn't get version/kind; json parse error",
+    );
   }
 }
 
 export function sendJson(response: ServerResponse, code: number, body: object): void {
-  response.writeHead(code, { "content-type": "application/json", "cache-control": "no-cache, private" }).end(JSON.stringify(body));
+  response
+    .writeHead(code, { "content-type": "application/json", "cache-control": "no-cache, private" })
+    .end(JSON.stringify(body));
 }
 
 export const asFailure = (error: unknown): ApiFailure =>
-  error instanceof ApiFailure ? error : new ApiFailure(500, "InternalError", error instanceof Error ? error.message : String(error));
+  error instanceof ApiFailure
+    ? error
+    : new ApiFailure(500, "InternalError", error instanceof Error ? error.message : String(error));
 
 /** Ends the connection where the answer has begun. */
 export function sendFailure(response: ServerResponse, error: unknown): void {

@@ -14,7 +14,11 @@ export interface Page {
 }
 
 /** An object as it is sent by itself. */
-export const asSent = (resource: Resource, object: KubeObject): object => ({ apiVersion: apiVersionOf(resource), kind: resource.kind, ...object });
+export const asSent = (resource: Resource, object: KubeObject): object => ({
+  apiVersion: apiVersionOf(resource),
+  kind: resource.kind,
+  ...object,
+});
 
 /**
  * One page of the objects that are asked for. A later page is read from what is there then, not as it was at the first.
@@ -35,7 +39,10 @@ export function readPage(store: ObjectStore, { act, query }: ApiRequest): Page {
   return {
     items,
     resourceVersion: String(version),
-    next: left === 0 || last === undefined ? undefined : Buffer.from(JSON.stringify({ version, after: keyOf(last) })).toString("base64url"),
+    next:
+      left === 0 || last === undefined
+        ? undefined
+        : Buffer.from(JSON.stringify({ version, after: keyOf(last) })).toString("base64url"),
     left,
   };
 }

@@ -59,13 +59,20 @@ export class RequestHandler implements Disposable {
       });
       this.#options.users.authorize(user, request.act);
       const fault = takeFault(this.faults, request.act);
-      if (fault === undefined || (await letThrough(fault, response))) this.#answer(request, message, body, response, fault);
+      if (fault === undefined || (await letThrough(fault, response)))
+        this.#answer(request, message, body, response, fault);
     } catch (error) {
       sendFailure(response, error);
     }
   }
 
-  #answer(request: ApiRequest, { headers }: IncomingMessage, body: unknown, response: ServerResponse, fault: ApiFault | undefined): void {
+  #answer(
+    request: ApiRequest,
+    { headers }: IncomingMessage,
+    body: unknown,
+    response: ServerResponse,
+    fault: ApiFault | undefined,
+  ): void {
     const { store, nodes, podFinalizers } = this.#options;
     const { act, query } = request;
     if (act.verb === "watch") {
@@ -80,7 +87,12 @@ export class RequestHandler implements Disposable {
     if (act.subresource === "token" && act.verb === "create") {
       const { namespace = "", name = "" } = store.get(act.resource, act.namespace, act.name ?? "").metadata;
       const token = this.#options.users.addServiceAccount(namespace, name);
-      sendJson(response, 201, { kind: "TokenRequest", apiVersion: "authentication.k8s.io/v1", metadata: { name, namespace }, status: { token } });
+      sendJson(response, 201, {
+        kind: "TokenRequest",
+        apiVersion: "authentication.k8s.io/v1",
+        metadata: { name, namespace },
+        status: { token },
+      });
       return;
     }
     if (act.subresource === "attach") throw badRequest("Upgrade request required");
@@ -97,7 +109,8 @@ export class RequestHandler implements Disposable {
       const { users, nodes } = this.#options;
       const user = users.of(message);
       const request = requestOf("GET", new URL(message.url ?? "/", "https://localhost"));
-      if (request === undefined || request.act.subresource === "") throw badRequest("only streams of pods are upgraded");
+      if (request === undefined || request.act.subresource === "")
+        throw badRequest("only streams of pods are upgraded");
       const { act, query } = request;
       entry = this.#note(user, act, message);
       users.authorize(user, act);
@@ -108,14 +121,21 @@ export class RequestHandler implements Disposable {
       const name = containerNamed(pod, query.get("container"));
       if (pod.spec.nodeName === undefined) throw badRequest(`pod ${pod.metadata.name} does not have a host assigned`);
       const node = nodes.find((one) => one.name === pod.spec.nodeName);
-      if (node === undefined || node.isLost) throw new ApiFailure(500, "InternalError", "error dialing backend: dial tcp: i/o timeout");
+      if (node === undefined || node.isLost)
+        throw new ApiFailure(500, "InternalError", "error dialing backend: dial tcp: i/o timeout");
       entry.status = 101;
-      this.#webSockets.handleUpgrade(message, socket, head, (webSocket) => answerAttach(webSocket, node.container(pod, name), query));
+      this.#webSockets.handleUpgrade(message, socket, head, (webSocket) =>
+        answerAttach(webSocket, node.container(pod, name), query),
+      );
     } catch (error) {
       const { code, reason, status } = asFailure(error);
       if (entry !== undefined) entry.status = code;
       const text = JSON.stringify(status);
-      const headers = ["Content-Type: application/json", `Content-Length: ${Buffer.byteLength(text)}`, "Connection: close"];
+      const headers = [
+        "Content-Type: application/json",
+        `Content-Length: ${Buffer.byteLength(text)}`,
+        "Connection: close",
+      ];
       socket.end(`HTTP/1.1 ${code} ${reason}\r\n${headers.join("\r\n")}\r\n\r\n${text}`);
     }
   }

@@ -18,5 +18,14 @@ export interface LoggedRequest {
 
 export function loggedRequest(user: User, act: Act, httpVersion: string): LoggedRequest {
   const { verb, namespace, name } = act;
-  return { verb, resource: rightNameOf(act).slice(verb.length + 1), namespace, name, user: user.name, httpVersion, at: performance.now(), status: undefined };
+  return {
+    verb,
+    resource: rightNameOf(act).slice(verb.length + 1),
+    namespace,
+    name,
+    user: user.name,
+    httpVersion,
+    at: performance.now(),
+    status: undefined,
+  };
 }

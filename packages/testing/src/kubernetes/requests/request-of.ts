@@ -24,7 +24,14 @@ export function requestOf(method: string, url: URL): ApiRequest | undefined {
   const resource = resourceNamed(group, name);
   if (resource === undefined) throw noSuchResource();
   const namespace = isInside ? rest[1] : undefined;
-  const act: Act = { verb: verbOf(method, object, url.searchParams), group, resource: name, subresource, namespace, name: object };
+  const act: Act = {
+    verb: verbOf(method, object, url.searchParams),
+    group,
+    resource: name,
+    subresource,
+    namespace,
+    name: object,
+  };
   return { act, resource, query: url.searchParams };
 }
 

@@ -48,16 +48,30 @@ export class ObjectStore {
 
   /** By namespace and name. */
   list(resource: string, namespace?: string): readonly KubeObject[] {
-    const all = [...this.#objects].filter(([key]) => key.startsWith(namespace === undefined ? `${resource}/` : `${resource}/${namespace}/`));
+    const all = [...this.#objects].filter(([key]) =>
+      key.startsWith(namespace === undefined ? `${resource}/` : `${resource}/${namespace}/`),
+    );
     return all.sort(([one], [other]) => (one < other ? -1 : 1)).map(([, object]) => object);
   }
 
   /** @throws {ApiFailure} 404; 409 Conflict if it is not at `expectedVersion` any more */
-  update<T extends KubeObject>(resource: string, object: T, { expectedVersion }: { readonly expectedVersion?: string | undefined } = {}): T {
+  update<T extends KubeObject>(
+    resource: string,
+    object: T,
+    { expectedVersion }: { readonly expectedVersion?: string | undefined } = {},
+  ): T {
     const { name, namespace } = object.metadata;
     const before = this.get(resource, namespace, name);
-    if (expectedVersion !== undefined && expectedVersion !== "" && before.metadata.resourceVersion !== expectedVersion) {
-      throw conflict(resource, name, "the object has been modified; please apply your changes to the latest version and try again");
+    if (
+      expectedVersion !== undefined &&
+      expectedVersion !== "" &&
+      before.metadata.resourceVersion !== expectedVersion
+    ) {
+      throw conflict(
+        resource,
+        name,
+        "the object has been modified; please apply your changes to the latest version and try again",
+      );
     }
     if (isSame(before, object)) return before as T;
     return this.#put(resource, object, before);
@@ -91,7 +105,10 @@ export class ObjectStore {
   }
 
   #put<T extends KubeObject>(resource: string, object: T, before: KubeObject | undefined): T {
-    const stored = structuredClone({ ...object, metadata: { ...object.metadata, resourceVersion: String(++this.#version) } });
+    const stored = structuredClone({
+      ...object,
+      metadata: { ...object.metadata, resourceVersion: String(++this.#version) },
+    });
     this.#objects.set(keyOf(resource, stored.metadata.namespace, stored.metadata.name), stored);
     this.#tell({ version: this.#version, resource, before, object: stored, isRemoved: false });
     return stored;
@@ -107,9 +124,11 @@ export class ObjectStore {
   }
 }
 
-const keyOf = (resource: string, namespace: string | undefined, name: string): string => `${resource}/${namespace ?? ""}/${name}`;
+const keyOf = (resource: string, namespace: string | undefined, name: string): string =>
+  `${resource}/${namespace ?? ""}/${name}`;
 
 function isSame(before: KubeObject, after: KubeObject): boolean {
-  const bare = (object: KubeObject): string => JSON.stringify({ ...object, metadata: { ...object.metadata, resourceVersion: undefined } });
+  const bare = (object: KubeObject): string =>
+    JSON.stringify({ ...object, metadata: { ...object.metadata, resourceVersion: undefined } });
   return bare(before) === bare(after);
 }

@@ -61,7 +61,10 @@ export interface Container {
   readonly stdinOnce?: boolean;
   readonly tty?: boolean;
   readonly ports?: readonly { readonly containerPort: number; readonly hostPort?: number }[];
-  readonly resources?: { readonly limits?: Readonly<Record<string, string>>; readonly requests?: Readonly<Record<string, string>> };
+  readonly resources?: {
+    readonly limits?: Readonly<Record<string, string>>;
+    readonly requests?: Readonly<Record<string, string>>;
+  };
   readonly volumeMounts?: readonly VolumeMount[];
   readonly securityContext?: ContainerSecurityContext;
   readonly livenessProbe?: Probe;

@@ -11,7 +11,8 @@ interface JsonPatchStep {
 export function patchObject(mediaType: string, object: object, patch: unknown): object {
   switch (mediaType.split(";", 1)[0]) {
     case "application/json-patch+json":
-      if (!Array.isArray(patch)) throw badRequest("error decoding patch: json: cannot unmarshal object into Go value of type jsonpatch.Patch");
+      if (!Array.isArray(patch))
+        throw badRequest("error decoding patch: json: cannot unmarshal object into Go value of type jsonpatch.Patch");
       return (patch as JsonPatchStep[]).reduce(applyStep, structuredClone(object));
     case "application/merge-patch+json":
       return merge(object, patch, () => undefined) as object;
@@ -32,7 +33,8 @@ type MergeLists = (before: unknown, patch: unknown) => unknown[] | undefined;
 function merge(before: unknown, patch: unknown, mergeLists: MergeLists): unknown {
   if (Array.isArray(patch)) return mergeLists(before, patch) ?? patch;
   if (typeof patch !== "object" || patch === null) return patch;
-  const merged: Record<string, unknown> = typeof before === "object" && before !== null && !Array.isArray(before) ? { ...before } : {};
+  const merged: Record<string, unknown> =
+    typeof before === "object" && before !== null && !Array.isArray(before) ? { ...before } : {};
   for (const [key, value] of Object.entries(patch)) {
     if (value === null) delete merged[key];
     else merged[key] = merge(merged[key], value, mergeLists);
@@ -42,7 +44,8 @@ function merge(before: unknown, patch: unknown, mergeLists: MergeLists): unknown
 
 /** Lists of named things are merged by name, others replaced, as the pod's schema has it for containers, volumes and variables. */
 const mergeByKey: MergeLists = (before, patch) => {
-  const isNamed = (list: unknown): list is { readonly name: string }[] => Array.isArray(list) && list.every((item) => typeof item?.name === "string");
+  const isNamed = (list: unknown): list is { readonly name: string }[] =>
+    Array.isArray(list) && list.every((item) => typeof item?.name === "string");
   if (!isNamed(patch) || !isNamed(before)) return undefined;
   const changed = before.map((item) => {
     const change = patch.find(({ name }) => name === item.name);
@@ -55,7 +58,8 @@ const mergeByKey: MergeLists = (before, patch) => {
 function applyStep(target: object, { op, path, from, value }: JsonPatchStep): object {
   switch (op) {
     case "test":
-      if (JSON.stringify(valueAt(target, path)) !== JSON.stringify(value)) throw cannotApply(`testing path ${path} failed`);
+      if (JSON.stringify(valueAt(target, path)) !== JSON.stringify(value))
+        throw cannotApply(`testing path ${path} failed`);
       return target;
     case "add":
     case "replace":
@@ -73,7 +77,8 @@ function applyStep(target: object, { op, path, from, value }: JsonPatchStep): ob
   }
 }
 
-const cannotApply = (why: string): ApiFailure => new ApiFailure(422, "Invalid", `the server rejected our request due to an error in our request: ${why}`);
+const cannotApply = (why: string): ApiFailure =>
+  new ApiFailure(422, "Invalid", `the server rejected our request due to an error in our request: ${why}`);
 
 const keysOf = (path: string): string[] =>
   path
@@ -96,7 +101,8 @@ function valueAt(target: object, path: string): unknown {
 
 function setAt(target: object, path: string, value: unknown, op: "add" | "replace"): object {
   const { parent, key } = parentOf(target, path);
-  if (op === "replace" && !(key in parent)) throw cannotApply(`replace operation does not apply: doc is missing key: ${path}: missing value`);
+  if (op === "replace" && !(key in parent))
+    throw cannotApply(`replace operation does not apply: doc is missing key: ${path}: missing value`);
   if (Array.isArray(parent) && op === "add") parent.splice(key === "-" ? parent.length : Number(key), 0, value);
   else parent[key] = value;
   return target;
@@ -104,7 +110,8 @@ function setAt(target: object, path: string, value: unknown, op: "add" | "replac
 
 function removeAt(target: object, path: string): object {
   const { parent, key } = parentOf(target, path);
-  if (!(key in parent)) throw cannotApply(`remove operation does not apply: doc is missing path: ${path}: missing value`);
+  if (!(key in parent))
+    throw cannotApply(`remove operation does not apply: doc is missing path: ${path}: missing value`);
   if (Array.isArray(parent)) parent.splice(Number(key), 1);
   else delete parent[key];
   return target;

@@ -11,7 +11,15 @@ export interface Resource {
 }
 
 export const resources: readonly Resource[] = [
-  { group: "", version: "v1", name: "namespaces", singular: "namespace", kind: "Namespace", isNamespaced: false, shortNames: ["ns"] },
+  {
+    group: "",
+    version: "v1",
+    name: "namespaces",
+    singular: "namespace",
+    kind: "Namespace",
+    isNamespaced: false,
+    shortNames: ["ns"],
+  },
   {
     group: "",
     version: "v1",
@@ -33,9 +41,33 @@ export const resources: readonly Resource[] = [
     subresources: ["token"],
   },
   { group: "", version: "v1", name: "secrets", singular: "secret", kind: "Secret", isNamespaced: true },
-  { group: "", version: "v1", name: "configmaps", singular: "configmap", kind: "ConfigMap", isNamespaced: true, shortNames: ["cm"] },
-  { group: "", version: "v1", name: "resourcequotas", singular: "resourcequota", kind: "ResourceQuota", isNamespaced: true, shortNames: ["quota"] },
-  { group: "", version: "v1", name: "limitranges", singular: "limitrange", kind: "LimitRange", isNamespaced: true, shortNames: ["limits"] },
+  {
+    group: "",
+    version: "v1",
+    name: "configmaps",
+    singular: "configmap",
+    kind: "ConfigMap",
+    isNamespaced: true,
+    shortNames: ["cm"],
+  },
+  {
+    group: "",
+    version: "v1",
+    name: "resourcequotas",
+    singular: "resourcequota",
+    kind: "ResourceQuota",
+    isNamespaced: true,
+    shortNames: ["quota"],
+  },
+  {
+    group: "",
+    version: "v1",
+    name: "limitranges",
+    singular: "limitrange",
+    kind: "LimitRange",
+    isNamespaced: true,
+    shortNames: ["limits"],
+  },
   {
     group: "",
     version: "v1",
@@ -46,8 +78,22 @@ export const resources: readonly Resource[] = [
     shortNames: ["pvc"],
   },
   { group: "", version: "v1", name: "nodes", singular: "node", kind: "Node", isNamespaced: false, shortNames: ["no"] },
-  { group: "rbac.authorization.k8s.io", version: "v1", name: "roles", singular: "role", kind: "Role", isNamespaced: true },
-  { group: "rbac.authorization.k8s.io", version: "v1", name: "rolebindings", singular: "rolebinding", kind: "RoleBinding", isNamespaced: true },
+  {
+    group: "rbac.authorization.k8s.io",
+    version: "v1",
+    name: "roles",
+    singular: "role",
+    kind: "Role",
+    isNamespaced: true,
+  },
+  {
+    group: "rbac.authorization.k8s.io",
+    version: "v1",
+    name: "rolebindings",
+    singular: "rolebinding",
+    kind: "RoleBinding",
+    isNamespaced: true,
+  },
   {
     group: "networking.k8s.io",
     version: "v1",
@@ -57,8 +103,22 @@ export const resources: readonly Resource[] = [
     isNamespaced: true,
     shortNames: ["netpol"],
   },
-  { group: "scheduling.k8s.io", version: "v1", name: "priorityclasses", singular: "priorityclass", kind: "PriorityClass", isNamespaced: false },
-  { group: "node.k8s.io", version: "v1", name: "runtimeclasses", singular: "runtimeclass", kind: "RuntimeClass", isNamespaced: false },
+  {
+    group: "scheduling.k8s.io",
+    version: "v1",
+    name: "priorityclasses",
+    singular: "priorityclass",
+    kind: "PriorityClass",
+    isNamespaced: false,
+  },
+  {
+    group: "node.k8s.io",
+    version: "v1",
+    name: "runtimeclasses",
+    singular: "runtimeclass",
+    kind: "RuntimeClass",
+    isNamespaced: false,
+  },
 ];
 
 export const resourceNamed = (group: string, name: string): Resource | undefined =>
@@ -67,7 +127,10 @@ export const resourceNamed = (group: string, name: string): Resource | undefined
 /** @throws {Error} for a kind that the server does not keep */
 export function resourceOfKind(apiVersion: string, kind: string): Resource {
   const found = resources.find((resource) => resource.kind === kind && apiVersionOf(resource) === apiVersion);
-  if (found === undefined) throw new Error(`Cannot keep a ${kind} of ${apiVersion}: the test API server knows ${resources.map((one) => one.kind).join(", ")}`);
+  if (found === undefined)
+    throw new Error(
+      `Cannot keep a ${kind} of ${apiVersion}: the test API server knows ${resources.map((one) => one.kind).join(", ")}`,
+    );
   return found;
 }
 

@@ -25,7 +25,8 @@ function labelRequirement(text: string): Selector {
     return (object) => (labelOf(object, key) === value) === (operator !== "!=");
   }
   const existence = /^(!?)([\w./-]+)$/.exec(requirement);
-  if (existence === null) throw badRequest(`unable to parse requirement: found '${requirement}', expected: '=', '!=', '==', 'in', notin'`);
+  if (existence === null)
+    throw badRequest(`unable to parse requirement: found '${requirement}', expected: '=', '!=', '==', 'in', notin'`);
   const [, not, key = ""] = existence;
   return (object) => (labelOf(object, key) === undefined) === (not === "!");
 }

@@ -23,17 +23,28 @@ export interface ServerSource {
  * an installed program; else, on Debian as root, from one that is installed now.
  * @throws {Error} that says in one line what to do, if there is no way
  */
-export async function decideServerKind({ name, image, program, debianPackage, kindVariable, urlVariable }: ServerSource): Promise<ServerKind> {
+export async function decideServerKind({
+  name,
+  image,
+  program,
+  debianPackage,
+  kindVariable,
+  urlVariable,
+}: ServerSource): Promise<ServerKind> {
   const forced = process.env[kindVariable];
   if (forced !== undefined && forced !== "container" && forced !== "local") {
     throw new Error(`${kindVariable} is "${forced}": expected "container" or "local"`);
   }
   if (forced !== "local" && (await dockerAnswers()) && (await hasImage(image))) return "container";
   if (forced === "container")
-    throw new Error(`No ${name} for the tests: ${kindVariable} asks for a container, and no Docker engine with the image ${image} answers`);
+    throw new Error(
+      `No ${name} for the tests: ${kindVariable} asks for a container, and no Docker engine with the image ${image} answers`,
+    );
   if (!existsSync(program)) {
     if (!canInstallDebianPackages()) {
-      throw new Error(`No ${name} for the tests: start Docker, or install ${debianPackage}, or set ${urlVariable} to a server that tests may use`);
+      throw new Error(
+        `No ${name} for the tests: start Docker, or install ${debianPackage}, or set ${urlVariable} to a server that tests may use`,
+      );
     }
     await installDebianPackage(debianPackage);
   }

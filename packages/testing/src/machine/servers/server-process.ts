@@ -24,11 +24,18 @@ export interface ServerProcess {
   kill(): Promise<void>;
 }
 
-export function createServerProcess({ program, args, env, comesFirst = false, untilReady }: ServerProcessOptions): ServerProcess {
+export function createServerProcess({
+  program,
+  args,
+  env,
+  comesFirst = false,
+  untilReady,
+}: ServerProcessOptions): ServerProcess {
   let output = "";
   let server: ChildProcess | undefined;
   const signal = (name: NodeJS.Signals) => {
-    if (server?.pid !== undefined && server.exitCode === null && server.signalCode === null) process.kill(-server.pid, name);
+    if (server?.pid !== undefined && server.exitCode === null && server.signalCode === null)
+      process.kill(-server.pid, name);
   };
   return {
     async start() {

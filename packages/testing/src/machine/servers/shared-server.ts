@@ -64,11 +64,13 @@ export async function sharedServerUrl(server: Asked): Promise<string> {
 }
 
 /** Asks the run's own server. @throws {Error} as `sharedServerUrl`, or what went wrong with the answer */
-export const askSharedServer = (server: Asked, question: string): Promise<string> => ask(server, { method: "POST", body: question });
+export const askSharedServer = (server: Asked, question: string): Promise<string> =>
+  ask(server, { method: "POST", body: question });
 
 async function ask({ name, urlVariable, askAtVariable }: Asked, request: RequestInit): Promise<string> {
   const askAt = process.env[askAtVariable];
-  if (askAt === undefined) throw new Error(`No ${name} for the tests: run them by vitest in the repository's root, or set ${urlVariable}`);
+  if (askAt === undefined)
+    throw new Error(`No ${name} for the tests: run them by vitest in the repository's root, or set ${urlVariable}`);
   const response = await fetch(askAt, { ...request, signal: AbortSignal.timeout(600_000) });
   const words = await response.text();
   if (!response.ok) throw new Error(words);

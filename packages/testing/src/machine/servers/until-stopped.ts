@@ -7,7 +7,8 @@ const DEADLINE_MS = 10_000;
 export async function untilStopped(group: number): Promise<void> {
   const deadline = performance.now() + DEADLINE_MS;
   while (!(await isStopped(group))) {
-    if (performance.now() > deadline) throw new Error(`The processes of the group ${group} do not stand still after ${DEADLINE_MS} ms`);
+    if (performance.now() > deadline)
+      throw new Error(`The processes of the group ${group} do not stand still after ${DEADLINE_MS} ms`);
     await setTimeout(5);
   }
 }
@@ -16,7 +17,9 @@ async function isStopped(group: number): Promise<boolean> {
   const pids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name));
   const threads = await Promise.all(
     pids.map(async (pid) =>
-      (await statOf(`/proc/${pid}`))?.group === group ? (await namesIn(`/proc/${pid}/task`)).map((id) => `/proc/${pid}/task/${id}`) : [],
+      (await statOf(`/proc/${pid}`))?.group === group
+        ? (await namesIn(`/proc/${pid}/task`)).map((id) => `/proc/${pid}/task/${id}`)
+        : [],
     ),
   );
   const states = await Promise.all(threads.flat().map(statOf));

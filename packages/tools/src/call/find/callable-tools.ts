@@ -49,7 +49,15 @@ export class CallableTools implements AsyncDisposable {
     for (const tool of guideTools((caller) => this.guidesFor(caller))) {
       const { name, description, inputSchema, outputSchema, readOnly, idempotent } = tool.definition;
       this.registry.register(
-        { name, description, parametersSchema: JSON.stringify(inputSchema), outputSchema: JSON.stringify(outputSchema), readOnly, idempotent, source: "local" },
+        {
+          name,
+          description,
+          parametersSchema: JSON.stringify(inputSchema),
+          outputSchema: JSON.stringify(outputSchema),
+          readOnly,
+          idempotent,
+          source: "local",
+        },
         withLocalLayers(tool),
       );
     }
@@ -72,8 +80,13 @@ export class CallableTools implements AsyncDisposable {
   /** Those that the caller may use on whose behalf a call is made, with the values of arguments that may be shown to it. */
   of(caller: string): readonly ToolRegistration[] {
     const { policy, self } = this.#options;
-    const usable = caller === self || policy === undefined ? this.usable.getTools() : usableBy(caller, policy.current(), this.registry.getTools());
-    return usable.map((tool) => withOpenEnums(tool, decide(caller, policy, this.registry, tool.name, false)?.argumentRules));
+    const usable =
+      caller === self || policy === undefined
+        ? this.usable.getTools()
+        : usableBy(caller, policy.current(), this.registry.getTools());
+    return usable.map((tool) =>
+      withOpenEnums(tool, decide(caller, policy, this.registry, tool.name, false)?.argumentRules),
+    );
   }
 
   mayUse(tool: string, caller: string): boolean {
@@ -82,7 +95,9 @@ export class CallableTools implements AsyncDisposable {
 
   /** See ToolCaller.heldFrom. */
   heldFrom(caller: string): readonly string[] {
-    return this.directory.held.flatMap(({ name, reason }) => (reason === "not_approved" && this.mayUse(name, caller) ? [name] : []));
+    return this.directory.held.flatMap(({ name, reason }) =>
+      reason === "not_approved" && this.mayUse(name, caller) ? [name] : [],
+    );
   }
 
   /** See ToolCaller.addGuide. */
@@ -95,22 +110,50 @@ export class CallableTools implements AsyncDisposable {
     await this.directory.discovered();
     const tools = this.of(caller);
     const services = new Set(tools.map(({ source }) => source));
-    const own = [...this.#guides.values()].flatMap(({ guide, tool }) => (tool === undefined || this.mayUse(tool, caller) ? [guide] : []));
-    const announced = this.directory.guidesOf((service) => services.has(service)).flatMap((guide) => guidesIn(guide, tools));
+    const own = [...this.#guides.values()].flatMap(({ guide, tool }) =>
+      tool === undefined || this.mayUse(tool, caller) ? [guide] : [],
+    );
+    const announced = this.directory
+      .guidesOf((service) => services.has(service))
+      .flatMap((guide) => guidesIn(guide, tools));
     return [...own, ...announced].sort((a, b) => (a.name < b.name ? -1 : 1));
   }
 
   #add(bus: Bus, tool: FoundTool): void {
     const { agent, identity, blobs, station, log } = this.#options;
     if (this.registry.getExecutor(tool.name) !== undefined) {
-      log.warn({ tool: tool.name, newcomer: tool.service }, "left out a tool whose name a tool of this process has taken");
+      log.warn(
+        { tool: tool.name, newcomer: tool.service },
+        "left out a tool whose name a tool of this process has taken",
+      );
       return;
     }
-    const { name, description, parametersSchema, outputSchema, readOnly = false, idempotent = false, dangerous = false, resultSize, service } = tool;
+    const {
+      name,
+      description,
+      parametersSchema,
+      outputSchema,
+      readOnly = false,
+      idempotent = false,
+      dangerous = false,
+      resultSize,
+      service,
+    } = tool;
     // A bridge of an earlier release says nothing of it.
     const trust = tool.trust ?? (service === MCP_BRIDGE ? definedBy("mcp", false) : undefined);
     const output = outputSchema == null ? {} : { outputSchema };
-    const registration = { name, description, parametersSchema, ...output, readOnly, idempotent, dangerous, resultSize, trust, source: service };
+    const registration = {
+      name,
+      description,
+      parametersSchema,
+      ...output,
+      readOnly,
+      idempotent,
+      dangerous,
+      resultSize,
+      trust,
+      source: service,
+    };
     const executor = remoteExecutor(tool, { bus, station, directory: this.directory, identity, blobs, source: agent });
     this.registry.register(registration, executor);
     this.#remote.set(name, executor);

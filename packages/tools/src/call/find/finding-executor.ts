@@ -36,7 +36,10 @@ export function findingExecutor({ tools, resumed, station }: FindingExecutorOpti
     },
   };
 
-  async function find(request: { readonly toolCallId: string; readonly toolName: string }, { progress, caller }: ToolContext): Promise<ToolExecutor> {
+  async function find(
+    request: { readonly toolCallId: string; readonly toolName: string },
+    { progress, caller }: ToolContext,
+  ): Promise<ToolExecutor> {
     const { toolName } = request;
     const { registry, directory } = tools;
     if (progress !== ignoreProgress) await station.current.progress.listen(request, progress);

@@ -16,9 +16,17 @@ export function guideTools(getGuides: (caller: string) => Promise<readonly ToolG
     defineTool(tools.getToolGuide, async ({ name }, { caller }) => {
       const guides = await getGuides(caller);
       const guide = guides.find((known) => known.name.toLowerCase() === name.toLowerCase());
-      if (guide !== undefined) return { content: guide.document, structured: { name: guide.name, document: guide.document }, trust: guide.trust };
+      if (guide !== undefined)
+        return {
+          content: guide.document,
+          structured: { name: guide.name, document: guide.document },
+          trust: guide.trust,
+        };
       const names = guides.map((known) => known.name);
-      return { content: `There is no tool guide "${name}". Available: ${names.length === 0 ? "none" : names.join(", ")}.`, isError: true };
+      return {
+        content: `There is no tool guide "${name}". Available: ${names.length === 0 ? "none" : names.join(", ")}.`,
+        isError: true,
+      };
     }),
   ];
 }

@@ -1,4 +1,12 @@
-import { allToolNames, MCP_BRIDGE, nearestTools, ToolError, ToolErrorCode, tools as toolDefinitions, toolServices } from "@rockbot/contracts";
+import {
+  allToolNames,
+  MCP_BRIDGE,
+  nearestTools,
+  ToolError,
+  ToolErrorCode,
+  tools as toolDefinitions,
+  toolServices,
+} from "@rockbot/contracts";
 import type { CallableTools } from "./callable-tools.ts";
 
 /** When a tool may be there that a service says may come. */
@@ -9,7 +17,10 @@ const MAX_NAMED = 20;
 const WISP = /^wisp__/;
 
 const never = (why: string): ToolError =>
-  new ToolError(ToolErrorCode.Unavailable, `${why} Nothing was run.`, { isRetryable: false, details: { mayHaveRun: false } });
+  new ToolError(ToolErrorCode.Unavailable, `${why} Nothing was run.`, {
+    isRetryable: false,
+    details: { mayHaveRun: false },
+  });
 
 /** Why a tool that is not listed cannot be called on behalf of a caller. The caller learns only of tools that it may use. */
 export function notServed(name: string, caller: string, tools: CallableTools): ToolError {
@@ -36,13 +47,20 @@ export function notServed(name: string, caller: string, tools: CallableTools): T
   }
   const service = allToolNames.includes(name) ? toolServices[name] : undefined;
   if (WISP.test(name) || (allToolNames.includes(name) && service === undefined)) {
-    return never(`"${shown}" cannot be called from here: only the agent has it, in its turns. Ask the agent for what it does.`);
+    return never(
+      `"${shown}" cannot be called from here: only the agent has it, in its turns. Ask the agent for what it does.`,
+    );
   }
   if (service !== undefined && hasItOff(service, tools)) {
-    return never(`"${shown}" cannot be called: no running service offers it. "${service}" is running, and has it off. Only its operator can change that.`);
+    return never(
+      `"${shown}" cannot be called: no running service offers it. "${service}" is running, and has it off. Only its operator can change that.`,
+    );
   }
   if (directory.remembers(name) || service !== undefined) {
-    return new ToolError(ToolErrorCode.Unavailable, `"${shown}" cannot be called now: no running service offers it. Try again later.`);
+    return new ToolError(
+      ToolErrorCode.Unavailable,
+      `"${shown}" cannot be called now: no running service offers it. Try again later.`,
+    );
   }
   if (directory.awaits(name)) {
     return new ToolError(
@@ -52,16 +70,23 @@ export function notServed(name: string, caller: string, tools: CallableTools): T
     );
   }
   if (!directory.canAsk)
-    return new ToolError(ToolErrorCode.Unavailable, `"${shown}" cannot be called now: the message bus cannot be reached. Nothing was run. Try again later.`, {
-      retryAfterMs: AWAITED_RETRY_MS,
-      details: { mayHaveRun: false },
-    });
+    return new ToolError(
+      ToolErrorCode.Unavailable,
+      `"${shown}" cannot be called now: the message bus cannot be reached. Nothing was run. Try again later.`,
+      {
+        retryAfterMs: AWAITED_RETRY_MS,
+        details: { mayHaveRun: false },
+      },
+    );
   const known = tools.of(caller).map((tool) => tool.name);
   const { names, help: question } = nearestTools(name, known, { isDenied: !tools.mayUse(name, caller) });
   const nearest = names[0];
   const more = known.length > MAX_NAMED ? `, and ${known.length - MAX_NAMED} more` : "";
-  const help = question ?? (known.length > 0 ? `known: ${known.slice(0, MAX_NAMED).join(", ")}${more}` : "none is known");
-  return new ToolError(ToolErrorCode.ToolNotFound, `There is no tool "${shown}": ${help}`, { details: { ...(nearest === undefined ? {} : { nearest }) } });
+  const help =
+    question ?? (known.length > 0 ? `known: ${known.slice(0, MAX_NAMED).join(", ")}${more}` : "none is known");
+  return new ToolError(ToolErrorCode.ToolNotFound, `There is no tool "${shown}": ${help}`, {
+    details: { ...(nearest === undefined ? {} : { nearest }) },
+  });
 }
 
 /** Whether all is known that a service offers here. The bridge's list lacks the tools that this process has from its first index on. */

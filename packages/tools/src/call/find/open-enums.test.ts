@@ -9,7 +9,11 @@ const inputSchema = {
   type: "object",
   properties: {
     kind: { type: ["string", "null"], "x-enum-now": ["post", "node", "secret"] },
-    categories: { type: "array", items: { type: "string", "x-open-enum": Array.from({ length: 150 }, (_, i) => `c${i}`) }, description: "Some." },
+    categories: {
+      type: "array",
+      items: { type: "string", "x-open-enum": Array.from({ length: 150 }, (_, i) => `c${i}`) },
+      description: "Some.",
+    },
     peer: { type: "string", "x-enum-now": Array.from({ length: 101 }, (_, i) => `p${i}`) },
     text: { type: "string" },
   },
@@ -17,7 +21,9 @@ const inputSchema = {
 
 async function shownTo(caller: string, yaml: string, args = {}) {
   await using bus = createMemoryBus();
-  const policy = holdPolicy(createPolicy(await readPolicy(`delegates: [gateway]\neveryone: { allow: ['*'] }\n${yaml}`, "of the test")));
+  const policy = holdPolicy(
+    createPolicy(await readPolicy(`delegates: [gateway]\neveryone: { allow: ['*'] }\n${yaml}`, "of the test")),
+  );
   const tool = testTool("find", async () => "", { inputSchema });
   await using _ = await serveTools(bus, { tools: [tool] }, { service: "tests", policy });
   await using gateway = await createToolCaller(bus, { agent: "gateway", policy });
@@ -42,11 +48,15 @@ test("values that a service announces for arguments are an enum for models if th
 });
 
 test("values that the policy refuses from a caller are not shown to it, whatever else its rules ask for", async () => {
-  const rule = "{ properties: { kind: { enum: [post, node] }, categories: { items: { pattern: '^c1$' } } }, dependencies: { kind: [text] } }";
+  const rule =
+    "{ properties: { kind: { enum: [post, node] }, categories: { items: { pattern: '^c1$' } } }, dependencies: { kind: [text] } }";
   const none = "{ properties: { kind: { const: x } } }";
   const yaml = `callers: { bob: { rules: [{ tools: [find], arguments: ${rule} }] }, carol: { rules: [{ tools: ['f*'], arguments: ${none} }] } }`;
   const bob = await shownTo("bob", yaml);
-  expect([bob.kind.enum, bob.categories.description]).toEqual([["post", "node", null], "Some. There are: c1. Others are taken, too."]);
+  expect([bob.kind.enum, bob.categories.description]).toEqual([
+    ["post", "node", null],
+    "Some. There are: c1. Others are taken, too.",
+  ]);
   expect((await shownTo("carol", yaml)).kind).toEqual({ type: ["string", "null"] });
   expect((await shownTo("alice", yaml)).kind.enum).toContain("secret");
 });

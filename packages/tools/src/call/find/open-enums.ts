@@ -40,9 +40,14 @@ function schemaFor(text: string, rules: Rules): string {
   const properties = Object.entries(schema["properties"]).map(([name, property]): [string, unknown] => {
     if (!isRecord(property)) return [name, property];
     const own = withValues(property, (value) => isTaken(name, value, rules));
-    const { told, schema: items } = isRecord(property["items"]) ? withValues(property["items"], (value) => isTaken(name, [value], rules)) : own;
+    const { told, schema: items } = isRecord(property["items"])
+      ? withValues(property["items"], (value) => isTaken(name, [value], rules))
+      : own;
     const description = [own.schema["description"], told].filter((text) => typeof text === "string").join(" ");
-    return [name, { ...own.schema, ...(items === own.schema ? {} : { items }), ...(told === undefined ? {} : { description }) }];
+    return [
+      name,
+      { ...own.schema, ...(items === own.schema ? {} : { items }), ...(told === undefined ? {} : { description }) },
+    ];
   });
   return JSON.stringify({ ...schema, properties: Object.fromEntries(properties) });
 }
@@ -53,12 +58,16 @@ interface Shown {
   readonly told?: string | undefined;
 }
 
-function withValues({ [OPEN]: open, [CLOSED]: closed, ...schema }: Readonly<Record<string, unknown>>, isAllowed: (value: string) => boolean): Shown {
+function withValues(
+  { [OPEN]: open, [CLOSED]: closed, ...schema }: Readonly<Record<string, unknown>>,
+  isAllowed: (value: string) => boolean,
+): Shown {
   const announced = closed ?? open;
   if (!Array.isArray(announced) || "enum" in schema) return { schema };
   const values = announced.filter((value): value is string => typeof value === "string" && isAllowed(value));
   if (values.length === 0) return { schema };
-  if (closed === undefined || values.length > MAX_VALUES) return { schema, told: inWords(values, closed === undefined) };
+  if (closed === undefined || values.length > MAX_VALUES)
+    return { schema, told: inWords(values, closed === undefined) };
   const takesNull = Array.isArray(schema["type"]) && schema["type"].includes("null");
   return { schema: { ...schema, enum: takesNull ? [...values, null] : values } };
 }
@@ -70,7 +79,10 @@ function inWords(values: readonly string[], takesOthers: boolean): string {
 
 /** Whether no rule says of this argument that it may not be so. What a rule says of others does not count: they are not known yet. */
 const isTaken = (name: string, value: unknown, rules: Rules): boolean =>
-  rules.every(({ validate }) => validate({ [name]: value }) || !(validate.errors ?? []).some(({ instancePath }) => isAt(instancePath, name)));
+  rules.every(
+    ({ validate }) =>
+      validate({ [name]: value }) || !(validate.errors ?? []).some(({ instancePath }) => isAt(instancePath, name)),
+  );
 
 const isAt = (path: string, name: string): boolean => {
   const at = `/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`;

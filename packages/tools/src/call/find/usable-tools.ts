@@ -2,8 +2,15 @@ import type { Decision, Policy, PolicyHolder } from "@rockbot/policy";
 import type { ToolRegistration, ToolRegistry } from "../../define/tool-registry.ts";
 
 /** The tools that a policy lets a caller use, in their order. The tools of this process are for everybody. */
-export function usableBy(caller: string, policy: Policy, tools: readonly ToolRegistration[]): readonly ToolRegistration[] {
-  return tools.filter(({ name, dangerous, source }) => source === LOCAL || policy.decide({ caller, tool: name, isDangerous: dangerous }).isAllowed);
+export function usableBy(
+  caller: string,
+  policy: Policy,
+  tools: readonly ToolRegistration[],
+): readonly ToolRegistration[] {
+  return tools.filter(
+    ({ name, dangerous, source }) =>
+      source === LOCAL || policy.decide({ caller, tool: name, isDangerous: dangerous }).isAllowed,
+  );
 }
 
 /**
@@ -21,12 +28,16 @@ export function decide(
   const registration = registry.get(tool);
   if (registration === undefined) return policy.current().decide({ caller, tool });
   const { source, dangerous: isDangerous, readOnly: isReadOnly } = registration;
-  return source === LOCAL ? undefined : policy.current().decide({ caller, tool, isDangerous, isReadOnly, hasReadUntrusted });
+  return source === LOCAL
+    ? undefined
+    : policy.current().decide({ caller, tool, isDangerous, isReadOnly, hasReadUntrusted });
 }
 
 /** The registry as the caller may see it: it lists what the policy lets the caller use, now. */
 export function usableTools(registry: ToolRegistry, policy: PolicyHolder, caller: string): ToolRegistry {
-  let listed: { readonly of: readonly ToolRegistration[]; readonly by: Policy; readonly tools: readonly ToolRegistration[] } | undefined;
+  let listed:
+    | { readonly of: readonly ToolRegistration[]; readonly by: Policy; readonly tools: readonly ToolRegistration[] }
+    | undefined;
   return {
     ...registry,
     getTools() {

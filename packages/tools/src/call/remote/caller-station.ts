@@ -43,7 +43,9 @@ export async function openStation(bus: Bus, options: StationOptions): Promise<St
   if (instance !== undefined || results === "copy") return stationAt(bus, options, { instance, kind: results });
   if (journals === undefined) return ownStation(bus, options);
   const lease = await leaseOrWarn(journals, agent, log);
-  return lease === undefined ? namelessStation(bus, options) : stationAt(bus, options, { instance: lease.instance, kind: "result", lease });
+  return lease === undefined
+    ? namelessStation(bus, options)
+    : stationAt(bus, options, { instance: lease.instance, kind: "result", lease });
 }
 
 interface Name {
@@ -52,7 +54,11 @@ interface Name {
   readonly lease?: SlotLease | undefined;
 }
 
-async function stationAt(bus: Bus, { agent, isGenuineProgress, messageMeter, onStray }: StationOptions, { instance, kind, lease }: Name): Promise<Station> {
+async function stationAt(
+  bus: Bus,
+  { agent, isGenuineProgress, messageMeter, onStray }: StationOptions,
+  { instance, kind, lease }: Name,
+): Promise<Station> {
   const address = addressOf(agent, instance);
   const replyTo = resultTopic(address);
   const alsoHears = [scriptResultTopic(address)];
@@ -68,17 +74,21 @@ async function stationAt(bus: Bus, { agent, isGenuineProgress, messageMeter, onS
       onStray: ({ correlationId }) => onStray(correlationId),
     }),
   );
-  const progress = stack.use(progressListener(bus, { replyTo, address, isGenuine: isGenuineProgress, meter: messageMeter }));
+  const progress = stack.use(
+    progressListener(bus, { replyTo, address, isGenuine: isGenuineProgress, meter: messageMeter }),
+  );
   const parts = stack.move();
   return { address, requester, progress, lost: lease?.lost, [Symbol.asyncDispose]: () => parts.disposeAsync() };
 }
 
-const addressOf = (agent: string, instance: string | undefined): string => (instance === undefined ? agent : `${agent}.${instance}`);
+const addressOf = (agent: string, instance: string | undefined): string =>
+  instance === undefined ? agent : `${agent}.${instance}`;
 
 const subscriptionOf = (address: string): string => `result.${address}`;
 
 /** Under a name that nobody finds again. */
-const namelessStation = (bus: Bus, options: StationOptions): Promise<Station> => stationAt(bus, options, { instance: newId().slice(0, 12), kind: "copy" });
+const namelessStation = (bus: Bus, options: StationOptions): Promise<Station> =>
+  stationAt(bus, options, { instance: newId().slice(0, 12), kind: "copy" });
 
 /** Listens for answers at once: who has a name is seen by that. */
 async function ownStation(bus: Bus, options: StationOptions): Promise<Station> {
@@ -97,7 +107,8 @@ async function ownStation(bus: Bus, options: StationOptions): Promise<Station> {
         }
         log.debug({ agent, error: String(error) }, "could not listen for answers yet"); // the first call tries again, and says so
       }
-      if (instance !== undefined) log.info({ agent, instance }, "another process has the agent's name, so this one calls as an instance of it");
+      if (instance !== undefined)
+        log.info({ agent, instance }, "another process has the agent's name, so this one calls as an instance of it");
       return opened;
     },
   });
@@ -114,6 +125,9 @@ async function leaseOrWarn(journals: JournalStore, agent: string, log: Logger): 
   } catch (error) {
     reason = error instanceof Error ? error.message : String(error);
   }
-  log.error({ agent, reason }, "could not lease an instance name: answers to calls in flight are lost when this process ends");
+  log.error(
+    { agent, reason },
+    "could not lease an instance name: answers to calls in flight are lost when this process ends",
+  );
   return undefined;
 }

@@ -12,7 +12,11 @@ export interface HeldStation extends AsyncDisposable {
 }
 
 /** @param onNamed called with the first name, and with each further one */
-export async function holdStation(bus: Bus, options: StationOptions, onNamed: (address: string) => void): Promise<HeldStation> {
+export async function holdStation(
+  bus: Bus,
+  options: StationOptions,
+  onNamed: (address: string) => void,
+): Promise<HeldStation> {
   let isClosed = false;
   let current = await openStation(bus, options);
   onNamed(current.address);

@@ -31,22 +31,28 @@ export function progressListener(bus: Bus, { replyTo, address, isGenuine, meter 
   let subscribed: Promise<AsyncDisposable> | undefined;
 
   function subscribe(): Promise<AsyncDisposable> {
-    return bus.subscribe({ name: `progress.${address}`, topics: [topic], kind: "copy", ...METERED }, async (message) => {
-      if (!meter.admits("progress", message.userId ?? message.source, message.body.byteLength)) return;
-      const update = decodeMessage("ToolProgress", message.body);
-      if (!update.ok) return;
-      const { toolCallId, sequence, progress, total, message: text } = update.value;
-      const listener = listeners.get(toolCallId);
-      if (listener === undefined || sequence <= listener.last || !isGenuine(listener.toolName, message)) return;
-      listener.last = sequence;
-      listener.onProgress({ progress: progress ?? undefined, total: total ?? undefined, message: text ?? undefined });
-      listener.onHeard();
-    });
+    return bus.subscribe(
+      { name: `progress.${address}`, topics: [topic], kind: "copy", ...METERED },
+      async (message) => {
+        if (!meter.admits("progress", message.userId ?? message.source, message.body.byteLength)) return;
+        const update = decodeMessage("ToolProgress", message.body);
+        if (!update.ok) return;
+        const { toolCallId, sequence, progress, total, message: text } = update.value;
+        const listener = listeners.get(toolCallId);
+        if (listener === undefined || sequence <= listener.last || !isGenuine(listener.toolName, message)) return;
+        listener.last = sequence;
+        listener.onProgress({ progress: progress ?? undefined, total: total ?? undefined, message: text ?? undefined });
+        listener.onHeard();
+      },
+    );
   }
 
   return {
     /** Calls `onProgress` with each update of the call, in order, until it is forgotten. Never throws: a call goes on without progress. */
-    async listen({ toolCallId, toolName }: Pick<ToolInvokeRequest, "toolCallId" | "toolName">, onProgress: (update: ProgressUpdate) => void): Promise<void> {
+    async listen(
+      { toolCallId, toolName }: Pick<ToolInvokeRequest, "toolCallId" | "toolName">,
+      onProgress: (update: ProgressUpdate) => void,
+    ): Promise<void> {
       listeners.set(toolCallId, { last: -1, onHeard: () => {}, toolName, onProgress });
       subscribed ??= subscribe();
       await subscribed.catch(() => {

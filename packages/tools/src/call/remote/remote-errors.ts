@@ -23,7 +23,10 @@ export const unavailable = (tool: FoundTool, cause?: unknown): ToolError =>
 
 /** @param why what has no room */
 export const overloaded = (tool: FoundTool, why: string, cause?: unknown): ToolError =>
-  new ToolError(ToolErrorCode.Overloaded, `"${tool.name}" cannot be called now: ${why}. Try again later.`, { cause, retryAfterMs: RETRY_AFTER_MS });
+  new ToolError(ToolErrorCode.Overloaded, `"${tool.name}" cannot be called now: ${why}. Try again later.`, {
+    cause,
+    retryAfterMs: RETRY_AFTER_MS,
+  });
 
 /** The meaning of an error of the bus for a call; any other error stays as it is. */
 export function toCallError(tool: FoundTool, error: unknown): unknown {
@@ -35,10 +38,15 @@ export function toCallError(tool: FoundTool, error: unknown): unknown {
   if (error instanceof SubscriptionTakenError) return nameTaken(tool, error);
   if (error instanceof BusClosedError) return busClosed(tool, error);
   if (error instanceof BusUnavailableError) {
-    return new ToolError(ToolErrorCode.Unavailable, `"${tool.name}" cannot be called now: the message bus does not answer. Try again later.`, { cause: error });
+    return new ToolError(
+      ToolErrorCode.Unavailable,
+      `"${tool.name}" cannot be called now: the message bus does not answer. Try again later.`,
+      { cause: error },
+    );
   }
   if (error instanceof QueueFullError) return overloaded(tool, `too many calls wait for "${tool.service}"`, error);
-  if (error instanceof MessageTooLargeError) return new ToolError(ToolErrorCode.TooLarge, error.message, { cause: error });
+  if (error instanceof MessageTooLargeError)
+    return new ToolError(ToolErrorCode.TooLarge, error.message, { cause: error });
   return error;
 }
 
@@ -55,5 +63,9 @@ function busClosed({ name, readOnly, idempotent }: FoundTool, cause: BusClosedEr
     const message = `"${name}" was called, and this process closed its bus before the answer came. It may have had effects: find out before you make another call of it.`;
     return new ToolError(ToolErrorCode.OutcomeUnknown, message, { cause, details });
   }
-  return new ToolError(ToolErrorCode.Unavailable, `"${name}" cannot be called: this process has closed its bus`, { cause, details, isRetryable: false });
+  return new ToolError(ToolErrorCode.Unavailable, `"${name}" cannot be called: this process has closed its bus`, {
+    cause,
+    details,
+    isRetryable: false,
+  });
 }

@@ -52,7 +52,11 @@ export interface RemoteTool extends ToolExecutor {
    * Sends a request whose answer is waited for already, at the address of a caller's station. Resolves once the bus has it.
    * @throws {ToolError} if nobody serves the tool @throws what Bus.publish throws
    */
-  send(request: ToolInvokeRequest, context: ToolContext, options: { readonly address: string; readonly isWanted: () => boolean }): Promise<void>;
+  send(
+    request: ToolInvokeRequest,
+    context: ToolContext,
+    options: { readonly address: string; readonly isWanted: () => boolean },
+  ): Promise<void>;
 }
 
 /**
@@ -112,12 +116,19 @@ class RemoteExecutor implements RemoteTool {
     } catch (error) {
       if (signal.aborted || error instanceof RequestTimeoutError)
         this.#cancel(toolCallId, caller, signal.aborted ? "the caller gave it up" : "its deadline is over");
-      throw isMisaddressed && error instanceof RequestTimeoutError ? misaddressed(tool.name, error) : toCallError(tool, error);
+      throw isMisaddressed && error instanceof RequestTimeoutError
+        ? misaddressed(tool.name, error)
+        : toCallError(tool, error);
     }
     directory.sawAlive(tool);
     if (updates > 0) await heard.heardAll(toolCallId, updates);
     if (answer instanceof ToolError) throw tool.service === MCP_BRIDGE ? mcpError(answer, tool.trust == null) : answer; // one of today labels its tools
-    const left = leftAnswer(reply as unknown as Envelope, request, { store: blobs, capability: acceptBlob, deadline, signal });
+    const left = leftAnswer(reply as unknown as Envelope, request, {
+      store: blobs,
+      capability: acceptBlob,
+      deadline,
+      signal,
+    });
     return left ?? (answer as ToolInvokeResponse);
   }
 
@@ -144,7 +155,14 @@ class RemoteExecutor implements RemoteTool {
     const { bus, source } = this.#options;
     const body = encodeMessage("ToolCancel", { toolCallId, reason });
     const headers = this.#sayFor(caller);
-    const message = createEnvelope({ topic: `tool.cancel.${this.#tool.service}`, type: messages.ToolCancel.type, source, ttlMs: CANCEL_TTL_MS, body, headers });
+    const message = createEnvelope({
+      topic: `tool.cancel.${this.#tool.service}`,
+      type: messages.ToolCancel.type,
+      source,
+      ttlMs: CANCEL_TTL_MS,
+      body,
+      headers,
+    });
     bus.publish(message).catch(() => {}); // the deadline ends the call anyway
   }
 
@@ -184,7 +202,8 @@ class RemoteExecutor implements RemoteTool {
     if (hasReadUntrusted) headers[Header.Untrusted] = "true";
     if (grant !== undefined) headers[Header.Grant] = Buffer.byteLength(grant) > MAX_GRANT_BYTES ? TOO_LONG : grant;
     if (progress !== ignoreProgress) headers[Header.Progress] = "1";
-    if (maybeTakenSince !== undefined) headers[Header.AgeMs] = String(Math.ceil(Math.max(0, performance.now() - maybeTakenSince)));
+    if (maybeTakenSince !== undefined)
+      headers[Header.AgeMs] = String(Math.ceil(Math.max(0, performance.now() - maybeTakenSince)));
     return createEnvelope({
       topic,
       type: messages.ToolInvokeRequest.type,

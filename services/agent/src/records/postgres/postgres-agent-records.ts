@@ -11,7 +11,10 @@ const SCHEMA = { holds: "the agents", versionTable: "agent_version", lock: 7_206
  * @param url `postgres://user:password@host/database`
  * @throws {StoreUnavailableError} if the database cannot be reached, or newer code made its tables
  */
-export async function connectPostgresAgentRecords(url: string, options: ConnectAgentRecordsOptions = {}): Promise<AgentRecords> {
+export async function connectPostgresAgentRecords(
+  url: string,
+  options: ConnectAgentRecordsOptions = {},
+): Promise<AgentRecords> {
   const database = await connectPostgres(url, SCHEMA, options);
   return {
     where: database.where,
@@ -32,12 +35,18 @@ class PostgresDefinitionStore extends PostgresRecordStore<KeptDefinition> implem
          ON CONFLICT (caller, session) DO UPDATE SET definition = excluded.definition, seq = DEFAULT`,
         [caller, session, id],
       );
-      await client.query("DELETE FROM agent_switched WHERE seq <= (SELECT max(seq) FROM agent_switched) - $1", [MAX_SWITCHED]);
+      await client.query("DELETE FROM agent_switched WHERE seq <= (SELECT max(seq) FROM agent_switched) - $1", [
+        MAX_SWITCHED,
+      ]);
     });
   }
 
   async switchedTo(caller: string, session: string): Promise<string | undefined> {
-    const [row] = await this.read("SELECT definition FROM agent_switched WHERE caller = $1 AND session = $2", caller, session);
+    const [row] = await this.read(
+      "SELECT definition FROM agent_switched WHERE caller = $1 AND session = $2",
+      caller,
+      session,
+    );
     return row?.["definition"] as string | undefined;
   }
 }

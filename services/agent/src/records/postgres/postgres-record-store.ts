@@ -27,7 +27,9 @@ export class PostgresRecordStore<T extends KeptRecord> implements RecordStore<T>
       const known = await client.query(`SELECT 1 FROM ${this.#table} WHERE id = $1`, [record.id]);
       if (known.rows.length > 0) return "there";
       if (await this.#isTaken(client, record)) return "taken";
-      const { rows } = await client.query(`SELECT count(*) AS count FROM ${this.#table} WHERE maker = $1`, [record.maker]);
+      const { rows } = await client.query(`SELECT count(*) AS count FROM ${this.#table} WHERE maker = $1`, [
+        record.maker,
+      ]);
       if (Number(rows[0]?.count) >= maxOfMaker) return "full";
       if (await this.#isLarge(client, record)) return "large";
       const places = COLUMNS.map((_, i) => `$${i + 1}`).join(", ");
@@ -47,7 +49,10 @@ export class PostgresRecordStore<T extends KeptRecord> implements RecordStore<T>
   }
 
   async all(): Promise<readonly T[]> {
-    const rows = await this.read(`SELECT * FROM ${this.#table} ORDER BY name COLLATE "C", maker COLLATE "C" LIMIT $1`, MAX_LISTED);
+    const rows = await this.read(
+      `SELECT * FROM ${this.#table} ORDER BY name COLLATE "C", maker COLLATE "C" LIMIT $1`,
+      MAX_LISTED,
+    );
     return rows.map((row) => recordOf<T>(row));
   }
 
@@ -97,12 +102,19 @@ export class PostgresRecordStore<T extends KeptRecord> implements RecordStore<T>
   }
 
   async #isLarge(client: PostgresClient, record: T): Promise<boolean> {
-    const { rows } = await client.query(`SELECT sum(length(body)) AS chars FROM ${this.#table} WHERE maker = $1 AND id <> $2`, [record.maker, record.id]);
+    const { rows } = await client.query(
+      `SELECT sum(length(body)) AS chars FROM ${this.#table} WHERE maker = $1 AND id <> $2`,
+      [record.maker, record.id],
+    );
     return Number(rows[0]?.chars) + charsOf(record) > MAX_CHARS_OF_MAKER;
   }
 
   async #isTaken(client: PostgresClient, { id, maker, name }: KeptRecord): Promise<boolean> {
-    const { rows } = await client.query(`SELECT 1 FROM ${this.#table} WHERE maker = $1 AND name = $2 AND id <> $3`, [maker, name, id]);
+    const { rows } = await client.query(`SELECT 1 FROM ${this.#table} WHERE maker = $1 AND name = $2 AND id <> $3`, [
+      maker,
+      name,
+      id,
+    ]);
     return rows.length > 0;
   }
 }

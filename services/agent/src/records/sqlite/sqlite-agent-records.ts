@@ -17,9 +17,16 @@ const FILE = "agents.db";
  * Keeps what callers have made in a file of the folder, which several processes may use at once.
  * @throws {StoreUnavailableError} if the file cannot be opened
  */
-export async function openSqliteAgentRecords(folder: string, { busyTimeoutMs = 10_000 }: OpenSqliteAgentRecordsOptions = {}): Promise<AgentRecords> {
+export async function openSqliteAgentRecords(
+  folder: string,
+  { busyTimeoutMs = 10_000 }: OpenSqliteAgentRecordsOptions = {},
+): Promise<AgentRecords> {
   const file = join(folder, FILE);
-  const database = new SharedDatabase(file, await openDatabase(file, { holds: "the agents", migrations, busyTimeoutMs }), busyTimeoutMs);
+  const database = new SharedDatabase(
+    file,
+    await openDatabase(file, { holds: "the agents", migrations, busyTimeoutMs }),
+    busyTimeoutMs,
+  );
   return {
     where: database.where,
     definitions: new SqliteDefinitionStore(database, "definition"),

@@ -23,7 +23,10 @@ export class SqliteRecordStore<T extends KeptRecord> implements RecordStore<T> {
       const count = this.database.one(`SELECT count(*) AS count FROM ${this.#table} WHERE maker = ?`, record.maker);
       if (Number(count?.["count"]) >= maxOfMaker) return "full";
       if (this.#isLarge(record)) return "large";
-      this.database.run(`INSERT INTO ${this.#table} (${COLUMNS.join(", ")}) VALUES (${COLUMNS.map(() => "?").join(", ")})`, ...valuesOf(record));
+      this.database.run(
+        `INSERT INTO ${this.#table} (${COLUMNS.join(", ")}) VALUES (${COLUMNS.map(() => "?").join(", ")})`,
+        ...valuesOf(record),
+      );
       return "created";
     });
   }
@@ -70,7 +73,8 @@ export class SqliteRecordStore<T extends KeptRecord> implements RecordStore<T> {
   approve(id: string, hash: string | undefined): Promise<ChangeOutcome> {
     return this.database.change("approve in", () => {
       const outcome = this.#outcome(id, (row) => hash === undefined || row["hash"] === hash);
-      if (outcome === "changed") this.database.run(`UPDATE ${this.#table} SET approved_hash = ? WHERE id = ?`, hash ?? null, id);
+      if (outcome === "changed")
+        this.database.run(`UPDATE ${this.#table} SET approved_hash = ? WHERE id = ?`, hash ?? null, id);
       return outcome;
     });
   }
@@ -80,11 +84,18 @@ export class SqliteRecordStore<T extends KeptRecord> implements RecordStore<T> {
   }
 
   #isTaken({ id, maker, name }: KeptRecord): boolean {
-    return this.database.one(`SELECT 1 FROM ${this.#table} WHERE maker = ? AND name = ? AND id <> ?`, maker, name, id) !== undefined;
+    return (
+      this.database.one(`SELECT 1 FROM ${this.#table} WHERE maker = ? AND name = ? AND id <> ?`, maker, name, id) !==
+      undefined
+    );
   }
 
   #isLarge(record: T): boolean {
-    const others = this.database.one(`SELECT sum(length(body)) AS chars FROM ${this.#table} WHERE maker = ? AND id <> ?`, record.maker, record.id);
+    const others = this.database.one(
+      `SELECT sum(length(body)) AS chars FROM ${this.#table} WHERE maker = ? AND id <> ?`,
+      record.maker,
+      record.id,
+    );
     return Number(others?.["chars"]) + charsOf(record) > MAX_CHARS_OF_MAKER;
   }
 

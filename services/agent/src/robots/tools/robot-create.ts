@@ -12,14 +12,26 @@ export function robotCreate(desk: RobotDesk, definition = tools.robotCreate): To
     definition,
     (input, { caller, toolCallId, hasReadUntrusted = false, grant }) =>
       withStore("make the robot", async () => {
-        const draft = await draftOf(input, emptyRobot(caller, toolCallId, now()), { desk, caller, hasReadUntrusted, grant });
+        const draft = await draftOf(input, emptyRobot(caller, toolCallId, now()), {
+          desk,
+          caller,
+          hasReadUntrusted,
+          grant,
+        });
         const made = await robots.store.create(draft.robot, maxRobotsPerCaller);
         const refuse = (code: ToolErrorCode, why: string): never => {
           throw new ToolError(code, `The robot was not saved. ${why}`);
         };
-        if (made === "taken") refuse(ToolErrorCode.InvalidArguments, `name: you have a robot ${JSON.stringify(draft.robot.name)} already. Choose another name`);
+        if (made === "taken")
+          refuse(
+            ToolErrorCode.InvalidArguments,
+            `name: you have a robot ${JSON.stringify(draft.robot.name)} already. Choose another name`,
+          );
         if (made === "full")
-          refuse(ToolErrorCode.Denied, `"${caller}" has ${maxRobotsPerCaller} robots, which is all that it may have. Change one that is there, or delete one`);
+          refuse(
+            ToolErrorCode.Denied,
+            `"${caller}" has ${maxRobotsPerCaller} robots, which is all that it may have. Change one that is there, or delete one`,
+          );
         if (made === "large") throw tooLarge("robot", caller);
         return savedResult("Made", draft);
       }),
@@ -32,5 +44,17 @@ function emptyRobot(maker: string, toolCallId: string, createdAt: number): KeptD
     .update(JSON.stringify([maker, toolCallId]))
     .digest("hex")
     .slice(0, 24);
-  return { id, name: "", description: "", playbook: "", tools: [], maker, isUntrusted: false, hash: "", version: 0, createdAt, updatedAt: createdAt };
+  return {
+    id,
+    name: "",
+    description: "",
+    playbook: "",
+    tools: [],
+    maker,
+    isUntrusted: false,
+    hash: "",
+    version: 0,
+    createdAt,
+    updatedAt: createdAt,
+  };
 }

@@ -9,7 +9,10 @@ export function robotDelete({ robots }: RobotDesk): Tool {
     withStore("delete the robot", async () => {
       const robot = await robots.findOwn(caller, id, { what: "deleted", grant });
       if ((await robots.store.remove(id, robot.version)) === "stale")
-        throw new ToolError(ToolErrorCode.InvalidArguments, `The robot "${robot.name}" was not deleted: it was changed in this moment. Read it again.`);
+        throw new ToolError(
+          ToolErrorCode.InvalidArguments,
+          `The robot "${robot.name}" was not deleted: it was changed in this moment. Read it again.`,
+        );
       return { content: `Deleted the robot ${robot.name} (id ${id}).`, structured: { robot_id: id, name: robot.name } };
     }),
   );

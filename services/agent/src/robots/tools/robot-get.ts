@@ -9,7 +9,19 @@ export function robotGet({ robots }: RobotDesk): Tool {
   return defineTool(tools.robotGet, ({ robot_id: id }, { caller }) =>
     withStore("read the robot", async () => {
       const robot = await robots.find(caller, id);
-      const { name, description, playbook, model = null, budgets = {}, reportSchema, maker, hash, approvedHash, version, isUntrusted } = robot;
+      const {
+        name,
+        description,
+        playbook,
+        model = null,
+        budgets = {},
+        reportSchema,
+        maker,
+        hash,
+        approvedHash,
+        version,
+        isUntrusted,
+      } = robot;
       const { maxTokens, maxIterations, timeoutMs, maxCost } = budgets;
       const [toolNames, destinations] = [[...robot.tools], [...(robot.destinations ?? [])]];
       return {
@@ -42,7 +54,18 @@ export function robotGet({ robots }: RobotDesk): Tool {
   );
 }
 
-function textOf({ name, description, playbook, tools: toolNames, model, destinations = [], maker, version, hash, approvedHash }: KeptDefinition): string {
+function textOf({
+  name,
+  description,
+  playbook,
+  tools: toolNames,
+  model,
+  destinations = [],
+  maker,
+  version,
+  hash,
+  approvedHash,
+}: KeptDefinition): string {
   const facts = [
     description,
     `tools: ${toolNames.join(", ") || "none"}`,

@@ -19,10 +19,15 @@ export function robotList({ robots }: RobotDesk): Tool {
         is_shared: approvedHash === hash,
         is_untrusted: isUntrusted,
       }));
-      const lines = entries.map(({ robot_id, name, description, is_own }) => `- ${name} (id ${robot_id}${is_own ? ", yours" : ""}): ${description}`);
-      const more = visible.length > shown.length ? [`${visible.length - shown.length} more: ask with a higher limit.`] : [];
+      const lines = entries.map(
+        ({ robot_id, name, description, is_own }) =>
+          `- ${name} (id ${robot_id}${is_own ? ", yours" : ""}): ${description}`,
+      );
+      const more =
+        visible.length > shown.length ? [`${visible.length - shown.length} more: ask with a higher limit.`] : [];
       return {
-        content: visible.length === 0 ? "There are no robots yet. robot_create makes one." : [...lines, ...more].join("\n"),
+        content:
+          visible.length === 0 ? "There are no robots yet. robot_create makes one." : [...lines, ...more].join("\n"),
         structured: { robots: entries, total: visible.length },
         ...trustOf(shown),
       };

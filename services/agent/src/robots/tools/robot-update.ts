@@ -17,7 +17,8 @@ export function robotUpdate(desk: RobotDesk, definition = tools.robotUpdate): To
         for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
           const before = await robots.findOwn(caller, id, { what: "changed", grant });
           const draft = await draftOf(input, before, { desk, caller, hasReadUntrusted, grant });
-          if (draft.robot.hash === before.hash && draft.robot.grant === before.grant) return savedResult("Nothing changes in", { ...draft, robot: before }); // also where this call has made the change
+          if (draft.robot.hash === before.hash && draft.robot.grant === before.grant)
+            return savedResult("Nothing changes in", { ...draft, robot: before }); // also where this call has made the change
           if (version != null && before.version !== version)
             throw new ToolError(
               ToolErrorCode.InvalidArguments,
@@ -27,7 +28,10 @@ export function robotUpdate(desk: RobotDesk, definition = tools.robotUpdate): To
           if (outcome === "changed") return savedResult("Changed", draft);
           if (outcome === "large") throw tooLarge("robot", caller);
         }
-        throw new ToolError(ToolErrorCode.Unavailable, "The robot was not changed: others change it all the time. Read it again, and try once more.");
+        throw new ToolError(
+          ToolErrorCode.Unavailable,
+          "The robot was not changed: others change it all the time. Read it again, and try once more.",
+        );
       }),
     { isResumable: true },
   );

@@ -9,7 +9,10 @@ export function deleteSkill({ skills }: SkillDesk): Tool {
     withStore("delete the skill", async () => {
       const { id, version } = await skills.findOwn(caller, name, { what: "deleted", grant });
       if ((await skills.store.remove(id, version)) === "stale")
-        throw new ToolError(ToolErrorCode.InvalidArguments, `The skill "${name}" was not deleted: it was changed in this moment. Read it again.`);
+        throw new ToolError(
+          ToolErrorCode.InvalidArguments,
+          `The skill "${name}" was not deleted: it was changed in this moment. Read it again.`,
+        );
       return { content: `Deleted the skill ${name}, which was version ${version}.`, structured: { name, version } };
     }),
   );

@@ -31,7 +31,10 @@ export function saveSkill({ skills, maxSkillsPerCaller: maxOfMaker, now }: Skill
   );
 }
 
-function savedResult(did: string, { name, summary, version, hash, approvedHash }: KeptSkill): ToolResult<ToolSaveSkillOutput> {
+function savedResult(
+  did: string,
+  { name, summary, version, hash, approvedHash }: KeptSkill,
+): ToolResult<ToolSaveSkillOutput> {
   const isShared = approvedHash === hash;
   return {
     content: `${did} the skill ${name}, version ${version}: ${summary} ${isShared ? "Others see it as it is." : "You alone see it."}`,

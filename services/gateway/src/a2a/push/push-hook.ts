@@ -16,7 +16,9 @@ export function hookFault({ id, url, token, authentication }: TaskPushNotificati
     ...(authentication === undefined || /^[\w!#$%&'*+.^`|~-]{1,64}$/.test(authentication.scheme)
       ? []
       : ["authentication.scheme: expected the name of a scheme of HTTP, such as Bearer"]),
-    ...(isHeaderText(authentication?.credentials ?? "") ? [] : [`authentication.credentials: expected at most ${MAX_SECRET} visible ASCII characters`]),
+    ...(isHeaderText(authentication?.credentials ?? "")
+      ? []
+      : [`authentication.credentials: expected at most ${MAX_SECRET} visible ASCII characters`]),
   ];
   return faults.length === 0 ? undefined : faults.join("; ");
 }
@@ -24,13 +26,19 @@ export function hookFault({ id, url, token, authentication }: TaskPushNotificati
 const isHeaderText = (text: string): boolean => text.length <= MAX_SECRET && /^[\x20-\x7e]*$/.test(text);
 
 /** A task has one hook without an id: its id is the task's. */
-export const hookOf = (task: StoredTask, { id, url, token, authentication }: TaskPushNotificationConfig, version: string | undefined): PushHook => ({
+export const hookOf = (
+  task: StoredTask,
+  { id, url, token, authentication }: TaskPushNotificationConfig,
+  version: string | undefined,
+): PushHook => ({
   id: id || task.id,
   taskId: task.id,
   by: task.by,
   url,
   ...(token ? { token } : {}),
-  ...(authentication?.credentials ? { authentication: { scheme: authentication.scheme, credentials: authentication.credentials } } : {}),
+  ...(authentication?.credentials
+    ? { authentication: { scheme: authentication.scheme, credentials: authentication.credentials } }
+    : {}),
   version: version === "1.0" ? "1.0" : "0.3",
 });
 

@@ -25,7 +25,9 @@ export async function sendNews(fetch: PublicFetch, { hook, response, signal }: N
   const { token, authentication } = hook;
   const headers = {
     "content-type": contentType,
-    ...(authentication === undefined ? {} : { authorization: `${authentication.scheme} ${authentication.credentials}` }),
+    ...(authentication === undefined
+      ? {}
+      : { authorization: `${authentication.scheme} ${authentication.credentials}` }),
     ...(token === undefined ? {} : { "x-a2a-notification-token": token }),
   };
   for (let failures = 1; ; failures++) {
@@ -35,12 +37,20 @@ export async function sendNews(fetch: PublicFetch, { hook, response, signal }: N
     if (signal.aborted) return why;
   }
 
-  async function attempt(): Promise<{ readonly why?: string; readonly mayRetry?: boolean; readonly waitMs?: number | undefined }> {
+  async function attempt(): Promise<{
+    readonly why?: string;
+    readonly mayRetry?: boolean;
+    readonly waitMs?: number | undefined;
+  }> {
     try {
       await using answer = await fetch(hook.url, { method: "POST", body, headers, signal });
       const { status, retryAfterMs: waitMs } = answer;
       if (status >= 200 && status < 300) return {};
-      return { why: `its status is ${status}`, mayRetry: status >= 500 || status === 408 || status === 425 || status === 429, waitMs };
+      return {
+        why: `its status is ${status}`,
+        mayRetry: status >= 500 || status === 408 || status === 425 || status === 429,
+        waitMs,
+      };
     } catch (error) {
       const code = error instanceof ToolError ? error.code : undefined;
       return {

@@ -61,15 +61,29 @@ async function startSystem(a2aPushAddresses: string[], a2aPush = true) {
 
 async function clientOf(url: string, binding: string, version = "1.0"): Promise<Client> {
   const options = { legacyCompat: { enabled: true } };
-  const card = AgentCard.fromJSON(await (await fetch(`${url}/.well-known/agent-card.json`, { headers: { "a2a-version": "1.0" } })).json());
-  const supportedInterfaces = card.supportedInterfaces.filter((one) => one.protocolBinding === binding && one.protocolVersion === version);
-  return await new ClientFactory({ transports: [new JsonRpcTransportFactory(options), new RestTransportFactory(options)] }).createFromAgentCard({
+  const card = AgentCard.fromJSON(
+    await (await fetch(`${url}/.well-known/agent-card.json`, { headers: { "a2a-version": "1.0" } })).json(),
+  );
+  const supportedInterfaces = card.supportedInterfaces.filter(
+    (one) => one.protocolBinding === binding && one.protocolVersion === version,
+  );
+  return await new ClientFactory({
+    transports: [new JsonRpcTransportFactory(options), new RestTransportFactory(options)],
+  }).createFromAgentCard({
     ...card,
     supportedInterfaces,
   });
 }
 
-const push = (url: string, more: object = {}) => ({ tenant: "", id: "", taskId: "", url, token: "", authentication: undefined, ...more });
+const push = (url: string, more: object = {}) => ({
+  tenant: "",
+  id: "",
+  taskId: "",
+  url,
+  token: "",
+  authentication: undefined,
+  ...more,
+});
 const send = (taskPushNotificationConfig: ReturnType<typeof push> | undefined) => ({
   tenant: "",
   metadata: undefined,
@@ -79,7 +93,9 @@ const send = (taskPushNotificationConfig: ReturnType<typeof push> | undefined) =
     contextId: "",
     taskId: "",
     role: Role.ROLE_USER,
-    parts: [{ content: { $case: "text" as const, value: "Go" }, metadata: undefined, filename: "", mediaType: "text/plain" }],
+    parts: [
+      { content: { $case: "text" as const, value: "Go" }, metadata: undefined, filename: "", mediaType: "text/plain" },
+    ],
     metadata: undefined,
     extensions: [],
     referenceTaskIds: [],
@@ -87,33 +103,46 @@ const send = (taskPushNotificationConfig: ReturnType<typeof push> | undefined) =
 });
 const taskIn = (result: object): string => (result as { readonly id: string }).id;
 
-const ways = (["JSONRPC", "HTTP+JSON"] as const).flatMap((binding) => (["1.0", "0.3"] as const).map((version) => ({ binding, version })));
+const ways = (["JSONRPC", "HTTP+JSON"] as const).flatMap((binding) =>
+  (["1.0", "0.3"] as const).map((version) => ({ binding, version })),
+);
 
-test.each(ways)("configs are made, read, listed and deleted, and each step is sent in order, by $binding of A2A $version", async ({ binding, version }) => {
-  await using receiver = await startReceiver((posts) => (posts === 1 ? 503 : 200));
-  await using system = await startSystem([receiver.address]);
-  const client = await clientOf(system.url, binding, version);
+test.each(ways)(
+  "configs are made, read, listed and deleted, and each step is sent in order, by $binding of A2A $version",
+  async ({ binding, version }) => {
+    await using receiver = await startReceiver((posts) => (posts === 1 ? 503 : 200));
+    await using system = await startSystem([receiver.address]);
+    const client = await clientOf(system.url, binding, version);
 
-  const secrets = { token: "its-token", authentication: { scheme: "Bearer", credentials: "its-secret" } };
-  const taskId = taskIn(await client.sendMessage(send(push(receiver.url, secrets))));
-  await client.createTaskPushNotificationConfig(push(receiver.url, { taskId, id: "other" }));
-  const { configs } = await client.listTaskPushNotificationConfig({ tenant: "", taskId, pageSize: 0, pageToken: "" });
-  expect(configs.map(({ id }) => id).sort()).toEqual([taskId, "other"].sort());
-  await client.deleteTaskPushNotificationConfig({ tenant: "", taskId, id: "other" });
-  expect(await client.getTaskPushNotificationConfig({ tenant: "", taskId, id: taskId })).toMatchObject({ url: receiver.url, token: "its-token" });
-  await expect(client.getTaskPushNotificationConfig({ tenant: "", taskId, id: "other" })).rejects.toThrow();
-  system.letGo();
+    const secrets = { token: "its-token", authentication: { scheme: "Bearer", credentials: "its-secret" } };
+    const taskId = taskIn(await client.sendMessage(send(push(receiver.url, secrets))));
+    await client.createTaskPushNotificationConfig(push(receiver.url, { taskId, id: "other" }));
+    const { configs } = await client.listTaskPushNotificationConfig({ tenant: "", taskId, pageSize: 0, pageToken: "" });
+    expect(configs.map(({ id }) => id).sort()).toEqual([taskId, "other"].sort());
+    await client.deleteTaskPushNotificationConfig({ tenant: "", taskId, id: "other" });
+    expect(await client.getTaskPushNotificationConfig({ tenant: "", taskId, id: taskId })).toMatchObject({
+      url: receiver.url,
+      token: "its-token",
+    });
+    await expect(client.getTaskPushNotificationConfig({ tenant: "", taskId, id: "other" })).rejects.toThrow();
+    system.letGo();
 
-  const own = () => receiver.posts.filter(({ headers }) => headers["x-a2a-notification-token"] === "its-token");
-  await expect.poll(() => JSON.stringify(own().at(-1)?.body), { timeout: 20_000 }).toMatch(/completed/i);
-  const told = own().map(({ body }) =>
-    JSON.stringify(body)
-      .match(/Calling one|Calling two|Done\.|completed/i)?.[0]
-      .toLowerCase(),
-  );
-  expect(told.filter((each, i) => each !== told[i - 1])).toEqual(["calling one", "calling two", "done.", expect.stringMatching("completed")]);
-  expect(own().every(({ headers }) => headers.authorization === "Bearer its-secret")).toBe(true);
-});
+    const own = () => receiver.posts.filter(({ headers }) => headers["x-a2a-notification-token"] === "its-token");
+    await expect.poll(() => JSON.stringify(own().at(-1)?.body), { timeout: 20_000 }).toMatch(/completed/i);
+    const told = own().map(({ body }) =>
+      JSON.stringify(body)
+        .match(/Calling one|Calling two|Done\.|completed/i)?.[0]
+        .toLowerCase(),
+    );
+    expect(told.filter((each, i) => each !== told[i - 1])).toEqual([
+      "calling one",
+      "calling two",
+      "done.",
+      expect.stringMatching("completed"),
+    ]);
+    expect(own().every(({ headers }) => headers.authorization === "Bearer its-secret")).toBe(true);
+  },
+);
 
 /** Gateways on one bus with one store of tasks, and an agent that waits between its two calls, or does what the script says. */
 async function startSystemOfMany(receiverAddress: string, script?: Parameters<typeof serveTestAgent>[1]) {
@@ -155,7 +184,8 @@ test("news of a question is sent once, and that of its answer behind it, also by
     await tell({ kind: "tool_started", toolName: "two", toolCallId: "2" });
     return { text: "Done." };
   });
-  const told = () => receiver.posts.map(({ body }) => JSON.stringify(body).match(/INPUT_REQUIRED|Calling two|Done\.|COMPLETED/)?.[0]);
+  const told = () =>
+    receiver.posts.map(({ body }) => JSON.stringify(body).match(/INPUT_REQUIRED|Calling two|Done\.|COMPLETED/)?.[0]);
   const before = await system.startOne();
   const client = await clientOf(before.url, "JSONRPC");
   const taskId = taskIn(await client.sendMessage(send(push(receiver.url))));
@@ -164,15 +194,23 @@ test("news of a question is sent once, and that of its answer behind it, also by
 
   await using after = await system.startOne();
   const question = send(undefined);
-  const there = [{ ...question.message.parts[0], content: { $case: "text" as const, value: "There" } }] as typeof question.message.parts;
-  await (await clientOf(after.url, "JSONRPC")).sendMessage({ ...question, message: { ...question.message, parts: there, taskId } });
+  const there = [
+    { ...question.message.parts[0], content: { $case: "text" as const, value: "There" } },
+  ] as typeof question.message.parts;
+  await (await clientOf(after.url, "JSONRPC")).sendMessage({
+    ...question,
+    message: { ...question.message, parts: there, taskId },
+  });
   await expect.poll(told, { timeout: 30_000 }).toContain("COMPLETED");
   expect(told()).toEqual(["INPUT_REQUIRED", "Calling two", "Done.", "COMPLETED"]);
 });
 
 test("the texts of a task that waits are not read again and again for its hook", async () => {
   await using receiver = await startReceiver();
-  await using system = await startSystemOfMany(receiver.address, async () => ({ text: "Where?", report: { status: "input-required", format: "text" } }));
+  await using system = await startSystemOfMany(receiver.address, async () => ({
+    text: "Where?",
+    report: { status: "input-required", format: "text" },
+  }));
   const looks = vi.spyOn(system.tasks, "hooked");
   const reads = vi.spyOn(system.tasks, "read");
   await using gateway = await system.startOne();
@@ -188,7 +226,8 @@ test("the texts of a task that waits are not read again and again for its hook",
   expect(reads.mock.calls.length).toBe(readBefore);
 });
 
-const toldIn = (posts: readonly Post[]) => posts.map(({ body }) => JSON.stringify(body).match(/Calling one|Calling two|Done\.|COMPLETED/)?.[0]);
+const toldIn = (posts: readonly Post[]) =>
+  posts.map(({ body }) => JSON.stringify(body).match(/Calling one|Calling two|Done\.|COMPLETED/)?.[0]);
 
 test("of two gateways one sends the news of a task", async () => {
   const taken = Promise.withResolvers<number>();
@@ -237,5 +276,7 @@ test("faults of a config are said at once, before anything is begun", async () =
   const client = await clientOf(system.url, "JSONRPC");
   const wrong = send(push("file:///etc/passwd", { token: "a\r\nb" }));
   await expect(client.sendMessage(wrong)).rejects.toThrow(/url: .*token: /);
-  await expect(client.createTaskPushNotificationConfig(push("https://e.example/", { taskId: "f".repeat(32) }))).rejects.toThrow("There is no task");
+  await expect(
+    client.createTaskPushNotificationConfig(push("https://e.example/", { taskId: "f".repeat(32) })),
+  ).rejects.toThrow("There is no task");
 });

@@ -8,7 +8,14 @@ import type { SessionHub } from "../../sessions/session-hub.ts";
 import { attempts } from "../attempts.ts";
 import { followTask, pausePlace } from "../follow-task.ts";
 import type { RunningTasks } from "../running-tasks.ts";
-import { HOOK_LEASE_MS, type PushHook, type StoredHook, type StoredTask, type TaskNote, type TaskStore } from "../store/task-store.ts";
+import {
+  HOOK_LEASE_MS,
+  type PushHook,
+  type StoredHook,
+  type StoredTask,
+  type TaskNote,
+  type TaskStore,
+} from "../store/task-store.ts";
 import { configOf, hookFault, hookOf } from "./push-hook.ts";
 import { sendNews } from "./send-news.ts";
 
@@ -51,9 +58,16 @@ export class TaskPushes implements AsyncDisposable {
   constructor(options: TaskPushesOptions) {
     this.#options = options;
     const { allowAddresses, log } = options;
-    this.#attempt = attempts((err) => log.warn({ err }, "news of tasks of A2A clients could not be sent on, which is tried again"));
+    this.#attempt = attempts((err) =>
+      log.warn({ err }, "news of tasks of A2A clients could not be sent on, which is tried again"),
+    );
     const bounds = { timeoutMs: SEND_MS, idleTimeoutMs: SEND_MS, maxBytes: MAX_ANSWER_BYTES };
-    this.#fetch = createPublicFetch({ allowAddresses, allowedBy: "A2A_PUSH_ADDRESSES", userAgent: "RockBot", ...bounds });
+    this.#fetch = createPublicFetch({
+      allowAddresses,
+      allowedBy: "A2A_PUSH_ADDRESSES",
+      userAgent: "RockBot",
+      ...bounds,
+    });
   }
 
   /** @throws {A2AError} naming all faults */
@@ -67,12 +81,19 @@ export class TaskPushes implements AsyncDisposable {
    * @throws {A2AError} if it has faults, or there are too many
    * @throws {StoreUnavailableError}
    */
-  async create(task: StoredTask, config: TaskPushNotificationConfig, version: string | undefined): Promise<TaskPushNotificationConfig> {
+  async create(
+    task: StoredTask,
+    config: TaskPushNotificationConfig,
+    version: string | undefined,
+  ): Promise<TaskPushNotificationConfig> {
     this.check(config);
     const { store } = this.#options;
     const hook = hookOf(task, config, version);
     const others = (await store.hooks(task.id)).filter(({ id }) => id !== hook.id);
-    if (others.length >= MAX_HOOKS.ofTask) throw new UnsupportedOperationError(`A task has at most ${MAX_HOOKS.ofTask} push notification configs. Delete one`);
+    if (others.length >= MAX_HOOKS.ofTask)
+      throw new UnsupportedOperationError(
+        `A task has at most ${MAX_HOOKS.ofTask} push notification configs. Delete one`,
+      );
     if (this.#telling.size >= MAX_HOOKS.ofAll)
       throw new UnsupportedOperationError("Too many tasks have push notifications now. Try again when some have ended");
     await this.#end(hook);
@@ -94,7 +115,12 @@ export class TaskPushes implements AsyncDisposable {
 
   /** Goes on with what an earlier gateway has left, and from now on with what another leaves that dies. */
   startTakingUp(): void {
-    const attempt = attempts((err) => this.#options.log.warn({ err }, "the push notification configs of A2A clients could not be read, which is tried again"));
+    const attempt = attempts((err) =>
+      this.#options.log.warn(
+        { err },
+        "the push notification configs of A2A clients could not be read, which is tried again",
+      ),
+    );
     this.#takingUp ??= startLoop(RENEW_MS, () => attempt(() => this.#takeUp()));
   }
 
@@ -112,7 +138,9 @@ export class TaskPushes implements AsyncDisposable {
     const [before, paused] = [this.#paused, new Map<string, string>()];
     this.#paused = paused;
     for (const { by, taskId } of await store.hooked()) {
-      const left = (await store.hooks(taskId)).filter((hook) => hook.told !== Number.POSITIVE_INFINITY && !this.#telling.has(keyOf(hook)));
+      const left = (await store.hooks(taskId)).filter(
+        (hook) => hook.told !== Number.POSITIVE_INFINITY && !this.#telling.has(keyOf(hook)),
+      );
       if (left.length === 0) continue;
       const listed = notes.get(by) ?? store.list(by);
       notes.set(by, listed);
@@ -134,9 +162,11 @@ export class TaskPushes implements AsyncDisposable {
   #start(hook: PushHook): void {
     const stop = new AbortController();
     const key = keyOf(hook);
-    const done = this.#attempt(() => this.#tell(hook, AbortSignal.any([stop.signal, this.#stop.signal]))).finally(() => {
-      if (this.#telling.get(key)?.stop === stop) this.#telling.delete(key);
-    });
+    const done = this.#attempt(() => this.#tell(hook, AbortSignal.any([stop.signal, this.#stop.signal]))).finally(
+      () => {
+        if (this.#telling.get(key)?.stop === stop) this.#telling.delete(key);
+      },
+    );
     this.#telling.set(key, { stop, done });
   }
 
@@ -180,7 +210,11 @@ export class TaskPushes implements AsyncDisposable {
       const fault = await sendNews(this.#fetch, { hook: now, response, signal: gone });
       if (gone.aborted) return;
       isFailing = fault !== undefined;
-      if (isFailing) log.warn({ task: task.id, hook: hook.id, why: fault }, "news of a task could not be sent to the address that its A2A client named");
+      if (isFailing)
+        log.warn(
+          { task: task.id, hook: hook.id, why: fault },
+          "news of a task could not be sent to the address that its A2A client named",
+        );
       if (!isOver) await store.tell(hook, place);
     }
     if (isOver && !gone.aborted) await store.tell(hook, Number.POSITIVE_INFINITY);
@@ -190,4 +224,5 @@ export class TaskPushes implements AsyncDisposable {
 const keyOf = ({ taskId, id }: Pick<PushHook, "taskId" | "id">): string => `${taskId} ${id}`;
 
 /** Whether the task waits, and the hook has told its question. */
-const isPaused = (task: StoredTask, { told }: Pick<StoredHook, "told">): boolean => task.standing === "input-required" && told >= pausePlace(task);
+const isPaused = (task: StoredTask, { told }: Pick<StoredHook, "told">): boolean =>
+  task.standing === "input-required" && told >= pausePlace(task);

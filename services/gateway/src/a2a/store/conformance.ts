@@ -27,7 +27,12 @@ export function testTaskStore(name: string, create: () => Promise<TaskStore>): v
     await store.write(task, undefined);
     await store.write({ ...task, standing: "completed", answer: "That ü.", isUntrusted: true }, task);
 
-    expect(await store.read("alice", task.id)).toEqual({ ...task, standing: "completed", answer: "That ü.", isUntrusted: true });
+    expect(await store.read("alice", task.id)).toEqual({
+      ...task,
+      standing: "completed",
+      answer: "That ü.",
+      isUntrusted: true,
+    });
     expect(await store.read("bob", task.id)).toBeUndefined();
     expect(await store.read("", task.id)).toBeUndefined();
     expect(await store.list("bob")).toEqual([]);
@@ -36,7 +41,8 @@ export function testTaskStore(name: string, create: () => Promise<TaskStore>): v
   test(`${name}: a caller's tasks are listed without texts, the newest change first, and only so many are kept`, async () => {
     await using store = await create();
     const now = Date.now();
-    for (let i = 0; i < MAX_TASKS + 2; i++) await store.write(testTask({ id: `task-${i}`, updatedAt: now + i, standing: "completed" }), undefined);
+    for (let i = 0; i < MAX_TASKS + 2; i++)
+      await store.write(testTask({ id: `task-${i}`, updatedAt: now + i, standing: "completed" }), undefined);
     await store.write(testTask({ id: "other", by: "bob" }), undefined);
 
     const listed = await store.list("alice");
@@ -50,7 +56,8 @@ export function testTaskStore(name: string, create: () => Promise<TaskStore>): v
   test(`${name}: tasks that have not ended stay, and a caller that has as many as it may begins no further one`, async () => {
     await using store = await create();
     await store.write(testTask({ id: "ended", standing: "completed" }), undefined);
-    for (let i = 0; i < MAX_TASKS; i++) await store.write(testTask({ id: `task-${i}`, standing: i % 2 === 0 ? "working" : "input-required" }), undefined);
+    for (let i = 0; i < MAX_TASKS; i++)
+      await store.write(testTask({ id: `task-${i}`, standing: i % 2 === 0 ? "working" : "input-required" }), undefined);
 
     await expect(store.write(testTask({ id: "one more" }), undefined)).rejects.toThrow(
       `take all the room that one caller may have here: ${MAX_TASKS} tasks, and `,
@@ -97,7 +104,9 @@ export function testTaskStore(name: string, create: () => Promise<TaskStore>): v
       store.write({ ...asks, standing: "canceled" }, asks),
     ]);
     expect(written.filter(Boolean)).toHaveLength(1);
-    expect(await store.read("alice", task.id)).toEqual([goesOn("one"), goesOn("two"), { ...asks, standing: "canceled" }][written.indexOf(true)]);
+    expect(await store.read("alice", task.id)).toEqual(
+      [goesOn("one"), goesOn("two"), { ...asks, standing: "canceled" }][written.indexOf(true)],
+    );
     expect(await store.write({ ...task, standing: "failed" }, task)).toBe(false);
     expect(await store.write({ ...task, id: "lost", standing: "failed" }, { ...task, id: "lost" })).toBe(true);
   });
@@ -108,7 +117,10 @@ export function testTaskStore(name: string, create: () => Promise<TaskStore>): v
     await store.write(testTask({ id: "long", standing: "input-required", updatedAt: now - 2_000 }), undefined);
     await store.write(testTask({ id: "short", standing: "input-required", updatedAt: now }), undefined);
     await store.write(testTask({ id: "over", standing: "input-required", updatedAt: now - 2_000 }), undefined);
-    await store.write(testTask({ id: "over", standing: "failed" }), testTask({ id: "over", standing: "input-required" }));
+    await store.write(
+      testTask({ id: "over", standing: "failed" }),
+      testTask({ id: "over", standing: "input-required" }),
+    );
 
     expect((await store.waiting(now - 1_000)).map(({ id }) => id)).toEqual(["long"]);
     expect(await store.open()).toEqual([]);
@@ -134,7 +146,9 @@ export function testTaskStore(name: string, create: () => Promise<TaskStore>): v
   test(`${name}: of two holders one has a hook, until it gives it back`, async () => {
     await using store = await create();
     const hook = { id: "h", taskId: testTask().id };
-    expect(await Promise.all([store.holdHook(hook, "one"), store.holdHook(hook, "one"), store.holdHook(hook, "two")])).toEqual([true, true, false]);
+    expect(
+      await Promise.all([store.holdHook(hook, "one"), store.holdHook(hook, "one"), store.holdHook(hook, "two")]),
+    ).toEqual([true, true, false]);
     await store.releaseHook(hook, "two");
     expect(await store.holdHook(hook, "two")).toBe(false);
     await store.releaseHook(hook, "one");
@@ -149,10 +163,14 @@ export function testBytesOfTasks(name: string, create: () => Promise<TaskStore>)
     const asked = "x".repeat(500_000);
     const now = Date.now();
     await store.write(testTask({ id: "other", by: "bob", standing: "completed" }), undefined);
-    for (let i = 0; i < 10; i++) await store.write(testTask({ id: `task-${i}`, asked, standing: "completed", updatedAt: now + i }), undefined);
+    for (let i = 0; i < 10; i++)
+      await store.write(testTask({ id: `task-${i}`, asked, standing: "completed", updatedAt: now + i }), undefined);
     expect((await store.list("alice")).map(({ id }) => id)).toEqual(["task-9", "task-8", "task-7", "task-6"]);
-    for (let i = 0; i < 4; i++) await store.write(testTask({ id: `open-${i}`, asked, updatedAt: now + 10 + i }), undefined);
-    await expect(store.write(testTask({ id: "one more", asked }), undefined)).rejects.toThrow("take all the room that one caller may have");
+    for (let i = 0; i < 4; i++)
+      await store.write(testTask({ id: `open-${i}`, asked, updatedAt: now + 10 + i }), undefined);
+    await expect(store.write(testTask({ id: "one more", asked }), undefined)).rejects.toThrow(
+      "take all the room that one caller may have",
+    );
     expect((await store.list("alice")).map(({ id }) => id)).toEqual(["open-3", "open-2", "open-1", "open-0"]);
     await store.write(testTask({ id: "open-0", asked, standing: "completed" }), testTask({ id: "open-0", asked }));
     expect(await store.read("bob", "other")).toBeDefined();

@@ -22,7 +22,10 @@ export interface MemoryTaskStoreOptions {
 }
 
 /** Tasks in the memory of this process, and gone with it. */
-export function createMemoryTaskStore({ clock = Date.now, maxCharacters = 128 * 1024 * 1024 }: MemoryTaskStoreOptions = {}): TaskStore {
+export function createMemoryTaskStore({
+  clock = Date.now,
+  maxCharacters = 128 * 1024 * 1024,
+}: MemoryTaskStoreOptions = {}): TaskStore {
   /** The one with the oldest change first. */
   const tasks = new Map<string, StoredTask>();
   /** By task and id. */
@@ -38,7 +41,8 @@ export function createMemoryTaskStore({ clock = Date.now, maxCharacters = 128 * 
     const others = [...tasks.values()].filter(({ id }) => id !== begun?.id);
     const { forgotten, isFull } = roomFor(begun === undefined ? others : [...others, begun], by, maxCharacters);
     for (const id of forgotten) forget(id);
-    if (begun !== undefined && isFull) throw tasksFull(`its part of the ${maxCharacters} characters that all callers share`);
+    if (begun !== undefined && isFull)
+      throw tasksFull(`its part of the ${maxCharacters} characters that all callers share`);
   }
   return {
     async write(task, before) {
@@ -60,7 +64,10 @@ export function createMemoryTaskStore({ clock = Date.now, maxCharacters = 128 * 
       return of(by).map(withoutTexts).reverse();
     },
     open: async () => [...tasks.values()].filter(({ standing }) => standing === "working").slice(-MAX_OPEN),
-    waiting: async (since) => [...tasks.values()].filter(({ standing, updatedAt }) => standing === "input-required" && updatedAt < since).slice(0, MAX_OPEN),
+    waiting: async (since) =>
+      [...tasks.values()]
+        .filter(({ standing, updatedAt }) => standing === "input-required" && updatedAt < since)
+        .slice(0, MAX_OPEN),
     async writeHook(hook) {
       leases.end(hook);
       const ofTask = hooks.get(hook.taskId) ?? new Map<string, StoredHook>();
@@ -75,13 +82,19 @@ export function createMemoryTaskStore({ clock = Date.now, maxCharacters = 128 * 
     dropHook: async ({ taskId, id }) => void hooks.get(taskId)?.delete(id),
     hooks: async (taskId) => [...(hooks.get(taskId)?.values() ?? [])],
     hooked: async () =>
-      [...hooks.values()].flatMap((ofTask) => [...ofTask.values()].filter(({ told }) => told !== Number.POSITIVE_INFINITY).slice(0, 1)).slice(-MAX_OPEN),
+      [...hooks.values()]
+        .flatMap((ofTask) => [...ofTask.values()].filter(({ told }) => told !== Number.POSITIVE_INFINITY).slice(0, 1))
+        .slice(-MAX_OPEN),
     async [Symbol.asyncDispose]() {},
   };
 }
 
 /** Which of the tasks give way: of those that have ended the caller's beyond MAX_TASKS, then those of who has most. The caller is full if that is not enough. */
-function roomFor(tasks: readonly StoredTask[], by: string, maxCharacters: number): { readonly forgotten: ReadonlySet<string>; readonly isFull: boolean } {
+function roomFor(
+  tasks: readonly StoredTask[],
+  by: string,
+  maxCharacters: number,
+): { readonly forgotten: ReadonlySet<string>; readonly isFull: boolean } {
   const forgotten = new Set<string>();
   const own = tasks.filter((task) => task.by === by);
   for (const task of own) if (own.length - forgotten.size > MAX_TASKS && !isOpen(task)) forgotten.add(task.id);
@@ -90,7 +103,9 @@ function roomFor(tasks: readonly StoredTask[], by: string, maxCharacters: number
     tasks.filter(({ id }) => !forgotten.has(id)),
     (task) => task.by,
   );
-  const sizes = [...ofAll].map(([each, some]) => [each, some.reduce((sum, task) => sum + charactersOf(task), 0)] as const);
+  const sizes = [...ofAll].map(
+    ([each, some]) => [each, some.reduce((sum, task) => sum + charactersOf(task), 0)] as const,
+  );
   let over = sizes.reduce((sum, [, size]) => sum + size, -maxCharacters);
   const [[most] = [by]] = sizes.sort(([, one], [, other]) => other - one);
   for (const task of ofAll.get(most) ?? []) {

@@ -99,7 +99,8 @@ export interface TaskStore extends AsyncDisposable {
   hooked(): Promise<readonly Pick<PushHook, "by" | "taskId">[]>;
 }
 
-export const isOpen = ({ standing }: Pick<TaskNote, "standing">): boolean => standing === "working" || standing === "input-required";
+export const isOpen = ({ standing }: Pick<TaskNote, "standing">): boolean =>
+  standing === "working" || standing === "input-required";
 
 /** @param room what one caller may have, besides MAX_TASKS */
 export const tasksFull = (room: string): StoreFullError =>
@@ -108,7 +109,8 @@ export const tasksFull = (room: string): StoreFullError =>
   );
 
 /** Changes with each change of a task but for its texts: by it two are compared. */
-export const stateToken = ({ turnId, standing }: Pick<TaskNote, "turnId" | "standing">): string => `${turnId} ${standing}`;
+export const stateToken = ({ turnId, standing }: Pick<TaskNote, "turnId" | "standing">): string =>
+  `${turnId} ${standing}`;
 
 /** Of its texts. */
 export const charactersOf = ({ asked, answer, earlier }: TaskTexts): number =>

@@ -41,9 +41,15 @@ export const migrations: readonly (string | ((client: PostgresClient) => Promise
 /** Terms are made otherwise since: ß is ss, and a character of a script without blanks is found by itself. */
 async function makeWordsAnew(client: PostgresClient): Promise<void> {
   for (let last = "0"; ; ) {
-    const { rows } = await client.query("SELECT seq, title, body FROM knowledge_item WHERE seq > $1 ORDER BY seq LIMIT $2", [last, PAGE]);
+    const { rows } = await client.query(
+      "SELECT seq, title, body FROM knowledge_item WHERE seq > $1 ORDER BY seq LIMIT $2",
+      [last, PAGE],
+    );
     for (const { seq, title, body } of rows)
-      await client.query("UPDATE knowledge_item SET words = $2::tsvector WHERE seq = $1", [seq, vectorOf({ title, body })]);
+      await client.query("UPDATE knowledge_item SET words = $2::tsvector WHERE seq = $1", [
+        seq,
+        vectorOf({ title, body }),
+      ]);
     if (rows.length < PAGE) return;
     last = String(rows.at(-1)?.seq);
   }

@@ -1,4 +1,9 @@
-import { connectPostgres, type PostgresClient, type PostgresDatabase, type PostgresRow } from "@rockbot/records/postgres";
+import {
+  connectPostgres,
+  type PostgresClient,
+  type PostgresDatabase,
+  type PostgresRow,
+} from "@rockbot/records/postgres";
 import { facetsOf } from "../../item/facets.ts";
 import type { KnowledgeItem } from "../../item/knowledge-item.ts";
 import {
@@ -54,13 +59,21 @@ class PostgresStore implements KnowledgeStore {
     const ids = new Set<string>();
     for (const atLeast of levelsOf(terms.length)) {
       if (ids.size >= limit) break;
-      for (const { id } of await this.#database.query("search", sql, [queryOf(terms, atLeast), last?.["seq"], limit, ...facets])) ids.add(String(id));
+      for (const { id } of await this.#database.query("search", sql, [
+        queryOf(terms, atLeast),
+        last?.["seq"],
+        limit,
+        ...facets,
+      ]))
+        ids.add(String(id));
     }
     return [...ids].slice(0, limit);
   }
 
   async get(ids: readonly string[]): Promise<readonly KnowledgeItem[]> {
-    const rows = await this.#database.query("read", "SELECT * FROM knowledge_item WHERE id = ANY($1)", [ids.slice(0, MAX_RANKED)]);
+    const rows = await this.#database.query("read", "SELECT * FROM knowledge_item WHERE id = ANY($1)", [
+      ids.slice(0, MAX_RANKED),
+    ]);
     const items = new Map(rows.map((row) => [String(row["id"]), itemOf(row)]));
     return ids.flatMap((id) => items.get(id) ?? []);
   }
@@ -109,7 +122,11 @@ class PostgresStore implements KnowledgeStore {
 
   async *all(): AsyncIterable<KnowledgeItem> {
     for (let last = ""; ; ) {
-      const rows = await this.#database.query("read", `SELECT * FROM knowledge_item WHERE id COLLATE "C" > $1 ORDER BY id COLLATE "C" LIMIT $2`, [last, PAGE]);
+      const rows = await this.#database.query(
+        "read",
+        `SELECT * FROM knowledge_item WHERE id COLLATE "C" > $1 ORDER BY id COLLATE "C" LIMIT $2`,
+        [last, PAGE],
+      );
       yield* rows.map(itemOf);
       if (rows.length < PAGE) return;
       last = String(rows.at(-1)?.["id"]);
@@ -128,8 +145,12 @@ const WINDOWS = [8 * MAX_RANKED, 64 * MAX_RANKED];
 function newestFirst(conditions: readonly string[]): string {
   const since = WINDOWS.map((items) => `seq > $2::bigint - ${items}`);
   const before = WINDOWS.map((items) => `seq <= $2::bigint - ${items}`);
-  const parts = [...WINDOWS, 0].map((_, i) => [...conditions, ...since.slice(i, i + 1), ...before.slice(Math.max(i - 1, 0), i)].join(" AND "));
-  return parts.map((condition) => `(SELECT seq FROM knowledge_item WHERE ${condition} ORDER BY seq DESC)`).join(" UNION ALL ");
+  const parts = [...WINDOWS, 0].map((_, i) =>
+    [...conditions, ...since.slice(i, i + 1), ...before.slice(Math.max(i - 1, 0), i)].join(" AND "),
+  );
+  return parts
+    .map((condition) => `(SELECT seq FROM knowledge_item WHERE ${condition} ORDER BY seq DESC)`)
+    .join(" UNION ALL ");
 }
 
 interface Saving {
@@ -137,12 +158,20 @@ interface Saving {
   readonly saved: { created: number; changed: number; unchanged: number };
 }
 
-const COLUMNS = "id, kind, title, body, author, categories, tags, owner, space, origin, created_at, updated_at, words, facets";
+const COLUMNS =
+  "id, kind, title, body, author, categories, tags, owner, space, origin, created_at, updated_at, words, facets";
 const PLACES = COLUMNS.split(", ").map((name, i) => (name === "words" ? `$${i + 1}::tsvector` : `$${i + 1}`));
 
-async function savePage(client: PostgresClient, page: readonly KnowledgeItem[], { labels, saved }: Saving): Promise<void> {
+async function savePage(
+  client: PostgresClient,
+  page: readonly KnowledgeItem[],
+  { labels, saved }: Saving,
+): Promise<void> {
   const ids = [...new Set(page.map(({ id }) => id))].sort();
-  const { rows } = await client.query('SELECT * FROM knowledge_item WHERE id = ANY($1) ORDER BY id COLLATE "C" FOR UPDATE', [ids]);
+  const { rows } = await client.query(
+    'SELECT * FROM knowledge_item WHERE id = ANY($1) ORDER BY id COLLATE "C" FOR UPDATE',
+    [ids],
+  );
   const known = new Map(rows.map((row) => [String(row.id), itemOf(row)]));
   const kept = new Map<string, KnowledgeItem>();
   for (const item of page) {
@@ -158,24 +187,61 @@ async function savePage(client: PostgresClient, page: readonly KnowledgeItem[], 
   // A changed item is the newest one.
   await client.query("DELETE FROM knowledge_item WHERE id = ANY($1)", [[...kept.keys()].filter((id) => known.has(id))]);
   for (const item of kept.values()) {
-    const { id, kind, title, body, author, categories, tags, owner, space = null, origin = null, createdAt, updatedAt } = item;
-    const values = [id, kind, title, body, author, categories, tags, owner, space, origin, createdAt, updatedAt, vectorOf(item), facetsOf(item)];
-    await client.query({ name: "insert-item", text: `INSERT INTO knowledge_item (${COLUMNS}) VALUES (${PLACES.join(", ")})`, values });
+    const {
+      id,
+      kind,
+      title,
+      body,
+      author,
+      categories,
+      tags,
+      owner,
+      space = null,
+      origin = null,
+      createdAt,
+      updatedAt,
+    } = item;
+    const values = [
+      id,
+      kind,
+      title,
+      body,
+      author,
+      categories,
+      tags,
+      owner,
+      space,
+      origin,
+      createdAt,
+      updatedAt,
+      vectorOf(item),
+      facetsOf(item),
+    ];
+    await client.query({
+      name: "insert-item",
+      text: `INSERT INTO knowledge_item (${COLUMNS}) VALUES (${PLACES.join(", ")})`,
+      values,
+    });
   }
 }
 
 /** Last of all, as others that save items of the same labels wait from here on. */
 async function saveLabels(client: PostgresClient, changes: readonly LabelChange[]): Promise<void> {
-  const columns = (["scope", "kind", "folded", "name", "by"] as const).map((name) => changes.map((change) => change[name]));
+  const columns = (["scope", "kind", "folded", "name", "by"] as const).map((name) =>
+    changes.map((change) => change[name]),
+  );
   await client.query(
     `INSERT INTO knowledge_label (scope, kind, folded, name, items) SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[])
      ON CONFLICT (scope, kind, folded) DO UPDATE SET items = knowledge_label.items + excluded.items`,
     columns,
   );
-  if (changes.some(({ by }) => by < 0)) await client.query("DELETE FROM knowledge_label WHERE items <= 0 AND scope = ANY($1)", [[...new Set(columns[0])]]);
+  if (changes.some(({ by }) => by < 0))
+    await client.query("DELETE FROM knowledge_label WHERE items <= 0 AND scope = ANY($1)", [[...new Set(columns[0])]]);
 }
 
-async function* pagesOf(items: AsyncIterable<KnowledgeItem> | Iterable<KnowledgeItem>): AsyncGenerator<readonly KnowledgeItem[]> {
+async function* pagesOf(
+  items: AsyncIterable<KnowledgeItem> | Iterable<KnowledgeItem>,
+): AsyncGenerator<readonly KnowledgeItem[]> {
   let page: KnowledgeItem[] = [];
   for await (const item of items) {
     page.push(item);

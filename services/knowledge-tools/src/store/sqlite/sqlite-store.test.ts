@@ -20,7 +20,8 @@ test("the files of the database are for its user alone", async () => {
   using folder = temporaryFolder();
   await using store = await openSqliteStore(folder.path);
   await store.save([testItem("a")]);
-  for (const file of readdirSync(folder.path)) expect([file, statSync(join(folder.path, file)).mode & 0o077]).toEqual([file, 0]);
+  for (const file of readdirSync(folder.path))
+    expect([file, statSync(join(folder.path, file)).mode & 0o077]).toEqual([file, 0]);
 });
 
 test("a database that newer code made is left alone, and one that is none is said to be none", async () => {
@@ -30,7 +31,9 @@ test("a database that newer code made is left alone, and one that is none is sai
   newer.exec("PRAGMA user_version = 99");
   newer.close();
   await expect(openSqliteStore(folder.path)).rejects.toThrow(/a newer RockBot made it \(version 99/);
-  await expect(openSqliteStore(join(folder.path, "missing"))).rejects.toThrow(/Cannot open the knowledge of .*: ENOENT/);
+  await expect(openSqliteStore(join(folder.path, "missing"))).rejects.toThrow(
+    /Cannot open the knowledge of .*: ENOENT/,
+  );
 });
 
 test("a change waits for another process for so long, and then says why", async () => {
@@ -49,7 +52,10 @@ test("a word that is written as the index writes a facet finds texts alone", asy
   using folder = temporaryFolder();
   await using store = await openSqliteStore(folder.path);
   const word = `f${Buffer.from("kind:post").toString("hex")}`;
-  await store.save([testItem("a", { kind: "post", title: "One" }), testItem("b", { kind: "node", title: `About ${word}` })]);
+  await store.save([
+    testItem("a", { kind: "post", title: "One" }),
+    testItem("b", { kind: "node", title: `About ${word}` }),
+  ]);
   expect(await store.match({ terms: [word], facets: [], limit: 10 })).toEqual(["b"]);
 });
 
@@ -64,5 +70,7 @@ test("items of a database whose words were made otherwise are found by the words
   older.exec("INSERT INTO item_words (item_words) VALUES ('delete-all'); PRAGMA user_version = 1");
   older.close();
   await using store = await openSqliteStore(folder.path);
-  expect(await store.match({ terms: queryTerms("strasse"), facets: facetsOf(item).map((facet) => [facet]), limit: 10 })).toEqual(["a"]);
+  expect(
+    await store.match({ terms: queryTerms("strasse"), facets: facetsOf(item).map((facet) => [facet]), limit: 10 }),
+  ).toEqual(["a"]);
 });

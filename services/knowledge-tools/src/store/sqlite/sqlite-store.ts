@@ -5,7 +5,16 @@ import { inTransaction, openDatabase, unavailable } from "@rockbot/records/sqlit
 import { facet, facetsOf } from "../../item/facets.ts";
 import type { KnowledgeItem } from "../../item/knowledge-item.ts";
 import { termsOf } from "../../text/terms.ts";
-import { type KnowledgeStore, LABELS_LOOKED_AT, type Label, type LabelQuery, levelsOf, MAX_RANKED, type MatchQuery, type Saved } from "../knowledge-store.ts";
+import {
+  type KnowledgeStore,
+  LABELS_LOOKED_AT,
+  type Label,
+  type LabelQuery,
+  levelsOf,
+  MAX_RANKED,
+  type MatchQuery,
+  type Saved,
+} from "../knowledge-store.ts";
 import { LabelChanges, mergeItem } from "../merge-item.ts";
 import { migrations } from "./migrations.ts";
 
@@ -24,7 +33,10 @@ const PAGE = 200;
  * Keeps items in a file of the folder, which several processes may use at once. Words are ranked by BM25.
  * @throws {StoreUnavailableError} if the file cannot be opened
  */
-export async function openSqliteStore(folder: string, { busyTimeoutMs = 10_000 }: OpenSqliteStoreOptions = {}): Promise<KnowledgeStore> {
+export async function openSqliteStore(
+  folder: string,
+  { busyTimeoutMs = 10_000 }: OpenSqliteStoreOptions = {},
+): Promise<KnowledgeStore> {
   const file = join(folder, FILE);
   const options = { holds: "the knowledge", migrations, functions, busyTimeoutMs };
   const writer = await openDatabase(file, options);
@@ -58,17 +70,25 @@ class SqliteStore implements KnowledgeStore {
   async match({ terms, facets, limit }: MatchQuery): Promise<readonly string[]> {
     return this.#read("search", () => {
       const filter = facets.map((group) => ` AND {facets} : (${group.map(facetToken).join(" OR ")})`).join("");
-      const newest = this.#prepared("SELECT rowid AS seq FROM item_words WHERE item_words MATCH ? ORDER BY rowid DESC LIMIT ?");
+      const newest = this.#prepared(
+        "SELECT rowid AS seq FROM item_words WHERE item_words MATCH ? ORDER BY rowid DESC LIMIT ?",
+      );
       const levels = new Map<number, number>();
       for (const atLeast of levelsOf(terms.length)) {
         if (levels.size >= limit) break;
         for (const { seq } of newest.all(`(${wordsExpression(terms, atLeast)})${filter}`, MAX_RANKED))
           if (!levels.has(Number(seq))) levels.set(Number(seq), atLeast);
       }
-      const ranked = this.#ranked(terms, [...levels.keys()]).map(({ seq, score }) => ({ seq, score, level: levels.get(seq) ?? 0 }));
+      const ranked = this.#ranked(terms, [...levels.keys()]).map(({ seq, score }) => ({
+        seq,
+        score,
+        level: levels.get(seq) ?? 0,
+      }));
       ranked.sort((one, other) => other.level - one.level || one.score - other.score || other.seq - one.seq);
       const best = JSON.stringify(ranked.slice(0, limit).map(({ seq }) => seq));
-      return this.#prepared("SELECT item.id AS id FROM json_each(?) AS best JOIN item ON item.seq = best.value ORDER BY best.key")
+      return this.#prepared(
+        "SELECT item.id AS id FROM json_each(?) AS best JOIN item ON item.seq = best.value ORDER BY best.key",
+      )
         .all(best)
         .map(({ id }) => String(id));
     });
@@ -76,7 +96,9 @@ class SqliteStore implements KnowledgeStore {
 
   async get(ids: readonly string[]): Promise<readonly KnowledgeItem[]> {
     return this.#read("read", () => {
-      const rows = this.#prepared("SELECT * FROM item WHERE id IN (SELECT value FROM json_each(?))").all(JSON.stringify(ids.slice(0, MAX_RANKED)));
+      const rows = this.#prepared("SELECT * FROM item WHERE id IN (SELECT value FROM json_each(?))").all(
+        JSON.stringify(ids.slice(0, MAX_RANKED)),
+      );
       const items = new Map(rows.map((row) => [String(row["id"]), itemOf(row)]));
       return ids.flatMap((id) => items.get(id) ?? []);
     });
@@ -101,19 +123,34 @@ class SqliteStore implements KnowledgeStore {
       const rows = this.#prepared(
         `SELECT folded, min(name) AS name FROM label WHERE kind = ? AND scope IN (SELECT value FROM json_each(?)) ${only}
          GROUP BY folded ORDER BY sum(items) DESC, folded LIMIT ?`,
-      ).all(kind, JSON.stringify(scopes), ...(folded === undefined ? [] : [JSON.stringify(folded)]), areOurs ? LABELS_LOOKED_AT * limit : limit);
+      ).all(
+        kind,
+        JSON.stringify(scopes),
+        ...(folded === undefined ? [] : [JSON.stringify(folded)]),
+        areOurs ? LABELS_LOOKED_AT * limit : limit,
+      );
       const labels = rows.map((row) => ({ name: String(row["name"]), folded: String(row["folded"]) }));
       if (!areOurs || scopes.length === 0) return labels;
-      const own = this.#prepared("SELECT 1 FROM item_words JOIN item ON item.seq = item_words.rowid WHERE item_words MATCH ? AND item.origin IS NULL LIMIT 1");
+      const own = this.#prepared(
+        "SELECT 1 FROM item_words JOIN item ON item.seq = item_words.rowid WHERE item_words MATCH ? AND item.origin IS NULL LIMIT 1",
+      );
       const visible = `{facets} : (${scopes.map(facetToken).join(" OR ")})`;
-      return labels.filter((label) => own.get(`{facets} : (${facetToken(facet(kind, label.folded))}) AND ${visible}`) !== undefined).slice(0, limit);
+      return labels
+        .filter(
+          (label) => own.get(`{facets} : (${facetToken(facet(kind, label.folded))}) AND ${visible}`) !== undefined,
+        )
+        .slice(0, limit);
     });
   }
 
   async countOf(owner: string): Promise<{ items: number; bytes: number }> {
     // The length of a long text is read without the text.
     const names = "(SELECT sum(octet_length(value)) FROM json_each(%))";
-    const bytes = ["octet_length(title)", "octet_length(body)", ...["categories", "tags"].map((column) => `coalesce(${names.replace("%", column)}, 0)`)];
+    const bytes = [
+      "octet_length(title)",
+      "octet_length(body)",
+      ...["categories", "tags"].map((column) => `coalesce(${names.replace("%", column)}, 0)`),
+    ];
     const sql = `SELECT count(*) AS items, coalesce(sum(${bytes.join(" + ")}), 0) AS bytes FROM item WHERE owner = ?`;
     const counted = this.#read("read", () => this.#prepared(sql).get(owner));
     return { items: Number(counted?.["items"]), bytes: Number(counted?.["bytes"]) };
@@ -121,7 +158,9 @@ class SqliteStore implements KnowledgeStore {
 
   async *all(): AsyncIterable<KnowledgeItem> {
     for (let last = ""; ; ) {
-      const rows = this.#read("read", () => this.#prepared("SELECT * FROM item WHERE id > ? ORDER BY id LIMIT ?").all(last, PAGE));
+      const rows = this.#read("read", () =>
+        this.#prepared("SELECT * FROM item WHERE id > ? ORDER BY id LIMIT ?").all(last, PAGE),
+      );
       yield* rows.map(itemOf);
       if (rows.length < PAGE) return;
       last = String(rows.at(-1)?.["id"]);
@@ -164,7 +203,19 @@ class SqliteStore implements KnowledgeStore {
       }
       const { id, kind, title, body, author, categories, tags, owner, space, origin, createdAt, updatedAt } = kept;
       const lists = [JSON.stringify(categories), JSON.stringify(tags)];
-      const { lastInsertRowid } = insert.run(id, kind, title, body, author, ...lists, owner, space ?? null, origin ?? null, createdAt, updatedAt);
+      const { lastInsertRowid } = insert.run(
+        id,
+        kind,
+        title,
+        body,
+        author,
+        ...lists,
+        owner,
+        space ?? null,
+        origin ?? null,
+        createdAt,
+        updatedAt,
+      );
       insertWords.run(lastInsertRowid, wordTokens(title), wordTokens(body), facetTokens(kept));
       labels.replace(known, kept);
       saved[known === undefined ? "created" : "changed"]++;

@@ -20,7 +20,12 @@ test("replicas share tasks, and of those that take a fire at once one does", asy
   const [seen] = (await two.look({ replica: "two", aliveMs: 20_000, limit: 1 })).due;
   expect(seen?.task).toEqual(task);
   const take = (store: typeof one, replica: string) =>
-    store.write({ key: task.key, caller: task.caller, version: seen?.version, task: { ...task, nextAt: 1, description: replica } });
+    store.write({
+      key: task.key,
+      caller: task.caller,
+      version: seen?.version,
+      task: { ...task, nextAt: 1, description: replica },
+    });
   const outcomes = await Promise.all([take(one, "one"), take(two, "two")]);
   expect(outcomes.sort()).toEqual(["stale", "written"]);
 });
@@ -63,7 +68,15 @@ test("a Redis that refuses commands is told to the log, once for each kind of re
   await redis.ctl("set", "rockbot:{schedules}:replicas", "another program's");
   for (let i = 0; i < 3; i++) await expect(look()).rejects.toThrow(/WRONGTYPE/);
   expect(told).toEqual([
-    expect.objectContaining({ text: "Redis refuses a command", attempt: "change a scheduled task", reason: expect.stringMatching("^OOM") }),
-    expect.objectContaining({ text: "Redis refuses a command", attempt: "look for scheduled tasks", reason: expect.stringContaining("WRONGTYPE") }),
+    expect.objectContaining({
+      text: "Redis refuses a command",
+      attempt: "change a scheduled task",
+      reason: expect.stringMatching("^OOM"),
+    }),
+    expect.objectContaining({
+      text: "Redis refuses a command",
+      attempt: "look for scheduled tasks",
+      reason: expect.stringContaining("WRONGTYPE"),
+    }),
   ]);
 });

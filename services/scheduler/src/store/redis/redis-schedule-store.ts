@@ -1,9 +1,26 @@
 import { silentLogger } from "@rockbot/bus";
 import { newId } from "@rockbot/contracts";
 import { StoreFullError } from "@rockbot/records";
-import { connectStore, parseRedisAddress, type RedisAddress, RedisConnection, RedisRoom, type RedisStoreOptions, type RedisUrl } from "@rockbot/records/redis";
+import {
+  connectStore,
+  parseRedisAddress,
+  type RedisAddress,
+  RedisConnection,
+  RedisRoom,
+  type RedisStoreOptions,
+  type RedisUrl,
+} from "@rockbot/records/redis";
 import { isOver, type ScheduledTask, wakeAtOf } from "../../task/scheduled-task.ts";
-import { type ChangeOutcome, type Look, type ScheduleStore, type StoredTask, type TaskChange, tasksFull, type Usage, type Work } from "../schedule-store.ts";
+import {
+  type ChangeOutcome,
+  type Look,
+  type ScheduleStore,
+  type StoredTask,
+  type TaskChange,
+  tasksFull,
+  type Usage,
+  type Work,
+} from "../schedule-store.ts";
 import { commands } from "./commands.ts";
 
 /** How a store in Redis is connected. */
@@ -19,7 +36,10 @@ export interface RedisScheduleStoreOptions extends RedisStoreOptions {
  * @throws {RangeError} if the address makes no sense
  * @throws {StoreUnavailableError} if Redis refuses: a wrong password, missing rights
  */
-export async function connectRedisScheduleStore(url: RedisUrl, options: RedisScheduleStoreOptions = {}): Promise<ScheduleStore> {
+export async function connectRedisScheduleStore(
+  url: RedisUrl,
+  options: RedisScheduleStoreOptions = {},
+): Promise<ScheduleStore> {
   return connectStore(new RedisScheduleStore(parseRedisAddress(url), options), options);
 }
 
@@ -46,8 +66,16 @@ class RedisScheduleStore implements ScheduleStore {
         await redis.ping();
         if (hasWarned) return;
         hasWarned = true;
-        if (isLogged === false) log.warn({ redis: address.label }, "Redis keeps no append-only file, so a restart loses scheduled tasks. Set `appendonly yes`");
-        if (mayEvict) log.warn({ redis: address.label }, "Redis may evict scheduled tasks when its memory is full. Set `maxmemory-policy noeviction`");
+        if (isLogged === false)
+          log.warn(
+            { redis: address.label },
+            "Redis keeps no append-only file, so a restart loses scheduled tasks. Set `appendonly yes`",
+          );
+        if (mayEvict)
+          log.warn(
+            { redis: address.label },
+            "Redis may evict scheduled tasks when its memory is full. Set `maxmemory-policy noeviction`",
+          );
       },
     });
     this.#room = new RedisRoom(this.#connection);
@@ -59,7 +87,10 @@ class RedisScheduleStore implements ScheduleStore {
 
   async now(): Promise<number> {
     if (this.#clock !== undefined) return this.#clock();
-    const [seconds, micros] = (await this.#connection.run("read the time", (redis) => redis.time())) as unknown as [number, number];
+    const [seconds, micros] = (await this.#connection.run("read the time", (redis) => redis.time())) as unknown as [
+      number,
+      number,
+    ];
     return Number(seconds) * 1_000 + Math.floor(Number(micros) / 1_000);
   }
 
@@ -69,7 +100,9 @@ class RedisScheduleStore implements ScheduleStore {
   }
 
   async tasksOf(caller: string): Promise<readonly ScheduledTask[]> {
-    const texts = await this.#connection.run("list scheduled tasks", (redis) => redis.readTasksOf(this.#key("tasks"), this.#key("of", caller)));
+    const texts = await this.#connection.run("list scheduled tasks", (redis) =>
+      redis.readTasksOf(this.#key("tasks"), this.#key("of", caller)),
+    );
     return (texts as (string | null)[]).flatMap((text) => (text === null ? [] : [storedOf(text).task]));
   }
 
@@ -78,7 +111,9 @@ class RedisScheduleStore implements ScheduleStore {
     const text = task === undefined ? "" : `${newId()}${JSON.stringify(task)}`;
     const share = maxTasks === undefined ? "" : (await this.#room.share("schedules")).most;
     if (maxTasks !== undefined && version === "" && !(await this.#room.take(Buffer.byteLength(text))))
-      throw new StoreFullError("Redis has no room left for scheduled tasks. Cancel one that is not needed, or try again later.");
+      throw new StoreFullError(
+        "Redis has no room left for scheduled tasks. Cancel one that is not needed, or try again later.",
+      );
     const outcome = await this.#connection.run("change a scheduled task", (redis) =>
       redis.changeTask(
         ...["tasks", "due", "running"].map((kind) => this.#key(kind)),
@@ -111,7 +146,12 @@ class RedisScheduleStore implements ScheduleStore {
     );
     const [now, nextAt, count, ...texts] = answer as [string, string, number, ...string[]];
     const tasks = (some: readonly string[]) => some.filter(Boolean).map(storedOf);
-    return { now: Number(now), nextAt: nextAt === "" ? undefined : Number(nextAt), due: tasks(texts.slice(0, count)), orphans: tasks(texts.slice(count)) };
+    return {
+      now: Number(now),
+      nextAt: nextAt === "" ? undefined : Number(nextAt),
+      due: tasks(texts.slice(0, count)),
+      orphans: tasks(texts.slice(count)),
+    };
   }
 
   async leave(replica: string): Promise<void> {
@@ -119,7 +159,9 @@ class RedisScheduleStore implements ScheduleStore {
   }
 
   async usage(caller: string, day: string): Promise<Usage> {
-    const used = await this.#connection.run("read a caller's usage", (redis) => redis.hmget(this.#key("spent", day, caller), "fires", "tokens"));
+    const used = await this.#connection.run("read a caller's usage", (redis) =>
+      redis.hmget(this.#key("spent", day, caller), "fires", "tokens"),
+    );
     const [fires, tokens] = (used as (string | null)[]).map(Number);
     return { fires: fires ?? 0, tokens: tokens ?? 0 };
   }

@@ -87,6 +87,7 @@ const checks: Readonly<Record<InstallerFrame["frame"], (frame: Readonly<Record<s
   sent: ({ connection, data }) => isNumber(connection) && isText(data),
   failed: ({ words }) => isText(words),
   resolved: ({ packages, platform }) => Array.isArray(packages) && packages.every(isPackage) && isText(platform),
-  file: ({ path, executable, data, last }) => isText(path) && typeof executable === "boolean" && isText(data) && typeof last === "boolean",
+  file: ({ path, executable, data, last }) =>
+    isText(path) && typeof executable === "boolean" && isText(data) && typeof last === "boolean",
   installed: () => true,
 };

@@ -12,13 +12,18 @@ export interface RunInstallerOptions {
 }
 
 /** What became of it: all files have been taken, nobody took them, pip has failed with some words, or its sandbox has ended. */
-export type InstallerEnd = { readonly kind: "installed" | "not_taken" | "gone" } | { readonly kind: "failed"; readonly words: string };
+export type InstallerEnd =
+  | { readonly kind: "installed" | "not_taken" | "gone" }
+  | { readonly kind: "failed"; readonly words: string };
 
 /**
  * Has the installer in a sandbox install, with the gate as its only way to anywhere, and hands on what it has installed.
  * @throws what `onResolved` and its taker throw; {Error} if the installer does not keep to `installer-frames.ts`; the signal's reason
  */
-export async function runInstaller(sandbox: Sandbox, { request, gate, onResolved, signal }: RunInstallerOptions): Promise<InstallerEnd> {
+export async function runInstaller(
+  sandbox: Sandbox,
+  { request, gate, onResolved, signal }: RunInstallerOptions,
+): Promise<InstallerEnd> {
   const connections = new Map<number, Duplex>();
   const aborted = (): void => void sandbox.output.destroy(signal.reason as Error);
   signal.throwIfAborted();
@@ -29,7 +34,8 @@ export async function runInstaller(sandbox: Sandbox, { request, gate, onResolved
   try {
     for await (const frame of readInstallerFrames(sandbox.output)) {
       if (gate.fault?.kind === "too_large") return { kind: "failed", words: "" }; // pip would try again
-      if (frame.frame === "opened") connections.set(frame.connection, connection(gate, frame.connection, sandbox.input));
+      if (frame.frame === "opened")
+        connections.set(frame.connection, connection(gate, frame.connection, sandbox.input));
       if (frame.frame === "sent") await pass(connections.get(frame.connection), frame.data, signal);
       if (frame.frame === "closed") close(connections, frame.connection);
       if (frame.frame === "failed") return { kind: "failed", words: frame.words };

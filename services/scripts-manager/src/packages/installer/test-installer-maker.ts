@@ -12,7 +12,10 @@ export const pythonWithPip = withPip("python3") ?? withPip("/usr/bin/python3");
 
 function withPip(python: string): string | undefined {
   try {
-    const words = execFileSync(python, ["-I", "-c", "import pip, sys; print(sys.executable)"], { stdio: ["ignore", "pipe", "ignore"], encoding: "utf8" });
+    const words = execFileSync(python, ["-I", "-c", "import pip, sys; print(sys.executable)"], {
+      stdio: ["ignore", "pipe", "ignore"],
+      encoding: "utf8",
+    });
     return words.trim() || undefined;
   } catch {
     return undefined;

@@ -31,7 +31,12 @@ test("a task of the release before, which knew one turn of each, is read and end
   const url = await sharedRedisUrl();
   await using store = await connectRedisTaskStore(url, { prefix: own });
   const { asked, answer, earlier: _, turnId: __, ...note } = testTask();
-  const before = new RedisConnection(parseRedisAddress(url), { log: silentLogger, purpose: "tests", whileAway: "nothing works", scripts: {} });
+  const before = new RedisConnection(parseRedisAddress(url), {
+    log: silentLogger,
+    purpose: "tests",
+    whileAway: "nothing works",
+    scripts: {},
+  });
   await before.start(10_000);
   const hash = { note: JSON.stringify(note), texts: JSON.stringify({ asked, answer }) };
   await before.run("write as before", (redis) => redis.hset(`${own}:{tasks}:task:${note.id}`, hash));

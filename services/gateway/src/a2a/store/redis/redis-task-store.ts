@@ -113,7 +113,20 @@ class RedisTaskStore implements TaskStore {
     const bounds = [MAX_TASKS, most, this.#task(""), this.#hooks(""), this.#told(""), isBegun ? 1 : 0] as const;
     const states = [before === undefined ? "" : stateToken(before), stateToken(task)] as const;
     const written = await this.#connection.run("write a task", (redis) =>
-      redis.writeTask(this.#task(id), own, this.#open, this.#waiting, ...states, note, texts, id, updatedAt, KEPT_MS, PLACES[standing] ?? 0, ...bounds),
+      redis.writeTask(
+        this.#task(id),
+        own,
+        this.#open,
+        this.#waiting,
+        ...states,
+        note,
+        texts,
+        id,
+        updatedAt,
+        KEPT_MS,
+        PLACES[standing] ?? 0,
+        ...bounds,
+      ),
     );
     if (Number(written) === -1) throw tasksFull(`${most} bytes of texts`);
     return Number(written) === 1;
@@ -125,14 +138,20 @@ class RedisTaskStore implements TaskStore {
   }
 
   async list(by: string): Promise<readonly TaskNote[]> {
-    const ids = (await this.#connection.run("list tasks", (redis) => redis.zrange(this.#callers(by), "0", "-1", "REV"))) as string[];
+    const ids = (await this.#connection.run("list tasks", (redis) =>
+      redis.zrange(this.#callers(by), "0", "-1", "REV"),
+    )) as string[];
     return await this.#notes(ids);
   }
 
   async open(): Promise<readonly StoredTask[]> {
     const oldest = Date.now() - KEPT_MS;
-    await this.#connection.run("forget tasks that are over", (redis) => redis.zremrangebyscore(this.#open, "-inf", oldest));
-    const ids = (await this.#connection.run("list open tasks", (redis) => redis.zrange(this.#open, String(-MAX_OPEN), "-1"))) as string[];
+    await this.#connection.run("forget tasks that are over", (redis) =>
+      redis.zremrangebyscore(this.#open, "-inf", oldest),
+    );
+    const ids = (await this.#connection.run("list open tasks", (redis) =>
+      redis.zrange(this.#open, String(-MAX_OPEN), "-1"),
+    )) as string[];
     const tasks: StoredTask[] = [];
     for (const id of ids) {
       const task = await this.#read(id);
@@ -142,7 +161,9 @@ class RedisTaskStore implements TaskStore {
   }
 
   async waiting(since: number): Promise<readonly TaskNote[]> {
-    await this.#connection.run("forget tasks that are over", (redis) => redis.zremrangebyscore(this.#waiting, "-inf", Date.now() - KEPT_MS));
+    await this.#connection.run("forget tasks that are over", (redis) =>
+      redis.zremrangebyscore(this.#waiting, "-inf", Date.now() - KEPT_MS),
+    );
     const ids = (await this.#connection.run("list waiting tasks", (redis) =>
       redis.zrangebyscore(this.#waiting, "-inf", `(${since}`, "LIMIT", 0, MAX_OPEN),
     )) as string[];
@@ -172,12 +193,16 @@ class RedisTaskStore implements TaskStore {
 
   async holdHook(hook: Pick<PushHook, "taskId" | "id">, holder: string): Promise<boolean> {
     const lease = this.#lease(hook);
-    const held = await this.#connection.run("hold a push notification config", (redis) => redis.holdLease(lease, `${lease}:fence`, holder, HOOK_LEASE_MS));
+    const held = await this.#connection.run("hold a push notification config", (redis) =>
+      redis.holdLease(lease, `${lease}:fence`, holder, HOOK_LEASE_MS),
+    );
     return (held as string[])[0] === holder;
   }
 
   async releaseHook(hook: Pick<PushHook, "taskId" | "id">, holder: string): Promise<void> {
-    await this.#connection.run("release a push notification config", (redis) => redis.releaseLease(this.#lease(hook), holder));
+    await this.#connection.run("release a push notification config", (redis) =>
+      redis.releaseLease(this.#lease(hook), holder),
+    );
   }
 
   async dropHook({ taskId, id }: Pick<PushHook, "taskId" | "id">): Promise<void> {
@@ -198,13 +223,22 @@ class RedisTaskStore implements TaskStore {
       redis.pipeline().hgetall(this.#hooks(taskId)).hgetall(this.#told(taskId)).exec(),
     );
     const [hooks, told] = valuesOf(results) as Record<string, string>[];
-    return Object.entries(hooks ?? {}).map(([id, hook]) => ({ ...(JSON.parse(hook) as PushHook), told: Number(told?.[id] ?? 0) }));
+    return Object.entries(hooks ?? {}).map(([id, hook]) => ({
+      ...(JSON.parse(hook) as PushHook),
+      told: Number(told?.[id] ?? 0),
+    }));
   }
 
   async hooked(): Promise<readonly Pick<PushHook, "by" | "taskId">[]> {
-    await this.#connection.run("forget hooks that are over", (redis) => redis.zremrangebyscore(this.#hooked, "-inf", Date.now() - KEPT_MS));
-    const open = (await this.#connection.run("list hooks", (redis) => redis.zrange(this.#hooked, String(-MAX_OPEN), "-1"))) as string[];
-    const byTask = new Map(open.map((member) => JSON.parse(member) as string[]).map(([taskId = "", , by = ""]) => [taskId, by]));
+    await this.#connection.run("forget hooks that are over", (redis) =>
+      redis.zremrangebyscore(this.#hooked, "-inf", Date.now() - KEPT_MS),
+    );
+    const open = (await this.#connection.run("list hooks", (redis) =>
+      redis.zrange(this.#hooked, String(-MAX_OPEN), "-1"),
+    )) as string[];
+    const byTask = new Map(
+      open.map((member) => JSON.parse(member) as string[]).map(([taskId = "", , by = ""]) => [taskId, by]),
+    );
     return [...byTask].map(([taskId, by]) => ({ taskId, by }));
   }
 
@@ -226,7 +260,12 @@ class RedisTaskStore implements TaskStore {
     const [note, texts] = found as (string | null)[];
     if (note == null || texts == null) return undefined;
     // A release before this one wrote tasks of one turn.
-    return { turnId: id, earlier: [], ...(JSON.parse(note) as Omit<TaskNote, "turnId">), ...(JSON.parse(texts) as Omit<TaskTexts, "earlier">) };
+    return {
+      turnId: id,
+      earlier: [],
+      ...(JSON.parse(note) as Omit<TaskNote, "turnId">),
+      ...(JSON.parse(texts) as Omit<TaskTexts, "earlier">),
+    };
   }
 
   get #open(): string {
